@@ -1,0 +1,6 @@
+"""Random features: a coupling of frequencies times a feature map estimates a kernel.
+
+Import what you need: ``from rfcore import couplings, features, kernels, theory, graphs``.
+"""
+
+__version__ = "0.1.0"

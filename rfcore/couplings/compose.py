@@ -1,0 +1,124 @@
+"""Couplings of frequencies, ``(key, m, d) -> (m, d)``, most of them directions times norms."""
+
+import jax
+
+from rfcore import checks
+from rfcore.couplings import directions, norms
+
+
+def compose(draw_directions, draw_norms):
+    """Coupling with the given joint law of directions and, independently, of norms.
+
+    ::
+
+        omega_i = norm_i direction_i
+
+    Parameters
+    ----------
+    draw_directions : function (key, m, d) -> (m, d), unit rows, each uniform on the sphere
+    draw_norms : function (key, m, d) -> (m,), each chi_d
+
+    Returns
+    -------
+    function (key, m, d) -> (m, d), rows marginally N(0, I_d)
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.couplings import compose, directions, norms
+    >>> omega = compose(directions.simplex, norms.independent)(jax.random.key(0), 8, 4)
+    >>> omega.shape
+    (8, 4)
+    """
+
+    def coupling(key, m, d):
+        key_directions, key_norms = jax.random.split(key)
+        return draw_norms(key_norms, m, d)[:, None] * draw_directions(key_directions, m, d)
+
+    return coupling
+
+
+def iid(key, m, d):
+    """Independent frequencies.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+        Number and dimension of the frequencies.
+
+    Returns
+    -------
+    array, shape (m, d), independent N(0, 1) entries in the default float dtype
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1.
+    """
+    return jax.random.normal(key, (checks.count(m, "m", least=0), checks.count(d, "d")))
+
+
+def orthogonal(key, m, d):
+    """Orthogonal frequencies: pairwise orthogonal in each block of d rows, with independent norms.
+
+    ::
+
+        W = D R,  R from Haar measure on O(d), D diagonal with independent chi_d entries
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+        Number and dimension of the frequencies; m need not be a multiple of d.
+
+    Returns
+    -------
+    array, shape (m, d), rows marginally N(0, I_d), in the default float dtype
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1.
+
+    Notes
+    -----
+    Yu et al., "Orthogonal random features" (2016); Simplex Random Features, Section 1.
+    """
+    return _orthogonal(key, m, d)
+
+
+def simplex(key, m, d):
+    """Simplex frequencies: each block of d rows points to the corners of a regular simplex, with independent norms.
+
+    ::
+
+        W = D S R,  S the simplex matrix (Eq. 9), R from Haar measure, D diagonal with independent chi_d entries
+
+    Obtuse angles keep |omega_i + omega_j| small, which is what the error of positive features grows with; no
+    coupling of directions alone does better (Theorem 3.4). For d = 1 this is ``iid``.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+        Number and dimension of the frequencies; m need not be a multiple of d.
+
+    Returns
+    -------
+    array, shape (m, d), rows marginally N(0, I_d), in the default float dtype
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1.
+
+    Notes
+    -----
+    Simplex Random Features, Eqs. 8 and 9.
+    """
+    return _simplex(key, m, d)
+
+
+_orthogonal = compose(directions.orthogonal, norms.independent)
+_simplex = compose(directions.simplex, norms.independent)

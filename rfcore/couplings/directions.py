@@ -1,0 +1,140 @@
+"""Joint laws of unit vectors, each uniform on the sphere: ``(key, m, d) -> (m, d)``."""
+
+import jax
+import jax.numpy as jnp
+
+from rfcore import checks
+
+
+def haar(key, d, n_blocks=1):
+    """Rotations and reflections drawn uniformly (from Haar measure) on the orthogonal group O(d).
+
+    ::
+
+        G = Q R,  G with independent N(0, 1) entries;   the draw is Q sign(diag R)
+
+    The signs matter. QR fixes the signs of diag R by a rule of its own, so that Q alone is not uniform,
+    and features that are not even in the frequency (positive features) become biased: by -19 % at d = 4.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    d : int
+    n_blocks : int
+        How many independent matrices.
+
+    Returns
+    -------
+    array, shape (n_blocks, d, d)
+
+    Notes
+    -----
+    Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54 (2007).
+    """
+    q, r = jnp.linalg.qr(jax.random.normal(key, (n_blocks, d, d)))
+    signs = jnp.where(jnp.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
+    return q * signs[:, None, :]
+
+
+def independent(key, m, d):
+    """Independent uniform directions.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+
+    Returns
+    -------
+    array, shape (m, d), rows of length 1
+    """
+    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+    gaussian = jax.random.normal(key, (m, d))
+    return gaussian / jnp.linalg.norm(gaussian, axis=1, keepdims=True)
+
+
+def orthogonal(key, m, d):
+    """Uniform directions, pairwise orthogonal within each block of d.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+
+    Returns
+    -------
+    array, shape (m, d), rows of length 1
+
+    Notes
+    -----
+    Yu et al., "Orthogonal random features" (2016).
+    """
+    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+    return _cut(haar(key, d, _n_blocks(m, d)), m)
+
+
+def simplex(key, m, d):
+    """Uniform directions that point to the corners of a regular simplex within each block of d.
+
+    ::
+
+        rows of S R,  R from Haar measure;   cos(angle between two rows) = -1 / (d - 1)
+
+    For d = 1 a block holds one vector, and for d = 2 a vector and its opposite.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+
+    Returns
+    -------
+    array, shape (m, d), rows of length 1
+
+    Notes
+    -----
+    Simplex Random Features, Eqs. 8 and 9.
+    """
+    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+    rotations = haar(key, d, _n_blocks(m, d))
+    return _cut(rotations if d == 1 else simplex_product(rotations), m)
+
+
+def simplex_product(x):
+    """Product S x with the simplex matrix, in O(d) operations a column and without forming S.
+
+    ::
+
+        t = x_1 + ... + x_{d-1}
+        (S x)_i = sqrt(d / (d - 1)) x_i - (sqrt(d) + 1) / (d - 1)^(3/2) t     for i < d
+        (S x)_d = t / sqrt(d - 1)
+
+    The rows of S have length 1 and scalar products -1 / (d - 1); its last column is zero.
+
+    Parameters
+    ----------
+    x : array, shape (..., d, k), with d >= 2
+
+    Returns
+    -------
+    array of the same shape
+
+    Notes
+    -----
+    Simplex Random Features, Eq. 9 and Algorithm 1 (Appendix B.2.1).
+    """
+    d = x.shape[-2]
+    if d < 2:
+        raise ValueError(f"x has shape {x.shape}; a simplex needs d >= 2 in the last axis but one")
+    head = x[..., :-1, :]
+    total = head.sum(axis=-2, keepdims=True)
+    corners = jnp.sqrt(d / (d - 1)) * head - (jnp.sqrt(d) + 1) / (d - 1) ** 1.5 * total
+    return jnp.concatenate([corners, total / jnp.sqrt(d - 1)], axis=-2)
+
+
+def _n_blocks(m, d):
+    return -(-m // d)
+
+
+def _cut(blocks, m):
+    return blocks.reshape(-1, blocks.shape[-1])[:m]

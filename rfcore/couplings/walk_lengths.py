@@ -1,0 +1,82 @@
+"""Joint laws of the lengths of a node's walks, each geometric: ``P(length >= k) = (1 - p_halt)^k``.
+
+A coupling here is a function ``(rng, n_nodes, n_walks, p_halt) -> lengths`` of shape (n_nodes, n_walks) on a NumPy
+generator: walks are data, drawn on the host (see :mod:`rfcore.streams`). Nodes are always independent.
+"""
+
+import numpy as np
+
+from rfcore import checks, streams
+
+PURPOSE = 1
+
+
+def draw(key, n_nodes, n_walks, p_halt, coupling="iid"):
+    """Lengths of n_walks walks from each of n_nodes nodes.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+        The same key gives the lengths that :func:`rfcore.features.walk_features` uses.
+    n_nodes, n_walks : int
+    p_halt : float
+        Probability of stopping before each hop, strictly between 0 and 1.
+    coupling : "iid"
+        Joint law of the lengths of one node's walks.
+
+    Returns
+    -------
+    int32 array, shape (n_nodes, n_walks)
+
+    Raises
+    ------
+    ValueError
+        If a count is below 1, p_halt outside (0, 1), the coupling unknown, or the key no JAX key.
+    """
+    n_nodes, n_walks = checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
+    p_halt, coupling, words = checks.probability(p_halt, "p_halt"), named(coupling), streams.words(key)
+    return np.concatenate([
+        coupling(streams.generator(words, PURPOSE, chunk), rows.stop - rows.start, n_walks, p_halt)
+        for chunk, rows in enumerate(streams.chunks(n_nodes, n_walks))
+    ])
+
+
+def iid(rng, n_nodes, n_walks, p_halt):
+    """Independent geometric lengths, by inverse CDF from one uniform each."""
+    return geometric_quantile(rng.random((n_nodes, n_walks)), p_halt)
+
+
+def geometric_quantile(u, p_halt):
+    """Length at level u of the geometric law.
+
+    ::
+
+        floor(log(1 - u) / log(1 - p_halt)),  0 <= u < 1
+
+    Parameters
+    ----------
+    u : float64 array with values in [0, 1)
+    p_halt : float
+
+    Returns
+    -------
+    int32 array
+    """
+    return np.floor_divide(np.log1p(-u), np.log1p(-p_halt)).astype(np.int32)
+
+
+def longest(p_halt):
+    """Greatest length that can be drawn: uniforms are multiples of 2^-53, so that 1 - u >= 2^-53.
+
+    Nothing is truncated; the law of the lengths is geometric up to the resolution of float64 uniforms.
+    """
+    return int(53 * np.log(2) / -np.log1p(-p_halt)) + 1
+
+
+def named(coupling):
+    """Coupling of walk lengths by its name."""
+    checks.choice(coupling, "coupling", tuple(_BY_NAME))
+    return _BY_NAME[coupling]
+
+
+_BY_NAME = {"iid": iid}

@@ -1,0 +1,68 @@
+"""Kernels between points of Euclidean space."""
+
+import jax.numpy as jnp
+
+from rfcore import checks
+
+
+def gaussian(X, Y):
+    """Gaussian kernel matrix.
+
+    ::
+
+        K[i, j] = exp(-|X_i - Y_j|^2 / 2)
+
+    A lengthscale only scales the points: pass ``X / lengthscale``.
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+    Y : array, shape (l, d)
+
+    Returns
+    -------
+    array, shape (n, l), in the dtype of the points
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite.
+
+    Notes
+    -----
+    Simplex Random Features, Eq. 4. Distances come from differences, not from the expanded square, which
+    would lose half of the digits for close points; memory is therefore O(n l d).
+    """
+    X = checks.points(X, "X")
+    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    return jnp.exp(-jnp.sum((X[:, None, :] - Y[None, :, :]) ** 2, axis=-1) / 2)
+
+
+def softmax(X, Y):
+    """Softmax kernel matrix: attention before its normalisation.
+
+    ::
+
+        K[i, j] = exp(X_i . Y_j) = exp(|X_i|^2 / 2) exp(-|X_i - Y_j|^2 / 2) exp(|Y_j|^2 / 2)
+
+    Parameters
+    ----------
+    X : array, shape (n, d)
+    Y : array, shape (l, d)
+
+    Returns
+    -------
+    array, shape (n, l), in the dtype of the points
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong or a value is not finite.
+
+    Notes
+    -----
+    Simplex Random Features, Eq. 5.
+    """
+    X = checks.points(X, "X")
+    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    return jnp.exp(X @ Y.T)

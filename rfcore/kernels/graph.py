@@ -1,0 +1,130 @@
+"""Kernels between the nodes of a graph: functions of its normalised Laplacian, dense and exact.
+
+::
+
+    L = I - D^(-1/2) W D^(-1/2)
+
+Each costs one eigendecomposition, O(N^3) time and O(N^2) memory. All work is float64 NumPy: these are the truth
+that features are held against. Universal Graph Random Features, Table 1.
+"""
+
+import numpy as np
+
+from rfcore import checks
+
+
+def diffusion(g, sigma):
+    """Diffusion (heat) kernel.
+
+    ::
+
+        K = exp(-sigma^2 L / 2)
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected; not yet normalised.
+    sigma : float
+        At least 0.
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed or cannot be normalised, or sigma < 0.
+    """
+    sigma = checks.real(sigma, "sigma", least=0)
+    return _function_of_laplacian(g, lambda eigenvalues: np.exp(-(sigma**2) * eigenvalues / 2))
+
+
+def regularised_laplacian(g, sigma, d):
+    """d-regularised Laplacian kernel.
+
+    ::
+
+        K = (I + sigma^2 L)^(-d)
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected; not yet normalised.
+    sigma : float
+        At least 0.
+    d : float
+        Above 0.
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed or cannot be normalised, sigma < 0 or d <= 0.
+    """
+    sigma, d = checks.real(sigma, "sigma", least=0), checks.real(d, "d", above=0)
+    return _function_of_laplacian(g, lambda eigenvalues: (1 + sigma**2 * eigenvalues) ** -d)
+
+
+def p_step(g, alpha, p):
+    """p-step random walk kernel.
+
+    ::
+
+        K = (alpha I - L)^p
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected; not yet normalised.
+    alpha : float
+        At least 2, so that K is positive semidefinite.
+    p : int
+        At least 1.
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed or cannot be normalised, alpha < 2 or p < 1.
+    """
+    alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
+    return _function_of_laplacian(g, lambda eigenvalues: (alpha - eigenvalues) ** p)
+
+
+def inverse_cosine(g):
+    """Inverse cosine kernel.
+
+    ::
+
+        K = cos(pi L / 4)
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected; not yet normalised.
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed or cannot be normalised.
+    """
+    return _function_of_laplacian(g, lambda eigenvalues: np.cos(np.pi * eigenvalues / 4))
+
+
+def _function_of_laplacian(g, function):
+    normalised = g.normalised()
+    if not g.is_symmetric:
+        raise ValueError("g is directed; these kernels need undirected graphs: symmetrise W, for example (W + W.T) / 2")
+    eigenvalues, vectors = np.linalg.eigh(np.eye(g.n_nodes) - normalised.to_scipy().toarray())
+    return (vectors * function(eigenvalues)) @ vectors.T

@@ -1,0 +1,149 @@
+"""One style and one colour a mechanism, the same on every page of the book.
+
+Figures are vector graphics on a transparent ground. Ink and colours are mid-tones with a contrast of at least 3 to 1
+against white and against the book's dark ground, so that one figure serves both themes.
+"""
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+
+INK = "#757b85"
+
+COLOURS = {
+    # couplings
+    "iid": "#808691",
+    "orthogonal": "#2f80c9",
+    "simplex": "#d9622b",
+    # graph kernels
+    "diffusion": "#2f80c9",
+    "regularised_laplacian": "#d9622b",
+    "p_step": "#3a9464",
+    "inverse_cosine": "#a55cb8",
+    # roles
+    "exact": "#757b85",
+    "fault": "#c9405a",
+}
+
+LABELS = {
+    "iid": "IID",
+    "orthogonal": "orthogonal",
+    "simplex": "simplex",
+    "diffusion": "diffusion",
+    "regularised_laplacian": "2-reg. Laplacian",
+    "p_step": "2-step walk",
+    "inverse_cosine": "inverse cosine",
+    "exact": "exact",
+}
+
+_STYLE = {
+    "figure.figsize": (6.4, 3.8),
+    "figure.constrained_layout.use": True,
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    "savefig.facecolor": "none",
+    "savefig.transparent": True,
+    "svg.hashsalt": "rfcore",
+    "font.size": 10,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.labelsize": 10,
+    "legend.frameon": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "axes.titlecolor": INK,
+    "text.color": INK,
+    "xtick.color": INK,
+    "ytick.color": INK,
+    "lines.linewidth": 1.8,
+    "lines.markersize": 4,
+    "axes.axisbelow": True,
+    "axes.grid": True,
+    "grid.color": INK,
+    "grid.alpha": 0.18,
+    "grid.linewidth": 0.6,
+}
+
+
+def use_style():
+    """Set the book's style for this process, with vector output in a notebook."""
+    mpl.rcParams.update(_STYLE)
+    try:
+        from matplotlib_inline.backend_inline import set_matplotlib_formats
+    except ImportError:  # a plain script
+        return
+    # The date would make every run of the same figure differ.
+    set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def band(ax, x, samples, name, label=None, **line):
+    """Mean of repeated measurements, with a band of one standard error of the mean either side.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    x : array, shape (k,)
+    samples : array, shape (n_repeats, k)
+    name : str
+        Mechanism, a key of ``COLOURS``.
+    label : str, optional
+        Legend label; none by default, since :func:`label_ends` writes names beside the lines.
+    **line
+        Passed on to ``ax.plot``.
+
+    Returns
+    -------
+    matplotlib.lines.Line2D
+    """
+    samples = np.asarray(samples)
+    mean, error = samples.mean(axis=0), samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
+    ax.fill_between(x, mean - error, mean + error, color=COLOURS[name], alpha=0.25, linewidth=0)
+    (drawn,) = ax.plot(x, mean, color=COLOURS[name], label=label, **line)
+    return drawn
+
+
+def label_ends(ax, lines, gap=13):
+    """Write each line's name at its right end, in its colour, pushed apart where they would collide.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        With its final scales and limits.
+    lines : dict of str to matplotlib.lines.Line2D
+        Text to write and the line it belongs to.
+    gap : float
+        Least distance between two labels in points.
+    """
+    ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
+    heights = [ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi for _, _, x, y in ends]
+    placed = _spread(np.array(heights), gap)
+    for (text, line, x, y), height, place in zip(ends, heights, placed, strict=True):
+        ax.annotate(
+            text, (x, y), xytext=(6, place - height), textcoords="offset points", va="center",
+            color=line.get_color(), annotation_clip=False,
+        )  # fmt: skip
+
+
+def _last_finite(line):
+    x, y = (np.asarray(a, dtype=float) for a in line.get_data())
+    last = np.flatnonzero(np.isfinite(y))[-1]
+    return x[last], y[last]
+
+
+def _spread(heights, gap):
+    """Nearest heights in the same order with at least ``gap`` between neighbours (pool adjacent violators)."""
+    order = np.argsort(heights, kind="stable")
+    groups = []  # of (sum of the heights less their offsets, count): each group is an evenly spaced run
+    for rank, i in enumerate(order):
+        groups.append([heights[i] - rank * gap, 1])
+        while len(groups) > 1 and groups[-2][0] / groups[-2][1] > groups[-1][0] / groups[-1][1]:
+            total, count = groups.pop()
+            groups[-1][0] += total
+            groups[-1][1] += count
+    bases = np.concatenate([np.full(count, total / count) for total, count in groups]) if groups else np.array([])
+    placed = np.empty(len(heights))
+    placed[order] = bases + gap * np.arange(len(heights))
+    return placed

@@ -1,0 +1,43 @@
+"""Kernels against their definitions, computed another way."""
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.linalg
+
+from rfcore import kernels
+from rfcore.graphs import Graph
+
+G = Graph.from_networkx(nx.disjoint_union(nx.lollipop_graph(4, 3), nx.empty_graph(1)))
+L = np.eye(8) - G.normalised().to_scipy().toarray()
+
+
+def test_euclidean_kernels_entry_by_entry():
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(3, 2)), rng.normal(size=(4, 2))
+    for i in range(3):
+        for j in range(4):
+            assert kernels.gaussian(X, Y)[i, j] == pytest.approx(np.exp(-np.sum((X[i] - Y[j]) ** 2) / 2))
+            assert kernels.softmax(X, Y)[i, j] == pytest.approx(np.exp(X[i] @ Y[j]))
+    far = X + 1e8
+    assert np.allclose(kernels.gaussian(far, far), kernels.gaussian(X, X), atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("ours", "definition"),
+    [
+        (kernels.diffusion(G, 1.3), scipy.linalg.expm(-(1.3**2) * L / 2)),
+        (kernels.regularised_laplacian(G, 0.7, 3), np.linalg.matrix_power(np.linalg.inv(np.eye(8) + 0.49 * L), 3)),
+        (kernels.p_step(G, 2.5, 3), np.linalg.matrix_power(2.5 * np.eye(8) - L, 3)),
+        (kernels.inverse_cosine(G), scipy.linalg.cosm(np.pi / 4 * L)),
+    ],
+)
+def test_graph_kernels_are_functions_of_the_laplacian(ours, definition):
+    assert np.allclose(ours, definition, atol=1e-12)
+    assert np.linalg.eigvalsh(ours).min() > -1e-12
+
+
+def test_directed_graphs_are_refused():
+    directed = Graph.from_scipy(np.array([[0.0, 1, 1], [1, 0, 0], [1, 1, 0]]))
+    with pytest.raises(ValueError, match="directed"):
+        kernels.diffusion(directed, 1.0)

@@ -1,0 +1,102 @@
+"""Modulations convolve to their kernel's Taylor coefficients, and rebuild the kernel itself."""
+
+import jax
+import jax.numpy as jnp
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import binom, factorial
+
+from rfcore import kernels
+from rfcore.features import modulation
+from rfcore.graphs import Graph
+
+G = Graph.from_networkx(nx.karate_club_graph())
+CASES = [
+    (modulation.diffusion(1.3), kernels.diffusion(G, 1.3)),
+    (modulation.regularised_laplacian(0.8, 1), kernels.regularised_laplacian(G, 0.8, 1)),
+    (modulation.regularised_laplacian(0.8, 2), kernels.regularised_laplacian(G, 0.8, 2)),
+    (modulation.regularised_laplacian(0.8, 3.5), kernels.regularised_laplacian(G, 0.8, 3.5)),
+    (modulation.p_step(20, 2), kernels.p_step(G, 20, 2)),
+    (modulation.p_step(3, 3), kernels.p_step(G, 3, 3)),
+]
+
+
+@pytest.mark.parametrize(("f", "kernel"), CASES)
+def test_power_series_squared_is_the_kernel(f, kernel):
+    W = G.normalised().to_scipy().toarray()
+    series = sum(value * np.linalg.matrix_power(W, k) for k, value in enumerate(np.asarray(f(np.arange(120)))))
+    assert np.allclose(series @ series, kernel, atol=1e-10)
+
+
+def test_inverse_cosine_convolves_to_the_cosine_series():
+    # The square root of the series has radius of convergence 1, the spectral radius of W: check coefficients.
+    f = modulation.inverse_cosine()(np.arange(60))
+    signs = np.tile([1, 1, -1, -1], 15)
+    alpha = signs * np.exp(np.arange(60) * np.log(np.pi / 4)) / factorial(np.arange(60)) / np.sqrt(2)
+    assert np.allclose(np.convolve(f, f)[:60], alpha, atol=1e-12)
+    W = G.normalised().to_scipy().toarray()
+    assert np.allclose(sum(a * np.linalg.matrix_power(W, k) for k, a in enumerate(alpha)), kernels.inverse_cosine(G), atol=1e-12)
+
+
+@given(alpha=st.lists(st.floats(-2, 2), min_size=1, max_size=12), first=st.floats(0.5, 4))
+def test_iterative_formula_inverts_self_convolution(alpha, first):
+    alpha = np.array([first, *alpha])
+    f = modulation.from_taylor(alpha)(np.arange(20))
+    square = np.convolve(f, f)[:20]
+    scale = np.maximum(1, np.convolve(np.abs(f), np.abs(f))[:20])
+    assert np.all(np.abs(square - np.pad(alpha, (0, 20 - len(alpha)))) <= 1e-12 * scale)
+
+
+def test_iterative_formula_equals_closed_forms():
+    k = np.arange(40)
+    sigma, ratio = 0.9, 0.9**2 / (1 + 0.9**2)
+    series = {
+        modulation.diffusion(sigma): np.exp(-(sigma**2) / 2) * (sigma**2 / 2) ** k / factorial(k),
+        modulation.regularised_laplacian(sigma, 3): binom(k + 2, k) * ratio**k * (1 + sigma**2) ** -3,
+        modulation.p_step(5, 3): binom(3, k) * 4.0 ** (3 - k),
+    }
+    for closed, alpha in series.items():
+        assert np.allclose(modulation.from_taylor(alpha)(k), closed(k), rtol=1e-10, atol=1e-14)
+
+
+def test_long_walks_do_not_overflow():
+    k = np.array([0, 170, 1000, 5000])
+    for f in (modulation.diffusion(3.0), modulation.regularised_laplacian(3.0, 2), modulation.p_step(2, 5)):
+        assert np.all(np.isfinite(f(k)))
+    assert np.all(np.isfinite(modulation.inverse_cosine()(np.array([0, 170, 1000]))))
+
+
+def test_values_follow_the_order_and_shape_of_the_lengths():
+    for f in (modulation.diffusion(1.0), modulation.regularised_laplacian(1.0, 2), modulation.p_step(4, 3), modulation.inverse_cosine()):
+        table = np.asarray(f(np.arange(6)))
+        assert np.allclose(f(np.array([[5, 0], [2, 2]])), table[[[5, 0], [2, 2]]])
+        assert np.allclose(f(3), table[3])
+
+
+def test_differentiable_in_the_regulariser():
+    k = jnp.arange(8)
+    for make in (modulation.diffusion, lambda s: modulation.regularised_laplacian(s, 2.0)):
+        slope = jax.jacfwd(lambda s, make=make: make(s)(k))(0.8)
+        assert jnp.allclose(slope, (make(0.8 + 1e-6)(k) - make(0.8 - 1e-6)(k)) / 2e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: modulation.diffusion(0), "sigma = 0.0"),
+        (lambda: modulation.diffusion(float("nan")), "sigma"),
+        (lambda: modulation.regularised_laplacian(1.0, -1), "d = -1"),
+        (lambda: modulation.p_step(1.5, 2), "alpha = 1.5"),
+        (lambda: modulation.p_step(3, 0), "p = 0"),
+        (lambda: modulation.p_step(3, 2.5), "p = 2.5"),
+        (lambda: modulation.from_taylor([0.0, 1.0]), r"alpha\[0\]"),
+        (lambda: modulation.from_taylor([]), "alpha has shape"),
+        (lambda: modulation.from_taylor([1.0, np.nan]), "alpha"),
+    ],
+)
+def test_bad_regularisers_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

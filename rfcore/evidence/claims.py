@@ -1,0 +1,174 @@
+"""What the papers claim, read from ``data/claims/*.toml``, and how each claim stands."""
+
+import json
+import os
+import re
+import tomllib
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from .verdicts import Decision, Verdict
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIMS = ROOT / "data" / "claims"
+PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
+KINDS = ("identity", "unbiased", "bound", "order", "value", "shape")
+_ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|def|extra)-[a-z0-9.-]+")
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One sentence that a notebook decides.
+
+    ``expected`` is ``"not reproduced"``, with the reason ``why``, where that outcome is known and accepted;
+    any other claim that fails stops the runner.
+    """
+
+    id: str
+    statement: str
+    kind: str
+    rule: str
+    expected: str | None = None
+    why: str | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A figure, table, theorem, ... of a paper (or, as ``extra-...``, a finding of ours) and its claims.
+
+    No notebook: nothing is decided yet. ``schematic`` says why there is nothing to reproduce.
+    """
+
+    id: str
+    place: str
+    title: str
+    statement: str
+    claims: tuple[Claim, ...] = ()
+    notebook: str | None = None
+    anchor: str | None = None
+    schematic: str | None = None
+
+    @property
+    def paper(self):
+        """The paper's short name: ``"simplex"``, ..."""
+        return self.id.split("/")[0]
+
+    @property
+    def extra(self):
+        """Whether this is a finding of ours that no paper states."""
+        return self.id.split("/")[1].startswith("extra-")
+
+
+class Row(NamedTuple):
+    """A line of the scorecard; ``claims`` pairs each claim with its decision, or None."""
+
+    entry: Entry
+    verdict: Verdict
+    claims: tuple[tuple[Claim, Decision | None], ...]
+    notebook: str | None
+    anchor: str | None
+
+
+@cache
+def entries(folder=CLAIMS):
+    """All entries of all papers, in the order of the papers and of their places.
+
+    Raises
+    ------
+    ValueError
+        If a file is malformed; the message names the file and the entry.
+    """
+    found = []
+    for paper in PAPERS:
+        path = Path(folder) / f"{paper}.toml"
+        if path.exists():
+            for raw in tomllib.loads(path.read_text()).get("entry", []):
+                try:
+                    entry = _entry(dict(raw))
+                    if entry.paper != paper:
+                        raise ValueError(f"id of another paper than {paper}")
+                except (ValueError, TypeError) as error:
+                    raise ValueError(f"{path.name}, entry {raw.get('id', raw)}: {error}") from None
+                found.append(entry)
+    ids = [entry.id for entry in found] + [claim.id for entry in found for claim in entry.claims]
+    if twice := [name for name, count in Counter(ids).items() if count > 1]:
+        raise ValueError(f"ids used twice in {Path(folder).name}: {twice}")
+    return tuple(found)
+
+
+def _entry(raw):
+    claims = tuple(Claim(**claim) for claim in raw.pop("claim", []))
+    entry = Entry(claims=claims, **raw)
+    for item in (entry, *claims):
+        for name, text in vars(item).items():
+            if name != "claims" and text is not None and not (isinstance(text, str) and text.strip()):
+                raise ValueError(f"{name}={text!r} must be a non-empty string")
+    if not _ID.fullmatch(entry.id):
+        raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|def|extra>-<number>")
+    if bool(claims) != bool(entry.notebook) or bool(entry.notebook) != bool(entry.anchor):
+        raise ValueError("claims, notebook and anchor come together: all three, or none (state 'not yet')")
+    if entry.schematic and claims:
+        raise ValueError("a schematic has nothing to reproduce, so no claims")
+    for claim in claims:
+        if not claim.id.startswith(entry.id + "/"):
+            raise ValueError(f"claim id {claim.id!r} must start with {entry.id}/")
+        if claim.kind not in KINDS:
+            raise ValueError(f"claim {claim.id}: kind={claim.kind!r} must be one of {', '.join(KINDS)}")
+        if claim.expected not in (None, "not reproduced") or bool(claim.expected) != bool(claim.why):
+            raise ValueError(f"claim {claim.id}: expected may only be 'not reproduced', and needs a why")
+    return entry
+
+
+def claims_of(notebook, folder=CLAIMS):
+    """The claims that `notebook` must decide, by id."""
+    return {c.id: c for entry in entries(folder) if entry.notebook == notebook for c in entry.claims}
+
+
+def results_folder(profile):
+    """Folder of the decisions at `profile`: ``data/results/<profile>``, or below ``RFCORE_RESULTS``."""
+    return Path(os.environ.get("RFCORE_RESULTS") or ROOT / "data" / "results") / profile
+
+
+def decisions(profile="paper"):
+    """Every decision in the ledgers of `profile`, by claim id."""
+    found = {}
+    for path in sorted(results_folder(profile).glob("*/*.json")):
+        for name, fields in json.loads(path.read_text())["claims"].items():
+            found[name] = Decision(**fields)
+    return found
+
+
+def entry_verdict(entry, ledger):
+    """The verdict on its weakest claim; "not yet" until a notebook has decided all of them.
+
+    From best to worst: the order of :class:`Verdict`. One inconclusive claim keeps an entry from green.
+    """
+    if entry.schematic:
+        return Verdict.NOTHING
+    if not entry.claims or any(claim.id not in ledger for claim in entry.claims):
+        return Verdict.NOT_YET
+    return max((ledger[claim.id].verdict for claim in entry.claims), key=lambda verdict: verdict.badness)
+
+
+def scorecard(profile="paper"):
+    """One :class:`Row` for every entry of every paper."""
+    ledger = decisions(profile)
+    return tuple(
+        Row(e, entry_verdict(e, ledger), tuple((c, ledger.get(c.id)) for c in e.claims), e.notebook, e.anchor)
+        for e in entries()
+    )
+
+
+def headline(profile="paper"):
+    """How many figures, tables and theorems of each paper have which verdict: ``{paper: Counter}``.
+
+    Our own extra findings are not counted.
+    """
+    counts = {paper: Counter() for paper in PAPERS}
+    for row in scorecard(profile):
+        if not row.entry.extra:
+            counts[row.entry.paper][row.verdict] += 1
+    return counts

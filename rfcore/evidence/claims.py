@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "data" / "claims"
 PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
 KINDS = ("identity", "unbiased", "bound", "order", "value", "shape")
-_ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|def|extra)-[a-z0-9.-]+")
+_ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|extra)-[A-Za-z0-9.-]+")
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,7 @@ def _entry(raw):
             if name != "claims" and text is not None and not (isinstance(text, str) and text.strip()):
                 raise ValueError(f"{name}={text!r} must be a non-empty string")
     if not _ID.fullmatch(entry.id):
-        raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|def|extra>-<number>")
+        raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|extra>-<number>")
     if bool(claims) != bool(entry.notebook) or bool(entry.notebook) != bool(entry.anchor):
         raise ValueError("claims, notebook and anchor come together: all three, or none (state 'not yet')")
     if entry.schematic and claims:

@@ -15,7 +15,8 @@ from .verdicts import Decision, Verdict
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "data" / "claims"
 PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
-KINDS = ("identity", "unbiased", "bound", "order", "value", "shape")
+RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}  # kind: rules fit for it
+RULES["shape"] = ("slope", "order")
 _ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|extra)-[A-Za-z0-9.-]+")
 
 
@@ -115,8 +116,8 @@ def _entry(raw):
     for claim in claims:
         if not claim.id.startswith(entry.id + "/"):
             raise ValueError(f"claim id {claim.id!r} must start with {entry.id}/")
-        if claim.kind not in KINDS:
-            raise ValueError(f"claim {claim.id}: kind={claim.kind!r} must be one of {', '.join(KINDS)}")
+        if claim.kind not in RULES:
+            raise ValueError(f"claim {claim.id}: kind={claim.kind!r} must be one of {', '.join(RULES)}")
         if claim.expected not in (None, "not reproduced") or bool(claim.expected) != bool(claim.why):
             raise ValueError(f"claim {claim.id}: expected may only be 'not reproduced', and needs a why")
     return entry

@@ -1,0 +1,48 @@
+"""The data of the five papers: a registry, three places to look for a file, and loaders.
+
+A loader returns plain things (networkx graphs, trimesh meshes, NumPy arrays in named tuples) and knows
+nothing of random features. It looks for its files in the cache, then in the mirror that
+``RFCORE_DATA_MIRROR`` names, then on the network, and compares what it finds with the sha256 in
+``data/registry``.
+
+Where a file is nowhere to be had, a loader raises `Unavailable`; with ``fallback=True`` it returns a stand-in
+instead, shows a banner, and `fallbacks` names the set from then on. `provenance` says which files were read.
+
+``python -m rfcore.datasets`` lists the sets, ``fetch`` downloads them, ``show NAME`` tells all about one.
+"""
+
+from .fallback import FallbackWarning, fallbacks
+from .graphs import graph
+from .images import Images, images
+from .meshes import mesh
+from .registry import Entry, File, entries, find
+from .storage import Damaged, Unavailable, provenance
+from .tables import Classification, Regression, Split, classification, regression, split
+from .text import Sentences, sentences
+from .traffic import Traffic, traffic
+
+__all__ = [
+    "Classification",
+    "Damaged",
+    "Entry",
+    "FallbackWarning",
+    "File",
+    "Images",
+    "Regression",
+    "Sentences",
+    "Split",
+    "Traffic",
+    "Unavailable",
+    "classification",
+    "entries",
+    "fallbacks",
+    "find",
+    "graph",
+    "images",
+    "mesh",
+    "provenance",
+    "regression",
+    "sentences",
+    "split",
+    "traffic",
+]

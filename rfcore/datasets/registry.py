@@ -1,0 +1,95 @@
+"""What every data set is: where its files come from, their hashes, licence, citation, and who used it.
+
+The entries are the TOML files of ``data/registry`` in the checkout, one per family (the name of the file). A
+file is registered by the hash of its content as the loaders read it; where a mirror or a server packs the
+same content differently (``mirror``, ``archive_sha256``), it is unpacked before it is hashed.
+"""
+
+import difflib
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+FOLDER = Path(__file__).parents[2] / "data" / "registry"
+
+
+class File(NamedTuple):
+    """One file of a data set: its path below cache and mirror, its origin and the hash of its content."""
+
+    path: str
+    url: str
+    sha256: str
+    bytes: int
+    mirror: str = ""  # its path in a mirror that holds it packed
+    archive_sha256: str = ""  # of what the URL serves, where the file is cut out of that
+
+
+class Entry(NamedTuple):
+    """One data set; ``papers`` are those of the five that use it, ``shape`` counts what a loader returns."""
+
+    name: str
+    family: str
+    title: str
+    citation: str
+    licence: str
+    papers: tuple[str, ...]
+    shape: dict[str, int]
+    files: tuple[File, ...]
+    preprocessing: str = ""
+    aliases: tuple[str, ...] = ()
+
+    @property
+    def bytes(self) -> int:
+        """Size of all its files."""
+        return sum(file.bytes for file in self.files)
+
+    @property
+    def url(self) -> str:
+        """Address of its file, or of the folder that holds its files."""
+        return self.files[0].url if len(self.files) == 1 else self.files[0].url.rpartition("/")[0] + "/"
+
+
+def entries(family: str | None = None) -> tuple[Entry, ...]:
+    """Return every registered data set, or those of one family, in the order of ``data/registry``."""
+    return tuple(entry for entry in _read(FOLDER) if family in (None, entry.family))
+
+
+def find(name: str, *families: str) -> Entry:
+    """Return the entry of that name or alias.
+
+    Raises
+    ------
+    ValueError
+        If no set, or none of the given families, has this name; the message names close matches.
+    """
+    known = [entry for entry in _read(FOLDER) if not families or entry.family in families]
+    for entry in known:
+        if name == entry.name or name in entry.aliases:
+            return entry
+    names = [n for entry in known for n in (entry.name, *entry.aliases)]
+    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
+    kind = " or ".join(families) or "registered sets"
+    mend = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
+    raise ValueError(f"name={name!r} is not among the {kind}. {mend}")
+
+
+@cache
+def _read(folder: Path) -> tuple[Entry, ...]:
+    tables = sorted(folder.glob("*.toml"))
+    if not tables:
+        raise FileNotFoundError(
+            f"no data registry at {folder}. It belongs to the checkout: install rfcore from there with "
+            "`pip install -e .`"
+        )
+    return tuple(
+        _entry(name, path.stem, values)
+        for path in tables
+        for name, values in tomllib.loads(path.read_text(encoding="utf-8")).items()
+    )
+
+
+def _entry(name: str, family: str, values: dict) -> Entry:
+    values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
+    files = tuple(File(**file) for file in values.pop("files"))
+    return Entry(name=name, family=family, files=files, **values)

@@ -1,0 +1,121 @@
+"""What is used in place of data that cannot be had: bundled with a package, or generated from a seed.
+
+Each function takes the registry's entry and returns data of its shape and a description of them.
+"""
+
+import math
+import zlib
+
+import networkx as nx
+import numpy as np
+from scipy import ndimage, spatial
+
+from .registry import Entry
+
+
+def _seed(entry: Entry) -> int:
+    return zlib.crc32(entry.name.encode())
+
+
+def graph(entry: Entry) -> tuple[nx.Graph, str]:
+    """Return networkx's karate club, without its weights, or connected planted classes of the same size."""
+    if entry.name == "karate":
+        bundled = nx.karate_club_graph()
+        clubs = ("Mr. Hi", "Officer")
+        of_node = [clubs.index(club) for _, club in bundled.nodes(data="club")]
+        return _plain(bundled, of_node, clubs), "networkx's karate club, unweighted"
+    n, edges, k = entry.shape["nodes"], entry.shape["edges"], max(entry.shape["classes"], 1)
+    sizes = [len(part) for part in np.array_split(np.arange(n), k)]
+    within = sum(size * (size - 1) // 2 for size in sizes)
+    across = n * (n - 1) // 2 - within
+    # Four edges in five run within a class, as far as it has room.
+    p_in = min(0.9, 0.8 * edges / within) if across else edges / within
+    p_out = min(1.0, (edges - p_in * within) / across) if across else 0.0
+    g = nx.random_partition_graph(sizes, p_in, p_out, seed=_seed(entry))
+    g.add_edges_from(list(nx.k_edge_augmentation(g, 1)))
+    names = tuple(map(str, range(entry.shape["classes"])))
+    g = _plain(g, np.repeat(np.arange(k), sizes).tolist(), names)
+    return g, f"a random graph with planted classes, {n} nodes, {g.number_of_edges()} edges"
+
+
+def _plain(g: nx.Graph, of_node: list[int], classes: tuple[str, ...]) -> nx.Graph:
+    plain = nx.Graph(classes=classes, self_loops_dropped=0)
+    for i, label in enumerate(of_node):
+        plain.add_node(i, label=str(i), **({"class": label} if classes else {}))
+    plain.add_edges_from(g.edges())
+    return plain
+
+
+def mesh(entry: Entry):
+    """Return one of trimesh's primitives: the torus and the cylinder for their namesakes, else a sphere."""
+    from trimesh import creation
+
+    faces = entry.shape["faces"]
+    if entry.name == "torus":
+        return creation.torus(1.0, 0.4, major_sections=75, minor_sections=faces // 150), "trimesh's torus"
+    if entry.name == "cylinder":
+        return creation.cylinder(radius=1.0, height=2.0, sections=faces // 4), "trimesh's cylinder"
+    sphere = creation.icosphere(subdivisions=round(math.log(faces / 20, 4)))
+    return sphere, f"trimesh's sphere of {len(sphere.faces)} faces"
+
+
+def classification(entry: Entry):
+    """Return points around one Gaussian centre per class."""
+    rng = np.random.default_rng(_seed(entry))
+    n, d, k = entry.shape["rows"], entry.shape["columns"], entry.shape["classes"]
+    y = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
+    X = rng.standard_normal((k, d))[y] + rng.standard_normal((n, d))
+    return (X, y, tuple(map(str, range(k)))), f"{k} Gaussian clouds, {n} points in {d} dimensions"
+
+
+def regression(entry: Entry):
+    """Return a smooth function of Gaussian inputs, with noise."""
+    rng = np.random.default_rng(_seed(entry))
+    n, d = entry.shape["rows"], entry.shape["columns"]
+    X = rng.standard_normal((n, d))
+    y = np.sin(X @ rng.standard_normal(d) / np.sqrt(d)) + X[:, 0] + 0.3 * rng.standard_normal(n)
+    return (X, y), f"a noisy sine of {n} Gaussian points in {d} dimensions"
+
+
+def traffic(entry: Entry):
+    """Return a random road network with sensors, and speeds that vary smoothly over the plane."""
+    rng = np.random.default_rng(_seed(entry))
+    n, roads, k, times = (entry.shape[key] for key in ("vertices", "roads", "sensors", "times"))
+    vertices = rng.random((n, 2)) * 0.2 + np.array([-122.05, 37.25])
+    metres = spatial.distance.cdist(vertices, vertices) * 1e5
+    earlier = np.where(np.tri(n, k=-1, dtype=bool), metres, np.inf).argsort(axis=1)[:, :2]
+    # Every place is joined to the nearest of those before it, which makes a tree, some also to the next.
+    tree = [(i, earlier[i, 0]) for i in range(1, n)]
+    ends = np.array(tree + [(i, earlier[i, 1]) for i in range(2, 2 + roads - len(tree))])
+    lengths = metres[tuple(ends.T)]
+    road = rng.integers(roads, size=k)
+    offset = (0.05 + 0.9 * rng.random(k)) * lengths[road]
+    share = (offset / lengths[road])[:, None]
+    places = vertices[ends[road, 0]] * (1 - share) + vertices[ends[road, 1]] * share
+    speeds = 45 + 15 * np.sin(places @ [40.0, 30.0]) + 5 * rng.standard_normal((times, k))
+    ids, dates = tuple(f"sensor {i}" for i in range(k)), tuple(f"week {t}" for t in range(times))
+    return (vertices, ends, lengths, road, offset, places, ids, dates, speeds), "a random road network"
+
+
+def images(entry: Entry):
+    """Return blurred noise, one pattern per class with variations."""
+    rng = np.random.default_rng(_seed(entry))
+    n = entry.shape["images"]
+    size = (entry.shape["channels"], entry.shape["height"], entry.shape["width"])
+    labels = rng.integers(10, size=n).astype(np.uint8)
+    patterns = ndimage.gaussian_filter(rng.standard_normal((10, *size)), (0, 0, 3, 3))
+    patterns *= 60 / patterns.std()
+    noise = 30 * rng.standard_normal((n, *size), dtype=np.float32)
+    pixels = np.clip(128 + patterns.astype(np.float32)[labels] + noise, 0, 255).astype(np.uint8)
+    return (pixels, labels), f"{n} images of ten blurred patterns with noise"
+
+
+def sentences(entry: Entry, part: str):
+    """Return sentences of four words, one of which decides the label."""
+    rng = np.random.default_rng(_seed(entry))
+    labels = rng.integers(2, size=entry.shape[part])
+    words = (("dull", "clumsy", "tedious", "hollow"), ("warm", "witty", "moving", "sharp"))
+    nouns = ("film", "story", "plot", "comedy", "drama", "cast")
+    picks = rng.integers(24, size=len(labels))
+    texts = tuple(f"a {words[y][i % 4]} {nouns[i // 4]}" for y, i in zip(labels, picks, strict=True))
+    return (texts, labels), f"{len(texts)} sentences of the form 'a witty film'"

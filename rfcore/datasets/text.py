@@ -1,0 +1,47 @@
+"""Sentences with labels."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from . import registry, stand_ins, storage
+from .fallback import real_or_stand_in
+
+
+class Sentences(NamedTuple):
+    """Sentences and their labels."""
+
+    texts: tuple[str, ...]
+    labels: np.ndarray
+    """Shape (n,), int64: 1 for praise, 0 for blame."""
+    part: str
+    source: str
+
+
+def sentences(part: str = "train", *, fallback: bool = False) -> Sentences:
+    """Load a part of SST-2: ``"train"`` (60 614), ``"dev"`` (6735) or ``"test"`` (872 sentences).
+
+    The first two together are the training set of GLUE, the third, with labels, is the set that GLUE calls
+    dev.
+
+    Raises
+    ------
+    ValueError
+        If there is no such part.
+    rfcore.datasets.Unavailable
+        If the file cannot be had and `fallback` is false.
+    """
+    entry = registry.find("sst2")
+    files = {file.path.rpartition("/")[2].removesuffix(".tsv"): file for file in entry.files}
+    if part not in files:
+        raise ValueError(f"part={part!r} is not one of {', '.join(map(repr, files))}")
+
+    def read():
+        lines = storage.read(files[part]).decode().split("\n")[1:]
+        rows = [line.split("\t") for line in lines if line]
+        return tuple(text.strip() for text, _ in rows), np.array([int(label) for _, label in rows])
+
+    (texts, labels), source = real_or_stand_in(
+        entry, read, lambda entry: stand_ins.sentences(entry, part), fallback
+    )
+    return Sentences(texts, labels, part, source)

@@ -1,0 +1,507 @@
+"""Cache, mirror and network: what is read, refused, kept and given up, with a server on this machine."""
+
+import gzip
+import hashlib
+import io
+import os
+import socket
+import subprocess
+import sys
+import tarfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import numpy as np
+import pooch
+import pytest
+
+from rfcore import datasets
+from rfcore.datasets import fallback, network, registry, storage, unpack
+from rfcore.datasets.__main__ import main
+
+CONTENT = b'graph [ node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ source 0 target 1 ] ]\n'
+
+
+@pytest.fixture(autouse=True)
+def new_process(monkeypatch, tmp_path):
+    """An empty cache, no mirror, a network, and nothing remembered."""
+    for module, name, value in [
+        (storage, "_verified", set()),
+        (storage, "_provenance", {}),
+        (fallback, "_fallen", {}),
+        (network, "_answering", set()),
+        (network, "_silent", {}),
+        (network, "_lost", 0.0),
+    ]:
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "cache"))
+    for name in ("RFCORE_DATA_MIRROR", "RFCORE_OFFLINE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+class Server(ThreadingHTTPServer):
+    """Serves `pages`; a page may be bytes, a status code, or a function of the request handler."""
+
+    daemon_threads = True
+
+    def __init__(self):
+        self.pages, self.asked, self.finish = {}, [], threading.Event()
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.host = f"127.0.0.1:{self.server_port}"
+
+
+class Handler(BaseHTTPRequestHandler):
+    def do_HEAD(self):
+        self.server.asked.append(("HEAD", self.path))
+        self.send_response(200)
+        self.end_headers()
+
+    def do_GET(self):
+        self.server.asked.append(("GET", self.path))
+        page = self.server.pages.get(self.path, 404)
+        if isinstance(page, int):
+            self.send_error(page)
+        elif callable(page):
+            page(self)
+        else:
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(page)))
+            self.end_headers()
+            self.wfile.write(page)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def server():
+    with Server() as running:
+        thread = threading.Thread(target=running.serve_forever, args=(0.01,))
+        thread.start()
+        yield running
+        running.finish.set()
+        running.shutdown()
+        thread.join()
+
+
+def half(handler):
+    """Announce the whole, send a half, hang up."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", str(len(CONTENT)))
+    handler.end_headers()
+    handler.wfile.write(CONTENT[: len(CONTENT) // 2])
+
+
+def half_then_silence(handler):
+    half(handler)
+    handler.wfile.flush()
+    handler.server.finish.wait(30)
+
+
+def registered(server, path="/whole", content=CONTENT, **more):
+    return datasets.File(
+        path=f"graphs{path}.gml",
+        url=f"http://{server.host}{path}",
+        sha256=hashlib.sha256(content).hexdigest(),
+        bytes=len(content),
+        **more,
+    )
+
+
+def kept():
+    """Everything below the cache that is not a folder."""
+    return sorted(str(p.relative_to(storage.cache())) for p in storage.cache().rglob("*") if p.is_file())
+
+
+# --- the order: cache, mirror, network
+
+
+def test_download_is_kept_and_read_from_the_cache_after(server, monkeypatch):
+    server.pages["/whole"] = CONTENT
+    file = registered(server)
+    assert storage.status(file) == "missing"
+    assert storage.read(file) == CONTENT
+    assert kept() == ["graphs/whole.gml"] and storage.status(file) == "cached"
+    assert datasets.provenance() == {"graphs/whole.gml": file.sha256}
+    monkeypatch.setenv("RFCORE_OFFLINE", "1")
+    assert storage.read(file) == CONTENT
+    assert server.asked == [("HEAD", "/whole"), ("GET", "/whole")]
+
+
+def test_a_host_is_probed_once(server):
+    server.pages |= {"/whole": CONTENT, "/other": CONTENT}
+    storage.read(registered(server, "/whole"))
+    storage.read(registered(server, "/other"))
+    assert [verb for verb, _ in server.asked] == ["HEAD", "GET", "GET"]
+
+
+def test_mirror_is_read_in_place_before_the_network(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "mirror"))
+    (tmp_path / "mirror" / "graphs").mkdir(parents=True)
+    (tmp_path / "mirror" / "graphs" / "whole.gml").write_bytes(CONTENT)
+    file = registered(server)
+    assert storage.status(file) == "mirrored"
+    assert storage.read(file) == CONTENT
+    assert kept() == [] and server.asked == []
+
+
+def test_cache_goes_before_the_mirror(server, monkeypatch, tmp_path):
+    server.pages["/whole"] = CONTENT
+    file = registered(server)
+    storage.read(file)
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "mirror"))
+    (tmp_path / "mirror" / "graphs").mkdir(parents=True)
+    (tmp_path / "mirror" / "graphs" / "whole.gml").write_bytes(b"never looked at")
+    assert storage.read(file) == CONTENT and storage.status(file) == "cached"
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_mirror_may_hold_a_text_packed_or_plain(packed, server, monkeypatch, tmp_path):
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path))
+    (tmp_path / "graphs").mkdir()
+    name, content = ("whole.gml.gz", gzip.compress(CONTENT)) if packed else ("whole.gml", CONTENT)
+    (tmp_path / "graphs" / name).write_bytes(content)
+    assert storage.read(registered(server, mirror="graphs/whole.gml.gz")) == CONTENT
+
+
+def test_hash_is_computed_once_per_process(server, monkeypatch):
+    server.pages["/whole"] = CONTENT
+    file = registered(server)
+    storage.read(file)
+    storage.read(file)
+    monkeypatch.setattr(storage.hashlib, "sha256", lambda _: pytest.fail("hashed again"))
+    assert storage.read(file) == CONTENT
+
+
+# --- bad files
+
+
+@pytest.mark.parametrize("content", [b"", CONTENT[:-1], CONTENT.replace(b"a", b"b"), CONTENT + b"\n"])
+def test_wrong_download_is_an_error_and_nothing_is_kept(server, content):
+    server.pages["/whole"] = content
+    with pytest.raises(datasets.Damaged, match=r"download of http://.*/whole is wrong, nothing was kept.*sha"):
+        storage.read(registered(server))
+    assert kept() == [] and datasets.provenance() == {}
+    server.pages["/whole"] = CONTENT
+    assert storage.read(registered(server)) == CONTENT
+
+
+def test_bad_file_in_the_cache_is_an_error_is_removed_and_then_fetched_anew(server):
+    server.pages["/whole"] = CONTENT
+    file = registered(server)
+    bad = storage.cache() / file.path
+    bad.parent.mkdir(parents=True)
+    bad.write_bytes(b"bad")
+    assert storage.status(file) == "damaged"
+    with pytest.raises(datasets.Damaged, match=r"not the registered .* 3 bytes .* It was removed"):
+        storage.read(file)
+    assert not bad.exists()
+    assert storage.read(file) == CONTENT
+
+
+@pytest.mark.parametrize("content", [b"bad", gzip.compress(CONTENT)[:-9], gzip.compress(b"other")])
+def test_bad_file_in_the_mirror_is_an_error_even_for_fallback(server, monkeypatch, tmp_path, content):
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "mirror"))
+    copy = tmp_path / "mirror" / "graphs" / "whole.gml.gz"
+    copy.parent.mkdir(parents=True)
+    copy.write_bytes(content)
+    file = registered(server, mirror="graphs/whole.gml.gz")
+    assert storage.status(file) == "damaged"
+    entry = datasets.find("karate")
+    with pytest.raises(datasets.Damaged, match=r"whole\.gml\.gz (cannot be unpacked|is not the registered)"):
+        fallback.real_or_stand_in(entry, lambda: storage.read(file), lambda _: pytest.fail("stand-in"), True)
+    assert copy.read_bytes() == content and server.asked == []
+
+
+# --- interrupted downloads
+
+
+def test_broken_transfer_leaves_nothing_and_does_not_condemn_the_host(server):
+    server.pages |= {"/half": half, "/whole": CONTENT}
+    with pytest.raises(datasets.Unavailable, match=r"graphs/half\.gml is not to be had"):
+        storage.read(registered(server, "/half"))
+    assert kept() == []
+    assert storage.read(registered(server)) == CONTENT
+
+
+def test_interrupt_leaves_nothing(server, monkeypatch):
+    def interrupted(self, url, output_file, pooch):
+        with open(output_file, "wb") as out:
+            out.write(CONTENT[:10])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pooch.HTTPDownloader, "__call__", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        storage.read(registered(server))
+    assert kept() == [] and list(storage.cache().iterdir()) == [storage.cache() / "graphs"]
+
+
+def test_killed_download_never_appears_under_its_name_and_is_swept_later(server, tmp_path):
+    server.pages |= {"/half": half_then_silence, "/whole": CONTENT}
+    file = registered(server, "/half")
+    code = f"from rfcore.datasets import storage, registry; storage.read(registry.File(**{file._asdict()!r}))"
+    with subprocess.Popen([sys.executable, "-c", code], env=os.environ) as process:
+        deadline = time.monotonic() + 60
+        while not (left := [p for p in kept() if p.endswith("half.gml")]) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        process.kill()
+    assert len(left) == 1 and left[0].startswith(".partial-") and storage.status(file) == "missing"
+    storage.read(registered(server))
+    assert len(kept()) == 2  # it might be another process that is still at work
+    partial = storage.cache() / left[0].split("/")[0]
+    os.utime(partial, (time.time() - 4000,) * 2)
+    (storage.cache() / "graphs" / "whole.gml").unlink()
+    storage.read(registered(server))
+    assert kept() == ["graphs/whole.gml"]
+
+
+# --- no network
+
+
+def test_missing_page_is_unavailable_but_the_host_is_not_condemned(server):
+    server.pages["/whole"] = CONTENT
+    with pytest.raises(datasets.Unavailable, match="404"):
+        storage.read(registered(server, "/gone"))
+    assert storage.read(registered(server)) == CONTENT
+
+
+def test_offline_says_what_was_tried_and_what_helps(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("RFCORE_OFFLINE", "1")
+    with pytest.raises(datasets.Unavailable) as caught:
+        storage.read(registered(server))
+    text = str(caught.value)
+    for part in (
+        "graphs/whole.gml",
+        str(tmp_path / "cache"),
+        "RFCORE_DATA_MIRROR is not set",
+        "RFCORE_OFFLINE",
+        "Set RFCORE_DATA_MIRROR",
+        "python -m rfcore.datasets fetch",
+    ):
+        assert part in text
+    assert isinstance(caught.value, OSError) and server.asked == []
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "elsewhere"))
+    with pytest.raises(datasets.Unavailable, match=r"elsewhere.graphs.whole\.gml \(no such file\)"):
+        storage.read(registered(server))
+
+
+@pytest.fixture
+def black_hole(monkeypatch):
+    """A network in which every look-up of a name hangs; returns the names that were looked up."""
+    done, names = threading.Event(), []
+
+    def hang(host, *_, **__):
+        names.append(host)
+        done.wait(60)
+        raise OSError("nothing")
+
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    yield names
+    done.set()
+
+
+def test_silent_network_costs_less_than_ten_seconds_for_all_files_together(black_hole, monkeypatch):
+    for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.lower(), raising=False)
+    files = [file for entry in datasets.entries() for file in entry.files]
+    started = time.monotonic()
+    for file in files:
+        with pytest.raises(datasets.Unavailable):
+            storage.read(file)
+    elapsed = time.monotonic() - started
+    assert len(files) == 64 and elapsed < 10
+    assert sorted(black_hole) == ["raw.githubusercontent.com", "www.cs.toronto.edu"]
+    # Another process finds the stamps and does not wait at all.
+    monkeypatch.setattr(network, "_silent", {})
+    monkeypatch.setattr(network, "_lost", 0.0)
+    started = time.monotonic()
+    for file in files:
+        with pytest.raises(datasets.Unavailable, match="as remembered in"):
+            storage.read(file)
+    assert time.monotonic() - started < 1 and len(black_hole) == 2
+
+
+def test_patience_is_shared_between_hosts(black_hole, monkeypatch, server):
+    monkeypatch.setattr(network, "FIRST_ANSWER", 0.2)
+    monkeypatch.setattr(network, "PATIENCE", 0.3)
+    started = time.monotonic()
+    for host in ("a.invalid", "b.invalid", "c.invalid", "d.invalid"):
+        server.host = host
+        with pytest.raises(datasets.Unavailable):
+            storage.read(registered(server))
+    assert time.monotonic() - started < 0.6 and black_hole == ["a.invalid", "b.invalid"]
+
+
+def test_host_that_falls_silent_midway_is_given_up_once(server, monkeypatch):
+    monkeypatch.setattr(network, "FIRST_ANSWER", 0.2)
+    server.pages |= {"/half": half_then_silence, "/whole": CONTENT}
+    with pytest.raises(datasets.Unavailable, match="fell silent"):
+        storage.read(registered(server, "/half"))
+    with pytest.raises(datasets.Unavailable, match="fell silent"):
+        storage.read(registered(server))
+    assert ("GET", "/whole") not in server.asked
+    assert kept() == [f".silent-{server.host.replace(':', '_')}"]
+    network.try_again(storage.cache())
+    assert storage.read(registered(server)) == CONTENT
+
+
+def test_stamps_age(server, monkeypatch):
+    server.pages["/whole"] = CONTENT
+    stamp = storage.cache() / f".silent-{server.host.replace(':', '_')}"
+    stamp.parent.mkdir()
+    stamp.write_text("it was silent")
+    with pytest.raises(datasets.Unavailable, match="it was silent"):
+        storage.read(registered(server))
+    os.utime(stamp, (time.time() - network.REMEMBERED - 1,) * 2)
+    monkeypatch.setattr(network, "_silent", {})
+    assert storage.read(registered(server)) == CONTENT
+
+
+def test_cache_that_cannot_be_made_is_unavailable_not_a_crash(server, monkeypatch, tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "file" / "cache"))
+    with pytest.raises(datasets.Unavailable, match="no place to keep a download, RFCORE_DATA_CACHE moves it"):
+        storage.read(registered(server))
+
+
+# --- CIFAR-10 without pickles
+
+
+@pytest.fixture
+def cifar(monkeypatch, tmp_path):
+    """Five training batches and a test batch of four records; the head is two of each, three of the test."""
+    heads = dict.fromkeys(unpack.CIFAR10_HEAD, 2) | {"test_batch": 3}
+    monkeypatch.setattr(unpack, "CIFAR10_HEAD", heads)
+    rng = np.random.default_rng(0)
+    batches = {name: rng.integers(256, size=(4, 3073), dtype=np.uint8) for name in heads}
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        # The order of the archive is not the order of the head, and it holds other things.
+        for name in sorted(heads, reverse=True):
+            header = tarfile.TarInfo(f"cifar-10-batches-bin/{name}.bin")
+            header.size = batches[name].size
+            archive.addfile(header, io.BytesIO(batches[name].tobytes()))
+        archive.addfile(tarfile.TarInfo("cifar-10-batches-bin/batches.meta.txt"))
+    return packed.getvalue(), np.concatenate([batches[name][: heads[name]] for name in heads])
+
+
+def cifar_file(server, archive, records):
+    return datasets.File(
+        path="images/cifar10_head.bin",
+        mirror="images/cifar10_head.npz",
+        url=f"http://{server.host}/cifar.tar.gz",
+        sha256=hashlib.sha256(records.tobytes()).hexdigest(),
+        bytes=records.size,
+        archive_sha256=hashlib.sha256(archive).hexdigest(),
+    )
+
+
+def test_cifar_archive_and_npz_give_the_same_records(server, cifar, monkeypatch, tmp_path):
+    archive, records = cifar
+    server.pages["/cifar.tar.gz"] = archive
+    file = cifar_file(server, archive, records)
+    assert storage.read(file) == records.tobytes()
+    assert kept() == ["images/cifar10_head.bin"]
+    monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "empty"))
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path))
+    (tmp_path / "images").mkdir()
+    images, labels = records[:, 1:].reshape(-1, 3, 32, 32), records[:, 0]
+    np.savez_compressed(tmp_path / "images" / "cifar10_head.npz", images=images, labels=labels)
+    assert storage.status(file) == "mirrored"
+    assert storage.read(file) == records.tobytes()
+
+
+def test_cifar_loader_returns_the_arrays(server, cifar, monkeypatch):
+    archive, records = cifar
+    server.pages["/cifar.tar.gz"] = archive
+    entry = datasets.find("cifar10")._replace(files=(cifar_file(server, archive, records),))
+    monkeypatch.setattr(registry, "find", lambda *_: entry)
+    loaded = datasets.images("cifar10")
+    assert loaded.labels.tolist() == records[:, 0].tolist() and loaded.images.shape == (13, 3, 32, 32)
+    assert loaded.images[4, 2, 31, 30] == records[4, 1 + 2 * 1024 + 31 * 32 + 30]
+
+
+def test_other_archive_is_refused_before_it_is_opened(server, cifar, monkeypatch):
+    archive, records = cifar
+    server.pages["/cifar.tar.gz"] = archive + b"\0"
+    monkeypatch.setattr(unpack.tarfile, "open", lambda *_: pytest.fail("opened"))
+    with pytest.raises(datasets.Damaged, match="the archive's sha256 is not the registered"):
+        storage.read(cifar_file(server, archive, records))
+    assert kept() == []
+
+
+def test_npz_with_pickles_is_refused(server, cifar, monkeypatch, tmp_path):
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path))
+    (tmp_path / "images").mkdir()
+    objects = np.array([{}, []], dtype=object)
+    np.savez(tmp_path / "images" / "cifar10_head.npz", images=objects, labels=np.arange(2))
+    with pytest.raises(datasets.Damaged, match="allow_pickle"):
+        storage.read(cifar_file(server, *cifar))
+
+
+# --- the command line
+
+
+@pytest.fixture
+def two_sets(server, monkeypatch, tmp_path):
+    """A registry of two sets, of which the server has the first."""
+    server.pages["/whole"] = CONTENT
+    files = [registered(server), registered(server, "/gone")]
+    table = "".join(
+        f'[{name}]\ntitle = "Set {name}"\ncitation = "Someone, {year}"\nlicence = "CC0"\npapers = ["ugrf"]\n'
+        f'preprocessing = "none at all"\nshape = {{nodes = 2, edges = 1, classes = 0}}\n[[{name}.files]]\n'
+        f'path = "{file.path}"\nurl = "{file.url}"\nsha256 = "{file.sha256}"\nbytes = {file.bytes}\n'
+        for name, year, file in zip(("one", "two"), (1999, 2000), files, strict=True)
+    )
+    (tmp_path / "registry").mkdir()
+    (tmp_path / "registry" / "graphs.toml").write_text(table)
+    monkeypatch.setattr(registry, "FOLDER", tmp_path / "registry")
+    return files
+
+
+def test_command_fetch_shows_a_bar_sums_up_and_fails_if_something_is_missing(two_sets, capsys):
+    assert main(["fetch"]) == 1
+    out, err = capsys.readouterr()
+    assert out == "2 files: 1 cached, 1 missing\n"
+    assert "2/2" in err and "graphs/gone.gml is not to be had" in err and "404" in err
+    assert kept() == ["graphs/whole.gml"]
+    assert main(["fetch", "one"]) == 0
+    assert capsys.readouterr().out == "1 files: 1 cached\n"
+
+
+def test_command_fetch_asks_again_although_the_host_was_silent(two_sets, server, capsys):
+    stamp = storage.cache() / f".silent-{server.host.replace(':', '_')}"
+    stamp.parent.mkdir()
+    stamp.write_text("it was silent")
+    assert main(["fetch", "one"]) == 0 and not stamp.exists()
+
+
+def test_command_lists_every_set_with_its_status(two_sets, capsys):
+    storage.read(two_sets[0])
+    assert main([]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["name", "family", "status", "size", "papers", "licence"]
+    assert lines[1].split() == ["one", "graphs", "cached", "0", "kB", "ugrf", "CC0"]
+    assert lines[2].split() == ["two", "graphs", "missing", "0", "kB", "ugrf", "CC0"]
+    assert "2 sets" in lines[-1] and "1 cached, 1 missing" in lines[-1]
+    (storage.cache() / two_sets[1].path).write_bytes(b"bad")
+    main(["list"])
+    assert "1 damaged" in capsys.readouterr().out
+
+
+def test_command_show_tells_origin_citation_and_preprocessing(two_sets, capsys):
+    assert main(["show", "one"]) == 0
+    out = capsys.readouterr().out
+    for part in ("Set one", two_sets[0].url, two_sets[0].sha256, "Someone, 1999", "CC0", "none at all"):
+        assert part in out
+    assert main(["show", "onne"]) == 1
+    assert "Did you mean one" in capsys.readouterr().err
+
+
+def test_module_runs():
+    command = [sys.executable, "-m", "rfcore.datasets", "show", "karate"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "Zachary" in done.stdout and "raw.githubusercontent.com" in done.stdout and done.stderr == ""

@@ -10,7 +10,7 @@ import numpy as np
 
 from rfcore import checks
 
-WALKERS_PER_CHUNK = 2**18  # the arrays of a chunk stay within a few MB of cache; part of what a key means: never change
+WALKERS_PER_CHUNK = 2**16  # the arrays of a chunk stay within a few MB of cache; part of what a key means: never change
 
 
 def words(key):

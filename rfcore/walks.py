@@ -37,6 +37,21 @@ class Deposits(NamedTuple):
     """Load, float64."""
 
 
+class Hops(NamedTuple):
+    """A graph as walkers use it: what to know at a node, and what to take from an edge.
+
+    Complex numbers carry pairs of float64 (whole numbers below 2^53 are exact), because a walk waits for memory:
+    one gather brings both members of a pair from one cache line, two gathers would wait twice.
+    """
+
+    node: np.ndarray
+    """First edge + i (number of neighbours) of each node, complex128 of shape (N,)."""
+    edge: np.ndarray
+    """Neighbour + i (what the load is multiplied by) of each edge, complex128 of shape (n_edges,)."""
+    dead_ends: bool
+    """Whether some node has no neighbour."""
+
+
 def simulate(key, g, lengths, p_halt, nodes=None):
     """Walks of given lengths on a graph.
 
@@ -68,42 +83,61 @@ def simulate(key, g, lengths, p_halt, nodes=None):
     nodes = start_nodes(g, nodes)
     if len(nodes) != len(lengths):
         raise ValueError(f"lengths has {len(lengths)} rows for {len(nodes)} start nodes; give one row a start")
-    parts = []
+    hops, parts = hops_of(g, p_halt), [Deposits(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)))]
     for chunk, rows in enumerate(streams.chunks(*lengths.shape)):
-        part = walk(streams.generator(words, PURPOSE, chunk), g, nodes[rows], lengths[rows], p_halt)
-        parts.append(part._replace(row=part.row + np.int32(rows.start)))
+        row, node, load, counts = walk(streams.generator(words, PURPOSE, chunk), hops, nodes[rows], lengths[rows])
+        step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
+        parts.append(Deposits(row + np.int32(rows.start), node, step, load))
     return Deposits(*map(np.concatenate, zip(*parts, strict=True)))
 
 
-def walk(rng, g, nodes, lengths, p_halt):
-    """One chunk of :func:`simulate`, on a NumPy generator, with arguments taken as checked."""
-    n_rows, n_walks = lengths.shape
-    flat = lengths.ravel()
-    order = np.argsort(-flat, kind="stable")
-    remaining = flat[order]
-    row = (order // n_walks).astype(np.int32)
-    node = nodes.astype(np.int32)[row]
-    load = np.ones(len(row))
-    multiplier = g.weights * np.repeat(g.neighbour_counts, g.neighbour_counts) / (1 - p_halt)
-    # One gather brings a node's first edge and its number of neighbours from the same cache line.
-    first_and_count = np.stack([g.indptr[:-1], g.neighbour_counts], axis=1)
-    has_dead_ends = bool(np.any(g.neighbour_counts == 0))
+def hops_of(g, p_halt):
+    """The tables of :class:`Hops`: O(edges), once for all the chunks of a graph."""
+    node = np.empty(g.n_nodes, dtype=complex)
+    node.real, node.imag = g.indptr[:-1], g.neighbour_counts
+    edge = np.empty(len(g.indices), dtype=complex)
+    edge.real, edge.imag = g.indices, np.repeat(g.neighbour_counts / (1 - p_halt), g.neighbour_counts)
+    edge.imag *= g.weights
+    return Hops(node, edge, bool(np.any(g.neighbour_counts == 0)))
 
-    rows, visited, loads = [np.arange(n_rows, dtype=np.int32)], [nodes.astype(np.int32)], [np.full(n_rows, float(n_walks))]
-    for step in range(1, int(flat.max(initial=0)) + 1):
-        alive = np.searchsorted(-remaining, -step, side="right")
-        remaining, row, node, load = remaining[:alive], row[:alive], node[:alive], load[:alive]
-        first, count = first_and_count[node].T
-        if has_dead_ends:
-            moves = count > 0
-            remaining, row, load, first, count = (a[moves] for a in (remaining, row, load, first, count))
-        edge = first + (rng.random(len(row)) * count).astype(np.int64)
-        node, load = g.indices[edge], load * multiplier[edge]
-        rows.append(row)
-        visited.append(node)
-        loads.append(load)
-    steps = np.repeat(np.arange(len(rows), dtype=np.int32), [len(r) for r in rows])
-    return Deposits(np.concatenate(rows), np.concatenate(visited), steps, np.concatenate(loads))
+
+def walk(rng, hops, nodes, lengths):
+    """One chunk of walks on a NumPy generator, with arguments taken as checked.
+
+    Returns row, node and load of the deposits in the order of the steps, and how many there are of each step.
+    """
+    n_rows, n_walks = lengths.shape
+    ends = -lengths.ravel()
+    longest = -int(ends.min(initial=0))
+    if longest < 2**15:
+        ends = ends.astype(np.int16)  # which NumPy sorts in linear time
+    order = np.argsort(ends, kind="stable")
+    ends = ends[order]
+    bound = n_rows - int(ends.sum(dtype=np.int64))
+    rows, visited, loads = np.empty(bound, dtype=np.int32), np.empty(bound, dtype=np.int32), np.empty(bound)
+    rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
+
+    row = (order // n_walks).astype(np.int32)
+    node, load = nodes[row], np.ones(len(row))
+    counts, start = [n_rows], n_rows
+    for step in range(1, longest + 1):
+        n_alive = np.searchsorted(ends, ends.dtype.type(-step), side="right")
+        row, node, load = row[:n_alive], node[:n_alive], load[:n_alive]
+        here = hops.node.take(node)
+        if hops.dead_ends:
+            goes_on = here.imag > 0
+            ends, row, load, here = ends[:n_alive][goes_on], row[goes_on], load[goes_on], here[goes_on]
+        # Uniforms are below 1 by at least 2^-53, so that the product rounds to less than the number of neighbours.
+        edge = (rng.random(len(row)) * here.imag).astype(np.int64)
+        edge += here.real.astype(np.int64)
+        hop = hops.edge.take(edge, mode="clip")  # spares a pass over the bounds, which always hold
+        new = slice(start, start + len(row))
+        rows[new] = row
+        visited[new] = hop.real
+        np.multiply(load, hop.imag, out=loads[new])
+        node, load, start = visited[new], loads[new], new.stop
+        counts.append(len(row))
+    return rows[:start], visited[:start], loads[:start], counts
 
 
 def start_nodes(g, nodes):

@@ -1,20 +1,23 @@
-"""Modulation functions: how much a walk of length k counts, which decides what kernel graph features estimate.
+"""Modulation functions: how much a walk of length k counts, which decides the kernel that graph features estimate.
 
-A modulation is a function ``f(k)`` of an integer array of walk lengths. Features phi_1, phi_2 of two independent
-sets of walks on a graph with weights W satisfy
+A modulation is a function ``f(k)`` of an integer array of walk lengths. Features phi_1, phi_2 of two
+independent sets of walks on a graph with weights W, under modulations f_1 and f_2, satisfy
 
 ::
 
-    E[phi_1 phi_2^T] = (sum_k f(k) W^k) (sum_k f(k) W^k)^T,   so that f * f = alpha gives sum_k alpha_k W^k
+    E[phi_1 phi_2^T] = (sum_k f_1(k) W^k) (sum_k f_2(k) W^k)^T,  so that f_1 * f_2 = alpha gives sum_k alpha_k W^k
 
-for a symmetric W. The functions below are for W = D^(-1/2) A D^(-1/2), ``g.normalised()``, and hold the
-regulariser's powers and the constant: the product estimates the kernel of the same name in :mod:`rfcore.kernels`
-itself. Universal Graph Random Features, Theorems 2.1 and 2.2.
+for a symmetric W. Those named after a kernel are for W = D^(-1/2) A D^(-1/2), ``g.normalised()``, and hold the
+regulariser's powers and the constant: the product estimates the kernel of the same name in
+:mod:`rfcore.kernels` itself. Universal Graph Random Features, Theorems 2.1 and 2.2. None overflows for long
+walks. Learned modulations are in :mod:`rfcore.features.neural`.
 """
 
+import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import gammaln
+from jax.scipy.special import gammaln as jax_gammaln
+from scipy.special import gammaln as host_gammaln
 
 from rfcore import checks
 
@@ -43,8 +46,39 @@ def diffusion(sigma):
     sigma = checks.real(sigma, "sigma", above=0)
 
     def f(k):
+        xp, gammaln = _arithmetic(k, sigma)
         quarter = sigma**2 / 4
-        return jnp.exp(k * jnp.log(quarter) - gammaln(k + 1.0) - quarter)
+        return xp.exp(k * xp.log(quarter) - gammaln(k + 1.0) - quarter)
+
+    return f
+
+
+def exponential(scale):
+    """Modulation of exp(scale W) for the weights W of whatever graph is walked.
+
+    ::
+
+        f(k) = (scale / 2)^k / k!
+
+    Parameters
+    ----------
+    scale : float
+        May be negative (f alternates) or 0, but not traced.
+
+    Returns
+    -------
+    function of an integer array
+
+    Raises
+    ------
+    ValueError
+        If scale is no finite number.
+    """
+    scale = checks.real(scale, "scale")
+
+    def f(k):
+        k = np.asarray(k)
+        return np.sign(scale) ** k * np.exp(_power(abs(scale) / 2, k) - host_gammaln(k + 1.0))
 
     return f
 
@@ -73,9 +107,10 @@ def regularised_laplacian(sigma, d):
     sigma, d = checks.real(sigma, "sigma", above=0), checks.real(d, "d", above=0)
 
     def f(k):
-        log_scale = jnp.log1p(sigma**2)
+        xp, gammaln = _arithmetic(k, sigma, d)
+        log_scale = xp.log1p(sigma**2)
         log_binomial = gammaln(k + d / 2) - gammaln(d / 2) - gammaln(k + 1.0)
-        return jnp.exp(log_binomial + k * (2 * jnp.log(sigma) - log_scale) - d / 2 * log_scale)
+        return xp.exp(log_binomial + k * (2 * xp.log(sigma) - log_scale) - d / 2 * log_scale)
 
     return f
 
@@ -123,8 +158,8 @@ def inverse_cosine():
         alpha_k = (pi/4)^k / (sqrt(2) k!) times +, +, -, -, +, +, ...
 
     There is no closed form; f comes from :func:`from_taylor`. It decays only like k^(-3/2), because
-    sqrt(cos x + sin x) has its first singularity at -pi/4, which is where the spectrum of W can end: the estimates
-    have the heaviest tails of the four kernels.
+    sqrt(cos x + sin x) has its first singularity at -pi/4, which is where the spectrum of W can end: the
+    estimates have the heaviest tails of the four kernels.
 
     Returns
     -------
@@ -133,9 +168,51 @@ def inverse_cosine():
 
     def alpha(k):
         signs = np.where(k % 4 < 2, 1.0, -1.0)
-        return signs * np.exp(k * np.log(np.pi / 4) - gammaln(k + 1.0)) / np.sqrt(2)
+        return signs * np.exp(k * np.log(np.pi / 4) - host_gammaln(k + 1.0)) / np.sqrt(2)
 
     return from_taylor(alpha)
+
+
+def lazy():
+    """Modulation of the lazy walker, which deposits everything where it starts.
+
+    ::
+
+        f(0) = 1,  f(k) = 0 for k > 0;  features are the identity
+
+    The other of the pair must then be alpha itself: ``deconvolve(alpha, lazy())``.
+    """
+    return from_values([1.0])
+
+
+def from_values(values):
+    """Modulation with given values; longer walks count nothing.
+
+    Parameters
+    ----------
+    values : array, shape (n,)
+        f(0), ..., f(n - 1). May be traced: f is differentiable in them.
+
+    Returns
+    -------
+    function of an integer array
+
+    Raises
+    ------
+    ValueError
+        If values is no vector, or not finite.
+    """
+    if not isinstance(values, jax.Array):
+        values = np.asarray(values, dtype=float)
+    if values.ndim != 1 or len(values) == 0:
+        raise ValueError(f"values has shape {values.shape}; give a vector, one value a length")
+    checks.finite(values, "values")
+
+    def f(k):
+        xp, _ = _arithmetic(k, values)
+        return xp.where(k < len(values), values[xp.minimum(k, len(values) - 1)], 0.0)
+
+    return f
 
 
 def from_taylor(alpha):
@@ -153,7 +230,7 @@ def from_taylor(alpha):
 
     Returns
     -------
-    function of an integer array; costs O(b^2) for lengths up to b
+    function of an integer array; costs O(b^2) for lengths up to b, once
 
     Raises
     ------
@@ -164,28 +241,168 @@ def from_taylor(alpha):
     -----
     Universal Graph Random Features, Eq. 6. Float64 on the host.
     """
-    coefficients = alpha if callable(alpha) else _padded(alpha)
-    first = float(np.asarray(coefficients(np.arange(1)))[0])
+    alpha = _coefficients(alpha)
+    first = float(alpha(np.arange(1))[0])
     if not (np.isfinite(first) and first > 0):
-        raise ValueError(f"alpha[0] = {first}; give a finite positive constant term (f(0) is its square root)")
+        raise ValueError(f"alpha[0] = {first}; give a finite positive constant term, whose square root f(0) is")
+
+    def table(n):
+        target, f = alpha(np.arange(n)), np.zeros(n)
+        f[0] = np.sqrt(first)
+        for i in range(1, n):
+            f[i] = (target[i] - f[1:i] @ f[i - 1 : 0 : -1]) / (2 * f[0])
+        return f
+
+    return _tabulated(table)
+
+
+def deconvolve(alpha, f2):
+    """The other half of an asymmetric pair: the modulation f1 that estimates sum_k alpha_k W^k together with f2.
+
+    ::
+
+        f1 * f2 = alpha:   f1(i) = (alpha_i - sum_{p=1}^{i} f2(p) f1(i - p)) / f2(0)
+
+    Every f2 with f2(0) != 0 has exactly one partner. A bad choice of f2 makes f1 grow with the length (as
+    r^-i, where r is the modulus of the zero of sum_k f2(k) z^k next to 0): unbiased still, but with a variance
+    that may not exist.
+
+    Parameters
+    ----------
+    alpha : array, shape (K,), or function of an integer array
+        Taylor coefficients. Those past the end of an array are zero (f1 goes on all the same).
+    f2 : function of an integer array
+        A modulation, f2(0) != 0.
+
+    Returns
+    -------
+    function of an integer array; costs O(b^2) for lengths up to b, once
+
+    Raises
+    ------
+    ValueError
+        If alpha is no vector or function, or f2(0) is 0 or not finite.
+
+    Notes
+    -----
+    Universal Graph Random Features, Theorem 2.1 and the text below it. Float64 on the host.
+    """
+    alpha = _coefficients(alpha)
+    first = float(np.asarray(f2(np.arange(1)))[0])
+    if not np.isfinite(first) or first == 0:
+        raise ValueError(f"f2(0) = {first}; only a modulation with finite f2(0) != 0 has a partner")
+
+    def table(n):
+        lengths = np.arange(n)
+        target, other, f1 = alpha(lengths), np.asarray(f2(lengths), dtype=float), np.zeros(n)
+        for i in range(n):
+            f1[i] = (target[i] - other[1 : i + 1] @ f1[:i][::-1]) / first
+        return f1
+
+    return _tabulated(table)
+
+
+def to_taylor(f1, f2=None, n_terms=50):
+    """Taylor coefficients of the kernel that a pair of modulations estimates, learned or not.
+
+    ::
+
+        alpha_k = sum_{p=0}^{k} f1(k - p) f2(p),  k < n_terms
+
+    Parameters
+    ----------
+    f1, f2 : function of an integer array
+        ``f2`` is ``f1`` by default: the symmetric pair.
+    n_terms : int
+
+    Returns
+    -------
+    float64 array, shape (n_terms,)
+
+    Raises
+    ------
+    ValueError
+        If n_terms < 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 4. :func:`rfcore.kernels.power_series` is that kernel.
+    """
+    lengths = np.arange(checks.count(n_terms, "n_terms"))
+    first = np.asarray(f1(lengths), dtype=float)
+    second = first if f2 is None else np.asarray(f2(lengths), dtype=float)
+    return np.convolve(first, second)[:n_terms]
+
+
+def batch_size(n_walkers, p_halt, delta):
+    """How many values of f suffice: all of n_walkers walks are shorter than b with probability 1 - delta.
+
+    ::
+
+        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt)
+
+    Walks here are never cut: f is computed to the greatest length that can be drawn
+    (:func:`rfcore.couplings.walk_lengths.longest`). This is what it takes with high probability.
+
+    Parameters
+    ----------
+    n_walkers : int
+    p_halt, delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    int
+        The smallest such b.
+
+    Raises
+    ------
+    ValueError
+        If n_walkers < 1, or p_halt or delta is outside (0, 1).
+
+    Notes
+    -----
+    Universal Graph Random Features, Eqs 17 and 18.
+    """
+    n_walkers = checks.count(n_walkers, "n_walkers")
+    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
+    one_is_longer = -np.expm1(np.log1p(-delta) / n_walkers)
+    return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))
+
+
+def _arithmetic(k, *parameters):
+    """NumPy and its log-gamma on the host, JAX's where a length or parameter is a JAX array (or traced)."""
+    if any(isinstance(x, jax.Array) for x in (k, *parameters)):
+        return jnp, jax_gammaln
+    return np, host_gammaln
+
+
+def _power(base, k):
+    """log(base^k), where 0^0 = 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(k == 0, 0.0, k * np.log(base))
+
+
+def _tabulated(table):
+    """Modulation f(k) = table(n)[k], where table(n) computes the first n values; the longest so far is kept."""
+    values = np.empty(0)
 
     def f(k):
-        n = _longest(k) + 1
-        target = np.asarray(coefficients(np.arange(n)), dtype=float)
-        table = np.zeros(n)
-        table[0] = np.sqrt(first)
-        for i in range(1, n):
-            table[i] = (target[i] - table[1:i] @ table[i - 1 : 0 : -1]) / (2 * table[0])
-        return table[k]
+        nonlocal values
+        if _longest(k) >= len(values):
+            values = table(_longest(k) + 1)
+        return values[k]
 
     return f
 
 
-def _padded(alpha):
-    values = checks.finite(np.asarray(alpha, dtype=float), "alpha")
-    if values.ndim != 1 or len(values) == 0:
-        raise ValueError(f"alpha has shape {values.shape}; give a vector of Taylor coefficients")
-    return lambda k: np.where(k < len(values), values[np.minimum(k, len(values) - 1)], 0.0)
+def _coefficients(alpha):
+    if callable(alpha):
+        return lambda k: np.asarray(alpha(k), dtype=float)
+    alpha = checks.finite(np.asarray(alpha, dtype=float), "alpha")
+    if alpha.ndim != 1 or len(alpha) == 0:
+        raise ValueError(f"alpha has shape {alpha.shape}; give a vector of Taylor coefficients")
+    return from_values(alpha)
 
 
 def _longest(k):

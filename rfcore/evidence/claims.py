@@ -15,7 +15,8 @@ from .verdicts import Decision, Verdict
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "data" / "claims"
 PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
-RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}  # kind: rules fit for it
+# The rules that can decide each kind of claim.
+RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
 _ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|extra)-[A-Za-z0-9.-]+")
 

@@ -141,11 +141,12 @@ def _own_source(notebook):
 
 
 def _line(profile, provenance):
-    device, commit = provenance["device"], (provenance["commit"] or "unknown")[:10]
+    device, changes = provenance["device"], " with changes" if provenance["dirty"] else ""
+    commit = (provenance["commit"] or "unknown")[:10] + changes
     versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
     return (
-        f"*Profile {profile}, {provenance['date'][:10]}, {provenance['seconds']:g} s on {device['cores']} cores"
-        f" ({device['cpu']}), commit {commit}{' with changes' if provenance['dirty'] else ''}, {versions}.*"
+        f"*Profile {profile}, {provenance['date'][:10]}, {provenance['seconds']:g} s on {device['cores']} "
+        f"cores ({device['cpu']}), commit {commit}, {versions}.*"
     )
 
 

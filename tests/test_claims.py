@@ -1,0 +1,160 @@
+"""Every figure, table and numbered statement of the five papers has an entry, and the entries are sound."""
+
+import csv
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from rfcore import evidence
+from rfcore.evidence.claims import CLAIMS, ROOT, entries
+
+
+def places(kind, *numbers):
+    return {f"{kind}-{number}" for number in numbers}
+
+
+# Read off the papers, not off the claims: what each paper numbers.
+EXPECTED = {
+    "simplex": places("fig", *range(1, 11))
+    | places("table", 1, 2, 3)
+    | places("thm", 3.2, 3.4, 4.3, 4.5)
+    | places("cor", 3.3, 4.4, 4.6)
+    | places("lemma", 4.1, 4.2, "A.1")
+    | places("alg", 1)
+    | places("eq", 16),
+    "ugrf": places("fig", *range(1, 7))
+    | places("table", *range(1, 5))
+    | places("thm", 2.1, 2.2, 2.3)
+    | places("alg", 1),
+    "couplings": places("fig", *range(1, 12))
+    | places("table", *range(1, 6))
+    | places("thm", 3.2, 3.5, 4.1, "A.3", "D.1")
+    | places("cor", 3.4)
+    | places("lemma", 3.1, "A.1", "A.2", "A.5", "A.6", "C.2")
+    | places("eq", 33, 34),
+    "favor": places("fig", *range(1, 5))
+    | places("table", 1, 2, 3)
+    | places("thm", 4.1, 4.2, 4.3)
+    | places("lemma", "A.1", "A.2", "A.3", "A.4")
+    | places("eq", 7, 11, 20),
+    "equivalence": places("thm", 1) | places("cor", 1, 2),
+}
+NAMES = {"fig": "Figure", "table": "Table", "thm": "Theorem", "cor": "Corollary", "lemma": "Lemma", "eq": "Equation"}
+
+
+@pytest.mark.parametrize("paper", EXPECTED)
+def test_every_numbered_place_has_one_entry(paper):
+    found = {e.id.split("/")[1] for e in evidence.entries() if e.paper == paper and not e.extra}
+    assert found == EXPECTED[paper]
+
+
+def test_the_counts_are_those_of_the_papers():
+    kinds = Counter((e.paper, e.id.split("/")[1].split("-")[0]) for e in evidence.entries())
+    figures = {p: kinds[p, "fig"] for p in EXPECTED}
+    tables = {p: kinds[p, "table"] for p in EXPECTED}
+    assert figures == {"simplex": 10, "ugrf": 6, "couplings": 11, "favor": 4, "equivalence": 0}
+    assert tables == {"simplex": 3, "ugrf": 4, "couplings": 5, "favor": 3, "equivalence": 0}
+    assert {e.paper for e in evidence.entries()} == set(EXPECTED)
+
+
+def test_the_place_in_words_agrees_with_the_id():
+    for entry in evidence.entries():
+        kind, number = entry.id.split("/")[1].split("-", 1)
+        if not entry.extra:
+            assert re.match(rf"{NAMES.get(kind, 'Algorithm')}s? {re.escape(number)}\b", entry.place), entry.id
+            assert re.search(r"(Section|Appendix) \S+$", entry.place), entry.id
+
+
+def test_the_first_notebooks_decide_what_was_agreed():
+    decided = {c for n in ("simplex/01_gram_and_error", "ugrf/01_fixed_kernels") for c in evidence.claims_of(n)}
+    assert {c.rsplit("/", 1)[0] for c in decided} == {
+        "simplex/fig-6",
+        "simplex/fig-7",
+        "simplex/extra-sign-fix",
+        "ugrf/fig-2",
+        "ugrf/table-1",
+        "ugrf/thm-2.1",
+        "ugrf/thm-2.2",
+        "ugrf/extra-engine",
+    }
+    assert len(decided) == 17
+
+
+def test_every_notebook_named_exists_and_has_the_section():
+    for entry in evidence.entries():
+        if entry.notebook:
+            source = ROOT / "notebooks" / f"{entry.notebook}.py"
+            assert source.exists(), entry.id
+            assert re.search(rf"^# \({re.escape(entry.anchor)}\)=$", source.read_text(), re.MULTILINE), entry.id
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "data" / "paper").glob("*.csv")), ids=lambda path: path.stem)
+def test_published_numbers_belong_to_an_entry_and_are_numbers(path):
+    paper, table = path.stem.split("_table")
+    assert f"{paper}/table-{table}" in {entry.id for entry in evidence.entries()}
+    with path.open() as file:
+        rows = list(csv.DictReader(file))
+    numeric = [name for name in rows[0] if re.fullmatch(r"-?\d+(\.\d+)?", rows[0][name])]
+    assert rows
+    assert numeric
+    for row in rows:
+        assert None not in row.values() and None not in row
+        assert all(float(row[name]) >= 0 for name in numeric if row[name])
+
+
+GOOD = """
+[[entry]]
+id = "simplex/fig-1"
+place = "Figure 1, Section 1"
+title = "t"
+statement = "s"
+notebook = "simplex/01_a"
+anchor = "a"
+  [[entry.claim]]
+  id = "simplex/fig-1/x"
+  statement = "s"
+  kind = "order"
+  rule = "r"
+"""
+
+
+def read(folder: Path, text):
+    (folder / "simplex.toml").write_text(text)
+    return entries(folder)
+
+
+def test_a_sound_file_is_read(tmp_path):
+    (entry,) = read(tmp_path, GOOD)
+    assert (entry.paper, entry.extra, entry.claims[0].kind) == ("simplex", False, "order")
+    assert entries(CLAIMS) is entries(CLAIMS)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('kind = "order"', 'kind = "taste"', r"simplex/fig-1.*kind='taste' must be one of"),
+        ("simplex/fig-1/x", "simplex/fig-2/x", r"must start with simplex/fig-1/"),
+        ('id = "simplex/fig-1"', 'id = "simplex/figure-1"', r"id must read"),
+        ('id = "simplex/fig-1"', 'id = "favor/fig-1"', r"must start with|another paper"),
+        ('anchor = "a"\n', "", r"come together"),
+        ('notebook = "simplex/01_a"\nanchor = "a"\n', "", r"come together"),
+        ('title = "t"\n', "", r"simplex/fig-1.*title"),
+        ('title = "t"', 'title = " "', r"title=' ' must be a non-empty string"),
+        ('title = "t"', 'title = "t"\ncolour = "red"', r"colour"),
+        ('title = "t"', 'title = "t"\nschematic = "a drawing"', r"no claims"),
+        ('rule = "r"', 'rule = "r"\n  expected = "not reproduced"', r"needs a why"),
+        ('rule = "r"', 'rule = "r"\n  expected = "inconclusive"\n  why = "w"', r"expected may only be"),
+        ('rule = "r"', 'rule = "r"\n' + GOOD, r"used twice.*simplex/fig-1"),
+    ],
+)
+def test_a_malformed_file_is_refused_by_name(tmp_path, old, new, message):
+    assert old in GOOD
+    with pytest.raises(ValueError, match=message):
+        read(tmp_path, GOOD.replace(old, new, 1))
+
+
+def test_an_expected_failure_with_its_reason_is_read(tmp_path):
+    text = GOOD.replace('rule = "r"', 'rule = "r"\n  expected = "not reproduced"\n  why = "w"')
+    assert read(tmp_path, text)[0].claims[0].expected == "not reproduced"

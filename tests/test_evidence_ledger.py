@@ -1,0 +1,180 @@
+"""Verdicts, decisions, and the ledger that a notebook keeps."""
+
+import json
+import re
+import sys
+
+import numpy as np
+import pytest
+
+from rfcore import evidence
+from rfcore.evidence import Decision, Verdict, claims, ledger
+from rfcore.evidence.claims import Claim, Entry
+
+NOTEBOOK = "simplex/01_gram_and_error"
+GOOD = Decision(Verdict.REPRODUCED, "order", ours=0.123456789, se=0.01, statistic=12.0, detail="t")
+FAILED = Decision(Verdict.NOT_REPRODUCED, "value", ours=2.0, se=0.1, paper=1.0, statistic=10.0, detail="z")
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.setenv("RFCORE_RESULTS", str(tmp_path))
+    return tmp_path
+
+
+def fitting(claim):
+    return Decision(Verdict.REPRODUCED, claims.RULES[claim.kind][0], ours=1.0, detail="made up for a test")
+
+
+def decided(profile="quick", **instead):
+    book = evidence.Ledger(NOTEBOOK, profile)
+    for name, claim in book.claims.items():
+        book.decide(name, instead.get(name.rsplit("/", 1)[1].replace("-", "_"), fitting(claim)))
+    return book
+
+
+def test_a_decision_survives_json_to_six_digits():
+    found = Decision(**json.loads(json.dumps(GOOD.as_dict())))
+    assert found == Decision(Verdict.REPRODUCED, "order", ours=0.123457, se=0.01, statistic=12.0, detail="t")
+    assert "paper" not in GOOD.as_dict()
+    assert type(Decision("reproduced", "value", ours=np.float32(2), se=np.int64(1)).as_dict()["se"]) is float
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf])
+def test_a_decision_rests_on_finite_numbers(number):
+    with pytest.raises(ValueError, match="ours"):
+        Decision(Verdict.REPRODUCED, "value", ours=number)
+
+
+@pytest.mark.parametrize("verdict", ["not yet", "nothing to reproduce", "fine"])
+def test_a_decision_is_one_of_the_verdicts_on_claims(verdict):
+    with pytest.raises(ValueError, match=verdict):
+        Decision(verdict, "value")
+
+
+def test_a_decision_reads_well():
+    assert FAILED._repr_markdown_() == "**not reproduced** (value: ours 2 ± 0.1, paper 1). z"
+    assert evidence.not_run("no data")._repr_markdown_() == "**not run** (not run). no data"
+
+
+def test_an_erratum_needs_the_printed_claim_to_fail():
+    assert evidence.erratum(FAILED, "A factor is missing.").verdict is Verdict.ERRATUM
+    assert evidence.erratum(FAILED, "A factor is missing.").detail == "A factor is missing. z"
+    with pytest.raises(ValueError, match="no erratum"):
+        evidence.erratum(GOOD, "A factor is missing.")
+
+
+def test_a_scaled_experiment_is_scaled_only_if_it_succeeds():
+    assert evidence.scaled(GOOD, "CIFAR for ImageNet.").verdict is Verdict.SCALED
+    assert evidence.scaled(FAILED, "CIFAR for ImageNet.").verdict is Verdict.NOT_REPRODUCED
+    unsure = Decision(Verdict.INCONCLUSIVE, "order")
+    assert evidence.scaled(unsure, "CIFAR for ImageNet.").verdict is Verdict.INCONCLUSIVE
+
+
+def test_not_run_needs_a_reason():
+    with pytest.raises(ValueError, match="why"):
+        evidence.not_run(" ")
+
+
+def test_green_is_never_for_what_was_not_shown():
+    assert {v for v in Verdict if v.green} == {Verdict.REPRODUCED, Verdict.IN_DIRECTION, Verdict.SCALED}
+
+
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        (["reproduced", "reproduced"], "reproduced"),
+        (["reproduced", "paper erratum"], "paper erratum"),
+        (["reproduced in direction", "reproduced"], "reproduced in direction"),
+        (["scaled", "reproduced in direction"], "scaled"),
+        (["reproduced", "inconclusive"], "inconclusive"),
+        (["inconclusive", "not run"], "not run"),
+        (["not run", "not reproduced", "reproduced"], "not reproduced"),
+        (["reproduced", None], "not yet"),
+    ],
+)
+def test_an_entry_is_as_good_as_its_weakest_claim(found, expected):
+    names = [f"simplex/fig-1/{i}" for i in range(len(found))]
+    asked = tuple(Claim(name, "s", "order", "r") for name in names)
+    entry = Entry("simplex/fig-1", "p", "t", "s", asked, "a/01_b", "c")
+    ledgered = {n: Decision(v, "order") for n, v in zip(names, found, strict=True) if v}
+    assert evidence.entry_verdict(entry, ledgered) == expected
+
+
+def test_an_entry_without_claims_is_not_yet_and_a_schematic_is_nothing():
+    assert evidence.entry_verdict(Entry("simplex/fig-1", "p", "t", "s"), {}) is Verdict.NOT_YET
+    assert evidence.entry_verdict(Entry("simplex/fig-1", "p", "t", "s", schematic="a"), {}) is Verdict.NOTHING
+
+
+def test_the_ledger_refuses_what_it_cannot_keep(results):
+    book = evidence.Ledger(NOTEBOOK, "quick")
+    with pytest.raises(ValueError, match="nosuch"):
+        book.decide("simplex/fig-6/nosuch", GOOD)
+    with pytest.raises(ValueError, match=r"kind unbiased.*'order'"):
+        book.decide("simplex/fig-6/formula", GOOD)
+    assert book.decide("simplex/fig-6/order", GOOD) is GOOD
+    with pytest.raises(ValueError, match="decided already"):
+        book.decide("simplex/fig-6/order", GOOD)
+    with pytest.raises(ValueError, match=r"undecided.*simplex/fig-7/rate"):
+        book.close(seeds={}, data={})
+    assert not list(results.rglob("*.json"))
+
+
+@pytest.mark.parametrize(("notebook", "profile"), [("simplex/99_nosuch", "quick"), (NOTEBOOK, "fast")])
+def test_the_ledger_knows_its_notebook_and_profile(notebook, profile):
+    with pytest.raises(ValueError, match=r"nosuch|fast"):
+        evidence.Ledger(notebook, profile)
+
+
+def test_a_closed_ledger_is_read_back(results, capsys):
+    decided(order=GOOD).close(seeds={"walks": 0}, data={"a": "b"}, fallbacks=("cora",))
+    path = results / "quick" / f"{NOTEBOOK}.json"
+    assert [p.name for p in path.parent.iterdir()] == [path.name]  # no half-written file stays behind
+    record = json.loads(path.read_text())
+    assert path.read_text() == json.dumps(record, indent=1, sort_keys=True) + "\n"
+    where = record["provenance"]
+    assert (where["seeds"], where["data"], where["fallbacks"]) == ({"walks": 0}, {"a": "b"}, ["cora"])
+    assert re.fullmatch(r"[0-9a-f]{40}", where["commit"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", where["date"])
+    assert where["versions"]["numpy"] == np.__version__
+    assert where["seconds"] >= 0
+    assert not re.search(r'"/|/home/|/root/', path.read_text())
+
+    found = evidence.decisions("quick")
+    assert found["simplex/fig-6/order"].ours == pytest.approx(GOOD.ours, rel=1e-5)
+    assert set(found) == set(evidence.claims_of(NOTEBOOK))
+    rows = {row.entry.id: row for row in evidence.scorecard("quick")}
+    assert rows["simplex/fig-6"].verdict is Verdict.REPRODUCED
+    assert rows["simplex/fig-6"].claims[1][1] == found["simplex/fig-6/order"]
+    assert rows["simplex/fig-8"].verdict is Verdict.NOT_YET
+    counts = evidence.headline("quick")["simplex"]
+    assert counts[Verdict.REPRODUCED] == 2  # figures 6 and 7; our own extra finding is not the paper's
+    assert counts.total() == sum(e.paper == "simplex" and not e.extra for e in evidence.entries())
+    assert evidence.headline("paper")["simplex"][Verdict.REPRODUCED] == 0
+
+
+def test_closing_shows_the_claims_and_where_they_come_from(results, monkeypatch):
+    import IPython.display
+
+    shown = []
+    monkeypatch.setattr(IPython.display, "display", lambda *objects: shown.extend(o.data for o in objects))
+    decided(order=GOOD).close(seeds={}, data={})
+    table, line = shown
+    assert table.splitlines()[0] == "| claim | paper | ours | verdict |"
+    assert len(table.splitlines()) == 2 + len(evidence.claims_of(NOTEBOOK))
+    assert "| – | 0.1235 ± 0.01 | **reproduced** |" in table
+    assert re.match(r"\*Profile quick, \d{4}-\d\d-\d\d, \S+ s on \d+ cores \(.*, commit [0-9a-f]{10}", line)
+
+
+def test_a_claim_about_data_that_fell_back_was_not_run(results):
+    book = evidence.Ledger(NOTEBOOK, "quick")
+    kept = book.decide("simplex/fig-6/order", GOOD, ["karate"], ["cora"])
+    fell = book.decide("simplex/fig-7/orthogonal-beats-iid", GOOD, ["karate", "cora"], ["cora"])
+    assert kept is GOOD
+    assert fell.verdict is Verdict.NOT_RUN
+    assert "cora" in fell.detail
+
+
+def test_the_environment_says_whether_jax_runs_in_double_precision(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    assert ledger.environment()["x64"] is None

@@ -1,0 +1,349 @@
+"""The rules that decide claims: error rates and power by simulation, and what each verdict means.
+
+Every simulated rate is held between binomial bounds on both sides: a rule that never alarms is as wrong as
+one that always does. Seeds are fixed, so the tests do not flicker.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rfcore import evidence
+from rfcore.evidence import Verdict
+
+EXPERIMENTS = 4000
+REPRODUCED, NOT, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE
+
+
+def verdicts(decide, seed, experiments=EXPERIMENTS):
+    rng = np.random.default_rng(seed)
+    return Counter(decide(rng).verdict for _ in range(experiments))
+
+
+def assert_rate(count, low, high, experiments=EXPERIMENTS):
+    """The count fits a probability between low and high."""
+    assert stats.binom.ppf(1e-4, experiments, low) <= count <= stats.binom.isf(1e-4, experiments, high)
+
+
+# unbiased --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(), (3, 4)])
+def test_unbiased_false_alarm_is_the_stated_one(shape):
+    found = verdicts(lambda rng: evidence.unbiased(rng.normal(2, 3, (20, *shape)), 2, 0.05), 1)
+    assert_rate(found[NOT], 0.035, 0.05)
+    assert found[NOT] + found[REPRODUCED] == EXPERIMENTS
+
+
+def test_unbiased_false_alarm_holds_for_perfectly_dependent_entries():
+    found = verdicts(lambda rng: evidence.unbiased(np.repeat(rng.normal(size=(20, 1)), 8, 1), 0, 0.05), 2)
+    assert_rate(found[NOT], 0.001, 0.05)
+
+
+def test_unbiased_detects_the_bias_it_calls_detectable_nine_times_in_ten():
+    n, false_alarm = 50, 0.01
+    sd_of_mean = 1 / np.sqrt(n)
+    bias = (stats.t.isf(false_alarm / 2, n - 1) + stats.t.ppf(0.9, n - 1)) * sd_of_mean
+    found = verdicts(lambda rng: evidence.unbiased(rng.normal(bias, 1, n), 0, false_alarm), 3)
+    assert_rate(found[NOT], 0.87, 0.93)
+    rng = np.random.default_rng(3)
+    draws = rng.normal(size=n)
+    draws = (draws - draws.mean()) / draws.std(ddof=1)
+    assert evidence.unbiased(draws, 0, false_alarm, smallest_bias=1.01 * bias).verdict is REPRODUCED
+    assert evidence.unbiased(draws, 0, false_alarm, smallest_bias=0.99 * bias).verdict is OPEN
+
+
+def test_unbiased_sees_a_bias_too_small_for_any_entry_through_the_average():
+    def decide(rng):
+        return evidence.unbiased(rng.normal(0.04, 1, (100, 400)), 0, 1e-3)  # 0.4 standard errors per entry
+
+    assert verdicts(decide, 4, 100)[NOT] == 100
+
+
+def test_unbiased_sees_one_biased_entry_among_many():
+    bias = np.zeros(400)
+    bias[123] = 0.8
+
+    def decide(rng):
+        return evidence.unbiased(rng.normal(bias, 1, (100, 400)), 0, 1e-3)
+
+    assert verdicts(decide, 5, 100)[NOT] >= 95
+
+
+@pytest.mark.parametrize(
+    ("repeats", "low", "high"), [(30, 0.03, 0.06), (300, 0.01, 0.03), (3000, 0.005, 0.0175)]
+)
+def test_unbiased_on_a_skewed_law_alarms_too_often_until_repeats_are_in_the_thousands(repeats, low, high):
+    found = verdicts(lambda rng: evidence.unbiased(rng.chisquare(1, repeats), 1, 0.01), 6)
+    assert_rate(found[NOT], low, high)
+
+
+def test_unbiased_is_inconclusive_without_the_power_asked_for():
+    draws = np.random.default_rng(7).normal(size=(100, 3))
+    assert evidence.unbiased(draws, 0).verdict is REPRODUCED
+    assert evidence.unbiased(draws, 0, smallest_bias=1.0).verdict is REPRODUCED
+    assert evidence.unbiased(draws, 0, smallest_bias=0.1).verdict is OPEN
+    assert evidence.unbiased(draws, 0, smallest_bias=[1, 1, 0.1]).verdict is OPEN
+
+
+def test_unbiased_entries_that_never_vary_must_be_right():
+    draws = np.random.default_rng(8).normal(size=(100, 3))
+    draws[:, 1] = 1 / 3
+    assert evidence.unbiased(draws, [0, 1 / 3 + 1e-16, 0]).verdict is REPRODUCED
+    wrong = evidence.unbiased(draws, [0, 2 / 3, 0])
+    assert wrong.verdict is NOT
+    assert "Constant and wrong: 1" in wrong.detail
+    assert evidence.unbiased(np.ones((9, 2)), 1).verdict is REPRODUCED
+    assert evidence.unbiased(np.ones((9, 2)), 2).verdict is NOT
+    single = np.full((9, 2), 1 / 3, np.float32)
+    assert evidence.unbiased(single, 1 / 3).verdict is REPRODUCED  # right to the rounding of its own type
+
+
+def test_unbiased_entries_that_were_never_sampled_are_not_green():
+    draws = np.random.default_rng(9).normal(size=(100, 2))
+    draws[:, 1] = 0
+    assert evidence.unbiased(draws, 0).verdict is REPRODUCED
+    unseen = evidence.unbiased(draws, [0, 1e-6])
+    assert unseen.verdict is OPEN
+    assert "never sampled: 1" in unseen.detail
+
+
+def test_unbiased_centres_before_squaring():
+    draws = 1e8 + np.random.default_rng(10).normal(size=1000)
+    decision = evidence.unbiased(draws, 1e8)
+    assert decision.verdict is REPRODUCED
+    assert decision.se == pytest.approx(1 / np.sqrt(1000), rel=0.1)
+
+
+# order -----------------------------------------------------------------------------------------------------
+
+
+def test_order_claims_falsely_at_the_stated_level():
+    found = verdicts(lambda rng: evidence.order(rng.normal(size=15), 0 * np.ones(15), 0.95), 11)
+    assert_rate(found[REPRODUCED], 0.05, 0.05)
+    assert_rate(found[NOT], 0.05, 0.05)
+
+
+def test_order_of_many_conditions_needs_no_correction_to_claim_all():
+    gain = np.array([3.0, 0.0, 3.0, 3.0])  # one tie among clear winners is the worst case
+    found = verdicts(lambda rng: evidence.order(np.zeros((15, 4)), rng.normal(gain, 1, (15, 4)), 0.95), 12)
+    assert_rate(found[REPRODUCED], 0.05, 0.05)
+
+
+def test_order_refutes_falsely_at_the_stated_level_over_all_conditions():
+    found = verdicts(lambda rng: evidence.order(rng.normal(size=(15, 4)), np.zeros((15, 4)), 0.95), 13)
+    assert_rate(found[NOT], 0.045, 0.05)
+    assert found[REPRODUCED] <= 2  # four ties at once hardly ever look like four wins: 0.05^4
+
+
+def test_order_has_the_power_of_students_t():
+    n, effect = 30, 0.8
+    power = stats.nct.sf(stats.t.isf(0.01, n - 1), n - 1, effect * np.sqrt(n))
+    found = verdicts(lambda rng: evidence.order(rng.normal(-effect, 1, n), np.zeros(n), 0.99), 14)
+    assert 0.9 < power < 0.99
+    assert_rate(found[REPRODUCED], power, power)
+    swapped = verdicts(lambda rng: evidence.order(np.zeros(n), rng.normal(-effect, 1, n), 0.99), 14)
+    assert swapped[NOT] == found[REPRODUCED]
+
+
+def test_order_gains_from_common_random_numbers():
+    rng = np.random.default_rng(15)
+    common = rng.normal(0, 10, 50)
+    better, worse = common + rng.normal(0, 0.1, 50), 1 + common + rng.normal(0, 0.1, 50)
+    assert evidence.order(better, worse).verdict is REPRODUCED
+    assert evidence.order(better, rng.permutation(worse)).verdict is OPEN
+
+
+def test_order_of_two_laws_of_equal_skew_holds_its_level_but_against_a_constant_it_does_not():
+    def against_equal(rng):
+        return evidence.order(rng.chisquare(1, 30), rng.chisquare(1, 30), 0.95)
+
+    def against_constant(rng):
+        return evidence.order(rng.chisquare(1, 30), np.ones(30), 0.95)
+
+    assert_rate(verdicts(against_equal, 16)[REPRODUCED], 0.035, 0.055)
+    assert_rate(verdicts(against_constant, 17)[REPRODUCED], 0.08, 0.13)  # twice the level: prefer differences
+
+
+def test_order_by_signs_survives_tails_that_have_no_mean():
+    tie = verdicts(lambda rng: evidence.order(rng.standard_cauchy(40), np.zeros(40), 0.95, robust=True), 18)
+    assert_rate(tie[REPRODUCED], 0.02, 0.05)  # the sign test is discrete, so somewhat conservative
+    assert_rate(tie[NOT], 0.02, 0.05)
+
+    def shifted(robust):
+        return lambda rng: evidence.order(rng.standard_cauchy(80) - 1, np.zeros(80), 0.95, robust=robust)
+
+    assert verdicts(shifted(True), 19, 500)[REPRODUCED] > 450
+    assert verdicts(shifted(False), 19, 500)[REPRODUCED] < 200
+
+
+def test_order_of_exact_numbers_is_strict():
+    assert evidence.order([1, 2], [2, 3], exact=True).verdict is REPRODUCED
+    assert evidence.order([1, 3], [2, 3], exact=True).verdict is NOT
+
+
+@pytest.mark.parametrize("robust", [False, True])
+def test_order_never_rests_on_repeats_that_do_not_vary(robust):
+    reused_key = np.repeat(0.3, 50)
+    assert evidence.order(reused_key, reused_key + 0.1, robust=robust).verdict is OPEN
+    assert evidence.order(reused_key + 0.1, reused_key, robust=robust).verdict is OPEN
+    assert evidence.order(reused_key, reused_key, robust=robust).verdict is OPEN
+
+
+# bound -----------------------------------------------------------------------------------------------------
+
+
+def test_bound_claims_falsely_at_the_stated_level():
+    found = verdicts(lambda rng: evidence.bound(rng.normal(7, 2, 15), 7, confidence=0.95), 21)
+    assert_rate(found[REPRODUCED], 0.05, 0.05)
+    assert_rate(found[NOT], 0.05, 0.05)
+    single = verdicts(lambda rng: evidence.bound(rng.normal(7, 2), 7, se=2, confidence=0.95), 22)
+    assert_rate(single[REPRODUCED], 0.05, 0.05)
+    assert_rate(single[NOT], 0.05, 0.05)
+
+
+def test_bound_has_power_on_both_sides():
+    below = verdicts(lambda rng: evidence.bound(rng.normal(0, 1, (40, 3)), 1), 23, 300)
+    above = verdicts(lambda rng: evidence.bound(rng.normal(0, 1, (40, 3)), -1, side="above"), 23, 300)
+    assert below[REPRODUCED] > 280
+    assert above[REPRODUCED] > 280
+    assert verdicts(lambda rng: evidence.bound(rng.normal(2, 1, (40, 3)), 1), 24, 300)[NOT] > 280
+
+
+def test_bound_of_exact_numbers_and_what_it_reports():
+    assert evidence.bound(1.0, 1.0).verdict is REPRODUCED
+    assert evidence.bound(1.1, 1.0).verdict is NOT
+    assert evidence.bound(1.1, 1.0, side="above").verdict is REPRODUCED
+    samples = np.random.default_rng(25).normal([1, 5], 0.1, (50, 2))
+    decision = evidence.bound(samples, [2, 5.5])
+    assert decision.ours == pytest.approx(5, abs=0.1)  # the condition nearest to its bound
+    assert "5.5" in decision.detail
+
+
+# value -----------------------------------------------------------------------------------------------------
+
+
+def test_value_rejects_an_equal_number_as_often_as_three_sigma_does():
+    def decide(rng):
+        return evidence.value(rng.normal(5, 0.3), 0.3, rng.normal(5, 0.4), 0.4)
+
+    assert_rate(verdicts(decide, 31, 8000)[NOT], 0.0027, 0.0027, 8000)
+
+
+def test_value_has_the_power_of_z():
+    def decide(rng):
+        return evidence.value(rng.normal(7, 0.3), 0.3, rng.normal(5, 0.4), 0.4)  # four sigma apart
+
+    assert_rate(verdicts(decide, 32)[NOT], stats.norm.sf(-1), stats.norm.sf(-1))
+
+
+def test_value_gives_the_printed_digits_their_rounding():
+    assert evidence.value(0.00778, 0, 0.0078, rounding=0.00005).verdict is REPRODUCED
+    assert evidence.value(0.00785, 0, 0.0078, rounding=0.00005).verdict is REPRODUCED
+    assert evidence.value(0.00786, 0, 0.0078, rounding=0.00005).verdict is NOT
+    assert evidence.value(0.00786, 0.00001, 0.0078, rounding=0.00005).verdict is REPRODUCED
+    assert evidence.value(0.00790, 0.00001, 0.0078, rounding=0.00005).verdict is NOT
+
+
+def test_value_is_not_green_when_anything_would_agree():
+    assert evidence.value(0.9, 0.5, 1.0).verdict is OPEN
+    assert evidence.value(0.9, 0.1, 1.0).verdict is REPRODUCED
+    assert evidence.value(0.9, 0.1, 1.0, resolution=0.05).verdict is OPEN
+    assert evidence.value(9.0, 0.5, 1.0).verdict is NOT  # a difference that is seen is seen
+
+
+def test_value_in_direction_only_where_the_number_differs():
+    assert evidence.value(2.0, 0.1, 1.0, in_direction=True).verdict is Verdict.IN_DIRECTION
+    assert evidence.value(2.0, 0.1, 1.0, in_direction=False).verdict is NOT
+    assert evidence.value(1.0, 0.1, 1.0, in_direction=True).verdict is REPRODUCED
+
+
+# slope -----------------------------------------------------------------------------------------------------
+
+WIDTHS = 2.0 ** np.arange(5)
+
+
+def power_law(rng, exponent, repeats=20, curves=()):
+    return WIDTHS**exponent * np.exp(rng.normal(0, 0.3, (repeats, *curves, 5)))
+
+
+def test_slope_at_the_edge_of_the_window_claims_falsely_at_the_stated_level():
+    found = verdicts(lambda rng: evidence.slope(WIDTHS, power_law(rng, -0.6), -0.5, 0.1, 0.95), 41)
+    assert_rate(found[REPRODUCED], 0.05, 0.05)
+
+
+def test_slope_outside_the_window_is_refuted_and_inside_shown():
+    inside = verdicts(lambda rng: evidence.slope(WIDTHS, power_law(rng, -0.5, 60), -0.5, 0.1), 42, 200)
+    outside = verdicts(lambda rng: evidence.slope(WIDTHS, power_law(rng, -0.8, 60), -0.5, 0.1), 43, 200)
+    assert inside[REPRODUCED] > 190
+    assert outside[NOT] == 200
+    assert evidence.slope(WIDTHS, power_law(np.random.default_rng(44), -0.5, 3), -0.5, 0.1).verdict is OPEN
+
+
+def test_slope_of_several_curves_needs_all_of_them():
+    rng = np.random.default_rng(45)
+    good = power_law(rng, -0.5, 100, (3,))
+    decision = evidence.slope(WIDTHS, good, -0.5, 0.1)
+    assert decision.verdict is REPRODUCED
+    good[:, 1] = power_law(rng, -1, 100)
+    decision = evidence.slope(WIDTHS, good, -0.5, 0.1)
+    assert decision.verdict is NOT
+    assert decision.ours == pytest.approx(-1, abs=0.05)
+
+
+def test_slope_of_a_noiseless_power_law():
+    y = WIDTHS**-0.5 * np.linspace(1, 2, 7)[:, None]
+    y *= 1 + 1e-6 * np.random.default_rng(46).normal(size=y.shape)
+    assert evidence.slope(WIDTHS, y, -0.5, 0.1).ours == pytest.approx(-0.5, abs=1e-5)
+
+
+# identity --------------------------------------------------------------------------------------------------
+
+
+def test_identity_is_the_largest_error_against_the_tolerance():
+    assert evidence.identity([1, 2 + 1e-9], [1, 2], 1e-8).verdict is REPRODUCED
+    assert evidence.identity([1, 2 + 1e-7], [1, 2], 1e-8).verdict is NOT
+    assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8).verdict is NOT
+    assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8, relative=True).verdict is REPRODUCED
+    assert evidence.identity([1, 2 + 1e-9], [1, 2], 1e-8).ours == pytest.approx(1e-9, rel=1e-5)
+
+
+# bad input -------------------------------------------------------------------------------------------------
+
+ONES = np.ones(5)
+
+
+@pytest.mark.parametrize(
+    ("call", "names"),
+    [
+        (lambda: evidence.identity([np.nan], 1, 1e-9), "ours"),
+        (lambda: evidence.identity(1, 1, 0), "tolerance"),
+        (lambda: evidence.identity([1], [0], 1e-9, relative=True), "exact"),
+        (lambda: evidence.identity([], [], 1e-9), "ours"),
+        (lambda: evidence.unbiased([1.0], 1), "estimates"),
+        (lambda: evidence.unbiased([1.0, np.inf], 1), "estimates"),
+        (lambda: evidence.unbiased(np.ones((5, 2)), [1, 1, 1]), "truth"),
+        (lambda: evidence.unbiased(np.ones((5, 2)), np.ones((5, 2))), "truth"),
+        (lambda: evidence.unbiased(ONES, 1, false_alarm=0), "false_alarm"),
+        (lambda: evidence.order([1.0], [2.0]), "repeats"),
+        (lambda: evidence.order(ONES, ONES, confidence=1), "confidence"),
+        (lambda: evidence.order(ONES, ONES, confidence=0.001), "confidence"),
+        (lambda: evidence.order(ONES, [np.nan] * 5), "worse"),
+        (lambda: evidence.bound(1, 2, side="left"), "side"),
+        (lambda: evidence.bound(ONES, 2, se=1), "se"),
+        (lambda: evidence.bound(1, 2, se=0), "se"),
+        (lambda: evidence.value(1, -1, 1), "se"),
+        (lambda: evidence.value(1, 1, 1, paper_se=np.nan), "paper_se"),
+        (lambda: evidence.value(np.nan, 1, 1), "ours"),
+        (lambda: evidence.value(1, 1, 0), "resolution"),
+        (lambda: evidence.slope(ONES, np.ones((3, 5)), -0.5, 0.1), "x"),
+        (lambda: evidence.slope(WIDTHS, -np.ones((3, 5)), -0.5, 0.1), "y_repeats"),
+        (lambda: evidence.slope(WIDTHS, np.ones((3, 4)), -0.5, 0.1), "y_repeats"),
+        (lambda: evidence.slope(WIDTHS, np.ones((3, 5)), -0.5, 0), "resolution"),
+    ],
+)
+def test_bad_input_names_the_argument(call, names):
+    with pytest.raises(ValueError, match=rf"\b{names}\b"):
+        call()

@@ -23,11 +23,10 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
-from .claims import CLAIMS, ROOT, claims_of, results_folder
+from .claims import ROOT, claims_of, results_folder
 from .ledger import code_sha256, environment
 from .verdicts import Verdict
 
-NOTEBOOKS, BUILD = ROOT / "notebooks", ROOT / "_build"
 CELL_SECONDS = {"quick": 600, "paper": 4 * 3600}
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(?:work|root|home|tmp|Users)/[^\s\"'<>]*")
@@ -37,9 +36,9 @@ class RunError(Exception):
     """A notebook that may not run, or did not run as it must; the message is a report for people."""
 
 
-def find(patterns, root=NOTEBOOKS):
+def find(patterns, project=ROOT):
     """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one."""
-    sources = sorted(Path(root).glob("*/[0-9][0-9]_*.py"))
+    sources = sorted((Path(project) / "notebooks").glob("*/[0-9][0-9]_*.py"))
     chosen = []
     for pattern in patterns:
         hits = [s for s in sources if pattern == "all" or name_of(s).startswith(pattern.removesuffix(".py"))]
@@ -54,19 +53,17 @@ def name_of(source):
     return f"{source.parent.name}/{source.stem}"
 
 
-def run(source, profile, force=False, build=BUILD, claims=CLAIMS, timeout=None):
+def run(source, profile, force=False, timeout=None):
     """Execute one notebook at `profile` in its own folder and check what it leaves.
 
     Parameters
     ----------
     source : Path
-        The ``.py``.
+        The ``.py``, ``<project>/notebooks/<folder>/<slug>.py``.
     profile : {"quick", "paper"}
         Passed as the parameter ``profile`` where it is not the default of the notebook's parameters cell.
     force : bool
         Run even if nothing changed.
-    build, claims : Path
-        Where executed notebooks go; the folder of claims.
     timeout : int, optional
         Seconds a single cell may take.
 
@@ -81,15 +78,15 @@ def run(source, profile, force=False, build=BUILD, claims=CLAIMS, timeout=None):
         If the parameters are not as they must be, a cell fails, a claim is undecided or fails unexpectedly,
         or (at "paper") an output shows a path of this machine.
     """
-    name, notebook = name_of(source), jupytext.read(source)
+    name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     if parameters(notebook, name).get("profile") != "paper":
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
     stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "library_sha256": library_sha256()}
-    executed = Path(build) / profile / f"{name}.ipynb"
+    executed = project / "_build" / profile / f"{name}.ipynb"
     final = source.with_suffix(".ipynb") if profile == "paper" else executed
     if not force and final.exists():
         before = nbformat.read(final, as_version=4).metadata.get("rfcore", {})
-        if stamp.items() <= before.items() and not ledger_problems(name, stamp, claims):
+        if stamp.items() <= before.items() and not ledger_problems(name, stamp, project):
             return None
     executed.parent.mkdir(parents=True, exist_ok=True)
     began, started = time.monotonic(), environment()
@@ -100,6 +97,7 @@ def run(source, profile, force=False, build=BUILD, claims=CLAIMS, timeout=None):
             executed,
             parameters={} if profile == "paper" else {"profile": profile},
             kernel_name="python3",
+            language="python",
             cwd=source.parent,
             progress_bar=False,
             record_timing=False,
@@ -112,7 +110,7 @@ def run(source, profile, force=False, build=BUILD, claims=CLAIMS, timeout=None):
         failure = f"{name}: {type(error).__name__}: {_ANSI.sub('', str(error))}"
     if failure:  # raised out here, so that the report is not buried under "during handling of the above"
         raise RunError(failure)
-    if problems := ledger_problems(name, stamp, claims, since=started["date"]):
+    if problems := ledger_problems(name, stamp, project, since=started["date"]):
         raise RunError(f"{name} at {profile}:\n  " + "\n  ".join(problems))
     strip(result)
     if profile == "paper" and (paths := machine_paths(result)):
@@ -135,12 +133,12 @@ def parameters(notebook, name):
         raise RunError(f"{name}: the parameters cell may hold only lines like: name = literal") from None
 
 
-def ledger_problems(name, stamp, folder=CLAIMS, since=""):
+def ledger_problems(name, stamp, project=ROOT, since=""):
     """What is wrong with the ledger that the notebook left, as sentences; empty if all is well."""
-    wanted = claims_of(name, folder)
+    wanted = claims_of(name, project / "data" / "claims")
     path = results_folder(stamp["profile"]) / f"{name}.json"
     if not wanted:
-        return [] if not path.exists() else [f"has a ledger, but no claim in {folder.name}/ names it"]
+        return [] if not path.exists() else ["it left a ledger, but no entry in data/claims names it"]
     record = json.loads(path.read_text()) if path.exists() else None
     if record is None or record["provenance"]["date"] < since:
         return ["the ledger was not closed: call ledger.close(...) in the last code cell"]
@@ -203,8 +201,8 @@ def _report(name, notebook, error):
     return f"{name}, {place} ({error.ename}: {error.evalue})\n{error.source}\n{trace}"
 
 
-def main(arguments=None):
-    """Run the command line; returns the exit status."""
+def main(arguments=None, project=ROOT):
+    """Run the command line on a project's notebooks; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m rfcore.evidence.runner", description="Run notebooks.")
     parser.add_argument("notebooks", nargs="*", default=["all"], help="all, or prefixes like simplex/01")
     parser.add_argument("--profile", required=True, choices=("quick", "paper"))
@@ -213,7 +211,7 @@ def main(arguments=None):
     parser.add_argument("--timeout", type=int, help="seconds a cell may take")
     options = parser.parse_args(arguments)
     try:
-        sources = find(options.notebooks)
+        sources = find(options.notebooks, project)
     except RunError as error:
         print(error, file=sys.stderr)
         return 1
@@ -230,8 +228,8 @@ def main(arguments=None):
             try:
                 seconds = job.result()
                 times.append(f"{jobs[job]}: " + ("unchanged, skipped" if seconds is None else f"{seconds} s"))
-            except RunError as error:
-                failures.append(str(error))
+            except Exception as error:  # one notebook's trouble must not hide the others'
+                failures.append(str(error) if isinstance(error, RunError) else f"{jobs[job]}: {error!r}")
                 times.append(f"{jobs[job]}: FAILED")
             running.remove(jobs[job])
             bar.set_description(" ".join(running[: options.jobs]))

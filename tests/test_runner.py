@@ -1,0 +1,253 @@
+"""The runner, on small throw-away projects."""
+
+import json
+import re
+from types import SimpleNamespace
+
+import jupytext
+import nbformat
+import pytest
+
+from rfcore.evidence import runner
+from rfcore.evidence.ledger import code_sha256
+from rfcore.evidence.runner import RunError
+
+PARAMETERS = '# %% tags=["parameters"]\nprofile = "paper"\n'
+
+# What a real notebook leaves to the ledger, in plain Python.
+LEDGER = """
+# %%
+import datetime, json, os, pathlib
+import jupytext
+from rfcore.evidence.ledger import code_sha256
+now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+path = pathlib.Path(os.environ["RFCORE_RESULTS"]) / profile / "toy/01_a.json"
+path.parent.mkdir(parents=True, exist_ok=True)
+source = code_sha256(jupytext.read("01_a.py"))
+claims = {"simplex/fig-1/x": {"verdict": VERDICT, "rule": "order", "detail": "by a hair"}}
+path.write_text(json.dumps({"claims": claims, "provenance": {"date": now, "source_sha256": source}}))
+"""
+CLAIM = """
+[[entry]]
+id = "simplex/fig-1"
+place = "Figure 1, Section 1"
+title = "t"
+statement = "s"
+notebook = "toy/01_a"
+anchor = "a"
+  [[entry.claim]]
+  id = "simplex/fig-1/x"
+  statement = "s"
+  kind = "order"
+  rule = "r"
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.setenv("RFCORE_RESULTS", str(tmp_path / "results"))
+    (tmp_path / "notebooks" / "toy").mkdir(parents=True)
+    (tmp_path / "data" / "claims").mkdir(parents=True)
+    return tmp_path
+
+
+def write(project, text, name="01_a"):
+    source = project / "notebooks" / "toy" / f"{name}.py"
+    source.write_text(text)
+    return source
+
+
+def outputs(path):
+    cells = nbformat.read(path, as_version=4).cells
+    return "".join(o.get("text", "") for cell in cells for o in cell.get("outputs", []))
+
+
+# what is refused before anything runs ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("# %%\n1 + 1\n", r"toy/01_a: needs exactly one cell with the tag 'parameters', has 0"),
+        (PARAMETERS + PARAMETERS, r"has 2"),
+        (PARAMETERS.replace("profile", "prof"), r"needs profile = 'paper'"),
+        (PARAMETERS.replace("paper", "quick"), r"needs profile = 'paper'"),
+        (PARAMETERS + "n: int = 2\n", r"only lines like: name = literal"),
+        (PARAMETERS + "n = 2 ** 3\n", r"only lines like: name = literal"),
+        (PARAMETERS + "import os\n", r"only lines like: name = literal"),
+        (PARAMETERS + "n = \n", r"only lines like: name = literal"),
+    ],
+)
+def test_a_bad_parameters_cell_is_refused(project, text, message):
+    with pytest.raises(RunError, match=message):
+        runner.run(write(project, text), "quick")
+
+
+def test_notebooks_are_chosen_by_prefix(project):
+    sources = [write(project, "", name) for name in ("01_a", "02_b", "10_c")]
+    write(project, "", "draft")
+    assert runner.find(["all"], project) == sources
+    assert runner.find(["toy"], project) == sources
+    assert runner.find(["toy/0"], project) == sources[:2]
+    assert runner.find(["toy/02", "toy/02_b.py"], project) == sources[1:2]
+    with pytest.raises(RunError, match=r"starts with 'toy/3'.*toy/01_a"):
+        runner.find(["toy/3"], project)
+
+
+# what runs -------------------------------------------------------------------------------------------------
+
+
+def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project, capfd):
+    good = write(project, PARAMETERS + "\n# %%\nimport os\nprint(profile, os.path.basename(os.getcwd()))\n")
+    write(project, PARAMETERS + "\n# %% [markdown]\n# text\n\n# %%\nx = 1\n1 / (x - 1)\n", "02_b")
+    assert runner.main(["--profile", "quick"], project) == 1
+    shown = capfd.readouterr()
+    assert re.search(r"toy/01_a: \d+\.\d s\ntoy/02_b: FAILED\n", shown.out)
+    assert "toy/02_b, cell 3 (ZeroDivisionError: division by zero)\nx = 1\n1 / (x - 1)\n" in shown.err
+    assert "\x1b[" not in shown.err.split("toy/02_b, cell 3")[1]
+    executed = project / "_build" / "quick" / "toy" / "01_a.ipynb"
+    assert outputs(executed) == "quick toy\n"
+    assert not good.with_suffix(".ipynb").exists()
+
+    assert runner.run(good, "quick") is None
+    good.write_text(good.read_text().replace("print(profile,", "print('changed',"))
+    assert runner.run(good, "quick") > 0
+    assert outputs(executed) == "changed toy\n"
+    assert runner.main(["--profile", "quick", "toy/7"], project) == 1
+    assert "no notebook starts with 'toy/7'" in capfd.readouterr().err
+
+
+def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project):
+    text = PARAMETERS + "\n# %% [markdown]\n# text\n\n# %% tags=[]\n"
+    text += "import sys\nprint('a\\rb', file=sys.stderr)\nprofile\n"
+    source = write(project, text)
+    assert runner.run(source, "paper") > 0
+    page = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
+    nbformat.validate(page)
+    assert [cell.source for cell in page.cells] == [cell.source for cell in jupytext.read(source).cells]
+    assert page.metadata["rfcore"]["profile"] == "paper"
+    assert page.metadata["rfcore"]["source_sha256"] == code_sha256(jupytext.read(source))
+    assert re.fullmatch(r"[0-9a-f]{40}", page.metadata["rfcore"]["commit"])
+    assert "papermill" not in page.metadata
+    assert [dict(cell.metadata) for cell in page.cells] == [{"tags": ["parameters"]}, {}, {}]
+    stderr, value = page.cells[2].outputs
+    assert (stderr.text, value.data["text/plain"]) == ("b\n", "'paper'")
+    before = source.with_suffix(".ipynb").read_bytes()
+    assert runner.run(source, "paper") is None
+
+    source.write_text(text + "print('/root/secret')\n")
+    with pytest.raises(RunError, match=r"paths of this machine: \['/root/secret"):
+        runner.run(source, "paper")
+    assert source.with_suffix(".ipynb").read_bytes() == before
+
+
+def test_a_claim_that_fails_stops_the_run_unless_its_entry_expects_it(project):
+    (project / "data" / "claims" / "simplex.toml").write_text(CLAIM)
+    source = write(project, PARAMETERS + LEDGER.replace("VERDICT", "'not reproduced'"))
+    with pytest.raises(RunError, match=r"toy/01_a at quick:\n  simplex/fig-1/x is not reproduced: by a hair"):
+        runner.run(source, "quick")
+    stamp = {"profile": "quick", "source_sha256": code_sha256(jupytext.read(source))}
+    assert runner.ledger_problems("toy/01_a", stamp, other_claims(project, expected=True)) == []
+
+
+def other_claims(project, expected=False, more=""):
+    """A project beside `project` whose claims differ; the results are the same."""
+    folder = project / "other" / "data" / "claims"
+    folder.mkdir(parents=True, exist_ok=True)
+    extra = '  expected = "not reproduced"\n  why = "w"\n' if expected else ""
+    (folder / "simplex.toml").write_text(CLAIM + extra + more)
+    runner.claims_of.__globals__["entries"].cache_clear()
+    return project / "other"
+
+
+# the pieces ------------------------------------------------------------------------------------------------
+
+
+def record(project, verdict="reproduced", claim="simplex/fig-1/x", date="2026-01-02T00:00:00Z", source="s"):
+    path = project / "results" / "quick" / "toy" / "01_a.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    claims = {claim: {"verdict": verdict, "rule": "order"}}
+    path.write_text(json.dumps({"claims": claims, "provenance": {"date": date, "source_sha256": source}}))
+
+
+def problems(project, since="2026-01-01T00:00:00Z", expected=False):
+    stamp = {"profile": "quick", "source_sha256": "s"}
+    return "; ".join(runner.ledger_problems("toy/01_a", stamp, other_claims(project, expected), since))
+
+
+def test_a_ledger_is_checked_for_all_that_can_be_wrong(project):
+    assert "not closed" in problems(project)
+    record(project)
+    assert problems(project) == ""
+    assert "not closed" in problems(project, since="2026-01-03T00:00:00Z")  # left by an earlier run
+    assert "expects failure" in problems(project, expected=True)
+    record(project, "inconclusive")
+    assert problems(project) == problems(project, expected=True) == ""
+    record(project, "not reproduced")
+    assert "simplex/fig-1/x is not reproduced" in problems(project)
+    record(project, claim="simplex/fig-1/y")
+    assert "differ: ['simplex/fig-1/x', 'simplex/fig-1/y']" in problems(project)
+    record(project, source="older")
+    assert "another version" in problems(project)
+    record(project)
+    stamp = {"profile": "quick", "source_sha256": "s"}
+    assert "no entry" in runner.ledger_problems("toy/01_a", stamp, project)[0]
+
+
+def test_the_hash_follows_the_code_and_nothing_else():
+    def digest(text, tags=()):
+        notebook = jupytext.reads(text, "py:percent")
+        notebook.cells[-1].metadata["tags"] = list(tags)
+        return code_sha256(notebook)
+
+    code = "# %%\na = 1\n\n# %%\nb = 2\n"
+    assert digest("# %% [markdown]\n# prose\n\n" + code) == digest(code)
+    assert digest(code.replace("b = 2", "b = 3")) != digest(code)
+    assert digest("# %%\na = 1\nb = 2\n") != digest(code)
+    assert digest(code + "\n# %%\nc = 3\n", ["injected-parameters"]) == digest(code)
+
+
+def test_the_library_hash_follows_the_library(monkeypatch, tmp_path):
+    (tmp_path / "rfcore").mkdir()
+    (tmp_path / "rfcore" / "a.py").write_text("1")
+    monkeypatch.setattr(runner, "ROOT", tmp_path)
+    before = runner.library_sha256()
+    assert runner.library_sha256() == before
+    (tmp_path / "rfcore" / "a.py").write_text("2")
+    assert runner.library_sha256() != before
+
+
+def test_paths_of_the_machine_are_found_in_text_and_not_in_images_or_addresses():
+    def page(text, kind="text/html"):
+        output = nbformat.v4.new_output("display_data", {kind: text})
+        return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])])
+
+    assert runner.machine_paths(page("see /home/me/x.py, line 3")) == ["/home/me/x.py,"]
+    assert runner.machine_paths(page("<a href='/tmp/x'>")) == ["/tmp/x"]
+    assert runner.machine_paths(page("https://example.org/home/x and docs/root/y")) == []
+    assert runner.machine_paths(page("/tmp/x", "image/png")) == []
+
+
+def test_progress_bars_leave_no_frames_and_ids_follow_the_source():
+    def stream(text):
+        return nbformat.v4.new_output("stream", name="stderr", text=text)
+
+    frames = [stream("\r 0%\r 50%\r     \r"), stream("\r 0%\r100%\nwarning\n")]
+    cells = [nbformat.v4.new_code_cell("a", outputs=frames), nbformat.v4.new_code_cell("a")]
+    notebook = nbformat.v4.new_notebook(cells=cells, metadata={"papermill": {}, "rfcore": {}})
+    runner.strip(notebook)
+    assert [o.text for o in cells[0].outputs] == ["100%\nwarning\n"]
+    assert [cell.id.split("-")[1] for cell in notebook.cells] == ["1", "2"]
+    assert cells[0].id.split("-")[0] == cells[1].id.split("-")[0]
+    assert notebook.metadata == {"rfcore": {}}
+
+
+def test_a_cell_that_takes_too_long_is_named(project, monkeypatch):
+    def stuck(*arguments, execution_timeout, **options):
+        raise runner.CellTimeoutError.error_from_timeout_and_cell(
+            "timed out", execution_timeout, SimpleNamespace(source="while True: pass")
+        )
+
+    monkeypatch.setattr(runner.papermill, "execute_notebook", stuck)
+    with pytest.raises(RunError, match=r"(?s)toy/01_a: CellTimeoutError.*7 seconds.*while True"):
+        runner.run(write(project, PARAMETERS), "quick", timeout=7)

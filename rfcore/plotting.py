@@ -5,7 +5,6 @@ against white and against the book's dark ground, so that one figure serves both
 """
 
 import matplotlib as mpl
-import matplotlib.pyplot as plt
 import numpy as np
 
 INK = "#757b85"

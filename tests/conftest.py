@@ -3,6 +3,8 @@
 import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# XLA's CPU thread pool can deadlock when a compiled loop holds LAPACK calls (seen with QR inside lax.map).
+os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import hypothesis
 import jax

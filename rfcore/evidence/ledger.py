@@ -106,7 +106,8 @@ class Ledger:
         for name, claim in self.claims.items():
             d = self.decided[name]
             paper, ours = with_error(d.paper, d.paper_se), with_error(d.ours, d.se)
-            lines.append(f"| {claim.statement} | {paper} | {ours} | **{d.verdict}** |")
+            statement = claim.statement.replace("|", "\\|")
+            lines.append(f"| {statement} | {paper} | {ours} | **{d.verdict}** |")
         display(Markdown("\n".join(lines)))
         display(Markdown(_line(self.profile, provenance)))
 

@@ -1,0 +1,127 @@
+"""The real notebooks: pairs in step, outputs current, claims decided, and every one runs at quick, also offline."""
+
+import json
+import re
+import shutil
+
+import jupytext
+import nbformat
+import pytest
+
+from rfcore import evidence
+from rfcore.evidence import runner
+from rfcore.evidence.claims import ROOT
+from rfcore.evidence.ledger import code_sha256
+
+SOURCES = {runner.name_of(path): path for path in runner.find(["all"])}
+every_notebook = pytest.mark.parametrize("name", SOURCES)
+every_notebook_with_data = pytest.mark.parametrize(
+    "name", [name for name, path in SOURCES.items() if "datasets." in path.read_text()]
+)
+
+
+def page(name):
+    return nbformat.read(SOURCES[name].with_suffix(".ipynb"), as_version=4)
+
+
+def committed_ledger(name):
+    path = ROOT / "data" / "results" / "paper" / f"{name}.json"
+    assert path.exists(), f"no results: run  python -m rfcore.evidence.runner --profile paper {name}"
+    return json.loads(path.read_text())
+
+
+def shown(notebook):
+    """All text that the outputs show; images are left out."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", []):
+            yield output.get("text", "")
+            yield from (str(text) for kind, text in output.get("data", {}).items() if not kind.startswith("image/"))
+
+
+@every_notebook
+def test_the_pair_is_in_step(name):
+    source, paired = jupytext.read(SOURCES[name]), page(name)
+
+    def cells(notebook):
+        return [(c.cell_type, c.source, sorted(c.metadata.get("tags", []))) for c in notebook.cells]
+
+    assert cells(source) == cells(paired), "run  make sync"
+
+
+@every_notebook
+def test_the_page_shows_current_paper_outputs(name):
+    notebook = page(name)
+    made = notebook.metadata.get("rfcore", {})
+    assert made.get("profile") == "paper", "run the notebook at paper"
+    assert re.fullmatch(r"[0-9a-f]{40}", made["commit"])
+    assert made["source_sha256"] == code_sha256(notebook), "the code changed after the outputs were made: run it again"
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    assert outputs
+    assert not [output for output in outputs if output.output_type == "error"]
+    assert not [text for text in shown(notebook) if re.search(r"(?<![\w.:/-])/(work|root|home|tmp)/", text)]
+    assert not [cell for cell in notebook.cells if "injected-parameters" in cell.metadata.get("tags", [])]
+
+
+@every_notebook
+def test_the_committed_ledger_decides_the_notebooks_claims(name):
+    wanted = evidence.claims_of(name)
+    if wanted:
+        record = committed_ledger(name)
+        assert (record["notebook"], record["profile"]) == (name, "paper")
+        assert set(record["claims"]) == set(wanted)
+        assert record["provenance"]["source_sha256"] == page(name).metadata["rfcore"]["source_sha256"]
+        assert record["provenance"]["fallbacks"] == [], "at paper the real data are needed"
+
+
+def test_no_ledger_is_orphaned():
+    folder = ROOT / "data" / "results" / "paper"
+    kept = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.glob("*/*.json")}
+    assert kept <= {entry.notebook for entry in evidence.entries() if entry.notebook}
+
+
+def run_quick(name, folder, monkeypatch):
+    """Run a copy of the notebook at quick in `folder`; its page and its ledger."""
+    source = folder / "notebooks" / f"{name}.py"
+    source.parent.mkdir(parents=True)
+    shutil.copy(SOURCES[name], source)
+    shutil.copytree(ROOT / "data" / "claims", folder / "data" / "claims")
+    monkeypatch.setenv("RFCORE_RESULTS", str(folder / "results"))
+    report = None
+    try:
+        runner.run(source, "quick")
+    except runner.RunError as error:
+        report = str(error)
+    if report:
+        pytest.fail(report, pytrace=False)
+    ledger = folder / "results" / "quick" / f"{name}.json"
+    executed = nbformat.read(folder / "_build" / "quick" / f"{name}.ipynb", as_version=4)
+    return executed, json.loads(ledger.read_text()) if ledger.exists() else {"claims": {}, "provenance": {}}
+
+
+def side(verdict):
+    """What a verdict says of the claim as printed: +1 that it holds, -1 that it fails, 0 nothing."""
+    verdict = evidence.Verdict(verdict)
+    return 1 if verdict.green else -1 if verdict in ("not reproduced", "paper erratum") else 0
+
+
+@every_notebook
+def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tmp_path, monkeypatch):
+    _, found = run_quick(name, tmp_path, monkeypatch)
+    if found["claims"]:
+        committed = committed_ledger(name)["claims"]
+        pairs = {claim: (d["verdict"], committed[claim]["verdict"]) for claim, d in found["claims"].items()}
+        assert not {claim: pair for claim, pair in pairs.items() if side(pair[0]) * side(pair[1]) < 0}
+
+
+@every_notebook_with_data
+def test_it_runs_with_no_mirror_and_no_network_and_says_so(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("RFCORE_DATA_MIRROR", raising=False)
+    monkeypatch.setenv("RFCORE_OFFLINE", "1")
+    monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "empty"))
+    executed, found = run_quick(name, tmp_path, monkeypatch)
+    missing = found["provenance"]["fallbacks"]
+    assert missing
+    banners = [text for text in shown(executed) if "rfcore-stand-in" in text]
+    assert all(any(data in text for text in banners) for data in missing)
+    not_run = [d["detail"] for d in found["claims"].values() if d["verdict"] == "not run"]
+    assert all(any(data in detail for detail in not_run) for data in missing)

@@ -1,0 +1,53 @@
+"""The API reference is complete: a public name of rfcore without an entry is a warning and fails the build.
+
+Public is what a module of rfcore lists in ``__all__``, modules among it followed; of a module without one,
+every function and class that it defines and whose name does not start with an underscore.
+"""
+
+import inspect
+import pkgutil
+from importlib import import_module
+
+from sphinx.util import logging
+
+import rfcore
+
+logger = logging.getLogger(__name__)
+
+INTERNAL = {"rfcore.checks"}  # serves the other modules
+
+
+def public():
+    """Pairs of names: as users import it, and where it is defined (an entry under either will do)."""
+    modules = [f"rfcore.{found.name}" for found in pkgutil.iter_modules(rfcore.__path__)]
+    return [pair for module in modules if module not in INTERNAL for pair in exports(import_module(module))]
+
+
+def exports(module):
+    for name in getattr(module, "__all__", None) or defined(module):
+        thing = getattr(module, name)
+        if inspect.ismodule(thing):
+            yield from exports(thing)
+        else:
+            yield f"{module.__name__}.{name}", f"{getattr(thing, '__module__', None)}.{name}"
+
+
+def defined(module):
+    return [
+        name
+        for name, thing in vars(module).items()
+        if not name.startswith("_")
+        and (inspect.isfunction(thing) or inspect.isclass(thing))
+        and thing.__module__ == module.__name__
+    ]
+
+
+def check(app, env):
+    documented = set(env.get_domain("py").objects)
+    for name in sorted(pair[0] for pair in public() if documented.isdisjoint(pair)):
+        logger.warning("%s is public but stands on no page of book/api", name, type="api", subtype="missing")
+
+
+def setup(app):
+    app.connect("env-check-consistency", check)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,193 @@
+"""The book builds without a warning, from one command, and its pages need nothing from outside.
+
+The build is made once and shared by the workers of pytest-xdist.
+"""
+
+import fcntl
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import threading
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+from rfcore import evidence
+
+ROOT = Path(__file__).parents[1]
+CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory):
+    """What the Makefile's command printed, and the folder of the pages it made."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    log = shared / "book.log"
+    with (shared / "book.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not log.exists():
+            (command,) = re.findall(r"\$\(BIN\)/(jupyter-book build .*)", (ROOT / "Makefile").read_text())
+            program, *arguments = shlex.split(command)
+            done = subprocess.run(
+                [Path(sys.executable).parent / program, *arguments, "--path-output", shared],
+                cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+            )  # fmt: skip
+            log.write_text(f"{done.stdout}\nexit status {done.returncode}\n")
+    return log.read_text(), shared / "_build" / "html"
+
+
+@pytest.fixture(scope="session")
+def pages(built):
+    found = {str(path.relative_to(built[1])): path.read_text() for path in sorted(built[1].rglob("*.html"))}
+    assert len(found) > 20
+    return {name: page for name, page in found.items() if not name.startswith("_static/")}  # the theme's templates
+
+
+def test_builds_without_a_warning(built):
+    log, _ = built
+    assert log.endswith("exit status 0\n") and "WARNING" not in log and "ERROR" not in log, log
+
+
+class Loads(HTMLParser):
+    """Addresses that a browser fetches by itself, and the images of the text."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.addresses, self.images, self._in_text = [], [], False
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        attributes = dict(attributes)
+        if tag == "article":
+            self._in_text = True
+        if tag == "link" and attributes.get("rel") not in ("prev", "next", "search", "index", "author"):
+            self.addresses.append(attributes["href"])
+        for name in ("src", "srcset", "data", "poster"):
+            if attributes.get(name):
+                self.addresses.append(attributes[name])
+        if tag == "img" and self._in_text and "toggler" not in attributes.get("class", ""):
+            self.images.append(attributes)
+
+    def handle_endtag(self, tag):
+        self._in_text = self._in_text and tag != "article"
+
+
+def test_nothing_is_fetched_from_outside(built, pages):
+    outside = [
+        (name, address)
+        for name, page in pages.items()
+        for address in Loads(page).addresses
+        if re.match(r"(?:[a-z]+:)?//", address)
+    ]
+    outside += [
+        (sheet.name, address)
+        for sheet in built[1].rglob("*.css")
+        for address in re.findall(r"(?:url\(|@import )\s*[\"']?((?:https?:)?//[^\"')]+)", sheet.read_text())
+    ]
+    assert outside == []
+
+
+def test_every_image_of_the_text_has_a_description(pages):
+    images = [(name, image.get("alt") or "") for name, page in pages.items() for image in Loads(page).images]
+    # Without a description of its own, an output's alt text is the name of its file.
+    assert [i for i in images if i[1].endswith((".svg", ".png")) or len(i[1]) < 20] == []
+
+
+def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
+    page = pages["book/scorecard.html"]
+    rows = evidence.scorecard("paper")
+    shown = re.findall(r"<details[^>]*\bentry\b.*?<span class=\"verdict ([a-z-]+)\">", page, re.S)
+    assert len(rows) > 80
+    assert shown == [row.verdict.value.replace(" ", "-") for row in sorted(rows, key=order_of_the_page)]
+
+
+def order_of_the_page(row):
+    papers = list(evidence.headline("paper"))
+    return papers.index(row.entry.paper), row.entry.extra
+
+
+def test_front_page_counts_what_the_ledger_holds(pages):
+    page = pages["book/index.html"]
+    for counts in evidence.headline("paper").values():
+        for verdict, count in counts.items():
+            if verdict != "nothing to reproduce":
+                assert f">{count} {verdict.value}</span>" in page
+
+
+RAW_MATHS = r"""() => {
+    const text = document.querySelector("article").cloneNode(true);
+    text.querySelectorAll("pre, code, script, style, mjx-container").forEach(node => node.remove());
+    const raw = text.textContent.match(/\\\(|\\\[|\$\$|\\begin\{/g) || [];
+    const set = m => m.querySelector("mjx-container");
+    const unset = [...document.querySelectorAll("article .math")].filter(m => !set(m));
+    const wrong = document.querySelectorAll("mjx-merror, [data-mml-node=merror], mjx-container [fill=red]");
+    return [raw.length, unset.length, wrong.length];
+}"""
+SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
+
+@pytest.fixture(scope="session")
+def site(built):
+    handler = partial(QuietHandler, directory=built[1])
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves the pages and says nothing."""
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"),
+    reason="no Chromium on this machine: maths, scripts and widths of the pages were not looked at",
+)
+def test_pages_in_a_browser_without_a_network(site, pages):
+    """Each page at desktop and at phone width, everything but the pages' own server cut off."""
+    assert CHROMIUM, "no Chromium: .ci/run installs it"
+    faults, equations = [], 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+                  "--disable-component-update", "--disable-sync", "--no-first-run"],
+        )  # fmt: skip
+        context = browser.new_context(viewport=DESKTOP, service_workers="block")
+        context.route(lambda url: not url.startswith(site), lambda route: route.abort())
+        tab = context.new_page()
+        tab.on("console", lambda message: message.type == "error" and faults.append((tab.url, message.text)))
+        tab.on("pageerror", lambda error: faults.append((tab.url, str(error))))
+        tab.on("requestfailed", lambda request: faults.append((tab.url, f"failed: {request.url}")))
+        tab.on("response", lambda r: r.status >= 400 and faults.append((tab.url, f"{r.status}: {r.url}")))
+        for name in pages:
+            tab.goto(site + name, wait_until="load")
+            if name == "index.html":  # sends the reader on to the front page
+                tab.wait_for_url("**/book/index.html")
+                continue
+            if tab.query_selector("article") is None:  # search and index pages
+                continue
+            tab.evaluate("window.MathJax?.startup?.promise")
+            if (raw := tab.evaluate(RAW_MATHS)) != [0, 0, 0]:
+                faults.append((name, f"raw, unset, wrong maths: {raw}"))
+            equations += len(tab.query_selector_all("mjx-container"))
+            for size in (PHONE, DESKTOP):
+                tab.set_viewport_size(size)
+                if (pixels := tab.evaluate(SIDEWAYS)) > 0:
+                    faults.append((name, f"{pixels} pixels too wide at {size['width']}"))
+        browser.close()
+    assert not faults, "\n".join(map(str, faults))
+    assert equations > 50

@@ -1,0 +1,102 @@
+"""The conda file, the declared bounds and the lock say the same; no file names a package registry's host."""
+
+import re
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.markers import Marker
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LOCK = (ROOT / "requirements.lock").read_text()
+HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "gro.adnocana", "oi.setarc")]
+
+
+def declared():
+    groups = [PROJECT["dependencies"], *PROJECT["optional-dependencies"].values()]
+    return [Requirement(line) for group in groups for line in group]
+
+
+def locked():
+    """Versions the lock holds of each package: several, where markers choose between them."""
+    found = {}
+    for name, version in re.findall(r"^([\w.-]+)==([^\s;\\]+)", LOCK, re.M):
+        found.setdefault(canonicalize_name(name), []).append(Version(version))
+    return found
+
+
+def test_conda_file_installs_this_project_and_nothing_else():
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    conda = [line for line in environment["dependencies"] if isinstance(line, str)]
+    pip = [line for line in environment["dependencies"] if isinstance(line, dict)]
+    assert pip == [{"pip": ["-e .[book,test]"]}]
+    assert sorted(re.match(r"[\w-]+", line)[0] for line in conda) == ["pip", "python"]
+    (python,) = (line for line in conda if line.startswith("python"))
+    assert Requirement(python).specifier == SpecifierSet(PROJECT["requires-python"])
+    assert environment["name"] == PROJECT["name"]
+    assert {"book", "test"} <= set(PROJECT["optional-dependencies"])
+
+
+@pytest.mark.parametrize("requirement", declared(), ids=str)
+def test_lock_satisfies_what_is_declared(requirement):
+    versions = locked()[canonicalize_name(requirement.name)]
+    assert all(version in requirement.specifier for version in versions), versions
+
+
+@pytest.mark.parametrize(
+    ("name", "allowed", "refused"),
+    [
+        ("jupyter-book", ["1.0.4.post1", "1.9"], ["1.0.3", "2.0"]),
+        ("gpjax", ["1.0.0"], ["0.13.6", "2.0"]),
+        ("jax", ["0.10.2"], ["0.11", "1.0"]),
+    ],
+)
+def test_bounds(name, allowed, refused):
+    (specifier,) = (r.specifier for r in declared() if r.name == name)
+    assert all(version in specifier for version in allowed)
+    assert not any(version in specifier for version in refused)
+
+
+def test_python_bound():
+    specifier = SpecifierSet(PROJECT["requires-python"])
+    assert "3.11" in specifier and "3.10.9" not in specifier
+
+
+def test_lock_holds_hashes_and_no_address():
+    pins = re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.M)[1:]
+    assert len(pins) > 100
+    assert all("--hash=sha256:" in pin for pin in pins)
+    for marker in re.findall(r"^[\w.-]+==[^;\n]*; *(.+?) *\\$", LOCK, re.M):
+        Marker(marker)
+    assert "://" not in LOCK
+    assert "-e ." not in LOCK
+
+
+def test_no_file_names_a_registry_host():
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT, capture_output=True, check=True, text=True,
+    ).stdout.split("\0")  # fmt: skip
+    named = [
+        (name, host)
+        for name in listed
+        if name and (ROOT / name).is_file()
+        for host in HOSTS
+        if host.encode() in (ROOT / name).read_bytes()
+    ]
+    assert named == []
+
+
+def test_readme_names_commands_that_exist():
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    assert {"book", "test"} <= targets
+    text = "\n".join(page.read_text() for page in [ROOT / "README.md", *(ROOT / "book").glob("*.md")])
+    named = set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.M))
+    assert named <= targets

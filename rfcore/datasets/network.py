@@ -27,43 +27,22 @@ class Failed(Exception):
     """A URL does not yield its file; the text says why."""
 
 
-def download(url: str, target: Path, stamps: Path) -> None:
-    """Write what `url` serves to `target`; `stamps` is the folder in which silent hosts are remembered.
+def ask(url: str, stamps: Path) -> None:
+    """Return if the host of `url` answers; `stamps` is the folder in which silent hosts are remembered.
 
     Raises
     ------
     Failed
-        If the network is forbidden or silent, or the server has no such file, or the transfer breaks off.
+        If the network is forbidden or the host is silent.
     """
     if os.environ.get("RFCORE_OFFLINE", "0") not in ("", "0"):
         raise Failed("forbidden by RFCORE_OFFLINE")
     host = urlsplit(url).netloc
-    stamp = stamps / f".silent-{host.replace(':', '_')}"
-    _ask(host, url, stamp)
-    limit = min(FIRST_ANSWER, max(PATIENCE - _lost, 0.1))
-    try:
-        pooch.HTTPDownloader(timeout=limit, chunk_size=1 << 16)(url, str(target), None)
-    except (requests.ConnectionError, requests.Timeout) as error:
-        _give_up(host, f"{host} fell silent: {error}", limit, stamp)
-    except requests.RequestException as error:
-        raise Failed(f"{url}: {error}") from error
-
-
-def try_again(stamps: Path) -> None:
-    """Forget which hosts were silent, here and for other processes."""
-    global _lost
-    _lost = 0.0
-    _silent.clear()
-    _answering.clear()
-    for stamp in stamps.glob(".silent-*"):
-        stamp.unlink(missing_ok=True)
-
-
-def _ask(host: str, url: str, stamp: Path) -> None:
     if host in _answering:
         return
     if host in _silent:
         raise Failed(_silent[host])
+    stamp = _stamp(host, stamps)
     with contextlib.suppress(OSError):
         if time.time() - stamp.stat().st_mtime < REMEMBERED:
             _silent[host] = f"{stamp.read_text(encoding='utf-8')} (as remembered in {stamp})"
@@ -86,16 +65,48 @@ def _ask(host: str, url: str, stamp: Path) -> None:
     thread.join(limit)
     reason = outcome[0] if outcome else f"{host} did not answer within {limit:.0f} s"
     if reason:
-        _give_up(host, reason, time.monotonic() - started, stamp)
+        _give_up(url, reason, time.monotonic() - started, stamps)
     _answering.add(host)
 
 
-def _give_up(host: str, reason: str, lost: float, stamp: Path) -> None:
+def download(url: str, target: Path, stamps: Path) -> None:
+    """Write what `url` serves to `target`.
+
+    Raises
+    ------
+    Failed
+        If the server has no such file, or the transfer breaks off.
+    """
+    limit = min(FIRST_ANSWER, max(PATIENCE - _lost, 0.1))
+    try:
+        pooch.HTTPDownloader(timeout=limit, chunk_size=1 << 16)(url, str(target), None)
+    except (requests.ConnectionError, requests.Timeout) as error:
+        _give_up(url, f"{urlsplit(url).netloc} fell silent: {error}", limit, stamps)
+    except requests.RequestException as error:
+        raise Failed(f"{url}: {error}") from error
+
+
+def try_again(stamps: Path) -> None:
+    """Forget which hosts were silent, here and for other processes."""
     global _lost
+    _lost = 0.0
+    _silent.clear()
+    _answering.clear()
+    for stamp in stamps.glob(".silent-*"):
+        stamp.unlink(missing_ok=True)
+
+
+def _give_up(url: str, reason: str, lost: float, stamps: Path) -> None:
+    global _lost
+    host = urlsplit(url).netloc
     _lost += lost
     _answering.discard(host)
     _silent[host] = reason
     with contextlib.suppress(OSError):  # where the cache cannot be written, each process waits for itself
-        stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(reason, encoding="utf-8")
+        stamps.mkdir(parents=True, exist_ok=True)
+        _stamp(host, stamps).write_text(reason, encoding="utf-8")
     raise Failed(reason)
+
+
+def _stamp(host: str, stamps: Path) -> Path:
+    return stamps / f".silent-{host.replace(':', '_')}"

@@ -120,6 +120,7 @@ def _checked(path: Path, file: File) -> bytes:
 
 
 def _download(file: File, kept: Path) -> bytes:
+    network.ask(file.url, stamps=cache())
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(prefix=".partial-", dir=cache())

@@ -30,10 +30,13 @@ def assert_rate(count, low, high, experiments=EXPERIMENTS):
 # unbiased --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("shape", [(), (3, 4)])
-def test_unbiased_false_alarm_is_the_stated_one(shape):
-    found = verdicts(lambda rng: evidence.unbiased(rng.normal(2, 3, (20, *shape)), 2, 0.05), 1)
-    assert_rate(found[NOT], 0.035, 0.05)
+@pytest.mark.parametrize(
+    ("shape", "repeats", "high"),
+    [((), 20, 0.05), ((3, 4), 60, 0.055), ((3, 4), 20, 0.075)],  # the correction for skewness costs few repeats a little
+)
+def test_unbiased_false_alarm_is_the_stated_one(shape, repeats, high):
+    found = verdicts(lambda rng: evidence.unbiased(rng.normal(2, 3, (repeats, *shape)), 2, 0.05), 1)
+    assert_rate(found[NOT], 0.035, high)
     assert found[NOT] + found[REPRODUCED] == EXPERIMENTS
 
 
@@ -73,11 +76,27 @@ def test_unbiased_sees_one_biased_entry_among_many():
 
 
 @pytest.mark.parametrize(
-    ("repeats", "low", "high"), [(30, 0.03, 0.06), (300, 0.01, 0.03), (3000, 0.005, 0.0175)]
+    ("law", "mean", "repeats"),
+    [
+        (lambda rng, n: rng.chisquare(1, n), 1, 30),
+        (lambda rng, n: rng.chisquare(1, n), 1, 300),
+        (lambda rng, n: rng.lognormal(0, 1, n), np.exp(0.5), 300),
+        (lambda rng, n: rng.random(n) < 0.02, 0.02, 1000),
+    ],
+    ids=["chi-square, 30", "chi-square, 300", "lognormal, 300", "rare events, 1000"],
 )
-def test_unbiased_on_a_skewed_law_alarms_too_often_until_repeats_are_in_the_thousands(repeats, low, high):
-    found = verdicts(lambda rng: evidence.unbiased(rng.chisquare(1, repeats), 1, 0.01), 6)
-    assert_rate(found[NOT], low, high)
+def test_unbiased_holds_its_false_alarm_within_a_factor_two_on_skewed_laws(law, mean, repeats):
+    found = verdicts(lambda rng: evidence.unbiased(law(rng, repeats) * 1.0, mean, 0.01), 6)
+    assert_rate(found[NOT], 0.004, 0.02)
+
+
+def test_unbiased_holds_on_many_entries_of_rare_events_where_plain_t_fails():
+    rng = np.random.default_rng(6)
+    draws = (rng.random((100, 1000, 100)) < 0.01) * 1.0
+    plain = stats.ttest_1samp(draws, 0.01, axis=1).pvalue.min(-1) * 100 < 0.05
+    ours = [evidence.unbiased(one, 0.01, 0.05).verdict is NOT for one in draws]
+    assert plain.sum() > 25  # a quarter of all runs, for a twentieth
+    assert sum(ours) <= stats.binom.isf(1e-4, 100, 0.05)
 
 
 def test_unbiased_is_inconclusive_without_the_power_asked_for():
@@ -143,7 +162,7 @@ def test_order_has_the_power_of_students_t():
     power = stats.nct.sf(stats.t.isf(0.01, n - 1), n - 1, effect * np.sqrt(n))
     found = verdicts(lambda rng: evidence.order(rng.normal(-effect, 1, n), np.zeros(n), 0.99), 14)
     assert 0.9 < power < 0.99
-    assert_rate(found[REPRODUCED], power, power)
+    assert_rate(found[REPRODUCED], power - 0.01, power + 0.01)
     swapped = verdicts(lambda rng: evidence.order(np.zeros(n), rng.normal(-effect, 1, n), 0.99), 14)
     assert swapped[NOT] == found[REPRODUCED]
 
@@ -156,15 +175,23 @@ def test_order_gains_from_common_random_numbers():
     assert evidence.order(better, rng.permutation(worse)).verdict is OPEN
 
 
-def test_order_of_two_laws_of_equal_skew_holds_its_level_but_against_a_constant_it_does_not():
+def test_order_of_skewed_errors_holds_its_level_within_a_factor_two():
     def against_equal(rng):
         return evidence.order(rng.chisquare(1, 30), rng.chisquare(1, 30), 0.95)
 
     def against_constant(rng):
         return evidence.order(rng.chisquare(1, 30), np.ones(30), 0.95)
 
-    assert_rate(verdicts(against_equal, 16)[REPRODUCED], 0.035, 0.055)
-    assert_rate(verdicts(against_constant, 17)[REPRODUCED], 0.08, 0.13)  # twice the level: prefer differences
+    assert_rate(verdicts(against_equal, 16)[REPRODUCED], 0.04, 0.06)
+    found = verdicts(against_constant, 17)
+    assert_rate(found[REPRODUCED], 0.05, 0.08)  # 0.12 without the correction
+    assert_rate(found[NOT], 0.03, 0.05)  # 0.015 without the correction
+
+
+@pytest.mark.parametrize("repeats", [10, 30])
+def test_order_holds_the_level_of_one_in_a_thousand(repeats):
+    found = verdicts(lambda rng: evidence.order(rng.normal(size=repeats), 0 * np.ones(repeats)), 20, 8000)
+    assert_rate(found[REPRODUCED], 0.0008, 0.002, 8000)
 
 
 def test_order_by_signs_survives_tails_that_have_no_mean():
@@ -176,7 +203,7 @@ def test_order_by_signs_survives_tails_that_have_no_mean():
         return lambda rng: evidence.order(rng.standard_cauchy(80) - 1, np.zeros(80), 0.95, robust=robust)
 
     assert verdicts(shifted(True), 19, 500)[REPRODUCED] > 450
-    assert verdicts(shifted(False), 19, 500)[REPRODUCED] < 200
+    assert verdicts(shifted(False), 19, 500)[REPRODUCED] < 250
 
 
 def test_order_of_exact_numbers_is_strict():

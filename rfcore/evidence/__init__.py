@@ -1,4 +1,31 @@
-"""Evidence: what the papers claim, the statistics that decide it, and the record of what was found."""
+"""Evidence: what the papers claim, the statistics that decide it, and the record of what was found.
+
+To add a claim:
+
+1. Find the entry of the figure, table or theorem in ``data/claims/<paper>.toml``. Name the notebook that decides
+   it and the label of its section, and say the claim, its kind and its rule in words, before any number is known::
+
+       notebook = "ugrf/01_fixed_kernels"
+       anchor = "ugrf-fig-2"
+         [[entry.claim]]
+         id = "ugrf/fig-2/rate"
+         statement = "The error falls about as one over the square root of the number of walkers."
+         kind = "shape"
+         rule = "Log-log slope within -1/2 plus or minus 0.1, two one-sided t tests at level 0.001."
+
+2. In ``notebooks/ugrf/01_fixed_kernels.py`` put ``(ugrf-fig-2)=`` above the section's heading, and decide::
+
+       ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)  # near the top
+       ledger.decide("ugrf/fig-2/rate", evidence.slope(walkers, errors, -0.5, 0.1))
+       ledger.close(seeds={"walks": 0}, data=datasets.provenance(), fallbacks=datasets.fallbacks())  # the end
+
+3. ``make quick NOTEBOOK=ugrf/01``, then ``make paper NOTEBOOK=ugrf/01``; commit the ``.py``, the ``.ipynb`` and
+   ``data/results/paper/ugrf/01_fixed_kernels.json``. The scorecard follows.
+
+A claim that comes out "not reproduced" stops the run. Is it the paper's? Then enter
+``evidence.erratum(decision, why)`` if the claim as printed is wrong, or give the claim
+``expected = "not reproduced"`` and a ``why``. Never widen a tolerance or try another seed.
+"""
 
 from .claims import claims_of, decisions, entries, entry_verdict, headline, scorecard
 from .ledger import Ledger

@@ -160,6 +160,7 @@ def ledger_problems(name, stamp, project=ROOT, since=""):
 def strip(notebook):
     """Remove what changes from run to run without meaning: papermill's marks, ids, progress bars."""
     notebook.metadata.pop("papermill", None)
+    notebook.metadata.get("jupytext", {}).pop("text_representation", None)  # of the .py, so that it matches a sync
     seen = {}
     for cell in notebook.cells:
         for noise in ("papermill", "execution"):

@@ -163,15 +163,16 @@ def other_claims(project, expected=False, more=""):
 # the pieces ------------------------------------------------------------------------------------------------
 
 
-def record(project, verdict="reproduced", claim="simplex/fig-1/x", date="2026-01-02T00:00:00Z", source="s"):
-    path = project / "results" / "quick" / "toy" / "01_a.json"
+def record(project, verdict="reproduced", claim="simplex/fig-1/x", profile="quick", **provenance):
+    path = project / "results" / profile / "toy" / "01_a.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     claims = {claim: {"verdict": verdict, "rule": "order"}}
-    path.write_text(json.dumps({"claims": claims, "provenance": {"date": date, "source_sha256": source}}))
+    provenance = {"date": "2026-01-02T00:00:00Z", "source_sha256": "s"} | provenance
+    path.write_text(json.dumps({"claims": claims, "provenance": provenance}))
 
 
-def problems(project, since="2026-01-01T00:00:00Z", expected=False):
-    stamp = {"profile": "quick", "source_sha256": "s"}
+def problems(project, since="2026-01-01T00:00:00Z", expected=False, profile="quick"):
+    stamp = {"profile": profile, "source_sha256": "s"}
     return "; ".join(runner.ledger_problems("toy/01_a", stamp, other_claims(project, expected), since))
 
 
@@ -187,8 +188,12 @@ def test_a_ledger_is_checked_for_all_that_can_be_wrong(project):
     assert "simplex/fig-1/x is not reproduced" in problems(project)
     record(project, claim="simplex/fig-1/y")
     assert "differ: ['simplex/fig-1/x', 'simplex/fig-1/y']" in problems(project)
-    record(project, source="older")
+    record(project, source_sha256="older")
     assert "another version" in problems(project)
+    for profile in ("quick", "paper"):
+        record(project, profile=profile, fallbacks=["cora"])
+    assert problems(project) == ""
+    assert "stood in for ['cora']" in problems(project, profile="paper")
     record(project)
     stamp = {"profile": "quick", "source_sha256": "s"}
     assert "no entry" in runner.ledger_problems("toy/01_a", stamp, project)[0]

@@ -145,6 +145,8 @@ def ledger_problems(name, stamp, project=ROOT, since=""):
     problems = []
     if record["provenance"]["source_sha256"] != stamp["source_sha256"]:
         problems.append("the ledger is that of another version of the notebook")
+    if stamp["profile"] == "paper" and (missing := record["provenance"].get("fallbacks")):
+        problems.append(f"at paper the real data are needed; other data stood in for {missing}")
     if set(record["claims"]) != set(wanted):
         differ = sorted(set(record["claims"]) ^ set(wanted))
         problems.append(f"claims wanted and claims decided differ: {differ}")

@@ -108,7 +108,7 @@ def deviations():
         if lines:
             table = ["| where | claim | what was found |", "|---|---|---|", *lines]
             parts += [badge(verdict), "\n".join(table)]
-    return "\n\n".join(parts) or "So far, every claim that a notebook has decided was reproduced in full."
+    return "\n\n".join(parts) or "No notebook has decided a claim to be one of these so far."
 
 
 def data():
@@ -137,7 +137,9 @@ def environment():
     runs = ["| notebook | date | seconds | commit | device | versions |", "|---|---|--:|---|---|---|"]
     ledgers = [json.loads(path.read_text()) for path in sorted(results_folder("paper").glob("*/*.json"))]
     runs += [run_row(ledger["notebook"], ledger["provenance"]) for ledger in ledgers]
-    pins = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.M))
+    pins = {}
+    for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.M):
+        pins.setdefault(name, []).append(version)  # several, where the version of Python decides
     return "\n".join([
         "## The runs behind these pages",
         "",
@@ -145,11 +147,11 @@ def environment():
         "",
         "## What the lock pins",
         "",
-        f"{len(pins)} packages, each with its hashes. The ones that matter most:",
+        f"{len(pins)} packages, each with its hashes. The ones that matter most (of two, your Python decides):",
         "",
         "| package | version |",
         "|---|---|",
-        *(f"| {name} | {pins[name]} |" for name in SHOWN_PINS),
+        *(f"| {name} | {' or '.join(pins[name])} |" for name in SHOWN_PINS),
     ])
 
 

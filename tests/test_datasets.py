@@ -15,6 +15,7 @@ from scipy.spatial.distance import cdist
 
 from rfcore import datasets
 from rfcore.datasets import fallback, registry, storage
+from rfcore.datasets.labels import encode
 
 EVERY = [entry.name for entry in datasets.entries()]
 
@@ -211,7 +212,7 @@ def test_stand_in(name, nowhere):
     assert datasets.fallbacks() == (name,) and datasets.provenance() == {}
     again = load(name, fallback=True)  # no second banner: pytest turns warnings into errors
     if isinstance(first, nx.Graph):
-        assert nx.utils.graphs_equal(first, again)
+        assert nx.utils.graphs_equal(first, again) and nx.is_connected(first)
     elif isinstance(first, trimesh.Trimesh):
         assert np.array_equal(first.faces, again.faces)
     else:
@@ -383,6 +384,15 @@ def test_mini_graph(miniature):
     assert list(g.edges(data=True)) == [(0, 1, {"value": 2.0}), (1, 2, {})]
     assert g.graph == {"classes": ("9", "10"), "self_loops_dropped": 1, "name": "tiny", "source": "registry"}
     assert datasets.provenance() == {"graphs/tiny.gml": hashlib.sha256(gml.encode()).hexdigest()}
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [(["10", "9", "100", "9"], ("9", "10", "100")), (["b", "c", "1", "a"], ("1", "a", "b", "c")), ([], ())],
+)
+def test_classes_are_numbered_by_value_or_alphabet(labels, names):
+    codes, found = encode(labels)
+    assert found == names and [names[code] for code in codes] == labels
 
 
 def test_mini_mesh_is_merged(miniature):

@@ -6,9 +6,25 @@ times a coupling of *norms*, and :func:`compose` multiplies any pair::
     orthogonal = compose(directions.orthogonal, norms.independent)
 
 Rows come in blocks of d. Blocks are independent of each other, and the last is cut when m is no multiple of d.
+The two that end in ``_fast`` are approximations that multiply fast: see ``couplings.fast``.
 """
 
-from rfcore.couplings import directions, norms, walk_lengths
+from rfcore.couplings import directions, fast, norms, walk_lengths, weight_dependent
 from rfcore.couplings.compose import compose, iid, orthogonal, simplex
+from rfcore.couplings.fast import orthogonal_fast, simplex_fast
+from rfcore.couplings.weight_dependent import simplex_plus
 
-__all__ = ["compose", "directions", "iid", "norms", "orthogonal", "simplex", "walk_lengths"]
+__all__ = [
+    "compose",
+    "directions",
+    "fast",
+    "iid",
+    "norms",
+    "orthogonal",
+    "orthogonal_fast",
+    "simplex",
+    "simplex_fast",
+    "simplex_plus",
+    "walk_lengths",
+    "weight_dependent",
+]

@@ -1,6 +1,11 @@
 """Maps from a frequency and a point to a feature, for the Gaussian and the softmax kernel."""
 
+import math
+from functools import partial
+
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 
@@ -37,12 +42,7 @@ def fourier(x, omega, kernel="gaussian"):
     -----
     Rahimi and Recht (2007); Simplex Random Features, Eq. 3.
     """
-    x, omega = _check(x, omega, kernel)
-    angles = x @ omega.T
-    phi = jnp.concatenate([jnp.sin(angles), jnp.cos(angles)], axis=1) / jnp.sqrt(omega.shape[0])
-    if kernel == "softmax":
-        phi = phi * jnp.exp(jnp.sum(x**2, axis=1, keepdims=True) / 2)
-    return phi
+    return _fourier(*_check(x, omega, kernel), kernel)
 
 
 def positive(x, omega, kernel="gaussian"):
@@ -77,11 +77,64 @@ def positive(x, omega, kernel="gaussian"):
     -----
     Choromanski et al., "Rethinking attention with Performers" (2020); Simplex Random Features, Eq. 7.
     """
-    x, omega = _check(x, omega, kernel)
+    return _positive(*_check(x, omega, kernel), kernel)
+
+
+@jax.custom_jvp
+def cosine_of_turns(u):
+    """cos(2 pi u) to two units in the last place of 1, many times faster than XLA's cosine on a CPU.
+
+    ::
+
+        r = u - round(u) in [-1/2, 1/2],  s = 1/4 - |r| in [-1/4, 1/4]:   cos(2 pi u) = cos(2 pi r) = sin(2 pi s)
+
+    A whole turn is subtracted without rounding error, which is what makes general cosines slow; the sine is its Taylor
+    polynomial, whose remainder on the quarter turn is below 1e-18. The derivative is -2 pi sin(2 pi u), a quarter
+    turn away.
+
+    Parameters
+    ----------
+    u : floating-point array
+        Angles in turns.
+
+    Returns
+    -------
+    array of the same shape and dtype
+    """
+    s = 0.25 - jnp.abs(u - jnp.round(u))
+    square, polynomial = s * s, jnp.zeros_like(u)
+    for coefficient in reversed(_SINE_OF_TURNS):
+        polynomial = polynomial * square + coefficient
+    return polynomial * s
+
+
+_SINE_OF_TURNS = [(-1) ** k * math.tau ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(12)]
+
+
+@cosine_of_turns.defjvp
+def _cosine_of_turns_jvp(primals, tangents):
+    (u,), (du,) = primals, tangents
+    return cosine_of_turns(u), -math.tau * cosine_of_turns(u - 0.25) * du
+
+
+@partial(jax.jit, static_argnames="kernel")
+def _fourier(x, omega, kernel):
+    # A sine is a cosine a quarter turn late. With the frequencies stacked twice, all features are cosines of one matrix
+    # product, computed in its place: the second half of the product costs less than memory for another array.
+    m = omega.shape[0]
+    late = np.repeat([0.25, 0.0], m).astype(x.dtype)
+    phi = cosine_of_turns(x @ (jnp.concatenate([omega, omega]).T / math.tau) - late) / math.sqrt(m)
+    if kernel == "softmax":
+        phi = phi * jnp.exp(jnp.sum(x**2, axis=1, keepdims=True) / 2)
+    return phi
+
+
+@partial(jax.jit, static_argnames="kernel")
+def _positive(x, omega, kernel):
     half_squares = jnp.sum(x**2, axis=1, keepdims=True) / 2
     shift = half_squares if kernel == "softmax" else 2 * half_squares
     # The factor m^(-1/2) joins the exponent: one pass over the (n, m) array in place of two.
-    return jnp.exp(x @ omega.T - (shift + jnp.log(omega.shape[0]) / 2))
+    return jnp.exp(x @ omega.T - (shift + math.log(omega.shape[0]) / 2))
 
 
 def _check(x, omega, kernel):

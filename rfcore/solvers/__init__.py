@@ -1,0 +1,5 @@
+"""What is solved or fitted to get a coupling, a feature map or a law."""
+
+from rfcore.solvers import directions
+
+__all__ = ["directions"]

@@ -1,0 +1,65 @@
+"""The best directions for given norms and one given distance, by numerical optimisation."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.optimize import minimize
+
+from rfcore import checks, theory
+from rfcore.couplings import weight_dependent
+
+
+def optimised(lengths, v):
+    """Vectors of given lengths that minimise the RF-conformity at v, one block of d in d dimensions.
+
+    ::
+
+        argmin over directions of  sum_{i != j} 0F1(; d/2; v^2 |w_i + w_j|^2 / 4),  |w_i| = lengths_i     (Eq. 12)
+
+    L-BFGS on the logarithm of the conformity, from the SimRF+ vectors. This is a benchmark, not a coupling to use: it is
+    slow, and its answer depends on v and so on the pair of points. Rotated by a Haar matrix
+    (:func:`rfcore.couplings.directions.haar`) and with chi_d lengths, its rows are marginally N(0, I_d).
+
+    Parameters
+    ----------
+    lengths : array, shape (d,)
+        Above 0, d at least 2.
+    v : float
+        |x + y|, above 0 and at most 30.
+
+    Returns
+    -------
+    array, shape (d, d), a vector a row
+
+    Raises
+    ------
+    ValueError
+        If lengths is no vector of at least 2 finite positive numbers, or v is out of range.
+    RuntimeError
+        If the optimiser stops away from a stationary point.
+
+    Notes
+    -----
+    Simplex Random Features, Section 3.2 and Figure 4. The objective is not convex in the directions; starts from random
+    directions end at the same value (``tests/test_solvers_directions.py``). Enable x64.
+    """
+    lengths, v = checks.finite(np.asarray(lengths, dtype=float), "lengths"), checks.real(v, "v", above=0)
+    if lengths.ndim != 1 or len(lengths) < 2 or not lengths.min() > 0:
+        raise ValueError(f"lengths = {lengths}; give a vector of at least 2 positive lengths")
+    start = np.asarray(weight_dependent.balance(lengths)) / lengths[:, None]
+    options = {"ftol": 1e-16, "gtol": 1e-9, "maxiter": 10_000}  # to the last digit: the gains to be seen are small
+    found = minimize(_objective, start.ravel(), args=(lengths, v), jac=True, method="L-BFGS-B", options=options)
+    if not np.abs(found.jac).max() < 1e-6 * max(1.0, found.fun):
+        raise RuntimeError(f"L-BFGS stopped at slope {np.abs(found.jac).max()} ({found.message}); enable x64")
+    return _vectors(found.x, lengths)
+
+
+@jax.jit
+@jax.value_and_grad
+def _objective(free, lengths, v):
+    return theory.log_conformity_of(_vectors(free, lengths), v)
+
+
+def _vectors(free, lengths):
+    free = free.reshape(len(lengths), -1)
+    return lengths[:, None] * free / jnp.linalg.norm(free, axis=1, keepdims=True)

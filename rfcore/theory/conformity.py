@@ -1,0 +1,197 @@
+"""RF-conformity: how strongly pairs of frequencies pull the same way (Simplex Random Features, Definition 3.1).
+
+::
+
+    rho(v) = E[ 0F1(; d/2; v^2 w^2 / 4) ],  w = |omega_i + omega_j|,  v = |x + y|
+
+It is a power series in v^2 with positive coefficients, which are tables computed once on the host in float64; what is
+evaluated at v is a log-sum-exp. The gap e^(v^2) - rho(v) is a series with coefficients of one sign too, so that it is
+exact where the two terms nearly cancel.
+"""
+
+from functools import lru_cache
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import logsumexp
+from scipy.special import gammaln
+
+from rfcore import checks
+from rfcore.theory.series import (
+    COUPLINGS,
+    LOG_FACTORIAL,
+    K,
+    angles,
+    dimension,
+    log_orthogonal_share,
+    log_series,
+    radius,
+)
+
+__all__ = ["COUPLINGS", "log_conformity", "log_conformity_at_angle", "log_conformity_of", "log_gap", "partners"]
+
+
+def log_conformity(v, d, coupling):
+    """Logarithm of the RF-conformity of a pair of frequencies from one block.
+
+    ::
+
+        rho(v) = E[ 0F1(; d/2; v^2 w^2 / 4) ],  w = |omega_i + omega_j|                               (Eq. 10)
+        iid         rho = exp(v^2)                                                                    (Eq. 19)
+        orthogonal  rho = sum_k v^2k / (2^k k!) Gamma(d/2) Gamma(k + d) / (Gamma(d) Gamma(k + d/2))     (Eq. 23)
+        simplex     each term of that times E_u[(1 - sin(u) / (d - 1))^k], u ~ sin(u)^(d-1) on [0, pi]  (Eq. 21)
+
+    Parameters
+    ----------
+    v : array
+        |x + y|, between 0 and 30.
+    d : int
+        Dimension, at least 1 (at least 2 for "simplex").
+    coupling : "iid", "orthogonal" or "simplex"
+
+    Returns
+    -------
+    array, the shape of v
+
+    Raises
+    ------
+    ValueError
+        If v is outside [0, 30] or not finite, d too small, or the coupling unknown.
+
+    Notes
+    -----
+    Simplex Random Features, Definition 3.1, Lemmas 4.1 and 4.2, Theorem 4.3. Its Eq. 24 expands the simplex
+    term into an alternating sum that loses all digits for small d and large v
+    (``theory.printed.simplex_conformity``); Eq. 21 stays positive.
+    """
+    d = dimension(d, coupling)
+    return log_series(_log_share(d, coupling) - LOG_FACTORIAL, radius(v, "v") ** 2)
+
+
+def log_conformity_at_angle(v, d, cosine):
+    """Logarithm of the RF-conformity of two frequencies that subtend a fixed angle.
+
+    ::
+
+        rho(v) = E_u[ rho_orthogonal(v sqrt(1 + cosine sin u)) ],  u ~ sin(u)^(d-1) on [0, pi]
+
+    Parameters
+    ----------
+    v : array
+        |x + y|, between 0 and 30; at most 30 / sqrt(2) where the cosine is 1.
+    d : int
+        Dimension, at least 1.
+    cosine : array
+        Cosine of the angle, between -1 and 1. Broadcasts against v; may be traced, as v may.
+
+    Returns
+    -------
+    array, the common shape of v and cosine
+
+    Raises
+    ------
+    ValueError
+        If v, or v sqrt(1 + cosine), is outside [0, 30], the cosine outside [-1, 1], or d < 1.
+
+    Notes
+    -----
+    Simplex Random Features, Lemma 4.2, Eq. 21. The cosine 0 is "orthogonal", -1 / (d - 1) is "simplex".
+    """
+    v, d, cosine = radius(v, "v"), checks.count(d, "d"), cosine_of(cosine)
+    sine, log_weights = angles(d)
+    stretched = (v**2)[..., None] * (1 + cosine[..., None] * sine)
+    radius(jnp.sqrt(jax.lax.stop_gradient(stretched)), "v sqrt(1 + cosine sin u)")
+    return logsumexp(log_weights + log_series(log_orthogonal_share(d) - LOG_FACTORIAL, stretched), axis=-1)
+
+
+def log_conformity_of(omega, v):
+    """Logarithm of the RF-conformity of given frequencies, the mean over their pairs.
+
+    ::
+
+        rho(v) = 1 / (m (m - 1)) sum_{i != j} 0F1(; d/2; v^2 w_ij^2 / 4),  w_ij = |omega_i + omega_j|
+
+    Parameters
+    ----------
+    omega : array, shape (m, d)
+        At least two frequencies. May be traced: this is what ``solvers.directions.optimised`` minimises.
+    v : array
+        |x + y|, between 0 and 30, and v w_ij at most 1200.
+
+    Returns
+    -------
+    array, the shape of v
+
+    Raises
+    ------
+    ValueError
+        If m < 2, omega is no matrix or not finite, or v or v w_ij is out of range.
+
+    Notes
+    -----
+    Simplex Random Features, Eq. 12. Memory is O(m^2) per value of v, times the 1,400 terms of the series.
+    """
+    omega, v = checks.points(omega, "omega"), radius(v, "v")
+    m, d = omega.shape
+    if m < 2:
+        raise ValueError(f"omega has shape {omega.shape}; a pair needs at least two frequencies")
+    i, j = np.triu_indices(m, 1)
+    squares = jnp.sum((omega[i] + omega[j]) ** 2, axis=1)
+    quarter = (v**2)[..., None] * squares / 4
+    if not checks.is_traced(quarter) and quarter.max(initial=0) > 600**2:
+        raise ValueError(f"v |omega_i + omega_j| reaches {2 * float(jnp.sqrt(quarter.max()))}; it must not exceed 1200")
+    log_coefficients = gammaln(d / 2) - gammaln(K + d / 2) - LOG_FACTORIAL
+    return logsumexp(log_series(log_coefficients, quarter), axis=-1) - np.log(len(i))
+
+
+def partners(m, d):
+    """Mean number of frequencies that share a frequency's block of d, when m are drawn.
+
+    ::
+
+        (number of ordered pairs within blocks) / m,  which is m - 1 for m <= d and d - 1 for multiples of d
+
+    Parameters
+    ----------
+    m, d : int
+        Number and dimension of the frequencies.
+
+    Returns
+    -------
+    float
+    """
+    full, rest = divmod(m, d)
+    return (full * d * (d - 1) + rest * (rest - 1)) / m
+
+
+def log_gap(square, d, coupling):
+    """log [(exp(v^2) - rho(v)) / v^2] at v^2 = square, for a coupling other than "iid"."""
+    return log_series(_log_gap_coefficients(d, coupling), square)
+
+
+@lru_cache
+def _log_gap_coefficients(d, coupling):
+    """log (1/k! - a_k), k = 1, 2, ...: every coefficient of (exp(v^2) - rho(v)) / v^2 is non-negative."""
+    with np.errstate(divide="ignore"):  # log 0 for k = 1 when orthogonal: the two series agree to that order
+        return (np.log(-np.expm1(_log_share(d, coupling))) - LOG_FACTORIAL)[1:]
+
+
+@lru_cache
+def _log_share(d, coupling):
+    """log (k! a_k) <= 0: what is left of the k-th moment of independent frequencies; exactly 0 at k = 0."""
+    if coupling == "iid":
+        return np.zeros(len(K))
+    share = log_orthogonal_share(d)
+    if coupling == "simplex":
+        sine, log_weights = angles(d)
+        log_powers = K[1:, None] * np.log1p(-sine / (d - 1))
+        share = share + np.concatenate([[0.0], np.logaddexp.reduce(log_weights + log_powers, axis=1)])
+    return share
+
+
+def cosine_of(cosine):
+    cosine = checks.finite(jnp.asarray(cosine, dtype=float), "cosine")
+    if not checks.is_traced(cosine) and cosine.size and not (cosine.min() >= -1 and cosine.max() <= 1):
+        raise ValueError(f"cosine has values in [{cosine.min()}, {cosine.max()}]; it must lie in [-1, 1]")
+    return cosine

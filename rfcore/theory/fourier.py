@@ -1,0 +1,214 @@
+"""Mean squared error of Fourier features (Simplex Random Features, Section 4.1), without oscillating series.
+
+With z = |x - y| and a_i = cos(omega_i . (x - y)), the part of the error that a coupling changes is
+
+::
+
+    rho(z) = E[a_i a_j] = (rho_+ + rho_-) / 2,  rho_+- = E[ 0F1(; d/2; -z^2 w^2 / 4) ],  w = |omega_i +- omega_j|
+
+which is the conformity of positive features at an imaginary v, where its power series alternates with terms up to
+exp(z^2). Kummer's transformation 1F1(d; d/2; -s) = e^(-s) 1F1(-d/2; d/2; s) makes a mean of it:
+
+::
+
+    rho = E[c_K],  K ~ Poisson(z^2 (1 +- cosine sin u) / 2),  c_k = prod_{j < k} (j - d/2) / (j + d/2),  |c_k| <= 1
+
+with u on [0, pi] of density proportional to sin(u)^(d - 1) (``theory.series``). A mean of numbers below 1 keeps its digits, however large z and d are.
+The paper leaves out the simplex, for which omega_i + omega_j and omega_i - omega_j have different lengths; the mean
+of the two is no harder.
+"""
+
+from functools import lru_cache, partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rfcore import checks
+from rfcore.theory.conformity import partners
+from rfcore.theory.series import LOG_FACTORIAL, K, angles, check_range, dimension, pair, radius
+
+
+def fourier_mse(x, y, m, coupling):
+    """Mean squared error of the estimate of the Gaussian kernel of two points by m frequencies of Fourier features.
+
+    ::
+
+        MSE = 1/m [(1 - e^(-z^2))^2 / 2 + (m - 1) (rho(z) - e^(-z^2))],  z = |x - y|    (Eq. 74)
+        rho(z) = E[cos(omega_i . (x - y)) cos(omega_j . (x - y))]
+
+    where for m > d only pairs within a block of d count towards (m - 1): see :func:`partners`.
+
+    Parameters
+    ----------
+    x, y : array, shape (d,)
+    m : int
+        Number of frequencies (there are 2 m features).
+    coupling : "iid", "orthogonal" or "simplex"
+
+    Returns
+    -------
+    scalar array
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, |x - y| > 30, m < 1, or the coupling is unknown.
+
+    Notes
+    -----
+    Simplex Random Features, Theorem 4.5 and its proof; "simplex" goes beyond it.
+    """
+    m, square, d = _arguments(x, y, m, coupling)
+    return (jnp.expm1(-square) ** 2 / 2 - partners(m, d) * _gap(square, d, coupling)) / m
+
+
+def fourier_gap(x, y, m, coupling="orthogonal"):
+    """What a coupling takes off the error of Fourier features; for "orthogonal" the orthogonality gap.
+
+    ::
+
+        MSE(iid) - MSE(coupling) = (m - 1)/m (e^(-z^2) - rho(z)),  z = |x - y|              (Eq. 26)
+
+    where for m > d only pairs within a block of d count towards (m - 1). It is negative where the coupling harms.
+
+    Parameters
+    ----------
+    x, y : array, shape (d,)
+    m : int
+        Number of frequencies.
+    coupling : "iid", "orthogonal" or "simplex"
+
+    Returns
+    -------
+    scalar array, of absolute error about 1e-15 in float64 and accurate relatively for small z
+
+    Raises
+    ------
+    ValueError
+        As :func:`fourier_mse`.
+
+    Notes
+    -----
+    Simplex Random Features, Theorem 4.5.
+    """
+    m, square, d = _arguments(x, y, m, coupling)
+    return partners(m, d) / m * _gap(square, d, coupling)
+
+
+def fourier_mse_ratio(z, d, m, coupling):
+    """Error of Fourier features under a coupling over the error under independence.
+
+    ::
+
+        MSE(coupling) / MSE(iid) = 1 - 2 (m - 1) (e^(-z^2) - rho(z)) / (1 - e^(-z^2))^2
+
+    Parameters
+    ----------
+    z : array
+        |x - y|, between 0 and 30. Both errors vanish at z = 0; the ratio there is its limit, 1 - (m - 1) / (d + 2)
+        for "orthogonal" and m <= d.
+    d, m : int
+        Dimension; number of frequencies.
+    coupling : "iid", "orthogonal" or "simplex"
+
+    Returns
+    -------
+    array, the shape of z
+
+    Raises
+    ------
+    ValueError
+        If z is outside [0, 30] or not finite, m < 1, d too small, or the coupling unknown.
+
+    Notes
+    -----
+    Simplex Random Features, Section 4.1 (Eq. 77 is printed with 1 + e^(-z^2) for 1 - e^(-z^2)).
+    """
+    m, d, square = checks.count(m, "m"), dimension(d, coupling), radius(z, "z") ** 2
+    square = jnp.where(square > 0, square, jnp.finfo(square.dtype).eps)  # stands for the limit: the next order is z^2
+    return 1 - 2 * partners(m, d) * _gap(square, d, coupling) / jnp.expm1(-square) ** 2
+
+
+def fourier_mse_ratio_asymptotic(z, d, m):
+    """Ratio of the errors of orthogonal and of independent Fourier features, to first order in 1/d.
+
+    ::
+
+        1 - (m - 1) e^(-z^2) z^4 / (d (1 - e^(-z^2))^2)                                        (Eq. 27)
+
+    Parameters
+    ----------
+    z : array
+        |x - y|, between 0 and 30.
+    d, m : int
+        Dimension; number of frequencies, at most d.
+
+    Returns
+    -------
+    array, the shape of z
+
+    Raises
+    ------
+    ValueError
+        If z is outside [0, 30] or not finite, or d or m < 1, or m > d.
+
+    Notes
+    -----
+    Simplex Random Features, Corollary 4.6; first in Yu et al., "Orthogonal random features" (2016).
+    """
+    m, d, square = checks.count(m, "m"), checks.count(d, "d"), radius(z, "z") ** 2
+    if m > d:
+        raise ValueError(f"m = {m}; the formula is for one block, m <= d = {d}")
+    half = jnp.where(square > 0, square / 2, 1.0)
+    return 1 - (m - 1) / d * jnp.where(square > 0, (half / jnp.sinh(half)) ** 2, 1.0)
+
+
+@partial(jax.jit, static_argnames=("d", "coupling"))
+def _gap(square, d, coupling):
+    """e^(-z^2) - rho(z) at z^2 = square, of order z^4 where z is small and computed so."""
+    if coupling == "iid":
+        return jnp.zeros_like(square)
+    stretch, weights, tilt = _pair_angles(d, coupling)
+    # Near z = 0 the two terms agree up to z^4. There e^(-2y) = E[(-1)^K] joins the mean, whose terms then start at
+    # k = 2; elsewhere the mean of (-1)^K would lose what c_K keeps.
+    near = square < 8
+    signs = np.where(K % 2, -1.0, 1.0)
+    mean = square[..., None] / 2 * stretch
+    terms = jnp.where(near[..., None, None], signs - _coefficients(d), -_coefficients(d))
+    per_angle = jnp.sum(_poisson(mean) * terms, axis=-1) + jnp.where(near[..., None], 0.0, jnp.exp(-2 * mean))
+    # What is left is e^(-z^2) - E_u[e^(-2y)] = -e^(-z^2) E_u[cosh(z^2 cosine sin u) - 1], for u and both signs.
+    bent = square[..., None] * tilt
+    return jnp.sum(weights * (per_angle - jnp.exp(bent - square[..., None]) * jnp.expm1(-bent) ** 2 / 2), axis=-1)
+
+
+def _poisson(mean):
+    """Probabilities of k = 0, 1, ... under Poisson laws of the given means > 0, along a new last axis."""
+    mean = mean[..., None]
+    positive = mean > 0
+    log_mean = jnp.log(jnp.where(positive, mean, 1.0))
+    return jnp.where(positive, jnp.exp(K * log_mean - LOG_FACTORIAL - mean), K == 0)
+
+
+@lru_cache
+def _coefficients(d):
+    return np.concatenate([[1.0], np.cumprod((K[:-1] - d / 2) / (K[:-1] + d / 2))])
+
+
+@lru_cache
+def _pair_angles(d, coupling):
+    """1 +- cosine sin u at the nodes and both signs, their weights, and |cosine| sin u."""
+    if coupling == "orthogonal":
+        return np.ones(1), np.ones(1), np.zeros(1)
+    sine, log_weights = angles(d)
+    tilt = np.concatenate([sine, sine]) / (d - 1)
+    sign = np.repeat([1.0, -1.0], len(sine))
+    return 1 + sign * tilt, np.tile(np.exp(log_weights) / 2, 2), tilt
+
+
+def _arguments(x, y, m, coupling):
+    m = checks.count(m, "m")
+    x, y = pair(x, y)
+    square = jnp.sum((x - y) ** 2)
+    check_range(jnp.sqrt(jax.lax.stop_gradient(square)), "|x - y|")
+    return m, square, dimension(x.shape[0], coupling)

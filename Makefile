@@ -18,10 +18,10 @@ test: .venv/.ready  ## everything CI runs: units, pairs, notebooks at quick, cla
 	$(BIN)/pytest -n 2 --dist worksteal
 
 quick: .venv/.ready  ## run notebooks at the quick profile: make quick [NOTEBOOK=simplex/01]
-	$(BIN)/python -m rfcore.evidence.runner --profile quick $(NOTEBOOK)
+	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile quick $(NOTEBOOK)
 
 paper: .venv/.ready  ## run notebooks at the scale of the papers and keep the outputs: make paper [NOTEBOOK=...]
-	$(BIN)/python -m rfcore.evidence.runner --profile paper $(NOTEBOOK)
+	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile paper $(NOTEBOOK)
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks

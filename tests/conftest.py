@@ -3,7 +3,7 @@
 import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-# XLA's CPU thread pool can deadlock when a compiled loop holds LAPACK calls (seen with QR inside lax.map).
+# One thread: the suite runs two workers, and XLA's CPU thread pool can deadlock on LAPACK calls.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import hypothesis

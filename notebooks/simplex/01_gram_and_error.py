@@ -30,7 +30,7 @@
 # %% tags=["hide-input"]
 import os
 
-# XLA's CPU thread pool can deadlock when a compiled loop holds LAPACK calls; one thread is as fast here.
+# One thread: two notebooks share two cores, and XLA's CPU thread pool can deadlock on LAPACK calls.
 os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
 
 import jax
@@ -59,6 +59,15 @@ SIZES = {
 ledger = evidence.Ledger("simplex/01_gram_and_error", profile)
 d = 64
 
+
+def in_batches(function, keys, size, description):
+    """Results of a function of a key for many keys, a compiled batch at a time."""
+    # Not jax.lax.map: a compiled loop around LAPACK's QR can deadlock XLA's CPU thread pool (seen on two cores).
+    batch = jax.jit(jax.vmap(function))
+    starts = tqdm(range(0, len(keys), size), desc=description, leave=False)
+    parts = [jax.tree.map(np.asarray, batch(keys[i : i + size])) for i in starts]
+    return jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
+
 # %% [markdown]
 # ## The idea in three lines
 #
@@ -70,8 +79,11 @@ d = 64
 # ```{math}
 # :label: eq-mse
 # \mathrm{MSE} = \frac{e^{-2\|x\|^2 - 2\|y\|^2}}{m}
-# \Bigl[ \bigl(e^{2v^2} - e^{v^2}\bigr) + (m - 1) \bigl(\rho(v) - e^{v^2}\bigr) \Bigr],
-# \qquad
+# \Bigl[ \bigl(e^{2v^2} - e^{v^2}\bigr) + (m - 1) \bigl(\rho(v) - e^{v^2}\bigr) \Bigr]
+# ```
+#
+# ```{math}
+# :label: eq-conformity
 # \rho(v) = \mathbb E\, {}_0F_1\Bigl(; \tfrac d2; \tfrac{v^2 w_{ij}^2}{4}\Bigr).
 # ```
 #
@@ -103,9 +115,7 @@ def block_statistics(key, v):
 
 v_checked = jnp.array([0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
 keys = jax.random.split(jax.random.key(0), SIZES["n_blocks"])
-step = jax.jit(jax.vmap(block_statistics, in_axes=(0, None)))
-parts = [step(keys[i : i + 500], v_checked) for i in tqdm(range(0, len(keys), 500), desc="blocks", leave=False)]
-lengths, sums = (np.concatenate([np.asarray(p) for p in column]) for column in zip(*parts, strict=True))
+lengths, sums = in_batches(lambda key: block_statistics(key, v_checked), keys, 500, "blocks")
 lengths.shape, sums.shape
 
 # %%
@@ -192,8 +202,8 @@ repeats = jax.random.split(jax.random.key(1), SIZES["n_repeats"])
 widths = np.array(SIZES["widths"])
 errors = np.stack(
     [
-        np.asarray(jax.jit(lambda keys, m=int(m): jax.lax.map(lambda k: gram_errors(k, m), keys))(repeats))
-        for m in tqdm(widths, desc="widths", leave=False)
+        in_batches(lambda key, m=int(m): gram_errors(key, m), repeats, 20, f"m = {m}")
+        for m in widths
     ],
     axis=-1,
 )
@@ -266,16 +276,19 @@ def mean_exponential(key, dimension, sign_fix):
 
 block_sizes = (4, 8, 16, 32, 64) if profile == "paper" else (4, 16, 64)
 rotation_keys = jax.random.split(jax.random.key(2), SIZES["n_rotations"])
-fixed, raw = (
-    np.stack(
+
+
+def block_means(sign_fix):
+    return np.stack(
         [
-            np.asarray(jax.jit(lambda k, b=b, s=s: jax.lax.map(lambda one: mean_exponential(one, b, s), k, batch_size=100))(rotation_keys))
-            for b in tqdm(block_sizes, desc=f"sign fix {s}", leave=False)
+            in_batches(lambda key, b=b: mean_exponential(key, b, sign_fix), rotation_keys, 2000, f"d = {b}")
+            for b in block_sizes
         ],
         axis=1,
     )
-    for s in (True, False)
-)
+
+
+fixed, raw = block_means(sign_fix=True), block_means(sign_fix=False)
 
 # %%
 ledger.decide("simplex/extra-sign-fix/haar-unbiased", evidence.unbiased(fixed, np.exp(0.5)))

@@ -27,11 +27,6 @@
 # time the walks.
 
 # %% tags=["hide-input"]
-import os
-
-# XLA's CPU thread pool can deadlock when a compiled loop holds LAPACK calls; one thread is as fast here.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
-
 import random
 import time
 

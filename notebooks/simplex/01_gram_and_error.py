@@ -83,7 +83,7 @@ def in_batches(function, keys, size, description):
 # ```
 #
 # ```{math}
-# :label: eq-conformity
+# :label: eq-conformity-mean
 # \rho(v) = \mathbb E\, {}_0F_1\Bigl(; \tfrac d2; \tfrac{v^2 w_{ij}^2}{4}\Bigr).
 # ```
 #

@@ -34,8 +34,10 @@ def graph(name: str, *, fallback: bool = False) -> nx.Graph:
     rfcore.datasets.Unavailable
         If the file cannot be had and `fallback` is false.
 
-    Notes ----- Self-loops occur in citeseer (52), citeseer_raw (124), eu-core (623) and polblogs (3). They
-    are dropped: the graphs of the papers have none. No file has an edge twice, and none names a direction.
+    Notes
+    -----
+    Self-loops occur in citeseer (52), citeseer_raw (124), eu-core (623) and polblogs (3). They are dropped: the
+    graphs of the papers have none. No file has an edge twice, and none names a direction.
     """
     entry = registry.find(name, "graphs")
     g, source = real_or_stand_in(

@@ -1,15 +1,19 @@
 """Marginal laws, geometry within blocks, and independence between blocks."""
 
+import itertools
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.linalg import hadamard
 
-from rfcore import couplings
-from rfcore.couplings import directions, norms
+from rfcore import couplings, theory
+from rfcore.couplings import directions, fast, norms, weight_dependent
 
-COUPLINGS = [couplings.iid, couplings.orthogonal, couplings.simplex]
+COUPLINGS = [couplings.iid, couplings.orthogonal, couplings.simplex, couplings.simplex_plus]
+FAST = [(couplings.orthogonal_fast, fast.orthogonal_product), (couplings.simplex_fast, fast.simplex_product)]
 N = 20_000
 
 
@@ -79,7 +83,7 @@ def test_blocks_are_independent_of_each_other(coupling):
         assert np.abs(z).max() < 4.5
 
 
-@pytest.mark.parametrize("coupling", [couplings.orthogonal, couplings.simplex])
+@pytest.mark.parametrize("coupling", [couplings.orthogonal, couplings.simplex, couplings.simplex_plus])
 def test_norms_within_a_block_are_independent(coupling):
     lengths = np.linalg.norm(draws(coupling, 3, 3), axis=2)
     correlation = np.corrcoef(lengths.T)[np.triu_indices(3, 1)]
@@ -115,3 +119,104 @@ def test_any_directions_compose_with_any_norms():
 @pytest.mark.parametrize("coupling", COUPLINGS)
 def test_no_frequencies_is_an_empty_array(coupling):
     assert coupling(jax.random.key(0), 0, 3).shape == (0, 3)
+
+
+def test_simplex_plus_keeps_the_rotation_and_the_norms_of_simplex_and_lowers_the_conformity():
+    for seed in range(3):
+        simplex, plus = (c(jax.random.key(seed), 12, 6) for c in (couplings.simplex, couplings.simplex_plus))
+        assert jnp.allclose(jnp.linalg.norm(plus, axis=1), jnp.linalg.norm(simplex, axis=1), rtol=1e-12)
+        for block in (slice(0, 6), slice(6, 12)):
+            assert jnp.linalg.norm(plus[block].sum(axis=0)) < 1e-6 < jnp.linalg.norm(simplex[block].sum(axis=0))
+            assert theory.log_conformity_of(plus[block], 0.5) < theory.log_conformity_of(simplex[block], 0.5)
+
+
+def test_simplex_plus_in_the_plane_and_on_the_line():
+    assert jnp.allclose(*(c(jax.random.key(0), 4, 2) for c in (couplings.simplex, couplings.simplex_plus)), atol=1e-12)
+    assert couplings.simplex_plus(jax.random.key(0), 5, 1).shape == (5, 1)
+    assert couplings.simplex_plus(jax.random.key(0), 5, 3).shape == (5, 3)
+
+
+def test_balanced_vectors_point_away_from_the_sum_of_the_others():
+    lengths = np.array([[1.0, 2.0, 2.5, 1.5], [9.0, 1.0, 2.0, 3.0]])
+    vectors = np.asarray(weight_dependent.balance(lengths, sweeps=400))
+    assert np.allclose(np.linalg.norm(vectors, axis=2), lengths, rtol=1e-12)
+    rest = vectors.sum(axis=1, keepdims=True) - vectors
+    cosine = np.sum(vectors * rest, axis=2) / lengths / np.linalg.norm(rest, axis=2)
+    assert np.allclose(cosine, -1, atol=1e-6)
+    assert np.allclose(np.linalg.norm(vectors.sum(axis=1), axis=1), [0, 3], atol=1e-6)  # 9 against 1 + 2 + 3
+
+
+def test_no_sweep_lengthens_the_sum():
+    lengths = norms.independent(jax.random.key(0), 300, 3).reshape(100, 3)
+    sums = [np.linalg.norm(weight_dependent.balance(lengths, sweeps=s).sum(axis=1), axis=1) for s in range(4)]
+    assert all(np.all(after <= before + 1e-12) for before, after in itertools.pairwise(sums))
+    assert np.mean(sums[3]) < 0.2 * np.mean(sums[0])
+
+
+@pytest.mark.parametrize("p", [1, 2, 8, 128])
+def test_walsh_hadamard_is_the_normalised_sylvester_matrix(p):
+    assert jnp.allclose(fast.walsh_hadamard(jnp.eye(p)), hadamard(p) / np.sqrt(p), atol=1e-14)
+
+
+def test_walsh_hadamard_of_three_factors_is_its_own_inverse():
+    x = jax.random.normal(jax.random.key(0), (2, 8192))
+    assert jnp.allclose(fast.walsh_hadamard(fast.walsh_hadamard(x)), x, atol=1e-12)
+    row = fast.walsh_hadamard(jnp.zeros(8192).at[5000].set(1.0))
+    signs = (-1.0) ** np.array([(5000 & j).bit_count() for j in range(8192)])
+    assert jnp.allclose(row, signs / np.sqrt(8192), atol=1e-14)
+
+
+@pytest.mark.parametrize(("m", "d"), [(0, 3), (3, 1), (19, 5), (16, 8)])
+@pytest.mark.parametrize(("coupling", "product"), FAST)
+def test_fast_product_is_the_product_with_the_matrix_of_the_same_key(coupling, product, m, d):
+    key, x = jax.random.key(2), np.random.default_rng(0).normal(size=(3, d))
+    omega = coupling(key, m, d)
+    assert omega.shape == (m, d)
+    assert jnp.allclose(product(fast.draw(key, m, d), x), x @ omega.T, atol=1e-12)
+
+
+def test_fast_blocks_have_the_geometry_of_their_padded_dimension():
+    for (coupling, _), cosine in zip(FAST, (0, -1 / 7), strict=True):
+        omega = coupling(jax.random.key(1), 24, 8)
+        unit = omega / jnp.linalg.norm(omega, axis=1, keepdims=True)
+        for start in (0, 8, 16):
+            block = unit[start : start + 8]
+            assert jnp.allclose(block @ block.T, cosine + (1 - cosine) * jnp.eye(8), atol=1e-12)
+
+
+@pytest.mark.parametrize("coupling", [couplings.orthogonal_fast, couplings.simplex_fast])
+def test_fast_rows_have_the_length_and_the_covariance_of_a_gaussian(coupling):
+    omega = draws(coupling, 4, 4)
+    for row in range(4):
+        w = omega[:, row]
+        assert stats.kstest(np.sum(w**2, axis=1), "chi2", (4,)).pvalue > 1e-4
+        for moment, truth in [(w, 0), (w[:, :, None] * w[:, None, :], np.eye(4))]:
+            z = (moment.mean(axis=0) - truth) / (moment.std(axis=0) / np.sqrt(N))
+            assert np.all(np.abs(z) < 4.5)
+
+
+def test_fast_product_of_no_points_keeps_float32_and_is_differentiable():
+    frequencies = fast.draw(jax.random.key(0), 5, 3)
+    assert fast.simplex_product(frequencies, np.zeros((0, 3))).shape == (0, 5)
+    assert fast.orthogonal_product(frequencies, np.ones((2, 3), np.float32)).dtype == jnp.float32
+    gradient = jax.grad(lambda x: fast.simplex_product(frequencies, x).sum())(jnp.ones((2, 3)))
+    omega = couplings.simplex_fast(jax.random.key(0), 5, 3)
+    assert jnp.allclose(gradient, jnp.broadcast_to(omega.sum(axis=0), (2, 3)), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: couplings.simplex_plus(jax.random.key(0), -1, 3), "m = -1"),
+        (lambda: couplings.simplex_fast(jax.random.key(0), 3, 0), "d = 0"),
+        (lambda: fast.walsh_hadamard(jnp.ones(6)), "power of two"),
+        (lambda: fast.orthogonal_product(fast.draw(jax.random.key(0), 4, 4), np.ones((2, 5))), "x has shape"),
+        (lambda: fast.simplex_product(fast.draw(jax.random.key(0), 4, 4), np.ones((2, 2))), "points of 3 to 4 coord"),
+        (lambda: weight_dependent.balance(1.0), "lengths is a scalar"),
+        (lambda: weight_dependent.balance([1.0, np.nan]), "lengths has 1 NaN"),
+        (lambda: weight_dependent.balance([1.0, 2.0], sweeps=-1), "sweeps = -1"),
+    ],
+)
+def test_bad_input(call, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        call()

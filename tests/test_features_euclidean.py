@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from jax.test_util import check_grads
 
 from rfcore import couplings, features, kernels
+from rfcore.features.euclidean import cosine_of_turns
 
 X = np.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1], [-0.5, 0.1, 0.2]])
 Y = np.array([[0.1, 0.1, -0.3], [0.2, -0.4, 0.0]])
@@ -77,3 +78,32 @@ def test_differentiable_in_points_and_frequencies(feature):
         return jnp.sum(feature(x, w) ** 3)
 
     check_grads(total, (jnp.asarray(X), omega), order=1, modes=["rev"], rtol=1e-5)
+
+
+def test_cosine_of_turns_to_two_units_in_the_last_place():
+    u = np.concatenate([np.linspace(-3, 3, 20_001), [0.0, 0.25, 0.5, 1e5 + 0.125]])
+    for dtype in (np.float64, np.float32):
+        turns = u.astype(dtype)
+        truth = np.cos(2 * np.arccos(np.longdouble(-1)) * (turns - np.round(turns)).astype(np.longdouble))
+        assert np.abs(np.asarray(cosine_of_turns(turns)) - truth).max() < 2 * np.finfo(dtype).eps
+        assert cosine_of_turns(turns).dtype == dtype
+
+
+def test_cosine_of_turns_differentiates_to_sines_twice():
+    u = jnp.array([-0.5, -0.3, 0.0, 0.1, 0.25, 0.5, 7.5])
+    first, second = jax.grad(cosine_of_turns), jax.grad(jax.grad(cosine_of_turns))
+    assert np.allclose(jax.vmap(first)(u), -2 * np.pi * np.sin(2 * np.pi * u), atol=1e-13)
+    assert np.allclose(jax.vmap(second)(u), -4 * np.pi**2 * np.cos(2 * np.pi * u), atol=1e-13)
+    assert np.isnan(cosine_of_turns(jnp.nan))
+
+
+def test_features_are_those_of_the_formula_up_to_the_rounding_of_the_angles():
+    rng = np.random.default_rng(0)
+    for dtype, worst in ((np.float64, 1e-13), (np.float32, 5e-5)):
+        x, omega = rng.normal(size=(200, 64)).astype(dtype), rng.normal(size=(50, 64)).astype(dtype)
+        angles = x.astype(np.longdouble) @ omega.T.astype(np.longdouble)  # of standard deviation 8
+        formula = np.concatenate([np.sin(angles), np.cos(angles)], axis=1)
+        assert np.abs(np.sqrt(50) * np.asarray(features.fourier(x, omega)) - formula).max() < worst
+        x = x / 8
+        formula = np.exp(angles / 8 - np.sum(x.astype(np.longdouble) ** 2, axis=1, keepdims=True))
+        assert np.abs(np.sqrt(50) * np.asarray(features.positive(x, omega)) / formula - 1).max() < worst

@@ -8,34 +8,74 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jax.test_util import check_grads
+from scipy import stats
+from scipy.integrate import quad
 from scipy.special import gammaln, hyp0f1
 
 from rfcore import couplings, features, kernels, theory
 
+DIMENSIONS = [2, 3, 7, 64, 512]
 
-def log_conformity_exactly(v, d, coupling):
-    with mpmath.workdps(60):
-        square, half = mpmath.mpf(v) ** 2, mpmath.mpf(d) / 2
-        if coupling == "orthogonal":
-            return mpmath.log(mpmath.hyp1f1(d, half, square / 2))
-        norm = 2 * mpmath.gamma(half + mpmath.mpf(1) / 2) / mpmath.sqrt(mpmath.pi) / mpmath.gamma(half)
 
-        def integrand(u):
-            return mpmath.sin(u) ** (d - 1) * mpmath.hyp1f1(d, half, square / 2 * (1 - mpmath.sin(u) / (d - 1)))
+def mean_over_angle(f, d):
+    """E_u[f(sin u)], u of density proportional to sin(u)^(d - 1) on [0, pi], in mpmath's precision."""
+    half = mpmath.mpf(d) / 2
+    norm = 2 * mpmath.gamma(half + mpmath.mpf(1) / 2) / mpmath.sqrt(mpmath.pi) / mpmath.gamma(half)
+    return norm * mpmath.quad(lambda u: mpmath.sin(u) ** (d - 1) * f(mpmath.sin(u)), [0, mpmath.pi / 4, mpmath.pi / 2])
 
-        return mpmath.log(norm * mpmath.quad(integrand, [0, mpmath.pi / 4, mpmath.pi / 2]))
+
+def conformity_exactly(v, d, cosine):
+    square, half = mpmath.mpf(v) ** 2, mpmath.mpf(d) / 2
+    if cosine == 0:
+        return mpmath.hyp1f1(d, half, square / 2)
+    return mean_over_angle(lambda s: mpmath.hyp1f1(d, half, square / 2 * (1 + cosine * s)), d)
+
+
+def cosine_of(coupling, d):
+    return mpmath.mpf(-1) / (d - 1) if coupling == "simplex" else 0
 
 
 @pytest.mark.parametrize("coupling", ["orthogonal", "simplex"])
-@pytest.mark.parametrize("d", [2, 3, 512])
-@pytest.mark.parametrize("v", [1e-3, 0.5, 3, 25])
-def test_conformity_and_its_gap_to_sixty_digits(v, d, coupling):
-    truth = log_conformity_exactly(v, d, coupling)
-    assert abs(float(theory.log_conformity(v, d, coupling)) - float(truth)) < 1e-11
-    with mpmath.workdps(60):
-        gap = mpmath.exp(mpmath.mpf(v) ** 2) - mpmath.exp(truth)
-        saving = float((d - 1) * gap * mpmath.exp(-2 * mpmath.mpf(v) ** 2) / (1 - mpmath.exp(-(mpmath.mpf(v) ** 2))))
-    assert 1 - float(theory.positive_mse_ratio(v, d, d, coupling)) == pytest.approx(saving, rel=1e-10, abs=1e-15)
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_conformity_and_its_gap_to_thirty_digits(d, coupling):
+    v = np.array([1e-3, 0.5, 3, 10, 25])
+    ours, ratios = theory.log_conformity(v, d, coupling), theory.positive_mse_ratio(v, d, d, coupling)
+    for i in range(len(v)):
+        with mpmath.workdps(30):
+            truth, square = conformity_exactly(v[i], d, cosine_of(coupling, d)), mpmath.mpf(v[i]) ** 2
+            assert abs(float(ours[i]) - float(mpmath.log(truth))) < 1e-11
+            gap = mpmath.exp(square) - truth
+            saving = float((d - 1) * gap * mpmath.exp(-2 * square) / (1 - mpmath.exp(-square)))
+        assert 1 - float(ratios[i]) == pytest.approx(saving, rel=1e-10, abs=1e-15)
+
+
+@pytest.mark.parametrize(("v", "d", "cosine"), [(0.1, 2, -1.0), (5.0, 3, 0.4), (20.0, 7, 1.0), (15.0, 64, -0.5)])
+def test_conformity_at_an_angle_to_thirty_digits(v, d, cosine):
+    with mpmath.workdps(30):
+        truth = float(mpmath.log(conformity_exactly(v, d, mpmath.mpf(cosine))))
+    assert float(theory.log_conformity_at_angle(v, d, cosine)) == pytest.approx(truth, abs=1e-11)
+
+
+def test_the_couplings_are_special_angles_and_conformity_grows_with_the_cosine():
+    v = np.array([0.0, 1.0, 20.0])
+    for d in (3, 512):
+        at_angle = theory.log_conformity_at_angle(v[:, None], d, np.array([0.0, -1 / (d - 1)]))
+        assert np.allclose(at_angle[:, 0], theory.log_conformity(v, d, "orthogonal"), atol=1e-11)
+        assert np.allclose(at_angle[:, 1], theory.log_conformity(v, d, "simplex"), atol=1e-11)
+    slope = jax.vmap(jax.grad(lambda c: theory.log_conformity_at_angle(2.0, 5, c)))(jnp.linspace(-1, 1, 9))
+    assert np.all(slope > 0)
+
+
+def test_conformity_of_given_frequencies_is_the_mean_over_their_pairs():
+    omega = np.random.default_rng(0).normal(size=(3, 2))
+    lengths = [np.linalg.norm(omega[i] + omega[j]) for i in range(3) for j in range(3) if i != j]
+    v = np.array([0.0, 0.3, 2.0])
+    truth = [np.log(np.mean([hyp0f1(1.0, u**2 * w**2 / 4) for w in lengths])) for u in v]
+    assert np.allclose(theory.log_conformity_of(omega, v), truth, atol=1e-12)
+    with mpmath.workdps(30):  # where 0F1 itself overflows
+        far = mpmath.log(sum(mpmath.hyp0f1(1, mpmath.mpf(30) ** 2 * (8 * w) ** 2 / 4) for w in lengths) / 6)
+    assert float(theory.log_conformity_of(8 * omega, 30.0)) == pytest.approx(float(far), rel=1e-13)
+    check_grads(lambda o: theory.log_conformity_of(o, 1.5), (jnp.asarray(omega),), order=1, modes=["rev"])
 
 
 def test_iid_conformity_is_exp_v_squared():
@@ -43,23 +83,17 @@ def test_iid_conformity_is_exp_v_squared():
     assert jnp.allclose(theory.log_conformity(v, 5, "iid"), v**2, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("v", "d"), [(1.0, 4), (2.0, 8), (1.5, 16)])
-def test_printed_alternating_series_agrees_where_it_is_stable(v, d):
-    k = np.arange(80)[:, None]
-    p = np.arange(80)[None, :]
-    rest = np.where(p <= k, k - p, 0)
-    terms = (-1.0 / (d - 1)) ** p * np.exp(
-        gammaln((d + p) / 2) - gammaln((d + p + 1) / 2) - gammaln(rest + 1.0) - gammaln(p + 1.0)
-        + gammaln(k + d) - gammaln(k + d / 2) + 2 * k * np.log(v) - k * np.log(2)
-    )  # fmt: skip
-    printed = np.sqrt(np.pi) * np.exp(-gammaln(d / 2)) / 2 ** (d - 1) * np.sum(np.where(p <= k, terms, 0.0))
-    assert float(jnp.exp(theory.log_conformity(v, d, "simplex"))) == pytest.approx(printed, rel=1e-10)
+def test_printed_alternating_series_agrees_where_it_is_stable_and_is_noise_where_it_is_not():
+    for v, d in [(0.0, 5), (1.0, 4), (2.0, 8), (1.5, 16)]:
+        printed = theory.printed.simplex_conformity(v, d)
+        assert np.log(printed) == pytest.approx(float(theory.log_conformity(v, d, "simplex")), abs=1e-10)
+    ratio = theory.printed.simplex_conformity(10.0, 2, 400) / float(jnp.exp(theory.log_conformity(10.0, 2, "simplex")))
+    assert not 0.5 < ratio < 2
 
 
 @pytest.mark.parametrize("coupling", ["iid", "orthogonal", "simplex"])
-@pytest.mark.parametrize(("d", "v"), [(2, 0.8), (6, 1.0817), (16, 1.5)])
-def test_conformity_is_the_mean_over_pairs_of_a_block(coupling, d, v):
-    n = 40_000 // d
+def test_conformity_is_the_mean_over_pairs_of_a_block(coupling):
+    d, v, n = 6, 1.0817, 7_000
     omega = jax.vmap(lambda key: getattr(couplings, coupling)(key, d, d))(jax.random.split(jax.random.key(5), n))
     i, j = np.triu_indices(d, 1)
     # The rotation is integrated out: 0F1 depends on the length of the sum alone, and its tails are lighter.
@@ -70,18 +104,22 @@ def test_conformity_is_the_mean_over_pairs_of_a_block(coupling, d, v):
 
 
 @pytest.mark.parametrize("coupling", ["iid", "orthogonal", "simplex"])
-@pytest.mark.parametrize("m", [3, 4, 6])
-def test_mse_of_positive_features_for_cut_and_for_several_blocks(coupling, m):
-    x, y, d, n = jnp.array([0.1, -0.2, 0.05, 0.1]), jnp.array([0.15, 0.1, -0.1, 0.2]), 4, 60_000
+def test_mse_of_features_for_a_whole_and_a_cut_block(coupling):
+    # The errors of positive features have tails too heavy to average for points that are not close to zero.
+    points = {"positive": jnp.array([[0.1, -0.2, 0.05, 0.1], [0.15, 0.1, -0.1, 0.2]])}
+    points["fourier"] = 5 * points["positive"]
+    m, n = 6, 50_000
 
-    def error(key):
-        omega = getattr(couplings, coupling)(key, m, d)
-        k = jnp.sum(features.positive(x[None], omega) * features.positive(y[None], omega))
-        return (k - kernels.gaussian(x[None], y[None])[0, 0]) ** 2
+    def errors(key):
+        omega = getattr(couplings, coupling)(key, m, 4)
+        for name, (x, y) in points.items():
+            feature = getattr(features, name)
+            yield jnp.sum(feature(x[None], omega) * feature(y[None], omega)) - kernels.gaussian(x[None], y[None])[0, 0]
 
-    squares = np.asarray(jax.jit(jax.vmap(error))(jax.random.split(jax.random.key(11), n)))
-    z = (squares.mean() - float(theory.positive_mse(x, y, m, coupling))) / (squares.std() / np.sqrt(n))
-    assert abs(z) < 4
+    squares = jax.jit(jax.vmap(lambda key: jnp.stack(list(errors(key))) ** 2))(jax.random.split(jax.random.key(11), n))
+    for (name, (x, y)), square in zip(points.items(), np.asarray(squares).T, strict=True):
+        truth = float(getattr(theory, f"{name}_mse")(x, y, m, coupling))
+        assert abs(square.mean() - truth) < 4 * square.std() / np.sqrt(n)
 
 
 @given(v=st.floats(1e-3, 25), d=st.integers(2, 64))
@@ -109,10 +147,154 @@ def test_one_frequency_has_no_partner():
     assert theory.partners(6, 4) == (12 + 2) / 6
 
 
+@pytest.mark.parametrize("m", [3, 8])
+def test_gap_of_positive_features_is_the_difference_of_errors_and_its_printed_form_has_the_wrong_sign(m):
+    x, y = jnp.array([0.3, -0.1, 0.2, 0.4]), jnp.array([0.2, 0.5, -0.3, 0.1])
+    for coupling in theory.COUPLINGS:
+        gap = theory.positive_gap(x, y, m, coupling)
+        assert gap == pytest.approx(
+            float(theory.positive_mse(x, y, m, "iid") - theory.positive_mse(x, y, m, coupling)), abs=1e-14
+        )
+    assert theory.positive_gap(1e-4 * x, 1e-4 * y, m) > 0
+    assert theory.printed.positive_gap(x, y, 3) < 0 < theory.positive_gap(x, y, 3)
+
+
+def test_printed_gap_is_the_printed_sum():
+    x, y, d, k = np.array([0.3, -0.1, 0.2]), np.array([0.2, 0.5, -0.3]), 3, np.arange(60)
+    square = np.sum((x + y) ** 2)
+    terms = np.exp(k * np.log(square) - gammaln(k + 1) + gammaln(k + d) - gammaln(k + d / 2) + gammaln(d / 2) - gammaln(d))
+    printed = 2 / 3 * np.exp(-2 * np.sum(x**2) - 2 * np.sum(y**2)) * (np.exp(square) - terms.sum())
+    assert float(theory.printed.positive_gap(x, y, 3)) == pytest.approx(printed, rel=1e-12)
+
+
+def along_first_axis(z, d):
+    return np.r_[z, np.zeros(d - 1)], np.zeros(d)
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+@pytest.mark.parametrize("coupling", ["orthogonal", "simplex"])
+def test_gap_of_fourier_features_in_high_precision(d, coupling):
+    for z in [1e-3, 1.0, 2.8, 2.9] + [5.0, 25.0] * (coupling == "orthogonal"):
+        with mpmath.workdps(30 + int(z * z / 2)):
+            minus_half, half, c = -mpmath.mpf(z) ** 2 / 2, mpmath.mpf(d) / 2, cosine_of(coupling, d)
+
+            def rho(cosine, minus_half=minus_half, half=half):
+                if cosine == 0:
+                    return mpmath.hyp1f1(d, half, minus_half, zeroprec=1000)
+                return mean_over_angle(
+                    lambda s: mpmath.hyp1f1(d, half, minus_half * (1 + cosine * s), zeroprec=1000), d
+                )
+
+            truth = float(mpmath.exp(2 * minus_half) - (rho(c) if c == 0 else (rho(c) + rho(-c)) / 2))
+        gap = float(theory.fourier_gap(*along_first_axis(z, d), d, coupling)) * d / (d - 1)
+        assert gap == pytest.approx(truth, rel=1e-10, abs=4e-15 if z > 2 else 0)
+
+
+def test_fourier_errors_from_zero_to_the_far_end():
+    z = np.linspace(0, 25, 26)
+    for d in (2, 7, 512):
+        for coupling in ("orthogonal", "simplex"):
+            ratio = theory.fourier_mse_ratio(z, d, d, coupling)
+            assert np.all(np.isfinite(ratio)) and np.all(ratio > 0)
+            assert float(ratio[-1]) == pytest.approx(1 if (d, coupling) != (2, "simplex") else 1.036, abs=1e-3)
+        assert float(theory.fourier_mse_ratio(0.0, d, d, "orthogonal")) == pytest.approx(3 / (d + 2), rel=1e-9)
+
+
+def test_orthogonality_gap_of_fourier_features_changes_sign_where_it_was_measured_to():
+    for d, crossing in [(3, 3.31), (4, 3.08), (6, 2.95), (8, 2.96), (8, 5.28), (16, 3.26)]:
+        before, after = (theory.fourier_gap(*along_first_axis(crossing + e, d), d) for e in (-0.01, 0.01))
+        assert before * after < 0
+
+
+def test_simplex_hurts_fourier_features_in_the_plane_and_orthogonal_helps():
+    z = np.linspace(0.1, 3, 8)
+    assert np.all(theory.fourier_mse_ratio(z, 2, 2, "simplex") > 1)
+    assert np.all(theory.fourier_mse_ratio(z, 2, 2, "orthogonal") < 1)
+
+
+def test_asymptotic_ratio_is_right_to_first_order():
+    z = np.linspace(0, 2, 5)
+    off = [d**2 * (theory.fourier_mse_ratio(z, d, 2, "orthogonal") - theory.fourier_mse_ratio_asymptotic(z, d, 2)) for d in (256, 512)]
+    assert np.allclose(off[0], off[1], rtol=0.1, atol=0.05)
+    assert np.abs(off[0]).max() < 20
+
+
+@pytest.mark.parametrize("d", [2, 6, 64])
+@pytest.mark.parametrize("coupling", theory.COUPLINGS)
+def test_density_has_mass_one_and_gives_the_conformity(d, coupling):
+    def moment(f):
+        return quad(lambda w: np.exp(float(density(w))) * f(w), 0.01 * np.sqrt(d), 6 + 2 * np.sqrt(d), limit=200)[0]
+
+    density = jax.jit(lambda w: theory.log_pair_density(w, d, coupling))
+    start = np.exp(float(density(0.01 * np.sqrt(d)))) * 0.01 * np.sqrt(d)  # what is cut off: the density is flat for d = 2
+    assert moment(lambda w: 1.0) == pytest.approx(1 - start * (d == 2), abs=2e-4)
+    rho = float(jnp.exp(theory.log_conformity(1.0, d, coupling)))
+    assert moment(lambda w: hyp0f1(d / 2, w**2 / 4)) + start * (d == 2) == pytest.approx(rho, rel=2e-4)
+
+
+def test_densities_are_those_of_chi_laws_and_of_equation_20():
+    w = np.array([0.05, 1.0, 4.0, 20.0])
+    for d in DIMENSIONS:
+        assert np.allclose(theory.log_pair_density(w, d, "orthogonal"), stats.chi(2 * d).logpdf(w), rtol=1e-12)
+        assert np.allclose(theory.log_pair_density_at_angle(w, d, 0.0), stats.chi(2 * d).logpdf(w), rtol=1e-12)
+        assert np.allclose(theory.log_pair_density(w, d, "iid"), stats.chi(d, scale=np.sqrt(2)).logpdf(w), rtol=1e-12)
+    for w, d, cosine in [(0.3, 3, -0.5), (4.0, 7, 0.9), (9.0, 64, -1 / 63)]:
+        with mpmath.workdps(20):
+            front = mpmath.mpf(w) ** (2 * d - 1) / mpmath.mpf(2) ** (d - 2) / mpmath.gamma(mpmath.mpf(d) / 2) ** 2
+
+            def printed(phi, w=w, d=d, cosine=cosine):
+                stretch = 1 + mpmath.sin(2 * phi) * cosine
+                power = (mpmath.sin(phi) * mpmath.cos(phi)) ** (d - 1)
+                return power * mpmath.exp(-mpmath.mpf(w) ** 2 / 2 / stretch) / stretch**d
+
+            truth = float(mpmath.log(front * mpmath.quad(printed, mpmath.linspace(0, mpmath.pi / 2, 33))))
+        assert float(theory.log_pair_density_at_angle(w, d, cosine)) == pytest.approx(truth, abs=1e-11)
+
+
+def test_bias_of_fast_couplings_by_enumeration():
+    for v, orthogonal, simplex in [
+        ((1, 1, 1, 1), 1.2267, 0.9830),
+        ((1, 0, 0, 0), 0.9903, 1.0047),
+        ((0.6, 0.6, 0.5, 0.1), 1.0046, 0.9987),
+    ]:
+        assert theory.fast_bias(v, "orthogonal_fast") == pytest.approx(orthogonal, abs=5e-5)
+        assert theory.fast_bias(v, "simplex_fast") == pytest.approx(simplex, abs=5e-5)
+    # A vector and a random sign is uniform on the line; three coordinates are four, the last zero.
+    assert theory.fast_bias([1.3], "simplex_fast") == pytest.approx(1, abs=1e-12)
+    assert theory.fast_bias([1, 2, 3], "simplex_fast") == theory.fast_bias([1, 2, 3, 0], "simplex_fast")
+
+
 def test_gradients_match_differences_and_exist_where_x_plus_y_vanishes():
     x = jnp.array([0.3, -0.1, 0.2])
     for coupling in theory.COUPLINGS:
-        check_grads(lambda a, c=coupling: theory.positive_mse(a, x, 3, c), (2 * x,), order=1, modes=["rev"])
-        assert jnp.allclose(jax.grad(theory.positive_mse)(-x, x, 3, coupling), 0.0)
+        for mse, opposite in ((theory.positive_mse, -x), (theory.fourier_mse, x)):
+            check_grads(lambda a, f=mse, c=coupling: f(a, x, 3, c), (2 * x,), order=1, modes=["rev"])
+            assert jnp.allclose(jax.grad(mse)(opposite, x, 3, coupling), 0.0)
+        check_grads(lambda w, c=coupling: theory.log_pair_density(w, 3, c), (1.3,), order=1, modes=["rev"])
         jitted = jax.jit(theory.log_conformity, static_argnums=(1, 2))
         assert jnp.allclose(jitted(2.0, 3, coupling), theory.log_conformity(2.0, 3, coupling))
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: theory.log_conformity_at_angle(1.0, 3, 1.5), "cosine has values"),
+        (lambda: theory.log_conformity_at_angle(29.0, 3, 1.0), "v sqrt.* has values"),
+        (lambda: theory.log_conformity_of(np.ones((1, 2)), 1.0), "omega has shape"),
+        (lambda: theory.log_conformity_of(100 * np.ones((2, 2)), 30.0), "must not exceed 1200"),
+        (lambda: theory.log_pair_density(0.0, 3, "simplex"), "w has the value"),
+        (lambda: theory.log_pair_density(1.0, 1, "simplex"), "d = 1"),
+        (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "x has shape"),
+        (lambda: theory.fourier_mse(np.ones(3), 40 * np.ones(3), 1, "iid"), "x - y. has values"),
+        (lambda: theory.fourier_mse_ratio(1.0, 3, 0, "iid"), "m = 0"),
+        (lambda: theory.fourier_mse_ratio_asymptotic(1.0, 3, 4), "m = 4"),
+        (lambda: theory.printed.positive_gap(np.ones(3), np.ones(3), 4), "m = 4"),
+        (lambda: theory.printed.simplex_conformity(-1.0, 3), "v = -1"),
+        (lambda: theory.fast_bias(np.ones(5), "simplex_fast"), "v has shape"),
+        (lambda: theory.fast_bias(np.ones(2), "simplex"), "coupling = 'simplex'; choose"),
+        (lambda: theory.fast_bias(20 * np.ones(2), "simplex_fast"), "give at most 20"),
+    ],
+)
+def test_bad_input(call, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        call()

@@ -9,16 +9,15 @@ from rfcore import checks, theory
 from rfcore.couplings import weight_dependent
 
 
-def optimised(lengths, v):
+def optimised(lengths, v, start=None):
     """Vectors of given lengths that minimise the RF-conformity at v, one block of d in d dimensions.
 
     ::
 
         argmin over directions of  sum_{i != j} 0F1(; d/2; v^2 |w_i + w_j|^2 / 4),  |w_i| = lengths_i     (Eq. 12)
 
-    L-BFGS on the logarithm of the conformity, from the SimRF+ vectors. This is a benchmark, not a coupling to use: it is
-    slow, and its answer depends on v and so on the pair of points. Rotated by a Haar matrix
-    (:func:`rfcore.couplings.directions.haar`) and with chi_d lengths, its rows are marginally N(0, I_d).
+    L-BFGS on the logarithm of the conformity. This is a benchmark, not a coupling to use: it is slow, and its answer
+    depends on v and so on the pair of points. Rotated by a Haar matrix (:func:`rfcore.couplings.directions.haar`) and with chi_d lengths, its rows are marginally N(0, I_d).
 
     Parameters
     ----------
@@ -26,6 +25,8 @@ def optimised(lengths, v):
         Above 0, d at least 2.
     v : float
         |x + y|, above 0 and at most 30.
+    start : array, shape (d, d), optional
+        Directions to start from, a vector of any length a row; by default those of SimRF+.
 
     Returns
     -------
@@ -34,7 +35,7 @@ def optimised(lengths, v):
     Raises
     ------
     ValueError
-        If lengths is no vector of at least 2 finite positive numbers, or v is out of range.
+        If lengths is no vector of at least 2 finite positive numbers, start does not fit, or v is out of range.
     RuntimeError
         If the optimiser stops away from a stationary point.
 
@@ -46,7 +47,10 @@ def optimised(lengths, v):
     lengths, v = checks.finite(np.asarray(lengths, dtype=float), "lengths"), checks.real(v, "v", above=0)
     if lengths.ndim != 1 or len(lengths) < 2 or not lengths.min() > 0:
         raise ValueError(f"lengths = {lengths}; give a vector of at least 2 positive lengths")
-    start = np.asarray(weight_dependent.balance(lengths)) / lengths[:, None]
+    start = np.asarray(weight_dependent.balance(lengths) / lengths[:, None] if start is None else start)
+    if start.shape != (len(lengths), len(lengths)):
+        raise ValueError(f"start has shape {start.shape}; give one direction a length, shape {2 * lengths.shape}")
+    theory.log_conformity_of(_vectors(start, lengths), v)  # complains about v out of range; below it is traced
     options = {"ftol": 1e-16, "gtol": 1e-9, "maxiter": 10_000}  # to the last digit: the gains to be seen are small
     found = minimize(_objective, start.ravel(), args=(lengths, v), jac=True, method="L-BFGS-B", options=options)
     if not np.abs(found.jac).max() < 1e-6 * max(1.0, found.fun):

@@ -2,7 +2,7 @@
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, xlogy
 
 from rfcore import checks
 from rfcore.theory.conformity import log_conformity
@@ -44,10 +44,8 @@ def simplex_conformity(v, d, n_terms=200):
     v, d, n_terms = checks.real(v, "v", least=0), checks.count(d, "d", least=2), checks.count(n_terms, "n_terms")
     k, p = np.arange(n_terms)[:, None], np.arange(n_terms)[None, :]
     rest = np.maximum(k - p, 0)
-    with np.errstate(divide="ignore"):
-        powers = np.where(k == 0, 0.0, k * np.log(v * v / 2))
     logs = (
-        powers + gammaln(k + d) - gammaln(k + d / 2) + gammaln((d + p) / 2) - gammaln((d + p + 1) / 2)
+        xlogy(k, v * v / 2) + gammaln(k + d) - gammaln(k + d / 2) + gammaln((d + p) / 2) - gammaln((d + p + 1) / 2)
         - gammaln(rest + 1) - gammaln(p + 1) - p * np.log(d - 1) + np.log(np.pi) / 2 - gammaln(d / 2) - (d - 1) * np.log(2)
     )  # fmt: skip
     return float(np.sum(np.where(p <= k, (-1.0) ** p * np.exp(logs), 0.0)))

@@ -8,6 +8,7 @@ r sqrt(1 + cos(theta) sin u): everything about an angle is a mean over u of what
 
 from functools import lru_cache
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
@@ -22,6 +23,7 @@ K = np.arange(int(LARGEST_V**2 + 14 * LARGEST_V) + 80)
 LOG_FACTORIAL = gammaln(K + 1.0)
 
 
+@jax.jit
 def log_series(log_coefficients, square):
     """Logarithm of sum_k a_k s^k at s = square >= 0, from the log a_k; safe and differentiable at s = 0."""
     positive = square > 0

@@ -1,0 +1,64 @@
+"""The optimised vectors are where no direction improves, and better than every coupling of given norms."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rfcore import couplings, theory
+from rfcore.couplings import directions, weight_dependent
+from rfcore.solvers.directions import optimised
+
+LENGTHS = np.sqrt(np.random.default_rng(0).chisquare(6, size=6))
+
+
+def conformity(vectors, v):
+    return float(theory.log_conformity_of(vectors, v))
+
+
+def test_any_start_ends_at_the_same_conformity_below_all_couplings():
+    found = optimised(LENGTHS, 1.0)
+    assert np.allclose(np.linalg.norm(found, axis=1), LENGTHS, rtol=1e-12)
+    least = conformity(found, 1.0)
+    for seed in range(4):
+        elsewhere = optimised(LENGTHS, 1.0, start=np.random.default_rng(seed).normal(size=(6, 6)))
+        assert conformity(elsewhere, 1.0) == pytest.approx(least, abs=1e-12)
+    simplex = LENGTHS[:, None] * directions.simplex(jax.random.key(0), 6, 6)
+    assert least < conformity(weight_dependent.balance(LENGTHS), 1.0) < conformity(simplex, 1.0)
+
+
+def test_no_small_change_of_directions_improves():
+    found = optimised(LENGTHS, 2.0)
+    for seed in range(5):
+        moved = found + 1e-3 * np.random.default_rng(seed).normal(size=(6, 6))
+        moved *= LENGTHS[:, None] / np.linalg.norm(moved, axis=1, keepdims=True)
+        assert conformity(moved, 2.0) > conformity(found, 2.0)
+
+
+def test_simrf_plus_is_what_remains_for_small_v():
+    plus = weight_dependent.balance(LENGTHS)
+    excess = [conformity(plus, v) - conformity(optimised(LENGTHS, v), v) for v in (0.1, 0.2)]
+    assert excess[1] / excess[0] == pytest.approx(16, rel=0.05)  # they differ by the fourth power of v
+
+
+def test_as_a_coupling_it_needs_norms_and_a_rotation():
+    key_norms, key_rotation = jax.random.split(jax.random.key(1))
+    block = optimised(couplings.norms.independent(key_norms, 3, 3), 1.0)
+    omega = block @ directions.haar(key_rotation, 3)[0]
+    assert conformity(omega, 1.0) == pytest.approx(conformity(block, 1.0), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (([1.0], 1.0), "lengths = .*at least 2"),
+        (([1.0, -1.0], 1.0), "lengths = .*positive"),
+        (([1.0, np.nan], 1.0), "lengths has 1 NaN"),
+        (([1.0, 2.0], 0.0), "v = 0.0; give a number above 0"),
+        (([1.0, 2.0], 40.0), "v has values"),
+        (([1.0, 2.0], 1.0, jnp.ones((3, 2))), "start has shape"),
+    ],
+)
+def test_bad_input(arguments, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        optimised(*arguments)

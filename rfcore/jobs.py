@@ -8,8 +8,9 @@ from concurrent.futures import BrokenExecutor, Future
 def in_order(function, jobs, executor):
     """Yield ``function(*job)`` for each job, in order, while an executor works ahead.
 
-    A job whose worker is lost (killed, out of memory, disconnected) is run again in this process, with a warning:
-    jobs are pure functions, so that the result is the same. A fault of the job itself shows then, as itself.
+    A job whose worker is lost (killed, out of memory, disconnected) is run again in this process, with a
+    warning: jobs are pure functions, so that the result is the same. A fault of the job itself shows then, as
+    itself.
 
     Parameters
     ----------
@@ -23,14 +24,7 @@ def in_order(function, jobs, executor):
     futures = deque(_submitted(executor, function, job) for job in jobs)
     try:
         for job in jobs:
-            future = futures.popleft()  # a future kept would keep its result
-            try:
-                result = future.result()
-            except Exception as lost:
-                warnings.warn(f"a worker was lost ({lost!r}); its job is run again in this process", RuntimeWarning, stacklevel=2)
-                result = function(*job)
-            del future
-            yield result
+            yield _result(futures.popleft(), function, job)  # a future kept would keep its result
     finally:
         for future in futures:
             future.cancel()
@@ -43,3 +37,12 @@ def _submitted(executor, function, job):
         future = Future()
         future.set_exception(broken)
         return future
+
+
+def _result(future, function, job):
+    try:
+        return future.result()
+    except Exception as lost:
+        message = f"a worker was lost ({lost!r}); its job is run again in this process"
+        warnings.warn(message, RuntimeWarning, stacklevel=4)
+    return function(*job)

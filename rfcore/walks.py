@@ -8,8 +8,9 @@ starts at 1 and is multiplied at each hop by
     (number of neighbours) x (weight of the edge) / (1 - p_halt)
 
 so that the expected sum of the loads deposited at node j and step k by a walk from i is (W^k)_ij, for every k.
-Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink as walks
-end. General Graph Random Features (Choromanski, 2023), Algorithm 1; Universal Graph Random Features, Algorithm 1.
+Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink as
+walks end. General Graph Random Features (Choromanski, 2023), Algorithm 1; Universal Graph Random Features,
+Algorithm 1.
 """
 
 from typing import NamedTuple
@@ -40,8 +41,8 @@ class Deposits(NamedTuple):
 class Hops(NamedTuple):
     """A graph as walkers use it: what to know at a node, and what to take from an edge.
 
-    Complex numbers carry pairs of float64 (whole numbers below 2^53 are exact), because a walk waits for memory:
-    one gather brings both members of a pair from one cache line, two gathers would wait twice.
+    Complex numbers carry pairs of float64 (whole numbers below 2^53 are exact), because a walk waits for
+    memory: one gather brings both members of a pair from one cache line, two gathers would wait twice.
     """
 
     node: np.ndarray
@@ -79,13 +80,16 @@ def simulate(key, g, lengths, p_halt, nodes=None):
     p_halt, words = checks.probability(p_halt, "p_halt"), streams.words(key)
     lengths = np.asarray(lengths)
     if lengths.ndim != 2 or not np.issubdtype(lengths.dtype, np.integer) or lengths.min(initial=0) < 0:
-        raise ValueError(f"lengths has shape {lengths.shape}, dtype {lengths.dtype}; give whole numbers >= 0, a row a start")
+        got = f"lengths has shape {lengths.shape}, dtype {lengths.dtype}"
+        raise ValueError(f"{got}; give whole numbers >= 0, a row a start")
     nodes = start_nodes(g, nodes)
     if len(nodes) != len(lengths):
         raise ValueError(f"lengths has {len(lengths)} rows for {len(nodes)} start nodes; give one row a start")
-    hops, parts = hops_of(g, p_halt), [Deposits(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)))]
+    none = Deposits(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)))
+    hops, parts = hops_of(g, p_halt), [none]
     for chunk, rows in enumerate(streams.chunks(*lengths.shape)):
-        row, node, load, counts = walk(streams.generator(words, PURPOSE, chunk), hops, nodes[rows], lengths[rows])
+        rng = streams.generator(words, PURPOSE, chunk)
+        row, node, load, counts = walk(rng, hops, nodes[rows], lengths[rows])
         step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         parts.append(Deposits(row + np.int32(rows.start), node, step, load))
     return Deposits(*map(np.concatenate, zip(*parts, strict=True)))
@@ -101,10 +105,11 @@ def hops_of(g, p_halt):
     return Hops(node, edge, bool(np.any(g.neighbour_counts == 0)))
 
 
-def walk(rng, hops, nodes, lengths):
+def walk(rng, hops, nodes, lengths, last_step=None):
     """One chunk of walks on a NumPy generator, with arguments taken as checked.
 
-    Returns row, node and load of the deposits in the order of the steps, and how many there are of each step.
+    Deposits after ``last_step`` are left out; those up to it do not change by that. Returns row, node and load
+    of the deposits in the order of the steps, and how many there are of each step.
     """
     n_rows, n_walks = lengths.shape
     ends = -lengths.ravel()
@@ -113,8 +118,10 @@ def walk(rng, hops, nodes, lengths):
         ends = ends.astype(np.int16)  # which NumPy sorts in linear time
     order = np.argsort(ends, kind="stable")
     ends = ends[order]
-    bound = n_rows - int(ends.sum(dtype=np.int64))
-    rows, visited, loads = np.empty(bound, dtype=np.int32), np.empty(bound, dtype=np.int32), np.empty(bound)
+    if last_step is not None:
+        longest = min(longest, last_step)
+    size = n_rows + int(np.minimum(lengths, longest).sum(dtype=np.int64))  # what there is without dead ends
+    rows, visited, loads = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
     rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
 
     row = (order // n_walks).astype(np.int32)
@@ -127,7 +134,7 @@ def walk(rng, hops, nodes, lengths):
         if hops.dead_ends:
             goes_on = here.imag > 0
             ends, row, load, here = ends[:n_alive][goes_on], row[goes_on], load[goes_on], here[goes_on]
-        # Uniforms are below 1 by at least 2^-53, so that the product rounds to less than the number of neighbours.
+        # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
         edge = (rng.random(len(row)) * here.imag).astype(np.int64)
         edge += here.real.astype(np.int64)
         hop = hops.edge.take(edge, mode="clip")  # spares a pass over the bounds, which always hold
@@ -146,7 +153,8 @@ def start_nodes(g, nodes):
         return np.arange(g.n_nodes)
     nodes = np.asarray(nodes)
     if nodes.ndim != 1 or not np.issubdtype(nodes.dtype, np.integer):
-        raise ValueError(f"nodes has shape {nodes.shape} and dtype {nodes.dtype}; give a vector of node numbers")
+        raise ValueError(f"nodes has shape {nodes.shape}, dtype {nodes.dtype}; give a vector of node numbers")
     if len(nodes) and not (nodes.min() >= 0 and nodes.max() < g.n_nodes):
-        raise ValueError(f"nodes has values in [{nodes.min()}, {nodes.max()}]; the graph has nodes 0 to {g.n_nodes - 1}")
+        got = f"nodes has values in [{nodes.min()}, {nodes.max()}]"
+        raise ValueError(f"{got}; the graph has nodes 0 to {g.n_nodes - 1}")
     return nodes.astype(np.int64)

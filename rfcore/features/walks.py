@@ -2,23 +2,25 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from itertools import starmap
 
 import numpy as np
 import scipy.sparse as sp
-from tqdm.auto import tqdm
+from tqdm import tqdm
 
 from rfcore import checks, jobs, streams, walks
 from rfcore.couplings import walk_lengths
+from rfcore.features.assembly import assembled, stacked
 
 
 @dataclass(frozen=True, eq=False)
 class WalkFeatures:
     """Sparse features, one row a start node and one column a node, with the recipe of their walks.
 
-    ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros); ``phi.with_modulation(f)`` weighs the same walks anew.
+    ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros); ``phi.with_modulation(f)`` weighs the same walks
+    anew.
     """
 
     matrix: sp.csr_array
@@ -48,8 +50,9 @@ class WalkFeatures:
     def with_modulation(self, f, executor=None, progress=False):
         """Features of the same walks under another modulation.
 
-        The walks are a pure function of their key and are walked again rather than stored: this costs the time of
-        building and no memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
+        The walks are a pure function of their key and are walked again rather than stored: this costs the time
+        of building and no memory. To weigh walks many times, keep their deposits:
+        :func:`rfcore.features.by_step`.
         """
         return replace(self, matrix=_build(*self.recipe, f, executor, progress))
 
@@ -61,8 +64,8 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
 
         phi(i)_j = 1/n_walks sum over the walks from i, over their steps k at node j, of  load_k f(k)
 
-    so that E[phi_1 phi_2^T] = sum_k (f * f)(k) W^k for two *independent* sets of walks (two keys) and symmetric W.
-    phi phi^T with one set is positive semidefinite, but its diagonal is biased upwards.
+    so that E[phi_1 phi_2^T] = sum_k (f * f)(k) W^k for two *independent* sets of walks (two keys) and
+    symmetric W. phi phi^T with one set is positive semidefinite, but its diagonal is biased upwards.
 
     Parameters
     ----------
@@ -81,8 +84,8 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
         Nodes to compute features of, one row each; repeats are independent. All nodes by default.
     executor : concurrent.futures.Executor, optional
         Where chunks of walks run: threads (by default as many as cores), processes, a cluster
-        (``distributed.Client.get_executor()``). The result does not depend on it, nor on the number of workers; what
-        a lost worker was doing is done again here.
+        (``distributed.Client.get_executor()``). The result does not depend on it, nor on the number of
+        workers; what a lost worker was doing is done again here.
     progress : bool
         Show a progress bar if this takes longer than a moment.
 
@@ -93,8 +96,8 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
     Raises
     ------
     ValueError
-        If n_walks < 1, p_halt is outside (0, 1), the coupling is unknown, f is not finite, a node is not in the
-        graph, or the key is no JAX key.
+        If n_walks < 1, p_halt is outside (0, 1), the coupling is unknown, f is not finite, a node is not in
+        the graph, or the key is no JAX key.
 
     Notes
     -----
@@ -141,30 +144,29 @@ def weigh(deposits, f, n_walks, shape):
     ValueError
         If f is not finite.
     """
-    table = _table(f, int(deposits.step.max(initial=0))) / n_walks
-    return _assemble(deposits.row, deposits.node, deposits.load * table[deposits.step], shape)
+    table = modulation_table(f, int(deposits.step.max(initial=0))) / n_walks
+    return assembled(deposits.row, deposits.node, deposits.load * table[deposits.step], shape)
 
 
 def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
-    table = _table(f, walk_lengths.longest(p_halt)) / n_walks
+    table = modulation_table(f, walk_lengths.longest(p_halt)) / n_walks
+    table = table[: np.flatnonzero(table).max(initial=0) + 1]  # walks need not go on where f vanishes for good
     hops = walks.hops_of(g, p_halt)
     chunks = [nodes[rows] for rows in streams.chunks(len(nodes), n_walks)]
     n_deposits = int(len(nodes) * (1 + n_walks * (1 - p_halt) / p_halt))  # on average
-    # Threads share the graph. To other workers it travels with each job: a job is as many chunks as it takes for
-    # the features that come back to be as large as the graph that went there.
-    sent = 0 if executor is None or isinstance(executor, ThreadPoolExecutor) else hops.node.nbytes + hops.edge.nbytes
+    # Threads share the graph. To other workers it travels with each job: a job is as many chunks as it takes
+    # for the features that come back to be as large as the graph that went there.
+    threads = executor is None or isinstance(executor, ThreadPoolExecutor)
+    sent = 0 if threads else hops.node.nbytes + hops.edge.nbytes
     together = 1 + len(chunks) * sent // (1 + 12 * n_deposits)
     todo = [
         (words, first, chunks[first : first + together], hops, n_walks, p_halt, coupling, table)
         for first in range(0, len(chunks), together)
     ]
-    with ExitStack() as stack:
-        bar = stack.enter_context(tqdm(total=len(nodes), unit="node", unit_scale=True, delay=1, disable=not progress))
-        if len(todo) < 2:
-            done = starmap(_rows, todo)
-        else:
-            done = jobs.in_order(_rows, todo, executor or stack.enter_context(ThreadPoolExecutor(os.cpu_count())))
-        return _stack(_watched(done, bar), len(nodes), g.n_nodes, n_deposits)
+    bar = tqdm(total=len(nodes), unit="node", unit_scale=True, delay=1, disable=not progress)
+    with bar, nullcontext(executor) if executor or len(todo) < 2 else ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = jobs.in_order(_rows, todo, pool) if len(todo) > 1 else starmap(_rows, todo)
+        return stacked(_watched(done, bar), len(nodes), g.n_nodes, n_deposits)
 
 
 def _watched(matrices, bar):
@@ -178,52 +180,24 @@ def _rows(words, first, chunks, hops, n_walks, p_halt, coupling, table):
     n_rows, n_nodes = sum(map(len, chunks)), len(hops.node)
     numbered = enumerate(chunks, start=first)
     matrices = (_chunk(words, c, nodes, hops, n_walks, p_halt, coupling, table) for c, nodes in numbered)
-    return _stack(matrices, n_rows, n_nodes, n_deposits=0)
+    return stacked(matrices, n_rows, n_nodes)
 
 
 def _chunk(words, chunk, nodes, hops, n_walks, p_halt, coupling, table):
     lengths = coupling(streams.generator(words, walk_lengths.PURPOSE, chunk), len(nodes), n_walks, p_halt)
-    row, node, values, counts = walks.walk(streams.generator(words, walks.PURPOSE, chunk), hops, nodes, lengths)
+    rng = streams.generator(words, walks.PURPOSE, chunk)
+    row, node, values, counts = walks.walk(rng, hops, nodes, lengths, last_step=len(table) - 1)
     values *= np.repeat(table[: len(counts)], counts)
-    return _assemble(row, node, values, (len(nodes), len(hops.node)))
+    return assembled(row, node, values, (len(nodes), len(hops.node)))
 
 
-def _assemble(row, node, values, shape):
-    """CSR array from deposits; those of one row at one node are added."""
-    if shape[1] > 8 * len(values):  # few rows of a large graph
-        return sp.coo_array((values, (row, node)), shape=shape).tocsr()
-    # Two counting sorts, by node and then by row, in place of a sort of every row: half the time.
-    by_node = sp.coo_array((values, (node, row)), shape=shape[::-1])
-    by_node.has_canonical_format = True  # not yet, but there is no need to add duplicates here
-    matrix = by_node.tocsr().T.tocsr()
-    matrix.sum_duplicates()
-    return matrix
-
-
-def _stack(matrices, n_rows, n_nodes, n_deposits):
-    """Rows of CSR arrays as they come, one below the other, in one allocation that grows (memory is never doubled)."""
-    counts, indices, data = [], np.empty(n_deposits, dtype=np.int32), np.empty(n_deposits)
-    size = 0
-    for matrix in matrices:
-        if matrix.shape[0] == n_rows:
-            return matrix
-        new = slice(size, size := size + matrix.nnz)
-        if size > len(data):
-            indices.resize(size + size // 4, refcheck=False)
-            data.resize(size + size // 4, refcheck=False)
-        indices[new], data[new] = matrix.indices, matrix.data
-        counts.append(np.diff(matrix.indptr))
-    indices.resize(size, refcheck=False)
-    data.resize(size, refcheck=False)
-    indptr = np.zeros(n_rows + 1, dtype=np.int32 if size < 2**31 else np.int64)
-    np.cumsum(np.concatenate(counts) if counts else [], out=indptr[1:])
-    return sp.csr_array((data, indices, indptr), shape=(n_rows, n_nodes))
-
-
-def _table(f, longest):
+def modulation_table(f, longest):
+    """f(0), ..., f(longest) as a finite float64 array."""
     if not callable(f):
-        raise ValueError(f"f = {f!r}; give a function of an integer array, such as features.modulation.diffusion(1.0)")
+        example = "features.modulation.diffusion(1.0)"
+        raise ValueError(f"f = {f!r}; give a function of an integer array, such as {example}")
     table = np.asarray(f(np.arange(longest + 1)), dtype=float)
     if table.shape != (longest + 1,):
-        raise ValueError(f"f maps {longest + 1} lengths to an array of shape {table.shape}; give one value a length")
+        got = f"f maps {longest + 1} lengths to an array of shape {table.shape}"
+        raise ValueError(f"{got}; give one value a length")
     return checks.finite(table, "f")

@@ -1,0 +1,38 @@
+"""Sparse feature matrices from the deposits of walks, in linear time and without ever holding them twice."""
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def assembled(row, node, values, shape):
+    """CSR array with the given entries; those of one row at one node are added."""
+    if shape[1] > 8 * len(values):  # few rows of a large graph
+        return sp.coo_array((values, (row, node)), shape=shape).tocsr()
+    # Two counting sorts, by node and then by row, in place of a comparison sort of every row: a third of the time.
+    by_node = sp.coo_array((values, (node, row)), shape=shape[::-1])
+    by_node.has_canonical_format = True  # not yet, but there is no need to add duplicates here
+    matrix = by_node.tocsr().T.tocsr()
+    matrix.sum_duplicates()
+    return matrix
+
+
+def stacked(matrices, n_rows, n_nodes, n_entries=0):
+    """CSR arrays as they come, one below the other, in one allocation that grows.
+
+    ``n_entries`` is a guess at how many entries there will be.
+    """
+    indices, data = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)  # no memory until it is written
+    counts, size = [np.zeros(1, dtype=np.int64)], 0
+    for matrix in matrices:
+        if matrix.shape[0] == n_rows:
+            return matrix
+        new = slice(size, size := size + matrix.nnz)
+        if size > len(data):
+            indices.resize(size + size // 4, refcheck=False)
+            data.resize(size + size // 4, refcheck=False)
+        indices[new], data[new] = matrix.indices, matrix.data
+        counts.append(np.diff(matrix.indptr))
+    indices.resize(size, refcheck=False)
+    data.resize(size, refcheck=False)
+    indptr = np.cumsum(np.concatenate(counts), dtype=np.int32 if size < 2**31 else np.int64)
+    return sp.csr_array((data, indices, indptr), shape=(n_rows, n_nodes))

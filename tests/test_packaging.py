@@ -3,6 +3,7 @@
 import re
 import subprocess
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,9 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from rfcore import evidence
+from rfcore.evidence import Verdict
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -100,3 +104,15 @@ def test_readme_names_commands_that_exist():
     text = "\n".join(page.read_text() for page in [ROOT / "README.md", *(ROOT / "book").glob("*.md")])
     named = set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.M))
     assert named <= targets
+
+
+def test_readme_gives_the_headline_of_the_committed_ledger():
+    assert headline_sentence() in (ROOT / "README.md").read_text()
+
+
+def headline_sentence():
+    """Of how many figures, tables and theorems which verdict was found, over all papers."""
+    total = sum(evidence.headline("paper").values(), Counter())
+    found = [f"{total[v]} {v.value}" for v in evidence.Verdict if v not in (Verdict.NOT_YET, Verdict.NOTHING) and total[v]]
+    things = sum(total.values()) - total[Verdict.NOTHING]
+    return f"Of {things} figures, tables and numbered statements: {', '.join(found)}; {total[Verdict.NOT_YET]} not yet."

@@ -1,6 +1,7 @@
 """Marginal laws, geometry within blocks, and independence between blocks."""
 
 import itertools
+from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -17,12 +18,14 @@ FAST = [(couplings.orthogonal_fast, fast.orthogonal_product), (couplings.simplex
 N = 20_000
 
 
-def draws(coupling, m, d, n=N, seed=0):
-    return np.asarray(jax.vmap(lambda key: coupling(key, m, d))(jax.random.split(jax.random.key(seed), n)))
+@cache
+def draws(coupling, m, d):
+    many = jax.jit(jax.vmap(partial(coupling, m=m, d=d)))
+    return np.asarray(many(jax.random.split(jax.random.key(0), N)))
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS)
-@pytest.mark.parametrize(("m", "d"), [(1, 1), (2, 1), (2, 2), (4, 3)])
+@pytest.mark.parametrize(("m", "d"), [(2, 1), (2, 2), (6, 3)])
 def test_each_row_is_standard_normal(coupling, m, d):
     omega = draws(coupling, m, d)
     direction = np.arange(1, d + 1) / np.linalg.norm(np.arange(1, d + 1))
@@ -33,7 +36,7 @@ def test_each_row_is_standard_normal(coupling, m, d):
 
 @pytest.mark.parametrize("coupling", COUPLINGS)
 def test_rows_have_the_first_odd_and_mixed_moments_of_a_gaussian(coupling):
-    omega = draws(coupling, 3, 3)
+    omega = draws(coupling, 6, 3)
     for row in range(3):
         w = omega[:, row]
         for moment, truth in [(w, 0), (w**3, 0), (w[:, :, None] * w[:, None, :], np.eye(3)), (w[:, 0] ** 2 * w[:, 1] ** 2, 1)]:
@@ -74,8 +77,8 @@ def test_simplex_product_is_the_matrix_of_equation_9(d):
 
 @pytest.mark.parametrize("coupling", COUPLINGS)
 def test_blocks_are_independent_of_each_other(coupling):
-    omega = draws(coupling, 4, 2)
-    first, second = omega[:, :2].reshape(N, 4), omega[:, 2:].reshape(N, 4)
+    omega = draws(coupling, 6, 3)
+    first, second = omega[:, :3].reshape(N, 9), omega[:, 3:].reshape(N, 9)
     for f, g in [(first, second), (first**2, second**2)]:
         f, g = f - f.mean(axis=0), g - g.mean(axis=0)
         products = f[:, :, None] * g[:, None, :]
@@ -85,7 +88,7 @@ def test_blocks_are_independent_of_each_other(coupling):
 
 @pytest.mark.parametrize("coupling", [couplings.orthogonal, couplings.simplex, couplings.simplex_plus])
 def test_norms_within_a_block_are_independent(coupling):
-    lengths = np.linalg.norm(draws(coupling, 3, 3), axis=2)
+    lengths = np.linalg.norm(draws(coupling, 6, 3)[:, :3], axis=2)
     correlation = np.corrcoef(lengths.T)[np.triu_indices(3, 1)]
     assert np.abs(correlation).max() < 4.5 / np.sqrt(N)
 
@@ -122,12 +125,11 @@ def test_no_frequencies_is_an_empty_array(coupling):
 
 
 def test_simplex_plus_keeps_the_rotation_and_the_norms_of_simplex_and_lowers_the_conformity():
-    for seed in range(3):
-        simplex, plus = (c(jax.random.key(seed), 12, 6) for c in (couplings.simplex, couplings.simplex_plus))
-        assert jnp.allclose(jnp.linalg.norm(plus, axis=1), jnp.linalg.norm(simplex, axis=1), rtol=1e-12)
-        for block in (slice(0, 6), slice(6, 12)):
-            assert jnp.linalg.norm(plus[block].sum(axis=0)) < 1e-6 < jnp.linalg.norm(simplex[block].sum(axis=0))
-            assert theory.log_conformity_of(plus[block], 0.5) < theory.log_conformity_of(simplex[block], 0.5)
+    simplex, plus = (c(jax.random.key(0), 12, 6) for c in (couplings.simplex, couplings.simplex_plus))
+    assert jnp.allclose(jnp.linalg.norm(plus, axis=1), jnp.linalg.norm(simplex, axis=1), rtol=1e-12)
+    for block in (slice(0, 6), slice(6, 12)):
+        assert jnp.linalg.norm(plus[block].sum(axis=0)) < 1e-6 < jnp.linalg.norm(simplex[block].sum(axis=0))
+        assert theory.log_conformity_of(plus[block], 0.5) < theory.log_conformity_of(simplex[block], 0.5)
 
 
 def test_simplex_plus_in_the_plane_and_on_the_line():
@@ -166,7 +168,7 @@ def test_walsh_hadamard_of_three_factors_is_its_own_inverse():
     assert jnp.allclose(row, signs / np.sqrt(8192), atol=1e-14)
 
 
-@pytest.mark.parametrize(("m", "d"), [(0, 3), (3, 1), (19, 5), (16, 8)])
+@pytest.mark.parametrize(("m", "d"), [(0, 3), (3, 1), (19, 5)])
 @pytest.mark.parametrize(("coupling", "product"), FAST)
 def test_fast_product_is_the_product_with_the_matrix_of_the_same_key(coupling, product, m, d):
     key, x = jax.random.key(2), np.random.default_rng(0).normal(size=(3, d))
@@ -182,17 +184,6 @@ def test_fast_blocks_have_the_geometry_of_their_padded_dimension():
         for start in (0, 8, 16):
             block = unit[start : start + 8]
             assert jnp.allclose(block @ block.T, cosine + (1 - cosine) * jnp.eye(8), atol=1e-12)
-
-
-@pytest.mark.parametrize("coupling", [couplings.orthogonal_fast, couplings.simplex_fast])
-def test_fast_rows_have_the_length_and_the_covariance_of_a_gaussian(coupling):
-    omega = draws(coupling, 4, 4)
-    for row in range(4):
-        w = omega[:, row]
-        assert stats.kstest(np.sum(w**2, axis=1), "chi2", (4,)).pvalue > 1e-4
-        for moment, truth in [(w, 0), (w[:, :, None] * w[:, None, :], np.eye(4))]:
-            z = (moment.mean(axis=0) - truth) / (moment.std(axis=0) / np.sqrt(N))
-            assert np.all(np.abs(z) < 4.5)
 
 
 def test_fast_product_of_no_points_keeps_float32_and_is_differentiable():

@@ -1,5 +1,7 @@
 """Known mistakes of the simplex paper's subjects, planted on purpose: what passes on our code must go red for each."""
 
+from functools import cache, partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,25 +17,27 @@ D = 4
 V = np.full(D, 0.7)
 
 
-def draws(coupling, m, n=20_000):
-    return np.asarray(jax.jit(jax.vmap(lambda key: coupling(key, m, D)))(jax.random.split(jax.random.key(0), n)))
+@cache
+def draws(coupling):
+    many = jax.jit(jax.vmap(partial(coupling, m=2 * D, d=D)))
+    return np.asarray(many(jax.random.split(jax.random.key(0), 50_000)))
 
 
 # The checks, each a function of the thing that may be wrong.
 
 
 def blocks_have_norms_of_their_own(coupling):
-    squares = np.sum(draws(coupling, 2 * D) ** 2, axis=2) - D
+    squares = np.sum(draws(coupling) ** 2, axis=2) - D
     return evidence.unbiased(squares[:, :D] * squares[:, D:], 0.0)
 
 
 def rows_have_the_length_of_a_gaussian(coupling):
-    return evidence.unbiased(np.sum(draws(coupling, D) ** 2, axis=2), D)
+    return evidence.unbiased(np.sum(draws(coupling) ** 2, axis=2), D)
 
 
 def features_have_the_mean_of_the_enumeration(coupling, name):
     truth = theory.fast_bias(V, name) * np.exp(V @ V / 2)
-    return evidence.unbiased(np.exp(draws(coupling, D, 100_000) @ V).mean(axis=1), truth)
+    return evidence.unbiased(np.exp(draws(coupling) @ V).mean(axis=1), truth)
 
 
 def feature_scores_are_those_of_the_kernel(feature):
@@ -44,7 +48,7 @@ def feature_scores_are_those_of_the_kernel(feature):
         omega = couplings.simplex(key, 2 * D, D)
         return regression.scores(feature(x, omega), targets, feature(x_test, omega))
 
-    estimates = jax.jit(jax.vmap(scores))(jax.random.split(jax.random.key(1), 20_000))
+    estimates = jax.jit(jax.vmap(scores))(jax.random.split(jax.random.key(1), 5_000))
     return evidence.unbiased(np.asarray(estimates), np.asarray(regression.scores_exact(x, targets, x_test)))
 
 
@@ -60,11 +64,11 @@ def simplex_plus_with_shared_norms(key, m, d):
 def fast_without_normalisation(factors):
     def coupling(key, m, d):
         key_signs, key_norms = jax.random.split(key)
-        signs = jax.random.rademacher(key_signs, (3, d), dtype=float)
-        omega = jnp.eye(d)
+        signs = jax.random.rademacher(key_signs, (3, m // d, 1, d), dtype=float)
+        blocks = jnp.eye(d)
         for i in range(3):
-            omega = omega @ hadamard(d) / (1 if i in factors else np.sqrt(d)) * signs[i]
-        return norms.independent(key_norms, m, d)[:, None] * omega
+            blocks = blocks @ hadamard(d) / (1 if i in factors else np.sqrt(d)) * signs[i]
+        return norms.independent(key_norms, m, d)[:, None] * blocks.reshape(m, d)
 
     return coupling
 
@@ -88,7 +92,6 @@ FAULTS = {
     "simplex_plus with norms shared between blocks": lambda: blocks_have_norms_of_their_own(
         simplex_plus_with_shared_norms
     ),
-    "no Hadamard factor normalised": lambda: rows_have_the_length_of_a_gaussian(fast_without_normalisation((0, 1, 2))),
     "one Hadamard factor not normalised": lambda: rows_have_the_length_of_a_gaussian(fast_without_normalisation((1,))),
     "orthogonal_fast called simplex_fast": lambda: features_have_the_mean_of_the_enumeration(
         couplings.orthogonal_fast, "simplex_fast"

@@ -10,6 +10,7 @@ import ast
 import hashlib
 import json
 import multiprocessing
+import os
 import re
 import sys
 import time
@@ -89,6 +90,7 @@ def run(source, profile, force=False, timeout=None):
         if stamp.items() <= before.items() and not ledger_problems(name, stamp, project):
             return None
     executed.parent.mkdir(parents=True, exist_ok=True)
+    os.environ["TQDM_DISABLE"] = "1"  # progress bars are for people; on a page each refresh would be a line
     began, started = time.monotonic(), environment()
     failure = None
     try:

@@ -17,8 +17,8 @@ TARGETS = np.eye(3)[LABELS]
 def test_exact_scores_are_the_kernel_matrix_times_the_targets():
     truth = np.asarray(kernels.gaussian(X_TEST, X_TRAIN)) @ TARGETS
     assert np.allclose(regression.scores_exact(X_TRAIN, TARGETS, X_TEST), truth, rtol=1e-12)
-    truth = np.asarray(kernels.softmax(X_TEST, X_TRAIN)) @ TARGETS
-    assert np.allclose(regression.scores_exact(X_TRAIN, TARGETS, X_TEST, kernels.softmax), truth, rtol=1e-12)
+    far = regression.scores_exact(X_TRAIN + 1e6, TARGETS, X_TEST + 1e6)
+    assert np.allclose(far, truth, rtol=1e-8)
 
 
 def test_label_distribution_is_the_formula_of_section_5_3():

@@ -14,7 +14,7 @@ and they are enough for a class, since for one-hot labels the denominator is the
 import jax
 import jax.numpy as jnp
 
-from rfcore import checks, kernels
+from rfcore import checks
 
 ROWS_AT_A_TIME = 128
 
@@ -61,14 +61,14 @@ def scores(phi_train, targets, phi_test):
     return phi_test @ (phi_train.T @ targets)
 
 
-def scores_exact(x_train, targets, x_test, kernel=kernels.gaussian):
-    """Kernel-weighted sums of targets, with the kernel itself.
+def scores_exact(x_train, targets, x_test):
+    """Kernel-weighted sums of targets, with the Gaussian kernel itself.
 
     ::
 
-        K(x_test, x_train) targets
+        K(x_test, x_train) targets,   K[i, j] = exp(-|x_i - x_j|^2 / 2)
 
-    in blocks of rows, so that memory is O(n) and not O(l n).
+    in blocks of rows, so that memory is O(n) and not O(l n). A bandwidth only scales the points.
 
     Parameters
     ----------
@@ -76,8 +76,6 @@ def scores_exact(x_train, targets, x_test, kernel=kernels.gaussian):
     targets : array, shape (n, c)
         One-hot labels, or any values to be regressed.
     x_test : array, shape (l, d)
-    kernel : function (X, Y) -> K
-        From :mod:`rfcore.kernels`. A bandwidth only scales the points.
 
     Returns
     -------
@@ -87,12 +85,16 @@ def scores_exact(x_train, targets, x_test, kernel=kernels.gaussian):
     ------
     ValueError
         If the shapes do not fit, or a value is not finite.
+
+    Notes
+    -----
+    Squared distances come from the expanded square, one matrix product a block and ten times faster than differences.
+    They are off by rounding errors of |x|^2 about the mean of the training points, which a weighted vote does not feel;
+    :func:`rfcore.kernels.gaussian` is right for close points too.
     """
     x_train = checks.points(x_train, "x_train")
     x_test = checks.points(x_test, "x_test", n_columns=x_train.shape[1])
-    targets = _targets(targets, x_train, "x_train")
-    row = lambda x: kernel(x[None], x_train)[0] @ targets  # noqa: E731
-    return jax.lax.map(row, x_test, batch_size=ROWS_AT_A_TIME)
+    return _scores_exact(x_train, _targets(targets, x_train, "x_train"), x_test)
 
 
 def label_distribution(label_scores):
@@ -136,6 +138,18 @@ def accuracy(label_scores, labels):
     if label_scores.ndim != 2 or labels.shape != label_scores.shape[:1]:
         raise ValueError(f"labels has shape {labels.shape} for scores of shape {label_scores.shape}; give one label a row")
     return jnp.mean(jnp.argmax(label_scores, axis=-1) == labels)
+
+
+@jax.jit
+def _scores_exact(x_train, targets, x_test):
+    centre = x_train.mean(axis=0)
+    x_train, x_test = x_train - centre, x_test - centre
+    half_squares = jnp.sum(x_train**2, axis=1) / 2
+
+    def one(x):
+        return jnp.exp(x_train @ x - half_squares - jnp.sum(x**2) / 2) @ targets
+
+    return jax.lax.map(one, x_test, batch_size=ROWS_AT_A_TIME)
 
 
 def _targets(targets, rows, name):

@@ -161,4 +161,18 @@ class Graph:
             )
         scale = np.where(touched, 1 / np.sqrt(np.where(touched, self.degrees, 1.0)), 0.0)
         rows = np.repeat(np.arange(self.n_nodes), self.neighbour_counts)
-        return Graph(self.indptr, self.indices, W.data * scale[rows] * scale[self.indices])
+        # The two scales first: this product is the same for (i, j) and (j, i) to the last bit.
+        return Graph(self.indptr, self.indices, W.data * (scale[rows] * scale[self.indices]))
+
+    def scaled(self, factor):
+        """Graph with every weight multiplied by a number, such as -1 (the growth of dx/dt = L x in place of its decay).
+
+        Raises
+        ------
+        ValueError
+            If the factor is 0 (there would be no edges) or not finite.
+        """
+        factor = checks.real(factor, "factor")
+        if factor == 0:
+            raise ValueError("factor = 0.0 leaves no edges; give another number")
+        return Graph(self.indptr, self.indices, self.weights * factor)

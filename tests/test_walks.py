@@ -1,6 +1,8 @@
 """The engine's law by enumeration, unbiased features, and results that depend on the key alone."""
 
-from concurrent.futures import ThreadPoolExecutor
+import multiprocessing
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import jax
 import networkx as nx
@@ -9,9 +11,9 @@ import pytest
 import scipy.sparse as sp
 from scipy import stats
 
-from rfcore import features, kernels, streams, walks
+from rfcore import features, jobs, kernels, streams, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import modulation
+from rfcore.features import assembly, modulation
 from rfcore.graphs import Graph
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
@@ -121,17 +123,105 @@ def test_shared_walks_bias_the_diagonal_only():
     assert np.abs(z_scores(gram[:, i, j], kernel[i, j])).max() < 4.8
 
 
-def test_result_depends_on_the_key_alone(monkeypatch):
+def spawned(n_workers):
+    # A fork of a process in which JAX runs threads may never return.
+    return ProcessPoolExecutor(n_workers, mp_context=multiprocessing.get_context("spawn"))
+
+
+@pytest.fixture(scope="module")
+def processes():
+    with spawned(2) as pool:
+        yield pool
+
+
+@pytest.mark.parametrize("p_halt", [0.1, 0.5])  # by processes: a chunk a job, four chunks a job
+def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    alone = features.walk_features(jax.random.key(4), g, f, 32, 0.1)
+    alone = features.walk_features(jax.random.key(4), g, f, 32, p_halt)
     with ThreadPoolExecutor(3) as threads:
-        pooled = features.walk_features(jax.random.key(4), g, f, 32, 0.1, executor=threads)
-    assert np.array_equal(alone.toarray(), pooled.toarray())
-    assert not np.array_equal(alone.toarray(), features.walk_features(jax.random.key(5), g, f, 32, 0.1).toarray())
-    lengths = walk_lengths.draw(jax.random.key(4), 34, 32, 0.1)
-    deposits = walks.simulate(jax.random.key(4), g, lengths, 0.1)
+        pools = [threads, processes]
+        pooled = [features.walk_features(jax.random.key(4), g, f, 32, p_halt, executor=pool) for pool in pools]
+    for phi in pooled:
+        assert np.array_equal(alone.matrix.indptr, phi.matrix.indptr)
+        assert np.array_equal(alone.matrix.indices, phi.matrix.indices)
+        assert np.array_equal(alone.matrix.data, phi.matrix.data)
+    other = features.walk_features(jax.random.key(5), g, f, 32, p_halt)
+    assert not np.array_equal(alone.toarray(), other.toarray())
+    lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt)
+    deposits = walks.simulate(jax.random.key(4), g, lengths, p_halt)
     assert np.allclose(features.weigh(deposits, f, 32, (34, 34)).toarray(), alone.toarray(), rtol=1e-13)
+    stepped = features.by_step(deposits, 32, (34, 34))
+    assert np.allclose(stepped.toarray(f), alone.toarray(), rtol=1e-13)
+
+
+IN_A_WORKER = "__import__('multiprocessing').parent_process()"
+
+
+def test_job_of_a_lost_worker_is_run_again_here():
+    suicide = f"__import__('os')._exit(1) if {IN_A_WORKER} else 42"
+    with spawned(1) as pool, pytest.warns(RuntimeWarning, match="worker was lost"):
+        results = list(jobs.in_order(eval, [("1 + 1",), (suicide,), ("2 + 2",)], pool))
+    assert results == [2, 42, 4]
+
+
+def test_features_survive_a_broken_pool(monkeypatch):
+    monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)
+    g, f = KARATE.normalised(), modulation.diffusion(1.0)
+    with spawned(1) as pool, pytest.warns(RuntimeWarning, match="worker was lost"):
+        pool.submit(eval, "__import__('os')._exit(1)").exception()
+        survived = features.walk_features(jax.random.key(4), g, f, 32, 0.1, executor=pool)
+    alone = features.walk_features(jax.random.key(4), g, f, 32, 0.1)
+    assert np.array_equal(survived.toarray(), alone.toarray())
+
+
+def test_fault_of_a_job_is_not_taken_for_a_lost_worker():
+    with ThreadPoolExecutor(1) as threads, pytest.warns(RuntimeWarning), pytest.raises(ZeroDivisionError):
+        list(jobs.in_order(eval, [("1",), ("1 / 0",)], threads))
+
+
+def test_progress_bar_counts_nodes_and_changes_nothing(monkeypatch, capsys):
+    monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)
+    g, f = KARATE.normalised(), modulation.diffusion(1.0)
+    quiet = features.walk_features(jax.random.key(4), g, f, 32, 0.1)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(sys.modules["rfcore.features.walks"], "BAR_DELAY", 0.0)
+    watched = features.walk_features(jax.random.key(4), g, f, 32, 0.1, progress=True)
+    assert "34.0/34.0" in capsys.readouterr().err
+    assert np.array_equal(quiet.toarray(), watched.toarray())
+
+
+@pytest.mark.parametrize("rows", [3, 4000])  # assembled by sorting rows, by counting
+def test_assembly_adds_what_falls_on_one_cell(rows):
+    rng = np.random.default_rng(0)
+    row, node = rng.integers(rows, size=12_000), rng.integers(50, size=12_000)
+    values = rng.integers(-3, 4, size=12_000).astype(float)
+    entries = slice(None) if rows > 3 else slice(500)
+    dense = np.zeros((rows, 50))
+    np.add.at(dense, (row[entries], node[entries]), values[entries])
+    matrix = assembly.assembled(row[entries], node[entries], values[entries], (rows, 50))
+    assert np.array_equal(matrix.toarray(), dense)
+    assert matrix.has_canonical_format
+
+
+@pytest.mark.parametrize("guess", [0, 10, 1000])
+def test_stacking_does_not_depend_on_the_guessed_size(guess):
+    parts = [sp.random_array((4, 9), density=0.5, format="csr", rng=seed) for seed in range(5)]
+    stacked = assembly.stacked(iter(parts), 20, 9, guess)
+    assert np.array_equal(stacked.toarray(), sp.vstack(parts).toarray())
+    assert stacked.indices.dtype == np.int32
+
+
+def test_walks_stop_where_the_modulation_vanishes_for_good():
+    g = KARATE.normalised()
+    short = features.walk_features(jax.random.key(0), g, modulation.from_values([1.0, 0.0, 2.0]), 8, 0.1)
+    values = np.append([1.0, 0.0, 2.0], np.full(1000, 1e-200))
+    whole = features.walk_features(jax.random.key(0), g, modulation.from_values(values), 8, 0.1)
+    assert np.allclose(short.toarray(), whole.toarray(), rtol=0, atol=1e-12)
+    assert short.matrix.nnz < whole.matrix.nnz
+    lazy = features.walk_features(jax.random.key(0), g, modulation.lazy(), 8, 0.1)
+    assert np.array_equal(lazy.toarray(), np.eye(34))
+    assert lazy.matrix.nnz == 34
 
 
 def test_old_style_keys_and_typed_keys_agree():
@@ -148,7 +238,16 @@ def test_pinned_draw():
     assert phi.to_scipy().indices.tolist() == PINNED_NODES
 
 
+def test_pinned_chunks():
+    """What a key means reaches into the second chunk, where the walkers of 4096 nodes have gone before."""
+    nodes = np.arange(4100) % 34
+    g, f = KARATE.normalised(), modulation.diffusion(1.0)
+    phi = features.walk_features(jax.random.key(0), g, f, 16, 0.3, nodes=nodes)
+    assert phi.to_scipy()[[4099]].indices.tolist() == PINNED_LAST_ROW
+
+
 PINNED_LENGTHS = [[4, 3, 3, 1], [3, 0, 4, 2], [2, 7, 4, 2]]
+PINNED_LAST_ROW = [0, 1, 2, 3, 4, 6, 7, 8, 13, 19, 20, 30, 32, 33]
 PINNED_NODES = [0, 8, 15, 19, 31, 32, 33, 0, 5, 6, 10]
 
 

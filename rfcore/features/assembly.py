@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 def assembled(row, node, values, shape):
     """CSR array with the given entries; those of one row at one node are added."""
-    if shape[1] > 8 * len(values):  # few rows of a large graph
+    if len(values) < max(shape[1] // 8, 8192):  # few rows of a large graph, or little altogether
         return sp.coo_array((values, (row, node)), shape=shape).tocsr()
     # Two counting sorts, by node and then by row, in place of a comparison sort of every row: a third of the time.
     by_node = sp.coo_array((values, (node, row)), shape=shape[::-1])

@@ -14,6 +14,8 @@ from rfcore import checks, jobs, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features.assembly import assembled, stacked
 
+BAR_DELAY = 1.0  # seconds: what is over sooner needs no progress bar
+
 
 @dataclass(frozen=True, eq=False)
 class WalkFeatures:
@@ -163,16 +165,16 @@ def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
         (words, first, chunks[first : first + together], hops, n_walks, p_halt, coupling, table)
         for first in range(0, len(chunks), together)
     ]
-    bar = tqdm(total=len(nodes), unit="node", unit_scale=True, delay=1, disable=not progress)
-    with bar, nullcontext(executor) if executor or len(todo) < 2 else ThreadPoolExecutor(os.cpu_count()) as pool:
+    with nullcontext(executor) if executor or len(todo) < 2 else ThreadPoolExecutor(os.cpu_count()) as pool:
         done = jobs.in_order(_rows, todo, pool) if len(todo) > 1 else starmap(_rows, todo)
-        return stacked(_watched(done, bar), len(nodes), g.n_nodes, n_deposits)
+        return stacked(_watched(done, len(nodes)) if progress else done, len(nodes), g.n_nodes, n_deposits)
 
 
-def _watched(matrices, bar):
-    for matrix in matrices:
-        yield matrix
-        bar.update(matrix.shape[0])
+def _watched(matrices, n_rows):
+    with tqdm(total=n_rows, unit="node", unit_scale=True, delay=BAR_DELAY) as bar:
+        for matrix in matrices:
+            bar.update(matrix.shape[0])
+            yield matrix
 
 
 def _rows(words, first, chunks, hops, n_walks, p_halt, coupling, table):

@@ -4,6 +4,22 @@
 """
 
 from rfcore.kernels.euclidean import gaussian, softmax
-from rfcore.kernels.graph import diffusion, inverse_cosine, p_step, regularised_laplacian
+from rfcore.kernels.graph import (
+    diffusion,
+    exponential,
+    inverse_cosine,
+    p_step,
+    power_series,
+    regularised_laplacian,
+)
 
-__all__ = ["diffusion", "gaussian", "inverse_cosine", "p_step", "regularised_laplacian", "softmax"]
+__all__ = [
+    "diffusion",
+    "exponential",
+    "gaussian",
+    "inverse_cosine",
+    "p_step",
+    "power_series",
+    "regularised_laplacian",
+    "softmax",
+]

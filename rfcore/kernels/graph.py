@@ -1,4 +1,4 @@
-"""Kernels between the nodes of a graph: functions of its normalised Laplacian, dense and exact.
+"""Kernels between the nodes of a graph: functions of its normalised Laplacian or of its weights, dense and exact.
 
 ::
 
@@ -122,9 +122,73 @@ def inverse_cosine(g):
     return _function_of_laplacian(g, lambda eigenvalues: np.cos(np.pi * eigenvalues / 4))
 
 
+def exponential(g, scale):
+    """Exponential of the weights as they are, not normalised.
+
+    ::
+
+        K = exp(scale W)
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected.
+    scale : float
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed or scale is no finite number.
+
+    Notes
+    -----
+    Universal Graph Random Features, Sections 3.2 and 3.3; :func:`rfcore.features.modulation.exponential` is its
+    modulation.
+    """
+    scale = checks.real(scale, "scale")
+    return function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues))
+
+
+def power_series(g, alpha):
+    """Power series of the weights as they are: the kernel behind a learned modulation.
+
+    ::
+
+        K = sum_k alpha_k W^k
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected; usually ``graph.normalised()``, so that powers do not grow.
+    alpha : array, shape (n_terms,)
+        Taylor coefficients, for example :func:`rfcore.features.modulation.to_taylor` of a learned f.
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, or alpha is no finite vector.
+    """
+    alpha = checks.finite(np.asarray(alpha, dtype=float), "alpha")
+    if alpha.ndim != 1 or len(alpha) == 0:
+        raise ValueError(f"alpha has shape {alpha.shape}; give a vector of Taylor coefficients")
+    return function_of_weights(g, np.polynomial.Polynomial(alpha))
+
+
 def _function_of_laplacian(g, function):
-    normalised = g.normalised()
+    return function_of_weights(g.normalised(), lambda eigenvalues: function(1 - eigenvalues))
+
+
+def function_of_weights(g, function):
+    """``function`` of the eigenvalues of W in place of the eigenvalues, for an undirected graph."""
     if not g.is_symmetric:
-        raise ValueError("g is directed; these kernels need undirected graphs: symmetrise W, for example (W + W.T) / 2")
-    eigenvalues, vectors = np.linalg.eigh(np.eye(g.n_nodes) - normalised.to_scipy().toarray())
+        raise ValueError("g is directed; these kernels need undirected graphs, such as those of (W + W.T) / 2")
+    eigenvalues, vectors = np.linalg.eigh(g.to_scipy().toarray())
     return (vectors * function(eigenvalues)) @ vectors.T

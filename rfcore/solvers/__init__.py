@@ -1,5 +1,5 @@
 """What is solved or fitted to get a coupling, a feature map or a law."""
 
-from rfcore.solvers import directions
+from rfcore.solvers import directions, modulation
 
-__all__ = ["directions"]
+__all__ = ["directions", "modulation"]

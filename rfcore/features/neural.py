@@ -1,0 +1,93 @@
+"""The neural modulation function: a small network from the length of a walk to how much it counts."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from rfcore import checks
+
+
+class Neural(NamedTuple):
+    """Neural modulation, itself the function ``f(k)`` and a pytree of its parameters.
+
+    ::
+
+        f(k) = softplus(w2 . relu(w1 k + b1) + b2) > 0
+
+    with one hidden layer; the paper's has a single unit. A unit whose relu is 0 at every length is dead: no
+    gradient reaches it any more, and with all units dead f is a constant for ever. One unit in four of
+    :func:`random` starts dead (w1 and b1 both negative), others die in training; :func:`flat` starts with none.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 16.
+    """
+
+    w1: jax.Array
+    """Shape (hidden,)."""
+    b1: jax.Array
+    """Shape (hidden,)."""
+    w2: jax.Array
+    """Shape (hidden,)."""
+    b2: jax.Array
+    """Shape ()."""
+
+    def __call__(self, k):
+        """Values at an integer array of lengths."""
+        hidden = jax.nn.relu(jnp.asarray(k)[..., None] * self.w1 + self.b1)
+        return jax.nn.softplus(hidden @ self.w2 + self.b2)
+
+
+def random(key, hidden=1):
+    """Neural modulation with the usual random start of linear layers.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    hidden : int
+        Number of hidden units.
+
+    Returns
+    -------
+    Neural
+        w1, b1 uniform on (-1, 1); w2, b2 uniform on (-1, 1) / sqrt(hidden).
+
+    Raises
+    ------
+    ValueError
+        If hidden < 1.
+    """
+    hidden = checks.count(hidden, "hidden")
+    keys = jax.random.split(key, 4)
+    w1, b1, w2 = (jax.random.uniform(k, (hidden,), minval=-1.0) for k in keys[:3])
+    b2 = jax.random.uniform(keys[3], minval=-1.0)
+    return Neural(w1, b1, w2 / hidden**0.5, b2 / hidden**0.5)
+
+
+def flat(value=1.0, hidden=1):
+    """Neural modulation that is constant, with every unit alive.
+
+    ::
+
+        f(k) = value;   w1 = 1, b1 = 1, 0, -1, ...,  w2 = 0
+
+    Parameters
+    ----------
+    value : float
+        Above 0.
+    hidden : int
+        Number of hidden units; unit j bends at length j - 1.
+
+    Returns
+    -------
+    Neural
+
+    Raises
+    ------
+    ValueError
+        If value <= 0 or hidden < 1.
+    """
+    value, hidden = checks.real(value, "value", above=0), checks.count(hidden, "hidden")
+    inverse_softplus = value + jnp.log(-jnp.expm1(-value))
+    return Neural(jnp.ones(hidden), 1.0 - jnp.arange(hidden), jnp.zeros(hidden), inverse_softplus)

@@ -1,0 +1,101 @@
+"""Fewer features: products of the reduced features of two nodes have the products of the features as their mean.
+
+::
+
+    E[(Phi_1 R) (Phi_2 R)^T | Phi_1, Phi_2] = Phi_1 Phi_2^T,   where E[R R^T] = I
+
+Both sides of a product must be reduced by the same R, that is with the same key. The key may be the one of the
+walks: R and walks are drawn from independent streams.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from rfcore import checks, streams
+
+PURPOSES = {"gaussian": 3, "sparse": 4, "anchors": 5}
+
+
+def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
+    """Features projected to random directions.
+
+    ::
+
+        gaussian:  R_jk ~ N(0, 1 / n_features)
+        sparse:    row j of R is the sum of ``nonzeros`` random signs / sqrt(nonzeros), in random places
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    phi : WalkFeatures, scipy sparse or dense array, shape (n, N)
+    n_features : int
+    kind : "gaussian" or "sparse"
+        Gaussian directions take O(N n_features) memory; sparse ones O(N), and the time of ``nonzeros`` passes
+        over the nonzeros of phi.
+    nonzeros : int
+        For "sparse".
+
+    Returns
+    -------
+    float64 array, shape (n, n_features)
+
+    Raises
+    ------
+    ValueError
+        If a count is below 1, the kind is unknown, or the key is no JAX key.
+
+    Notes
+    -----
+    Dasgupta, Kumar and Sarlos, 2010 (sparse); Universal Graph Random Features, Section 2.
+    """
+    n_features, nonzeros = checks.count(n_features, "n_features"), checks.count(nonzeros, "nonzeros")
+    checks.choice(kind, "kind", ("gaussian", "sparse"))
+    phi, rng = _matrix(phi), streams.generator(streams.words(key), PURPOSES[kind], 0)
+    n_nodes = phi.shape[1]
+    if kind == "gaussian":
+        return phi @ (rng.standard_normal((n_nodes, n_features)) / np.sqrt(n_features))
+    signs = rng.choice([-1.0, 1.0], size=n_nodes * nonzeros) / np.sqrt(nonzeros)
+    places = np.repeat(np.arange(n_nodes), nonzeros), rng.integers(n_features, size=n_nodes * nonzeros)
+    reduced = phi @ sp.csr_array((signs, places), shape=(n_nodes, n_features))
+    return reduced.toarray() if sp.issparse(reduced) else reduced
+
+
+def anchor_points(key, phi, n_anchors):
+    """Features at a random set of nodes only.
+
+    ::
+
+        sqrt(N / n_anchors) Phi[:, anchors],   anchors drawn without replacement
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    phi : WalkFeatures, scipy sparse or dense array, shape (n, N)
+    n_anchors : int
+        At most N; with all N nothing is lost.
+
+    Returns
+    -------
+    array of the kind of phi (CSR for WalkFeatures), shape (n, n_anchors)
+
+    Raises
+    ------
+    ValueError
+        If n_anchors is not between 1 and N, or the key is no JAX key.
+
+    Notes
+    -----
+    Choromanski, 2023; Universal Graph Random Features, Section 2. Columns are in increasing order of the nodes.
+    """
+    phi, n_anchors = _matrix(phi), checks.count(n_anchors, "n_anchors")
+    n_nodes = phi.shape[1]
+    if n_anchors > n_nodes:
+        raise ValueError(f"n_anchors = {n_anchors}; there are {n_nodes} nodes to choose from")
+    rng = streams.generator(streams.words(key), PURPOSES["anchors"], 0)
+    anchors = np.sort(rng.choice(n_nodes, size=n_anchors, replace=False))
+    return phi[:, anchors] * np.sqrt(n_nodes / n_anchors)
+
+
+def _matrix(phi):
+    phi = phi.to_scipy() if hasattr(phi, "to_scipy") else phi
+    return sp.csr_array(phi) if sp.issparse(phi) else np.asarray(phi)

@@ -1,0 +1,139 @@
+"""Kernel k-means on the nodes of a graph, and how much two clusterings disagree.
+
+k-means finds the nearest starting point's local optimum: compare kernels from the *same* initial labels. Universal
+Graph Random Features, Section 3.3; Dhillon, Guan and Kulis, 2004.
+"""
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from rfcore import checks
+
+
+class Clusters(NamedTuple):
+    """Where kernel k-means ended."""
+
+    labels: np.ndarray
+    """Cluster of each node, 0 to n_clusters - 1, int64 array of shape (N,)."""
+    n_iterations: int
+    """Number of assignments made."""
+    converged: bool
+    """Whether the last assignment changed nothing."""
+
+
+def initial_labels(key, n_nodes, n_clusters):
+    """Labels drawn uniformly and independently.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    n_nodes, n_clusters : int
+
+    Returns
+    -------
+    int64 array, shape (n_nodes,)
+
+    Raises
+    ------
+    ValueError
+        If a count is below 1.
+    """
+    n_nodes, n_clusters = checks.count(n_nodes, "n_nodes"), checks.count(n_clusters, "n_clusters")
+    return np.asarray(jax.random.randint(key, (n_nodes,), 0, n_clusters), dtype=np.int64)
+
+
+def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
+    """Kernel k-means from given labels.
+
+    ::
+
+        label of i = argmin_c  -2/|c| sum_{j in c} K_ij + 1/|c|^2 sum_{j, l in c} K_jl
+
+    the squared distance of i to the centre of c in feature space, less K_ii, which is the same for all c. The sum
+    of squared distances never rises if K is symmetric and positive semidefinite. An empty cluster stays empty.
+
+    Parameters
+    ----------
+    kernel : array, shape (N, N), or function of an (N, n_clusters) array
+        K, or the product ``Z -> K Z``, such as ``lambda Z: phi_1 @ (phi_2.T @ Z)``: O(nonzeros) with features.
+    labels : int array, shape (N,)
+        Where to start, values 0 to n_clusters - 1.
+    n_clusters : int
+    max_iterations : int
+        An estimate phi_1 phi_2^T is not symmetric, so that labels may cycle; this ends it.
+
+    Returns
+    -------
+    Clusters
+
+    Raises
+    ------
+    ValueError
+        If labels are no vector of values 0 to n_clusters - 1, the kernel has another size, or a count is below 1.
+    """
+    n_clusters, max_iterations = checks.count(n_clusters, "n_clusters"), checks.count(max_iterations, "max_iterations")
+    labels = _labels(labels, "labels")
+    if len(labels) and not (labels.min() >= 0 and labels.max() < n_clusters):
+        raise ValueError(f"labels has values {labels.min()} to {labels.max()}; give 0 to {n_clusters - 1}")
+    if not callable(kernel) and np.shape(kernel) != (len(labels), len(labels)):
+        raise ValueError(f"kernel has shape {np.shape(kernel)} for {len(labels)} labels; give one row a label")
+    product = kernel if callable(kernel) else lambda Z: kernel @ Z
+    for iteration in range(1, max_iterations + 1):
+        members = np.eye(n_clusters)[labels]
+        sizes = members.sum(axis=0)
+        centres = members / np.maximum(sizes, 1)
+        to_centres = np.asarray(product(centres))
+        distances = np.where(sizes > 0, np.sum(centres * to_centres, axis=0) - 2 * to_centres, np.inf)
+        previous, labels = labels, distances.argmin(axis=1)
+        if np.array_equal(labels, previous):
+            return Clusters(labels, iteration, True)
+    return Clusters(labels, max_iterations, False)
+
+
+def pair_error(labels, others):
+    """Share of pairs of nodes that one clustering joins and the other parts.
+
+    ::
+
+        E_c = (number of wrong pairs) / (N (N - 1) / 2)
+
+    Parameters
+    ----------
+    labels, others : int array, shape (N,)
+        Names of the clusters do not matter.
+
+    Returns
+    -------
+    float, between 0 and 1
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or there are fewer than two nodes.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 15.
+    """
+    labels, others = _labels(labels, "labels"), _labels(others, "others")
+    if labels.shape != others.shape or len(labels) < 2:
+        raise ValueError(f"labels has {len(labels)} nodes, others {len(others)}; give the same number, two or more")
+    names, first = np.unique(labels, return_inverse=True)
+    others_names, second = np.unique(others, return_inverse=True)
+    table = np.bincount(first * len(others_names) + second, minlength=len(names) * len(others_names))
+    table = table.reshape(len(names), len(others_names))
+    in_first, in_second, in_both = (_pairs(n).sum() for n in (table.sum(axis=1), table.sum(axis=0), table))
+    return float((in_first + in_second - 2 * in_both) / _pairs(len(labels)))
+
+
+def _pairs(n):
+    return n * (n - 1) // 2
+
+
+def _labels(labels, name):
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or not np.issubdtype(labels.dtype, np.integer):
+        raise ValueError(f"{name} has shape {labels.shape}, dtype {labels.dtype}; give a vector of whole numbers")
+    return labels.astype(np.int64)

@@ -1,0 +1,159 @@
+"""How well a kernel learned through its Taylor coefficients can generalise.
+
+Hypotheses are x -> w . psi_K(x) with |w| <= 1 over all kernels K = sum_i alpha_i W^i with |alpha_i| <= bound_i. What
+they can fit of pure noise, their empirical Rademacher complexity, bounds what they can lose on new nodes. Universal
+Graph Random Features, Theorem 2.3 and Appendix A.4.
+"""
+
+import jax
+import numpy as np
+import scipy.sparse.linalg
+
+from rfcore import checks
+
+
+def spectral_radius(g):
+    """Largest modulus of an eigenvalue of W, for an undirected graph.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+    """
+    if not g.is_symmetric:
+        raise ValueError("g is directed; give an undirected graph")
+    if g.n_nodes < 50:
+        return float(np.abs(np.linalg.eigvalsh(g.to_scipy().toarray())).max())
+    start = np.ones(g.n_nodes)  # a fixed start, so that the last digits do not change from call to call
+    largest = scipy.sparse.linalg.eigsh(g.to_scipy(), k=1, v0=start, return_eigenvectors=False)
+    return float(np.abs(largest[0]))
+
+
+def rademacher_bound(bounds, radius, n_samples):
+    """Bound on the empirical Rademacher complexity.
+
+    ::
+
+        sqrt( 1/n_samples sum_i bounds_i radius^i )
+
+    Parameters
+    ----------
+    bounds : array, shape (n_terms,)
+        Largest modulus of each Taylor coefficient.
+    radius : float
+        Spectral radius of W.
+    n_samples : int
+        Number of nodes in the sample, which must be distinct: the proof takes a vector of signs on the sample to
+        have squared length n_samples, which repeats would break.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If a bound is negative or not finite, radius < 0 or n_samples < 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Theorem 2.3 (Eq. 10).
+    """
+    radius, n_samples = checks.real(radius, "radius", least=0), checks.count(n_samples, "n_samples")
+    return float(np.sqrt(np.polynomial.polynomial.polyval(radius, _bounds(bounds)) / n_samples))
+
+
+def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
+    """Empirical Rademacher complexity itself, by drawing the signs.
+
+    ::
+
+        1/m E_s sqrt( sum_i bounds_i |s^T (W^i)_SS s| ),   s uniform on {-1, 1}^m
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    g : rfcore.graphs.Graph
+    sample : int array, shape (m,)
+        Distinct nodes S.
+    bounds : array, shape (n_terms,)
+        Largest modulus of each Taylor coefficient.
+    n_draws : int
+        At least 2.
+
+    Returns
+    -------
+    (float, float)
+        The mean over the draws, and its standard error.
+
+    Raises
+    ------
+    ValueError
+        If nodes repeat or are not in the graph, a bound is negative or not finite, or n_draws < 2.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eqs 34 and 35 with the supremum over alpha taken exactly.
+    """
+    sample, bounds, n_draws = np.asarray(sample), _bounds(bounds), checks.count(n_draws, "n_draws", least=2)
+    inside = np.isin(sample, np.arange(g.n_nodes))
+    if sample.ndim != 1 or len(sample) == 0 or len(np.unique(sample)) < len(sample) or not inside.all():
+        raise ValueError(f"sample = {sample}; give distinct nodes of the graph, 0 to {g.n_nodes - 1}")
+    signs = np.zeros((g.n_nodes, n_draws))
+    signs[sample] = jax.random.rademacher(key, (len(sample), n_draws))
+    W, moved, total = g.to_scipy(), signs, np.zeros(n_draws)
+    for i, bound in enumerate(bounds):
+        moved = W @ moved if i else moved
+        total += bound * np.abs(np.sum(signs * moved, axis=0))
+    draws = np.sqrt(total) / len(sample)
+    return float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(n_draws))
+
+
+def margin_loss(scores, labels, margin):
+    """Empirical margin loss: ``mean of min(1, max(0, 1 - y h(x) / margin))`` for labels y = -1 or 1 (Eq. 39)."""
+    margin = checks.real(margin, "margin", above=0)
+    return float(np.mean(np.clip(1 - np.asarray(labels) * np.asarray(scores) / margin, 0, 1)))
+
+
+def margin_bound(loss, complexity, margin, n_samples, delta):
+    """Bound on the error on new nodes, for all hypotheses at once, with probability 1 - delta.
+
+    ::
+
+        loss + 2 complexity / margin + 3 sqrt( log(2 / delta) / (2 n_samples) )
+
+    Parameters
+    ----------
+    loss : float
+        From :func:`margin_loss`, at the same margin.
+    complexity : float
+        From :func:`rademacher_bound` or :func:`rademacher_complexity`.
+    margin : float
+        Above 0.
+    n_samples : int
+    delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If margin <= 0, n_samples < 1 or delta is outside (0, 1).
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 40.
+    """
+    margin, delta = checks.real(margin, "margin", above=0), checks.probability(delta, "delta")
+    n_samples = checks.count(n_samples, "n_samples")
+    return float(loss + 2 * complexity / margin + 3 * np.sqrt(np.log(2 / delta) / (2 * n_samples)))
+
+
+def _bounds(bounds):
+    bounds = checks.finite(np.asarray(bounds, dtype=float), "bounds")
+    if bounds.ndim != 1 or len(bounds) == 0 or bounds.min() < 0:
+        raise ValueError(f"bounds = {bounds}; give a vector of numbers of at least 0, one a Taylor coefficient")
+    return bounds

@@ -1,0 +1,72 @@
+"""What nodes without a value have, from those with one: a kernel-weighted sum, such as of the normals of a mesh.
+
+JAX throughout: the error is differentiable in the modulation behind the kernel. Universal Graph Random Features,
+Section 3.5.
+"""
+
+import jax.numpy as jnp
+
+from rfcore import checks
+
+
+def weighted_sums(kernel, values, known):
+    """Sums of the known values, weighted by the kernel; not normalised.
+
+    ::
+
+        v_i = sum over known j of  K_ij v_j,   for every node i
+
+    Parameters
+    ----------
+    kernel : array, shape (N, N), or function of an (N, c) array
+        K, or the product ``v -> K v``: ``lambda v: phi_1 @ (phi_2.T @ v)`` with features,
+        ``lambda v: left.matvec(f, right.rmatvec(f, v))`` where gradients of f are wanted.
+    values : array, shape (N, c)
+        Rows of unknown nodes are not looked at.
+    known : bool array, shape (N,)
+
+    Returns
+    -------
+    array, shape (N, c)
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+    """
+    values, known = jnp.asarray(values), jnp.asarray(known)
+    if values.ndim != 2 or known.shape != values.shape[:1] or known.dtype != bool:
+        got = f"values has shape {values.shape}, known shape {known.shape} and dtype {known.dtype}"
+        raise ValueError(f"{got}; give one row and one bool a node")
+    masked = jnp.where(known[:, None], values, 0.0)
+    return jnp.asarray(kernel(masked) if callable(kernel) else jnp.asarray(kernel) @ masked)
+
+
+def angular_error(predicted, truth):
+    """Mean of 1 - cos(angle) between rows.
+
+    A row of zeros points nowhere: its cosine counts as 0.
+
+    Parameters
+    ----------
+    predicted, truth : array, shape (n, c)
+        Lengths do not matter.
+
+    Returns
+    -------
+    scalar array, between 0 and 2
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, or there are no rows.
+    """
+    predicted, truth = checks.points(predicted, "predicted"), checks.points(truth, "truth")
+    if predicted.shape != truth.shape or len(truth) == 0:
+        raise ValueError(f"predicted has shape {predicted.shape}, truth {truth.shape}; give equal shapes, with rows")
+    return 1 - jnp.mean(jnp.sum(_directions(predicted) * _directions(truth), axis=1))
+
+
+def _directions(rows):
+    square = jnp.sum(rows**2, axis=1, keepdims=True)
+    return rows / jnp.sqrt(jnp.where(square > 0, square, 1.0))

@@ -1,0 +1,164 @@
+"""Linear differential equations on a graph, solved by walks.
+
+::
+
+    dx/dt = M x + y(t),  x(0) = 0,  M = W + shift I,   x(t) = int_0^t exp(M (t - s)) y(s) ds
+
+with W the weights of the graph. The integral is a weighted sum over *times* s, and exp(M (t - s)) a product of
+walk features. Heat flow is M = -L: ``g.normalised()`` with shift -1. (Universal Graph Random Features, Eqs 11 to 14,
+prints W = L for it, under which x grows without bound; that is ``g.normalised().scaled(-1)`` with shift 1.)
+"""
+
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+from rfcore import checks, kernels
+from rfcore.features import modulation, walk_features
+
+
+class Times(NamedTuple):
+    """Where an integral over [0, t] looks: ``sum_j weight_j h(time_j)`` estimates it."""
+
+    time: np.ndarray
+    """Shape (n,)."""
+    weight: np.ndarray
+    """Shape (n,); 1 / (n p(time)) for times drawn with density p."""
+
+
+def uniform_times(key, t, n):
+    """Independent uniform times on [0, t]: unbiased, with an error of order 1 / sqrt(n) of its own (Eq. 13)."""
+    return _times(jax.random.uniform(key, (checks.count(n, "n"),)) * n, t, n)
+
+
+def stratified_times(key, t, n):
+    """One uniform time in each of n equal parts of [0, t]: unbiased, with an error of order n^(-3/2)."""
+    return _times(np.arange(checks.count(n, "n")) + np.asarray(jax.random.uniform(key, (n,))), t, n)
+
+
+def midpoint_times(t, n):
+    """Middles of n equal parts of [0, t]: no randomness, a bias of order n^(-2)."""
+    return _times(np.arange(checks.count(n, "n")) + 0.5, t, n)
+
+
+def solution(g, y, t, shift=0.0):
+    """Exact solution at time t for a source that does not change.
+
+    ::
+
+        x(t) = M^(-1) (exp(M t) - I) y,   with t in place of (exp(lambda t) - 1) / lambda at eigenvalue lambda = 0
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected; its weights are W.
+    y : array, shape (N,)
+    t : float
+        At least 0.
+    shift : float
+        M = W + shift I.
+
+    Returns
+    -------
+    float64 array, shape (N,)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, t < 0, or y is no finite vector of N numbers.
+    """
+    t, shift = checks.real(t, "t", least=0), checks.real(shift, "shift")
+
+    def growth(eigenvalues):
+        rates = eigenvalues + shift
+        still = rates == 0
+        return np.where(still, t, np.expm1(rates * t) / np.where(still, 1.0, rates))
+
+    return kernels.graph.function_of_weights(g, growth) @ _source(y, g)(0.0)
+
+
+def quadrature(g, y, t, times, shift=0.0):
+    """Solution with exact exponentials at the given times only: the error that is left when walks are many.
+
+    Parameters
+    ----------
+    g, y, t, times, shift
+        As for :func:`estimate`.
+
+    Returns
+    -------
+    float64 array, shape (N,)
+    """
+    y = _source(y, g)
+    return sum(
+        weight * np.exp(shift * (t - s)) * (kernels.exponential(g, t - s) @ y(s))
+        for s, weight in zip(*times, strict=True)
+    )
+
+
+def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
+    """Solution by walks, fresh ones for every time.
+
+    ::
+
+        x(t) = sum_j weight_j exp(shift (t - s_j)) Phi_j Psi_j^T y(s_j),   E[Phi_j Psi_j^T] = exp(W (t - s_j))
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    g : rfcore.graphs.Graph
+        Undirected; its weights are W.
+    y : array, shape (N,), or function of a time
+        Source.
+    t : float
+        When x is wanted.
+    times : Times
+        Within [0, t].
+    n_walks : int
+        Walks from each node.
+    p_halt : float
+        Probability of stopping before each hop.
+    shift : float
+        M = W + shift I.
+    shared : bool
+        Whether Psi_j = Phi_j, as the paper has it: half the work, and a bias in the diagonal.
+
+    Returns
+    -------
+    float64 array, shape (N,)
+
+    Raises
+    ------
+    ValueError
+        As :func:`rfcore.features.walk_features`, or if y has another shape.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 14.
+    """
+    y, x = _source(y, g), np.zeros(g.n_nodes)
+    for j, (s, weight) in enumerate(zip(*times, strict=True)):
+        f = modulation.exponential(t - s)
+        left, right = jax.random.split(jax.random.fold_in(key, j))
+        phi = walk_features(left, g, f, n_walks, p_halt)
+        psi = phi if shared else walk_features(right, g, f, n_walks, p_halt)
+        x += weight * np.exp(shift * (t - s)) * (phi @ (psi.T @ y(s)))
+    return x
+
+
+def _times(parts, t, n):
+    t = checks.real(t, "t", least=0)
+    return Times(np.asarray(parts, dtype=float) * t / n, np.full(n, t / n))
+
+
+def _source(y, g):
+    source = y if callable(y) else lambda s: y
+
+    def checked(s):
+        value = checks.finite(np.asarray(source(s), dtype=float), "y")
+        if value.shape != (g.n_nodes,):
+            raise ValueError(f"y has shape {value.shape}; give one number for each of the {g.n_nodes} nodes")
+        return value
+
+    return checked

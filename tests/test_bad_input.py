@@ -26,14 +26,14 @@ def walk_features(**changes):
 @given(m=st.one_of(st.integers(max_value=-1), st.floats(), st.none(), st.text(max_size=3)))
 def test_number_of_frequencies(m):
     for draw in (couplings.iid, couplings.orthogonal, couplings.simplex, directions.independent, norms.independent):
-        with pytest.raises(ValueError, match="m = .*give a whole number"):
+        with pytest.raises(ValueError, match=r"m = .*give a whole number"):
             draw(KEY, m, 3)
 
 
 @given(d=st.one_of(st.integers(max_value=0), st.floats(), st.none()))
 def test_dimension(d):
     for draw in (couplings.iid, couplings.orthogonal, couplings.simplex, directions.orthogonal, directions.simplex):
-        with pytest.raises(ValueError, match="d = .*give a whole number"):
+        with pytest.raises(ValueError, match=r"d = .*give a whole number"):
             draw(KEY, 3, d)
 
 
@@ -47,7 +47,7 @@ def test_shapes_of_points(shape):
         lambda: features.positive(bad, omega),
         lambda: features.positive(X, bad),
     ):
-        with pytest.raises(ValueError, match="(X|Y|x|omega) has shape"):
+        with pytest.raises(ValueError, match=r"(X|Y|x|omega) has shape"):
             call()
 
 
@@ -65,33 +65,33 @@ def test_values_of_points(position, value):
         lambda: features.positive(bad, omega),
         lambda: features.fourier(X, bad),
     ):
-        with pytest.raises(ValueError, match="(X|Y|x|omega) has 1 NaN or infinite"):
+        with pytest.raises(ValueError, match=r"(X|Y|x|omega) has 1 NaN or infinite"):
             call()
 
 
 @given(name=st.text(max_size=12).filter(lambda s: s not in ("gaussian", "softmax")))
 def test_kernel_names(name):
     for feature in (features.fourier, features.positive):
-        with pytest.raises(ValueError, match="kernel = .*choose one of 'gaussian', 'softmax'"):
+        with pytest.raises(ValueError, match=r"kernel = .*choose one of 'gaussian', 'softmax'"):
             feature(X, X, kernel=name)
 
 
 @given(name=st.text(max_size=12).filter(lambda s: s not in theory.COUPLINGS))
 def test_coupling_names(name):
-    with pytest.raises(ValueError, match="coupling = .*choose one of 'iid', 'orthogonal'"):
+    with pytest.raises(ValueError, match=r"coupling = .*choose one of 'iid', 'orthogonal'"):
         theory.log_conformity(1.0, 3, name)
-    with pytest.raises(ValueError, match="coupling = .*choose one of"):
+    with pytest.raises(ValueError, match=r"coupling = .*choose one of"):
         theory.positive_mse(X[0], X[1], 3, name)
-    with pytest.raises(ValueError, match="coupling = .*choose one of"):
+    with pytest.raises(ValueError, match=r"coupling = .*choose one of"):
         walk_lengths.draw(KEY, 3, 2, 0.1, coupling=name)
-    with pytest.raises(ValueError, match="coupling = .*choose one of"):
+    with pytest.raises(ValueError, match=r"coupling = .*choose one of"):
         walk_features(coupling=name)
 
 
 @given(v=st.one_of(st.floats(max_value=-1e-9), st.floats(min_value=30.01), st.just(float("nan"))))
 def test_range_of_v(v):
     for call in (lambda: theory.log_conformity(v, 3, "iid"), lambda: theory.positive_mse_ratio(v, 3, 3, "simplex")):
-        with pytest.raises(ValueError, match="v .*(must lie in|NaN or infinite)"):
+        with pytest.raises(ValueError, match=r"v .*(must lie in|NaN or infinite)"):
             call()
 
 
@@ -123,15 +123,15 @@ def test_termination_probability(p_halt):
         lambda: walk_lengths.draw(KEY, 3, 2, p_halt),
         lambda: walks.simulate(KEY, G, lengths, p_halt),
     ):
-        with pytest.raises(ValueError, match="p_halt = .*give"):
+        with pytest.raises(ValueError, match=r"p_halt = .*give"):
             call()
 
 
 @given(n=st.one_of(st.integers(max_value=0), st.floats(), st.none()))
 def test_numbers_of_walks(n):
-    with pytest.raises(ValueError, match="n_walks = .*give a whole number"):
+    with pytest.raises(ValueError, match=r"n_walks = .*give a whole number"):
         walk_features(n_walks=n)
-    with pytest.raises(ValueError, match="n_walks = .*give a whole number"):
+    with pytest.raises(ValueError, match=r"n_walks = .*give a whole number"):
         walk_lengths.draw(KEY, 3, n, 0.1)
 
 
@@ -151,7 +151,7 @@ def test_walk_lengths(lengths):
 
 @pytest.mark.parametrize("key", [0, None, jax.random.split(KEY, 2), np.zeros(2)])
 def test_keys(key):
-    with pytest.raises(ValueError, match="(?s)key = .*give one JAX key"):
+    with pytest.raises(ValueError, match=r"(?s)key = .*give one JAX key"):
         walk_features(key=key)
 
 

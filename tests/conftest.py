@@ -3,8 +3,12 @@
 import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-# One thread: the suite runs two workers, and XLA's CPU thread pool can deadlock on LAPACK calls.
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false")
+# One thread, since the suite runs two workers; and no concurrent scheduling, in which XLA's CPU thread pool can deadlock
+# on LAPACK calls inside compiled code (seen with QR on two cores).
+os.environ.setdefault(
+    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_concurrency_optimized_scheduler=false"
+)
+
 
 import hypothesis
 import jax

@@ -37,6 +37,13 @@ def test_normalised_weights_have_spectral_radius_one(seed):
         assert normalised[i, j] == pytest.approx(W[i, j] / np.sqrt(d[i] * d[j]))
     if W.any():
         assert np.abs(np.linalg.eigvalsh(normalised)).max() == pytest.approx(1.0)
+    assert np.array_equal(normalised, normalised.T)  # to the last bit: kernels ask for it
+
+
+def test_scaled_weights():
+    g = Graph.from_scipy(random_weights(0))
+    assert np.array_equal(g.scaled(-0.5).to_scipy().toarray(), -0.5 * g.to_scipy().toarray())
+    assert np.array_equal(g.scaled(-0.5).neighbour_counts, g.neighbour_counts)
 
 
 def test_input_is_not_changed_and_duplicates_add_and_zeros_vanish():
@@ -95,6 +102,8 @@ def test_mesh_vertices_and_faces():
         (lambda: Graph.from_mesh(trimesh.creation.box(), nodes="edges"), "nodes = 'edges'"),
         (lambda: Graph.from_scipy(np.array([[0.0, -1.0], [-1.0, 0.0]])).normalised(), "weighted degree -1"),
         (lambda: Graph.from_scipy(np.array([[0.0, 1.0], [0.0, 0.0]])).normalised(), "weighted degree 0"),
+        (lambda: Graph.from_networkx(nx.path_graph(2)).scaled(0), "no edges"),
+        (lambda: Graph.from_networkx(nx.path_graph(2)).scaled(np.nan), "factor"),
     ],
 )
 def test_bad_graphs_are_refused(make, message):

@@ -37,7 +37,22 @@ def test_graph_kernels_are_functions_of_the_laplacian(ours, definition):
     assert np.linalg.eigvalsh(ours).min() > -1e-12
 
 
-def test_directed_graphs_are_refused():
+def test_functions_of_the_weights_as_they_are():
+    weighted = Graph.from_scipy(np.array([[0.5, -1.0, 0.0], [-1.0, 0.0, 2.0], [0.0, 2.0, 0.0]]))
+    W = weighted.to_scipy().toarray()
+    assert np.allclose(kernels.exponential(weighted, 0.3), scipy.linalg.expm(0.3 * W), atol=1e-12)
+    cubic = 2 * np.eye(3) - W + 0.5 * W @ W @ W
+    assert np.allclose(kernels.power_series(weighted, [2.0, -1.0, 0.0, 0.5]), cubic, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [[], 1.0, [np.nan]])
+def test_bad_coefficients_are_refused(alpha):
+    with pytest.raises(ValueError, match="alpha"):
+        kernels.power_series(G, alpha)
+
+
+@pytest.mark.parametrize("kernel", [kernels.diffusion, kernels.exponential])
+def test_directed_graphs_are_refused(kernel):
     directed = Graph.from_scipy(np.array([[0.0, 1, 1], [1, 0, 0], [1, 1, 0]]))
     with pytest.raises(ValueError, match="directed"):
-        kernels.diffusion(directed, 1.0)
+        kernel(directed, 1.0)

@@ -83,6 +83,76 @@ def test_differentiable_in_the_regulariser():
         assert jnp.allclose(slope, (make(0.8 + 1e-6)(k) - make(0.8 - 1e-6)(k)) / 2e-6, atol=1e-7)
 
 
+ALPHA = np.array([1.0, 0.5, -0.3, 0.2, 0.05])
+
+
+@pytest.mark.parametrize(
+    "f2",
+    [
+        modulation.diffusion(1.0),
+        modulation.regularised_laplacian(0.7, 2),
+        modulation.p_step(5, 3),
+        modulation.lazy(),
+        modulation.from_values([-2.0, 1.0]),
+    ],
+)
+def test_deconvolution_inverts_convolution(f2):
+    f1 = modulation.deconvolve(ALPHA, f2)
+    assert np.allclose(modulation.to_taylor(f1, f2, n_terms=40), np.pad(ALPHA, (0, 35)), atol=1e-14)
+
+
+def test_partner_of_the_lazy_walker_is_the_series_itself():
+    assert np.array_equal(modulation.lazy()(np.arange(4)), [1, 0, 0, 0])
+    assert np.array_equal(modulation.deconvolve(ALPHA, modulation.lazy())(np.arange(8)), np.pad(ALPHA, (0, 3)))
+
+
+def test_partner_of_the_symmetric_modulation_is_itself():
+    k, f = np.arange(60), modulation.regularised_laplacian(0.8, 2)
+    alpha = modulation.to_taylor(f, n_terms=60)
+    assert np.allclose(modulation.deconvolve(alpha, f)(k), f(k), atol=1e-14)
+    assert np.allclose(modulation.from_taylor(alpha)(k), f(k), atol=1e-14)
+
+
+def test_taylor_coefficients_rebuild_the_kernel():
+    for f, kernel in CASES:
+        rebuilt = kernels.power_series(G.normalised(), modulation.to_taylor(f, n_terms=150))
+        assert np.allclose(rebuilt, kernel, atol=1e-10)
+    inverse_cosine = modulation.to_taylor(modulation.inverse_cosine(), n_terms=60)
+    assert np.allclose(kernels.power_series(G.normalised(), inverse_cosine), kernels.inverse_cosine(G), atol=1e-12)
+
+
+@pytest.mark.parametrize("scale", [0.2, 0.0, -0.7])
+def test_exponential_is_of_the_weights_as_they_are(scale):
+    alpha = modulation.to_taylor(modulation.exponential(scale), n_terms=120)
+    assert np.allclose(alpha[:5], scale ** np.arange(5.0) / factorial(np.arange(5)), atol=1e-15)
+    assert np.allclose(kernels.power_series(G, alpha), kernels.exponential(G, scale), rtol=1e-9)
+
+
+def test_batch_size_is_the_smallest_that_holds_all_walks():
+    for n_walkers, p_halt, delta in ((1, 0.5, 0.1), (16, 0.1, 0.01), (10**7, 0.1, 1e-6), (3, 0.9, 0.5)):
+        b = modulation.batch_size(n_walkers, p_halt, delta)
+        shorter = [(1 - (1 - p_halt) ** length) ** n_walkers for length in (b, b - 1)]
+        assert shorter[0] >= 1 - delta > shorter[1]
+    # Logarithmic in the number of walkers: log(10) / -log(0.9) = 21.9 more for each power of ten.
+    sizes = [modulation.batch_size(10**i, 0.1, 0.01) for i in range(2, 9)]
+    assert set(np.diff(sizes)) <= {21, 22}
+
+
+def test_table_of_values_counts_nothing_past_its_end():
+    f = modulation.from_values([3.0, -1.0])
+    assert np.array_equal(f(np.array([[0, 1], [2, 500]])), [[3, -1], [0, 0]])
+    jacobian = jax.jacfwd(lambda values: modulation.from_values(values)(np.arange(4)))(jnp.array([3.0, -1.0]))
+    assert np.array_equal(jacobian, np.eye(4)[:, :2])
+
+
+def test_host_and_device_arithmetic_agree():
+    k = np.arange(30)
+    for f in (modulation.diffusion(1.3), modulation.regularised_laplacian(0.8, 3), modulation.from_values(ALPHA)):
+        assert isinstance(f(k), np.ndarray)
+        assert isinstance(f(jnp.asarray(k)), jax.Array)
+        assert np.allclose(f(k), f(jnp.asarray(k)), rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -95,6 +165,16 @@ def test_differentiable_in_the_regulariser():
         (lambda: modulation.from_taylor([0.0, 1.0]), r"alpha\[0\]"),
         (lambda: modulation.from_taylor([]), "alpha has shape"),
         (lambda: modulation.from_taylor([1.0, np.nan]), "alpha"),
+        (lambda: modulation.from_taylor(lambda k: np.inf + k), r"alpha\[0\] = inf"),
+        (lambda: modulation.from_values([]), "values has shape"),
+        (lambda: modulation.from_values([np.inf]), "values"),
+        (lambda: modulation.exponential(float("inf")), "scale = inf"),
+        (lambda: modulation.deconvolve(ALPHA, modulation.from_values([0.0, 1.0])), r"f2\(0\) = 0"),
+        (lambda: modulation.deconvolve([], modulation.lazy()), "alpha has shape"),
+        (lambda: modulation.to_taylor(modulation.lazy(), n_terms=0), "n_terms = 0"),
+        (lambda: modulation.batch_size(0, 0.1, 0.1), "n_walkers = 0"),
+        (lambda: modulation.batch_size(1, 1.0, 0.1), "p_halt = 1.0"),
+        (lambda: modulation.batch_size(1, 0.1, 0.0), "delta = 0.0"),
     ],
 )
 def test_bad_regularisers_are_refused(make, message):

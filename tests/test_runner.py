@@ -119,7 +119,7 @@ def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project
 
 def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project):
     text = PARAMETERS + "\n# %% [markdown]\n# text\n\n# %% tags=[]\n"
-    text += "import sys\nprint('a\\rb', file=sys.stderr)\nprofile\n"
+    text += "import sys\nprint('a\\rb')\nprint('a library speaks', file=sys.stderr)\nprofile\n"
     source = write(project, text)
     assert runner.run(source, "paper") > 0
     page = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
@@ -130,8 +130,8 @@ def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project):
     assert re.fullmatch(r"[0-9a-f]{40}", page.metadata["rfcore"]["commit"])
     assert "papermill" not in page.metadata
     assert [dict(cell.metadata) for cell in page.cells] == [{"tags": ["parameters"]}, {}, {}]
-    stderr, value = page.cells[2].outputs
-    assert (stderr.text, value.data["text/plain"]) == ("b\n", "'paper'")
+    stdout, value = page.cells[2].outputs
+    assert (stdout.text, value.data["text/plain"]) == ("b\n", "'paper'")
     before = source.with_suffix(".ipynb").read_bytes()
     assert runner.run(source, "paper") is None
 
@@ -228,20 +228,21 @@ def test_paths_of_the_machine_are_found_in_text_and_not_in_images_or_addresses()
         return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])])
 
     assert runner.machine_paths(page("see /home/me/x.py, line 3")) == ["/home/me/x.py,"]
+    assert runner.machine_paths(page("a new line\n/root/x")) == ["/root/x"]
     assert runner.machine_paths(page("<a href='/tmp/x'>")) == ["/tmp/x"]
     assert runner.machine_paths(page("https://example.org/home/x and docs/root/y")) == []
     assert runner.machine_paths(page("/tmp/x", "image/png")) == []
 
 
 def test_progress_bars_leave_no_frames_and_ids_follow_the_source():
-    def stream(text):
-        return nbformat.v4.new_output("stream", name="stderr", text=text)
+    def stream(text, name="stdout"):
+        return nbformat.v4.new_output("stream", name=name, text=text)
 
-    frames = [stream("\r 0%\r 50%\r     \r"), stream("\r 0%\r100%\nwarning\n")]
+    frames = [stream("\r 0%\r 50%\r     \r"), stream("\r 0%\r100%\nresult\n"), stream("warning\n", "stderr")]
     cells = [nbformat.v4.new_code_cell("a", outputs=frames), nbformat.v4.new_code_cell("a")]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"papermill": {}, "rfcore": {}})
     runner.strip(notebook)
-    assert [o.text for o in cells[0].outputs] == ["100%\nwarning\n"]
+    assert [o.text for o in cells[0].outputs] == ["100%\nresult\n"]
     assert [cell.id.split("-")[1] for cell in notebook.cells] == ["1", "2"]
     assert cells[0].id.split("-")[0] == cells[1].id.split("-")[0]
     assert notebook.metadata == {"rfcore": {}}

@@ -90,6 +90,8 @@ def run(source, profile, force=False, timeout=None):
         if stamp.items() <= before.items() and not ledger_problems(name, stamp, project):
             return None
     executed.parent.mkdir(parents=True, exist_ok=True)
+    # XLA's CPU thread pool can deadlock on LAPACK calls when it schedules concurrently (seen on two cores).
+    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
     os.environ["TQDM_DISABLE"] = "1"  # progress bars are for people; on a page each refresh would be a line
     began, started = time.monotonic(), environment()
     failure = None
@@ -189,8 +191,9 @@ def machine_paths(notebook):
     found = []
     for cell in notebook.cells:
         for output in cell.get("outputs", []):
-            text = {k: v for k, v in output.get("data", {}).items() if not k.startswith("image/")}
-            found += _MACHINE_PATH.findall(json.dumps([output.get("text", ""), text]))
+            shown = [v for k, v in output.get("data", {}).items() if not k.startswith("image/")]
+            for text in [output.get("text", ""), *shown]:
+                found += _MACHINE_PATH.findall(str(text))
     return found
 
 

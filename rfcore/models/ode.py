@@ -89,12 +89,16 @@ def quadrature(g, y, t, times, shift=0.0):
     Returns
     -------
     float64 array, shape (N,)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, y has another shape, or a time is outside [0, t].
     """
-    y = _source(y, g)
-    return sum(
-        weight * np.exp(shift * (t - s)) * (kernels.exponential(g, t - s) @ y(s))
-        for s, weight in zip(*times, strict=True)
-    )
+    y, x = _source(y, g), np.zeros(g.n_nodes)
+    for s, weight in _within(times, t):
+        x += weight * np.exp(shift * (t - s)) * (kernels.exponential(g, t - s) @ y(s))
+    return x
 
 
 def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
@@ -131,14 +135,14 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
     Raises
     ------
     ValueError
-        As :func:`rfcore.features.walk_features`, or if y has another shape.
+        As :func:`rfcore.features.walk_features`; if y has another shape, or a time is outside [0, t].
 
     Notes
     -----
     Universal Graph Random Features, Eq. 14.
     """
     y, x = _source(y, g), np.zeros(g.n_nodes)
-    for j, (s, weight) in enumerate(zip(*times, strict=True)):
+    for j, (s, weight) in enumerate(_within(times, t)):
         f = modulation.exponential(t - s)
         left, right = jax.random.split(jax.random.fold_in(key, j))
         phi = walk_features(left, g, f, n_walks, p_halt)
@@ -150,6 +154,12 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
 def _times(parts, t, n):
     t = checks.real(t, "t", least=0)
     return Times(np.asarray(parts, dtype=float) * t / n, np.full(n, t / n))
+
+
+def _within(times, t):
+    if len(times.time) and not (min(times.time) >= 0 and max(times.time) <= t):
+        raise ValueError(f"times has values in [{min(times.time)}, {max(times.time)}]; they must lie in [0, {t}]")
+    return list(zip(*times, strict=True))
 
 
 def _source(y, g):

@@ -1,0 +1,98 @@
+"""Kernel k-means minimises what it says, and the error counts pairs."""
+
+import itertools
+
+import jax
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rfcore import features, kernels
+from rfcore.features import modulation
+from rfcore.graphs import Graph
+from rfcore.models import clustering
+
+CAVES = Graph.from_networkx(nx.connected_caveman_graph(3, 8))
+TRUTH = np.repeat(np.arange(3), 8)
+
+
+def spread(points, labels):
+    """Sum of squared distances to the centres, from the points themselves."""
+    return sum(np.sum((points[labels == c] - points[labels == c].mean(axis=0)) ** 2) for c in np.unique(labels))
+
+
+@given(seed=st.integers(0, 2**31))
+def test_with_the_linear_kernel_it_is_k_means(seed):
+    rng = np.random.default_rng(seed)
+    points, labels = rng.normal(size=(12, 2)), rng.integers(3, size=12)
+    found = clustering.kernel_k_means(points @ points.T, labels, 3, max_iterations=50)
+    assert found.converged
+    assert spread(points, found.labels) <= spread(points, labels) + 1e-12
+    # A fixed point of Lloyd's algorithm: everyone is with the nearest centre.
+    names = np.unique(found.labels)
+    centres = np.stack([points[found.labels == c].mean(axis=0) for c in names])
+    distances = np.sum((points[:, None] - centres) ** 2, axis=2)
+    assert np.array_equal(names[distances.argmin(axis=1)], found.labels)
+
+
+def test_spread_falls_with_every_assignment():
+    points = np.random.default_rng(0).normal(size=(60, 3))
+    labels = clustering.initial_labels(jax.random.key(0), 60, 4)
+    last = clustering.kernel_k_means(points @ points.T, labels, 4)
+    after = (clustering.kernel_k_means(points @ points.T, labels, 4, n) for n in range(1, last.n_iterations))
+    spreads = [spread(points, labels), *(spread(points, clusters.labels) for clusters in after)]
+    assert last.n_iterations > 3
+    assert np.all(np.diff(spreads) < 0)
+
+
+def test_product_and_matrix_and_features_agree():
+    f, labels = modulation.exponential(0.3), (TRUTH + (np.arange(24) % 4 == 0)) % 3
+    exact = clustering.kernel_k_means(kernels.exponential(CAVES, 0.3), labels, 3)
+    assert clustering.pair_error(exact.labels, TRUTH) < 0.03
+    phi, psi = (features.walk_features(jax.random.key(key), CAVES, f, 400, 0.1) for key in (0, 1))
+    estimated = clustering.kernel_k_means(lambda Z: phi @ (psi.T @ Z), labels, 3)
+    dense = clustering.kernel_k_means(phi.toarray() @ psi.toarray().T, labels, 3)
+    assert np.array_equal(estimated.labels, dense.labels)
+    assert clustering.pair_error(estimated.labels, exact.labels) < 0.03
+
+
+def test_empty_clusters_stay_empty_and_cycles_end():
+    labels = np.array([0, 0, 2, 2])
+    found = clustering.kernel_k_means(np.diag([1.0, 1.0, 5.0, 5.0]), labels, 3)
+    assert 1 not in found.labels
+    # Not positive semidefinite: each prefers the other's cluster, for ever.
+    cycling = clustering.kernel_k_means(np.array([[-1.0, 1.0], [1.0, -1.0]]), np.array([0, 1]), 2, max_iterations=7)
+    assert (cycling.n_iterations, cycling.converged) == (7, False)
+
+
+@given(seed=st.integers(0, 2**31), n=st.integers(2, 15))
+def test_pair_error_counts_pairs(seed, n):
+    first, second = np.random.default_rng(seed).integers(4, size=(2, n))
+    pairs = list(itertools.combinations(range(n), 2))
+    wrong = sum((first[i] == first[j]) != (second[i] == second[j]) for i, j in pairs)
+    assert clustering.pair_error(first, second) == pytest.approx(wrong / len(pairs))
+    assert clustering.pair_error(first, 9 - first) == 0
+
+
+def test_initial_labels_are_uniform_and_depend_on_the_key():
+    labels = clustering.initial_labels(jax.random.key(0), 9000, 3)
+    assert np.abs(np.bincount(labels) - 3000).max() < 4 * np.sqrt(9000 * 2 / 9)
+    assert not np.array_equal(labels, clustering.initial_labels(jax.random.key(1), 9000, 3))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: clustering.kernel_k_means(np.eye(3), [0, 1, 2], 2), "labels has values 0 to 2"),
+        (lambda: clustering.kernel_k_means(np.eye(3), [0.0, 1.0, 1.0], 2), "labels has shape"),
+        (lambda: clustering.kernel_k_means(np.eye(4), [0, 1, 1], 2), r"kernel has shape \(4, 4\)"),
+        (lambda: clustering.kernel_k_means(np.eye(3), [0, 0, 0], 0), "n_clusters = 0"),
+        (lambda: clustering.pair_error([0], [0]), "two or more"),
+        (lambda: clustering.pair_error([0, 1], [0, 1, 1]), "the same number"),
+    ],
+)
+def test_bad_arguments_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

@@ -1,0 +1,60 @@
+"""Kernel-weighted sums look at known nodes only, and the error is one of angles."""
+
+import jax
+import numpy as np
+import pytest
+import trimesh
+
+from rfcore import features, kernels
+from rfcore.features import modulation
+from rfcore.graphs import Graph
+from rfcore.models import interpolation
+
+
+def test_normals_of_a_sphere_are_found_from_their_neighbours():
+    ball = trimesh.creation.icosphere(subdivisions=2)
+    g, normals = Graph.from_mesh(ball), np.array(ball.vertex_normals)
+    known = np.random.default_rng(0).random(len(normals)) > 0.05
+    exact = interpolation.weighted_sums(kernels.diffusion(g, 1.5), normals, known)
+    error = interpolation.angular_error(exact[~known], normals[~known])
+    assert 0 < error < 0.01
+    f = modulation.diffusion(1.5)
+    phi, psi = (features.walk_features(jax.random.key(key), g.normalised(), f, 64, 0.3) for key in (0, 1))
+    walked = interpolation.weighted_sums(lambda v: phi @ (psi.T @ v), normals, known)
+    assert interpolation.angular_error(walked[~known], normals[~known]) < 0.05
+
+
+def test_unknown_values_are_not_looked_at():
+    values, known = np.ones((4, 2)), np.array([True, True, False, True])
+    hidden = np.where(known[:, None], values, np.nan)
+    kernel = np.arange(16.0).reshape(4, 4)
+    sums = interpolation.weighted_sums(kernel, hidden, known)
+    assert np.array_equal(sums, kernel[:, known] @ values[known])
+    assert np.array_equal(sums, interpolation.weighted_sums(lambda v: kernel @ v, hidden, known))
+
+
+def test_error_is_one_minus_the_cosine():
+    angles = np.array([0.0, 0.3, np.pi / 2, np.pi])
+    predicted = np.stack([3 * np.cos(angles), 3 * np.sin(angles)], axis=1)
+    error = interpolation.angular_error(predicted, np.array([[0.5, 0.0]] * 4))
+    assert float(error) == pytest.approx(np.mean(1 - np.cos(angles)))
+    assert float(interpolation.angular_error(np.zeros((2, 3)), np.ones((2, 3)))) == 1.0
+
+
+def test_gradient_is_finite_where_nothing_is_predicted():
+    gradient = jax.grad(lambda p: interpolation.angular_error(p, np.ones((2, 3))))(np.array([[0.0] * 3, [1.0, 0, 0]]))
+    assert np.all(np.isfinite(gradient))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: interpolation.weighted_sums(np.eye(2), np.ones(2), np.array([True, False])), "values has shape"),
+        (lambda: interpolation.weighted_sums(np.eye(2), np.ones((2, 1)), np.array([1, 0])), "dtype int"),
+        (lambda: interpolation.angular_error(np.ones((2, 3)), np.ones((3, 3))), "equal shapes"),
+        (lambda: interpolation.angular_error(np.ones((0, 3)), np.ones((0, 3))), "with rows"),
+    ],
+)
+def test_bad_arguments_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

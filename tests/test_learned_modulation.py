@@ -1,0 +1,173 @@
+"""Features as a function of f on fixed walks, their gradients, and what descent makes of them."""
+
+import jax
+import jax.numpy as jnp
+import networkx as nx
+import numpy as np
+import optax
+import pytest
+
+from rfcore import features, kernels, walks
+from rfcore.couplings import walk_lengths
+from rfcore.features import modulation, neural
+from rfcore.graphs import Graph
+from rfcore.models import interpolation
+from rfcore.solvers import modulation as solver
+
+GRAPH = Graph.from_networkx(nx.erdos_renyi_graph(20, 0.25, seed=3))
+G = GRAPH.normalised()
+TABLE = np.array([1.0, 0.7, -0.4, 0.25, 0.1, 0.05])
+
+
+def deposits(key, n_walks=16, g=G, repeats=1, p_halt=0.5):
+    key, nodes = jax.random.key(key), np.tile(np.arange(g.n_nodes), repeats)
+    lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
+    found = walks.simulate(key, g, lengths, p_halt, nodes=nodes)
+    return features.by_step(found, n_walks, (len(nodes), g.n_nodes))
+
+
+def test_steps_weighed_one_by_one_are_the_features():
+    stepped, f = deposits(0), modulation.from_values(TABLE)
+    phi = features.walk_features(jax.random.key(0), G, f, 16, 0.5)
+    assert np.allclose(stepped.toarray(f), phi.toarray(), rtol=1e-12)
+    v, V, u = np.arange(20.0), np.arange(40.0).reshape(20, 2), np.cos(np.arange(20.0))
+    assert np.allclose(stepped.matvec(f, v), phi @ v)
+    assert np.allclose(stepped.matvec(f, V), phi @ V)
+    assert np.allclose(stepped.rmatvec(f, u), phi.T @ u)
+
+
+def test_entries_are_aggregated():
+    stepped = deposits(0)
+    cells = np.stack([stepped.row, stepped.node, stepped.step])
+    assert np.unique(cells, axis=1).shape == cells.shape
+    assert np.all(stepped.load[stepped.step == 0] == 1.0)
+
+
+def test_gradient_of_the_gram_error_is_the_slope():
+    left, right, target = deposits(1), deposits(2), kernels.regularised_laplacian(GRAPH, 0.8, 2)
+
+    def loss(values):
+        f = modulation.from_values(values)
+        return solver.gram_error(f, f, left, right, target)
+
+    phi, psi = (np.asarray(d.toarray(modulation.from_values(TABLE))) for d in (left, right))
+    error = np.linalg.norm(phi @ psi.T - target) / np.linalg.norm(target)
+    assert float(loss(TABLE)) == pytest.approx(error**2)
+    gradient, loss = np.asarray(jax.grad(loss)(jnp.asarray(TABLE))), jax.jit(loss)
+    for k, direction in enumerate(1e-6 * np.eye(len(TABLE))):
+        slope = float(loss(TABLE + direction) - loss(TABLE - direction)) / 2e-6
+        assert gradient[k] == pytest.approx(slope, rel=1e-5)
+
+
+def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs():
+    """Table 3 says by about 10 %; a fully trained f gains more."""
+    sigma = 0.8
+    beta = sigma**2 / (1 + sigma**2)
+
+    def mean_error(f, stepped, target):
+        """Mean over repeats of :func:`gram_error` with shared walks, for K = (I + sigma^2 L)^(-2)."""
+        phi = stepped.toarray(lambda k: f(k) * beta ** jnp.asarray(k) / (1 + sigma**2))
+        phi = phi.reshape(-1, *target.shape)
+        error = phi @ phi.transpose(0, 2, 1) - target
+        return jnp.mean(jnp.sum(error**2, axis=(1, 2))) / jnp.sum(jnp.square(target))
+
+    data = deposits(0, repeats=8), kernels.regularised_laplacian(GRAPH, sigma, 2)
+    learned = solver.learn(mean_error, neural.flat(), data, n_steps=400)
+    assert np.all(np.isfinite(learned.losses))
+    assert learned.losses[0] == pytest.approx(float(mean_error(neural.flat(), *data)))
+    assert learned.losses[-1] < 0.85 * learned.losses[0]
+    for graph in (GRAPH, Graph.from_networkx(nx.karate_club_graph())):
+        fresh = deposits(1, g=graph.normalised(), repeats=8)
+        truth = kernels.regularised_laplacian(graph, sigma, 2)
+        assert mean_error(learned.f, fresh, truth) < 0.92 * mean_error(neural.flat(), fresh, truth)
+    assert features.walk_features(jax.random.key(0), G, learned.f, 4, 0.5).shape == (20, 20)
+
+
+def test_table_learned_on_many_independent_walks_is_nearly_the_unbiased_one():
+    f, target = modulation.diffusion(1.0), kernels.diffusion(GRAPH, 1.0)
+    left, right = deposits(5, 3000), deposits(6, 3000)
+    start = jnp.array([1.0, 0.0, 0.0, 0.0])
+
+    def loss(values, left, right, target):
+        f = modulation.from_values(values)
+        return solver.gram_error(f, f, left, right, target)
+
+    learned = solver.learn(loss, start, (left, right, target), 800, optax.adam(0.02))
+    assert np.allclose(learned.f[:3], f(np.arange(3)), atol=0.02)
+
+
+def test_asymmetric_pair_is_learned_from_a_pair():
+    target = kernels.regularised_laplacian(GRAPH, 0.8, 2)
+
+    def loss(pair, left, right, target):
+        return solver.gram_error(*pair, left, right, target)
+
+    data = (deposits(1), deposits(2), target)
+    learned = solver.learn(loss, (neural.flat(0.5), neural.flat(0.4)), data, n_steps=200)
+    assert all(isinstance(f, neural.Neural) for f in learned.f)
+    assert learned.losses[-1] < 0.5 * learned.losses[0]
+
+
+def test_downstream_loss_of_the_products_alone():
+    rng = np.random.default_rng(0)
+    values, known = rng.normal(size=(20, 3)) + np.array([2.0, 0, 0]), np.arange(20) % 4 > 0
+
+    def loss(f, left, right, values, known):
+        sums = interpolation.weighted_sums(lambda v: left.matvec(f, right.rmatvec(f, v)), values, known)
+        return interpolation.angular_error(sums[~KNOWN], values[~KNOWN])
+
+    data = (deposits(1), deposits(2), values, known)
+    learned = solver.learn(loss, neural.flat(hidden=3), data, n_steps=100)
+    assert learned.losses[-1] < learned.losses[0]
+
+
+KNOWN = np.arange(20) % 4 > 0
+
+
+def test_walks_are_arguments_of_the_compiled_code_and_no_tensor_of_steps_is_built():
+    large = Graph.from_networkx(nx.random_regular_graph(4, 300, seed=0)).normalised()
+    data = (deposits(0, g=large), np.eye(300))
+
+    def loss(f, walks, target):
+        return solver.gram_error(f, f, walks, walks, target)
+
+    lowered = solver.descend.lower(loss, optax.adam(0.01), 10, neural.flat(), data)
+    assert len(lowered.as_text()) < 100_000  # with the walks inside it would be megabytes
+    workspace = lowered.compile().memory_analysis().temp_size_in_bytes
+    assert workspace < 20 * 8 * 300**2  # a few dense features and Gram matrices; steps x N^2 would be more
+
+
+def test_divergence_is_an_error():
+    with pytest.raises(FloatingPointError, match=r"at step \d+"):
+        solver.learn(lambda f: jnp.log(f), 1.0, n_steps=50, optimiser=optax.sgd(10.0))
+    with pytest.raises(FloatingPointError, match="parameters"):
+        solver.learn(lambda f: jnp.sqrt(f), 0.0, n_steps=1)
+
+
+def test_neural_modulation_is_equation_16():
+    f = neural.Neural(*(jnp.asarray(a) for a in ([-0.5], [1.2], [0.7], -0.3)))
+    for k in range(6):
+        by_hand = np.log1p(np.exp(0.7 * max(0.0, -0.5 * k + 1.2) - 0.3))
+        assert float(f(k)) == pytest.approx(by_hand)
+    assert np.all(np.isfinite(neural.random(jax.random.key(0), hidden=4)(np.array([0, 10_000]))))
+    assert np.allclose(neural.flat(0.96, hidden=3)(np.arange(50)), 0.96)
+
+
+def test_flat_start_has_no_dead_unit():
+    gradient = jax.grad(lambda f: jnp.sum(f(np.arange(8)) * jnp.cos(jnp.arange(8))))(neural.flat(hidden=4))
+    assert np.all(np.asarray(gradient.w2) != 0)
+    assert len(np.unique(np.asarray(gradient.w2))) == 4
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: neural.flat(0.0), "value = 0.0"),
+        (lambda: neural.flat(hidden=0), "hidden = 0"),
+        (lambda: neural.random(jax.random.key(0), 0), "hidden = 0"),
+        (lambda: solver.learn(lambda f: f**2, 1.0, n_steps=0), "n_steps = 0"),
+    ],
+)
+def test_bad_arguments_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()

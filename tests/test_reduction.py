@@ -1,0 +1,76 @@
+"""Reduced features have the products of the whole features as their mean, given the features."""
+
+import jax
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from rfcore import evidence, features
+from rfcore.features import modulation, reduction
+from rfcore.graphs import Graph
+
+G = Graph.from_networkx(nx.karate_club_graph()).normalised()
+PHI, PSI = (features.walk_features(jax.random.key(key), G, modulation.diffusion(2.0), 8, 0.2) for key in (0, 1))
+WAYS = {
+    "gaussian": lambda key, phi: reduction.johnson_lindenstrauss(key, phi, 12),
+    "sparse": lambda key, phi: reduction.johnson_lindenstrauss(key, phi, 12, kind="sparse"),
+    "sparse, 3 places": lambda key, phi: reduction.johnson_lindenstrauss(key, phi, 12, kind="sparse", nonzeros=3),
+    "anchors": lambda key, phi: reduction.anchor_points(key, phi, 12),
+}
+
+
+def dense(x):
+    return x.toarray() if sp.issparse(x) else x
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_products_are_unbiased_given_the_features(way):
+    reduced = [[dense(WAYS[way](jax.random.key(key), phi)) for phi in (PHI, PSI)] for key in range(600)]
+    assert reduced[0][0].shape == (34, 12)
+    estimates = np.array([phi @ psi.T for phi, psi in reduced])
+    # The first five rows: 25 entries and their mean.
+    decision = evidence.unbiased(estimates[:, :5, :5], (PHI.toarray() @ PSI.toarray().T)[:5, :5])
+    assert decision.verdict is evidence.Verdict.REPRODUCED, decision.detail
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_kinds_of_input_agree_and_the_key_decides(way):
+    results = [dense(WAYS[way](jax.random.key(0), phi)) for phi in (PHI, PHI.to_scipy(), PHI.toarray())]
+    assert np.allclose(results[0], results[1])
+    assert np.allclose(results[0], results[2])
+    assert not np.allclose(results[0], dense(WAYS[way](jax.random.key(1), PHI)))
+
+
+def test_error_of_the_gaussian_projection_is_that_of_johnson_and_lindenstrauss():
+    """Var[x R R^T y^T] = (|x|^2 |y|^2 + (x . y)^2) / n_features."""
+    x, y = np.array([[1.0, 2.0, 0.0, -1.0]]), np.array([[0.5, 1.0, 3.0, 0.0]])
+    both = np.concatenate([x, y])
+    products = np.empty(4000)
+    for key in range(4000):
+        left, right = reduction.johnson_lindenstrauss(jax.random.key(key), both, 5)
+        products[key] = left @ right
+    expected = (np.sum(x**2) * np.sum(y**2) + np.sum(x * y) ** 2) / 5
+    assert products.var() == pytest.approx(expected, rel=0.1)
+
+
+def test_all_anchors_lose_nothing():
+    assert np.array_equal(reduction.anchor_points(jax.random.key(0), PHI, 34).toarray(), PHI.toarray())
+    assert sp.issparse(reduction.anchor_points(jax.random.key(0), PHI, 4))
+    assert len(np.unique(reduction.anchor_points(jax.random.key(0), np.arange(34.0)[None], 20))) == 20
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda key: reduction.anchor_points(key, PHI, 35), "n_anchors = 35"),
+        (lambda key: reduction.anchor_points(key, PHI, 0), "n_anchors = 0"),
+        (lambda key: reduction.johnson_lindenstrauss(key, PHI, 0), "n_features = 0"),
+        (lambda key: reduction.johnson_lindenstrauss(key, PHI, 3, kind="dense"), "kind = 'dense'"),
+        (lambda key: reduction.johnson_lindenstrauss(key, PHI, 3, "sparse", 0), "nonzeros = 0"),
+        (lambda key: reduction.johnson_lindenstrauss(0, PHI, 3), "key = 0"),
+    ],
+)
+def test_bad_arguments_are_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make(jax.random.key(0))

@@ -186,6 +186,11 @@ def test_fast_blocks_have_the_geometry_of_their_padded_dimension():
             assert jnp.allclose(block @ block.T, cosine + (1 - cosine) * jnp.eye(8), atol=1e-12)
 
 
+def test_fast_lengths_are_those_of_the_padded_dimension():
+    lengths = fast.draw(jax.random.key(0), N, 3).norms
+    assert stats.kstest(np.asarray(lengths), "chi", (4,)).pvalue > 1e-4
+
+
 def test_fast_product_of_no_points_keeps_float32_and_is_differentiable():
     frequencies = fast.draw(jax.random.key(0), 5, 3)
     assert fast.simplex_product(frequencies, np.zeros((0, 3))).shape == (0, 5)

@@ -14,11 +14,17 @@ COLOURS = {
     "iid": "#808691",
     "orthogonal": "#2f80c9",
     "simplex": "#d9622b",
+    "simplex_plus": "#b07d1e",
+    # fast variants: the colour of what they stand in for, drawn dashed
+    "orthogonal_fast": "#2f80c9",
+    "simplex_fast": "#d9622b",
+    "optimised": "#8a6fd1",
     # graph kernels
     "diffusion": "#2f80c9",
     "regularised_laplacian": "#d9622b",
     "p_step": "#3a9464",
     "inverse_cosine": "#a55cb8",
+    "learned": "#1c979c",
     # roles
     "exact": "#757b85",
     "fault": "#c9405a",
@@ -28,10 +34,15 @@ LABELS = {
     "iid": "IID",
     "orthogonal": "orthogonal",
     "simplex": "simplex",
+    "simplex_plus": "simplex+",
+    "orthogonal_fast": "orthogonal, fast",
+    "simplex_fast": "simplex, fast",
+    "optimised": "optimised",
     "diffusion": "diffusion",
     "regularised_laplacian": "2-reg. Laplacian",
     "p_step": "2-step walk",
     "inverse_cosine": "inverse cosine",
+    "learned": "learned",
     "exact": "exact",
 }
 

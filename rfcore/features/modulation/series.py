@@ -1,153 +1,11 @@
-"""Modulation functions: how much a walk of length k counts, which decides the kernel that graph features estimate.
-
-A modulation is a function ``f(k)`` of an integer array of walk lengths. Features phi_1, phi_2 of two
-independent sets of walks on a graph with weights W, under modulations f_1 and f_2, satisfy
-
-::
-
-    E[phi_1 phi_2^T] = (sum_k f_1(k) W^k) (sum_k f_2(k) W^k)^T,  so that f_1 * f_2 = alpha gives sum_k alpha_k W^k
-
-for a symmetric W. Those named after a kernel are for W = D^(-1/2) A D^(-1/2), ``g.normalised()``, and hold the
-regulariser's powers and the constant: the product estimates the kernel of the same name in
-:mod:`rfcore.kernels` itself. Universal Graph Random Features, Theorems 2.1 and 2.2. None overflows for long
-walks. Learned modulations are in :mod:`rfcore.features.neural`.
-"""
+"""Modulations given by their values or by a power series, and the way back from a modulation to its series."""
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import gammaln as jax_gammaln
-from scipy.special import gammaln as host_gammaln
+from scipy.special import gammaln
 
 from rfcore import checks
-
-
-def diffusion(sigma):
-    """Modulation of the diffusion kernel exp(-sigma^2 L / 2).
-
-    ::
-
-        f(k) = exp(-sigma^2 / 4) (sigma^2 / 4)^k / k!
-
-    Parameters
-    ----------
-    sigma : float
-        Above 0. May be traced: f is differentiable in it.
-
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If sigma <= 0.
-    """
-    sigma = checks.real(sigma, "sigma", above=0)
-
-    def f(k):
-        xp, gammaln = _arithmetic(k, sigma)
-        quarter = sigma**2 / 4
-        return xp.exp(k * xp.log(quarter) - gammaln(k + 1.0) - quarter)
-
-    return f
-
-
-def exponential(scale):
-    """Modulation of exp(scale W) for the weights W of whatever graph is walked.
-
-    ::
-
-        f(k) = (scale / 2)^k / k!
-
-    Parameters
-    ----------
-    scale : float
-        May be negative (f alternates) or 0, but not traced.
-
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If scale is no finite number.
-    """
-    scale = checks.real(scale, "scale")
-
-    def f(k):
-        k = np.asarray(k)
-        return np.sign(scale) ** k * np.exp(_power(abs(scale) / 2, k) - host_gammaln(k + 1.0))
-
-    return f
-
-
-def regularised_laplacian(sigma, d):
-    """Modulation of the d-regularised Laplacian kernel (I + sigma^2 L)^(-d).
-
-    ::
-
-        f(k) = (1 + sigma^2)^(-d/2) Gamma(k + d/2) / (Gamma(d/2) k!) (sigma^2 / (1 + sigma^2))^k
-
-    Parameters
-    ----------
-    sigma, d : float
-        Above 0. May be traced: f is differentiable in both.
-
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If sigma <= 0 or d <= 0.
-    """
-    sigma, d = checks.real(sigma, "sigma", above=0), checks.real(d, "d", above=0)
-
-    def f(k):
-        xp, gammaln = _arithmetic(k, sigma, d)
-        log_scale = xp.log1p(sigma**2)
-        log_binomial = gammaln(k + d / 2) - gammaln(d / 2) - gammaln(k + 1.0)
-        return xp.exp(log_binomial + k * (2 * xp.log(sigma) - log_scale) - d / 2 * log_scale)
-
-    return f
-
-
-def p_step(alpha, p):
-    """Modulation of the p-step random walk kernel (alpha I - L)^p.
-
-    ::
-
-        f(k) = binomial(p/2, k) (alpha - 1)^(p/2 - k)
-
-    For even p walks longer than p/2 count nothing; for odd p some of them count negatively.
-
-    Parameters
-    ----------
-    alpha : float
-        At least 2.
-    p : int
-        At least 1.
-
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If alpha < 2 or p < 1.
-    """
-    alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
-
-    def f(k):
-        steps = np.arange(_longest(k))
-        ratios = (p / 2 - steps) / ((steps + 1) * (alpha - 1))
-        return (alpha - 1) ** (p / 2) * np.concatenate([[1.0], np.cumprod(ratios)])[k]
-
-    return f
 
 
 def inverse_cosine():
@@ -168,7 +26,7 @@ def inverse_cosine():
 
     def alpha(k):
         signs = np.where(k % 4 < 2, 1.0, -1.0)
-        return signs * np.exp(k * np.log(np.pi / 4) - host_gammaln(k + 1.0)) / np.sqrt(2)
+        return signs * np.exp(k * np.log(np.pi / 4) - gammaln(k + 1.0)) / np.sqrt(2)
 
     return from_taylor(alpha)
 
@@ -209,7 +67,7 @@ def from_values(values):
     checks.finite(values, "values")
 
     def f(k):
-        xp, _ = _arithmetic(k, values)
+        xp = jnp if isinstance(k, jax.Array) or isinstance(values, jax.Array) else np
         return xp.where(k < len(values), values[xp.minimum(k, len(values) - 1)], 0.0)
 
     return f
@@ -370,27 +228,15 @@ def batch_size(n_walkers, p_halt, delta):
     return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))
 
 
-def _arithmetic(k, *parameters):
-    """NumPy and its log-gamma on the host, JAX's where a length or parameter is a JAX array (or traced)."""
-    if any(isinstance(x, jax.Array) for x in (k, *parameters)):
-        return jnp, jax_gammaln
-    return np, host_gammaln
-
-
-def _power(base, k):
-    """log(base^k), where 0^0 = 1."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.where(k == 0, 0.0, k * np.log(base))
-
-
 def _tabulated(table):
     """Modulation f(k) = table(n)[k], where table(n) computes the first n values; the longest so far is kept."""
     values = np.empty(0)
 
     def f(k):
         nonlocal values
-        if _longest(k) >= len(values):
-            values = table(_longest(k) + 1)
+        longest = int(np.max(k, initial=0))
+        if longest >= len(values):
+            values = table(longest + 1)
         return values[k]
 
     return f
@@ -403,7 +249,3 @@ def _coefficients(alpha):
     if alpha.ndim != 1 or len(alpha) == 0:
         raise ValueError(f"alpha has shape {alpha.shape}; give a vector of Taylor coefficients")
     return from_values(alpha)
-
-
-def _longest(k):
-    return int(np.max(k, initial=0))

@@ -1,0 +1,150 @@
+"""Modulations with a closed form."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.special import gammaln as jax_gammaln
+from scipy.special import gammaln as host_gammaln
+
+from rfcore import checks
+
+
+def diffusion(sigma):
+    """Modulation of the diffusion kernel exp(-sigma^2 L / 2).
+
+    ::
+
+        f(k) = exp(-sigma^2 / 4) (sigma^2 / 4)^k / k!
+
+    Parameters
+    ----------
+    sigma : float
+        Above 0. May be traced: f is differentiable in it.
+
+    Returns
+    -------
+    function of an integer array
+
+    Raises
+    ------
+    ValueError
+        If sigma <= 0.
+    """
+    sigma = checks.real(sigma, "sigma", above=0)
+
+    def f(k):
+        xp, gammaln = _arithmetic(k, sigma)
+        quarter = sigma**2 / 4
+        return xp.exp(k * xp.log(quarter) - gammaln(k + 1.0) - quarter)
+
+    return f
+
+
+def exponential(scale):
+    """Modulation of exp(scale W) for the weights W of whatever graph is walked.
+
+    ::
+
+        f(k) = (scale / 2)^k / k!
+
+    Parameters
+    ----------
+    scale : float
+        May be negative (f alternates) or 0, but not traced.
+
+    Returns
+    -------
+    function of an integer array
+
+    Raises
+    ------
+    ValueError
+        If scale is no finite number.
+    """
+    scale = checks.real(scale, "scale")
+
+    def f(k):
+        k = np.asarray(k)
+        return np.sign(scale) ** k * np.exp(_power(abs(scale) / 2, k) - host_gammaln(k + 1.0))
+
+    return f
+
+
+def regularised_laplacian(sigma, d):
+    """Modulation of the d-regularised Laplacian kernel (I + sigma^2 L)^(-d).
+
+    ::
+
+        f(k) = (1 + sigma^2)^(-d/2) Gamma(k + d/2) / (Gamma(d/2) k!) (sigma^2 / (1 + sigma^2))^k
+
+    Parameters
+    ----------
+    sigma, d : float
+        Above 0. May be traced: f is differentiable in both.
+
+    Returns
+    -------
+    function of an integer array
+
+    Raises
+    ------
+    ValueError
+        If sigma <= 0 or d <= 0.
+    """
+    sigma, d = checks.real(sigma, "sigma", above=0), checks.real(d, "d", above=0)
+
+    def f(k):
+        xp, gammaln = _arithmetic(k, sigma, d)
+        log_scale = xp.log1p(sigma**2)
+        log_binomial = gammaln(k + d / 2) - gammaln(d / 2) - gammaln(k + 1.0)
+        return xp.exp(log_binomial + k * (2 * xp.log(sigma) - log_scale) - d / 2 * log_scale)
+
+    return f
+
+
+def p_step(alpha, p):
+    """Modulation of the p-step random walk kernel (alpha I - L)^p.
+
+    ::
+
+        f(k) = binomial(p/2, k) (alpha - 1)^(p/2 - k)
+
+    For even p walks longer than p/2 count nothing; for odd p some of them count negatively.
+
+    Parameters
+    ----------
+    alpha : float
+        At least 2.
+    p : int
+        At least 1.
+
+    Returns
+    -------
+    function of an integer array
+
+    Raises
+    ------
+    ValueError
+        If alpha < 2 or p < 1.
+    """
+    alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
+
+    def f(k):
+        steps = np.arange(np.max(k, initial=0))
+        ratios = (p / 2 - steps) / ((steps + 1) * (alpha - 1))
+        return (alpha - 1) ** (p / 2) * np.concatenate([[1.0], np.cumprod(ratios)])[k]
+
+    return f
+
+
+def _arithmetic(k, *parameters):
+    """NumPy and its log-gamma on the host, JAX's where a length or parameter is a JAX array (or traced)."""
+    if any(isinstance(x, jax.Array) for x in (k, *parameters)):
+        return jnp, jax_gammaln
+    return np, host_gammaln
+
+
+def _power(base, k):
+    """log(base^k), where 0^0 = 1."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(k == 0, 0.0, k * np.log(base))

@@ -4,7 +4,7 @@ BIN := .venv/bin
 PROFILE ?= quick
 NOTEBOOK ?= all
 .DEFAULT_GOAL := help
-.PHONY: help book test quick paper lab lint sync lock clean
+.PHONY: help book test quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,6 +22,9 @@ quick: .venv/.ready  ## run notebooks at the quick profile: make quick [NOTEBOOK
 
 paper: .venv/.ready  ## run notebooks at the scale of the papers and keep the outputs: make paper [NOTEBOOK=...]
 	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile paper $(NOTEBOOK)
+
+bench: .venv/.ready  ## time features and walks against their peers, against stated goals
+	@for script in tests/benchmarks/bench_*.py; do echo "\n$$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
 
 lab: .venv/.ready  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks

@@ -11,15 +11,15 @@ instead, shows a banner, and `fallbacks` names the set from then on. `provenance
 ``python -m rfcore.datasets`` lists the sets, ``fetch`` downloads them, ``show NAME`` tells all about one.
 """
 
-from .fallback import FallbackWarning, fallbacks
-from .graphs import graph
-from .images import Images, images
-from .meshes import mesh
-from .registry import Entry, File, entries, find
-from .storage import Damaged, Unavailable, provenance
-from .tables import Classification, Regression, Split, classification, regression, split
-from .text import Sentences, sentences
-from .traffic import Traffic, traffic
+from rfcore.datasets.fallback import FallbackWarning, fallbacks
+from rfcore.datasets.graphs import graph
+from rfcore.datasets.images import Images, images
+from rfcore.datasets.meshes import mesh
+from rfcore.datasets.registry import Entry, File, entries, find
+from rfcore.datasets.storage import Damaged, Unavailable, provenance
+from rfcore.datasets.tables import Classification, Regression, Split, classification, regression, split
+from rfcore.datasets.text import Sentences, sentences
+from rfcore.datasets.traffic import Traffic, traffic
 
 __all__ = [
     "Classification",

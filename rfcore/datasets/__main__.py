@@ -5,7 +5,7 @@ import sys
 
 from tqdm import tqdm
 
-from . import network, registry, storage
+from rfcore.datasets import network, registry, storage
 
 
 def main(arguments: list[str] | None = None) -> int:

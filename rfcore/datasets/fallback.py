@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from .registry import Entry
-from .storage import Unavailable
+from rfcore.datasets.registry import Entry
+from rfcore.datasets.storage import Unavailable
 
 _fallen: dict[str, str] = {}
 

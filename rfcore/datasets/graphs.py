@@ -2,9 +2,9 @@
 
 import networkx as nx
 
-from . import registry, stand_ins, storage
-from .fallback import real_or_stand_in
-from .labels import encode
+from rfcore.datasets import registry, stand_ins, storage
+from rfcore.datasets.fallback import real_or_stand_in
+from rfcore.datasets.labels import encode
 
 
 def graph(name: str, *, fallback: bool = False) -> nx.Graph:

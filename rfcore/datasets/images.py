@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import registry, stand_ins, storage
-from .fallback import real_or_stand_in
-from .registry import Entry
-from .unpack import CIFAR10_RECORD
+from rfcore.datasets import registry, stand_ins, storage
+from rfcore.datasets.fallback import real_or_stand_in
+from rfcore.datasets.registry import Entry
+from rfcore.datasets.unpack import CIFAR10_RECORD
 
 
 class Images(NamedTuple):

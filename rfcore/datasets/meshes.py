@@ -6,8 +6,8 @@ import io
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from . import registry, stand_ins, storage
-from .fallback import real_or_stand_in
+from rfcore.datasets import registry, stand_ins, storage
+from rfcore.datasets.fallback import real_or_stand_in
 
 if TYPE_CHECKING:
     import trimesh

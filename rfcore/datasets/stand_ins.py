@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 from scipy import ndimage, spatial
 
-from .registry import Entry
+from rfcore.datasets.registry import Entry
 
 
 def _seed(entry: Entry) -> int:

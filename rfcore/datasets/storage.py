@@ -19,9 +19,9 @@ from pathlib import Path
 
 import pooch
 
-from . import network
-from .registry import File
-from .unpack import unpack
+from rfcore.datasets import network
+from rfcore.datasets.registry import File
+from rfcore.datasets.unpack import unpack
 
 # What gzip, zip and tar raise on bytes that are not theirs. Not OSError: an unreadable file is not a bad one.
 _BAD = (gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, tarfile.TarError, EOFError, KeyError, ValueError)

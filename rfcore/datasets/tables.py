@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import registry, stand_ins, storage
-from .fallback import real_or_stand_in
-from .labels import encode
+from rfcore.datasets import registry, stand_ins, storage
+from rfcore.datasets.fallback import real_or_stand_in
+from rfcore.datasets.labels import encode
 
 # Columns that hold words, not numbers: one-hot. The numbers of cmc stay numbers, as in the authors' loader.
 _WORDS = {"abalone": (0,), "car": range(6), "nursery": range(8), "chess": range(6)}

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from . import registry, stand_ins, storage
-from .fallback import real_or_stand_in
+from rfcore.datasets import registry, stand_ins, storage
+from rfcore.datasets.fallback import real_or_stand_in
 
 
 class Sentences(NamedTuple):

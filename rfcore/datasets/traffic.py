@@ -7,9 +7,9 @@ from typing import NamedTuple
 import networkx as nx
 import numpy as np
 
-from . import registry, stand_ins, storage
-from .fallback import real_or_stand_in
-from .registry import Entry
+from rfcore.datasets import registry, stand_ins, storage
+from rfcore.datasets.fallback import real_or_stand_in
+from rfcore.datasets.registry import Entry
 
 
 class Traffic(NamedTuple):

@@ -27,10 +27,10 @@ A claim that comes out "not reproduced" stops the run. Is it the paper's? Then e
 ``expected = "not reproduced"`` and a ``why``. Never widen a tolerance or try another seed.
 """
 
-from .claims import claims_of, decisions, entries, entry_verdict, headline, scorecard
-from .ledger import Ledger
-from .statistics import bound, identity, order, slope, unbiased, value
-from .verdicts import Decision, Verdict, erratum, not_run, scaled
+from rfcore.evidence.claims import claims_of, decisions, entries, entry_verdict, headline, scorecard
+from rfcore.evidence.ledger import Ledger
+from rfcore.evidence.statistics import bound, identity, order, slope, unbiased, value
+from rfcore.evidence.verdicts import Decision, Verdict, erratum, not_run, scaled
 
 __all__ = [
     "Decision",

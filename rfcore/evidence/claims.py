@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from .verdicts import Decision, Verdict
+from rfcore.evidence.verdicts import Decision, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "data" / "claims"

@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from .claims import RULES, claims_of, results_folder
-from .verdicts import not_run, with_error
+from rfcore.evidence.claims import RULES, claims_of, results_folder
+from rfcore.evidence.verdicts import not_run, with_error
 
 
 class Ledger:

@@ -24,9 +24,9 @@ from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
-from .claims import ROOT, claims_of, results_folder
-from .ledger import code_sha256, environment
-from .verdicts import Verdict
+from rfcore.evidence.claims import ROOT, claims_of, results_folder
+from rfcore.evidence.ledger import code_sha256, environment
+from rfcore.evidence.verdicts import Verdict
 
 CELL_SECONDS = {"quick": 300, "paper": 3600}  # a hang should be found the same day
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri, stdtr, stdtrit
 from scipy.stats import binom
 
-from .verdicts import Decision, Verdict
+from rfcore.evidence.verdicts import Decision, Verdict
 
 POWER = 0.9  # the bias that `unbiased` calls detectable would be caught nine times in ten
 

@@ -6,7 +6,8 @@ it; that of Fourier features follows from its continuation to imaginary argument
 are computed in logarithms or as sums without cancellation, so that nothing overflows between d = 2 and 512 and for
 v from 0 to 30, and all are differentiable in v or in the points.
 
-Results come in the default float dtype: enable x64 for errors below 1e-6.
+Results come in the default float dtype: enable x64 for errors below 1e-6. The moments of graph features
+(:func:`walk_feature_moments`, :func:`walk_gram_mse`) are float64 NumPy.
 """
 
 from rfcore.theory import printed
@@ -15,12 +16,15 @@ from rfcore.theory.conformity import (
     log_conformity,
     log_conformity_at_angle,
     log_conformity_of,
+    log_conformity_of_directions,
     partners,
 )
 from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.positive import positive_gap, positive_mse, positive_mse_ratio
 from rfcore.theory.structured import fast_bias
+from rfcore.theory.threshold import fourier_threshold
+from rfcore.theory.walks import walk_feature_moments, walk_gram_mse
 
 __all__ = [
     "COUPLINGS",
@@ -29,9 +33,11 @@ __all__ = [
     "fourier_mse",
     "fourier_mse_ratio",
     "fourier_mse_ratio_asymptotic",
+    "fourier_threshold",
     "log_conformity",
     "log_conformity_at_angle",
     "log_conformity_of",
+    "log_conformity_of_directions",
     "log_pair_density",
     "log_pair_density_at_angle",
     "partners",
@@ -39,4 +45,6 @@ __all__ = [
     "positive_mse",
     "positive_mse_ratio",
     "printed",
+    "walk_feature_moments",
+    "walk_gram_mse",
 ]

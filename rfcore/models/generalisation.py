@@ -20,9 +20,7 @@ def spectral_radius(g):
     ValueError
         If the graph is directed.
     """
-    if not g.is_symmetric:
-        raise ValueError("g is directed; give an undirected graph")
-    if g.n_nodes < 50:
+    if _symmetric(g).n_nodes < 50:
         return float(np.abs(np.linalg.eigvalsh(g.to_scipy().toarray())).max())
     start = np.ones(g.n_nodes)  # a fixed start, so that the last digits do not change from call to call
     largest = scipy.sparse.linalg.eigsh(g.to_scipy(), k=1, v0=start, return_eigenvectors=False)
@@ -38,17 +36,17 @@ def rademacher_bound(bounds, radius, n_samples):
 
     Parameters
     ----------
-    bounds : array, shape (n_terms,)
+    bounds : array, shape (n_terms,) or (n_families, n_terms)
         Largest modulus of each Taylor coefficient.
     radius : float
         Spectral radius of W.
     n_samples : int
-        Number of nodes in the sample, which must be distinct: the proof takes a vector of signs on the sample to
-        have squared length n_samples, which repeats would break.
+        Number of nodes in the sample. The proof in the paper bounds the supremum over the signs and needs distinct
+        nodes; :func:`rademacher_trace_bound` gives one that does not.
 
     Returns
     -------
-    float
+    float, or float64 array of shape (n_families,)
 
     Raises
     ------
@@ -60,7 +58,43 @@ def rademacher_bound(bounds, radius, n_samples):
     Universal Graph Random Features, Theorem 2.3 (Eq. 10).
     """
     radius, n_samples = checks.real(radius, "radius", least=0), checks.count(n_samples, "n_samples")
-    return float(np.sqrt(np.polynomial.polynomial.polyval(radius, _bounds(bounds)) / n_samples))
+    bounds = _bounds(bounds)
+    return np.sqrt(bounds @ radius ** np.arange(bounds.shape[-1]) / n_samples)[()]
+
+
+def rademacher_trace_bound(g, sample, bounds):
+    """A sharper bound than that of Theorem 2.3, by Jensen's inequality, for samples with or without repeats.
+
+    ::
+
+        1/m sqrt( sum_i bounds_i sum_{s in S} (|W|^i)_ss ),   |W| the matrix absolute value
+
+    because sqrt is concave, |s^T (W^i)_SS s| <= s^T (|W|^i)_SS s, and the mean of the latter over independent
+    signs is its trace. Every (|W|^i)_ss <= radius^i, so that this is never above Theorem 2.3's.
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected.
+    sample : int array, shape (m,)
+        Nodes S.
+    bounds : array, shape (n_terms,) or (n_families, n_terms)
+        Largest modulus of each Taylor coefficient.
+
+    Returns
+    -------
+    float, or float64 array of shape (n_families,)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, nodes are not in it, or a bound is negative or not finite.
+    """
+    sample, bounds = _nodes(g, sample), _bounds(bounds)
+    eigenvalues, vectors = np.linalg.eigh(_symmetric(g).to_scipy().toarray())
+    weights = np.sum(vectors[sample] ** 2, axis=0)
+    powers = np.abs(eigenvalues)[None, :] ** np.arange(bounds.shape[-1])[:, None]
+    return (np.sqrt(bounds @ (powers @ weights)) / len(sample))[()]
 
 
 def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
@@ -74,39 +108,40 @@ def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
     ----------
     key : JAX PRNG key
     g : rfcore.graphs.Graph
+        Undirected.
     sample : int array, shape (m,)
-        Distinct nodes S.
-    bounds : array, shape (n_terms,)
-        Largest modulus of each Taylor coefficient.
+        Nodes S; repeats count as often as they stand.
+    bounds : array, shape (n_terms,) or (n_families, n_terms)
+        Largest modulus of each Taylor coefficient. Families share the signs.
     n_draws : int
         At least 2.
 
     Returns
     -------
-    (float, float)
-        The mean over the draws, and its standard error.
+    (mean, standard error)
+        Over the draws: floats, or float64 arrays of shape (n_families,).
 
     Raises
     ------
     ValueError
-        If nodes repeat or are not in the graph, a bound is negative or not finite, or n_draws < 2.
+        If the graph is directed, nodes are not in it, a bound is negative or not finite, or n_draws < 2.
 
     Notes
     -----
-    Universal Graph Random Features, Eqs 34 and 35 with the supremum over alpha taken exactly.
+    Universal Graph Random Features, Eqs 34 and 35 with the supremum over all |alpha_i| <= bounds_i. Only positive
+    semidefinite kernels have features, so this is the complexity of the family if all those where the supremum is
+    reached are: where sum_{i >= 1} bounds_i radius^i <= bounds_0. Elsewhere it is an upper bound.
     """
-    sample, bounds, n_draws = np.asarray(sample), _bounds(bounds), checks.count(n_draws, "n_draws", least=2)
-    inside = np.isin(sample, np.arange(g.n_nodes))
-    if sample.ndim != 1 or len(sample) == 0 or len(np.unique(sample)) < len(sample) or not inside.all():
-        raise ValueError(f"sample = {sample}; give distinct nodes of the graph, 0 to {g.n_nodes - 1}")
+    sample, bounds, n_draws = _nodes(g, sample), _bounds(bounds), checks.count(n_draws, "n_draws", least=2)
     signs = np.zeros((g.n_nodes, n_draws))
-    signs[sample] = jax.random.rademacher(key, (len(sample), n_draws))
-    W, moved, total = g.to_scipy(), signs, np.zeros(n_draws)
-    for i, bound in enumerate(bounds):
-        moved = W @ moved if i else moved
-        total += bound * np.abs(np.sum(signs * moved, axis=0))
-    draws = np.sqrt(total) / len(sample)
-    return float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(n_draws))
+    np.add.at(signs, sample, jax.random.rademacher(key, (len(sample), n_draws)))
+    W, moved, forms = _symmetric(g).to_scipy(), signs, np.empty((bounds.shape[-1] + 1, n_draws))
+    for i in range(0, bounds.shape[-1], 2):  # s^T W^2i s = |W^i s|^2, and one hop more
+        further = W @ moved
+        forms[i], forms[i + 1] = np.sum(moved**2, axis=0), np.sum(moved * further, axis=0)
+        moved = further
+    draws = np.sqrt(bounds @ np.abs(forms[:-1])) / len(sample)
+    return draws.mean(axis=-1)[()], (draws.std(axis=-1, ddof=1) / np.sqrt(n_draws))[()]
 
 
 def margin_loss(scores, labels, margin):
@@ -154,6 +189,19 @@ def margin_bound(loss, complexity, margin, n_samples, delta):
 
 def _bounds(bounds):
     bounds = checks.finite(np.asarray(bounds, dtype=float), "bounds")
-    if bounds.ndim != 1 or len(bounds) == 0 or bounds.min() < 0:
+    if bounds.ndim not in (1, 2) or bounds.size == 0 or bounds.min() < 0:
         raise ValueError(f"bounds = {bounds}; give a vector of numbers of at least 0, one a Taylor coefficient")
     return bounds
+
+
+def _nodes(g, sample):
+    sample = np.asarray(sample)
+    if sample.ndim != 1 or len(sample) == 0 or not np.isin(sample, np.arange(g.n_nodes)).all():
+        raise ValueError(f"sample = {sample}; give nodes of the graph, 0 to {g.n_nodes - 1}")
+    return sample
+
+
+def _symmetric(g):
+    if not g.is_symmetric:
+        raise ValueError("g is directed; give an undirected graph")
+    return g

@@ -121,9 +121,10 @@ def deconvolve(alpha, f2):
 
         f1 * f2 = alpha:   f1(i) = (alpha_i - sum_{p=1}^{i} f2(p) f1(i - p)) / f2(0)
 
-    Every f2 with f2(0) != 0 has exactly one partner. A bad choice of f2 makes f1 grow with the length (as
-    r^-i, where r is the modulus of the zero of sum_k f2(k) z^k next to 0): unbiased still, but with a variance
-    that may not exist.
+    Every f2 with f2(0) != 0 has exactly one partner, but a bad choice of f2 makes f1 grow with the length, as
+    r^-i, where r is the modulus of the zero of sum_k f2(k) z^k next to 0 (of those that alpha does not share).
+    The estimate has a variance while r > spectral radius of W / sqrt(1 - p_halt), roughly; it is unbiased while
+    sum_k |f(k)| radius^k converges for both of the pair; below that its mean does not exist.
 
     Parameters
     ----------

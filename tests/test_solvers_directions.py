@@ -7,7 +7,7 @@ import pytest
 
 from rfcore import couplings, theory
 from rfcore.couplings import directions, weight_dependent
-from rfcore.solvers.directions import optimised
+from rfcore.solvers.directions import optimised, weight_independent
 
 LENGTHS = np.sqrt(np.random.default_rng(0).chisquare(6, size=6))
 
@@ -46,6 +46,17 @@ def test_as_a_coupling_it_needs_norms_and_a_rotation():
     block = optimised(couplings.norms.independent(key_norms, 3, 3), 1.0)
     omega = block @ directions.haar(key_rotation, 3)[0]
     assert conformity(omega, 1.0) == pytest.approx(conformity(block, 1.0), abs=1e-12)
+
+
+def test_without_norms_any_start_ends_at_the_simplex():
+    for seed, m in ((0, 3), (1, 3), (2, 2)):  # two vectors in three dimensions oppose each other
+        found = weight_independent(np.random.default_rng(seed).normal(size=(m, 3)), 1.5)
+        gram = found @ found.T
+        assert np.allclose(gram, np.where(np.eye(m), 1.0, -1 / (m - 1)), atol=1e-6)
+    with pytest.raises(ValueError, match="directions has shape"):
+        weight_independent(np.ones((1, 3)), 1.0)
+    with pytest.raises(ValueError, match=r"v = 0.0; give a number above"):
+        weight_independent(np.eye(3), 0.0)
 
 
 @pytest.mark.parametrize(

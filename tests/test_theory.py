@@ -78,6 +78,21 @@ def test_conformity_of_given_frequencies_is_the_mean_over_their_pairs():
     check_grads(lambda o: theory.log_conformity_of(o, 1.5), (jnp.asarray(omega),), order=1, modes=["rev"])
 
 
+def test_conformity_of_directions_is_what_frequencies_of_random_norms_have_on_average():
+    v, n = 0.8, 40_000
+    u = np.random.default_rng(0).normal(size=(3, 4))
+    unit = u / np.linalg.norm(u, axis=1, keepdims=True)
+    norms = np.sqrt(np.random.default_rng(1).chisquare(4, size=(n, 3)))
+    i, j = np.triu_indices(3, 1)
+    lengths = np.linalg.norm(norms[:, i, None] * unit[i] + norms[:, j, None] * unit[j], axis=2)
+    per_draw = hyp0f1(2.0, v**2 * lengths**2 / 4).mean(axis=1)
+    z = (per_draw.mean() - np.exp(float(theory.log_conformity_of_directions(u, v)))) / (per_draw.std() / np.sqrt(n))
+    assert abs(z) < 4
+    corners = couplings.directions.simplex(jax.random.key(0), 5, 5)
+    ours = theory.log_conformity_of_directions(3 * corners, 2.0)
+    assert float(ours) == pytest.approx(float(theory.log_conformity(2.0, 5, "simplex")), abs=1e-12)
+
+
 def test_iid_conformity_is_exp_v_squared():
     v = jnp.linspace(0, 25, 11)
     assert jnp.allclose(theory.log_conformity(v, 5, "iid"), v**2, rtol=1e-12)
@@ -206,6 +221,19 @@ def test_orthogonality_gap_of_fourier_features_changes_sign_where_it_was_measure
         assert before * after < 0
 
 
+def test_threshold_is_the_first_sign_change_of_the_gap_in_high_precision():
+    for d in (3, 6, 64, 256):
+        crossing = theory.fourier_threshold(d)
+        with mpmath.workdps(60 + int(crossing**2)):
+
+            def gap(z, d=d):
+                minus_half = -mpmath.mpf(z) ** 2 / 2
+                return mpmath.exp(2 * minus_half) - mpmath.hyp1f1(d, mpmath.mpf(d) / 2, minus_half)
+
+            assert gap(crossing - 1e-10) > 0 > gap(crossing + 1e-10)
+            assert all(gap(z) > 0 for z in np.linspace(1, crossing - 0.01, 40))
+
+
 def test_simplex_hurts_fourier_features_in_the_plane_and_orthogonal_helps():
     z = np.linspace(0.1, 3, 8)
     assert np.all(theory.fourier_mse_ratio(z, 2, 2, "simplex") > 1)
@@ -251,6 +279,30 @@ def test_densities_are_those_of_chi_laws_and_of_equation_20():
         assert float(theory.log_pair_density_at_angle(w, d, cosine)) == pytest.approx(truth, abs=1e-11)
 
 
+def test_printed_first_line_of_equation_56_is_the_printed_integral_and_right_only_at_right_angles():
+    w, d = np.array([0.5, 2.0, 3.5]), 4
+    right = np.exp(theory.log_pair_density_at_angle(w, d, 0.0))
+    assert np.allclose(theory.printed.pair_density_at_angle(w, d, 0.0), right, rtol=1e-12)
+    for cosine in (-1 / 3, 0.4):
+
+        def printed(phi, length, s_of=lambda phi, c=cosine: 1 + np.sin(2 * phi) * c):
+            s = s_of(phi)
+            chi = stats.chi(d).pdf
+            return length / np.sqrt(s) * chi(length * np.cos(phi) / np.sqrt(s)) * chi(length * np.sin(phi) / s)
+
+        truth = [quad(printed, 0, np.pi / 2, args=(length,))[0] for length in w]
+        assert np.allclose(theory.printed.pair_density_at_angle(w, d, cosine), truth, rtol=1e-9)
+        assert not np.allclose(truth, np.exp(theory.log_pair_density_at_angle(w, d, cosine)), rtol=0.02)
+
+
+def test_printed_equation_77_is_the_printed_ratio():
+    d, m, z = 5, 3, 1.3
+    rho = float(mpmath.hyp1f1(d, d / 2, -(z**2) / 2))
+    printed = 1 + 2 * (m - 1) / (1 + np.exp(-(z**2))) ** 2 * (rho - np.exp(-(z**2)))
+    assert float(theory.printed.fourier_mse_ratio(z, d, m)) == pytest.approx(printed, rel=1e-12)
+    assert float(theory.printed.fourier_mse_ratio(0.0, d, m)) == 1  # where the true ratio is 1 - (m - 1) / (d + 2)
+
+
 def test_bias_of_fast_couplings_by_enumeration():
     for v, orthogonal, simplex in [
         ((1, 1, 1, 1), 1.2267, 0.9830),
@@ -283,7 +335,15 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
         (lambda: theory.log_conformity_at_angle(29.0, 3, 1.0), "v sqrt.* has values"),
         (lambda: theory.log_conformity_of(np.ones((1, 2)), 1.0), "omega has shape"),
         (lambda: theory.log_conformity_of(100 * np.ones((2, 2)), 30.0), "must not exceed 1200"),
+        (lambda: theory.log_conformity_of_directions(np.ones((1, 2)), 1.0), "directions has shape"),
+        (lambda: theory.log_conformity_of_directions(np.zeros((2, 2)), 1.0), "a row of length 0"),
         (lambda: theory.log_pair_density(0.0, 3, "simplex"), "w has the value"),
+        (lambda: theory.fourier_threshold(2), "d = 2; give a whole number of at least 3"),
+        (lambda: theory.fourier_threshold(257), "d = 257; the search"),
+        (lambda: theory.printed.pair_density_at_angle(0.0, 3, 0.1), "w has the value"),
+        (lambda: theory.printed.pair_density_at_angle(1.0, 3, 1.1), "cosine = 1.1; it must not exceed"),
+        (lambda: theory.printed.pair_density_at_angle(1.0, 3, -1), "cosine = -1.0; give a number above"),
+        (lambda: theory.printed.fourier_mse_ratio(-1.0, 3, 2), "z has values"),
         (lambda: theory.log_pair_density(1.0, 1, "simplex"), "d = 1"),
         (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "x has shape"),
         (lambda: theory.fourier_mse(np.ones(3), 40 * np.ones(3), 1, "iid"), "x - y. has values"),

@@ -1,4 +1,4 @@
-"""The best directions for given norms and one given distance, by numerical optimisation."""
+"""The best directions for one given distance, for norms that are given or not yet drawn, by numerical optimisation."""
 
 import jax
 import jax.numpy as jnp
@@ -51,17 +51,68 @@ def optimised(lengths, v, start=None):
     if start.shape != (len(lengths), len(lengths)):
         raise ValueError(f"start has shape {start.shape}; give one direction a length, shape {2 * lengths.shape}")
     theory.log_conformity_of(_vectors(start, lengths), v)  # complains about v out of range; below it is traced
+    return _vectors(_minimum(_objective, start, lengths, v), lengths)
+
+
+def weight_independent(start, v):
+    """Directions that minimise the RF-conformity at v if the norms are chi_d and drawn independently of them.
+
+    ::
+
+        argmin over directions of  sum_{i != j} rho_theta(v),  theta the angle between u_i and u_j
+
+    L-BFGS from the given start. Theorem 3.4 says where it must end: at the corners of a simplex.
+
+    Parameters
+    ----------
+    start : array, shape (m, d)
+        At least two vectors of any length above 0 to start from.
+    v : float
+        |x + y|, above 0 and at most 30 / sqrt(2).
+
+    Returns
+    -------
+    array, shape (m, d), rows of length 1
+
+    Raises
+    ------
+    ValueError
+        If start is no matrix of at least two finite rows other than 0, or v is out of range.
+    RuntimeError
+        If the optimiser stops away from a stationary point.
+
+    Notes
+    -----
+    Simplex Random Features, Theorem 3.4. Enable x64.
+    """
+    start, v = checks.finite(np.asarray(start, dtype=float), "start"), checks.real(v, "v", above=0)
+    theory.log_conformity_of_directions(start, v)  # complains; below, it is traced
+    found = _minimum(_objective_of_directions, start, v).reshape(start.shape)
+    return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+
+def _minimum(objective, start, *arguments):
+    def flat(free):
+        value, slope = objective(free.reshape(start.shape), *arguments)
+        return value, np.ravel(slope)
+
     options = {"ftol": 1e-16, "gtol": 1e-9, "maxiter": 10_000}  # to the last digit: the gains to be seen are small
-    found = minimize(_objective, start.ravel(), args=(lengths, v), jac=True, method="L-BFGS-B", options=options)
+    found = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
     if not np.abs(found.jac).max() < 1e-6 * max(1.0, found.fun):
         raise RuntimeError(f"L-BFGS stopped at slope {np.abs(found.jac).max()} ({found.message}); enable x64")
-    return _vectors(found.x, lengths)
+    return found.x
 
 
 @jax.jit
 @jax.value_and_grad
 def _objective(free, lengths, v):
     return theory.log_conformity_of(_vectors(free, lengths), v)
+
+
+@jax.jit
+@jax.value_and_grad
+def _objective_of_directions(free, v):
+    return theory.log_conformity_of_directions(free, v)
 
 
 def _vectors(free, lengths):

@@ -2,11 +2,13 @@
 
 import jax.numpy as jnp
 import numpy as np
-from scipy.special import gammaln, xlogy
+from scipy.special import gammaln, roots_legendre, xlogy
+from scipy.stats import chi
 
 from rfcore import checks
 from rfcore.theory.conformity import log_conformity
-from rfcore.theory.series import check_range, pair
+from rfcore.theory.fourier import fourier_mse_ratio as right_fourier_mse_ratio
+from rfcore.theory.series import check_range, pair, radius
 
 
 def simplex_conformity(v, d, n_terms=200):
@@ -89,3 +91,85 @@ def positive_gap(x, y, m):
     shrink = 2 * jnp.sum(x**2) + 2 * jnp.sum(y**2)
     right, wrong = v**2 - shrink, log_conformity(jnp.sqrt(2) * v, d, "orthogonal") - shrink
     return (m - 1) / m * (jnp.exp(right) - jnp.exp(wrong))
+
+
+def pair_density_at_angle(w, d, cosine, n_nodes=400):
+    """Density of w = |omega_i + omega_j| by the first line of the derivation, Eq. 56, as it stands there.
+
+    ::
+
+        integral over phi in [0, pi/2] of  w / sqrt(s) p(w cos(phi) / sqrt(s)) p(w sin(phi) / s),
+        s = 1 + sin(2 phi) cos(theta),  p the density of chi_d
+
+    The Jacobian of r = w / sqrt(s) is w / s, not w / sqrt(s), and the last s has lost its root. The second line of
+    Eq. 56, which is Eq. 20, is right: :func:`rfcore.theory.log_pair_density_at_angle`. The lines agree at right angles.
+
+    Parameters
+    ----------
+    w : array
+        Above 0.
+    d : int
+    cosine : float
+        Above -1 and at most 1.
+    n_nodes : int
+        Nodes of the Gauss-Legendre quadrature.
+
+    Returns
+    -------
+    numpy array, the shape of w
+
+    Raises
+    ------
+    ValueError
+        If w <= 0 somewhere or not finite, d < 1, n_nodes < 1, or the cosine is out of range.
+
+    Notes
+    -----
+    Simplex Random Features, Appendix A.5.
+    """
+    w, d = checks.finite(np.asarray(w, dtype=float), "w"), checks.count(d, "d")
+    cosine, n_nodes = checks.real(cosine, "cosine", above=-1), checks.count(n_nodes, "n_nodes")
+    if w.size and not w.min() > 0:
+        raise ValueError(f"w has the value {w.min()}; give lengths above 0")
+    if cosine > 1:
+        raise ValueError(f"cosine = {cosine}; it must not exceed 1")
+    nodes, weights = roots_legendre(n_nodes)
+    phi, w = np.pi / 4 * (nodes + 1), w[..., None]
+    s = 1 + np.sin(2 * phi) * cosine
+    p = chi(d).pdf
+    integrand = w / np.sqrt(s) * p(w * np.cos(phi) / np.sqrt(s)) * p(w * np.sin(phi) / s)
+    return integrand @ weights * np.pi / 4
+
+
+def fourier_mse_ratio(z, d, m):
+    """Error of orthogonal over that of independent Fourier features by Eq. 77, where a sign is wrong.
+
+    ::
+
+        1 + 2 (m - 1) (rho(z) - e^(-z^2)) / (1 + e^(-z^2))^2,  rho(z) = E[cos(omega_1 . z) cos(omega_2 . z)]
+
+    The error of independent features has (1 - e^(-z^2))^2, as Eq. 74 says and as the end of the proof (Eq. 86) has
+    it again; the right ratio is :func:`rfcore.theory.fourier_mse_ratio`.
+
+    Parameters
+    ----------
+    z : array
+        |x - y|, between 0 and 30.
+    d, m : int
+        Dimension; number of frequencies.
+
+    Returns
+    -------
+    array, the shape of z
+
+    Raises
+    ------
+    ValueError
+        As :func:`rfcore.theory.fourier_mse_ratio`.
+
+    Notes
+    -----
+    Simplex Random Features, Appendix A.9.
+    """
+    square = radius(z, "z") ** 2
+    return 1 + (right_fourier_mse_ratio(z, d, m, "orthogonal") - 1) * jnp.tanh(square / 2) ** 2

@@ -102,7 +102,7 @@ def hops_of(g, p_halt):
     edge = np.empty(len(g.indices), dtype=complex)
     edge.real, edge.imag = g.indices, np.repeat(g.neighbour_counts / (1 - p_halt), g.neighbour_counts)
     edge.imag *= g.weights
-    return Hops(node, edge, bool(np.any(g.neighbour_counts == 0)))
+    return Hops(node, edge, not g.neighbour_counts.all())
 
 
 def walk(rng, hops, nodes, lengths, last_step=None):
@@ -116,28 +116,33 @@ def walk(rng, hops, nodes, lengths, last_step=None):
     longest = -int(ends.min(initial=0))
     if longest < 2**15:
         ends = ends.astype(np.int16)  # which NumPy sorts in linear time
-    order = np.argsort(ends, kind="stable")
+    order = ends.argsort(kind="stable")
     ends = ends[order]
     if last_step is not None:
         longest = min(longest, last_step)
-    size = n_rows + int(np.minimum(lengths, longest).sum(dtype=np.int64))  # what there is without dead ends
+    steps = -np.arange(1, longest + 1, dtype=ends.dtype)
+    alive = ends.searchsorted(steps, side="right").tolist()
+    size = n_rows + sum(alive)  # what there is without dead ends
     rows, visited, loads = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
     rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
 
     row = (order // n_walks).astype(np.int32)
     node, load = nodes[row], np.ones(len(row))
     counts, start = [n_rows], n_rows
-    for step in range(1, longest + 1):
-        n_alive = np.searchsorted(ends, ends.dtype.type(-step), side="right")
+    for step in range(longest):
+        n_alive = alive[step]
         row, node, load = row[:n_alive], node[:n_alive], load[:n_alive]
         here = hops.node.take(node)
         if hops.dead_ends:
             goes_on = here.imag > 0
             ends, row, load, here = ends[:n_alive][goes_on], row[goes_on], load[goes_on], here[goes_on]
+            alive[step:] = ends.searchsorted(steps[step:], side="right").tolist()
         # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
-        edge = (rng.random(len(row)) * here.imag).astype(np.int64)
-        edge += here.real.astype(np.int64)
-        hop = hops.edge.take(edge, mode="clip")  # spares a pass over the bounds, which always hold
+        edge = rng.random(len(row))
+        edge *= here.imag
+        np.floor(edge, out=edge)
+        edge += here.real
+        hop = hops.edge.take(edge.astype(np.intp), mode="clip")  # spares a pass over the bounds, which always hold
         new = slice(start, start + len(row))
         rows[new] = row
         visited[new] = hop.real

@@ -191,17 +191,33 @@ def test_progress_bar_counts_nodes_and_changes_nothing(monkeypatch, capsys):
     assert np.array_equal(quiet.toarray(), watched.toarray())
 
 
-@pytest.mark.parametrize("rows", [3, 4000])  # assembled by sorting rows, by counting
-def test_assembly_adds_what_falls_on_one_cell(rows):
+ASSEMBLY = {
+    "dense sums": (3, 50, 500),
+    "many deposits a cell": (40, 50, 12_000),
+    "sorted rows": (3, 5000, 500),
+    "counting sorts": (4000, 50, 12_000),
+}
+
+
+@pytest.mark.parametrize("case", ASSEMBLY)
+def test_assembly_adds_what_falls_on_one_cell(case):
+    n_rows, n_nodes, n_entries = ASSEMBLY[case]
     rng = np.random.default_rng(0)
-    row, node = rng.integers(rows, size=12_000), rng.integers(50, size=12_000)
-    values = rng.integers(-3, 4, size=12_000).astype(float)
-    entries = slice(None) if rows > 3 else slice(500)
-    dense = np.zeros((rows, 50))
-    np.add.at(dense, (row[entries], node[entries]), values[entries])
-    matrix = assembly.assembled(row[entries], node[entries], values[entries], (rows, 50))
+    row, node = (rng.integers(n, size=n_entries).astype(np.int32) for n in (n_rows, n_nodes))
+    values = rng.integers(-3, 4, size=n_entries).astype(float)
+    dense = np.zeros((n_rows, n_nodes))
+    np.add.at(dense, (row, node), values)
+    matrix = assembly.assembled(row, node, values, (n_rows, n_nodes))
     assert np.array_equal(matrix.toarray(), dense)
     assert matrix.has_canonical_format
+    assert matrix.indices.dtype == np.int32
+
+
+def test_stream_is_the_one_that_philox_gives_for_the_key():
+    words, purpose, chunk = streams.words(jax.random.key(123)), 2, 7
+    ours = streams.generator(words, purpose, chunk).random(9)
+    theirs = np.random.Generator(np.random.Philox(key=[words, purpose], counter=[0, 0, 0, chunk])).random(9)
+    assert np.array_equal(ours, theirs)
 
 
 @pytest.mark.parametrize("guess", [0, 10, 1000])

@@ -6,6 +6,13 @@ import scipy.sparse as sp
 
 def assembled(row, node, values, shape):
     """CSR array with the given entries; those of one row at one node are added."""
+    n_cells = shape[0] * shape[1]
+    if n_cells <= max(len(values), 4096):  # a small graph: dense sums are within reach, and need no sorting
+        sums = np.bincount(row * np.intp(shape[1]) + node, values, n_cells)
+        cells = np.flatnonzero(sums)
+        indptr = cells.searchsorted(np.arange(0, n_cells + 1, shape[1]))
+        parts = sums[cells], (cells % shape[1]).astype(np.int32), indptr.astype(np.int32)
+        return sp.csr_array(parts, shape=shape)
     if len(values) < max(shape[1] // 8, 8192):  # few rows of a large graph, or little altogether
         return sp.coo_array((values, (row, node)), shape=shape).tocsr()
     # Two counting sorts, by node and then by row, in place of a comparison sort of every row: a third of the time.

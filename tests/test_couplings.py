@@ -14,7 +14,7 @@ from rfcore import couplings, theory
 from rfcore.couplings import directions, fast, norms, weight_dependent
 
 COUPLINGS = [couplings.iid, couplings.orthogonal, couplings.simplex, couplings.simplex_plus]
-FAST = [(couplings.orthogonal_fast, fast.orthogonal_product), (couplings.simplex_fast, fast.simplex_product)]
+FAST = [(couplings.orthogonal_fast, "orthogonal"), (couplings.simplex_fast, "simplex")]
 N = 20_000
 
 
@@ -169,12 +169,26 @@ def test_walsh_hadamard_of_three_factors_is_its_own_inverse():
 
 
 @pytest.mark.parametrize(("m", "d"), [(0, 3), (3, 1), (19, 5)])
-@pytest.mark.parametrize(("coupling", "product"), FAST)
-def test_fast_product_is_the_product_with_the_matrix_of_the_same_key(coupling, product, m, d):
+@pytest.mark.parametrize(("coupling", "name"), FAST)
+def test_fast_projections_are_products_with_the_matrix_of_the_same_key(coupling, name, m, d):
     key, x = jax.random.key(2), np.random.default_rng(0).normal(size=(3, d))
-    omega = coupling(key, m, d)
+    omega, frequencies = coupling(key, m, d), fast.draw(key, m, d, name)
     assert omega.shape == (m, d)
-    assert jnp.allclose(product(fast.draw(key, m, d), x), x @ omega.T, atol=1e-12)
+    assert len(frequencies) == m
+    assert jnp.allclose(fast.project(x, frequencies), x @ omega.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", fast.COUPLINGS)
+def test_fast_projections_are_the_printed_product(name):
+    frequencies, x = fast.draw(jax.random.key(4), 8, 4, name), np.random.default_rng(0).normal(size=(3, 4))
+    simplex = directions.simplex_product(np.eye(4)) if name == "simplex" else np.eye(4)
+    rows = []
+    for signs, lengths in zip(frequencies.signs, frequencies.norms.reshape(2, 4), strict=True):
+        rotation = np.eye(4)
+        for diagonal in signs:
+            rotation = rotation @ (hadamard(4) / 2) @ np.diag(diagonal)
+        rows.append(np.diag(lengths) @ simplex @ rotation)
+    assert jnp.allclose(fast.project(x, frequencies), x @ np.concatenate(rows).T, atol=1e-12)
 
 
 def test_fast_blocks_have_the_geometry_of_their_padded_dimension():
@@ -186,16 +200,18 @@ def test_fast_blocks_have_the_geometry_of_their_padded_dimension():
             assert jnp.allclose(block @ block.T, cosine + (1 - cosine) * jnp.eye(8), atol=1e-12)
 
 
-def test_fast_lengths_are_those_of_the_padded_dimension():
-    lengths = fast.draw(jax.random.key(0), N, 3).norms
-    assert stats.kstest(np.asarray(lengths), "chi", (4,)).pvalue > 1e-4
+@pytest.mark.parametrize(("d", "p"), [(1, 1), (2, 2), (3, 4), (1000, 1024)])
+def test_fast_lengths_are_independent_and_those_of_the_padded_dimension(d, p):
+    lengths = np.asarray(fast.draw(jax.random.key(0), N, d, "simplex").norms)
+    assert stats.kstest(lengths, "chi", (p,)).pvalue > 1e-4
+    assert abs(np.corrcoef(lengths[1:], lengths[:-1])[0, 1]) < 4.5 / np.sqrt(N)
 
 
-def test_fast_product_of_no_points_keeps_float32_and_is_differentiable():
-    frequencies = fast.draw(jax.random.key(0), 5, 3)
-    assert fast.simplex_product(frequencies, np.zeros((0, 3))).shape == (0, 5)
-    assert fast.orthogonal_product(frequencies, np.ones((2, 3), np.float32)).dtype == jnp.float32
-    gradient = jax.grad(lambda x: fast.simplex_product(frequencies, x).sum())(jnp.ones((2, 3)))
+def test_fast_projections_of_no_points_keep_float32_and_are_differentiable():
+    frequencies = fast.draw(jax.random.key(0), 5, 3, "simplex")
+    assert fast.project(np.zeros((0, 3)), frequencies).shape == (0, 5)
+    assert fast.project(np.ones((2, 3), np.float32), frequencies).dtype == jnp.float32
+    gradient = jax.grad(lambda x: fast.project(x, frequencies).sum())(jnp.ones((2, 3)))
     omega = couplings.simplex_fast(jax.random.key(0), 5, 3)
     assert jnp.allclose(gradient, jnp.broadcast_to(omega.sum(axis=0), (2, 3)), atol=1e-12)
 
@@ -206,8 +222,9 @@ def test_fast_product_of_no_points_keeps_float32_and_is_differentiable():
         (lambda: couplings.simplex_plus(jax.random.key(0), -1, 3), "m = -1"),
         (lambda: couplings.simplex_fast(jax.random.key(0), 3, 0), "d = 0"),
         (lambda: fast.walsh_hadamard(jnp.ones(6)), "power of two"),
-        (lambda: fast.orthogonal_product(fast.draw(jax.random.key(0), 4, 4), np.ones((2, 5))), "x has shape"),
-        (lambda: fast.simplex_product(fast.draw(jax.random.key(0), 4, 4), np.ones((2, 2))), "points of 3 to 4 coord"),
+        (lambda: fast.draw(jax.random.key(0), 4, 4, "simplex_plus"), "coupling = 'simplex_plus'; choose"),
+        (lambda: fast.project(np.ones((2, 5)), fast.draw(jax.random.key(0), 4, 4, "orthogonal")), "x has shape"),
+        (lambda: fast.project(np.ones((2, 2)), fast.draw(jax.random.key(0), 4, 4, "simplex")), "points of 3 to 4 coord"),
         (lambda: weight_dependent.balance(1.0), "lengths is a scalar"),
         (lambda: weight_dependent.balance([1.0, np.nan]), "lengths has 1 NaN"),
         (lambda: weight_dependent.balance([1.0, 2.0], sweeps=-1), "sweeps = -1"),

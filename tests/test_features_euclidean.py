@@ -69,6 +69,35 @@ def test_no_points_gives_no_rows_and_float32_stays_float32(feature):
     assert feature(X.astype(np.float32), omega.astype(np.float32)).dtype == jnp.float32
 
 
+@pytest.mark.parametrize(("coupling", "name"), [(couplings.orthogonal_fast, "orthogonal"), (couplings.simplex_fast, "simplex")])
+@pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
+@pytest.mark.parametrize("feature", [features.fourier, features.positive])
+def test_fast_frequencies_give_the_features_of_their_matrix(feature, kernel, coupling, name):
+    key = jax.random.key(3)
+    expected = feature(X, coupling(key, 6, 3), kernel)
+    assert jnp.allclose(feature(X, couplings.fast.draw(key, 6, 3, name), kernel), expected, rtol=1e-12, atol=1e-13)
+
+
+def test_fast_frequencies_are_drawn_and_used_under_vmap_and_jit():
+    def gram(key):
+        phi = features.positive(X, couplings.fast.draw(key, 4, 3, "simplex"))
+        return phi @ phi.T
+
+    keys = jax.random.split(jax.random.key(0), 3)
+    assert jnp.allclose(jax.jit(jax.vmap(gram))(keys), jnp.stack([gram(key) for key in keys]), atol=1e-12)
+
+
+@pytest.mark.parametrize("omega", [np.zeros((0, 3)), couplings.fast.draw(jax.random.key(0), 0, 3, "simplex")])
+def test_no_frequencies_are_refused(omega):
+    with pytest.raises(ValueError, match="omega holds 0 frequencies"):
+        features.positive(X, omega)
+
+
+def test_points_of_another_dimension_than_the_fast_frequencies_are_refused():
+    with pytest.raises(ValueError, match="points of 3 to 4 coordinates"):
+        features.fourier(np.ones((2, 5)), couplings.fast.draw(jax.random.key(0), 4, 4, "simplex"))
+
+
 @pytest.mark.parametrize("feature", [features.fourier, features.positive])
 def test_differentiable_in_points_and_frequencies(feature):
     omega = couplings.iid(jax.random.key(0), 6, 3)

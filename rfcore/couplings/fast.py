@@ -6,7 +6,8 @@ The rotation of a block is replaced by a product of three Hadamard-Rademacher fa
 
     R~ = H D_1 H D_2 H D_3,  H the normalised p x p Hadamard matrix, D_i diagonal with independent random signs
 
-which is orthogonal and is multiplied by fast Walsh-Hadamard transforms; only signs and norms are stored, O(m) numbers.
+which is orthogonal and is multiplied by fast Walsh-Hadamard transforms; only signs and norms are drawn and stored, O(m)
+numbers.
 
 R~ is **not** uniform on the orthogonal group, and features of it are **biased**. By enumeration
 (:func:`rfcore.theory.fast_bias`) the mean of a positive feature is off by 23 % at p = 4 and v = (1, 1, 1, 1); for
@@ -21,7 +22,8 @@ Haar matrix) and would be N(0, I_d) if the rotation were uniform.
 Simplex Random Features, Section 4.2 and Appendix B.2; Choromanski et al. (2017).
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -29,27 +31,44 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from rfcore import checks
-from rfcore.couplings import directions, norms
+from rfcore.couplings import directions
 
+COUPLINGS = ("orthogonal", "simplex")
 LARGEST_FACTOR = 64  # up to here a matrix product is faster than the butterflies it stands for
 CACHED_NUMBERS = 2**20  # points are taken in batches whose intermediate results stay in the cache
 
 
-class Frequencies(NamedTuple):
-    """A draw of m frequencies: signs of shape (n_blocks, 3, p), -1 or 1, and norms of shape (m,)."""
+@partial(jax.tree_util.register_dataclass, data_fields=("signs", "norms"), meta_fields=("coupling",))
+@dataclass(frozen=True)
+class Frequencies:
+    """A draw of m frequencies, kept as O(m) numbers in place of their matrix; from :func:`draw`.
+
+    The feature maps take it where they take a matrix of frequencies.
+
+    Parameters
+    ----------
+    signs : array, shape (n_blocks, 3, p), -1 or 1
+    norms : array, shape (m,)
+    coupling : "orthogonal" or "simplex"
+    """
 
     signs: jax.Array
     norms: jax.Array
+    coupling: str
+
+    def __len__(self):
+        return len(self.norms)
 
 
-def draw(key, m, d):
-    """Signs and norms of m frequencies in dimension d, for either product below.
+def draw(key, m, d, coupling):
+    """Signs and norms of m frequencies in dimension d, in O(m + d) operations.
 
     Parameters
     ----------
     key : JAX PRNG key
     m, d : int
         Number and dimension of the frequencies.
+    coupling : "orthogonal" or "simplex"
 
     Returns
     -------
@@ -58,70 +77,59 @@ def draw(key, m, d):
     Raises
     ------
     ValueError
-        If m < 0 or d < 1.
+        If m < 0, d < 1, or the coupling is unknown.
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+    checks.choice(coupling, "coupling", COUPLINGS)
     p = padded(d)
     key_signs, key_norms = jax.random.split(key)
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
-    return Frequencies(signs, norms.independent(key_norms, m, p))
+    return Frequencies(signs, _chi(key_norms, m, p), coupling)
 
 
-def orthogonal_product(frequencies, x):
-    """Scalar products of points with fast orthogonal frequencies, in O(p log p) a point and block.
+def project(x, frequencies):
+    """Scalar products of points with fast frequencies, in O(p log p) operations a point and block.
 
     ::
 
-        x W^T,  W = D R~,  D diagonal with the norms
+        x W^T,  W = D R~  or  D S R~,  D diagonal with the norms, S the simplex matrix (Eq. 9)
 
     Parameters
     ----------
+    x : array, shape (n, d)
     frequencies : Frequencies
         From :func:`draw` for the dimension of the points.
-    x : array, shape (n, d)
 
     Returns
     -------
-    array, shape (n, m), in the dtype of the points; ``x @ couplings.orthogonal_fast(key, m, d).T`` for the same key
+    array, shape (n, m), in the dtype of the points
 
     Raises
     ------
     ValueError
         If x is no finite (n, d) array, or its dimension is not that of the frequencies.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import couplings
+    >>> key, x = jax.random.key(0), jax.numpy.ones((2, 4))
+    >>> projections = couplings.fast.project(x, couplings.fast.draw(key, 8, 4, "simplex"))
+    >>> bool(jax.numpy.allclose(projections, x @ couplings.simplex_fast(key, 8, 4).T, atol=1e-5))
+    True
     """
-    return _project(*frequencies, _padded_points(frequencies, x), simplex=False)
-
-
-def simplex_product(frequencies, x):
-    """Scalar products of points with fast simplex frequencies, in O(p log p) a point and block.
-
-    ::
-
-        x W^T,  W = D S R~,  S the simplex matrix (Eq. 9), D diagonal with the norms
-
-    Parameters
-    ----------
-    frequencies : Frequencies
-        From :func:`draw` for the dimension of the points.
-    x : array, shape (n, d)
-
-    Returns
-    -------
-    array, shape (n, m), in the dtype of the points; ``x @ couplings.simplex_fast(key, m, d).T`` for the same key
-
-    Raises
-    ------
-    ValueError
-        If x is no finite (n, d) array, or its dimension is not that of the frequencies.
-    """
-    return _project(*frequencies, _padded_points(frequencies, x), simplex=frequencies.signs.shape[-1] > 1)
+    x = checks.points(x, "x")
+    d, p = x.shape[1], frequencies.signs.shape[-1]
+    if padded(d) != p:
+        raise ValueError(f"x has shape {x.shape}; these frequencies are for points of {p // 2 + 1} to {p} coordinates")
+    return _project(jnp.pad(x, ((0, 0), (0, p - d))), frequencies)
 
 
 def orthogonal_fast(key, m, d):
     """Orthogonal frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    This is ``fast.orthogonal_product`` of the unit vectors, for use where any coupling can stand. To multiply fast, keep
-    ``fast.draw`` and never form the matrix.
+    For use where any coupling can stand; to multiply fast, give the features ``fast.draw(key, m, d, "orthogonal")``
+    instead and never form the matrix.
 
     Parameters
     ----------
@@ -142,14 +150,14 @@ def orthogonal_fast(key, m, d):
     -----
     Simplex Random Features, Eqs. 89 and 90, with three factors.
     """
-    return orthogonal_product(draw(key, m, d), jnp.eye(checks.count(d, "d"))).T
+    return project(jnp.eye(checks.count(d, "d")), draw(key, m, d, "orthogonal")).T
 
 
 def simplex_fast(key, m, d):
     """Simplex frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    This is ``fast.simplex_product`` of the unit vectors, for use where any coupling can stand. To multiply fast, keep
-    ``fast.draw`` and never form the matrix.
+    For use where any coupling can stand; to multiply fast, give the features ``fast.draw(key, m, d, "simplex")``
+    instead and never form the matrix.
 
     Parameters
     ----------
@@ -170,7 +178,7 @@ def simplex_fast(key, m, d):
     -----
     Simplex Random Features, Appendix B.2, with three factors.
     """
-    return simplex_product(draw(key, m, d), jnp.eye(checks.count(d, "d"))).T
+    return project(jnp.eye(checks.count(d, "d")), draw(key, m, d, "simplex")).T
 
 
 def walsh_hadamard(x):
@@ -214,24 +222,38 @@ def padded(d):
     return 1 << (d - 1).bit_length()
 
 
-def _padded_points(frequencies, x):
-    x = checks.points(x, "x")
-    d, p = x.shape[1], frequencies.signs.shape[-1]
-    if padded(d) != p:
-        raise ValueError(f"x has shape {x.shape}; these frequencies are for points of {p // 2 + 1} to {p} coordinates")
-    return jnp.pad(x, ((0, 0), (0, p - d)))
+def _chi(key, m, p):
+    """Independent chi_p lengths in O(m) operations.
+
+    Marsaglia and Tsang's rejection (2000), all lengths at once: almost all are accepted in the first pass. ``norms``
+    takes O(m p), cheap beside a dense rotation but not here; ``jax.random.gamma`` takes seconds to compile for each m.
+    """
+    if p == 1:
+        return jnp.abs(jax.random.normal(key, (m,)))
+    a = p / 2 - 1 / 3
+
+    def propose(state):
+        passes, cubes, is_open = state
+        z, other = jax.random.normal(jax.random.fold_in(key, passes), (2, m))
+        cube = jnp.maximum(1 + z / np.sqrt(9 * a), 0.0) ** 3
+        uniform = jax.scipy.special.ndtr(other)
+        accepted = jnp.log(uniform) < z**2 / 2 + a * (1 - cube + jnp.log(cube))
+        return passes + 1, jnp.where(is_open, cube, cubes), is_open & ~accepted
+
+    _, cubes, _ = jax.lax.while_loop(lambda state: state[2].any(), propose, (0, jnp.zeros(m), jnp.ones(m, bool)))
+    return jnp.sqrt(2 * a * cubes)
 
 
-@jax.jit(static_argnames="simplex")
-def _project(signs, norms, x, simplex):
-    n_blocks, _, p = signs.shape
-    signs, norms = signs.astype(x.dtype), norms.astype(x.dtype)
+@jax.jit
+def _project(x, frequencies):
+    n_blocks, _, p = frequencies.signs.shape
+    signs, norms = frequencies.signs.astype(x.dtype), frequencies.norms.astype(x.dtype)
 
     def one(point):
         rotated = point
         for factor in (2, 1, 0):
             rotated = walsh_hadamard(rotated * signs[:, factor])
-        if simplex:
+        if frequencies.coupling == "simplex" and p > 1:
             rotated = directions.simplex_product(rotated[..., None])[..., 0]
         return rotated.reshape(-1)[: len(norms)] * norms
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rfcore import checks
+from rfcore.couplings import fast
 
 KERNELS = ("gaussian", "softmax")
 
@@ -25,8 +26,9 @@ def fourier(x, omega, kernel="gaussian"):
     ----------
     x : array, shape (n, d)
         Points. A lengthscale only scales them.
-    omega : array, shape (m, d)
-        Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`.
+    omega : array, shape (m, d), or :class:`rfcore.couplings.fast.Frequencies`
+        Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`; or fast ones, whose matrix is
+        never formed.
     kernel : "gaussian" or "softmax"
 
     Returns
@@ -60,8 +62,9 @@ def positive(x, omega, kernel="gaussian"):
     ----------
     x : array, shape (n, d)
         Points. A lengthscale only scales them.
-    omega : array, shape (m, d)
-        Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`.
+    omega : array, shape (m, d), or :class:`rfcore.couplings.fast.Frequencies`
+        Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`; or fast ones, whose matrix is
+        never formed.
     kernel : "gaussian" or "softmax"
 
     Returns
@@ -121,9 +124,12 @@ def _cosine_of_turns_jvp(primals, tangents):
 def _fourier(x, omega, kernel):
     # A sine is a cosine a quarter turn late. With the frequencies stacked twice, all features are cosines of one matrix
     # product, computed in its place: the second half of the product costs less than memory for another array.
-    m = omega.shape[0]
-    late = np.repeat([0.25, 0.0], m).astype(x.dtype)
-    phi = cosine_of_turns(x @ (jnp.concatenate([omega, omega]).T / math.tau) - late) / math.sqrt(m)
+    m = len(omega)
+    if isinstance(omega, fast.Frequencies):
+        turns = jnp.tile(fast.project(x / math.tau, omega), 2)
+    else:
+        turns = x @ (jnp.concatenate([omega, omega]).T / math.tau)
+    phi = cosine_of_turns(turns - np.repeat([0.25, 0.0], m).astype(x.dtype)) / math.sqrt(m)
     if kernel == "softmax":
         phi = phi * jnp.exp(jnp.sum(x**2, axis=1, keepdims=True) / 2)
     return phi
@@ -133,14 +139,16 @@ def _fourier(x, omega, kernel):
 def _positive(x, omega, kernel):
     half_squares = jnp.sum(x**2, axis=1, keepdims=True) / 2
     shift = half_squares if kernel == "softmax" else 2 * half_squares
+    projections = fast.project(x, omega) if isinstance(omega, fast.Frequencies) else x @ omega.T
     # The factor m^(-1/2) joins the exponent: one pass over the (n, m) array in place of two.
-    return jnp.exp(x @ omega.T - (shift + math.log(omega.shape[0]) / 2))
+    return jnp.exp(projections - (shift + math.log(len(omega)) / 2))
 
 
 def _check(x, omega, kernel):
     checks.choice(kernel, "kernel", KERNELS)
     x = checks.points(x, "x")
-    omega = checks.points(omega, "omega", n_columns=x.shape[1])
-    if omega.shape[0] == 0:
-        raise ValueError(f"omega has shape {omega.shape}; give at least one frequency")
+    if not isinstance(omega, fast.Frequencies):
+        omega = checks.points(omega, "omega", n_columns=x.shape[1])
+    if len(omega) == 0:
+        raise ValueError("omega holds 0 frequencies; give at least one")
     return x, omega

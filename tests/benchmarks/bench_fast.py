@@ -29,12 +29,12 @@ def main():
     for d in (64, 128, 256, *GOALS):
         key_x, key_omega, key_fast = jax.random.split(jax.random.key(d), 3)
         x, omega = jax.random.normal(key_x, (N, d)), jax.random.normal(key_omega, (d, d))
-        frequencies = fast.draw(key_fast, d, d)
+        orthogonal, simplex = (fast.draw(key_fast, d, d, name) for name in fast.COUPLINGS)
         seconds = interleaved(
             {
                 "dense": lambda x=x, omega=omega: dense(x, omega),
-                "orthogonal": lambda x=x, frequencies=frequencies: fast.orthogonal_product(frequencies, x),
-                "simplex": lambda x=x, frequencies=frequencies: fast.simplex_product(frequencies, x),
+                "orthogonal": lambda x=x, frequencies=orthogonal: fast.project(x, frequencies),
+                "simplex": lambda x=x, frequencies=simplex: fast.project(x, frequencies),
             },
             ROUNDS,
         )

@@ -27,7 +27,8 @@ EXPECTED = {
     "ugrf": places("fig", *range(1, 7))
     | places("table", *range(1, 5))
     | places("thm", 2.1, 2.2, 2.3)
-    | places("alg", 1),
+    | places("alg", 1)
+    | places("eq", 11, 18, 36),
     "couplings": places("fig", *range(1, 12))
     | places("table", *range(1, 6))
     | places("thm", 3.2, 3.5, 4.1, "A.3", "D.1")

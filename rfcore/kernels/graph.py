@@ -188,7 +188,12 @@ def _function_of_laplacian(g, function):
 
 def function_of_weights(g, function):
     """``function`` of the eigenvalues of W in place of the eigenvalues, for an undirected graph."""
+    eigenvalues, vectors = spectrum(g)
+    return (vectors * function(eigenvalues)) @ vectors.T
+
+
+def spectrum(g):
+    """Eigenvalues of W in increasing order, and eigenvectors as columns, for an undirected graph."""
     if not g.is_symmetric:
         raise ValueError("g is directed; these kernels need undirected graphs, such as those of (W + W.T) / 2")
-    eigenvalues, vectors = np.linalg.eigh(g.to_scipy().toarray())
-    return (vectors * function(eigenvalues)) @ vectors.T
+    return np.linalg.eigh(g.to_scipy().toarray())

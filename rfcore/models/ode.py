@@ -6,7 +6,8 @@
 
 with W the weights of the graph. The integral is a weighted sum over *times* s, and exp(M (t - s)) a product of
 walk features. Heat flow is M = -L: ``g.normalised()`` with shift -1. (Universal Graph Random Features, Eqs 11 to 14,
-prints W = L for it, under which x grows without bound; that is ``g.normalised().scaled(-1)`` with shift 1.)
+prints W = L for it, under which x grows without bound and nodes beside the source go cold; that is
+``g.normalised().scaled(-1)`` with shift 1.)
 """
 
 from typing import NamedTuple
@@ -95,10 +96,11 @@ def quadrature(g, y, t, times, shift=0.0):
     ValueError
         If the graph is directed, y has another shape, or a time is outside [0, t].
     """
-    y, x = _source(y, g), np.zeros(g.n_nodes)
+    y, (eigenvalues, vectors) = _source(y, g), kernels.graph.spectrum(g)
+    x = np.zeros(g.n_nodes)
     for s, weight in _within(times, t):
-        x += weight * np.exp(shift * (t - s)) * (kernels.exponential(g, t - s) @ y(s))
-    return x
+        x += weight * np.exp((eigenvalues + shift) * (t - s)) * (vectors.T @ y(s))
+    return vectors @ x
 
 
 def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):

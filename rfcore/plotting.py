@@ -22,12 +22,15 @@ COLOURS = {
     # graph kernels
     "diffusion": "#2f80c9",
     "regularised_laplacian": "#d9622b",
+    "regularised_laplacian_1": "#b07d1e",
     "p_step": "#3a9464",
     "inverse_cosine": "#a55cb8",
     "learned": "#1c979c",
     # roles
     "exact": "#757b85",
+    "chebyshev": "#a55c6e",
     "fault": "#c9405a",
+    "paper": "#8a8433",
 }
 
 LABELS = {
@@ -40,10 +43,12 @@ LABELS = {
     "optimised": "optimised",
     "diffusion": "diffusion",
     "regularised_laplacian": "2-reg. Laplacian",
+    "regularised_laplacian_1": "1-reg. Laplacian",
     "p_step": "2-step walk",
     "inverse_cosine": "inverse cosine",
     "learned": "learned",
     "exact": "exact",
+    "chebyshev": "Chebyshev",
 }
 
 _STYLE = {

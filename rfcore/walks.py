@@ -14,6 +14,7 @@ Algorithm 1.
 """
 
 from typing import NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -96,7 +97,20 @@ def simulate(key, g, lengths, p_halt, nodes=None):
 
 
 def hops_of(g, p_halt):
-    """The tables of :class:`Hops`: O(edges), once for all the chunks of a graph."""
+    """The tables of :class:`Hops`: O(edges), kept as long as the graph is, or until it is walked with another p_halt.
+
+    Features of a few nodes of a large graph would otherwise cost what the whole graph does.
+    """
+    kept = _KEPT.get(g)
+    if kept is None or kept[0] != p_halt:
+        kept = _KEPT[g] = p_halt, _tabulated(g, p_halt)
+    return kept[1]
+
+
+_KEPT = WeakKeyDictionary()
+
+
+def _tabulated(g, p_halt):
     node = np.empty(g.n_nodes, dtype=complex)
     node.real, node.imag = g.indptr[:-1], g.neighbour_counts
     edge = np.empty(len(g.indices), dtype=complex)

@@ -56,3 +56,21 @@ def test_directed_graphs_are_refused(kernel):
     directed = Graph.from_scipy(np.array([[0.0, 1, 1], [1, 0, 0], [1, 1, 0]]))
     with pytest.raises(ValueError, match="directed"):
         kernel(directed, 1.0)
+
+
+@pytest.mark.parametrize("shape", [(8,), (8, 3)])
+def test_chebyshev_product_is_the_product_with_the_kernel(shape):
+    v = np.random.default_rng(0).normal(size=shape)
+    product = kernels.chebyshev_product(G.normalised(), lambda x: np.exp(-(1.3**2) * (1 - x) / 2), v, 14)
+    assert np.allclose(product, kernels.diffusion(G, 1.3) @ v, atol=1e-12)
+
+
+def test_chebyshev_product_of_low_degree_is_exact_for_polynomials():
+    v, W = np.arange(8.0), G.normalised().to_scipy()
+    assert np.allclose(kernels.chebyshev_product(G.normalised(), lambda x: 2 + 3 * x, v, 1), 2 * v + 3 * (W @ v))
+
+
+@pytest.mark.parametrize(("v", "degree"), [(np.ones(7), 3), (np.ones((8, 1, 1)), 3), (np.full(8, np.nan), 3), (np.ones(8), 0)])
+def test_chebyshev_product_refuses(v, degree):
+    with pytest.raises(ValueError, match=r"(v has|degree = 0; give)"):
+        kernels.chebyshev_product(G.normalised(), np.exp, v, degree)

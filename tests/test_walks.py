@@ -285,6 +285,17 @@ def test_products_are_those_of_the_dense_array():
     assert sp.issparse(phi.to_scipy())
 
 
+def test_tables_of_a_graph_are_kept_with_it_for_one_p_halt():
+    g = Graph.from_networkx(nx.path_graph(3))
+    kept = walks.hops_of(g, 0.1)
+    assert walks.hops_of(g, 0.1) is kept
+    assert walks.hops_of(g, 0.5).edge[0].imag == pytest.approx(1 / 0.5)
+    assert kept.edge[0].imag == pytest.approx(1 / 0.9)
+    before = len(walks._KEPT)
+    del g
+    assert len(walks._KEPT) == before - 1
+
+
 def test_no_nodes_gives_no_rows():
     phi = features.walk_features(jax.random.key(0), KARATE, modulation.diffusion(1.0), 2, 0.1, nodes=np.zeros(0, dtype=int))
     assert phi.shape == (0, 34)

@@ -1,6 +1,7 @@
 """The truth that features estimate, written slowly and plainly.
 
-``gaussian`` and ``softmax`` take points; the others take a :class:`rfcore.graphs.Graph`.
+``gaussian`` and ``softmax`` take points; the others take a :class:`rfcore.graphs.Graph`. All are dense, except
+:func:`chebyshev_product`, which multiplies by a kernel that it never forms.
 """
 
 from rfcore.kernels.euclidean import gaussian, softmax
@@ -12,8 +13,10 @@ from rfcore.kernels.graph import (
     power_series,
     regularised_laplacian,
 )
+from rfcore.kernels.products import chebyshev_product
 
 __all__ = [
+    "chebyshev_product",
     "diffusion",
     "exponential",
     "gaussian",

@@ -1,11 +1,14 @@
-"""MathJax, from an installed package into the built site, so that no page needs a network."""
+"""Scripts of the pages, from installed packages into the built site, so that no page needs a network."""
 
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
 # package, path inside it
-ASSETS = [("mathjax", "static/mathjax/es5/tex-svg-full.js")]
+ASSETS = [
+    ("mathjax", "static/mathjax/es5/tex-svg-full.js"),
+    ("plotly", "package_data/plotly.min.js"),  # notebooks with a 3D view ask for ../../_static/vendor/plotly.min.js
+]
 
 
 def copy_assets(app, exception):

@@ -80,16 +80,16 @@ SIZES = {
     # Draws of ten blocks, on the public split and on each of the others; padded ones, of one block, likewise; to tune.
     "paper": {
         "sets": ("abalone", "banknote", "car", "yeast", "cmc", "nursery", "wifi", "chess"),
-        "draws": {"nursery": 200, "chess": 100}, "small": 1000, "per_split": {"nursery": 10, "chess": 5}, "small_per_split": 50,
-        "padded": {"nursery": 600, "chess": 200}, "small_padded": 3000,
+        "draws": {"nursery": 200, "chess": 200}, "small": 1000, "per_split": {"nursery": 10, "chess": 5}, "small_per_split": 50,
+        "padded": {"nursery": 1500, "chess": 300}, "small_padded": 3000,
         "padded_per_split": {"nursery": 20, "chess": 10}, "small_padded_per_split": 100,
-        "n_splits": 20, "tuning": 120,
+        "n_splits": 20, "tuning": 90, "extra_fast": 20_000,
     },
     "quick": {
         "sets": ("banknote", "cmc", "wifi"),
         "draws": {}, "small": 100, "per_split": {}, "small_per_split": 10,
         "padded": {}, "small_padded": 500, "padded_per_split": {}, "small_padded_per_split": 20,
-        "n_splits": 6, "tuning": 30,
+        "n_splits": 6, "tuning": 30, "extra_fast": 2000,
     },
 }[profile]  # fmt: skip
 SETS = SIZES["sets"]
@@ -100,6 +100,7 @@ SIGMA = {
 }  # fmt: skip
 MECHANISMS = ("iid", "orthogonal", "simplex", "simplex_plus")
 WITH_FAST = ("iid", "orthogonal", "orthogonal_fast", "simplex", "simplex_fast")
+SINGLE = ("car", "cmc", "nursery", "wifi", "chess")  # all points so close to the origin that nothing can underflow
 N_BLOCKS = 10
 WIDTHS = np.array([1, 2, 4, 10])  # m / d, those of the public code
 PUBLIC_SPLIT, OTHER_SPLITS = 42, range(SIZES["n_splits"])
@@ -118,15 +119,18 @@ class Task(NamedTuple):
 
 
 def make_task(name, split=PUBLIC_SPLIT, sigma=None, n_train=None, n_test=None):
-    """The task of one set; single precision for the two big sets, whose points are all close to the origin."""
-    dtype = jnp.float32 if name in ("nursery", "chess") else jnp.float64
+    """The task of one set, at the paper's sigma in single precision where that is safe."""
+    dtype = jnp.float32 if name in SINGLE and sigma is None else jnp.float64
     part, sigma = datasets.split(tables[name], seed=split), SIGMA[name] if sigma is None else sigma
     targets = np.eye(len(tables[name].classes))[part.y_train[:n_train]]
     x_train, x_test = sigma * part.X_train[:n_train], sigma * part.X_test[:n_test]
     return Task(*(jnp.asarray(a, dtype) for a in (x_train, targets, x_test)), jnp.asarray(part.y_test[:n_test]))
 
 
-@partial(jax.jit, static_argnames=("mechanisms", "d", "n_blocks"))
+# Every d is a compilation; at this level of optimisation it takes half as long, and the draws no longer.
+@partial(
+    jax.jit, static_argnames=("mechanisms", "d", "n_blocks"), compiler_options={"xla_backend_optimization_level": 1}
+)
 def draw(keys, mechanisms, d, n_blocks):
     """Frequencies in blocks of d, on common random numbers: (draws, mechanisms, blocks, d, d)."""
 
@@ -258,11 +262,20 @@ every = np.arange(len(SETS))
 third = SIZES["tuning"] // 3
 best = tuned[:third].mean(axis=0).argmax(axis=1)
 loss = tuned[third:, every, best] - tuned[third:, every, chosen]
+moved = best != chosen  # elsewhere nothing is given away
 flat = np.isin(SETS, ("cmc", "chess"))
-ledger.decide("simplex/fig-10/peak", evidence.bound(loss[:, ~flat], 0.03), **needs)
+
+
+def loss_is_small(of_sets):
+    """Decide that these sets give away less than 0.03."""
+    counted = loss[:, of_sets & moved]
+    return evidence.bound(counted, 0.03) if counted.size else evidence.bound(0.0, 0.03)
+
+
+ledger.decide("simplex/fig-10/peak", loss_is_small(~flat), **needs)
 
 # %%
-ledger.decide("simplex/fig-10/peak-cmc-chess", evidence.bound(loss[:, flat], 0.03), **needs)
+ledger.decide("simplex/fig-10/peak-cmc-chess", loss_is_small(flat), **needs)
 
 # %%
 elsewhere = int(np.sum(tuned_exact.max(axis=1) > tuned_exact[every, chosen]))
@@ -288,7 +301,7 @@ for s, (ax, name) in enumerate(zip(axes, SETS, strict=False)):
     ax.axvline(SIGMA[name], color=plotting.INK, linewidth=0.8)
     ax.axhline(tuned_majority[name], color=plotting.INK, linestyle=":", linewidth=1.2)
     (limit,) = ax.plot(GRID, tuned_exact[s], "--", color=plotting.COLOURS["exact"], linewidth=1.4)
-    estimated = plotting.band(ax, GRID, tuned[:, s], "iid")
+    estimated = plotting.band(ax, GRID, tuned[:, s], "iid", marker="o", markersize=3)
     ax.set(xscale="log", title=name)
     ax.set_xticks([0.1, 0.3, 1, 2], ["0.1", "0.3", "1", "2"])
     ax.minorticks_off()
@@ -461,6 +474,20 @@ table(
     ],
 )
 
+# %% tags=["hide-input"]
+def t_of(difference):
+    """Student's t of each column."""
+    return difference.mean(axis=0) / difference.std(axis=0, ddof=1) * np.sqrt(len(difference))
+
+
+rows = []
+for name in SETS:
+    at_widths = running[name][..., WIDTHS - 1]
+    for a, b in PAIRS:
+        t = t_of(at_widths[:, MECHANISMS.index(a)] - at_widths[:, MECHANISMS.index(b)])
+        rows.append([name, f"{plotting.LABELS[a]} less {plotting.LABELS[b]}", *(f"{value:+.1f}" for value in t)])
+table(["set", "t of the paired difference", *(f"$m = {w} d$" if w > 1 else "$m = d$" for w in WIDTHS)], rows)
+
 # %% [markdown]
 # (simplex-table-2)=
 # ## Table 2: simplex and simplex+ at $m = d$
@@ -490,16 +517,25 @@ def power_of_two(d):
 splits = over_splits("per_split", MECHANISMS, N_BLOCKS, batch=5)
 
 # %%
+def error_with_scatter(of_splits, paper_se):
+    """Standard error of the paper's number less the mean over splits: the paper's split is one more draw of a split."""
+    return np.sqrt(of_splits.var(axis=0, ddof=1) * (1 + 1 / len(of_splits)) + paper_se**2)
+
+
 def z_with_scatter(of_splits, paper, paper_se):
-    """z of the paper's number against the mean over splits; the paper's own split is one more draw of a split."""
-    scatter = of_splits.std(axis=0, ddof=1)
-    return (of_splits.mean(axis=0) - paper) / np.sqrt(scatter**2 * (1 + 1 / len(of_splits)) + paper_se**2)
+    """The paper's number against the mean over splits, in standard errors."""
+    return (of_splits.mean(axis=0) - paper) / error_with_scatter(of_splits, paper_se)
 
 
-def largest(z, false_alarm=0.01):
-    """The largest abs(z) of many, against Student's t for all of them together."""
+def threshold(n_numbers, false_alarm=0.01):
+    """What the largest abs(z) of so many may be, by Student's t for all of them together."""
+    return -stdtrit(SIZES["n_splits"] - 1, false_alarm / 2 / n_numbers)
+
+
+def largest(z):
+    """Decide that the largest abs(z) is within its threshold."""
     z = np.abs(np.ravel(z))
-    return evidence.bound(z.max(), -stdtrit(SIZES["n_splits"] - 1, false_alarm / 2 / z.size))
+    return evidence.bound(z.max(), threshold(z.size))
 
 
 def printed(rows, name, mechanisms):
@@ -549,11 +585,13 @@ for name in SETS:
             name, plotting.LABELS[mechanism], f"{paper['accuracy']} ± {paper['std_error']}",
             with_se(at_d[name][2 + k]), f"{z_public[name][k]:+.1f}",
             f"{of_splits.mean():.3f} ({of_splits.std(ddof=1):.3f})", f"{z_2[name][k]:+.1f}",
+            f"{threshold(2 * len(SETS)) * error_with_scatter(of_splits, float(paper['std_error'])):.2f}",
         ])  # fmt: skip
 table(
-    ["set", "features", "paper", "ours, public split", "z, features only", "ours, 20 splits (sd of a split)", "z with splits"],
+    ["set", "features", "paper", "ours, public split", "z, features only", "ours, other splits (sd of a split)",
+     "z with splits", "noticed from"],
     rows,
-)
+)  # fmt: skip
 
 # %% [markdown]
 # (simplex-split-scatter)=
@@ -589,7 +627,7 @@ for s, name in enumerate(SETS):
     paper, paper_se = (float(table_2[name, "simplex"][column]) for column in ("accuracy", "std_error"))
     ax.plot(s + jitter, splits[name][0][:, 2] - paper, ".", color=plotting.COLOURS["simplex"], alpha=0.6)
     ax.errorbar(s, 0, 3 * paper_se, color=plotting.INK, capsize=9, linewidth=1.5)
-    ax.plot(s, at_d[name][2].mean() - paper, "o", markersize=9, fillstyle="none", color=plotting.COLOURS["orthogonal"])
+    ax.plot(s, at_d[name][2].mean() - paper, "o", markersize=9, fillstyle="none", color=plotting.COLOURS["simplex"])
 ax.set_xticks(range(len(SETS)), SETS)
 ax.set(ylabel="accuracy less printed accuracy")
 plt.show()
@@ -618,7 +656,7 @@ table(
 # %%
 padded = {}
 for s, name in enumerate(tqdm(SETS, desc="padded", leave=False)):
-    key, p = jax.random.fold_in(jax.random.key(3), s), power_of_two(tasks[name].x_train.shape[1])
+    key, p = jax.random.fold_in(jax.random.key(30), s), power_of_two(tasks[name].x_train.shape[1])
     padded[name] = run(tasks[name], key, size("padded", name), WITH_FAST, p, n_blocks=1, batch=10)[0][..., 0]
 padded_splits = over_splits("padded_per_split", WITH_FAST, n_blocks=1, batch=10, widened=True)
 print({name: len(results) for name, results in padded.items()}, "draws of one block")
@@ -660,13 +698,13 @@ for name in SETS:
             f"{z_gain[name][k - 1]:+.1f}" if k else "",
         ])  # fmt: skip
 table(
-    ["set", "features", "paper", "ours, public split", "ours, 20 splits (sd of a split)", "z with splits", "z of gain over IID"],
+    ["set", "features", "paper", "ours, public split", "ours, other splits (sd of a split)", "z with splits", "z of gain over IID"],
     rows,
 )
 
 # %% tags=["hide-input"]
 table(
-    ["set", "$d$", "padded", "Table 3 less Table 2, paper", "ours, public split", "ours, 20 splits", "z"],
+    ["set", "$d$", "padded", "Table 3 less Table 2, paper", "ours, public split", "ours, other splits", "z"],
     [
         [name, d, power_of_two(d),
          f"{float(table_3[name, 'simplex']['accuracy']) - float(table_2[name, 'simplex']['accuracy']):+.4f}",
@@ -685,10 +723,13 @@ table(
 # and 0.7196 ± 0.0019 for the regular one.
 
 # %%
-banknote = padded["banknote"]
+banknote = run(
+    tasks["banknote"], jax.random.key(4), SIZES["extra_fast"], ("simplex", "simplex_fast"), 4, n_blocks=1, batch=100
+)[0][..., 0]
+print("mean accuracy: regular {:.4f}, fast {:.4f}".format(*banknote.mean(axis=0)))
 ledger.decide(
     "simplex/extra-fast-accuracy/banknote",
-    evidence.order(1 - banknote[:, 4], 1 - banknote[:, 3]),
+    evidence.order(1 - banknote[:, 1], 1 - banknote[:, 0]),
     requires=["banknote"],
     fallbacks=datasets.fallbacks(),
 )
@@ -703,7 +744,7 @@ table(
             for difference in [padded[name][:, fast] - padded[name][:, regular]]
             for text in (
                 f"{difference.mean():+.4f}",
-                f"{difference.mean() / difference.std(ddof=1) * np.sqrt(len(difference)):+.1f}",
+                f"{t_of(difference):+.1f}",
             )
         )]
         for name in SETS
@@ -739,7 +780,7 @@ ledger.decide(
 
 # %% tags=["hide-input"]
 table(
-    ["set", "majority, public split", *(f"{plotting.LABELS[m]}" for m in MECHANISMS), "20 splits, less majority: IID", "simplex"],
+    ["set", "majority, public split", *(f"{plotting.LABELS[m]}" for m in MECHANISMS), "other splits, less majority: IID", "simplex"],
     [
         [name, f"{majority[name]:.3f}", *(f"{a:.3f}" for a in at_d[name].mean(axis=1)),
          *(f"{np.mean(splits[name][0][:, k] - majority_of_splits[name]):+.3f}" for k in (0, 2))]
@@ -752,7 +793,7 @@ table(
 
 # %% tags=["hide-input"]
 ledger.close(
-    seeds={"public split": 42, "splits": [0, 19], "sigma": 10, "figure 8": 8, "table 2": 20, "table 3": 3, "table 3 splits": 21},
+    seeds={"public split": 42, "splits": [0, 19], "sigma": 10, "figure 8": 8, "table 2": 20, "table 3": [30, 21], "banknote": 4},
     data=datasets.provenance(),
     fallbacks=datasets.fallbacks(),
 )

@@ -74,3 +74,26 @@ def test_chebyshev_product_of_low_degree_is_exact_for_polynomials():
 def test_chebyshev_product_refuses(v, degree):
     with pytest.raises(ValueError, match=r"(v has|degree = 0; give)"):
         kernels.chebyshev_product(G.normalised(), np.exp, v, degree)
+
+
+@pytest.mark.parametrize("scale", [0.2, 3.0, -1.0, 0.0])
+@pytest.mark.parametrize("shape", [(8,), (8, 3)])
+def test_exponential_product_is_the_product_with_the_kernel(scale, shape):
+    v = np.random.default_rng(0).uniform(size=shape)
+    product = kernels.exponential_product(G, scale, v)
+    assert product.shape == shape
+    truth = kernels.exponential(G, scale) @ v
+    assert np.allclose(product, truth, rtol=1e-13 * np.exp(max(0.0, -8 * scale)), atol=0)
+
+
+def test_exponential_product_waits_for_weights_that_come_late():
+    """The first term all but vanishes; then a large weight makes it the answer."""
+    g = Graph.from_scipy(np.array([[60.0, 1e-20], [0.0, 0.0]]))
+    found = kernels.exponential_product(g, 1.0, np.array([0.0, 1.0]))
+    assert found == pytest.approx([1e-20 * np.expm1(60.0) / 60, 1.0], rel=1e-12)
+
+
+@pytest.mark.parametrize(("v", "scale"), [(np.ones(7), 1.0), (np.full(8, np.inf), 1.0), (np.ones(8), np.nan)])
+def test_exponential_product_refuses(v, scale):
+    with pytest.raises(ValueError, match=r"(v has|scale = nan)"):
+        kernels.exponential_product(G, scale, v)

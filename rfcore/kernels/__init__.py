@@ -1,7 +1,7 @@
 """The truth that features estimate, written slowly and plainly.
 
 ``gaussian`` and ``softmax`` take points; the others take a :class:`rfcore.graphs.Graph`. All are dense, except
-:func:`chebyshev_product`, which multiplies by a kernel that it never forms.
+:func:`chebyshev_product` and :func:`exponential_product`, which multiply by a kernel that they never form.
 """
 
 from rfcore.kernels.euclidean import gaussian, softmax
@@ -13,12 +13,13 @@ from rfcore.kernels.graph import (
     power_series,
     regularised_laplacian,
 )
-from rfcore.kernels.products import chebyshev_product
+from rfcore.kernels.products import chebyshev_product, exponential_product
 
 __all__ = [
     "chebyshev_product",
     "diffusion",
     "exponential",
+    "exponential_product",
     "gaussian",
     "inverse_cosine",
     "p_step",

@@ -326,7 +326,7 @@ ledger.close(
 # * **The figure holds, and says less than it seems to.** The error falls by the walkers' rate only while the walks are
 #   worse than the times. Ten uniform times alone are wrong by 6 to 7 % on every graph, almost the same number on all three,
 #   because it is a property of the integrand and not of the graph: the source's own temperature falls from $e^{0}$ to
-#   about $e^{-1}$ over the interval, and ten random readings of it scatter by so much. From 16 walkers on, nearly all of
+#   about $e^{-1}$ over the interval, and ten random readings of it scatter by so much. From 16 walkers on, most of
 #   the error in the printed protocol is of this kind. To halve it takes four times as many times, and walks for each.
 # * **Spreading the times is free.** One uniform time in each tenth is still unbiased and some eight times as accurate;
 #   the middles of the tenths are a hundred times as accurate. With either, the walks' own error shows, and falls as

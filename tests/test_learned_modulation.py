@@ -59,17 +59,41 @@ def test_gradient_of_the_gram_error_is_the_slope():
         assert gradient[k] == pytest.approx(slope, rel=1e-5)
 
 
+def test_repeats_stand_one_below_the_other():
+    left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
+    f1, f2 = modulation.from_values(TABLE), modulation.diffusion(1.0)
+    phi, psi = (np.asarray(d.toarray(f)).reshape(3, 20, 20) for d, f in ((left, f1), (right, f2)))
+    expected = [np.sum((a @ b.T - target) ** 2) / np.sum(target**2) for a, b in zip(phi, psi, strict=True)]
+    assert np.allclose(solver.gram_errors(f1, f2, left, right, target), expected)
+    assert float(solver.gram_error(f1, f2, left, right, target)) == pytest.approx(np.mean(expected))
+
+
+def test_form_is_the_gram_error_of_every_pair_of_modulations():
+    left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
+    form = solver.gram_form(left, right, target)
+    padded = solver.gram_form(left, right, target, n_steps=25)
+    pairs = [(modulation.from_values(TABLE), modulation.diffusion(1.0)), 2 * (neural.random(jax.random.key(0)),)]
+    for f1, f2 in pairs:
+        truth = float(solver.gram_error(f1, f2, left, right, target))
+        assert float(form(f1, f2)) == pytest.approx(truth, rel=1e-10)
+        assert float(padded(f1, f2)) == pytest.approx(truth, rel=1e-10)
+    assert float(form(pairs[1][0])) == pytest.approx(float(form(*pairs[1])))
+    cut = solver.gram_form(left, right, target, n_steps=len(TABLE))  # exact for an f that vanishes from there on
+    assert float(cut(pairs[0][0])) == pytest.approx(float(form(pairs[0][0])), rel=1e-10)
+
+
 def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs():
     """Table 3 says by about 10 %; a fully trained f gains more."""
     sigma = 0.8
     beta = sigma**2 / (1 + sigma**2)
 
     def mean_error(f, stepped, target):
-        """Mean over repeats of :func:`gram_error` with shared walks, for K = (I + sigma^2 L)^(-2)."""
-        phi = stepped.toarray(lambda k: f(k) * beta ** jnp.asarray(k) / (1 + sigma**2))
-        phi = phi.reshape(-1, *target.shape)
-        error = phi @ phi.transpose(0, 2, 1) - target
-        return jnp.mean(jnp.sum(error**2, axis=(1, 2))) / jnp.sum(jnp.square(target))
+        """For K = (I + sigma^2 L)^(-2), whose f is 1 once beta^k and the constant are taken off."""
+
+        def scaled(k):
+            return f(k) * beta ** jnp.asarray(k) / (1 + sigma**2)
+
+        return solver.gram_error(scaled, scaled, stepped, stepped, target)
 
     data = deposits(0, repeats=8), kernels.regularised_laplacian(GRAPH, sigma, 2)
     learned = solver.learn(mean_error, neural.flat(), data, n_steps=400)
@@ -166,6 +190,9 @@ def test_flat_start_has_no_dead_unit():
         (lambda: neural.flat(hidden=0), "hidden = 0"),
         (lambda: neural.random(jax.random.key(0), 0), "hidden = 0"),
         (lambda: solver.learn(lambda f: f**2, 1.0, n_steps=0), "n_steps = 0"),
+        (lambda: solver.gram_error(neural.flat(), neural.flat(), deposits(0), deposits(1), np.eye(7)), "7 rows"),
+        (lambda: solver.gram_form(deposits(0, repeats=2), deposits(1), np.eye(20)), r"right \(20, 20\)"),
+        (lambda: solver.gram_form(deposits(0), deposits(1), np.eye(20), n_steps=0), "n_steps = 0"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):

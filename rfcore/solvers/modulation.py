@@ -2,8 +2,9 @@
 
 Features are linear in f and walks do not depend on it, so that any differentiable loss of the features is a
 differentiable loss of f. Walks come as :class:`rfcore.features.DepositsByStep`, data that the compiled descent
-takes as arguments; it holds nothing of their size beyond the features themselves. Universal Graph Random Features,
-Sections 2.1, 3.4 and 3.5.
+takes as arguments; it holds nothing of their size beyond the features themselves. On a small graph the error of a
+Gram matrix is best summed up once, as a polynomial of f, and learned from any number of starts: :func:`gram_form`.
+Universal Graph Random Features, Sections 2.1, 3.4 and 3.5.
 """
 
 from functools import partial
@@ -82,7 +83,17 @@ def descend(loss, optimiser, n_steps, f, data):
 
 
 def gram_error(f1, f2, left, right, target):
-    """Squared relative error of the estimate of a Gram matrix, in Frobenius norm.
+    """Squared relative error of the estimate of a Gram matrix: the mean of :func:`gram_errors`, whose arguments these are.
+
+    Notes
+    -----
+    The loss of Universal Graph Random Features, Section 3.4.
+    """
+    return jnp.mean(gram_errors(f1, f2, left, right, target))
+
+
+def gram_errors(f1, f2, left, right, target):
+    """Squared relative errors of repeated estimates of a Gram matrix, in Frobenius norm.
 
     ::
 
@@ -92,18 +103,108 @@ def gram_error(f1, f2, left, right, target):
     ----------
     f1, f2 : functions of an integer array
         Modulations; the same twice for a symmetric pair.
-    left, right : DepositsByStep, shape (n, N)
-        Walks behind Phi_1 and Phi_2; the same twice for shared walks, whose diagonal is biased upwards.
+    left, right : DepositsByStep, shape (n_repeats n, N)
+        Walks behind Phi_1 and Phi_2, one repeat below the other; the same twice for shared walks, whose diagonal
+        is biased upwards.
     target : array, shape (n, n)
         K.
 
     Returns
     -------
-    scalar array
+    array, shape (n_repeats,)
+
+    Raises
+    ------
+    ValueError
+        If the rows of the walks are no multiple of n, or differ between left and right.
 
     Notes
     -----
     Universal Graph Random Features, Section 3.4. The numbers of its Table 3 are squared errors of shared walks.
     """
-    error = left.toarray(f1) @ right.toarray(f2).T - target
-    return jnp.sum(error**2) / jnp.sum(jnp.square(target))
+    shape = (_repeats(left, right, target), len(target), left.shape[1])
+    phi1, phi2 = (walks.toarray(f).reshape(shape) for f, walks in ((f1, left), (f2, right)))
+    errors = phi1 @ phi2.transpose(0, 2, 1) - target
+    return jnp.sum(errors**2, axis=(1, 2)) / jnp.sum(jnp.square(target))
+
+
+class GramForm(NamedTuple):
+    """:func:`gram_error` of given walks as a polynomial of the values of f1 and f2.
+
+    ::
+
+        error = sum_abcd T_(ab)(cd) f1(a) f2(b) f1(c) f2(d) - 2 sum_ab m_(ab) f1(a) f2(b) + 1
+
+    A pytree of two arrays whose size knows neither the graph nor the number of walks.
+    """
+
+    quartic: jax.Array
+    """T, shape (n_steps^2, n_steps^2)."""
+    quadratic: jax.Array
+    """m, shape (n_steps^2,)."""
+
+    def __call__(self, f1, f2=None):
+        """Mean error of the pair; of f1 with itself if there is no f2."""
+        steps = np.arange(round(len(self.quadratic) ** 0.5))
+        first = jnp.asarray(f1(steps))
+        second = first if f2 is None else jnp.asarray(f2(steps))
+        products = jnp.outer(first, second).ravel()
+        return products @ (self.quartic @ products) - 2 * self.quadratic @ products + 1
+
+
+def gram_form(left, right, target, n_steps=None):
+    """Sum walks up for :func:`gram_error`, so that one evaluation no longer costs a pass over them.
+
+    ::
+
+        G_ab = P_a Q_b^T,   P_k, Q_k the loads at step k;   T_(ab)(cd) = <G_ab, G_cd> / |K|^2,   m_(ab) = <G_ab, K> / |K|^2
+
+    averaged over the repeats. O(n_steps^4 n^2) time a repeat and O(n_steps^2 n^2) memory on the host: for graphs of
+    some hundred nodes at most.
+
+    Parameters
+    ----------
+    left, right, target
+        As in :func:`gram_errors`.
+    n_steps : int, optional
+        Steps counted, all by default; exact for modulations that vanish from there on. Forms of one shape stack.
+
+    Returns
+    -------
+    GramForm
+
+    Raises
+    ------
+    ValueError
+        If the rows of the walks do not fit the target, or n_steps < 1.
+    """
+    target = np.asarray(target, dtype=float)
+    n_repeats, longest = _repeats(left, right, target), max(left.n_steps, right.n_steps)
+    n_steps = longest if n_steps is None else checks.count(n_steps, "n_steps")
+    scale = np.sum(target**2)
+    quartic, quadratic = np.zeros((n_steps**2, n_steps**2)), np.zeros(n_steps**2)
+    for P, Q in zip(*(_loads_by_step(walks, n_repeats, n_steps) for walks in (left, right)), strict=True):
+        products = np.einsum("anj,bmj->abnm", P, Q, optimize=True).reshape(n_steps**2, -1)
+        quartic += products @ products.T
+        quadratic += products @ target.ravel()
+    return GramForm(*(jnp.asarray(total / (n_repeats * scale)) for total in (quartic, quadratic)))
+
+
+def _loads_by_step(walks, n_repeats, n_steps):
+    """Dense loads (n_steps, n, N) of one repeat after the other."""
+    row, node, step, load = (np.asarray(a) for a in (walks.row, walks.node, walks.step, walks.load))
+    n = walks.shape[0] // n_repeats
+    row, node, step, load = (a[step < n_steps] for a in (row, node, step, load))
+    edges = np.searchsorted(row, n * np.arange(n_repeats + 1))  # entries are sorted by row
+    for first, start, stop in zip(range(0, n * n_repeats, n), edges, edges[1:], strict=False):
+        loads = np.zeros((n_steps, n, walks.shape[1]))
+        loads[step[start:stop], row[start:stop] - first, node[start:stop]] = load[start:stop]
+        yield loads
+
+
+def _repeats(left, right, target):
+    n = len(target)
+    if left.shape != right.shape or left.shape[0] % n:
+        got = f"left has shape {left.shape}, right {right.shape}, target {n} rows"
+        raise ValueError(f"{got}; walk from the target's nodes, the same number of times on both sides")
+    return left.shape[0] // n

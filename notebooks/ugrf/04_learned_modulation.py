@@ -23,8 +23,8 @@
 # better: on that graph and on seven others, up to 60 times larger (Table 3). With more walkers it approaches the
 # unbiased one (Figure 4), and of two networks that start far apart both end nearly the same (Figure 6).
 #
-# All of this holds. But our networks gain two to three times what the paper prints, so we also ask why it gained so
-# little, and what the network found: it turns out to need two numbers.
+# All of this holds. But our networks gain more than twice what the paper prints, so we also ask why it gained so little,
+# and what the network found: it turns out to need two numbers.
 
 # %% tags=["hide-input"]
 import csv
@@ -419,7 +419,7 @@ reached = float(testing(learned) / testing(flat))
 near_best = np.array(ratios["stated schedule"] < reached + 0.02, dtype=float)
 ledger.decide("ugrf/extra-gain/schedule", evidence.bound(near_best, 0.5))
 
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Test error over the unbiased one's, of networks from random starts, sorted. Crosses: dead networks, constant functions. Dotted: the best error, the best constant's, and the paper's ratio on this graph.", "name": "fig-starts"}, "image": {"alt": "Sorted error ratios of three groups on a log axis. At the start most are above one, up to a hundred. After the stated schedule a minority is at the best ratio, most still above one. Without decay all are on two plateaus, the best ratio and the best constant's, the second consisting of dead networks."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Test error over the unbiased one's, of networks from random starts, sorted. Crosses: dead networks, constant functions. Dotted: the best error and the best constant's, beside which the paper's ratio lies.", "name": "fig-starts"}, "image": {"alt": "Sorted error ratios of three groups on a log axis. At the start most are above one, up to a hundred. After the stated schedule a minority is at the best ratio, most still above one. Without decay all are on two plateaus, the best ratio and the best constant's, the second consisting of dead networks."}}
 fig, ax = plt.subplots(figsize=(6.4, 3.6))
 lines = {}
 for name, colour in {"start": "iid", "stated schedule": "simplex", "no decay": "learned"}.items():
@@ -429,9 +429,10 @@ for name, colour in {"start": "iid", "stated schedule": "simplex", "no decay": "
     ax.plot(rank[~is_dead], level[~is_dead], ".", color=plotting.COLOURS[colour])
     ax.plot(rank[is_dead], level[is_dead], "x", color=plotting.COLOURS[colour])
 best_constant = float(testing(constant) / testing(flat))
-for level in (reached, best_constant, paper_ratio[0]):
+for level in (reached, best_constant):
     ax.axhline(level, color=plotting.INK, linewidth=0.8, linestyle=":")
-ax.set(yscale="log", xlabel="networks, sorted", ylabel="error / unbiased error", ylim=(0.6, 100))
+top = 1.3 * max(found.max() for found in ratios.values())
+ax.set(yscale="log", xlabel="networks, sorted", ylabel="error / unbiased error", ylim=(0.6, top))
 plotting.label_ends(ax, lines)
 plt.show()
 
@@ -527,7 +528,7 @@ fig, ax = plt.subplots(figsize=(6.4, 3.6))
 lines = {}
 for i, m in enumerate(walkers):
     mean, spread = curves[:, i].mean(axis=0), curves[:, i].std(axis=0, ddof=1)
-    opacity = 0.4 + 0.2 * i
+    opacity = 0.55 + 0.15 * i
     ax.fill_between(steps, mean - spread, mean + spread, color=plotting.COLOURS["learned"], alpha=0.15, linewidth=0)
     (lines[f"m = {m}"],) = ax.plot(steps, mean, "o-", color=plotting.COLOURS["learned"], alpha=opacity)
 (lines["m = ∞"],) = ax.plot(steps, np.ones(len(steps)), color=plotting.COLOURS["exact"], linestyle="--")
@@ -580,8 +581,9 @@ ledger.decide("ugrf/fig-6/not-identical", evidence.bound(apart["no decay"], 0.00
 # %%
 ledger.decide("ugrf/extra-gain/pair", evidence.bound(apart["stated schedule"], apart["before"][0] / 2, side="above"))
 
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Two separately learned modulations, over their values at 0, before training and after: with the stated schedule and without decay. Bands: one standard deviation over trainings.", "name": "fig-pair"}, "image": {"alt": "Three panels of two curves each. Before training one is flat and the other drops to zero after the first step; after the stated schedule they are still apart; without decay they lie close together and fall gently."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Two separately learned modulations, over their values at 0, before training and after: with the stated schedule and without decay. Bands: one standard deviation over trainings.", "name": "fig-pair"}, "image": {"alt": "Three panels of two curves each. Before training one is flat and the other drops to zero after the first step; after the stated schedule the first rises and the second still drops; without decay they lie close together and fall gently."}}
 fig, axes = plt.subplots(1, 3, figsize=(9.6, 3.0), sharey=True)
+top = 1.05 * max((v / v[..., :1]).mean(axis=0).max() for v in shapes.values())
 for ax, (name, v) in zip(axes, shapes.items(), strict=True):
     lines = {}
     for i, colour in enumerate(("learned", "simplex")):
@@ -589,7 +591,7 @@ for ax, (name, v) in zip(axes, shapes.items(), strict=True):
         mean, spread = scaled.mean(axis=0), scaled.std(axis=0, ddof=1)
         ax.fill_between(steps, mean - spread, mean + spread, color=plotting.COLOURS[colour], alpha=0.2, linewidth=0)
         (lines[f"f{i + 1}"],) = ax.plot(steps, mean, "o-", color=plotting.COLOURS[colour])
-    ax.set(title=name, xlabel="walk length k", ylim=(0, 1.1))
+    ax.set(title=name, xlabel="walk length k", ylim=(-0.05, top))
     plotting.label_ends(ax, lines)
 axes[0].set_ylabel("f(k) / f(0)")
 plt.show()
@@ -613,4 +615,19 @@ ledger.close(
 # %% [markdown]
 # ## What we learned
 #
-# * To be written.
+# * **Everything that the paper says about learned modulations holds**: they are biased, have less variance, carry over to
+#   graphs of any kind and size, approach the unbiased one as walkers are added, and a pair that starts far apart ends
+#   nearly the same, yet not identical. Only the gain is not what Table 3 prints: ours is more than twice as large.
+# * **The network needs two numbers.** Trained to the end it is $c\,r^k$, which is the estimator of the same kernel at a
+#   shorter length scale, times a constant. Shrinking the length scale is how one trades variance for bias here; no
+#   network is needed to find that, and the two numbers carry over to all eight graphs as the network does.
+# * **The published column is nearly that of a constant.** Its ratios to the unbiased column are those of a modulation
+#   that falls by about one per cent a step, where the best one falls by a sixth. A dead hidden unit gives a constant,
+#   which falls short by two hundredths everywhere; a unit that hardly moved fits. We cannot know what happened: the
+#   start is not printed. What we do know is that rates of 0.01 decaying by 0.975 add up to 0.4, too little for most
+#   starts, and that one start in four is dead from the beginning.
+# * **The table's errors are squared**, though the text defines them without the square. With that, $p = 0.5$ and
+#   $\sigma = 0.8$, two fitted numbers, all eight printed unbiased errors come out within their error bars.
+# * Lazy walkers have a partner: $f_2 = 1, 0, 0, \dots$ goes with $f_1 = \alpha$, here $1, 2, 3, \dots$ on $\beta W$. Under
+#   the stated schedule $f_1$ starts to rise towards it while $f_2$ stays lazy, and the pair is left further apart than it
+#   was. Without the decay the two meet within a few hundred steps.

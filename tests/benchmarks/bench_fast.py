@@ -3,11 +3,10 @@
 Exit status 1 if a goal is missed.
 """
 
-import os
 import sys
 
 import jax
-from timing import interleaved
+from timing import conditions, interleaved, judged
 
 from rfcore.couplings import fast
 
@@ -23,8 +22,9 @@ def dense(x, omega):
 
 def main():
     """Measure, print and judge."""
-    print(f"{os.cpu_count()} cores, jax {jax.__version__}, float32, {N} points, m = d, {ROUNDS} rounds\n")
-    print("least times of each\n    d   dense ms   orthogonal ms   simplex ms   dense/orthogonal   dense/simplex   goal")
+    print(conditions())
+    print(f"float32, {N} points, m = d, least of {ROUNDS} rounds; the goal is for both ratios\n")
+    print("    d   dense ms   orthogonal ms   simplex ms   dense/orthogonal   dense/simplex   goal")
     missed = []
     for d in (64, 128, 256, *GOALS):
         key_x, key_omega, key_fast = jax.random.split(jax.random.key(d), 3)
@@ -46,9 +46,8 @@ def main():
             f"{ratios[0]:18.2f} {ratios[1]:15.2f}   {goal or ''}"
         )
         if min(ratios) < goal:
-            missed.append(d)
-    print(*(f"MISSED: d = {d}" for d in missed), sep="\n")
-    return bool(missed)
+            missed.append(f"{goal:g} times faster than dense at d = {d}")
+    return judged(missed)
 
 
 if __name__ == "__main__":

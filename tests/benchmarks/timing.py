@@ -1,9 +1,24 @@
 """Times to be compared, on a machine that may have other work."""
 
+import os
 import time
 
 import jax
 import numpy as np
+
+
+def conditions():
+    """Where and how times were taken, in one line."""
+    return (
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f} at the start, jax {jax.__version__}, "
+        f"numpy {np.__version__}; wall time, compilation excluded, cases interleaved"
+    )
+
+
+def judged(missed):
+    """Print the goals missed, or that all are met; the script's exit status."""
+    print(*([f"GOAL MISSED: {goal}" for goal in missed] or ["all goals met"]), sep="\n")
+    return bool(missed)
 
 
 def interleaved(cases, rounds):

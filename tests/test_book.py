@@ -196,3 +196,26 @@ def test_pages_in_a_browser_without_a_network(site, pages):
         browser.close()
     assert not faults, "\n".join(map(str, faults))
     assert equations > 50
+
+
+VIEW = "notebooks/ugrf/05_meshes.html"
+
+
+def test_3d_view_finds_its_script_in_the_site(built, pages):
+    (script,) = (address for address in Loads(pages[VIEW]).addresses if "plotly" in address)
+    assert not re.match(r"(?:[a-z]+:)?/", script)
+    assert "newPlot" in (built[1] / VIEW).parent.joinpath(script).read_text()
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: the 3D view was not drawn"
+)
+def test_3d_view_is_drawn(site):
+    flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*flags, "--ignore-gpu-blocklist"])
+        tab = browser.new_page(viewport=DESKTOP)
+        tab.goto(site + VIEW, wait_until="load")
+        tab.wait_for_selector("#teapot-normals .gl-container canvas", state="attached")
+        assert tab.evaluate("document.querySelector('#teapot-normals').data.length") == 4
+        browser.close()

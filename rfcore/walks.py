@@ -40,16 +40,16 @@ class Deposits(NamedTuple):
 
 
 class Hops(NamedTuple):
-    """A graph as walkers use it: what to know at a node, and what to take from an edge.
+    """A graph as walkers use it, in float64 (whole numbers below 2^53 are exact).
 
-    Complex numbers carry pairs of float64 (whole numbers below 2^53 are exact), because a walk waits for
-    memory: one gather brings both members of a pair from one cache line, two gathers would wait twice.
+    All that an edge leads to stands in one cache line, because a walk waits for memory: a table of the edges and
+    another of the nodes would make it wait twice.
     """
 
     node: np.ndarray
-    """First edge + i (number of neighbours) of each node, complex128 of shape (N,)."""
+    """First edge and number of neighbours of each node, shape (N, 2)."""
     edge: np.ndarray
-    """Neighbour + i (what the load is multiplied by) of each edge, complex128 of shape (n_edges,)."""
+    """Neighbour, what the load is multiplied by, and the neighbour's row of ``node``; shape (n_edges, 4)."""
     dead_ends: bool
     """Whether some node has no neighbour."""
 
@@ -111,11 +111,10 @@ _KEPT = WeakKeyDictionary()
 
 
 def _tabulated(g, p_halt):
-    node = np.empty(g.n_nodes, dtype=complex)
-    node.real, node.imag = g.indptr[:-1], g.neighbour_counts
-    edge = np.empty(len(g.indices), dtype=complex)
-    edge.real, edge.imag = g.indices, np.repeat(g.neighbour_counts / (1 - p_halt), g.neighbour_counts)
-    edge.imag *= g.weights
+    node = np.column_stack([g.indptr[:-1], g.neighbour_counts]).astype(float)
+    edge = np.empty((len(g.indices), 4))
+    edge[:, 0], edge[:, 2:] = g.indices, node[g.indices]
+    np.multiply(np.repeat(g.neighbour_counts / (1 - p_halt), g.neighbour_counts), g.weights, out=edge[:, 1])
     return Hops(node, edge, not g.neighbour_counts.all())
 
 
@@ -140,28 +139,27 @@ def walk(rng, hops, nodes, lengths, last_step=None):
     rows, visited, loads = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
     rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
 
-    row = (order // n_walks).astype(np.int32)
-    node, load = nodes[row], np.ones(len(row))
+    row, load = (order // n_walks).astype(np.int32), np.ones(len(order))
+    first, count = hops.node.take(nodes[row], axis=0).T
     counts, start = [n_rows], n_rows
     for step in range(longest):
         n_alive = alive[step]
-        row, node, load = row[:n_alive], node[:n_alive], load[:n_alive]
-        here = hops.node.take(node)
+        row, load, first, count = row[:n_alive], load[:n_alive], first[:n_alive], count[:n_alive]
         if hops.dead_ends:
-            goes_on = here.imag > 0
-            ends, row, load, here = ends[:n_alive][goes_on], row[goes_on], load[goes_on], here[goes_on]
+            goes_on = count > 0
+            row, load, first, count, ends = (a[goes_on] for a in (row, load, first, count, ends[:n_alive]))
             alive[step:] = ends.searchsorted(steps[step:], side="right").tolist()
         # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
         edge = rng.random(len(row))
-        edge *= here.imag
+        edge *= count
         np.floor(edge, out=edge)
-        edge += here.real
-        hop = hops.edge.take(edge.astype(np.intp), mode="clip")  # spares a pass over the bounds, which always hold
+        edge += first
+        hop = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
+        first, count = hop[:, 2], hop[:, 3]
         new = slice(start, start + len(row))
-        rows[new] = row
-        visited[new] = hop.real
-        np.multiply(load, hop.imag, out=loads[new])
-        node, load, start = visited[new], loads[new], new.stop
+        rows[new], visited[new] = row, hop[:, 0]
+        load = np.multiply(load, hop[:, 1], out=loads[new])
+        start = new.stop
         counts.append(len(row))
     return rows[:start], visited[:start], loads[:start], counts
 

@@ -66,6 +66,13 @@ def test_trace_bound_takes_the_absolute_value_of_the_matrix():
     assert found == pytest.approx(np.sqrt(3 * 8 / 6) / 3)
 
 
+def test_trace_bound_of_many_samples_and_families():
+    samples, families = np.array([[0, 1, 2], [5, 5, 33]]), np.stack([BOUNDS, np.arange(15.0)])
+    together = generalisation.rademacher_trace_bound(G, samples, families)
+    alone = [[generalisation.rademacher_trace_bound(G, s, b) for b in families] for s in samples]
+    assert np.allclose(together, alone)
+
+
 def test_spectral_radius_small_and_large_and_negative():
     assert generalisation.spectral_radius(G) == pytest.approx(1.0)
     for n in (20, 200):  # the cycle, negated: eigenvalues -2 cos(2 pi k / n)

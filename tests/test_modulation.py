@@ -41,6 +41,11 @@ def test_inverse_cosine_convolves_to_the_cosine_series():
     assert np.allclose(sum(a * np.linalg.matrix_power(W, k) for k, a in enumerate(alpha)), kernels.inverse_cosine(G), atol=1e-12)
 
 
+def test_inverse_cosine_decays_like_a_quarter_of_k_to_the_minus_three_halves():
+    k = np.array([400, 1000])
+    assert np.allclose(4 * k**1.5 * np.abs(modulation.inverse_cosine()(k)), 1 + 3 / (8 * k), atol=1e-5)
+
+
 @given(alpha=st.lists(st.floats(-2, 2), min_size=1, max_size=12), first=st.floats(0.5, 4))
 def test_iterative_formula_inverts_self_convolution(alpha, first):
     alpha = np.array([first, *alpha])

@@ -5,6 +5,8 @@ they can fit of pure noise, their empirical Rademacher complexity, bounds what t
 Graph Random Features, Theorem 2.3 and Appendix A.4.
 """
 
+from functools import lru_cache
+
 import jax
 import numpy as np
 import scipy.sparse.linalg
@@ -76,25 +78,26 @@ def rademacher_trace_bound(g, sample, bounds):
     ----------
     g : rfcore.graphs.Graph
         Undirected.
-    sample : int array, shape (m,)
-        Nodes S.
+    sample : int array, shape (..., m)
+        Nodes S, or several samples for the price of one eigendecomposition.
     bounds : array, shape (n_terms,) or (n_families, n_terms)
         Largest modulus of each Taylor coefficient.
 
     Returns
     -------
-    float, or float64 array of shape (n_families,)
+    float, or float64 array of shape (..., n_families), each axis where there is one
 
     Raises
     ------
     ValueError
         If the graph is directed, nodes are not in it, or a bound is negative or not finite.
     """
-    sample, bounds = _nodes(g, sample), _bounds(bounds)
-    eigenvalues, vectors = np.linalg.eigh(_symmetric(g).to_scipy().toarray())
-    weights = np.sum(vectors[sample] ** 2, axis=0)
-    powers = np.abs(eigenvalues)[None, :] ** np.arange(bounds.shape[-1])[:, None]
-    return (np.sqrt(bounds @ (powers @ weights)) / len(sample))[()]
+    sample, bounds = np.asarray(sample), _bounds(bounds)
+    _nodes(g, sample.ravel())
+    eigenvalues, vectors = _eigen(_symmetric(g))
+    series = np.abs(eigenvalues)[:, None] ** np.arange(bounds.shape[-1]) @ bounds.T
+    of_node = vectors**2 @ series  # sum_i bounds_i (|W|^i)_xx
+    return (np.sqrt(of_node[sample].sum(axis=sample.ndim - 1)) / sample.shape[-1])[()]
 
 
 def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
@@ -185,6 +188,11 @@ def margin_bound(loss, complexity, margin, n_samples, delta):
     margin, delta = checks.real(margin, "margin", above=0), checks.probability(delta, "delta")
     n_samples = checks.count(n_samples, "n_samples")
     return float(loss + 2 * complexity / margin + 3 * np.sqrt(np.log(2 / delta) / (2 * n_samples)))
+
+
+@lru_cache(maxsize=1)  # samples of one graph follow each other
+def _eigen(g):
+    return np.linalg.eigh(g.to_scipy().toarray())
 
 
 def _bounds(bounds):

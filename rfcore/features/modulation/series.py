@@ -15,9 +15,9 @@ def inverse_cosine():
 
         alpha_k = (pi/4)^k / (sqrt(2) k!) times +, +, -, -, +, +, ...
 
-    There is no closed form; f comes from :func:`from_taylor`. It decays only like k^(-3/2), because
+    There is no closed form; f comes from :func:`from_taylor`. Its modulus decays only like k^(-3/2) / 4, because
     sqrt(cos x + sin x) has its first singularity at -pi/4, which is where the spectrum of W can end: the
-    estimates have the heaviest tails of the four kernels.
+    estimates have no variance, for any p_halt, since sum_k f(k)^2 (1 - p_halt)^(-k) diverges.
 
     Returns
     -------

@@ -31,9 +31,11 @@
 # %% tags=["hide-input"]
 import inspect
 import json
+import multiprocessing
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -53,6 +55,7 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, features, kernels, plotting, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
+from rfcore.features.walks import modulation_table
 from rfcore.graphs import Graph
 
 plotting.use_style()
@@ -63,7 +66,7 @@ profile = "paper"
 # %%
 SIZES = {
     "paper": {
-        "repeats": {10_000: 5, 30_000: 5, 100_000: 3, 300_000: 2, 1_000_000: 2},
+        "repeats": {10_000: 3, 30_000: 3, 100_000: 3, 300_000: 3, 1_000_000: 3},
         "exact": (500, 1000, 2000, 3000),
         "n_task": 1_000_000,
         "n_table": 200_000,
@@ -71,7 +74,7 @@ SIZES = {
         "n_observed": 100,
     },
     "quick": {
-        "repeats": {10_000: 3, 30_000: 2, 100_000: 2},
+        "repeats": {10_000: 3, 100_000: 2},
         "exact": (500, 1000, 1500),
         "n_task": 30_000,
         "n_table": 10_000,
@@ -222,7 +225,7 @@ measured = {
 }
 exact = in_a_process(exactly, SIZES["exact"])
 
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Least processor time over repeats, peak of memory and error of one product against the number of nodes; diffusion kernel, sigma = 1, ring with chords. Features: 16 walks a node, p = 0.1. The exact kernel matrix ends where we stopped; dotted, its fitted power, up to where it would fill 4 GiB.", "name": "fig-ugrf-scale"}, "image": {"alt": "Three log-log panels against the number of nodes. Time and memory of the features rise along straight lines of slope one; the exact kernel's rise much more steeply and stop early; Chebyshev's product is far below both. In the third panel the error of features is flat near a tenth, and Chebyshev's flat near one in a hundred million."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Least processor time over repeats, peak of memory and error of one product against the number of nodes; diffusion kernel, sigma = 1, ring with chords. Features: 16 walks a node, p = 0.1. The exact kernel matrix ends where we stopped; dotted, its fitted power, up to where it would fill 4 GiB. Chebyshev's memory, five vectors, is too little to read off a process.", "name": "fig-ugrf-scale"}, "image": {"alt": "Three log-log panels against the number of nodes. Time and memory of the features rise along straight lines of slope one; the exact kernel's rise much more steeply and stop early; Chebyshev's product takes far less time. In the third panel the error of features is flat near a tenth, and Chebyshev's flat near one in a hundred million."}}
 nodes = np.array(list(measured))
 
 
@@ -245,9 +248,9 @@ for ax, what, unit in ((left, "processor", 1), (middle, "bytes", 2**-20)):
     ax.plot(small, y, "o-", color=plotting.COLOURS["exact"])
     ahead = np.array([small[-1], full])
     ax.plot(ahead, exponent(small[1:], y[1:])[1](ahead), ":", color=plotting.COLOURS["exact"])
-    ax.annotate("exact matrix", (small[0], y[-1]), color=plotting.COLOURS["exact"], fontsize=9)
+    ax.annotate("exact matrix", (small[-1], y[-1]), xytext=(7, -8), textcoords="offset points", color=plotting.COLOURS["exact"])
     ax.plot(nodes, unit * of("features", what), "o-", color=plotting.COLOURS["diffusion"])
-    ax.plot(nodes, unit * of("chebyshev", what), "o-", color=plotting.COLOURS["chebyshev"])
+left.plot(nodes, of("chebyshev", "processor"), "o-", color=plotting.COLOURS["chebyshev"])
 left.set(xlabel="nodes", ylabel="processor seconds", xscale="log", yscale="log", title="time")
 middle.set(xlabel="nodes", ylabel="MiB above the graph", xscale="log", yscale="log", title="memory")
 for name, colour, label in (("features", "diffusion", "features"), ("chebyshev", "chebyshev", "Chebyshev, degree 6")):
@@ -299,6 +302,32 @@ ledger.decide("ugrf/extra-scale/million-memory", million[0])
 ledger.decide("ugrf/extra-scale/million-time", million[1])
 
 # %% [markdown]
+# (ugrf-workers)=
+# ### Trivially distributed?
+#
+# "It can also be trivially distributed across machines", says the abstract. Yes: walkers never meet. Ours go in
+# chunks, each with random numbers of its own, so that the features depend on the key alone and not on who walks. Threads
+# of this process, or other processes, which must first be sent the graph and then send features back:
+
+# %%
+tame, turns, first = ring_with_chords(SIZES["n_table"]), {}, None
+pools = {name: ThreadPoolExecutor(n) for n, name in enumerate(("one thread", "two threads", "three threads"), start=1)}
+pools["two processes"] = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
+for name, pool in pools.items():
+    with pool:
+        list(pool.map(modulation_table, [np.exp] * 8, [1] * 8))  # workers start and import
+        walk = partial(features.walk_features, jax.random.key(9), tame, modulation.diffusion(1.0), 16, 0.1, executor=pool)
+        phi, spent = cost(walk)
+    first = phi.matrix if first is None else first
+    same = [np.array_equal(getattr(phi.matrix, part), getattr(first, part)) for part in ("indptr", "indices", "data")]
+    turns[name] = {**spent, "same": all(same)}
+    print(f"{name}: {spent['wall']:.2f} s on {tame.n_nodes:,} nodes, bit-equal to one thread: {all(same)}")
+del phi, first
+
+# %%
+ledger.decide("ugrf/extra-workers/bit-equal", evidence.bound(sum(not turn["same"] for turn in turns.values()), 0))
+
+# %% [markdown]
 # (ugrf-spreading)=
 # ## A task for a million nodes: whose community is whose?
 #
@@ -340,9 +369,9 @@ for name, way in tqdm(ways.items(), desc="ways", leave=False):
     del scores
 
 # %% tags=["hide-input"]
-rows = ["| way | seconds | processor s | memory, MiB | relative error | right answers |", "|---|---|---|---|---|---|"]
+rows = ["| way | seconds | processor s | relative error | right answers |", "|---|---|---|---|---|"]
 for name, one in spread.items():
-    numbers = f"{one['wall']:.1f} | {one['processor']:.1f} | {one['bytes'] / 2**20:,.0f} | {one['error']:.1e} | {one['right']:.3f}"
+    numbers = f"{one['wall']:.1f} | {one['processor']:.1f} | {one['error']:.1e} | {one['right']:.3f}"
     rows.append(f"| {name} | {numbers} |")
 display(Markdown("\n".join(rows)))
 print(f"{g.n_nodes:,} nodes, {len(g.weights) // 2:,} edges, largest degree {degree.max():,}, {asked.sum():,} labels asked for")
@@ -428,18 +457,21 @@ def by_features(nodes, sigma, n_walks=256):
     return (left.matrix @ right.T).toarray()
 
 
-def relative(estimate, truth):
-    """Relative Frobenius error."""
-    return np.linalg.norm(estimate - truth) / np.linalg.norm(truth)
+def errors_of(estimate, truth):
+    """Relative Frobenius errors, of all entries and of those off the diagonal."""
+    off, gap = ~np.eye(len(truth), dtype=bool), estimate - truth
+    norm = np.linalg.norm
+    return {"error": norm(gap) / norm(truth), "off": norm(gap[off]) / norm(truth[off])}
 
 
 def least_degree(way, degrees, truth, enough):
     """Cost, degree and error of a way to a block, at the first degree with small enough an error."""
     for degree in degrees:
         estimate, spent = cost(way, degree)
-        if relative(estimate, truth) <= enough:
+        found = errors_of(estimate, truth)
+        if found["error"] <= enough:
             break
-    return {**spent, "degree": degree, "error": relative(estimate, truth)}
+    return {**spent, **found, "degree": degree}
 
 
 def block(nodes, sigma):
@@ -447,10 +479,11 @@ def block(nodes, sigma):
     truth = by_columns(nodes, sigma, 14)
     by_features(nodes, sigma, 1)  # the tables by which walkers read the graph are made once
     estimate, walked = cost(by_features, nodes, sigma)
-    error, off = relative(estimate, truth), ~np.eye(len(nodes), dtype=bool)
+    found = errors_of(estimate, truth)
+    error = found["error"]
     return {
         "truth": truth,
-        "features": {**walked, "error": error, "off": relative(estimate[off], truth[off])},
+        "features": {**walked, **found},
         "push": least_degree(partial(by_push, nodes, sigma), range(1, 4), truth, error),
         "columns": least_degree(partial(by_columns, nodes, sigma), range(2, 13, 2), truth, error),
     }
@@ -599,7 +632,8 @@ for name, (first, after) in learning.items():
 # ## What pays when
 #
 # From the measurements above, by a fixed rule: take the features if they are at least twice as fast
-# and their error is at most a quarter; otherwise the rival, whose error is never larger.
+# and their error is at most a quarter; otherwise the rival. The error of a block is that of its entries off the
+# diagonal: the diagonal is large and easy, and hides the rest.
 
 # %% tags=["hide-input"]
 top = measured[largest]["least"]
@@ -610,7 +644,7 @@ def fastest(one):
     ways = {"push": one["push"], "Chebyshev columns": one["columns"]}
     ways = {name: way for name, way in ways.items() if way["error"] <= one["features"]["error"]}
     name = min(ways, key=lambda name: ways[name]["wall"])
-    return f"{name}, degree {ways[name]['degree']}", ways[name]["wall"], ways[name]["error"]
+    return f"{name}, degree {ways[name]['degree']}", ways[name]["wall"], ways[name]["off"]
 
 
 n = f"{largest:,} nodes"
@@ -623,7 +657,7 @@ cases = [
     ("a further product, features at hand", n, top["product"]["wall"], error, cheb),
     ("four products: spread labels", f"{SIZES['n_task']:,} nodes, hubs", spreads[1]["wall"], spreads[1]["error"],
      ("Chebyshev, degree 12", spreads[0]["wall"], spreads[0]["error"])),
-    *((f"block of {len(one['truth'])} {name}, sigma = {sigma:g}", small, one["features"]["wall"], one["features"]["error"], fastest(one))
+    *((f"block of {len(one['truth'])} {name}, sigma = {sigma:g}", small, one["features"]["wall"], one["features"]["off"], fastest(one))
       for (name, sigma), one in blocks.items()),
     ("posterior with covariance, sigma = 3", small, gp[1024]["wall"], gp[1024]["mean"],
      ("Chebyshev columns, degree 8", gp_columns["wall"], 0.0)),
@@ -643,7 +677,7 @@ display(Markdown("\n".join(rows)))
 
 # %% tags=["hide-input"]
 ledger.close(
-    seeds={"graphs": [0, 2], "vector": 1, "subsets": 2, "known labels": 3, "blocks": 5, "posterior": [6, 7], "learning": 8},
+    seeds={"graphs": [0, 2], "vector": 1, "subsets": 2, "known labels": 3, "blocks": 5, "posterior": [6, 7], "learning": 8, "workers": 9},
     data=datasets.provenance(),
     fallbacks=datasets.fallbacks(),
 )
@@ -651,4 +685,23 @@ ledger.close(
 # %% [markdown]
 # ## What we learned
 #
-# * to be written after the run
+# * **The promise holds.** Time and memory are linear, a million nodes take seconds and less than two GiB, the error does
+#   not care how large the graph is, and any number of workers gives the same bits. The exact matrix would take
+#   years, and terabytes.
+# * **And it is the wrong comparison.** Hardly anybody needs the exact matrix. A product $Kv$ by six sparse
+#   products has seven correct digits, in a hundredth of the time that building the features takes and less than *one
+#   product through finished features* takes; with the features at hand the noise stays at a tenth. On the labels of a
+#   million nodes Chebyshev is faster by more than an order of magnitude and right more often; `expm_multiply` gives the
+#   same answer as Chebyshev, ten times slower, since it does not know that the spectrum lies between -1 and 1.
+# * **What walks have that products lack is a place.** The features of a hundred nodes take a millisecond or two in a
+#   graph of ten thousand nodes and in one of a million. So they pay where a task needs many entries of $K$ between *few*
+#   nodes: covariance blocks, posteriors with covariance, likelihoods with a $\log\det$, a modulation learned on
+#   stored walks. There the rival pays one pass over the whole graph for each node and degree.
+# * **The other local method sets the limit.** Pushing the same power series out without randomness beats walks
+#   at short range, where a hop or two is all that counts. At long range its sparse rows fill the graph, on a graph
+#   with hubs already at the third hop, while walks stay as sparse as they are.
+# * Blocks look better than they are: the diagonal makes up most of the norm. Between distant hubs the entries off the
+#   diagonal are small, walks rarely meet, and 256 of them a node leave errors as large as the entries. Neighbours share many
+#   places, and for them the same number of walks is enough.
+# * A graph larger than the cache costs a little more than linear time: each hop waits for memory. Our exponent is
+#   above one for this reason; the number of hops is exactly linear.

@@ -384,5 +384,5 @@ ledger.close(
 #   belongs beside every such table.
 # * One set of walks or two makes no visible difference to the clusters.
 # * **This task does not need features.** The power series multiplies the exact kernel into three vectors in about the time of one
-#   product with the features, before which the features have to be built, a hundred times that. What is slow is the
+#   product with the features, before which the features have to be built, at some twenty times the price. What is slow is the
 #   eigendecomposition, and $k$-means never asks for it. Random features pay where the kernel itself has to be held or solved with.

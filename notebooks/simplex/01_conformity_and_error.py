@@ -759,8 +759,8 @@ for d_shown in sorted(after):
     print(f"  d = {d_shown:2d}: " + ", ".join(f"{max(values.mean(), 0):.1e}" for values in after[d_shown]))
 
 # %% [markdown]
-# In the plane and in space the passes converge slowly, since one norm often nearly equals the sum of the others; from
-# six dimensions on, one or two passes do all there is to do.
+# In three and four dimensions the passes converge slowly, since one norm often nearly equals the sum of the others;
+# from six dimensions on, one or two passes do all there is to do.
 #
 # "Guaranteeing smaller kernel estimator MSE when $v$ is sufficiently small" (Figure 3) is thus a statement about
 # every draw of norms, and "asymptotically optimal" one about the share of the possible gain that is missed.
@@ -983,6 +983,7 @@ ledger.close(
 # * The gain is a *small-$v$* gain. Attention with normalised queries and keys, or a kernel with a long
 #   lengthscale, lives there; a sharp kernel does not, and then no coupling of directions is worth its QR.
 # * Looking at the norms pays little: in six dimensions the best directions that do take a few per cent off the
-#   conformity of simplex, simplex+ gets two thirds of that, and in 64 dimensions there is next to nothing to get.
+#   conformity of simplex, simplex+ gets most of that, and in 64 dimensions there is next to nothing to get.
+# * For Fourier features none of this holds: right angles are best there, and only up to a threshold.
 # * Simulating the error head on is a trap: the squared error of positive features is so heavy-tailed that a
 #   sample standard error is itself wrong. Integrate out what can be integrated first.

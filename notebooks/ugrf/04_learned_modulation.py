@@ -29,7 +29,6 @@
 # %% tags=["hide-input"]
 import csv
 import os
-from pathlib import Path
 
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_concurrency_optimized_scheduler=false"
@@ -48,6 +47,7 @@ from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory, walks
 from rfcore.couplings import walk_lengths
+from rfcore.evidence.claims import ROOT
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.solvers import modulation as solver
@@ -92,7 +92,7 @@ ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
 sigma, n_walks, p_halt = 0.8, 16, 0.5
 beta = sigma**2 / (1 + sigma**2)
 
-with Path("../../data/paper/ugrf_table3.csv").open() as file:
+with (ROOT / "data" / "paper" / "ugrf_table3.csv").open() as file:
     rows = list(csv.DictReader(file))
 printed = {
     column: np.array([[float(r["frobenius_error"]), float(r["std_error"])] for r in rows if r["modulation"] == column])

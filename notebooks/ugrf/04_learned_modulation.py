@@ -383,9 +383,6 @@ for (p, squared), (left_over, b, difference) in readings.items():
 # %%
 ours_fits = readings[0.5, True][0]
 others = [left_over for reading, (left_over, *_) in readings.items() if reading != (0.5, True)]
-ledger.decide("ugrf/extra-table-3-conventions/fits", evidence.bound(ours_fits, stats.chi2.isf(0.001, 6)), **needs)
-
-# %%
 ledger.decide("ugrf/extra-table-3-conventions/identified", evidence.order([ours_fits] * len(others), others, exact=True), **needs)
 
 # %% [markdown]

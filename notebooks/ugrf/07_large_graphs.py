@@ -685,14 +685,16 @@ ledger.close(
 # %% [markdown]
 # ## What we learned
 #
-# * **The promise holds.** Time and memory are linear, a million nodes take seconds and less than two GiB, the error does
+# * **The promise holds.** Time and memory are linear, a million nodes take seconds and about two GiB, the error does
 #   not care how large the graph is, and any number of workers gives the same bits. The exact matrix would take
-#   years, and terabytes.
+#   months, and terabytes. (The four times with other workers are single runs on a machine that had other work, and show no
+#   gain. Label spreading with 16 walks says more: its processor seconds beside its seconds show two cores at work.)
 # * **And it is the wrong comparison.** Hardly anybody needs the exact matrix. A product $Kv$ by six sparse
 #   products has seven correct digits, in a hundredth of the time that building the features takes and less than *one
 #   product through finished features* takes; with the features at hand the noise stays at a tenth. On the labels of a
 #   million nodes Chebyshev is faster by more than an order of magnitude and right more often; `expm_multiply` gives the
-#   same answer as Chebyshev, ten times slower, since it does not know that the spectrum lies between -1 and 1.
+#   same answer ten times slower: it is made for matrices of which nothing is known, and does not use that this spectrum
+#   lies between -1 and 1.
 # * **What walks have that products lack is a place.** The features of a hundred nodes take a millisecond or two in a
 #   graph of ten thousand nodes and in one of a million. So they pay where a task needs many entries of $K$ between *few*
 #   nodes: covariance blocks, posteriors with covariance, likelihoods with a $\log\det$, a modulation learned on
@@ -700,8 +702,9 @@ ledger.close(
 # * **The other local method sets the limit.** Pushing the same power series out without randomness beats walks
 #   at short range, where a hop or two is all that counts. At long range its sparse rows fill the graph, on a graph
 #   with hubs already at the third hop, while walks stay as sparse as they are.
-# * Blocks look better than they are: the diagonal makes up most of the norm. Between distant hubs the entries off the
-#   diagonal are small, walks rarely meet, and 256 of them a node leave errors as large as the entries. Neighbours share many
+# * **Blocks look better than they are.** The diagonal makes up most of the norm. Between distant hubs the entries off
+#   the diagonal are small, walks rarely meet, and 256 of them a node leave errors of half the entries at long range and
+#   of more than all at short: hence "rival" in two rows where walks are more than ten times faster. Neighbours share many
 #   places, and for them the same number of walks is enough.
 # * A graph larger than the cache costs a little more than linear time: each hop waits for memory. Our exponent is
 #   above one for this reason; the number of hops is exactly linear.

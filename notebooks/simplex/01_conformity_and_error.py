@@ -469,7 +469,7 @@ for i, name in enumerate(MECHANISMS):
     if name != "iid":
         ax.errorbar(v_checked[shown], simulated[i, shown], error[i, shown], fmt="o", color=plotting.COLOURS[name])
 ax.set(xlabel="v = |x + y|", ylabel="MSE over MSE of IID", ylim=(0, 1.08), xlim=(0, 3))
-for (text, line), place in zip(lines.items(), [(0.55, 1.02), (1.12, 0.775), (0.62, 0.25)], strict=True):
+for (text, line), place in zip(lines.items(), [(0.55, 1.02), (0.98, 0.63), (0.62, 0.25)], strict=True):
     ax.text(*place, text, color=line.get_color(), va="bottom")
 plt.show()
 

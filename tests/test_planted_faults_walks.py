@@ -69,8 +69,9 @@ def test_checks_pass_on_good_code(check):
 
 
 def edges(hops, multiplier):
-    hops.edge.imag = multiplier
-    return hops
+    edge = hops.edge.copy()
+    edge[:, 1] = multiplier
+    return hops._replace(edge=edge)
 
 
 def weighted_degree(right):
@@ -88,7 +89,7 @@ def no_survival(right):
 
     def hops_of(g, p_halt):
         hops = right(g, p_halt)
-        return edges(hops, hops.edge.imag * (1 - p_halt))
+        return edges(hops, hops.edge[:, 1] * (1 - p_halt))
 
     return hops_of
 

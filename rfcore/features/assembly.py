@@ -19,6 +19,7 @@ def assembled(row, node, values, shape):
     by_node = sp.coo_array((values, (node, row)), shape=shape[::-1])
     by_node.has_canonical_format = True  # not yet, but there is no need to add duplicates here
     matrix = by_node.tocsr().T.tocsr()
+    matrix.has_sorted_indices = True  # spares a look
     matrix.sum_duplicates()
     return matrix
 

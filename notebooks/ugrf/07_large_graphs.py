@@ -689,8 +689,7 @@ ledger.close(
 #
 # * **The promise holds.** Time and memory are linear, a million nodes take seconds and about two GiB, the error does
 #   not care how large the graph is, and any number of workers gives the same bits. The exact matrix would take
-#   months, and terabytes. (The four times with other workers are single runs on a machine that had other work, and show no
-#   gain. Label spreading with 16 walks says more: its processor seconds beside its seconds show two cores at work.)
+#   years, and terabytes. (What a second worker gains cannot be read off this page: its core had other work.)
 # * **And it is the wrong comparison.** Hardly anybody needs the exact matrix. A product $Kv$ by six sparse
 #   products has seven correct digits, in a hundredth of the time that building the features takes and less than *one
 #   product through finished features* takes; with the features at hand the noise stays at a tenth. On the labels of a
@@ -708,5 +707,5 @@ ledger.close(
 #   the diagonal are small, walks rarely meet, and 256 of them a node leave errors of half the entries at long range and
 #   of more than all at short: hence "rival" in two rows where walks are more than ten times faster. Neighbours share many
 #   places, and for them the same number of walks is enough.
-# * A graph larger than the cache costs a little more than linear time: each hop waits for memory. Our exponent is
-#   above one for this reason; the number of hops is exactly linear.
+# * Between the two largest sizes the time grows a little faster than the nodes. The number of hops is linear; but once the
+#   graph outgrows the processor's cache, each hop waits for memory.

@@ -689,7 +689,7 @@ ledger.close(
 #
 # * **The promise holds.** Time and memory are linear, a million nodes take seconds and about two GiB, the error does
 #   not care how large the graph is, and any number of workers gives the same bits. The exact matrix would take
-#   years, and terabytes. (What a second worker gains cannot be read off this page: its core had other work.)
+#   years, and terabytes.
 # * **And it is the wrong comparison.** Hardly anybody needs the exact matrix. A product $Kv$ by six sparse
 #   products has seven correct digits, in a hundredth of the time that building the features takes and less than *one
 #   product through finished features* takes; with the features at hand the noise stays at a tenth. On the labels of a

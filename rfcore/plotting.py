@@ -26,6 +26,10 @@ COLOURS = {
     "p_step": "#3a9464",
     "inverse_cosine": "#a55cb8",
     "learned": "#1c979c",
+    # fewer columns
+    "gaussian": "#7d8a2b",
+    "sparse": "#c2599a",
+    "anchors": "#5f7fd6",
     # roles
     "exact": "#757b85",
     "chebyshev": "#a55c6e",
@@ -47,6 +51,9 @@ LABELS = {
     "p_step": "2-step walk",
     "inverse_cosine": "inverse cosine",
     "learned": "learned",
+    "gaussian": "Gaussian projection",
+    "sparse": "sparse projection",
+    "anchors": "anchor points",
     "exact": "exact",
     "chebyshev": "Chebyshev",
 }

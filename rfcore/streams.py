@@ -1,8 +1,9 @@
 """Independent host random streams from one JAX key, so that host work depends on the key alone.
 
-Walks are drawn by NumPy in chunks. Chunk c for purpose p owns the Philox stream with key (JAX key, p) and a counter
-that starts at c 2^192: streams never overlap, and the numbers do not depend on threads, on the order of the chunks
-or on the machine.
+Walks are drawn by NumPy in chunks. Chunk c for purpose p owns the SFC64 stream seeded with (JAX key, p, c): the numbers
+do not depend on threads, on the order of the chunks or on the machine. Streams do not overlap: a word of SFC64's state
+counts the numbers drawn, from 1 in every stream, and its step can be undone. Two streams that met would have the same
+count, so that within 2^64 numbers they would have had the same seed.
 """
 
 import jax
@@ -46,7 +47,9 @@ def generator(key_words, purpose, chunk):
     chunk : int
         Index of the chunk.
     """
-    return np.random.Generator(np.random.Philox(_Key(key_words, purpose), counter=[0, 0, 0, chunk]))
+    bits = np.random.SFC64(_Seed(key_words, purpose, chunk))
+    bits.random_raw(8, output=False)  # NumPy mixes 12 rounds, as for words that are hashed; eight more, as ours are not
+    return np.random.Generator(bits)
 
 
 def chunks(n_rows, walkers_per_row):
@@ -55,11 +58,10 @@ def chunks(n_rows, walkers_per_row):
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 
 
-class _Key(ISeedSequence):
-    """The key of a Philox stream, handed over as a seed.
+class _Seed(ISeedSequence):
+    """Three words that SFC64 takes as they are.
 
-    ``Philox(key=...)`` is the same stream, but asks the operating system for entropy that it then does not use: five
-    times the time.
+    ``SeedSequence`` would hash them: three times the time, and different seeds might then give one stream.
     """
 
     def __init__(self, *words):

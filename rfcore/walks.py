@@ -142,27 +142,27 @@ def walk(rng, hops, nodes, lengths, last_step=None):
     size = n_rows + sum(alive)  # what there is without dead ends
     rows, visited, loads = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
     rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
+    rng.random(out=loads[n_rows:])  # the uniform of each hop stands where its load will
 
     row, load = (order // n_walks).astype(np.int32), np.ones(len(order))
-    first, count = hops.node.take(nodes[row], axis=0).T
+    at = hops.node.take(nodes[row], axis=0)  # its last two columns: first edge and number of neighbours
     counts, start = [n_rows], n_rows
     for step in range(longest):
         n_alive = alive[step]
-        row, load, first, count = row[:n_alive], load[:n_alive], first[:n_alive], count[:n_alive]
+        row, load, at = row[:n_alive], load[:n_alive], at[:n_alive]
         if hops.dead_ends:
-            goes_on = count > 0
-            row, load, first, count, ends = (a[goes_on] for a in (row, load, first, count, ends[:n_alive]))
+            goes_on = at[:, -1] > 0
+            row, load, at, ends = (a[goes_on] for a in (row, load, at, ends[:n_alive]))
             alive[step:] = ends.searchsorted(steps[step:], side="right").tolist()
-        # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
-        edge = rng.random(len(row))
-        edge *= count
-        np.floor(edge, out=edge)
-        edge += first
-        hop = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
-        first, count = hop[:, 2], hop[:, 3]
         new = slice(start, start + len(row))
-        rows[new], visited[new] = row, hop[:, 0]
-        load = np.multiply(load, hop[:, 1], out=loads[new])
+        # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
+        edge = loads[new]
+        edge *= at[:, -1]
+        np.floor(edge, out=edge)
+        edge += at[:, -2]
+        at = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
+        rows[new], visited[new] = row, at[:, 0]
+        load = np.multiply(load, at[:, 1], out=edge)
         start = new.stop
         counts.append(len(row))
     return rows[:start], visited[:start], loads[:start], counts

@@ -1,6 +1,5 @@
 """Every figure, table and numbered statement of the five papers has an entry, and the entries are sound."""
 
-import csv
 import re
 from collections import Counter
 from pathlib import Path
@@ -81,14 +80,18 @@ def test_every_notebook_named_exists_and_has_the_section():
 def test_published_numbers_belong_to_an_entry_and_are_numbers(path):
     paper, table = path.stem.split("_table")
     assert f"{paper}/table-{table}" in {entry.id for entry in evidence.entries()}
-    with path.open() as file:
-        rows = list(csv.DictReader(file))
+    rows = evidence.printed(path.stem)
     numeric = [name for name in rows[0] if re.fullmatch(r"-?\d+(\.\d+)?", rows[0][name])]
     assert rows
     assert numeric
     for row in rows:
         assert None not in row.values() and None not in row
         assert all(float(row[name]) >= 0 for name in numeric if row[name])
+
+
+def test_a_table_that_was_not_printed_is_refused():
+    with pytest.raises(ValueError, match=r"table = 'ugrf_table9'; give one of .*ugrf_table2"):
+        evidence.printed("ugrf_table9")
 
 
 GOOD = """

@@ -97,3 +97,10 @@ def test_exponential_product_waits_for_weights_that_come_late():
 def test_exponential_product_refuses(v, scale):
     with pytest.raises(ValueError, match=r"(v has|scale = nan)"):
         kernels.exponential_product(G, scale, v)
+
+
+def test_spectrum_rebuilds_the_weights():
+    eigenvalues, vectors = kernels.graph.spectrum(G)
+    assert np.all(np.diff(eigenvalues) >= 0)
+    assert np.allclose(vectors.T @ vectors, np.eye(8), atol=1e-12)
+    assert np.allclose(vectors * eigenvalues @ vectors.T, G.to_scipy().toarray(), atol=1e-12)

@@ -65,15 +65,6 @@ SIZES = {
 }[profile]
 ledger = evidence.Ledger("simplex/01_conformity_and_error", profile)
 
-
-def in_batches(function, keys, size, description):
-    """Results of a function of a key for many keys, a compiled batch at a time."""
-    # Not jax.lax.map: a compiled loop around LAPACK's QR can deadlock XLA's CPU thread pool (seen on two cores).
-    batch = jax.jit(jax.vmap(function))
-    starts = tqdm(range(0, len(keys), size), desc=description, leave=False)
-    parts = [jax.tree.map(np.asarray, batch(keys[i : i + size])) for i in starts]
-    return jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
-
 # %% [markdown]
 # (simplex-thm-3-2)=
 # ## Theorem 3.2: one number carries the error
@@ -123,7 +114,7 @@ def squared_errors(key):
 
 
 keys = jax.random.split(jax.random.key(0), SIZES["n_small"])
-measured = in_batches(squared_errors, keys, 5000, "errors")
+measured = evidence.in_batches(squared_errors, keys, 5000, "errors")
 truth = [[[theory.positive_mse(x, y, m, name) for m in m_blunt] for x, y in pairs_xy] for name in MECHANISMS]
 ledger.decide("simplex/thm-3.2/mse", evidence.unbiased(measured, np.array(truth, dtype=float)))
 
@@ -161,7 +152,7 @@ def pair_lengths(key, d):
 
 
 block_keys = jax.random.split(jax.random.key(1), SIZES["n_small"])
-lengths = in_batches(lambda key: pair_lengths(key, small_d), block_keys, 5000, "lengths")
+lengths = evidence.in_batches(lambda key: pair_lengths(key, small_d), block_keys, 5000, "lengths")
 densities = {name: lambda w, name=name: np.exp(theory.log_pair_density(w, small_d, name)) for name in MECHANISMS}
 counted = np.stack([shares(lengths[:, i], equal_bins(densities[name])) for i, name in enumerate(MECHANISMS)], axis=1)
 ledger.decide("simplex/fig-5/histograms", evidence.unbiased(counted, 1 / n_bins))
@@ -420,7 +411,7 @@ def block_statistics(key, v):
 
 v_checked = jnp.array([0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0])
 keys = jax.random.split(jax.random.key(3), SIZES["n_large"])
-large_lengths, sums = in_batches(lambda key: block_statistics(key, v_checked), keys, 500, "blocks")
+large_lengths, sums = evidence.in_batches(lambda key: block_statistics(key, v_checked), keys, 500, "blocks")
 
 # %%
 conformities = np.stack(
@@ -805,7 +796,7 @@ def fourier_differences(key):
     return squares("iid") - squares("orthogonal")
 
 
-found = in_batches(fourier_differences, jax.random.split(jax.random.key(8), SIZES["n_small"]), 5000, "Fourier")
+found = evidence.in_batches(fourier_differences, jax.random.split(jax.random.key(8), SIZES["n_small"]), 5000, "Fourier")
 truth = np.array([theory.fourier_gap(z * unit, 0 * unit, m) for z in z_simulated])
 ledger.decide("simplex/thm-4.5/gap", evidence.unbiased(found, truth))
 

@@ -59,15 +59,6 @@ SIZES = {
 ledger = evidence.Ledger("simplex/02_gram_matrices", profile)
 d, n_points, sigma = 64, 64, 0.1
 
-
-def in_batches(function, keys, size, description):
-    """Results of a function of a key for many keys, a compiled batch at a time."""
-    # Not jax.lax.map: a compiled loop around LAPACK's QR can deadlock XLA's CPU thread pool (seen on two cores).
-    batch = jax.jit(jax.vmap(function))
-    starts = tqdm(range(0, len(keys), size), desc=description, leave=False)
-    parts = [jax.tree.map(np.asarray, batch(keys[i : i + size])) for i in starts]
-    return jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)
-
 # %% [markdown]
 # (simplex-fig-7)=
 # ## Figure 7: the error of a Gram matrix
@@ -111,7 +102,7 @@ def gram_errors(key):
 
 
 repeats = jax.random.split(jax.random.key(1), SIZES["n_repeats"])
-everything, points = in_batches(gram_errors, repeats, 20, "Gram matrices")
+everything, points = evidence.in_batches(gram_errors, repeats, 20, "Gram matrices")
 errors = dict(zip((*MECHANISMS, "raw"), np.moveaxis(everything, 1, 0), strict=True))  # each (repeats, widths)
 everything.shape
 
@@ -339,7 +330,7 @@ rotation_keys = jax.random.split(jax.random.key(2), SIZES["n_rotations"])
 def block_means(sign_fix):
     return np.stack(
         [
-            in_batches(lambda key, b=b: mean_exponential(key, b, sign_fix), rotation_keys, 2000, f"d = {b}")
+            evidence.in_batches(lambda key, b=b: mean_exponential(key, b, sign_fix), rotation_keys, 2000, f"d = {b}")
             for b in block_sizes
         ],
         axis=1,

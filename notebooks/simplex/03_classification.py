@@ -27,7 +27,6 @@
 # random features alone, on one split of the data, and another split moves every number by fifteen such errors or more.
 
 # %% tags=["hide-input"]
-import csv
 import os
 from functools import partial
 from typing import NamedTuple
@@ -49,7 +48,6 @@ from scipy.special import ndtri, stdtrit
 from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, features, plotting
-from rfcore.evidence.claims import ROOT
 from rfcore.models import regression
 
 plotting.use_style()
@@ -180,13 +178,9 @@ def table(header, rows):
     display(Markdown("\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)))
 
 
-def published(number):
-    """Rows of a table of the paper by data set and mechanism."""
-    with (ROOT / "data" / "paper" / f"simplex_table{number}.csv").open() as file:
-        return {(row["dataset"], row["mechanism"]): row for row in csv.DictReader(file)}
-
-
-table_2, table_3 = published(2), published(3)
+table_2, table_3 = (
+    {(row["dataset"], row["mechanism"]): row for row in evidence.printed(f"simplex_table{number}")} for number in (2, 3)
+)
 
 # %%
 tasks = {name: make_task(name) for name in SETS}
@@ -519,7 +513,7 @@ def over_splits(kind, mechanisms, n_blocks, batch, widened=False):
     """Mean accuracy of single blocks on each split, and its standard error: {set: two of (splits, mechanisms)}."""
     means = {}
     for s, name in enumerate(tqdm(SETS, desc="splits", leave=False)):
-        d = power_of_two(tasks[name].x_train.shape[1]) if widened else None
+        d = couplings.fast.padded(tasks[name].x_train.shape[1]) if widened else None
         rows = []
         for split in OTHER_SPLITS:
             key = jax.random.fold_in(jax.random.fold_in(jax.random.key(20 + widened), s), split)
@@ -527,11 +521,6 @@ def over_splits(kind, mechanisms, n_blocks, batch, widened=False):
         repeats = np.moveaxis(np.stack(rows), 2, 1).reshape(len(rows), len(mechanisms), -1)  # blocks are repeats
         means[name] = repeats.mean(axis=-1), repeats.std(axis=-1, ddof=1) / np.sqrt(repeats.shape[-1])
     return means
-
-
-def power_of_two(d):
-    """The least power of two that is at least d."""
-    return 1 << (d - 1).bit_length()
 
 
 splits = over_splits("per_split", MECHANISMS, N_BLOCKS, batch=5)
@@ -684,7 +673,7 @@ table(
 # %%
 padded = {}
 for s, name in enumerate(tqdm(SETS, desc="padded", leave=False)):
-    key, p = jax.random.fold_in(jax.random.key(30), s), power_of_two(tasks[name].x_train.shape[1])
+    key, p = jax.random.fold_in(jax.random.key(30), s), couplings.fast.padded(tasks[name].x_train.shape[1])
     padded[name] = run(tasks[name], key, size("padded", name), WITH_FAST, p, n_blocks=1, batch=10)[0][..., 0]
 padded_splits = over_splits("padded_per_split", WITH_FAST, n_blocks=1, batch=10, widened=True)
 print({name: len(results) for name, results in padded.items()}, "draws of one block")
@@ -734,7 +723,7 @@ table(
 table(
     ["set", "$d$", "padded", "Table 3 less Table 2, paper", "ours, public split", "ours, other splits", "z"],
     [
-        [name, d, power_of_two(d),
+        [name, d, couplings.fast.padded(d),
          f"{float(table_3[name, 'simplex']['accuracy']) - float(table_2[name, 'simplex']['accuracy']):+.4f}",
          f"{padded[name][:, 3].mean() - at_d[name][2].mean():+.4f}",
          f"{np.mean(padded_splits[name][0][:, 3] - splits[name][0][:, 2]):+.4f}", f"{z_padding[name]:+.1f}"]

@@ -28,6 +28,7 @@
 # and which pair of modulations is best, and end with the algorithm itself: its law, its cost, and the speed of ours.
 
 # %% tags=["hide-input"]
+import inspect
 import random
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -40,12 +41,13 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from IPython.display import Markdown, display
 from scipy import stats
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.couplings import walk_lengths
-from rfcore.features import modulation
+from rfcore.features import loop, modulation, reduction
 from rfcore.graphs import Graph
 
 plotting.use_style()
@@ -58,10 +60,12 @@ SIZES = {
     "paper": {
         "n_unbiased": 3000, "n_pairs": 1500, "walkers": (2, 4, 8, 16, 32, 64), "n_repeats": 30, "n_tail": 1_000_000,
         "n_batches": 4000, "n_loops": 4000, "sizes": (10_000, 30_000, 100_000, 300_000), "n_timings": 30,
+        "reduced": ("eurosis", (40, 80, 159, 318, 636), 30),
     },
     "quick": {
         "n_unbiased": 600, "n_pairs": 400, "walkers": (2, 8, 32), "n_repeats": 10, "n_tail": 200_000,
         "n_batches": 1000, "n_loops": 1000, "sizes": (4000, 16_000, 64_000), "n_timings": 12,
+        "reduced": ("football", (7, 14, 29, 57), 12),
     },
 }[profile]  # fmt: skip
 ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
@@ -637,39 +641,108 @@ for (m, p), b in batch.items():
 print(f"16 walks from each of a million nodes, p = 0.1: b = {modulation.batch_size(16 * 10**6, 0.1, delta)}")
 
 # %% [markdown]
+# (ugrf-reduction)=
+# ## Fewer columns?
+#
+# Features have as many columns as the graph has nodes, most of them empty. "Any techniques used for dimensionality reduction of
+# regular GRFs (e.g. applying the Johnson-Lindenstrauss transform or using 'anchor points') can also be used with
+# u-GRFs, providing further efficiency gains", says Section 2, and leaves it there. Multiply both sides by the same random
+# $N \times n$ matrix $R$ with $\mathbb E\, R R^\top = I$ and no mean changes. $R$ may be Gaussian, or hold one random sign a
+# row, or pick $n$ columns (the anchors) and scale them: {py:mod}`rfcore.features.reduction` has all three.
+
+# %%
+WAYS = {
+    "gaussian": lambda key, phi, n: reduction.johnson_lindenstrauss(key, phi, n),
+    "sparse": lambda key, phi, n: reduction.johnson_lindenstrauss(key, phi, n, kind="sparse"),
+    "anchors": lambda key, phi, n: reduction.anchor_points(key, phi, n),
+}
+column, reduced = list(modulations(1.0)).index("diffusion"), np.empty((SIZES["n_pairs"], 3, 34, 34))
+for repeat, key in enumerate(tqdm(jax.random.split(jax.random.key(75), SIZES["n_pairs"]), desc="projections", leave=False)):
+    for i, way in enumerate(WAYS.values()):
+        narrow = [way(key, side[repeat, column], 12) for side in (left, right)]
+        reduced[repeat, i] = narrow[0] @ narrow[1].T
+ledger.decide(
+    "ugrf/extra-reduction/unbiased",
+    evidence.unbiased(reduced, np.stack([exact_kernels(karate, 1.0)["diffusion"]] * 3)),
+    requires=["karate"],
+    fallbacks=datasets.fallbacks(),
+)
+
+# %% [markdown]
+# What does it cost? Given the features, a Gaussian $R$ adds
+#
+# $$
+# \mathbb E\, \| \Phi_1 R R^\top \Phi_2^\top - \Phi_1 \Phi_2^\top \|_F^2
+# = \frac1n \left( \| \Phi_1 \|_F^2\, \| \Phi_2 \|_F^2 + \| \Phi_1 \Phi_2^\top \|_F^2 \right)
+# $$
+#
+# to the squared error. As $\|\Phi\|_F^2$ is about $\operatorname{tr} K$, this is a relative error of about
+# $\sqrt{(r + 1) / n}$, where $r = (\operatorname{tr} K)^2 / \|K\|_F^2$ counts the eigenvalues that matter. It must be
+# compared with what the walks have already got wrong.
+
+# %%
+name, widths, n_draws = SIZES["reduced"]
+graph = Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()
+squares, narrow_errors, whole_error, predicted, rank = {}, {}, {}, {}, {}
+for s, of_sigma in enumerate((1.0, 4.0)):
+    kernel, f = kernels.diffusion(graph, of_sigma), modulation.diffusion(of_sigma)
+    pair = [features.walk_features(jax.random.key(76 + 2 * s + side), graph, f, 16, 0.1) for side in (0, 1)]
+    whole = (pair[0].matrix @ pair[1].T).toarray()
+    norm = np.linalg.norm(kernel)
+    rank[of_sigma], whole_error[of_sigma] = np.trace(kernel) ** 2 / norm**2, np.linalg.norm(whole - kernel) / norm
+    added = np.prod([np.sum(phi.matrix.data**2) for phi in pair]) + np.sum(whole**2)
+    predicted[of_sigma] = added / np.array(widths) / norm**2
+    squares[of_sigma], narrow_errors[of_sigma] = np.empty((2, n_draws, 3, len(widths)))
+    for draw in tqdm(range(n_draws), desc="widths", leave=False):
+        for i, way in enumerate(WAYS.values()):
+            for j, n in enumerate(widths):
+                one, other = (way(jax.random.key(1000 * s + draw), phi, n) for phi in pair)
+                estimate = one @ other.T
+                estimate = estimate.toarray() if sp.issparse(estimate) else estimate
+                squares[of_sigma][draw, i, j] = np.sum((estimate - whole) ** 2) / norm**2
+                narrow_errors[of_sigma][draw, i, j] = np.linalg.norm(estimate - kernel) / norm
+needs = {"requires": [name], "fallbacks": datasets.fallbacks()}
+of_gaussian = np.stack([one[:, 0] for one in squares.values()], axis=1)
+ledger.decide("ugrf/extra-reduction/formula", evidence.unbiased(of_gaussian, np.stack(list(predicted.values()))), **needs)
+
+# %%
+quarter = [abs(4 * n - graph.n_nodes) < 4 for n in widths].index(True)
+times = narrow_errors[1.0][:, :, quarter] / whole_error[1.0]
+ledger.decide("ugrf/extra-reduction/price", evidence.bound(times, 10, side="above"), **needs)
+
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Relative Frobenius error of the diffusion kernel on eurosis (N = 1272) from one pair of features, 16 walkers, against the number of columns kept. Bands: one standard error of the mean over draws of the projection. Dotted: all columns, that is, what the walks alone get wrong.", "name": "fig-reduction"}, "image": {"alt": "Two log-log panels. In each, three lines fall with slope minus one half, far above a dotted horizontal line; in the left panel, sigma = 1, they stay above an error of one."}}
+fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.4), sharey=True)
+for ax, (of_sigma, error) in zip(axes, narrow_errors.items(), strict=True):
+    lines = {plotting.LABELS[way]: plotting.band(ax, widths, error[:, i], way, marker="o") for i, way in enumerate(WAYS)}
+    ax.axhline(whole_error[of_sigma], ls=":", color=plotting.INK)
+    ax.set(xscale="log", yscale="log", xlabel="columns kept", title=f"$\\sigma$ = {of_sigma:g}")
+    ax.set_xticks(widths, [str(n) for n in widths])
+    ax.minorticks_off()
+axes[0].set_ylabel("relative Frobenius error")
+axes[0].legend(lines.values(), lines, labelcolor="linecolor")
+plt.show()
+
+# %% tags=["hide-input"]
+print(f"{name}, N = {graph.n_nodes}")
+for of_sigma, error in narrow_errors.items():
+    print(f"sigma = {of_sigma:g}: {rank[of_sigma]:.0f} eigenvalues count; error with all columns {whole_error[of_sigma]:.3f}")
+    for way, of_way in zip(WAYS, error.mean(axis=0)[:, quarter], strict=True):
+        print(f"    {plotting.LABELS[way]:>20}, {widths[quarter]} columns: {of_way:.3f}")
+    enough = predicted[of_sigma][0] * widths[0] / whole_error[of_sigma] ** 2
+    print(f"    columns for which a Gaussian projection adds as much as the walks: {enough:,.0f}")
+print(f"numbers a node in the sparse features: {pair[0].matrix.nnz / graph.n_nodes:.0f}")
+
+# %% [markdown]
 # (ugrf-alg-1)=
 # ## Algorithm 1, line by line
 #
-# As printed it is a loop over walkers and steps. Here it is in plain Python, on lists. One line differs: the paper hops first
-# and halts afterwards, which throws the last hop away (and has nowhere to go from an isolated node); we halt first.
-
+# As printed it is a loop over walkers and steps: {py:mod}`rfcore.features.loop`, in plain Python, on lists. One line differs: the
+# paper hops first and halts afterwards, which throws the last hop away (and has nowhere to go from an isolated node); we halt
+# first.
 
 # %%
-def as_lists(g):
-    """First edge of every node, neighbours and weights, for the loop below."""
-    return g.indptr.tolist(), g.indices.tolist(), g.weights.tolist()
-
-
-def algorithm_1(lists, start, table, n_walks, p_halt, rng):
-    """One sparse feature vector, a dictionary, by the paper's Algorithm 1."""
-    first, neighbours, weights = lists
-    row = {}
-    for _ in range(n_walks):
-        node, load, length = start, 1.0, 0
-        while True:
-            row[node] = row.get(node, 0.0) + load * table[length] / n_walks
-            count = first[node + 1] - first[node]
-            if count == 0 or rng.random() < p_halt:
-                break
-            edge = first[node] + int(rng.random() * count)
-            load *= count * weights[edge] / (1 - p_halt)
-            node, length = neighbours[edge], length + 1
-    return row
-
-
-def table_of(f):
-    return np.asarray(f(np.arange(1000))).tolist()
-
+body = inspect.getsource(loop.walk_features).split('"""')[2].strip("\n")
+display(Markdown(f"```python\n{body}\n```"))
 
 # %% [markdown]
 # Our engine draws all lengths up front, sorts the walkers by length, and moves all that still walk at once. Is it the same algorithm? Both must
@@ -682,10 +755,9 @@ f, n_loops, rng = modulation.diffusion(1.0), SIZES["n_loops"], random.Random(70)
 wheel = np.triu(nx.to_numpy_array(nx.wheel_graph(6)) * np.random.default_rng(74).uniform(0.5, 2, (6, 6)))
 wheel = Graph.from_scipy(wheel + wheel.T).normalised()
 looped = np.zeros((n_loops, wheel.n_nodes, wheel.n_nodes))
-lists, table = as_lists(wheel), table_of(f)
+lists = loop.as_lists(wheel)
 for repeat in tqdm(range(n_loops), desc="loops", leave=False):
-    for start in range(wheel.n_nodes):
-        row = algorithm_1(lists, start, table, 4, 0.2, rng)
+    for start, row in enumerate(loop.walk_features(rng, lists, f, 4, 0.2, range(wheel.n_nodes))):
         looped[repeat, start, list(row)] = list(row.values())
 engine = repeated_features(71, wheel, f, n_loops, n_walks=4, p_halt=0.2)
 mean, square = theory.walk_feature_moments(wheel, f, 4, 0.2)
@@ -710,7 +782,7 @@ def two_rings(n, seed):
 
 
 rings = {n: two_rings(n, seed=72) for n in SIZES["sizes"]}
-ring_lists = {n: as_lists(g) for n, g in rings.items()}
+ring_lists = {n: loop.as_lists(g) for n, g in rings.items()}
 per_node = np.empty((SIZES["n_timings"], 2, len(rings)))
 rng = random.Random(73)
 with ThreadPoolExecutor(1) as one_core:
@@ -718,8 +790,7 @@ with ThreadPoolExecutor(1) as one_core:
         for column, (n, g) in enumerate(rings.items()):
             chosen = [rng.randrange(n) for _ in range(200)]
             began = time.process_time()
-            for start in chosen:
-                algorithm_1(ring_lists[n], start, table, 4, 0.1, rng)
+            loop.walk_features(rng, ring_lists[n], f, 4, 0.1, chosen)
             middle = time.process_time()
             features.walk_features(jax.random.key(turn), g, f, 4, 0.1, executor=one_core)
             per_node[turn, :, column] = (middle - began) / 200, (time.process_time() - middle) / n
@@ -727,7 +798,7 @@ ledger.decide("ugrf/alg-1/cost-per-feature", evidence.slope(list(rings), per_nod
 
 # %% tags=["hide-input"]
 for n in rings:
-    entries = np.mean([len(algorithm_1(ring_lists[n], start, table, 4, 0.1, rng)) for start in range(1000)])
+    entries = np.mean(list(map(len, loop.walk_features(rng, ring_lists[n], f, 4, 0.1, range(1000)))))
     loop_time, engine_time = 1e6 * per_node[:, :, list(rings).index(n)].mean(axis=0)
     print(f"N = {n:7,}: {entries:.1f} entries a feature; loop {loop_time:.1f} microseconds, engine {engine_time:.2f}")
 
@@ -749,12 +820,12 @@ plt.show()
 
 # %%
 cora = Graph.from_networkx(datasets.graph("cora", fallback=True)).normalised()
-cora_lists = as_lists(cora)
+cora_lists = loop.as_lists(cora)
 seconds = {"loop": [], "engine": []}
 for turn in tqdm(range(SIZES["n_timings"] // 4), desc="turns", leave=False):
     rng = random.Random(turn)
     began = time.perf_counter()
-    rows = [algorithm_1(cora_lists, start, table, 16, 0.1, rng) for start in range(cora.n_nodes)]
+    rows = loop.walk_features(rng, cora_lists, f, 16, 0.1, range(cora.n_nodes))
     middle = time.perf_counter()
     features.walk_features(jax.random.key(turn), cora, f, 16, 0.1)
     seconds["loop"].append(middle - began)
@@ -780,7 +851,7 @@ ledger.decide(
 ledger.close(
     seeds={
         "unbiased": [0, 1, 10, 11, 20, 21, 30, 31], "pairs": [40, 41], "figure 2": 100, "graphs": [1, 2, 3, 4, 72, 74], "tails": 50,
-        "batches": 60, "loop": 70, "engine": 71, "timing": 0,
+        "batches": 60, "reduction": [0, 75, 76, 77, 78, 79, 1000], "loop": 70, "engine": 71, "timing": 0,
     },
     data=datasets.provenance(),
     fallbacks=datasets.fallbacks(),

@@ -26,7 +26,6 @@
 # with the *exact* kernel disagree?
 
 # %% tags=["hide-input"]
-import csv
 import time
 from dataclasses import replace
 
@@ -41,7 +40,6 @@ from scipy.sparse.linalg import expm_multiply
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting
-from rfcore.evidence.claims import ROOT
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import clustering
@@ -57,8 +55,7 @@ SIZES = {
     "quick": {"n_starts": 10, "n_normalised": 2, "timed": "databases"},
 }[profile]
 ledger = evidence.Ledger("ugrf/03_clustering", profile)
-table = (ROOT / "data" / "paper" / "ugrf_table2.csv").read_text().splitlines()
-printed = {row["graph"]: row for row in csv.DictReader(table)}
+printed = {row["graph"]: row for row in evidence.printed("ugrf_table2")}
 
 # %% [markdown]
 # ## Which graphs are these?

@@ -27,7 +27,6 @@
 # and what the network found: it turns out to need two numbers.
 
 # %% tags=["hide-input"]
-import csv
 import os
 
 os.environ.setdefault(
@@ -47,7 +46,6 @@ from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.evidence.claims import ROOT
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.solvers import modulation as solver
@@ -92,8 +90,7 @@ ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
 sigma, n_walks, p_halt = 0.8, 16, 0.5
 beta = sigma**2 / (1 + sigma**2)
 
-with (ROOT / "data" / "paper" / "ugrf_table3.csv").open() as file:
-    rows = list(csv.DictReader(file))
+rows = evidence.printed("ugrf_table3")
 printed = {
     column: np.array([[float(r["frobenius_error"]), float(r["std_error"])] for r in rows if r["modulation"] == column])
     for column in ("unbiased", "learned")

@@ -28,7 +28,6 @@
 # a good way to live with few walks.
 
 # %% tags=["hide-input"]
-import csv
 import os
 from itertools import product
 
@@ -52,7 +51,6 @@ from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, walks
 from rfcore.couplings import walk_lengths
-from rfcore.evidence.claims import ROOT
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import interpolation
@@ -269,10 +267,9 @@ ledger.decide("ugrf/table-4/diffusion-slightly-worse", evidence.bound(worse[...,
 # %%
 printed = np.full((5, 3, 2), np.nan)  # mesh, kernel, (number, standard error)
 columns = ["1-regularised laplacian", "2-regularised laplacian", "diffusion"]
-with (ROOT / "data" / "paper" / "ugrf_table4.csv").open() as file:
-    for row in csv.DictReader(file):
-        numbers = float(row["normalised_difference"]), float(row["std_error"])
-        printed[names.index(row["mesh"]), columns.index(row["kernel"])] = numbers
+for row in evidence.printed("ugrf_table4"):
+    numbers = float(row["normalised_difference"]), float(row["std_error"])
+    printed[names.index(row["mesh"]), columns.index(row["kernel"])] = numbers
 means, errors = worse.mean(axis=0), worse.std(axis=0, ddof=1) / np.sqrt(len(worse))
 z = (means - printed[..., 0]) / np.hypot(errors, printed[..., 1])
 

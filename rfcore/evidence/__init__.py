@@ -27,8 +27,9 @@ A claim that comes out "not reproduced" stops the run. Is it the paper's? Then e
 ``expected = "not reproduced"`` and a ``why``. Never widen a tolerance or try another seed.
 """
 
-from rfcore.evidence.claims import claims_of, decisions, entries, entry_verdict, headline, scorecard
+from rfcore.evidence.claims import claims_of, decisions, entries, entry_verdict, headline, printed, scorecard
 from rfcore.evidence.ledger import Ledger
+from rfcore.evidence.repeats import in_batches
 from rfcore.evidence.statistics import bound, identity, order, slope, unbiased, value
 from rfcore.evidence.verdicts import Decision, Verdict, erratum, not_run, scaled
 
@@ -44,8 +45,10 @@ __all__ = [
     "erratum",
     "headline",
     "identity",
+    "in_batches",
     "not_run",
     "order",
+    "printed",
     "scaled",
     "scorecard",
     "slope",

@@ -1,5 +1,6 @@
 """What the papers claim, read from ``data/claims/*.toml``, and how each claim stands."""
 
+import csv
 import json
 import os
 import re
@@ -122,6 +123,22 @@ def _entry(raw):
         if claim.expected not in (None, "not reproduced") or bool(claim.expected) != bool(claim.why):
             raise ValueError(f"claim {claim.id}: expected may only be 'not reproduced', and needs a why")
     return entry
+
+
+def printed(table):
+    """A table of a paper as it was printed: the rows of ``data/paper/<table>.csv``, dictionaries of texts.
+
+    Raises
+    ------
+    ValueError
+        If there is no such table.
+    """
+    path = ROOT / "data" / "paper" / f"{table}.csv"
+    if not path.is_file():
+        names = ", ".join(sorted(p.stem for p in path.parent.glob("*.csv")))
+        raise ValueError(f"table = {table!r}; give one of {names}")
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def claims_of(notebook, folder=CLAIMS):

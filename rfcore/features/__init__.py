@@ -1,6 +1,6 @@
 """Feature maps: what turns a frequency and a point, or a walk and a node, into a feature."""
 
-from rfcore.features import modulation, neural, reduction
+from rfcore.features import loop, modulation, neural, reduction
 from rfcore.features.deposits import DepositsByStep, by_step
 from rfcore.features.euclidean import fourier, positive
 from rfcore.features.walks import WalkFeatures, walk_features, weigh
@@ -10,6 +10,7 @@ __all__ = [
     "WalkFeatures",
     "by_step",
     "fourier",
+    "loop",
     "modulation",
     "neural",
     "positive",

@@ -4,8 +4,14 @@ import numpy as np
 import scipy.sparse as sp
 
 
-def assembled(row, node, values, shape):
-    """CSR array with the given entries; those of one row at one node are added."""
+def assembled(entries, shape):
+    """CSR array of entries (row, node, value); those of one row at one node are added.
+
+    Best give it the only reference to the entries. They are dropped as soon as they have been read: sorting is as fast
+    as memory is, and what the next copy is written to is then still in the cache.
+    """
+    row, node, values = entries
+    del entries
     n_cells = shape[0] * shape[1]
     if n_cells <= max(len(values), 4096):  # a small graph: dense sums are within reach, and need no sorting
         sums = np.bincount(row * np.intp(shape[1]) + node, values, n_cells)
@@ -17,8 +23,10 @@ def assembled(row, node, values, shape):
         return sp.coo_array((values, (row, node)), shape=shape).tocsr()
     # Two counting sorts, by node and then by row, in place of a comparison sort of every row: a third of the time.
     by_node = sp.coo_array((values, (node, row)), shape=shape[::-1])
+    del row, node, values
     by_node.has_canonical_format = True  # not yet, but there is no need to add duplicates here
-    matrix = by_node.tocsr().T.tocsr()
+    by_node = by_node.tocsr()
+    matrix = by_node.T.tocsr()
     matrix.has_sorted_indices = True  # spares a look
     matrix.sum_duplicates()
     return matrix

@@ -147,7 +147,7 @@ def weigh(deposits, f, n_walks, shape):
         If f is not finite.
     """
     table = modulation_table(f, int(deposits.step.max(initial=0))) / n_walks
-    return assembled(deposits.row, deposits.node, deposits.load * table[deposits.step], shape)
+    return assembled((deposits.row, deposits.node, deposits.load * table[deposits.step]), shape)
 
 
 def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
@@ -155,6 +155,8 @@ def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
     table = table[: np.flatnonzero(table).max(initial=0) + 1]  # walks need not go on where f vanishes for good
     hops = walks.hops_of(g, p_halt)
     chunks = [nodes[rows] for rows in streams.chunks(len(nodes), n_walks)]
+    if len(chunks) == 1:  # over in some milliseconds
+        return _chunk(words, 0, nodes, hops, n_walks, p_halt, coupling, table)
     n_deposits = int(len(nodes) * (1 + n_walks * (1 - p_halt) / p_halt))  # on average
     # Threads share the graph. To other workers it travels with each job: a job is as many chunks as it takes
     # for the features that come back to be as large as the graph that went there.
@@ -186,11 +188,17 @@ def _rows(words, first, chunks, hops, n_walks, p_halt, coupling, table):
 
 
 def _chunk(words, chunk, nodes, hops, n_walks, p_halt, coupling, table):
+    """Features of one chunk of start nodes."""
+    shape = len(nodes), len(hops.node)
+    return assembled(_entries(words, chunk, nodes, hops, n_walks, p_halt, coupling, table), shape)
+
+
+def _entries(words, chunk, nodes, hops, n_walks, p_halt, coupling, table):
     lengths = coupling(streams.generator(words, walk_lengths.PURPOSE, chunk), len(nodes), n_walks, p_halt)
     rng = streams.generator(words, walks.PURPOSE, chunk)
     row, node, values, counts = walks.walk(rng, hops, nodes, lengths, last_step=len(table) - 1)
     values *= np.repeat(table[: len(counts)], counts)
-    return assembled(row, node, values, (len(nodes), len(hops.node)))
+    return row, node, values
 
 
 def modulation_table(f, longest):

@@ -1,0 +1,32 @@
+"""Many repeats of an experiment, a compiled batch at a time."""
+
+import jax
+import numpy as np
+from tqdm import tqdm
+
+
+def in_batches(function, keys, size, description):
+    """Results of a function of a key for many keys, with a progress bar.
+
+    Compiled code runs ``size`` keys at once, so that memory is bounded by a batch and not by the number of repeats.
+    A Python loop goes over the batches: a compiled loop around LAPACK's QR can deadlock XLA's CPU thread pool (seen
+    on two cores).
+
+    Parameters
+    ----------
+    function : callable
+        From one JAX key to an array or a pytree of arrays.
+    keys : array of n JAX PRNG keys
+    size : int
+        Keys a batch. A last batch of another size is compiled once more.
+    description : str
+        What the progress bar says.
+
+    Returns
+    -------
+    What ``function`` returns, as NumPy arrays with a leading axis of length n.
+    """
+    batch = jax.jit(jax.vmap(function))
+    starts = tqdm(range(0, len(keys), size), desc=description, leave=False)
+    parts = [jax.tree.map(np.asarray, batch(keys[start : start + size])) for start in starts]
+    return jax.tree.map(lambda *pieces: np.concatenate(pieces), *parts)

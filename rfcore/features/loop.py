@@ -1,0 +1,57 @@
+"""Algorithm 1 as it is printed, in plain Python: what the engine is tested against, and timed against.
+
+One walker at a time, one step at a time, a coin for each step. Universal Graph Random Features, Algorithm 1.
+"""
+
+from rfcore import checks
+from rfcore.couplings import walk_lengths
+from rfcore.features.walks import modulation_table
+
+
+def as_lists(g):
+    """First edges, neighbours and weights of a graph as Python lists, which a loop reads faster than arrays."""
+    return g.indptr.tolist(), g.indices.tolist(), g.weights.tolist()
+
+
+def walk_features(rng, lists, f, n_walks, p_halt, nodes):
+    """Features of the given nodes, as :func:`rfcore.features.walk_features` has them in law.
+
+    Parameters
+    ----------
+    rng : random.Random
+    lists : tuple of lists
+        From :func:`as_lists`.
+    f : function of an integer array
+        Modulation.
+    n_walks : int
+    p_halt : float
+    nodes : iterable of int
+
+    Returns
+    -------
+    list of dict
+        The entries of each feature that are not zero, by node.
+
+    Raises
+    ------
+    ValueError
+        If n_walks < 1, p_halt is outside (0, 1), or f is not finite.
+    """
+    n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
+    table = modulation_table(f, walk_lengths.longest(p_halt)).tolist()
+    first, neighbours, weights = lists
+    features = []
+    for start in nodes:
+        feature = {}
+        for _ in range(n_walks):
+            node, load, step = start, 1.0, 0
+            while True:
+                feature[node] = feature.get(node, 0.0) + load * table[step] / n_walks
+                count = first[node + 1] - first[node]
+                if count == 0 or rng.random() < p_halt:
+                    break
+                edge = first[node] + int(rng.random() * count)
+                load *= count * weights[edge] / (1 - p_halt)
+                node, step = neighbours[edge], step + 1
+        features.append(feature)
+    return features

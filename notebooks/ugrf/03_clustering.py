@@ -364,7 +364,7 @@ ledger.close(
 # ## What we learned
 #
 # * **"Small" needs a yardstick, and the exact kernel supplies it.** From the same start, 80 walkers change fewer pairs than
-#   another start does with the exact kernel: between 2.5 and 60 times fewer on five graphs, six in ten on polbooks and
+#   another start does with the exact kernel: between 3 and 100 times fewer on five graphs, half to six in ten on polbooks and
 #   databases. On eurosis we cannot tell. One cluster swallows most of the nodes there from every start, so that any
 #   two clusterings agree, and a small error says little.
 # * **The printed digits do not come out, and could not.** Two of the eight (polbooks, databases) lie within our error
@@ -373,13 +373,14 @@ ledger.close(
 #   paper does not say that it is more. With 5 or 20 walkers in place of 80 some of the smaller ones would fit better,
 #   and the larger ones worse.
 # * **Two rows carry each other's names**, by their sizes.
-# * The termination probability matters where hubs are: at $p = 0.5$ the kernel of eurosis is estimated with a relative error of several
-#   hundred per cent, its clusters nearly three times as wrong. On all eight graphs the mean error is larger at 0.5; the difference on databases
-#   is within the noise of a hundred starts, and so our claim stays undecided. (Walks with $p = 0.1$ are nine times as long.)
+# * The termination probability matters where hubs are: at $p = 0.5$ the kernel of eurosis is estimated with a relative error of two or three
+#   hundred per cent, its clusters nearly three times as wrong. On all eight graphs the mean error is larger at 0.5. On databases the
+#   difference is at the edge of the noise of a hundred starts: with the walks of an earlier run it was undecided. (Walks
+#   with $p = 0.1$ are nine times as long.)
 # * **An error of zero can mean that nothing was computed.** On the normalised adjacency matrix the clustering error is
 #   zero with any features, because $k$-means returns its initial labels. The size of the step from start to end
 #   belongs beside every such table.
 # * One set of walks or two makes no visible difference to the clusters.
 # * **This task does not need features.** The power series multiplies the exact kernel into three vectors in about the time of one
-#   product with the features, before which the features have to be built, at some twenty times the price. What is slow is the
+#   product with the features, before which the features have to be built, at some thirty times the price. What is slow is the
 #   eigendecomposition, and $k$-means never asks for it. Random features pay where the kernel itself has to be held or solved with.

@@ -542,8 +542,8 @@ ledger.close(seeds=SEEDS, data=datasets.provenance(), fallbacks=datasets.fallbac
 #   four meshes with or without walks, and on the smooth one only because of them.
 # * The sizes of the differences say as much about unprinted settings as about kernels, and the torus, which looked
 #   out of reach at our settings, says so most: being noise, its numbers rise most steeply with the factor a step.
-#   One pair of settings, $f$ stopped early and kernels a little wider than ours, brings all fifteen numbers near the
-#   paper's at once, the torus's among them (last table). We conclude that the table is right and its settings
+#   One pair of settings, $f$ stopped early and kernels a little wider than ours, brings all fifteen numbers to
+#   within a factor of about one and a half of the paper's at once, the torus's among them (last table). We conclude that the table is right and its settings
 #   are missing, not that these were the settings.
 # * The training schedule that the paper prints for its Section 3.4, started from our flat $f$, stops so early that
 #   at our settings all three fixed kernels beat the learned one. Here the paper must have trained otherwise, or

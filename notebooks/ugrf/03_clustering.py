@@ -381,6 +381,6 @@ ledger.close(
 #   zero with any features, because $k$-means returns its initial labels. The size of the step from start to end
 #   belongs beside every such table.
 # * One set of walks or two makes no visible difference to the clusters.
-# * **This task does not need features.** The power series multiplies the exact kernel into three vectors in about the time of one
-#   product with the features, before which the features have to be built, at some thirty times the price. What is slow is the
+# * **This task does not need features.** The power series multiplies the exact kernel into three vectors in a few milliseconds,
+#   as one product with the features does; but those have to be built first, at some thirty times the price. What is slow is the
 #   eigendecomposition, and $k$-means never asks for it. Random features pay where the kernel itself has to be held or solved with.

@@ -1,6 +1,7 @@
-"""Algorithm 1 as it is printed, in plain Python: what the engine is tested against, and timed against.
+"""Algorithm 1 line by line, in plain Python: what the engine is tested against, and timed against.
 
-One walker at a time, one step at a time, a coin for each step. Universal Graph Random Features, Algorithm 1.
+One walker at a time, one step at a time, a coin for each step. The paper hops first and halts afterwards, which throws
+the last hop away; here a walker halts first. Universal Graph Random Features, Algorithm 1.
 """
 
 from rfcore import checks

@@ -16,26 +16,86 @@ def is_traced(x):
     return isinstance(x, jax.core.Tracer)
 
 
+def key(value, name="key"):
+    """``value``, if it is one JAX key (``jax.random.key(0)``, or a raw uint32 pair); a traced one too."""
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    typed = dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+    if (typed and shape == ()) or (isinstance(value, jax.Array | np.ndarray) and dtype == np.uint32 and shape == (2,)):
+        return value
+    if typed or dtype == np.uint32:
+        raise ValueError(f"{name} has shape {shape}; give one JAX key (jax.vmap takes many)")
+    raise ValueError(f"{name} = {value!r}; give one JAX key, such as jax.random.key(0)")
+
+
+def graph(value, name="g"):
+    """``value``, if it is a :class:`rfcore.graphs.Graph`."""
+    from rfcore.graphs import Graph  # which needs these checks itself
+
+    if isinstance(value, Graph):
+        return value
+    maker = "from_networkx" if hasattr(value, "nodes") else "from_mesh" if hasattr(value, "faces") else "from_scipy"
+    got = f"{name} is of type {type(value).__module__.split('.')[0]} {type(value).__name__}"
+    raise ValueError(f"{got}; give a Graph, here perhaps graphs.Graph.{maker}({name})")
+
+
+def function(value, name, example):
+    """``value``, if it can be called."""
+    if not callable(value):
+        raise ValueError(f"{name} = {value!r}; give a function, such as {example}")
+    return value
+
+
 def finite(x, name):
     """``x`` itself, unless one of its known values is NaN or infinite."""
-    if not is_traced(x) and not np.all(np.isfinite(x)):
-        count = int(np.sum(~np.isfinite(x)))
+    if is_traced(x):
+        return x
+    # On the device where the values are: a copy to the host would cost more than the features.
+    if not (_all_finite(x) if isinstance(x, jax.Array) else np.all(np.isfinite(x))):
+        count = int(np.sum(~np.isfinite(np.asarray(x))))
         raise ValueError(f"{name} has {count} NaN or infinite values; remove or impute them first")
     return x
 
 
+@jax.jit
+def _all_finite(x):
+    return jnp.isfinite(x).all()
+
+
+def numbers(x, name):
+    """``x`` as an array of real numbers: a JAX array stays one, all else becomes a float64 NumPy array."""
+    if not isinstance(x, jax.Array):
+        try:
+            x = np.asarray(x)
+        except ValueError:  # rows of unequal length
+            raise ValueError(f"{name} = {x!r}; give an array of real numbers") from None
+    if np.iscomplexobj(x):
+        raise ValueError(f"{name} has dtype {x.dtype}; give real numbers (its .real, or .imag, or two arrays)")
+    if x.dtype.kind not in "fiub" and not jnp.issubdtype(x.dtype, jnp.floating):
+        raise ValueError(f"{name} has dtype {x.dtype}; give an array of real numbers")
+    return x if isinstance(x, jax.Array) else x.astype(float)
+
+
+def vector(x, name, n=None, of="number"):
+    """``x`` as a finite vector of real numbers with at least one entry, or with ``n`` of them, one an ``of``."""
+    x = numbers(x, name)
+    if x.ndim != 1 or len(x) == 0 or n not in (None, len(x)):
+        wanted = "a vector with at least one entry" if n is None else f"a vector of {n}, one number per {of}"
+        raise ValueError(f"{name} has shape {x.shape}; give {wanted}")
+    return finite(x, name)
+
+
 def points(x, name, n_columns=None):
     """``x`` as a finite floating-point JAX array of shape (n, d)."""
-    x = jnp.asarray(x)
+    x = jnp.asarray(numbers(x, name) if not isinstance(x, np.ndarray) or x.dtype.kind not in "fiub" else x)
     if x.ndim != 2:
         raise ValueError(f"{name} has shape {x.shape}; give one point a row, shape (n, d) (one point: {name}[None, :])")
     if x.shape[1] < 1:
         raise ValueError(f"{name} has shape {x.shape}; points need at least one coordinate")
     if n_columns is not None and x.shape[1] != n_columns:
         raise ValueError(f"{name} has shape {x.shape}; its points must have {n_columns} coordinates like the others")
+    if jnp.issubdtype(x.dtype, jnp.complexfloating):
+        raise ValueError(f"{name} has dtype {x.dtype}; give real coordinates")
     if not jnp.issubdtype(x.dtype, jnp.floating):
-        if jnp.issubdtype(x.dtype, jnp.complexfloating):
-            raise ValueError(f"{name} has dtype {x.dtype}; give real coordinates")
         x = x.astype(float)
     return finite(x, name)
 
@@ -43,6 +103,8 @@ def points(x, name, n_columns=None):
 def count(value, name, least=1):
     """``value`` as an int of at least ``least``."""
     try:
+        if isinstance(value, bool | np.bool):
+            raise TypeError
         value = operator.index(value)
     except TypeError:
         raise ValueError(f"{name} = {value!r}; give a whole number") from None
@@ -54,7 +116,7 @@ def count(value, name, least=1):
 def probability(value, name):
     """``value`` as a float strictly between 0 and 1."""
     value = real(value, name)
-    if not 0 < value < 1:
+    if not is_traced(value) and not 0 < value < 1:
         raise ValueError(f"{name} = {value}; give a probability strictly between 0 and 1")
     return value
 
@@ -64,6 +126,8 @@ def real(value, name, above=None, least=None):
     if is_traced(value):
         return value
     try:
+        if isinstance(value, str | bytes) or np.iscomplexobj(value):
+            raise TypeError
         value = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} = {value!r}; give one real number") from None
@@ -78,6 +142,6 @@ def real(value, name, above=None, least=None):
 
 def choice(value, name, known):
     """``value``, if it is one of the ``known`` names."""
-    if value not in known:
+    if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} = {value!r}; choose one of {', '.join(map(repr, known))}")
     return value

@@ -103,7 +103,7 @@ def points(x, name, n_columns=None):
 def count(value, name, least=1):
     """``value`` as an int of at least ``least``."""
     try:
-        if isinstance(value, bool | np.bool):
+        if isinstance(value, bool | np.bool_):
             raise TypeError
         value = operator.index(value)
     except TypeError:

@@ -1,8 +1,9 @@
 """Pages about claims: the front page's counts, the scorecard, deviations and errata, changed rules."""
 
 from collections import Counter
+from itertools import groupby
 
-from record_text import TITLES, badge, bar, dropdown, in_words, name_of, plain, quiet, section_link, tally, terms
+from record_text import ROOT, TITLES, badge, bar, dropdown, in_words, name_of, plain, quiet, section_link, tally, terms
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
@@ -27,7 +28,8 @@ def glance():
     """Front page: a bar and the counts for each paper."""
     lines = ["| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
     for paper, counts in evidence.headline("paper").items():
-        lines.append(f"| [{TITLES[paper]}](#scorecard-{paper}) | {bar(counts)} {tally(counts)} |")
+        chapter = f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]
+        lines.append(f"| {chapter} | {bar(counts)} {tally(counts)} [every claim](#scorecard-{paper}) |")
     return "\n".join(lines)
 
 
@@ -98,50 +100,52 @@ def errata():
     found = decided(Verdict.ERRATUM)
     counts = Counter(row.entry.paper for row, _, _ in found)
     counted = " and ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
-    return "\n\n".join([f"So far: {counted or 'none'}.", *(finding(*one) for one in found)])
+    return f"So far: {counted or 'none'}.\n\n{by_paper(found)}"
 
 
 def disagreements():
     """Claims of papers that came out otherwise, and those that hang on a setting which is not printed."""
-    parts = []
-    for title, found in {
+    of_papers = {
         "Not reproduced": decided(Verdict.NOT_REPRODUCED),
         "Reproduced in direction": decided(Verdict.IN_DIRECTION),
         "Scaled": decided(Verdict.SCALED),
-        "Undecided, because a setting is not printed": [
-            (row, claim, decision) for row, claim, decision in decided(Verdict.INCONCLUSIVE) if claim.unprinted
-        ],
-    }.items():
-        of_papers = [one for one in found if not one[1].extra]
-        if of_papers:
-            parts += [f"### {title}", *(finding(*one) for one in of_papers)]
+        "Undecided, because a setting is not printed": [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted],
+    }
+    parts = []
+    for title, found in of_papers.items():
+        if found := [one for one in found if not one[1].extra]:
+            parts += [f"### {title}", by_paper(found)]
     return "\n\n".join(parts) or "None so far."
 
 
 def refuted():
     """Findings of our own that our own test refuted."""
-    return "\n\n".join(finding(*one) for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra) or "None so far."
+    return by_paper(one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra) or "None so far."
+
+
+def by_paper(found):
+    """Findings under the name of their paper."""
+    parts = []
+    for paper, members in groupby(found, key=lambda one: one[0].entry.paper):
+        parts += [f"**{TITLES[paper]}**", *(finding(*one) for one in members)]
+    return "\n\n".join(parts)
 
 
 def finding(row, claim, decision):
     """One claim beside what was found: what the paper prints, ours, what was allowed, and why."""
-    link = section_link(row, f"{TITLES[row.entry.paper]}, {name_of(row.entry)}")
+    link = section_link(row, name_of(row.entry))
     head = f"{link} {badge(decision.verdict, extra=claim.extra)}"
-    paper = plain(claim.printed or "") or (with_error(decision.paper, decision.paper_se) if decision.paper else "")
+    ours, _, allowed = decision.finding.partition("; ")
+    if not allowed or decision.rule == "value":
+        allowed = decision.detail
+    printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
     fields = {
-        "The paper": paper,
-        "Ours": f"{plain(decision.finding)} {quiet(WHAT_OURS_IS.get(decision.rule, ''))}",
-        "Allowed": allowed(decision),
+        "The paper": plain(claim.printed or printed or ("as above" if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
+        "Found": f"{plain(ours)} {quiet(WHAT_OURS_IS.get(decision.rule, ''))}",
+        "Threshold": plain(allowed or "–"),
         "Why": plain(" ".join(dict.fromkeys(filter(None, [decision.why, claim.why])))),
     }
     return f":::{{div}} finding\n{head}\n\n{plain(claim.statement)}\n\n{terms(fields)}\n:::"
-
-
-def allowed(decision):
-    """What the rule allowed: a number, or the rule's own words."""
-    if decision.limit is None:
-        return plain(decision.detail)
-    return with_error(decision.limit, None, decision.unit)
 
 
 def unprinted():

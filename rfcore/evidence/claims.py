@@ -30,7 +30,7 @@ class Claim:
     Attributes
     ----------
     id, statement, kind, rule : str
-        ``rule`` says in words what decides; ``kind`` is one of :data:`RULES`.
+        ``rule`` says in words what decides; ``kind`` is one of ``RULES``.
     expected, why : str, optional
         ``"not reproduced"`` or ``"paper erratum"``, with the reason, where that outcome is known and accepted;
         any other claim that fails stops the runner.

@@ -1,7 +1,6 @@
 """The verdicts that notebooks print in bold wear the colours of the scorecard."""
 
 from docutils import nodes
-
 from record_text import slug
 
 from rfcore.evidence import Verdict

@@ -3,7 +3,20 @@
 from collections import Counter
 from itertools import groupby
 
-from record_text import ROOT, TITLES, badge, bar, dropdown, in_words, name_of, plain, quiet, section_link, tally, terms
+from record_text import (
+    ROOT,
+    TITLES,
+    badge,
+    bar,
+    dropdown,
+    in_words,
+    name_of,
+    plain,
+    quiet,
+    section_link,
+    tally,
+    terms,
+)
 
 from rfcore import evidence
 from rfcore.evidence import Verdict

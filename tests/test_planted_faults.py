@@ -83,8 +83,8 @@ def without_root_m(x, omega):
 def without_division_by_survival(seed, g, repeats, p_halt=0.3):
     key, nodes = jax.random.key(seed), np.tile(np.arange(34), repeats)
     lengths = walk_lengths.draw(key, len(nodes), 8, p_halt)
-    deposits = walks.simulate(key, g, lengths, 1e-12, nodes=nodes)
-    return features.weigh(deposits, modulation.regularised_laplacian(1.0, 2), 8, (len(nodes), 34)).toarray()
+    deposits = walks.simulate(key, g, lengths._replace(p_halt=1e-12), nodes=nodes)
+    return features.weigh(deposits, modulation.regularised_laplacian(1.0, 2)).toarray()
 
 
 @pytest.mark.parametrize("name", theory.COUPLINGS)

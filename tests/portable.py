@@ -69,7 +69,7 @@ def version_of(python):
 
 def pythons():
     """Interpreters on PATH and pyenv's, one of each promised version: version -> path; None is that of .venv."""
-    own = "%d.%d" % sys.version_info[:2]
+    own = f"{sys.version_info[0]}.{sys.version_info[1]}"
     found = {own: None}
     for minor in range(OLDEST, NEWEST + 1):
         name = f"python3.{minor}"

@@ -76,7 +76,7 @@ def entry(row):
     if row.claims:
         lines += ["| claim, and what decides it | what was found | verdict |", "|---|---|---|"]
         lines += [claim_row(claim, decision) for claim, decision in row.claims]
-        lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}."]
+        lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
     named = f"[{plain(row.entry.title)}]{{.title}} {badge(row.verdict, extra=row.entry.extra)}"
     head = named if row.entry.extra else f"[{plain(place)}]{{.place}} {named}"
     return dropdown(head, "\n".join(lines))
@@ -186,6 +186,13 @@ def changes():
         ]
         parts.append(dropdown(f"[{TITLES[paper]}]{{.title}} {quiet(f'{len(lines)} rules')}", "\n".join(lines)))
     return "\n\n".join(parts)
+
+
+def places_of(paper):
+    """For a chapter: a link to the section of every figure, table and statement that a notebook decides."""
+    rows = (row for row in evidence.scorecard("paper") if row.entry.paper == paper and row.notebook)
+    links = ", ".join(section_link(row, name_of(row.entry)) for row in rows if not row.entry.extra)
+    return f"Straight to {links}." if links else "No notebook has reached this paper yet."
 
 
 def errata_of(paper):

@@ -10,7 +10,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-
 FLOATS = (np.float16, np.float32, np.float64)
 
 

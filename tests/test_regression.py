@@ -48,7 +48,7 @@ def test_a_far_point_classifies_by_features_whose_greatest_exponent_is_subtracte
     truth = regression.scores(features.positive(X_TRAIN, omega), TARGETS, features.positive(far, omega))
     x, far, omega = (np.float32(a) for a in (X_TRAIN, far, omega))
     phi = features.positive(x, omega)
-    with pytest.raises(ValueError, match="label_scores has 1 rows that vanish.*give"):
+    with pytest.raises(ValueError, match=r"label_scores has 1 rows that vanish.*give"):
         regression.accuracy(regression.scores(phi, TARGETS, features.positive(far, omega)), [2])
     log_phi = features.log_positive(far, omega)
     scores = regression.scores(phi, TARGETS, jnp.exp(log_phi - log_phi.max(axis=1, keepdims=True)))

@@ -36,7 +36,6 @@ def compose(draw_directions, draw_norms):
     >>> omega.shape
     (8, 4)
     """
-
     checks.function(draw_directions, "draw_directions", "couplings.directions.simplex")
     checks.function(draw_norms, "draw_norms", "couplings.norms.independent")
 

@@ -111,7 +111,7 @@ def points(x, name, n_columns=None):
     if x.ndim != 2:
         raise ValueError(f"{name} has shape {x.shape}; give one point a row, shape (n, d) (one point: {name}[None, :])")
     if x.shape[1] < 1:
-        raise ValueError(f"{name} has shape {x.shape}; points need at least one coordinate")
+        raise ValueError(f"{name} has shape {x.shape}; give points of at least one coordinate")
     if n_columns is not None and x.shape[1] != n_columns:
         raise ValueError(f"{name} has shape {x.shape}; its points must have {n_columns} coordinates like the others")
     return x

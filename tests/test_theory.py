@@ -364,7 +364,7 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
         (lambda: theory.printed.pair_density_at_angle(1.0, 3, -1), "cosine = -1.0; give a number above"),
         (lambda: theory.printed.fourier_mse_ratio(-1.0, 3, 2), "z has values"),
         (lambda: theory.log_pair_density(1.0, 1, "simplex"), "d = 1"),
-        (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "x has shape"),
+        (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "y has shape"),
         (lambda: theory.fourier_mse(np.ones(3), 40 * np.ones(3), 1, "iid"), "x - y. has values"),
         (lambda: theory.fourier_mse_ratio(1.0, 3, 0, "iid"), "m = 0"),
         (lambda: theory.fourier_mse_ratio_asymptotic(1.0, 3, 4), "m = 4"),

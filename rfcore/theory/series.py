@@ -84,6 +84,8 @@ def check_range(v, name):
 def pair(x, y):
     """``x`` and ``y`` as two points of one shape (d,)."""
     x, y = checks.floating(x, "x").astype(float), checks.floating(y, "y").astype(float)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(f"x has shape {x.shape} and y {y.shape}; give two points of the same shape (d,)")
+    if x.ndim != 1 or len(x) == 0:
+        raise ValueError(f"x has shape {x.shape}; give one point, shape (d,)")
+    if y.shape != x.shape:
+        raise ValueError(f"y has shape {y.shape}; give a point of the shape of x, {x.shape}")
     return x, y

@@ -64,7 +64,8 @@ class Claim:
 class Entry:
     """A figure, table, theorem, ... of a paper (or, as ``extra-...``, a finding of ours) and its claims.
 
-    No notebook: nothing is decided yet. ``schematic`` says why there is nothing to reproduce.
+    No notebook: nothing is decided yet, and ``plan`` may say what stands in for an experiment out of reach,
+    or what the paper leaves open. ``schematic`` says why there is nothing to reproduce.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Entry:
     notebook: str | None = None
     anchor: str | None = None
     schematic: str | None = None
+    plan: str | None = None
 
     @property
     def paper(self):

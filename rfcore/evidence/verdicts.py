@@ -34,7 +34,12 @@ class Verdict(StrEnum):
         """The verdict as readers meet it: a finding of our own (``extra``) is "shown" or "refuted"."""
         return EXTRA_WORDS.get(self, self.value) if extra else self.value
 
+    def counted(self, n):
+        """``"2 paper errata"``: how often, in words that can be counted."""
+        return f"{n} {self.value if n == 1 else PLURALS.get(self, self.value)}"
 
+
+PLURALS = {Verdict.ERRATUM: "paper errata"}
 EXTRA_WORDS = {Verdict.REPRODUCED: "shown", Verdict.NOT_REPRODUCED: "refuted"}
 
 

@@ -50,12 +50,30 @@ def array(good):
     return entries(good)
 
 
+def passed_on(good):
+    """Vectors whose product shows a NaN where they had one, as every product does."""
+    return entries(good)[2:]
+
+
 def vector(good):
     return [*entries(good), np.asarray(good)[None], 1.0, []]
 
 
 def points(good):
     return [*entries(good), np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
+
+
+def matrix(good):
+    return points(good)[:-1]  # no columns is none of the faults
+
+
+def families(good):
+    """A vector, or several of one length."""
+    return [*entries(good), np.asarray(good)[None, None], 1.0, []]
+
+
+def mask(good):
+    return [[0.5] * len(good), [1] * len(good), ["a"] * len(good), [list(good)], 0, None]
 
 
 def lengths(good):
@@ -112,7 +130,7 @@ def optional_function(good):
 
 def modulating(good):
     """Functions of the length of a walk, and functions that are none."""
-    return [3, "f", lambda k: np.ones(2), lambda k: np.full(len(k), np.nan), lambda k: k + 1j, lambda k: None]
+    return [3, "f", lambda k: np.ones((2, 3)), lambda k: np.full(len(k), np.nan), lambda k: k + 1j, lambda k: None]
 
 
 def vector_or_function(good):
@@ -127,8 +145,17 @@ def nodes(good):
     return [[3], [-1], [[0]], [0.5], "all"]
 
 
+def partition(good):
+    return [[0.5] * len(good), ["a"] * len(good), [list(good)], 0, None]
+
+
+def samples(good):
+    """Several samples may be given at once."""
+    return [bad for bad in nodes(good) if bad != [[0]]]
+
+
 def labels(good):
-    return [[0.5] * len(good), [-1] * len(good), ["a"] * len(good), [list(good)], 0, None]
+    return [*partition(good), [-1] * len(good)]
 
 
 def other_type(good):
@@ -193,12 +220,12 @@ ROWS = {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
     "features.DepositsByStep.toarray": {"self": (STEPS, None), "f": (F, modulating)},
-    "features.DepositsByStep.matvec": {"self": (STEPS, None), "f": (F, modulating), "v": (V, array)},
-    "features.DepositsByStep.rmatvec": {"self": (STEPS, None), "f": (F, modulating), "u": (V, array)},
+    "features.DepositsByStep.matvec": {"self": (STEPS, None), "f": (F, modulating), "v": (V, passed_on)},
+    "features.DepositsByStep.rmatvec": {"self": (STEPS, None), "f": (F, modulating), "u": (V, passed_on)},
     "features.loop.as_lists": {"g": (G, graph)},
     "features.loop.walk_features": {
-        "rng": (random.Random(0), None), "lists": (loop.as_lists(G), other_type), "f": (F, modulating), **WALKS,
-        "nodes": ([0, 2], nodes),
+        "rng": (random.Random(0), None), "lists": (loop.as_lists(G), None), "f": (F, modulating), **WALKS,
+        "nodes": ([0, 2], None),  # as printed: checks would be the most of it
     },
     "features.modulation.batch_size": {
         "n_walkers": (10, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
@@ -211,21 +238,21 @@ ROWS = {
     "features.modulation.inverse_cosine": {},
     "features.modulation.lazy": {},
     "features.modulation.p_step": {"alpha": (2.0, positive), "p": (2, count)},
-    "features.modulation.regularised_laplacian": {"sigma": (1.0, positive), "d": (2, count)},
+    "features.modulation.regularised_laplacian": {"sigma": (1.0, positive), "d": (2, positive)},
     "features.modulation.to_taylor": {
         "f1": (F, modulating), "f2": (F, modulating), "n_terms": (5, count)
     },
     "features.neural.random": {"key": (KEY, key), "hidden": (1, count)},
     "features.neural.flat": {"value": (1.0, positive), "hidden": (1, count)},
     "features.reduction.johnson_lindenstrauss": {
-        "key": (KEY, key), "phi": (IDENTITY, points), "n_features": (2, count), "kind": ("sparse", choice),
+        "key": (KEY, key), "phi": (IDENTITY, matrix), "n_features": (2, count), "kind": ("sparse", choice),
         "nonzeros": (1, count),
     },
-    "features.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, points), "n_anchors": (2, count)},
+    "features.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, matrix), "n_anchors": (2, count)},
     "kernels.gaussian": {"X": (X, points), "Y": (X, points)},
     "kernels.softmax": {"X": (X, points), "Y": (X, points)},
-    "kernels.diffusion": {"g": (BARE, graph), "sigma": (1.0, positive)},
-    "kernels.regularised_laplacian": {"g": (BARE, graph), "sigma": (1.0, positive), "d": (2, count)},
+    "kernels.diffusion": {"g": (BARE, graph), "sigma": (1.0, at_least_0)},
+    "kernels.regularised_laplacian": {"g": (BARE, graph), "sigma": (1.0, at_least_0), "d": (2, positive)},
     "kernels.p_step": {"g": (BARE, graph), "alpha": (2.0, positive), "p": (2, count)},
     "kernels.inverse_cosine": {"g": (BARE, graph)},
     "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
@@ -260,16 +287,16 @@ ROWS = {
     "models.clustering.kernel_k_means": {
         "kernel": (IDENTITY, points), "labels": ([0, 1, 1], labels), "n_clusters": (2, count), "max_iterations": (5, count)
     },
-    "models.clustering.pair_error": {"labels": ([0, 1, 1], labels), "others": ([0, 1, 0], labels)},
+    "models.clustering.pair_error": {"labels": ([0, 1, 1], partition), "others": ([0, 1, 0], partition)},
     "models.generalisation.spectral_radius": {"g": (G, graph)},
     "models.generalisation.rademacher_bound": {
-        "bounds": ([1.0, 0.5], vector), "radius": (1.0, at_least_0), "n_samples": (3, count)
+        "bounds": ([1.0, 0.5], families), "radius": (1.0, at_least_0), "n_samples": (3, count)
     },
     "models.generalisation.rademacher_trace_bound": {
-        "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], vector)
+        "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
     "models.generalisation.rademacher_complexity": {
-        "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], vector),
+        "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2),
     },
     "models.generalisation.margin_loss": {
@@ -280,7 +307,7 @@ ROWS = {
         "delta": (0.1, probability),
     },
     "models.interpolation.weighted_sums": {
-        "kernel": (IDENTITY, points), "values": (X, points), "known": ([True, False, True], labels)
+        "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
     "models.interpolation.angular_error": {"predicted": (X, points), "truth": (X, points)},
     "models.ode.uniform_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
@@ -311,7 +338,7 @@ ROWS = {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None),
     },
-    "graphs.Graph.from_scipy": {"W": (BARE.to_scipy(), points)},
+    "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
     "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
     "graphs.Graph.from_mesh": {"mesh": (trimesh.creation.box(), other_type), "nodes": ("faces", choice)},
     "graphs.Graph.normalised": {"self": (BARE, None)},
@@ -372,8 +399,8 @@ def public_names():
 
 
 PUBLIC = public_names()
-SHOWN = r"( = | has | have | is of type | is traced| maps | drew | gave )"
-MEND = r"(give|choose|remove|pass|make) "
+SHOWN = r"( = | has | is of type | maps )"
+MEND = r"(give|choose|remove|set|lower) "
 
 
 def fault_of(call, arguments, argument, bad):
@@ -386,7 +413,8 @@ def fault_of(call, arguments, argument, bad):
         return f"{type(error).__name__}: {error}"[:100]
     else:
         return "no complaint"
-    if re.search(rf"(?s)\b{argument}\b.*?{SHOWN}.*{MEND}", message):
+    # Both functions of a pair, f1 and f2, reach the walks as f.
+    if re.search(rf"(?s)\b({argument}|{argument.rstrip('12')})\b.*?{SHOWN}.*{MEND}", message):
         return None
     return f"says {message!r}"
 
@@ -423,7 +451,7 @@ def test_traced_keys_of_walks():
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (np.ones(3), np.ones(2), "x has shape"),
+        (np.ones(3), np.ones(2), "y has shape"),
         (np.ones((1, 3)), np.ones((1, 3)), "x has shape"),
         (np.full(3, 20.0), np.full(3, 20.0), "give values in"),
     ],
@@ -435,7 +463,7 @@ def test_pairs_of_points(x, y, message):
 
 @pytest.mark.parametrize("values", [np.ones(3, dtype=int), np.ones((3, 2)), -np.ones((3, 2), dtype=int)])
 def test_walk_lengths(values):
-    with pytest.raises(ValueError, match="lengths has (shape|values)"):
+    with pytest.raises(ValueError, match=r"lengths has (shape|values)"):
         walks.simulate(KEY, G, walk_lengths.Lengths(values, 0.1))
 
 
@@ -449,5 +477,5 @@ def test_halves_that_are_swapped_or_do_not_fit_do_not_compose():
 
 def test_alpha_of_p_step_is_at_least_2():
     for p_step in (modulation.p_step, lambda alpha, p: kernels.p_step(BARE, alpha, p)):
-        with pytest.raises(ValueError, match="alpha = 1.9; give"):
+        with pytest.raises(ValueError, match=r"alpha = 1\.9; give"):
             p_step(1.9, 2)

@@ -231,7 +231,7 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
     w, d = _lengths(w), checks.count(d, "d")
     cosine, n_nodes = checks.real(cosine, "cosine", above=-1), checks.count(n_nodes, "n_nodes")
     if cosine > 1:
-        raise ValueError(f"cosine = {cosine}; it must not exceed 1")
+        raise ValueError(f"cosine = {cosine}; give at most 1")
     nodes, weights = roots_legendre(n_nodes)
     phi, w = np.pi / 4 * (nodes + 1), w[..., None]
     s = 1 + np.sin(2 * phi) * cosine
@@ -324,7 +324,7 @@ def _orthogonal_terms(square, d, n_terms):
 
 
 def _lengths(w):
-    w = checks.finite(np.asarray(w, dtype=float), "w")
+    w = np.asarray(checks.finite(checks.numbers(w, "w"), "w"), dtype=float)
     if w.size and not w.min() > 0:
         raise ValueError(f"w has the value {w.min()}; give lengths above 0")
     return w

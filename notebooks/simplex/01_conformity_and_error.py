@@ -23,7 +23,7 @@
 # {cite:t}`reid2023simplex` reduce the error to one number, the *conformity* of a pair (Theorem 3.2), compute it in
 # closed form for independent, orthogonal and simplex frequencies (Lemmas 4.1 and 4.2, Theorem 4.3), and prove that
 # pointing at the corners of a simplex is the best that directions alone can do (Theorem 3.4). Directions that may
-# look at the norms, *simplex+*, gain a little more (Eqs 16 and 17, Figure 4). Fourier features follow other rules
+# depend on the norms, *simplex+*, gain a little more (Eqs 16 and 17, Figure 4). Fourier features follow other rules
 # (Theorem 4.5, Corollary 4.6).
 #
 # This page holds all of it against simulation and against independent computation. Three formulas of the paper are
@@ -438,7 +438,8 @@ ledger.decide("simplex/cor-4.4/positive", evidence.order(0.0, positive, exact=Tr
 #
 # * *with the rotation integrated out*: average ${}_0F_1$ over the pairs of a block. Light tails; this is what
 #   decides the claim;
-# * *head on*: the squared error of the estimator itself over blocks, for small $v$ only.
+# * *head on*: the squared error of the estimator itself over blocks, for small $v$ only, over the closed-form error of IID
+#   features, so that the dots share no noise of a denominator.
 
 
 # %%
@@ -515,9 +516,9 @@ plt.show()
 # %% [markdown]
 # Both curves of the paper come back. At small $v$ the simplex removes *almost all* of the error, though its angles
 # are hardly wider than right ones: the $d$ vectors nearly cancel, $\sum_i \omega_i \approx 0$, and for small $v$ the
-# error *is* the square of that sum. The orthogonal
-# curve is another matter: its gain is *not* largest at small $v$, where it vanishes, but near $v = 1$. And past
-# $v \approx 2$ nothing helps: the error is then ruled by the tail of a single frequency, which no coupling may touch.
+# error *is* the square of that sum. The orthogonal curve is another matter: its gain is *not* largest at small $v$, where
+# it vanishes, but near $v = 1$. And past $v \approx 2$ nothing helps: the error is then ruled by the tail of a single
+# frequency, which no coupling may touch.
 
 # %% [markdown]
 # (simplex-lemma-A-1)=

@@ -246,7 +246,7 @@ for m, a, b, c in zip(widths[whole], plus.mean(axis=0), simplex.mean(axis=0), ii
 # (simplex-gram-fast)=
 # ## The fast variants
 #
-# Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ a point. They are not uniform, and
+# Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ per point. They are not uniform, and
 # the features are biased ({py:func}`rfcore.theory.fast_bias` enumerates it: by a fifth at $d = 4$ along the
 # diagonal). Do they do as well here? $d = 64$ is a power of two, so that nothing is padded, and the norms are common
 # with the regular couplings.
@@ -301,8 +301,8 @@ for m, a, b in zip(widths, errors["raw"].mean(axis=0), errors["orthogonal"].mean
 # (simplex-sign-fix)=
 # ## A trap that is in many programs: QR is not uniform
 #
-# Data with a direction see it. Orthogonal and simplex frequencies need a rotation drawn *uniformly*, and everybody takes the $Q$ of a QR
-# decomposition of a Gaussian matrix. But QR has to fix the signs of the diagonal of $R$ somehow, and LAPACK's
+# Data with a direction see it. Orthogonal and simplex frequencies need a rotation drawn *uniformly*, and everybody takes
+# the $Q$ of a QR decomposition of a Gaussian matrix. But QR has to fix the signs of the diagonal of $R$ somehow, and LAPACK's
 # rule makes $Q$ non-uniform: $Q_{11}$, for one, is always negative. Multiplying the columns by the signs of
 # $\operatorname{diag} R$ mends it {cite:p}`mezzadri2007generate`.
 #

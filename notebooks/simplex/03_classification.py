@@ -322,13 +322,13 @@ table(
 )  # fmt: skip
 
 # %% [markdown]
-# On every set the exact kernel prefers another $\sigma$ than the features, as the paper says: features pay for
-# a sharp kernel with variance, and their curves bend down where the dashed ones still rise. On abalone, yeast and nursery
-# no $\sigma$ of the grid is better than the paper's; on banknote, car and chess the loss is below 0.01, or not above its own
+# On every set the exact kernel prefers another $\sigma$ than the features, as the paper says: features pay for a sharp
+# kernel with variance, and their curves bend down where the dashed ones still rise. On abalone, yeast and nursery no
+# $\sigma$ of the grid is better than the paper's; on banknote, car and chess the loss is below 0.01, or not above its own
 # error. On wifi two steps further along the grid are better by some two percentage points, which ten repeats could hardly
-# see. On cmc there is no peak at all: the smaller $\sigma$, the flatter the kernel, until
-# every point of the training set has the same vote and the answer is always the majority class; and that beats
-# everything that $10 d$ features can learn there.
+# see. On cmc there is no peak at all: the smaller $\sigma$, the flatter the kernel, until every point of the training set
+# has the same vote and the answer is always the majority class; and that beats everything that $10 d$ features can learn
+# there.
 #
 # (simplex-fig-8)=
 # ## Figure 8: accuracy against the number of features
@@ -626,9 +626,8 @@ table(["set", "features", "paper", "ours, public split", "z", "ours, other split
 # (simplex-split-scatter)=
 # ## What the printed errors leave out
 #
-# Read the column z first. On banknote, car, yeast and chess both accuracies come back within the
-# printed errors, four digits of them, though splits scatter by tens of those errors: so this *is* the paper's split, and
-# its $\sigma$. On abalone, cmc and nursery ours differ by two to five parts in a thousand, four to eight standard errors;
+# Read the column z first. On banknote, car, yeast and chess both accuracies come back within the errors, four digits of
+# them, though splits scatter by tens of those errors: so this *is* the paper's split, and its $\sigma$. On abalone, cmc and nursery ours differ by two to five parts in a thousand, four to eight standard errors;
 # on wifi by four in a hundred. These are the four sets with the smallest $\bar v$. We do not know why: IID features in
 # Table 3 are off the same way on abalone and wifi, so it is not the coupling; the mean of $v$ is right, so it is not the
 # scale.
@@ -855,9 +854,9 @@ ledger.close(
 # * **"Tends to the exact kernel" is a statement about the small-$\bar v$ sets.** wifi, nursery, abalone and chess arrive
 #   within a hundred or a thousand blocks; car, with $\bar v = 5$, is not half way after a thousand: the
 #   relative variance of a positive feature grows like $e^{v^2}$, and no coupling touches that.
-# * **On cmc $d$ features are worse than none.** Always answering the majority class is more accurate, by seven percentage points
-#   on the public split; over the other splits by four, and on car by one, which twenty splits cannot make certain. A
-#   ranking of mechanisms down there says little about classifiers.
+# * **On cmc $d$ features are worse than none.** Always answering the majority class is more accurate, by seven percentage
+#   points on the public split; over the other splits by four, and on car by one, which twenty splits cannot make certain.
+#   A ranking of mechanisms down there says little about classifiers.
 # * The caption of Table 3 says that fast products do not change the accuracy. To two percentage points that holds; on
 #   banknote, where Hadamard matrices have four rows, the fast simplex is better by 0.008, as in the printed table. It is
 #   a bias, for once a lucky one.

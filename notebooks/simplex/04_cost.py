@@ -190,7 +190,7 @@ for name, row in zip(DENSE, drawn_once, strict=True):
 #
 # with $\mathbf H$ the normalised Hadamard matrix and $\mathbf D_i$ diagonal, random signs. Nothing but $3d$ signs
 # and $d$ lengths is drawn, and no matrix is formed. (The lengths are $\chi_d$. Drawn as lengths of Gaussian
-# vectors they alone would cost $d^2$, and our own code did so until this page was written.)
+# vectors they alone would cost $d^2$.)
 
 # %%
 fast_sizes = np.array(SIZES["fast_draw"])
@@ -291,7 +291,9 @@ ledger.decide("simplex/table-1/fast-apply", evidence.timed(found, profile, clock
 
 # %% [markdown]
 # (simplex-crossover)=
-# Where do the two lines cross? Table 1 does not say, and it depends on the machine.
+# ### Where the lines cross
+#
+# Table 1 does not say, and it depends on the machine.
 
 # %%
 log_gain = np.log(dense_applied[:, None, :] / fast_applied[:, :, : len(dense_sizes)])

@@ -39,7 +39,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import time
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 
 import jax
 
@@ -52,7 +52,7 @@ from scipy.special import hyp1f1
 from tqdm import tqdm
 
 from rfcore import couplings, evidence, plotting, theory
-from rfcore.couplings import directions, fast, norms, weight_dependent
+from rfcore.couplings import directions, fast, weight_dependent
 
 plotting.use_style()
 DENSE = ("orthogonal", "simplex", "simplex_plus")
@@ -68,14 +68,15 @@ SIZES = {
         "fast_draw": (8, 256, 4096, 2**14, 2**16, 2**18, 2**20), "fast_draw_fit": 2**14,
         "apply": (8, 64, 256, 512, 1024, 2048, 4096, 2**13, 2**14, 2**16), "apply_fit": 512, "overtakes": 1024,
         "stairs": (512, 513, 1024), "linear": (2**8, 2**10, 2**12, 2**14, 2**16), "sweeps": (128, 256, 512),
+        "products": (2, 3, 4, 7, 64, 257, 1024),
         "rounds": 16, "apply_rounds": 30, "biased": (4, 8, 16, 32), "n_blocks": 40_000, "n_directions": 400,
     },
     "quick": {
         "dense": (16, 32), "dense_fit": (16, 32), "beyond": 32,
         "fast_draw": (16, 64), "fast_draw_fit": 16,
         "apply": (16, 64), "apply_fit": 16, "overtakes": 16,
-        "stairs": (16, 17, 32), "linear": (2**8, 2**10), "sweeps": (128, 256),
-        "rounds": 2, "apply_rounds": 2, "biased": (4, 8), "n_blocks": 4000, "n_directions": 40,
+        "stairs": (16, 17), "linear": (2**8, 2**10), "sweeps": (128, 256), "products": (2, 7, 1024),
+        "rounds": 2, "apply_rounds": 2, "biased": (4,), "n_blocks": 4000, "n_directions": 40,
     },
 }[profile]  # fmt: skip
 ledger = evidence.Ledger("simplex/04_cost", profile)
@@ -137,6 +138,7 @@ def stated(slopes):
 
 
 # %%
+@cache
 def drawing(name, d):
     """A compiled draw of one block: a function without arguments."""
     if name in FAST:
@@ -262,7 +264,7 @@ def applying(name, d):
     x = jax.random.normal(key_x, (n, d))
     if name == "dense":
         return compiled(lambda x, omega: x @ omega.T, x, jax.random.normal(key_omega, (d, d))), n
-    return compiled(fast.project, x, fast.draw(key_omega, d, d, name.removesuffix("_fast"))), n
+    return compiled(fast.project, x, drawing(name, d)()), n
 
 
 apply_sizes = np.array(SIZES["apply"])
@@ -361,7 +363,7 @@ def equation_9(d):
 
 rng = np.random.default_rng(0)
 products, truths = [], []
-for d in (2, 3, 4, 7, 64, 257, 1024):
+for d in SIZES["products"]:
     x = rng.normal(size=d)
     truths.append(np.tile(equation_9(d) @ x, 2))
     products += [algorithm_1(x), np.asarray(directions.simplex_product(x[:, None]))[:, 0]]
@@ -404,8 +406,9 @@ def sweep_as_printed(vectors, lengths):
 
 
 sweep_sizes = np.array(SIZES["sweeps"])
-lengths = [norms.independent(jax.random.key(d), d, d) for d in sweep_sizes.tolist()]
+lengths = [jnp.asarray(np.sqrt(rng.chisquare(d, d))) for d in sweep_sizes]
 starts = [w[:, None] * equation_9(len(w)) for w in lengths]
+sweep_as_printed = jax.jit(sweep_as_printed)
 printed_twice = sweep_as_printed(sweep_as_printed(starts[0], lengths[0]), lengths[0])
 ledger.decide(
     "simplex/extra-running-sum/identity",
@@ -533,7 +536,7 @@ exact_zeros = {case: np.abs(coordinate) < 1e-9 for case, (_, coordinate) in bloc
 for name in FAST:
     shares = ", ".join(f"d = {d}: {100 * exact_zeros[name, d].mean():.1f} %" for d in dimensions)
     print(f"{plotting.LABELS[name]:17s} exactly zero, {shares}")
-zeros = np.stack([exact_zeros[name, d] for name in FAST for d in (4, 8)], axis=1).astype(float)
+zeros = np.stack([exact_zeros[name, d] for name in FAST for d in dimensions[:2]], axis=1).astype(float)
 ledger.decide("simplex/extra-fast-bias/marginal", evidence.bound(zeros, 0.01, side="above"))
 
 # %% [markdown]

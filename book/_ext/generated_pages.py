@@ -87,7 +87,9 @@ def size(n_bytes):
 def write(app):
     GENERATED.mkdir(exist_ok=True)
     pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment)}
-    pages |= {f"errata_{paper}": verdict_pages.errata_of(paper) for paper in PAPERS}
+    for paper in PAPERS:
+        pages[f"errata_{paper}"] = verdict_pages.errata_of(paper)
+        pages[f"places_{paper}"] = verdict_pages.places_of(paper)
     for name, text in pages.items():
         path, text = GENERATED / f"{name}.md", text + "\n"
         if not path.exists() or path.read_text() != text:  # an untouched page is not read again

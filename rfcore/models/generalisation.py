@@ -241,7 +241,8 @@ def _nodes(g, sample):
     if sample.ndim != 1 or len(sample) == 0 or not np.issubdtype(sample.dtype, np.integer):
         raise ValueError(f"sample has shape {sample.shape}, dtype {sample.dtype}; give a vector of node numbers")
     if not np.isin(sample, np.arange(g.n_nodes)).all():
-        raise ValueError(f"sample has values in [{sample.min()}, {sample.max()}]; the graph has nodes 0 to {g.n_nodes - 1}")
+        got = f"sample has values in [{sample.min()}, {sample.max()}]"
+        raise ValueError(f"{got}; give nodes of the graph, 0 to {g.n_nodes - 1}")
     return sample
 
 

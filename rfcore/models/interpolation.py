@@ -4,7 +4,9 @@ JAX throughout: the error is differentiable in the modulation behind the kernel.
 Section 3.5.
 """
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 
@@ -34,10 +36,13 @@ def weighted_sums(kernel, values, known):
     ValueError
         If the shapes do not fit, or a known value or the kernel is not finite.
     """
-    values, known = jnp.asarray(checks.numbers(values, "values")), jnp.asarray(known)
-    if values.ndim != 2 or known.shape != values.shape[:1] or known.dtype != bool:
-        got = f"values has shape {values.shape}, known shape {known.shape} and dtype {known.dtype}"
-        raise ValueError(f"{got}; give one row and one bool per node")
+    values = jnp.asarray(checks.numbers(values, "values"))
+    known = known if isinstance(known, jax.Array) else np.asarray(known)
+    if values.ndim != 2:
+        raise ValueError(f"values has shape {values.shape}; give one row per node, shape (N, c)")
+    if known.shape != values.shape[:1] or known.dtype != bool:
+        got = f"known has shape {known.shape} and dtype {known.dtype}"
+        raise ValueError(f"{got}; give one bool per row of values, shape {values.shape[:1]}")
     masked = checks.finite(jnp.where(known[:, None], values, 0.0), "values, where known,")
     if not callable(kernel):
         kernel = jnp.asarray(checks.finite(checks.numbers(kernel, "kernel"), "kernel"))

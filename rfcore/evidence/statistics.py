@@ -20,7 +20,9 @@ from rfcore.evidence.means import (
     POWER,
     all_positive,
     closest,
+    count,
     finite,
+    guarded,
     level,
     positive,
     repeats,
@@ -83,24 +85,28 @@ def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
         # The plain average sees a bias that all entries share. Weights from the same data would bias it.
         errors, floor = np.column_stack([errors, errors.mean(1)]), np.append(floor, floor.mean())
         smallest, unseen = np.append(smallest, np.inf), np.append(unseen, False)
-    mean, se, varies, t = student(errors, floor)
+    mean, se, varies, t, skew = student(errors, floor)
     wrong = ~varies & (np.abs(mean) > floor) & ~unseen
     threshold = -stdtrit(n - 1, false_alarm / 2 / t.size)
-    detectable = (threshold + stdtrit(n - 1, POWER)) * se
-    worst = int(np.argmax(np.where(wrong, np.inf, np.abs(t))))
+    needed = guarded(threshold, skew, np.sign(t))
+    # A bias may pull the mean to either side: what could hide is what could hide on the worse one.
+    detectable = (guarded(threshold, skew, -np.sign(skew)) + stdtrit(n - 1, POWER)) * se
+    worst = int(np.argmax(np.where(wrong, np.inf, np.abs(t) / needed)))
     blind = int(np.argmax(detectable / smallest))
-    if wrong.any() or abs(t[worst]) > threshold:
+    if wrong.any() or abs(t[worst]) > needed[worst]:
         verdict = Verdict.NOT_REPRODUCED
-    elif unseen.any() or detectable[blind] > smallest[blind]:
+    elif unseen.any() or detectable[blind] > smallest[blind] or np.any(np.abs(t) > threshold):
         verdict = Verdict.INCONCLUSIVE
     else:
         verdict = Verdict.REPRODUCED
     detail = (
         f"Largest |t| of {np.sum(varies)} varying means over {n} repeats: {abs(t[worst]):.3g}, threshold "
-        f"{threshold:.3g} (false alarm {false_alarm:.0e} in all); a bias up to {detectable.max():.2g} could hide in "
+        f"{needed[worst]:.3g} (false alarm {false_alarm:.0e} in all); a bias up to {detectable.max():.2g} could hide in "
         "one of them"
     )
     detail += f", {detectable[-1]:.2g} in their average." if t.size > 1 else "."
+    if n_skewed := np.sum(np.abs(skew) * threshold > 0.5):
+        detail += f" {count(n_skewed, 'mean has', 'means have')} so skewed a law that a tail may hide: threshold tripled."
     if wrong.any() or unseen.any():
         detail += f" Constant and wrong: {np.sum(wrong)}; never sampled: {np.sum(unseen)}."
     seen = f"a bias of {with_error(smallest[blind], None, unit)} would be seen"

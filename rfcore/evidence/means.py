@@ -66,7 +66,7 @@ def all_positive(margin, confidence, robust=False):
     if not varies.all():
         detail += f" {count(np.sum(~varies), 'condition does', 'conditions do')} not vary over the repeats."
     fields = {"se": se[weakest], "statistic": statistic[weakest], "detail": detail}
-    fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size}
+    fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size, "repeats": n}
     return three_ways(shown.all(), refuted.any()), weakest, fields
 
 

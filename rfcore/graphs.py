@@ -155,7 +155,8 @@ class Graph:
     @cached_property
     def degrees(self):
         """Weighted degree sum_j W_ij of each node, float64 array of shape (N,): what normalisation divides by."""
-        return _read_only(self.to_scipy().sum(axis=1))
+        with np.errstate(over="ignore"):  # an infinite degree cannot be normalised by, which is said there
+            return _read_only(self.to_scipy().sum(axis=1))
 
     @cached_property
     def is_symmetric(self):

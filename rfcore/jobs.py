@@ -32,7 +32,7 @@ def in_order(function, jobs, executor):
 
 def checked(executor):
     """``executor``, if jobs can be submitted to it."""
-    if not callable(getattr(executor, "submit", None)):
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(f"executor = {executor!r}; give one, such as concurrent.futures.ThreadPoolExecutor(4)")
     return executor
 

@@ -155,7 +155,8 @@ def walk(rng, hops, nodes, lengths, last_step=None):
     """One chunk of walks on a NumPy generator, with arguments taken as checked.
 
     Deposits after ``last_step`` are left out; those up to it do not change by that. Returns row, node and load
-    of the deposits in the order of the steps, and how many there are of each step.
+    of the deposits in the order of the steps, and how many there are of each step. Loads that overflow are a
+    ValueError.
     """
     n_rows, n_walks = lengths.shape
     ends = -lengths.ravel()
@@ -191,7 +192,12 @@ def walk(rng, hops, nodes, lengths, last_step=None):
         edge += at[:, -2]
         at = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
         rows[new], visited[new] = row, at[:, 0]
-        load = np.multiply(load, at[:, 1], out=edge)
+        try:
+            with np.errstate(over="raise"):
+                load = np.multiply(load, at[:, 1], out=edge)
+        except FloatingPointError:
+            grown = f"loads overflow float64 after {step + 1} hops"
+            raise ValueError(f"{grown}; walk on g.normalised(), or on smaller weights, or give a greater p_halt") from None
         start = new.stop
         counts.append(len(row))
     return rows[:start], visited[:start], loads[:start], counts

@@ -30,6 +30,7 @@
 import itertools
 import os
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # threads of small products mostly wait, and waiting costs time too
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_concurrency_optimized_scheduler=false"
 )
@@ -60,7 +61,7 @@ profile = "paper"
 SIZES = {
     "paper": {"n_batches": 30, "per_batch": 1.0, "n_training": 128, "n_steps": 3000, "n_starts": 100, "n_trainings": 10}
     | {"n_epochs": 1000, "n_scan": 8, "p_scan": 4, "spread": (60, 400), "walkers": (4, 16, 64, 256)},
-    "quick": {"n_batches": 10, "per_batch": 0.25, "n_training": 32, "n_steps": 1000, "n_starts": 30, "n_trainings": 5}
+    "quick": {"n_batches": 6, "per_batch": 0.25, "n_training": 32, "n_steps": 1000, "n_starts": 30, "n_trainings": 5}
     | {"n_epochs": 250, "n_scan": 2, "p_scan": 2, "spread": (10, 20), "walkers": (4, 16, 64)},
 }[profile]
 ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
@@ -103,8 +104,8 @@ names = [r["graph"] for r in rows if r["modulation"] == "unbiased"]
 
 # How each graph is drawn, and how many repeats a batch holds.
 real = ("karate", "dolphins", "football", "eurosis")
-fixed = {name: Graph.from_networkx(datasets.graph(name, fallback=True)) for name in real}
-fixed["binary_tree"] = Graph.from_networkx(nx.balanced_tree(2, 6))
+fixed = {name: Graph.from_networkx(datasets.graph(name, fallback=True)).normalised() for name in real}
+fixed["binary_tree"] = Graph.from_networkx(nx.balanced_tree(2, 6)).normalised()
 drawn = {
     "erdos_renyi_small": lambda seed: nx.gnp_random_graph(20, 0.2, seed=seed),
     "erdos_renyi_large": lambda seed: nx.gnp_random_graph(100, 0.04, seed=seed),
@@ -131,14 +132,14 @@ def target(g, beta):
 # is named. The walks of the evaluation are others.
 
 # %%
-small = Graph.from_networkx(nx.gnp_random_graph(20, 0.2, seed=1))
+small = Graph.from_networkx(nx.gnp_random_graph(20, 0.2, seed=1)).normalised()
 
 
 def form_of(seed, n_walks, n_repeats):
     """The loss of shared walks on the small graph; steps from 10 on, one walk in a thousand, change no digit that is shown."""
     key, nodes = jax.random.key(seed), np.tile(np.arange(small.n_nodes), n_repeats)
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
-    stored = features.by_step(walks.simulate(key, small.normalised().scaled(beta), lengths, nodes=nodes))
+    stored = features.by_step(walks.simulate(key, small.scaled(beta), lengths, nodes=nodes))
     return solver.gram_form(stored, stored, target(small, beta), n_steps=10)
 
 
@@ -223,10 +224,10 @@ def gram_errors(phi, K):
 
 def batch_errors(name, seed, readings, n_repeats, p_halt=p_halt):
     """Squared errors, shape (n_readings, n_repeats), from one set of walks for all readings."""
-    g = fixed[name] if name in fixed else Graph.from_networkx(drawn[name](1000 + seed))
+    g = fixed[name] if name in fixed else Graph.from_networkx(drawn[name](1000 + seed)).normalised()
     key, nodes, errors = jax.random.key(seed), np.tile(np.arange(g.n_nodes), n_repeats), []
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
-    deposits = walks.simulate(key, g.normalised(), lengths, nodes=nodes)
+    deposits = walks.simulate(key, g, lengths, nodes=nodes)
     for values, b in readings:
         if name not in fixed or (name, b) not in kernel_of:
             kernel_of[name, b] = target(g, b)
@@ -427,7 +428,7 @@ print(f"{'paper':>16}: {paper_ratio.mean():.3f} ± {np.sqrt(np.sum(paper_se**2))
 def squared_bias(g, f):
     """Squared bias of phi phi^T off and on the diagonal, relative to |K|^2."""
     K = target(g, beta)
-    mean, square = theory.walk_feature_moments(g.normalised().scaled(beta), f, n_walks, p_halt, n_terms=30)
+    mean, square = theory.walk_feature_moments(g.scaled(beta), f, n_walks, p_halt, n_terms=30)
     bias = mean @ mean.T - K
     np.fill_diagonal(bias, 0.0)
     return np.array([np.sum(bias**2), np.sum((square.sum(axis=1) - np.diag(K)) ** 2)]) / np.sum(K**2)

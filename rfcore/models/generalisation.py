@@ -5,13 +5,11 @@ they can fit of pure noise, their empirical Rademacher complexity, bounds what t
 Graph Random Features, Theorem 2.3 and Appendix A.4.
 """
 
-from functools import lru_cache
-
 import jax
 import numpy as np
 import scipy.sparse.linalg
 
-from rfcore import checks
+from rfcore import checks, kernels
 
 
 def spectral_radius(g):
@@ -94,7 +92,7 @@ def rademacher_trace_bound(g, sample, bounds):
     """
     sample, bounds = np.asarray(sample), _bounds(bounds)
     _nodes(g, sample.ravel())
-    eigenvalues, vectors = _eigen(_symmetric(g))
+    eigenvalues, vectors = kernels.graph.spectrum(_symmetric(g))
     series = np.abs(eigenvalues)[:, None] ** np.arange(bounds.shape[-1]) @ bounds.T
     of_node = vectors**2 @ series  # sum_i bounds_i (|W|^i)_xx
     return (np.sqrt(of_node[sample].sum(axis=sample.ndim - 1)) / sample.shape[-1])[()]
@@ -188,11 +186,6 @@ def margin_bound(loss, complexity, margin, n_samples, delta):
     margin, delta = checks.real(margin, "margin", above=0), checks.probability(delta, "delta")
     n_samples = checks.count(n_samples, "n_samples")
     return float(loss + 2 * complexity / margin + 3 * np.sqrt(np.log(2 / delta) / (2 * n_samples)))
-
-
-@lru_cache(maxsize=1)  # samples of one graph follow each other
-def _eigen(g):
-    return np.linalg.eigh(g.to_scipy().toarray())
 
 
 def _bounds(bounds):

@@ -205,6 +205,7 @@ def walk(rng, hops, nodes, lengths, last_step=None):
 
 def start_nodes(g, nodes):
     """``nodes`` as an int64 array of nodes of g; all of them if None."""
+    checks.graph(g)
     if nodes is None:
         return np.arange(g.n_nodes)
     nodes = np.asarray(nodes)
@@ -212,5 +213,5 @@ def start_nodes(g, nodes):
         raise ValueError(f"nodes has shape {nodes.shape}, dtype {nodes.dtype}; give a vector of node numbers")
     if len(nodes) and not (nodes.min() >= 0 and nodes.max() < g.n_nodes):
         got = f"nodes has values in [{nodes.min()}, {nodes.max()}]"
-        raise ValueError(f"{got}; the graph has nodes 0 to {g.n_nodes - 1}")
+        raise ValueError(f"{got}; give nodes of the graph, 0 to {g.n_nodes - 1}")
     return nodes.astype(np.int64)

@@ -38,10 +38,10 @@ def initial_labels(key, n_nodes, n_clusters):
     Raises
     ------
     ValueError
-        If a count is below 1.
+        If a count is below 1, or the key no JAX key.
     """
     n_nodes, n_clusters = checks.count(n_nodes, "n_nodes"), checks.count(n_clusters, "n_clusters")
-    return np.asarray(jax.random.randint(key, (n_nodes,), 0, n_clusters), dtype=np.int64)
+    return np.asarray(jax.random.randint(checks.key(key), (n_nodes,), 0, n_clusters), dtype=np.int64)
 
 
 def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
@@ -51,7 +51,7 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
 
         label of i = argmin_c  -2/|c| sum_{j in c} K_ij + 1/|c|^2 sum_{j, l in c} K_jl
 
-    the squared distance of i to the centre of c in feature space, less K_ii, which is the same for all c. The sum
+    the squared distance of i to the centre of c in feature space, minus K_ii, which is the same for all c. The sum
     of squared distances never rises if K is symmetric and positive semidefinite. An empty cluster stays empty.
 
     Parameters
@@ -71,20 +71,25 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     Raises
     ------
     ValueError
-        If labels are no vector of values 0 to n_clusters - 1, the kernel has another size, or a count is below 1.
+        If labels are no vector of values 0 to n_clusters - 1, the kernel or a product with it has another size or is
+        not finite, or a count is below 1.
     """
     n_clusters, max_iterations = checks.count(n_clusters, "n_clusters"), checks.count(max_iterations, "max_iterations")
     labels = _labels(labels, "labels")
     if len(labels) and not (labels.min() >= 0 and labels.max() < n_clusters):
         raise ValueError(f"labels has values {labels.min()} to {labels.max()}; give 0 to {n_clusters - 1}")
-    if not callable(kernel) and np.shape(kernel) != (len(labels), len(labels)):
-        raise ValueError(f"kernel has shape {np.shape(kernel)} for {len(labels)} labels; give one row a label")
+    if not callable(kernel):
+        kernel = np.asarray(checks.finite(checks.numbers(kernel, "kernel"), "kernel"))
+        if kernel.shape != (len(labels), len(labels)):
+            raise ValueError(f"kernel has shape {kernel.shape} for {len(labels)} labels; give one row per label")
     product = kernel if callable(kernel) else lambda Z: kernel @ Z
     for iteration in range(1, max_iterations + 1):
         members = np.eye(n_clusters)[labels]
         sizes = members.sum(axis=0)
         centres = members / np.maximum(sizes, 1)
-        to_centres = np.asarray(product(centres))
+        to_centres = np.asarray(checks.numbers(product(centres), "kernel(Z)"))
+        if checks.finite(to_centres, "kernel(Z)").shape != centres.shape:
+            raise ValueError(f"kernel(Z) has shape {to_centres.shape} for Z of shape {centres.shape}; give K Z")
         distances = np.where(sizes > 0, np.sum(centres * to_centres, axis=0) - 2 * to_centres, np.inf)
         previous, labels = labels, distances.argmin(axis=1)
         if np.array_equal(labels, previous):

@@ -261,10 +261,9 @@ def errors_on(name, modulations, n_repeats, seed, n_walks=16, p_halt=0.5, exact=
             deposits = deposits_of(seed, repeat, g, n_walks, p_halt)
             weighted = [features.weigh(deposits, lambda k, t=t: t[k]) for t in tables]
             kernels_of = [lambda v, phi=phi: phi @ (phi.T @ v) for phi in weighted]
-        sums = interpolation.weighted_sums(lambda v, each=kernels_of: np.hstack([K(v) for K in each]), truth, known)
-        predicted.append(np.asarray(sums)[~known].reshape(-1, len(tables), 3).transpose(1, 0, 2))
+        predicted.append([np.asarray(interpolation.weighted_sums(K, truth, known))[~known] for K in kernels_of])
         hidden.append(truth[~known])
-    return np.asarray(mean_errors(np.stack(predicted), np.stack(hidden)))
+    return np.asarray(mean_errors(np.array(predicted), np.stack(hidden)))
 
 
 cylinder = Graph.from_mesh(meshes["cylinder"])

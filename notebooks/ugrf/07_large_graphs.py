@@ -356,7 +356,7 @@ pools = {name: ThreadPoolExecutor(n) for n, name in enumerate(("one thread", "tw
 pools["two processes"] = ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 for name, pool in pools.items():
     with pool:
-        list(pool.map(modulation_table, [np.exp] * 8, [1] * 8))  # workers start and import
+        list(pool.map(modulation_table, [np.exp] * 8, [1] * 8, [True] * 8))  # workers start and import
         walk = partial(features.walk_features, jax.random.key(9), tame, modulation.diffusion(1.0), 16, 0.1, executor=pool)
         phi, spent = cost(walk)
     first = phi.matrix if first is None else first

@@ -136,6 +136,12 @@ def test_a_sound_file_is_read(tmp_path):
         ('title = "t"', 'title = "t"\nschematic = "a drawing"', r"no claims"),
         ('rule = "r"', 'rule = "r"\n  expected = "not reproduced"', r"needs a why"),
         ('rule = "r"', 'rule = "r"\n  expected = "inconclusive"\n  why = "w"', r"expected may only be"),
+        (
+            'rule = "r"',
+            'rule = "r"\n  expected = "not reproduced"\n  why = "w"\n  unprinted = "u"',
+            r"unprinted setting is never a failure",
+        ),
+        ('rule = "r"', 'rule = "r"\n  changed = ""', r"changed='' must be a non-empty string"),
         ('rule = "r"', 'rule = "r"\n' + GOOD, r"used twice.*simplex/fig-1"),
     ],
 )
@@ -145,6 +151,13 @@ def test_a_malformed_file_is_refused_by_name(tmp_path, old, new, message):
         read(tmp_path, GOOD.replace(old, new, 1))
 
 
-def test_an_expected_failure_with_its_reason_is_read(tmp_path):
-    text = GOOD.replace('rule = "r"', 'rule = "r"\n  expected = "not reproduced"\n  why = "w"')
-    assert read(tmp_path, text)[0].claims[0].expected == "not reproduced"
+@pytest.mark.parametrize("expected", ["not reproduced", "paper erratum"])
+def test_an_expected_failure_with_its_reason_is_read(tmp_path, expected):
+    text = GOOD.replace('rule = "r"', f'rule = "r"\n  expected = "{expected}"\n  why = "w"')
+    assert read(tmp_path, text)[0].claims[0].expected == expected
+
+
+def test_nothing_of_a_paper_is_called_wrong_without_its_words():
+    """The rule of the book: who says that a paper errs quotes what it says, with the number and the place."""
+    accused = [c for e in evidence.entries() for c in e.claims if c.expected and not c.extra]
+    assert [claim.id for claim in accused if not claim.printed] == []

@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,9 +11,10 @@ import pytest
 from rfcore import evidence
 from rfcore.evidence import Decision, Verdict, claims, ledger
 from rfcore.evidence.claims import Claim, Entry
+from rfcore.evidence.verdicts import with_error
 
 NOTEBOOK = "simplex/01_conformity_and_error"
-GOOD = Decision(Verdict.REPRODUCED, "order", ours=0.123456789, se=0.01, statistic=12.0, detail="t")
+GOOD = Decision(Verdict.REPRODUCED, "order", ours=0.123456789, se=0.01, statistic=12.0, detail="|t| < 3,\nall of it")
 FAILED = Decision(Verdict.NOT_REPRODUCED, "value", ours=2.0, se=0.1, paper=1.0, statistic=10.0, detail="z")
 
 
@@ -35,7 +37,7 @@ def decided(profile="quick", **instead):
 
 def test_a_decision_survives_json_to_six_digits():
     found = Decision(**json.loads(json.dumps(GOOD.as_dict())))
-    assert found == Decision(Verdict.REPRODUCED, "order", ours=0.123457, se=0.01, statistic=12.0, detail="t")
+    assert found == Decision(Verdict.REPRODUCED, "order", ours=0.123457, se=0.01, statistic=12.0, detail=GOOD.detail)
     assert "paper" not in GOOD.as_dict()
     assert type(Decision("reproduced", "value", ours=np.float32(2), se=np.int64(1)).as_dict()["se"]) is float
 
@@ -53,13 +55,46 @@ def test_a_decision_is_one_of_the_verdicts_on_claims(verdict):
 
 
 def test_a_decision_reads_well():
-    assert FAILED._repr_markdown_() == "**not reproduced** (value: ours 2 ± 0.1, paper 1). z"
-    assert evidence.not_run("no data")._repr_markdown_() == "**not run** (not run). no data"
+    decision = evidence.bound(29.7123, 22.456, exact=True, unit="times")
+    assert decision.finding == "29.71 times; at most 22.46 times allowed"
+    assert decision._repr_markdown_() == (
+        "**not reproduced** 29.71 times; at most 22.46 times allowed.\n\n"
+        "<details><summary>Statistics (bound)</summary>No noise: 0 of 1 comparison hold.</details>"
+    )
+    assert evidence.not_run("no data")._repr_markdown_() == "**not run** no data."
+    assert FAILED.finding == "2.00 ± 0.10; printed 1"
+
+
+def test_a_decision_that_knows_its_claim_shows_the_sentence_first():
+    claim = Claim("simplex/fig-1/x", "All f1 * f2 agree.", "order", "r", changed="2026-11-21: fewer nodes.")
+    shown = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
+    assert shown == [
+        "All f1 \\* f2 agree.",
+        "**reproduced** 0.123 ± 0.010.",
+        "*The rule changed.* 2026-11-21: fewer nodes.",
+        "<details><summary>Statistics (order)</summary>|t| &lt; 3, all of it</details>",
+    ]
+
+
+def test_findings_of_our_own_are_shown_or_refuted():
+    claim = Claim("simplex/extra-thing/x", "s", "order", "r")
+    assert replace(GOOD, claim=claim).word == "shown"
+    assert replace(FAILED, claim=claim).word == "refuted"
+    assert GOOD.word == "reproduced"
+    assert Verdict.INCONCLUSIVE.word(extra=True) == "inconclusive"
+
+
+def test_numbers_are_printed_to_the_second_digit_of_their_error():
+    assert with_error(0.61234, 0.0312) == "0.612 ± 0.031"
+    assert with_error(0.61234, 0.0) == with_error(0.61234, None) == "0.6123"
+    assert with_error(1234.6, 35, "s") == "1235 ± 35 s"
+    assert with_error(1e-9, 2e-11) == "1e-09 ± 2e-11"
+    assert with_error(None, None) == "–"
 
 
 def test_an_erratum_needs_the_printed_claim_to_fail():
     assert evidence.erratum(FAILED, "A factor is missing.").verdict is Verdict.ERRATUM
-    assert evidence.erratum(FAILED, "A factor is missing.").detail == "A factor is missing. z"
+    assert evidence.erratum(FAILED, "A factor is missing.").why == "A factor is missing."
     with pytest.raises(ValueError, match="no erratum"):
         evidence.erratum(GOOD, "A factor is missing.")
 
@@ -112,7 +147,8 @@ def test_the_ledger_refuses_what_it_cannot_keep(results):
         book.decide("simplex/fig-6/nosuch", GOOD)
     with pytest.raises(ValueError, match=r"kind unbiased.*'order'"):
         book.decide("simplex/fig-6/formula", GOOD)
-    assert book.decide("simplex/fig-6/order", GOOD) is GOOD
+    found = book.decide("simplex/fig-6/order", GOOD)
+    assert (found, found.claim) == (GOOD, book.claims["simplex/fig-6/order"])
     with pytest.raises(ValueError, match="decided already"):
         book.decide("simplex/fig-6/order", GOOD)
     with pytest.raises(ValueError, match=r"undecided.*simplex/cor-4.6/rate"):
@@ -161,9 +197,9 @@ def test_closing_shows_the_claims_and_where_they_come_from(results, monkeypatch)
     monkeypatch.setattr(IPython.display, "display", lambda *objects: shown.extend(o.data for o in objects))
     decided(order=GOOD).close(seeds={}, data={})
     table, line = shown
-    assert table.splitlines()[0] == "| claim | paper | ours | verdict |"
+    assert table.splitlines()[0] == "| claim | what was found | verdict |"
     assert len(table.splitlines()) == 2 + len(evidence.claims_of(NOTEBOOK))
-    assert "| – | 0.1235 ± 0.01 | **reproduced** |" in table
+    assert "| 0.123 ± 0.010 | **reproduced** |" in table
     assert re.match(r"\*Profile quick, \d{4}-\d\d-\d\d, \S+ s on \d+ cores \(.*, commit [0-9a-f]{10}", line)
 
 
@@ -171,7 +207,7 @@ def test_a_claim_about_data_that_fell_back_was_not_run(results):
     book = evidence.Ledger(NOTEBOOK, "quick")
     kept = book.decide("simplex/fig-6/order", GOOD, ["karate"], ["cora"])
     fell = book.decide("simplex/cor-3.3/order", GOOD, ["karate", "cora"], ["cora"])
-    assert kept is GOOD
+    assert kept == GOOD
     assert fell.verdict is Verdict.NOT_RUN
     assert "cora" in fell.detail
 
@@ -179,3 +215,22 @@ def test_a_claim_about_data_that_fell_back_was_not_run(results):
 def test_the_environment_says_whether_jax_runs_in_double_precision(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
     assert ledger.environment()["x64"] is None
+
+
+def test_without_git_nobody_knows_whether_sources_changed(monkeypatch):
+    monkeypatch.setenv("PATH", "")
+    assert ledger.environment()["commit"] is None
+    assert ledger.environment()["dirty"] is None
+
+
+def test_what_hangs_on_an_unprinted_setting_is_no_failure_of_the_paper(results, monkeypatch):
+    book = evidence.Ledger(NOTEBOOK, "quick")
+    names = ["simplex/fig-6/order", "simplex/cor-3.3/order"]
+    for name in names:
+        book.claims[name] = replace(book.claims[name], unprinted="the degree of its regular graph.")
+    failed = book.decide(names[0], Decision(Verdict.NOT_REPRODUCED, "order", ours=2.0, level=0.001))
+    held = book.decide(names[1], Decision(Verdict.REPRODUCED, "order", ours=2.0, level=0.001))
+    assert failed.verdict is Verdict.INCONCLUSIVE
+    assert failed.why == "By our choice the claim fails, but the paper does not print the degree of its regular graph."
+    assert held.verdict is Verdict.REPRODUCED
+    assert failed.level == held.level == 0  # it can accuse nobody, so not falsely either

@@ -35,13 +35,13 @@ def assert_rate(count, low, high, experiments=EXPERIMENTS):
     [((), 20, 0.05), ((3, 4), 60, 0.055), ((3, 4), 20, 0.075)],  # the correction for skewness costs few repeats a little
 )
 def test_unbiased_false_alarm_is_the_stated_one(shape, repeats, high):
-    found = verdicts(lambda rng: evidence.unbiased(rng.normal(2, 3, (repeats, *shape)), 2, 0.05), 1)
+    found = verdicts(lambda rng: evidence.unbiased(rng.normal(2, 3, (repeats, *shape)), 2, 10, 0.05), 1)
     assert_rate(found[NOT], 0.035, high)
     assert found[NOT] + found[REPRODUCED] == EXPERIMENTS
 
 
 def test_unbiased_false_alarm_holds_for_perfectly_dependent_entries():
-    found = verdicts(lambda rng: evidence.unbiased(np.repeat(rng.normal(size=(20, 1)), 8, 1), 0, 0.05), 2)
+    found = verdicts(lambda rng: evidence.unbiased(np.repeat(rng.normal(size=(20, 1)), 8, 1), 0, 5, 0.05), 2)
     assert_rate(found[NOT], 0.001, 0.05)
 
 
@@ -49,18 +49,18 @@ def test_unbiased_detects_the_bias_it_calls_detectable_nine_times_in_ten():
     n, false_alarm = 50, 0.01
     sd_of_mean = 1 / np.sqrt(n)
     bias = (stats.t.isf(false_alarm / 2, n - 1) + stats.t.ppf(0.9, n - 1)) * sd_of_mean
-    found = verdicts(lambda rng: evidence.unbiased(rng.normal(bias, 1, n), 0, false_alarm), 3)
+    found = verdicts(lambda rng: evidence.unbiased(rng.normal(bias, 1, n), 0, bias, false_alarm), 3)
     assert_rate(found[NOT], 0.87, 0.93)
     rng = np.random.default_rng(3)
     draws = rng.normal(size=n)
     draws = (draws - draws.mean()) / draws.std(ddof=1)
-    assert evidence.unbiased(draws, 0, false_alarm, smallest_bias=1.01 * bias).verdict is REPRODUCED
-    assert evidence.unbiased(draws, 0, false_alarm, smallest_bias=0.99 * bias).verdict is OPEN
+    assert evidence.unbiased(draws, 0, 1.01 * bias, false_alarm).verdict is REPRODUCED
+    assert evidence.unbiased(draws, 0, 0.99 * bias, false_alarm).verdict is OPEN
 
 
 def test_unbiased_sees_a_bias_too_small_for_any_entry_through_the_average():
     def decide(rng):
-        return evidence.unbiased(rng.normal(0.04, 1, (100, 400)), 0, 1e-3)  # 0.4 standard errors per entry
+        return evidence.unbiased(rng.normal(0.04, 1, (100, 400)), 0, 1, 1e-3)  # 0.4 standard errors per entry
 
     assert verdicts(decide, 4, 100)[NOT] == 100
 
@@ -70,7 +70,7 @@ def test_unbiased_sees_one_biased_entry_among_many():
     bias[123] = 0.8
 
     def decide(rng):
-        return evidence.unbiased(rng.normal(bias, 1, (100, 400)), 0, 1e-3)
+        return evidence.unbiased(rng.normal(bias, 1, (100, 400)), 0, 1, 1e-3)
 
     assert verdicts(decide, 5, 100)[NOT] >= 95
 
@@ -86,7 +86,7 @@ def test_unbiased_sees_one_biased_entry_among_many():
     ids=["chi-square, 30", "chi-square, 300", "lognormal, 300", "rare events, 1000"],
 )
 def test_unbiased_holds_its_false_alarm_within_a_factor_two_on_skewed_laws(law, mean, repeats):
-    found = verdicts(lambda rng: evidence.unbiased(law(rng, repeats) * 1.0, mean, 0.01), 6)
+    found = verdicts(lambda rng: evidence.unbiased(law(rng, repeats) * 1.0, mean, 1, 0.01), 6)
     assert_rate(found[NOT], 0.004, 0.02)
 
 
@@ -94,14 +94,13 @@ def test_unbiased_holds_on_many_entries_of_rare_events_where_plain_t_fails():
     rng = np.random.default_rng(6)
     draws = (rng.random((100, 1000, 100)) < 0.01) * 1.0
     plain = stats.ttest_1samp(draws, 0.01, axis=1).pvalue.min(-1) * 100 < 0.05
-    ours = [evidence.unbiased(one, 0.01, 0.05).verdict is NOT for one in draws]
+    ours = [evidence.unbiased(one, 0.01, 1, 0.05).verdict is NOT for one in draws]
     assert plain.sum() > 25  # a quarter of all runs, for a twentieth
     assert sum(ours) <= stats.binom.isf(1e-4, 100, 0.05)
 
 
 def test_unbiased_is_inconclusive_without_the_power_asked_for():
     draws = np.random.default_rng(7).normal(size=(100, 3))
-    assert evidence.unbiased(draws, 0).verdict is REPRODUCED
     assert evidence.unbiased(draws, 0, smallest_bias=1.0).verdict is REPRODUCED
     assert evidence.unbiased(draws, 0, smallest_bias=0.1).verdict is OPEN
     assert evidence.unbiased(draws, 0, smallest_bias=[1, 1, 0.1]).verdict is OPEN
@@ -110,28 +109,28 @@ def test_unbiased_is_inconclusive_without_the_power_asked_for():
 def test_unbiased_entries_that_never_vary_must_be_right():
     draws = np.random.default_rng(8).normal(size=(100, 3))
     draws[:, 1] = 1 / 3
-    assert evidence.unbiased(draws, [0, 1 / 3 + 1e-16, 0]).verdict is REPRODUCED
-    wrong = evidence.unbiased(draws, [0, 2 / 3, 0])
+    assert evidence.unbiased(draws, [0, 1 / 3 + 1e-16, 0], 1).verdict is REPRODUCED
+    wrong = evidence.unbiased(draws, [0, 2 / 3, 0], 1)
     assert wrong.verdict is NOT
     assert "Constant and wrong: 1" in wrong.detail
-    assert evidence.unbiased(np.ones((9, 2)), 1).verdict is REPRODUCED
-    assert evidence.unbiased(np.ones((9, 2)), 2).verdict is NOT
+    assert evidence.unbiased(np.ones((9, 2)), 1, 1).verdict is REPRODUCED
+    assert evidence.unbiased(np.ones((9, 2)), 2, 1).verdict is NOT
     single = np.full((9, 2), 1 / 3, np.float32)
-    assert evidence.unbiased(single, 1 / 3).verdict is REPRODUCED  # right to the rounding of its own type
+    assert evidence.unbiased(single, 1 / 3, 1).verdict is REPRODUCED  # right to the rounding of its own type
 
 
 def test_unbiased_entries_that_were_never_sampled_are_not_green():
     draws = np.random.default_rng(9).normal(size=(100, 2))
     draws[:, 1] = 0
-    assert evidence.unbiased(draws, 0).verdict is REPRODUCED
-    unseen = evidence.unbiased(draws, [0, 1e-6])
+    assert evidence.unbiased(draws, 0, 1).verdict is REPRODUCED
+    unseen = evidence.unbiased(draws, [0, 1e-6], 1)
     assert unseen.verdict is OPEN
     assert "never sampled: 1" in unseen.detail
 
 
 def test_unbiased_centres_before_squaring():
     draws = 1e8 + np.random.default_rng(10).normal(size=1000)
-    decision = evidence.unbiased(draws, 1e8)
+    decision = evidence.unbiased(draws, 1e8, 1)
     assert decision.verdict is REPRODUCED
     assert decision.se == pytest.approx(1 / np.sqrt(1000), rel=0.1)
 
@@ -240,13 +239,16 @@ def test_bound_has_power_on_both_sides():
 
 
 def test_bound_of_exact_numbers_and_what_it_reports():
-    assert evidence.bound(1.0, 1.0).verdict is REPRODUCED
-    assert evidence.bound(1.1, 1.0).verdict is NOT
-    assert evidence.bound(1.1, 1.0, side="above").verdict is REPRODUCED
+    assert evidence.bound(1.0, 1.1, exact=True).verdict is REPRODUCED
+    assert evidence.bound(1.1, 1.0, exact=True).verdict is NOT
+    assert evidence.bound(1.1, 1.0, side="above", exact=True).verdict is REPRODUCED
+    assert evidence.bound([1.0, 3.0], [1.1, 3.1], exact=True).verdict is REPRODUCED
+    assert evidence.bound([1.0, 3.2], [1.1, 3.1], exact=True).verdict is NOT
     samples = np.random.default_rng(25).normal([1, 5], 0.1, (50, 2))
     decision = evidence.bound(samples, [2, 5.5])
     assert decision.ours == pytest.approx(5, abs=0.1)  # the condition nearest to its bound
-    assert "5.5" in decision.detail
+    assert decision.limit == 5.5
+    assert "in the closest of 2 conditions; at most 5.5 allowed" in decision.finding
 
 
 # value -----------------------------------------------------------------------------------------------------
@@ -254,37 +256,37 @@ def test_bound_of_exact_numbers_and_what_it_reports():
 
 def test_value_rejects_an_equal_number_as_often_as_three_sigma_does():
     def decide(rng):
-        return evidence.value(rng.normal(5, 0.3), 0.3, rng.normal(5, 0.4), 0.4)
+        return evidence.value(rng.normal(5, 0.3), 0.3, rng.normal(5, 0.4), paper_se=0.4)
 
     assert_rate(verdicts(decide, 31, 8000)[NOT], 0.0027, 0.0027, 8000)
 
 
 def test_value_has_the_power_of_z():
     def decide(rng):
-        return evidence.value(rng.normal(7, 0.3), 0.3, rng.normal(5, 0.4), 0.4)  # four sigma apart
+        return evidence.value(rng.normal(7, 0.3), 0.3, rng.normal(5, 0.4), paper_se=0.4)  # four sigma apart
 
     assert_rate(verdicts(decide, 32)[NOT], stats.norm.sf(-1), stats.norm.sf(-1))
 
 
 def test_value_gives_the_printed_digits_their_rounding():
-    assert evidence.value(0.00778, 0, 0.0078, rounding=0.00005).verdict is REPRODUCED
-    assert evidence.value(0.00785, 0, 0.0078, rounding=0.00005).verdict is REPRODUCED
-    assert evidence.value(0.00786, 0, 0.0078, rounding=0.00005).verdict is NOT
-    assert evidence.value(0.00786, 0.00001, 0.0078, rounding=0.00005).verdict is REPRODUCED
-    assert evidence.value(0.00790, 0.00001, 0.0078, rounding=0.00005).verdict is NOT
+    assert evidence.value(0.00778, 0, 0.0078, paper_se=0, rounding=0.00005).verdict is REPRODUCED
+    assert evidence.value(0.00785, 0, 0.0078, paper_se=0, rounding=0.00005).verdict is REPRODUCED
+    assert evidence.value(0.00786, 0, 0.0078, paper_se=0, rounding=0.00005).verdict is NOT
+    assert evidence.value(0.00786, 0.00001, 0.0078, paper_se=0, rounding=0.00005).verdict is REPRODUCED
+    assert evidence.value(0.00790, 0.00001, 0.0078, paper_se=0, rounding=0.00005).verdict is NOT
 
 
 def test_value_is_not_green_when_anything_would_agree():
-    assert evidence.value(0.9, 0.5, 1.0).verdict is OPEN
-    assert evidence.value(0.9, 0.1, 1.0).verdict is REPRODUCED
-    assert evidence.value(0.9, 0.1, 1.0, resolution=0.05).verdict is OPEN
-    assert evidence.value(9.0, 0.5, 1.0).verdict is NOT  # a difference that is seen is seen
+    assert evidence.value(0.9, 0.5, 1.0, paper_se=0).verdict is OPEN
+    assert evidence.value(0.9, 0.1, 1.0, paper_se=0).verdict is REPRODUCED
+    assert evidence.value(0.9, 0.1, 1.0, paper_se=0, resolution=0.05).verdict is OPEN
+    assert evidence.value(9.0, 0.5, 1.0, paper_se=0).verdict is NOT  # a difference that is seen is seen
 
 
 def test_value_in_direction_only_where_the_number_differs():
-    assert evidence.value(2.0, 0.1, 1.0, in_direction=True).verdict is Verdict.IN_DIRECTION
-    assert evidence.value(2.0, 0.1, 1.0, in_direction=False).verdict is NOT
-    assert evidence.value(1.0, 0.1, 1.0, in_direction=True).verdict is REPRODUCED
+    assert evidence.value(2.0, 0.1, 1.0, paper_se=0, in_direction=True).verdict is Verdict.IN_DIRECTION
+    assert evidence.value(2.0, 0.1, 1.0, paper_se=0, in_direction=False).verdict is NOT
+    assert evidence.value(1.0, 0.1, 1.0, paper_se=0, in_direction=True).verdict is REPRODUCED
 
 
 # slope -----------------------------------------------------------------------------------------------------
@@ -331,7 +333,8 @@ def test_slope_of_a_noiseless_power_law():
 
 def test_identity_is_the_largest_error_against_the_tolerance():
     assert evidence.identity([1, 2 + 1e-9], [1, 2], 1e-8).verdict is REPRODUCED
-    assert evidence.identity([1, 2 + 1e-7], [1, 2], 1e-8).verdict is NOT
+    assert evidence.identity([1, 2 + 9e-8], [1, 2], 1e-8).verdict is OPEN
+    assert evidence.identity([1, 2 + 1.1e-7], [1, 2], 1e-8).verdict is NOT
     assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8).verdict is NOT
     assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8, relative=True).verdict is REPRODUCED
     assert evidence.identity([1, 2 + 1e-9], [1, 2], 1e-8).ours == pytest.approx(1e-9, rel=1e-5)
@@ -349,22 +352,31 @@ ONES = np.ones(5)
         (lambda: evidence.identity(1, 1, 0), "tolerance"),
         (lambda: evidence.identity([1], [0], 1e-9, relative=True), "exact"),
         (lambda: evidence.identity([], [], 1e-9), "ours"),
-        (lambda: evidence.unbiased([1.0], 1), "estimates"),
-        (lambda: evidence.unbiased([1.0, np.inf], 1), "estimates"),
-        (lambda: evidence.unbiased(np.ones((5, 2)), [1, 1, 1]), "truth"),
-        (lambda: evidence.unbiased(np.ones((5, 2)), np.ones((5, 2))), "truth"),
-        (lambda: evidence.unbiased(ONES, 1, false_alarm=0), "false_alarm"),
+        (lambda: evidence.unbiased([1.0], 1, 1), "estimates"),
+        (lambda: evidence.unbiased([1.0, np.inf], 1, 1), "estimates"),
+        (lambda: evidence.unbiased(np.ones((5, 2)), [1, 1, 1], 1), "truth"),
+        (lambda: evidence.unbiased(np.ones((5, 2)), np.ones((5, 2)), 1), "truth"),
+        (lambda: evidence.unbiased(ONES, 1, 1, false_alarm=0), "false_alarm"),
+        (lambda: evidence.unbiased(ONES, 1, 0), "smallest_bias"),
+        (lambda: evidence.unbiased(np.ones((5, 2)), 1, [1, 1, 1]), "smallest_bias"),
         (lambda: evidence.order([1.0], [2.0]), "repeats"),
         (lambda: evidence.order(ONES, ONES, confidence=1), "confidence"),
         (lambda: evidence.order(ONES, ONES, confidence=0.001), "confidence"),
         (lambda: evidence.order(ONES, [np.nan] * 5), "worse"),
+        (lambda: evidence.order(np.ones(20), np.ones((20, 1))), "better"),
+        (lambda: evidence.order(np.ones(20), np.ones((20, 1)), exact=True), "better"),
+        (lambda: evidence.bound(np.ones(20), np.ones((20, 1))), "bound"),
+        (lambda: evidence.bound(np.ones((20, 3)), np.ones((20, 3))), "bound"),
+        (lambda: evidence.bound(np.ones(20), np.ones(19), exact=True), "bound"),
+        (lambda: evidence.bound(1.0, 2.0), "exact=True"),
+        (lambda: evidence.bound(1.0, 2.0, se=0.1, exact=True), "se"),
         (lambda: evidence.bound(1, 2, side="left"), "side"),
         (lambda: evidence.bound(ONES, 2, se=1), "se"),
         (lambda: evidence.bound(1, 2, se=0), "se"),
-        (lambda: evidence.value(1, -1, 1), "se"),
+        (lambda: evidence.value(1, -1, 1, paper_se=0), "se"),
         (lambda: evidence.value(1, 1, 1, paper_se=np.nan), "paper_se"),
-        (lambda: evidence.value(np.nan, 1, 1), "ours"),
-        (lambda: evidence.value(1, 1, 0), "resolution"),
+        (lambda: evidence.value(np.nan, 1, 1, paper_se=0), "ours"),
+        (lambda: evidence.value(1, 1, 0, paper_se=0), "resolution"),
         (lambda: evidence.slope(ONES, np.ones((3, 5)), -0.5, 0.1), "x"),
         (lambda: evidence.slope(WIDTHS, -np.ones((3, 5)), -0.5, 0.1), "y_repeats"),
         (lambda: evidence.slope(WIDTHS, np.ones((3, 4)), -0.5, 0.1), "y_repeats"),

@@ -22,21 +22,28 @@ To add a claim:
 3. ``make quick NOTEBOOK=ugrf/01``, then ``make paper NOTEBOOK=ugrf/01``; commit the ``.py``, the ``.ipynb`` and
    ``data/results/paper/ugrf/01_fixed_kernels.json``. The scorecard follows.
 
-A claim that comes out "not reproduced" stops the run. Is it the paper's? Then enter
-``evidence.erratum(decision, why)`` if the claim as printed is wrong, or give the claim
-``expected = "not reproduced"`` and a ``why``. Never widen a tolerance or try another seed.
+A claim that comes out "not reproduced" stops the run. Is it the paper's? "Not reproduced" and "paper erratum"
+are accusations, and need a statement that the paper makes (quote it in ``printed``), no setting on which the
+outcome hangs and which the paper does not print (name one in ``unprinted``, and the claim is "inconclusive"), and an
+uncertainty that contains the paper's own (``paper_se``). Then enter ``evidence.erratum(decision, why)`` if the
+claim as printed is wrong, or give the claim ``expected = "not reproduced"`` and a ``why``. Never widen a
+tolerance or try another seed; a rule that changes after a first run says so in ``changed``.
 """
 
+from rfcore.evidence.agreement import agree, identity, value
 from rfcore.evidence.claims import claims_of, decisions, entries, entry_verdict, headline, printed, scorecard
 from rfcore.evidence.ledger import Ledger
 from rfcore.evidence.repeats import in_batches
-from rfcore.evidence.statistics import bound, identity, order, slope, unbiased, value
+from rfcore.evidence.statistics import bound, order, slope, unbiased
+from rfcore.evidence.timing import Clock, timed
 from rfcore.evidence.verdicts import Decision, Verdict, erratum, not_run, scaled
 
 __all__ = [
+    "Clock",
     "Decision",
     "Ledger",
     "Verdict",
+    "agree",
     "bound",
     "claims_of",
     "decisions",
@@ -52,6 +59,7 @@ __all__ = [
     "scaled",
     "scorecard",
     "slope",
+    "timed",
     "unbiased",
     "value",
 ]

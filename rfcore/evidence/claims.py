@@ -19,6 +19,7 @@ PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
 # The rules that can decide each kind of claim.
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
+EXPECTED = (None, "not reproduced", "paper erratum")
 _ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|extra)-[A-Za-z0-9.-]+")
 
 
@@ -26,8 +27,21 @@ _ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|extra)-
 class Claim:
     """One sentence that a notebook decides.
 
-    ``expected`` is ``"not reproduced"``, with the reason ``why``, where that outcome is known and accepted;
-    any other claim that fails stops the runner.
+    Attributes
+    ----------
+    id, statement, kind, rule : str
+        ``rule`` says in words what decides; ``kind`` is one of :data:`RULES`.
+    expected, why : str, optional
+        ``"not reproduced"`` or ``"paper erratum"``, with the reason, where that outcome is known and accepted;
+        any other claim that fails stops the runner.
+    printed : str, optional
+        What the paper says, quoted, with its number and place. Nothing of a paper is called "not reproduced"
+        without it.
+    unprinted : str, optional
+        The setting, chosen by us, that the paper does not print and on which the outcome hangs, as the end of
+        "the paper does not print ...": a failure then becomes "inconclusive".
+    changed : str, optional
+        When the rule was changed after a first run, why, and what the old rule said.
     """
 
     id: str
@@ -36,6 +50,14 @@ class Claim:
     rule: str
     expected: str | None = None
     why: str | None = None
+    printed: str | None = None
+    unprinted: str | None = None
+    changed: str | None = None
+
+    @property
+    def extra(self):
+        """Whether this is a finding of ours that no paper states."""
+        return self.id.split("/")[1].startswith("extra-")
 
 
 @dataclass(frozen=True)
@@ -120,8 +142,11 @@ def _entry(raw):
             raise ValueError(f"claim id {claim.id!r} must start with {entry.id}/")
         if claim.kind not in RULES:
             raise ValueError(f"claim {claim.id}: kind={claim.kind!r} must be one of {', '.join(RULES)}")
-        if claim.expected not in (None, "not reproduced") or bool(claim.expected) != bool(claim.why):
-            raise ValueError(f"claim {claim.id}: expected may only be 'not reproduced', and needs a why")
+        if claim.expected not in EXPECTED or bool(claim.expected) != bool(claim.why):
+            wanted = "expected may only be 'not reproduced' or 'paper erratum', and needs a why"
+            raise ValueError(f"claim {claim.id}: {wanted}")
+        if claim.expected and claim.unprinted:
+            raise ValueError(f"claim {claim.id}: what hangs on an unprinted setting is never a failure of the paper")
     return entry
 
 

@@ -7,12 +7,13 @@ import platform
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
 from rfcore.evidence.claims import RULES, claims_of, results_folder
-from rfcore.evidence.verdicts import not_run, with_error
+from rfcore.evidence.verdicts import not_run, plain, unprinted
 
 
 class Ledger:
@@ -41,9 +42,10 @@ class Ledger:
         self._opened = time.monotonic()
 
     def decide(self, claim, decision, requires=(), fallbacks=()):
-        """Enter the decision on the claim of that id, and return it.
+        """Enter the decision on the claim of that id, and return it with its claim, to be shown.
 
-        If one of the data sets in `requires` is in `fallbacks` (``datasets.fallbacks()``: sets for which
+        A failure that hangs on a setting which the paper does not print (``unprinted`` in the claim) is entered
+        as "inconclusive". If one of the data sets in `requires` is in `fallbacks` (``datasets.fallbacks()``: sets for which
         other data stood in), the claim is entered as "not run".
 
         Raises
@@ -60,8 +62,10 @@ class Ledger:
             raise ValueError(f"claim={claim!r} is of kind {kind}: use {RULES[kind]}, not {decision.rule!r}")
         if missing := sorted(set(requires) & set(fallbacks)):
             decision = not_run(f"The real {', '.join(missing)} could not be had; other data stood in.")
-        self.decided[claim] = decision
-        return decision
+        if setting := self.claims[claim].unprinted:
+            decision = unprinted(decision, setting)
+        self.decided[claim] = replace(decision, claim=self.claims[claim])
+        return self.decided[claim]
 
     def close(self, seeds, data, fallbacks=()):
         """Write the ledger's JSON; show the table of claims and a line of provenance.
@@ -102,22 +106,23 @@ class Ledger:
         part.replace(path)
         from IPython.display import Markdown, display
 
-        lines = ["| claim | paper | ours | verdict |", "|---|---|---|---|"]
-        for name, claim in self.claims.items():
-            d = self.decided[name]
-            paper, ours = with_error(d.paper, d.paper_se), with_error(d.ours, d.se)
-            statement = claim.statement.replace("|", "\\|")
-            lines.append(f"| {statement} | {paper} | {ours} | **{d.verdict}** |")
+        found = [self.decided[name] for name in self.claims]
+        lines = ["| claim | what was found | verdict |", "|---|---|---|"]
+        lines += [f"| {plain(d.claim.statement)} | {plain(d.finding)} | **{d.word}** |" for d in found]
         display(Markdown("\n".join(lines)))
         display(Markdown(_line(self.profile, provenance)))
 
 
 def environment():
-    """Commit, date, versions and device of this run; no path of the machine."""
+    """Commit, date, versions and device of this run; no path of the machine.
+
+    ``dirty``: whether sources differ from the commit; None where git cannot tell.
+    """
     jax, packages = sys.modules.get("jax"), ("jax", "numpy", "scipy")
+    changes = _git("status", "--porcelain", "--", ":/rfcore", ":/data/claims", ":/notebooks/*.py")
     return {
         "commit": _git("rev-parse", "HEAD"),
-        "dirty": bool(_git("status", "--porcelain", "--", ":/rfcore", ":/data/claims", ":/notebooks/*.py")),
+        "dirty": None if changes is None else bool(changes),
         "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
         "device": {"cpu": _cpu(), "cores": os.cpu_count(), "platform": platform.system()},

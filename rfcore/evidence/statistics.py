@@ -1,4 +1,4 @@
-"""The rules that decide claims: arrays in, a :class:`~rfcore.evidence.verdicts.Decision` out.
+"""The rules that decide claims from independent repeats: arrays in, a Decision out.
 
 Every rule separates three outcomes: the data show the claim, they show its opposite, or they are too few to
 show either; the last is never green. `confidence` is one minus the chance of a false "reproduced" when the
@@ -13,39 +13,25 @@ References
 """
 
 import numpy as np
-from scipy.special import ndtri, stdtr, stdtrit
-from scipy.stats import binom
+from scipy.special import ndtri, stdtrit
 
-from rfcore.evidence.verdicts import Decision, Verdict
-
-POWER = 0.9  # the bias that `unbiased` calls detectable would be caught nine times in ten
-
-
-def identity(ours, exact, tolerance, relative=False):
-    """Two ways to compute the same numbers agree: max abs(ours - exact) <= tolerance.
-
-    Parameters
-    ----------
-    ours, exact : array_like
-        The numbers, of shapes that broadcast.
-    tolerance : float
-        What the arithmetic can lose: rounding times conditioning and number of operations, or a proven
-        truncation error. Derive it before looking; never widen it until it passes.
-    relative : bool
-        Divide the error by max abs(exact).
-    """
-    ours, exact = _finite("ours", ours), _finite("exact", exact)
-    _positive("tolerance", tolerance)
-    scale = np.abs(exact).max() if relative else 1.0
-    if scale == 0:
-        raise ValueError("exact=0 everywhere: compare with relative=False")
-    error = np.abs(ours - exact).max() / scale
-    detail = f"Largest {'relative' if relative else 'absolute'} error; tolerance {tolerance:.2g}."
-    verdict = Verdict.REPRODUCED if error <= tolerance else Verdict.NOT_REPRODUCED
-    return Decision(verdict, "identity", error, statistic=error / tolerance, detail=detail)
+from rfcore.evidence.agreement import same_shape
+from rfcore.evidence.means import (
+    POWER,
+    all_positive,
+    closest,
+    finite,
+    level,
+    positive,
+    repeats,
+    student,
+    three_ways,
+    without_noise,
+)
+from rfcore.evidence.verdicts import Decision, Verdict, with_error
 
 
-def unbiased(estimates, truth, false_alarm=1e-4, smallest_bias=None):
+def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
     """Independent estimates have the truth as their mean, entry by entry and averaged over the entries.
 
     Student's t of every entry and of the mean over entries, together at `false_alarm` (Bonferroni: valid
@@ -57,11 +43,19 @@ def unbiased(estimates, truth, false_alarm=1e-4, smallest_bias=None):
         Independent repeats.
     truth : array_like, shape (...)
         What they should average to.
+    smallest_bias : array_like
+        The size of error that the claim is about, in the units of the estimate, for all entries or for each
+        (it broadcasts to the shape of one repeat). "Inconclusive" if a bias of this size would be missed more
+        than one time in ten.
     false_alarm : float
         Chance of "not reproduced" for an unbiased estimate, all entries together.
-    smallest_bias : array_like, optional
-        The bias that the test must be able to see, in the units of the estimate, for all entries or for
-        each. "Inconclusive" if a bias of this size would be missed more than one time in ten.
+    unit : str, optional
+        Unit of the estimates.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, shapes do not fit, or `smallest_bias` is not positive.
 
     Notes
     -----
@@ -70,43 +64,66 @@ def unbiased(estimates, truth, false_alarm=1e-4, smallest_bias=None):
     """
     raw = np.asarray(estimates)
     eps = np.finfo(raw.dtype if raw.dtype.kind == "f" else float).eps
-    estimates, truth = _finite("estimates", estimates), _finite("truth", truth)
-    n, shape = _repeats("estimates", estimates), estimates.shape[1:]
+    estimates, truth = finite("estimates", estimates), finite("truth", truth)
+    n, shape = repeats("estimates", estimates), estimates.shape[1:]
     if not 0 < false_alarm < 1:
         raise ValueError(f"false_alarm={false_alarm} must lie strictly between 0 and 1")
     if truth.shape not in ((), shape):
         raise ValueError(f"truth has shape {truth.shape}, one repeat of estimates {shape}: they must agree")
+    smallest = finite("smallest_bias", smallest_bias)
+    positive("smallest_bias", smallest.min())
+    try:
+        smallest = np.broadcast_to(smallest, shape).reshape(-1)
+    except ValueError:
+        raise ValueError(f"smallest_bias has shape {smallest.shape}, which does not broadcast to {shape}") from None
     errors = (estimates - truth).reshape(n, -1)
     floor = 64 * eps * np.maximum(np.abs(truth), np.abs(estimates).max(0)).reshape(-1)
     unseen = (~estimates.any(0) & (truth != 0)).reshape(-1)
-    smallest = np.inf if smallest_bias is None else _finite("smallest_bias", smallest_bias)
-    smallest = np.broadcast_to(smallest, shape).reshape(-1)
     if errors.shape[1] > 1:
         # The plain average sees a bias that all entries share. Weights from the same data would bias it.
         errors, floor = np.column_stack([errors, errors.mean(1)]), np.append(floor, floor.mean())
         smallest, unseen = np.append(smallest, np.inf), np.append(unseen, False)
-    mean, se, varies, t = _student(errors, floor)
+    mean, se, varies, t = student(errors, floor)
     wrong = ~varies & (np.abs(mean) > floor) & ~unseen
     threshold = -stdtrit(n - 1, false_alarm / 2 / t.size)
     detectable = (threshold + stdtrit(n - 1, POWER)) * se
     worst = int(np.argmax(np.where(wrong, np.inf, np.abs(t))))
+    blind = int(np.argmax(detectable / smallest))
     if wrong.any() or abs(t[worst]) > threshold:
         verdict = Verdict.NOT_REPRODUCED
-    elif unseen.any() or np.any(detectable > smallest):
+    elif unseen.any() or detectable[blind] > smallest[blind]:
         verdict = Verdict.INCONCLUSIVE
     else:
         verdict = Verdict.REPRODUCED
     detail = (
-        f"Largest |t| of {np.sum(varies)} varying means over {n} repeats, threshold {threshold:.3g} (false "
-        f"alarm {false_alarm:.0e} in all); a bias up to {detectable.max():.2g} could hide in one of them"
+        f"Largest |t| of {np.sum(varies)} varying means over {n} repeats: {abs(t[worst]):.3g}, threshold "
+        f"{threshold:.3g} (false alarm {false_alarm:.0e} in all); a bias up to {detectable.max():.2g} could hide in "
+        "one of them"
     )
     detail += f", {detectable[-1]:.2g} in their average." if t.size > 1 else "."
     if wrong.any() or unseen.any():
         detail += f" Constant and wrong: {np.sum(wrong)}; never sampled: {np.sum(unseen)}."
-    return Decision(verdict, "unbiased", mean[worst], se[worst], statistic=t[worst], detail=detail)
+    seen = f"a bias of {with_error(smallest[blind], None, unit)} would be seen"
+    if detectable[blind] > smallest[blind]:
+        seen = f"a bias of {with_error(detectable[blind], None, unit)} could hide, "
+        seen += f"{with_error(smallest[blind], None, unit)} is what matters"
+    return Decision(
+        verdict,
+        "unbiased",
+        mean[worst],
+        se[worst],
+        statistic=t[worst],
+        detail=detail,
+        limit=smallest[blind],
+        unit=unit,
+        level=false_alarm,
+        miss=1 - POWER,
+        comparisons=t.size,
+        finding=f"off by {with_error(mean[worst], se[worst], unit)}{closest(t.size, 'means')}; {seen}",
+    )
 
 
-def order(better, worse, confidence=0.999, exact=False, robust=False):
+def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None):
     """`better` is smaller than `worse`, in every condition: paired differences on common random numbers.
 
     Each condition is tested one-sided at the full level: as all must pass, claiming them together needs no
@@ -118,99 +135,111 @@ def order(better, worse, confidence=0.999, exact=False, robust=False):
     ----------
     better, worse : array_like, shape (repeats, ...)
         Independent repeats down the first axis; repeat i of both used the same random numbers. With `exact`
-        there is no axis of repeats.
+        there is no axis of repeats. Equal shapes, or one of the two a scalar.
     confidence : float
         One minus the level of each test.
     exact : bool
-        The numbers carry no noise (closed forms): strict inequality everywhere.
+        The numbers carry no noise (closed forms): strict inequality everywhere; a difference within 1e-12 of
+        their size may be rounding, and is "inconclusive" (unless they are integers).
     robust : bool
         Sign test in place of Student's t, for heavy tails: the claim is then about the median difference.
+    unit : str, optional
+        Unit of the numbers.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, the shapes differ, or there are fewer than two repeats.
+
+    Examples
+    --------
+    >>> order([1.0, 2.0], [2.0, 3.0], exact=True).finding
+    '1 against 2, smaller by 1 in the closest of 2 conditions'
     """
-    gain = _finite("worse", worse) - _finite("better", better)
+    counts = _are_counts(better, worse)
+    better, worse = same_shape("better", better, "worse", worse)
+    gain = worse - better
     if exact:
-        verdict = _three_ways(gain.min() > 0, gain.min() <= 0)
-        detail = f"Exact: the smallest of {gain.size} differences, {np.sum(gain > 0)} of them positive."
-        return Decision(verdict, "order", gain.min(), statistic=gain.min(), detail=detail)
-    verdict, weakest, mean, se, statistic, detail = _all_positive(gain, confidence, robust)
-    return Decision(verdict, "order", mean[weakest], se[weakest], statistic=statistic, detail=detail)
+        scale = np.maximum(np.abs(better), np.abs(worse))
+        verdict, weakest, found = without_noise(gain, scale, counts, strict=True)
+        pair = [x.reshape(-1)[weakest] for x in (better, worse)]
+    else:
+        verdict, weakest, found = all_positive(gain, confidence, robust)
+        pair = [x.mean(0).reshape(-1)[weakest] for x in (better, worse)]
+    ours = pair[1] - pair[0] if exact else gain.mean(0).reshape(-1)[weakest]
+    by = f"{'smaller' if ours > 0 else 'not smaller'} by {with_error(ours, found.get('se'), unit)}"
+    if ours < 0:
+        by = f"larger by {with_error(-ours, found.get('se'), unit)}"
+    both = f"{with_error(pair[0], None)} against {with_error(pair[1], None, unit)}, "
+    finding = ("" if 0 in pair else both) + by + closest(found["comparisons"])
+    return Decision(verdict, "order", ours, limit=0.0, unit=unit, finding=finding, **found)
 
 
-def bound(value, bound, se=None, side="below", confidence=0.999):
+def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, unit=None):
     """A number is at most (with ``side="above"``: at least) `bound`.
 
     Parameters
     ----------
     value : float or array_like, shape (repeats, ...)
-        One number, exact or with standard error `se`; or independent repeats, whose mean must keep the bound
-        in every condition, as in :func:`order`.
+        Independent repeats, whose mean must keep the bound in every condition, as in :func:`order`; or one
+        number with standard error `se`; or, with `exact`, numbers without noise.
     bound : float or array_like
-        One bound for all conditions, or one each.
+        One bound for all conditions, or one each: of the shape of one repeat.
     se : float, optional
         Standard error of a single `value` (normal law).
     side : {"below", "above"}
         Where the value should lie.
     confidence : float
         One minus the level of each test.
+    exact : bool
+        The numbers carry no noise (closed forms, counts): no axis of repeats. A margin within 1e-12 of their
+        size may be rounding, and is "inconclusive" (unless they are integers). A timing, the largest z, one draw
+        of anything is *not* exact.
+    unit : str, optional
+        Unit of the numbers.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, shapes do not fit, or one number comes with neither `se` nor ``exact=True``.
+
+    Examples
+    --------
+    >>> bound(29.71, 22.46, exact=True).finding
+    '29.71; at most 22.46 allowed'
     """
     if side not in ("below", "above"):
         raise ValueError(f"side={side!r} must be 'below' or 'above'")
-    value, limit = _finite("value", value), _finite("bound", bound)
+    counts = _are_counts(value, bound)
+    value, limit = finite("value", value), finite("bound", bound)
+    shape = value.shape if exact else value.shape[1:]
+    if limit.shape not in ((), shape):
+        what = "value" if exact else "one repeat of value"
+        raise ValueError(f"bound has shape {limit.shape}, {what} {shape}: give one bound for all, or one each")
+    if se is not None and (value.ndim or exact):
+        raise ValueError(f"se={se} goes with a single value; repeats bring their own error, exact numbers have none")
     margin = (limit - value) * (1 if side == "below" else -1)
-    if value.ndim and se is not None:
-        raise ValueError(f"se={se} goes with a single value; repeats bring their own standard error")
-    if value.ndim:
-        verdict, weakest, _, error, statistic, detail = _all_positive(margin, confidence)
-        mean = value.mean(0).reshape(-1)[weakest]
-        detail = f"{side.title()} {np.broadcast_to(limit, value.shape[1:]).flat[weakest]:.4g}. {detail}"
-        return Decision(verdict, "bound", mean, error[weakest], statistic=statistic, detail=detail)
-    if se is None:
-        verdict, detail = _three_ways(margin >= 0, margin < 0), f"{side.title()} {limit:.4g}, exact."
-        return Decision(verdict, "bound", value, statistic=margin, detail=detail)
-    _positive("se", se)
-    z, threshold = margin / se, -ndtri(_level(confidence))
-    detail = f"{side.title()} {limit:.4g}; distance in standard errors, threshold {threshold:.3g}."
-    verdict = _three_ways(z >= threshold, z <= -threshold)
-    return Decision(verdict, "bound", value, se, statistic=z, detail=detail)
-
-
-def value(ours, se, paper, paper_se=0.0, rounding=0.0, in_direction=None, resolution=None):
-    """Our number is the paper's, within three standard errors of the difference.
-
-    A printed number stands for every number that rounds to it: z is measured from the nearest of them, in
-    units of sqrt(se^2 + paper_se^2). Where `paper_se` leaves out a source of variance (one split of the data,
-    one trained network) say so in the claim, and give a `se` that contains it.
-
-    Parameters
-    ----------
-    ours, se : float
-        Our number and its standard error (0 for a closed form).
-    paper, paper_se : float
-        The printed number and its standard error.
-    rounding : float
-        Half a unit of the last printed digit: 0.00005 for 0.0078.
-    in_direction : bool, optional
-        Whether the effect goes the paper's way, decided by a rule of its own: a number that differs is then
-        "reproduced in direction".
-    resolution : float, optional
-        The largest `se` at which agreement means something, else it is "inconclusive"; a fifth of abs(paper)
-        if not given.
-    """
-    for name, number in {"ours": ours, "paper": paper}.items():
-        _finite(name, number)
-    for name, number in {"se": se, "paper_se": paper_se, "rounding": rounding}.items():
-        if not 0 <= number < np.inf:
-            raise ValueError(f"{name}={number} must be finite and not negative")
-    resolution = abs(paper) / 5 if resolution is None else resolution
-    _positive("resolution", resolution)
-    gap = max(abs(ours - paper) - rounding * (1 + 1e-9), 0.0)
-    both = np.hypot(se, paper_se)
-    z = gap / both if both else None
-    if gap > 3 * both:
-        verdict = Verdict.IN_DIRECTION if in_direction else Verdict.NOT_REPRODUCED
+    if exact:
+        scale = np.maximum(np.abs(value), np.abs(limit))
+        verdict, weakest, found = without_noise(margin, scale, counts, strict=False)
+        ours = value.reshape(-1)[weakest]
+    elif value.ndim:
+        verdict, weakest, found = all_positive(margin, confidence)
+        ours = value.mean(0).reshape(-1)[weakest]
+    elif se is None:
+        raise ValueError(f"value={value} is a single number: give repeats, or its standard error se=, or exact=True")
     else:
-        verdict = Verdict.REPRODUCED if se <= resolution else Verdict.INCONCLUSIVE
-    detail = f"z at most 3; standard error at most {resolution:.2g}." if both else "Exact: the digits decide."
-    return Decision(verdict, "value", ours, se, paper, paper_se, z, detail)
+        positive("se", se)
+        weakest, ours, alpha = 0, value, level(confidence)
+        z, threshold = margin / se, -ndtri(alpha)
+        verdict = three_ways(z >= threshold, z <= -threshold)
+        detail = f"Distance in standard errors: {z:.3g}, threshold {threshold:.3g}."
+        found = {"se": se, "statistic": z, "detail": detail, "level": alpha, "miss": alpha, "comparisons": 1}
+    limit = np.broadcast_to(limit, shape).reshape(-1)[weakest]
+    allowed = f"{'at most' if side == 'below' else 'at least'} {with_error(limit, None, unit)} "
+    allowed += "allowed" if side == "below" else "needed"
+    finding = f"{with_error(ours, found.get('se'), unit)}{closest(found['comparisons'])}; {allowed}"
+    return Decision(verdict, "bound", ours, limit=limit, unit=unit, finding=finding, **found)
 
 
 def slope(x, y_repeats, expected, resolution, confidence=0.999):
@@ -229,9 +258,14 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999):
         Centre and half-width of the window: "about -1/2" is a claim only with a half-width.
     confidence : float
         One minus the level of each test.
+
+    Raises
+    ------
+    ValueError
+        If a number is not positive, or shapes do not fit.
     """
-    x, y = _finite("x", x), _finite("y_repeats", y_repeats)
-    _positive("resolution", resolution)
+    x, y = finite("x", x), finite("y_repeats", y_repeats)
+    positive("resolution", resolution)
     if x.ndim != 1 or y.ndim < 2 or y.shape[-1] != len(x):
         raise ValueError(f"y_repeats has shape {y.shape}, x {x.shape}: must be (repeats, ..., k) and (k,)")
     if min(x.min(), y.min()) <= 0 or np.ptp(x) == 0:
@@ -239,67 +273,12 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999):
     centred = np.log(x) - np.log(x).mean()
     slopes = (np.log(y) @ centred / (centred @ centred)).reshape(len(y), -1)
     margins = np.stack([slopes - (expected - resolution), (expected + resolution) - slopes], -1)
-    verdict, weakest, _, se, statistic, detail = _all_positive(margins, confidence)
-    ours, detail = slopes[:, weakest // 2].mean(), f"Window {expected:.3g} ± {resolution:.2g}. {detail}"
-    return Decision(verdict, "slope", ours, se[weakest], statistic=statistic, detail=detail)
+    verdict, weakest, found = all_positive(margins, confidence)
+    ours = slopes[:, weakest // 2].mean()
+    where = closest(slopes.shape[1], "curves")
+    finding = f"exponent {with_error(ours, found['se'])}{where}; {expected:.3g} ± {resolution:.2g} claimed"
+    return Decision(verdict, "slope", ours, limit=resolution, finding=finding, **found)
 
 
-def _all_positive(margin, confidence, robust=False):
-    """Test that the mean (robust: the median) of every column of `margin` is positive; name the weakest."""
-    n, level = _repeats("repeats", margin), _level(confidence)
-    margin = margin.reshape(n, -1)
-    # Repeats that do not vary (a tie? a reused key?) carry no measure of their own error: never significant.
-    mean, se, varies, statistic = _student(margin, 64 * np.finfo(float).eps * np.abs(margin).max(0))
-    if robust:
-        wins, untied = (margin > 0).sum(0), (margin != 0).sum(0)
-        statistic = (2 * wins - untied) / np.sqrt(np.maximum(untied, 1))
-        p_holds, p_fails = binom.sf(wins - 1, untied, 0.5), binom.cdf(wins, untied, 0.5)
-    else:
-        p_holds, p_fails = stdtr(n - 1, -statistic), stdtr(n - 1, statistic)
-    shown, refuted = varies & (p_holds <= level), varies & (p_fails <= level / mean.size)
-    verdict, weakest = _three_ways(shown.all(), refuted.any()), int(np.argmin(statistic))
-    name = "Sign test" if robust else "t"
-    detail = f"{name} of the weakest of {mean.size} conditions, level {level:.2g}, {n} repeats."
-    if not varies.all():
-        detail += f" {np.sum(~varies)} do not vary over the repeats."
-    return verdict, weakest, mean, se, statistic[weakest], detail
-
-
-def _student(draws, floor):
-    """Mean of every column, its standard error, whether it varies by more than floor, and its corrected t."""
-    n, mean = len(draws), draws.mean(0)
-    sd = draws.std(0, ddof=1)
-    varies = sd > floor
-    scale = np.where(varies, sd, 1)
-    t = np.where(varies, np.sqrt(n) * mean / scale, 0)
-    skew = np.where(varies, (((draws - mean) / scale) ** 3).mean(0), 0) / np.sqrt(n)
-    return mean, sd / np.sqrt(n), varies, t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6  # Hall, monotone in t
-
-
-def _three_ways(shown, refuted):
-    return Verdict.REPRODUCED if shown else Verdict.NOT_REPRODUCED if refuted else Verdict.INCONCLUSIVE
-
-
-def _finite(name, numbers):
-    numbers = np.asarray(numbers, dtype=float)
-    if numbers.size == 0 or not np.isfinite(numbers).all():
-        bad = np.count_nonzero(~np.isfinite(numbers))
-        raise ValueError(f"{name} must be finite and not empty: {bad} of its {numbers.size} numbers are not")
-    return numbers
-
-
-def _positive(name, number):
-    if not 0 < number < np.inf:
-        raise ValueError(f"{name}={number} must be positive and finite: name one")
-
-
-def _repeats(name, numbers):
-    if numbers.ndim == 0 or len(numbers) < 2:
-        raise ValueError(f"{name} of shape {numbers.shape}: needs two repeats or more down the first axis")
-    return len(numbers)
-
-
-def _level(confidence):
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"confidence={confidence} must lie strictly between 0.5 and 1")
-    return 1 - confidence
+def _are_counts(*numbers):
+    return all(np.asarray(x).dtype.kind in "iub" for x in numbers)

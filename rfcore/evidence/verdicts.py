@@ -1,7 +1,9 @@
 """What can be said of a claim: a verdict, and the numbers it rests on."""
 
+import html
 import math
-from dataclasses import asdict, dataclass, replace
+import re
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
 
@@ -28,14 +30,53 @@ class Verdict(StrEnum):
         """Place in the order from best (0) to worst."""
         return list(Verdict).index(self)
 
+    def word(self, extra=False):
+        """The verdict as readers meet it: a finding of our own (``extra``) is "shown" or "refuted"."""
+        return EXTRA_WORDS.get(self, self.value) if extra else self.value
+
+
+EXTRA_WORDS = {Verdict.REPRODUCED: "shown", Verdict.NOT_REPRODUCED: "refuted"}
+
 
 @dataclass(frozen=True)
 class Decision:
     """A verdict on one claim and the numbers behind it.
 
-    ``rule`` names the rule that decided; ``ours`` with ``se`` is our number, in the weakest of several
-    conditions; ``paper`` with ``paper_se`` is the printed one, if there is one; ``detail`` says what
-    ``statistic`` is and what it is compared with. Numbers must be finite.
+    Attributes
+    ----------
+    verdict : Verdict
+    rule : str
+        The rule that decided: ``"order"``, ...
+    ours, se : float, optional
+        Our number, in the closest of several conditions, and its standard error (for ``order``: of the gain).
+    paper, paper_se : float, optional
+        The printed number and its standard error.
+    statistic : float, optional
+        What `detail` says it is.
+    detail : str
+        The statistics in words: what was compared with what.
+    limit : float, optional
+        What was allowed: the bound, the tolerance, the smallest bias, the half-width of the window.
+    unit : str, optional
+        Unit of `ours`, `limit` and `paper`.
+    level : float, optional
+        Chance of a false "not reproduced" at most, over all conditions together; 0 without noise.
+    miss : float, optional
+        Chance at most of a false "reproduced", where the claim fails by what the rule is set to see.
+    comparisons : int, optional
+        How many numbers were compared.
+    finding : str
+        What was found, in one plain sentence: ``"29.7; at most 22.5 allowed"``. Made from the rest if not given.
+    why : str
+        Why the verdict is not what the numbers alone would give: an erratum, a scaled experiment, a setting
+        that the paper does not print.
+    claim : Claim, optional
+        The claim decided, set by :meth:`~rfcore.evidence.ledger.Ledger.decide`; not recorded.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, or the verdict is a state of entries only.
     """
 
     verdict: Verdict
@@ -46,33 +87,73 @@ class Decision:
     paper_se: float | None = None
     statistic: float | None = None
     detail: str = ""
+    limit: float | None = None
+    unit: str | None = None
+    level: float | None = None
+    miss: float | None = None
+    comparisons: int | None = None
+    finding: str = ""
+    why: str = ""
+    claim: object = field(default=None, repr=False, compare=False)
 
     def __post_init__(self):
         object.__setattr__(self, "verdict", Verdict(self.verdict))
         if self.verdict in (Verdict.NOT_YET, Verdict.NOTHING):
             raise ValueError(f"verdict={self.verdict.value!r} is a state of entries; no claim is decided so")
-        for name in ("ours", "se", "paper", "paper_se", "statistic"):
+        for name in ("ours", "se", "paper", "paper_se", "statistic", "limit", "level", "miss"):
             if (number := getattr(self, name)) is not None:
                 object.__setattr__(self, name, float(number))
                 if not math.isfinite(number):
                     raise ValueError(f"{name}={number}: a decision rests on finite numbers")
+        if not self.finding:
+            ours = self.detail if self.ours is None else with_error(self.ours, self.se, self.unit)
+            printed = "" if self.paper is None else f"; printed {with_error(self.paper, self.paper_se, self.unit)}"
+            object.__setattr__(self, "finding", ours + printed)
 
     def as_dict(self):
-        """Plain types for JSON, numbers to six significant digits."""
-        fields = {k: v for k, v in asdict(self).items() if v is not None} | {"verdict": self.verdict.value}
-        return {k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in fields.items()}
+        """Plain types for JSON, numbers to six significant digits; without the claim and what is empty."""
+        found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "claim"}
+        found = {k: v for k, v in found.items() if v not in (None, "")} | {"verdict": self.verdict.value}
+        return {k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in found.items()}
+
+    @property
+    def word(self):
+        """The verdict as readers meet it, which depends on whose claim it is."""
+        return self.verdict.word(bool(self.claim and self.claim.extra))
 
     def _repr_markdown_(self):
-        ours = f": ours {with_error(self.ours, self.se)}" if self.ours is not None else ""
-        paper = f", paper {with_error(self.paper, self.paper_se)}" if self.paper is not None else ""
-        return f"**{self.verdict.value}** ({self.rule}{ours}{paper}). {self.detail}"
+        claim, parts = self.claim, []
+        if claim:
+            parts.append(plain(claim.statement))
+        parts.append(" ".join(filter(None, [f"**{self.word}**", f"{plain(_sentence(self.finding))}", plain(self.why)])))
+        if claim and claim.changed:
+            parts.append(f"*The rule changed.* {plain(claim.changed)}")
+        if self.detail and self.detail != self.finding:
+            # One line: a raw block of Markdown ends at the first empty one.
+            detail = " ".join(html.escape(self.detail).split())
+            parts.append(f"<details><summary>Statistics ({self.rule})</summary>{detail}</details>")
+        return "\n\n".join(parts)
 
 
-def with_error(number, se):
-    """``0.61 ± 0.03``, or a dash for None."""
+def plain(text):
+    """Text of a record as Markdown that shows it unchanged, on one line."""
+    return re.sub(r"([\\`*_\[\]<>$|~{}])", r"\\\1", " ".join(text.split()))
+
+
+def with_error(number, se, unit=None):
+    """``0.612 ± 0.030 s``: both to the second digit of the error; a dash for None.
+
+    >>> with_error(0.61234, 0.03), with_error(29.7123, None, "times"), with_error(None, None)
+    ('0.612 ± 0.030', '29.71 times', '–')
+    """
     if number is None:
         return "–"
-    return f"{number:.4g} ± {se:.2g}" if se else f"{number:.4g}"
+    text = f"{number:.4g}"
+    if se:
+        decimals = 1 - math.floor(math.log10(se))
+        fixed = 0 <= decimals <= 6 and abs(number) < 1e5
+        text = f"{number:.{decimals}f} ± {se:.{decimals}f}" if fixed else f"{number:.4g} ± {se:.2g}"
+    return f"{text} {unit}" if unit else text
 
 
 def erratum(decision, why):
@@ -85,13 +166,13 @@ def erratum(decision, why):
     """
     if decision.verdict is not Verdict.NOT_REPRODUCED:
         raise ValueError(f"decision={decision.verdict.value!r} is no erratum: test the claim as printed")
-    return replace(decision, verdict=Verdict.ERRATUM, detail=f"{why} {decision.detail}".strip())
+    return replace(decision, verdict=Verdict.ERRATUM, why=why)
 
 
 def scaled(decision, why):
     """A stated smaller experiment stands in for one out of reach; what it fails to show stays as it is."""
     verdict = Verdict.SCALED if decision.verdict.green else decision.verdict
-    return replace(decision, verdict=verdict, detail=f"Scaled: {why} {decision.detail}".strip())
+    return replace(decision, verdict=verdict, why=f"Scaled: {why}")
 
 
 def not_run(why):
@@ -99,3 +180,18 @@ def not_run(why):
     if not why.strip():
         raise ValueError(f"why={why!r}: say what stopped the run")
     return Decision(Verdict.NOT_RUN, "not run", detail=why)
+
+
+def unprinted(decision, setting):
+    """A claim whose outcome hangs on a `setting` that the paper does not print: no failure of the paper.
+
+    "Not reproduced" becomes "inconclusive"; the chance of a false "not reproduced" is none.
+    """
+    if decision.verdict is not Verdict.NOT_REPRODUCED:
+        return replace(decision, level=0.0)
+    why = f"By our choice the claim fails, but the paper does not print {setting.rstrip('.')}. {decision.why}".strip()
+    return replace(decision, verdict=Verdict.INCONCLUSIVE, level=0.0, why=why)
+
+
+def _sentence(text):
+    return text if not text or text[-1] in ".!?" else text + "."

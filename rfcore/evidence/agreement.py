@@ -1,0 +1,254 @@
+"""The rules that decide whether two sets of numbers agree: :func:`identity`, :func:`value`, :func:`agree`."""
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+from rfcore.evidence.means import POWER, finite, not_negative, positive
+from rfcore.evidence.verdicts import Decision, Verdict, with_error
+
+THREE_SIGMA = 0.0026997960632601866  # chance of a normal draw beyond three standard deviations
+
+
+def identity(ours, exact, tolerance, relative=False, unit=None):
+    """Two ways to compute the same numbers agree: max abs(ours - exact) <= tolerance.
+
+    Up to ten times the tolerance is "inconclusive": a bound on rounding derived by hand is not sharp to a
+    factor ten. Beyond, the two differ.
+
+    Parameters
+    ----------
+    ours, exact : array_like
+        The numbers, of the same shape; a scalar stands for an array of one value.
+    tolerance : float
+        What the arithmetic can lose: rounding times conditioning and number of operations, or a proven
+        truncation error. Derive it before looking; never widen it until it passes.
+    relative : bool
+        Divide the error by max abs(exact).
+    unit : str, optional
+        Unit of the numbers.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, the shapes differ, or the error relative to zero is asked for.
+
+    Examples
+    --------
+    >>> identity(0.1 + 0.2, 0.3, tolerance=4e-16).verdict.value
+    'reproduced'
+    """
+    ours, exact = same_shape("ours", ours, "exact", exact)
+    positive("tolerance", tolerance)
+    scale = np.abs(exact).max() if relative else 1.0
+    if scale == 0:
+        raise ValueError("exact=0 everywhere: compare with relative=False")
+    error = np.abs(ours - exact).max() / scale
+    size = f"{'relative' if relative else 'absolute'} error"
+    if error <= tolerance:
+        verdict = Verdict.REPRODUCED
+    else:
+        verdict = Verdict.INCONCLUSIVE if error <= 10 * tolerance else Verdict.NOT_REPRODUCED
+    where = f"largest {size} of {ours.size} numbers" if ours.size > 1 else size
+    unit = None if relative else unit
+    return Decision(
+        verdict,
+        "identity",
+        error,
+        statistic=error / tolerance,
+        detail=f"No noise: {size} at most {tolerance:.2g}; inconclusive up to ten times that.",
+        limit=tolerance,
+        unit=unit,
+        level=0.0,
+        miss=0.0,
+        comparisons=ours.size,
+        finding=f"{where} {with_error(error, None, unit)}; at most {with_error(tolerance, None, unit)} allowed",
+    )
+
+
+def value(ours, se, paper, *, paper_se, rounding=0.0, in_direction=None, resolution=None, unit=None):
+    """Our number is the paper's, within three standard errors of the difference.
+
+    A printed number stands for every number that rounds to it: z is measured from the nearest of them, in
+    units of sqrt(se^2 + paper_se^2). A false "not reproduced" has a chance of 0.27 %.
+
+    Parameters
+    ----------
+    ours, se : float
+        Our number and its standard error (0 for a closed form).
+    paper, paper_se : float
+        The printed number and its standard error, with every source of variance: where the paper may have run
+        once (one split of the data, one start), the standard deviation of single runs, as ours show it.
+        0 only for a closed form.
+    rounding : float
+        Half a unit of the last printed digit: 0.00005 for 0.0078.
+    in_direction : bool, optional
+        Whether the effect goes the paper's way, decided by a rule of its own: a number that differs is then
+        "reproduced in direction".
+    resolution : float, optional
+        The largest `se` at which agreement means something, else it is "inconclusive"; a fifth of abs(paper)
+        if not given.
+    unit : str, optional
+        Unit of the numbers.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite or an error is negative.
+
+    Examples
+    --------
+    >>> value(0.0079, 0.0, 0.0078, paper_se=0.0, rounding=0.00005).finding
+    '0.0079; printed 0.0078'
+    """
+    for name, number in {"se": se, "paper_se": paper_se}.items():
+        not_negative(name, number)
+    resolution = abs(paper) / 5 if resolution is None else resolution
+    positive("resolution", resolution)
+    found = _compare(ours, se, paper, paper_se, rounding, THREE_SIGMA, None)
+    both, z = found["both"][0], found["z"][0]
+    if z > 1:
+        verdict = Verdict.IN_DIRECTION if in_direction else Verdict.NOT_REPRODUCED
+    else:
+        verdict = Verdict.REPRODUCED if se <= resolution else Verdict.INCONCLUSIVE
+    detail = "Closed forms: the printed digits decide."
+    if both:
+        detail = f"z at most 3, a difference up to {found['hidden'][0]:.2g} could hide; our standard error at most {resolution:.2g}."
+    return Decision(
+        verdict,
+        "value",
+        ours,
+        se,
+        paper,
+        paper_se,
+        3 * z if both else None,
+        detail,
+        limit=3 * both + rounding,
+        unit=unit,
+        level=THREE_SIGMA if both else 0.0,
+        miss=1 - POWER if both else 0.0,
+        comparisons=1,
+        finding=f"{with_error(ours, se, unit)}; printed {with_error(paper, paper_se, unit)}",
+    )
+
+
+def agree(
+    ours,
+    se,
+    paper,
+    *,
+    paper_se,
+    smallest_difference,
+    rounding=0.0,
+    false_alarm=1e-3,
+    degrees=None,
+    in_direction=None,
+    unit=None,
+):
+    """Several numbers of ours are those that the paper prints, together.
+
+    The largest of the z, measured as in :func:`value`, against the normal (or Student's) quantile at
+    `false_alarm` divided by the number of comparisons (Bonferroni: valid whatever the dependence between them).
+
+    Parameters
+    ----------
+    ours, se : array_like, shape (...)
+        Our numbers and their standard errors; a scalar `se` holds for all.
+    paper, paper_se : array_like, shape (...)
+        The printed numbers and their standard errors, with every source of variance (see :func:`value`).
+    smallest_difference : array_like
+        The size of difference that the claim is about, for all numbers or for each. "Inconclusive" if a
+        difference of this size would be missed more than one time in ten.
+    rounding : array_like
+        Half a unit of the last printed digit.
+    false_alarm : float
+        Chance of "not reproduced" if all agree.
+    degrees : array_like, optional
+        Degrees of freedom of the standard errors, if estimated from few repeats: number of repeats minus one
+        (of the side with fewer, if both were estimated).
+    in_direction : bool, optional
+        As in :func:`value`.
+    unit : str, optional
+        Unit of the numbers.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a number is not finite, or an error is negative.
+
+    Examples
+    --------
+    >>> agree([0.51, 0.28], 0.01, [0.5, 0.3], paper_se=0.01, smallest_difference=0.1).finding
+    '2 of 2 numbers agree; farthest 0.280 ± 0.010, printed 0.300 ± 0.010'
+    """
+    if not 0 < false_alarm < 1:
+        raise ValueError(f"false_alarm={false_alarm} must lie strictly between 0 and 1")
+    found = _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees)
+    z, both, hidden = found["z"], found["both"], found["hidden"]
+    smallest = _each("smallest_difference", smallest_difference, found["shape"])
+    positive("smallest_difference", smallest.min())
+    if z.max() > 1:
+        verdict = Verdict.IN_DIRECTION if in_direction else Verdict.NOT_REPRODUCED
+    else:
+        verdict = Verdict.INCONCLUSIVE if np.any(hidden > smallest) else Verdict.REPRODUCED
+    worst = int(np.argmax(z))
+    one, printed = found["ours"][worst], found["paper"][worst]
+    which = f"{np.sum(z <= 1)} of {z.size} numbers agree; farthest "
+    ours_se, printed_se = found["se"][worst], found["paper_se"][worst]
+    least = int(np.argmax(hidden / smallest))
+    return Decision(
+        verdict,
+        "value",
+        one,
+        ours_se,
+        printed,
+        printed_se,
+        z[worst] * found["threshold"][worst],
+        f"Largest |z| of {z.size}, threshold {found['threshold'][worst]:.3g} (false alarm {false_alarm:.0e} in all); "
+        f"a difference up to {hidden[least]:.2g} could hide in one, {smallest[least]:.2g} is what matters.",
+        limit=smallest[least],
+        unit=unit,
+        level=false_alarm if both.any() else 0.0,
+        miss=1 - POWER if both.any() else 0.0,
+        comparisons=z.size,
+        finding=f"{which}{with_error(one, ours_se, unit)}, printed {with_error(printed, printed_se, unit)}",
+    )
+
+
+def same_shape(name, numbers, other_name, other):
+    """Both as finite arrays of one shape; a scalar is repeated, any other difference refused."""
+    numbers, other = finite(name, numbers), finite(other_name, other)
+    if numbers.shape != other.shape and numbers.ndim and other.ndim:
+        raise ValueError(f"{name} has shape {numbers.shape}, {other_name} {other.shape}: give equal shapes, or a scalar")
+    return np.broadcast_arrays(numbers, other)
+
+
+def _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees):
+    """Of every number: distance in units of the allowed one (z), and the difference that could hide (flat arrays)."""
+    ours, paper = same_shape("ours", ours, "paper", paper)
+    shape = ours.shape
+    ours, paper = ours.reshape(-1), paper.reshape(-1)
+    se, paper_se = _each("se", se, shape), _each("paper_se", paper_se, shape)
+    rounding = _each("rounding", rounding, shape)
+    for name, numbers in {"se": se, "paper_se": paper_se, "rounding": rounding}.items():
+        not_negative(name, numbers.min())
+    tail = false_alarm / 2 / ours.size
+    threshold, power = np.full(ours.size, -ndtri(tail)), ndtri(POWER)
+    if degrees is not None:
+        degrees = _each("degrees", degrees, shape)
+        positive("degrees", degrees.min())
+        threshold, power = -stdtrit(degrees, tail), stdtrit(degrees, POWER)
+    gap = np.maximum(np.abs(ours - paper) - rounding * (1 + 1e-9), 0.0)
+    both = np.hypot(se, paper_se)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        z = np.where(gap > 0, gap / (threshold * both), 0.0)
+    z = np.minimum(z, 1e12)  # an exact number that differs: a decision rests on finite numbers
+    found = {"z": z, "both": both, "hidden": (threshold + power) * both + rounding, "threshold": threshold}
+    return found | {"ours": ours, "se": se, "paper": paper, "paper_se": paper_se, "shape": shape}
+
+
+def _each(name, numbers, shape):
+    """One number for all entries, or one each."""
+    numbers = finite(name, numbers)
+    if numbers.shape not in ((), shape):
+        raise ValueError(f"{name} has shape {numbers.shape}, the numbers {shape}: give one for all, or one each")
+    return np.broadcast_to(numbers, shape).reshape(-1)

@@ -1,0 +1,117 @@
+"""What the rules share: tests of means from independent repeats, and checks of their input."""
+
+import numpy as np
+from scipy.special import stdtr
+from scipy.stats import binom
+
+from rfcore.evidence.verdicts import Verdict
+
+POWER = 0.9  # what a rule calls detectable would be seen nine times in ten
+
+
+def student(draws, floor):
+    """Mean of every column, its standard error, whether it varies by more than floor, and its corrected t."""
+    n, mean = len(draws), draws.mean(0)
+    sd = draws.std(0, ddof=1)
+    varies = sd > floor
+    scale = np.where(varies, sd, 1)
+    t = np.where(varies, np.sqrt(n) * mean / scale, 0)
+    skew = np.where(varies, (((draws - mean) / scale) ** 3).mean(0), 0) / np.sqrt(n)
+    return mean, sd / np.sqrt(n), varies, t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6  # Hall, monotone in t
+
+
+def all_positive(margin, confidence, robust=False):
+    """Test that the mean (robust: the median) of every column of `margin` is positive; name the weakest.
+
+    Returns
+    -------
+    verdict, weakest, fields : Verdict, int, dict
+        ``fields`` are those of the decision that depend on the repeats only.
+    """
+    n, alpha = repeats("repeats", margin), level(confidence)
+    margin = margin.reshape(n, -1)
+    # Repeats that do not vary (a tie? a reused key?) carry no measure of their own error: never significant.
+    mean, se, varies, statistic = student(margin, 64 * np.finfo(float).eps * np.abs(margin).max(0))
+    if robust:
+        wins, untied = (margin > 0).sum(0), (margin != 0).sum(0)
+        statistic = (2 * wins - untied) / np.sqrt(np.maximum(untied, 1))
+        p_holds, p_fails = binom.sf(wins - 1, untied, 0.5), binom.cdf(wins, untied, 0.5)
+    else:
+        p_holds, p_fails = stdtr(n - 1, -statistic), stdtr(n - 1, statistic)
+    shown, refuted = varies & (p_holds <= alpha), varies & (p_fails <= alpha / mean.size)
+    weakest = int(np.argmin(statistic))
+    name = "Sign test" if robust else "Student's t, corrected for skewness,"
+    of = f" of the closest of {mean.size} conditions" if mean.size > 1 else ""
+    detail = f"{name}{of}: {statistic[weakest]:.3g} at level {alpha:.2g}, {n} repeats."
+    if not varies.all():
+        detail += f" {count(np.sum(~varies), 'condition does', 'conditions do')} not vary over the repeats."
+    fields = {"se": se[weakest], "statistic": statistic[weakest], "detail": detail}
+    fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size}
+    return three_ways(shown.all(), refuted.any()), weakest, fields
+
+
+def without_noise(margin, scale, counts, strict):
+    """All margins of numbers without noise are positive (not strict: or zero), beyond rounding.
+
+    A margin within 1e-12 of the numbers' own size may be rounding and decides nothing, unless they are counts.
+    """
+    margin, unclear = margin.reshape(-1), np.zeros(margin.size, bool)
+    if not counts:
+        unclear = (np.abs(margin) <= 1e-12 * scale.reshape(-1)) & (scale.reshape(-1) > 0)
+    holds = margin > 0 if strict else margin >= 0
+    weakest = int(np.argmin(margin))
+    detail = f"No noise: {np.sum(holds & ~unclear)} of {count(margin.size, 'comparison', 'comparisons')} hold"
+    detail += f", {np.sum(unclear)} lie within rounding." if unclear.any() else "."
+    verdict = three_ways((holds & ~unclear).all(), (~holds & ~unclear).any())
+    fields = {"statistic": margin[weakest], "detail": detail, "level": 0.0, "miss": 0.0, "comparisons": margin.size}
+    return verdict, weakest, fields
+
+
+def three_ways(shown, refuted):
+    """The verdict where one test shows the claim and another its opposite."""
+    return Verdict.REPRODUCED if shown else Verdict.NOT_REPRODUCED if refuted else Verdict.INCONCLUSIVE
+
+
+def closest(n, what="conditions"):
+    """``" in the closest of 12 conditions"``, or nothing for one."""
+    return f" in the closest of {n} {what}" if n > 1 else ""
+
+
+def count(n, one, many):
+    """``"1 condition"``, ``"2 conditions"``."""
+    return f"{n} {one if n == 1 else many}"
+
+
+def finite(name, numbers):
+    """`numbers` as a float array, finite and not empty."""
+    numbers = np.asarray(numbers, dtype=float)
+    if numbers.size == 0 or not np.isfinite(numbers).all():
+        bad = np.count_nonzero(~np.isfinite(numbers))
+        raise ValueError(f"{name} must be finite and not empty: {bad} of its {numbers.size} numbers are not")
+    return numbers
+
+
+def positive(name, number):
+    """Refuse what is not a positive finite number."""
+    if not 0 < number < np.inf:
+        raise ValueError(f"{name}={number} must be positive and finite: name one")
+
+
+def not_negative(name, number):
+    """Refuse what is negative or not finite."""
+    if not 0 <= number < np.inf:
+        raise ValueError(f"{name}={number} must be finite and not negative")
+
+
+def repeats(name, numbers):
+    """Number of repeats, two or more, down the first axis."""
+    if numbers.ndim == 0 or len(numbers) < 2:
+        raise ValueError(f"{name} of shape {numbers.shape}: needs two repeats or more down the first axis")
+    return len(numbers)
+
+
+def level(confidence):
+    """One minus `confidence`."""
+    if not 0.5 < confidence < 1:
+        raise ValueError(f"confidence={confidence} must lie strictly between 0.5 and 1")
+    return 1 - confidence

@@ -45,6 +45,19 @@ def function(value, name, example):
     return value
 
 
+def modulation(f, n, is_normalised=True, name="f"):
+    """f(0), ..., f(n - 1) as finite real numbers, for walks on weights that are normalised or not."""
+    function(f, name, "features.modulation.diffusion(1.0)")
+    if getattr(f, "for_normalised", False) and not is_normalised:
+        got = f"{name} = {f!r} is for normalised weights, and those of the graph are not"
+        raise ValueError(f"{got}; walk on g.normalised() (features.modulation.from_taylor takes any weights)")
+    values = numbers(f(np.arange(n)), name)
+    if values.shape != (n,):
+        got = f"{name} maps {n} lengths to an array of shape {values.shape}"
+        raise ValueError(f"{got}; give one value per length")
+    return finite(values, name)
+
+
 def finite(x, name):
     """``x`` itself, unless one of its known values is NaN or infinite."""
     if is_traced(x):

@@ -16,44 +16,62 @@ class Graph:
     The neighbours of node i are ``indices[indptr[i]:indptr[i + 1]]`` in increasing order, and ``weights`` holds
     the edge weights in the same places. An undirected edge stands twice. Weights may be negative; zeros are
     dropped, since a walk can never use them. A self-loop makes a node its own neighbour. Build one with
-    :meth:`from_networkx`, :meth:`from_scipy` or :meth:`from_mesh`.
+    :meth:`from_networkx`, :meth:`from_scipy` or :meth:`from_mesh`. Its arrays are read-only: what is computed from
+    them is kept.
 
     Parameters
     ----------
     indptr : int64 array, shape (n_nodes + 1,)
     indices : int32 or int64 array, shape (n_edges,)
     weights : float64 array, shape (n_edges,)
+    is_normalised : bool
+        Whether the weights are those that :meth:`normalised` makes. Modulations that are named after a kernel
+        walk on such graphs only.
     """
 
     indptr: np.ndarray
     indices: np.ndarray
     weights: np.ndarray
+    is_normalised: bool = False
+
+    def __post_init__(self):
+        for name in ("indptr", "indices", "weights"):
+            object.__setattr__(self, name, _read_only(np.asarray(getattr(self, name)).view()))
 
     @classmethod
-    def from_scipy(cls, W):
+    def from_scipy(cls, W, is_normalised=False):
         """Graph with the given weighted adjacency matrix.
 
         Parameters
         ----------
         W : scipy sparse or dense array, shape (N, N)
             ``W[i, j]`` is the weight of the edge from i to j. Duplicate entries are added.
+        is_normalised : bool
+            A promise, which is not looked into: W is D^(-1/2) A D^(-1/2) already, because it was made of the
+            weights of normalised graphs, such as several of them side by side.
 
         Raises
         ------
         ValueError
-            If W is not square, is empty, or holds NaN or infinite weights.
+            If W is not square, is empty, or holds NaN, infinite or complex weights.
         """
+        if not isinstance(is_normalised, bool | np.bool_):
+            raise ValueError(f"is_normalised = {is_normalised!r}; give True or False")
+        if hasattr(W, "number_of_nodes") or isinstance(W, Graph):
+            raise ValueError(f"W is of type {type(W).__name__}; give a matrix (Graph.from_networkx takes networkx graphs)")
         if not sp.issparse(W):
-            W = np.asarray(W, dtype=float)
+            W = np.asarray(checks.numbers(W, "W"))
         if W.ndim != 2 or W.shape[0] != W.shape[1]:
-            raise ValueError(f"W has shape {W.shape}; give a square matrix, one row and one column a node")
+            raise ValueError(f"W has shape {W.shape}; give a square matrix, one row and one column per node")
         if W.shape[0] == 0:
             raise ValueError("W has shape (0, 0); a graph needs at least one node")
+        W = sp.csr_array(W)
+        checks.finite(checks.numbers(W.data, "W"), "W")
         W = sp.csr_array(W, dtype=float, copy=True)
-        checks.finite(W.data, "W")
         W.sum_duplicates()
         W.eliminate_zeros()
-        return cls(W.indptr.astype(np.int64), W.indices, W.data)
+        checks.finite(W.data, "the sum of duplicate entries of W")
+        return cls(W.indptr.astype(np.int64), W.indices, W.data, bool(is_normalised))
 
     @classmethod
     def from_networkx(cls, G, weight=None):
@@ -69,10 +87,13 @@ class Graph:
         Raises
         ------
         ValueError
-            If G has no nodes, is a multigraph, or an edge lacks the attribute.
+            If G is no networkx graph, has no nodes, is a multigraph, or an edge lacks the attribute or has one that
+            is no finite real number.
         """
         import networkx as nx
 
+        if not isinstance(G, nx.Graph):
+            raise ValueError(f"G is of type {type(G).__name__}; give a networkx graph (Graph.from_scipy takes matrices)")
         if G.number_of_nodes() == 0:
             raise ValueError("G has no nodes; a graph needs at least one")
         if G.is_multigraph():
@@ -81,6 +102,7 @@ class Graph:
             for i, j, attributes in G.edges(data=True):
                 if weight not in attributes:
                     raise ValueError(f"weight = {weight!r}, but edge ({i!r}, {j!r}) has no such attribute; set it on all")
+                checks.real(attributes[weight], f"{weight} of edge ({i!r}, {j!r})")
         return cls.from_scipy(nx.to_scipy_sparse_array(G, weight=weight, dtype=float, format="csr"))
 
     @classmethod
@@ -91,22 +113,32 @@ class Graph:
         ----------
         mesh : trimesh.Trimesh
         nodes : "vertices" or "faces"
-            Vertices are joined by mesh edges; faces are joined when they share an edge.
+            Vertices are joined by mesh edges; faces are joined when they share an edge, each with each where there
+            are more than two. The edge of a degenerate face from a vertex to itself counts for neither.
 
         Raises
         ------
         ValueError
-            If ``nodes`` is neither, or the mesh has none of them.
+            If ``nodes`` is neither, mesh is no mesh, or it has none of them.
         """
         checks.choice(nodes, "nodes", ("vertices", "faces"))
-        n, edges = {
-            "vertices": (len(mesh.vertices), mesh.edges_unique),
-            "faces": (len(mesh.faces), mesh.face_adjacency),
-        }[nodes]
+        if not (hasattr(mesh, "vertices") and hasattr(mesh, "faces")):
+            raise ValueError(f"mesh is of type {type(mesh).__name__}; give a trimesh.Trimesh")
+        n = len(getattr(mesh, nodes))
         if n == 0:
             raise ValueError(f"mesh has no {nodes}; a graph needs at least one node")
-        i, j = np.asarray(edges, dtype=np.int64).reshape(-1, 2).T
-        W = sp.coo_array((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n, n)).tocsr()
+        sides = np.sort(np.asarray(mesh.faces, dtype=np.int64)[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        face, is_edge = np.repeat(np.arange(len(mesh.faces)), 3), sides[:, 0] < sides[:, 1]
+        edges, edge = np.unique(sides[is_edge], axis=0, return_inverse=True)
+        every = np.arange(len(edges))
+        joined = {
+            "vertices": (edges.ravel(), np.repeat(every, 2)),
+            "faces": (face[is_edge], edge.ravel()),
+        }[nodes]
+        of_edge = sp.coo_array((np.ones(len(joined[0])), joined), shape=(n, len(edges))).tocsr()
+        W = (of_edge @ of_edge.T).tocsr()
+        W.setdiag(0.0)
+        W.eliminate_zeros()
         W.data[:] = 1.0  # two faces may share more than one edge
         return cls.from_scipy(W)
 
@@ -118,12 +150,13 @@ class Graph:
     @cached_property
     def neighbour_counts(self):
         """Number of neighbours of each node, int64 array of shape (N,): what a walk multiplies its load by."""
-        return np.diff(self.indptr)
+        return _read_only(np.diff(self.indptr))
 
     @cached_property
     def degrees(self):
         """Weighted degree sum_j W_ij of each node, float64 array of shape (N,): what normalisation divides by."""
-        return self.to_scipy().sum(axis=1)
+        with np.errstate(over="ignore"):  # an infinite degree cannot be normalised by, which is said there
+            return _read_only(self.to_scipy().sum(axis=1))
 
     @cached_property
     def is_symmetric(self):
@@ -132,7 +165,7 @@ class Graph:
         return (W != W.T).nnz == 0
 
     def to_scipy(self):
-        """Weighted adjacency matrix as a scipy CSR array, shape (N, N)."""
+        """Weighted adjacency matrix as a scipy CSR array, shape (N, N); read-only (``.copy()`` it to change it)."""
         return sp.csr_array((self.weights, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
 
     def normalised(self):
@@ -143,17 +176,19 @@ class Graph:
             W_ij / sqrt(d_i d_j),  d_i = sum_j W_ij
 
         An isolated node keeps its empty row. The spectral radius of an undirected graph with positive weights
-        becomes 1.
+        becomes 1. A graph that is normalised is returned as it is.
 
         Raises
         ------
         ValueError
             If a node with edges has a weighted degree that is not positive (negative weights, or a directed
-            edge to a node without outgoing edges).
+            edge to a node without outgoing edges), or one that overflows.
         """
+        if self.is_normalised:
+            return self
         W = self.to_scipy()
         touched = (self.neighbour_counts > 0) | (np.bincount(self.indices, minlength=self.n_nodes) > 0)
-        bad = np.flatnonzero(touched & ~(self.degrees > 0))
+        bad = np.flatnonzero(touched & ~((self.degrees > 0) & np.isfinite(self.degrees)))
         if len(bad):
             raise ValueError(
                 f"node {bad[0]} has edges but the weighted degree {self.degrees[bad[0]]:g} (and {len(bad) - 1} more "
@@ -162,17 +197,28 @@ class Graph:
         scale = np.where(touched, 1 / np.sqrt(np.where(touched, self.degrees, 1.0)), 0.0)
         rows = np.repeat(np.arange(self.n_nodes), self.neighbour_counts)
         # The two scales first: this product is the same for (i, j) and (j, i) to the last bit.
-        return Graph(self.indptr, self.indices, W.data * (scale[rows] * scale[self.indices]))
+        weights = W.data * (scale[rows] * scale[self.indices])
+        return Graph(self.indptr, self.indices, weights, is_normalised=True)
 
     def scaled(self, factor):
         """Graph with every weight multiplied by a number, such as -1 (the growth of dx/dt = L x in place of its decay).
 
+        It is not normalised, unless this one is and the factor is 1.
+
         Raises
         ------
         ValueError
-            If the factor is 0 (there would be no edges) or not finite.
+            If the factor is not finite, or makes a weight 0 (its edge would be gone) or infinite.
         """
         factor = checks.real(factor, "factor")
-        if factor == 0:
-            raise ValueError("factor = 0.0 leaves no edges; give another number")
-        return Graph(self.indptr, self.indices, self.weights * factor)
+        with np.errstate(over="ignore", under="ignore"):
+            weights = self.weights * factor
+        if not (np.all(weights) and np.all(np.isfinite(weights))):
+            kind = "leaves no edges" if factor == 0 else "makes weights 0 or infinite"
+            raise ValueError(f"factor = {factor} {kind}; give another number")
+        return Graph(self.indptr, self.indices, weights, self.is_normalised and factor == 1)
+
+
+def _read_only(array):
+    array.setflags(write=False)
+    return array

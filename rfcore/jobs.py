@@ -9,8 +9,8 @@ def in_order(function, jobs, executor):
     """Yield ``function(*job)`` for each job, in order, while an executor works ahead.
 
     A job whose worker is lost (killed, out of memory, disconnected) is run again in this process, with a
-    warning: jobs are pure functions, so that the result is the same. A fault of the job itself shows then, as
-    itself.
+    warning: jobs are pure functions, so that the result is the same. A fault of the job itself, or of its way to
+    the worker (a function that cannot be pickled), is raised as itself.
 
     Parameters
     ----------
@@ -20,7 +20,24 @@ def in_order(function, jobs, executor):
         Arguments of each call.
     executor : concurrent.futures.Executor
         Threads, processes, ``distributed.Client.get_executor()``, ``mpi4py.futures`` and the like.
+
+    Raises
+    ------
+    ValueError
+        If the executor is none.
     """
+    checked(executor)
+    return _in_order(function, jobs, executor)
+
+
+def checked(executor):
+    """``executor``, if jobs can be submitted to it."""
+    if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
+        raise ValueError(f"executor = {executor!r}; give one, such as concurrent.futures.ThreadPoolExecutor(4)")
+    return executor
+
+
+def _in_order(function, jobs, executor):
     futures = deque(_submitted(executor, function, job) for job in jobs)
     try:
         for job in jobs:
@@ -42,7 +59,16 @@ def _submitted(executor, function, job):
 def _result(future, function, job):
     try:
         return future.result()
-    except Exception as lost:
-        message = f"a worker was lost ({lost!r}); its job is run again in this process"
+    except Exception as error:
+        if not _says_that_a_worker_was_lost(error):
+            raise
+        message = f"a worker was lost ({error!r}); its job is run again in this process"
         warnings.warn(message, RuntimeWarning, stacklevel=4)
     return function(*job)
+
+
+def _says_that_a_worker_was_lost(error):
+    kind = type(error)
+    if kind.__module__.partition(".")[0] == "distributed":  # which need not be installed
+        return kind.__name__ in ("KilledWorker", "CommClosedError", "FutureCancelledError")
+    return isinstance(error, BrokenExecutor)

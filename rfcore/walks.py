@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rfcore import checks, streams
+from rfcore.couplings.walk_lengths import Lengths
 
 PURPOSE = 2
 
@@ -28,7 +29,7 @@ np.empty(31 * 2**17)
 
 
 class Deposits(NamedTuple):
-    """What walks left behind: four arrays of the same length, one entry a deposit.
+    """What walks left behind: four arrays of the same length, one entry per deposit, and where the walks were.
 
     The step-0 deposits of all walks of a row coincide and stand as one entry with load n_walks.
     """
@@ -41,6 +42,14 @@ class Deposits(NamedTuple):
     """Number of hops so far, int32."""
     load: np.ndarray
     """Load, float64."""
+    n_walks: int
+    """Walks of each row."""
+    n_rows: int
+    """Number of rows."""
+    n_nodes: int
+    """Number of nodes of the graph, N."""
+    is_normalised: bool
+    """Whether its weights were normalised."""
 
 
 class Hops(NamedTuple):
@@ -58,7 +67,7 @@ class Hops(NamedTuple):
     """Whether some node has no neighbour."""
 
 
-def simulate(key, g, lengths, p_halt, nodes=None):
+def simulate(key, g, lengths, nodes=None):
     """Walks of given lengths on a graph.
 
     Parameters
@@ -66,10 +75,9 @@ def simulate(key, g, lengths, p_halt, nodes=None):
     key : JAX PRNG key
     g : rfcore.graphs.Graph
         Usually ``graph.normalised()``. A walk ends early at a node without neighbours.
-    lengths : int array, shape (n_rows, n_walks)
-        From :func:`rfcore.couplings.walk_lengths.draw`.
-    p_halt : float
-        What the lengths were drawn with; the loads divide by 1 - p_halt at each hop.
+    lengths : rfcore.couplings.walk_lengths.Lengths
+        From :func:`rfcore.couplings.walk_lengths.draw`, shape (n_rows, n_walks). The loads divide by 1 minus its
+        p_halt at each hop.
     nodes : int array, shape (n_rows,), optional
         Node at which the walks of each row start; by default row i starts at node i.
 
@@ -80,24 +88,45 @@ def simulate(key, g, lengths, p_halt, nodes=None):
     Raises
     ------
     ValueError
-        If shapes do not fit, lengths are negative, nodes are not in the graph, or p_halt is outside (0, 1).
+        If g is no graph, shapes do not fit, lengths are no Lengths, negative or of no walks, nodes are not in the
+        graph, or p_halt is outside (0, 1).
     """
-    p_halt, words = checks.probability(p_halt, "p_halt"), streams.words(key)
-    lengths = np.asarray(lengths)
-    if lengths.ndim != 2 or not np.issubdtype(lengths.dtype, np.integer) or lengths.min(initial=0) < 0:
-        got = f"lengths has shape {lengths.shape}, dtype {lengths.dtype}"
-        raise ValueError(f"{got}; give whole numbers >= 0, a row a start")
-    nodes = start_nodes(g, nodes)
-    if len(nodes) != len(lengths):
-        raise ValueError(f"lengths has {len(lengths)} rows for {len(nodes)} start nodes; give one row a start")
-    none = Deposits(*(np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)))
-    hops, parts = hops_of(g, p_halt), [none]
+    words, nodes = streams.words(key), start_nodes(checks.graph(g), nodes)
+    lengths, p_halt = _checked(lengths, len(nodes))
+    hops, parts = hops_of(g, p_halt), [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
     for chunk, rows in enumerate(streams.chunks(*lengths.shape)):
         rng = streams.generator(words, PURPOSE, chunk)
         row, node, load, counts = walk(rng, hops, nodes[rows], lengths[rows])
         step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
-        parts.append(Deposits(row + np.int32(rows.start), node, step, load))
-    return Deposits(*map(np.concatenate, zip(*parts, strict=True)))
+        parts.append([row + np.int32(rows.start), node, step, load])
+    row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
+    return Deposits(row, node, step, load, lengths.shape[1], len(lengths), g.n_nodes, g.is_normalised)
+
+
+def checked(deposits):
+    """``deposits``, if they are some, and lie in the rows and nodes that they name."""
+    if not isinstance(deposits, Deposits):
+        raise ValueError(f"deposits is of type {type(deposits).__name__}; give those of walks.simulate(...)")
+    for name, places, n in (("row", deposits.row, deposits.n_rows), ("node", deposits.node, deposits.n_nodes)):
+        if len(places) and not (places.min() >= 0 and places.max() < n):
+            raise ValueError(f"deposits.{name} has values up to {places.max()}; give 0 to {n - 1}, or another deposits.n_{name}s")
+    return deposits
+
+
+def _checked(lengths, n_starts):
+    """Values of lengths as signed whole numbers, and their p_halt."""
+    if not isinstance(lengths, Lengths):
+        got = f"lengths is of type {type(lengths).__name__}"
+        raise ValueError(f"{got}; give walk_lengths.draw(...), or walk_lengths.Lengths(values, p_halt) for values of yours")
+    values, p_halt = np.asarray(lengths.values), checks.probability(lengths.p_halt, "p_halt")
+    if values.ndim != 2 or not np.issubdtype(values.dtype, np.integer) or values.shape[1] == 0:
+        got = f"lengths has shape {values.shape}, dtype {values.dtype}"
+        raise ValueError(f"{got}; give whole numbers, one row per start and one column per walk, at least one")
+    if len(values) != n_starts:
+        raise ValueError(f"lengths has {len(values)} rows for {n_starts} start nodes; give one row per start")
+    if values.size and not (values.min() >= 0 and values.max() < 2**31):
+        raise ValueError(f"lengths has values in [{values.min()}, {values.max()}]; give 0 to 2^31 - 1")
+    return values.astype(np.int32, copy=False), p_halt
 
 
 def hops_of(g, p_halt):
@@ -126,7 +155,8 @@ def walk(rng, hops, nodes, lengths, last_step=None):
     """One chunk of walks on a NumPy generator, with arguments taken as checked.
 
     Deposits after ``last_step`` are left out; those up to it do not change by that. Returns row, node and load
-    of the deposits in the order of the steps, and how many there are of each step.
+    of the deposits in the order of the steps, and how many there are of each step. Loads that overflow are a
+    ValueError.
     """
     n_rows, n_walks = lengths.shape
     ends = -lengths.ravel()
@@ -162,7 +192,12 @@ def walk(rng, hops, nodes, lengths, last_step=None):
         edge += at[:, -2]
         at = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
         rows[new], visited[new] = row, at[:, 0]
-        load = np.multiply(load, at[:, 1], out=edge)
+        try:
+            with np.errstate(over="raise"):
+                load = np.multiply(load, at[:, 1], out=edge)
+        except FloatingPointError:
+            grown = f"loads overflow float64 after {step + 1} hops"
+            raise ValueError(f"{grown}; walk on g.normalised(), or on smaller weights, or give a greater p_halt") from None
         start = new.stop
         counts.append(len(row))
     return rows[:start], visited[:start], loads[:start], counts

@@ -13,7 +13,7 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 
 KEY = jax.random.key(0)
-G = Graph.from_networkx(nx.path_graph(3))
+G = Graph.from_networkx(nx.path_graph(3)).normalised()
 F = modulation.diffusion(1.0)
 X = np.ones((3, 2))
 
@@ -121,7 +121,7 @@ def test_termination_probability(p_halt):
     for call in (
         lambda: walk_features(p_halt=p_halt),
         lambda: walk_lengths.draw(KEY, 3, 2, p_halt),
-        lambda: walks.simulate(KEY, G, lengths, p_halt),
+        lambda: walks.simulate(KEY, G, walk_lengths.Lengths(lengths, p_halt)),
     ):
         with pytest.raises(ValueError, match=r"p_halt = .*give"):
             call()
@@ -143,10 +143,10 @@ def test_start_nodes(nodes):
 
 @pytest.mark.parametrize("lengths", [np.ones(3, dtype=int), np.ones((3, 2)), -np.ones((3, 2), dtype=int)])
 def test_walk_lengths(lengths):
-    with pytest.raises(ValueError, match="lengths has shape"):
-        walks.simulate(KEY, G, lengths, 0.1)
+    with pytest.raises(ValueError, match=r"lengths has (shape|values)"):
+        walks.simulate(KEY, G, walk_lengths.Lengths(lengths, 0.1))
     with pytest.raises(ValueError, match="2 rows for 3 start nodes"):
-        walks.simulate(KEY, G, np.ones((2, 2), dtype=int), 0.1)
+        walks.simulate(KEY, G, walk_lengths.Lengths(np.ones((2, 2), dtype=int), 0.1))
 
 
 @pytest.mark.parametrize("key", [0, None, jax.random.split(KEY, 2), np.zeros(2)])

@@ -4,6 +4,7 @@ The build is made once and shared by the workers of pytest-xdist.
 """
 
 import fcntl
+import html
 import os
 import re
 import shlex
@@ -11,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import threading
+from collections import Counter
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -20,9 +22,11 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from rfcore import evidence
+from rfcore.evidence import Verdict
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 
 
@@ -108,7 +112,8 @@ def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     rows = evidence.scorecard("paper")
     shown = re.findall(r"<details[^>]*\bentry\b.*?<span class=\"verdict ([a-z-]+)\">", page, re.S)
     assert len(rows) > 80
-    assert shown == [row.verdict.value.replace(" ", "-") for row in sorted(rows, key=order_of_the_page)]
+    expected = [row.verdict.word(row.entry.extra) for row in sorted(rows, key=order_of_the_page)]
+    assert shown == [word.replace(" ", "-") for word in expected]
 
 
 def order_of_the_page(row):
@@ -121,7 +126,57 @@ def test_front_page_counts_what_the_ledger_holds(pages):
     for counts in evidence.headline("paper").values():
         for verdict, count in counts.items():
             if verdict != "nothing to reproduce":
-                assert f">{count} {verdict.value}</span>" in page
+                assert f">{verdict.counted(count)}</span>" in page
+
+
+def text_of(page):
+    """The words of a page, as read: no tags, no typographic quotes, one space between words."""
+    words = html.unescape(re.sub(r"<[^>]*>", " ", page)).translate(str.maketrans("‘’“”", "''\"\""))
+    return " ".join(words.split())
+
+
+def decided():
+    """Claim and decision of everything that a notebook has decided."""
+    return [(c, d) for row in evidence.scorecard("paper") for c, d in row.claims if d]
+
+
+def disagrees(claim, decision):
+    """Whether a decision must stand on the page of deviations and errata."""
+    undecided = decision.verdict is Verdict.INCONCLUSIVE and claim.unprinted and not claim.extra
+    return undecided or decision.verdict in (Verdict.ERRATUM, Verdict.NOT_REPRODUCED) or (
+        decision.verdict in (Verdict.IN_DIRECTION, Verdict.SCALED) and not claim.extra
+    )  # fmt: skip
+
+
+def test_deviations_page_says_what_was_found_and_not_only_the_rule(pages):
+    page = pages["book/deviations.html"]
+    cards = [text_of(card) for card in re.findall(r'<div class="finding[^"]*">(.*?)</dl>', page, re.S)]
+    wanted = [(claim, decision) for claim, decision in decided() if disagrees(claim, decision)]
+    assert len(cards) == len(wanted) > 0
+    for claim, decision in wanted:
+        (card,) = (card for card in cards if text_of(claim.statement) in card)
+        found = decision.finding.partition("; ")[0]
+        assert f"Found {found}" in card
+        assert re.search(r"The paper \S+.* Found \S+.* Threshold \S", card), card
+
+
+def test_errata_are_counted_once(pages):
+    counts = Counter(claim.id.split("/")[0] for claim, decision in decided() if decision.verdict is Verdict.ERRATUM)
+    sentence = re.search(r"So far: (.*?)\.", text_of(pages["book/deviations.html"]))[1]
+    numbers = [NUMBERS.index(word) for word in re.findall("|".join(NUMBERS[1:]), sentence)]
+    assert numbers == [counts[paper] for paper in evidence.headline("paper") if counts[paper]]
+    for paper in counts:
+        chapter = text_of(pages[f"book/{paper}.html"])
+        assert len(re.findall(r"Wrong as printed: ", chapter)) == 1
+
+
+def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
+    page, score = text_of(pages["book/deviations.html"]), text_of(pages["book/scorecard.html"])
+    for entry in evidence.entries():
+        for claim in entry.claims:
+            for words in filter(None, (claim.changed, claim.unprinted)):
+                assert text_of(words).rstrip(".") in page, claim.id
+                assert text_of(words).rstrip(".") in score, claim.id
 
 
 RAW_MATHS = r"""() => {
@@ -196,6 +251,24 @@ def test_pages_in_a_browser_without_a_network(site, pages):
         browser.close()
     assert not faults, "\n".join(map(str, faults))
     assert equations > 50
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no verdict was looked for"
+)
+def test_no_verdict_is_out_of_sight_on_a_phone(site):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport=PHONE)
+        for name in ("index", "how_to_read", "scorecard", "deviations"):
+            tab.goto(f"{site}book/{name}.html", wait_until="load")
+            tab.evaluate("document.querySelectorAll('article details').forEach(fold => fold.open = true)")
+            ends = tab.evaluate(
+                "[...document.querySelectorAll('article .verdict')].map(badge => badge.getBoundingClientRect().right)"
+            )
+            assert ends, name
+            assert max(ends) <= PHONE["width"], name
+        browser.close()
 
 
 VIEW = "notebooks/ugrf/05_meshes.html"

@@ -30,15 +30,15 @@ EXPECTED = {
     | places("eq", 11, 18, 36),
     "couplings": places("fig", *range(1, 12))
     | places("table", *range(1, 6))
-    | places("thm", 3.2, 3.5, 4.1, "A.3", "D.1")
+    | places("thm", 3.2, 3.5, 4.1, "D.1")  # A.3 is 3.2 again ("we copy it from the main text"): one statement, one entry
     | places("cor", 3.4)
     | places("lemma", 3.1, "A.1", "A.2", "A.5", "A.6", "C.2")
-    | places("eq", 33, 34),
+    | places("eq", 8, 33, 34),
     "favor": places("fig", *range(1, 5))
     | places("table", 1, 2, 3)
     | places("thm", 4.1, 4.2, 4.3)
     | places("lemma", "A.1", "A.2", "A.3", "A.4")
-    | places("eq", 7, 11, 20),
+    | places("eq", 7, 11, 14, 20),
     "equivalence": places("thm", 1) | places("cor", 1, 2),
 }
 NAMES = {"fig": "Figure", "table": "Table", "thm": "Theorem", "cor": "Corollary"}

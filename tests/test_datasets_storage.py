@@ -11,6 +11,7 @@ import tarfile
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 
 import numpy as np
 import pooch
@@ -33,6 +34,8 @@ def new_process(monkeypatch, tmp_path):
         (network, "_answering", set()),
         (network, "_silent", {}),
         (network, "_lost", 0.0),
+        (network, "FIRST_ANSWER", 60.0),  # the server on this machine answers, however busy the machine is
+        (network, "PATIENCE", 60.0),
     ]:
         monkeypatch.setattr(module, name, value)
     monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "cache"))
@@ -47,7 +50,8 @@ class Server(ThreadingHTTPServer):
     daemon_threads = True
 
     def __init__(self):
-        self.pages, self.asked, self.finish = {}, [], threading.Event()
+        self.pages, self.asked = {}, []
+        self.begun, self.finish = threading.Event(), threading.Event()  # of a page that falls silent midway
         super().__init__(("127.0.0.1", 0), Handler)
         self.host = f"127.0.0.1:{self.server_port}"
 
@@ -97,7 +101,8 @@ def half(handler):
 def half_then_silence(handler):
     half(handler)
     handler.wfile.flush()
-    handler.server.finish.wait(30)
+    handler.server.begun.set()
+    handler.server.finish.wait()
 
 
 def registered(server, path="/whole", content=CONTENT, **more):
@@ -201,7 +206,11 @@ def test_bad_file_in_the_cache_is_an_error_is_removed_and_then_fetched_anew(serv
     assert storage.read(file) == CONTENT
 
 
-@pytest.mark.parametrize("content", [b"bad", gzip.compress(CONTENT)[:-9], gzip.compress(b"other")])
+@pytest.mark.parametrize(
+    "content",
+    [b"bad", gzip.compress(CONTENT)[:-9], gzip.compress(b"other")],
+    ids=["not packed", "cut short", "other content"],  # gzip's header holds the second of the clock, an id may not
+)
 def test_bad_file_in_the_mirror_is_an_error_even_for_fallback(server, monkeypatch, tmp_path, content):
     monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "mirror"))
     copy = tmp_path / "mirror" / "graphs" / "whole.gml.gz"
@@ -243,15 +252,15 @@ def test_killed_download_never_appears_under_its_name_and_is_swept_later(server,
     file = registered(server, "/half")
     code = f"from rfcore.datasets import storage, registry; storage.read(registry.File(**{file._asdict()!r}))"
     with subprocess.Popen([sys.executable, "-c", code], env=os.environ) as process:
-        deadline = time.monotonic() + 60
-        while not (left := [p for p in kept() if p.endswith("half.gml")]) and time.monotonic() < deadline:
-            time.sleep(0.02)
+        server.begun.wait()
         process.kill()
-    assert len(left) == 1 and left[0].startswith(".partial-") and storage.status(file) == "missing"
+    left = kept()
+    assert len(left) == 1 and left[0].startswith(".partial-") and left[0].endswith("half.gml")
+    assert storage.status(file) == "missing"
     storage.read(registered(server))
     assert len(kept()) == 2  # it might be another process that is still at work
     partial = storage.cache() / left[0].split("/")[0]
-    os.utime(partial, (time.time() - 4000,) * 2)
+    os.utime(partial, (0, 0))
     (storage.cache() / "graphs" / "whole.gml").unlink()
     storage.read(registered(server))
     assert kept() == ["graphs/whole.gml"]
@@ -289,54 +298,59 @@ def test_offline_says_what_was_tried_and_what_helps(server, monkeypatch, tmp_pat
 
 @pytest.fixture
 def black_hole(monkeypatch):
-    """A network in which every look-up of a name hangs; returns the names that were looked up."""
-    done, names = threading.Event(), []
+    """A network in which every look-up of a name hangs, and a clock that moves only while one is waited for."""
+    asked, done = threading.Semaphore(0), threading.Event()
+    hole = SimpleNamespace(names=[], lost=0.0)
 
     def hang(host, *_, **__):
-        names.append(host)
-        done.wait(60)
+        hole.names.append(host)
+        asked.release()
+        done.wait()
         raise OSError("nothing")
 
-    monkeypatch.setattr(socket, "getaddrinfo", hang)
-    yield names
-    done.set()
+    class Thread(threading.Thread):
+        def join(self, seconds):
+            asked.acquire()  # it hangs by now
+            hole.lost += seconds
 
-
-def test_silent_network_costs_less_than_ten_seconds_for_all_files_together(black_hole, monkeypatch):
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
+    monkeypatch.setattr(network, "FIRST_ANSWER", 4.0)
+    monkeypatch.setattr(network, "PATIENCE", 6.0)
+    monkeypatch.setattr(network, "threading", SimpleNamespace(Thread=Thread))
+    monkeypatch.setattr(network, "time", SimpleNamespace(monotonic=lambda: hole.lost, time=time.time))
+    monkeypatch.setattr(socket, "getaddrinfo", hang)
+    yield hole
+    done.set()
+
+
+def test_silent_network_costs_six_seconds_for_all_files_together_and_the_next_process_none(black_hole, monkeypatch):
     files = [file for entry in datasets.entries() for file in entry.files]
-    started = time.monotonic()
     for file in files:
         with pytest.raises(datasets.Unavailable):
             storage.read(file)
-    elapsed = time.monotonic() - started
-    assert len(files) == 64 and elapsed < 10
-    assert sorted(black_hole) == ["raw.githubusercontent.com", "www.cs.toronto.edu"]
-    # Another process finds the stamps and does not wait at all.
+    assert len(files) == 64 and black_hole.lost == 6
+    assert sorted(black_hole.names) == ["raw.githubusercontent.com", "www.cs.toronto.edu"]
     monkeypatch.setattr(network, "_silent", {})
     monkeypatch.setattr(network, "_lost", 0.0)
-    started = time.monotonic()
     for file in files:
         with pytest.raises(datasets.Unavailable, match="as remembered in"):
             storage.read(file)
-    assert time.monotonic() - started < 1 and len(black_hole) == 2
+    assert black_hole.lost == 6 and len(black_hole.names) == 2
 
 
-def test_patience_is_shared_between_hosts(black_hole, monkeypatch, server):
-    monkeypatch.setattr(network, "FIRST_ANSWER", 0.2)
-    monkeypatch.setattr(network, "PATIENCE", 0.3)
-    started = time.monotonic()
+def test_patience_is_shared_between_hosts(black_hole, server):
     for host in ("a.invalid", "b.invalid", "c.invalid", "d.invalid"):
         server.host = host
         with pytest.raises(datasets.Unavailable):
             storage.read(registered(server))
-    assert time.monotonic() - started < 0.6 and black_hole == ["a.invalid", "b.invalid"]
+    assert black_hole.lost == 4 + 2 and black_hole.names == ["a.invalid", "b.invalid"]
 
 
 def test_host_that_falls_silent_midway_is_given_up_once(server, monkeypatch):
-    monkeypatch.setattr(network, "FIRST_ANSWER", 0.2)
+    monkeypatch.setattr(network, "_answering", {server.host})
+    monkeypatch.setattr(network, "FIRST_ANSWER", 0.1)
     server.pages |= {"/half": half_then_silence, "/whole": CONTENT}
     with pytest.raises(datasets.Unavailable, match="fell silent"):
         storage.read(registered(server, "/half"))
@@ -345,6 +359,7 @@ def test_host_that_falls_silent_midway_is_given_up_once(server, monkeypatch):
     assert ("GET", "/whole") not in server.asked
     assert kept() == [f".silent-{server.host.replace(':', '_')}"]
     network.try_again(storage.cache())
+    monkeypatch.setattr(network, "FIRST_ANSWER", 60.0)
     assert storage.read(registered(server)) == CONTENT
 
 
@@ -355,7 +370,7 @@ def test_stamps_age(server, monkeypatch):
     stamp.write_text("it was silent")
     with pytest.raises(datasets.Unavailable, match="it was silent"):
         storage.read(registered(server))
-    os.utime(stamp, (time.time() - network.REMEMBERED - 1,) * 2)
+    os.utime(stamp, (0, 0))
     monkeypatch.setattr(network, "_silent", {})
     assert storage.read(registered(server)) == CONTENT
 

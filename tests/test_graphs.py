@@ -46,6 +46,36 @@ def test_scaled_weights():
     assert np.array_equal(g.scaled(-0.5).neighbour_counts, g.neighbour_counts)
 
 
+def test_a_graph_knows_whether_it_is_normalised():
+    g = Graph.from_scipy(random_weights(0))
+    assert not g.is_normalised
+    normalised = g.normalised()
+    assert normalised.is_normalised
+    assert normalised.normalised() is normalised
+    assert Graph.from_scipy(normalised.to_scipy(), is_normalised=True).normalised().is_normalised
+    assert [normalised.scaled(factor).is_normalised for factor in (1, -1, 0.5)] == [True, False, False]
+    assert not g.scaled(1).is_normalised
+
+
+def test_what_a_graph_gives_away_cannot_be_written_to():
+    g = Graph.from_networkx(nx.path_graph(4))
+    given = np.ones(6)
+    made = Graph(g.indptr, g.indices, given)
+    given[0] = 1.0  # the caller's own array stays as it was
+    for array in (g.weights, g.indices, g.indptr, g.degrees, g.neighbour_counts, g.to_scipy().data, made.weights):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 2
+    copy = g.to_scipy().copy()
+    copy.data[:] = 5.0
+    assert set(g.weights) == {1.0}
+
+
+def test_degrees_of_a_directed_graph_are_those_of_the_rows():
+    W = np.array([[0.0, 4.0, 0.0], [1.0, 0.0, 3.0], [9.0, 0.0, 0.0]])
+    d = W.sum(axis=1)
+    assert np.allclose(Graph.from_scipy(W).normalised().to_scipy().toarray(), W / np.sqrt(np.outer(d, d)), rtol=1e-14, atol=0)
+
+
 def test_input_is_not_changed_and_duplicates_add_and_zeros_vanish():
     W = sp.csr_array((np.array([1.0, 2.0, 0.0, 3.0]), (np.array([0, 0, 1, 1]), np.array([1, 1, 2, 0]))), shape=(3, 3))
     before = W.toarray().copy()
@@ -89,6 +119,37 @@ def test_mesh_vertices_and_faces():
     assert set(vertices.weights) == set(faces.weights) == {1.0}
 
 
+def mesh(faces):
+    return trimesh.Trimesh(np.random.default_rng(0).random((1 + np.max(faces), 3)), faces, process=False)
+
+
+def test_faces_on_one_edge_are_joined_each_with_each():
+    fan = Graph.from_mesh(mesh([[0, 1, 2], [0, 1, 3], [1, 0, 4]]), nodes="faces")
+    assert np.array_equal(fan.to_scipy().toarray(), 1 - np.eye(3))
+
+
+def test_faces_that_share_two_edges_are_joined_once():
+    lens = Graph.from_mesh(mesh([[0, 1, 2], [2, 1, 0]]), nodes="faces")
+    assert np.array_equal(lens.to_scipy().toarray(), 1 - np.eye(2))
+
+
+def test_degenerate_faces_make_no_loops():
+    bad = mesh([[0, 1, 2], [1, 1, 2], [3, 3, 3]])
+    vertices, faces = (Graph.from_mesh(bad, nodes=nodes).to_scipy().toarray() for nodes in ("vertices", "faces"))
+    assert np.array_equal(vertices, [[0, 1, 1, 0], [1, 0, 1, 0], [1, 1, 0, 0], [0, 0, 0, 0]])
+    assert np.array_equal(faces, [[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("shape", [trimesh.creation.icosphere(subdivisions=2), trimesh.creation.cylinder(1.0, 2.0)])
+def test_on_closed_surfaces_faces_are_the_pairs_that_trimesh_finds(shape):
+    for nodes, edges in (("vertices", shape.edges_unique), ("faces", shape.face_adjacency)):
+        g = Graph.from_mesh(shape, nodes=nodes)
+        i, j = np.asarray(edges).T
+        dense = np.zeros((g.n_nodes, g.n_nodes))
+        dense[i, j] = dense[j, i] = 1.0
+        assert np.array_equal(g.to_scipy().toarray(), dense)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -103,6 +164,20 @@ def test_mesh_vertices_and_faces():
         (lambda: Graph.from_scipy(np.array([[0.0, -1.0], [-1.0, 0.0]])).normalised(), "weighted degree -1"),
         (lambda: Graph.from_scipy(np.array([[0.0, 1.0], [0.0, 0.0]])).normalised(), "weighted degree 0"),
         (lambda: Graph.from_networkx(nx.path_graph(2)).scaled(0), "no edges"),
+        (lambda: Graph.from_scipy(np.full((2, 2), 1e200)).scaled(1e200), "0 or infinite"),
+        (lambda: Graph.from_scipy(np.full((2, 2), 1e-200)).scaled(1e-200), "0 or infinite"),
+        (lambda: Graph.from_scipy(np.full((2, 2), 1e308)).normalised(), "weighted degree inf"),
+        (lambda: Graph.from_scipy(np.eye(2) * 1j), "W has dtype complex"),
+        (lambda: Graph.from_scipy(sp.csr_array(np.eye(2) * 1j)), "W has dtype complex"),
+        (lambda: Graph.from_scipy([[0, 1], [1]]), "give an array of real numbers"),
+        (lambda: Graph.from_scipy("W"), "give an array of real numbers"),
+        (lambda: Graph.from_scipy(None), "give an array of real numbers"),
+        (lambda: Graph.from_scipy(nx.path_graph(2)), "W is of type Graph"),
+        (lambda: Graph.from_scipy(np.eye(2), is_normalised="yes"), "is_normalised = 'yes'"),
+        (lambda: Graph.from_networkx(np.eye(2)), "G is of type ndarray"),
+        (lambda: Graph.from_networkx(nx.Graph([(0, 1, {"w": "two"})]), weight="w"), r"w of edge \(0, 1\) = 'two'"),
+        (lambda: Graph.from_networkx(nx.Graph([(0, 1, {"w": np.nan})]), weight="w"), r"w of edge \(0, 1\) = nan"),
+        (lambda: Graph.from_mesh("x"), "mesh is of type str"),
         (lambda: Graph.from_networkx(nx.path_graph(2)).scaled(np.nan), "factor"),
     ],
 )

@@ -22,8 +22,7 @@ TABLE = np.array([1.0, 0.7, -0.4, 0.25, 0.1, 0.05])
 def deposits(key, n_walks=16, g=G, repeats=1, p_halt=0.5):
     key, nodes = jax.random.key(key), np.tile(np.arange(g.n_nodes), repeats)
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
-    found = walks.simulate(key, g, lengths, p_halt, nodes=nodes)
-    return features.by_step(found, n_walks, (len(nodes), g.n_nodes))
+    return features.by_step(walks.simulate(key, g, lengths, nodes=nodes))
 
 
 def test_steps_weighed_one_by_one_are_the_features():

@@ -26,11 +26,11 @@ def test_has_the_mean_and_the_mean_square_of_walk_features(wheel):
         for start, row in enumerate(loop.walk_features(rng, lists, F, 3, 0.2, range(6))):
             phi[repeat, start, list(row)] = list(row.values())
     exact = np.stack(theory.walk_feature_moments(wheel, F, 3, 0.2))
-    assert evidence.unbiased(np.stack([phi, phi**2], axis=1), exact).verdict == "reproduced"
+    assert evidence.unbiased(np.stack([phi, phi**2], axis=1), exact, smallest_bias=0.02).verdict == "reproduced"
 
 
 def test_a_walk_from_an_isolated_node_ends_where_it_begins():
-    g = Graph.from_networkx(nx.empty_graph(2))
+    g = Graph.from_networkx(nx.empty_graph(2)).normalised()
     assert loop.walk_features(random.Random(0), loop.as_lists(g), F, 4, 0.1, [1]) == [{1: pytest.approx(F(np.arange(1))[0])}]
 
 

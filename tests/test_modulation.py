@@ -170,7 +170,7 @@ def test_host_and_device_arithmetic_agree():
         (lambda: modulation.from_taylor([0.0, 1.0]), r"alpha\[0\]"),
         (lambda: modulation.from_taylor([]), "alpha has shape"),
         (lambda: modulation.from_taylor([1.0, np.nan]), "alpha"),
-        (lambda: modulation.from_taylor(lambda k: np.inf + k), r"alpha\[0\] = inf"),
+        (lambda: modulation.from_taylor(lambda k: np.inf + k), "alpha has 1 NaN or infinite"),
         (lambda: modulation.from_values([]), "values has shape"),
         (lambda: modulation.from_values([np.inf]), "values"),
         (lambda: modulation.exponential(float("inf")), "scale = inf"),

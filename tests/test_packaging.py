@@ -113,6 +113,6 @@ def test_readme_gives_the_headline_of_the_committed_ledger():
 def headline_sentence():
     """Of how many figures, tables and theorems which verdict was found, over all papers."""
     total = sum(evidence.headline("paper").values(), Counter())
-    found = [f"{total[v]} {v.value}" for v in evidence.Verdict if v not in (Verdict.NOT_YET, Verdict.NOTHING) and total[v]]
+    found = [v.counted(total[v]) for v in evidence.Verdict if v not in (Verdict.NOT_YET, Verdict.NOTHING) and total[v]]
     things = sum(total.values()) - total[Verdict.NOTHING]
     return f"Of {things} figures, tables and numbered statements: {', '.join(found)}; {total[Verdict.NOT_YET]} not yet."

@@ -1,20 +1,24 @@
 """The engine's law by enumeration, unbiased features, and results that depend on the key alone."""
 
 import multiprocessing
+import pickle
+import random
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import jax
+import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy import stats
 
-from rfcore import evidence, features, jobs, kernels, streams, walks
+from rfcore import evidence, features, jobs, kernels, streams, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import assembly, modulation
+from rfcore.features import assembly, loop, modulation
 from rfcore.graphs import Graph
+from rfcore.solvers.modulation import gram_form
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 WEIGHTED = Graph.from_scipy(np.array([[0.0, 0.5, -0.3, 0], [0.5, 0, 0, 0], [-0.3, 0, 0.4, 0], [0, 0, 0, 0]]))
@@ -35,7 +39,7 @@ def repeated(g, f, key, repeats, n_walks=4, p_halt=0.3):
 
 
 def test_lengths_are_geometric():
-    lengths = walk_lengths.draw(jax.random.key(0), 4000, 25, 0.2)
+    lengths = walk_lengths.draw(jax.random.key(0), 4000, 25, 0.2).values
     assert lengths.shape == (4000, 25)
     for k in range(12):
         survival = 0.8**k
@@ -57,7 +61,7 @@ def test_expected_deposit_at_each_step_is_a_power_of_the_weights(g):
     repeats, n_walks, p_halt = 20_000, 3, 0.35
     nodes = np.tile(np.arange(g.n_nodes), repeats)
     lengths = walk_lengths.draw(jax.random.key(1), len(nodes), n_walks, p_halt)
-    deposits = walks.simulate(jax.random.key(1), g, lengths, p_halt, nodes=nodes)
+    deposits = walks.simulate(jax.random.key(1), g, lengths, nodes=nodes)
     W = g.to_scipy().toarray()
     for step in range(5):
         here = deposits.step == step
@@ -70,7 +74,7 @@ def test_expected_deposit_at_each_step_is_a_power_of_the_weights(g):
 def test_every_walk_deposits_at_every_step_to_its_length():
     g = KARATE.normalised()
     lengths = np.array([[0, 5, 2], [7, 0, 1]])
-    deposits = walks.simulate(jax.random.key(0), g, lengths, 0.5, nodes=[3, 30])
+    deposits = walks.simulate(jax.random.key(0), g, walk_lengths.Lengths(lengths, 0.5), nodes=[3, 30])
     for row in range(2):
         steps = deposits.step[deposits.row == row]
         assert [np.sum(steps == k) for k in range(1, 9)] == [np.sum(lengths[row] >= k) for k in range(1, 9)]
@@ -80,7 +84,7 @@ def test_every_walk_deposits_at_every_step_to_its_length():
 def test_walks_follow_edges_and_loads_multiply_count_times_weight():
     # On a path the walk from an end is forced: 0, 1, then 0 or 2.
     g = Graph.from_scipy(np.array([[0, 2.0, 0], [2.0, 0, 3.0], [0, 3.0, 0]]))
-    deposits = walks.simulate(jax.random.key(5), g, np.full((1, 50), 2), 0.5, nodes=[0])
+    deposits = walks.simulate(jax.random.key(5), g, walk_lengths.Lengths(np.full((1, 50), 2), 0.5), nodes=[0])
     first, second = deposits.step == 1, deposits.step == 2
     assert set(deposits.node[first]) == {1}
     assert set(deposits.load[first]) == {1 * 2.0 / 0.5}
@@ -102,8 +106,10 @@ def test_independent_walks_estimate_the_kernel_without_bias(name):
     left, right = (repeated(g, f, key, 3000) for key in (1, 2))
     estimates = left @ right.transpose(0, 2, 1)
     # Entries far from each other are met seldom: skewed, so that a plain t would raise false alarms.
-    decision = evidence.unbiased(estimates, kernel)
-    assert decision.verdict is evidence.Verdict.REPRODUCED, decision.detail
+    decision = evidence.unbiased(estimates, kernel, smallest_bias=kernel.max() / 20)
+    # Of the inverse cosine's entries some have so long a tail that no mean of 3000 is worth a test.
+    wanted = evidence.Verdict.INCONCLUSIVE if name == "inverse cosine" else evidence.Verdict.REPRODUCED
+    assert decision.verdict is wanted, decision.detail
     assert 0.9 < np.sqrt(np.mean(z_scores(estimates, kernel) ** 2)) < 1.1
 
 
@@ -151,9 +157,9 @@ def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt):
     other = features.walk_features(jax.random.key(5), g, f, 32, p_halt)
     assert not np.array_equal(alone.toarray(), other.toarray())
     lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt)
-    deposits = walks.simulate(jax.random.key(4), g, lengths, p_halt)
-    assert np.allclose(features.weigh(deposits, f, 32, (34, 34)).toarray(), alone.toarray(), rtol=1e-13)
-    stepped = features.by_step(deposits, 32, (34, 34))
+    deposits = walks.simulate(jax.random.key(4), g, lengths)
+    assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-13)
+    stepped = features.by_step(deposits)
     assert np.allclose(stepped.toarray(f), alone.toarray(), rtol=1e-13)
 
 
@@ -178,8 +184,35 @@ def test_features_survive_a_broken_pool(monkeypatch):
 
 
 def test_fault_of_a_job_is_not_taken_for_a_lost_worker():
-    with ThreadPoolExecutor(1) as threads, pytest.warns(RuntimeWarning), pytest.raises(ZeroDivisionError):
+    # A warning would be an error here, and another one.
+    with ThreadPoolExecutor(1) as threads, pytest.raises(ZeroDivisionError):
         list(jobs.in_order(eval, [("1",), ("1 / 0",)], threads))
+
+
+def test_function_that_cannot_be_pickled_is_not_taken_for_a_lost_worker(processes):
+    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match=r"(?i)pickle"):
+        list(jobs.in_order(lambda x: x, [(1,), (2,)], processes))
+
+
+def test_lost_workers_of_dask_are_known_by_name():
+    class KilledWorker(Exception):
+        __module__ = "distributed.scheduler"
+
+    calls = iter(["lost", "here"])
+
+    def lost_once():
+        if next(calls) == "lost":
+            raise KilledWorker("key", 1)
+        return 7
+
+    with ThreadPoolExecutor(1) as threads, pytest.warns(RuntimeWarning, match="worker was lost"):
+        assert list(jobs.in_order(lost_once, [()], threads)) == [7]
+
+
+@pytest.mark.parametrize("executor", [4, "threads", ThreadPoolExecutor])
+def test_what_is_no_executor_is_refused(executor):
+    with pytest.raises(ValueError, match=r"executor = .*; give one, such as"):
+        features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.1, executor=executor)
 
 
 def test_progress_bar_counts_nodes_and_changes_nothing(monkeypatch, capsys):
@@ -264,7 +297,7 @@ def test_old_style_keys_and_typed_keys_agree():
 
 def test_pinned_draw():
     """A key means the same walks for ever: this draw was recorded when the streams became those of SFC64."""
-    lengths = walk_lengths.draw(jax.random.key(0), 3, 4, 0.3)
+    lengths = walk_lengths.draw(jax.random.key(0), 3, 4, 0.3).values
     phi = features.walk_features(jax.random.key(0), KARATE.normalised(), modulation.diffusion(1.0), 2, 0.3, nodes=[0, 5])
     assert lengths.tolist() == PINNED_LENGTHS
     assert phi.to_scipy().indices.tolist() == PINNED_NODES
@@ -313,5 +346,173 @@ def test_tables_of_a_graph_are_kept_with_it_for_one_p_halt():
 
 
 def test_no_nodes_gives_no_rows():
-    phi = features.walk_features(jax.random.key(0), KARATE, modulation.diffusion(1.0), 2, 0.1, nodes=np.zeros(0, dtype=int))
+    phi = features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.1, nodes=np.zeros(0, dtype=int))
     assert phi.shape == (0, 34)
+
+
+NAMED = [modulation.diffusion(1.0), modulation.regularised_laplacian(1.0, 2), modulation.p_step(3, 2), modulation.inverse_cosine()]
+ANY = [modulation.lazy(), modulation.from_values([1.0, 0.5]), modulation.exponential(0.3), modulation.from_taylor([1.0, 0.5])]
+
+
+def deposits_on(g):
+    return walks.simulate(jax.random.key(0), g, walk_lengths.draw(jax.random.key(0), g.n_nodes, 4, 0.5))
+
+
+WAYS_TO_WEIGH = {
+    "walk_features": lambda g, f: features.walk_features(jax.random.key(0), g, f, 4, 0.5),
+    "with_modulation": lambda g, f: features.walk_features(jax.random.key(0), g, modulation.lazy(), 4, 0.5).with_modulation(f),
+    "weigh": lambda g, f: features.weigh(deposits_on(g), f),
+    "toarray": lambda g, f: features.by_step(deposits_on(g)).toarray(f),
+    "matvec": lambda g, f: features.by_step(deposits_on(g)).matvec(f, np.ones(34)),
+    "rmatvec": lambda g, f: features.by_step(deposits_on(g)).rmatvec(f, np.ones(34)),
+    "moments": lambda g, f: theory.walk_feature_moments(g, f, 4, 0.5, 5),
+    "mse": lambda g, f: theory.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 5),
+    "loop": lambda g, f: loop.walk_features(random.Random(0), loop.as_lists(g), f, 4, 0.5, [0]),
+    "gram_form": lambda g, f: gram_form(*2 * [features.by_step(deposits_on(g))], np.eye(34), n_steps=3)(f),
+}
+
+
+@pytest.mark.parametrize("way", WAYS_TO_WEIGH)
+def test_named_modulations_want_normalised_weights(way):
+    for f in NAMED:
+        with pytest.raises(ValueError, match=r"(f|f1|f2) = \w+\(.*\) is for normalised weights.*; walk on g.normalised"):
+            WAYS_TO_WEIGH[way](KARATE, f)
+        WAYS_TO_WEIGH[way](KARATE.normalised(), f)
+    for f in ANY:
+        WAYS_TO_WEIGH[way](KARATE, f)
+
+
+def test_jit_and_pickle_keep_what_a_modulation_is_for():
+    stepped = features.by_step(deposits_on(KARATE))
+    with pytest.raises(ValueError, match="normalised weights"):
+        jax.jit(lambda stepped: stepped.toarray(modulation.diffusion(1.0)))(stepped)
+    for f in NAMED + ANY:
+        copy = pickle.loads(pickle.dumps(f))
+        assert np.array_equal(copy(np.arange(9)), f(np.arange(9)))
+        assert getattr(copy, "for_normalised", False) == (f in NAMED)
+
+
+@pytest.mark.parametrize("n_walks", [1, 40])
+@pytest.mark.parametrize("f", NAMED + ANY)
+def test_a_table_to_the_longest_walk_drawn_gives_what_one_to_the_longest_possible_does(f, n_walks):
+    g = KARATE.normalised()
+    phi = features.walk_features(jax.random.key(3), g, f, n_walks, 0.1).to_scipy()
+    words, lengths = streams.words(jax.random.key(3)), walk_lengths.draw(jax.random.key(3), 34, n_walks, 0.1).values
+    table = f(np.arange(walk_lengths.longest(0.1) + 1)) / n_walks
+    table = table[: np.flatnonzero(table).max() + 1]
+    rng = streams.generator(words, walks.PURPOSE, 0)
+    row, node, values, counts = walks.walk(rng, walks.hops_of(g, 0.1), np.arange(34), lengths, last_step=len(table) - 1)
+    whole = assembly.assembled((row, node, values * np.repeat(table[: len(counts)], counts)), (34, 34))
+    assert np.array_equal(phi.indices, whole.indices)
+    assert np.array_equal(phi.data, whole.data)
+
+
+def test_a_modulation_is_asked_for_no_more_lengths_than_were_drawn_rounded_up():
+    asked = []
+
+    def f(k):
+        asked.append(len(k))
+        return np.ones(len(k))
+
+    lengths = walk_lengths.draw(jax.random.key(0), 34, 4, 0.01).values
+    features.walk_features(jax.random.key(0), KARATE.normalised(), f, 4, 0.01)
+    assert lengths.max() < asked[0] <= 2 * lengths.max() < walk_lengths.longest(0.01) / 2
+
+
+def test_features_multiply_as_matrices_do():
+    g, f = KARATE.normalised(), modulation.diffusion(1.0)
+    phi, psi = (features.walk_features(jax.random.key(k), g, f, 8, 0.2) for k in (0, 1))
+    few = features.walk_features(jax.random.key(0), g, f, 8, 0.2, nodes=[1, 7])
+    a, b, c, left = phi.toarray(), psi.toarray(), few.toarray(), np.arange(68.0).reshape(2, 34)
+    for product, dense in (
+        (phi @ psi.T, a @ b.T),
+        (phi @ psi, a @ b),
+        (phi.T @ psi, a.T @ b),
+        (few @ psi.T, c @ b.T),
+        (few.T @ few, c.T @ c),
+        (phi @ g.to_scipy(), a @ g.to_scipy().toarray()),
+        (g.to_scipy() @ phi, g.to_scipy().toarray() @ a),
+        (phi @ g.to_scipy().tocoo(), a @ g.to_scipy().toarray()),
+    ):
+        assert sp.issparse(product)
+        assert product.format == "csr"
+        assert np.allclose(product.toarray(), dense, rtol=0, atol=1e-12)
+    for product, dense in (
+        (left @ phi, left @ a),
+        (left[0] @ phi, left[0] @ a),
+        (left.tolist() @ phi, left @ a),
+        (jnp.asarray(left) @ phi, left @ a),
+        (phi @ left.T, a @ left.T),
+        (phi @ jnp.asarray(left).T, a @ left.T),
+        (phi @ left[0].tolist(), a @ left[0]),
+        (phi @ psi.T - kernels.diffusion(g, 1.0), a @ b.T - kernels.diffusion(g, 1.0)),
+    ):
+        assert isinstance(product, np.ndarray)
+        assert np.allclose(product, dense, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda phi: phi @ np.ones(33), r"phi has shape \(34, 34\), what stands right of it \(33,\); give 34 rows"),
+        (lambda phi: np.ones((2, 33)) @ phi, r"what stands left of it \(2, 33\); give 34 columns"),
+        (lambda phi: phi @ 2, "a number is no factor"),
+        (lambda phi: 2 @ phi, "a number is no factor"),
+        (lambda phi: phi @ (np.ones(34) * 1j), "complex"),
+        (lambda phi: phi @ sp.csr_array(np.eye(34) * 1j), "complex"),
+        (lambda phi: phi @ "v", "give an array of real numbers"),
+        (lambda phi: phi @ None, "give an array of real numbers"),
+    ],
+)
+def test_factors_that_do_not_fit_are_refused(make, message):
+    phi = features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.5)
+    with pytest.raises(ValueError, match=message):
+        make(phi)
+
+
+def test_loads_that_overflow_are_an_error():
+    lengths = walk_lengths.Lengths(np.full((34, 1), 1000), 0.5)
+    with pytest.raises(ValueError, match=r"loads overflow float64 after \d+ hops; walk on g.normalised"):
+        walks.simulate(jax.random.key(0), KARATE, lengths)
+
+
+def test_unsigned_lengths_are_lengths():
+    signed = walk_lengths.draw(jax.random.key(0), 34, 3, 0.3)
+    for dtype in (np.uint8, np.uint64, np.int64):
+        given = signed._replace(values=signed.values.astype(dtype))
+        found, right = (walks.simulate(jax.random.key(0), KARATE, lengths) for lengths in (given, signed))
+        assert all(np.array_equal(a, b) for a, b in zip(found, right, strict=True))
+
+
+LENGTHS = walk_lengths.Lengths(np.ones((34, 2), dtype=int), 0.5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS.values), "lengths is of type ndarray; give walk_lengths.draw"),
+        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(values=np.ones((34, 0), dtype=int))), "at least one"),
+        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(values=np.full((34, 1), 2**31))), "2\\^31 - 1"),
+        (lambda: walks.simulate(jax.random.key(0), nx.path_graph(3), LENGTHS), r"g is of type networkx Graph; .*from_networkx\(g\)"),
+        (lambda: features.walk_features(jax.random.key(0), KARATE.to_scipy(), modulation.lazy(), 2, 0.5), "from_scipy"),
+        (lambda: features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 1e-8), "p_halt = 1e-08; .*too long"),
+        (lambda: walk_lengths.draw(jax.random.key(0), 3, 2, 1e-9), "p_halt = 1e-09"),
+        (lambda: walk_lengths.geometric_quantile(1.0, 0.5), r"u has values in \[1.0, 1.0\]"),
+        (lambda: walk_lengths.geometric_quantile([0.5, -0.1], 0.5), "u has values in"),
+        (lambda: walk_lengths.geometric_quantile(np.nan, 0.5), "u has values in"),
+        (lambda: walk_lengths.geometric_quantile(0.5, 0.0), "p_halt = 0.0"),
+        (lambda: features.weigh(None, modulation.lazy()), "deposits is of type NoneType"),
+        (lambda: features.by_step(LENGTHS), "deposits is of type Lengths"),
+        (lambda: features.weigh(deposits_on(KARATE)._replace(n_nodes=20), modulation.lazy()), "deposits.node has values up to 33"),
+        (lambda: features.by_step(deposits_on(KARATE)._replace(n_rows=20)), "deposits.row has values up to 33"),
+    ],
+)
+def test_walks_refuse(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_lengths_just_within_int32_are_right():
+    found = walk_lengths.geometric_quantile(np.array([0.5, 1 - 2.0**-53]), 1.8e-8)
+    assert found.dtype == np.int32
+    assert found == pytest.approx([np.log(2) / 1.8e-8, 53 * np.log(2) / 1.8e-8], rel=1e-6)

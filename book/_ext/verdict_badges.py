@@ -1,10 +1,11 @@
 """The verdicts that notebooks print in bold wear the colours of the scorecard."""
 
 from docutils import nodes
+from record_text import slug
 
 from rfcore.evidence import Verdict
 
-CLASSES = {verdict.value: verdict.value.replace(" ", "-") for verdict in Verdict}
+CLASSES = {word: slug(word) for verdict in Verdict for word in (verdict.word(), verdict.word(extra=True))}
 
 
 def colour(app, doctree):

@@ -720,7 +720,7 @@ ensembles = [(m, p) for m in (1, 16, 16 * karate.n_nodes) for p in (0.1, 0.5)]
 batch = {(m, p): modulation.batch_size(m, p, delta) for m, p in ensembles}
 shorter = np.stack(
     [
-        walk_lengths.draw(jax.random.key(60 + i), SIZES["n_batches"], m, p).max(axis=1) < batch[m, p]
+        walk_lengths.draw(jax.random.key(60 + i), SIZES["n_batches"], m, p).values.max(axis=1) < batch[m, p]
         for i, (m, p) in enumerate(ensembles)
     ],
     axis=1,

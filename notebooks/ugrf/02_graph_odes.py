@@ -247,7 +247,7 @@ for label, values in floor.items():
 # %%
 def repeated_errors(key, name, n_walks, n_copies, p_halt=0.1, shared=False):
     """Errors of independent repeats at midpoints, shape (n_copies,)."""
-    copies = Graph.from_scipy(sp.block_diag([graphs[name].normalised().to_scipy()] * n_copies))
+    copies = Graph.from_scipy(sp.block_diag([graphs[name].normalised().to_scipy()] * n_copies), is_normalised=True)
     y = np.tile(sources[name], n_copies)
     x = ode.estimate(key, copies, y, 1.0, midpoints, n_walks, p_halt, shared=shared, **HEAT)
     return relative_errors(x.reshape(n_copies, -1), name)

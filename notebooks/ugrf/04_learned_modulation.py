@@ -131,8 +131,7 @@ def walks_of(seed, g, beta, n_walks, n_repeats, p_halt=p_halt):
     """Repeated sets of walks from all nodes, on the scaled graph."""
     key, nodes = jax.random.key(seed), np.tile(np.arange(g.n_nodes), n_repeats)
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
-    deposits = walks.simulate(key, g.normalised().scaled(beta), lengths, p_halt, nodes=nodes)
-    return features.by_step(deposits, n_walks, (len(nodes), g.n_nodes))
+    return features.by_step(walks.simulate(key, g.normalised().scaled(beta), lengths, nodes=nodes))
 
 
 def form_of(seed, n_walks, n_repeats):

@@ -117,7 +117,7 @@ def known_vertices(seed, repeat, n_vertices):
 
 def deposits_of(seed, repeat, g, n_walks, p_halt):
     key = jax.random.fold_in(jax.random.key(seed), repeat)
-    return walks.simulate(key, g, walk_lengths.draw(key, g.n_nodes, n_walks, p_halt), p_halt)
+    return walks.simulate(key, g, walk_lengths.draw(key, g.n_nodes, n_walks, p_halt))
 
 
 def prediction_error(f, deposits, values, known, hidden):
@@ -139,12 +139,12 @@ def prediction_error(f, deposits, values, known, hidden):
 # %%
 def training_data(repeat, n_walks=16, p_halt=0.5):
     n_copies, g = SIZES["n_copies"], graphs["cylinder"]
-    copies = Graph.from_scipy(sp.block_diag([g.to_scipy()] * n_copies, format="csr"))
+    copies = Graph.from_scipy(sp.block_diag([g.to_scipy()] * n_copies, format="csr"), is_normalised=True)
     deposits = deposits_of(SEEDS["training"], repeat, copies, n_walks, p_halt)
     masks = [known_vertices(SEEDS["training"], n_copies * repeat + copy, g.n_nodes) for copy in range(n_copies)]
     known = np.concatenate(masks)
     values = np.tile(normals["cylinder"], (n_copies, 1))
-    by_step = features.by_step(deposits, n_walks, (copies.n_nodes, copies.n_nodes))
+    by_step = features.by_step(deposits)
     return by_step, values, known, np.flatnonzero(~known)
 
 
@@ -233,7 +233,7 @@ def errors_on(name, modulations, n_repeats, seed, n_walks=16, p_halt=0.5, exact=
         known = known_vertices(seed, repeat, g.n_nodes)
         deposits = None if exact else deposits_of(seed, repeat, g, n_walks, p_halt)
         for i, f in enumerate(modulations):
-            phi = None if exact else features.weigh(deposits, f, n_walks, (g.n_nodes, g.n_nodes))
+            phi = None if exact else features.weigh(deposits, f)
             kernel = (lambda v, f=f: applied(f, g, applied(f, g, v))) if exact else lambda v, phi=phi: phi @ (phi.T @ v)
             sums = np.asarray(interpolation.weighted_sums(kernel, truth, known))
             found[repeat, i] = interpolation.angular_error(sums[~known], truth[~known])
@@ -437,7 +437,7 @@ deposits = deposits_of(SEEDS["3D view"], 0, graphs["teapot"], 16, 0.5)
 groups = np.array_split(np.random.default_rng(SEEDS["3D view"]).permutation(len(truth)), 20)
 shown = {}
 for kernel in ("learned", "regularised_laplacian"):
-    phi = features.weigh(deposits, everything[kernel], 16, (len(truth), len(truth)))
+    phi = features.weigh(deposits, everything[kernel])
     predicted = np.zeros_like(truth)
     for group in groups:
         known = ~np.isin(np.arange(len(truth)), group)

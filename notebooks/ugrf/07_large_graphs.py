@@ -613,9 +613,10 @@ def step_on_powers(f, powers):
 def stored_walks():
     """Deposits of 64 walks from each node of S, on the nodes that were visited."""
     lengths = walk_lengths.draw(jax.random.key(8), len(few), 64, 0.1)
-    deposits = walks.simulate(jax.random.key(8), wild, np.minimum(lengths, len(start) - 1), 0.1, nodes=few)
+    cut = lengths._replace(values=np.minimum(lengths.values, len(start) - 1))
+    deposits = walks.simulate(jax.random.key(8), wild, cut, nodes=few)
     visited, node = np.unique(deposits.node, return_inverse=True)
-    return features.by_step(deposits._replace(node=node.astype(np.int32)), 64, (len(few), len(visited)))
+    return features.by_step(deposits._replace(node=node.astype(np.int32), n_nodes=len(visited)))
 
 
 def powers_of_weights():

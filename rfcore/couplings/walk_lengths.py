@@ -4,11 +4,22 @@ A coupling here is a function ``(rng, n_nodes, n_walks, p_halt) -> lengths`` of 
 generator: walks are data, drawn on the host (see :mod:`rfcore.streams`). Nodes are always independent.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from rfcore import checks, streams
 
 PURPOSE = 1
+
+
+class Lengths(NamedTuple):
+    """Lengths of walks, with the law that they have: the loads of the walks depend on it."""
+
+    values: np.ndarray
+    """One row per start and one column per walk, whole numbers of at least 0."""
+    p_halt: float
+    """Probability of stopping before each hop."""
 
 
 def draw(key, n_nodes, n_walks, p_halt, coupling="iid"):
@@ -26,24 +37,26 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid"):
 
     Returns
     -------
-    int32 array, shape (n_nodes, n_walks)
+    Lengths
+        Its ``values`` are an int32 array of shape (n_nodes, n_walks).
 
     Raises
     ------
     ValueError
-        If a count is below 1, p_halt outside (0, 1), the coupling unknown, or the key no JAX key.
+        If a count is below 1, p_halt outside (0, 1) or below 1.8e-8, the coupling unknown, or the key no JAX key.
     """
     n_nodes, n_walks = checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
-    p_halt, coupling, words = checks.probability(p_halt, "p_halt"), named(coupling), streams.words(key)
-    return np.concatenate([
+    p_halt, coupling, words = halting(p_halt), named(coupling), streams.words(key)
+    values = np.concatenate([
         coupling(streams.generator(words, PURPOSE, chunk), rows.stop - rows.start, n_walks, p_halt)
         for chunk, rows in enumerate(streams.chunks(n_nodes, n_walks))
     ])
+    return Lengths(values, p_halt)
 
 
 def iid(rng, n_nodes, n_walks, p_halt):
     """Independent geometric lengths, by inverse CDF from one uniform each."""
-    return geometric_quantile(rng.random((n_nodes, n_walks)), p_halt)
+    return _quantile(rng.random((n_nodes, n_walks)), p_halt)
 
 
 def geometric_quantile(u, p_halt):
@@ -61,9 +74,29 @@ def geometric_quantile(u, p_halt):
     Returns
     -------
     int32 array
+
+    Raises
+    ------
+    ValueError
+        If a level is outside [0, 1), or p_halt is outside (0, 1) or below 1.8e-8.
     """
+    u, p_halt = np.asarray(checks.numbers(u, "u"), dtype=float), halting(p_halt)
+    if not np.all((u >= 0) & (u < 1)):
+        raise ValueError(f"u has values in [{u.min()}, {u.max()}]; give levels of at least 0 and below 1")
+    return _quantile(u, p_halt)
+
+
+def _quantile(u, p_halt):
     # Division and truncation: np.floor_divide takes an exact remainder, at several times the time.
     return (np.log1p(-u) / np.log1p(-p_halt)).astype(np.int32)
+
+
+def halting(p_halt):
+    """``p_halt`` as a probability whose longest walks have a length that int32 holds."""
+    p_halt = checks.probability(p_halt, "p_halt")
+    if longest(p_halt) >= 2**31:
+        raise ValueError(f"p_halt = {p_halt}; walks of {longest(p_halt):.1e} hops are too long: give at least 1.8e-8")
+    return p_halt
 
 
 def longest(p_halt):

@@ -25,17 +25,35 @@ def graph(entry: Entry) -> tuple[nx.Graph, str]:
         of_node = [clubs.index(club) for _, club in bundled.nodes(data="club")]
         return _plain(bundled, of_node, clubs), "networkx's karate club, unweighted"
     n, edges, k = entry.shape["nodes"], entry.shape["edges"], max(entry.shape["classes"], 1)
-    sizes = [len(part) for part in np.array_split(np.arange(n), k)]
-    within = sum(size * (size - 1) // 2 for size in sizes)
-    across = n * (n - 1) // 2 - within
-    # Four edges in five run within a class, as far as it has room.
-    p_in = min(0.9, 0.8 * edges / within) if across else edges / within
-    p_out = min(1.0, (edges - p_in * within) / across) if across else 0.0
-    g = nx.random_partition_graph(sizes, p_in, p_out, seed=_seed(entry))
-    g.add_edges_from(list(nx.k_edge_augmentation(g, 1)))
+    of_node = np.arange(n) * k // n
+    ends = _planted(np.random.default_rng(_seed(entry)), of_node, edges)
+    g = nx.Graph(ends.tolist())
     names = tuple(map(str, range(entry.shape["classes"])))
-    g = _plain(g, np.repeat(np.arange(k), sizes).tolist(), names)
-    return g, f"a random graph with planted classes, {n} nodes, {g.number_of_edges()} edges"
+    return _plain(g, of_node.tolist(), names), f"a random graph with planted classes, {n} nodes, {edges} edges"
+
+
+def _planted(rng: np.random.Generator, of_node: np.ndarray, edges: int) -> np.ndarray:
+    """Pairs (edges, 2) that connect all nodes; four in five lie within a class, as far as it has room.
+
+    Drawn here and not by networkx, whose generators give other graphs from the same seed in other versions.
+    """
+    n = len(of_node)
+    child = np.arange(1, n)
+    # A tree: every node hangs on an earlier one of its class, the first of a class on any earlier one.
+    first = np.searchsorted(of_node, of_node[child])
+    parent = rng.integers(np.where(first == child, 0, first), child)
+    i, j = np.triu_indices(n, 1)
+    rank = rng.random(len(i))
+    rank[parent * n - parent * (parent + 1) // 2 + child - parent - 1] = -1  # where triu_indices has the pair
+    same = of_node[i] == of_node[j]
+    n_same = min(4 * edges // 5, 9 * same.sum() // 10) if not same.all() else edges
+    chosen = [
+        pairs[np.argpartition(rank[pairs], count - 1)[:count]]
+        for pairs, count in ((np.flatnonzero(same), n_same), (np.flatnonzero(~same), edges - n_same))
+        if count
+    ]
+    chosen = np.sort(np.concatenate(chosen))
+    return np.stack([i[chosen], j[chosen]], axis=1)
 
 
 def _plain(g: nx.Graph, of_node: list[int], classes: tuple[str, ...]) -> nx.Graph:

@@ -30,17 +30,17 @@ class Claim:
     Attributes
     ----------
     id, statement, kind, rule : str
-        ``rule`` says in words what decides; ``kind`` is one of :data:`RULES`.
-    expected, why : str, optional
+        ``rule`` says in words what decides; ``kind`` is one of the keys of ``RULES``.
+    expected, why : str or None
         ``"not reproduced"`` or ``"paper erratum"``, with the reason, where that outcome is known and accepted;
         any other claim that fails stops the runner.
-    printed : str, optional
+    printed : str or None
         What the paper says, quoted, with its number and place. Nothing of a paper is called "not reproduced"
         without it.
-    unprinted : str, optional
+    unprinted : str or None
         The setting, chosen by us, that the paper does not print and on which the outcome hangs, as the end of
         "the paper does not print ...": a failure then becomes "inconclusive".
-    changed : str, optional
+    changed : str or None
         When the rule was changed after a first run, why, and what the old rule said.
     """
 
@@ -64,7 +64,8 @@ class Claim:
 class Entry:
     """A figure, table, theorem, ... of a paper (or, as ``extra-...``, a finding of ours) and its claims.
 
-    No notebook: nothing is decided yet. ``schematic`` says why there is nothing to reproduce.
+    No notebook: nothing is decided yet, and ``plan`` may say what stands in for an experiment out of reach,
+    or what the paper leaves open. ``schematic`` says why there is nothing to reproduce.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Entry:
     notebook: str | None = None
     anchor: str | None = None
     schematic: str | None = None
+    plan: str | None = None
 
     @property
     def paper(self):

@@ -34,7 +34,12 @@ class Verdict(StrEnum):
         """The verdict as readers meet it: a finding of our own (``extra``) is "shown" or "refuted"."""
         return EXTRA_WORDS.get(self, self.value) if extra else self.value
 
+    def counted(self, n):
+        """``"2 paper errata"``: how often, in words that can be counted."""
+        return f"{n} {self.value if n == 1 else PLURALS.get(self, self.value)}"
 
+
+PLURALS = {Verdict.ERRATUM: "paper errata"}
 EXTRA_WORDS = {Verdict.REPRODUCED: "shown", Verdict.NOT_REPRODUCED: "refuted"}
 
 
@@ -47,30 +52,30 @@ class Decision:
     verdict : Verdict
     rule : str
         The rule that decided: ``"order"``, ...
-    ours, se : float, optional
+    ours, se : float or None
         Our number, in the closest of several conditions, and its standard error (for ``order``: of the gain).
-    paper, paper_se : float, optional
+    paper, paper_se : float or None
         The printed number and its standard error.
-    statistic : float, optional
+    statistic : float or None
         What `detail` says it is.
     detail : str
         The statistics in words: what was compared with what.
-    limit : float, optional
+    limit : float or None
         What was allowed: the bound, the tolerance, the smallest bias, the half-width of the window.
-    unit : str, optional
+    unit : str or None
         Unit of `ours`, `limit` and `paper`.
-    level : float, optional
+    level : float or None
         Chance of a false "not reproduced" at most, over all conditions together; 0 without noise.
-    miss : float, optional
+    miss : float or None
         Chance at most of a false "reproduced", where the claim fails by what the rule is set to see.
-    comparisons : int, optional
+    comparisons : int or None
         How many numbers were compared.
     finding : str
         What was found, in one plain sentence: ``"29.7; at most 22.5 allowed"``. Made from the rest if not given.
     why : str
         Why the verdict is not what the numbers alone would give: an erratum, a scaled experiment, a setting
         that the paper does not print.
-    claim : Claim, optional
+    claim : Claim or None
         The claim decided, set by :meth:`~rfcore.evidence.ledger.Ledger.decide`; not recorded.
 
     Raises

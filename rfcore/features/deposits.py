@@ -7,7 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import checks
+from rfcore import checks, walks
 
 
 @jax.tree_util.register_dataclass
@@ -31,6 +31,8 @@ class DepositsByStep:
     """(number of rows, N)."""
     n_steps: int = field(metadata={"static": True})
     """Number of values of f that matter: 1 + the greatest step."""
+    is_normalised: bool = field(metadata={"static": True})
+    """Whether the walks were on normalised weights."""
 
     def toarray(self, f):
         """Features under the modulation f: dense, shape ``shape``, differentiable in what f holds."""
@@ -38,41 +40,39 @@ class DepositsByStep:
 
     def matvec(self, f, v):
         """``toarray(f) @ v`` for v of shape (N,) or (N, c), without the dense features."""
-        return self._product(f, v, self.node, self.row, self.shape[0])
+        return self._product(f, v, "v", (self.node, self.row), self.shape[::-1])
 
     def rmatvec(self, f, u):
         """``toarray(f).T @ u`` for u of shape (n_rows,) or (n_rows, c), without the dense features."""
-        return self._product(f, u, self.row, self.node, self.shape[1])
+        return self._product(f, u, "u", (self.row, self.node), self.shape)
 
-    def _product(self, f, v, source, target, n_out):
-        v = jnp.asarray(v)
+    def _product(self, f, v, name, places, lengths):
+        v, (source, target), (n_in, n_out) = jnp.asarray(checks.numbers(v, name)), places, lengths
+        if v.ndim not in (1, 2) or len(v) != n_in:  # JAX would take the last row for all those that are missing
+            raise ValueError(f"{name} has shape {v.shape}; give {n_in} rows: shape ({n_in},) or ({n_in}, c)")
         values = self._weighed(f).reshape((-1,) + (1,) * (v.ndim - 1))
         return jax.ops.segment_sum(values * v[source], target, n_out)
 
     def _weighed(self, f):
-        return self.load * jnp.asarray(f(np.arange(self.n_steps)))[self.step]
+        return self.load * jnp.asarray(checks.modulation(f, self.n_steps, self.is_normalised))[self.step]
 
 
-def by_step(deposits, n_walks, shape):
+def by_step(deposits):
     """Deposits of equal row, node and step added up, for modulations that change while walks stay.
 
     Parameters
     ----------
     deposits : rfcore.walks.Deposits
         From :func:`rfcore.walks.simulate`.
-    n_walks : int
-        Walks from each row, which the sums are divided by.
-    shape : (int, int)
-        Number of rows and of nodes.
 
     Returns
     -------
-    DepositsByStep
+    DepositsByStep, shape (deposits.n_rows, deposits.n_nodes)
 
     Raises
     ------
     ValueError
-        If n_walks < 1.
+        If deposits are none.
 
     Examples
     --------
@@ -81,15 +81,15 @@ def by_step(deposits, n_walks, shape):
     >>> from rfcore.couplings import walk_lengths
     >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
     >>> lengths = walk_lengths.draw(key, 34, 16, 0.5)
-    >>> deposits = features.by_step(walks.simulate(key, g, lengths, 0.5), 16, (34, 34))
+    >>> deposits = features.by_step(walks.simulate(key, g, lengths))
     >>> deposits.toarray(features.modulation.diffusion(1.0)).shape
     (34, 34)
     """
-    n_walks = checks.count(n_walks, "n_walks")
-    n_rows, n_nodes = shape
+    n_rows, n_nodes = walks.checked(deposits).n_rows, deposits.n_nodes
     n_steps = int(deposits.step.max(initial=0)) + 1
     row_and_step = deposits.row.astype(np.int64) * n_steps + deposits.step
     total = sp.coo_array((deposits.load, (row_and_step, deposits.node)), (n_rows * n_steps, n_nodes)).tocsr()
     row, step = np.divmod(np.repeat(np.arange(n_rows * n_steps), np.diff(total.indptr)), n_steps)
     places = (jnp.asarray(a, dtype=jnp.int32) for a in (row, total.indices, step))
-    return DepositsByStep(*places, jnp.asarray(total.data / n_walks), (n_rows, n_nodes), n_steps)
+    load = jnp.asarray(total.data / deposits.n_walks)
+    return DepositsByStep(*places, load, (n_rows, n_nodes), n_steps, deposits.is_normalised)

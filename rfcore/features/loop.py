@@ -4,14 +4,27 @@ One walker at a time, one step at a time, a coin for each step. The paper hops f
 the last hop away; here a walker halts first. Universal Graph Random Features, Algorithm 1.
 """
 
+from typing import NamedTuple
+
 from rfcore import checks
 from rfcore.couplings import walk_lengths
 from rfcore.features.walks import modulation_table
 
 
+class Lists(NamedTuple):
+    """A graph as Python lists, which a loop reads faster than arrays."""
+
+    first: list
+    """First edge of each node, and the number of edges."""
+    neighbours: list
+    weights: list
+    is_normalised: bool
+
+
 def as_lists(g):
-    """First edges, neighbours and weights of a graph as Python lists, which a loop reads faster than arrays."""
-    return g.indptr.tolist(), g.indices.tolist(), g.weights.tolist()
+    """First edges, neighbours and weights of a graph as :class:`Lists`."""
+    checks.graph(g)
+    return Lists(g.indptr.tolist(), g.indices.tolist(), g.weights.tolist(), g.is_normalised)
 
 
 def walk_features(rng, lists, f, n_walks, p_halt, nodes):
@@ -20,7 +33,7 @@ def walk_features(rng, lists, f, n_walks, p_halt, nodes):
     Parameters
     ----------
     rng : random.Random
-    lists : tuple of lists
+    lists : Lists
         From :func:`as_lists`.
     f : function of an integer array
         Modulation.
@@ -36,11 +49,11 @@ def walk_features(rng, lists, f, n_walks, p_halt, nodes):
     Raises
     ------
     ValueError
-        If n_walks < 1, p_halt is outside (0, 1), or f is not finite.
+        If n_walks < 1, p_halt is outside (0, 1), or f is not finite or not for the weights of this graph.
     """
     n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
-    table = modulation_table(f, walk_lengths.longest(p_halt)).tolist()
-    first, neighbours, weights = lists
+    first, neighbours, weights, is_normalised = lists
+    table = modulation_table(f, walk_lengths.longest(p_halt), is_normalised).tolist()
     features = []
     for start in nodes:
         feature = {}

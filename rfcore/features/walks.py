@@ -21,12 +21,15 @@ BAR_DELAY = 1.0  # seconds: what is over sooner needs no progress bar
 class WalkFeatures:
     """Sparse features, one row a start node and one column a node, with the recipe of their walks.
 
-    ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros); ``phi.with_modulation(f)`` weighs the same walks
-    anew.
+    ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products of features, such as the estimate
+    ``phi_1 @ phi_2.T`` of a kernel, and products with scipy sparse arrays are scipy CSR arrays; those with dense
+    arrays, on either side, are dense. ``phi.with_modulation(f)`` weighs the same walks anew.
     """
 
     matrix: sp.csr_array
     recipe: tuple
+
+    __array_ufunc__ = None  # so that NumPy leaves ``array @ phi`` to us
 
     @property
     def shape(self):
@@ -38,8 +41,17 @@ class WalkFeatures:
         """Transpose, a scipy sparse array."""
         return self.matrix.T
 
-    def __matmul__(self, v):
-        return self.matrix @ np.asarray(v)
+    def __matmul__(self, other):
+        other = _factor(other)
+        if other.shape[0] != self.shape[1]:
+            raise ValueError(f"phi has shape {self.shape}, what stands right of it {other.shape}; give {self.shape[1]} rows")
+        return self.matrix @ other
+
+    def __rmatmul__(self, other):
+        other = _factor(other)
+        if other.shape[-1] != self.shape[0]:
+            raise ValueError(f"phi has shape {self.shape}, what stands left of it {other.shape}; give {self.shape[0]} columns")
+        return other @ self.matrix
 
     def to_scipy(self):
         """Features as a scipy CSR array."""
@@ -98,8 +110,8 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
     Raises
     ------
     ValueError
-        If n_walks < 1, p_halt is outside (0, 1), the coupling is unknown, f is not finite, a node is not in
-        the graph, or the key is no JAX key.
+        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, the coupling is unknown, f is not finite, f is for
+        normalised weights only and g is not normalised, a node is not in the graph, or the key is no JAX key.
 
     Notes
     -----
@@ -116,47 +128,51 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
     """
     recipe = (
         streams.words(key),
-        g,
+        checks.graph(g),
         checks.count(n_walks, "n_walks"),
-        checks.probability(p_halt, "p_halt"),
+        walk_lengths.halting(p_halt),
         walk_lengths.named(coupling),
         walks.start_nodes(g, nodes),
     )
     return WalkFeatures(_build(*recipe, f, executor, progress), recipe)
 
 
-def weigh(deposits, f, n_walks, shape):
+def weigh(deposits, f):
     """Features from deposits: the last of the three steps, for those who keep the walks.
 
     Parameters
     ----------
     deposits : rfcore.walks.Deposits
+        From :func:`rfcore.walks.simulate`.
     f : function of an integer array
-    n_walks : int
-        Walks from each row, which the sums are divided by.
-    shape : (int, int)
-        Number of rows and of nodes.
 
     Returns
     -------
-    scipy CSR array of the given shape
+    scipy CSR array, shape (deposits.n_rows, deposits.n_nodes)
 
     Raises
     ------
     ValueError
-        If f is not finite.
+        If deposits are none, or f is not finite, or for normalised weights only and the walks' were not.
     """
-    table = modulation_table(f, int(deposits.step.max(initial=0))) / n_walks
-    return assembled((deposits.row, deposits.node, deposits.load * table[deposits.step]), shape)
+    longest = int(walks.checked(deposits).step.max(initial=0))
+    table = modulation_table(f, longest, deposits.is_normalised) / deposits.n_walks
+    entries = deposits.row, deposits.node, deposits.load * table[deposits.step]
+    return assembled(entries, (deposits.n_rows, deposits.n_nodes))
 
 
 def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
-    table = modulation_table(f, walk_lengths.longest(p_halt)) / n_walks
-    table = table[: np.flatnonzero(table).max(initial=0) + 1]  # walks need not go on where f vanishes for good
+    if executor is not None:
+        jobs.checked(executor)
     hops = walks.hops_of(g, p_halt)
     chunks = [nodes[rows] for rows in streams.chunks(len(nodes), n_walks)]
-    if len(chunks) == 1:  # over in some milliseconds
-        return _chunk(words, 0, nodes, hops, n_walks, p_halt, coupling, table)
+    if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
+        lengths = _lengths(words, 0, len(nodes), n_walks, p_halt, coupling)
+        # A power of two, since a modulation in JAX is compiled anew for each size.
+        size = 1 << int(lengths.max(initial=0)).bit_length()
+        table = _table(f, n_walks, min(size - 1, walk_lengths.longest(p_halt)), g)
+        return assembled(_entries(words, 0, nodes, hops, lengths, table), (len(nodes), g.n_nodes))
+    table = _table(f, n_walks, walk_lengths.longest(p_halt), g)
     n_deposits = int(len(nodes) * (1 + n_walks * (1 - p_halt) / p_halt))  # on average
     # Threads share the graph. To other workers it travels with each job: a job is as many chunks as it takes
     # for the features that come back to be as large as the graph that went there.
@@ -189,25 +205,39 @@ def _rows(words, first, chunks, hops, n_walks, p_halt, coupling, table):
 
 def _chunk(words, chunk, nodes, hops, n_walks, p_halt, coupling, table):
     """Features of one chunk of start nodes."""
-    shape = len(nodes), len(hops.node)
-    return assembled(_entries(words, chunk, nodes, hops, n_walks, p_halt, coupling, table), shape)
+    lengths = _lengths(words, chunk, len(nodes), n_walks, p_halt, coupling)
+    return assembled(_entries(words, chunk, nodes, hops, lengths, table), (len(nodes), len(hops.node)))
 
 
-def _entries(words, chunk, nodes, hops, n_walks, p_halt, coupling, table):
-    lengths = coupling(streams.generator(words, walk_lengths.PURPOSE, chunk), len(nodes), n_walks, p_halt)
+def _lengths(words, chunk, n_rows, n_walks, p_halt, coupling):
+    return coupling(streams.generator(words, walk_lengths.PURPOSE, chunk), n_rows, n_walks, p_halt)
+
+
+def _entries(words, chunk, nodes, hops, lengths, table):
     rng = streams.generator(words, walks.PURPOSE, chunk)
     row, node, values, counts = walks.walk(rng, hops, nodes, lengths, last_step=len(table) - 1)
     values *= np.repeat(table[: len(counts)], counts)
     return row, node, values
 
 
-def modulation_table(f, longest):
-    """f(0), ..., f(longest) as a finite float64 array."""
-    if not callable(f):
-        example = "features.modulation.diffusion(1.0)"
-        raise ValueError(f"f = {f!r}; give a function of an integer array, such as {example}")
-    table = np.asarray(f(np.arange(longest + 1)), dtype=float)
-    if table.shape != (longest + 1,):
-        got = f"f maps {longest + 1} lengths to an array of shape {table.shape}"
-        raise ValueError(f"{got}; give one value a length")
-    return checks.finite(table, "f")
+def _table(f, n_walks, longest, g):
+    table = modulation_table(f, longest, g.is_normalised) / n_walks
+    return table[: np.flatnonzero(table).max(initial=0) + 1]  # walks need not go on where f vanishes for good
+
+
+def modulation_table(f, longest, is_normalised):
+    """f(0), ..., f(longest) as a finite float64 array, for walks on weights that are normalised or not."""
+    return np.asarray(checks.modulation(f, longest + 1, is_normalised), dtype=float)
+
+
+def _factor(other):
+    """What stands beside features in a product: a scipy sparse array, or a dense one."""
+    if isinstance(other, WalkFeatures):
+        return other.matrix
+    if sp.issparse(other):
+        checks.numbers(other.data, "what multiplies phi")
+        return sp.csr_array(other)
+    other = np.asarray(checks.numbers(other, "what multiplies phi"))
+    if other.ndim == 0:
+        raise ValueError(f"phi @ {other}: a number is no factor of a matrix product; multiply f, which features are linear in")
+    return other

@@ -23,7 +23,7 @@ def diffusion(g, sigma):
     Parameters
     ----------
     g : rfcore.graphs.Graph
-        Undirected; not yet normalised.
+        Undirected; normalised here, unless it is already.
     sigma : float
         At least 0.
 
@@ -50,7 +50,7 @@ def regularised_laplacian(g, sigma, d):
     Parameters
     ----------
     g : rfcore.graphs.Graph
-        Undirected; not yet normalised.
+        Undirected; normalised here, unless it is already.
     sigma : float
         At least 0.
     d : float
@@ -79,7 +79,7 @@ def p_step(g, alpha, p):
     Parameters
     ----------
     g : rfcore.graphs.Graph
-        Undirected; not yet normalised.
+        Undirected; normalised here, unless it is already.
     alpha : float
         At least 2, so that K is positive semidefinite.
     p : int
@@ -108,7 +108,7 @@ def inverse_cosine(g):
     Parameters
     ----------
     g : rfcore.graphs.Graph
-        Undirected; not yet normalised.
+        Undirected; normalised here, unless it is already.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def exponential(g, scale):
     Raises
     ------
     ValueError
-        If the graph is directed or scale is no finite number.
+        If the graph is directed, scale is no finite number, or the kernel overflows.
 
     Notes
     -----
@@ -150,7 +150,7 @@ def exponential(g, scale):
     modulation.
     """
     scale = checks.real(scale, "scale")
-    return function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues))
+    return finite(function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues)), "exp(scale W)", scale)
 
 
 def power_series(g, alpha):
@@ -176,14 +176,12 @@ def power_series(g, alpha):
     ValueError
         If the graph is directed, or alpha is no finite vector.
     """
-    alpha = checks.finite(np.asarray(alpha, dtype=float), "alpha")
-    if alpha.ndim != 1 or len(alpha) == 0:
-        raise ValueError(f"alpha has shape {alpha.shape}; give a vector of Taylor coefficients")
+    alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
     return function_of_weights(g, np.polynomial.Polynomial(alpha))
 
 
 def _function_of_laplacian(g, function):
-    return function_of_weights(g.normalised(), lambda eigenvalues: function(1 - eigenvalues))
+    return function_of_weights(checks.graph(g).normalised(), lambda eigenvalues: function(1 - eigenvalues))
 
 
 def function_of_weights(g, function):
@@ -192,8 +190,15 @@ def function_of_weights(g, function):
     return (vectors * function(eigenvalues)) @ vectors.T
 
 
+def finite(result, formula, scale):
+    """``result``, unless it has overflown."""
+    if not np.all(np.isfinite(result)):
+        raise ValueError(f"scale = {scale}; {formula} overflows float64: give a smaller scale or smaller weights")
+    return result
+
+
 def spectrum(g):
     """Eigenvalues of W in increasing order, and eigenvectors as columns, for an undirected graph."""
-    if not g.is_symmetric:
+    if not checks.graph(g).is_symmetric:
         raise ValueError("g is directed; these kernels need undirected graphs, such as those of (W + W.T) / 2")
     return np.linalg.eigh(g.to_scipy().toarray())

@@ -7,6 +7,7 @@ Gram matrix is best summed up once, as a polynomial of f, and learned from any n
 Universal Graph Random Features, Sections 2.1, 3.4 and 3.5.
 """
 
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 import optax
 
 from rfcore import checks
+from rfcore.features.deposits import DepositsByStep
 
 
 class Learned(NamedTuple):
@@ -57,6 +59,7 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
         If n_steps < 1.
     """
     n_steps = checks.count(n_steps, "n_steps")
+    checks.function(loss, "loss", "lambda f, *data: ...")
     f = jax.tree.map(lambda x: jnp.asarray(x, dtype=float), f)
     f, losses = descend(loss, optimiser or optax.adam(0.01), n_steps, f, tuple(data))
     losses = np.asarray(losses)
@@ -116,38 +119,44 @@ def gram_errors(f1, f2, left, right, target):
     Raises
     ------
     ValueError
-        If the rows of the walks are no multiple of n, or differ between left and right.
+        If the rows of the walks are no multiple of n, or differ between left and right, or the target is not square,
+        not finite or zero.
 
     Notes
     -----
     Universal Graph Random Features, Section 3.4. The numbers of its Table 3 are squared errors of shared walks.
     """
+    target = jnp.asarray(_target(target))
     shape = (_repeats(left, right, target), len(target), left.shape[1])
     phi1, phi2 = (walks.toarray(f).reshape(shape) for f, walks in ((f1, left), (f2, right)))
     errors = phi1 @ phi2.transpose(0, 2, 1) - target
     return jnp.sum(errors**2, axis=(1, 2)) / jnp.sum(jnp.square(target))
 
 
-class GramForm(NamedTuple):
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class GramForm:
     """:func:`gram_error` of given walks as a polynomial of the values of f1 and f2.
 
     ::
 
         error = sum_abcd T_(ab)(cd) f1(a) f2(b) f1(c) f2(d) - 2 sum_ab m_(ab) f1(a) f2(b) + 1
 
-    A pytree of two arrays whose size knows neither the graph nor the number of walks.
+    A JAX pytree of two arrays whose size knows neither the graph nor the number of walks.
     """
 
     quartic: jax.Array
     """T, shape (n_steps^2, n_steps^2)."""
     quadratic: jax.Array
     """m, shape (n_steps^2,)."""
+    is_normalised: bool = field(metadata={"static": True})
+    """Whether the walks were on normalised weights."""
 
     def __call__(self, f1, f2=None):
         """Mean error of the pair; of f1 with itself if there is no f2."""
-        steps = np.arange(round(len(self.quadratic) ** 0.5))
-        first = jnp.asarray(f1(steps))
-        second = first if f2 is None else jnp.asarray(f2(steps))
+        n_steps = round(len(self.quadratic) ** 0.5)
+        first = jnp.asarray(checks.modulation(f1, n_steps, self.is_normalised, "f1"))
+        second = first if f2 is None else jnp.asarray(checks.modulation(f2, n_steps, self.is_normalised, "f2"))
         products = jnp.outer(first, second).ravel()
         return products @ (self.quartic @ products) - 2 * self.quadratic @ products + 1
 
@@ -178,7 +187,7 @@ def gram_form(left, right, target, n_steps=None):
     ValueError
         If the rows of the walks do not fit the target, or n_steps < 1.
     """
-    target = np.asarray(target, dtype=float)
+    target = np.asarray(_target(target), dtype=float)
     n_repeats, longest = _repeats(left, right, target), max(left.n_steps, right.n_steps)
     n_steps = longest if n_steps is None else checks.count(n_steps, "n_steps")
     scale = np.sum(target**2)
@@ -187,7 +196,8 @@ def gram_form(left, right, target, n_steps=None):
         products = np.einsum("anj,bmj->abnm", P, Q, optimize=True).reshape(n_steps**2, -1)
         quartic += products @ products.T
         quadratic += products @ target.ravel()
-    return GramForm(*(jnp.asarray(total / (n_repeats * scale)) for total in (quartic, quadratic)))
+    quartic, quadratic = (jnp.asarray(total / (n_repeats * scale)) for total in (quartic, quadratic))
+    return GramForm(quartic, quadratic, left.is_normalised and right.is_normalised)
 
 
 def _loads_by_step(walks, n_repeats, n_steps):
@@ -202,7 +212,19 @@ def _loads_by_step(walks, n_repeats, n_steps):
         yield loads
 
 
+def _target(target):
+    target = checks.finite(checks.numbers(target, "target"), "target")
+    if target.ndim != 2 or target.shape[0] != target.shape[1] or target.shape[0] == 0:
+        raise ValueError(f"target has shape {target.shape}; give a square matrix, one row per node")
+    if not checks.is_traced(target) and not target.any():
+        raise ValueError("target is zero everywhere; errors relative to its size are not defined")
+    return target
+
+
 def _repeats(left, right, target):
+    for name, walks in (("left", left), ("right", right)):
+        if not isinstance(walks, DepositsByStep):
+            raise ValueError(f"{name} is of type {type(walks).__name__}; give features.by_step(walks.simulate(...))")
     n = len(target)
     if left.shape != right.shape or left.shape[0] % n:
         got = f"left has shape {left.shape}, right {right.shape}, target {n} rows"

@@ -46,7 +46,8 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100):
     Raises
     ------
     ValueError
-        If n_walks or n_terms < 1, or p_halt is outside (0, 1).
+        If n_walks or n_terms < 1, p_halt is outside (0, 1), or f is not finite, or for normalised weights only and those
+        of g are not.
     """
     n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms)
     returns, mean = np.empty((len(values), len(W))), np.zeros(W.shape)
@@ -91,15 +92,18 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100):
     Raises
     ------
     ValueError
-        If n_walks or n_terms < 1, or p_halt is outside (0, 1).
+        If n_walks or n_terms < 1, p_halt is outside (0, 1), or f is not finite, or for normalised weights only and those
+        of g are not.
     """
-    (second1, mean1), (second2, mean2) = (_summed_second_moment(g, f, n_walks, p_halt, n_terms) for f in (f1, f2))
+    (second1, mean1), (second2, mean2) = (
+        _summed_second_moment(g, f, n_walks, p_halt, n_terms, name) for f, name in ((f1, "f1"), (f2, "f2"))
+    )
     return float(np.sum(second1 * second2) - np.sum((mean1 @ mean2.T) ** 2))
 
 
-def _summed_second_moment(g, f, n_walks, p_halt, n_terms):
+def _summed_second_moment(g, f, n_walks, p_halt, n_terms, name):
     """sum_i E[phi(i) phi(i)^T], and E[phi]."""
-    n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms)
+    n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms, name)
     weighed, visits = np.empty((len(values), len(W))), np.ones(len(W))
     for k, value in enumerate(values):
         weighed[k] = value * visits
@@ -113,9 +117,10 @@ def _summed_second_moment(g, f, n_walks, p_halt, n_terms):
     return walk / n_walks + (1 - 1 / n_walks) * (mean.T @ mean), mean
 
 
-def _arguments(g, f, n_walks, p_halt, n_terms):
+def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):
     n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
-    values = np.asarray(f(np.arange(checks.count(n_terms, "n_terms"))), dtype=float)
+    n_terms, is_normalised = checks.count(n_terms, "n_terms"), checks.graph(g).is_normalised
+    values = np.asarray(checks.modulation(f, n_terms, is_normalised, name), dtype=float)
     values = values[: np.flatnonzero(values).max(initial=0) + 1]
     W = g.to_scipy().toarray()
     return n_walks, values, W, g.neighbour_counts[:, None] * W**2 / (1 - p_halt)

@@ -60,7 +60,7 @@ def vectorised(seed, g, f, n_walks, p_halt):
 
 def walks_alone(key, g, n_walks, p_halt):
     """The deposits of the walks, not weighed by any modulation."""
-    return walks.simulate(key, g, walk_lengths.draw(key, g.n_nodes, n_walks, p_halt), p_halt)
+    return walks.simulate(key, g, walk_lengths.draw(key, g.n_nodes, n_walks, p_halt))
 
 
 def ring_with_chords(n_nodes):

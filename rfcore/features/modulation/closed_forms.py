@@ -1,5 +1,7 @@
 """Modulations with a closed form."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -7,6 +9,7 @@ from jax.scipy.special import gammaln as jax_gammaln
 from scipy.special import gammaln as host_gammaln
 
 from rfcore import checks
+from rfcore.features.modulation.named import Named, lengths
 
 
 def diffusion(sigma):
@@ -31,13 +34,14 @@ def diffusion(sigma):
         If sigma <= 0.
     """
     sigma = checks.real(sigma, "sigma", above=0)
+    return Named(f"diffusion({sigma})", partial(_diffusion, sigma))
 
-    def f(k):
-        xp, gammaln = _arithmetic(k, sigma)
-        quarter = sigma**2 / 4
-        return xp.exp(k * xp.log(quarter) - gammaln(k + 1.0) - quarter)
 
-    return f
+def _diffusion(sigma, k):
+    k = lengths(k)
+    xp, gammaln = _arithmetic(k, sigma)
+    quarter = sigma**2 / 4
+    return xp.exp(k * xp.log(quarter) - gammaln(k + 1.0) - quarter)
 
 
 def exponential(scale):
@@ -61,13 +65,14 @@ def exponential(scale):
     ValueError
         If scale is no finite number.
     """
-    scale = checks.real(scale, "scale")
+    if checks.is_traced(scale):
+        raise ValueError("scale is traced; make this modulation outside jax.jit and jax.grad, or learn its values: from_values")
+    return partial(_exponential, checks.real(scale, "scale"))
 
-    def f(k):
-        k = np.asarray(k)
-        return np.sign(scale) ** k * np.exp(_power(abs(scale) / 2, k) - host_gammaln(k + 1.0))
 
-    return f
+def _exponential(scale, k):
+    k = lengths(k, of_table=True)
+    return np.sign(scale) ** k * np.exp(_power(abs(scale) / 2, k) - host_gammaln(k + 1.0))
 
 
 def regularised_laplacian(sigma, d):
@@ -92,14 +97,15 @@ def regularised_laplacian(sigma, d):
         If sigma <= 0 or d <= 0.
     """
     sigma, d = checks.real(sigma, "sigma", above=0), checks.real(d, "d", above=0)
+    return Named(f"regularised_laplacian({sigma}, {d})", partial(_regularised_laplacian, sigma, d))
 
-    def f(k):
-        xp, gammaln = _arithmetic(k, sigma, d)
-        log_scale = xp.log1p(sigma**2)
-        log_binomial = gammaln(k + d / 2) - gammaln(d / 2) - gammaln(k + 1.0)
-        return xp.exp(log_binomial + k * (2 * xp.log(sigma) - log_scale) - d / 2 * log_scale)
 
-    return f
+def _regularised_laplacian(sigma, d, k):
+    k = lengths(k)
+    xp, gammaln = _arithmetic(k, sigma, d)
+    log_scale = xp.log1p(sigma**2)
+    log_binomial = gammaln(k + d / 2) - gammaln(d / 2) - gammaln(k + 1.0)
+    return xp.exp(log_binomial + k * (2 * xp.log(sigma) - log_scale) - d / 2 * log_scale)
 
 
 def p_step(alpha, p):
@@ -114,7 +120,7 @@ def p_step(alpha, p):
     Parameters
     ----------
     alpha : float
-        At least 2.
+        At least 2. May be traced: f is differentiable in it.
     p : int
         At least 1.
 
@@ -128,13 +134,15 @@ def p_step(alpha, p):
         If alpha < 2 or p < 1.
     """
     alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
+    return Named(f"p_step({alpha}, {p})", partial(_p_step, alpha, p))
 
-    def f(k):
-        steps = np.arange(np.max(k, initial=0))
-        ratios = (p / 2 - steps) / ((steps + 1) * (alpha - 1))
-        return (alpha - 1) ** (p / 2) * np.concatenate([[1.0], np.cumprod(ratios)])[k]
 
-    return f
+def _p_step(alpha, p, k):
+    k = lengths(k, of_table=True)
+    xp = jnp if isinstance(alpha, jax.Array) else np
+    steps = np.arange(np.max(k, initial=0))
+    ratios = (p / 2 - steps) / ((steps + 1) * (alpha - 1))
+    return (alpha - 1) ** (p / 2) * xp.concatenate([xp.ones(1), xp.cumprod(ratios)])[k]
 
 
 def _arithmetic(k, *parameters):

@@ -1,11 +1,14 @@
 """Modulations given by their values or by a power series, and the way back from a modulation to its series."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.special import gammaln
 
 from rfcore import checks
+from rfcore.features.modulation.named import Named, lengths
 
 
 def inverse_cosine():
@@ -23,12 +26,12 @@ def inverse_cosine():
     -------
     function of an integer array
     """
+    return Named("inverse_cosine()", from_taylor(_cosine_series))
 
-    def alpha(k):
-        signs = np.where(k % 4 < 2, 1.0, -1.0)
-        return signs * np.exp(k * np.log(np.pi / 4) - gammaln(k + 1.0)) / np.sqrt(2)
 
-    return from_taylor(alpha)
+def _cosine_series(k):
+    signs = np.where(k % 4 < 2, 1.0, -1.0)
+    return signs * np.exp(k * np.log(np.pi / 4) - gammaln(k + 1.0)) / np.sqrt(2)
 
 
 def lazy():
@@ -60,17 +63,13 @@ def from_values(values):
     ValueError
         If values is no vector, or not finite.
     """
-    if not isinstance(values, jax.Array):
-        values = np.asarray(values, dtype=float)
-    if values.ndim != 1 or len(values) == 0:
-        raise ValueError(f"values has shape {values.shape}; give a vector, one value a length")
-    checks.finite(values, "values")
+    return partial(_value_at, checks.vector(values, "values"))
 
-    def f(k):
-        xp = jnp if isinstance(k, jax.Array) or isinstance(values, jax.Array) else np
-        return xp.where(k < len(values), values[xp.minimum(k, len(values) - 1)], 0.0)
 
-    return f
+def _value_at(values, k):
+    k = lengths(k)
+    xp = jnp if isinstance(k, jax.Array) or isinstance(values, jax.Array) else np
+    return xp.where(k < len(values), xp.asarray(values)[xp.minimum(k, len(values) - 1)], 0.0)
 
 
 def from_taylor(alpha):
@@ -93,25 +92,26 @@ def from_taylor(alpha):
     Raises
     ------
     ValueError
-        If alpha is no vector or function, is not finite, or alpha_0 <= 0.
+        If alpha is no vector or function, is traced, is not finite (the result of a function is looked at when f is
+        called), or alpha_0 <= 0.
 
     Notes
     -----
     Universal Graph Random Features, Eq. 6. Float64 on the host.
     """
     alpha = _coefficients(alpha)
-    first = float(alpha(np.arange(1))[0])
-    if not (np.isfinite(first) and first > 0):
-        raise ValueError(f"alpha[0] = {first}; give a finite positive constant term, whose square root f(0) is")
+    first = alpha(1)[0]
+    if not first > 0:
+        raise ValueError(f"alpha[0] = {first}; give a positive constant term, whose square root f(0) is")
+    return _Tabulated(partial(_square_root, alpha))
 
-    def table(n):
-        target, f = alpha(np.arange(n)), np.zeros(n)
-        f[0] = np.sqrt(first)
-        for i in range(1, n):
-            f[i] = (target[i] - f[1:i] @ f[i - 1 : 0 : -1]) / (2 * f[0])
-        return f
 
-    return _tabulated(table)
+def _square_root(alpha, n):
+    target, f = alpha(n), np.zeros(n)
+    f[0] = np.sqrt(target[0])
+    for i in range(1, n):
+        f[i] = (target[i] - f[1:i] @ f[i - 1 : 0 : -1]) / (2 * f[0])
+    return f
 
 
 def deconvolve(alpha, f2):
@@ -140,25 +140,24 @@ def deconvolve(alpha, f2):
     Raises
     ------
     ValueError
-        If alpha is no vector or function, or f2(0) is 0 or not finite.
+        If alpha is no vector or function, is traced, or alpha or f2 is not finite, or f2(0) is 0.
 
     Notes
     -----
     Universal Graph Random Features, Theorem 2.1 and the text below it. Float64 on the host.
     """
     alpha = _coefficients(alpha)
-    first = float(np.asarray(f2(np.arange(1)))[0])
-    if not np.isfinite(first) or first == 0:
-        raise ValueError(f"f2(0) = {first}; only a modulation with finite f2(0) != 0 has a partner")
+    first = checks.modulation(f2, 1, name="f2")[0]
+    if first == 0:
+        raise ValueError(f"f2(0) = {first}; only a modulation with f2(0) != 0 has a partner")
+    return _Tabulated(partial(_quotient, alpha, f2))
 
-    def table(n):
-        lengths = np.arange(n)
-        target, other, f1 = alpha(lengths), np.asarray(f2(lengths), dtype=float), np.zeros(n)
-        for i in range(n):
-            f1[i] = (target[i] - other[1 : i + 1] @ f1[:i][::-1]) / first
-        return f1
 
-    return _tabulated(table)
+def _quotient(alpha, f2, n):
+    target, other, f1 = alpha(n), np.asarray(checks.modulation(f2, n, name="f2"), dtype=float), np.zeros(n)
+    for i in range(n):
+        f1[i] = (target[i] - other[1 : i + 1] @ f1[:i][::-1]) / other[0]
+    return f1
 
 
 def to_taylor(f1, f2=None, n_terms=50):
@@ -181,15 +180,15 @@ def to_taylor(f1, f2=None, n_terms=50):
     Raises
     ------
     ValueError
-        If n_terms < 1.
+        If n_terms < 1, or a modulation is not finite.
 
     Notes
     -----
     Universal Graph Random Features, Eq. 4. :func:`rfcore.kernels.power_series` is that kernel.
     """
-    lengths = np.arange(checks.count(n_terms, "n_terms"))
-    first = np.asarray(f1(lengths), dtype=float)
-    second = first if f2 is None else np.asarray(f2(lengths), dtype=float)
+    n_terms = checks.count(n_terms, "n_terms")
+    first = np.asarray(checks.modulation(f1, n_terms, name="f1"), dtype=float)
+    second = first if f2 is None else np.asarray(checks.modulation(f2, n_terms, name="f2"), dtype=float)
     return np.convolve(first, second)[:n_terms]
 
 
@@ -229,24 +228,28 @@ def batch_size(n_walkers, p_halt, delta):
     return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))
 
 
-def _tabulated(table):
+class _Tabulated:
     """Modulation f(k) = table(n)[k], where table(n) computes the first n values; the longest so far is kept."""
-    values = np.empty(0)
 
-    def f(k):
-        nonlocal values
-        longest = int(np.max(k, initial=0))
+    def __init__(self, table):
+        self.table, self.values = table, np.empty(0)
+
+    def __call__(self, k):
+        k = lengths(k, of_table=True)
+        longest, values = int(np.max(k, initial=0)), self.values
         if longest >= len(values):
-            values = table(longest + 1)
+            self.values = values = self.table(longest + 1)
         return values[k]
-
-    return f
 
 
 def _coefficients(alpha):
-    if callable(alpha):
-        return lambda k: np.asarray(alpha(k), dtype=float)
-    alpha = checks.finite(np.asarray(alpha, dtype=float), "alpha")
-    if alpha.ndim != 1 or len(alpha) == 0:
-        raise ValueError(f"alpha has shape {alpha.shape}; give a vector of Taylor coefficients")
-    return from_values(alpha)
+    """Function that gives the first n Taylor coefficients."""
+    if checks.is_traced(alpha):
+        raise ValueError("alpha is traced; make this modulation outside jax.jit and jax.grad, or learn its values: from_values")
+    if not callable(alpha):
+        alpha = from_values(np.asarray(checks.vector(alpha, "alpha"), dtype=float))
+    return partial(_first_coefficients, alpha)
+
+
+def _first_coefficients(alpha, n):
+    return np.asarray(checks.modulation(alpha, n, name="alpha"), dtype=float)

@@ -1,0 +1,76 @@
+"""How a record reads in Markdown: badges, bars, numbers in words, links to sections."""
+
+from pathlib import Path
+
+from rfcore.evidence import Verdict
+from rfcore.evidence.verdicts import plain
+
+ROOT = Path(__file__).resolve().parents[2]
+
+TITLES = {
+    "simplex": "Simplex Random Features",
+    "ugrf": "Universal Graph Random Features",
+    "couplings": "Variance-Reducing Couplings for Random Features",
+    "favor": "FAVOR#",
+    "equivalence": "All Random Features Representations are Equivalent",
+}
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def badge(verdict, text=None, extra=False):
+    """The verdict in its colours; a finding of ours (`extra`) is shown or refuted."""
+    word = verdict.word(extra)
+    return f"[{text or word}]{{.verdict .{slug(word)}}}"
+
+
+def bar(counts):
+    """Stacked bar of verdict counts. The words beside it say the same, so that screen readers skip it."""
+    pieces = (f'<i class="{slug(v.value)}" style="flex-grow:{counts[v]}"></i>' for v in shown(counts))
+    return f'<span class="bar" aria-hidden="true">{"".join(pieces)}</span>'
+
+
+def tally(counts):
+    """``3 reproduced``, ``2 paper errata``, ... as badges."""
+    return " ".join(badge(verdict, verdict.counted(counts[verdict])) for verdict in shown(counts))
+
+
+def shown(counts):
+    """The verdicts that occur, from best to worst."""
+    return [verdict for verdict in Verdict if counts[verdict] and verdict is not Verdict.NOTHING]
+
+
+def slug(word):
+    """Name of a word's class in the style sheet."""
+    return word.replace(" ", "-")
+
+
+def quiet(text):
+    """What is there for those who look for it."""
+    return f"[{plain(text)}]{{.quiet}}" if text else ""
+
+
+def in_words(number):
+    """``three``; figures from thirteen on."""
+    return NUMBERS[number] if number < len(NUMBERS) else str(number)
+
+
+def name_of(entry):
+    """Where an entry stands in its paper, in short; the title of a finding of ours."""
+    return entry.title if entry.extra else entry.place.partition(", ")[0]
+
+
+def section_link(row, text):
+    """The section of the notebook that decides an entry; before the notebook is written, its name."""
+    if (ROOT / "notebooks" / f"{row.notebook}.ipynb").exists():
+        return f"{{ref}}`{text} <{row.anchor}>`"
+    return f"`{row.notebook}`, to come"
+
+
+def dropdown(head, body):
+    """A line that opens."""
+    return f":::{{dropdown}} {head}\n:class-container: entry\n{body}\n:::"
+
+
+def terms(of):
+    """A list of definitions; what is empty is left out."""
+    return "\n\n".join(f"{term}\n: {text}" for term, text in of.items() if text)

@@ -1,0 +1,195 @@
+"""Pages about claims: the front page's counts, the scorecard, deviations and errata, changed rules."""
+
+from collections import Counter
+from itertools import groupby
+
+from record_text import (
+    ROOT,
+    TITLES,
+    badge,
+    bar,
+    dropdown,
+    in_words,
+    name_of,
+    plain,
+    quiet,
+    section_link,
+    tally,
+    terms,
+)
+
+from rfcore import evidence
+from rfcore.evidence import Verdict
+from rfcore.evidence.claims import PAPERS
+from rfcore.evidence.verdicts import with_error
+
+CITATIONS = {
+    "simplex": "reid2023simplex",
+    "ugrf": "reid2023universal",
+    "couplings": "reid2025couplings",
+    "favor": "likhosherstov2023favor",
+    "equivalence": "sernau2024equivalent",
+}
+WHAT_OURS_IS = {  # where it is not the quantity that the paper prints
+    "identity": "largest error",
+    "unbiased": "mean error, entry most in doubt",
+    "order": "gain, case most in doubt",
+}
+
+
+def glance():
+    """Front page: a bar and the counts for each paper."""
+    lines = ["| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
+    for paper, counts in evidence.headline("paper").items():
+        chapter = f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]
+        lines.append(f"| {chapter} | {bar(counts)} {tally(counts)} [every claim](#scorecard-{paper}) |")
+    return "\n".join(lines)
+
+
+def scorecard():
+    """Every entry of the five papers, with its claims and their verdicts."""
+    rows = evidence.scorecard("paper")
+    parts = []
+    for paper in PAPERS:
+        printed = [row for row in rows if row.entry.paper == paper and not row.entry.extra]
+        extras = [row for row in rows if row.entry.paper == paper and row.entry.extra]
+        counts = Counter(row.verdict for row in printed)
+        parts += [
+            f"(scorecard-{paper})=",
+            f"## {TITLES[paper]}",
+            f"{{cite:t}}`{CITATIONS[paper]}`. {bar(counts)} {tally(counts)}",
+            *map(entry, printed),
+        ]
+        if extras:
+            parts += ["Found on the way, stated by no paper:", *map(entry, extras)]
+    return "\n\n".join(parts)
+
+
+def entry(row):
+    """One entry of the scorecard: a line that opens to its claims."""
+    place, _, section = row.entry.place.partition(", ")
+    lines = [f"{plain(row.entry.statement)} {quiet(section)}", ""]
+    if row.entry.schematic:
+        lines.append(f"Nothing to reproduce: {plain(row.entry.schematic)}")
+    if row.entry.plan:
+        lines += [f"Planned: {plain(row.entry.plan)}", ""]
+    if row.claims:
+        lines += ["| claim, and what decides it | what was found | verdict |", "|---|---|---|"]
+        lines += [claim_row(claim, decision) for claim, decision in row.claims]
+        lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}."]
+    named = f"[{plain(row.entry.title)}]{{.title}} {badge(row.verdict, extra=row.entry.extra)}"
+    head = named if row.entry.extra else f"[{plain(place)}]{{.place}} {named}"
+    return dropdown(head, "\n".join(lines))
+
+
+def claim_row(claim, decision):
+    """A claim, what decides it, what was found, and the verdict: a row."""
+    notes = [
+        claim.printed and f"The paper: {plain(claim.printed)}",
+        quiet(f"Decided by: {claim.rule}"),
+        claim.unprinted and f"Not printed: {plain(claim.unprinted)}",
+        claim.changed and f"*The rule changed.* {plain(claim.changed)}",
+        claim.why and f"Expected to fail: {plain(claim.why)}",
+    ]
+    sentence = "<br>".join([plain(claim.statement), *filter(None, notes)])
+    if decision is None:
+        return f"| {sentence} | – | {badge(Verdict.NOT_YET)} |"
+    found = [plain(decision.finding), plain(decision.why), quiet(decision.detail)]
+    return f"| {sentence} | {'<br>'.join(filter(None, found))} | {badge(decision.verdict, extra=claim.extra)} |"
+
+
+def decided(*verdicts):
+    """Row, claim and decision of every claim with one of these verdicts, in the order of the papers."""
+    return [
+        (row, claim, decision)
+        for row in evidence.scorecard("paper")
+        for claim, decision in row.claims
+        if decision and decision.verdict in verdicts
+    ]
+
+
+def errata():
+    """How many statements are wrong as printed, and each of them."""
+    found = decided(Verdict.ERRATUM)
+    counts = Counter(row.entry.paper for row, _, _ in found)
+    counted = " and ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
+    return f"So far: {counted or 'none'}.\n\n{by_paper(found)}"
+
+
+def disagreements():
+    """Claims of papers that came out otherwise, and those that hang on a setting which is not printed."""
+    of_papers = {
+        "Not reproduced": decided(Verdict.NOT_REPRODUCED),
+        "Reproduced in direction": decided(Verdict.IN_DIRECTION),
+        "Scaled": decided(Verdict.SCALED),
+        "Undecided, because a setting is not printed": [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted],
+    }
+    parts = []
+    for title, found in of_papers.items():
+        if found := [one for one in found if not one[1].extra]:
+            parts += [f"### {title}", by_paper(found)]
+    return "\n\n".join(parts) or "None so far."
+
+
+def refuted():
+    """Findings of our own that our own test refuted."""
+    return by_paper(one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra) or "None so far."
+
+
+def by_paper(found):
+    """Findings under the name of their paper."""
+    parts = []
+    for paper, members in groupby(found, key=lambda one: one[0].entry.paper):
+        parts += [f"**{TITLES[paper]}**", *(finding(*one) for one in members)]
+    return "\n\n".join(parts)
+
+
+def finding(row, claim, decision):
+    """One claim beside what was found: what the paper prints, ours, what was allowed, and why."""
+    link = section_link(row, name_of(row.entry))
+    head = f"{link} {badge(decision.verdict, extra=claim.extra)}"
+    ours, _, allowed = decision.finding.partition("; ")
+    if not allowed or decision.rule == "value":
+        allowed = decision.detail
+    printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
+    fields = {
+        "The paper": plain(claim.printed or printed or ("as above" if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
+        "Found": f"{plain(ours)} {quiet(WHAT_OURS_IS.get(decision.rule, ''))}",
+        "Threshold": plain(allowed or "–"),
+        "Why": plain(" ".join(dict.fromkeys(filter(None, [decision.why, claim.why])))),
+    }
+    return f":::{{div}} finding\n{head}\n\n{plain(claim.statement)}\n\n{terms(fields)}\n:::"
+
+
+def unprinted():
+    """Claims whose outcome hangs on a setting that the paper does not print."""
+    lines = [
+        f"- {section_link(row, f'{TITLES[row.entry.paper]}, {name_of(row.entry)}')}: the paper does not print "
+        f"{plain(claim.unprinted.rstrip('.'))}. {badge(decision.verdict, extra=claim.extra) if decision else ''}"
+        for row in evidence.scorecard("paper")
+        for claim, decision in row.claims
+        if claim.unprinted
+    ]
+    return "\n".join(lines) or "None so far."
+
+
+def changes():
+    """Every rule that changed after a first run."""
+    lines = [
+        f"- {section_link(row, f'{TITLES[row.entry.paper]}, {name_of(row.entry)}')}: {plain(claim.statement)} "
+        f"{badge(decision.verdict, extra=claim.extra) if decision else ''}<br>{plain(claim.changed)}"
+        for row in evidence.scorecard("paper")
+        for claim, decision in row.claims
+        if claim.changed
+    ]
+    return "\n".join(lines) or "None so far."
+
+
+def errata_of(paper):
+    """For a chapter: which of the paper's statements are wrong as printed."""
+    places = dict.fromkeys(
+        section_link(row, name_of(row.entry)) for row, _, _ in decided(Verdict.ERRATUM) if row.entry.paper == paper
+    )
+    if not places:
+        return "No statement of this paper was found to be wrong as printed."
+    return f"Wrong as printed: {', '.join(places)}. What is printed and what was found stand side by side on [](deviations.md)."

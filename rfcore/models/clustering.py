@@ -44,6 +44,48 @@ def initial_labels(key, n_nodes, n_clusters):
     return np.asarray(jax.random.randint(key, (n_nodes,), 0, n_clusters), dtype=np.int64)
 
 
+def labels_around(kernel, nodes, n_nodes):
+    """Labels of the nearest of some nodes in feature space: another start for k-means.
+
+    ::
+
+        label of i = argmin_c  K_cc - 2 K_ic
+
+    the squared distance of i to node c, minus K_ii, which is the same for all c.
+
+    Parameters
+    ----------
+    kernel : array, shape (N, N), or function of an (N, c) array
+        K, or the product ``Z -> K Z``; K symmetric.
+    nodes : int array, shape (c,)
+    n_nodes : int
+        N.
+
+    Returns
+    -------
+    int64 array, shape (N,)
+
+    Raises
+    ------
+    ValueError
+        If nodes are no vector of values 0 to N - 1, the kernel has another size, or n_nodes < 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [0.2], [1.0], [1.1]])
+    >>> labels_around(X @ X.T, [0, 3], 4)
+    array([0, 0, 1, 1])
+    """
+    nodes, n_nodes = _labels(nodes, "nodes"), checks.count(n_nodes, "n_nodes")
+    if len(nodes) == 0 or nodes.min() < 0 or nodes.max() >= n_nodes:
+        raise ValueError(f"nodes = {nodes.tolist()}; give at least one, each of 0 to {n_nodes - 1}")
+    chosen = np.zeros((n_nodes, len(nodes)))
+    chosen[nodes, np.arange(len(nodes))] = 1
+    to_nodes = np.asarray(_product(kernel, n_nodes)(chosen))
+    return (to_nodes[nodes, np.arange(len(nodes))] - 2 * to_nodes).argmin(axis=1)
+
+
 def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     """Kernel k-means from given labels.
 
@@ -77,9 +119,7 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     labels = _labels(labels, "labels")
     if len(labels) and not (labels.min() >= 0 and labels.max() < n_clusters):
         raise ValueError(f"labels has values {labels.min()} to {labels.max()}; give 0 to {n_clusters - 1}")
-    if not callable(kernel) and np.shape(kernel) != (len(labels), len(labels)):
-        raise ValueError(f"kernel has shape {np.shape(kernel)} for {len(labels)} labels; give one row a label")
-    product = kernel if callable(kernel) else lambda Z: kernel @ Z
+    product = _product(kernel, len(labels))
     for iteration in range(1, max_iterations + 1):
         members = np.eye(n_clusters)[labels]
         sizes = members.sum(axis=0)
@@ -93,7 +133,7 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
 
 
 def pair_error(labels, others):
-    """Share of pairs of nodes that one clustering joins and the other parts.
+    """Share of pairs of nodes that one clustering groups and the other separates.
 
     ::
 
@@ -126,6 +166,14 @@ def pair_error(labels, others):
     table = table.reshape(len(names), len(others_names))
     in_first, in_second, in_both = (_pairs(n).sum() for n in (table.sum(axis=1), table.sum(axis=0), table))
     return float((in_first + in_second - 2 * in_both) / _pairs(len(labels)))
+
+
+def _product(kernel, n_nodes):
+    if callable(kernel):
+        return kernel
+    if np.shape(kernel) != (n_nodes, n_nodes):
+        raise ValueError(f"kernel has shape {np.shape(kernel)} for {n_nodes} nodes; give one row per node")
+    return lambda Z: kernel @ Z
 
 
 def _pairs(n):

@@ -1,48 +1,60 @@
-# `make` alone lists the commands.
-PYTHON ?= python3
-BIN := .venv/bin
+# `make` alone lists the commands. PYTHON=python3.13 names the Python of any of them, which then has its own environment.
+ifdef PYTHON
+VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+$(if $(filter .venv-,$(VENV)),$(error PYTHON=$(PYTHON) does not run))
+else
+PYTHON := python3
+VENV := .venv
+endif
+BIN := $(VENV)/bin
 PROFILE ?= quick
 NOTEBOOK ?= all
 .DEFAULT_GOAL := help
-.PHONY: help book test quick paper bench lab lint sync lock clean
+.PHONY: help book test unit portable quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-book: .venv/.ready  ## render the book from the committed notebook outputs
+book: $(VENV)/.ready  ## render the book from the committed notebook outputs
 	@$(BIN)/jupyter-book build . -W -n --keep-going --quiet
 	@echo "open $(CURDIR)/_build/html/index.html"
 
-test: .venv/.ready  ## everything CI runs: units, pairs, notebooks at quick, claims, book
+test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, claims, book
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 --dist worksteal
 
-quick: .venv/.ready  ## run notebooks at the quick profile: make quick [NOTEBOOK=simplex/01]
+unit: $(VENV)/.ready  ## the units alone, without notebooks and book: under three minutes
+	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/test_notebooks.py --ignore tests/test_book.py
+
+portable: $(VENV)/.ready  ## the units as on other processors, and under every Python found (or under PYTHON alone)
+	@$(BIN)/python tests/portable.py $(if $(filter .venv,$(VENV)),,$(PYTHON))
+
+quick: $(VENV)/.ready  ## run notebooks at the quick profile: make quick [NOTEBOOK=simplex/01]
 	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile quick $(NOTEBOOK)
 
-paper: .venv/.ready  ## run notebooks at the scale of the papers and keep the outputs: make paper [NOTEBOOK=...]
+paper: $(VENV)/.ready  ## run notebooks at the scale of the papers and keep the outputs: make paper [NOTEBOOK=...]
 	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile paper $(NOTEBOOK)
 
-bench: .venv/.ready  ## time features and walks against their peers, against stated goals
+bench: $(VENV)/.ready  ## time features and walks against their peers, against stated goals
 	@for script in tests/benchmarks/bench_*.py; do echo "\n$$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
 
-lab: .venv/.ready  ## open the notebooks in JupyterLab
+lab: $(VENV)/.ready  ## open the notebooks in JupyterLab
 	$(BIN)/jupyter lab notebooks
 
-lint: .venv/.ready  ## style
+lint: $(VENV)/.ready  ## style
 	$(BIN)/ruff check .
 
-sync: .venv/.ready  ## carry edits of the .py into the .ipynb; the text is the source of truth
+sync: $(VENV)/.ready  ## carry edits of the .py into the .ipynb; the text is the source of truth
 	$(BIN)/jupytext --to notebook --update notebooks/*/*.py
 
-lock: .venv/.ready  ## resolve the dependencies anew and pin them with hashes
+lock: $(VENV)/.ready  ## resolve the dependencies anew and pin them with hashes
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --generate-hashes --no-header --upgrade -o requirements.lock
 
 clean:  ## remove what was built, keep the environment
 	rm -rf _build book/_generated data/results/quick .pytest_cache .ruff_cache .hypothesis
 
-.venv/.ready: requirements.lock pyproject.toml
-	@$(PYTHON) -m venv .venv
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet uv==0.13.8
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements.lock
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .

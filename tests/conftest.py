@@ -4,11 +4,11 @@ import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # One thread, since the suite runs two workers; and no concurrent scheduling, in which XLA's CPU thread pool can deadlock
-# on LAPACK calls inside compiled code (seen with QR on two cores).
-os.environ.setdefault(
-    "XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_concurrency_optimized_scheduler=false"
+# on LAPACK calls inside compiled code (seen with QR on two cores). Flags that are given come last, and so prevail.
+os.environ["XLA_FLAGS"] = (
+    "--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_concurrency_optimized_scheduler=false "
+    + os.environ.get("XLA_FLAGS", "")
 )
-
 
 import hypothesis
 import jax

@@ -134,6 +134,7 @@ def test_a_sound_file_is_read(tmp_path):
         ('title = "t"', 'title = " "', r"title=' ' must be a non-empty string"),
         ('title = "t"', 'title = "t"\ncolour = "red"', r"colour"),
         ('title = "t"', 'title = "t"\nschematic = "a drawing"', r"no claims"),
+        ('title = "t"', 'title = "t"\nplan = "later"', r"a plan is for what is to come"),
         ('rule = "r"', 'rule = "r"\n  expected = "not reproduced"', r"needs a why"),
         ('rule = "r"', 'rule = "r"\n  expected = "inconclusive"\n  why = "w"', r"expected may only be"),
         (

@@ -52,7 +52,7 @@ def data_set(s):
 
 def environment():
     """Where and when the committed outputs were made, and what the lock pins."""
-    runs = ["| notebook | date | seconds | commit | device | versions |", "|---|---|--:|---|---|---|"]
+    runs = ["| notebook | run |", "|---|---|"]
     ledgers = [json.loads(path.read_text()) for path in sorted(results_folder("paper").glob("*/*.json"))]
     runs += [run_row(ledger["notebook"], ledger["provenance"]) for ledger in ledgers]
     pins = {}
@@ -75,12 +75,9 @@ def environment():
 
 def run_row(notebook, p):
     commit = f"`{(p['commit'] or 'none')[:10]}`" + (" with changes" if p["dirty"] else "")
-    device = f"{p['device']['cores']} cores, {plain(p['device']['cpu'])}"
     versions = ", ".join(f"{name} {number}" for name, number in p["versions"].items() if number)
-    return (
-        f"| {{doc}}`/notebooks/{notebook}` | {p['date'][:10]} | {p['seconds']:.3g} | {commit} | {device} "
-        f"| {versions}{', float64' if p['x64'] else ''} |"
-    )
+    made = quiet(f"{p['device']['cores']} cores, {p['device']['cpu']}; {versions}{', float64' if p['x64'] else ''}")
+    return f"| {{doc}}`/notebooks/{notebook}` | {p['date'][:10]}, {p['seconds']:.3g} s, commit {commit}<br>{made} |"
 
 
 def size(n_bytes):

@@ -175,14 +175,17 @@ def unprinted():
 
 def changes():
     """Every rule that changed after a first run."""
-    lines = [
-        f"- {section_link(row, f'{TITLES[row.entry.paper]}, {name_of(row.entry)}')}: {plain(claim.statement)} "
-        f"{badge(decision.verdict, extra=claim.extra) if decision else ''}<br>{plain(claim.changed)}"
-        for row in evidence.scorecard("paper")
-        for claim, decision in row.claims
-        if claim.changed
-    ]
-    return "\n".join(lines) or "None so far."
+    of_claims = [(row, claim, decision) for row in evidence.scorecard("paper") for claim, decision in row.claims]
+    changed = [one for one in of_claims if one[1].changed]
+    parts = [f"Of {len(of_claims)} rules, {in_words(len(changed))} changed after a first run."]
+    for paper, members in groupby(changed, key=lambda one: one[0].entry.paper):
+        lines = [
+            f"- {section_link(row, name_of(row.entry))}: {plain(claim.statement)} "
+            f"{badge(decision.verdict, extra=claim.extra) if decision else ''}<br>{plain(claim.changed)}"
+            for row, claim, decision in members
+        ]
+        parts.append(dropdown(f"[{TITLES[paper]}]{{.title}} {quiet(f'{len(lines)} rules')}", "\n".join(lines)))
+    return "\n\n".join(parts)
 
 
 def errata_of(paper):

@@ -139,6 +139,8 @@ def _entry(raw):
         raise ValueError("claims, notebook and anchor come together: all three, or none (state 'not yet')")
     if entry.schematic and claims:
         raise ValueError("a schematic has nothing to reproduce, so no claims")
+    if entry.plan and claims:
+        raise ValueError("a plan is for what is to come: its claims say now how they are decided")
     for claim in claims:
         if not claim.id.startswith(entry.id + "/"):
             raise ValueError(f"claim id {claim.id!r} must start with {entry.id}/")

@@ -58,7 +58,7 @@ plotting.use_style()
 # %% tags=["parameters"]
 profile = "paper"
 
-# %%
+# %% tags=["hide-input"]
 SIZES = {
     "paper": {
         "n_unbiased": 3000, "n_pairs": 1500, "walkers": (2, 4, 8, 16, 32, 64), "n_repeats": 30, "n_tail": 1_000_000,
@@ -108,10 +108,16 @@ RANDOM_WALK = {f"{p}-step random walk": p for p in (1, 2, 3)}
 
 
 def coefficients(n, sigma, alpha, quarter_pi=np.pi / 4):
-    """The first n printed coefficients of the nine kernels; exact if the parameters are fractions."""
+    """The first n printed coefficients of the nine kernels, exact for fractions."""
     of_name = {
-        **{name: lambda k, d=d: pg.alpha_regularised_laplacian(k, sigma, d) for name, d in REGULARISED.items()},
-        **{name: lambda k, p=p: pg.alpha_p_step(k, alpha, p) for name, p in RANDOM_WALK.items()},
+        **{
+            name: lambda k, d=d: pg.alpha_regularised_laplacian(k, sigma, d)
+            for name, d in REGULARISED.items()
+        },
+        **{
+            name: lambda k, p=p: pg.alpha_p_step(k, alpha, p)
+            for name, p in RANDOM_WALK.items()
+        },
         "diffusion": lambda k: pg.alpha_diffusion(k, sigma),
         "inverse cosine": lambda k: pg.alpha_inverse_cosine(k, quarter_pi),
     }
@@ -120,8 +126,14 @@ def coefficients(n, sigma, alpha, quarter_pi=np.pi / 4):
 
 karate = Graph.from_networkx(datasets.graph("karate", fallback=True))
 normalised = {
-    **{name: kernels.regularised_laplacian(karate, sigma, d) * (1 + sigma**2) ** d for name, d in REGULARISED.items()},
-    **{name: kernels.p_step(karate, alpha, p) / (alpha - 1) ** p for name, p in RANDOM_WALK.items()},
+    **{
+        name: kernels.regularised_laplacian(karate, sigma, d) * (1 + sigma**2) ** d
+        for name, d in REGULARISED.items()
+    },
+    **{
+        name: kernels.p_step(karate, alpha, p) / (alpha - 1) ** p
+        for name, p in RANDOM_WALK.items()
+    },
     "diffusion": kernels.diffusion(karate, sigma) * np.exp(sigma**2 / 2),
     "inverse cosine": kernels.inverse_cosine(karate) * np.sqrt(2),
 }
@@ -129,9 +141,12 @@ W = karate.normalised().to_scipy().toarray()
 powers = np.stack([np.linalg.matrix_power(W, i) for i in range(60)])
 printed = coefficients(60, sigma, alpha)
 series = np.stack([np.tensordot(printed[name], powers, axes=1) for name in normalised])
-# Tolerance: 60 terms and an eigendecomposition of 34 nodes, each good to some hundred units of rounding of 1.
+# Tolerance: 60 terms, each good to 34 units of rounding, as is the eigendecomposition.
 tolerance = 60 * 34 * 2.2e-16
-ledger.decide("ugrf/table-1/taylor", evidence.identity(series, np.stack(list(normalised.values())), tolerance))
+ledger.decide(
+    "ugrf/table-1/taylor",
+    evidence.identity(series, np.stack(list(normalised.values())), tolerance),
+)
 
 # %% [markdown]
 # (ugrf-eq-2)=
@@ -144,7 +159,10 @@ ledger.decide("ugrf/table-1/taylor", evidence.identity(series, np.stack(list(nor
 # try it where nothing else helps: weights of both signs on the eight graphs of Figure 2, and coefficients of both signs.
 
 # %%
-real = {name: datasets.graph(name, fallback=True) for name in ("karate", "dolphins", "football", "eurosis")}
+real = {
+    name: datasets.graph(name, fallback=True)
+    for name in ("karate", "dolphins", "football", "eurosis")
+}
 graphs = {
     "Erdős–Rényi, N = 20": nx.gnp_random_graph(20, 0.2, seed=1),
     "Erdős–Rényi, N = 100": nx.gnp_random_graph(100, 0.04, seed=2),
@@ -164,12 +182,20 @@ for i, g in enumerate(graphs.values()):
     of_radius_one = eigenvalues / np.abs(eigenvalues).max()
     for j, a in enumerate(random_series):
         radius = brentq(lambda r, a=a: np.abs(a[1:]) @ r ** np.arange(1, 30) - 1, 0, 2)
-        values = [np.polynomial.Polynomial(a)(c * radius * of_radius_one) for c in (0.99, 2)]
+        values = [
+            np.polynomial.Polynomial(a)(c * radius * of_radius_one) for c in (0.99, 2)
+        ]
         lowest[i, j], indefinite[i, j] = values[0].min(), values[1].min() < 0
-ledger.decide("ugrf/eq-2/positive-semidefinite", evidence.bound(lowest, 0.0, side="above", exact=True), **needs)
+ledger.decide(
+    "ugrf/eq-2/positive-semidefinite",
+    evidence.bound(lowest, 0.0, side="above", exact=True),
+    **needs,
+)
 
 # %% tags=["hide-input"]
-print(f"at twice that radius {indefinite.mean():.0%} of the {indefinite.size} are indefinite")
+print(
+    f"at twice that radius {indefinite.mean():.0%} of the {indefinite.size} are indefinite"
+)
 
 # %% [markdown]
 # (ugrf-thm-2-2)=
@@ -199,35 +225,67 @@ n, eps = 15, np.finfo(float).eps
 exact_series = coefficients(n, Fraction(1, 4), Fraction(20), quarter_pi=Fraction(1))
 eq_5 = {name: pg.f_by_partitions(a) for name, a in exact_series.items()}
 eq_6 = {name: pg.f_by_iteration(a) for name, a in exact_series.items()}
-squares = {name: [sum(f[i - p] * f[p] for p in range(i + 1)) for i in range(n)] for name, f in eq_5.items()}
+squares = {
+    name: [sum(f[i - p] * f[p] for p in range(i + 1)) for i in range(n)]
+    for name, f in eq_5.items()
+}
 
 
 def differences(ours, theirs):
     """Of two dictionaries of sequences of fractions, name by name."""
-    return [float(a - b) for name in theirs for a, b in zip(ours[name], theirs[name], strict=True)]
+    return [
+        float(a - b)
+        for name in theirs
+        for a, b in zip(ours[name], theirs[name], strict=True)
+    ]
 
 
-ledger.decide("ugrf/thm-2.2/explicit-formula", evidence.identity(differences(squares, exact_series), 0.0, eps))
+ledger.decide(
+    "ugrf/thm-2.2/explicit-formula",
+    evidence.identity(differences(squares, exact_series), 0.0, eps),
+)
 
 # %%
-library = {name: modulation.from_taylor([float(a_k) for a_k in a])(np.arange(n)) for name, a in exact_series.items()}
-gaps = np.array(differences(eq_6, eq_5) + differences(library, eq_5))  # f(0) = 1 is the largest value
-ledger.decide("ugrf/thm-2.2/iterative-formula", evidence.identity(gaps, 0.0, tolerance=n * n * eps))
+library = {
+    name: modulation.from_taylor([float(a_k) for a_k in a])(np.arange(n))
+    for name, a in exact_series.items()
+}
+gaps = np.array(
+    differences(eq_6, eq_5) + differences(library, eq_5)
+)  # f(0) = 1 is the largest value
+ledger.decide(
+    "ugrf/thm-2.2/iterative-formula",
+    evidence.identity(gaps, 0.0, tolerance=n * n * eps),
+)
 
 # %%
 base = {name: a[1] for name, a in coefficients(2, Fraction(1, 4), Fraction(20)).items()}
-base |= {name: Fraction(1, 17) for name in REGULARISED} | {name: Fraction(1, 19) for name in RANDOM_WALK}
+base |= {name: Fraction(1, 17) for name in REGULARISED} | {
+    name: Fraction(1, 19) for name in RANDOM_WALK
+}
 in_closed_form = {
-    **{name: [pg.f_regularised_laplacian(k, d) * base[name] ** k for k in range(n)] for name, d in REGULARISED.items()},
-    **{name: [pg.f_p_step(k, p) * base[name] ** k for k in range(n)] for name, p in RANDOM_WALK.items()},
+    **{
+        name: [pg.f_regularised_laplacian(k, d) * base[name] ** k for k in range(n)]
+        for name, d in REGULARISED.items()
+    },
+    **{
+        name: [pg.f_p_step(k, p) * base[name] ** k for k in range(n)]
+        for name, p in RANDOM_WALK.items()
+    },
     "diffusion": [pg.f_diffusion(k) * base["diffusion"] ** k for k in range(n)],
 }
-ledger.decide("ugrf/thm-2.2/closed-forms", evidence.identity(differences(eq_5, in_closed_form), 0.0, eps))
+ledger.decide(
+    "ugrf/thm-2.2/closed-forms",
+    evidence.identity(differences(eq_5, in_closed_form), 0.0, eps),
+)
 
 # %% tags=["hide-input"]
 print("f(0), ..., f(5), with the powers of Table 1 absorbed into W")
 for name, f in eq_5.items():
-    shown = [f_k / (base[name] if name in in_closed_form else 1) ** k for k, f_k in enumerate(f[:6])]
+    shown = [
+        f_k / (base[name] if name in in_closed_form else 1) ** k
+        for k, f_k in enumerate(f[:6])
+    ]
     print(f"{name:>25}: " + ", ".join(map(str, shown)))
 
 
@@ -261,10 +319,20 @@ lines = {}
 for name, f in closed.items():
     height = np.abs(np.asarray(f(steps)) / np.asarray(f(np.arange(1))))
     shown = height > 1e-15
-    (lines[plotting.LABELS[name]],) = ax.plot(steps[shown], height[shown], "o-", color=plotting.COLOURS[name])
+    (lines[plotting.LABELS[name]],) = ax.plot(
+        steps[shown], height[shown], "o-", color=plotting.COLOURS[name]
+    )
 ax.set(yscale="log", xlabel="walk length k", ylabel="|f(k)| / f(0)", ylim=(1e-16, 100))
-two_step = lines.pop(plotting.LABELS["p_step"])  # ends at once, among the others: its name goes above
-ax.text(0.25, 3, plotting.LABELS["p_step"] + " (two points)", color=two_step.get_color(), va="bottom")
+two_step = lines.pop(
+    plotting.LABELS["p_step"]
+)  # ends at once, among the others: its name goes above
+ax.text(
+    0.25,
+    3,
+    plotting.LABELS["p_step"] + " (two points)",
+    color=two_step.get_color(),
+    va="bottom",
+)
 plotting.label_ends(ax, lines)
 plt.show()
 
@@ -286,23 +354,34 @@ plt.show()
 def repeated_features(seed, g, f, n_repeats, n_walks, p_halt):
     """Independent feature matrices, shape (n_repeats, N, N)."""
     nodes = np.tile(np.arange(g.n_nodes), n_repeats)
-    phi = features.walk_features(jax.random.key(seed), g, f, n_walks, p_halt, nodes=nodes)
+    phi = features.walk_features(
+        jax.random.key(seed), g, f, n_walks, p_halt, nodes=nodes
+    )
     return phi.toarray().reshape(n_repeats, g.n_nodes, g.n_nodes)
 
 
 def features_on_karate(seed, f, n_repeats):
-    return repeated_features(seed, karate.normalised(), f, n_repeats, n_walks=16, p_halt=0.2)
+    return repeated_features(
+        seed, karate.normalised(), f, n_repeats, n_walks=16, p_halt=0.2
+    )
 
 
 tame = {name: f for name, f in modulations(1.0).items() if name != "inverse_cosine"}
 left, right = (
-    np.stack([features_on_karate(10 * i + side, f, SIZES["n_unbiased"]) for i, f in enumerate(tame.values())], 1)
+    np.stack(
+        [
+            features_on_karate(10 * i + side, f, SIZES["n_unbiased"])
+            for i, f in enumerate(tame.values())
+        ],
+        1,
+    )
     for side in (0, 1)
 )
 estimates = left @ right.transpose(0, 1, 3, 2)
 on_karate_exact = exact_kernels(karate, 1.0)
 truth = np.stack([on_karate_exact[name] for name in tame])
-truth[np.abs(truth) < 1e-11] = 0.0  # the 2-step kernel of distant nodes is zero; an eigendecomposition leaves 1e-13
+# The 2-step kernel of distant nodes is zero; an eigendecomposition leaves 1e-13.
+truth[np.abs(truth) < 1e-11] = 0.0
 
 
 def twentieth(K):
@@ -311,9 +390,15 @@ def twentieth(K):
     return np.sqrt(diagonal[..., :, None] * diagonal[..., None, :]) / 20
 
 
-matters = np.where(truth == 0, twentieth(truth), np.minimum(twentieth(truth), np.abs(truth)))
+matters = np.where(
+    truth == 0, twentieth(truth), np.minimum(twentieth(truth), np.abs(truth))
+)
 on_karate = {"requires": ["karate"], "fallbacks": datasets.fallbacks()}
-ledger.decide("ugrf/thm-2.1/unbiased-karate", evidence.unbiased(estimates, truth, matters), **on_karate)
+ledger.decide(
+    "ugrf/thm-2.1/unbiased-karate",
+    evidence.unbiased(estimates, truth, matters),
+    **on_karate,
+)
 
 # %% [markdown]
 # The inverse cosine needs another test. Its estimates have no variance, as [shown below](ugrf-heavy-tail), and a $t$-statistic
@@ -323,9 +408,14 @@ ledger.decide("ugrf/thm-2.1/unbiased-karate", evidence.unbiased(estimates, truth
 # %%
 first_steps = modulation.inverse_cosine()(np.arange(30))
 cut = modulation.from_values(first_steps)
-cosines = features_on_karate(30, cut, SIZES["n_unbiased"]) @ features_on_karate(31, cut, SIZES["n_unbiased"]).transpose(0, 2, 1)
-cut_kernel = kernels.power_series(karate.normalised(), np.convolve(first_steps, first_steps))
-print(f"cutting moves the kernel by at most {np.abs(cut_kernel - on_karate_exact['inverse_cosine']).max():.1e}")
+cosines = features_on_karate(30, cut, SIZES["n_unbiased"]) @ features_on_karate(
+    31, cut, SIZES["n_unbiased"]
+).transpose(0, 2, 1)
+cut_kernel = kernels.power_series(
+    karate.normalised(), np.convolve(first_steps, first_steps)
+)
+moved = np.abs(cut_kernel - on_karate_exact["inverse_cosine"]).max()
+print(f"cutting moves the kernel by at most {moved:.1e}")
 of_cosine = evidence.unbiased(cosines, cut_kernel, twentieth(cut_kernel))
 ledger.decide("ugrf/thm-2.1/unbiased-inverse-cosine", of_cosine, **on_karate)
 
@@ -334,14 +424,22 @@ off = np.concatenate([estimates - truth, (cosines - cut_kernel)[:, None]], axis=
 spread = off.std(axis=0, ddof=1) / np.sqrt(len(off))
 t = (off.mean(axis=0)[spread > 0] / spread[spread > 0]).ravel()
 fig, ax = plt.subplots(figsize=(6.4, 3.0))
-ax.hist(t, bins=np.linspace(-4.5, 4.5, 46), density=True, color=plotting.COLOURS["orthogonal"], alpha=0.45)
+ax.hist(
+    t,
+    bins=np.linspace(-4.5, 4.5, 46),
+    density=True,
+    color=plotting.COLOURS["orthogonal"],
+    alpha=0.45,
+)
 grid = np.linspace(-4.5, 4.5, 200)
 ax.plot(grid, stats.norm.pdf(grid), color=plotting.INK)
 ax.set(xlabel="(mean - truth) / standard error", ylabel="density")
 plt.show()
 
 # %% tags=["hide-input"]
-print(f"root mean square {np.sqrt(np.mean(t**2)):.3f}, largest {np.abs(t).max():.2f}, over {t.size} entries")
+print(
+    f"root mean square {np.sqrt(np.mean(t**2)):.3f}, largest {np.abs(t).max():.2f}, over {t.size} entries"
+)
 
 # %% [markdown]
 # The theorem is about *pairs*: any $f_1, f_2$ with $f_1 * f_2 = \alpha$. Choose $f_2$ as you like, as long as
@@ -356,8 +454,9 @@ print(f"root mean square {np.sqrt(np.mean(t**2)):.3f}, largest {np.abs(t).max():
 
 # %%
 
+
 def shared_out(name, sigma, share):
-    """f2 with the fraction ``share`` of a kernel's exponent; one half is the symmetric modulation."""
+    """f2 with the fraction ``share`` of a kernel's exponent; one half is symmetric."""
     if share == 0:
         return modulation.lazy()
     if name == "regularised_laplacian":
@@ -379,19 +478,28 @@ choices = {
     "another kernel": lambda name: modulation.diffusion(2.0),
 }
 two_kernels = ("diffusion", "regularised_laplacian")
-pairs = {(name, choice): pair(name, 1.0, f2(name)) for name in two_kernels for choice, f2 in choices.items()}
+pairs = {
+    (name, choice): pair(name, 1.0, f2(name))
+    for name in two_kernels
+    for choice, f2 in choices.items()
+}
 pair_estimates = np.stack(
     [
-        features_on_karate(40, f1, SIZES["n_pairs"]) @ features_on_karate(41, f2, SIZES["n_pairs"]).transpose(0, 2, 1)
+        features_on_karate(40, f1, SIZES["n_pairs"])
+        @ features_on_karate(41, f2, SIZES["n_pairs"]).transpose(0, 2, 1)
         for f1, f2 in tqdm(pairs.values(), desc="pairs", leave=False)
     ],
     axis=1,
 )
 pair_truth = np.stack([on_karate_exact[name] for name, _ in pairs])
-Q = np.linalg.qr(np.random.default_rng(42).standard_normal((karate.n_nodes, karate.n_nodes)))[0]
+Q = np.linalg.qr(
+    np.random.default_rng(42).standard_normal((karate.n_nodes, karate.n_nodes))
+)[0]
 asymmetric = [choice != "symmetric" for _, choice in pairs]
 row_norms = np.linalg.norm(pair_truth[asymmetric], axis=-1, keepdims=True)
-of_pairs = evidence.unbiased(pair_estimates[:, asymmetric] @ Q, pair_truth[asymmetric] @ Q, row_norms / 20)
+of_pairs = evidence.unbiased(
+    pair_estimates[:, asymmetric] @ Q, pair_truth[asymmetric] @ Q, row_norms / 20
+)
 ledger.decide("ugrf/thm-2.1/unbiased-asymmetric", of_pairs, **on_karate)
 
 # %% [markdown]
@@ -405,12 +513,19 @@ ledger.decide("ugrf/thm-2.1/unbiased-asymmetric", of_pairs, **on_karate)
 # %%
 constant_f2 = modulation.from_values(np.ones(2000))
 f1, f2 = pair("diffusion", 1.0, constant_f2)
-means = [kernels.power_series(karate.normalised(), f(np.arange(n))) for n in (500, 1000) for f in (f1, f2)]
+means = [
+    kernels.power_series(karate.normalised(), f(np.arange(n)))
+    for n in (500, 1000)
+    for f in (f1, f2)
+]
 limit = means[2] @ means[3]
-print(f"change of the mean from 500 to 1000 steps: {np.abs(limit - means[0] @ means[1]).max():.1e}")
+change = np.abs(limit - means[0] @ means[1]).max()
+print(f"change of the mean from 500 to 1000 steps: {change:.1e}")
 decision = evidence.identity(limit, on_karate_exact["diffusion"], tolerance=1e-10)
-why = "A condition is missing: the series of f_1 and of f_2 must both converge absolutely at the spectral radius."
-ledger.decide("ugrf/thm-2.1/missing-condition", evidence.erratum(decision, why), **on_karate)
+why = "A condition is missing: both series must converge absolutely at the spectral radius."
+ledger.decide(
+    "ugrf/thm-2.1/missing-condition", evidence.erratum(decision, why), **on_karate
+)
 
 # %% [markdown]
 # (ugrf-shared-walks)=
@@ -430,21 +545,38 @@ ledger.decide("ugrf/thm-2.1/missing-condition", evidence.erratum(decision, why),
 
 # %%
 shared = left @ left.transpose(0, 1, 3, 2)
-moments = [theory.walk_feature_moments(karate.normalised(), f, 16, 0.2) for f in tame.values()]
+moments = [
+    theory.walk_feature_moments(karate.normalised(), f, 16, 0.2) for f in tame.values()
+]
 bias = np.stack([(square - mean**2).sum(axis=1) for mean, square in moments])
-diagonal, kernel_diagonal = (np.diagonal(a, axis1=-2, axis2=-1) for a in (shared, truth))
-on_diagonal = evidence.unbiased(diagonal, kernel_diagonal + bias, bias.max(axis=1, keepdims=True))
+diagonal, kernel_diagonal = (
+    np.diagonal(a, axis1=-2, axis2=-1) for a in (shared, truth)
+)
+on_diagonal = evidence.unbiased(
+    diagonal, kernel_diagonal + bias, bias.max(axis=1, keepdims=True)
+)
 ledger.decide("ugrf/extra-shared-walks/diagonal", on_diagonal, **on_karate)
 
 # %%
 above = np.triu_indices(karate.n_nodes, 1)
 off_diagonal = shared[:, :, *above], truth[:, *above], twentieth(truth)[:, *above]
-ledger.decide("ugrf/extra-shared-walks/off-diagonal", evidence.unbiased(*off_diagonal), **on_karate)
+ledger.decide(
+    "ugrf/extra-shared-walks/off-diagonal",
+    evidence.unbiased(*off_diagonal),
+    **on_karate,
+)
 
 # %% tags=["hide-input"]
-for name, measured, predicted, true in zip(tame, diagonal.mean(axis=0), bias, kernel_diagonal, strict=True):
-    found, expected = 100 * (measured - true).mean() / true.mean(), 100 * predicted.mean() / true.mean()
-    print(f"{plotting.LABELS[name]:>17}: diagonal too large by {found:.3f} %, predicted {expected:.3f} %")
+for name, measured, predicted, true in zip(
+    tame, diagonal.mean(axis=0), bias, kernel_diagonal, strict=True
+):
+    found, expected = (
+        100 * (measured - true).mean() / true.mean(),
+        100 * predicted.mean() / true.mean(),
+    )
+    print(
+        f"{plotting.LABELS[name]:>17}: diagonal too large by {found:.3f} %, predicted {expected:.3f} %"
+    )
 
 # %% [markdown]
 # (ugrf-fig-2)=
@@ -463,19 +595,25 @@ walkers = np.array(SIZES["walkers"])
 # %%
 def frobenius_errors(seed, g, f, kernel, n_walks):
     """Relative Frobenius errors of independent estimates of one kernel."""
-    # Single precision halves the time of the dense products; it moves errors of a hundredth by a millionth.
+    # Single precision halves the time of the products; it moves errors by a millionth.
     left, right = (
-        repeated_features(s, g.normalised(), f, SIZES["n_repeats"], n_walks, p_halt=0.1).astype(np.float32)
+        repeated_features(
+            s, g.normalised(), f, SIZES["n_repeats"], n_walks, p_halt=0.1
+        ).astype(np.float32)
         for s in (seed, seed + 1)
     )
-    return np.array([np.linalg.norm(a @ b.T - kernel) for a, b in zip(left, right, strict=True)]) / np.linalg.norm(kernel)
+    return np.array(
+        [np.linalg.norm(a @ b.T - kernel) for a, b in zip(left, right, strict=True)]
+    ) / np.linalg.norm(kernel)
 
 
 errors = np.empty((len(graphs), len(closed), SIZES["n_repeats"], len(walkers)))
 for i, g in enumerate(tqdm(graphs.values(), desc="graphs", leave=False)):
     for j, (name, kernel) in enumerate(exact_kernels(g, sigma).items()):
         for m, n_walks in enumerate(walkers):
-            errors[i, j, :, m] = frobenius_errors(1000 * i + 100 * j + 2 * m + 100, g, closed[name], kernel, int(n_walks))
+            errors[i, j, :, m] = frobenius_errors(
+                1000 * i + 100 * j + 2 * m + 100, g, closed[name], kernel, int(n_walks)
+            )
 
 # %%
 by_repeat = errors.transpose(2, 0, 1, 3)
@@ -489,37 +627,66 @@ ledger.decide("ugrf/fig-2/error-decreases", decreases, **needs)
 
 # %%
 wild = np.array([name == "inverse_cosine" for name in exact])
-ledger.decide("ugrf/fig-2/small-with-modest-m", evidence.bound(by_repeat[:, :, ~wild, -1], 0.1), **needs)
+ledger.decide(
+    "ugrf/fig-2/small-with-modest-m",
+    evidence.bound(by_repeat[:, :, ~wild, -1], 0.1),
+    **needs,
+)
 
 # %%
-ledger.decide("ugrf/fig-2/small-inverse-cosine", evidence.bound(by_repeat[:, :, wild, -1], 0.1), **needs)
+ledger.decide(
+    "ugrf/fig-2/small-inverse-cosine",
+    evidence.bound(by_repeat[:, :, wild, -1], 0.1),
+    **needs,
+)
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Relative Frobenius error of the four kernels on eight graphs against the number of walkers per node. Bands: one standard error of the mean over ten repeats. Dotted: the power -1/2.", "name": "fig-ugrf-kernels"}, "image": {"alt": "Eight log-log panels, one a graph. In each, four nearly parallel lines fall with slope -1/2: the inverse cosine highest, the two-step walk, the diffusion and the regularised Laplacian below."}}
 fig, axes = plt.subplots(2, 4, figsize=(9.6, 5.2), sharex=True, sharey=True)
 for panel, (ax, title) in enumerate(zip(axes.flat, graphs, strict=True)):
-    lines = {plotting.LABELS[n]: plotting.band(ax, walkers, errors[panel, j, :10], n) for j, n in enumerate(exact)}
-    ax.plot(walkers, 0.3 * (walkers / walkers[0]) ** -0.5, ":", color=plotting.INK, linewidth=1)
+    lines = {
+        plotting.LABELS[n]: plotting.band(ax, walkers, errors[panel, j, :10], n)
+        for j, n in enumerate(exact)
+    }
+    ax.plot(
+        walkers,
+        0.3 * (walkers / walkers[0]) ** -0.5,
+        ":",
+        color=plotting.INK,
+        linewidth=1,
+    )
     ax.set(xscale="log", yscale="log", title=title)
     ax.set_xticks(walkers, [str(m) for m in walkers])
     ax.minorticks_off()
-fig.legend(lines.values(), lines, loc="outside upper center", ncols=4, labelcolor="linecolor")
+fig.legend(
+    lines.values(), lines, loc="outside upper center", ncols=4, labelcolor="linecolor"
+)
 fig.supxlabel("walkers per node", fontsize=10)
 fig.supylabel("relative Frobenius error", fontsize=10)
 plt.show()
 
 # %% tags=["hide-input"]
 for name, of_kernel in zip(exact, errors[..., -1].mean(axis=2).T, strict=True):
-    print(f"{plotting.LABELS[name]:>17} at {walkers[-1]} walkers: mean error {of_kernel.min():.4f} to {of_kernel.max():.4f}")
+    print(
+        f"{plotting.LABELS[name]:>17} at {walkers[-1]} walkers: mean error {of_kernel.min():.4f} to {of_kernel.max():.4f}"
+    )
 
 # %% [markdown]
 # (ugrf-rate)=
 # **At which rate?** The paper prints none. Monte Carlo's is one over the square root of the number of walkers.
 
 # %%
-ledger.decide("ugrf/extra-rate/three-kernels", evidence.slope(walkers, by_repeat[:, :, ~wild], -0.5, 0.1), **needs)
+ledger.decide(
+    "ugrf/extra-rate/three-kernels",
+    evidence.slope(walkers, by_repeat[:, :, ~wild], -0.5, 0.1),
+    **needs,
+)
 
 # %%
-ledger.decide("ugrf/extra-rate/inverse-cosine", evidence.slope(walkers, by_repeat[:, :, wild], -0.5, 0.1), **needs)
+ledger.decide(
+    "ugrf/extra-rate/inverse-cosine",
+    evidence.slope(walkers, by_repeat[:, :, wild], -0.5, 0.1),
+    **needs,
+)
 
 # %% [markdown]
 # (ugrf-heavy-tail)=
@@ -543,7 +710,10 @@ ledger.decide("ugrf/extra-rate/inverse-cosine", evidence.slope(walkers, by_repea
 # %%
 far = np.arange(1000, 2001)
 product = far**1.5 * np.abs(modulation.inverse_cosine()(far))
-ledger.decide("ugrf/extra-heavy-tail/modulation", evidence.identity(4 * product * far - far, 0.0, tolerance=1.0))
+ledger.decide(
+    "ugrf/extra-heavy-tail/modulation",
+    evidence.identity(4 * product * far - far, 0.0, tolerance=1.0),
+)
 
 # %% [markdown]
 # Simulated: single walks on karate ($\sigma = 1$, $p = 0.2$), the largest entry of each one's feature, and Hill's estimate of the
@@ -553,23 +723,42 @@ ledger.decide("ugrf/extra-heavy-tail/modulation", evidence.identity(4 * product 
 tails = {}
 starts = np.arange(SIZES["n_tail"]) % karate.n_nodes
 for name, f in modulations(1.0).items():
-    phi = features.walk_features(jax.random.key(50), karate.normalised(), f, 1, 0.2, nodes=starts).to_scipy()
-    tails[name] = np.sort(abs(phi).max(axis=1).toarray().ravel() / abs(f(np.arange(1))[0]))[::-1]
+    phi = features.walk_features(
+        jax.random.key(50), karate.normalised(), f, 1, 0.2, nodes=starts
+    ).to_scipy()
+    tails[name] = np.sort(
+        abs(phi).max(axis=1).toarray().ravel() / abs(f(np.arange(1))[0])
+    )[::-1]
 n_top = SIZES["n_tail"] // 1000
 largest = tails["inverse_cosine"]
 hill = 1 / np.log(largest[:n_top] / largest[n_top]).mean()
-ledger.decide("ugrf/extra-heavy-tail/tail-index", evidence.bound(hill, 2.0, se=hill / np.sqrt(n_top)), **on_karate)
+ledger.decide(
+    "ugrf/extra-heavy-tail/tail-index",
+    evidence.bound(hill, 2.0, se=hill / np.sqrt(n_top)),
+    **on_karate,
+)
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "How often the largest entry of a single walk's feature exceeds x times f(0), karate, p = 0.2. Dotted: the powers -1 and -2; a tail above slope -2 has no variance.", "name": "fig-tails"}, "image": {"alt": "Log-log survival curves. Diffusion and the two-step walk stop at a bounded value, the regularised Laplacian falls steeply, the inverse cosine runs on parallel to slope minus one."}}
 fig, ax = plt.subplots(figsize=(6.4, 3.4))
 share = np.arange(1, SIZES["n_tail"] + 1) / SIZES["n_tail"]
 thinned = np.unique(np.geomspace(1, SIZES["n_tail"], 400).astype(int)) - 1
 for name, height in tails.items():
-    ax.plot(height[thinned], share[thinned], color=plotting.COLOURS[name], drawstyle="steps-pre")
+    ax.plot(
+        height[thinned],
+        share[thinned],
+        color=plotting.COLOURS[name],
+        drawstyle="steps-pre",
+    )
 x = np.array([3.0, 300.0])
 for power in (1, 2):
     ax.plot(x, 3e-3 * (x / 3) ** -power, ":", color=plotting.INK, linewidth=1)
-ax.set(xscale="log", yscale="log", xlabel="x", ylabel="P(largest entry > x f(0))", ylim=(0.5 / SIZES["n_tail"], 2))
+ax.set(
+    xscale="log",
+    yscale="log",
+    xlabel="x",
+    ylabel="P(largest entry > x f(0))",
+    ylim=(0.5 / SIZES["n_tail"], 2),
+)
 ax.set_xlim(0.3, 1e4)
 fig.legend(
     [plt.Line2D([], [], color=plotting.COLOURS[n]) for n in tails], [plotting.LABELS[n] for n in tails],
@@ -579,13 +768,24 @@ plt.show()
 
 # %% tags=["hide-input"]
 for name, height in tails.items():
-    index = 1 / np.log(height[:n_top] / height[n_top]).mean() if height[0] > height[n_top] * (1 + 1e-9) else np.inf
-    print(f"{plotting.LABELS[name]:>17}: largest of all {height[0]:9.1f}, tail index {index:.2f}")
+    index = (
+        1 / np.log(height[:n_top] / height[n_top]).mean()
+        if height[0] > height[n_top] * (1 + 1e-9)
+        else np.inf
+    )
+    print(
+        f"{plotting.LABELS[name]:>17}: largest of all {height[0]:9.1f}, tail index {index:.2f}"
+    )
 steps = np.arange(401)
-print("\nsum of f(k)^2 (1 - p)^-k over f(0)^2, p = 0.1, counting   50, 100, 200, 400 steps")
+print(
+    "\nsum of f(k)^2 (1 - p)^-k over f(0)^2, p = 0.1, counting   50, 100, 200, 400 steps"
+)
 for name, f in closed.items():
     terms = np.cumsum(f(steps) ** 2 * 0.9**-steps) / f(steps)[0] ** 2
-    print(f"{plotting.LABELS[name]:>17}: " + ", ".join(f"{terms[n]:.5g}" for n in (50, 100, 200, 400)))
+    print(
+        f"{plotting.LABELS[name]:>17}: "
+        + ", ".join(f"{terms[n]:.5g}" for n in (50, 100, 200, 400))
+    )
 
 # %% [markdown]
 # This is why nothing firm can be said of the inverse cosine in Figure 2, neither of its rate nor of its size. With such a
@@ -605,14 +805,35 @@ for name, f in closed.items():
 
 # %%
 squared = ((pair_estimates - pair_truth) ** 2).sum(axis=(2, 3))
-expected = np.array([theory.walk_gram_mse(karate.normalised(), f1, f2, 16, 0.2, 200) for f1, f2 in pairs.values()])
-ledger.decide("ugrf/extra-pairs/formula", evidence.unbiased(squared, expected, expected / 10), **on_karate)
+expected = np.array(
+    [
+        theory.walk_gram_mse(karate.normalised(), f1, f2, 16, 0.2, 200)
+        for f1, f2 in pairs.values()
+    ]
+)
+ledger.decide(
+    "ugrf/extra-pairs/formula",
+    evidence.unbiased(squared, expected, expected / 10),
+    **on_karate,
+)
 
 # %% tags=["hide-input"]
-print("expected squared error over that of the symmetric pair (karate, sigma = 1, p = 0.2, 16 walks)")
+print(
+    "expected squared error over that of the symmetric pair (karate, sigma = 1, p = 0.2, 16 walks)"
+)
 for choice in choices:
-    ratios = [expected[list(pairs).index((n, choice))] / expected[list(pairs).index((n, "symmetric"))] for n in two_kernels]
-    print(f"{choice:>20}: " + ", ".join(f"{plotting.LABELS[n]} {r:.2f}" for n, r in zip(two_kernels, ratios, strict=True)))
+    ratios = [
+        expected[list(pairs).index((n, choice))]
+        / expected[list(pairs).index((n, "symmetric"))]
+        for n in two_kernels
+    ]
+    print(
+        f"{choice:>20}: "
+        + ", ".join(
+            f"{plotting.LABELS[n]} {r:.2f}"
+            for n, r in zip(two_kernels, ratios, strict=True)
+        )
+    )
 
 # %% [markdown]
 # One thing can be proved in two lines. Write the pair as $f_1 = f * e^{-g}$ and $f_2 = f * e^{g}$, with exponentials of sequences under
@@ -624,7 +845,7 @@ for choice in choices:
 
 # %%
 def exponential_of(g, n):
-    """The first n terms of exp(g) under convolution, for g(0) = 0: n e(n) = sum_k k g(k) e(n - k)."""
+    """The first n terms of exp(g), g(0) = 0: n e(n) = sum_k k g(k) e(n - k)."""
     e = np.zeros(n)
     e[0] = 1
     for i in range(1, n):
@@ -636,18 +857,27 @@ def exponential_of(g, n):
 def error_of_pair(graph, name, sigma, g, n=30):
     """Expected squared error of the pair at g (16 walks, p = 0.2), counting n steps."""
     f = shared_out(name, sigma, 0.5)(np.arange(n))
-    pair = [modulation.from_values(np.convolve(f, exponential_of(sign * g, n))[:n]) for sign in (-1, 1)]
+    pair = [
+        modulation.from_values(np.convolve(f, exponential_of(sign * g, n))[:n])
+        for sign in (-1, 1)
+    ]
     return theory.walk_gram_mse(graph.normalised(), *pair, 16, 0.2, n)
 
 
 def hessian(graph, name, sigma, step=1e-3):
-    """Second derivatives in g(1), ..., g(6) by central differences; the function is even, which halves the work."""
+    """Second derivatives in g(1), ..., g(6) by central differences of an even function."""
     e, centre = step * np.eye(7)[1:], error_of_pair(graph, name, sigma, np.zeros(7))
 
     def value(g):
         return error_of_pair(graph, name, sigma, g) / centre
 
-    H = [[(value(a + b) - value(a - b)) / (2 * step**2) if i <= j else 0 for j, b in enumerate(e)] for i, a in enumerate(e)]
+    H = [
+        [
+            (value(a + b) - value(a - b)) / (2 * step**2) if i <= j else 0
+            for j, b in enumerate(e)
+        ]
+        for i, a in enumerate(e)
+    ]
     return np.triu(H) + np.triu(H, 1).T
 
 
@@ -665,7 +895,9 @@ smallest = {
 }
 least = min(smallest, key=smallest.get)
 print(f"smallest eigenvalue {smallest[least]:.3f}, of {least}")
-lowest = evidence.bound(np.array(list(smallest.values())), 0.0, side="above", exact=True)
+lowest = evidence.bound(
+    np.array(list(smallest.values())), 0.0, side="above", exact=True
+)
 ledger.decide("ugrf/extra-pairs/symmetric-local-minimum", lowest, **on_karate)
 
 # %% [markdown]
@@ -682,8 +914,14 @@ def error_with(c, n_terms):
 
 
 threshold = np.sqrt(1 - 0.2)
-growth = {c: error_with(c * threshold, 120) / error_with(c * threshold, 60) for c in (0.9, 1.1)}
-print("120 steps over 60: " + ", ".join(f"{g:.4g} at {c:g} of the threshold" for c, g in growth.items()))
+growth = {
+    c: error_with(c * threshold, 120) / error_with(c * threshold, 60)
+    for c in (0.9, 1.1)
+}
+print(
+    "120 steps over 60: "
+    + ", ".join(f"{g:.4g} at {c:g} of the threshold" for c, g in growth.items())
+)
 grows = evidence.bound(growth[1.1], 10, side="above", exact=True, unit="times")
 ledger.decide("ugrf/extra-pairs/bad-partner", grows, **on_karate)
 
@@ -692,15 +930,28 @@ fig, (ax, right_ax) = plt.subplots(1, 2, figsize=(8.0, 3.2))
 fractions = np.linspace(0, 1, SIZES["n_shares"])
 for name in two_kernels:
     bowl = [
-        theory.walk_gram_mse(karate.normalised(), *pair(name, 1.0, shared_out(name, 1.0, s)), 16, 0.2, 120)
+        theory.walk_gram_mse(
+            karate.normalised(),
+            *pair(name, 1.0, shared_out(name, 1.0, s)),
+            16,
+            0.2,
+            120,
+        )
         for s in fractions
     ]
-    ax.plot(fractions, np.array(bowl) / bowl[len(bowl) // 2], color=plotting.COLOURS[name], label=plotting.LABELS[name])
+    ax.plot(
+        fractions,
+        np.array(bowl) / bowl[len(bowl) // 2],
+        color=plotting.COLOURS[name],
+        label=plotting.LABELS[name],
+    )
 ax.set(xlabel="share of f2", ylabel="squared error, over symmetric")
 ax.legend(labelcolor="linecolor")
 c = np.linspace(-0.85, 0.88, 3 * SIZES["n_shares"])
 symmetric = expected[list(pairs).index(("diffusion", "symmetric"))]
-right_ax.plot(c, [error_with(x, 200) / symmetric for x in c], color=plotting.COLOURS["diffusion"])
+right_ax.plot(
+    c, [error_with(x, 200) / symmetric for x in c], color=plotting.COLOURS["diffusion"]
+)
 right_ax.axvline(threshold, ls=":", color=plotting.INK)
 right_ax.set(xlabel="c, for f2 = (1, c)", yscale="log")
 right_ax.set_xticks([-0.8, -0.4, 0, 0.4, 0.8])
@@ -720,13 +971,19 @@ ensembles = [(m, p) for m in (1, 16, 16 * karate.n_nodes) for p in (0.1, 0.5)]
 batch = {(m, p): modulation.batch_size(m, p, delta) for m, p in ensembles}
 shorter = np.stack(
     [
-        walk_lengths.draw(jax.random.key(60 + i), SIZES["n_batches"], m, p).values.max(axis=1) < batch[m, p]
+        walk_lengths.draw(jax.random.key(60 + i), SIZES["n_batches"], m, p).values.max(
+            axis=1
+        )
+        < batch[m, p]
         for i, (m, p) in enumerate(ensembles)
     ],
     axis=1,
 )
 probability = np.array([(1 - (1 - p) ** b) ** m for (m, p), b in batch.items()])
-ledger.decide("ugrf/eq-18/probability", evidence.unbiased(shorter.astype(float), probability, 0.05))
+ledger.decide(
+    "ugrf/eq-18/probability",
+    evidence.unbiased(shorter.astype(float), probability, 0.05),
+)
 
 # %% [markdown]
 # Eq. 18 solves for the least such $b$, exactly, and then with an approximation that is linear in $\log m$. We search for it instead,
@@ -736,22 +993,38 @@ ledger.decide("ugrf/eq-18/probability", evidence.unbiased(shorter.astype(float),
 # %%
 def least_batch(m, p, delta):
     """The least b for which m walks are all shorter with probability 1 - delta."""
-    return next(b for b in itertools.count(1) if m * np.log1p(-((1 - p) ** b)) >= np.log1p(-delta))
+    return next(
+        b
+        for b in itertools.count(1)
+        if m * np.log1p(-((1 - p) ** b)) >= np.log1p(-delta)
+    )
 
 
 cases = list(itertools.product([10**i for i in range(9)], (0.1, 0.5), (0.1, 0.01)))
 searched = np.array([least_batch(*case) for case in cases])
 formula = np.array([modulation.batch_size(*case) for case in cases])
-ledger.decide("ugrf/eq-18/exact", evidence.bound(np.abs(formula - searched), 0, exact=True, unit="steps"))
+ledger.decide(
+    "ugrf/eq-18/exact",
+    evidence.bound(np.abs(formula - searched), 0, exact=True, unit="steps"),
+)
 
 # %%
-approximate = np.array([int(np.ceil(pg.batch_size_approximation(*case))) for case in cases])
-ledger.decide("ugrf/eq-18/logarithm", evidence.bound(np.abs(approximate - searched), 1, exact=True, unit="steps"))
+approximate = np.array(
+    [int(np.ceil(pg.batch_size_approximation(*case))) for case in cases]
+)
+ledger.decide(
+    "ugrf/eq-18/logarithm",
+    evidence.bound(np.abs(approximate - searched), 1, exact=True, unit="steps"),
+)
 
 # %% tags=["hide-input"]
 for (m, p), b in batch.items():
-    print(f"m = {m:3}, p = {p}: b = {b:3}, walks all shorter with probability {(1 - (1 - p) ** b) ** m:.3f}")
-print(f"16 walks from each of a million nodes, p = 0.1: b = {modulation.batch_size(16 * 10**6, 0.1, delta)}")
+    print(
+        f"m = {m:3}, p = {p}: b = {b:3}, walks all shorter with probability {(1 - (1 - p) ** b) ** m:.3f}"
+    )
+print(
+    f"16 walks from each of a million nodes, p = 0.1: b = {modulation.batch_size(16 * 10**6, 0.1, delta)}"
+)
 
 # %% [markdown]
 # (ugrf-reduction)=
@@ -766,10 +1039,15 @@ print(f"16 walks from each of a million nodes, p = 0.1: b = {modulation.batch_si
 # %%
 WAYS = {
     "gaussian": lambda key, phi, n: reduction.johnson_lindenstrauss(key, phi, n),
-    "sparse": lambda key, phi, n: reduction.johnson_lindenstrauss(key, phi, n, kind="sparse"),
+    "sparse": lambda key, phi, n: reduction.johnson_lindenstrauss(
+        key, phi, n, kind="sparse"
+    ),
     "anchors": lambda key, phi, n: reduction.anchor_points(key, phi, n),
 }
-column, reduced = list(tame).index("diffusion"), np.empty((SIZES["n_projections"], 3, 34, 34))
+column, reduced = (
+    list(tame).index("diffusion"),
+    np.empty((SIZES["n_projections"], 3, 34, 34)),
+)
 keys = jax.random.split(jax.random.key(75), SIZES["n_projections"])
 for repeat, key in enumerate(tqdm(keys, desc="projections", leave=False)):
     for i, way in enumerate(WAYS.values()):
@@ -797,38 +1075,72 @@ graph = Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()
 squares, narrow_errors, whole_error, predicted, rank = {}, {}, {}, {}, {}
 for s, of_sigma in enumerate((1.0, 4.0)):
     kernel, f = kernels.diffusion(graph, of_sigma), modulation.diffusion(of_sigma)
-    pair = [features.walk_features(jax.random.key(76 + 2 * s + side), graph, f, 16, 0.1) for side in (0, 1)]
+    pair = [
+        features.walk_features(jax.random.key(76 + 2 * s + side), graph, f, 16, 0.1)
+        for side in (0, 1)
+    ]
     whole = (pair[0].matrix @ pair[1].T).toarray()
     norm = np.linalg.norm(kernel)
-    rank[of_sigma], whole_error[of_sigma] = np.trace(kernel) ** 2 / norm**2, np.linalg.norm(whole - kernel) / norm
+    rank[of_sigma], whole_error[of_sigma] = (
+        np.trace(kernel) ** 2 / norm**2,
+        np.linalg.norm(whole - kernel) / norm,
+    )
     added = np.prod([np.sum(phi.matrix.data**2) for phi in pair]) + np.sum(whole**2)
     predicted[of_sigma] = added / np.array(widths) / norm**2
     squares[of_sigma], narrow_errors[of_sigma] = np.empty((2, n_draws, 3, len(widths)))
     for draw in tqdm(range(n_draws), desc="widths", leave=False):
         for i, way in enumerate(WAYS.values()):
             for j, n in enumerate(widths):
-                one, other = (way(jax.random.key(1000 * s + draw), phi, n) for phi in pair)
+                one, other = (
+                    way(jax.random.key(1000 * s + draw), phi, n) for phi in pair
+                )
                 estimate = one @ other.T
                 estimate = estimate.toarray() if sp.issparse(estimate) else estimate
-                squares[of_sigma][draw, i, j] = np.sum((estimate - whole) ** 2) / norm**2
-                narrow_errors[of_sigma][draw, i, j] = np.linalg.norm(estimate - kernel) / norm
+                squares[of_sigma][draw, i, j] = (
+                    np.sum((estimate - whole) ** 2) / norm**2
+                )
+                narrow_errors[of_sigma][draw, i, j] = (
+                    np.linalg.norm(estimate - kernel) / norm
+                )
 needs = {"requires": [name], "fallbacks": datasets.fallbacks()}
 of_gaussian = np.stack([one[:, 0] for one in squares.values()], axis=1)
 theirs = np.stack(list(predicted.values()))
-ledger.decide("ugrf/extra-reduction/formula", evidence.unbiased(of_gaussian, theirs, theirs / 2), **needs)
+ledger.decide(
+    "ugrf/extra-reduction/formula",
+    evidence.unbiased(of_gaussian, theirs, theirs / 2),
+    **needs,
+)
 
 # %%
 quarter = [abs(4 * n - graph.n_nodes) < 4 for n in widths].index(True)
 times = narrow_errors[1.0][:, :, quarter] / whole_error[1.0]
-ledger.decide("ugrf/extra-reduction/price", evidence.bound(times, 10, side="above", unit="times"), **needs)
+ledger.decide(
+    "ugrf/extra-reduction/price",
+    evidence.bound(times, 10, side="above", unit="times"),
+    **needs,
+)
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Relative Frobenius error of the diffusion kernel on eurosis (N = 1272) from one pair of features, 16 walkers, against the number of columns kept. Bands: one standard error of the mean over draws of the projection. Dotted: all columns, that is, what the walks alone get wrong.", "name": "fig-reduction"}, "image": {"alt": "Two log-log panels. In each, three lines fall together towards a dotted horizontal line. At left, sigma = 1, they end a factor of ten above it, at an error of about one; at right, sigma = 4, they nearly reach it."}}
 fig, axes = plt.subplots(1, 2, figsize=(8.6, 3.4), sharey=True)
 for ax, (of_sigma, error) in zip(axes, narrow_errors.items(), strict=True):
-    dashes = {"gaussian": "-", "sparse": "--", "anchors": "-"}  # the two projections lie on each other
-    lines = {plotting.LABELS[w]: plotting.band(ax, widths, error[:, i], w, marker="o", ls=dashes[w]) for i, w in enumerate(WAYS)}
+    dashes = {
+        "gaussian": "-",
+        "sparse": "--",
+        "anchors": "-",
+    }  # the two projections lie on each other
+    lines = {
+        plotting.LABELS[w]: plotting.band(
+            ax, widths, error[:, i], w, marker="o", ls=dashes[w]
+        )
+        for i, w in enumerate(WAYS)
+    }
     ax.axhline(whole_error[of_sigma], ls=":", color=plotting.INK)
-    ax.set(xscale="log", yscale="log", xlabel="columns kept", title=f"$\\sigma$ = {of_sigma:g}")
+    ax.set(
+        xscale="log",
+        yscale="log",
+        xlabel="columns kept",
+        title=f"$\\sigma$ = {of_sigma:g}",
+    )
     ax.set_xticks(widths, [str(n) for n in widths])
     ax.minorticks_off()
 axes[0].set_ylabel("relative Frobenius error")
@@ -838,12 +1150,20 @@ plt.show()
 # %% tags=["hide-input"]
 print(f"{name}, N = {graph.n_nodes}")
 for of_sigma, error in narrow_errors.items():
-    print(f"sigma = {of_sigma:g}: {rank[of_sigma]:.0f} eigenvalues count; error with all columns {whole_error[of_sigma]:.3f}")
+    print(
+        f"sigma = {of_sigma:g}: {rank[of_sigma]:.0f} eigenvalues count; error with all columns {whole_error[of_sigma]:.3f}"
+    )
     for way, of_way in zip(WAYS, error.mean(axis=0)[:, quarter], strict=True):
-        print(f"    {plotting.LABELS[way]:>20}, {widths[quarter]} columns: {of_way:.3f}")
+        print(
+            f"    {plotting.LABELS[way]:>20}, {widths[quarter]} columns: {of_way:.3f}"
+        )
     enough = predicted[of_sigma][0] * widths[0] / whole_error[of_sigma] ** 2
-    print(f"    columns for which a Gaussian projection adds as much as the walks: {enough:,.0f}")
-print(f"numbers per node in the sparse features: {pair[0].matrix.nnz / graph.n_nodes:.0f}")
+    print(
+        f"    columns for which a Gaussian projection adds as much as the walks: {enough:,.0f}"
+    )
+print(
+    f"numbers per node in the sparse features: {pair[0].matrix.nnz / graph.n_nodes:.0f}"
+)
 
 # %% [markdown]
 # (ugrf-alg-1)=
@@ -865,12 +1185,17 @@ display(Markdown(f"```python\n{body}\n```"))
 
 # %%
 f, n_loops, rng = modulation.diffusion(1.0), SIZES["n_loops"], random.Random(70)
-wheel = np.triu(nx.to_numpy_array(nx.wheel_graph(6)) * np.random.default_rng(74).uniform(0.5, 2, (6, 6)))
+wheel = np.triu(
+    nx.to_numpy_array(nx.wheel_graph(6))
+    * np.random.default_rng(74).uniform(0.5, 2, (6, 6))
+)
 wheel = Graph.from_scipy(wheel + wheel.T).normalised()
 looped = np.zeros((n_loops, wheel.n_nodes, wheel.n_nodes))
 lists = loop.as_lists(wheel)
 for repeat in tqdm(range(n_loops), desc="loops", leave=False):
-    for start, row in enumerate(loop.walk_features(rng, lists, f, 4, 0.2, range(wheel.n_nodes))):
+    for start, row in enumerate(
+        loop.walk_features(rng, lists, f, 4, 0.2, range(wheel.n_nodes))
+    ):
         looped[repeat, start, list(row)] = list(row.values())
 engine = repeated_features(71, wheel, f, n_loops, n_walks=4, p_halt=0.2)
 mean, square = theory.walk_feature_moments(wheel, f, 4, 0.2)
@@ -891,7 +1216,9 @@ gaps = []
 for beta, f in itertools.product((0.3, 0.9, 1.5), tame.values()):
     values = f(lengths)
     with_weights, with_f = (
-        features.walk_features(jax.random.key(81), g, modulation.from_values(v), 16, p_halt).toarray()
+        features.walk_features(
+            jax.random.key(81), g, modulation.from_values(v), 16, p_halt
+        ).toarray()
         for g, v in ((walk.scaled(beta), values), (walk, values * beta**lengths))
     )
     gaps.append(np.abs(with_weights - with_f).max() / np.abs(with_f).max())
@@ -913,7 +1240,9 @@ def two_rings(n, seed):
     rings = [rng.permutation(n) for _ in range(2)]
     i, j = np.concatenate(rings), np.concatenate([np.roll(ring, 1) for ring in rings])
     ones = np.ones(2 * len(i))
-    return Graph.from_scipy(sp.coo_array((ones, (np.r_[i, j], np.r_[j, i])), shape=(n, n))).normalised()
+    return Graph.from_scipy(
+        sp.coo_array((ones, (np.r_[i, j], np.r_[j, i])), shape=(n, n))
+    ).normalised()
 
 
 rings = {n: two_rings(n, seed=72) for n in SIZES["sizes"]}
@@ -927,23 +1256,37 @@ with evidence.Clock() as clock, ThreadPoolExecutor(1) as one_core:
             began = time.process_time()
             loop.walk_features(rng, ring_lists[n], f, 4, 0.1, chosen)
             middle = time.process_time()
-            features.walk_features(jax.random.key(turn), g, f, 4, 0.1, executor=one_core)
-            per_node[turn, :, column] = (middle - began) / 200, (time.process_time() - middle) / n
+            features.walk_features(
+                jax.random.key(turn), g, f, 4, 0.1, executor=one_core
+            )
+            per_node[turn, :, column] = (
+                (middle - began) / 200,
+                (time.process_time() - middle) / n,
+            )
 cost = evidence.slope(list(rings), per_node, expected=0.0, resolution=0.2)
 ledger.decide("ugrf/alg-1/cost-per-feature", evidence.timed(cost, profile, clock))
 
 # %% tags=["hide-input"]
 for n in rings:
-    entries = np.mean(list(map(len, loop.walk_features(rng, ring_lists[n], f, 4, 0.1, range(1000)))))
+    entries = np.mean(
+        list(map(len, loop.walk_features(rng, ring_lists[n], f, 4, 0.1, range(1000))))
+    )
     loop_time, engine_time = 1e6 * per_node[:, :, list(rings).index(n)].mean(axis=0)
-    print(f"N = {n:7,}: {entries:.1f} entries per feature; loop {loop_time:.1f} microseconds, engine {engine_time:.2f}")
+    print(
+        f"N = {n:7,}: {entries:.1f} entries per feature; loop {loop_time:.1f} microseconds, engine {engine_time:.2f}"
+    )
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Time for the feature vector of one node against the number of nodes, four walks, p = 0.1, degree about four, one core. Bands: one standard error of the mean over the turns.", "name": "fig-cost"}, "image": {"alt": "Two nearly flat lines on log-log axes: the plain Python loop far above the engine, both rising a little with N."}}
 fig, ax = plt.subplots(figsize=(6.4, 3.0))
 sizes = np.array(list(rings))
 loop_line = plotting.band(ax, sizes, 1e6 * per_node[:, 0], "exact", marker="o")
 engine_line = plotting.band(ax, sizes, 1e6 * per_node[:, 1], "diffusion", marker="o")
-ax.set(xscale="log", yscale="log", xlabel="number of nodes N", ylabel="microseconds per node")
+ax.set(
+    xscale="log",
+    yscale="log",
+    xlabel="number of nodes N",
+    ylabel="microseconds per node",
+)
 plotting.label_ends(ax, {"plain Python": loop_line, "engine": engine_line})
 plt.show()
 
@@ -971,12 +1314,21 @@ with evidence.Clock() as clock:
 # %% tags=["hide-input"]
 best = {name: min(values) for name, values in seconds.items()}
 for name, value in best.items():
-    print(f"{name:>6}: {1000 * value:7.1f} ms, {16 * cora.n_nodes / value:12,.0f} walks per second")
+    print(
+        f"{name:>6}: {1000 * value:7.1f} ms, {16 * cora.n_nodes / value:12,.0f} walks per second"
+    )
 
 # %%
 ratios = np.array(seconds["loop"]) / np.array(seconds["engine"])
-faster = evidence.timed(evidence.bound(ratios, 10, side="above", unit="times"), profile, clock)
-ledger.decide("ugrf/extra-engine/ten-times-faster", faster, requires=["cora"], fallbacks=datasets.fallbacks())
+faster = evidence.timed(
+    evidence.bound(ratios, 10, side="above", unit="times"), profile, clock
+)
+ledger.decide(
+    "ugrf/extra-engine/ten-times-faster",
+    faster,
+    requires=["cora"],
+    fallbacks=datasets.fallbacks(),
+)
 
 # %% [markdown]
 # ## What we found
@@ -984,9 +1336,17 @@ ledger.decide("ugrf/extra-engine/ten-times-faster", faster, requires=["cora"], f
 # %% tags=["hide-input"]
 ledger.close(
     seeds={
-        "unbiased": [0, 1, 10, 11, 20, 21, 30, 31], "pairs": [40, 41], "figure 2": 100, "graphs": [1, 2, 3, 4, 72, 74, 80],
-        "tails": 50, "scaled": 81,
-        "batches": 60, "reduction": [0, 75, 76, 77, 78, 79, 1000], "loop": 70, "engine": 71, "timing": 0,
+        "unbiased": [0, 1, 10, 11, 20, 21, 30, 31],
+        "pairs": [40, 41],
+        "figure 2": 100,
+        "graphs": [1, 2, 3, 4, 72, 74, 80],
+        "tails": 50,
+        "scaled": 81,
+        "batches": 60,
+        "reduction": [0, 75, 76, 77, 78, 79, 1000],
+        "loop": 70,
+        "engine": 71,
+        "timing": 0,
     },
     data=datasets.provenance(),
     fallbacks=datasets.fallbacks(),

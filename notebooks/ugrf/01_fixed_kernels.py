@@ -24,8 +24,9 @@
 # estimates are unbiased, and on eight graphs the error is small with few walkers (Figure 2).
 #
 # We check the algebra, test the unbiasedness entry by entry (for symmetric and asymmetric modulations, for
-# independent and shared walks), redraw the figure on the same eight graphs, ask why one kernel misbehaves there
-# and which pair of modulations is best, and end with the algorithm itself: its law, its cost, and the speed of ours.
+# independent and shared walks), find the one condition that the theorem leaves out, redraw the figure on the same
+# eight graphs, ask why one kernel misbehaves there and which pair of modulations is best, and end with the algorithm
+# itself: what it samples, what it costs, and how fast ours is.
 
 # %% tags=["hide-input"]
 import inspect
@@ -89,7 +90,7 @@ ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
 # $$
 #
 # for two *independent* sets of walks. Choose $f$ as the square root of the kernel's power series, and the product
-# estimates the kernel. The walks never hear of it.
+# estimates the kernel. The walks themselves do not depend on $f$.
 
 # %% [markdown]
 # (ugrf-table-1)=
@@ -640,7 +641,7 @@ ledger.decide(
     **needs,
 )
 
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Relative Frobenius error of the four kernels on eight graphs against the number of walkers per node. Bands: one standard error of the mean over ten repeats. Dotted: the power -1/2.", "name": "fig-ugrf-kernels"}, "image": {"alt": "Eight log-log panels, one a graph. In each, four nearly parallel lines fall with slope -1/2: the inverse cosine highest, the two-step walk, the diffusion and the regularised Laplacian below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Relative Frobenius error of the four kernels on eight graphs against the number of walkers per node. Bands: one standard error of the mean over ten repeats. Dotted: the power -1/2.", "name": "fig-ugrf-kernels"}, "image": {"alt": "Eight log-log panels, one per graph. In each, four nearly parallel lines fall with slope -1/2: the inverse cosine highest, the two-step walk, the diffusion and the regularised Laplacian below."}}
 fig, axes = plt.subplots(2, 4, figsize=(9.6, 5.2), sharex=True, sharey=True)
 for panel, (ax, title) in enumerate(zip(axes.flat, graphs, strict=True)):
     lines = {
@@ -839,7 +840,7 @@ for choice in choices:
 # One thing can be proved in two lines. Write the pair as $f_1 = f * e^{-g}$ and $f_2 = f * e^{g}$, with exponentials of sequences under
 # convolution; that reaches every pair near the symmetric one, $g = 0$. Swapping the two sides transposes $\widehat K$ and
 # leaves the error what it is, and it turns $g$ into $-g$. So the error is an even function of $g$: **the symmetric pair
-# is always stationary.** Whether it is a minimum is the Hessian's affair. We compute it in the six directions $g(1), \dots, g(6)$
+# is always stationary.** Whether it is a minimum, the Hessian tells. We compute it in the six directions $g(1), \dots, g(6)$
 # ($g(0)$ only moves a factor from one side to the other).
 
 
@@ -1294,7 +1295,7 @@ plt.show()
 # (ugrf-engine)=
 # ## How fast do the walkers walk?
 #
-# Loop and engine build the features of the same citation graph (cora, $p = 0.1$, 16 walks a node), sparse assembly
+# Loop and engine build the features of the same citation graph (cora, $p = 0.1$, 16 walks per node), sparse assembly
 # included, taking turns.
 
 # %%
@@ -1355,18 +1356,19 @@ ledger.close(
 # %% [markdown]
 # ## What we learned
 #
-# * Both theorems hold to rounding and to chance, for symmetric pairs and for asymmetric ones. Independent walks for rows and columns are not a detail: with
-#   one shared set, the diagonal is too large by exactly the variance of the features, and everything else is right.
+# * Both theorems hold, Theorem 2.2 exactly and Theorem 2.1 as far as 3000 repeats can see, for symmetric pairs and for asymmetric ones. Independent
+#   walks for rows and columns are not a detail: with one shared set, the diagonal is too large by exactly the variance of the features, and everything
+#   else is right.
+# * **Theorem 2.1 needs one condition more than it states.** $f_1 * f_2 = \alpha$ is enough for an expectation only if both series converge absolutely at the spectral radius, and for a
+#   variance more is needed. Deconvolving with an unfortunate $f_2$ breaks first the one, then the other.
 # * At $\sigma = 0.25$ three of the four kernels are close to a multiple of the identity, and small errors come
 #   easily. "Very small with a modest number of walkers" is a statement about these regularisers.
 # * **The inverse cosine estimate has no variance, whatever the termination probability.** The spikes in the figure are not bad luck. More walkers
-#   help the typical error, and no number of them gives an error bar one can trust. The paper does not mention it.
+#   help the typical error, and no number of them gives an error bar that one can trust. The paper does not mention it.
 # * **Fewer columns are no efficiency gain here.** They keep every mean, and pay in error what the columns are worth: a projection
 #   to $n$ columns adds about $\sqrt{r/n}$, where $r$ counts the eigenvalues that matter. A kernel that is good for walks, local and
 #   close to the identity, has almost all of them: it would take a hundred thousand columns to add no more than 16 walkers do, on
 #   a graph of 1272 nodes. The long-range kernel would do with 184, but its walks alone are wrong by two thirds. And the
-#   columns to be saved are mostly empty: 89 numbers a node.
+#   columns to be saved are mostly empty: 89 numbers per node.
 # * The symmetric pair is always a stationary point of the error, and in all cases that we tried a minimum: a step towards the paper's open problem, and a
-#   reason why its two separately learned modulations came out alike (Appendix A.5). The lazy walker costs a factor of two or three.
-# * Theorem 2.1 lacks a condition. $f_1 * f_2 = \alpha$ is enough for an expectation only if both series converge absolutely at the spectral radius, and for a
-#   variance more is needed. Deconvolving with a carelessly chosen $f_2$ breaks first the one, then the other.
+#   possible reason why its two separately learned modulations came out alike (Appendix A.5). The lazy walker costs a factor of two or three.

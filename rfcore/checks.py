@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+FLOATS = (np.float16, np.float32, np.float64)
+
 
 def is_traced(x):
     """Whether the values of ``x`` are unknown, as inside ``jax.jit``."""
@@ -97,20 +99,22 @@ def vector(x, name, n=None, of="number"):
     return finite(x, name)
 
 
+def floating(x, name):
+    """``x`` as a finite floating-point JAX array of any shape; what is floating already keeps its dtype."""
+    x = jnp.asarray(x if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name))
+    return finite(x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float), name)
+
+
 def points(x, name, n_columns=None):
     """``x`` as a finite floating-point JAX array of shape (n, d)."""
-    x = jnp.asarray(numbers(x, name) if not isinstance(x, np.ndarray) or x.dtype.kind not in "fiub" else x)
+    x = floating(x, name)
     if x.ndim != 2:
         raise ValueError(f"{name} has shape {x.shape}; give one point a row, shape (n, d) (one point: {name}[None, :])")
     if x.shape[1] < 1:
-        raise ValueError(f"{name} has shape {x.shape}; points need at least one coordinate")
+        raise ValueError(f"{name} has shape {x.shape}; give points of at least one coordinate")
     if n_columns is not None and x.shape[1] != n_columns:
         raise ValueError(f"{name} has shape {x.shape}; its points must have {n_columns} coordinates like the others")
-    if jnp.issubdtype(x.dtype, jnp.complexfloating):
-        raise ValueError(f"{name} has dtype {x.dtype}; give real coordinates")
-    if not jnp.issubdtype(x.dtype, jnp.floating):
-        x = x.astype(float)
-    return finite(x, name)
+    return x
 
 
 def count(value, name, least=1):
@@ -139,7 +143,7 @@ def real(value, name, above=None, least=None):
     if is_traced(value):
         return value
     try:
-        if isinstance(value, str | bytes) or np.iscomplexobj(value):
+        if isinstance(value, str | bytes) or np.iscomplexobj(value) or np.ndim(value):
             raise TypeError
         value = float(value)
     except (TypeError, ValueError):

@@ -158,6 +158,15 @@ def walk(rng, hops, nodes, lengths, last_step=None):
     of the deposits in the order of the steps, and how many there are of each step. Loads that overflow are a
     ValueError.
     """
+    try:
+        with np.errstate(over="raise"):
+            return _walk(rng, hops, nodes, lengths, last_step)
+    except FloatingPointError:
+        mend = "walk on g.normalised(), or on smaller weights, or give a greater p_halt"
+        raise ValueError(f"g has weights under which loads overflow float64; {mend}") from None
+
+
+def _walk(rng, hops, nodes, lengths, last_step):
     n_rows, n_walks = lengths.shape
     ends = -lengths.ravel()
     longest = -int(ends.min(initial=0))
@@ -192,12 +201,7 @@ def walk(rng, hops, nodes, lengths, last_step=None):
         edge += at[:, -2]
         at = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
         rows[new], visited[new] = row, at[:, 0]
-        try:
-            with np.errstate(over="raise"):
-                load = np.multiply(load, at[:, 1], out=edge)
-        except FloatingPointError:
-            grown = f"loads overflow float64 after {step + 1} hops"
-            raise ValueError(f"{grown}; walk on g.normalised(), or on smaller weights, or give a greater p_halt") from None
+        load = np.multiply(load, at[:, 1], out=edge)
         start = new.stop
         counts.append(len(row))
     return rows[:start], visited[:start], loads[:start], counts
@@ -205,6 +209,7 @@ def walk(rng, hops, nodes, lengths, last_step=None):
 
 def start_nodes(g, nodes):
     """``nodes`` as an int64 array of nodes of g; all of them if None."""
+    checks.graph(g)
     if nodes is None:
         return np.arange(g.n_nodes)
     nodes = np.asarray(nodes)
@@ -212,5 +217,5 @@ def start_nodes(g, nodes):
         raise ValueError(f"nodes has shape {nodes.shape}, dtype {nodes.dtype}; give a vector of node numbers")
     if len(nodes) and not (nodes.min() >= 0 and nodes.max() < g.n_nodes):
         got = f"nodes has values in [{nodes.min()}, {nodes.max()}]"
-        raise ValueError(f"{got}; the graph has nodes 0 to {g.n_nodes - 1}")
+        raise ValueError(f"{got}; give nodes of the graph, 0 to {g.n_nodes - 1}")
     return nodes.astype(np.int64)

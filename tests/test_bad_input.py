@@ -1,108 +1,476 @@
-"""Bad input to any public function is a ValueError that names the argument and says how to mend it."""
+"""Bad input to any public name is a ValueError that names the argument, shows what came and says what to give.
+
+The names come from the packages themselves, the bad values from the kind of each argument: ``ROWS`` holds one good call
+per name. A name without a row fails, and what is left out stands below with its reason.
+"""
+
+import inspect
+import random
+import re
+from types import ModuleType
 
 import jax
+import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+import trimesh
 
-from rfcore import couplings, features, kernels, theory, walks
-from rfcore.couplings import directions, norms, walk_lengths
-from rfcore.features import modulation
+from rfcore import couplings, features, graphs, kernels, models, solvers, theory, walks
+from rfcore.couplings import walk_lengths
+from rfcore.features import loop, modulation, neural
 from rfcore.graphs import Graph
+from rfcore.models import ode
 
 KEY = jax.random.key(0)
-G = Graph.from_networkx(nx.path_graph(3)).normalised()
+NETWORK = nx.path_graph(3)
+BARE = Graph.from_networkx(NETWORK)
+G = BARE.normalised()
 F = modulation.diffusion(1.0)
-X = np.ones((3, 2))
+LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
+DEPOSITS = walks.simulate(KEY, G, LENGTHS)
+STEPS = features.by_step(DEPOSITS)
+PHI = features.walk_features(KEY, G, F, 2, 0.5)
+X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
+V = np.array([0.3, -0.1, 0.2])
+IDENTITY = np.eye(3)
+
+# Kinds of arguments: from a good value to bad ones.
 
 
-def walk_features(**changes):
-    arguments = {"key": KEY, "g": G, "f": F, "n_walks": 2, "p_halt": 0.1} | changes
-    return features.walk_features(**arguments)
+def entries(good):
+    """Arrays whose entries are no finite real numbers, and what is no array."""
+    good = np.asarray(good, dtype=float)
+    nan, inf = good.copy(), good.copy()
+    nan.flat[0], inf.flat[-1] = np.nan, -np.inf
+    return [nan, inf, good + 1j, good.astype(str), [[1.0], [1.0, 2.0]], None, "a"]
 
 
-@given(m=st.one_of(st.integers(max_value=-1), st.floats(), st.none(), st.text(max_size=3)))
-def test_number_of_frequencies(m):
-    for draw in (couplings.iid, couplings.orthogonal, couplings.simplex, directions.independent, norms.independent):
-        with pytest.raises(ValueError, match=r"m = .*give a whole number"):
-            draw(KEY, m, 3)
+def array(good):
+    return entries(good)
 
 
-@given(d=st.one_of(st.integers(max_value=0), st.floats(), st.none()))
-def test_dimension(d):
-    for draw in (couplings.iid, couplings.orthogonal, couplings.simplex, directions.orthogonal, directions.simplex):
-        with pytest.raises(ValueError, match=r"d = .*give a whole number"):
-            draw(KEY, 3, d)
+def passed_on(good):
+    """Vectors whose product shows a NaN where they had one, as every product does."""
+    return entries(good)[2:]
 
 
-@given(shape=st.lists(st.integers(0, 3), max_size=3).filter(lambda s: len(s) != 2 or s[1] != 2))
-def test_shapes_of_points(shape):
-    bad, omega = np.ones(shape), np.ones((4, 2))
-    for call in (
-        lambda: kernels.gaussian(bad, X),
-        lambda: kernels.softmax(X, bad),
-        lambda: features.fourier(bad, omega),
-        lambda: features.positive(bad, omega),
-        lambda: features.positive(X, bad),
-    ):
-        with pytest.raises(ValueError, match=r"(X|Y|x|omega) has shape"):
-            call()
+def vector(good):
+    return [*entries(good), np.asarray(good)[None], 1.0, []]
 
 
-@given(
-    position=st.tuples(st.integers(0, 2), st.integers(0, 1)),
-    value=st.sampled_from([float("nan"), float("inf"), -float("inf")]),
-)
-def test_values_of_points(position, value):
-    bad, omega = X.copy(), np.ones((4, 2))
-    bad[position] = value
-    for call in (
-        lambda: kernels.gaussian(bad, X),
-        lambda: kernels.softmax(X, bad),
-        lambda: features.fourier(bad, omega),
-        lambda: features.positive(bad, omega),
-        lambda: features.fourier(X, bad),
-    ):
-        with pytest.raises(ValueError, match=r"(X|Y|x|omega) has 1 NaN or infinite"):
-            call()
+def points(good):
+    return [*entries(good), np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
 
 
-@given(name=st.text(max_size=12).filter(lambda s: s not in ("gaussian", "softmax")))
-def test_kernel_names(name):
-    for feature in (features.fourier, features.positive):
-        with pytest.raises(ValueError, match=r"kernel = .*choose one of 'gaussian', 'softmax'"):
-            feature(X, X, kernel=name)
+def matrix(good):
+    return points(good)[:-1]  # no columns is none of the faults
 
 
-@given(name=st.text(max_size=12).filter(lambda s: s not in theory.COUPLINGS))
-def test_coupling_names(name):
-    with pytest.raises(ValueError, match=r"coupling = .*choose one of 'iid', 'orthogonal'"):
-        theory.log_conformity(1.0, 3, name)
-    with pytest.raises(ValueError, match=r"coupling = .*choose one of"):
-        theory.positive_mse(X[0], X[1], 3, name)
-    with pytest.raises(ValueError, match=r"coupling = .*choose one of"):
-        walk_lengths.draw(KEY, 3, 2, 0.1, coupling=name)
-    with pytest.raises(ValueError, match=r"coupling = .*choose one of"):
-        walk_features(coupling=name)
+def families(good):
+    """A vector, or several of one length."""
+    return [*entries(good), np.asarray(good)[None, None], 1.0, []]
 
 
-@given(v=st.one_of(st.floats(max_value=-1e-9), st.floats(min_value=30.01), st.just(float("nan"))))
-def test_range_of_v(v):
-    for call in (lambda: theory.log_conformity(v, 3, "iid"), lambda: theory.positive_mse_ratio(v, 3, 3, "simplex")):
-        with pytest.raises(ValueError, match=r"v .*(must lie in|NaN or infinite)"):
-            call()
+def mask(good):
+    return [[0.5] * len(good), [1] * len(good), ["a"] * len(good), [list(good)], 0, None]
+
+
+def lengths(good):
+    return [*entries(good), -np.asarray(good), 0 * np.asarray(good)]
+
+
+def key(good):
+    return [0, None, "a", np.zeros(2), jax.random.split(KEY, 2), jnp.zeros((3, 2), jnp.uint32)]
+
+
+def graph(good):
+    return [None, 3, "g", NETWORK, BARE.to_scipy(), IDENTITY]
+
+
+def count(good, least=1):
+    return [-1, 2.5, float("nan"), None, "3", True, [2], *range(least)]
+
+
+def count_from_0(good):
+    return count(good, 0)
+
+
+def count_from_2(good):
+    return count(good, 2)
+
+
+def count_from_3(good):
+    return count(good, 3)
+
+
+def real(good):
+    return [float("nan"), float("inf"), "1", None, 1j, [1.0, 2.0]]
+
+
+def positive(good):
+    return [*real(good), -1.0, 0.0]
+
+
+def at_least_0(good):
+    return [*real(good), -1.0]
+
+
+def probability(good):
+    return [*real(good), 0, 1, -0.1, 1.1]
+
+
+def function(good):
+    return [3, None, "f", IDENTITY]
+
+
+def optional_function(good):
+    return [3, "f", IDENTITY]
+
+
+def modulating(good):
+    """Functions of the length of a walk, and functions that are none."""
+    return [3, "f", lambda k: np.ones((2, 3)), lambda k: np.full(len(k), np.nan), lambda k: k + 1j, lambda k: None]
+
+
+def vector_or_function(good):
+    return [bad for bad in vector(good) if bad is not None]
+
+
+def choice(good):
+    return ["no such", "", None, 3]
+
+
+def nodes(good):
+    return [[3], [-1], [[0]], [0.5], "all"]
+
+
+def partition(good):
+    return [[0.5] * len(good), ["a"] * len(good), [list(good)], 0, None]
+
+
+def samples(good):
+    """Several samples may be given at once."""
+    return [bad for bad in nodes(good) if bad != [[0]]]
+
+
+def labels(good):
+    return [*partition(good), [-1] * len(good)]
+
+
+def other_type(good):
+    return [None, 3, "a", IDENTITY]
+
+
+def other_executor(good):
+    return [4, "threads"]
+
+
+def distance(good):
+    """A number or an array of numbers from 0 to 30."""
+    return [*entries(good), -0.1, 31.0]
+
+
+DRAW = {"key": (KEY, key), "m": (3, count_from_0), "d": (2, count)}
+NAME = ("orthogonal", choice)
+PAIR = {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count)}
+RATIO = {"d": (3, count_from_2), "m": (3, count)}
+MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
+WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
+GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
+REGRESSION = {"targets": (IDENTITY, points)}
+
+ROWS = {
+    "couplings.compose": {
+        "draw_directions": (couplings.directions.simplex, function),
+        "draw_norms": (couplings.norms.independent, function),
+    },
+    **dict.fromkeys(
+        [
+            "couplings.iid", "couplings.orthogonal", "couplings.simplex", "couplings.simplex_plus",
+            "couplings.orthogonal_fast", "couplings.simplex_fast", "couplings.norms.independent",
+            "couplings.directions.independent", "couplings.directions.orthogonal", "couplings.directions.simplex",
+        ],
+        DRAW,
+    ),
+    "couplings.directions.haar": {"key": (KEY, key), "d": (2, count), "n_blocks": (1, count_from_0)},
+    "couplings.directions.simplex_product": {"x": (X, array)},
+    "couplings.fast.draw": DRAW | {"coupling": NAME},
+    "couplings.fast.padded": {"d": (3, count)},
+    "couplings.fast.project": {
+        "x": (X, points),
+        "frequencies": (couplings.fast.draw(KEY, 3, 2, "simplex"), other_type),
+    },
+    "couplings.fast.walsh_hadamard": {"x": (X, array)},
+    "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
+    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, "coupling": ("iid", choice)},
+    "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
+    "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
+    "couplings.walk_lengths.named": {"coupling": ("iid", choice)},
+    "features.fourier": MAP,
+    "features.positive": MAP,
+    "features.log_positive": MAP,
+    "features.by_step": {"deposits": (DEPOSITS, other_type)},
+    "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
+    "features.walk_features": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, "coupling": ("iid", choice),
+        "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+    },
+    "features.WalkFeatures.with_modulation": {
+        "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
+    },
+    "features.DepositsByStep.toarray": {"self": (STEPS, None), "f": (F, modulating)},
+    "features.DepositsByStep.matvec": {"self": (STEPS, None), "f": (F, modulating), "v": (V, passed_on)},
+    "features.DepositsByStep.rmatvec": {"self": (STEPS, None), "f": (F, modulating), "u": (V, passed_on)},
+    "features.loop.as_lists": {"g": (G, graph)},
+    "features.loop.walk_features": {
+        "rng": (random.Random(0), None), "lists": (loop.as_lists(G), None), "f": (F, modulating), **WALKS,
+        "nodes": ([0, 2], None),  # as printed: checks would be the most of it
+    },
+    "features.modulation.batch_size": {
+        "n_walkers": (10, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
+    },
+    "features.modulation.deconvolve": {"alpha": ([1.0, 0.5], vector_or_function), "f2": (F, modulating)},
+    "features.modulation.diffusion": {"sigma": (1.0, positive)},
+    "features.modulation.exponential": {"scale": (1.0, real)},
+    "features.modulation.from_taylor": {"alpha": ([1.0, 0.5], vector_or_function)},
+    "features.modulation.from_values": {"values": ([1.0, 0.5], vector)},
+    "features.modulation.inverse_cosine": {},
+    "features.modulation.lazy": {},
+    "features.modulation.p_step": {"alpha": (2.0, positive), "p": (2, count)},
+    "features.modulation.regularised_laplacian": {"sigma": (1.0, positive), "d": (2, positive)},
+    "features.modulation.to_taylor": {
+        "f1": (F, modulating), "f2": (F, modulating), "n_terms": (5, count)
+    },
+    "features.neural.random": {"key": (KEY, key), "hidden": (1, count)},
+    "features.neural.flat": {"value": (1.0, positive), "hidden": (1, count)},
+    "features.reduction.johnson_lindenstrauss": {
+        "key": (KEY, key), "phi": (IDENTITY, matrix), "n_features": (2, count), "kind": ("sparse", choice),
+        "nonzeros": (1, count),
+    },
+    "features.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, matrix), "n_anchors": (2, count)},
+    "kernels.gaussian": {"X": (X, points), "Y": (X, points)},
+    "kernels.softmax": {"X": (X, points), "Y": (X, points)},
+    "kernels.diffusion": {"g": (BARE, graph), "sigma": (1.0, at_least_0)},
+    "kernels.regularised_laplacian": {"g": (BARE, graph), "sigma": (1.0, at_least_0), "d": (2, positive)},
+    "kernels.p_step": {"g": (BARE, graph), "alpha": (2.0, positive), "p": (2, count)},
+    "kernels.inverse_cosine": {"g": (BARE, graph)},
+    "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
+    "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
+    "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
+    "kernels.exponential_product": {"g": (BARE, graph), "scale": (1.0, real), "v": (V, array)},
+    "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
+    **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
+    **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
+    "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
+    "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
+    "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.fourier_threshold": {"d": (3, count_from_3)},
+    "theory.log_conformity": {"v": (1.0, distance), "d": (3, count_from_2), "coupling": ("simplex", choice)},
+    "theory.log_conformity_at_angle": {"v": (1.0, distance), "d": (3, count), "cosine": (0.5, entries)},
+    "theory.log_conformity_of": {"omega": (X, points), "v": (1.0, distance)},
+    "theory.log_conformity_of_directions": {"directions": (X, points), "v": (1.0, distance)},
+    "theory.log_pair_density": {"w": (1.0, lengths), "d": (3, count_from_2), "coupling": ("simplex", choice)},
+    "theory.log_pair_density_at_angle": {"w": (1.0, lengths), "d": (3, count), "cosine": (0.5, entries)},
+    "theory.partners": {"m": (3, count), "d": (3, count)},
+    "theory.printed.simplex_conformity": {"v": (1.0, at_least_0), "d": (3, count_from_2), "n_terms": (20, count)},
+    "theory.printed.positive_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count)},
+    "theory.printed.pair_density_at_angle": {
+        "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
+    },
+    "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.printed_graphs.alpha_regularised_laplacian": {
+        "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
+    },
+    "theory.printed_graphs.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
+    "theory.printed_graphs.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
+    "theory.printed_graphs.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
+    "theory.printed_graphs.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
+    "theory.printed_graphs.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
+    "theory.printed_graphs.f_diffusion": {"k": (2, count_from_0)},
+    "theory.printed_graphs.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed_graphs.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed_graphs.batch_size_approximation": {
+        "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
+    },
+    "theory.walk_feature_moments": {"g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count)},
+    "theory.walk_gram_mse": {
+        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count)
+    },
+    "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
+    "models.clustering.labels_around": {
+        "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
+    },
+    "models.clustering.kernel_k_means": {
+        "kernel": (IDENTITY, points), "labels": ([0, 1, 1], labels), "n_clusters": (2, count), "max_iterations": (5, count)
+    },
+    "models.clustering.pair_error": {"labels": ([0, 1, 1], partition), "others": ([0, 1, 0], partition)},
+    "models.generalisation.spectral_radius": {"g": (G, graph)},
+    "models.generalisation.rademacher_bound": {
+        "bounds": ([1.0, 0.5], families), "radius": (1.0, at_least_0), "n_samples": (3, count)
+    },
+    "models.generalisation.rademacher_trace_bound": {
+        "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
+    },
+    "models.generalisation.rademacher_complexity": {
+        "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
+        "n_draws": (4, count_from_2),
+    },
+    "models.generalisation.margin_loss": {
+        "scores": (V, vector), "labels": ([1.0, -1.0, 1.0], vector), "margin": (0.5, positive)
+    },
+    "models.generalisation.margin_bound": {
+        "loss": (0.1, at_least_0), "complexity": (0.1, at_least_0), "margin": (0.5, positive), "n_samples": (5, count),
+        "delta": (0.1, probability),
+    },
+    "models.interpolation.weighted_sums": {
+        "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
+    },
+    "models.interpolation.angular_error": {"predicted": (X, points), "truth": (X, points)},
+    "models.ode.uniform_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
+    "models.ode.stratified_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
+    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count)},
+    "models.ode.solution": {"g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "shift": (-1.0, real)},
+    "models.ode.quadrature": {
+        "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "times": (ode.midpoint_times(1.0, 3), other_type),
+        "shift": (-1.0, real),
+    },
+    "models.ode.estimate": {
+        "key": (KEY, key), "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0),
+        "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
+    },
+    "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
+    "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
+    "models.regression.label_distribution": {"label_scores": (IDENTITY, points)},
+    "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
+    "solvers.directions.optimised": {
+        "lengths": ([1.0, 2.0, 1.5], lengths), "v": (1.0, positive),
+        "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
+    },
+    "solvers.directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
+    "solvers.modulation.gram_error": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
+    "solvers.modulation.gram_errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
+    "solvers.modulation.gram_form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.modulation.learn": {
+        "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
+        "data": ((), None), "optimiser": (None, None),
+    },
+    "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
+    "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
+    "graphs.Graph.from_mesh": {"mesh": (trimesh.creation.box(), other_type), "nodes": ("faces", choice)},
+    "graphs.Graph.normalised": {"self": (BARE, None)},
+    "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
+    "graphs.Graph.to_scipy": {"self": (BARE, None)},
+    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
+    "walks.checked": {"deposits": (DEPOSITS, other_type)},
+    "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
+}  # fmt: skip
+
+# Names without a row, and arguments with bad values that are not refused.
+RESULTS = "holds what functions return: they check, and JAX and pickle rebuild it from anything"
+INNER = "takes arguments that its callers have checked, in a loop"
+LEFT = {
+    **dict.fromkeys(
+        [
+            "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "features.WalkFeatures", "features.loop.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
+            "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
+        ],
+        RESULTS,
+    ),
+    **dict.fromkeys(
+        [
+            "couplings.walk_lengths.iid", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
+            "solvers.modulation.descend",
+        ],
+        INNER,
+    ),
+}  # fmt: skip
+
+
+def public_names():
+    found, seen = {}, set()
+
+    def visit(prefix, module):
+        names = getattr(module, "__all__", None) or [
+            name
+            for name, value in vars(module).items()
+            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
+        ]
+        for name in sorted(names, key=lambda name: (isinstance(getattr(module, name), ModuleType), name)):
+            value, dotted = getattr(module, name), f"{prefix}.{name}"
+            if isinstance(value, ModuleType):
+                visit(dotted, value)
+            elif callable(value) and id(value) not in seen:
+                seen.add(id(value))
+                found[dotted] = value
+                if inspect.isclass(value):
+                    for method, body in vars(value).items():
+                        if not method.startswith("_") and (inspect.isfunction(body) or isinstance(body, classmethod)):
+                            found[f"{dotted}.{method}"] = getattr(value, method)
+
+    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks):
+        visit(module.__name__.removeprefix("rfcore."), module)
+    return found
+
+
+PUBLIC = public_names()
+SHOWN = r"( = | has | is of type | maps )"
+MEND = r"(give|choose|remove|set|lower) "
+
+
+def fault_of(call, arguments, argument, bad):
+    """What is wrong with the answer to a bad argument; None if all is well."""
+    try:
+        call(**arguments | {argument: bad})
+    except ValueError as error:
+        message = str(error)
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"[:100]
+    else:
+        return "no complaint"
+    # Both functions of a pair, f1 and f2, reach the walks as f.
+    if re.search(rf"(?s)\b({argument}|{argument.rstrip('12')})\b.*?{SHOWN}.*{MEND}", message):
+        return None
+    return f"says {message!r}"
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_bad_input_is_a_value_error_that_helps(name):
+    call, row = PUBLIC[name], ROWS[name]
+    arguments = {argument: good for argument, (good, _) in row.items()}
+    call(**arguments)
+    faults = []
+    for argument, (good, kind) in row.items():
+        for bad in kind(good) if kind else []:
+            fault = fault_of(call, arguments, argument, bad)
+            if fault:
+                faults.append(f"{argument} = {bad!r}: {fault}")
+    assert not faults, "\n".join(faults)
+
+
+def test_every_public_name_has_a_row_or_a_reason():
+    assert sorted(PUBLIC) == sorted([*ROWS, *LEFT])
+
+
+def test_every_argument_has_a_kind():
+    for name, row in ROWS.items():
+        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised"}
+        assert expected == set(row), name
+
+
+def test_traced_keys_of_walks():
+    with pytest.raises(ValueError, match="key is traced"):
+        jax.jit(lambda key: features.walk_features(key, G, F, 2, 0.5).toarray())(KEY)
 
 
 @pytest.mark.parametrize(
     ("x", "y", "message"),
     [
-        (np.ones(3), np.ones(2), "x has shape"),
+        (np.ones(3), np.ones(2), "y has shape"),
         (np.ones((1, 3)), np.ones((1, 3)), "x has shape"),
-        (np.full(3, np.nan), np.ones(3), "x has 3 NaN"),
-        (np.ones(3), np.full(3, np.inf), "y has 3 NaN or infinite"),
-        (np.full(3, 20.0), np.full(3, 20.0), "must lie in"),
+        (np.full(3, 20.0), np.full(3, 20.0), "give values in"),
     ],
 )
 def test_pairs_of_points(x, y, message):
@@ -110,76 +478,21 @@ def test_pairs_of_points(x, y, message):
         theory.positive_mse(x, y, 3, "orthogonal")
 
 
-def test_simplex_theory_needs_two_dimensions():
-    with pytest.raises(ValueError, match="d = 1; give a whole number of at least 2"):
-        theory.log_conformity(1.0, 1, "simplex")
-
-
-@given(p_halt=st.one_of(st.floats().filter(lambda p: not 0 < p < 1), st.text(max_size=2), st.none()))
-def test_termination_probability(p_halt):
-    lengths = np.ones((3, 2), dtype=int)
-    for call in (
-        lambda: walk_features(p_halt=p_halt),
-        lambda: walk_lengths.draw(KEY, 3, 2, p_halt),
-        lambda: walks.simulate(KEY, G, walk_lengths.Lengths(lengths, p_halt)),
-    ):
-        with pytest.raises(ValueError, match=r"p_halt = .*give"):
-            call()
-
-
-@given(n=st.one_of(st.integers(max_value=0), st.floats(), st.none()))
-def test_numbers_of_walks(n):
-    with pytest.raises(ValueError, match=r"n_walks = .*give a whole number"):
-        walk_features(n_walks=n)
-    with pytest.raises(ValueError, match=r"n_walks = .*give a whole number"):
-        walk_lengths.draw(KEY, 3, n, 0.1)
-
-
-@pytest.mark.parametrize("nodes", [[3], [-1], [[0]], [0.5], "all"])
-def test_start_nodes(nodes):
-    with pytest.raises(ValueError, match="nodes has"):
-        walk_features(nodes=nodes)
-
-
-@pytest.mark.parametrize("lengths", [np.ones(3, dtype=int), np.ones((3, 2)), -np.ones((3, 2), dtype=int)])
-def test_walk_lengths(lengths):
+@pytest.mark.parametrize("values", [np.ones(3, dtype=int), np.ones((3, 2)), -np.ones((3, 2), dtype=int)])
+def test_walk_lengths(values):
     with pytest.raises(ValueError, match=r"lengths has (shape|values)"):
-        walks.simulate(KEY, G, walk_lengths.Lengths(lengths, 0.1))
-    with pytest.raises(ValueError, match="2 rows for 3 start nodes"):
-        walks.simulate(KEY, G, walk_lengths.Lengths(np.ones((2, 2), dtype=int), 0.1))
+        walks.simulate(KEY, G, walk_lengths.Lengths(values, 0.1))
 
 
-@pytest.mark.parametrize("key", [0, None, jax.random.split(KEY, 2), np.zeros(2)])
-def test_keys(key):
-    with pytest.raises(ValueError, match=r"(?s)key = .*give one JAX key"):
-        walk_features(key=key)
+def test_halves_that_are_swapped_or_do_not_fit_do_not_compose():
+    swapped = couplings.compose(couplings.norms.independent, couplings.directions.simplex)
+    with pytest.raises(ValueError, match=r"draw_directions drew an array of shape \(4,\); give directions"):
+        swapped(KEY, 4, 3)
+    with pytest.raises(ValueError, match=r"draw_norms drew an array of shape \(4, 3\); give .*second"):
+        couplings.compose(couplings.directions.simplex, couplings.directions.simplex)(KEY, 4, 3)
 
 
-def test_traced_keys():
-    with pytest.raises(ValueError, match="key is traced"):
-        jax.jit(lambda key: walk_features(key=key).toarray())(KEY)
-
-
-@pytest.mark.parametrize(
-    ("f", "message"),
-    [(3, "f = 3"), (lambda k: np.ones(2), "f maps"), (lambda k: np.full(k.shape, np.nan), "f has .* NaN")],
-)
-def test_modulations(f, message):
-    with pytest.raises(ValueError, match=message):
-        walk_features(f=f)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: kernels.diffusion(G, -1), "sigma = -1"),
-        (lambda: kernels.regularised_laplacian(G, 1, 0), "d = 0"),
-        (lambda: kernels.regularised_laplacian(G, "one", 1), "sigma = 'one'"),
-        (lambda: kernels.p_step(G, 1.9, 2), "alpha = 1.9"),
-        (lambda: kernels.p_step(G, 2, 0), "p = 0"),
-        (lambda: kernels.diffusion(G, float("nan")), "sigma = nan"),
-    ],
-)
-def test_regularisers(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_alpha_of_p_step_is_at_least_2():
+    for p_step in (modulation.p_step, lambda alpha, p: kernels.p_step(BARE, alpha, p)):
+        with pytest.raises(ValueError, match=r"alpha = 1\.9; give"):
+            p_step(1.9, 2)

@@ -225,7 +225,7 @@ def test_fast_projections_of_no_points_keep_float32_and_are_differentiable():
         (lambda: fast.draw(jax.random.key(0), 4, 4, "simplex_plus"), "coupling = 'simplex_plus'; choose"),
         (lambda: fast.project(np.ones((2, 5)), fast.draw(jax.random.key(0), 4, 4, "orthogonal")), "x has shape"),
         (lambda: fast.project(np.ones((2, 2)), fast.draw(jax.random.key(0), 4, 4, "simplex")), "points of 3 to 4 coord"),
-        (lambda: weight_dependent.balance(1.0), "lengths is a scalar"),
+        (lambda: weight_dependent.balance(1.0), "lengths has shape \\(\\); give one length per vector"),
         (lambda: weight_dependent.balance([1.0, np.nan]), "lengths has 1 NaN"),
         (lambda: weight_dependent.balance([1.0, 2.0], sweeps=-1), "sweeps = -1"),
     ],

@@ -62,6 +62,39 @@ def test_positive_features_are_positive_and_large_points_do_not_overflow_early()
     assert jnp.all(jnp.isfinite(far))
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
+def test_positive_features_are_exponentials_of_their_logarithms(kernel):
+    omega = couplings.simplex(jax.random.key(0), 7, 3)
+    log_phi = features.log_positive(X, omega, kernel)
+    assert jnp.allclose(features.positive(X, omega, kernel), jnp.exp(log_phi), rtol=1e-14)
+    shift = np.sum(X**2, axis=1, keepdims=True) * (1 if kernel == "gaussian" else 0.5)
+    assert jnp.allclose(log_phi, X @ omega.T - shift - np.log(7) / 2, atol=1e-14)
+
+
+@pytest.mark.parametrize("scale", [6, 10])
+def test_attention_of_far_queries_in_float32(scale):
+    n, m, d = 256, 128, 64
+    rng = np.random.default_rng(0)
+    q, k = (scale * rng.normal(size=(2, n, d)) / d**0.25).astype(np.float32)
+    v, omega = rng.uniform(size=n), np.float32(couplings.orthogonal(jax.random.key(0), m, d))
+    plain = features.positive(q, omega, kernel="softmax")
+    assert np.sum(np.all(plain == 0, axis=1)) > n / 2
+
+    log_q, log_k = (features.log_positive(x, omega, kernel="softmax") for x in (q, k))
+    phi_q, phi_k = jnp.exp(log_q - log_q.max(axis=1, keepdims=True)), jnp.exp(log_k - log_k.max())
+    assert phi_q.dtype == jnp.float32
+    assert np.all(phi_q.max(axis=1) == 1)
+    out = phi_q @ (phi_k.T @ v) / (phi_q @ phi_k.sum(axis=0))
+
+    log_q, log_k = (features.log_positive(x.astype(float), omega.astype(float), "softmax") for x in (q, k))
+    log_weights = jax.nn.logsumexp(log_q[:, None, :] + log_k[None, :, :], axis=-1)
+    truth = jax.nn.softmax(log_weights, axis=-1) @ v
+    # A dot product of d terms is off by at most d eps times the sum of their sizes, and so are the two exponents of a
+    # weight; the mean of values in [0, 1] by at most twice that.
+    sizes = [np.max(abs(x) @ abs(omega).T) + np.max(np.sum(x**2, axis=1)) for x in (q, k)]
+    assert np.abs(out - truth).max() < 2 * np.expm1(d * np.finfo(np.float32).eps / 2 * sum(sizes))
+
+
 @pytest.mark.parametrize("feature", [features.fourier, features.positive])
 def test_no_points_gives_no_rows_and_float32_stays_float32(feature):
     omega = couplings.iid(jax.random.key(0), 6, 3)

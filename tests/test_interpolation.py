@@ -1,6 +1,7 @@
 """Kernel-weighted sums look at known nodes only, and the error is one of angles."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 import trimesh
@@ -10,8 +11,17 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import interpolation
 
+BOTH = np.array([True, True])
 
-def test_normals_of_a_sphere_are_found_from_their_neighbours():
+
+@pytest.fixture(params=[True, False], ids=["float64", "float32"])
+def eps(request):
+    """The relative rounding of JAX' default type, which is float32 for users and float64 in the other tests."""
+    with jax.enable_x64(request.param):
+        yield float(jnp.finfo(jnp.zeros(()).dtype).eps)
+
+
+def test_normals_of_a_sphere_are_found_from_their_neighbours(eps):
     ball = trimesh.creation.icosphere(subdivisions=2)
     g, normals = Graph.from_mesh(ball), np.array(ball.vertex_normals)
     known = np.random.default_rng(0).random(len(normals)) > 0.05
@@ -24,7 +34,7 @@ def test_normals_of_a_sphere_are_found_from_their_neighbours():
     assert interpolation.angular_error(walked[~known], normals[~known]) < 0.05
 
 
-def test_unknown_values_are_not_looked_at():
+def test_unknown_values_are_not_looked_at(eps):
     values, known = np.ones((4, 2)), np.array([True, True, False, True])
     hidden = np.where(known[:, None], values, np.nan)
     kernel = np.arange(16.0).reshape(4, 4)
@@ -33,15 +43,16 @@ def test_unknown_values_are_not_looked_at():
     assert np.array_equal(sums, interpolation.weighted_sums(lambda v: kernel @ v, hidden, known))
 
 
-def test_error_is_one_minus_the_cosine():
+def test_error_is_one_minus_the_cosine(eps):
     angles = np.array([0.0, 0.3, np.pi / 2, np.pi])
     predicted = np.stack([3 * np.cos(angles), 3 * np.sin(angles)], axis=1)
     error = interpolation.angular_error(predicted, np.array([[0.5, 0.0]] * 4))
-    assert float(error) == pytest.approx(np.mean(1 - np.cos(angles)))
+    assert error.dtype == jnp.zeros(()).dtype
+    assert float(error) == pytest.approx(np.mean(1 - np.cos(angles)), rel=10 * eps)
     assert float(interpolation.angular_error(np.zeros((2, 3)), np.ones((2, 3)))) == 1.0
 
 
-def test_gradient_is_finite_where_nothing_is_predicted():
+def test_gradient_is_finite_where_nothing_is_predicted(eps):
     gradient = jax.grad(lambda p: interpolation.angular_error(p, np.ones((2, 3))))(np.array([[0.0] * 3, [1.0, 0, 0]]))
     assert np.all(np.isfinite(gradient))
 
@@ -51,6 +62,12 @@ def test_gradient_is_finite_where_nothing_is_predicted():
     [
         (lambda: interpolation.weighted_sums(np.eye(2), np.ones(2), np.array([True, False])), "values has shape"),
         (lambda: interpolation.weighted_sums(np.eye(2), np.ones((2, 1)), np.array([1, 0])), "dtype int"),
+        (lambda: interpolation.weighted_sums(np.eye(3), np.ones((2, 1)), BOTH), r"kernel has shape \(3, 3\)"),
+        (lambda: interpolation.weighted_sums(np.eye(2) * 1j, np.ones((2, 1)), BOTH), "kernel has dtype complex"),
+        (lambda: interpolation.weighted_sums(np.eye(2) * np.nan, np.ones((2, 1)), BOTH), "kernel has 4 NaN"),
+        (lambda: interpolation.weighted_sums(np.eye(2), np.full((2, 1), np.nan), BOTH), "where known, has 2 NaN"),
+        (lambda: interpolation.weighted_sums(np.eye(2), np.ones((2, 1)) * 1j, BOTH), "values has dtype complex"),
+        (lambda: interpolation.weighted_sums(lambda v: v[:1], np.ones((2, 1)), BOTH), r"kernel\(v\) has shape \(1, 1\)"),
         (lambda: interpolation.angular_error(np.ones((2, 3)), np.ones((3, 3))), "equal shapes"),
         (lambda: interpolation.angular_error(np.ones((0, 3)), np.ones((0, 3))), "with rows"),
     ],

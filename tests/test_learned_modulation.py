@@ -6,6 +6,7 @@ import networkx as nx
 import numpy as np
 import optax
 import pytest
+from scipy import stats
 
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
@@ -19,20 +20,55 @@ G = GRAPH.normalised()
 TABLE = np.array([1.0, 0.7, -0.4, 0.25, 0.1, 0.05])
 
 
+@pytest.fixture(params=[True, False], ids=["float64", "float32"])
+def eps(request):
+    """The relative rounding of JAX' default type, which is float32 for users and float64 in the other tests."""
+    with jax.enable_x64(request.param):
+        yield float(jnp.finfo(jnp.zeros(()).dtype).eps)
+
+
 def deposits(key, n_walks=16, g=G, repeats=1, p_halt=0.5):
     key, nodes = jax.random.key(key), np.tile(np.arange(g.n_nodes), repeats)
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
     return features.by_step(walks.simulate(key, g, lengths, nodes=nodes))
 
 
-def test_steps_weighed_one_by_one_are_the_features():
+def test_steps_weighed_one_by_one_are_the_features(eps):
+    """Sums of a few hundred terms: rounding below 1000 eps times the sum of their sizes."""
     stepped, f = deposits(0), modulation.from_values(TABLE)
     phi = features.walk_features(jax.random.key(0), G, f, 16, 0.5)
-    assert np.allclose(stepped.toarray(f), phi.toarray(), rtol=1e-12)
+    assert stepped.toarray(f).dtype == jnp.zeros(()).dtype
+    sizes = stepped.toarray(modulation.from_values(np.abs(TABLE)))
+    assert np.all(np.abs(stepped.toarray(f) - phi.toarray()) <= 1000 * eps * sizes)
     v, V, u = np.arange(20.0), np.arange(40.0).reshape(20, 2), np.cos(np.arange(20.0))
-    assert np.allclose(stepped.matvec(f, v), phi @ v)
-    assert np.allclose(stepped.matvec(f, V), phi @ V)
-    assert np.allclose(stepped.rmatvec(f, u), phi.T @ u)
+    assert np.all(np.abs(stepped.matvec(f, v) - phi @ v) <= 1000 * eps * (sizes @ np.abs(v)))
+    assert np.all(np.abs(stepped.matvec(f, V) - phi @ V) <= 1000 * eps * (sizes @ np.abs(V)))
+    assert np.all(np.abs(stepped.rmatvec(f, u) - phi.T @ u) <= 1000 * eps * (sizes.T @ np.abs(u)))
+
+
+def test_products_of_few_rows_have_the_shape_of_the_output(eps):
+    key, nodes = jax.random.key(0), [1, 1, 7]
+    stepped = features.by_step(walks.simulate(key, G, walk_lengths.draw(key, 3, 8, 0.5), nodes=nodes))
+    f, v, u = modulation.from_values(TABLE), np.arange(20.0), np.arange(3.0)
+    dense = np.asarray(stepped.toarray(f))
+    assert dense.shape == stepped.shape == (3, 20)
+    assert np.allclose(stepped.matvec(f, v), dense @ v, rtol=0, atol=1000 * eps * (np.abs(dense) @ v).max())
+    assert np.allclose(stepped.rmatvec(f, u), dense.T @ u, rtol=0, atol=1000 * eps * (np.abs(dense).T @ u).max())
+
+
+@pytest.mark.parametrize("wrap", [lambda call: call, jax.jit], ids=["eager", "jit"])
+@pytest.mark.parametrize("n", [1, 10, 19, 50])
+def test_products_with_vectors_of_another_length_are_refused(wrap, n):
+    """JAX clamps indices: 10 or 50 values on 20 nodes would give numbers."""
+    stepped, f = deposits(0), modulation.from_values(TABLE)
+    for product, name in ((stepped.matvec, "v"), (stepped.rmatvec, "u")):
+        with pytest.raises(ValueError, match=rf"{name} has shape \({n},\); give 20 rows"):
+            wrap(lambda v, product=product: product(f, v))(np.ones(n))
+        with pytest.raises(ValueError, match=rf"{name} has dtype complex"):
+            wrap(lambda v, product=product: product(f, v))(np.ones(20) * 1j)
+    for f, message in ((lambda k: np.ones(n), "f maps"), (lambda k: 1j * k, "f has dtype complex"), (3, "f = 3; give a function")):
+        with pytest.raises(ValueError, match=message):
+            wrap(lambda stepped, f=f: stepped.toarray(f))(stepped)
 
 
 def test_entries_are_aggregated():
@@ -58,30 +94,31 @@ def test_gradient_of_the_gram_error_is_the_slope():
         assert gradient[k] == pytest.approx(slope, rel=1e-5)
 
 
-def test_repeats_stand_one_below_the_other():
+def test_repeats_stand_one_below_the_other(eps):
     left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
     f1, f2 = modulation.from_values(TABLE), modulation.diffusion(1.0)
     phi, psi = (np.asarray(d.toarray(f)).reshape(3, 20, 20) for d, f in ((left, f1), (right, f2)))
     expected = [np.sum((a @ b.T - target) ** 2) / np.sum(target**2) for a, b in zip(phi, psi, strict=True)]
-    assert np.allclose(solver.gram_errors(f1, f2, left, right, target), expected)
-    assert float(solver.gram_error(f1, f2, left, right, target)) == pytest.approx(np.mean(expected))
+    assert np.allclose(solver.gram_errors(f1, f2, left, right, target), expected, rtol=1000 * eps)
+    assert float(solver.gram_error(f1, f2, left, right, target)) == pytest.approx(np.mean(expected), rel=1000 * eps)
 
 
-def test_form_is_the_gram_error_of_every_pair_of_modulations():
+def test_form_is_the_gram_error_of_every_pair_of_modulations(eps):
+    """The form adds terms of both signs, whose sizes are up to 100 times the error: 10^4 eps, with a few hundred terms."""
     left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
     form = solver.gram_form(left, right, target)
     padded = solver.gram_form(left, right, target, n_steps=25)
     pairs = [(modulation.from_values(TABLE), modulation.diffusion(1.0)), 2 * (neural.random(jax.random.key(0)),)]
     for f1, f2 in pairs:
         truth = float(solver.gram_error(f1, f2, left, right, target))
-        assert float(form(f1, f2)) == pytest.approx(truth, rel=1e-10)
-        assert float(padded(f1, f2)) == pytest.approx(truth, rel=1e-10)
-    assert float(form(pairs[1][0])) == pytest.approx(float(form(*pairs[1])))
+        assert float(form(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
+        assert float(padded(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
+    assert float(form(pairs[1][0])) == pytest.approx(float(form(*pairs[1])), rel=1e4 * eps)
     cut = solver.gram_form(left, right, target, n_steps=len(TABLE))  # exact for an f that vanishes from there on
-    assert float(cut(pairs[0][0])) == pytest.approx(float(form(pairs[0][0])), rel=1e-10)
+    assert float(cut(pairs[0][0])) == pytest.approx(float(form(pairs[0][0])), rel=1e4 * eps)
 
 
-def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs():
+def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs(eps):
     """Table 3 says by about 10 %; a fully trained f gains more."""
     sigma = 0.8
     beta = sigma**2 / (1 + sigma**2)
@@ -97,7 +134,7 @@ def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs():
     data = deposits(0, repeats=8), kernels.regularised_laplacian(GRAPH, sigma, 2)
     learned = solver.learn(mean_error, neural.flat(), data, n_steps=400)
     assert np.all(np.isfinite(learned.losses))
-    assert learned.losses[0] == pytest.approx(float(mean_error(neural.flat(), *data)))
+    assert learned.losses[0] == pytest.approx(float(mean_error(neural.flat(), *data)), rel=1000 * eps)
     assert learned.losses[-1] < 0.85 * learned.losses[0]
     for graph in (GRAPH, Graph.from_networkx(nx.karate_club_graph())):
         fresh = deposits(1, g=graph.normalised(), repeats=8)
@@ -119,7 +156,7 @@ def test_table_learned_on_many_independent_walks_is_nearly_the_unbiased_one():
     assert np.allclose(learned.f[:3], f(np.arange(3)), atol=0.02)
 
 
-def test_asymmetric_pair_is_learned_from_a_pair():
+def test_asymmetric_pair_is_learned_from_a_pair(eps):
     target = kernels.regularised_laplacian(GRAPH, 0.8, 2)
 
     def loss(pair, left, right, target):
@@ -131,7 +168,7 @@ def test_asymmetric_pair_is_learned_from_a_pair():
     assert learned.losses[-1] < 0.5 * learned.losses[0]
 
 
-def test_downstream_loss_of_the_products_alone():
+def test_downstream_loss_of_the_products_alone(eps):
     rng = np.random.default_rng(0)
     values, known = rng.normal(size=(20, 3)) + np.array([2.0, 0, 0]), np.arange(20) % 4 > 0
 
@@ -167,16 +204,30 @@ def test_divergence_is_an_error():
         solver.learn(lambda f: jnp.sqrt(f), 0.0, n_steps=1)
 
 
-def test_neural_modulation_is_equation_16():
+def test_neural_modulation_is_equation_16(eps):
     f = neural.Neural(*(jnp.asarray(a) for a in ([-0.5], [1.2], [0.7], -0.3)))
     for k in range(6):
         by_hand = np.log1p(np.exp(0.7 * max(0.0, -0.5 * k + 1.2) - 0.3))
-        assert float(f(k)) == pytest.approx(by_hand)
+        assert f(k).dtype == jnp.zeros(()).dtype
+        assert float(f(k)) == pytest.approx(by_hand, rel=10 * eps)
     assert np.all(np.isfinite(neural.random(jax.random.key(0), hidden=4)(np.array([0, 10_000]))))
-    assert np.allclose(neural.flat(0.96, hidden=3)(np.arange(50)), 0.96)
+    assert np.allclose(neural.flat(0.96, hidden=3)(np.arange(50)), 0.96, rtol=10 * eps)
 
 
-def test_flat_start_has_no_dead_unit():
+def test_random_start_is_uniform_between_minus_one_and_one():
+    many, ones = neural.random(jax.random.key(0), 4000), [neural.random(jax.random.key(k)) for k in range(200)]
+    samples = many.w1, many.b1, many.w2 * np.sqrt(4000), np.array([f.b2 for f in ones])
+    assert all(stats.kstest(np.asarray(sample), "uniform", (-1, 2)).pvalue > 1e-4 for sample in samples)
+
+
+def test_descent_takes_each_step_once(eps):
+    """Gradient descent on f^2 at the rate 0.1 multiplies f by 1 - 2 * 0.1 per step."""
+    learned = solver.learn(lambda f: f**2, 1.0, n_steps=5, optimiser=optax.sgd(0.1))
+    assert float(learned.f) == pytest.approx(0.8**5, rel=100 * eps)
+    assert np.allclose(learned.losses, 0.64 ** np.arange(5), rtol=100 * eps)
+
+
+def test_flat_start_has_no_dead_unit(eps):
     gradient = jax.grad(lambda f: jnp.sum(f(np.arange(8)) * jnp.cos(jnp.arange(8))))(neural.flat(hidden=4))
     assert np.all(np.asarray(gradient.w2) != 0)
     assert len(np.unique(np.asarray(gradient.w2))) == 4
@@ -192,6 +243,16 @@ def test_flat_start_has_no_dead_unit():
         (lambda: solver.gram_error(neural.flat(), neural.flat(), deposits(0), deposits(1), np.eye(7)), "7 rows"),
         (lambda: solver.gram_form(deposits(0, repeats=2), deposits(1), np.eye(20)), r"right \(20, 20\)"),
         (lambda: solver.gram_form(deposits(0), deposits(1), np.eye(20), n_steps=0), "n_steps = 0"),
+        (lambda: solver.gram_errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.ones(20)), r"target has shape \(20,\)"),
+        (lambda: solver.gram_errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.zeros((20, 20))), "zero everywhere"),
+        (lambda: solver.gram_error(neural.flat(), neural.flat(), deposits(0), deposits(1), np.full((20, 20), np.nan)), "target has 400"),
+        (lambda: solver.gram_form(deposits(0), np.eye(20), np.eye(20)), "right is of type ndarray"),
+        (lambda: solver.gram_form(deposits(0), deposits(1), np.eye(20) * 1j), "target has dtype complex"),
+        (lambda: solver.learn(3, 1.0), "loss = 3"),
+        (lambda: solver.learn(lambda f: f**2, 1.0, optimiser=4), "optimiser = 4"),
+        (lambda: solver.learn(lambda f: f**2, 1j), "a parameter of f has dtype complex"),
+        (lambda: neural.random(0), "key = 0"),
+        (lambda: neural.flat("1"), "value = '1'"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):

@@ -12,6 +12,7 @@ from rfcore.models import ode
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 Y = np.eye(34)[0]
+KEY = jax.random.key(0)
 HEAT = {"shift": -1.0}
 
 
@@ -81,6 +82,20 @@ def test_source_that_changes():
         (lambda: ode.solution(G, Y * np.nan, 1.0), "y has"),
         (lambda: ode.solution(G, Y, -1.0), "t = -1.0"),
         (lambda: ode.midpoint_times(1.0, 0), "n = 0"),
+        (lambda: ode.uniform_times(None, 1.0, 3), "key = None"),
+        (lambda: ode.stratified_times(7, 1.0, 3), "key = 7"),
+        (lambda: ode.solution(G, Y, 1.0, shift=np.nan), "shift = nan"),
+        (lambda: ode.quadrature(G, Y, 1.0, ode.midpoint_times(1.0, 4), shift=np.nan), "shift = nan"),
+        (lambda: ode.estimate(KEY, G, Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1, shift=np.nan), "shift = nan"),
+        (lambda: ode.estimate(KEY, G, Y * 1j, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1), "y has dtype complex"),
+        (lambda: ode.quadrature(G, Y, 1.0, ode.midpoint_times(1.0, 4), shift=1e4), "the solution overflows"),
+        (lambda: ode.estimate(KEY, G, Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1, shift=1e4), "the solution overflows"),
+        (lambda: ode.solution(G, Y, 1.0, shift=1e4), "the kernel overflows"),
+        (lambda: ode.estimate(0, G, Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1), "key = 0"),
+        (lambda: ode.estimate(KEY, G.to_scipy(), Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1), "give a Graph"),
+        (lambda: ode.quadrature(G, Y, 1.0, [0.5]), "times is of type list"),
+        (lambda: ode.quadrature(G, Y, 1.0, ode.Times(np.array([np.nan]), np.ones(1))), "times.time has 1 NaN"),
+        (lambda: ode.quadrature(G, Y, 1.0, ode.Times(np.array([0.5]), np.ones(2))), "times.weight has shape"),
         (lambda: ode.quadrature(G, Y, 0.5, ode.midpoint_times(1.0, 4)), "times"),
         (lambda: ode.estimate(jax.random.key(0), G, Y, 0.5, ode.midpoint_times(1.0, 4), 4, 0.1), "times"),
     ],

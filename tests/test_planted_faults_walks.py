@@ -1,18 +1,27 @@
 """Known mistakes in walk features, planted one by one: our own checks pass without them and go red with them.
 
 A check draws with whatever engine is in place and returns the decision of a rule of :mod:`rfcore.evidence`, at the
-same size for the right engine and the wrong one.
+same size for the right engine and the wrong one. Mistakes in one line of the library are planted in its source, and
+the checks for them are exact: they assert.
 """
+
+import inspect
+import sys
+import textwrap
 
 import jax
 import numpy as np
+import optax
 import pytest
+import trimesh
 
-from rfcore import evidence, features, kernels, walks
+from rfcore import checks, evidence, features, kernels, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.evidence import Verdict
-from rfcore.features import modulation
+from rfcore.features import DepositsByStep, modulation, neural, reduction
 from rfcore.graphs import Graph
+from rfcore.models import generalisation, ode
+from rfcore.solvers import modulation as modulation_solver
 
 # Weighted degrees far from the numbers of neighbours, a self-loop and an isolated node.
 GRAPH = Graph.from_scipy(
@@ -138,3 +147,125 @@ def test_fault_is_caught(monkeypatch, module, name, fault, checks):
 
 def test_shared_walks_are_caught_where_independence_is_claimed():
     assert check_kernel(key_of_the_right=2).verdict is Verdict.NOT_REPRODUCED
+
+
+def check_both_halves_of_a_key():
+    keys = [np.array(words, dtype=np.uint32) for words in ([0, 7], [1, 7], [1, 8])]
+    first, second, third = (walk_lengths.draw(key, 20, 4, 0.1).values for key in keys)
+    assert not np.array_equal(first, second)
+    assert not np.array_equal(second, third)
+
+
+def check_fresh_walks_for_every_time():
+    """Twice the same time with weights 1 and -1: nothing is left of walks that are the same."""
+    times = ode.Times(np.array([0.5, 0.5]), np.array([1.0, -1.0]))
+    assert np.any(ode.estimate(jax.random.key(0), G, np.ones(5), 1.0, times, 2, P_HALT))
+
+
+def check_products_of_few_rows():
+    key, f = jax.random.key(0), modulation.diffusion(1.0)
+    stepped = features.by_step(walks.simulate(key, G, walk_lengths.draw(key, 2, 4, P_HALT), nodes=[1, 2]))
+    v = np.arange(5.0)
+    product = stepped.matvec(f, v)
+    assert product.shape == (2,)
+    assert np.allclose(product, stepped.toarray(f) @ v)
+
+
+def check_normalisation_is_by_the_rows():
+    W = np.array([[0.0, 4.0, 0.0], [1.0, 0.0, 3.0], [9.0, 0.0, 0.0]])
+    d = W.sum(axis=1)
+    assert np.allclose(Graph.from_scipy(W).normalised().to_scipy().toarray(), W / np.sqrt(np.outer(d, d)))
+
+
+def check_mesh_graphs_have_weights_of_one():
+    lens = trimesh.Trimesh(np.eye(3), [[0, 1, 2], [2, 1, 0]], process=False)  # two faces that share three edges
+    assert np.array_equal(Graph.from_mesh(lens, nodes="faces").to_scipy().toarray(), [[0, 1], [1, 0]])
+
+
+def check_standard_error_of_the_complexity():
+    """Two nodes, |s^T I s| + |s^T W s| = 6 or 2: the mean tells how often, and that the standard error."""
+    g, n = Graph.from_scipy(np.ones((2, 2))), 50
+    mean, error = generalisation.rademacher_complexity(jax.random.key(0), g, [0, 1], [1.0, 1.0], n_draws=n)
+    low, high = np.sqrt([2.0, 6.0]) / 2
+    share = (mean - low) / (high - low)
+    assert 0.2 < share < 0.8
+    assert error == pytest.approx((high - low) * np.sqrt(share * (1 - share) / (n - 1)))
+
+
+def check_random_start_has_both_signs():
+    f = neural.random(jax.random.key(0), 200)
+    for values in (f.w1, f.b1, f.w2):
+        assert 60 < np.sum(np.asarray(values) < 0) < 140  # a binomial of mean 100 and deviation 7.1
+
+
+def check_no_stream_is_drawn_from_twice():
+    opened, right = [], streams.generator
+
+    def recorded(*seed):
+        opened.append(seed)
+        return right(*seed)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "generator", recorded)
+        key = jax.random.key(0)
+        phi = features.walk_features(key, G, modulation.diffusion(1.0), 2, P_HALT)
+        reduction.johnson_lindenstrauss(key, phi, 2)
+        reduction.johnson_lindenstrauss(key, phi, 2, kind="sparse")
+        reduction.anchor_points(key, phi, 2)
+    assert len(opened) == 5
+    assert len(set(opened)) == 5
+
+
+def check_descent_steps_once():
+    learned = modulation_solver.learn(lambda f: f**2, 1.0, n_steps=3, optimiser=optax.sgd(0.1))
+    assert float(learned.f) == pytest.approx(0.8**3)
+
+
+def check_named_modulations_want_normalised_weights():
+    with pytest.raises(ValueError, match="normalised weights"):
+        features.walk_features(jax.random.key(0), GRAPH, modulation.diffusion(1.0), 2, P_HALT)
+
+
+def check_normalised_graphs_stay_as_they_are():
+    assert np.array_equal(kernels.diffusion(G, 1.0), kernels.diffusion(GRAPH, 1.0))
+
+
+IN_SOURCE = [
+    (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
+    (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
+    (DepositsByStep, "_product", "target, n_out)", "target, n_in)", check_products_of_few_rows),
+    (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),
+    (Graph, "from_mesh", "W.data[:] = 1.0", "pass", check_mesh_graphs_have_weights_of_one),
+    (generalisation, "rademacher_complexity", "(draws.std(", "2 * (draws.std(", check_standard_error_of_the_complexity),
+    (neural, "random", "(hidden,), minval=-1.0", "(hidden,), minval=0.0", check_random_start_has_both_signs),
+    (reduction, "johnson_lindenstrauss", "PURPOSES[kind]", "2", check_no_stream_is_drawn_from_twice),
+    (modulation_solver, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
+    (checks, "modulation", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
+    (Graph, "normalised", "if self.is_normalised:", "if False:", check_normalised_graphs_stay_as_they_are),
+]
+
+
+@pytest.mark.parametrize("check", [check for *_, check in IN_SOURCE])
+def test_exact_checks_pass_on_good_code(check):
+    check()
+
+
+def with_another_line(owner, name, right, wrong):
+    """The function ``name`` of a module or class of the library, with a piece of its source replaced."""
+    kept = vars(owner)[name]
+    function = inspect.unwrap(getattr(kept, "func", getattr(kept, "__func__", kept)))
+    source = textwrap.dedent(inspect.getsource(function))
+    assert source.count(right) == 1, f"{right!r} stands {source.count(right)} times in {name}: plant the fault anew"
+    namespace = dict(vars(sys.modules[function.__module__]))
+    exec(source.replace(right, wrong), namespace)
+    planted = namespace[name]
+    if hasattr(planted, "__set_name__"):  # a cached property
+        planted.__set_name__(owner, name)
+    return planted
+
+
+@pytest.mark.parametrize(("owner", "name", "right", "wrong", "check"), IN_SOURCE, ids=[check.__name__ for *_, check in IN_SOURCE])
+def test_fault_in_the_source_is_caught(monkeypatch, owner, name, right, wrong, check):
+    monkeypatch.setattr(owner, name, with_another_line(owner, name, right, wrong))
+    with pytest.raises((AssertionError, pytest.fail.Exception)):
+        check()

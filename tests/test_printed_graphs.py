@@ -89,9 +89,9 @@ def test_approximate_batch_size_is_at_most_a_step_too_long():
 
 def test_coefficients_that_are_not_normalised_are_refused():
     for formula in (printed_graphs.f_by_partitions, printed_graphs.f_by_iteration):
-        with pytest.raises(ValueError, match=r"alpha\[0\] is 2; .* normalised"):
+        with pytest.raises(ValueError, match=r"alpha\[0\] = 2; .* normalised"):
             formula([2, 1])
-        with pytest.raises(ValueError, match="missing"):
+        with pytest.raises(ValueError, match=r"alpha = \[\]; give"):
             formula([])
     with pytest.raises(ValueError, match="p_halt"):
         printed_graphs.batch_size_approximation(3, 1.5, 0.1)

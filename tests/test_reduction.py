@@ -69,6 +69,10 @@ def test_all_anchors_lose_nothing():
         (lambda key: reduction.johnson_lindenstrauss(key, PHI, 3, kind="dense"), "kind = 'dense'"),
         (lambda key: reduction.johnson_lindenstrauss(key, PHI, 3, "sparse", 0), "nonzeros = 0"),
         (lambda key: reduction.johnson_lindenstrauss(0, PHI, 3), "key = 0"),
+        (lambda key: reduction.johnson_lindenstrauss(key, np.full((2, 3), np.nan), 3), "phi has 6 NaN"),
+        (lambda key: reduction.johnson_lindenstrauss(key, sp.csr_array([[np.nan]]), 3), "phi has 1 NaN"),
+        (lambda key: reduction.anchor_points(key, np.ones((2, 3)) * 1j, 3), "phi has dtype complex"),
+        (lambda key: reduction.anchor_points(key, np.ones(3), 3), r"phi has shape \(3,\)"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):

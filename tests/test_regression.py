@@ -14,8 +14,9 @@ LABELS = (X_TRAIN[:, 0] > 0).astype(int) + (X_TRAIN[:, 1] > 1)
 TARGETS = np.eye(3)[LABELS]
 
 
-def test_exact_scores_are_the_kernel_matrix_times_the_targets():
-    truth = np.asarray(kernels.gaussian(X_TEST, X_TRAIN)) @ TARGETS
+def test_exact_scores_are_means_weighted_by_the_kernel():
+    weights = np.asarray(kernels.gaussian(X_TEST, X_TRAIN))
+    truth = weights @ TARGETS / weights.sum(axis=1, keepdims=True)
     assert np.allclose(regression.scores_exact(X_TRAIN, TARGETS, X_TEST), truth, rtol=1e-12)
     far = regression.scores_exact(X_TRAIN + 1e6, TARGETS, X_TEST + 1e6)
     assert np.allclose(far, truth, rtol=1e-8)
@@ -24,8 +25,35 @@ def test_exact_scores_are_the_kernel_matrix_times_the_targets():
 def test_label_distribution_is_the_formula_of_section_5_3():
     weights = np.exp(-np.sum((X_TEST[7] - X_TRAIN) ** 2, axis=1) / 2)
     truth = [weights[c == LABELS].sum() / weights.sum() for c in range(3)]
-    predicted = regression.label_distribution(regression.scores_exact(X_TRAIN, TARGETS, X_TEST))
-    assert np.allclose(predicted[7], truth, rtol=1e-12)
+    assert np.allclose(regression.scores_exact(X_TRAIN, TARGETS, X_TEST)[7], truth, rtol=1e-12)
+    identity = np.eye(len(X_TRAIN))  # every training point a feature of its own: the kernel itself
+    scores = regression.scores(identity, TARGETS, kernels.gaussian(X_TEST, X_TRAIN))
+    assert np.allclose(regression.label_distribution(scores)[7], truth, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_far_point_votes_with_its_nearest_neighbours(dtype):
+    # All of k(x, x_i) are below the least number of the type; |x - x_i|^2 / 2 = 5000 is exact to 1e-3 in float32.
+    x_train, x_test = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), np.array([[100.0, 0.0], [0.0, 100.0], [-100, -99]])
+    scores = regression.scores_exact(x_train.astype(dtype), np.eye(3, dtype=dtype), x_test.astype(dtype))
+    assert scores.dtype == dtype
+    assert np.array_equal(np.argmax(scores, axis=1), [1, 2, 0])
+    assert np.allclose(scores, np.eye(3)[[1, 2, 0]], atol=1e-6)
+    assert regression.accuracy(scores, [1, 2, 0]) == 1
+
+
+def test_a_far_point_classifies_by_features_whose_greatest_exponent_is_subtracted():
+    far = np.array([[12.0, 8.0, 0.0]])  # exponents about -208 + 14 |omega|: too small for float32, not for float64
+    omega = couplings.simplex(jax.random.key(0), 60, 3)
+    truth = regression.scores(features.positive(X_TRAIN, omega), TARGETS, features.positive(far, omega))
+    x, far, omega = (np.float32(a) for a in (X_TRAIN, far, omega))
+    phi = features.positive(x, omega)
+    with pytest.raises(ValueError, match=r"label_scores has 1 rows that vanish.*give"):
+        regression.accuracy(regression.scores(phi, TARGETS, features.positive(far, omega)), [2])
+    log_phi = features.log_positive(far, omega)
+    scores = regression.scores(phi, TARGETS, jnp.exp(log_phi - log_phi.max(axis=1, keepdims=True)))
+    # Exponents up to 300 are off by some units in the last place of it.
+    assert np.allclose(*map(regression.label_distribution, (scores, truth)), rtol=10 * 300 * np.finfo(np.float32).eps)
 
 
 def test_scores_of_features_are_those_of_the_kernel_they_make():
@@ -64,7 +92,12 @@ def test_no_test_points():
         (lambda: regression.scores(np.ones((4, 2)), np.ones((4, 2)), np.ones((1, 3))), "phi_test has shape"),
         (lambda: regression.scores(np.ones((4, 2)), LABELS[:4], np.ones((1, 2))), "targets has shape"),
         (lambda: regression.scores_exact(np.ones((4, 2)), np.ones((4, 1)), np.ones((1, 3))), "x_test has shape"),
+        (lambda: regression.scores_exact(np.ones((0, 2)), np.ones((0, 1)), np.ones((1, 2))), "x_train has shape"),
         (lambda: regression.accuracy(np.ones((4, 2)), np.ones(3)), "labels has shape"),
+        (lambda: regression.accuracy(np.ones((1, 2)), [2]), r"labels has values in \[2.*give whole numbers from 0 to 1"),
+        (lambda: regression.accuracy(np.ones((1, 2)), [-1]), "labels has values"),
+        (lambda: regression.accuracy(np.full((1, 2), np.nan), [0]), "label_scores has 2 NaN"),
+        (lambda: regression.label_distribution(np.zeros((1, 2))), "label_scores has 1 rows that vanish"),
     ],
 )
 def test_bad_input(call, complaint):

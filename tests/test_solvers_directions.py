@@ -53,7 +53,7 @@ def test_without_norms_any_start_ends_at_the_simplex():
         found = weight_independent(np.random.default_rng(seed).normal(size=(m, 3)), 1.5)
         gram = found @ found.T
         assert np.allclose(gram, np.where(np.eye(m), 1.0, -1 / (m - 1)), atol=1e-6)
-    with pytest.raises(ValueError, match="directions has shape"):
+    with pytest.raises(ValueError, match="start has shape"):
         weight_independent(np.ones((1, 3)), 1.0)
     with pytest.raises(ValueError, match=r"v = 0.0; give a number above"):
         weight_independent(np.eye(3), 0.0)

@@ -93,6 +93,25 @@ def test_conformity_of_directions_is_what_frequencies_of_random_norms_have_on_av
     assert float(ours) == pytest.approx(float(theory.log_conformity(2.0, 5, "simplex")), abs=1e-12)
 
 
+@pytest.mark.parametrize("jit", [False, True])
+def test_the_precision_may_be_switched_between_two_uses(jit):
+    x, y = [0.3, -0.1, 0.2], [0.2, 0.5, -0.3]
+    for call in (
+        lambda: theory.fourier_gap(x, y, 3, "simplex"),
+        lambda: theory.positive_gap(x, y, 3, "simplex"),
+        lambda: theory.log_conformity_at_angle(1.0, 3, 0.2),
+        lambda: theory.log_pair_density(1.0, 3, "simplex"),
+    ):
+        call = jax.jit(call) if jit else call
+        found = {}
+        for x64 in (False, True, False):
+            with jax.enable_x64(x64):
+                found[x64] = call()
+        assert (found[False].dtype, found[True].dtype) == (jnp.float32, jnp.float64)
+        # Some hundred terms of one sign, each through a logarithm of at most 1000.
+        assert float(found[False]) == pytest.approx(float(found[True]), rel=1000 * 2.0**-23)
+
+
 def test_iid_conformity_is_exp_v_squared():
     v = jnp.linspace(0, 25, 11)
     assert jnp.allclose(theory.log_conformity(v, 5, "iid"), v**2, rtol=1e-12)
@@ -334,18 +353,18 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
         (lambda: theory.log_conformity_at_angle(1.0, 3, 1.5), "cosine has values"),
         (lambda: theory.log_conformity_at_angle(29.0, 3, 1.0), "v sqrt.* has values"),
         (lambda: theory.log_conformity_of(np.ones((1, 2)), 1.0), "omega has shape"),
-        (lambda: theory.log_conformity_of(100 * np.ones((2, 2)), 30.0), "must not exceed 1200"),
+        (lambda: theory.log_conformity_of(100 * np.ones((2, 2)), 30.0), "keep it to 1200"),
         (lambda: theory.log_conformity_of_directions(np.ones((1, 2)), 1.0), "directions has shape"),
         (lambda: theory.log_conformity_of_directions(np.zeros((2, 2)), 1.0), "a row of length 0"),
         (lambda: theory.log_pair_density(0.0, 3, "simplex"), "w has the value"),
         (lambda: theory.fourier_threshold(2), "d = 2; give a whole number of at least 3"),
-        (lambda: theory.fourier_threshold(257), "d = 257; the search"),
+        (lambda: theory.fourier_threshold(257), "d = 257; give a dimension from 3 to 256"),
         (lambda: theory.printed.pair_density_at_angle(0.0, 3, 0.1), "w has the value"),
-        (lambda: theory.printed.pair_density_at_angle(1.0, 3, 1.1), "cosine = 1.1; it must not exceed"),
+        (lambda: theory.printed.pair_density_at_angle(1.0, 3, 1.1), "cosine = 1.1; give at most 1"),
         (lambda: theory.printed.pair_density_at_angle(1.0, 3, -1), "cosine = -1.0; give a number above"),
         (lambda: theory.printed.fourier_mse_ratio(-1.0, 3, 2), "z has values"),
         (lambda: theory.log_pair_density(1.0, 1, "simplex"), "d = 1"),
-        (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "x has shape"),
+        (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "y has shape"),
         (lambda: theory.fourier_mse(np.ones(3), 40 * np.ones(3), 1, "iid"), "x - y. has values"),
         (lambda: theory.fourier_mse_ratio(1.0, 3, 0, "iid"), "m = 0"),
         (lambda: theory.fourier_mse_ratio_asymptotic(1.0, 3, 4), "m = 4"),

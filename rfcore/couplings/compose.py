@@ -1,13 +1,14 @@
 """Couplings of frequencies, ``(key, m, d) -> (m, d)``, most of them directions times norms."""
 
 import jax
+import jax.numpy as jnp
 
 from rfcore import checks
 from rfcore.couplings import directions, norms
 
 
 def compose(draw_directions, draw_norms):
-    """Coupling with the given joint law of directions and, independently, of norms.
+    """Coupling with the given joint law of directions and, independently of them, of norms.
 
     ::
 
@@ -22,6 +23,11 @@ def compose(draw_directions, draw_norms):
     -------
     function (key, m, d) -> (m, d), rows marginally N(0, I_d)
 
+    Raises
+    ------
+    ValueError
+        If one of the two is no function; and, when the coupling draws, if they give other shapes.
+
     Examples
     --------
     >>> import jax
@@ -30,10 +36,18 @@ def compose(draw_directions, draw_norms):
     >>> omega.shape
     (8, 4)
     """
+    checks.function(draw_directions, "draw_directions", "couplings.directions.simplex")
+    checks.function(draw_norms, "draw_norms", "couplings.norms.independent")
 
     def coupling(key, m, d):
-        key_directions, key_norms = jax.random.split(key)
-        return draw_norms(key_norms, m, d)[:, None] * draw_directions(key_directions, m, d)
+        m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+        key_directions, key_norms = jax.random.split(checks.key(key))
+        unit, lengths = draw_directions(key_directions, m, d), draw_norms(key_norms, m, d)
+        for name, drawn, shape in (("draw_directions", unit, (m, d)), ("draw_norms", lengths, (m,))):
+            if jnp.shape(drawn) != shape:
+                mend = f"give directions, shape (m, d), first and norms, shape (m,), second: here {shape}"
+                raise ValueError(f"{name} drew an array of shape {jnp.shape(drawn)}; {mend}")
+        return lengths[:, None] * unit
 
     return coupling
 
@@ -54,9 +68,9 @@ def iid(key, m, d):
     Raises
     ------
     ValueError
-        If m < 0 or d < 1.
+        If m < 0 or d < 1, or the key is no JAX key.
     """
-    return jax.random.normal(key, (checks.count(m, "m", least=0), checks.count(d, "d")))
+    return jax.random.normal(checks.key(key), (checks.count(m, "m", least=0), checks.count(d, "d")))
 
 
 def orthogonal(key, m, d):
@@ -79,7 +93,16 @@ def orthogonal(key, m, d):
     Raises
     ------
     ValueError
-        If m < 0 or d < 1.
+        If m < 0 or d < 1, or the key is no JAX key.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> block = couplings.orthogonal(jax.random.key(0), 6, 4)[:4]
+    >>> gram = block @ block.T
+    >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-4))
+    True
 
     Notes
     -----
@@ -111,7 +134,19 @@ def simplex(key, m, d):
     Raises
     ------
     ValueError
-        If m < 0 or d < 1.
+        If m < 0 or d < 1, or the key is no JAX key.
+
+    Examples
+    --------
+    A feature map makes an estimate of a kernel of them:
+
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features, kernels
+    >>> x = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]])
+    >>> omega = couplings.simplex(jax.random.key(0), 3000, 3)
+    >>> phi = features.positive(x, omega)
+    >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
+    True
 
     Notes
     -----

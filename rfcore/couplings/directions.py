@@ -27,11 +27,25 @@ def haar(key, d, n_blocks=1):
     -------
     array, shape (n_blocks, d, d)
 
+    Raises
+    ------
+    ValueError
+        If d < 1 or n_blocks < 0, or the key is no JAX key.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> q = couplings.directions.haar(jax.random.key(0), 3)[0]
+    >>> bool(jnp.allclose(q @ q.T, jnp.eye(3), atol=1e-5))
+    True
+
     Notes
     -----
     Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54 (2007).
     """
-    q, r = jnp.linalg.qr(jax.random.normal(key, (n_blocks, d, d)))
+    d, n_blocks = checks.count(d, "d"), checks.count(n_blocks, "n_blocks", least=0)
+    q, r = jnp.linalg.qr(jax.random.normal(checks.key(key), (n_blocks, d, d)))
     signs = jnp.where(jnp.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
     return q * signs[:, None, :]
 
@@ -47,9 +61,14 @@ def independent(key, m, d):
     Returns
     -------
     array, shape (m, d), rows of length 1
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1, or the key is no JAX key.
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    gaussian = jax.random.normal(key, (m, d))
+    gaussian = jax.random.normal(checks.key(key), (m, d))
     return gaussian / jnp.linalg.norm(gaussian, axis=1, keepdims=True)
 
 
@@ -64,6 +83,11 @@ def orthogonal(key, m, d):
     Returns
     -------
     array, shape (m, d), rows of length 1
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1, or the key is no JAX key.
 
     Notes
     -----
@@ -90,6 +114,21 @@ def simplex(key, m, d):
     Returns
     -------
     array, shape (m, d), rows of length 1
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1, or the key is no JAX key.
+
+    Examples
+    --------
+    In two dimensions a vector and its opposite:
+
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> first, second = couplings.directions.simplex(jax.random.key(0), 2, 2)
+    >>> bool(jnp.allclose(first, -second, atol=1e-5))
+    True
 
     Notes
     -----
@@ -119,13 +158,19 @@ def simplex_product(x):
     -------
     array of the same shape
 
+    Raises
+    ------
+    ValueError
+        If x is no finite real array, or d < 2.
+
     Notes
     -----
     Simplex Random Features, Eq. 9 and Algorithm 1 (Appendix B.2.1).
     """
-    d = x.shape[-2]
+    x = checks.floating(x, "x")
+    d = x.shape[-2] if x.ndim > 1 else 0
     if d < 2:
-        raise ValueError(f"x has shape {x.shape}; a simplex needs d >= 2 in the last axis but one")
+        raise ValueError(f"x has shape {x.shape}; give shape (..., d, k) with d >= 2: a simplex needs two corners")
     head = x[..., :-1, :]
     total = head.sum(axis=-2, keepdims=True)
     corners = jnp.sqrt(d / (d - 1)) * head - (jnp.sqrt(d) + 1) / (d - 1) ** 1.5 * total

@@ -78,12 +78,12 @@ def draw(key, m, d, coupling):
     Raises
     ------
     ValueError
-        If m < 0, d < 1, or the coupling is unknown.
+        If m < 0, d < 1, the coupling is unknown, or the key is no JAX key.
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", COUPLINGS)
     p = padded(d)
-    key_signs, key_norms = jax.random.split(key)
+    key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
     return Frequencies(signs, _chi(key_norms, m, p), coupling)
 
@@ -108,7 +108,7 @@ def project(x, frequencies):
     Raises
     ------
     ValueError
-        If x is no finite (n, d) array, or its dimension is not that of the frequencies.
+        If x is no finite (n, d) array, the frequencies are not from :func:`draw`, or the dimensions differ.
 
     Examples
     --------
@@ -120,6 +120,9 @@ def project(x, frequencies):
     True
     """
     x = checks.points(x, "x")
+    if not isinstance(frequencies, Frequencies):
+        got = f"frequencies is of type {type(frequencies).__name__}"
+        raise ValueError(f"{got}; give what fast.draw returns (a matrix multiplies as x @ omega.T)")
     d, p = x.shape[1], frequencies.signs.shape[-1]
     if padded(d) != p:
         raise ValueError(f"x has shape {x.shape}; these frequencies are for points of {p // 2 + 1} to {p} coordinates")
@@ -145,7 +148,7 @@ def orthogonal_fast(key, m, d):
     Raises
     ------
     ValueError
-        If m < 0 or d < 1.
+        If m < 0 or d < 1, or the key is no JAX key.
 
     Notes
     -----
@@ -173,7 +176,7 @@ def simplex_fast(key, m, d):
     Raises
     ------
     ValueError
-        If m < 0 or d < 1.
+        If m < 0 or d < 1, or the key is no JAX key.
 
     Notes
     -----
@@ -204,11 +207,12 @@ def walsh_hadamard(x):
     Raises
     ------
     ValueError
-        If p is no power of two.
+        If p is no power of two, or x no finite real array.
     """
-    p = x.shape[-1]
+    x = checks.floating(x, "x")
+    p = x.shape[-1] if x.ndim else 0
     if p < 1 or p & (p - 1):
-        raise ValueError(f"x has shape {x.shape}; the last axis must be a power of two (pad with zeros)")
+        raise ValueError(f"x has shape {x.shape}; give a last axis that is a power of two (pad with zeros)")
     bits = p.bit_length() - 1
     n_factors = max(1, -(-bits // (LARGEST_FACTOR.bit_length() - 1)))
     factors = [1 << (bits // n_factors + (i < bits % n_factors)) for i in range(n_factors)]
@@ -219,7 +223,8 @@ def walsh_hadamard(x):
 
 
 def padded(d):
-    """Least power of two that is at least d."""
+    """Least power of two that is at least d; ValueError if d < 1."""
+    d = checks.count(d, "d")
     return 1 << (d - 1).bit_length()
 
 

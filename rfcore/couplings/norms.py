@@ -20,8 +20,20 @@ def independent(key, m, d):
 
     Returns
     -------
-    array, shape (m,)
+    array, shape (m,), in the default float dtype
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1, or the key is no JAX key.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import couplings
+    >>> couplings.norms.independent(jax.random.key(0), 5, 3).shape
+    (5,)
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     # m d normals rather than m gammas: JAX's gamma sampler takes seconds to compile for every new shape.
-    return jnp.linalg.norm(jax.random.normal(key, (m, d)), axis=1)
+    return jnp.linalg.norm(jax.random.normal(checks.key(key), (m, d)), axis=1)

@@ -21,9 +21,10 @@ def simplex_plus(key, m, d):
 
         W = D S' R,  R from Haar measure, D diagonal with independent chi_d entries, S' from balance
 
-    with ``weight_dependent.balance``, so that longer rows subtend wider angles. This minimises the conformity to first order in |x + y|^2; the gain over
-    ``simplex`` is small. Norms are drawn anew for every block. For d = 1 this is ``iid``, and for d = 2 ``simplex``,
-    which no norms can better. The same key gives the rotations and, if d divides m, the norms of ``simplex``.
+    with ``weight_dependent.balance``, so that longer rows subtend wider angles. This minimises the conformity to first
+    order in |x + y|^2; the gain over ``simplex`` is small. Norms are drawn anew for every block. For d = 1 this is
+    ``iid``, and for d = 2 ``simplex``, which no norms can better. The same key gives the rotations and, if d divides m,
+    the norms of ``simplex``.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def simplex_plus(key, m, d):
     Raises
     ------
     ValueError
-        If m < 0 or d < 1.
+        If m < 0 or d < 1, or the key is no JAX key.
 
     Notes
     -----
@@ -46,7 +47,7 @@ def simplex_plus(key, m, d):
     norms, the Haar rotation alone makes each direction uniform.
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    key_directions, key_norms = jax.random.split(key)
+    key_directions, key_norms = jax.random.split(checks.key(key))
     n_blocks = -(-m // d)
     lengths = norms.independent(key_norms, n_blocks * d, d).reshape(n_blocks, d)
     rotations = directions.haar(key_directions, d, n_blocks)
@@ -77,17 +78,18 @@ def balance(lengths, sweeps=SWEEPS):
     Raises
     ------
     ValueError
-        If lengths is a scalar or has values that are not finite, or sweeps < 0.
+        If lengths is a scalar, or has values that are not above 0 or not finite, or sweeps < 0.
 
     Notes
     -----
     Simplex Random Features, Eq. 17: Gauss-Seidel iteration. With the running sum of all vectors a sweep takes O(d^2)
     operations, not the O(d^3) of Section 4.2.
     """
-    lengths = checks.finite(jnp.asarray(lengths, dtype=float), "lengths")
-    sweeps = checks.count(sweeps, "sweeps", least=0)
-    if lengths.ndim == 0:
-        raise ValueError("lengths is a scalar; give one length a vector, shape (d,)")
+    lengths, sweeps = checks.floating(lengths, "lengths").astype(float), checks.count(sweeps, "sweeps", least=0)
+    if lengths.ndim == 0 or lengths.shape[-1] == 0:
+        raise ValueError(f"lengths has shape {lengths.shape}; give one length per vector, shape (..., d)")
+    if not checks.is_traced(lengths) and not lengths.min(initial=1) > 0:
+        raise ValueError(f"lengths has the value {lengths.min()}; give lengths above 0")
     d = lengths.shape[-1]
     corners = jnp.eye(d) if d == 1 else directions.simplex_product(jnp.eye(d))
     vectors = lengths[..., None] * corners

@@ -2,7 +2,7 @@
 
 from rfcore.features import loop, modulation, neural, reduction
 from rfcore.features.deposits import DepositsByStep, by_step
-from rfcore.features.euclidean import fourier, positive
+from rfcore.features.euclidean import fourier, log_positive, positive
 from rfcore.features.walks import WalkFeatures, walk_features, weigh
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "WalkFeatures",
     "by_step",
     "fourier",
+    "log_positive",
     "loop",
     "modulation",
     "neural",

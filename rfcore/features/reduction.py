@@ -42,7 +42,7 @@ def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
     Raises
     ------
     ValueError
-        If a count is below 1, the kind is unknown, or the key is no JAX key.
+        If a count is below 1, the kind is unknown, phi is no finite matrix, or the key is no JAX key.
 
     Notes
     -----
@@ -81,7 +81,7 @@ def anchor_points(key, phi, n_anchors):
     Raises
     ------
     ValueError
-        If n_anchors is not between 1 and N, or the key is no JAX key.
+        If n_anchors is not between 1 and N, phi is no finite matrix, or the key is no JAX key.
 
     Notes
     -----
@@ -98,4 +98,9 @@ def anchor_points(key, phi, n_anchors):
 
 def _matrix(phi):
     phi = phi.to_scipy() if hasattr(phi, "to_scipy") else phi
-    return sp.csr_array(phi) if sp.issparse(phi) else np.asarray(phi)
+    is_sparse = sp.issparse(phi)
+    phi = sp.csr_array(phi) if is_sparse else np.asarray(checks.numbers(phi, "phi"))
+    checks.finite(checks.numbers(phi.data if is_sparse else phi, "phi"), "phi")
+    if phi.ndim != 2:
+        raise ValueError(f"phi has shape {phi.shape}; give one row of features per node")
+    return phi

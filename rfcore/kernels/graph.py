@@ -150,7 +150,7 @@ def exponential(g, scale):
     modulation.
     """
     scale = checks.real(scale, "scale")
-    return finite(function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues)), "exp(scale W)", scale)
+    return function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues))
 
 
 def power_series(g, alpha):
@@ -187,13 +187,14 @@ def _function_of_laplacian(g, function):
 def function_of_weights(g, function):
     """``function`` of the eigenvalues of W in place of the eigenvalues, for an undirected graph."""
     eigenvalues, vectors = spectrum(g)
-    return (vectors * function(eigenvalues)) @ vectors.T
+    with np.errstate(over="ignore", invalid="ignore"):
+        return finite((vectors * function(eigenvalues)) @ vectors.T)
 
 
-def finite(result, formula, scale):
+def finite(result):
     """``result``, unless it has overflown."""
     if not np.all(np.isfinite(result)):
-        raise ValueError(f"scale = {scale}; {formula} overflows float64: give a smaller scale or smaller weights")
+        raise ValueError("the kernel overflows float64; give smaller weights, such as g.normalised(), or smaller parameters")
     return result
 
 

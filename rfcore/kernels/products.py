@@ -91,7 +91,8 @@ def exponential_product(g, scale, v):
     the matrix.
     """
     scale, v = checks.real(scale, "scale"), _rows(v, g)
-    return finite(expm_multiply(scale * g.to_scipy(), v), "exp(scale W) v", scale)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return finite(expm_multiply(scale * g.to_scipy(), v))
 
 
 def _rows(v, g):

@@ -38,10 +38,10 @@ def initial_labels(key, n_nodes, n_clusters):
     Raises
     ------
     ValueError
-        If a count is below 1.
+        If a count is below 1, or the key no JAX key.
     """
     n_nodes, n_clusters = checks.count(n_nodes, "n_nodes"), checks.count(n_clusters, "n_clusters")
-    return np.asarray(jax.random.randint(key, (n_nodes,), 0, n_clusters), dtype=np.int64)
+    return np.asarray(jax.random.randint(checks.key(key), (n_nodes,), 0, n_clusters), dtype=np.int64)
 
 
 def labels_around(kernel, nodes, n_nodes):
@@ -68,7 +68,8 @@ def labels_around(kernel, nodes, n_nodes):
     Raises
     ------
     ValueError
-        If nodes are no vector of values 0 to N - 1, the kernel has another size, or n_nodes < 1.
+        If nodes are no vector of values 0 to N - 1, the kernel or a product with it has another size or is not finite,
+        or n_nodes < 1.
 
     Examples
     --------
@@ -77,12 +78,12 @@ def labels_around(kernel, nodes, n_nodes):
     >>> labels_around(X @ X.T, [0, 3], 4)
     array([0, 0, 1, 1])
     """
-    nodes, n_nodes = _labels(nodes, "nodes"), checks.count(n_nodes, "n_nodes")
+    n_nodes, nodes = checks.count(n_nodes, "n_nodes"), _labels(nodes, "nodes")
     if len(nodes) == 0 or nodes.min() < 0 or nodes.max() >= n_nodes:
         raise ValueError(f"nodes = {nodes.tolist()}; give at least one, each of 0 to {n_nodes - 1}")
     chosen = np.zeros((n_nodes, len(nodes)))
     chosen[nodes, np.arange(len(nodes))] = 1
-    to_nodes = np.asarray(_product(kernel, n_nodes)(chosen))
+    to_nodes = _product(kernel, n_nodes)(chosen)
     return (to_nodes[nodes, np.arange(len(nodes))] - 2 * to_nodes).argmin(axis=1)
 
 
@@ -93,7 +94,7 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
 
         label of i = argmin_c  -2/|c| sum_{j in c} K_ij + 1/|c|^2 sum_{j, l in c} K_jl
 
-    the squared distance of i to the centre of c in feature space, less K_ii, which is the same for all c. The sum
+    the squared distance of i to the centre of c in feature space, minus K_ii, which is the same for all c. The sum
     of squared distances never rises if K is symmetric and positive semidefinite. An empty cluster stays empty.
 
     Parameters
@@ -113,7 +114,8 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     Raises
     ------
     ValueError
-        If labels are no vector of values 0 to n_clusters - 1, the kernel has another size, or a count is below 1.
+        If labels are no vector of values 0 to n_clusters - 1, the kernel or a product with it has another size or is
+        not finite, or a count is below 1.
     """
     n_clusters, max_iterations = checks.count(n_clusters, "n_clusters"), checks.count(max_iterations, "max_iterations")
     labels = _labels(labels, "labels")
@@ -124,7 +126,7 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
         members = np.eye(n_clusters)[labels]
         sizes = members.sum(axis=0)
         centres = members / np.maximum(sizes, 1)
-        to_centres = np.asarray(product(centres))
+        to_centres = product(centres)
         distances = np.where(sizes > 0, np.sum(centres * to_centres, axis=0) - 2 * to_centres, np.inf)
         previous, labels = labels, distances.argmin(axis=1)
         if np.array_equal(labels, previous):
@@ -169,11 +171,19 @@ def pair_error(labels, others):
 
 
 def _product(kernel, n_nodes):
-    if callable(kernel):
-        return kernel
-    if np.shape(kernel) != (n_nodes, n_nodes):
-        raise ValueError(f"kernel has shape {np.shape(kernel)} for {n_nodes} nodes; give one row per node")
-    return lambda Z: kernel @ Z
+    """The product with a kernel, given as a matrix or as a function, whose results are checked."""
+    if not callable(kernel):
+        kernel = np.asarray(checks.finite(checks.numbers(kernel, "kernel"), "kernel"))
+        if kernel.shape != (n_nodes, n_nodes):
+            raise ValueError(f"kernel has shape {kernel.shape} for {n_nodes} nodes; give one row per node")
+
+    def product(Z):
+        KZ = np.asarray(checks.numbers(kernel(Z) if callable(kernel) else kernel @ Z, "kernel(Z)"))
+        if checks.finite(KZ, "kernel(Z)").shape != Z.shape:
+            raise ValueError(f"kernel(Z) has shape {KZ.shape} for Z of shape {Z.shape}; give K Z")
+        return KZ
+
+    return product
 
 
 def _pairs(n):

@@ -15,14 +15,16 @@ from rfcore import checks
 
 
 def spectral_radius(g):
-    """Largest modulus of an eigenvalue of W, for an undirected graph.
+    """Largest modulus of an eigenvalue of W, for an undirected graph; 0 where there are no edges.
 
     Raises
     ------
     ValueError
         If the graph is directed.
     """
-    if _symmetric(g).n_nodes < 50:
+    if len(_symmetric(g).weights) == 0:
+        return 0.0
+    if g.n_nodes < 50:
         return float(np.abs(np.linalg.eigvalsh(g.to_scipy().toarray())).max())
     start = np.ones(g.n_nodes)  # a fixed start, so that the last digits do not change from call to call
     largest = scipy.sparse.linalg.eigsh(g.to_scipy(), k=1, v0=start, return_eigenvectors=False)
@@ -93,8 +95,8 @@ def rademacher_trace_bound(g, sample, bounds):
         If the graph is directed, nodes are not in it, or a bound is negative or not finite.
     """
     sample, bounds = np.asarray(sample), _bounds(bounds)
-    _nodes(g, sample.ravel())
     eigenvalues, vectors = _eigen(_symmetric(g))
+    _nodes(g, sample.ravel())
     series = np.abs(eigenvalues)[:, None] ** np.arange(bounds.shape[-1]) @ bounds.T
     of_node = vectors**2 @ series  # sum_i bounds_i (|W|^i)_xx
     return (np.sqrt(of_node[sample].sum(axis=sample.ndim - 1)) / sample.shape[-1])[()]
@@ -135,10 +137,11 @@ def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
     semidefinite kernels have features, so this is the complexity of the family if all those where the supremum is
     reached are: where sum_{i >= 1} bounds_i radius^i <= bounds_0. Elsewhere it is an upper bound.
     """
-    sample, bounds, n_draws = _nodes(g, sample), _bounds(bounds), checks.count(n_draws, "n_draws", least=2)
+    key, sample, bounds = checks.key(key), _nodes(_symmetric(g), sample), _bounds(bounds)
+    n_draws = checks.count(n_draws, "n_draws", least=2)
     signs = np.zeros((g.n_nodes, n_draws))
     np.add.at(signs, sample, jax.random.rademacher(key, (len(sample), n_draws)))
-    W, moved, forms = _symmetric(g).to_scipy(), signs, np.empty((bounds.shape[-1] + 1, n_draws))
+    W, moved, forms = g.to_scipy(), signs, np.empty((bounds.shape[-1] + 1, n_draws))
     for i in range(0, bounds.shape[-1], 2):  # s^T W^2i s = |W^i s|^2, and one hop more
         further = W @ moved
         forms[i], forms[i + 1] = np.sum(moved**2, axis=0), np.sum(moved * further, axis=0)
@@ -148,9 +151,39 @@ def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
 
 
 def margin_loss(scores, labels, margin):
-    """Empirical margin loss: ``mean of min(1, max(0, 1 - y h(x) / margin))`` for labels y = -1 or 1 (Eq. 39)."""
-    margin = checks.real(margin, "margin", above=0)
-    return float(np.mean(np.clip(1 - np.asarray(labels) * np.asarray(scores) / margin, 0, 1)))
+    """Empirical margin loss.
+
+    ::
+
+        mean of  min(1, max(0, 1 - y h(x) / margin))
+
+    Parameters
+    ----------
+    scores : array, shape (n,)
+        h(x).
+    labels : array, shape (n,)
+        y, -1 or 1.
+    margin : float
+        Above 0.
+
+    Returns
+    -------
+    float, between 0 and 1
+
+    Raises
+    ------
+    ValueError
+        If scores and labels are no finite vectors of one length, a label is neither -1 nor 1, or margin <= 0.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 39.
+    """
+    scores, margin = np.asarray(checks.vector(scores, "scores")), checks.real(margin, "margin", above=0)
+    labels = np.asarray(checks.vector(labels, "labels", len(scores), "score"))
+    if not np.all(np.abs(labels) == 1):
+        raise ValueError(f"labels has the values {np.unique(labels)[:5]}; give -1 and 1, such as 2 * labels - 1 for 0 and 1")
+    return float(np.mean(np.clip(1 - labels * scores / margin, 0, 1)))
 
 
 def margin_bound(loss, complexity, margin, n_samples, delta):
@@ -179,14 +212,15 @@ def margin_bound(loss, complexity, margin, n_samples, delta):
     Raises
     ------
     ValueError
-        If margin <= 0, n_samples < 1 or delta is outside (0, 1).
+        If loss or complexity is no number of at least 0, margin <= 0, n_samples < 1 or delta is outside (0, 1).
 
     Notes
     -----
     Universal Graph Random Features, Eq. 40.
     """
     margin, delta = checks.real(margin, "margin", above=0), checks.probability(delta, "delta")
-    n_samples = checks.count(n_samples, "n_samples")
+    n_samples, loss = checks.count(n_samples, "n_samples"), checks.real(loss, "loss", least=0)
+    complexity = checks.real(complexity, "complexity", least=0)
     return float(loss + 2 * complexity / margin + 3 * np.sqrt(np.log(2 / delta) / (2 * n_samples)))
 
 
@@ -196,20 +230,23 @@ def _eigen(g):
 
 
 def _bounds(bounds):
-    bounds = checks.finite(np.asarray(bounds, dtype=float), "bounds")
+    bounds = checks.finite(np.asarray(checks.numbers(bounds, "bounds"), dtype=float), "bounds")
     if bounds.ndim not in (1, 2) or bounds.size == 0 or bounds.min() < 0:
-        raise ValueError(f"bounds = {bounds}; give a vector of numbers of at least 0, one a Taylor coefficient")
+        raise ValueError(f"bounds = {bounds}; give a vector of numbers of at least 0, one per Taylor coefficient")
     return bounds
 
 
 def _nodes(g, sample):
     sample = np.asarray(sample)
-    if sample.ndim != 1 or len(sample) == 0 or not np.isin(sample, np.arange(g.n_nodes)).all():
-        raise ValueError(f"sample = {sample}; give nodes of the graph, 0 to {g.n_nodes - 1}")
+    if sample.ndim != 1 or len(sample) == 0 or not np.issubdtype(sample.dtype, np.integer):
+        raise ValueError(f"sample has shape {sample.shape}, dtype {sample.dtype}; give a vector of node numbers")
+    if not np.isin(sample, np.arange(g.n_nodes)).all():
+        got = f"sample has values in [{sample.min()}, {sample.max()}]"
+        raise ValueError(f"{got}; give nodes of the graph, 0 to {g.n_nodes - 1}")
     return sample
 
 
 def _symmetric(g):
-    if not g.is_symmetric:
-        raise ValueError("g is directed; give an undirected graph")
+    if not checks.graph(g).is_symmetric:
+        raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")
     return g

@@ -4,7 +4,9 @@ JAX throughout: the error is differentiable in the modulation behind the kernel.
 Section 3.5.
 """
 
+import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 
@@ -32,14 +34,25 @@ def weighted_sums(kernel, values, known):
     Raises
     ------
     ValueError
-        If the shapes do not fit.
+        If the shapes do not fit, or a known value or the kernel is not finite.
     """
-    values, known = jnp.asarray(values), jnp.asarray(known)
-    if values.ndim != 2 or known.shape != values.shape[:1] or known.dtype != bool:
-        got = f"values has shape {values.shape}, known shape {known.shape} and dtype {known.dtype}"
-        raise ValueError(f"{got}; give one row and one bool a node")
-    masked = jnp.where(known[:, None], values, 0.0)
-    return jnp.asarray(kernel(masked) if callable(kernel) else jnp.asarray(kernel) @ masked)
+    values = jnp.asarray(checks.numbers(values, "values"))
+    known = known if isinstance(known, jax.Array) else np.asarray(known)
+    if values.ndim != 2:
+        raise ValueError(f"values has shape {values.shape}; give one row per node, shape (N, c)")
+    if known.shape != values.shape[:1] or known.dtype != bool:
+        got = f"known has shape {known.shape} and dtype {known.dtype}"
+        raise ValueError(f"{got}; give one bool per row of values, shape {values.shape[:1]}")
+    masked = checks.finite(jnp.where(known[:, None], values, 0.0), "values, where known,")
+    if not callable(kernel):
+        kernel = jnp.asarray(checks.finite(checks.numbers(kernel, "kernel"), "kernel"))
+        if kernel.shape != (len(values), len(values)):
+            raise ValueError(f"kernel has shape {kernel.shape}, values {values.shape}; give one row and column per node")
+        return kernel @ masked
+    sums = jnp.asarray(kernel(masked))
+    if sums.shape != values.shape:
+        raise ValueError(f"kernel(v) has shape {sums.shape} for v of shape {values.shape}; give K v")
+    return sums
 
 
 def angular_error(predicted, truth):

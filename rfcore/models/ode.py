@@ -30,12 +30,12 @@ class Times(NamedTuple):
 
 def uniform_times(key, t, n):
     """Independent uniform times on [0, t]: unbiased, with an error of order 1 / sqrt(n) of its own (Eq. 13)."""
-    return _times(jax.random.uniform(key, (checks.count(n, "n"),)) * n, t, n)
+    return _times(jax.random.uniform(checks.key(key), (checks.count(n, "n"),)) * n, t, n)
 
 
 def stratified_times(key, t, n):
     """One uniform time in each of n equal parts of [0, t]: unbiased, with an error of order n^(-3/2)."""
-    return _times(np.arange(checks.count(n, "n")) + np.asarray(jax.random.uniform(key, (n,))), t, n)
+    return _times(np.arange(checks.count(n, "n")) + np.asarray(jax.random.uniform(checks.key(key), (n,))), t, n)
 
 
 def midpoint_times(t, n):
@@ -94,13 +94,15 @@ def quadrature(g, y, t, times, shift=0.0):
     Raises
     ------
     ValueError
-        If the graph is directed, y has another shape, or a time is outside [0, t].
+        If the graph is directed, y has another shape, shift is not finite, or a time is outside [0, t].
     """
-    y, (eigenvalues, vectors) = _source(y, g), kernels.graph.spectrum(g)
+    shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.graph.spectrum(g)
+    y = _source(y, g)
     x = np.zeros(g.n_nodes)
-    for s, weight in _within(times, t):
-        x += weight * np.exp((eigenvalues + shift) * (t - s)) * (vectors.T @ y(s))
-    return vectors @ x
+    with np.errstate(over="ignore", invalid="ignore"):
+        for s, weight in _within(times, t):
+            x += weight * np.exp((eigenvalues + shift) * (t - s)) * (vectors.T @ y(s))
+        return _bounded(vectors @ x)
 
 
 def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
@@ -137,19 +139,28 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
     Raises
     ------
     ValueError
-        As :func:`rfcore.features.walk_features`; if y has another shape, or a time is outside [0, t].
+        As :func:`rfcore.features.walk_features`; if y has another shape, shift is not finite, or a time is outside
+        [0, t].
 
     Notes
     -----
     Universal Graph Random Features, Eq. 14.
     """
-    y, x = _source(y, g), np.zeros(g.n_nodes)
+    key, shift, y = checks.key(key), checks.real(shift, "shift"), _source(y, checks.graph(g))
+    x = np.zeros(g.n_nodes)
     for j, (s, weight) in enumerate(_within(times, t)):
         f = modulation.exponential(t - s)
         left, right = jax.random.split(jax.random.fold_in(key, j))
         phi = walk_features(left, g, f, n_walks, p_halt)
         psi = phi if shared else walk_features(right, g, f, n_walks, p_halt)
-        x += weight * np.exp(shift * (t - s)) * (phi @ (psi.T @ y(s)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            x += weight * np.exp(shift * (t - s)) * (phi @ (psi.T @ y(s)))
+    return _bounded(x)
+
+
+def _bounded(x):
+    if not np.all(np.isfinite(x)):
+        raise ValueError("the solution overflows float64; give a smaller t or shift, or smaller weights")
     return x
 
 
@@ -159,18 +170,20 @@ def _times(parts, t, n):
 
 
 def _within(times, t):
-    if len(times.time) and not (min(times.time) >= 0 and max(times.time) <= t):
-        raise ValueError(f"times has values in [{min(times.time)}, {max(times.time)}]; they must lie in [0, {t}]")
-    return list(zip(*times, strict=True))
+    t = checks.real(t, "t", least=0)
+    if not isinstance(times, Times):
+        raise ValueError(f"times is of type {type(times).__name__}; give ode.midpoint_times(t, n), or Times(time, weight)")
+    time = np.asarray(checks.vector(times.time, "times.time"))
+    weight = np.asarray(checks.vector(times.weight, "times.weight", len(time), "time"))
+    if not (time.min() >= 0 and time.max() <= t):
+        raise ValueError(f"times has values in [{time.min()}, {time.max()}]; they must lie in [0, {t}]")
+    return list(zip(time, weight, strict=True))
 
 
 def _source(y, g):
     source = y if callable(y) else lambda s: y
 
     def checked(s):
-        value = checks.finite(np.asarray(source(s), dtype=float), "y")
-        if value.shape != (g.n_nodes,):
-            raise ValueError(f"y has shape {value.shape}; give one number for each of the {g.n_nodes} nodes")
-        return value
+        return np.asarray(checks.vector(source(s), "y", g.n_nodes, "node"))
 
     return checked

@@ -7,8 +7,10 @@
 with one-hot labels y_i. Features turn the numerator into phi(x)^T (Phi^T Y): O(n m) for n points and m features in
 place of O(n^2). All are pure functions that ``jax.vmap`` takes over seeds.
 
-The *scores* below are the numerators. They are linear in the kernel, so that unbiased features give unbiased scores;
-and they are enough for a class, since for one-hot labels the denominator is the sum of a row.
+What features give, :func:`scores`, are the numerators. They are linear in the kernel, so that unbiased features give
+unbiased scores; and they are enough for a class, since for one-hot labels the denominator is the sum of a row. What the
+kernel itself gives, :func:`scores_exact`, is the quotient: far from all training points the numerators underflow, and
+the quotient does not. (Where the exact numerators are wanted, they are ``kernels.gaussian(x_test, x_train) @ targets``.)
 """
 
 import jax
@@ -44,6 +46,12 @@ def scores(phi_train, targets, phi_test):
     ValueError
         If the shapes do not fit, or a value is not finite.
 
+    Notes
+    -----
+    Scores are linear in each row of phi_test too. A factor of its own for every test point therefore changes neither its
+    class nor its label distribution, and a far point, all of whose features underflow, can be given
+    ``exp(log_phi - log_phi.max(axis=1, keepdims=True))`` from :func:`rfcore.features.log_positive` in place of its features.
+
     Examples
     --------
     >>> import jax, jax.numpy as jnp
@@ -57,16 +65,19 @@ def scores(phi_train, targets, phi_test):
     phi_train, phi_test = checks.points(phi_train, "phi_train"), checks.points(phi_test, "phi_test")
     targets = _targets(targets, phi_train, "phi_train")
     if phi_test.shape[1] != phi_train.shape[1]:
-        raise ValueError(f"phi_test has shape {phi_test.shape}; it needs the {phi_train.shape[1]} features of phi_train")
+        raise ValueError(f"phi_test has shape {phi_test.shape}; give it the {phi_train.shape[1]} features of phi_train")
     return phi_test @ (phi_train.T @ targets)
 
 
 def scores_exact(x_train, targets, x_test):
-    """Kernel-weighted sums of targets, with the Gaussian kernel itself.
+    """Kernel-weighted means of targets, with the Gaussian kernel itself.
 
     ::
 
-        K(x_test, x_train) targets,   K[i, j] = exp(-|x_i - x_j|^2 / 2)
+        y(x) = sum_i k(x, x_i) y_i / sum_i k(x, x_i),   k(x, y) = exp(-|x - y|^2 / 2)
+
+    for one-hot targets the label distribution. The greatest exponent of a test point is subtracted from its others
+    before they are exponentiated, which multiplies numerator and denominator alike, so that no point is too far away;
 
     in blocks of rows, so that memory is O(n) and not O(l n). A bandwidth only scales the points.
 
@@ -84,7 +95,7 @@ def scores_exact(x_train, targets, x_test):
     Raises
     ------
     ValueError
-        If the shapes do not fit, or a value is not finite.
+        If the shapes do not fit, there is no training point, or a value is not finite.
 
     Notes
     -----
@@ -103,17 +114,24 @@ def label_distribution(label_scores):
     Parameters
     ----------
     label_scores : array, shape (l, c)
-        From :func:`scores` or :func:`scores_exact` with one-hot targets.
+        From :func:`scores` with one-hot targets.
 
     Returns
     -------
     array, shape (l, c), rows of sum 1
 
+    Raises
+    ------
+    ValueError
+        If the scores are no matrix, are not finite, or a known row has the sum 0.
+
     Notes
     -----
-    Positive features keep the sum above 0; that of Fourier features can have any sign, and the row then means nothing.
-    Where all weights underflow the row is NaN.
+    Positive features keep the sum above 0 unless they underflow (:func:`scores` says what to do then); that of Fourier
+    features can have any sign, and the row then means nothing.
     """
+    label_scores = checks.points(label_scores, "label_scores")
+    _no_empty_rows(jnp.sum(label_scores, axis=-1))
     return label_scores / jnp.sum(label_scores, axis=-1, keepdims=True)
 
 
@@ -123,7 +141,9 @@ def accuracy(label_scores, labels):
     Parameters
     ----------
     label_scores : array, shape (l, c)
+        From :func:`scores` or :func:`scores_exact` with one-hot targets.
     labels : int array, shape (l,)
+        Between 0 and c - 1.
 
     Returns
     -------
@@ -132,12 +152,31 @@ def accuracy(label_scores, labels):
     Raises
     ------
     ValueError
-        If there is not one label a row.
+        If there is not one label a row; and, where values are known, if a score is not finite, a row of scores is all
+        zero (it names no class), or a label is out of range.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore.models import regression
+    >>> regression.accuracy(jnp.array([[0.1, 0.3], [2.0, 1.0]]), jnp.array([1, 1])).item()
+    0.5
     """
-    labels = jnp.asarray(labels)
-    if label_scores.ndim != 2 or labels.shape != label_scores.shape[:1]:
+    label_scores = checks.points(label_scores, "label_scores")
+    labels, n_classes = jnp.asarray(checks.numbers(labels, "labels")), label_scores.shape[1]
+    if labels.shape != label_scores.shape[:1]:
         raise ValueError(f"labels has shape {labels.shape} for scores of shape {label_scores.shape}; give one label a row")
+    if not checks.is_traced(labels) and not jnp.all((labels >= 0) & (labels < n_classes) & (labels == jnp.round(labels))):
+        got = f"labels has values in [{labels.min()}, {labels.max()}]"
+        raise ValueError(f"{got}; give whole numbers from 0 to {n_classes - 1}, the columns of the scores")
+    _no_empty_rows(jnp.max(jnp.abs(label_scores), axis=-1))
     return jnp.mean(jnp.argmax(label_scores, axis=-1) == labels)
+
+
+def _no_empty_rows(totals):
+    if not checks.is_traced(totals) and jnp.any(totals == 0):
+        got = f"label_scores has {jnp.sum(totals == 0)} rows that vanish"
+        raise ValueError(f"{got}: features underflowed; give scores of exp(features.log_positive minus its row's maximum)")
 
 
 @jax.jit
@@ -147,13 +186,15 @@ def _scores_exact(x_train, targets, x_test):
     half_squares = jnp.sum(x_train**2, axis=1) / 2
 
     def one(x):
-        return jnp.exp(x_train @ x - half_squares - jnp.sum(x**2) / 2) @ targets
+        return jax.nn.softmax(x_train @ x - half_squares) @ targets  # |x|^2 / 2 is the same for all, and cancels
 
     return jax.lax.map(one, x_test, batch_size=ROWS_AT_A_TIME)
 
 
 def _targets(targets, rows, name):
     targets = checks.points(targets, "targets")
+    if len(rows) == 0:
+        raise ValueError(f"{name} has shape {rows.shape}; give at least one training point")
     if len(targets) != len(rows):
-        raise ValueError(f"targets has {len(targets)} rows and {name} {len(rows)}; give one row of targets a point")
+        raise ValueError(f"targets has {len(targets)} rows and {name} {len(rows)}; give one row of targets per point")
     return targets

@@ -17,7 +17,8 @@ def optimised(lengths, v, start=None):
         argmin over directions of  sum_{i != j} 0F1(; d/2; v^2 |w_i + w_j|^2 / 4),  |w_i| = lengths_i     (Eq. 12)
 
     L-BFGS on the logarithm of the conformity. This is a benchmark, not a coupling to use: it is slow, and its answer
-    depends on v and so on the pair of points. Rotated by a Haar matrix (:func:`rfcore.couplings.directions.haar`) and with chi_d lengths, its rows are marginally N(0, I_d).
+    depends on v and so on the pair of points. Rotated by a Haar matrix (:func:`rfcore.couplings.directions.haar`) and
+    with chi_d lengths, its rows are marginally N(0, I_d).
 
     Parameters
     ----------
@@ -35,7 +36,8 @@ def optimised(lengths, v, start=None):
     Raises
     ------
     ValueError
-        If lengths is no vector of at least 2 finite positive numbers, start does not fit, or v is out of range.
+        If lengths is no vector of at least 2 finite positive numbers, start does not fit or has a row of zeros, or v is
+        out of range.
     RuntimeError
         If the optimiser stops away from a stationary point.
 
@@ -44,12 +46,15 @@ def optimised(lengths, v, start=None):
     Simplex Random Features, Section 3.2 and Figure 4. The objective is not convex in the directions; starts from random
     directions end at the same value (``tests/test_solvers_directions.py``). Enable x64.
     """
-    lengths, v = checks.finite(np.asarray(lengths, dtype=float), "lengths"), checks.real(v, "v", above=0)
-    if lengths.ndim != 1 or len(lengths) < 2 or not lengths.min() > 0:
+    lengths, v = np.asarray(checks.vector(lengths, "lengths"), dtype=float), checks.real(v, "v", above=0)
+    if len(lengths) < 2 or not lengths.min() > 0:
         raise ValueError(f"lengths = {lengths}; give a vector of at least 2 positive lengths")
-    start = np.asarray(weight_dependent.balance(lengths) / lengths[:, None] if start is None else start)
+    start = weight_dependent.balance(lengths) / lengths[:, None] if start is None else start
+    start = np.asarray(checks.points(start, "start"), dtype=float)
     if start.shape != (len(lengths), len(lengths)):
-        raise ValueError(f"start has shape {start.shape}; give one direction a length, shape {2 * lengths.shape}")
+        raise ValueError(f"start has shape {start.shape}; give one direction per length, shape {2 * lengths.shape}")
+    if not np.linalg.norm(start, axis=1).min() > 0:
+        raise ValueError("start has a row of length 0.0; give directions of length above 0")
     theory.log_conformity_of(_vectors(start, lengths), v)  # complains about v out of range; below it is traced
     return _vectors(_minimum(_objective, start, lengths, v), lengths)
 
@@ -85,7 +90,9 @@ def weight_independent(start, v):
     -----
     Simplex Random Features, Theorem 3.4. Enable x64.
     """
-    start, v = checks.finite(np.asarray(start, dtype=float), "start"), checks.real(v, "v", above=0)
+    start, v = np.asarray(checks.points(start, "start"), dtype=float), checks.real(v, "v", above=0)
+    if len(start) < 2 or not np.linalg.norm(start, axis=1).min() > 0:
+        raise ValueError(f"start has shape {start.shape}; give at least two vectors, of length above 0")
     theory.log_conformity_of_directions(start, v)  # complains; below, it is traced
     found = _minimum(_objective_of_directions, start, v).reshape(start.shape)
     return found / np.linalg.norm(found, axis=1, keepdims=True)

@@ -56,12 +56,15 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
     FloatingPointError
         If a loss or a parameter is not finite.
     ValueError
-        If n_steps < 1.
+        If n_steps < 1, the loss is no function, the optimiser none, or a parameter no real number.
     """
     n_steps = checks.count(n_steps, "n_steps")
     checks.function(loss, "loss", "lambda f, *data: ...")
-    f = jax.tree.map(lambda x: jnp.asarray(x, dtype=float), f)
-    f, losses = descend(loss, optimiser or optax.adam(0.01), n_steps, f, tuple(data))
+    f = jax.tree.map(lambda x: jnp.asarray(checks.numbers(x, "a parameter of f"), dtype=float), f)
+    optimiser = optax.adam(0.01) if optimiser is None else optimiser
+    if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
+        raise ValueError(f"optimiser = {optimiser!r}; give one of optax, such as optax.adam(0.01)")
+    f, losses = descend(loss, optimiser, n_steps, f, tuple(data))
     losses = np.asarray(losses)
     if not np.all(np.isfinite(losses)):
         step = int(np.argmin(np.isfinite(losses)))

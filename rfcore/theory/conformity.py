@@ -23,6 +23,7 @@ from rfcore.theory.series import (
     LOG_FACTORIAL,
     K,
     angles,
+    constant,
     dimension,
     log_orthogonal_share,
     log_series,
@@ -107,7 +108,7 @@ def log_conformity_at_angle(v, d, cosine):
     Simplex Random Features, Lemma 4.2, Eq. 21. The cosine 0 is "orthogonal", -1 / (d - 1) is "simplex".
     """
     v, d, cosine = radius(v, "v"), checks.count(d, "d"), cosine_of(cosine)
-    sine, log_weights = angles(d)
+    sine, log_weights = map(constant, angles(d))
     stretched = (v**2)[..., None] * (1 + cosine[..., None] * sine)
     radius(jnp.sqrt(jax.lax.stop_gradient(stretched)), "v sqrt(1 + cosine sin u)")
     return logsumexp(log_weights + log_series(log_orthogonal_share(d) - LOG_FACTORIAL, stretched), axis=-1)
@@ -143,12 +144,12 @@ def log_conformity_of(omega, v):
     omega, v = checks.points(omega, "omega"), radius(v, "v")
     m, d = omega.shape
     if m < 2:
-        raise ValueError(f"omega has shape {omega.shape}; a pair needs at least two frequencies")
+        raise ValueError(f"omega has shape {omega.shape}; give at least two frequencies, a pair")
     i, j = np.triu_indices(m, 1)
     squares = jnp.sum((omega[i] + omega[j]) ** 2, axis=1)
     quarter = (v**2)[..., None] * squares / 4
     if not checks.is_traced(quarter) and quarter.max(initial=0) > 600**2:
-        raise ValueError(f"v |omega_i + omega_j| reaches {2 * float(jnp.sqrt(quarter.max()))}; it must not exceed 1200")
+        raise ValueError(f"v |omega_i + omega_j| reaches {2 * float(jnp.sqrt(quarter.max()))}; give frequencies or v that keep it to 1200")
     log_coefficients = gammaln(d / 2) - gammaln(K + d / 2) - LOG_FACTORIAL
     return logsumexp(log_series(log_coefficients, quarter), axis=-1) - np.log(len(i))
 
@@ -186,7 +187,7 @@ def log_conformity_of_directions(directions, v):
     directions = checks.points(directions, "directions")
     m, d = directions.shape
     if m < 2:
-        raise ValueError(f"directions has shape {directions.shape}; a pair needs at least two")
+        raise ValueError(f"directions has shape {directions.shape}; give at least two, a pair")
     lengths = jnp.linalg.norm(directions, axis=1)
     if not checks.is_traced(lengths) and not lengths.min() > 0:
         raise ValueError(f"directions has a row of length {lengths.min()}; give lengths above 0")
@@ -210,7 +211,13 @@ def partners(m, d):
     Returns
     -------
     float
+
+    Raises
+    ------
+    ValueError
+        If m < 1 or d < 1.
     """
+    m, d = checks.count(m, "m"), checks.count(d, "d")
     full, rest = divmod(m, d)
     return (full * d * (d - 1) + rest * (rest - 1)) / m
 
@@ -241,7 +248,7 @@ def _log_share(d, coupling):
 
 
 def cosine_of(cosine):
-    cosine = checks.finite(jnp.asarray(cosine, dtype=float), "cosine")
+    cosine = checks.floating(cosine, "cosine").astype(float)
     if not checks.is_traced(cosine) and cosine.size and not (cosine.min() >= -1 and cosine.max() <= 1):
-        raise ValueError(f"cosine has values in [{cosine.min()}, {cosine.max()}]; it must lie in [-1, 1]")
+        raise ValueError(f"cosine has values in [{cosine.min()}, {cosine.max()}]; give values in [-1, 1]")
     return cosine

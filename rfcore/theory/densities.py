@@ -5,7 +5,7 @@ from jax.scipy.special import gammaln, logsumexp
 
 from rfcore import checks
 from rfcore.theory.conformity import cosine_of
-from rfcore.theory.series import angles, dimension
+from rfcore.theory.series import angles, constant, dimension
 
 
 def log_pair_density(w, d, coupling):
@@ -79,7 +79,7 @@ def log_pair_density_at_angle(w, d, cosine):
     and without a root in the second density; the result is right.)
     """
     w, d, cosine = _length(w), checks.count(d, "d"), cosine_of(cosine)
-    sine, log_weights = angles(d)
+    sine, log_weights = map(constant, angles(d))
     stretch = jnp.sqrt(1 + cosine[..., None] * sine)
     return logsumexp(log_weights + _log_chi(w[..., None] / stretch, 2 * d) - jnp.log(stretch), axis=-1)
 
@@ -89,7 +89,7 @@ def _log_chi(w, d):
 
 
 def _length(w):
-    w = checks.finite(jnp.asarray(w, dtype=float), "w")
+    w = checks.floating(w, "w").astype(float)
     if not checks.is_traced(w) and w.size and not w.min() > 0:
         raise ValueError(f"w has the value {w.min()}; give lengths above 0")
     return w

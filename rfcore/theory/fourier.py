@@ -18,7 +18,7 @@ The paper leaves out the simplex, for which omega_i + omega_j and omega_i - omeg
 of the two is no harder.
 """
 
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
@@ -26,7 +26,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.theory.conformity import partners
-from rfcore.theory.series import LOG_FACTORIAL, K, angles, check_range, dimension, pair, radius
+from rfcore.theory.series import LOG_FACTORIAL, K, angles, check_range, constant, dimension, pair, radius
 
 
 def fourier_mse(x, y, m, coupling):
@@ -164,30 +164,34 @@ def fourier_mse_ratio_asymptotic(z, d, m):
     return 1 - (m - 1) / d * jnp.where(square > 0, (half / jnp.sinh(half)) ** 2, 1.0)
 
 
-@partial(jax.jit, static_argnames=("d", "coupling"))
 def _gap(square, d, coupling):
     """e^(-z^2) - rho(z) at z^2 = square, of order z^4 where z is small and computed so."""
     if coupling == "iid":
         return jnp.zeros_like(square)
-    stretch, weights, tilt = _pair_angles(d, coupling)
+    tables = (K, LOG_FACTORIAL, _coefficients(d), *_pair_angles(d, coupling))
+    return _gap_from(*map(constant, tables), square)
+
+
+@jax.jit
+def _gap_from(k, log_factorial, coefficients, stretch, weights, tilt, square):
     # Near z = 0 the two terms agree up to z^4. There e^(-2y) = E[(-1)^K] joins the mean, whose terms then start at
     # k = 2; elsewhere the mean of (-1)^K would lose what c_K keeps.
     near = square < 8
-    signs = np.where(K % 2, -1.0, 1.0)
+    signs = jnp.where(k % 2, -1.0, 1.0)
     mean = square[..., None] / 2 * stretch
-    terms = jnp.where(near[..., None, None], signs - _coefficients(d), -_coefficients(d))
-    per_angle = jnp.sum(_poisson(mean) * terms, axis=-1) + jnp.where(near[..., None], 0.0, jnp.exp(-2 * mean))
+    terms = jnp.where(near[..., None, None], signs - coefficients, -coefficients)
+    per_angle = jnp.sum(_poisson(mean, k, log_factorial) * terms, axis=-1) + jnp.where(near[..., None], 0.0, jnp.exp(-2 * mean))
     # What is left is e^(-z^2) - E_u[e^(-2y)] = -e^(-z^2) E_u[cosh(z^2 cosine sin u) - 1], for u and both signs.
     bent = square[..., None] * tilt
     return jnp.sum(weights * (per_angle - jnp.exp(bent - square[..., None]) * jnp.expm1(-bent) ** 2 / 2), axis=-1)
 
 
-def _poisson(mean):
+def _poisson(mean, k, log_factorial):
     """Probabilities of k = 0, 1, ... under Poisson laws of the given means > 0, along a new last axis."""
     mean = mean[..., None]
     positive = mean > 0
     log_mean = jnp.log(jnp.where(positive, mean, 1.0))
-    return jnp.where(positive, jnp.exp(K * log_mean - LOG_FACTORIAL - mean), K == 0)
+    return jnp.where(positive, jnp.exp(k * log_mean - log_factorial - mean), k == 0)
 
 
 @lru_cache

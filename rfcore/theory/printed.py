@@ -127,12 +127,12 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
     -----
     Simplex Random Features, Appendix A.5.
     """
-    w, d = checks.finite(np.asarray(w, dtype=float), "w"), checks.count(d, "d")
+    w, d = np.asarray(checks.finite(checks.numbers(w, "w"), "w")), checks.count(d, "d")
     cosine, n_nodes = checks.real(cosine, "cosine", above=-1), checks.count(n_nodes, "n_nodes")
     if w.size and not w.min() > 0:
         raise ValueError(f"w has the value {w.min()}; give lengths above 0")
     if cosine > 1:
-        raise ValueError(f"cosine = {cosine}; it must not exceed 1")
+        raise ValueError(f"cosine = {cosine}; give at most 1")
     nodes, weights = roots_legendre(n_nodes)
     phi, w = np.pi / 4 * (nodes + 1), w[..., None]
     s = 1 + np.sin(2 * phi) * cosine

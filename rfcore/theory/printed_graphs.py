@@ -27,6 +27,11 @@ def alpha_regularised_laplacian(k, sigma, d):
     -------
     number of the type of sigma
 
+    Raises
+    ------
+    ValueError
+        If k < 0, d < 1 or sigma <= 0.
+
     Notes
     -----
     Universal Graph Random Features, Table 1.
@@ -37,6 +42,8 @@ def alpha_regularised_laplacian(k, sigma, d):
     >>> alpha_regularised_laplacian(2, Fraction(1), 2)
     Fraction(3, 4)
     """
+    k, d = checks.count(k, "k", least=0), checks.count(d, "d")
+    checks.real(sigma, "sigma", above=0)
     return comb(d + k - 1, k) * (1 + 1 / sigma**2) ** -k
 
 
@@ -57,10 +64,17 @@ def alpha_p_step(k, alpha, p):
     -------
     number of the type of alpha
 
+    Raises
+    ------
+    ValueError
+        If k < 0, p < 1 or alpha <= 1.
+
     Notes
     -----
     Universal Graph Random Features, Table 1.
     """
+    k, p = checks.count(k, "k", least=0), checks.count(p, "p")
+    checks.real(alpha, "alpha", above=1)
     return comb(p, k) * (alpha - 1) ** -k
 
 
@@ -81,10 +95,17 @@ def alpha_diffusion(k, sigma):
     -------
     number of the type of sigma
 
+    Raises
+    ------
+    ValueError
+        If k < 0 or sigma <= 0.
+
     Notes
     -----
     Universal Graph Random Features, Table 1.
     """
+    k = checks.count(k, "k", least=0)
+    checks.real(sigma, "sigma", above=0)
     return (sigma**2 / 2) ** k / factorial(k)
 
 
@@ -105,10 +126,17 @@ def alpha_inverse_cosine(k, base=pi / 4):
     -------
     number of the type of base
 
+    Raises
+    ------
+    ValueError
+        If k < 0 or base is no finite number.
+
     Notes
     -----
     Universal Graph Random Features, Table 1.
     """
+    k = checks.count(k, "k", least=0)
+    checks.real(base, "base")
     return (-1) ** (k // 2) * base**k / factorial(k)
 
 
@@ -127,6 +155,11 @@ def f_regularised_laplacian(k, d):
     -------
     Fraction
 
+    Raises
+    ------
+    ValueError
+        If k < 0 or d < 1.
+
     Notes
     -----
     Universal Graph Random Features, table in Section 2, "Generating functions".
@@ -136,6 +169,7 @@ def f_regularised_laplacian(k, d):
     >>> [str(f_regularised_laplacian(k, 1)) for k in range(4)]
     ['1', '1/2', '3/8', '5/16']
     """
+    k, d = checks.count(k, "k", least=0), checks.count(d, "d")
     return Fraction(_double_factorial(d - 2 + 2 * k), _double_factorial(2 * k) * _double_factorial(d - 2))
 
 
@@ -154,10 +188,16 @@ def f_p_step(k, p):
     -------
     Fraction
 
+    Raises
+    ------
+    ValueError
+        If k < 0 or p < 1.
+
     Notes
     -----
     Universal Graph Random Features, table in Section 2, "Generating functions".
     """
+    k, p = checks.count(k, "k", least=0), checks.count(p, "p")
     return _binomial(Fraction(p, 2), k)
 
 
@@ -176,10 +216,16 @@ def f_diffusion(k):
     -------
     Fraction
 
+    Raises
+    ------
+    ValueError
+        If k < 0.
+
     Notes
     -----
     Universal Graph Random Features, table in Section 2, "Generating functions".
     """
+    k = checks.count(k, "k", least=0)
     return Fraction(1, 2**k * factorial(k))
 
 
@@ -205,13 +251,13 @@ def f_by_partitions(alpha):
     Raises
     ------
     ValueError
-        If alpha_0 is not 1.
+        If alpha is no sequence of finite numbers, or alpha_0 is not 1.
 
     Notes
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 5.
     """
-    _check_first(alpha)
+    _check(alpha)
     f = []
     for i in range(len(alpha)):
         f.append(0)
@@ -243,14 +289,14 @@ def f_by_iteration(alpha):
     Raises
     ------
     ValueError
-        If alpha_0 is not 1.
+        If alpha is no sequence of finite numbers, or alpha_0 is not 1.
 
     Notes
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 6. :func:`rfcore.features.modulation.from_taylor` is the same in
     float64 and for any alpha_0 > 0.
     """
-    _check_first(alpha)
+    _check(alpha)
     f = [alpha[0]]
     for i in range(len(alpha) - 1):
         f.append((alpha[i + 1] - sum(f[i - p] * f[p + 1] for p in range(i))) / (2 * f[0]))
@@ -288,10 +334,14 @@ def batch_size_approximation(n_walkers, p_halt, delta):
     return (log(delta) - log(n_walkers)) / log(1 - p_halt)
 
 
-def _check_first(alpha):
-    if len(alpha) == 0 or alpha[0] != 1:
-        first = alpha[0] if len(alpha) else "missing"
-        raise ValueError(f"alpha[0] is {first}; the paper's formulas are for coefficients normalised to alpha[0] = 1")
+def _check(alpha):
+    """Coefficients are left as they are, fractions or not."""
+    if isinstance(alpha, str) or not hasattr(alpha, "__len__") or len(alpha) == 0:
+        raise ValueError(f"alpha = {alpha!r}; give coefficients alpha_0 = 1, alpha_1, ...")
+    for i, alpha_i in enumerate(alpha):
+        checks.real(alpha_i, f"alpha[{i}]")
+    if alpha[0] != 1:
+        raise ValueError(f"alpha[0] = {alpha[0]}; give coefficients that are normalised to alpha[0] = 1, as the paper's are")
 
 
 def _double_factorial(n):

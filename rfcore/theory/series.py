@@ -23,9 +23,22 @@ K = np.arange(int(LARGEST_V**2 + 14 * LARGEST_V) + 80)
 LOG_FACTORIAL = gammaln(K + 1.0)
 
 
-@jax.jit
+def constant(table):
+    """A table from the host as a new array of the default float dtype.
+
+    JAX remembers by the array's identity what a NumPy array became as a constant of a compiled function: the cached tables
+    themselves, seen once in float32, would break every later use under x64, and the other way round.
+    """
+    return jnp.array(table, dtype=float)
+
+
 def log_series(log_coefficients, square):
     """Logarithm of sum_k a_k s^k at s = square >= 0, from the log a_k; safe and differentiable at s = 0."""
+    return _log_series(constant(log_coefficients), square)
+
+
+@jax.jit
+def _log_series(log_coefficients, square):
     positive = square > 0
     log_square = jnp.log(jnp.where(positive, square, 1.0))
     series = logsumexp(log_coefficients + jnp.arange(len(log_coefficients)) * log_square[..., None], axis=-1)
@@ -41,7 +54,7 @@ def log_orthogonal_share(d):
 
 @lru_cache
 def angles(d):
-    """sin(u) at nodes of a quadrature over u, and the logarithms of its weights, which sum to one."""
+    """sin(u) at nodes of a quadrature over u, and the logarithms of its weights, which sum to one; NumPy float64."""
     # Symmetric about pi/2: half of the interval. 200 nodes resolve the narrowest peak, 1 / sqrt(512), many times.
     nodes, weights = roots_legendre(200)
     sine = np.sin(np.pi / 4 * (nodes + 1))
@@ -57,7 +70,7 @@ def dimension(d, coupling):
 
 def radius(v, name):
     """``v`` as a float array with values in [0, LARGEST_V]."""
-    v = checks.finite(jnp.asarray(v, dtype=float), name)
+    v = checks.floating(v, name).astype(float)
     check_range(v, name)
     return v
 
@@ -65,12 +78,14 @@ def radius(v, name):
 def check_range(v, name):
     """Complain about known values of ``v`` outside [0, LARGEST_V]."""
     if not checks.is_traced(v) and v.size and not (v.min() >= 0 and v.max() <= LARGEST_V):
-        raise ValueError(f"{name} has values in [{v.min()}, {v.max()}]; they must lie in [0, {LARGEST_V:g}]")
+        raise ValueError(f"{name} has values in [{v.min()}, {v.max()}]; give values in [0, {LARGEST_V:g}]")
 
 
 def pair(x, y):
     """``x`` and ``y`` as two points of one shape (d,)."""
-    x, y = jnp.asarray(x, dtype=float), jnp.asarray(y, dtype=float)
-    if x.ndim != 1 or x.shape != y.shape:
-        raise ValueError(f"x has shape {x.shape} and y {y.shape}; give two points of the same shape (d,)")
-    return checks.finite(x, "x"), checks.finite(y, "y")
+    x, y = checks.floating(x, "x").astype(float), checks.floating(y, "y").astype(float)
+    if x.ndim != 1 or len(x) == 0:
+        raise ValueError(f"x has shape {x.shape}; give one point, shape (d,)")
+    if y.shape != x.shape:
+        raise ValueError(f"y has shape {y.shape}; give a point of the shape of x, {x.shape}")
+    return x, y

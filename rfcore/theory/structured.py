@@ -42,9 +42,9 @@ def fast_bias(v, coupling):
     Simplex Random Features, Appendix B.2.2, says of these products that they are "only approximately" uniform.
     """
     checks.choice(coupling, "coupling", FAST)
-    v = checks.finite(np.asarray(v, dtype=float), "v")
-    if v.ndim != 1 or not 1 <= len(v) <= 4:
-        raise ValueError(f"v has shape {v.shape}; patterns are enumerated for 1 to 4 coordinates")
+    v = np.asarray(checks.vector(v, "v"))
+    if len(v) > 4:
+        raise ValueError(f"v has shape {v.shape}; give 1 to 4 coordinates, for which patterns can be enumerated")
     if np.linalg.norm(v) > 20:
         raise ValueError(f"|v| = {np.linalg.norm(v)}; give at most 20")
     p = 1 << (len(v) - 1).bit_length()

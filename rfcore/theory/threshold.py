@@ -8,7 +8,6 @@ from rfcore import checks
 STEP = 0.02  # below the distance of two sign changes for d <= 256
 
 
-@lru_cache
 def fourier_threshold(d):
     """The first distance at which the orthogonality gap of Fourier features turns negative, z_crit(d).
 
@@ -40,7 +39,12 @@ def fourier_threshold(d):
     """
     d = checks.count(d, "d", least=3)
     if d > 256:
-        raise ValueError(f"d = {d}; the search is for d from 3 to 256")
+        raise ValueError(f"d = {d}; give a dimension from 3 to 256, where the search was tried")
+    return _threshold(d)
+
+
+@lru_cache
+def _threshold(d):
     low = 1.0
     while not _is_negative(low + STEP, d):
         low += STEP

@@ -148,6 +148,8 @@ def deconvolve(alpha, f2):
     """
     alpha = _coefficients(alpha)
     first = checks.modulation(f2, 1, name="f2")[0]
+    if checks.is_traced(first):
+        raise ValueError("f2 is traced; this recursion runs on the host: call deconvolve outside jax.jit and jax.grad")
     if first == 0:
         raise ValueError(f"f2(0) = {first}; only a modulation with f2(0) != 0 has a partner")
     return _Tabulated(partial(_quotient, alpha, f2))

@@ -256,12 +256,13 @@ def test_pages_in_a_browser_without_a_network(site, pages):
 @pytest.mark.skipif(
     CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no verdict was looked for"
 )
-def test_no_verdict_is_out_of_sight_on_a_phone(site):
+def test_no_verdict_is_out_of_sight_on_a_phone(site, pages):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport=PHONE)
-        for name in ("index", "how_to_read", "scorecard", "deviations"):
-            tab.goto(f"{site}book/{name}.html", wait_until="load")
+        written = (f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations"))
+        for name in (*written, *(name for name in pages if name.startswith("notebooks/"))):
+            tab.goto(site + name, wait_until="load")
             tab.evaluate("document.querySelectorAll('article details').forEach(fold => fold.open = true)")
             ends = tab.evaluate(
                 "[...document.querySelectorAll('article .verdict')].map(badge => badge.getBoundingClientRect().right)"

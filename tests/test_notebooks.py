@@ -8,12 +8,14 @@ import jupytext
 import nbformat
 import pytest
 
-from rfcore import evidence
+from rfcore import datasets, evidence
 from rfcore.evidence import runner
 from rfcore.evidence.claims import ROOT
 from rfcore.evidence.ledger import code_sha256
+from rfcore.evidence.library import library_sha256
+from rfcore.evidence.pages import name_of
 
-SOURCES = {runner.name_of(path): path for path in runner.find(["all"])}
+SOURCES = {name_of(path): path for path in runner.find(["all"])}
 every_notebook = pytest.mark.parametrize("name", SOURCES)
 every_notebook_with_data = pytest.mark.parametrize(
     "name", [name for name, path in SOURCES.items() if "datasets." in path.read_text()]
@@ -60,6 +62,17 @@ def test_the_page_shows_current_paper_outputs(name):
     assert not [output for output in outputs if output.output_type == "error"]
     assert not [text for text in shown(notebook) if re.search(r"(?<![\w.:/-])/(work|root|home|tmp)/", text)]
     assert not [cell for cell in notebook.cells if "injected-parameters" in cell.metadata.get("tags", [])]
+
+
+@every_notebook
+def test_no_page_is_due_for_a_rerun(name):
+    made = page(name).metadata.get("rfcore", {})
+    due = f"the library that the page rests on changed; due for a rerun: make paper NOTEBOOK={name}"
+    assert made.get("library_sha256") == library_sha256(SOURCES[name]), due
+    if evidence.claims_of(name):
+        registered = {file.path: file.sha256 for entry in datasets.entries() for file in entry.files}
+        read = committed_ledger(name)["provenance"]["data"]
+        assert read.items() <= registered.items(), "the registered data changed; due for a rerun"
 
 
 @every_notebook

@@ -30,7 +30,7 @@ SHOWN_PINS = ("jax", "numpy", "scipy", "networkx", "gpjax", "matplotlib", "paper
 
 
 def data():
-    """Data sets, a section a family."""
+    """Data sets, a section per family."""
     parts = []
     for family, members in groupby(datasets.entries(), key=lambda member: member.family):
         parts += [f"## {family.capitalize()}", *map(data_set, members)]

@@ -60,10 +60,10 @@ profile = "paper"
 # %%
 SIZES = {
     "paper": {"n_batches": 30, "per_batch": 1.0, "n_training": 128, "n_steps": 3000, "n_starts": 100, "n_trainings": 10}
-    | {"n_epochs": 1000, "steps_per_epoch": (1, 10), "walkers": (4, 16, 64, 256), "spread": (60, 400)}
-    | {"sigmas": (0.74, 0.77, 0.83, 0.86), "n_scan": 8, "per_scan": 3, "p_scan": 4, "betas": (0.08, 0.12, 0.2, 0.3, 0.4, 0.5)},
+    | {"n_epochs": 1000, "steps_per_epoch": (1, 10), "walkers": (4, 16, 64, 256), "spread": (60, 200), "regular": (30, 100)}
+    | {"sigmas": (0.74, 0.77, 0.83, 0.86), "n_scan": 8, "per_scan": 2, "p_scan": 4, "betas": (0.08, 0.12, 0.2, 0.3, 0.4, 0.5)},
     "quick": {"n_batches": 6, "per_batch": 0.25, "n_training": 32, "n_steps": 1000, "n_starts": 15, "n_trainings": 5}
-    | {"n_epochs": 250, "steps_per_epoch": (1,), "walkers": (4, 16, 64), "spread": (5, 10)}
+    | {"n_epochs": 250, "steps_per_epoch": (1,), "walkers": (4, 16, 64), "spread": (5, 10), "regular": (3, 5)}
     | {"sigmas": (0.76, 0.84), "n_scan": 2, "per_scan": 1, "p_scan": 2, "betas": (0.08, 0.2, 0.5)},
 }[profile]
 ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
@@ -307,9 +307,8 @@ def standard_error(numbers):
     return numbers.std(axis=0, ddof=1) / np.sqrt(len(numbers))
 
 
-def over_draws(name, seed, reading):
+def over_draws(name, seed, reading, n_graphs, n_repeats):
     """Errors over draws of a graph: mean, its standard error, and the spread from draw to draw."""
-    n_graphs, n_repeats = SIZES["spread"]
     draws = tqdm(range(n_graphs), desc=name, leave=False)
     found = np.stack([batch_errors(name, seed + draw, [reading], n_repeats)[0] for draw in draws])
     of_walks = found.var(axis=1, ddof=1).mean() / n_repeats
@@ -320,7 +319,7 @@ def over_draws(name, seed, reading):
 random_graphs = ("erdos_renyi_small", "erdos_renyi_large")
 graph_spread = np.zeros(len(names))
 for j, name in enumerate(random_graphs):
-    graph_spread[names.index(name)] = over_draws(name, 20_000 + 1000 * j, reading(flat, beta))[2]
+    graph_spread[names.index(name)] = over_draws(name, 20_000 + 1000 * j, reading(flat, beta), *SIZES["spread"])[2]
 rounding = 0.0001 / 2
 paper, paper_bar = printed["unbiased"][:, 0], np.hypot(printed["unbiased"][:, 1], graph_spread)
 
@@ -383,7 +382,7 @@ for d in (2, 4, 10):
     regular[f"ring lattice, degree {d}"] = lambda seed, d=d: nx.circulant_graph(100, range(1, d // 2 + 1))
 drawn |= regular
 at_best = reading(flat, fine[best] ** 2 / (1 + fine[best] ** 2))
-found = np.array([over_draws(name, 30_000 + 1000 * i, at_best) for i, name in enumerate(regular)])
+found = np.array([over_draws(name, 30_000 + 1000 * i, at_best, *SIZES["regular"]) for i, name in enumerate(regular)])
 j = names.index("d_regular")
 
 # %% tags=["hide-input"]

@@ -185,7 +185,7 @@ def test_how_to_read_states_the_error_rates_of_the_whole_book(pages):
     for rule, of_rule in rates.by_rule.items():
         assert f"{rule} {of_rule.decisions} {of_rule.false_red:.2g} {of_rule.false_green:.2g}" in page
     if rates.by_rule:
-        assert f"called false would be at most {rates.false_red:.2g} ." in page
+        assert f"called false would be at most {100 * rates.false_red:.2g} % ." in page
         assert f"{rates.false_green:.2g} of them would on average still be green" in page
 
 

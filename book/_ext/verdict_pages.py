@@ -204,7 +204,7 @@ def error_rates():
     if counted:
         said.append(
             f"Of the other {counted}: if every claim were true, the chance that at least one of them is called false would be at "
-            f"most **{rates.false_red:.2g}**. If every green claim failed by just as much as its rule is made to notice, "
+            f"most **{100 * rates.false_red:.2g} %**. If every green claim failed by just as much as its rule is made to notice, "
             f"**{rates.false_green:.2g}** of them would on average still be green, at most."
         )
     if rates.few_repeats:

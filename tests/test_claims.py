@@ -27,7 +27,7 @@ EXPECTED = {
     | places("table", *range(1, 5))
     | places("thm", 2.1, 2.2, 2.3)
     | places("alg", 1)
-    | places("eq", 11, 18, 36),
+    | places("eq", 2, 11, 18, 36),
     "couplings": places("fig", *range(1, 12))
     | places("table", *range(1, 6))
     | places("thm", 3.2, 3.5, 4.1, "D.1")  # A.3 is 3.2 again ("we copy it from the main text"): one statement, one entry

@@ -158,6 +158,46 @@ def test_host_and_device_arithmetic_agree():
         assert np.allclose(f(k), f(jnp.asarray(k)), rtol=1e-12)
 
 
+ALL = [
+    modulation.diffusion(1.3),
+    modulation.regularised_laplacian(0.8, 2),
+    modulation.p_step(5, 3),
+    modulation.inverse_cosine(),
+    modulation.from_values(ALPHA),
+    modulation.from_taylor(ALPHA),
+    modulation.exponential(0.3),
+    modulation.deconvolve(ALPHA, modulation.from_values([1.0, 0.2])),
+]
+
+
+@pytest.mark.parametrize("f", ALL)
+def test_lengths_are_whole_numbers_of_at_least_zero(f):
+    for k in (-1, np.array([0, -3]), 1.5, np.arange(3.0), "1", None, True):
+        with pytest.raises(ValueError, match=r"(?s)k = .*; give lengths of walks, whole numbers"):
+            f(k)
+    table = np.asarray(f(np.arange(9)))
+    for k in ([0, 5], np.array([0, 5], dtype=np.uint8), jnp.array([0, 5])):
+        assert np.allclose(f(k), table[[0, 5]], rtol=1e-5)  # float32 where k is a JAX array and float32 the default
+
+
+@pytest.mark.parametrize("f", ALL)
+def test_traced_lengths_are_computed_or_refused(f):
+    try:
+        values = jax.jit(f)(jnp.arange(5))
+    except ValueError as refusal:
+        assert "k is traced; this modulation is computed on the host" in str(refusal)
+    else:
+        assert np.allclose(values, f(np.arange(5)), rtol=1e-12)
+
+
+def test_p_step_is_differentiable_in_alpha():
+    k = np.arange(6)
+    for p in (2, 3):
+        slope = jax.jit(jax.jacfwd(lambda alpha, p=p: modulation.p_step(alpha, p)(k)))(4.0)
+        ends = (modulation.p_step(alpha, p)(k) for alpha in (4.0 + 1e-6, 4.0 - 1e-6))
+        assert np.allclose(slope, np.subtract(*ends) / 2e-6, atol=1e-7)
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -173,6 +213,20 @@ def test_host_and_device_arithmetic_agree():
         (lambda: modulation.from_taylor(lambda k: np.inf + k), "alpha has 1 NaN or infinite"),
         (lambda: modulation.from_values([]), "values has shape"),
         (lambda: modulation.from_values([np.inf]), "values"),
+        (lambda: modulation.from_values([1.0, 1j]), "values has dtype complex"),
+        (lambda: modulation.from_taylor([1.0, 1j]), "alpha has dtype complex"),
+        (lambda: modulation.from_taylor(lambda k: np.where(k < 1, 1.0, np.nan))(np.arange(4)), "alpha has 3 NaN"),
+        (lambda: modulation.from_taylor(lambda k: 1.0), r"alpha maps 1 lengths to an array of shape \(\)"),
+        (lambda: modulation.from_taylor("exp"), "alpha"),
+        (lambda: modulation.diffusion("1"), "sigma = '1'"),
+        (lambda: modulation.diffusion(1j), "sigma = 1j"),
+        (lambda: modulation.deconvolve(ALPHA, 3), "f2 = 3; give a function"),
+        (lambda: modulation.deconvolve(ALPHA, lambda k: np.where(k < 2, 1.0, np.inf))(np.arange(4)), "f2 has 2 NaN or inf"),
+        (lambda: modulation.to_taylor(lambda k: k * np.nan), "f1 has 50 NaN"),
+        (lambda: modulation.to_taylor(modulation.lazy(), 3), "f2 = 3; give a function"),
+        (lambda: jax.jit(lambda a: modulation.from_taylor(a)(np.arange(3)))(jnp.ones(2)), "alpha is traced"),
+        (lambda: jax.jit(lambda a: modulation.exponential(a)(np.arange(3)))(1.0), "scale is traced"),
+        (lambda: jax.jit(lambda a: modulation.deconvolve(ALPHA, modulation.from_values(a))(np.arange(3)))(jnp.ones(2)), "f2 is traced"),
         (lambda: modulation.exponential(float("inf")), "scale = inf"),
         (lambda: modulation.deconvolve(ALPHA, modulation.from_values([0.0, 1.0])), r"f2\(0\) = 0"),
         (lambda: modulation.deconvolve([], modulation.lazy()), "alpha has shape"),

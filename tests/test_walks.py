@@ -472,7 +472,7 @@ def test_factors_that_do_not_fit_are_refused(make, message):
 
 def test_loads_that_overflow_are_an_error():
     lengths = walk_lengths.Lengths(np.full((34, 1), 1000), 0.5)
-    with pytest.raises(ValueError, match=r"loads overflow float64 after \d+ hops; walk on g.normalised"):
+    with pytest.raises(ValueError, match=r"loads overflow float64; walk on g.normalised"):
         walks.simulate(jax.random.key(0), KARATE, lengths)
 
 

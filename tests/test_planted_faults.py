@@ -38,7 +38,7 @@ def error_is_the_one_of_theory(coupling, name, n=20_000):
 
     errors = jax.jit(jax.vmap(squared_error))(jax.random.split(jax.random.key(1), n))
     expected = float(theory.positive_mse(X[0], Y[0], 2 * D, name))
-    return evidence.unbiased(np.asarray(errors), expected, smallest_bias=expected / 4)
+    return evidence.unbiased(np.asarray(errors), expected, smallest_bias=expected / 2)
 
 
 def walks_estimate_the_kernel(make_features, seeds=(1, 2), repeats=800):

@@ -25,12 +25,13 @@ VERDICT_PAGES = (
     verdict_pages.refuted,
     verdict_pages.unprinted,
     verdict_pages.changes,
+    verdict_pages.error_rates,
 )
 SHOWN_PINS = ("jax", "numpy", "scipy", "networkx", "gpjax", "matplotlib", "papermill", "jupyter-book")
 
 
 def data():
-    """Data sets, a section a family."""
+    """Data sets, a section per family."""
     parts = []
     for family, members in groupby(datasets.entries(), key=lambda member: member.family):
         parts += [f"## {family.capitalize()}", *map(data_set, members)]

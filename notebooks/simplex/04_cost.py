@@ -569,7 +569,7 @@ ledger.close(seeds={"times": "the dimension", "points": 0, "blocks": "the dimens
 #
 # * Table 1 stands. Simplex costs what orthogonal costs, and the cubic term is the QR decomposition alone: seconds for
 #   one block of 4096. One entry can be bettered: with a running sum, simplex+ is quadratic beside its rotation.
-# * The fast product pays from some 512 dimensions on. An attention head of 64 dimensions is better served by a plain
+# * The fast product pays from 512 to 1024 dimensions on. An attention head of 64 dimensions is better served by a plain
 #   matrix, which is drawn once and used for a whole sequence.
 # * The measured exponent of the fast product lies a little above that of $d \log d$: long before the operations, it is
 #   memory that counts.

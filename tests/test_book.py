@@ -179,6 +179,16 @@ def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
                 assert text_of(words).rstrip(".") in score, claim.id
 
 
+def test_how_to_read_states_the_error_rates_of_the_whole_book(pages):
+    rates, page = evidence.error_rates("paper"), text_of(pages["book/how_to_read.html"])
+    assert f"Of {rates.decided} decisions {rates.without_noise} compare numbers without noise" in page
+    for rule, of_rule in rates.by_rule.items():
+        assert f"{rule} {of_rule.decisions} {of_rule.false_red:.2g} {of_rule.false_green:.2g}" in page
+    if rates.by_rule:
+        assert f"called false would be at most {100 * rates.false_red:.2g} % ." in page
+        assert f"{rates.false_green:.2g} of them would on average still be green" in page
+
+
 RAW_MATHS = r"""() => {
     const text = document.querySelector("article").cloneNode(true);
     text.querySelectorAll("pre, code, script, style, mjx-container").forEach(node => node.remove());

@@ -25,6 +25,7 @@ VERDICT_PAGES = (
     verdict_pages.refuted,
     verdict_pages.unprinted,
     verdict_pages.changes,
+    verdict_pages.error_rates,
 )
 SHOWN_PINS = ("jax", "numpy", "scipy", "networkx", "gpjax", "matplotlib", "papermill", "jupyter-book")
 

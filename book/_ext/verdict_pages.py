@@ -194,6 +194,28 @@ def bullets(note, quoted=False):
     return "\n\n".join(parts)
 
 
+def error_rates():
+    """How often the whole book may be wrong by chance."""
+    rates = evidence.error_rates("paper")
+    counted = sum(rule.decisions for rule in rates.by_rule.values())
+    said = [f"Of {rates.decided} decisions {rates.without_noise} compare numbers without noise: chance cannot fool them."]
+    if rates.unknown:
+        said.append(f"{rates.unknown} come from runs that did not record their levels yet, and are not counted here.")
+    if counted:
+        said.append(
+            f"Of the other {counted}: if every claim were true, the chance that at least one of them is called false would be at "
+            f"most **{100 * rates.false_red:.2g} %**. If every green claim failed by just as much as its rule is made to notice, "
+            f"**{rates.false_green:.2g}** of them would on average still be green, at most."
+        )
+    if rates.few_repeats:
+        said.append(f"{rates.few_repeats} rest on fewer than 30 repeats, for which this holds if their errors are normal.")
+    lines = ["| rule | decisions | false red, at most | false green, at most |", "|---|--:|--:|--:|"]
+    lines += [
+        f"| {name} | {rule.decisions} | {rule.false_red:.2g} | {rule.false_green:.2g} |" for name, rule in rates.by_rule.items()
+    ]
+    return "\n\n".join([" ".join(said), *(["\n".join(lines)] if counted else [])])
+
+
 def places_of(paper):
     """For a chapter: a link to the section of every figure, table and statement that a notebook decides."""
     rows = (row for row in evidence.scorecard("paper") if row.entry.paper == paper and row.notebook)

@@ -11,6 +11,7 @@ import pytest
 from rfcore import datasets, evidence
 from rfcore.evidence import runner
 from rfcore.evidence.claims import ROOT
+from rfcore.evidence.drift import drift
 from rfcore.evidence.ledger import code_sha256
 from rfcore.evidence.library import library_sha256
 from rfcore.evidence.pages import name_of
@@ -111,19 +112,13 @@ def run_quick(name, folder, monkeypatch):
     return executed, json.loads(ledger.read_text()) if ledger.exists() else {"claims": {}, "provenance": {}}
 
 
-def side(verdict):
-    """What a verdict says of the claim as printed: +1 that it holds, -1 that it fails, 0 nothing."""
-    verdict = evidence.Verdict(verdict)
-    return 1 if verdict.green else -1 if verdict in ("not reproduced", "paper erratum") else 0
-
-
 @every_notebook
 def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tmp_path, monkeypatch):
     _, found = run_quick(name, tmp_path, monkeypatch)
     if found["claims"]:
         committed = committed_ledger(name)["claims"]
-        pairs = {claim: (d["verdict"], committed[claim]["verdict"]) for claim, d in found["claims"].items()}
-        assert not {claim: pair for claim, pair in pairs.items() if side(pair[0]) * side(pair[1]) < 0}
+        found = {claim: drift(decision, committed[claim]) for claim, decision in found["claims"].items()}
+        assert not {claim: problem for claim, problem in found.items() if problem}
 
 
 @every_notebook_with_data

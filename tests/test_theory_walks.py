@@ -5,6 +5,7 @@ import itertools
 import jax
 import numpy as np
 import pytest
+from rounding import rounding
 
 from rfcore import evidence, features, theory
 from rfcore.features import modulation
@@ -58,7 +59,7 @@ def test_gram_error_is_that_of_all_pairs_of_walks():
         outcomes = [(p * q, phi @ psi) for (p, phi), (q, psi) in itertools.product(left, right)]
         mean = sum(p * x for p, x in outcomes)
         total += sum(p * (x - mean) ** 2 for p, x in outcomes)
-    assert theory.walk_gram_mse(G, F1, F2, 2, P_HALT, n_terms=3) == pytest.approx(total, rel=1e-12)
+    assert theory.walk_gram_mse(G, F1, F2, 2, P_HALT, n_terms=3) == pytest.approx(total, rel=rounding(5000))  # sums of some thousand positive terms
 
 
 def test_moments_agree_with_the_engine():

@@ -673,7 +673,9 @@ for name, of_kernel in zip(exact, errors[..., -1].mean(axis=2).T, strict=True):
 
 # %% [markdown]
 # (ugrf-rate)=
-# **At which rate?** The paper prints none. Monte Carlo's is one over the square root of the number of walkers.
+# ## At which rate does the error fall?
+#
+# The paper prints none. Monte Carlo's is one over the square root of the number of walkers, for estimates with a variance.
 
 # %%
 ledger.decide(

@@ -158,6 +158,15 @@ def walk(rng, hops, nodes, lengths, last_step=None):
     of the deposits in the order of the steps, and how many there are of each step. Loads that overflow are a
     ValueError.
     """
+    try:
+        with np.errstate(over="raise"):
+            return _walk(rng, hops, nodes, lengths, last_step)
+    except FloatingPointError:
+        mend = "walk on g.normalised(), or on smaller weights, or give a greater p_halt"
+        raise ValueError(f"g has weights under which loads overflow float64; {mend}") from None
+
+
+def _walk(rng, hops, nodes, lengths, last_step):
     n_rows, n_walks = lengths.shape
     ends = -lengths.ravel()
     longest = -int(ends.min(initial=0))
@@ -192,12 +201,7 @@ def walk(rng, hops, nodes, lengths, last_step=None):
         edge += at[:, -2]
         at = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
         rows[new], visited[new] = row, at[:, 0]
-        try:
-            with np.errstate(over="raise"):
-                load = np.multiply(load, at[:, 1], out=edge)
-        except FloatingPointError:
-            grown = f"loads overflow float64 after {step + 1} hops"
-            raise ValueError(f"{grown}; walk on g.normalised(), or on smaller weights, or give a greater p_halt") from None
+        load = np.multiply(load, at[:, 1], out=edge)
         start = new.stop
         counts.append(len(row))
     return rows[:start], visited[:start], loads[:start], counts

@@ -279,11 +279,28 @@ ROWS = {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.printed_graphs.alpha_regularised_laplacian": {
+        "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
+    },
+    "theory.printed_graphs.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
+    "theory.printed_graphs.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
+    "theory.printed_graphs.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
+    "theory.printed_graphs.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
+    "theory.printed_graphs.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
+    "theory.printed_graphs.f_diffusion": {"k": (2, count_from_0)},
+    "theory.printed_graphs.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed_graphs.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed_graphs.batch_size_approximation": {
+        "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
+    },
     "theory.walk_feature_moments": {"g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count)},
     "theory.walk_gram_mse": {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count)
     },
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
+    "models.clustering.labels_around": {
+        "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
+    },
     "models.clustering.kernel_k_means": {
         "kernel": (IDENTITY, points), "labels": ([0, 1, 1], labels), "n_clusters": (2, count), "max_iterations": (5, count)
     },

@@ -179,6 +179,16 @@ def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
                 assert text_of(words).rstrip(".") in score, claim.id
 
 
+def test_how_to_read_states_the_error_rates_of_the_whole_book(pages):
+    rates, page = evidence.error_rates("paper"), text_of(pages["book/how_to_read.html"])
+    assert f"Of {rates.decided} decisions {rates.without_noise} compare numbers without noise" in page
+    for rule, of_rule in rates.by_rule.items():
+        assert f"{rule} {of_rule.decisions} {of_rule.false_red:.2g} {of_rule.false_green:.2g}" in page
+    if rates.by_rule:
+        assert f"called false would be at most {100 * rates.false_red:.2g} % ." in page
+        assert f"{rates.false_green:.2g} of them would on average still be green" in page
+
+
 RAW_MATHS = r"""() => {
     const text = document.querySelector("article").cloneNode(true);
     text.querySelectorAll("pre, code, script, style, mjx-container").forEach(node => node.remove());
@@ -256,12 +266,13 @@ def test_pages_in_a_browser_without_a_network(site, pages):
 @pytest.mark.skipif(
     CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no verdict was looked for"
 )
-def test_no_verdict_is_out_of_sight_on_a_phone(site):
+def test_no_verdict_is_out_of_sight_on_a_phone(site, pages):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport=PHONE)
-        for name in ("index", "how_to_read", "scorecard", "deviations"):
-            tab.goto(f"{site}book/{name}.html", wait_until="load")
+        written = (f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations"))
+        for name in (*written, *(name for name in pages if name.startswith("notebooks/"))):
+            tab.goto(site + name, wait_until="load")
             tab.evaluate("document.querySelectorAll('article details').forEach(fold => fold.open = true)")
             ends = tab.evaluate(
                 "[...document.querySelectorAll('article .verdict')].map(badge => badge.getBoundingClientRect().right)"

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rounding import rounding
 
 from rfcore import features, kernels
 from rfcore.features import modulation
@@ -29,12 +30,21 @@ def test_with_the_linear_kernel_it_is_k_means(seed):
     points, labels = rng.normal(size=(12, 2)), rng.integers(3, size=12)
     found = clustering.kernel_k_means(points @ points.T, labels, 3, max_iterations=50)
     assert found.converged
-    assert spread(points, found.labels) <= spread(points, labels) + 1e-12
+    assert spread(points, found.labels) <= spread(points, labels) + rounding(100, np.sum(points**2))  # sums of 24 squares
     # A fixed point of Lloyd's algorithm: everyone is with the nearest centre.
     names = np.unique(found.labels)
     centres = np.stack([points[found.labels == c].mean(axis=0) for c in names])
     distances = np.sum((points[:, None] - centres) ** 2, axis=2)
     assert np.array_equal(names[distances.argmin(axis=1)], found.labels)
+
+
+@given(seed=st.integers(0, 2**31))
+def test_labels_around_nodes_are_those_of_the_nearest_point(seed):
+    rng = np.random.default_rng(seed)
+    points, nodes = rng.normal(size=(12, 2)), rng.choice(12, 3, replace=False)
+    nearest = np.sum((points[:, None] - points[nodes]) ** 2, axis=2).argmin(axis=1)
+    assert np.array_equal(clustering.labels_around(points @ points.T, nodes, 12), nearest)
+    assert np.array_equal(clustering.labels_around(lambda Z: points @ (points.T @ Z), nodes, 12), nearest)
 
 
 def test_spread_falls_with_every_assignment():
@@ -88,6 +98,9 @@ def test_initial_labels_are_uniform_and_depend_on_the_key():
         (lambda: clustering.kernel_k_means(np.eye(3), [0, 1, 2], 2), "labels has values 0 to 2"),
         (lambda: clustering.kernel_k_means(np.eye(3), [0.0, 1.0, 1.0], 2), "labels has shape"),
         (lambda: clustering.kernel_k_means(np.eye(4), [0, 1, 1], 2), r"kernel has shape \(4, 4\)"),
+        (lambda: clustering.labels_around(np.eye(4), [0, 1], 3), r"kernel has shape \(4, 4\) for 3 nodes"),
+        (lambda: clustering.labels_around(np.eye(3), [0, 3], 3), r"nodes = \[0, 3\]"),
+        (lambda: clustering.labels_around(np.eye(3), [0.5], 3), "nodes has shape"),
         (lambda: clustering.kernel_k_means(np.eye(3), [0, 0, 0], 0), "n_clusters = 0"),
         (lambda: clustering.kernel_k_means(np.full((3, 3), np.nan), [0, 1, 1], 2), "kernel has 9 NaN"),
         (lambda: clustering.kernel_k_means(lambda Z: Z * np.nan, [0, 1, 1], 2), r"kernel\(Z\) has 6 NaN"),

@@ -234,3 +234,28 @@ def test_what_hangs_on_an_unprinted_setting_is_no_failure_of_the_paper(results, 
     assert failed.why == "By our choice the claim fails, but the paper does not print the degree of its regular graph."
     assert held.verdict is Verdict.REPRODUCED
     assert failed.level == held.level == 0  # it can accuse nobody, so not falsely either
+
+
+def test_error_rates_of_the_book_are_summed_from_its_ledgers(results):
+    noisy = Decision(Verdict.REPRODUCED, "order", ours=1.0, level=0.001, miss=0.001, repeats=10)
+    missed = Decision(Verdict.INCONCLUSIVE, "order", ours=1.0, level=0.02, miss=0.5, repeats=30)
+    exact = Decision(Verdict.REPRODUCED, "order", ours=1.0, level=0.0, miss=0.0)
+    unbiased = Decision(Verdict.REPRODUCED, "unbiased", ours=1.0, level=1e-4, miss=0.1, repeats=3000)
+    old = Decision(Verdict.REPRODUCED, "identity", ours=1.0)
+    book = evidence.Ledger(NOTEBOOK, "quick")
+    given = {"order": [noisy, missed, exact], "unbiased": [unbiased], "identity": [old]}
+    for name, claim in book.claims.items():
+        book.decide(name, given.get(claim.kind, []).pop() if given.get(claim.kind) else evidence.not_run("Not now."))
+    book.close(seeds={}, data={})
+    found = evidence.error_rates("quick")
+    assert (found.decided, found.without_noise, found.unknown, found.few_repeats) == (5, 1, 1, 1)
+    assert found.false_red == pytest.approx(0.0211)
+    assert found.false_green == pytest.approx(0.101)  # what is not green is not falsely so
+    assert found.by_rule["order"] == (2, pytest.approx(0.021), pytest.approx(0.001))
+    assert found.by_rule["unbiased"] == (1, pytest.approx(1e-4), pytest.approx(0.1))
+
+
+def test_ledgers_without_levels_are_counted_as_unknown():
+    found = evidence.error_rates("paper")
+    assert found.decided == sum(d.verdict is not Verdict.NOT_RUN for d in evidence.decisions("paper").values())
+    assert 0 <= found.false_red <= 1

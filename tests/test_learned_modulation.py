@@ -27,6 +27,9 @@ def eps(request):
         yield float(jnp.finfo(jnp.zeros(()).dtype).eps)
 
 
+SLOW = pytest.mark.parametrize("eps", [False], indirect=True, ids=["float32"])  # what users have; once is enough
+
+
 def deposits(key, n_walks=16, g=G, repeats=1, p_halt=0.5):
     key, nodes = jax.random.key(key), np.tile(np.arange(g.n_nodes), repeats)
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
@@ -118,6 +121,7 @@ def test_form_is_the_gram_error_of_every_pair_of_modulations(eps):
     assert float(cut(pairs[0][0])) == pytest.approx(float(form(pairs[0][0])), rel=1e4 * eps)
 
 
+@SLOW
 def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs(eps):
     """Table 3 says by about 10 %; a fully trained f gains more."""
     sigma = 0.8
@@ -156,6 +160,7 @@ def test_table_learned_on_many_independent_walks_is_nearly_the_unbiased_one():
     assert np.allclose(learned.f[:3], f(np.arange(3)), atol=0.02)
 
 
+@SLOW
 def test_asymmetric_pair_is_learned_from_a_pair(eps):
     target = kernels.regularised_laplacian(GRAPH, 0.8, 2)
 
@@ -168,6 +173,7 @@ def test_asymmetric_pair_is_learned_from_a_pair(eps):
     assert learned.losses[-1] < 0.5 * learned.losses[0]
 
 
+@SLOW
 def test_downstream_loss_of_the_products_alone(eps):
     rng = np.random.default_rng(0)
     values, known = rng.normal(size=(20, 3)) + np.array([2.0, 0, 0]), np.arange(20) % 4 > 0

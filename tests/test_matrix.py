@@ -146,15 +146,16 @@ def test_same_key_same_draw_other_key_other_draw(name):
 @pytest.mark.parametrize("name", ["orthogonal", "simplex"])
 def test_fast_frequencies_give_the_features_of_their_matrix(name, dtype):
     with jax.enable_x64(dtype == "float64"):
-        key, x = jax.random.key(3), X.astype(dtype)
+        keys, x = jax.random.split(jax.random.key(3), 2), X.astype(dtype)
 
         @compiled
+        @jax.vmap
         def of_both(key):
             both = COUPLINGS[f"{name}_fast"](key, M, D), couplings.fast.draw(key, M, D, name)
             return [[feature(x, w, kernel) for w in both] for feature, kernel in itertools.product(MAPS.values(), KERNELS)]
 
         # Sums of 4 terms by 3 transforms and of 3 by one product, of size below 5, exponentiated.
-        for of_matrix, of_frequencies in of_both(key):
+        for of_matrix, of_frequencies in of_both(keys):
             assert of_frequencies.dtype == dtype
             assert np.allclose(of_frequencies, of_matrix, rtol=100 * np.finfo(dtype).eps, atol=100 * np.finfo(dtype).eps)
 

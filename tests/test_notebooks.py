@@ -8,12 +8,15 @@ import jupytext
 import nbformat
 import pytest
 
-from rfcore import evidence
+from rfcore import datasets, evidence
 from rfcore.evidence import runner
 from rfcore.evidence.claims import ROOT
+from rfcore.evidence.drift import drift
 from rfcore.evidence.ledger import code_sha256
+from rfcore.evidence.library import library_sha256
+from rfcore.evidence.pages import name_of
 
-SOURCES = {runner.name_of(path): path for path in runner.find(["all"])}
+SOURCES = {name_of(path): path for path in runner.find(["all"])}
 every_notebook = pytest.mark.parametrize("name", SOURCES)
 every_notebook_with_data = pytest.mark.parametrize(
     "name", [name for name, path in SOURCES.items() if "datasets." in path.read_text()]
@@ -63,6 +66,17 @@ def test_the_page_shows_current_paper_outputs(name):
 
 
 @every_notebook
+def test_no_page_is_due_for_a_rerun(name):
+    made = page(name).metadata.get("rfcore", {})
+    due = f"the library that the page rests on changed; due for a rerun: make paper NOTEBOOK={name}"
+    assert made.get("library_sha256") == library_sha256(SOURCES[name]), due
+    if evidence.claims_of(name):
+        registered = {file.path: file.sha256 for entry in datasets.entries() for file in entry.files}
+        read = committed_ledger(name)["provenance"]["data"]
+        assert read.items() <= registered.items(), "the registered data changed; due for a rerun"
+
+
+@every_notebook
 def test_the_committed_ledger_decides_the_notebooks_claims(name):
     wanted = evidence.claims_of(name)
     if wanted:
@@ -98,19 +112,13 @@ def run_quick(name, folder, monkeypatch):
     return executed, json.loads(ledger.read_text()) if ledger.exists() else {"claims": {}, "provenance": {}}
 
 
-def side(verdict):
-    """What a verdict says of the claim as printed: +1 that it holds, -1 that it fails, 0 nothing."""
-    verdict = evidence.Verdict(verdict)
-    return 1 if verdict.green else -1 if verdict in ("not reproduced", "paper erratum") else 0
-
-
 @every_notebook
 def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tmp_path, monkeypatch):
     _, found = run_quick(name, tmp_path, monkeypatch)
     if found["claims"]:
         committed = committed_ledger(name)["claims"]
-        pairs = {claim: (d["verdict"], committed[claim]["verdict"]) for claim, d in found["claims"].items()}
-        assert not {claim: pair for claim, pair in pairs.items() if side(pair[0]) * side(pair[1]) < 0}
+        found = {claim: drift(decision, committed[claim]) for claim, decision in found["claims"].items()}
+        assert not {claim: problem for claim, problem in found.items() if problem}
 
 
 @every_notebook_with_data

@@ -86,7 +86,7 @@ def error_is_the_one_of_theory(name):
     truth = kernels.gaussian(X, Y)[0, 0]
     errors = (estimates(features.positive, draws(composed(name), 2 * N)) - truth) ** 2
     expected = float(theory.positive_mse(X[0], Y[0], 2 * D, name))
-    return evidence.unbiased(np.asarray(errors), expected, smallest_bias=expected / 4)
+    return evidence.unbiased(np.asarray(errors), expected, smallest_bias=expected / 2)
 
 
 def fast_features_have_the_mean_of_the_enumeration(name):

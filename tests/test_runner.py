@@ -8,7 +8,7 @@ import jupytext
 import nbformat
 import pytest
 
-from rfcore.evidence import runner
+from rfcore.evidence import library, pages, runner
 from rfcore.evidence.ledger import code_sha256
 from rfcore.evidence.runner import RunError
 
@@ -102,7 +102,8 @@ def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project
     write(project, PARAMETERS + "\n# %% [markdown]\n# text\n\n# %%\nx = 1\n1 / (x - 1)\n", "02_b")
     assert runner.main(["--profile", "quick"], project) == 1
     shown = capfd.readouterr()
-    assert re.search(r"toy/01_a: \d+\.\d s\ntoy/02_b: FAILED\n", shown.out)
+    assert re.search(r"^ +seconds processor\ntoy/01_a( +\d+\.\d){2}\ntoy/02_b FAILED\nall( +\d+\.\d){2}\n", shown.out)
+    assert shown.err.startswith("\ntoy/02_b, cell 3"), "noise of the kernels"
     assert "toy/02_b, cell 3 (ZeroDivisionError: division by zero)\nx = 1\n1 / (x - 1)\n" in shown.err
     assert "\x1b[" not in shown.err.split("toy/02_b, cell 3")[1]
     executed = project / "_build" / "quick" / "toy" / "01_a.ipynb"
@@ -111,7 +112,7 @@ def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project
 
     assert runner.run(good, "quick") is None
     good.write_text(good.read_text().replace("print(profile,", "print('changed',"))
-    assert runner.run(good, "quick") > 0
+    assert runner.run(good, "quick").processor > 0
     assert outputs(executed) == "changed toy\n"
     assert runner.main(["--profile", "quick", "toy/7"], project) == 1
     assert "no notebook starts with 'toy/7'" in capfd.readouterr().err
@@ -121,12 +122,14 @@ def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project):
     text = PARAMETERS + "\n# %% [markdown]\n# text\n\n# %% tags=[]\n"
     text += "import sys\nprint('a\\rb')\nprint('a library speaks', file=sys.stderr)\nprofile\n"
     source = write(project, text)
-    assert runner.run(source, "paper") > 0
+    assert runner.run(source, "paper").wall > 0
     page = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     nbformat.validate(page)
     assert [cell.source for cell in page.cells] == [cell.source for cell in jupytext.read(source).cells]
     assert page.metadata["rfcore"]["profile"] == "paper"
     assert page.metadata["rfcore"]["source_sha256"] == code_sha256(jupytext.read(source))
+    assert page.metadata["rfcore"]["library_sha256"] == library.library_sha256(source)
+    assert page.metadata["rfcore"]["processor_seconds"] > 0
     assert re.fullmatch(r"[0-9a-f]{40}", page.metadata["rfcore"]["commit"])
     assert "papermill" not in page.metadata
     assert [dict(cell.metadata) for cell in page.cells] == [{"tags": ["parameters"]}, {}, {}]
@@ -212,14 +215,80 @@ def test_the_hash_follows_the_code_and_nothing_else():
     assert digest(code + "\n# %%\nc = 3\n", ["injected-parameters"]) == digest(code)
 
 
-def test_the_library_hash_follows_the_library(monkeypatch, tmp_path):
-    (tmp_path / "rfcore").mkdir()
-    (tmp_path / "rfcore" / "a.py").write_text("1")
-    monkeypatch.setattr(runner, "ROOT", tmp_path)
-    before = runner.library_sha256()
-    assert runner.library_sha256() == before
-    (tmp_path / "rfcore" / "a.py").write_text("2")
-    assert runner.library_sha256() != before
+def test_the_longest_starts_first_and_one_that_never_ran_before_all(project):
+    sources = [write(project, "", name) for name in ("01_a", "02_b", "03_c", "04_d")]
+    assert runner.longest_first(sources, "quick") == sources
+    for source, profile, seconds in [
+        (sources[0], "paper", 5.0),
+        (sources[1], "paper", 1.0),
+        (sources[1], "quick", 7.0),
+        (sources[2], "paper", 6.0),
+    ]:
+        page = pages.page_of(source, profile)
+        page.parent.mkdir(parents=True, exist_ok=True)
+        nbformat.write(nbformat.v4.new_notebook(metadata={"rfcore": {"seconds": seconds}}), page)
+    assert [s.stem for s in runner.longest_first(sources, "quick")] == ["04_d", "02_b", "03_c", "01_a"]
+    assert [s.stem for s in runner.longest_first(sources, "paper")] == ["04_d", "03_c", "01_a", "02_b"]
+
+
+def test_the_table_of_times_adds_up_and_marks_what_is_slow_at_quick_only():
+    spent = {"b/02_bb": runner.Spent(20.0, 30.04), "a/01": runner.Spent(10.04, 12.0), "c/03": "FAILED"}
+    slow = "\n".join(
+        [
+            "        seconds processor",
+            "a/01       10.0      12.0",
+            "b/02_bb    20.0      30.0  over 30",
+            "c/03    FAILED",
+            "all        25.0      42.0",
+        ]
+    )
+    assert runner.table(spent, "quick", 25.0) == slow
+    assert runner.table(spent, "paper", 25.0) == slow.replace("  over 30", "")
+
+
+def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
+    monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX2")
+    flags = runner._kernel_variables(tmp_path, "paper", {"source_sha256": "s"})["XLA_FLAGS"].split()
+    assert len(flags) == 2 and flags[-1] == "--xla_cpu_max_isa=AVX2"
+
+
+@pytest.fixture
+def library_of_four(tmp_path):
+    """Two modules that the notebook imports, one through the other; one it names inside a function; one it does not."""
+    package = tmp_path / "rfcore" / "features"
+    package.mkdir(parents=True)
+    (tmp_path / "rfcore" / "__init__.py").write_text("")
+    (package / "__init__.py").write_text("from . import walks\n")
+    (package / "walks.py").write_text('"""Walks."""\ndef f(x):\n    """Double."""\n    return 2 * x\n')
+    (tmp_path / "rfcore" / "late.py").write_text("A = 1\n")
+    (tmp_path / "rfcore" / "other.py").write_text("A = 1\n")
+    source = tmp_path / "notebook.py"
+    source.write_text("import numpy\nfrom rfcore import features\ndef f():\n    import rfcore.late\n")
+    return source
+
+
+def test_the_library_hash_follows_the_code_that_the_notebook_imports(library_of_four):
+    source, root = library_of_four, library_of_four.parent
+    assert sorted(library.modules(source, root)) == ["rfcore", "rfcore.features", "rfcore.features.walks", "rfcore.late"]
+    before = library.library_sha256(source, root)
+
+    def after(name, text):
+        (root / "rfcore" / name).write_text(text)
+        library._skeleton_of.cache_clear()
+        return library.library_sha256(source, root)
+
+    assert after("other.py", "A = 2\n") == before
+    assert after("features/walks.py", '"""Hops."""\n\ndef f(x):  # twice\n    """Twice."""\n    return (2 * x)\n') == before
+    changed = after("features/walks.py", '"""Walks."""\ndef f(x):\n    """Double."""\n    return 3 * x\n')
+    assert changed != before
+    assert after("late.py", "A = 2\n") not in (before, changed)
+
+
+def test_the_library_hash_is_that_of_every_python(library_of_four):
+    code = """def f(x: int, *y, z=1e-12, **w):\n    return f'{x!r:>{z}} {{}} ' 'b' f'{y=}' if w else [a for a in (b := y)]\n"""
+    (library_of_four.parent / "rfcore" / "other.py").write_text(code)
+    library_of_four.write_text("import rfcore.other\n")
+    assert library.library_sha256(library_of_four, library_of_four.parent)[:16] == "2b679e8e8214f25f"
 
 
 def test_paths_of_the_machine_are_found_in_text_and_not_in_images_or_addresses():
@@ -227,11 +296,11 @@ def test_paths_of_the_machine_are_found_in_text_and_not_in_images_or_addresses()
         output = nbformat.v4.new_output("display_data", {kind: text})
         return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])])
 
-    assert runner.machine_paths(page("see /home/me/x.py, line 3")) == ["/home/me/x.py,"]
-    assert runner.machine_paths(page("a new line\n/root/x")) == ["/root/x"]
-    assert runner.machine_paths(page("<a href='/tmp/x'>")) == ["/tmp/x"]
-    assert runner.machine_paths(page("https://example.org/home/x and docs/root/y")) == []
-    assert runner.machine_paths(page("/tmp/x", "image/png")) == []
+    assert pages.machine_paths(page("see /home/me/x.py, line 3")) == ["/home/me/x.py,"]
+    assert pages.machine_paths(page("a new line\n/root/x")) == ["/root/x"]
+    assert pages.machine_paths(page("<a href='/tmp/x'>")) == ["/tmp/x"]
+    assert pages.machine_paths(page("https://example.org/home/x and docs/root/y")) == []
+    assert pages.machine_paths(page("/tmp/x", "image/png")) == []
 
 
 def test_progress_bars_leave_no_frames_and_ids_follow_the_source():
@@ -241,7 +310,7 @@ def test_progress_bars_leave_no_frames_and_ids_follow_the_source():
     frames = [stream("\r 0%\r 50%\r     \r"), stream("\r 0%\r100%\nresult\n"), stream("warning\n", "stderr")]
     cells = [nbformat.v4.new_code_cell("a", outputs=frames), nbformat.v4.new_code_cell("a")]
     notebook = nbformat.v4.new_notebook(cells=cells, metadata={"papermill": {}, "rfcore": {}})
-    runner.strip(notebook)
+    pages.strip(notebook)
     assert [o.text for o in cells[0].outputs] == ["100%\nresult\n"]
     assert [cell.id.split("-")[1] for cell in notebook.cells] == ["1", "2"]
     assert cells[0].id.split("-")[0] == cells[1].id.split("-")[0]

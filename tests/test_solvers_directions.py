@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rounding import rounding
 
 from rfcore import couplings, theory
 from rfcore.couplings import directions, weight_dependent
@@ -18,7 +19,7 @@ def conformity(vectors, v):
 
 def test_any_start_ends_at_the_same_conformity_below_all_couplings():
     found = optimised(LENGTHS, 1.0)
-    assert np.allclose(np.linalg.norm(found, axis=1), LENGTHS, rtol=1e-12)
+    assert np.allclose(np.linalg.norm(found, axis=1), LENGTHS, rtol=rounding(20), atol=0)
     least = conformity(found, 1.0)
     for seed in range(4):
         elsewhere = optimised(LENGTHS, 1.0, start=np.random.default_rng(seed).normal(size=(6, 6)))
@@ -45,7 +46,7 @@ def test_as_a_coupling_it_needs_norms_and_a_rotation():
     key_norms, key_rotation = jax.random.split(jax.random.key(1))
     block = optimised(couplings.norms.independent(key_norms, 3, 3), 1.0)
     omega = block @ directions.haar(key_rotation, 3)[0]
-    assert conformity(omega, 1.0) == pytest.approx(conformity(block, 1.0), abs=1e-12)
+    assert conformity(omega, 1.0) == pytest.approx(conformity(block, 1.0), abs=rounding(200, conformity(block, 1.0)))
 
 
 def test_without_norms_any_start_ends_at_the_simplex():

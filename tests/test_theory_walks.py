@@ -5,6 +5,7 @@ import itertools
 import jax
 import numpy as np
 import pytest
+from rounding import rounding
 
 from rfcore import evidence, features, theory
 from rfcore.features import modulation
@@ -47,8 +48,9 @@ def test_moments_are_those_of_all_walks(n_walks):
     mean, square = theory.walk_feature_moments(G, F1, n_walks, P_HALT, n_terms=3)
     for start, row in enumerate(rows(F1, n_walks)):
         assert sum(p for p, _ in row) == pytest.approx(1)
-        assert np.allclose(sum(p * phi for p, phi in row), mean[start], atol=1e-14)
-        assert np.allclose(sum(p * phi**2 for p, phi in row), square[start], atol=1e-14)
+        # Some hundred terms, none above 1000: rounding below 1e-11.
+        assert np.allclose(sum(p * phi for p, phi in row), mean[start], rtol=0, atol=1e-11)
+        assert np.allclose(sum(p * phi**2 for p, phi in row), square[start], rtol=0, atol=1e-11)
 
 
 def test_gram_error_is_that_of_all_pairs_of_walks():
@@ -57,7 +59,7 @@ def test_gram_error_is_that_of_all_pairs_of_walks():
         outcomes = [(p * q, phi @ psi) for (p, phi), (q, psi) in itertools.product(left, right)]
         mean = sum(p * x for p, x in outcomes)
         total += sum(p * (x - mean) ** 2 for p, x in outcomes)
-    assert theory.walk_gram_mse(G, F1, F2, 2, P_HALT, n_terms=3) == pytest.approx(total, rel=1e-12)
+    assert theory.walk_gram_mse(G, F1, F2, 2, P_HALT, n_terms=3) == pytest.approx(total, rel=rounding(5000))  # sums of some thousand positive terms
 
 
 def test_moments_agree_with_the_engine():

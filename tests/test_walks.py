@@ -12,6 +12,7 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from rounding import rounding
 from scipy import stats
 
 from rfcore import evidence, features, jobs, kernels, streams, theory, walks
@@ -28,7 +29,7 @@ DIRECTED = Graph.from_scipy(np.array([[0.0, 0.7, 0.2], [0.0, 0.0, 0.0], [0.5, 0.
 def z_scores(estimates, truth):
     error = estimates - truth
     se = error.std(axis=0, ddof=1) / np.sqrt(len(estimates))
-    assert np.allclose(error[:, se == 0], 0, atol=1e-12), "an entry without variance is wrong"
+    assert np.allclose(error[:, se == 0], 0, rtol=0, atol=rounding(100, truth)), "an entry without variance is wrong"
     return (error.mean(axis=0) / np.where(se == 0, 1.0, se))[se > 0]
 
 
@@ -158,9 +159,10 @@ def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt):
     assert not np.array_equal(alone.toarray(), other.toarray())
     lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt)
     deposits = walks.simulate(jax.random.key(4), g, lengths)
-    assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-13)
+    # Sums of at most some hundred positive terms, in another order: some hundred eps.
+    assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
     stepped = features.by_step(deposits)
-    assert np.allclose(stepped.toarray(f), alone.toarray(), rtol=1e-13)
+    assert np.allclose(stepped.toarray(f), alone.toarray(), rtol=1e-12, atol=0)
 
 
 IN_A_WORKER = "__import__('multiprocessing').parent_process()"
@@ -282,6 +284,7 @@ def test_walks_stop_where_the_modulation_vanishes_for_good():
     short = features.walk_features(jax.random.key(0), g, modulation.from_values([1.0, 0.0, 2.0]), 8, 0.1)
     values = np.append([1.0, 0.0, 2.0], np.full(1000, 1e-200))
     whole = features.walk_features(jax.random.key(0), g, modulation.from_values(values), 8, 0.1)
+    # At most some hundred terms below 100, in another order.
     assert np.allclose(short.toarray(), whole.toarray(), rtol=0, atol=1e-12)
     assert short.matrix.nnz < whole.matrix.nnz
     lazy = features.walk_features(jax.random.key(0), g, modulation.lazy(), 8, 0.1)
@@ -436,7 +439,7 @@ def test_features_multiply_as_matrices_do():
     ):
         assert sp.issparse(product)
         assert product.format == "csr"
-        assert np.allclose(product.toarray(), dense, rtol=0, atol=1e-12)
+        assert np.allclose(product.toarray(), dense, rtol=0, atol=1e-12)  # 34 products below 10
     for product, dense in (
         (left @ phi, left @ a),
         (left[0] @ phi, left[0] @ a),
@@ -448,7 +451,7 @@ def test_features_multiply_as_matrices_do():
         (phi @ psi.T - kernels.diffusion(g, 1.0), a @ b.T - kernels.diffusion(g, 1.0)),
     ):
         assert isinstance(product, np.ndarray)
-        assert np.allclose(product, dense, rtol=0, atol=1e-10)
+        assert np.allclose(product, dense, rtol=0, atol=1e-10)  # 34 products below 1000
 
 
 @pytest.mark.parametrize(
@@ -472,7 +475,7 @@ def test_factors_that_do_not_fit_are_refused(make, message):
 
 def test_loads_that_overflow_are_an_error():
     lengths = walk_lengths.Lengths(np.full((34, 1), 1000), 0.5)
-    with pytest.raises(ValueError, match=r"loads overflow float64 after \d+ hops; walk on g.normalised"):
+    with pytest.raises(ValueError, match=r"loads overflow float64; walk on g.normalised"):
         walks.simulate(jax.random.key(0), KARATE, lengths)
 
 

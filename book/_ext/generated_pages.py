@@ -25,12 +25,13 @@ VERDICT_PAGES = (
     verdict_pages.refuted,
     verdict_pages.unprinted,
     verdict_pages.changes,
+    verdict_pages.error_rates,
 )
 SHOWN_PINS = ("jax", "numpy", "scipy", "networkx", "gpjax", "matplotlib", "papermill", "jupyter-book")
 
 
 def data():
-    """Data sets, a section a family."""
+    """Data sets, a section per family."""
     parts = []
     for family, members in groupby(datasets.entries(), key=lambda member: member.family):
         parts += [f"## {family.capitalize()}", *map(data_set, members)]
@@ -87,7 +88,9 @@ def size(n_bytes):
 def write(app):
     GENERATED.mkdir(exist_ok=True)
     pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment)}
-    pages |= {f"errata_{paper}": verdict_pages.errata_of(paper) for paper in PAPERS}
+    for paper in PAPERS:
+        pages[f"errata_{paper}"] = verdict_pages.errata_of(paper)
+        pages[f"places_{paper}"] = verdict_pages.places_of(paper)
     for name, text in pages.items():
         path, text = GENERATED / f"{name}.md", text + "\n"
         if not path.exists() or path.read_text() != text:  # an untouched page is not read again

@@ -76,7 +76,7 @@ def entry(row):
     if row.claims:
         lines += ["| claim, and what decides it | what was found | verdict |", "|---|---|---|"]
         lines += [claim_row(claim, decision) for claim, decision in row.claims]
-        lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}."]
+        lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
     named = f"[{plain(row.entry.title)}]{{.title}} {badge(row.verdict, extra=row.entry.extra)}"
     head = named if row.entry.extra else f"[{plain(place)}]{{.place}} {named}"
     return dropdown(head, "\n".join(lines))
@@ -162,30 +162,65 @@ def finding(row, claim, decision):
 
 
 def unprinted():
-    """Claims whose outcome hangs on a setting that the paper does not print."""
-    lines = [
-        f"- {section_link(row, f'{TITLES[row.entry.paper]}, {name_of(row.entry)}')}: the paper does not print "
-        f"{plain(claim.unprinted.rstrip('.'))}. {badge(decision.verdict, extra=claim.extra) if decision else ''}"
-        for row in evidence.scorecard("paper")
-        for claim, decision in row.claims
-        if claim.unprinted
-    ]
-    return "\n".join(lines) or "None so far."
+    """Settings that a paper does not print and on which claims hang, each once."""
+    return bullets(lambda claim: claim.unprinted and f"{claim.unprinted.rstrip('.')}.") or "None so far."
 
 
 def changes():
     """Every rule that changed after a first run."""
-    of_claims = [(row, claim, decision) for row in evidence.scorecard("paper") for claim, decision in row.claims]
-    changed = [one for one in of_claims if one[1].changed]
-    parts = [f"Of {len(of_claims)} rules, {in_words(len(changed))} changed after a first run."]
-    for paper, members in groupby(changed, key=lambda one: one[0].entry.paper):
-        lines = [
-            f"- {section_link(row, name_of(row.entry))}: {plain(claim.statement)} "
-            f"{badge(decision.verdict, extra=claim.extra) if decision else ''}<br>{plain(claim.changed)}"
-            for row, claim, decision in members
-        ]
-        parts.append(dropdown(f"[{TITLES[paper]}]{{.title}} {quiet(f'{len(lines)} rules')}", "\n".join(lines)))
+    claims = [claim for entry in evidence.entries() for claim in entry.claims]
+    changed = [claim for claim in claims if claim.changed]
+    reviewed = sum("review" in claim.changed or "second reading" in claim.changed for claim in changed)
+    counted = f"{len(changed) - reviewed} after a first look at a run and {reviewed} in a later review"
+    return f"Of {len(claims)} rules, {len(changed)} have changed: {counted}.\n\n{bullets(lambda claim: claim.changed, True)}"
+
+
+def bullets(note, quoted=False):
+    """What `note` says of claims, in a fold for each paper: once for the claims of an entry that share it."""
+    parts = []
+    for paper, members in groupby(evidence.scorecard("paper"), key=lambda row: row.entry.paper):
+        lines = []
+        for row in members:
+            of_note = {}
+            for claim, decision in row.claims:
+                if note(claim):
+                    of_note.setdefault(note(claim), []).append((claim, decision))
+            for text, claims in of_note.items():
+                badges = " ".join(badge(d.verdict if d else Verdict.NOT_YET, extra=c.extra) for c, d in claims)
+                said = " ".join(plain(claim.statement) for claim, _ in claims) + "<br>" if quoted else ""
+                lines.append(f"- {section_link(row, name_of(row.entry))}: {said}{plain(text)} {badges}")
+        if lines:
+            parts.append(dropdown(f"[{TITLES[paper]}]{{.title}} {quiet(str(len(lines)))}", "\n".join(lines)))
     return "\n\n".join(parts)
+
+
+def error_rates():
+    """How often the whole book may be wrong by chance."""
+    rates = evidence.error_rates("paper")
+    counted = sum(rule.decisions for rule in rates.by_rule.values())
+    said = [f"Of {rates.decided} decisions {rates.without_noise} compare numbers without noise: chance cannot fool them."]
+    if rates.unknown:
+        said.append(f"{rates.unknown} come from runs that did not record their levels yet, and are not counted here.")
+    if counted:
+        said.append(
+            f"Of the other {counted}: if every claim were true, the chance that at least one of them is called false would be at "
+            f"most **{100 * rates.false_red:.2g} %**. If every green claim failed by just as much as its rule is made to notice, "
+            f"**{rates.false_green:.2g}** of them would on average still be green, at most."
+        )
+    if rates.few_repeats:
+        said.append(f"{rates.few_repeats} rest on fewer than 30 repeats, for which this holds if their errors are normal.")
+    lines = ["| rule | decisions | false red, at most | false green, at most |", "|---|--:|--:|--:|"]
+    lines += [
+        f"| {name} | {rule.decisions} | {rule.false_red:.2g} | {rule.false_green:.2g} |" for name, rule in rates.by_rule.items()
+    ]
+    return "\n\n".join([" ".join(said), *(["\n".join(lines)] if counted else [])])
+
+
+def places_of(paper):
+    """For a chapter: a link to the section of every figure, table and statement that a notebook decides."""
+    rows = (row for row in evidence.scorecard("paper") if row.entry.paper == paper and row.notebook)
+    links = ", ".join(section_link(row, name_of(row.entry)) for row in rows if not row.entry.extra)
+    return f"Straight to {links}." if links else "No notebook has reached this paper yet."
 
 
 def errata_of(paper):

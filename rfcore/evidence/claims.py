@@ -20,7 +20,7 @@ PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
 EXPECTED = (None, "not reproduced", "paper erratum")
-_ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|extra)-[A-Za-z0-9.-]+")
+_ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9.-]+")
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,8 @@ class Claim:
 
 @dataclass(frozen=True)
 class Entry:
-    """A figure, table, theorem, ... of a paper (or, as ``extra-...``, a finding of ours) and its claims.
+    """A figure, table, theorem, ... of a paper (``text-...``: a sentence without a number; ``extra-...``: a finding of
+    ours) and its claims.
 
     No notebook: nothing is decided yet, and ``plan`` may say what stands in for an experiment out of reach,
     or what the paper leaves open. ``schematic`` says why there is nothing to reproduce.
@@ -134,7 +135,7 @@ def _entry(raw):
             if name != "claims" and text is not None and not (isinstance(text, str) and text.strip()):
                 raise ValueError(f"{name}={text!r} must be a non-empty string")
     if not _ID.fullmatch(entry.id):
-        raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|extra>-<number>")
+        raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|text|extra>-<number>")
     if bool(claims) != bool(entry.notebook) or bool(entry.notebook) != bool(entry.anchor):
         raise ValueError("claims, notebook and anchor come together: all three, or none (state 'not yet')")
     if entry.schematic and claims:

@@ -1,7 +1,7 @@
 """What the rules share: tests of means from independent repeats, and checks of their input."""
 
 import numpy as np
-from scipy.special import stdtr
+from scipy.special import stdtrit
 from scipy.stats import binom
 
 from rfcore.evidence.verdicts import Verdict
@@ -10,14 +10,28 @@ POWER = 0.9  # what a rule calls detectable would be seen nine times in ten
 
 
 def student(draws, floor):
-    """Mean of every column, its standard error, whether it varies by more than floor, and its corrected t."""
+    """The mean of every column, its standard error, whether it varies by more than floor, its corrected t, its skew.
+
+    ``skew`` is the sample skewness over sqrt(n): how far the law of the mean is from normal.
+    """
     n, mean = len(draws), draws.mean(0)
     sd = draws.std(0, ddof=1)
     varies = sd > floor
     scale = np.where(varies, sd, 1)
     t = np.where(varies, np.sqrt(n) * mean / scale, 0)
     skew = np.where(varies, (((draws - mean) / scale) ** 3).mean(0), 0) / np.sqrt(n)
-    return mean, sd / np.sqrt(n), varies, t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6  # Hall, monotone in t
+    t = t + skew * t**2 / 3 + skew**2 * t**3 / 27 + skew / 6  # Hall, monotone in t
+    return mean, sd / np.sqrt(n), varies, t, skew
+
+
+def guarded(threshold, skew, side):
+    """The threshold that t must pass on `side` (+1 or -1) of every column: three times as far where a tail may hide.
+
+    A sample whose tail points right may have missed the largest values: then its mean is too small, and so is its
+    standard error. The correction for skewness is a series in skew times threshold, and nothing past 1/2.
+    """
+    hidden = (skew * side < 0) & (np.abs(skew) * threshold > 0.5)
+    return threshold * np.where(hidden, 3.0, 1.0)
 
 
 def all_positive(margin, confidence, robust=False):
@@ -31,22 +45,28 @@ def all_positive(margin, confidence, robust=False):
     n, alpha = repeats("repeats", margin), level(confidence)
     margin = margin.reshape(n, -1)
     # Repeats that do not vary (a tie? a reused key?) carry no measure of their own error: never significant.
-    mean, se, varies, statistic = student(margin, 64 * np.finfo(float).eps * np.abs(margin).max(0))
+    mean, se, varies, statistic, skew = student(margin, 64 * np.finfo(float).eps * np.abs(margin).max(0))
     if robust:
         wins, untied = (margin > 0).sum(0), (margin != 0).sum(0)
         statistic = (2 * wins - untied) / np.sqrt(np.maximum(untied, 1))
-        p_holds, p_fails = binom.sf(wins - 1, untied, 0.5), binom.cdf(wins, untied, 0.5)
+        weakest, skewed = int(np.argmin(statistic)), False
+        shown = varies & (binom.sf(wins - 1, untied, 0.5) <= alpha)
+        refuted = varies & (binom.cdf(wins, untied, 0.5) <= alpha / mean.size)
     else:
-        p_holds, p_fails = stdtr(n - 1, -statistic), stdtr(n - 1, statistic)
-    shown, refuted = varies & (p_holds <= alpha), varies & (p_fails <= alpha / mean.size)
-    weakest = int(np.argmin(statistic))
+        plain = -stdtrit(n - 1, alpha)
+        threshold = guarded(plain, skew, side=1)
+        weakest, skewed = int(np.argmin(statistic / threshold)), np.any(threshold > plain)
+        shown = varies & (statistic >= threshold)
+        refuted = varies & (statistic <= -guarded(-stdtrit(n - 1, alpha / mean.size), skew, side=-1))
     name = "Sign test" if robust else "Student's t, corrected for skewness,"
     of = f" of the closest of {mean.size} conditions" if mean.size > 1 else ""
     detail = f"{name}{of}: {statistic[weakest]:.3g} at level {alpha:.2g}, {n} repeats."
+    if skewed:
+        detail += " Threshold tripled where the repeats are so skewed that a tail may hide."
     if not varies.all():
         detail += f" {count(np.sum(~varies), 'condition does', 'conditions do')} not vary over the repeats."
     fields = {"se": se[weakest], "statistic": statistic[weakest], "detail": detail}
-    fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size}
+    fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size, "repeats": n}
     return three_ways(shown.all(), refuted.any()), weakest, fields
 
 

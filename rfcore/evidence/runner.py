@@ -1,21 +1,24 @@
 """Run notebooks: ``python -m rfcore.evidence.runner --profile quick [all | simplex | simplex/01 ...]``.
 
 The source is ``notebooks/<folder>/NN_slug.py``. At "paper" the executed notebook replaces the paired
-``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done and unchanged
-is skipped.
+``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped, unless
+its code, or code of the library that it imports, changed since. The longest start first; a table of times ends it.
 """
 
 import argparse
 import ast
-import hashlib
+import contextlib
 import json
 import multiprocessing
 import os
 import re
+import resource
 import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
+from typing import NamedTuple
 
 import jupytext
 import nbformat
@@ -23,18 +26,28 @@ import papermill
 from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
+from traitlets.config import Config
 
 from rfcore.evidence.claims import ROOT, claims_of, results_folder
 from rfcore.evidence.ledger import code_sha256, environment
+from rfcore.evidence.library import library_sha256
+from rfcore.evidence.pages import machine_paths, made, name_of, page_of, strip
 from rfcore.evidence.verdicts import Verdict
 
 CELL_SECONDS = {"quick": 300, "paper": 3600}  # a hang should be found the same day
+QUICK_SECONDS = 30  # of processor time, imports and compilation included, that a notebook may take at quick
 _ANSI = re.compile(r"\x1b\[[0-9;]*m")
-_MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(?:work|root|home|tmp|Users)/[^\s\"'<>]*")
 
 
 class RunError(Exception):
     """A notebook that may not run, or did not run as it must; the message is a report for people."""
+
+
+class Spent(NamedTuple):
+    """Seconds that a notebook took: on the clock, and of processor time by its kernel."""
+
+    wall: float
+    processor: float
 
 
 def find(patterns, project=ROOT):
@@ -47,11 +60,6 @@ def find(patterns, project=ROOT):
             raise RunError(f"no notebook starts with {pattern!r}; there are {[name_of(s) for s in sources]}")
         chosen += hits
     return sorted(set(chosen))
-
-
-def name_of(source):
-    """The notebook's name, ``<folder>/<slug>``."""
-    return f"{source.parent.name}/{source.stem}"
 
 
 def run(source, profile, force=False, timeout=None):
@@ -70,7 +78,7 @@ def run(source, profile, force=False, timeout=None):
 
     Returns
     -------
-    float or None
+    Spent or None
         Seconds it took; None if it was done before.
 
     Raises
@@ -82,32 +90,31 @@ def run(source, profile, force=False, timeout=None):
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     if parameters(notebook, name).get("profile") != "paper":
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
-    stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "library_sha256": library_sha256()}
-    executed = project / "_build" / profile / f"{name}.ipynb"
-    final = source.with_suffix(".ipynb") if profile == "paper" else executed
+    stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "library_sha256": library_sha256(source)}
+    executed, final = project / "_build" / profile / f"{name}.ipynb", page_of(source, profile)
     if not force and final.exists():
-        before = nbformat.read(final, as_version=4).metadata.get("rfcore", {})
+        before = made(final)
         if stamp.items() <= before.items() and not ledger_problems(name, stamp, project):
             return None
     executed.parent.mkdir(parents=True, exist_ok=True)
-    # XLA's CPU thread pool can deadlock on LAPACK calls when it schedules concurrently (seen on two cores).
-    os.environ.setdefault("XLA_FLAGS", "--xla_cpu_enable_concurrency_optimized_scheduler=false")
-    os.environ["TQDM_DISABLE"] = "1"  # progress bars are for people; on a page each refresh would be a line
-    began, started = time.monotonic(), environment()
-    failure = None
+    began, started, failure = time.monotonic(), environment(), None
+    before = _processor_seconds_of_children()
     try:
-        result = papermill.execute_notebook(
-            notebook,
-            executed,
-            parameters={} if profile == "paper" else {"profile": profile},
-            kernel_name="python3",
-            language="python",
-            cwd=source.parent,
-            progress_bar=False,
-            record_timing=False,
-            start_timeout=120,
-            execution_timeout=timeout or CELL_SECONDS[profile],
-        )
+        # The kernel talks over sockets in a private folder: no open port. /tmp, since their paths are cut at 100 letters.
+        with _variables(_kernel_variables(project, profile, stamp)), tempfile.TemporaryDirectory(dir="/tmp") as sockets:
+            result = papermill.execute_notebook(
+                notebook,
+                executed,
+                parameters={} if profile == "paper" else {"profile": profile},
+                kernel_name="python3",
+                language="python",
+                cwd=source.parent,
+                progress_bar=False,
+                record_timing=False,
+                start_timeout=120,
+                execution_timeout=timeout or CELL_SECONDS[profile],
+                config=Config(ConnectionFileMixin={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+            )
     except PapermillExecutionError as error:
         failure = _report(name, notebook, error)
     except (CellTimeoutError, DeadKernelError) as error:
@@ -119,10 +126,55 @@ def run(source, profile, force=False, timeout=None):
     strip(result)
     if profile == "paper" and (paths := machine_paths(result)):
         raise RunError(f"{name}: outputs show paths of this machine: {paths[:5]}")
-    seconds = round(time.monotonic() - began, 1)
-    result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | {"seconds": seconds}
+    spent = Spent(time.monotonic() - began, _processor_seconds_of_children() - before)
+    times = {"seconds": round(spent.wall, 1), "processor_seconds": round(spent.processor, 1)}
+    result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | times
     nbformat.write(result, final)
-    return seconds
+    return spent
+
+
+def longest_first(sources, profile):
+    """The sources by the seconds that each took when it was last run, at this profile or else at paper."""
+
+    def seconds(source):
+        last = made(page_of(source, profile)) or made(page_of(source, "paper"))
+        return last.get("seconds", float("inf"))
+
+    return sorted(sources, key=seconds, reverse=True)
+
+
+def _kernel_variables(project, profile, stamp):
+    """Variables of the environment that a notebook's kernel runs under."""
+    # Concurrent scheduling can deadlock XLA's CPU thread pool on LAPACK calls (seen on two cores). Given flags prevail.
+    flags = "--xla_cpu_enable_concurrency_optimized_scheduler=false " + os.environ.get("XLA_FLAGS", "")
+    variables = {
+        "XLA_FLAGS": flags,
+        "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line
+        "RFCORE_SOURCE_SHA256": stamp["source_sha256"],
+    }
+    if profile == "quick":  # notebooks share what XLA compiled; at paper, where timings decide, each compiles its own
+        variables |= {
+            "JAX_COMPILATION_CACHE_DIR": str(ROOT / "_build" / "compiled"),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        }
+    return variables
+
+
+@contextlib.contextmanager
+def _variables(variables):
+    before = dict(os.environ)
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def _processor_seconds_of_children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def parameters(notebook, name):
@@ -163,48 +215,6 @@ def ledger_problems(name, stamp, project=ROOT, since=""):
     return problems
 
 
-def strip(notebook):
-    """Remove what changes from run to run without meaning: papermill's marks, ids, progress bars."""
-    notebook.metadata.pop("papermill", None)
-    notebook.metadata.get("jupytext", {}).pop("text_representation", None)  # of the .py, so that it matches a sync
-    seen = {}
-    for cell in notebook.cells:
-        for noise in ("papermill", "execution"):
-            cell.metadata.pop(noise, None)
-        if not cell.metadata.get("tags", True):
-            del cell.metadata["tags"]
-        digest = hashlib.sha256(cell.source.encode()).hexdigest()[:8]  # ids are drawn at random otherwise
-        seen[digest] = seen.get(digest, 0) + 1
-        cell.id = f"{digest}-{seen[digest]}"
-        for output in cell.get("outputs", []):
-            if output.output_type == "stream":  # what a terminal would show in the end
-                output.text = "\n".join(line.rsplit("\r", 1)[-1] for line in output.text.split("\n"))
-        if "outputs" in cell:
-            # What libraries write to stderr is no result; a failed cell has ended the run before.
-            cell.outputs = [
-                o for o in cell.outputs if o.output_type != "stream" or (o.name != "stderr" and o.text.strip())
-            ]
-
-
-def machine_paths(notebook):
-    """Paths of this machine in the text of outputs (images are not searched)."""
-    found = []
-    for cell in notebook.cells:
-        for output in cell.get("outputs", []):
-            shown = [v for k, v in output.get("data", {}).items() if not k.startswith("image/")]
-            for text in [output.get("text", ""), *shown]:
-                found += _MACHINE_PATH.findall(str(text))
-    return found
-
-
-def library_sha256():
-    """Hash of the package's sources and of the registry of data."""
-    digest = hashlib.sha256()
-    for path in sorted([*(ROOT / "rfcore").rglob("*.py"), *(ROOT / "data" / "registry").glob("*")]):
-        digest.update(path.relative_to(ROOT).as_posix().encode() + b"\0" + path.read_bytes())
-    return digest.hexdigest()
-
-
 def _report(name, notebook, error):
     places = [i for i, cell in enumerate(notebook.cells, 1) if cell.source == error.source]
     trace = _ANSI.sub("", "\n".join(error.traceback))
@@ -222,34 +232,57 @@ def main(arguments=None, project=ROOT):
     parser.add_argument("--timeout", type=int, help="seconds a cell may take")
     options = parser.parse_args(arguments)
     try:
-        sources = find(options.notebooks, project)
+        sources = longest_first(find(options.notebooks, project), options.profile)
     except RunError as error:
         print(error, file=sys.stderr)
         return 1
-    failures, times = [], []
+    failures, spent, began = [], {}, time.monotonic()
     # Processes, not threads: papermill changes the working directory of the process that calls it.
     with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
         jobs = {
             pool.submit(run, s, options.profile, force=options.force, timeout=options.timeout): name_of(s)
             for s in sources
         }
-        running, bar = list(jobs.values()), tqdm(total=len(jobs), unit="notebook")
+        running, bar = list(jobs.values()), tqdm(total=len(jobs), unit="notebook", disable=None)
         bar.set_description(" ".join(running[: options.jobs]))
         for job in as_completed(jobs):
             try:
-                seconds = job.result()
-                times.append(f"{jobs[job]}: " + ("unchanged, skipped" if seconds is None else f"{seconds} s"))
+                spent[jobs[job]] = job.result() or "unchanged, skipped"
             except Exception as error:  # one notebook's trouble must not hide the others'
                 failures.append(str(error) if isinstance(error, RunError) else f"{jobs[job]}: {error!r}")
-                times.append(f"{jobs[job]}: FAILED")
+                spent[jobs[job]] = "FAILED"
             running.remove(jobs[job])
             bar.set_description(" ".join(running[: options.jobs]))
             bar.update()
         bar.close()
-    print("\n".join(sorted(times)))
+    print(table(spent, options.profile, time.monotonic() - began))
     for failure in failures:
         print(f"\n{failure}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def table(spent, profile, wall):
+    """Seconds of every notebook, those too slow at quick marked, and of all together.
+
+    Parameters
+    ----------
+    spent : dict of str to Spent or str
+        By the notebook's name: seconds, or a word why there are none.
+    profile : {"quick", "paper"}
+    wall : float
+        Seconds that all took, some of them side by side.
+    """
+    width = max(map(len, spent), default=0)
+    lines = [f"{'':{width}} seconds processor"]
+    total = 0.0
+    for name, seconds in sorted(spent.items()):
+        if isinstance(seconds, str):
+            lines.append(f"{name:{width}} {seconds}")
+            continue
+        slow = f"  over {QUICK_SECONDS}" if profile == "quick" and seconds.processor > QUICK_SECONDS else ""
+        lines.append(f"{name:{width}} {seconds.wall:7.1f} {seconds.processor:9.1f}{slow}")
+        total += seconds.processor
+    return "\n".join([*lines, f"{'all':{width}} {wall:7.1f} {total:9.1f}"])
 
 
 if __name__ == "__main__":

@@ -70,6 +70,8 @@ class Decision:
         Chance at most of a false "reproduced", where the claim fails by what the rule is set to see.
     comparisons : int or None
         How many numbers were compared.
+    repeats : int or None
+        How many independent repeats the rule had.
     finding : str
         What was found, in one plain sentence: ``"29.7; at most 22.5 allowed"``. Made from the rest if not given.
     why : str
@@ -97,6 +99,7 @@ class Decision:
     level: float | None = None
     miss: float | None = None
     comparisons: int | None = None
+    repeats: int | None = None
     finding: str = ""
     why: str = ""
     claim: object = field(default=None, repr=False, compare=False)

@@ -8,6 +8,8 @@ Each costs one eigendecomposition, O(N^3) time and O(N^2) memory. All work is fl
 that features are held against. Universal Graph Random Features, Table 1.
 """
 
+from functools import lru_cache
+
 import numpy as np
 
 from rfcore import checks
@@ -202,4 +204,12 @@ def spectrum(g):
     """Eigenvalues of W in increasing order, and eigenvectors as columns, for an undirected graph."""
     if not checks.graph(g).is_symmetric:
         raise ValueError("g is directed; these kernels need undirected graphs, such as those of (W + W.T) / 2")
-    return np.linalg.eigh(g.to_scipy().toarray())
+    return _eigenpairs(g)
+
+
+@lru_cache(maxsize=1)  # several functions of one graph follow each other
+def _eigenpairs(g):
+    pairs = np.linalg.eigh(g.to_scipy().toarray())
+    for array in pairs:
+        array.flags.writeable = False
+    return pairs

@@ -44,6 +44,49 @@ def initial_labels(key, n_nodes, n_clusters):
     return np.asarray(jax.random.randint(checks.key(key), (n_nodes,), 0, n_clusters), dtype=np.int64)
 
 
+def labels_around(kernel, nodes, n_nodes):
+    """Labels of the nearest of some nodes in feature space: another start for k-means.
+
+    ::
+
+        label of i = argmin_c  K_cc - 2 K_ic
+
+    the squared distance of i to node c, minus K_ii, which is the same for all c.
+
+    Parameters
+    ----------
+    kernel : array, shape (N, N), or function of an (N, c) array
+        K, or the product ``Z -> K Z``; K symmetric.
+    nodes : int array, shape (c,)
+    n_nodes : int
+        N.
+
+    Returns
+    -------
+    int64 array, shape (N,)
+
+    Raises
+    ------
+    ValueError
+        If nodes are no vector of values 0 to N - 1, the kernel or a product with it has another size or is not finite,
+        or n_nodes < 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [0.2], [1.0], [1.1]])
+    >>> labels_around(X @ X.T, [0, 3], 4)
+    array([0, 0, 1, 1])
+    """
+    n_nodes, nodes = checks.count(n_nodes, "n_nodes"), _labels(nodes, "nodes")
+    if len(nodes) == 0 or nodes.min() < 0 or nodes.max() >= n_nodes:
+        raise ValueError(f"nodes = {nodes.tolist()}; give at least one, each of 0 to {n_nodes - 1}")
+    chosen = np.zeros((n_nodes, len(nodes)))
+    chosen[nodes, np.arange(len(nodes))] = 1
+    to_nodes = _product(kernel, n_nodes)(chosen)
+    return (to_nodes[nodes, np.arange(len(nodes))] - 2 * to_nodes).argmin(axis=1)
+
+
 def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     """Kernel k-means from given labels.
 
@@ -78,18 +121,12 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     labels = _labels(labels, "labels")
     if len(labels) and not (labels.min() >= 0 and labels.max() < n_clusters):
         raise ValueError(f"labels has values {labels.min()} to {labels.max()}; give 0 to {n_clusters - 1}")
-    if not callable(kernel):
-        kernel = np.asarray(checks.finite(checks.numbers(kernel, "kernel"), "kernel"))
-        if kernel.shape != (len(labels), len(labels)):
-            raise ValueError(f"kernel has shape {kernel.shape} for {len(labels)} labels; give one row per label")
-    product = kernel if callable(kernel) else lambda Z: kernel @ Z
+    product = _product(kernel, len(labels))
     for iteration in range(1, max_iterations + 1):
         members = np.eye(n_clusters)[labels]
         sizes = members.sum(axis=0)
         centres = members / np.maximum(sizes, 1)
-        to_centres = np.asarray(checks.numbers(product(centres), "kernel(Z)"))
-        if checks.finite(to_centres, "kernel(Z)").shape != centres.shape:
-            raise ValueError(f"kernel(Z) has shape {to_centres.shape} for Z of shape {centres.shape}; give K Z")
+        to_centres = product(centres)
         distances = np.where(sizes > 0, np.sum(centres * to_centres, axis=0) - 2 * to_centres, np.inf)
         previous, labels = labels, distances.argmin(axis=1)
         if np.array_equal(labels, previous):
@@ -98,7 +135,7 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
 
 
 def pair_error(labels, others):
-    """Share of pairs of nodes that one clustering joins and the other parts.
+    """Share of pairs of nodes that one clustering groups and the other separates.
 
     ::
 
@@ -131,6 +168,22 @@ def pair_error(labels, others):
     table = table.reshape(len(names), len(others_names))
     in_first, in_second, in_both = (_pairs(n).sum() for n in (table.sum(axis=1), table.sum(axis=0), table))
     return float((in_first + in_second - 2 * in_both) / _pairs(len(labels)))
+
+
+def _product(kernel, n_nodes):
+    """The product with a kernel, given as a matrix or as a function, whose results are checked."""
+    if not callable(kernel):
+        kernel = np.asarray(checks.finite(checks.numbers(kernel, "kernel"), "kernel"))
+        if kernel.shape != (n_nodes, n_nodes):
+            raise ValueError(f"kernel has shape {kernel.shape} for {n_nodes} nodes; give one row per node")
+
+    def product(Z):
+        KZ = np.asarray(checks.numbers(kernel(Z) if callable(kernel) else kernel @ Z, "kernel(Z)"))
+        if checks.finite(KZ, "kernel(Z)").shape != Z.shape:
+            raise ValueError(f"kernel(Z) has shape {KZ.shape} for Z of shape {Z.shape}; give K Z")
+        return KZ
+
+    return product
 
 
 def _pairs(n):

@@ -5,13 +5,11 @@ they can fit of pure noise, their empirical Rademacher complexity, bounds what t
 Graph Random Features, Theorem 2.3 and Appendix A.4.
 """
 
-from functools import lru_cache
-
 import jax
 import numpy as np
 import scipy.sparse.linalg
 
-from rfcore import checks
+from rfcore import checks, kernels
 
 
 def spectral_radius(g):
@@ -95,7 +93,7 @@ def rademacher_trace_bound(g, sample, bounds):
         If the graph is directed, nodes are not in it, or a bound is negative or not finite.
     """
     sample, bounds = np.asarray(sample), _bounds(bounds)
-    eigenvalues, vectors = _eigen(_symmetric(g))
+    eigenvalues, vectors = kernels.graph.spectrum(_symmetric(g))
     _nodes(g, sample.ravel())
     series = np.abs(eigenvalues)[:, None] ** np.arange(bounds.shape[-1]) @ bounds.T
     of_node = vectors**2 @ series  # sum_i bounds_i (|W|^i)_xx
@@ -222,11 +220,6 @@ def margin_bound(loss, complexity, margin, n_samples, delta):
     n_samples, loss = checks.count(n_samples, "n_samples"), checks.real(loss, "loss", least=0)
     complexity = checks.real(complexity, "complexity", least=0)
     return float(loss + 2 * complexity / margin + 3 * np.sqrt(np.log(2 / delta) / (2 * n_samples)))
-
-
-@lru_cache(maxsize=1)  # samples of one graph follow each other
-def _eigen(g):
-    return np.linalg.eigh(g.to_scipy().toarray())
 
 
 def _bounds(bounds):

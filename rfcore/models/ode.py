@@ -99,9 +99,10 @@ def quadrature(g, y, t, times, shift=0.0):
     shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.graph.spectrum(g)
     y = _source(y, g)
     x = np.zeros(g.n_nodes)
-    for s, weight in _within(times, t):
-        x += weight * np.exp((eigenvalues + shift) * (t - s)) * (vectors.T @ y(s))
-    return vectors @ x
+    with np.errstate(over="ignore", invalid="ignore"):
+        for s, weight in _within(times, t):
+            x += weight * np.exp((eigenvalues + shift) * (t - s)) * (vectors.T @ y(s))
+        return _bounded(vectors @ x)
 
 
 def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
@@ -152,7 +153,14 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
         left, right = jax.random.split(jax.random.fold_in(key, j))
         phi = walk_features(left, g, f, n_walks, p_halt)
         psi = phi if shared else walk_features(right, g, f, n_walks, p_halt)
-        x += weight * np.exp(shift * (t - s)) * (phi @ (psi.T @ y(s)))
+        with np.errstate(over="ignore", invalid="ignore"):
+            x += weight * np.exp(shift * (t - s)) * (phi @ (psi.T @ y(s)))
+    return _bounded(x)
+
+
+def _bounded(x):
+    if not np.all(np.isfinite(x)):
+        raise ValueError("the solution overflows float64; give a smaller t or shift, or smaller weights")
     return x
 
 

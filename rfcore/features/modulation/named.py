@@ -36,7 +36,7 @@ def lengths(k, of_table=False):
             raise ValueError("k is traced; this modulation is computed on the host: call it with NumPy lengths, np.arange(n)")
         return k
     host = np.asarray(k)
-    if not np.issubdtype(host.dtype, np.integer) or host.min(initial=0) < 0:
+    if host.dtype.kind not in "iu" or host.min(initial=0) < 0:
         raise ValueError(f"k = {k!r}; give lengths of walks, whole numbers of at least 0")
     host = host.astype(np.int64, copy=False)
     return k if isinstance(k, jax.Array) and not of_table else host

@@ -1,0 +1,105 @@
+"""The rule that decides whether estimates are unbiased; its t tests are those of :mod:`rfcore.evidence.statistics`."""
+
+import numpy as np
+from scipy.special import stdtrit
+
+from rfcore.evidence.means import POWER, count, finite, guarded, positive, repeats, student
+from rfcore.evidence.verdicts import Decision, Verdict, with_error
+
+
+def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
+    """Independent estimates have the truth as their mean, entry by entry and averaged over the entries.
+
+    Student's t of every entry and of the mean over entries, together at `false_alarm` (Bonferroni: valid
+    whatever the dependence between entries). Errors are centred on the truth before anything is squared.
+
+    Parameters
+    ----------
+    estimates : array_like, shape (repeats, ...)
+        Independent repeats.
+    truth : array_like, shape (...)
+        What they should average to.
+    smallest_bias : array_like
+        The size of error that the claim is about, in the units of the estimate, for all entries or for each
+        (it broadcasts to the shape of one repeat). "Inconclusive" if a bias of this size would be missed more
+        than one time in ten.
+    false_alarm : float
+        Chance of "not reproduced" for an unbiased estimate, all entries together.
+    unit : str, optional
+        Unit of the estimates.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, shapes do not fit, or `smallest_bias` is not positive.
+
+    Notes
+    -----
+    An entry that never varies must equal the truth to rounding; one that is always zero though the truth is
+    not was never sampled, and is "inconclusive".
+    """
+    raw = np.asarray(estimates)
+    eps = np.finfo(raw.dtype if raw.dtype.kind == "f" else float).eps
+    estimates, truth = finite("estimates", estimates), finite("truth", truth)
+    n, shape = repeats("estimates", estimates), estimates.shape[1:]
+    if not 0 < false_alarm < 1:
+        raise ValueError(f"false_alarm={false_alarm} must lie strictly between 0 and 1")
+    if truth.shape not in ((), shape):
+        raise ValueError(f"truth has shape {truth.shape}, one repeat of estimates {shape}: they must agree")
+    smallest = finite("smallest_bias", smallest_bias)
+    positive("smallest_bias", smallest.min())
+    try:
+        smallest = np.broadcast_to(smallest, shape).reshape(-1)
+    except ValueError:
+        raise ValueError(f"smallest_bias has shape {smallest.shape}, which does not broadcast to {shape}") from None
+    errors = (estimates - truth).reshape(n, -1)
+    floor = 64 * eps * np.maximum(np.abs(truth), np.abs(estimates).max(0)).reshape(-1)
+    unseen = (~estimates.any(0) & (truth != 0)).reshape(-1)
+    if errors.shape[1] > 1:
+        # The plain average sees a bias that all entries share. Weights from the same data would bias it.
+        errors, floor = np.column_stack([errors, errors.mean(1)]), np.append(floor, floor.mean())
+        smallest, unseen = np.append(smallest, np.inf), np.append(unseen, False)
+    mean, se, varies, t, skew = student(errors, floor)
+    wrong = ~varies & (np.abs(mean) > floor) & ~unseen
+    threshold = -stdtrit(n - 1, false_alarm / 2 / t.size)
+    needed = guarded(threshold, skew, np.sign(t))
+    # A bias may pull the mean to either side: what could hide is what could hide on the worse one.
+    detectable = (guarded(threshold, skew, -np.sign(skew)) + stdtrit(n - 1, POWER)) * se
+    worst = int(np.argmax(np.where(wrong, np.inf, np.abs(t) / needed)))
+    blind = int(np.argmax(detectable / smallest))
+    if wrong.any() or abs(t[worst]) > needed[worst]:
+        verdict = Verdict.NOT_REPRODUCED
+    elif unseen.any() or detectable[blind] > smallest[blind] or np.any(np.abs(t) > threshold):
+        verdict = Verdict.INCONCLUSIVE
+    else:
+        verdict = Verdict.REPRODUCED
+    detail = (
+        f"Largest |t| of {np.sum(varies)} varying means over {n} repeats: {abs(t[worst]):.3g}, threshold "
+        f"{needed[worst]:.3g} (false alarm {false_alarm:.0e} in all); a bias up to {detectable.max():.2g} could hide in "
+        "one of them"
+    )
+    detail += f", {detectable[-1]:.2g} in their average." if t.size > 1 else "."
+    if n_skewed := np.sum(np.abs(skew) * threshold > 0.5):
+        detail += f" {count(n_skewed, 'mean has', 'means have')} so skewed a law that a tail may hide: threshold tripled."
+    if wrong.any() or unseen.any():
+        detail += f" Constant and wrong: {np.sum(wrong)}; never sampled: {np.sum(unseen)}."
+    seen = f"a bias of {with_error(smallest[blind], None, unit)} would be seen"
+    if detectable[blind] > smallest[blind]:
+        seen = f"a bias of {with_error(detectable[blind], None, unit)} could hide, "
+        seen += f"{with_error(smallest[blind], None, unit)} is what matters"
+    where = f" in the worst of {t.size} means" if t.size > 1 else ""
+    return Decision(
+        verdict,
+        "unbiased",
+        mean[worst],
+        se[worst],
+        statistic=t[worst],
+        detail=detail,
+        limit=smallest[blind],
+        unit=unit,
+        level=false_alarm,
+        miss=1 - POWER,
+        comparisons=t.size,
+        repeats=n,
+        finding=f"off by {with_error(mean[worst], se[worst], unit)}{where}; {seen}",
+    )

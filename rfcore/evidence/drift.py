@@ -1,0 +1,52 @@
+"""Whether what a claim came to at quick and at paper can be one thing: its verdicts and its numbers."""
+
+from rfcore.evidence.verdicts import Verdict
+
+APART = 6.0
+
+
+def drift(quick, paper):
+    """What speaks against two recorded decisions on one claim, made at the two profiles, being of one thing.
+
+    ::
+
+        |ours_quick - ours_paper|  <=  6 (se_quick + se_paper)
+
+    Numbers with standard errors are compared so; were both right, with errors from ten repeats, they would lie further
+    apart than that at most once in 5000 times (Student's t with nine degrees of freedom, all noise on one side). Seeds are
+    fixed, so that a check that passed passes again, but for a change of code. Numbers without noise must agree to
+    four digits; those of an identity may differ by what the identity allows. Numbers over unequally many conditions are
+    not compared: the worst of five is not the worst of fifty.
+
+    Parameters
+    ----------
+    quick, paper : dict
+        As :meth:`~rfcore.evidence.verdicts.Decision.as_dict` gives them.
+
+    Returns
+    -------
+    str
+        Empty if nothing speaks against it.
+    """
+    if _side(quick) * _side(paper) < 0:
+        return f"{quick['verdict']} at quick, {paper['verdict']} at paper"
+    ours = [decision.get("ours") for decision in (quick, paper)]
+    counts = [decision.get("comparisons") for decision in (quick, paper)]
+    if None in ours or None in counts or counts[0] != counts[1]:
+        return ""
+    errors, distance = [decision.get("se") for decision in (quick, paper)], abs(ours[0] - ours[1])
+    if None not in errors:
+        allowed = APART * sum(errors)
+    elif errors == [None, None] and quick.get("level") == paper.get("level") == 0:
+        allowed = max(1e-4 * max(map(abs, ours)), paper.get("limit", 0.0) if paper["rule"] == "identity" else 0.0)
+    else:
+        return ""
+    if distance <= allowed:
+        return ""
+    return f"{ours[0]:.6g} at quick, {ours[1]:.6g} at paper: {distance:.2g} apart, {allowed:.2g} allowed"
+
+
+def _side(decision):
+    """+1 if the verdict says that the claim holds, -1 that it fails, 0 nothing."""
+    verdict = Verdict(decision["verdict"])
+    return 1 if verdict.green else -1 if verdict in (Verdict.NOT_REPRODUCED, Verdict.ERRATUM) else 0

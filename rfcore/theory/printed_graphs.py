@@ -1,0 +1,366 @@
+"""Formulas of Universal Graph Random Features as the paper prints them, to be held against the library's own.
+
+They are slow, and plain Python: coefficients come out as exact fractions where the parameters are fractions or whole
+numbers, so that two printed formulas can be compared without rounding.
+"""
+
+from fractions import Fraction
+from math import comb, factorial, log, pi
+
+from rfcore import checks
+
+
+def alpha_regularised_laplacian(k, sigma, d):
+    """Taylor coefficient of the d-regularised Laplacian (I + sigma^2 L)^(-d), up to its constant (1 + sigma^2)^(-d).
+
+    ::
+
+        alpha_k = binomial(d + k - 1, k) (1 + sigma^-2)^(-k)
+
+    Parameters
+    ----------
+    k, d : int
+    sigma : number
+        A ``fractions.Fraction`` for exact coefficients.
+
+    Returns
+    -------
+    number of the type of sigma
+
+    Raises
+    ------
+    ValueError
+        If k < 0, d < 1 or sigma <= 0.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> alpha_regularised_laplacian(2, Fraction(1), 2)
+    Fraction(3, 4)
+    """
+    k, d = checks.count(k, "k", least=0), checks.count(d, "d")
+    checks.real(sigma, "sigma", above=0)
+    return comb(d + k - 1, k) * (1 + 1 / sigma**2) ** -k
+
+
+def alpha_p_step(k, alpha, p):
+    """Taylor coefficient of the p-step random walk (alpha I - L)^p, up to its constant (alpha - 1)^p.
+
+    ::
+
+        alpha_k = binomial(p, k) (alpha - 1)^(-k)
+
+    Parameters
+    ----------
+    k, p : int
+    alpha : number
+        Above 1; a ``fractions.Fraction`` for exact coefficients.
+
+    Returns
+    -------
+    number of the type of alpha
+
+    Raises
+    ------
+    ValueError
+        If k < 0, p < 1 or alpha <= 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+    """
+    k, p = checks.count(k, "k", least=0), checks.count(p, "p")
+    checks.real(alpha, "alpha", above=1)
+    return comb(p, k) * (alpha - 1) ** -k
+
+
+def alpha_diffusion(k, sigma):
+    """Taylor coefficient of the diffusion kernel exp(-sigma^2 L / 2), up to its constant exp(-sigma^2 / 2).
+
+    ::
+
+        alpha_k = (sigma^2 / 2)^k / k!
+
+    Parameters
+    ----------
+    k : int
+    sigma : number
+        A ``fractions.Fraction`` for exact coefficients.
+
+    Returns
+    -------
+    number of the type of sigma
+
+    Raises
+    ------
+    ValueError
+        If k < 0 or sigma <= 0.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+    """
+    k = checks.count(k, "k", least=0)
+    checks.real(sigma, "sigma", above=0)
+    return (sigma**2 / 2) ** k / factorial(k)
+
+
+def alpha_inverse_cosine(k, base=pi / 4):
+    """Taylor coefficient of the inverse cosine kernel cos(pi L / 4), up to its constant 1 / sqrt(2).
+
+    ::
+
+        alpha_k = (pi/4)^k / k! times (-1)^(k/2) for even k, (-1)^((k - 1)/2) for odd k
+
+    Parameters
+    ----------
+    k : int
+    base : number
+        ``Fraction(1)`` for the coefficients with the powers of pi/4 absorbed into W, exactly.
+
+    Returns
+    -------
+    number of the type of base
+
+    Raises
+    ------
+    ValueError
+        If k < 0 or base is no finite number.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+    """
+    k = checks.count(k, "k", least=0)
+    checks.real(base, "base")
+    return (-1) ** (k // 2) * base**k / factorial(k)
+
+
+def f_regularised_laplacian(k, d):
+    """Modulation of the d-regularised Laplacian, where the powers of Table 1 are absorbed into W.
+
+    ::
+
+        f(k) = (d - 2 + 2k)!! / ((2k)!! (d - 2)!!),  n!! = n (n - 2) (n - 4) ..., and (-1)!! = 0!! = 1
+
+    Parameters
+    ----------
+    k, d : int
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ValueError
+        If k < 0 or d < 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> [str(f_regularised_laplacian(k, 1)) for k in range(4)]
+    ['1', '1/2', '3/8', '5/16']
+    """
+    k, d = checks.count(k, "k", least=0), checks.count(d, "d")
+    return Fraction(_double_factorial(d - 2 + 2 * k), _double_factorial(2 * k) * _double_factorial(d - 2))
+
+
+def f_p_step(k, p):
+    """Modulation of the p-step random walk, where the powers of Table 1 are absorbed into W.
+
+    ::
+
+        f(k) = binomial(p/2, k)
+
+    Parameters
+    ----------
+    k, p : int
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ValueError
+        If k < 0 or p < 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, table in Section 2, "Generating functions".
+    """
+    k, p = checks.count(k, "k", least=0), checks.count(p, "p")
+    return _binomial(Fraction(p, 2), k)
+
+
+def f_diffusion(k):
+    """Modulation of the diffusion kernel, where the powers of Table 1 are absorbed into W.
+
+    ::
+
+        f(k) = 1 / (2^k k!)
+
+    Parameters
+    ----------
+    k : int
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ValueError
+        If k < 0.
+
+    Notes
+    -----
+    Universal Graph Random Features, table in Section 2, "Generating functions".
+    """
+    k = checks.count(k, "k", least=0)
+    return Fraction(1, 2**k * factorial(k))
+
+
+def f_by_partitions(alpha):
+    """The symmetric modulation, f * f = alpha, by the explicit sum of Eq. 5.
+
+    ::
+
+        f(i) = sum_{n=0}^{i} binomial(1/2, n) sum over k_1 + 2 k_2 + 3 k_3 + ... = i, k_1 + k_2 + ... = n of
+               n! / (k_1! k_2! ...) alpha_1^k_1 alpha_2^k_2 ...
+
+    One term for each partition of i into whole numbers: 77 for i = 12, 190 million for i = 100.
+
+    Parameters
+    ----------
+    alpha : sequence of numbers
+        alpha_0 = 1, alpha_1, ...; exact results for fractions.
+
+    Returns
+    -------
+    list of numbers, as long as alpha; the solution with f(0) = 1
+
+    Raises
+    ------
+    ValueError
+        If alpha is no sequence of finite numbers, or alpha_0 is not 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Theorem 2.2, Eq. 5.
+    """
+    _check(alpha)
+    f = []
+    for i in range(len(alpha)):
+        f.append(0)
+        for parts in _partitions(i, i):
+            n = sum(parts.values())
+            term = _binomial(Fraction(1, 2), n) * factorial(n)
+            for part, times in parts.items():
+                term = term * alpha[part] ** times / factorial(times)
+            f[i] = f[i] + term
+    return f
+
+
+def f_by_iteration(alpha):
+    """The symmetric modulation, f * f = alpha, by the recursion of Eq. 6.
+
+    ::
+
+        f(0) = 1,  f(i + 1) = (alpha_{i+1} - sum_{p=0}^{i-1} f(i - p) f(p + 1)) / (2 f(0))
+
+    Parameters
+    ----------
+    alpha : sequence of numbers
+        alpha_0 = 1, alpha_1, ...; exact results for fractions.
+
+    Returns
+    -------
+    list of numbers, as long as alpha
+
+    Raises
+    ------
+    ValueError
+        If alpha is no sequence of finite numbers, or alpha_0 is not 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Theorem 2.2, Eq. 6. :func:`rfcore.features.modulation.from_taylor` is the same in
+    float64 and for any alpha_0 > 0.
+    """
+    _check(alpha)
+    f = [alpha[0]]
+    for i in range(len(alpha) - 1):
+        f.append((alpha[i + 1] - sum(f[i - p] * f[p + 1] for p in range(i))) / (2 * f[0]))
+    return f
+
+
+def batch_size_approximation(n_walkers, p_halt, delta):
+    """About how many values of f suffice for n_walkers walks with probability 1 - delta: the right side of Eq. 18.
+
+    ::
+
+        (log(delta) - log(n_walkers)) / log(1 - p_halt)
+
+    Parameters
+    ----------
+    n_walkers : int
+    p_halt, delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If n_walkers < 1, or p_halt or delta is outside (0, 1).
+
+    Notes
+    -----
+    Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.features.modulation.batch_size`.
+    """
+    n_walkers = checks.count(n_walkers, "n_walkers")
+    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
+    return (log(delta) - log(n_walkers)) / log(1 - p_halt)
+
+
+def _check(alpha):
+    """Coefficients are left as they are, fractions or not."""
+    if isinstance(alpha, str) or not hasattr(alpha, "__len__") or len(alpha) == 0:
+        raise ValueError(f"alpha = {alpha!r}; give coefficients alpha_0 = 1, alpha_1, ...")
+    for i, alpha_i in enumerate(alpha):
+        checks.real(alpha_i, f"alpha[{i}]")
+    if alpha[0] != 1:
+        raise ValueError(f"alpha[0] = {alpha[0]}; give coefficients that are normalised to alpha[0] = 1, as the paper's are")
+
+
+def _double_factorial(n):
+    return n * _double_factorial(n - 2) if n > 0 else 1
+
+
+def _binomial(x, k):
+    """binomial(x, k) of a fraction x."""
+    result = Fraction(1)
+    for j in range(k):
+        result = result * (x - j) / (j + 1)
+    return result
+
+
+def _partitions(total, largest):
+    """All ways to write total as a sum of whole numbers up to largest: {part: how often}."""
+    if total == 0:
+        yield {}
+    elif largest:
+        for times in range(total // largest + 1):
+            for rest in _partitions(total - times * largest, largest - 1):
+                yield rest | {largest: times} if times else rest

@@ -1,0 +1,10 @@
+"""How far rounding may carry a result: so many roundings in a row, each relative to the size of the numbers rounded."""
+
+import numpy as np
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+def rounding(roundings, *sizes):
+    """``roundings`` times eps of float64 times the largest of the numbers or arrays ``sizes``, 1 if none is given."""
+    return roundings * EPS * max((float(np.max(np.abs(size))) for size in sizes), default=1.0)

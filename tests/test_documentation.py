@@ -1,0 +1,38 @@
+"""Examples in docstrings and README say what the code does, in float32, which is what users have."""
+
+import doctest
+import importlib
+import re
+from pathlib import Path
+
+import jax
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for path in sorted((ROOT / "rfcore").rglob("*.py"))
+    if ">>>" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.fixture(autouse=True)
+def as_users_have_it():
+    with jax.enable_x64(False):
+        yield
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_of_docstrings(module):
+    failed, tried = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert tried
+    assert not failed, "the report is in the captured output"
+
+
+def test_readme_examples_estimate_their_kernels(capsys):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.S)
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), {})
+    errors = [float(line) for line in capsys.readouterr().out.split()]
+    assert len(errors) == 2
+    assert all(0 < error < 0.5 for error in errors)  # of kernels whose entries are at most one

@@ -1,0 +1,60 @@
+"""Quick against paper: verdicts that contradict each other, and numbers that cannot be of one thing."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from rfcore.evidence.drift import APART, drift
+
+
+def decision(ours=1.0, se=0.1, verdict="reproduced", rule="order", comparisons=1, **more):
+    return {"verdict": verdict, "rule": rule, "ours": ours, "se": se, "comparisons": comparisons} | more
+
+
+@pytest.mark.parametrize(
+    ("quick", "paper", "said"),
+    [
+        ({}, {}, ""),
+        ({"verdict": "not reproduced"}, {}, "not reproduced at quick, reproduced at paper"),
+        ({}, {"verdict": "paper erratum"}, "reproduced at quick, paper erratum at paper"),
+        ({"verdict": "inconclusive"}, {"verdict": "not reproduced"}, ""),
+        ({"verdict": "inconclusive", "ours": 2.5}, {}, "1.5 apart, 1.2 allowed"),
+        ({"ours": 2.1}, {}, ""),
+        ({"ours": 2.5, "comparisons": 5}, {}, ""),
+        ({"ours": 2.5, "se": None}, {}, ""),
+        ({"verdict": "not run", "ours": None}, {"ours": 7.0}, ""),
+    ],
+)
+def test_with_noise(quick, paper, said):
+    found = drift(decision(**quick), decision(**paper))
+    assert found == "" if not said else said in found
+
+
+@pytest.mark.parametrize(
+    ("rule", "limit", "quick", "paper", "agree"),
+    [
+        ("bound", 2.0, 1.00001, 1.0, True),
+        ("bound", 2.0, 1.01, 1.0, False),
+        ("identity", 1e-9, 3e-13, 2e-15, True),
+        ("identity", 1e-9, 0.5, 0.51, False),
+        ("identity", 1e-9, 0.50001, 0.5, True),
+    ],
+)
+def test_without_noise(rule, limit, quick, paper, agree):
+    quick, paper = (decision(x, None, rule=rule, limit=limit, level=0.0) for x in (quick, paper))
+    assert (drift(quick, paper) == "") is agree
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_false_alarms_are_as_rare_as_stated(share):
+    """By simulation at 2 instead of 6 errors, where they can be counted; by Student's law at 6."""
+    rng, repeats, n = np.random.default_rng(0), 10, 4000
+    samples = rng.normal(size=(2, n, repeats)) * np.array([1.0, share])[:, None, None]
+    ours, errors = samples.mean(axis=2), samples.std(axis=2, ddof=1) / np.sqrt(repeats)
+    scale = APART / 2  # errors a third as large: 2 of the true ones
+    alarms = sum(
+        drift(decision(a, s / scale), decision(b, t / scale)) != ""
+        for (a, b), (s, t) in zip(ours.T, errors.T, strict=True)
+    )
+    assert alarms / n < 2 * stats.t(repeats - 1).sf(2) + 4 * np.sqrt(0.08 / n)
+    assert 2 * stats.t(repeats - 1).sf(APART) < 1 / 4900

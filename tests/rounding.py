@@ -7,4 +7,4 @@ EPS = float(np.finfo(np.float64).eps)
 
 def rounding(roundings, *sizes):
     """``roundings`` times eps of float64 times the largest of the numbers or arrays ``sizes``, 1 if none is given."""
-    return roundings * EPS * max((float(np.max(np.abs(size))) for size in sizes), default=1.0)
+    return roundings * EPS * max((float(np.max(np.abs(size), initial=0.0)) for size in sizes), default=1.0)

@@ -23,6 +23,14 @@ every_notebook_with_data = pytest.mark.parametrize(
 )
 
 
+# Claims whose number is of another thing at quick; their verdicts are compared all the same.
+NUMBER_HANGS_ON_SIZE = {
+    "ugrf/fig-2/small-with-modest-m": "the error with the most walkers: 32 at quick, 64 at paper",
+    "ugrf/fig-2/small-inverse-cosine": "the error with the most walkers: 32 at quick, 64 at paper",
+    "ugrf/extra-reduction/price": "of football at quick, of eurosis at paper",
+}
+
+
 def page(name):
     return nbformat.read(SOURCES[name].with_suffix(".ipynb"), as_version=4)
 
@@ -117,8 +125,17 @@ def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tm
     _, found = run_quick(name, tmp_path, monkeypatch)
     if found["claims"]:
         committed = committed_ledger(name)["claims"]
-        found = {claim: drift(decision, committed[claim]) for claim, decision in found["claims"].items()}
-        assert not {claim: problem for claim, problem in found.items() if problem}
+        assert not {claim: problem for claim, d in found["claims"].items() if (problem := drifted(claim, d, committed))}
+
+
+def drifted(claim, decision, committed):
+    if claim in NUMBER_HANGS_ON_SIZE:
+        decision = decision | {"ours": None}
+    return drift(decision, committed[claim])
+
+
+def test_every_number_said_to_hang_on_size_is_of_a_claim():
+    assert set(NUMBER_HANGS_ON_SIZE) <= {claim for name in SOURCES for claim in evidence.claims_of(name)}
 
 
 @every_notebook_with_data

@@ -673,7 +673,9 @@ for name, of_kernel in zip(exact, errors[..., -1].mean(axis=2).T, strict=True):
 
 # %% [markdown]
 # (ugrf-rate)=
-# **At which rate?** The paper prints none. Monte Carlo's is one over the square root of the number of walkers.
+# ## At which rate does the error fall?
+#
+# The paper prints none. Monte Carlo's is one over the square root of the number of walkers, for estimates with a variance.
 
 # %%
 ledger.decide(
@@ -1006,7 +1008,7 @@ searched = np.array([least_batch(*case) for case in cases])
 formula = np.array([modulation.batch_size(*case) for case in cases])
 ledger.decide(
     "ugrf/eq-18/exact",
-    evidence.bound(np.abs(formula - searched), 0, exact=True, unit="steps"),
+    evidence.bound(np.abs(formula - searched), 0, exact=True),
 )
 
 # %%
@@ -1015,7 +1017,7 @@ approximate = np.array(
 )
 ledger.decide(
     "ugrf/eq-18/logarithm",
-    evidence.bound(np.abs(approximate - searched), 1, exact=True, unit="steps"),
+    evidence.bound(np.abs(approximate - searched), 1, exact=True),
 )
 
 # %% tags=["hide-input"]
@@ -1367,8 +1369,8 @@ ledger.close(
 #   help the typical error, and no number of them gives an error bar that one can trust. The paper does not mention it.
 # * **Fewer columns are no efficiency gain here.** They keep every mean, and pay in error what the columns are worth: a projection
 #   to $n$ columns adds about $\sqrt{r/n}$, where $r$ counts the eigenvalues that matter. A kernel that is good for walks, local and
-#   close to the identity, has almost all of them: it would take a hundred thousand columns to add no more than 16 walkers do, on
-#   a graph of 1272 nodes. The long-range kernel would do with 184, but its walks alone are wrong by two thirds. And the
+#   close to the identity, has almost all of them: it would take more than a hundred thousand columns to add no more than 16 walkers do, on
+#   a graph of 1272 nodes. The long-range kernel would do with some hundreds, but its walks alone are wrong by half. And the
 #   columns to be saved are mostly empty: 89 numbers per node.
 # * The symmetric pair is always a stationary point of the error, and in all cases that we tried a minimum: a step towards the paper's open problem, and a
 #   possible reason why its two separately learned modulations came out alike (Appendix A.5). The lazy walker costs a factor of two or three.

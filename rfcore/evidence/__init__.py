@@ -6,17 +6,17 @@ To add a claim:
    it and the label of its section, and say the claim, its kind and its rule in words, before any number is known::
 
        notebook = "ugrf/01_fixed_kernels"
-       anchor = "ugrf-fig-2"
+       anchor = "ugrf-rate"
          [[entry.claim]]
-         id = "ugrf/fig-2/rate"
+         id = "ugrf/extra-rate/three-kernels"
          statement = "The error falls about as one over the square root of the number of walkers."
          kind = "shape"
          rule = "Log-log slope within -1/2 plus or minus 0.1, two one-sided t tests at level 0.001."
 
-2. In ``notebooks/ugrf/01_fixed_kernels.py`` put ``(ugrf-fig-2)=`` above the section's heading, and decide::
+2. In ``notebooks/ugrf/01_fixed_kernels.py`` put ``(ugrf-rate)=`` above the section's heading, and decide::
 
        ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)  # near the top
-       ledger.decide("ugrf/fig-2/rate", evidence.slope(walkers, errors, -0.5, 0.1))
+       ledger.decide("ugrf/extra-rate/three-kernels", evidence.slope(walkers, errors, -0.5, 0.1))
        ledger.close(seeds={"walks": 0}, data=datasets.provenance(), fallbacks=datasets.fallbacks())  # the end
 
 3. ``make quick NOTEBOOK=ugrf/01``, then ``make paper NOTEBOOK=ugrf/01``; commit the ``.py``, the ``.ipynb`` and

@@ -1,8 +1,7 @@
 """What the rules share: tests of means from independent repeats, and checks of their input."""
 
 import numpy as np
-from scipy.special import stdtrit
-from scipy.stats import binom
+from scipy.special import bdtr, bdtrc, stdtrit
 
 from rfcore.evidence.verdicts import Verdict
 
@@ -50,8 +49,8 @@ def all_positive(margin, confidence, robust=False):
         wins, untied = (margin > 0).sum(0), (margin != 0).sum(0)
         statistic = (2 * wins - untied) / np.sqrt(np.maximum(untied, 1))
         weakest, skewed = int(np.argmin(statistic)), False
-        shown = varies & (binom.sf(wins - 1, untied, 0.5) <= alpha)
-        refuted = varies & (binom.cdf(wins, untied, 0.5) <= alpha / mean.size)
+        shown = varies & (bdtrc(wins - 1.0, untied, 0.5) <= alpha)
+        refuted = varies & (bdtr(wins * 1.0, untied, 0.5) <= alpha / mean.size)
     else:
         plain = -stdtrit(n - 1, alpha)
         threshold = guarded(plain, skew, side=1)

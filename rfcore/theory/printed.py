@@ -3,7 +3,6 @@
 import jax.numpy as jnp
 import numpy as np
 from scipy.special import gammaln, roots_legendre, xlogy
-from scipy.stats import chi
 
 from rfcore import checks
 from rfcore.theory.conformity import log_conformity
@@ -235,6 +234,8 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
     nodes, weights = roots_legendre(n_nodes)
     phi, w = np.pi / 4 * (nodes + 1), w[..., None]
     s = 1 + np.sin(2 * phi) * cosine
+    from scipy.stats import chi  # takes two seconds, and every notebook imports this module
+
     p = chi(d).pdf
     integrand = w / np.sqrt(s) * p(w * np.cos(phi) / np.sqrt(s)) * p(w * np.sin(phi) / s)
     return integrand @ weights * np.pi / 4

@@ -149,6 +149,8 @@ def _kernel_variables(project, profile, stamp):
     flags = "--xla_cpu_enable_concurrency_optimized_scheduler=false " + os.environ.get("XLA_FLAGS", "")
     variables = {
         "XLA_FLAGS": flags,
+        # Two notebooks share two cores: BLAS threads that wait for a turn spin, at seven times the processor time.
+        "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
         "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line
         "RFCORE_SOURCE_SHA256": stamp["source_sha256"],
     }

@@ -63,11 +63,12 @@ SIZES = {
     "paper": {
         "n_small": 100_000, "n_large": 20_000, "n_norms": 2000, "n_norms_64": 200, "n_optimised": 60, "n_missed": 10,
         "n_arrangements": 60, "n_starts": 3, "searched": (3, 6), "slow": (3, 4), "all_d": (2, 3, 4, 6, 8, 16, 32, 64, 128, 256, 512),
-        "even_d": (3, 6, 16, 64),
+        "even_d": (3, 6, 16, 64), "v_arranged": (1.0, 2.5), "n_printed": 40,
     },
     "quick": {
-        "n_small": 10_000, "n_large": 400, "n_norms": 100, "n_norms_64": 20, "n_optimised": 6, "n_missed": 2,
-        "n_arrangements": 10, "n_starts": 1, "searched": (3,), "slow": (3,), "all_d": (2, 64, 512), "even_d": (3, 6),
+        "n_small": 5_000, "n_large": 200, "n_norms": 100, "n_norms_64": 10, "n_optimised": 4, "n_missed": 1,
+        "n_arrangements": 10, "n_starts": 1, "searched": (3,), "slow": (3,), "all_d": (2, 512), "even_d": (3, 6),
+        "v_arranged": (1.0,), "n_printed": 10,
     },
 }[profile]  # fmt: skip
 ledger = evidence.Ledger("simplex/01_conformity_and_error", profile)
@@ -365,7 +366,7 @@ off = abs(theory.printed.simplex_conformity(10.0, 2, 400) / truth - 1)
 ledger.decide("simplex/extra-eq-24/noise", evidence.bound(off, 0.5, side="above", exact=True))
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Relative error of the printed series (Eq. 24) in double precision. Dotted: the rounding unit.", "name": "fig-simplex-eq-24"}, "image": {"alt": "Log chart of relative error against v for d = 2, 4, 6, 16 and 64. For d = 2 the error climbs from 1e-15 to 1 by v = 9; larger d climb later; d = 64 stays below 1e-10."}}
-v_range = np.linspace(0.25, 12, 40)
+v_range = np.linspace(0.25, 12, SIZES["n_printed"])
 fig, ax = plt.subplots()
 lines = {}
 for d, shade in zip((2, 4, 6, 16, 64), np.linspace(1, 0.35, 5), strict=True):
@@ -545,7 +546,7 @@ plt.show()
 
 # %%
 rng = np.random.default_rng(4)
-v_arranged = (1.0, 2.5)
+v_arranged = SIZES["v_arranged"]
 
 
 def corners_of(d):

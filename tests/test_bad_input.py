@@ -273,8 +273,12 @@ ROWS = {
     "theory.log_pair_density": {"w": (1.0, lengths), "d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_pair_density_at_angle": {"w": (1.0, lengths), "d": (3, count), "cosine": (0.5, entries)},
     "theory.partners": {"m": (3, count), "d": (3, count)},
+    "theory.printed.orthogonal_conformity": {"v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)},
     "theory.printed.simplex_conformity": {"v": (1.0, at_least_0), "d": (3, count_from_2), "n_terms": (20, count)},
     "theory.printed.positive_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count)},
+    "theory.printed.error_prefactor": {"d": (3, count_from_2)},
+    "theory.printed.fourier_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count), "n_terms": (20, count)},
+    "theory.printed.pair_density": {"w": (1.0, lengths), "d": (3, count)},
     "theory.printed.pair_density_at_angle": {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },

@@ -22,7 +22,7 @@ EXPECTED = {
     | places("cor", 3.3, 4.4, 4.6)
     | places("lemma", 4.1, 4.2, "A.1")
     | places("alg", 1)
-    | places("eq", 16),
+    | places("eq", 8, 16),
     "ugrf": places("fig", *range(1, 7))
     | places("table", *range(1, 5))
     | places("thm", 2.1, 2.2, 2.3)

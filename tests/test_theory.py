@@ -204,6 +204,48 @@ def test_printed_gap_is_the_printed_sum():
     assert float(theory.printed.positive_gap(x, y, 3)) == pytest.approx(printed, rel=0, abs=rounding(100, np.exp(square)))
 
 
+def test_printed_series_and_prefactor_are_those_of_mpmath():
+    for v, d in [(0.0, 2), (0.5, 3), (3.0, 6), (15.0, 2), (10.0, 64)]:
+        truth = float(mpmath.log(mpmath.hyp1f1(d, mpmath.mpf(d) / 2, mpmath.mpf(v) ** 2 / 2)))
+        # Logarithms of Gamma up to 1e4, each rounded: 1e4 eps, a few times.
+        assert np.log(theory.printed.orthogonal_conformity(v, d)) == pytest.approx(truth, abs=2e-11)
+    for z, d, m in [(0.0, 3, 2), (0.7, 3, 2), (3.0, 6, 6), (2.0, 64, 10)]:
+        with mpmath.workdps(30):
+            rho = mpmath.hyp1f1(d, mpmath.mpf(d) / 2, -(mpmath.mpf(z) ** 2) / 2)
+            truth = float(mpmath.mpf(m - 1) / m * (mpmath.exp(-(mpmath.mpf(z) ** 2)) - rho))
+        # Terms that add up to e^(z^2) = 8100 without their signs, times 200 eps from log-Gammas of that size.
+        assert theory.printed.fourier_gap(*along_first_axis(z, d), m) == pytest.approx(truth, abs=4e-10)
+    for d in (2, 7, 64):
+        with mpmath.workdps(30):
+            half, gamma = mpmath.mpf(d) / 2, mpmath.gamma
+            ratio = gamma(d + 1) * gamma(half + 0.5) / (gamma(half) * gamma(half + 1) ** 2 * mpmath.mpf(2) ** d)
+            truth = float(1 - mpmath.sqrt(mpmath.pi) * ratio)
+        assert theory.printed.error_prefactor(d) == pytest.approx(truth, abs=1e-12)
+
+
+def test_printed_density_of_independent_pairs_is_the_chi_law():
+    w = np.array([0.05, 1.0, 4.0, 12.0])
+    for d in DIMENSIONS:
+        # Log-Gammas and w^(d-1) of size 1e3 in the logarithm.
+        assert np.allclose(theory.printed.pair_density(w, d), stats.chi(d, scale=np.sqrt(2)).pdf(w), rtol=1e-11, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: theory.printed.orthogonal_conformity(16.0, 3), "v = 16"),
+        (lambda: theory.printed.orthogonal_conformity(-1.0, 3), "v"),
+        (lambda: theory.printed.pair_density([0.0, 1.0], 3), "w has the value 0"),
+        (lambda: theory.printed.error_prefactor(1), "d"),
+        (lambda: theory.printed.fourier_gap(np.zeros(3), np.zeros(3), 4), "m = 4"),
+        (lambda: theory.printed.fourier_gap(np.full(3, 9.0), np.zeros(3), 2), "overflows"),
+    ],
+)
+def test_printed_formulas_refuse_what_they_cannot_compute(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()
+
+
 def along_first_axis(z, d):
     return np.r_[z, np.zeros(d - 1)], np.zeros(d)
 

@@ -53,8 +53,8 @@ profile = "paper"
 
 # %%
 SIZES = {
-    "paper": {"n_repeats": 3000, "widths": (16, 32, 64, 128, 256, 512), "n_rotations": 40_000},
-    "quick": {"n_repeats": 200, "widths": (32, 64, 128, 256), "n_rotations": 8_000},
+    "paper": {"n_repeats": 3000, "widths": (16, 32, 64, 128, 256, 512), "n_rotations": 40_000, "block_sizes": (4, 8, 16, 32, 64)},
+    "quick": {"n_repeats": 100, "widths": (32, 64, 128), "n_rotations": 2_000, "block_sizes": (4, 64)},
 }[profile]
 ledger = evidence.Ledger("simplex/02_gram_matrices", profile)
 d, n_points, sigma = 64, 64, 0.1
@@ -68,10 +68,10 @@ d, n_points, sigma = 64, 64, 0.1
 # below and draw fresh points in every repeat. Its caption speaks of the Frobenius norm and its formula prints the
 # square; we show the relative norm, $\lVert K - \widehat K \rVert_F / \lVert K \rVert_F$.
 #
-# Everything that can be common is: all mechanisms see the same points, those built on rotations share rotations and
+# Whatever can be shared is shared: all mechanisms see the same points, those built on rotations share rotations and
 # norms (the same key), and the first $m$ rows of one long draw serve as the draw of $m$ frequencies. That is
 # legitimate, because a draw is a stack of independent blocks, and it makes differences much less noisy than the
-# errors themselves. Two more rows ride along: orthogonal blocks *without* the sign fix, for the end of the page.
+# errors themselves. One more row rides along: orthogonal blocks *without* the sign fix, for the end of the page.
 
 
 # %%
@@ -86,7 +86,7 @@ def orthogonal_from_raw_qr(key, m, d):
 
 
 def gram_errors(key):
-    """Relative errors of the Gram matrix, mechanisms down and widths across; squared norm and points' v and x.y."""
+    """Relative errors of the Gram matrix, mechanisms down and widths across; the points."""
     key_points, key_omega = jax.random.split(key)
     x = sigma * jax.random.normal(key_points, (n_points, d))
     exact = kernels.gaussian(x, x)
@@ -187,36 +187,35 @@ theory_squares = np.stack(
     [[[predicted(x, int(m), name) for m in widths] for name in compared] for x in tqdm(points, leave=False)]
 )
 measured_squares = np.stack([errors[name] ** 2 for name in compared], axis=1)
-ledger.decide("simplex/extra-gram-theory/mse", evidence.unbiased(measured_squares - theory_squares, 0.0))
+mean_theory = theory_squares.mean(axis=0)
+ledger.decide(
+    "simplex/extra-gram-theory/mse",
+    evidence.unbiased(measured_squares - theory_squares, 0.0, smallest_bias=mean_theory[0] / 4),
+)
 
 # %% [markdown]
 # On the ratio to IID the curves come apart. The closed form explains the bend: its factor $(m - 1)$ counts the
 # partners *within a block*, so that the ratio falls until the first block is full, at $m = d$, and then stays.
 
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Mean squared Frobenius error over that of IID features. Lines: sums of closed forms over all pairs of points (no simulation; there is none for simplex+). Markers: simulated, with bars of one standard error of the ratio; hollow: fast variants, shifted to the right a little.", "name": "fig-simplex-gram-ratio"}, "image": {"alt": "Chart of squared error ratio against number of features. Both theory lines fall until m = 64 and are level afterwards; simplex lies below orthogonal, simplex+ slightly below simplex. Markers lie on the lines, hollow ones too."}}
-iid_squares = errors["iid"] ** 2
-
-
-def ratio_and_error(squares):
-    """Ratio of means over repeats to IID, with its standard error (linearised)."""
-    ratio = squares.mean(axis=0) / iid_squares.mean(axis=0)
-    residual = squares - ratio * iid_squares
-    return ratio, residual.std(axis=0) / np.sqrt(len(squares)) / iid_squares.mean(axis=0)
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Mean squared Frobenius error over the predicted one of IID features. Lines: sums of closed forms over all pairs of points (no simulation; there is none for simplex+). Markers: simulated, with bars of one standard error; hollow: fast variants, shifted to the right a little.", "name": "fig-simplex-gram-ratio"}, "image": {"alt": "Chart of squared error ratio against number of features. Both theory lines fall until m = 64 and are level afterwards; simplex lies below orthogonal, simplex+ slightly below simplex. Markers lie on the lines, hollow ones too."}}
+def ratio_and_error(name):
+    """Mean squared error over the predicted one of IID, with its standard error."""
+    relative = errors[name] ** 2 / mean_theory[0]
+    return relative.mean(axis=0), relative.std(axis=0, ddof=1) / np.sqrt(len(relative))
 
 
 fig, ax = plt.subplots()
-mean_theory = theory_squares.mean(axis=0)
 for i, name in enumerate(compared[1:], start=1):
     ax.plot(widths, mean_theory[i] / mean_theory[0], color=plotting.COLOURS[name])
 for name in MECHANISMS[1:]:
     fast = name.endswith("_fast")
     ax.errorbar(
-        widths * (1.06 if fast else 1.0), *ratio_and_error(errors[name] ** 2), color=plotting.COLOURS[name],
+        widths * (1.06 if fast else 1.0), *ratio_and_error(name), color=plotting.COLOURS[name],
         fmt="o", linewidth=1.2, markerfacecolor="none" if fast else None,
     )  # fmt: skip
     if not fast:
         ax.annotate(
-            plotting.LABELS[name], (widths[-1], ratio_and_error(errors[name] ** 2)[0][-1]), xytext=(14, {"simplex": 7, "simplex_plus": -7}.get(name, 0)),
+            plotting.LABELS[name], (widths[-1], ratio_and_error(name)[0][-1]), xytext=(14, {"simplex": 7, "simplex_plus": -7}.get(name, 0)),
             textcoords="offset points", va="center", color=plotting.COLOURS[name], annotation_clip=False,
         )  # fmt: skip
 ax.set(xscale="log", xlabel="number of features m", ylabel="squared error over that of IID")
@@ -226,7 +225,7 @@ plt.show()
 
 # %% [markdown]
 # (simplex-gram-plus)=
-# ## Simplex+: better, and hardly
+# ## Simplex+: better, but barely
 #
 # Simplex+ lets long vectors take wider angles, so that each block sums to nothing ({ref}`simplex-eq-16`). Is that
 # visible on a whole matrix? The paper does not try. Rotations, norms and points are the same as those of simplex
@@ -247,7 +246,7 @@ for m, a, b, c in zip(widths[whole], plus.mean(axis=0), simplex.mean(axis=0), ii
 # (simplex-gram-fast)=
 # ## The fast variants
 #
-# Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ a point. They are not uniform, and
+# Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ per point. They are not uniform, and
 # the features are biased ({py:func}`rfcore.theory.fast_bias` enumerates it: by a fifth at $d = 4$ along the
 # diagonal). Do they do as well here? $d = 64$ is a power of two, so that nothing is padded, and the norms are common
 # with the regular couplings.
@@ -302,8 +301,8 @@ for m, a, b in zip(widths, errors["raw"].mean(axis=0), errors["orthogonal"].mean
 # (simplex-sign-fix)=
 # ## A trap that is in many programs: QR is not uniform
 #
-# Data with a direction see it. Orthogonal and simplex frequencies need a rotation drawn *uniformly*, and everybody takes the $Q$ of a QR
-# decomposition of a Gaussian matrix. But QR has to fix the signs of the diagonal of $R$ somehow, and LAPACK's
+# Data with a direction see it. Orthogonal and simplex frequencies need a rotation drawn *uniformly*, and everybody takes
+# the $Q$ of a QR decomposition of a Gaussian matrix. But QR has to fix the signs of the diagonal of $R$ somehow, and LAPACK's
 # rule makes $Q$ non-uniform: $Q_{11}$, for one, is always negative. Multiplying the columns by the signs of
 # $\operatorname{diag} R$ mends it {cite:p}`mezzadri2007generate`.
 #
@@ -323,27 +322,25 @@ def mean_exponential(key, dimension, sign_fix):
     return jnp.mean(jnp.exp(norms * q.sum(axis=1) / jnp.sqrt(dimension)))
 
 
-block_sizes = (4, 8, 16, 32, 64) if profile == "paper" else (4, 16, 64)
+block_sizes = SIZES["block_sizes"]
 rotation_keys = jax.random.split(jax.random.key(2), SIZES["n_rotations"])
 
 
-def block_means(sign_fix):
-    return np.stack(
-        [
-            evidence.in_batches(lambda key, b=b: mean_exponential(key, b, sign_fix), rotation_keys, 2000, f"d = {b}")
-            for b in block_sizes
-        ],
-        axis=1,
-    )
+def both_means(key, b):
+    """The mean with the sign fix and without it."""
+    return jnp.stack([mean_exponential(key, b, sign_fix=True), mean_exponential(key, b, sign_fix=False)])
 
 
-fixed, raw = block_means(sign_fix=True), block_means(sign_fix=False)
+means = [
+    evidence.in_batches(lambda key, b=b: both_means(key, b), rotation_keys, 2000, f"d = {b}") for b in block_sizes
+]
+fixed, raw = np.stack(means, axis=2).swapaxes(0, 1)
 
 # %%
-ledger.decide("simplex/extra-sign-fix/haar-unbiased", evidence.unbiased(fixed, np.exp(0.5)))
+ledger.decide("simplex/extra-sign-fix/haar-unbiased", evidence.unbiased(fixed, np.exp(0.5), smallest_bias=0.03 * np.exp(0.5)))
 
 # %%
-ledger.decide("simplex/extra-sign-fix/raw-qr-biased", evidence.order(raw, np.exp(0.5) + 0 * raw))
+ledger.decide("simplex/extra-sign-fix/raw-qr-biased", evidence.order(raw, np.exp(0.5)))
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Mean of exp(omega . u) over orthogonal blocks of growing size, over its true value. Bars: three standard errors.", "name": "fig-sign-fix"}, "image": {"alt": "Chart of relative estimate against block size. With the sign fix all points lie on 1; raw QR lies about 20 percent below at block sizes 4 and 8 and still several percent below at 64."}}
 fig, ax = plt.subplots()
@@ -353,7 +350,8 @@ for samples, name, text in [(fixed, "orthogonal", "with the sign fix"), (raw, "f
     ax.errorbar(block_sizes, centre, bar, fmt="o-", color=plotting.COLOURS[name])
     above = name == "orthogonal"
     ax.text(
-        block_sizes[1 if above else -2] * (1 if above else 1.12), centre[1 if above else -2] + (0.012 if above else -0.006),
+        block_sizes[1 if above else -2] * (1 if above else 1.12),
+        centre[1 if above else -2] + (0.012 if above else -0.006),
         text, va="bottom" if above else "top", color=plotting.COLOURS[name],
     )  # fmt: skip
 ax.axhline(1, color=plotting.INK, linewidth=0.8)
@@ -376,8 +374,9 @@ ledger.close(seeds={"gram": 1, "rotations": 2}, data={})
 # ## What we learned
 #
 # * Figure 7 comes back, and it holds no surprise that Theorem 3.2 does not already contain: summed over the pairs of
-#   points it predicts the mean square of the error at every width.
+#   points it predicts the mean square of the error at every width, as far as 3000 repeats can tell.
 # * A block is a team: the gain over IID builds up until $m = d$ and then only repeats.
 # * An experiment on isotropic points is blind to how its rotations are drawn. To test a fast rotation, or one's own
 #   code, choose points along a fixed direction.
-# * Check your rotations. A missing sign costs more than any coupling gains.
+# * Check your rotations. Without the sign fix, positive features fall short by 7 to 19 % for $d$ from 4 to 64, and no
+#   number of features mends a bias.

@@ -22,9 +22,10 @@
 # features. Simplex features "consistently perform best" (Figure 8); simplex+ adds a marginal gain (Table 2); fast
 # Hadamard products in place of rotations do as well (Table 3); Figure 10 shows how the scale of the data was chosen.
 #
-# We redo all four on the same eight tables. Half of the sets come back to the printed digit, and the gain of the
-# simplex with them where there is one. What does not come back is the certainty: the printed errors are those of the
-# random features alone, on one split of the data, and another split moves every number by fifteen such errors or more.
+# We redo all four on the same eight tables. On half of the sets the accuracies come back within the printed errors, and
+# with them the gain of the simplex where there is one. What does not come back is the certainty: the printed errors are
+# those of the random features alone, on one split of the data, and another split moves every number by fifteen such
+# errors or more.
 
 # %% tags=["hide-input"]
 import os
@@ -44,7 +45,6 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 from IPython.display import Markdown, display
-from scipy.special import ndtri, stdtrit
 from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, features, plotting
@@ -76,19 +76,18 @@ profile = "paper"
 
 # %%
 SIZES = {
-    # Draws of ten blocks, on the public split and on each of the others; padded ones, of one block, likewise; to tune.
+    # Draws of ten blocks, on the public split and on each of the others; padded ones, of one block; to tune.
     "paper": {
         "sets": ("abalone", "banknote", "car", "yeast", "cmc", "nursery", "wifi", "chess"),
         "draws": {"nursery": 200, "chess": 200}, "small": 1000, "per_split": {"nursery": 10, "chess": 5}, "small_per_split": 50,
-        "padded": {"nursery": 1500, "chess": 300}, "small_padded": 3000,
-        "padded_per_split": {"nursery": 20, "chess": 10}, "small_padded_per_split": 100,
+        "padded": {"nursery": 1500, "chess": 300}, "small_padded": 6000,
         "n_splits": 20, "tuning": 90, "extra_fast": 20_000,
     },
     "quick": {
-        "sets": ("banknote", "cmc", "wifi"),
-        "draws": {}, "small": 100, "per_split": {}, "small_per_split": 10,
-        "padded": {}, "small_padded": 500, "padded_per_split": {}, "small_padded_per_split": 20,
-        "n_splits": 6, "tuning": 30, "extra_fast": 2000,
+        "sets": ("banknote", "cmc"),
+        "draws": {}, "small": 60, "per_split": {}, "small_per_split": 10,
+        "padded": {}, "small_padded": 300,
+        "n_splits": 4, "tuning": 30, "extra_fast": 1000,
     },
 }[profile]  # fmt: skip
 SETS = SIZES["sets"]
@@ -264,7 +263,7 @@ flat = np.isin(SETS, ("cmc", "chess"))
 def loss_is_small(of_sets):
     """Decide that these sets give away less than 0.03."""
     counted = loss[:, of_sets & moved]
-    return evidence.bound(counted, 0.03) if counted.size else evidence.bound(0.0, 0.03)
+    return evidence.bound(counted, 0.03) if counted.size else evidence.bound(0.0, 0.03, exact=True)
 
 
 ledger.decide("simplex/fig-10/peak", loss_is_small(~flat), **needs)
@@ -276,7 +275,7 @@ ledger.decide("simplex/fig-10/peak-cmc-chess", loss_is_small(flat), **needs)
 elsewhere = int(np.sum(tuned_exact.max(axis=1) > tuned_exact[every, chosen]))
 ledger.decide(
     "simplex/fig-10/exact-peaks-elsewhere",
-    evidence.bound(elsewhere, 5 / 8 * len(SETS), side="above"),
+    evidence.bound(elsewhere, -(-5 * len(SETS) // 8), side="above", exact=True),
     **needs,
 )
 
@@ -323,26 +322,27 @@ table(
 )  # fmt: skip
 
 # %% [markdown]
-# On every set the exact kernel would rather have another $\sigma$ than the features, as the paper says: features pay for
-# a sharp kernel with variance, and their curves bend down where the dashed ones still rise. On six sets the paper's
-# $\sigma$ gives away less than 0.01. On wifi two steps further along the grid are better by some two points of a hundred,
-# which ten repeats could hardly see. On cmc there is no peak at all: the smaller $\sigma$, the flatter the kernel, until
-# every point of the training set has the same vote and the answer is always the majority class; and that beats
-# everything that $10 d$ features can learn there.
+# On every set the exact kernel prefers another $\sigma$ than the features, as the paper says: features pay for a sharp
+# kernel with variance, and their curves bend down where the dashed ones still rise. On abalone, yeast and nursery no
+# $\sigma$ of the grid is better than the paper's; on banknote, car and chess the loss is below 0.01, or not above its own
+# error. On wifi two steps further along the grid are better by some two percentage points, which ten repeats could hardly
+# see. On cmc there is no peak at all: the smaller $\sigma$, the flatter the kernel, until every point of the training set
+# has the same vote and the answer is always the majority class; and that beats everything that $10 d$ features can learn
+# there.
 #
 # (simplex-fig-8)=
 # ## Figure 8: accuracy against the number of features
 #
 # First the split of the public code. A *draw* is ten blocks for each mechanism, on common random numbers. The paper
-# does not print how often it repeats; its public code repeats 500 times, at $m/d = 1, 2, 4, 10$. The two big sets get
-# fewer draws. Five sets run in single precision; the results cannot tell (checked below).
+# does not print how often it repeats; its public code repeats 500 times, at $m/d = 1, 2, 4, 10$. Our 1000 draws become
+# 200 on the two big sets. Five sets run in single precision; the results cannot tell (checked below).
 #
 # The paper's last panel, in its code, is the mean of the eight sets. It is where the ordering is safest: noise averages
 # out, and the three sets with a large gain carry it.
 
 # %%
 def size(what, name):
-    """Number of draws of a kind for a set: "draws", "per_split", "padded" or "padded_per_split"."""
+    """Number of draws of a kind for a set: "draws", "per_split" or "padded"."""
     return SIZES[what].get(name, SIZES["small" if what == "draws" else f"small_{what}"])
 
 
@@ -361,9 +361,10 @@ def by_group(results, n_groups):
 n_groups = min(len(results) for results in running.values())
 grouped = np.stack([by_group(running[name], n_groups)[..., WIDTHS - 1] for name in SETS], axis=1)
 errors = dict(zip(MECHANISMS, np.moveaxis(1 - grouped, 2, 0), strict=True))  # each (repeats, sets, widths)
-better = np.stack([errors["simplex"], errors["simplex"]], axis=1)
-worse = np.stack([errors["orthogonal"], errors["iid"]], axis=1)
-ledger.decide("simplex/fig-8/best-on-every-set", evidence.order(better, worse), **needs)
+others = np.stack([errors["orthogonal"], errors["iid"]], axis=1)
+ledger.decide(
+    "simplex/fig-8/best-on-every-set", evidence.bound(errors["simplex"][:, None] - others, 0.01), **needs
+)
 
 # %%
 average = {name: e.mean(axis=1) for name, e in errors.items()}
@@ -472,7 +473,7 @@ def resolution(difference):
 
 
 table(
-    ["set", *(f"{plotting.LABELS[a]} less {plotting.LABELS[b]}: repeats needed" for a, b in PAIRS)],
+    ["set", *(f"{plotting.LABELS[a]} minus {plotting.LABELS[b]}: repeats needed" for a, b in PAIRS)],
     [
         [name, *(resolution(at_d[name][MECHANISMS.index(a)] - at_d[name][MECHANISMS.index(b)]) for a, b in PAIRS)]
         for name in SETS
@@ -490,7 +491,7 @@ for name in SETS:
     at_widths = running[name][..., WIDTHS - 1]
     for a, b in PAIRS:
         t = t_of(at_widths[:, MECHANISMS.index(a)] - at_widths[:, MECHANISMS.index(b)])
-        rows.append([name, f"{plotting.LABELS[a]} less {plotting.LABELS[b]}", *(f"{value:+.1f}" for value in t)])
+        rows.append([name, f"{plotting.LABELS[a]} minus {plotting.LABELS[b]}", *(f"{value:+.1f}" for value in t)])
 table(["set", "t of the paired difference", *(f"$m = {w} d$" if w > 1 else "$m = d$" for w in WIDTHS)], rows)
 
 # %% [markdown]
@@ -503,68 +504,72 @@ table(["set", "t of the paired difference", *(f"$m = {w} d$" if w > 1 else "$m =
 # (simplex-table-2)=
 # ## Table 2: simplex and simplex+ at $m = d$
 #
-# Now other splits too, twenty of them, drawn with seeds 0 to 19 by the same rule, each with fresh features. A printed
-# accuracy is compared twice: with ours on the public split, where the only errors are those of the features; and with
-# the mean over the other splits, where the scatter of a split counts on the paper's side. The second comparison is
-# fair but blunt; its last column says how far off a number would have to be.
+# A printed accuracy is compared with ours on the split of the public code, where the only errors are those of the
+# features. The paper does not print its split, so that a difference is no failure of its numbers; but on any other split
+# all of them would be off by tens of their errors. Twenty others follow, drawn with seeds 0 to 19 by the same rule, each
+# with fresh features: they show what a split does.
 
 # %%
-def over_splits(kind, mechanisms, n_blocks, batch, widened=False):
+def over_splits():
     """Mean accuracy of single blocks on each split, and its standard error: {set: two of (splits, mechanisms)}."""
     means = {}
     for s, name in enumerate(tqdm(SETS, desc="splits", leave=False)):
-        d = couplings.fast.padded(tasks[name].x_train.shape[1]) if widened else None
         rows = []
         for split in OTHER_SPLITS:
-            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(20 + widened), s), split)
-            rows.append(run(make_task(name, split), key, size(kind, name), mechanisms, d, n_blocks, batch)[0])
-        repeats = np.moveaxis(np.stack(rows), 2, 1).reshape(len(rows), len(mechanisms), -1)  # blocks are repeats
+            key = jax.random.fold_in(jax.random.fold_in(jax.random.key(20), s), split)
+            rows.append(run(make_task(name, split), key, size("per_split", name))[0])
+        repeats = np.moveaxis(np.stack(rows), 2, 1).reshape(len(rows), len(MECHANISMS), -1)  # blocks are repeats
         means[name] = repeats.mean(axis=-1), repeats.std(axis=-1, ddof=1) / np.sqrt(repeats.shape[-1])
     return means
 
 
-splits = over_splits("per_split", MECHANISMS, N_BLOCKS, batch=5)
+splits = over_splits()
 
 # %%
-def error_with_scatter(of_splits, paper_se):
-    """Standard error of the paper's number less the mean over splits: the paper's split is one more draw of a split."""
-    return np.sqrt(of_splits.var(axis=0, ddof=1) * (1 + 1 / len(of_splits)) + paper_se**2)
+def printed(rows, mechanisms):
+    """Printed accuracies and their standard errors, each (sets, mechanisms)."""
+    return (
+        np.array([[float(rows[name, m][column]) for m in mechanisms] for name in SETS])
+        for column in ("accuracy", "std_error")
+    )
 
 
-def z_with_scatter(of_splits, paper, paper_se):
-    """The paper's number against the mean over splits, in standard errors."""
-    return (of_splits.mean(axis=0) - paper) / error_with_scatter(of_splits, paper_se)
+def mean_and_se(draws):
+    """Mean over the last axis and its standard error."""
+    return draws.mean(axis=-1), draws.std(axis=-1, ddof=1) / np.sqrt(draws.shape[-1])
 
 
-def threshold(n_numbers, false_alarm=0.01):
-    """What the largest abs(z) of so many may be, by Student's t for all of them together."""
-    return -stdtrit(SIZES["n_splits"] - 1, false_alarm / 2 / n_numbers)
-
-
-def largest(z):
-    """Decide that the largest abs(z) is within its threshold."""
-    z = np.abs(np.ravel(z))
-    return evidence.bound(z.max(), threshold(z.size))
-
-
-def printed(rows, name, mechanisms):
-    """Printed accuracies and their standard errors."""
-    return (np.array([float(rows[name, m][column]) for m in mechanisms]) for column in ("accuracy", "std_error"))
+def same_signs(ours, paper, paper_se):
+    """Whether every printed difference of two mechanisms above three printed errors has the printed sign in ours."""
+    first, second = np.triu_indices(paper.shape[1], 1)
+    change = paper[:, first] - paper[:, second]
+    clear = np.abs(change) > 3 * np.hypot(paper_se[:, first], paper_se[:, second])
+    return bool(np.all((np.sign(ours[:, first] - ours[:, second]) == np.sign(change)) | ~clear))
 
 
 BOTH = ("simplex", "simplex_plus")
-z_2, z_plus, z_public = {}, {}, {}
-for name in SETS:
-    paper, paper_se = printed(table_2, name, BOTH)
-    of_splits, ours = splits[name][0][:, 2:], at_d[name][2:]
-    ours_se = ours.std(axis=1, ddof=1) / np.sqrt(ours.shape[1])
-    z_2[name] = z_with_scatter(of_splits, paper, paper_se)
-    z_plus[name] = z_with_scatter(np.diff(of_splits)[:, 0], paper[1] - paper[0], np.hypot(*paper_se))
-    z_public[name] = (ours.mean(axis=1) - paper) / np.hypot(ours_se, paper_se)
-ledger.decide("simplex/table-2/accuracies", largest(list(z_2.values())), **needs)
+one_percent = {"rounding": 0.00005, "false_alarm": 0.01}
+paper_2, paper_2_se = printed(table_2, BOTH)
+ours_2, ours_2_se = (np.stack(a) for a in zip(*(mean_and_se(at_d[name][2:]) for name in SETS), strict=True))
+ledger.decide(
+    "simplex/table-2/accuracies",
+    evidence.agree(
+        ours_2, ours_2_se, paper_2, paper_se=paper_2_se, smallest_difference=0.02,
+        in_direction=same_signs(ours_2, paper_2, paper_2_se), **one_percent,
+    ),
+    **needs,
+)  # fmt: skip
 
 # %%
-ledger.decide("simplex/table-2/gain-of-plus", largest(list(z_plus.values())), **needs)
+gain, gain_se = (np.array(a) for a in zip(*(mean_and_se(at_d[name][3] - at_d[name][2]) for name in SETS), strict=True))
+ledger.decide(
+    "simplex/table-2/gain-of-plus",
+    evidence.agree(
+        gain, gain_se, paper_2[:, 1] - paper_2[:, 0], paper_se=np.hypot(*paper_2_se.T), smallest_difference=0.016,
+        in_direction=same_signs(ours_2, paper_2, paper_2_se), **one_percent,
+    ),
+    **needs,
+)  # fmt: skip
 
 # %%
 blocks = {name: by_group(single[name].mean(axis=-1), n_groups) for name in SETS}  # at m = d: (repeats, mechanisms)
@@ -572,12 +577,33 @@ at_d_grouped = np.stack(list(blocks.values()), axis=1)  # repeats, sets, mechani
 plus = at_d_grouped[..., 3] - at_d_grouped[..., 2]
 ledger.decide("simplex/table-2/plus-marginal", evidence.bound(np.stack([plus, -plus], axis=1), 0.03), **needs)
 
-# %%
-gain = at_d_grouped[..., 2:] - at_d_grouped[..., 1:2]
-ledger.decide("simplex/table-2/both-beat-orthogonal", evidence.order(-gain, 0 * gain), **needs)
+# %% [markdown]
+# "Improvements tend to occur where $v$ is small", says the paper of simplex+.
 
 # %%
-ledger.decide("simplex/table-2/substantially", evidence.bound(gain, 0.01, side="above"), **needs)
+small_v = np.array([v_paper[name] < 2.15 for name in SETS])
+ledger.decide(
+    "simplex/table-2/plus-where-v-is-small",
+    evidence.order(plus[:, ~small_v].mean(axis=1), plus[:, small_v].mean(axis=1)),
+    **needs,
+)
+
+# %%
+gain = at_d_grouped[..., 2:] - at_d_grouped[..., 1:2]
+ledger.decide("simplex/table-2/both-beat-orthogonal", evidence.order(-gain, 0.0), **needs)
+
+# %% [markdown]
+# "Both variants substantially outperform ORFs on every dataset", says the caption of Table 2. The paper's own Table 3
+# has orthogonal features at $m = d$ beside simplex ones:
+
+# %%
+misses = {
+    mechanism: np.array([1 - float(table_3[name, mechanism]["accuracy"]) for name in SIGMA])
+    for mechanism in ("simplex", "orthogonal")
+}
+ledger.decide(
+    "simplex/table-2/substantially", evidence.order(misses["simplex"], misses["orthogonal"], exact=True)
+)
 
 # %% tags=["hide-input"]
 def with_se(numbers):
@@ -585,35 +611,28 @@ def with_se(numbers):
     return f"{np.mean(numbers):.4f} ± {np.std(numbers, ddof=1) / np.sqrt(len(numbers)):.4f}"
 
 
+z_2 = (ours_2 - paper_2) / np.hypot(ours_2_se, paper_2_se)
 rows = []
-for name in SETS:
+for s, name in enumerate(SETS):
     for k, mechanism in enumerate(BOTH):
-        paper = table_2[name, mechanism]
         of_splits = splits[name][0][:, 2 + k]
         rows.append([
-            name, plotting.LABELS[mechanism], f"{paper['accuracy']} ± {paper['std_error']}",
-            with_se(at_d[name][2 + k]), f"{z_public[name][k]:+.1f}",
-            f"{of_splits.mean():.3f} ({of_splits.std(ddof=1):.3f})", f"{z_2[name][k]:+.1f}",
-            f"{threshold(2 * len(SETS)) * error_with_scatter(of_splits, float(paper['std_error'])):.2f}",
+            name, plotting.LABELS[mechanism], f"{paper_2[s, k]:.4f} ± {paper_2_se[s, k]:.4f}",
+            with_se(at_d[name][2 + k]), f"{z_2[s, k]:+.1f}", f"{of_splits.mean():.3f} ({of_splits.std(ddof=1):.3f})",
         ])  # fmt: skip
-table(
-    ["set", "features", "paper", "ours, public split", "z, features only", "ours, other splits (sd of a split)",
-     "z with splits", "noticed from"],
-    rows,
-)  # fmt: skip
+table(["set", "features", "paper", "ours, public split", "z", "ours, other splits (sd of a split)"], rows)
 
 # %% [markdown]
 # (simplex-split-scatter)=
 # ## What the printed errors leave out
 #
-# Read the column "z, features only" first. On banknote, car, yeast and chess both accuracies come back within the
-# printed errors, four digits of them, though splits scatter by tens of those errors: so this *is* the paper's split, and
-# its $\sigma$. On abalone, cmc and nursery ours differ by two to five parts in a thousand, four to eight standard errors;
+# Read the column z first. On banknote, car, yeast and chess both accuracies come back within the errors, four digits of
+# them, though splits scatter by tens of those errors: so this *is* the paper's split, and its $\sigma$. On abalone, cmc and nursery ours differ by two to five parts in a thousand, four to eight standard errors;
 # on wifi by four in a hundred. These are the four sets with the smallest $\bar v$. We do not know why: IID features in
 # Table 3 are off the same way on abalone and wifi, so it is not the coupling; the mean of $v$ is right, so it is not the
 # scale.
 #
-# Then read the last columns. A classifier is tested on as few as 68 points, and other points give another accuracy. The
+# Then read the last column. A classifier is tested on as few as 68 points, and other points give another accuracy. The
 # printed errors are right for the question they answer, how well the mean over random features is known, and say
 # nothing about the data set.
 
@@ -630,13 +649,7 @@ ledger.decide(
     **needs,
 )
 
-# %%
-z_all = np.abs(np.concatenate(list(z_public.values())))
-ledger.decide(
-    "simplex/extra-split-scatter/public-split", evidence.bound(z_all.max(), -ndtri(0.01 / 2 / z_all.size)), **needs
-)
-
-# %% tags=["hide-input"] mystnb={"figure": {"caption": "Accuracy of simplex features at m = d, less that printed in Table 2. Small dots: 20 splits, averaged over features. Ring: the split of the public code. Bar at zero: three printed standard errors either side.", "name": "fig-simplex-splits"}, "image": {"alt": "Strip chart for the data sets. Dots scatter over a range of about 0.05 to 0.15 on the small sets and less on nursery and chess; the printed error bars are far smaller. Rings lie at zero except for wifi, where the ring is 0.04 below."}}
+# %% tags=["hide-input"] mystnb={"figure": {"caption": "Accuracy of simplex features at m = d, minus that printed in Table 2. Small dots: 20 splits, averaged over features. Ring: the split of the public code. Bar at zero: three printed standard errors either side.", "name": "fig-simplex-splits"}, "image": {"alt": "Strip chart for the data sets. Dots scatter over a range of about 0.05 to 0.15 on the small sets and less on nursery and chess; the printed error bars are far smaller. Rings lie at zero except for wifi, where the ring is 0.04 below."}}
 fig, ax = plt.subplots(figsize=(7.6, 3.6))
 jitter = np.linspace(-0.2, 0.2, SIZES["n_splits"])
 for s, name in enumerate(SETS):
@@ -645,7 +658,7 @@ for s, name in enumerate(SETS):
     ax.errorbar(s, 0, 3 * paper_se, color=plotting.INK, capsize=9, linewidth=1.5)
     ax.plot(s, at_d[name][2].mean() - paper, "o", markersize=9, fillstyle="none", color=plotting.COLOURS["simplex"])
 ax.set_xticks(range(len(SETS)), SETS)
-ax.set(ylabel="accuracy less printed accuracy")
+ax.set(ylabel="accuracy minus printed accuracy")
 plt.show()
 
 # %% tags=["hide-input"]
@@ -667,67 +680,78 @@ table(
 #
 # A Hadamard matrix needs a power of two, so points are padded with zeros and $m = d$ becomes $m = 16, 4, 32, 8, 16, 32,
 # 8, 64$, for *all* mechanisms (Appendix B.2). That is why Tables 2 and 3 print different accuracies for the same simplex
-# features, and why they nearly agree on banknote and yeast, whose $d$ is a power of two already. The differences between
-# the tables are a sharper test than the accuracies, because most of the split's scatter cancels.
+# features, and why they nearly agree on banknote and yeast, whose $d$ is a power of two already.
 
 # %%
 padded = {}
 for s, name in enumerate(tqdm(SETS, desc="padded", leave=False)):
     key, p = jax.random.fold_in(jax.random.key(30), s), couplings.fast.padded(tasks[name].x_train.shape[1])
     padded[name] = run(tasks[name], key, size("padded", name), WITH_FAST, p, n_blocks=1, batch=10)[0][..., 0]
-padded_splits = over_splits("padded_per_split", WITH_FAST, n_blocks=1, batch=10, widened=True)
 print({name: len(results) for name, results in padded.items()}, "draws of one block")
 
 # %%
-z_3, z_gain, z_padding = {}, {}, {}
-for name in SETS:
-    paper, paper_se = printed(table_3, name, WITH_FAST)
-    of_splits = padded_splits[name][0]
-    z_3[name] = z_with_scatter(of_splits, paper, paper_se)
-    gain, gain_se = paper[1:] - paper[0], np.hypot(paper_se[1:], paper_se[0])
-    z_gain[name] = z_with_scatter(of_splits[:, 1:] - of_splits[:, :1], gain, gain_se)
-    unpadded, unpadded_se = printed(table_2, name, ("simplex",))
-    difference = of_splits[:, 3] - splits[name][0][:, 2]
-    z_padding[name] = z_with_scatter(difference, paper[3] - unpadded[0], np.hypot(paper_se[3], unpadded_se[0]))
-ledger.decide("simplex/table-3/accuracies", largest(list(z_3.values())), **needs)
+paper_3, paper_3_se = printed(table_3, WITH_FAST)
+ours_3, ours_3_se = (np.stack(a) for a in zip(*(mean_and_se(padded[name].T) for name in SETS), strict=True))
+in_direction = same_signs(ours_3, paper_3, paper_3_se)
+ledger.decide(
+    "simplex/table-3/accuracies",
+    evidence.agree(
+        ours_3, ours_3_se, paper_3, paper_se=paper_3_se, smallest_difference=0.03, in_direction=in_direction, **one_percent
+    ),
+    **needs,
+)
 
 # %%
-ledger.decide("simplex/table-3/gains", largest(list(z_gain.values())), **needs)
+over_iid = [mean_and_se((padded[name][:, 1:] - padded[name][:, :1]).T) for name in SETS]
+gain_3, gain_3_se = (np.stack(a) for a in zip(*over_iid, strict=True))
+paper_gain, paper_gain_se = paper_3[:, 1:] - paper_3[:, :1], np.hypot(paper_3_se[:, 1:], paper_3_se[:, :1])
+ledger.decide(
+    "simplex/table-3/gains",
+    evidence.agree(
+        gain_3, gain_3_se, paper_gain, paper_se=paper_gain_se, smallest_difference=0.03, in_direction=in_direction,
+        **one_percent,
+    ),
+    **needs,
+)  # fmt: skip
 
 # %%
-ledger.decide("simplex/table-3/padding", largest(list(z_padding.values())), **needs)
+between, between_se = ours_3[:, 3] - ours_2[:, 0], np.hypot(ours_3_se[:, 3], ours_2_se[:, 0])
+paper_between, paper_between_se = paper_3[:, 3] - paper_2[:, 0], np.hypot(paper_3_se[:, 3], paper_2_se[:, 0])
+ledger.decide(
+    "simplex/table-3/padding",
+    evidence.agree(
+        between, between_se, paper_between, paper_se=paper_between_se, smallest_difference=0.02, **one_percent
+    ),
+    **needs,
+)
 
 # %%
 n_groups_padded = min(len(results) for results in padded.values())
 padded_grouped = np.stack([by_group(padded[name], n_groups_padded) for name in SETS], axis=1)
-change = padded_grouped[..., [2, 4]] - padded_grouped[..., [1, 3]]  # fast less regular: orthogonal, simplex
+change = padded_grouped[..., [2, 4]] - padded_grouped[..., [1, 3]]  # fast minus regular: orthogonal, simplex
 ledger.decide("simplex/table-3/fast-as-good", evidence.bound(np.stack([change, -change], axis=1), 0.02), **needs)
 
 # %% tags=["hide-input"]
+z_3 = (ours_3 - paper_3) / np.hypot(ours_3_se, paper_3_se)
+z_gain = (gain_3 - paper_gain) / np.hypot(gain_3_se, paper_gain_se)
 rows = []
-for name in SETS:
-    paper, paper_se = printed(table_3, name, WITH_FAST)
+for s, name in enumerate(SETS):
     for k, mechanism in enumerate(WITH_FAST):
-        of_splits = padded_splits[name][0][:, k]
         rows.append([
-            name, plotting.LABELS[mechanism], f"{paper[k]:.4f} ± {paper_se[k]:.4f}", with_se(padded[name][:, k]),
-            f"{of_splits.mean():.3f} ({of_splits.std(ddof=1):.3f})", f"{z_3[name][k]:+.1f}",
-            f"{z_gain[name][k - 1]:+.1f}" if k else "",
+            name, plotting.LABELS[mechanism], f"{paper_3[s, k]:.4f} ± {paper_3_se[s, k]:.4f}",
+            f"{ours_3[s, k]:.4f} ± {ours_3_se[s, k]:.4f}", f"{z_3[s, k]:+.1f}", f"{z_gain[s, k - 1]:+.1f}" if k else "",
         ])  # fmt: skip
-table(
-    ["set", "features", "paper", "ours, public split", "ours, other splits (sd of a split)", "z with splits", "z of gain over IID"],
-    rows,
-)
+table(["set", "features", "paper", "ours, public split", "z", "z of gain over IID"], rows)
 
 # %% tags=["hide-input"]
+z_between = (between - paper_between) / np.hypot(between_se, paper_between_se)
 table(
-    ["set", "$d$", "padded", "Table 3 less Table 2, paper", "ours, public split", "ours, other splits", "z"],
+    ["set", "$d$", "padded", "Table 3 minus Table 2, paper", "ours", "z"],
     [
-        [name, d, couplings.fast.padded(d),
-         f"{float(table_3[name, 'simplex']['accuracy']) - float(table_2[name, 'simplex']['accuracy']):+.4f}",
-         f"{padded[name][:, 3].mean() - at_d[name][2].mean():+.4f}",
-         f"{np.mean(padded_splits[name][0][:, 3] - splits[name][0][:, 2]):+.4f}", f"{z_padding[name]:+.1f}"]
-        for name, d in ((name, tasks[name].x_train.shape[1]) for name in SETS)
+        [name, tasks[name].x_train.shape[1], couplings.fast.padded(tasks[name].x_train.shape[1]),
+         f"{paper_between[s]:+.4f} ± {paper_between_se[s]:.4f}", f"{between[s]:+.4f} ± {between_se[s]:.4f}",
+         f"{z_between[s]:+.1f}"]
+        for s, name in enumerate(SETS)
     ],
 )  # fmt: skip
 
@@ -753,7 +777,7 @@ ledger.decide(
 
 # %% tags=["hide-input"]
 table(
-    ["set", "fast less regular, orthogonal", "t", "fast less regular, simplex", "t"],
+    ["set", "fast minus regular, orthogonal", "t", "fast minus regular, simplex", "t"],
     [
         [name, *(
             text
@@ -797,7 +821,7 @@ ledger.decide(
 
 # %% tags=["hide-input"]
 table(
-    ["set", "majority, public split", *(f"{plotting.LABELS[m]}" for m in MECHANISMS), "other splits, less majority: IID", "simplex"],
+    ["set", "majority, public split", *(f"{plotting.LABELS[m]}" for m in MECHANISMS), "other splits, minus majority: IID", "simplex"],
     [
         [name, f"{majority[name]:.3f}", *(f"{a:.3f}" for a in at_d[name].mean(axis=1)),
          *(f"{np.mean(splits[name][0][:, k] - majority_of_splits[name]):+.3f}" for k in (0, 2))]
@@ -810,7 +834,7 @@ table(
 
 # %% tags=["hide-input"]
 ledger.close(
-    seeds={"public split": 42, "splits": [0, 19], "sigma": 10, "figure 8": 8, "table 2": 20, "table 3": [30, 21], "banknote": 4},
+    seeds={"public split": 42, "splits": [0, 19], "sigma": 10, "figure 8": 8, "table 2": 20, "table 3": 30, "banknote": 4},
     data=datasets.provenance(),
     fallbacks=datasets.fallbacks(),
 )
@@ -819,21 +843,21 @@ ledger.close(
 # ## What we learned
 #
 # * **The gain is real, and it is where theory puts it.** Simplex beats orthogonal beats IID in the mean over the sets at
-#   every number of features. It is worth six to ten points of a hundred on banknote, nursery and wifi, and tenths of a
-#   point or nothing on the other five; "both variants substantially outperform ORFs on every dataset" is not so, in our
-#   runs or in the paper's own Table 3, which has orthogonal above simplex on yeast. Small $\bar v$ helps (wifi, nursery)
+#   every number of features. It is worth six to ten percentage points on banknote, nursery and wifi, and tenths of a
+#   point or nothing on the other five; "both variants substantially outperform ORFs on every dataset" is contradicted by
+#   the paper's own Table 3, which has orthogonal above simplex on yeast. Small $\bar v$ helps (wifi, nursery)
 #   but does not suffice (abalone, cmc): a better kernel only pays where its error is what keeps the accuracy down.
 # * **Split scatter is 15 to 120 times the printed error.** A paired comparison survives it, since both mechanisms see the
 #   same split: simplex beats orthogonal on 20 of 20 splits on the three clear sets. A single accuracy does not.
 # * **Tables 2 and 3 differ by padding, not by chance.** More columns of zeros mean more features, and accuracies rise
-#   exactly by what the two tables differ.
+#   by what the two tables differ, within the errors.
 # * **"Tends to the exact kernel" is a statement about the small-$\bar v$ sets.** wifi, nursery, abalone and chess arrive
 #   within a hundred or a thousand blocks; car, with $\bar v = 5$, is not half way after a thousand: the
 #   relative variance of a positive feature grows like $e^{v^2}$, and no coupling touches that.
-# * **On cmc $d$ features are worse than none.** Always answering the majority class is more accurate, by seven points on
-#   the public split; over the other splits by four, and on car by one, which twenty splits cannot make certain. A
-#   ranking of mechanisms down there says little about classifiers.
-# * The caption of Table 3 says that fast products do not change the accuracy. To two points of a hundred that holds; on
+# * **On cmc $d$ features are worse than none.** Always answering the majority class is more accurate, by seven percentage
+#   points on the public split; over the other splits by four, and on car by one, which twenty splits cannot make certain.
+#   A ranking of mechanisms down there says little about classifiers.
+# * The caption of Table 3 says that fast products do not change the accuracy. To two percentage points that holds; on
 #   banknote, where Hadamard matrices have four rows, the fast simplex is better by 0.008, as in the printed table. It is
 #   a bias, for once a lucky one.
 # * In the public code "validation" and test set are one, so that $\sigma$ was chosen on the points that are tested.

@@ -10,6 +10,40 @@ from rfcore.theory.fourier import fourier_mse_ratio as right_fourier_mse_ratio
 from rfcore.theory.series import check_range, pair, radius
 
 
+def orthogonal_conformity(v, d, n_terms=800):
+    """Conformity of orthogonal features by the series of Eq. 23, in float64.
+
+    ::
+
+        rho(v) = Gamma(d/2) / Gamma(d) sum_k v^2k / (2^k k!) Gamma(k + d) / Gamma(k + d/2)
+
+    Parameters
+    ----------
+    v : float
+        At most 15.
+    d : int
+    n_terms : int
+        Terms of the sum; several times v^2 are needed.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If v is not in [0, 15], d < 1 or n_terms < 1.
+
+    Notes
+    -----
+    Simplex Random Features, Theorem 4.3. :func:`rfcore.theory.log_conformity` is the same number in logarithms.
+    """
+    v, d, n_terms = checks.real(v, "v", least=0), checks.count(d, "d"), checks.count(n_terms, "n_terms")
+    if v > 15:
+        raise ValueError(f"v = {v}; the sum overflows beyond v = 15, use theory.log_conformity")
+    return float(_orthogonal_terms(v * v, d, n_terms).sum())
+
+
 def simplex_conformity(v, d, n_terms=200):
     """Conformity of simplex features by the alternating series of Eq. 24, in float64.
 
@@ -52,6 +86,43 @@ def simplex_conformity(v, d, n_terms=200):
     return float(np.sum(np.where(p <= k, (-1.0) ** p * np.exp(logs), 0.0)))
 
 
+def error_prefactor(d):
+    """Factor of v^2 in the error of d simplex features for small v, by the formula of Section 5.1.
+
+    ::
+
+        1 - sqrt(pi) Gamma(d + 1) Gamma((d + 1)/2) / (Gamma(d/2) Gamma(d/2 + 1)^2 2^d)
+
+    The text has it as an error; the factor exp(-2|x|^2 - 2|y|^2) / m, with m = d, is left out.
+
+    Parameters
+    ----------
+    d : int
+        At least 2.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If d < 2.
+
+    Examples
+    --------
+    >>> round(error_prefactor(64), 4)
+    0.0078
+
+    Notes
+    -----
+    Simplex Random Features, Section 5.1. For IID and orthogonal features the factor is 1.
+    """
+    d = checks.count(d, "d", least=2)
+    log_ratio = gammaln(d + 1) + gammaln((d + 1) / 2) - gammaln(d / 2) - 2 * gammaln(d / 2 + 1) - d * np.log(2)
+    return float(1 - np.sqrt(np.pi) * np.exp(log_ratio))
+
+
 def positive_gap(x, y, m):
     """Orthogonality gap of positive features as printed in Eq. 25, where a factor 2^-k is missing.
 
@@ -92,6 +163,36 @@ def positive_gap(x, y, m):
     return (m - 1) / m * (jnp.exp(right) - jnp.exp(wrong))
 
 
+def pair_density(w, d):
+    """Density of w = |omega_i + omega_j| for independent frequencies, Eq. 18.
+
+    ::
+
+        p(w) = w^(d-1) exp(-w^2 / 4) / (2^(d-1) Gamma(d/2))
+
+    Parameters
+    ----------
+    w : array
+        Above 0.
+    d : int
+
+    Returns
+    -------
+    numpy array, the shape of w
+
+    Raises
+    ------
+    ValueError
+        If w <= 0 somewhere or not finite, or d < 1.
+
+    Notes
+    -----
+    Simplex Random Features, Lemma 4.1.
+    """
+    w, d = _lengths(w), checks.count(d, "d")
+    return np.exp((d - 1) * np.log(w) - w**2 / 4 - (d - 1) * np.log(2) - gammaln(d / 2))
+
+
 def pair_density_at_angle(w, d, cosine, n_nodes=400):
     """Density of w = |omega_i + omega_j| by the first line of the derivation, Eq. 56, as it stands there.
 
@@ -126,10 +227,8 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
     -----
     Simplex Random Features, Appendix A.5.
     """
-    w, d = np.asarray(checks.finite(checks.numbers(w, "w"), "w")), checks.count(d, "d")
+    w, d = _lengths(w), checks.count(d, "d")
     cosine, n_nodes = checks.real(cosine, "cosine", above=-1), checks.count(n_nodes, "n_nodes")
-    if w.size and not w.min() > 0:
-        raise ValueError(f"w has the value {w.min()}; give lengths above 0")
     if cosine > 1:
         raise ValueError(f"cosine = {cosine}; give at most 1")
     nodes, weights = roots_legendre(n_nodes)
@@ -140,6 +239,48 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
     p = chi(d).pdf
     integrand = w / np.sqrt(s) * p(w * np.cos(phi) / np.sqrt(s)) * p(w * np.sin(phi) / s)
     return integrand @ weights * np.pi / 4
+
+
+def fourier_gap(x, y, m, n_terms=200):
+    """Orthogonality gap of Fourier features by the oscillating series of Eq. 26, in float64.
+
+    ::
+
+        (m - 1)/m (e^(-z^2) - Gamma(d/2) / Gamma(d) sum_k (-z^2)^k / (2^k k!) Gamma(k + d) / Gamma(k + d/2))
+
+    Right on paper. In floating point terms up to about e^(z^2/2) cancel: beyond z = 8 nothing is left.
+    :func:`rfcore.theory.fourier_gap` is the same number without cancellation.
+
+    Parameters
+    ----------
+    x, y : array, shape (d,)
+    m : int
+        Number of frequencies, at most d.
+    n_terms : int
+        Terms of the sum; several times z^2 are needed.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ, |x - y| > 15, or m is not in 1, ..., d.
+
+    Notes
+    -----
+    Simplex Random Features, Theorem 4.5.
+    """
+    x, y = pair(x, y)
+    m, d, n_terms = checks.count(m, "m"), x.shape[0], checks.count(n_terms, "n_terms")
+    if m > d:
+        raise ValueError(f"m = {m}; the formula is for one block, m <= d = {d}")
+    square = float(np.sum((np.asarray(x) - np.asarray(y)) ** 2))
+    if square > 15**2:
+        raise ValueError(f"|x - y| = {np.sqrt(square)}; the sum overflows beyond 15, use theory.fourier_gap")
+    signs = (-1.0) ** np.arange(n_terms)
+    return float((m - 1) / m * (np.exp(-square) - np.sum(signs * _orthogonal_terms(square, d, n_terms))))
 
 
 def fourier_mse_ratio(z, d, m):
@@ -174,3 +315,17 @@ def fourier_mse_ratio(z, d, m):
     """
     square = radius(z, "z") ** 2
     return 1 + (right_fourier_mse_ratio(z, d, m, "orthogonal") - 1) * jnp.tanh(square / 2) ** 2
+
+
+def _orthogonal_terms(square, d, n_terms):
+    """Gamma(d/2) / Gamma(d) square^k / (2^k k!) Gamma(k + d) / Gamma(k + d/2) for k = 0, 1, ..."""
+    k = np.arange(n_terms)
+    logs = xlogy(k, square) - k * np.log(2) - gammaln(k + 1) + gammaln(k + d) - gammaln(k + d / 2)
+    return np.exp(logs + gammaln(d / 2) - gammaln(d))
+
+
+def _lengths(w):
+    w = np.asarray(checks.finite(checks.numbers(w, "w"), "w"), dtype=float)
+    if w.size and not w.min() > 0:
+        raise ValueError(f"w has the value {w.min()}; give lengths above 0")
+    return w

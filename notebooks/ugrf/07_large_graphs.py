@@ -73,6 +73,7 @@ SIZES = {
         "n_task": 1_000_000,
         "n_table": 200_000,
         "n_repeats": 5,
+        "n_timed": 20,
         "n_hubs": 50,
         "n_observed": 100,
     },
@@ -83,6 +84,7 @@ SIZES = {
         "n_task": 30_000,
         "n_table": 10_000,
         "n_repeats": 3,
+        "n_timed": 3,
         "n_hubs": 30,
         "n_observed": 60,
     },
@@ -565,7 +567,7 @@ far = blocks["hubs", 3.0]
 enough = [far[way] for way in ("push", "columns") if far[way]["error"] <= far["features"]["error"]]
 ratios = []
 with evidence.Clock() as clock:
-    for _ in range(SIZES["n_repeats"]):
+    for _ in range(SIZES["n_timed"]):
         rivals = [cost(by_columns, hubs, 3.0, far["columns"]["degree"])[1], *(way for way in enough if way is not far["columns"])]
         walked = cost(by_features, hubs, 3.0)[1]
         ratios.append(min(way["processor"] for way in rivals) / walked["processor"])

@@ -30,11 +30,6 @@ CITATIONS = {
     "favor": "likhosherstov2023favor",
     "equivalence": "sernau2024equivalent",
 }
-WHAT_OURS_IS = {  # where it is not the quantity that the paper prints
-    "identity": "largest error",
-    "unbiased": "mean error, entry most in doubt",
-    "order": "gain, case most in doubt",
-}
 
 
 def glance():
@@ -154,9 +149,9 @@ def finding(row, claim, decision):
     printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
     fields = {
         "The paper": plain(claim.printed or printed or ("as above" if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
-        "Found": f"{plain(ours)} {quiet(WHAT_OURS_IS.get(decision.rule, ''))}",
+        "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
-        "Why": plain(" ".join(dict.fromkeys(filter(None, [decision.why, claim.why])))),
+        "Why": plain(claim.why or decision.why),
     }
     return f":::{{div}} finding\n{head}\n\n{plain(claim.statement)}\n\n{terms(fields)}\n:::"
 

@@ -77,9 +77,8 @@ def scores_exact(x_train, targets, x_test):
         y(x) = sum_i k(x, x_i) y_i / sum_i k(x, x_i),   k(x, y) = exp(-|x - y|^2 / 2)
 
     for one-hot targets the label distribution. The greatest exponent of a test point is subtracted from its others
-    before they are exponentiated, which multiplies numerator and denominator alike, so that no point is too far away;
-
-    in blocks of rows, so that memory is O(n) and not O(l n). A bandwidth only scales the points.
+    before they are exponentiated, which multiplies numerator and denominator alike, so that no point is too far away.
+    Test points are taken in blocks, so that memory is O(n) and not O(l n). A bandwidth only scales the points.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from jax.test_util import check_grads
 from rounding import rounding
 
 from rfcore import couplings, features
-from rfcore.features.euclidean import cosine_of_turns
+from rfcore.features.cosine import cosine_of_turns
 
 X = np.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1], [-0.5, 0.1, 0.2]])
 Y = np.array([[0.1, 0.1, -0.3], [0.2, -0.4, 0.0]])
@@ -88,7 +88,7 @@ def test_no_frequencies_are_refused(omega):
 
 
 def test_points_of_another_dimension_than_the_fast_frequencies_are_refused():
-    with pytest.raises(ValueError, match="points of 3 to 4 coordinates"):
+    with pytest.raises(ValueError, match="omega has frequencies of dimension 4 for points of dimension 5"):
         features.fourier(np.ones((2, 5)), couplings.fast.draw(jax.random.key(0), 4, 4, "simplex"))
 
 

@@ -2,7 +2,9 @@
 
 from rfcore.features import loop, modulation, neural, reduction
 from rfcore.features.deposits import DepositsByStep, by_step
+from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, log_positive, positive
+from rfcore.features.logs import log_gram, stabilised
 from rfcore.features.walks import WalkFeatures, walk_features, weigh
 
 __all__ = [
@@ -10,12 +12,17 @@ __all__ = [
     "WalkFeatures",
     "by_step",
     "fourier",
+    "gram",
+    "log_gram",
     "log_positive",
     "loop",
+    "mean_and_se",
     "modulation",
     "neural",
     "positive",
+    "product",
     "reduction",
+    "stabilised",
     "walk_features",
     "weigh",
 ]

@@ -81,7 +81,7 @@ class WalkFeatures(Operator):
 
 
 def walk_features(
-    key, g, f, n_walks, p_halt, coupling="iid", nodes=None, executor=None, progress=False, n_coupled_hops=0
+    key, g, f, n_walks, p_halt, coupling="iid", n_coupled_hops=0, nodes=None, executor=None, progress=False
 ):
     """Universal graph random features.
 
@@ -106,6 +106,8 @@ def walk_features(
     coupling : "iid" | "reversal" | "stratified" | "sobol" | "antithetic" | ..., int array or function
         Joint law of the walks of one node, their lengths and first hops: see
         :func:`rfcore.couplings.walk_lengths.draw`. Expectations do not depend on it, errors do.
+    n_coupled_hops : int
+        How many of the first hops are coupled as the lengths are; none by default.
     nodes : int array, optional
         Nodes to compute features of, one row each; repeats are independent. All nodes by default.
     executor : concurrent.futures.Executor, optional
@@ -114,8 +116,6 @@ def walk_features(
         workers; what a lost worker was doing is done again here.
     progress : bool
         Show a progress bar if this takes longer than a moment.
-    n_coupled_hops : int
-        How many of the first hops are coupled as the lengths are; none by default.
 
     Returns
     -------

@@ -50,11 +50,6 @@ def array(good):
     return entries(good)
 
 
-def passed_on(good):
-    """Vectors whose product shows a NaN where they had one, as every product does."""
-    return entries(good)[2:]
-
-
 def vector(good):
     return [*entries(good), np.asarray(good)[None], 1.0, []]
 
@@ -177,7 +172,9 @@ PAIR = {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
+COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
+PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 REGRESSION = {"targets": (IDENTITY, points)}
 
 ROWS = {
@@ -197,31 +194,43 @@ ROWS = {
     "couplings.directions.simplex_product": {"x": (X, array)},
     "couplings.fast.draw": DRAW | {"coupling": NAME},
     "couplings.fast.padded": {"d": (3, count)},
-    "couplings.fast.project": {
-        "x": (X, points),
-        "frequencies": (couplings.fast.draw(KEY, 3, 2, "simplex"), other_type),
+    "couplings.fast.Frequencies.project": {
+        "self": (couplings.fast.draw(KEY, 3, 2, "simplex"), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
     },
+    "couplings.frequencies.Dense.project": {
+        "self": (couplings.frequencies.of(X), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+    },
+    "couplings.frequencies.Weighted.project": {
+        "self": (couplings.frequencies.weighted(X, V), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+    },
+    "couplings.frequencies.of": {"omega": (X, points), "d": (2, None)},
+    "couplings.frequencies.weighted": {"omega": (X, points), "log_weights": (V, families)},
+    "couplings.frequencies.gaussian": {"omega": (X, points), "mean": ([0.1, 0.2], families), "factor": (IDENTITY[:2, :2], points)},
     "couplings.fast.walsh_hadamard": {"x": (X, array)},
     "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
-    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, "coupling": ("iid", choice)},
+    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, **COUPLED},
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
-    "couplings.walk_lengths.named": {"coupling": ("iid", choice)},
+    "couplings.walk_lengths.named": COUPLED,
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
+    "features.log_gram": {"log_phi": (X, points), "log_psi": (X, points)},
+    "features.stabilised": {"log_q": (X, points), "log_k": (X, points)},
+    "features.gram": PARTS,
+    "features.product": {"phi": PARTS["phi"], "psi": PARTS["psi"], "v": (V, array), "m": PARTS["m"], "block": PARTS["block"]},
+    "features.mean_and_se": {"estimates": (X, lambda good: [*entries(good), 1.0, good[:1]])},
     "features.by_step": {"deposits": (DEPOSITS, other_type)},
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
-        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, "coupling": ("iid", choice),
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
         "nodes": ([0, 2], nodes), "executor": (None, other_executor),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
-    "features.DepositsByStep.toarray": {"self": (STEPS, None), "f": (F, modulating)},
-    "features.DepositsByStep.matvec": {"self": (STEPS, None), "f": (F, modulating), "v": (V, passed_on)},
-    "features.DepositsByStep.rmatvec": {"self": (STEPS, None), "f": (F, modulating), "u": (V, passed_on)},
+    "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
+    "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
     "features.loop.as_lists": {"g": (G, graph)},
     "features.loop.walk_features": {
         "rng": (random.Random(0), None), "lists": (loop.as_lists(G), None), "f": (F, modulating), **WALKS,
@@ -384,7 +393,8 @@ INNER = "takes arguments that its callers have checked, in a loop"
 LEFT = {
     **dict.fromkeys(
         [
-            "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.loop.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
             "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
@@ -393,7 +403,8 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.iid", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
+            "walks.first_hops", "walks.independent",
             "solvers.modulation.descend",
         ],
         INNER,

@@ -1,13 +1,14 @@
 """Feature maps: what turns a frequency and a point, or a walk and a node, into a feature."""
 
 from rfcore.features import loop, modulation, neural, reduction
-from rfcore.features.deposits import DepositsByStep, by_step
+from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
 from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, log_positive, positive
 from rfcore.features.logs import log_gram, stabilised
 from rfcore.features.walks import WalkFeatures, walk_features, weigh
 
 __all__ = [
+    "DepositFeatures",
     "DepositsByStep",
     "WalkFeatures",
     "by_step",

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import trimesh
 
 from rfcore import couplings, features, graphs, kernels, models, solvers, theory, walks
@@ -140,6 +141,19 @@ def nodes(good):
     return [[3], [-1], [[0]], [0.5], "all"]
 
 
+def but_none(kind):
+    """Bad values of a kind where None means a default."""
+    return lambda good: [bad for bad in kind(good) if bad is not None]
+
+
+some_nodes, some_positive, some_count = but_none(nodes), but_none(positive), but_none(count)
+
+
+def sparse(good):
+    """Features, sparse or dense."""
+    return [*points(IDENTITY)[:-2], sp.csr_array(np.full((3, 3), np.nan)), sp.csr_array(1j * IDENTITY)]
+
+
 def partition(good):
     return [[0.5] * len(good), ["a"] * len(good), [list(good)], 0, None]
 
@@ -173,6 +187,8 @@ RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
+OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
+STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
 
 ROWS = {
@@ -321,6 +337,15 @@ ROWS = {
         "loss": (0.1, at_least_0), "complexity": (0.1, at_least_0), "margin": (0.5, positive), "n_samples": (5, count),
         "delta": (0.1, probability),
     },
+    "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
+    "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
+    "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
+    "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
+    "models.gp.kl": {
+        "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
+    },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
@@ -381,7 +406,7 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.loop.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
+            "models.gp.Posterior", "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
             "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
         ],
         RESULTS,

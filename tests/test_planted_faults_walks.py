@@ -21,6 +21,7 @@ from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, modulation, neural, reduction
 from rfcore.graphs import Graph
 from rfcore.models import generalisation, ode
+from rfcore.models.gp import of_features
 from rfcore.solvers import modulation as modulation_solver
 
 # Weighted degrees far from the numbers of neighbours, a self-loop and an isolated node.
@@ -230,10 +231,17 @@ def check_normalised_graphs_stay_as_they_are():
     assert np.array_equal(kernels.diffusion(G, 1.0), kernels.diffusion(GRAPH, 1.0))
 
 
+def check_noise_is_in_the_system():
+    phi, v = np.arange(6.0).reshape(3, 2), np.array([1.0, -1.0])
+    right = phi[[2, 0]] @ (phi[[2, 0]].T @ v) + 0.5 * v
+    assert np.allclose(of_features.covariance_operator(phi, 0.5, [2, 0]).mv(v), right)
+
+
 IN_SOURCE = [
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
+    (of_features, "_operator", " + noise * v", "", check_noise_is_in_the_system),
     (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),
     (Graph, "from_mesh", "W.data[:] = 1.0", "pass", check_mesh_graphs_have_weights_of_one),
     (generalisation, "rademacher_complexity", "(draws.std(", "2 * (draws.std(", check_standard_error_of_the_complexity),

@@ -233,6 +233,7 @@ PAIR = {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
+COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 REGRESSION = {"targets": (IDENTITY, points)}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
@@ -268,17 +269,17 @@ ROWS = {
     },
     "couplings.fast.walsh_hadamard": {"x": (X, array)},
     "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
-    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, "coupling": ("iid", choice)},
+    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, **COUPLED},
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
-    "couplings.walk_lengths.named": {"coupling": ("iid", choice)},
+    "couplings.walk_lengths.named": COUPLED,
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
     "features.by_step": {"deposits": (DEPOSITS, other_type)},
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
-        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, "coupling": ("iid", choice),
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
         "nodes": ([0, 2], nodes), "executor": (None, other_executor),
     },
     "features.WalkFeatures.with_modulation": {
@@ -546,7 +547,8 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.iid", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
+            "walks.first_hops", "walks.independent",
             "solvers.modulation.descend",
         ],
         INNER,

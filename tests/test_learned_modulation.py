@@ -112,7 +112,7 @@ def test_form_is_the_mean_error_of_every_pair_of_modulations(eps):
     padded = gram.form(left, right, target, n_steps=25)
     pairs = [(modulation.from_values(TABLE), modulation.diffusion(1.0)), 2 * (neural.random(jax.random.key(0)),)]
     for f1, f2 in pairs:
-        truth = np.mean(gram.errors(f1, f2, left, right, target))
+        truth = float(jnp.mean(gram.errors(f1, f2, left, right, target)))
         assert float(form(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
         assert float(padded(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
     assert float(form(pairs[1][0])) == pytest.approx(float(form(*pairs[1])), rel=1e4 * eps)

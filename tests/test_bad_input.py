@@ -50,11 +50,6 @@ def array(good):
     return entries(good)
 
 
-def passed_on(good):
-    """Vectors whose product shows a NaN where they had one, as every product does."""
-    return entries(good)[2:]
-
-
 def vector(good):
     return [*entries(good), np.asarray(good)[None], 1.0, []]
 
@@ -219,9 +214,8 @@ ROWS = {
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
-    "features.DepositsByStep.toarray": {"self": (STEPS, None), "f": (F, modulating)},
-    "features.DepositsByStep.matvec": {"self": (STEPS, None), "f": (F, modulating), "v": (V, passed_on)},
-    "features.DepositsByStep.rmatvec": {"self": (STEPS, None), "f": (F, modulating), "u": (V, passed_on)},
+    "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
+    "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
     "features.reference.as_lists": {"g": (G, graph)},
     "features.reference.walk_features": {
         "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,
@@ -385,6 +379,7 @@ LEFT = {
     **dict.fromkeys(
         [
             "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",

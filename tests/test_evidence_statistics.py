@@ -578,3 +578,12 @@ ONES = np.ones(5)
 def test_bad_input_names_the_argument(call, names):
     with pytest.raises(ValueError, match=rf"\b{names}\b"):
         call()
+
+
+def test_an_undecided_tail_is_named():
+    """Means that would pass but for a tail that the repeats may not have shown say so; others give no reason."""
+    draws = np.random.default_rng(0).lognormal(sigma=2.0, size=(200, 1))  # tail to the right: the mean may be too small
+    found = evidence.bound(draws, 9.0)
+    assert found.verdict is evidence.Verdict.INCONCLUSIVE
+    assert "tail may hide" in found.why
+    assert evidence.bound(np.minimum(draws, 5.0), 9.0).why == ""

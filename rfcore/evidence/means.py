@@ -66,7 +66,10 @@ def all_positive(margin, confidence, robust=False):
         detail += f" {count(np.sum(~varies), 'condition does', 'conditions do')} not vary over the repeats."
     fields = {"se": se[weakest], "statistic": statistic[weakest], "detail": detail}
     fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size, "repeats": n}
-    return three_ways(shown.all(), refuted.any()), weakest, fields
+    verdict = three_ways(shown.all(), refuted.any())
+    if verdict is Verdict.INCONCLUSIVE and skewed and statistic.min() >= plain:
+        fields["why"] = "The repeats are so skewed that a tail may hide, and too few to rule it out."
+    return verdict, weakest, fields
 
 
 def without_noise(margin, scale, counts, strict):

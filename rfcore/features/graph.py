@@ -13,48 +13,56 @@ from tqdm import tqdm
 from rfcore import checks, jobs, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features.assembly import assembled, stacked
+from rfcore.features.operator import Operator
 
 BAR_DELAY = 1.0  # seconds: what is over sooner needs no progress bar
 
 
 @dataclass(frozen=True, eq=False)
-class WalkFeatures:
+class WalkFeatures(Operator):
     """Sparse features, one row a start node and one column a node, with the recipe of their walks.
 
     ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products of features, such as the estimate
     ``phi_1 @ phi_2.T`` of a kernel, and products with scipy sparse arrays are scipy CSR arrays; those with dense
-    arrays, on either side, are dense. ``phi.with_modulation(f)`` weighs the same walks anew.
+    arrays, on either side, are dense. ``phi.with_modulation(f)`` weighs the same walks anew. Everything is on the
+    host: inside ``jax.jit`` and ``jax.grad`` use :class:`rfcore.features.DepositFeatures`, which speaks the same language.
     """
 
     matrix: sp.csr_array
     recipe: tuple
-
-    __array_ufunc__ = None  # so that NumPy leaves ``array @ phi`` to us
+    is_transposed: bool = False
 
     @property
     def shape(self):
-        """(number of start nodes, N)."""
+        """(number of start nodes, N); the other way round for a transpose."""
         return self.matrix.shape
 
     @property
     def T(self):
-        """Transpose, a scipy sparse array."""
-        return self.matrix.T
+        """Transpose, WalkFeatures too; it shares the memory of the features."""
+        return replace(self, matrix=self.matrix.T, is_transposed=not self.is_transposed)
 
-    def __matmul__(self, other):
-        other = _factor(other)
-        if other.shape[0] != self.shape[1]:
-            raise ValueError(f"phi has shape {self.shape}, what stands right of it {other.shape}; give {self.shape[1]} rows")
-        return self.matrix @ other
+    def _times(self, other):
+        return (self.matrix.tocsr() if sp.issparse(other) else self.matrix) @ other
 
-    def __rmatmul__(self, other):
-        other = _factor(other)
-        if other.shape[-1] != self.shape[0]:
-            raise ValueError(f"phi has shape {self.shape}, what stands left of it {other.shape}; give {self.shape[0]} columns")
+    def _after(self, other):
         return other @ self.matrix
 
+    @staticmethod
+    def _factor(other):
+        """What stands beside features in a product: a scipy sparse array, or a dense one."""
+        if isinstance(other, WalkFeatures):
+            return other.matrix
+        if sp.issparse(other):
+            checks.numbers(other.data, "what multiplies phi")
+            return sp.csr_array(other)
+        if checks.is_traced(other):
+            got = f"what multiplies phi has shape {other.shape} and no values yet, as inside jax.jit, and phi is of SciPy"
+            raise ValueError(f"{got}; give features.by_step(deposits).with_modulation(f) for phi")
+        return np.asarray(checks.numbers(other, "what multiplies phi"))
+
     def to_scipy(self):
-        """Features as a scipy CSR array."""
+        """Features as a scipy CSR array; as a CSC array, without a copy, if this is a transpose."""
         return self.matrix
 
     def toarray(self):
@@ -68,7 +76,8 @@ class WalkFeatures:
         of building and no memory. To weigh walks many times, keep their deposits:
         :func:`rfcore.features.by_step`.
         """
-        return replace(self, matrix=_build(*self.recipe, f, executor, progress))
+        matrix = _build(*self.recipe, f, executor, progress)
+        return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
 def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, executor=None, progress=False):
@@ -228,16 +237,3 @@ def _table(f, n_walks, longest, g):
 def modulation_table(f, longest, is_normalised):
     """f(0), ..., f(longest) as a finite float64 array, for walks on weights that are normalised or not."""
     return np.asarray(checks.modulation(f, longest + 1, is_normalised), dtype=float)
-
-
-def _factor(other):
-    """What stands beside features in a product: a scipy sparse array, or a dense one."""
-    if isinstance(other, WalkFeatures):
-        return other.matrix
-    if sp.issparse(other):
-        checks.numbers(other.data, "what multiplies phi")
-        return sp.csr_array(other)
-    other = np.asarray(checks.numbers(other, "what multiplies phi"))
-    if other.ndim == 0:
-        raise ValueError(f"phi @ {other}: a number is no factor of a matrix product; multiply f, which features are linear in")
-    return other

@@ -33,7 +33,7 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
     ----------
     loss : function ``(f, *data) -> scalar``
         Differentiable; for example the mean of :func:`rfcore.solvers.gram.errors` with the same f on both sides, or a
-        model's error as a function of ``deposits.toarray(f)``.
+        model's error as a function of ``deposits.with_modulation(f)``.
     f : pytree
         What to start from: :func:`rfcore.features.neural.flat`, an array of values that the loss hands to
         :func:`rfcore.features.modulation.from_values`, a pair of either.

@@ -49,7 +49,7 @@ def errors(f1, f2, left, right, target):
     """
     target = jnp.asarray(_target(target))
     shape = (_repeats(left, right, target), len(target), left.shape[1])
-    phi1, phi2 = (walks.toarray(f).reshape(shape) for f, walks in ((f1, left), (f2, right)))
+    phi1, phi2 = (walks.with_modulation(f).toarray().reshape(shape) for f, walks in ((f1, left), (f2, right)))
     errors = phi1 @ phi2.transpose(0, 2, 1) - target
     return jnp.sum(errors**2, axis=(1, 2)) / jnp.sum(jnp.square(target))
 

@@ -80,7 +80,9 @@ class WalkFeatures(Operator):
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
-def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, executor=None, progress=False):
+def walk_features(
+    key, g, f, n_walks, p_halt, coupling="iid", n_coupled_hops=0, nodes=None, executor=None, progress=False
+):
     """Universal graph random features.
 
     ::
@@ -101,8 +103,11 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
         Walks from each node.
     p_halt : float
         Probability of stopping before each hop, strictly between 0 and 1.
-    coupling : "iid"
-        Joint law of the lengths of one node's walks (:mod:`rfcore.couplings.walk_lengths`).
+    coupling : "iid" | "reversal" | "stratified" | "sobol" | "antithetic" | ..., int array or function
+        Joint law of the walks of one node, their lengths and first hops: see
+        :func:`rfcore.couplings.walk_lengths.draw`. Expectations do not depend on it, errors do.
+    n_coupled_hops : int
+        How many of the first hops are coupled as the lengths are; none by default.
     nodes : int array, optional
         Nodes to compute features of, one row each; repeats are independent. All nodes by default.
     executor : concurrent.futures.Executor, optional
@@ -119,8 +124,9 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
     Raises
     ------
     ValueError
-        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, the coupling is unknown, f is not finite, f is for
-        normalised weights only and g is not normalised, a node is not in the graph, or the key is no JAX key.
+        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, the coupling is unknown or draws no uniforms,
+        n_coupled_hops is negative, f is not finite, f is for normalised weights only and g is not normalised, a node
+        is not in the graph, or the key is no JAX key.
 
     Notes
     -----
@@ -140,7 +146,7 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
         checks.graph(g),
         checks.count(n_walks, "n_walks"),
         walk_lengths.halting(p_halt),
-        walk_lengths.named(coupling),
+        walk_lengths.named(coupling, n_coupled_hops),
         walks.start_nodes(g, nodes),
     )
     return WalkFeatures(_build(*recipe, f, executor, progress), recipe)
@@ -178,7 +184,7 @@ def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
     if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
         lengths = _lengths(words, 0, len(nodes), n_walks, p_halt, coupling)
         # A power of two, since a modulation in JAX is compiled anew for each size.
-        size = 1 << int(lengths.max(initial=0)).bit_length()
+        size = 1 << int(lengths.values.max(initial=0)).bit_length()
         table = _table(f, n_walks, min(size - 1, walk_lengths.longest(p_halt)), g)
         return assembled(_entries(words, 0, nodes, hops, lengths, table), (len(nodes), g.n_nodes))
     table = _table(f, n_walks, walk_lengths.longest(p_halt), g)
@@ -224,7 +230,8 @@ def _lengths(words, chunk, n_rows, n_walks, p_halt, coupling):
 
 def _entries(words, chunk, nodes, hops, lengths, table):
     rng = streams.generator(words, walks.PURPOSE, chunk)
-    row, node, values, counts = walks.walk(rng, hops, nodes, lengths, last_step=len(table) - 1)
+    uniforms = walks.first_hops(lengths.hops)
+    row, node, values, counts = walks.walk(rng, hops, nodes, lengths.values, len(table) - 1, uniforms)
     values *= np.repeat(table[: len(counts)], counts)
     return row, node, values
 

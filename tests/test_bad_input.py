@@ -18,7 +18,7 @@ import trimesh
 
 from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, solvers, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import loop, modulation, neural
+from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import ode
 
@@ -287,12 +287,12 @@ ROWS = {
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
     "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
-    "features.loop.as_lists": {"g": (G, graph)},
-    "features.loop.walk_features": {
-        "rng": (random.Random(0), None), "lists": (loop.as_lists(G), None), "f": (F, modulating), **WALKS,
+    "features.reference.as_lists": {"g": (G, graph)},
+    "features.reference.walk_features": {
+        "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,
         "nodes": ([0, 2], None),  # as printed: checks would be the most of it
     },
-    "features.modulation.batch_size": {
+    "couplings.walk_lengths.batch_size": {
         "n_walkers": (10, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "features.modulation.deconvolve": {"alpha": ([1.0, 0.5], vector_or_function), "f2": (F, modulating)},
@@ -321,6 +321,8 @@ ROWS = {
     "kernels.p_step": {"g": (BARE, graph), "alpha": (2.0, positive), "p": (2, count)},
     "kernels.inverse_cosine": {"g": (BARE, graph)},
     "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
+    "kernels.function_of_weights": {"g": (BARE, graph), "function": (np.exp, function)},
+    "kernels.spectrum": {"g": (BARE, graph)},
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
     "kernels.exponential_product": {"g": (BARE, graph), "scale": (1.0, real), "v": (V, array)},
@@ -374,21 +376,21 @@ ROWS = {
         "kernel": (IDENTITY, points), "labels": ([0, 1, 1], labels), "n_clusters": (2, count), "max_iterations": (5, count)
     },
     "models.clustering.pair_error": {"labels": ([0, 1, 1], partition), "others": ([0, 1, 0], partition)},
-    "models.generalisation.spectral_radius": {"g": (G, graph)},
-    "models.generalisation.rademacher_bound": {
+    "theory.generalisation.spectral_radius": {"g": (G, graph)},
+    "theory.generalisation.rademacher_bound": {
         "bounds": ([1.0, 0.5], families), "radius": (1.0, at_least_0), "n_samples": (3, count)
     },
-    "models.generalisation.rademacher_trace_bound": {
+    "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
-    "models.generalisation.rademacher_complexity": {
+    "theory.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2),
     },
-    "models.generalisation.margin_loss": {
+    "theory.generalisation.margin_loss": {
         "scores": (V, vector), "labels": ([1.0, -1.0, 1.0], vector), "margin": (0.5, positive)
     },
-    "models.generalisation.margin_bound": {
+    "theory.generalisation.margin_bound": {
         "loss": (0.1, at_least_0), "complexity": (0.1, at_least_0), "margin": (0.5, positive), "n_samples": (5, count),
         "delta": (0.1, probability),
     },
@@ -410,17 +412,15 @@ ROWS = {
     },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
-    "models.regression.label_distribution": {"label_scores": (IDENTITY, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
-    "solvers.directions.optimised": {
+    "solvers.best_directions.optimised": {
         "lengths": ([1.0, 2.0, 1.5], lengths), "v": (1.0, positive),
         "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
     },
-    "solvers.directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
-    "solvers.modulation.gram_error": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
-    "solvers.modulation.gram_errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
-    "solvers.modulation.gram_form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
-    "solvers.modulation.learn": {
+    "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
+    "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
+    "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None),
     },
@@ -517,8 +517,8 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex_plus", "couplings.orthogonal_fast",
-    "couplings.simplex_fast", "couplings.weight_dependent.balance", "features.neural.random", "solvers.directions.optimised",
-    "solvers.directions.weight_independent", "solvers.modulation.learn", "theory.positive_mse", "theory.log_conformity_of",
+    "couplings.simplex_fast", "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
@@ -532,8 +532,8 @@ LEFT = {
         [
             "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.loop.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
+            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
@@ -549,7 +549,7 @@ LEFT = {
         [
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
             "walks.first_hops", "walks.independent",
-            "solvers.modulation.descend",
+            "solvers.descent.descend",
         ],
         INNER,
     ),

@@ -21,8 +21,9 @@ from rfcore.couplings import copulas, walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, modulation, neural, reduction
 from rfcore.graphs import Graph
-from rfcore.models import generalisation, ode
-from rfcore.solvers import modulation as modulation_solver
+from rfcore.models import ode
+from rfcore.solvers import descent
+from rfcore.theory import generalisation
 
 # Weighted degrees far from the numbers of neighbours, a self-loop and an isolated node.
 GRAPH = Graph.from_scipy(
@@ -302,7 +303,7 @@ def check_no_stream_is_drawn_from_twice():
 
 
 def check_descent_steps_once():
-    learned = modulation_solver.learn(lambda f: f**2, 1.0, n_steps=3, optimiser=optax.sgd(0.1))
+    learned = descent.learn(lambda f: f**2, 1.0, n_steps=3, optimiser=optax.sgd(0.1))
     assert float(learned.f) == pytest.approx(0.8**3)
 
 
@@ -331,7 +332,7 @@ IN_SOURCE = [
     (generalisation, "rademacher_complexity", "(draws.std(", "2 * (draws.std(", check_standard_error_of_the_complexity),
     (neural, "random", "(hidden,), minval=-1.0", "(hidden,), minval=0.0", check_random_start_has_both_signs),
     (reduction, "johnson_lindenstrauss", "PURPOSES[kind]", "2", check_no_stream_is_drawn_from_twice),
-    (modulation_solver, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
+    (descent, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
     (checks, "modulation", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
     (Graph, "normalised", "if self.is_normalised:", "if False:", check_normalised_graphs_stay_as_they_are),
 ]

@@ -17,7 +17,7 @@ import pytest
 import trimesh
 
 from rfcore import checks, evidence, features, kernels, streams, walks
-from rfcore.couplings import copulas, walk_lengths
+from rfcore.couplings import walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, modulation, neural, reduction
 from rfcore.graphs import Graph
@@ -153,13 +153,12 @@ def halt_for_survival(right):
 
 
 def across_nodes(right):
-    """Couple the walks of two nodes as if they were one node's."""
+    """Couple walk i of one node with walk i of the next, in place of the walks of a node."""
 
     def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
         def merged(uniform, shape):
             n, m, k = shape
-            coupled = copula(uniform, (n // 2, 2 * m, k)).reshape(n // 2, m, 2, k)  # the first of a pair to one node
-            return np.swapaxes(coupled, 1, 2).reshape(shape)
+            return np.swapaxes(copula(uniform, (n // 2, 2 * m, k)).reshape(n // 2, m, 2, k), 1, 2).reshape(shape)
 
         return right(rng, n_nodes, n_walks, p_halt, merged, n_hops)
 
@@ -168,12 +167,16 @@ def across_nodes(right):
 
 def unpermuted(right):
     """Walk i always in stratum i."""
-    return lambda uniform, shape: np.broadcast_to(np.arange(shape[-2])[:, None], shape)
+
+    def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
+        return right(rng, n_nodes, n_walks, p_halt, lambda *drawn: np.sort(copula(*drawn), axis=-2), n_hops)
+
+    return pushed
 
 
 FAULTS = [
     (walk_lengths, "_pushed", across_nodes, [check_nodes_are_independent]),
-    (copulas, "_permutation", unpermuted, [check_each_walk_is_geometric]),
+    (walk_lengths, "_pushed", unpermuted, [check_each_walk_is_geometric]),
     (walks, "hops_of", weighted_degree, [check_loads, check_kernel]),
     (walks, "hops_of", no_survival, [check_loads, check_kernel]),
     (walks, "hops_of", no_weight, [check_loads, check_kernel]),

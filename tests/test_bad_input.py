@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import trimesh
 
-from rfcore import couplings, features, graphs, kernels, models, solvers, theory, walks
+from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, solvers, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import loop, modulation, neural
+from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import ode
 
@@ -140,6 +141,19 @@ def nodes(good):
     return [[3], [-1], [[0]], [0.5], "all"]
 
 
+def but_none(kind):
+    """Bad values of a kind where None means a default."""
+    return lambda good: [bad for bad in kind(good) if bad is not None]
+
+
+some_nodes, some_positive, some_count = but_none(nodes), but_none(positive), but_none(count)
+
+
+def sparse(good):
+    """Features, sparse or dense."""
+    return [*points(IDENTITY)[:-2], sp.csr_array(np.full((3, 3), np.nan)), sp.csr_array(1j * IDENTITY)]
+
+
 def partition(good):
     return [[0.5] * len(good), ["a"] * len(good), [list(good)], 0, None]
 
@@ -155,6 +169,67 @@ def labels(good):
 
 def other_type(good):
     return [None, 3, "a", IDENTITY]
+
+
+def flag(good):
+    return [0, "yes", None, [True]]
+
+
+def optional_flag(good):
+    return [bad for bad in flag(good) if bad is not None]
+
+
+def text(good):
+    return ["", " ", None, 3, [good]]
+
+
+def optional_text(good):
+    return [bad for bad in text(good) if bad is not None]
+
+
+def names(good):
+    return ["karate", None, 3, [3]]
+
+
+def keys(good):
+    return [KEY, None, 3, "a", np.zeros((3, 2)), jax.random.split(KEY, 4).reshape(2, 2), jax.random.split(KEY, 0)]
+
+
+def repeated(good):
+    """Repeats down the first axis, two or more."""
+    return [*entries(good), 1.0, np.asarray(good)[:1], []]
+
+
+def numbers(good):
+    return [*entries(good), []]
+
+
+def all_positive(good):
+    return [*numbers(good), -np.asarray(good), 0 * np.asarray(good)]
+
+
+def all_at_least_0(good):
+    return [*numbers(good), -np.asarray(good)]
+
+
+def confidence(good):
+    return [*real(good), 0.1, 1.0]
+
+
+def family(good):
+    return [bad for bad in choice(good) if bad is not None]
+
+
+def verdict(good):
+    return ["fine", None, 3, evidence.Verdict.NOT_YET]
+
+
+def number_or_none(good):
+    return [bad for bad in real(good) if bad is not None]
+
+
+def count_or_none(good):
+    return [bad for bad in count(good) if bad is not None]
 
 
 def other_executor(good):
@@ -175,7 +250,18 @@ WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
+OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
+STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
+REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
+UNIT = {"unit": ("times", optional_text)}
+FAILURE = evidence.order(2.0, 1.0, exact=True)
+NOTEBOOK = "simplex/02_gram_matrices"
+LEDGER = evidence.Ledger(NOTEBOOK, "quick")
+ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK)
+PROFILE = {"profile": ("quick", choice)}
+DATA = {"fallback": (True, flag)}
+TABLE = datasets.Regression(X, V, "t", "here")
 
 ROWS = {
     "couplings.compose": {
@@ -231,12 +317,12 @@ ROWS = {
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
     "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
-    "features.loop.as_lists": {"g": (G, graph)},
-    "features.loop.walk_features": {
-        "rng": (random.Random(0), None), "lists": (loop.as_lists(G), None), "f": (F, modulating), **WALKS,
+    "features.reference.as_lists": {"g": (G, graph)},
+    "features.reference.walk_features": {
+        "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,
         "nodes": ([0, 2], None),  # as printed: checks would be the most of it
     },
-    "features.modulation.batch_size": {
+    "couplings.walk_lengths.batch_size": {
         "n_walkers": (10, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "features.modulation.deconvolve": {"alpha": ([1.0, 0.5], vector_or_function), "f2": (F, modulating)},
@@ -265,6 +351,8 @@ ROWS = {
     "kernels.p_step": {"g": (BARE, graph), "alpha": (2.0, positive), "p": (2, count)},
     "kernels.inverse_cosine": {"g": (BARE, graph)},
     "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
+    "kernels.function_of_weights": {"g": (BARE, graph), "function": (np.exp, function)},
+    "kernels.spectrum": {"g": (BARE, graph)},
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
     "kernels.exponential_product": {"g": (BARE, graph), "scale": (1.0, real), "v": (V, array)},
@@ -318,23 +406,32 @@ ROWS = {
         "kernel": (IDENTITY, points), "labels": ([0, 1, 1], labels), "n_clusters": (2, count), "max_iterations": (5, count)
     },
     "models.clustering.pair_error": {"labels": ([0, 1, 1], partition), "others": ([0, 1, 0], partition)},
-    "models.generalisation.spectral_radius": {"g": (G, graph)},
-    "models.generalisation.rademacher_bound": {
+    "theory.generalisation.spectral_radius": {"g": (G, graph)},
+    "theory.generalisation.rademacher_bound": {
         "bounds": ([1.0, 0.5], families), "radius": (1.0, at_least_0), "n_samples": (3, count)
     },
-    "models.generalisation.rademacher_trace_bound": {
+    "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
-    "models.generalisation.rademacher_complexity": {
+    "theory.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2),
     },
-    "models.generalisation.margin_loss": {
+    "theory.generalisation.margin_loss": {
         "scores": (V, vector), "labels": ([1.0, -1.0, 1.0], vector), "margin": (0.5, positive)
     },
-    "models.generalisation.margin_bound": {
+    "theory.generalisation.margin_bound": {
         "loss": (0.1, at_least_0), "complexity": (0.1, at_least_0), "margin": (0.5, positive), "n_samples": (5, count),
         "delta": (0.1, probability),
+    },
+    "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
+    "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
+    "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
+    "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
+    "models.gp.kl": {
+        "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
     },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
@@ -354,17 +451,15 @@ ROWS = {
     },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
-    "models.regression.label_distribution": {"label_scores": (IDENTITY, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
-    "solvers.directions.optimised": {
+    "solvers.best_directions.optimised": {
         "lengths": ([1.0, 2.0, 1.5], lengths), "v": (1.0, positive),
         "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
     },
-    "solvers.directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
-    "solvers.modulation.gram_error": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
-    "solvers.modulation.gram_errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
-    "solvers.modulation.gram_form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
-    "solvers.modulation.learn": {
+    "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
+    "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
+    "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None),
     },
@@ -374,17 +469,98 @@ ROWS = {
     "graphs.Graph.normalised": {"self": (BARE, None)},
     "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
     "graphs.Graph.to_scipy": {"self": (BARE, None)},
+    "evidence.Decision": {
+        "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
+        "why": ("", None), "claim": (None, None), **UNIT,
+        **dict.fromkeys(["ours", "se", "paper", "paper_se", "statistic", "limit", "level", "miss"], (0.5, number_or_none)),
+        **dict.fromkeys(["comparisons", "repeats"], (2, count_or_none)),
+    },
+    "evidence.Decision.as_dict": {"self": (FAILURE, None)},
+    "evidence.Clock": {},
+    "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
+    "evidence.Ledger.decide": {
+        "self": (LEDGER, None), "claim": (ENTRY.claims[0].id, choice), "decision": (FAILURE, other_type),
+        "requires": ((), names), "fallbacks": ((), names),
+    },
+    "evidence.Ledger.close": {
+        "self": (LEDGER, None), "seeds": ({}, other_type), "data": ({}, other_type), "fallbacks": ((), names)
+    },
+    "evidence.agree": {
+        "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
+        "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
+        "degrees": (5, lambda good: [bad for bad in all_positive(good) if bad is not None]),
+        "in_direction": (True, optional_flag), **UNIT,
+    },
+    "evidence.bound": {
+        "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
+        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
+    },
+    "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.decisions": PROFILE,
+    "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
+    "evidence.erratum": {
+        "decision": (FAILURE, lambda good: [*other_type(good), evidence.bound(1.0, 2.0, exact=True)]), "why": ("w", text)
+    },
+    "evidence.error_rates": PROFILE,
+    "evidence.headline": PROFILE,
+    "evidence.identity": {
+        "ours": (V, numbers), "exact": (V, numbers), "tolerance": (0.1, positive), "relative": (False, flag), **UNIT
+    },
+    "evidence.in_batches": {
+        "function": (jax.random.normal, function), "keys": (jax.random.split(KEY, 2), keys), "size": (2, count),
+        "description": ("draws", text),
+    },
+    "evidence.not_run": {"why": ("w", text)},
+    "evidence.order": {
+        "better": (REPEATS, lambda good: [*numbers(good), good[:1]]), "worse": (2 * REPEATS, numbers), "confidence": (0.9, confidence),
+        "exact": (False, flag), "robust": (False, flag), **UNIT,
+    },
+    "evidence.printed": {"table": ("simplex_table2", choice)},
+    "evidence.scaled": {"decision": (FAILURE, other_type), "why": ("w", text)},
+    "evidence.scorecard": PROFILE,
+    "evidence.slope": {
+        "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
+        "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
+        "resolution": (0.1, positive), "confidence": (0.9, confidence),
+    },
+    "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
+    "evidence.unbiased": {
+        "estimates": (REPEATS, repeated), "truth": (1.5, numbers), "smallest_bias": (1.0, all_positive),
+        "false_alarm": (0.1, probability), **UNIT,
+    },
+    "evidence.value": {
+        "ours": (1.0, real), "se": (0.1, at_least_0), "paper": (1.1, real), "paper_se": (0.1, at_least_0),
+        "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
+        "resolution": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), **UNIT,
+    },
+    "datasets.classification": {"name": ("wifi", choice), **DATA},
+    "datasets.entries": {"family": ("graphs", family)},
+    "datasets.fallbacks": {},
+    "datasets.find": {"name": ("karate", choice), "family": ("graphs", family)},
+    "datasets.graph": {"name": ("karate", choice), **DATA},
+    "datasets.images": {"name": ("mnist", choice), **DATA},
+    "datasets.mesh": {"name": ("torus", choice), **DATA},
+    "datasets.provenance": {},
+    "datasets.regression": {"name": ("concrete", choice), **DATA},
+    "datasets.sentences": {"part": ("dev", choice), **DATA},
+    "datasets.split": {
+        "table": (TABLE, other_type), "seed": (1, count_from_0), "test_fraction": (0.4, lambda good: [*real(good), 0, 1, -1.0])
+    },
+    "datasets.traffic": DATA,
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
 
-# Good calls that compile for more than half a second; they are made in the tests of their modules.
+# Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex_plus", "couplings.orthogonal_fast",
-    "couplings.simplex_fast", "couplings.weight_dependent.balance", "features.neural.random", "solvers.directions.optimised",
-    "solvers.directions.weight_independent", "solvers.modulation.learn", "theory.positive_mse", "theory.log_conformity_of",
+    "couplings.simplex_fast", "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
+    "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
+    "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
 }  # fmt: skip
 
 # Names without a row, and arguments with bad values that are not refused.
@@ -395,17 +571,24 @@ LEFT = {
         [
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.loop.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
+            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
+            "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
+            "datasets.Traffic", "datasets.Entry", "datasets.File",
         ],
         RESULTS,
+    ),
+    **dict.fromkeys(["datasets.Damaged", "datasets.Unavailable", "datasets.FallbackWarning"], "is raised by the loaders, with a text"),
+    **dict.fromkeys(
+        ["evidence.Verdict", "evidence.Verdict.word", "evidence.Verdict.counted"],
+        "is an enumeration, whose words the scorecard asks for",
     ),
     **dict.fromkeys(
         [
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
             "walks.first_hops", "walks.independent",
-            "solvers.modulation.descend",
+            "solvers.descent.descend",
         ],
         INNER,
     ),
@@ -433,7 +616,7 @@ def public_names():
                         if not method.startswith("_") and (inspect.isfunction(body) or isinstance(body, classmethod)):
                             found[f"{dotted}.{method}"] = getattr(value, method)
 
-    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks):
+    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks, evidence, datasets):
         visit(module.__name__.removeprefix("rfcore."), module)
     return found
 

@@ -1,11 +1,11 @@
 """Feature maps: what turns a frequency and a point, or a walk and a node, into a feature."""
 
-from rfcore.features import loop, modulation, neural, reduction
+from rfcore.features import modulation, neural, reduction, reference
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
 from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, log_positive, positive
+from rfcore.features.graph import WalkFeatures, walk_features, weigh
 from rfcore.features.logs import log_gram, stabilised
-from rfcore.features.walks import WalkFeatures, walk_features, weigh
 
 __all__ = [
     "DepositFeatures",
@@ -16,13 +16,13 @@ __all__ = [
     "gram",
     "log_gram",
     "log_positive",
-    "loop",
     "mean_and_se",
     "modulation",
     "neural",
     "positive",
     "product",
     "reduction",
+    "reference",
     "stabilised",
     "walk_features",
     "weigh",

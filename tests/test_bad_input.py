@@ -291,7 +291,7 @@ ROWS = {
     },
     "couplings.frequencies.of": {"omega": (X, points), "d": (2, None)},
     "couplings.frequencies.weighted": {"omega": (X, points), "log_weights": (V, families)},
-    "couplings.frequencies.gaussian": {"omega": (X, points), "mean": ([0.1, 0.2], families), "factor": (IDENTITY[:2, :2], points)},
+    "couplings.frequencies.normal": {"omega": (X, points), "mean": ([0.1, 0.2], families), "factor": (IDENTITY[:2, :2], points)},
     "couplings.fast.walsh_hadamard": {"x": (X, array)},
     "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
     "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, **COUPLED},
@@ -567,9 +567,11 @@ SLOW = {
 RESULTS = "holds what functions return: they check, and JAX and pickle rebuild it from anything"
 INNER = "takes arguments that its callers have checked, in a loop"
 LEFT = {
+    **dict.fromkeys(["couplings.frequencies.Projectable", "couplings.frequencies.Projectable.project"], "says what others do"),
     **dict.fromkeys(
         [
-            "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
+            "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",

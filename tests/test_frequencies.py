@@ -66,13 +66,13 @@ def test_weights_beyond_the_range_of_exponentials_stay_logarithms():
     assert np.allclose(phi[seen], np.exp(log_phi)[seen], rtol=4 * 600 * np.finfo(np.float32).eps, atol=0)
 
 
-def test_gaussian_has_the_law_and_the_weights_of_the_formula():
-    moved = frequencies.gaussian(OMEGA, MEAN, FACTOR)
+def test_normal_has_the_law_and_the_weights_of_the_formula():
+    moved = frequencies.normal(OMEGA, MEAN, FACTOR)
     rows = np.asarray(moved.frequencies.matrix)
     assert np.allclose(rows, MEAN + OMEGA @ FACTOR.T, rtol=0, atol=rounding(20, rows))
     p, q = stats.multivariate_normal(np.zeros(3)), stats.multivariate_normal(MEAN, FACTOR @ FACTOR.T)
     assert np.allclose(moved.log_weights, p.logpdf(rows) - q.logpdf(rows), rtol=0, atol=rounding(200, np.sum(rows**2, axis=1)))
-    same = frequencies.gaussian(OMEGA, np.zeros(3), np.eye(3))
+    same = frequencies.normal(OMEGA, np.zeros(3), np.eye(3))
     assert np.array_equal(features.positive(X, same), features.positive(X, OMEGA))
 
 
@@ -89,9 +89,9 @@ def test_gradients_reach_frequencies_and_weights():
     [
         (lambda: frequencies.weighted(OMEGA, np.zeros(4)), r"log_weights has shape \(4,\); give one number per frequency"),
         (lambda: frequencies.weighted(OMEGA, np.full(5, -np.inf)), "log_weights has 5 NaN or infinite values"),
-        (lambda: frequencies.gaussian(OMEGA, np.zeros(2), np.eye(3)), r"mean has shape \(2,\); give one number per coord"),
-        (lambda: frequencies.gaussian(OMEGA, np.zeros(3), np.ones((2, 3))), "factor has shape .*; give a square matrix"),
-        (lambda: frequencies.gaussian(OMEGA, np.zeros(3), np.zeros((3, 3))), "factor has determinant 0; give an invertible"),
+        (lambda: frequencies.normal(OMEGA, np.zeros(2), np.eye(3)), r"mean has shape \(2,\); give one number per coord"),
+        (lambda: frequencies.normal(OMEGA, np.zeros(3), np.ones((2, 3))), "factor has shape .*; give a square matrix"),
+        (lambda: frequencies.normal(OMEGA, np.zeros(3), np.zeros((3, 3))), "factor has determinant 0; give an invertible"),
         (lambda: frequencies.of(OMEGA, d=4), "omega has frequencies of dimension 3 for points of dimension 4; give"),
     ],
 )

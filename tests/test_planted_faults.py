@@ -65,7 +65,7 @@ def fourier_features_are_unbiased():
 
 def features_of_another_law_are_unbiased(feature):
     def weighed(x, omega):
-        return feature(x, frequencies.gaussian(omega, np.array([0.4, -0.2, 0.3, 0.1]), 1.1 * np.eye(D)))
+        return feature(x, frequencies.normal(omega, np.array([0.4, -0.2, 0.3, 0.1]), 1.1 * np.eye(D)))
 
     truth = float(kernels.gaussian(X, Y)[0, 0])
     return evidence.unbiased(estimates(weighed, draws(couplings.orthogonal)), truth, smallest_bias=0.02)
@@ -178,11 +178,11 @@ FAULTS = {
     "missing m^(-1/2)": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "positive"),
     "missing m^(-1/2) in logarithms": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "log positive"),
     "softmax for gaussian": (euclidean, "_log_positive", 'kernel == "softmax"', "True", "positive"),
-    "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(m)", "", "fourier"),
+    "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
     "sines twice": (euclidean, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
     "log weights of the wrong sign": (euclidean, "_log_positive", "log_phi + omega", "log_phi - omega", "weighted"),
     "whole log weights": (euclidean, "_log_positive", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
-    "volume of the wrong sign": (frequencies, "gaussian", "+ log_volume", "- log_volume", "weighted"),
+    "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
     "log weights of the wrong sign in Fourier features": (euclidean, "_fourier", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
     "coupled frequencies taken as independent": (errors, "gram", "psi.T, m, block)", "psi.T, m, 1)", "standard error"),
     "divided by the number of blocks": (errors, "_shares", "(len(sizes) - 1)", "len(sizes)", "standard error"),

@@ -197,7 +197,7 @@ def weighted(omega, log_weights):
     return Weighted(omega, log_weights if omega.log_weights is None else omega.log_weights + log_weights)
 
 
-def gaussian(omega, mean, factor):
+def normal(omega, mean, factor):
     """Frequencies of the law N(mean, factor factor^T), made of N(0, I_d) ones of any coupling, with their log weights.
 
     ::
@@ -228,7 +228,7 @@ def gaussian(omega, mean, factor):
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, kernels
     >>> x, omega = jnp.array([[1.0, 0.9], [0.9, 1.1]]), couplings.simplex(jax.random.key(0), 64, 2)
-    >>> plain, shifted = (features.positive(x, w) for w in (omega, couplings.frequencies.gaussian(omega, [2.0, 2.0], jnp.eye(2))))
+    >>> plain, shifted = (features.positive(x, w) for w in (omega, couplings.frequencies.normal(omega, [2.0, 2.0], jnp.eye(2))))
     >>> errors = [float(jnp.max(jnp.abs(phi @ phi.T - kernels.gaussian(x, x)))) for phi in (plain, shifted)]
     >>> errors[1] < errors[0] / 5
     True

@@ -2,9 +2,9 @@
 
 An estimate that is the mean of independent parts knows its own error. There are two kinds of parts:
 
-- *Blocks* of coupled frequencies, for Euclidean features: :func:`gram` and :func:`product`. Frequencies of one block
+- *Blocks* of coupled frequencies, for Euclidean features: :func:`rfcore.features.gram` and :func:`rfcore.features.product`. Frequencies of one block
   depend on each other (that is what a coupling is for), blocks do not.
-- *Repeats* of a whole estimate, from independent keys, along axis 0: :func:`mean_and_se`. This serves every estimate,
+- *Repeats* of a whole estimate, from independent keys, along axis 0: :func:`rfcore.features.mean_and_se`. This serves every estimate,
   those of walk features too, and couplings that join all their frequencies.
 
 ``se`` is the root of an unbiased estimate of the variance. From B parts it is itself off by a share of

@@ -338,6 +338,11 @@ ROWS = {
     "kernels.inverse_cosine": {"g": (BARE, graph)},
     "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
     "kernels.function_of_weights": {"g": (BARE, graph), "function": (np.exp, function)},
+    "kernels.power_series_rows": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector), "nodes": ([0, 2], nodes)},
+    "kernels.spectral.diffusion": {"sigma": (1.0, at_least_0)},
+    "kernels.spectral.regularised_laplacian": {"sigma": (1.0, at_least_0), "d": (2, positive)},
+    "kernels.spectral.p_step": {"alpha": (2.0, positive), "p": (2, count)},
+    "kernels.spectral.inverse_cosine": {},
     "kernels.spectrum": {"g": (BARE, graph)},
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
@@ -482,6 +487,7 @@ ROWS = {
         "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.cost": {"work": (dict, function)},
     "evidence.decisions": PROFILE,
     "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
@@ -649,7 +655,7 @@ def test_every_public_name_has_a_row_or_a_reason():
 
 def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
-        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised"}
+        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised", "arguments", "options"}
         assert expected == set(row), name
 
 

@@ -33,6 +33,7 @@ tolerance or try another seed; a rule that changes after a first run says so in 
 from rfcore.evidence.agreement import agree, identity, value
 from rfcore.evidence.bias import unbiased
 from rfcore.evidence.claims import claims_of, decisions, entries, entry_verdict, headline, printed, scorecard
+from rfcore.evidence.costs import cost
 from rfcore.evidence.ledger import Ledger
 from rfcore.evidence.rates import error_rates
 from rfcore.evidence.repeats import in_batches
@@ -48,6 +49,7 @@ __all__ = [
     "agree",
     "bound",
     "claims_of",
+    "cost",
     "decisions",
     "entries",
     "entry_verdict",

@@ -320,6 +320,7 @@ ROWS = {
     "features.modulation.lazy": {},
     "features.modulation.p_step": {"alpha": (2.0, positive), "p": (2, count)},
     "features.modulation.regularised_laplacian": {"sigma": (1.0, positive), "d": (2, positive)},
+    "features.modulation.tilted": {"f": (F, modulating), "g": ([0.0, 0.5], vector)},
     "features.modulation.to_taylor": {
         "f1": (F, modulating), "f2": (F, modulating), "n_terms": (5, count)
     },
@@ -328,6 +329,9 @@ ROWS = {
     "features.reduction.johnson_lindenstrauss": {
         "key": (KEY, key), "phi": (IDENTITY, matrix), "n_features": (2, count), "kind": ("sparse", choice),
         "nonzeros": (1, count),
+    },
+    "features.reduction.johnson_lindenstrauss_mse": {
+        "phi": (IDENTITY, matrix), "psi": (IDENTITY, matrix), "n_features": (2, count)
     },
     "features.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, matrix), "n_anchors": (2, count)},
     "kernels.gaussian": {"X": (X, points), "Y": (X, points)},
@@ -516,6 +520,7 @@ ROWS = {
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
         "resolution": (0.1, positive), "confidence": (0.9, confidence),
     },
+    "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
     "evidence.unbiased": {
         "estimates": (REPEATS, repeated), "truth": (1.5, numbers), "smallest_bias": (1.0, all_positive),
@@ -657,6 +662,17 @@ def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
         expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised", "arguments", "options"}
         assert expected == set(row), name
+
+
+def test_what_a_compiled_function_has_captured_is_checked_like_any_value():
+    good, bad, K, y = jnp.asarray(V)[None], jnp.asarray(V).at[0].set(jnp.nan)[None], jnp.eye(3), jnp.asarray(V)
+    crooked = K.at[0, 1].set(0.5)
+    assert np.allclose(jax.jit(lambda x: kernels.gaussian(x, good))(good), 1.0)
+    assert np.isfinite(jax.jit(lambda noise: models.gp.log_evidence(K, y, noise))(0.1))
+    with pytest.raises(ValueError, match="Y has 1 NaN"):
+        jax.jit(lambda x: kernels.gaussian(x, bad))(good)
+    with pytest.raises(ValueError, match="K is not symmetric"):
+        jax.jit(lambda noise: models.gp.log_evidence(crooked, y, noise))(0.1)
 
 
 def test_traced_keys_of_walks():

@@ -38,6 +38,7 @@ from rfcore.evidence.ledger import Ledger
 from rfcore.evidence.rates import error_rates
 from rfcore.evidence.repeats import in_batches
 from rfcore.evidence.statistics import bound, order, slope
+from rfcore.evidence.tails import tail_index
 from rfcore.evidence.timing import Clock, timed
 from rfcore.evidence.verdicts import Decision, Verdict, erratum, not_run, scaled
 
@@ -64,6 +65,7 @@ __all__ = [
     "scaled",
     "scorecard",
     "slope",
+    "tail_index",
     "timed",
     "unbiased",
     "value",

@@ -389,9 +389,13 @@ ROWS = {
     "theory.printed_graphs.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
-    "theory.walk_feature_moments": {"g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count)},
+    "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
+    "theory.walk_feature_moments": {
+        "g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count), "coupling": ("reversal", choice)
+    },
     "theory.walk_gram_mse": {
-        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count)
+        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
+        "coupling": ("reversal", choice),
     },
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {

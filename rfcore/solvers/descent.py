@@ -54,6 +54,19 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
         If a loss or a parameter is not finite.
     ValueError
         If n_steps < 1, the loss is no function, the optimiser none, or a parameter no real number.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 3.4, learns modulations so; the steps are optax's (Kingma and Ba, 2015, by
+    default).
+
+    Examples
+    --------
+    >>> import optax
+    >>> from rfcore.solvers import descent
+    >>> learned = descent.learn(lambda x: (x - 3.0) ** 2, 1.0, n_steps=20, optimiser=optax.sgd(0.25))
+    >>> round(float(learned.f), 3), round(float(learned.losses[0]), 3)
+    (3.0, 4.0)
     """
     n_steps = checks.count(n_steps, "n_steps")
     checks.function(loss, "loss", "lambda f, *data: ...")

@@ -37,6 +37,13 @@ def orthogonal_conformity(v, d, n_terms=800):
     Notes
     -----
     Simplex Random Features, Theorem 4.3. :func:`rfcore.theory.log_conformity` is the same number in logarithms.
+
+    Examples
+    --------
+    >>> import math
+    >>> from rfcore import theory
+    >>> math.isclose(theory.printed.orthogonal_conformity(1.0, 3), math.exp(theory.log_conformity(1.0, 3, "orthogonal")), rel_tol=1e-5)
+    True
     """
     v, d, n_terms = checks.real(v, "v", least=0), checks.count(d, "d"), checks.count(n_terms, "n_terms")
     if v > 15:
@@ -75,6 +82,13 @@ def simplex_conformity(v, d, n_terms=200):
     Notes
     -----
     Simplex Random Features, Theorem 4.3, Eq. 24.
+
+    Examples
+    --------
+    >>> import math
+    >>> from rfcore import theory
+    >>> math.isclose(theory.printed.simplex_conformity(1.0, 3), math.exp(theory.log_conformity(1.0, 3, "simplex")), rel_tol=1e-5)
+    True
     """
     v, d, n_terms = checks.real(v, "v", least=0), checks.count(d, "d", least=2), checks.count(n_terms, "n_terms")
     k, p = np.arange(n_terms)[:, None], np.arange(n_terms)[None, :]
@@ -151,6 +165,14 @@ def positive_gap(x, y, m):
     Notes
     -----
     Simplex Random Features, Corollary 4.4, Eq. 25; compare Eq. 69.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> x, y = jnp.array([0.5, 0.0, 0.2]), jnp.array([0.1, 0.4, 0.0])
+    >>> bool(theory.printed.positive_gap(x, y, 3) < 0 < theory.positive_gap(x, y, 3))
+    True
     """
     x, y = pair(x, y)
     m, d = checks.count(m, "m"), x.shape[0]
@@ -188,6 +210,14 @@ def pair_density(w, d):
     Notes
     -----
     Simplex Random Features, Lemma 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import theory
+    >>> w = np.linspace(0.01, 12, 1000)
+    >>> round(float(np.trapezoid(theory.printed.pair_density(w, 3), w)), 4)
+    1.0
     """
     w, d = _lengths(w), checks.count(d, "d")
     return np.exp((d - 1) * np.log(w) - w**2 / 4 - (d - 1) * np.log(2) - gammaln(d / 2))
@@ -226,6 +256,14 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
     Notes
     -----
     Simplex Random Features, Appendix A.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import theory
+    >>> w = np.linspace(0.01, 12, 1000)
+    >>> round(float(np.trapezoid(theory.printed.pair_density_at_angle(w, 3, -0.5), w)), 2)  # a density would have 1
+    0.55
     """
     w, d = _lengths(w), checks.count(d, "d")
     cosine, n_nodes = checks.real(cosine, "cosine", above=-1), checks.count(n_nodes, "n_nodes")
@@ -271,6 +309,14 @@ def fourier_gap(x, y, m, n_terms=200):
     Notes
     -----
     Simplex Random Features, Theorem 4.5.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> x, y = jnp.array([0.5, 0.0, 0.2]), jnp.array([0.1, 0.4, 0.0])
+    >>> bool(jnp.allclose(theory.printed.fourier_gap(x, y, 3), theory.fourier_gap(x, y, 3), rtol=1e-4))
+    True
     """
     x, y = pair(x, y)
     m, d, n_terms = checks.count(m, "m"), x.shape[0], checks.count(n_terms, "n_terms")
@@ -312,6 +358,13 @@ def fourier_mse_ratio(z, d, m):
     Notes
     -----
     Simplex Random Features, Appendix A.9.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> right, wrong = theory.fourier_mse_ratio(1.0, 3, 3, "orthogonal"), theory.printed.fourier_mse_ratio(1.0, 3, 3)
+    >>> bool(right < wrong < 1)  # the gain looks smaller than it is
+    True
     """
     square = radius(z, "z") ** 2
     return 1 + (right_fourier_mse_ratio(z, d, m, "orthogonal") - 1) * jnp.tanh(square / 2) ** 2

@@ -72,6 +72,12 @@ def alpha_p_step(k, alpha, p):
     Notes
     -----
     Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed_graphs
+    >>> [printed_graphs.alpha_p_step(k, 2, 2) for k in range(4)]
+    [1, 2.0, 1.0, 0.0]
     """
     k, p = checks.count(k, "k", least=0), checks.count(p, "p")
     checks.real(alpha, "alpha", above=1)
@@ -103,6 +109,13 @@ def alpha_diffusion(k, sigma):
     Notes
     -----
     Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from rfcore.theory import printed_graphs
+    >>> printed_graphs.alpha_diffusion(3, Fraction(1))
+    Fraction(1, 48)
     """
     k = checks.count(k, "k", least=0)
     checks.real(sigma, "sigma", above=0)
@@ -134,6 +147,13 @@ def alpha_inverse_cosine(k, base=pi / 4):
     Notes
     -----
     Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from rfcore.theory import printed_graphs
+    >>> [str(printed_graphs.alpha_inverse_cosine(k, Fraction(1))) for k in range(4)]
+    ['1', '1', '-1/2', '-1/6']
     """
     k = checks.count(k, "k", least=0)
     checks.real(base, "base")
@@ -196,6 +216,12 @@ def f_p_step(k, p):
     Notes
     -----
     Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed_graphs
+    >>> [str(printed_graphs.f_p_step(k, 3)) for k in range(4)]
+    ['1', '3/2', '3/8', '-1/16']
     """
     k, p = checks.count(k, "k", least=0), checks.count(p, "p")
     return _binomial(Fraction(p, 2), k)
@@ -224,6 +250,12 @@ def f_diffusion(k):
     Notes
     -----
     Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed_graphs
+    >>> [str(printed_graphs.f_diffusion(k)) for k in range(4)]
+    ['1', '1/2', '1/8', '1/48']
     """
     k = checks.count(k, "k", least=0)
     return Fraction(1, 2**k * factorial(k))
@@ -256,6 +288,13 @@ def f_by_partitions(alpha):
     Notes
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 5.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed_graphs
+    >>> alpha = [1, 1, 1, 1]
+    >>> [str(f) for f in printed_graphs.f_by_partitions(alpha)]
+    ['1', '1/2', '3/8', '5/16']
     """
     _check(alpha)
     f = []
@@ -295,6 +334,14 @@ def f_by_iteration(alpha):
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 6. :func:`rfcore.features.modulation.from_taylor` is the same in
     float64 and for any alpha_0 > 0.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from rfcore.theory import printed_graphs
+    >>> alpha = [Fraction(1)] * 4
+    >>> printed_graphs.f_by_iteration(alpha) == printed_graphs.f_by_partitions(alpha)
+    True
     """
     _check(alpha)
     f = [alpha[0]]
@@ -328,6 +375,12 @@ def batch_size_approximation(n_walkers, p_halt, delta):
     Notes
     -----
     Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.couplings.walk_lengths.batch_size`.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed_graphs
+    >>> round(printed_graphs.batch_size_approximation(1000, 0.1, 0.01), 1)
+    109.3
     """
     n_walkers = checks.count(n_walkers, "n_walkers")
     p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")

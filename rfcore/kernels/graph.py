@@ -234,7 +234,7 @@ def power_series(g, alpha):
 
     Notes
     -----
-    Universal Graph Random Features, Eq. 1.
+    Universal Graph Random Features, Eq. 2.
 
     Examples
     --------

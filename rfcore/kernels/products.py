@@ -134,6 +134,10 @@ def power_series_rows(g, alpha, nodes):
     ValueError
         If alpha is no finite vector, or a node is not in the graph.
 
+    Notes
+    -----
+    Ours; it is the "push" of Andersen, Chung and Lang, 2006, without their threshold.
+
     Examples
     --------
     >>> import networkx, numpy as np

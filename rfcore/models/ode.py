@@ -106,7 +106,7 @@ def solution(g, y, t, shift=0.0):
 
     Notes
     -----
-    Universal Graph Random Features, Eq. 11, integrated for a constant source.
+    Universal Graph Random Features, Eq. 12, integrated for a constant source.
 
     Examples
     --------
@@ -146,7 +146,7 @@ def quadrature(g, y, t, times, shift=0.0):
 
     Notes
     -----
-    Universal Graph Random Features, Eq. 12.
+    Universal Graph Random Features, Eq. 13.
 
     Examples
     --------

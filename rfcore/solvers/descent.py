@@ -86,7 +86,20 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def descend(loss, optimiser, n_steps, f, data):
-    """The compiled loop of :func:`learn`: the last f, and the loss before each step."""
+    """The compiled loop of :func:`learn`: the last f, and the loss before each step.
+
+    Notes
+    -----
+    Ours, on optax.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp, optax
+    >>> from rfcore.solvers import descent
+    >>> last, losses = descent.descend(jnp.square, optax.sgd(0.5), 3, jnp.array(1.0), ())
+    >>> float(last), losses.tolist()
+    (0.0, [1.0, 0.0, 0.0])
+    """
 
     def step(state, _):
         f, memory = state

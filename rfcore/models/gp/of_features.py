@@ -182,6 +182,10 @@ def covariance_operator(phi, noise, seen=None):
     ValueError
         If noise is not above 0, phi is no finite matrix, or a row is not in phi.
 
+    Notes
+    -----
+    Ours; the operator protocol is lineax's (Rader, Lyons and Kidger, 2023).
+
     Examples
     --------
     >>> import jax.numpy as jnp, lineax

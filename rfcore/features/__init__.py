@@ -4,6 +4,7 @@ from rfcore.features import modulation, neural, reduction, reference
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
 from rfcore.features.euclidean import fourier, log_positive, positive
 from rfcore.features.graph import WalkFeatures, walk_features, weigh
+from rfcore.features.graph_estimates import walk_gram, walk_product
 
 __all__ = [
     "DepositFeatures",
@@ -18,5 +19,7 @@ __all__ = [
     "reduction",
     "reference",
     "walk_features",
+    "walk_gram",
+    "walk_product",
     "weigh",
 ]

@@ -7,7 +7,7 @@ are computed in logarithms or as sums without cancellation, so that nothing over
 v from 0 to 30, and all are differentiable in v or in the points.
 
 Results come in the default float dtype: enable x64 for errors below 1e-6. The moments of graph features
-(:func:`walk_feature_moments`, :func:`walk_gram_mse`) are float64 NumPy.
+(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`) are float64 NumPy.
 """
 
 from rfcore.theory import generalisation, printed, printed_graphs

@@ -27,6 +27,10 @@ def independent(key, m, d):
     ValueError
         If m < 0 or d < 1, or the key is no JAX key.
 
+    Notes
+    -----
+    The chi law of the length of a normal vector, as in Simplex Random Features.
+
     Examples
     --------
     >>> import jax

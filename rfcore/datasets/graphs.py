@@ -36,7 +36,7 @@ def graph(name: str, *, fallback: bool = False) -> nx.Graph:
 
     Notes
     -----
-    Self-loops occur in citeseer (52), citeseer_raw (124), eu-core (623) and polblogs (3). They are dropped: the
+    The registry names the origin of each graph. Self-loops occur in citeseer (52), citeseer_raw (124), eu-core (623) and polblogs (3). They are dropped: the
     graphs of the papers have none. No file has an edge twice, and none names a direction.
 
     Examples

@@ -36,7 +36,7 @@ def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
 
     Notes
     -----
-    An entry that never varies must equal the truth to rounding; one that is always zero though the truth is
+    Ours. An entry that never varies must equal the truth to rounding; one that is always zero though the truth is
     not was never sampled, and is "inconclusive".
 
     Examples

@@ -183,7 +183,7 @@ def printed(table):
 
     Notes
     -----
-    Each table has the paper's own numbers, as they were printed.
+    Ours; the numbers are the papers', as they were printed.
 
     Examples
     --------

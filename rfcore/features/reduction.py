@@ -92,7 +92,7 @@ def johnson_lindenstrauss_mse(phi, psi, n_features):
     Notes
     -----
     Given the rows x and y, x R R^T y^T is the mean of n_features products of two normal numbers of variances |x|^2 and
-    |y|^2 and covariance x . y; the variance of one is |x|^2 |y|^2 + (x . y)^2 (Isserlis).
+    |y|^2 and covariance x . y; the variance of one is |x|^2 |y|^2 + (x . y)^2 (Isserlis, 1918).
 
     Examples
     --------

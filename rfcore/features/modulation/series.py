@@ -238,6 +238,10 @@ def tilted(f, g):
     ValueError
         If f or g is not finite, or g(0) is not 0.
 
+    Notes
+    -----
+    Ours; Universal Graph Random Features, Eq. 4, is solved by every pair f e^g, f e^-g.
+
     Examples
     --------
     >>> import numpy as np

@@ -40,10 +40,8 @@ def keys(value, name="keys"):
 
 
 def graph(value, name="g"):
-    """``value``, if it is a :class:`rfcore.graphs.Graph`."""
-    from rfcore.graphs import Graph  # which needs these checks itself
-
-    if isinstance(value, Graph):
+    """``value``, if it has what a :class:`rfcore.graphs.Graph` has and no matrix, network or mesh does."""
+    if hasattr(value, "neighbour_counts") and hasattr(value, "is_normalised"):
         return value
     maker = "from_networkx" if hasattr(value, "nodes") else "from_mesh" if hasattr(value, "faces") else "from_scipy"
     got = f"{name} is of type {type(value).__module__.split('.')[0]} {type(value).__name__}"

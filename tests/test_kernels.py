@@ -146,7 +146,7 @@ def test_chebyshev_product_takes_an_eigenvector_at_the_edge_of_the_spectrum():
 
 
 def test_spectrum_rebuilds_the_weights():
-    eigenvalues, vectors = kernels.graph.spectrum(G)
+    eigenvalues, vectors = kernels.spectrum(G)
     assert np.all(np.diff(eigenvalues) >= 0)
     assert np.allclose(vectors.T @ vectors, np.eye(8), rtol=0, atol=rounding(100))
     assert np.allclose(vectors * eigenvalues @ vectors.T, G.to_scipy().toarray(), rtol=0, atol=rounding(100, eigenvalues))

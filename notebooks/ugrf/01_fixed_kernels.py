@@ -51,7 +51,7 @@ from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.couplings import walk_lengths
-from rfcore.features import loop, modulation, reduction
+from rfcore.features import modulation, reduction, reference
 from rfcore.graphs import Graph
 
 plotting.use_style()
@@ -971,7 +971,7 @@ plt.show()
 # %%
 delta = 0.1
 ensembles = [(m, p) for m in (1, 16, 16 * karate.n_nodes) for p in (0.1, 0.5)]
-batch = {(m, p): modulation.batch_size(m, p, delta) for m, p in ensembles}
+batch = {(m, p): walk_lengths.batch_size(m, p, delta) for m, p in ensembles}
 shorter = np.stack(
     [
         walk_lengths.draw(jax.random.key(60 + i), SIZES["n_batches"], m, p).values.max(
@@ -1005,7 +1005,7 @@ def least_batch(m, p, delta):
 
 cases = list(itertools.product([10**i for i in range(9)], (0.1, 0.5), (0.1, 0.01)))
 searched = np.array([least_batch(*case) for case in cases])
-formula = np.array([modulation.batch_size(*case) for case in cases])
+formula = np.array([walk_lengths.batch_size(*case) for case in cases])
 ledger.decide(
     "ugrf/eq-18/exact",
     evidence.bound(np.abs(formula - searched), 0, exact=True),
@@ -1026,7 +1026,7 @@ for (m, p), b in batch.items():
         f"m = {m:3}, p = {p}: b = {b:3}, walks all shorter with probability {(1 - (1 - p) ** b) ** m:.3f}"
     )
 print(
-    f"16 walks from each of a million nodes, p = 0.1: b = {modulation.batch_size(16 * 10**6, 0.1, delta)}"
+    f"16 walks from each of a million nodes, p = 0.1: b = {walk_lengths.batch_size(16 * 10**6, 0.1, delta)}"
 )
 
 # %% [markdown]
@@ -1172,12 +1172,12 @@ print(
 # (ugrf-alg-1)=
 # ## Algorithm 1, line by line
 #
-# As printed it is a loop over walkers and steps: {py:mod}`rfcore.features.loop`, in plain Python, on lists. One line differs: the
+# As printed it is a loop over walkers and steps: {py:mod}`rfcore.features.reference`, in plain Python, on lists. One line differs: the
 # paper hops first and halts afterwards, which throws the last hop away (and has nowhere to go from an isolated node); we halt
 # first.
 
 # %%
-body = inspect.getsource(loop.walk_features).split('"""')[2].strip("\n")
+body = inspect.getsource(reference.walk_features).split('"""')[2].strip("\n")
 display(Markdown(f"```python\n{body}\n```"))
 
 # %% [markdown]
@@ -1194,10 +1194,10 @@ wheel = np.triu(
 )
 wheel = Graph.from_scipy(wheel + wheel.T).normalised()
 looped = np.zeros((n_loops, wheel.n_nodes, wheel.n_nodes))
-lists = loop.as_lists(wheel)
+lists = reference.as_lists(wheel)
 for repeat in tqdm(range(n_loops), desc="loops", leave=False):
     for start, row in enumerate(
-        loop.walk_features(rng, lists, f, 4, 0.2, range(wheel.n_nodes))
+        reference.walk_features(rng, lists, f, 4, 0.2, range(wheel.n_nodes))
     ):
         looped[repeat, start, list(row)] = list(row.values())
 engine = repeated_features(71, wheel, f, n_loops, n_walks=4, p_halt=0.2)
@@ -1249,7 +1249,7 @@ def two_rings(n, seed):
 
 
 rings = {n: two_rings(n, seed=72) for n in SIZES["sizes"]}
-ring_lists = {n: loop.as_lists(g) for n, g in rings.items()}
+ring_lists = {n: reference.as_lists(g) for n, g in rings.items()}
 per_node = np.empty((SIZES["n_timings"], 2, len(rings)))
 f, rng = modulation.diffusion(1.0), random.Random(73)
 with evidence.Clock() as clock, ThreadPoolExecutor(1) as one_core:
@@ -1257,7 +1257,7 @@ with evidence.Clock() as clock, ThreadPoolExecutor(1) as one_core:
         for column, (n, g) in enumerate(rings.items()):
             chosen = [rng.randrange(n) for _ in range(200)]
             began = time.process_time()
-            loop.walk_features(rng, ring_lists[n], f, 4, 0.1, chosen)
+            reference.walk_features(rng, ring_lists[n], f, 4, 0.1, chosen)
             middle = time.process_time()
             features.walk_features(
                 jax.random.key(turn), g, f, 4, 0.1, executor=one_core
@@ -1272,7 +1272,7 @@ ledger.decide("ugrf/alg-1/cost-per-feature", evidence.timed(cost, profile, clock
 # %% tags=["hide-input"]
 for n in rings:
     entries = np.mean(
-        list(map(len, loop.walk_features(rng, ring_lists[n], f, 4, 0.1, range(1000))))
+        list(map(len, reference.walk_features(rng, ring_lists[n], f, 4, 0.1, range(1000))))
     )
     loop_time, engine_time = 1e6 * per_node[:, :, list(rings).index(n)].mean(axis=0)
     print(
@@ -1302,13 +1302,13 @@ plt.show()
 
 # %%
 cora = Graph.from_networkx(datasets.graph("cora", fallback=True)).normalised()
-cora_lists = loop.as_lists(cora)
+cora_lists = reference.as_lists(cora)
 seconds = {"loop": [], "engine": []}
 with evidence.Clock() as clock:
     for turn in tqdm(range(max(SIZES["n_timings"] // 3, 2)), desc="turns", leave=False):
         rng = random.Random(turn)
         began = time.perf_counter()
-        rows = loop.walk_features(rng, cora_lists, f, 16, 0.1, range(cora.n_nodes))
+        rows = reference.walk_features(rng, cora_lists, f, 16, 0.1, range(cora.n_nodes))
         middle = time.perf_counter()
         features.walk_features(jax.random.key(turn), cora, f, 16, 0.1)
         seconds["loop"].append(middle - began)

@@ -56,7 +56,7 @@ from tqdm import tqdm
 from rfcore import evidence, features, kernels, plotting, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
-from rfcore.features.walks import modulation_table
+from rfcore.features.graph import modulation_table
 from rfcore.graphs import Graph
 
 plotting.use_style()

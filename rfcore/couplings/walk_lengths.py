@@ -213,3 +213,39 @@ def longest(p_halt):
     Nothing is truncated; the law of the lengths is geometric up to the resolution of float64 uniforms.
     """
     return int(53 * np.log(2) / -np.log1p(-p_halt)) + 1
+
+
+def batch_size(n_walkers, p_halt, delta):
+    """How many values of f suffice: all of n_walkers walks are shorter than b with probability 1 - delta.
+
+    ::
+
+        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt)
+
+    Walks here are never cut: f is computed to the greatest length that was drawn, at most :func:`longest`. This is what
+    it takes with high probability.
+
+    Parameters
+    ----------
+    n_walkers : int
+    p_halt, delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    int
+        The smallest such b.
+
+    Raises
+    ------
+    ValueError
+        If n_walkers < 1, or p_halt or delta is outside (0, 1).
+
+    Notes
+    -----
+    Universal Graph Random Features, Eqs 17 and 18.
+    """
+    n_walkers = checks.count(n_walkers, "n_walkers")
+    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
+    one_is_longer = -np.expm1(np.log1p(-delta) / n_walkers)
+    return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))

@@ -8,10 +8,12 @@ from rfcore.kernels.euclidean import gaussian, softmax
 from rfcore.kernels.graph import (
     diffusion,
     exponential,
+    function_of_weights,
     inverse_cosine,
     p_step,
     power_series,
     regularised_laplacian,
+    spectrum,
 )
 from rfcore.kernels.products import chebyshev_product, exponential_product
 
@@ -20,10 +22,12 @@ __all__ = [
     "diffusion",
     "exponential",
     "exponential_product",
+    "function_of_weights",
     "gaussian",
     "inverse_cosine",
     "p_step",
     "power_series",
     "regularised_laplacian",
     "softmax",
+    "spectrum",
 ]

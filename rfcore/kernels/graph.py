@@ -187,7 +187,37 @@ def _function_of_laplacian(g, function):
 
 
 def function_of_weights(g, function):
-    """``function`` of the eigenvalues of W in place of the eigenvalues, for an undirected graph."""
+    """Any function of the weights as they are.
+
+    ::
+
+        K = sum_i function(lambda_i) v_i v_i^T,   W = sum_i lambda_i v_i v_i^T
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected.
+    function : function of a float array
+        Of the eigenvalues of W; those of L are 1 minus those of ``g.normalised()``.
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, or the kernel overflows.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())
+    >>> bool(np.allclose(kernels.function_of_weights(g, np.exp), kernels.exponential(g, 1.0)))
+    True
+    """
+    checks.function(function, "function", "lambda x: np.exp(x - 1)")
     eigenvalues, vectors = spectrum(g)
     with np.errstate(over="ignore", invalid="ignore"):
         return finite((vectors * function(eigenvalues)) @ vectors.T)
@@ -201,7 +231,31 @@ def finite(result):
 
 
 def spectrum(g):
-    """Eigenvalues of W in increasing order, and eigenvectors as columns, for an undirected graph."""
+    """Eigenvalues of the weights in increasing order, and eigenvectors as columns.
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected.
+
+    Returns
+    -------
+    (float64 array, float64 array), shapes (N,) and (N, N)
+        Read-only; those of the last graph are kept.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> eigenvalues, vectors = kernels.spectrum(graphs.Graph.from_networkx(networkx.path_graph(2)))
+    >>> eigenvalues.tolist()
+    [-1.0, 1.0]
+    """
     if not checks.graph(g).is_symmetric:
         raise ValueError("g is directed; these kernels need undirected graphs, such as those of (W + W.T) / 2")
     return _eigenpairs(g)

@@ -21,7 +21,7 @@ from timing import interleaved
 
 from rfcore import datasets, features, graphs, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import loop
+from rfcore.features import reference
 
 N_WALKS, LOOP_NODES = 16, 2500
 DRAWS = 5  # on a small graph a draw has a longest walk of its own, and with it a time
@@ -32,7 +32,7 @@ NUMPY_GOAL = 1.0  # times plain NumPy, everywhere
 
 def looped(seed, g, f, n_walks, p_halt, nodes):
     """Algorithm 1 as printed."""
-    rows = loop.walk_features(random.Random(seed), loop.as_lists(g), f, n_walks, p_halt, nodes)
+    rows = reference.walk_features(random.Random(seed), reference.as_lists(g), f, n_walks, p_halt, nodes)
     return np.array(rows)  # one object, or the clock would wait for JAX to look into every dictionary
 
 

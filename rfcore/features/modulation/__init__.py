@@ -15,7 +15,6 @@ walks. Learned modulations are in :mod:`rfcore.features.neural`.
 
 from rfcore.features.modulation.closed_forms import diffusion, exponential, p_step, regularised_laplacian
 from rfcore.features.modulation.series import (
-    batch_size,
     deconvolve,
     from_taylor,
     from_values,
@@ -25,7 +24,6 @@ from rfcore.features.modulation.series import (
 )
 
 __all__ = [
-    "batch_size",
     "deconvolve",
     "diffusion",
     "exponential",

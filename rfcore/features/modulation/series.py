@@ -194,42 +194,6 @@ def to_taylor(f1, f2=None, n_terms=50):
     return np.convolve(first, second)[:n_terms]
 
 
-def batch_size(n_walkers, p_halt, delta):
-    """How many values of f suffice: all of n_walkers walks are shorter than b with probability 1 - delta.
-
-    ::
-
-        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt)
-
-    Walks here are never cut: f is computed to the greatest length that can be drawn
-    (:func:`rfcore.couplings.walk_lengths.longest`). This is what it takes with high probability.
-
-    Parameters
-    ----------
-    n_walkers : int
-    p_halt, delta : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    int
-        The smallest such b.
-
-    Raises
-    ------
-    ValueError
-        If n_walkers < 1, or p_halt or delta is outside (0, 1).
-
-    Notes
-    -----
-    Universal Graph Random Features, Eqs 17 and 18.
-    """
-    n_walkers = checks.count(n_walkers, "n_walkers")
-    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
-    one_is_longer = -np.expm1(np.log1p(-delta) / n_walkers)
-    return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))
-
-
 class _Tabulated:
     """Modulation f(k) = table(n)[k], where table(n) computes the first n values; the longest so far is kept."""
 

@@ -17,7 +17,7 @@ import pytest
 import scipy.sparse as sp
 import trimesh
 
-from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, solvers, theory, walks
+from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, random_graphs, solvers, theory, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
@@ -534,6 +534,8 @@ ROWS = {
         "table": (TABLE, other_type), "seed": (1, count_from_0), "test_fraction": (0.4, lambda good: [*real(good), 0, 1, -1.0])
     },
     "datasets.traffic": DATA,
+    "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
+    "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
@@ -602,7 +604,7 @@ def public_names():
                         if not method.startswith("_") and (inspect.isfunction(body) or isinstance(body, classmethod)):
                             found[f"{dotted}.{method}"] = getattr(value, method)
 
-    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks, evidence, datasets):
+    for module in (couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets):
         visit(module.__name__.removeprefix("rfcore."), module)
     return found
 

@@ -49,7 +49,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting, theory
+from rfcore import datasets, evidence, features, kernels, plotting, random_graphs, theory
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, reduction, reference
 from rfcore.graphs import Graph
@@ -165,12 +165,11 @@ real = {
     for name in ("karate", "dolphins", "football", "eurosis")
 }
 graphs = {
-    "Erdős–Rényi, N = 20": nx.gnp_random_graph(20, 0.2, seed=1),
-    "Erdős–Rényi, N = 100": nx.gnp_random_graph(100, 0.04, seed=2),
-    "binary tree, N = 127": nx.balanced_tree(2, 6),
-    "4-regular, N = 100": nx.random_regular_graph(4, 100, seed=3),
-} | {f"{name}, N = {len(G)}": G for name, G in real.items()}
-graphs = {name: Graph.from_networkx(G) for name, G in graphs.items()}
+    "Erdős–Rényi, N = 20": random_graphs.erdos_renyi(jax.random.key(1), 20, 0.2),
+    "Erdős–Rényi, N = 100": random_graphs.erdos_renyi(jax.random.key(2), 100, 0.04),
+    "binary tree, N = 127": Graph.from_networkx(nx.balanced_tree(2, 6)),
+    "4-regular, N = 100": random_graphs.regular(jax.random.key(3), 100, 4),
+} | {f"{name}, N = {len(G)}": Graph.from_networkx(G) for name, G in real.items()}
 needs = {"requires": list(real), "fallbacks": datasets.fallbacks()}
 
 rng = np.random.default_rng(80)
@@ -890,7 +889,7 @@ def hessian(graph, name, sigma, step=1e-3):
 four = {
     "Erdős–Rényi, N = 20": graphs["Erdős–Rényi, N = 20"],
     "binary tree, N = 31": Graph.from_networkx(nx.balanced_tree(2, 4)),
-    "4-regular, N = 30": Graph.from_networkx(nx.random_regular_graph(4, 30, seed=4)),
+    "4-regular, N = 30": random_graphs.regular(jax.random.key(4), 30, 4),
     "karate": karate,
 }
 smallest = {

@@ -17,7 +17,19 @@ import pytest
 import scipy.sparse as sp
 import trimesh
 
-from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, random_graphs, solvers, theory, walks
+from rfcore import (
+    couplings,
+    datasets,
+    evidence,
+    features,
+    graphs,
+    kernels,
+    models,
+    random_graphs,
+    solvers,
+    theory,
+    walks,
+)
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph

@@ -378,18 +378,18 @@ ROWS = {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
-    "theory.printed_graphs.alpha_regularised_laplacian": {
+    "theory.printed.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
     },
-    "theory.printed_graphs.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
-    "theory.printed_graphs.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
-    "theory.printed_graphs.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
-    "theory.printed_graphs.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
-    "theory.printed_graphs.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
-    "theory.printed_graphs.f_diffusion": {"k": (2, count_from_0)},
-    "theory.printed_graphs.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed_graphs.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed_graphs.batch_size_approximation": {
+    "theory.printed.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
+    "theory.printed.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
+    "theory.printed.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
+    "theory.printed.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
+    "theory.printed.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
+    "theory.printed.f_diffusion": {"k": (2, count_from_0)},
+    "theory.printed.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "theory.walk_feature_moments": {"g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count)},

@@ -98,12 +98,12 @@ ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
 #
 # All are functions of the normalised Laplacian $L = I - W$. The paper takes the regularisers $\sigma = 0.25$ and
 # $\alpha = 20$; it does not say which $d$ and $p$. The figures below take $d = p = 2$. First the coefficients, as
-# printed ({py:mod}`rfcore.theory.printed_graphs`) and for $d = 1, 2, 3, 5$ and $p = 1, 2, 3$: do they rebuild the
+# printed ({py:mod}`rfcore.theory.printed`) and for $d = 1, 2, 3, 5$ and $p = 1, 2, 3$: do they rebuild the
 # kernels that {py:mod}`rfcore.kernels` computes by eigendecomposition?
 
 # %%
 sigma, alpha = 0.25, 20.0
-pg = theory.printed_graphs
+pg = theory.printed
 REGULARISED = {f"{d}-regularised Laplacian": d for d in (1, 2, 3, 5)}
 RANDOM_WALK = {f"{p}-step random walk": p for p in (1, 2, 3)}
 

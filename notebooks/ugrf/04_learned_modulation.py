@@ -317,9 +317,9 @@ def over_draws(name, seed, reading, n_graphs, n_repeats):
     return found.mean(), standard_error(found.mean(axis=1)), between
 
 
-random_graphs = ("erdos_renyi_small", "erdos_renyi_large")
+random_kinds = ("erdos_renyi_small", "erdos_renyi_large")
 graph_spread = np.zeros(len(names))
-for j, name in enumerate(random_graphs):
+for j, name in enumerate(random_kinds):
     graph_spread[names.index(name)] = over_draws(name, 20_000 + 1000 * j, reading(flat, beta), *SIZES["spread"])[2]
 rounding = 0.0001 / 2
 paper, paper_bar = printed["unbiased"][:, 0], np.hypot(printed["unbiased"][:, 1], graph_spread)
@@ -350,7 +350,7 @@ best, best_bar = fitted(stated)
 compared, bars = np.array(compared), np.array(bars)
 
 # %% tags=["hide-input"]
-print("spread between draws: " + ", ".join(f"{name} {graph_spread[names.index(name)]:.5f}" for name in random_graphs))
+print("spread between draws: " + ", ".join(f"{name} {graph_spread[names.index(name)]:.5f}" for name in random_kinds))
 print(f"sigma that fits the seven best: {fine[best]:.3f} ± {best_bar:.3f}; there, in order of the errors")
 for place in np.argsort(paper[stated]):
     j, apart = stated[place], (compared[place] - paper[stated[place]]) / np.hypot(bars[place], paper_bar[stated[place]])

@@ -332,6 +332,7 @@ ROWS = {
     "features.modulation.lazy": {},
     "features.modulation.p_step": {"alpha": (2.0, positive), "p": (2, count)},
     "features.modulation.regularised_laplacian": {"sigma": (1.0, positive), "d": (2, positive)},
+    "features.modulation.tilted": {"f": (F, modulating), "g": ([0.0, 0.5], vector)},
     "features.modulation.to_taylor": {
         "f1": (F, modulating), "f2": (F, modulating), "n_terms": (5, count)
     },
@@ -340,6 +341,9 @@ ROWS = {
     "features.reduction.johnson_lindenstrauss": {
         "key": (KEY, key), "phi": (IDENTITY, matrix), "n_features": (2, count), "kind": ("sparse", choice),
         "nonzeros": (1, count),
+    },
+    "features.reduction.johnson_lindenstrauss_mse": {
+        "phi": (IDENTITY, matrix), "psi": (IDENTITY, matrix), "n_features": (2, count)
     },
     "features.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, matrix), "n_anchors": (2, count)},
     "kernels.gaussian": {"X": (X, points), "Y": (X, points)},
@@ -350,6 +354,11 @@ ROWS = {
     "kernels.inverse_cosine": {"g": (BARE, graph)},
     "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
     "kernels.function_of_weights": {"g": (BARE, graph), "function": (np.exp, function)},
+    "kernels.power_series_rows": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector), "nodes": ([0, 2], nodes)},
+    "kernels.spectral.diffusion": {"sigma": (1.0, at_least_0)},
+    "kernels.spectral.regularised_laplacian": {"sigma": (1.0, at_least_0), "d": (2, positive)},
+    "kernels.spectral.p_step": {"alpha": (2.0, positive), "p": (2, count)},
+    "kernels.spectral.inverse_cosine": {},
     "kernels.spectrum": {"g": (BARE, graph)},
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
@@ -392,9 +401,13 @@ ROWS = {
     "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
-    "theory.walk_feature_moments": {"g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count)},
+    "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
+    "theory.walk_feature_moments": {
+        "g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count), "coupling": ("reversal", choice)
+    },
     "theory.walk_gram_mse": {
-        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count)
+        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
+        "coupling": ("reversal", choice),
     },
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
@@ -494,6 +507,7 @@ ROWS = {
         "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.cost": {"work": (dict, function)},
     "evidence.decisions": PROFILE,
     "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
@@ -522,6 +536,7 @@ ROWS = {
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
         "resolution": (0.1, positive), "confidence": (0.9, confidence),
     },
+    "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
     "evidence.unbiased": {
         "estimates": (REPEATS, repeated), "truth": (1.5, numbers), "smallest_bias": (1.0, all_positive),
@@ -663,8 +678,19 @@ def test_every_public_name_has_a_row_or_a_reason():
 
 def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
-        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised"}
+        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised", "arguments", "options"}
         assert expected == set(row), name
+
+
+def test_what_a_compiled_function_has_captured_is_checked_like_any_value():
+    good, bad, K, y = jnp.asarray(V)[None], jnp.asarray(V).at[0].set(jnp.nan)[None], jnp.eye(3), jnp.asarray(V)
+    crooked = K.at[0, 1].set(0.5)
+    assert np.allclose(jax.jit(lambda x: kernels.gaussian(x, good))(good), 1.0)
+    assert np.isfinite(jax.jit(lambda noise: models.gp.log_evidence(K, y, noise))(0.1))
+    with pytest.raises(ValueError, match="Y has 1 NaN"):
+        jax.jit(lambda x: kernels.gaussian(x, bad))(good)
+    with pytest.raises(ValueError, match="K is not symmetric"):
+        jax.jit(lambda noise: models.gp.log_evidence(crooked, y, noise))(0.1)
 
 
 def test_traced_keys_of_walks():

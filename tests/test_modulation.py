@@ -237,3 +237,17 @@ def test_p_step_is_differentiable_in_alpha():
 def test_bad_regularisers_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_tilted_modulations_are_pairs_for_the_same_kernel():
+    """exp(log(1 + x)) is 1 + x, and a pair tilted both ways convolves to what f does with itself: sums of 30 terms below 2."""
+    k = np.arange(1, 30)
+    logarithm = np.concatenate([[0.0], (-1.0) ** (k + 1) / k])
+    one_more = modulation.tilted(modulation.lazy(), logarithm)(np.arange(30))
+    assert np.allclose(one_more, np.arange(30) < 2, rtol=0, atol=rounding(1000))
+    f, g = modulation.regularised_laplacian(0.8, 2), np.array([0.0, 0.4, -0.3, 0.1])
+    pair = modulation.tilted(f, g), modulation.tilted(f, -g)
+    assert np.allclose(modulation.to_taylor(*pair, 30), modulation.to_taylor(f, n_terms=30), rtol=0, atol=rounding(1000, 2.0))
+    assert not np.allclose(pair[0](np.arange(9)), f(np.arange(9)))
+    with pytest.raises(ValueError, match=r"g\[0\] = 0.5; give 0"):
+        modulation.tilted(f, [0.5])

@@ -332,7 +332,7 @@ IN_SOURCE = [
     (walks, "first_hops", "take(walkers,", "take(rows,", check_uniforms_choose_the_hops_of_their_walk),
     (walks, "_walk", "order = order[stay]", "order = order[: len(row)]", check_uniforms_choose_the_hops_of_their_walk),
     (walks, "_walk", "here[stay]", "here[: len(row)]", check_what_a_coupling_hop_by_hop_sees),
-    (walk_lengths, "antithetic", "np.add(halts, 1,", "np.add(halts, 0,", check_antithetic_verdict),
+    (walk_lengths, "antithetic", "- halts) + 1", "- halts)", check_antithetic_verdict),
     (walk_lengths, "antithetic", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),

@@ -736,10 +736,10 @@ for name, f in modulations(1.0).items():
     )[::-1]
 n_top = SIZES["n_tail"] // 1000
 largest = tails["inverse_cosine"]
-hill = 1 / np.log(largest[:n_top] / largest[n_top]).mean()
+hill, hill_se = evidence.tail_index(largest, n_top)
 ledger.decide(
     "ugrf/extra-heavy-tail/tail-index",
-    evidence.bound(hill, 2.0, se=hill / np.sqrt(n_top)),
+    evidence.bound(hill, 2.0, se=hill_se),
     **on_karate,
 )
 
@@ -774,7 +774,7 @@ plt.show()
 # %% tags=["hide-input"]
 for name, height in tails.items():
     index = (
-        1 / np.log(height[:n_top] / height[n_top]).mean()
+        evidence.tail_index(height, n_top)[0]
         if height[0] > height[n_top] * (1 + 1e-9)
         else np.inf
     )
@@ -849,23 +849,10 @@ for choice in choices:
 
 
 # %%
-def exponential_of(g, n):
-    """The first n terms of exp(g), g(0) = 0: n e(n) = sum_k k g(k) e(n - k)."""
-    e = np.zeros(n)
-    e[0] = 1
-    for i in range(1, n):
-        reach = np.arange(1, min(i, len(g) - 1) + 1)
-        e[i] = (reach * g[reach]) @ e[i - reach] / i
-    return e
-
-
 def error_of_pair(graph, name, sigma, g, n=30):
     """Expected squared error of the pair at g (16 walks, p = 0.2), counting n steps."""
-    f = shared_out(name, sigma, 0.5)(np.arange(n))
-    pair = [
-        modulation.from_values(np.convolve(f, exponential_of(sign * g, n))[:n])
-        for sign in (-1, 1)
-    ]
+    f = shared_out(name, sigma, 0.5)
+    pair = [modulation.tilted(f, sign * g) for sign in (-1, 1)]
     return theory.walk_gram_mse(graph.normalised(), *pair, 16, 0.2, n)
 
 
@@ -1084,14 +1071,14 @@ for s, of_sigma in enumerate((1.0, 4.0)):
         features.walk_features(jax.random.key(76 + 2 * s + side), graph, f, 16, 0.1)
         for side in (0, 1)
     ]
-    whole = (pair[0].matrix @ pair[1].T).toarray()
+    whole = (pair[0] @ pair[1].T).toarray()
     norm = np.linalg.norm(kernel)
     rank[of_sigma], whole_error[of_sigma] = (
         np.trace(kernel) ** 2 / norm**2,
         np.linalg.norm(whole - kernel) / norm,
     )
-    added = np.prod([np.sum(phi.matrix.data**2) for phi in pair]) + np.sum(whole**2)
-    predicted[of_sigma] = added / np.array(widths) / norm**2
+    added = [reduction.johnson_lindenstrauss_mse(*pair, n) for n in widths]
+    predicted[of_sigma] = np.array(added) / norm**2
     squares[of_sigma], narrow_errors[of_sigma] = np.empty((2, n_draws, 3, len(widths)))
     for draw in tqdm(range(n_draws), desc="widths", leave=False):
         for i, way in enumerate(WAYS.values()):

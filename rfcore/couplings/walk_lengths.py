@@ -158,10 +158,13 @@ def antithetic(rng, n_nodes, n_walks, p_halt):
     # (1 - 2 p_halt)^k is how likely both are to make k hops.
     halts = _quantile(u, 2 * p_halt) if p_halt < 0.5 else np.zeros(u.shape, dtype=np.int32)
     # Longer ones have a probability below 2^-52: as fine as uniforms are.
-    survives = np.minimum(np.add(halts, 1, dtype=np.int64) + _quantile(v, p_halt), longest(p_halt)).astype(np.int32)
+    alone = np.minimum(_quantile(v, p_halt), longest(p_halt) - 1 - halts) + 1
     share = min(0.5, 1 - p_halt)  # how likely each is to survive the other
-    pairs = np.where(which < share, survives, halts), np.where((which >= share) & (which < 2 * share), survives, halts)
-    values = np.stack(pairs, axis=-1).reshape(n_nodes, -1)
+    first, either = which < share, which < 2 * share
+    pairs = np.empty((*u.shape, 2), dtype=np.int32)
+    np.add(halts, alone * first, out=pairs[..., 0])
+    np.add(halts, alone * (either ^ first), out=pairs[..., 1])
+    values = pairs.reshape(n_nodes, -1)
     if n_walks % 2:
         values = np.column_stack([values, _quantile(rng.random(n_nodes), p_halt)])
     return Lengths(values, p_halt)

@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from rfcore import checks
+from rfcore.kernels import spectral
 
 
 def diffusion(g, sigma):
@@ -38,8 +39,7 @@ def diffusion(g, sigma):
     ValueError
         If the graph is directed or cannot be normalised, or sigma < 0.
     """
-    sigma = checks.real(sigma, "sigma", least=0)
-    return _function_of_laplacian(g, lambda eigenvalues: np.exp(-(sigma**2) * eigenvalues / 2))
+    return _normalised(g, spectral.diffusion(sigma))
 
 
 def regularised_laplacian(g, sigma, d):
@@ -67,8 +67,7 @@ def regularised_laplacian(g, sigma, d):
     ValueError
         If the graph is directed or cannot be normalised, sigma < 0 or d <= 0.
     """
-    sigma, d = checks.real(sigma, "sigma", least=0), checks.real(d, "d", above=0)
-    return _function_of_laplacian(g, lambda eigenvalues: (1 + sigma**2 * eigenvalues) ** -d)
+    return _normalised(g, spectral.regularised_laplacian(sigma, d))
 
 
 def p_step(g, alpha, p):
@@ -96,8 +95,7 @@ def p_step(g, alpha, p):
     ValueError
         If the graph is directed or cannot be normalised, alpha < 2 or p < 1.
     """
-    alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
-    return _function_of_laplacian(g, lambda eigenvalues: (alpha - eigenvalues) ** p)
+    return _normalised(g, spectral.p_step(alpha, p))
 
 
 def inverse_cosine(g):
@@ -121,7 +119,7 @@ def inverse_cosine(g):
     ValueError
         If the graph is directed or cannot be normalised.
     """
-    return _function_of_laplacian(g, lambda eigenvalues: np.cos(np.pi * eigenvalues / 4))
+    return _normalised(g, spectral.inverse_cosine())
 
 
 def exponential(g, scale):
@@ -182,8 +180,8 @@ def power_series(g, alpha):
     return function_of_weights(g, np.polynomial.Polynomial(alpha))
 
 
-def _function_of_laplacian(g, function):
-    return function_of_weights(checks.graph(g).normalised(), lambda eigenvalues: function(1 - eigenvalues))
+def _normalised(g, function):
+    return function_of_weights(checks.graph(g).normalised(), function)
 
 
 def function_of_weights(g, function):

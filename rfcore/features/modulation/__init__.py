@@ -20,6 +20,7 @@ from rfcore.features.modulation.series import (
     from_values,
     inverse_cosine,
     lazy,
+    tilted,
     to_taylor,
 )
 
@@ -33,5 +34,6 @@ __all__ = [
     "lazy",
     "p_step",
     "regularised_laplacian",
+    "tilted",
     "to_taylor",
 ]

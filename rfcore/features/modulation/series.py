@@ -162,6 +162,57 @@ def _quotient(alpha, f2, n):
     return f1
 
 
+def tilted(f, g):
+    """A modulation times the exponential of a power series: away from the symmetric pair, the kernel staying as it is.
+
+    ::
+
+        f * e,   e = exp(g):   e(0) = 1,  n e(n) = sum_{k=1}^{n} k g(k) e(n - k)
+
+    As exp(g) exp(-g) = 1, ``tilted(f, g)`` and ``tilted(f, -g)`` estimate the kernel that f does with itself, and every pair
+    for that kernel is one of these, up to a factor that moves from one to the other.
+
+    Parameters
+    ----------
+    f : function of an integer array
+        Modulation.
+    g : array, shape (K,)
+        Power series; g(0) = 0.
+
+    Returns
+    -------
+    function of an integer array; costs O(b K) for lengths up to b, once
+
+    Raises
+    ------
+    ValueError
+        If f or g is not finite, or g(0) is not 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> f, g = modulation.diffusion(1.0), np.array([0.0, 0.3, -0.1])
+    >>> pair = modulation.tilted(f, g), modulation.tilted(f, -g)
+    >>> bool(np.allclose(modulation.to_taylor(*pair), modulation.to_taylor(f)))
+    True
+    """
+    g = np.asarray(checks.vector(g, "g"), dtype=float)
+    if g[0] != 0:
+        raise ValueError(f"g[0] = {g[0]}; give 0, since a factor changes nothing but the kernel's size")
+    checks.modulation(f, 1)
+    return _Tabulated(partial(_tilt, f, g))
+
+
+def _tilt(f, g, n):
+    e = np.zeros(n)
+    e[0] = 1.0
+    for i in range(1, n):
+        reach = np.arange(1, min(i, len(g) - 1) + 1)
+        e[i] = (reach * g[reach]) @ e[i - reach] / i
+    return np.convolve(np.asarray(checks.modulation(f, n), dtype=float), e)[:n]
+
+
 def to_taylor(f1, f2=None, n_terms=50):
     """Taylor coefficients of the kernel that a pair of modulations estimates, learned or not.
 

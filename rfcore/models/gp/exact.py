@@ -181,7 +181,8 @@ def symmetric(K, name):
     if K.shape[0] != K.shape[1]:
         raise ValueError(f"{name} has shape {K.shape}; give a square matrix")
     if not checks.is_traced(K):
-        apart, size = jnp.max(jnp.abs(K - K.T)), jnp.max(jnp.abs(K))
+        with jax.ensure_compile_time_eval():  # a function that is being compiled may have captured K
+            apart, size = float(jnp.max(jnp.abs(K - K.T))), float(jnp.max(jnp.abs(K)))
         if apart > 1e3 * jnp.finfo(K.dtype).eps * size:
             got = f"{name} is not symmetric: an entry has a distance of {apart:.1e} from its mirror image"
             raise ValueError(f"{got}; give a symmetric one, such as phi @ phi.T of one set of features")

@@ -1,0 +1,194 @@
+"""Modulations of graph features as Universal Graph Random Features prints them (Section 2, Appendix A.1).
+
+Plain Python, slow, in exact fractions where the coefficients are such. In the closed forms the powers of Table 1 are
+absorbed into W.
+"""
+
+from fractions import Fraction
+from math import factorial, log
+
+from rfcore import checks
+
+
+def f_regularised_laplacian(k, d):
+    """Modulation of the d-regularised Laplacian, where the powers of Table 1 are absorbed into W.
+
+    ::
+
+        f(k) = (d - 2 + 2k)!! / ((2k)!! (d - 2)!!),  n!! = n (n - 2) (n - 4) ..., and (-1)!! = 0!! = 1
+
+    Parameters
+    ----------
+    k, d : int
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ValueError
+        If k < 0 or d < 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> [str(f_regularised_laplacian(k, 1)) for k in range(4)]
+    ['1', '1/2', '3/8', '5/16']
+    """
+    k, d = checks.count(k, "k", least=0), checks.count(d, "d")
+    return Fraction(_double_factorial(d - 2 + 2 * k), _double_factorial(2 * k) * _double_factorial(d - 2))
+
+
+def f_p_step(k, p):
+    """Modulation of the p-step random walk, where the powers of Table 1 are absorbed into W.
+
+    ::
+
+        f(k) = binomial(p/2, k)
+
+    A Fraction, of whole numbers k >= 0 and p >= 1; else, and for the source, as :func:`f_regularised_laplacian`.
+    """
+    k, p = checks.count(k, "k", least=0), checks.count(p, "p")
+    return _binomial(Fraction(p, 2), k)
+
+
+def f_diffusion(k):
+    """Modulation of the diffusion kernel, where the powers of Table 1 are absorbed into W.
+
+    ::
+
+        f(k) = 1 / (2^k k!)
+
+    A Fraction, of a whole number k >= 0; else, and for the source, as :func:`f_regularised_laplacian`.
+    """
+    k = checks.count(k, "k", least=0)
+    return Fraction(1, 2**k * factorial(k))
+
+
+def f_by_partitions(alpha):
+    """The symmetric modulation, f * f = alpha, by the explicit sum of Eq. 5.
+
+    ::
+
+        f(i) = sum_{n=0}^{i} binomial(1/2, n) sum over k_1 + 2 k_2 + 3 k_3 + ... = i, k_1 + k_2 + ... = n of
+               n! / (k_1! k_2! ...) alpha_1^k_1 alpha_2^k_2 ...
+
+    One term for each partition of i into whole numbers: 77 for i = 12, 190 million for i = 100.
+
+    Parameters
+    ----------
+    alpha : sequence of numbers
+        alpha_0 = 1, alpha_1, ...; exact results for fractions.
+
+    Returns
+    -------
+    list of numbers, as long as alpha; the solution with f(0) = 1
+
+    Raises
+    ------
+    ValueError
+        If alpha is no sequence of finite numbers, or alpha_0 is not 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Theorem 2.2, Eq. 5.
+    """
+    _check(alpha)
+    f = []
+    for i in range(len(alpha)):
+        f.append(0)
+        for parts in _partitions(i, i):
+            n = sum(parts.values())
+            term = _binomial(Fraction(1, 2), n) * factorial(n)
+            for part, times in parts.items():
+                term = term * alpha[part] ** times / factorial(times)
+            f[i] = f[i] + term
+    return f
+
+
+def f_by_iteration(alpha):
+    """The symmetric modulation, f * f = alpha, by the recursion of Eq. 6.
+
+    ::
+
+        f(0) = 1,  f(i + 1) = (alpha_{i+1} - sum_{p=0}^{i-1} f(i - p) f(p + 1)) / (2 f(0))
+
+    Takes, returns and raises what :func:`f_by_partitions` does.
+
+    Notes
+    -----
+    Universal Graph Random Features, Theorem 2.2, Eq. 6. :func:`rfcore.features.modulation.from_taylor` is the same in
+    float64 and for any alpha_0 > 0.
+    """
+    _check(alpha)
+    f = [alpha[0]]
+    for i in range(len(alpha) - 1):
+        f.append((alpha[i + 1] - sum(f[i - p] * f[p + 1] for p in range(i))) / (2 * f[0]))
+    return f
+
+
+def batch_size_approximation(n_walkers, p_halt, delta):
+    """About how many values of f suffice for n_walkers walks with probability 1 - delta: the right side of Eq. 18.
+
+    ::
+
+        (log(delta) - log(n_walkers)) / log(1 - p_halt)
+
+    Parameters
+    ----------
+    n_walkers : int
+    p_halt, delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If n_walkers < 1, or p_halt or delta is outside (0, 1).
+
+    Notes
+    -----
+    Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.couplings.walk_lengths.batch_size`.
+    """
+    n_walkers = checks.count(n_walkers, "n_walkers")
+    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
+    return (log(delta) - log(n_walkers)) / log(1 - p_halt)
+
+
+def _check(alpha):
+    """Coefficients are left as they are, fractions or not."""
+    if isinstance(alpha, str) or not hasattr(alpha, "__len__") or len(alpha) == 0:
+        raise ValueError(f"alpha = {alpha!r}; give coefficients alpha_0 = 1, alpha_1, ...")
+    for i, alpha_i in enumerate(alpha):
+        checks.real(alpha_i, f"alpha[{i}]")
+    if alpha[0] != 1:
+        raise ValueError(f"alpha[0] = {alpha[0]}; give coefficients that are normalised to alpha[0] = 1, as the paper's are")
+
+
+def _double_factorial(n):
+    return n * _double_factorial(n - 2) if n > 0 else 1
+
+
+def _binomial(x, k):
+    """binomial(x, k) of a fraction x."""
+    result = Fraction(1)
+    for j in range(k):
+        result = result * (x - j) / (j + 1)
+    return result
+
+
+def _partitions(total, largest):
+    """All ways to write total as a sum of whole numbers up to largest: {part: how often}."""
+    if total == 0:
+        yield {}
+    elif largest:
+        for times in range(total // largest + 1):
+            for rest in _partitions(total - times * largest, largest - 1):
+                yield rest | {largest: times} if times else rest

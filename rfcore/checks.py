@@ -29,6 +29,16 @@ def key(value, name="key"):
     raise ValueError(f"{name} = {value!r}; give one JAX key, such as jax.random.key(0)")
 
 
+def keys(value, name="keys"):
+    """``value``, if it is an array of at least one JAX key (``jax.random.split(key, n)``)."""
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", ())
+    typed = dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
+    if shape[:1] > (0,) and ((typed and len(shape) == 1) or (dtype == np.uint32 and shape[1:] == (2,))):
+        return value
+    got = f"has shape {shape}" if typed or dtype == np.uint32 else f"= {value!r}"
+    raise ValueError(f"{name} {got}; give an array of JAX keys, such as jax.random.split(jax.random.key(0), 100)")
+
+
 def graph(value, name="g"):
     """``value``, if it is a :class:`rfcore.graphs.Graph`."""
     from rfcore.graphs import Graph  # which needs these checks itself
@@ -154,6 +164,27 @@ def real(value, name, above=None, least=None):
         raise ValueError(f"{name} = {value}; give a number above {above}")
     if least is not None and not value >= least:
         raise ValueError(f"{name} = {value}; give a number of at least {least}")
+    return value
+
+
+def flag(value, name):
+    """``value`` as a bool, if it is one."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} = {value!r}; give True or False")
+    return bool(value)
+
+
+def text(value, name, example):
+    """``value``, if it is a string that says something."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} = {value!r}; give a text, such as {example!r}")
+    return value
+
+
+def instance(value, kind, name, example):
+    """``value``, if it is one of a ``kind`` (a class, or several)."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name} is of type {type(value).__name__}; give {example}")
     return value
 
 

@@ -77,7 +77,8 @@ def simulate(key, g, lengths, nodes=None):
         Usually ``graph.normalised()``. A walk ends early at a node without neighbours.
     lengths : rfcore.couplings.walk_lengths.Lengths
         From :func:`rfcore.couplings.walk_lengths.draw`, shape (n_rows, n_walks). The loads divide by 1 minus its
-        p_halt at each hop.
+        p_halt at each hop. Uniforms u of first hops, where it has them, choose neighbour number
+        ``floor(u * number of neighbours)``; all other hops are independent.
     nodes : int array, shape (n_rows,), optional
         Node at which the walks of each row start; by default row i starts at node i.
 
@@ -88,15 +89,16 @@ def simulate(key, g, lengths, nodes=None):
     Raises
     ------
     ValueError
-        If g is no graph, shapes do not fit, lengths are no Lengths, negative or of no walks, nodes are not in the
-        graph, or p_halt is outside (0, 1).
+        If g is no graph, shapes do not fit, lengths are no Lengths, negative or of no walks, uniforms of hops are
+        outside [0, 1), nodes are not in the graph, or p_halt is outside (0, 1).
     """
     words, nodes = streams.words(key), start_nodes(checks.graph(g), nodes)
-    lengths, p_halt = _checked(lengths, len(nodes))
+    lengths, p_halt, first = _checked(lengths, len(nodes))
     hops, parts = hops_of(g, p_halt), [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
     for chunk, rows in enumerate(streams.chunks(*lengths.shape)):
         rng = streams.generator(words, PURPOSE, chunk)
-        row, node, load, counts = walk(rng, hops, nodes[rows], lengths[rows])
+        uniforms = first_hops(None if first is None else first[rows])
+        row, node, load, counts = walk(rng, hops, nodes[rows], lengths[rows], uniforms=uniforms)
         step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         parts.append([row + np.int32(rows.start), node, step, load])
     row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
@@ -114,7 +116,7 @@ def checked(deposits):
 
 
 def _checked(lengths, n_starts):
-    """Values of lengths as signed whole numbers, and their p_halt."""
+    """Values of lengths as signed whole numbers, their p_halt, and the uniforms of the first hops, if any."""
     if not isinstance(lengths, Lengths):
         got = f"lengths is of type {type(lengths).__name__}"
         raise ValueError(f"{got}; give walk_lengths.draw(...), or walk_lengths.Lengths(values, p_halt) for values of yours")
@@ -126,7 +128,14 @@ def _checked(lengths, n_starts):
         raise ValueError(f"lengths has {len(values)} rows for {n_starts} start nodes; give one row per start")
     if values.size and not (values.min() >= 0 and values.max() < 2**31):
         raise ValueError(f"lengths has values in [{values.min()}, {values.max()}]; give 0 to 2^31 - 1")
-    return values.astype(np.int32, copy=False), p_halt
+    if lengths.hops is None:
+        return values.astype(np.int32, copy=False), p_halt, None
+    hops = np.asarray(checks.numbers(lengths.hops, "lengths.hops"), dtype=float)
+    if hops.ndim != 3 or hops.shape[:2] != values.shape:
+        raise ValueError(f"lengths.hops has shape {hops.shape} for lengths of shape {values.shape}; give (*lengths.shape, n_hops)")
+    if hops.size and not (hops.min() >= 0 and hops.max() < 1):
+        raise ValueError(f"lengths.hops has values in [{hops.min()}, {hops.max()}]; give uniforms of at least 0 and below 1")
+    return values.astype(np.int32, copy=False), p_halt, hops
 
 
 def hops_of(g, p_halt):
@@ -151,22 +160,57 @@ def _tabulated(g, p_halt):
     return Hops(node, edge, not g.neighbour_counts.all())
 
 
-def walk(rng, hops, nodes, lengths, last_step=None):
+def independent(step, walkers, rows, nodes):
+    """Where the uniforms of hops come from, for :func:`walk`.
+
+    Parameters
+    ----------
+    step : int
+        Number of hops so far.
+    walkers : int array
+        Numbers ``row * n_walks + walk`` of the walkers that hop now, those of the longest walks first.
+    rows : int array
+        Their rows.
+    nodes : int array
+        The nodes where they stand. A coupling that acts hop by hop sees by these who meets whom.
+
+    Returns
+    -------
+    float64 array, one uniform for each walker, or None
+        None stands for independent uniforms, for this hop and all that follow.
+    """
+    return None
+
+
+def first_hops(hops):
+    """The same, from uniforms of the first hops of each walk: an array of shape (n_rows, n_walks, n_hops), or None."""
+    if hops is None:
+        return independent
+    by_hop = np.moveaxis(hops, 2, 0).reshape(hops.shape[2], -1)
+
+    def uniforms(step, walkers, rows, nodes):
+        return by_hop[step].take(walkers, mode="clip") if step < len(by_hop) else None
+
+    return uniforms
+
+
+def walk(rng, hops, nodes, lengths, last_step=None, uniforms=independent):
     """One chunk of walks on a NumPy generator, with arguments taken as checked.
 
+    ``uniforms`` says where those of the hops come from: see :func:`independent`.
     Deposits after ``last_step`` are left out; those up to it do not change by that. Returns row, node and load
     of the deposits in the order of the steps, and how many there are of each step. Loads that overflow are a
     ValueError.
     """
     try:
         with np.errstate(over="raise"):
-            return _walk(rng, hops, nodes, lengths, last_step)
+            return _walk(rng, hops, nodes, lengths, last_step, uniforms)
     except FloatingPointError:
         mend = "walk on g.normalised(), or on smaller weights, or give a greater p_halt"
         raise ValueError(f"g has weights under which loads overflow float64; {mend}") from None
 
 
-def _walk(rng, hops, nodes, lengths, last_step):
+def _walk(rng, hops, nodes, lengths, last_step, uniforms):
     n_rows, n_walks = lengths.shape
     ends = -lengths.ravel()
     longest = -int(ends.min(initial=0))
@@ -181,26 +225,36 @@ def _walk(rng, hops, nodes, lengths, last_step):
     size = n_rows + sum(alive)  # what there is without dead ends
     rows, visited, loads = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
     rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
-    rng.random(out=loads[n_rows:])  # the uniform of each hop stands where its load will
 
     row, load = (order // n_walks).astype(np.int32), np.ones(len(order))
-    at = hops.node.take(nodes[row], axis=0)  # its last two columns: first edge and number of neighbours
+    here = nodes[row]
+    at = hops.node.take(here, axis=0)  # its last two columns: first edge and number of neighbours
     counts, start = [n_rows], n_rows
     for step in range(longest):
-        n_alive = alive[step]
-        row, load, at = row[:n_alive], load[:n_alive], at[:n_alive]
+        stay = slice(alive[step])
         if hops.dead_ends:
-            goes_on = at[:, -1] > 0
-            row, load, at, ends = (a[goes_on] for a in (row, load, at, ends[:n_alive]))
+            stay = (at[stay, -1] > 0).nonzero()[0]
+            ends = ends[stay]
             alive[step:] = ends.searchsorted(steps[step:], side="right").tolist()
+        row, load, at = row[stay], load[stay], at[stay]
         new = slice(start, start + len(row))
+        if uniforms is not None:
+            order = order[stay]
+            given = uniforms(step, order, row, here[stay])
+            if given is None:
+                uniforms = None
+                rng.random(out=loads[start:])  # the uniform of each hop stands where its load will
+            else:
+                loads[new] = given
         # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
         edge = loads[new]
         edge *= at[:, -1]
         np.floor(edge, out=edge)
         edge += at[:, -2]
         at = hops.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
-        rows[new], visited[new] = row, at[:, 0]
+        rows[new] = row
+        here = visited[new]
+        here[:] = at[:, 0]
         load = np.multiply(load, at[:, 1], out=edge)
         start = new.stop
         counts.append(len(row))

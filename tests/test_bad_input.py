@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 import trimesh
 
-from rfcore import couplings, features, graphs, kernels, models, solvers, theory, walks
+from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, solvers, theory, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import loop, modulation, neural
 from rfcore.graphs import Graph
@@ -48,11 +48,6 @@ def entries(good):
 
 def array(good):
     return entries(good)
-
-
-def passed_on(good):
-    """Vectors whose product shows a NaN where they had one, as every product does."""
-    return entries(good)[2:]
 
 
 def vector(good):
@@ -162,6 +157,67 @@ def other_type(good):
     return [None, 3, "a", IDENTITY]
 
 
+def flag(good):
+    return [0, "yes", None, [True]]
+
+
+def optional_flag(good):
+    return [bad for bad in flag(good) if bad is not None]
+
+
+def text(good):
+    return ["", " ", None, 3, [good]]
+
+
+def optional_text(good):
+    return [bad for bad in text(good) if bad is not None]
+
+
+def names(good):
+    return ["karate", None, 3, [3]]
+
+
+def keys(good):
+    return [KEY, None, 3, "a", np.zeros((3, 2)), jax.random.split(KEY, 4).reshape(2, 2), jax.random.split(KEY, 0)]
+
+
+def repeated(good):
+    """Repeats down the first axis, two or more."""
+    return [*entries(good), 1.0, np.asarray(good)[:1], []]
+
+
+def numbers(good):
+    return [*entries(good), []]
+
+
+def all_positive(good):
+    return [*numbers(good), -np.asarray(good), 0 * np.asarray(good)]
+
+
+def all_at_least_0(good):
+    return [*numbers(good), -np.asarray(good)]
+
+
+def confidence(good):
+    return [*real(good), 0.1, 1.0]
+
+
+def family(good):
+    return [bad for bad in choice(good) if bad is not None]
+
+
+def verdict(good):
+    return ["fine", None, 3, evidence.Verdict.NOT_YET]
+
+
+def number_or_none(good):
+    return [bad for bad in real(good) if bad is not None]
+
+
+def count_or_none(good):
+    return [bad for bad in count(good) if bad is not None]
+
+
 def other_executor(good):
     return [4, "threads"]
 
@@ -177,8 +233,18 @@ PAIR = {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
+COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 REGRESSION = {"targets": (IDENTITY, points)}
+REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
+UNIT = {"unit": ("times", optional_text)}
+FAILURE = evidence.order(2.0, 1.0, exact=True)
+NOTEBOOK = "simplex/02_gram_matrices"
+LEDGER = evidence.Ledger(NOTEBOOK, "quick")
+ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK)
+PROFILE = {"profile": ("quick", choice)}
+DATA = {"fallback": (True, flag)}
+TABLE = datasets.Regression(X, V, "t", "here")
 
 ROWS = {
     "couplings.compose": {
@@ -203,25 +269,24 @@ ROWS = {
     },
     "couplings.fast.walsh_hadamard": {"x": (X, array)},
     "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
-    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, "coupling": ("iid", choice)},
+    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, **COUPLED},
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
-    "couplings.walk_lengths.named": {"coupling": ("iid", choice)},
+    "couplings.walk_lengths.named": COUPLED,
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
     "features.by_step": {"deposits": (DEPOSITS, other_type)},
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
-        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, "coupling": ("iid", choice),
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
         "nodes": ([0, 2], nodes), "executor": (None, other_executor),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
-    "features.DepositsByStep.toarray": {"self": (STEPS, None), "f": (F, modulating)},
-    "features.DepositsByStep.matvec": {"self": (STEPS, None), "f": (F, modulating), "v": (V, passed_on)},
-    "features.DepositsByStep.rmatvec": {"self": (STEPS, None), "f": (F, modulating), "u": (V, passed_on)},
+    "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
+    "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
     "features.loop.as_lists": {"g": (G, graph)},
     "features.loop.walk_features": {
         "rng": (random.Random(0), None), "lists": (loop.as_lists(G), None), "f": (F, modulating), **WALKS,
@@ -365,17 +430,98 @@ ROWS = {
     "graphs.Graph.normalised": {"self": (BARE, None)},
     "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
     "graphs.Graph.to_scipy": {"self": (BARE, None)},
+    "evidence.Decision": {
+        "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
+        "why": ("", None), "claim": (None, None), **UNIT,
+        **dict.fromkeys(["ours", "se", "paper", "paper_se", "statistic", "limit", "level", "miss"], (0.5, number_or_none)),
+        **dict.fromkeys(["comparisons", "repeats"], (2, count_or_none)),
+    },
+    "evidence.Decision.as_dict": {"self": (FAILURE, None)},
+    "evidence.Clock": {},
+    "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
+    "evidence.Ledger.decide": {
+        "self": (LEDGER, None), "claim": (ENTRY.claims[0].id, choice), "decision": (FAILURE, other_type),
+        "requires": ((), names), "fallbacks": ((), names),
+    },
+    "evidence.Ledger.close": {
+        "self": (LEDGER, None), "seeds": ({}, other_type), "data": ({}, other_type), "fallbacks": ((), names)
+    },
+    "evidence.agree": {
+        "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
+        "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
+        "degrees": (5, lambda good: [bad for bad in all_positive(good) if bad is not None]),
+        "in_direction": (True, optional_flag), **UNIT,
+    },
+    "evidence.bound": {
+        "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
+        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
+    },
+    "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.decisions": PROFILE,
+    "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
+    "evidence.erratum": {
+        "decision": (FAILURE, lambda good: [*other_type(good), evidence.bound(1.0, 2.0, exact=True)]), "why": ("w", text)
+    },
+    "evidence.error_rates": PROFILE,
+    "evidence.headline": PROFILE,
+    "evidence.identity": {
+        "ours": (V, numbers), "exact": (V, numbers), "tolerance": (0.1, positive), "relative": (False, flag), **UNIT
+    },
+    "evidence.in_batches": {
+        "function": (jax.random.normal, function), "keys": (jax.random.split(KEY, 2), keys), "size": (2, count),
+        "description": ("draws", text),
+    },
+    "evidence.not_run": {"why": ("w", text)},
+    "evidence.order": {
+        "better": (REPEATS, lambda good: [*numbers(good), good[:1]]), "worse": (2 * REPEATS, numbers), "confidence": (0.9, confidence),
+        "exact": (False, flag), "robust": (False, flag), **UNIT,
+    },
+    "evidence.printed": {"table": ("simplex_table2", choice)},
+    "evidence.scaled": {"decision": (FAILURE, other_type), "why": ("w", text)},
+    "evidence.scorecard": PROFILE,
+    "evidence.slope": {
+        "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
+        "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
+        "resolution": (0.1, positive), "confidence": (0.9, confidence),
+    },
+    "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
+    "evidence.unbiased": {
+        "estimates": (REPEATS, repeated), "truth": (1.5, numbers), "smallest_bias": (1.0, all_positive),
+        "false_alarm": (0.1, probability), **UNIT,
+    },
+    "evidence.value": {
+        "ours": (1.0, real), "se": (0.1, at_least_0), "paper": (1.1, real), "paper_se": (0.1, at_least_0),
+        "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
+        "resolution": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), **UNIT,
+    },
+    "datasets.classification": {"name": ("wifi", choice), **DATA},
+    "datasets.entries": {"family": ("graphs", family)},
+    "datasets.fallbacks": {},
+    "datasets.find": {"name": ("karate", choice), "family": ("graphs", family)},
+    "datasets.graph": {"name": ("karate", choice), **DATA},
+    "datasets.images": {"name": ("mnist", choice), **DATA},
+    "datasets.mesh": {"name": ("torus", choice), **DATA},
+    "datasets.provenance": {},
+    "datasets.regression": {"name": ("concrete", choice), **DATA},
+    "datasets.sentences": {"part": ("dev", choice), **DATA},
+    "datasets.split": {
+        "table": (TABLE, other_type), "seed": (1, count_from_0), "test_fraction": (0.4, lambda good: [*real(good), 0, 1, -1.0])
+    },
+    "datasets.traffic": DATA,
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
 
-# Good calls that compile for more than half a second; they are made in the tests of their modules.
+# Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex_plus", "couplings.orthogonal_fast",
     "couplings.simplex_fast", "couplings.weight_dependent.balance", "features.neural.random", "solvers.directions.optimised",
     "solvers.directions.weight_independent", "solvers.modulation.learn", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
+    "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
+    "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
 }  # fmt: skip
 
 # Names without a row, and arguments with bad values that are not refused.
@@ -385,15 +531,24 @@ LEFT = {
     **dict.fromkeys(
         [
             "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.loop.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
             "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
+            "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
+            "datasets.Traffic", "datasets.Entry", "datasets.File",
         ],
         RESULTS,
     ),
+    **dict.fromkeys(["datasets.Damaged", "datasets.Unavailable", "datasets.FallbackWarning"], "is raised by the loaders, with a text"),
+    **dict.fromkeys(
+        ["evidence.Verdict", "evidence.Verdict.word", "evidence.Verdict.counted"],
+        "is an enumeration, whose words the scorecard asks for",
+    ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.iid", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
+            "walks.first_hops", "walks.independent",
             "solvers.modulation.descend",
         ],
         INNER,
@@ -422,7 +577,7 @@ def public_names():
                         if not method.startswith("_") and (inspect.isfunction(body) or isinstance(body, classmethod)):
                             found[f"{dotted}.{method}"] = getattr(value, method)
 
-    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks):
+    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks, evidence, datasets):
         visit(module.__name__.removeprefix("rfcore."), module)
     return found
 

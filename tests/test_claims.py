@@ -93,7 +93,7 @@ def test_published_numbers_belong_to_an_entry_and_are_numbers(path):
 
 
 def test_a_table_that_was_not_printed_is_refused():
-    with pytest.raises(ValueError, match=r"table = 'ugrf_table9'; give one of .*ugrf_table2"):
+    with pytest.raises(ValueError, match=r"table = 'ugrf_table9'; choose one of .*ugrf_table2"):
         evidence.printed("ugrf_table9")
 
 

@@ -513,7 +513,7 @@ def test_command_show_tells_origin_citation_and_preprocessing(two_sets, capsys):
     for part in ("Set one", two_sets[0].url, two_sets[0].sha256, "Someone, 1999", "CC0", "none at all"):
         assert part in out
     assert main(["show", "onne"]) == 1
-    assert "Did you mean one" in capsys.readouterr().err
+    assert "give perhaps one" in capsys.readouterr().err
 
 
 def test_module_runs():

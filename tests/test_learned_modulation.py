@@ -40,23 +40,13 @@ def test_steps_weighed_one_by_one_are_the_features(eps):
     """Sums of a few hundred terms: rounding below 1000 eps times the sum of their sizes."""
     stepped, f = deposits(0), modulation.from_values(TABLE)
     phi = features.walk_features(jax.random.key(0), G, f, 16, 0.5)
-    assert stepped.toarray(f).dtype == jnp.zeros(()).dtype
-    sizes = stepped.toarray(modulation.from_values(np.abs(TABLE)))
-    assert np.all(np.abs(stepped.toarray(f) - phi.toarray()) <= 1000 * eps * sizes)
+    assert stepped.with_modulation(f).toarray().dtype == jnp.zeros(()).dtype
+    sizes = stepped.with_modulation(modulation.from_values(np.abs(TABLE))).toarray()
+    assert np.all(np.abs(stepped.with_modulation(f).toarray() - phi.toarray()) <= 1000 * eps * sizes)
     v, V, u = np.arange(20.0), np.arange(40.0).reshape(20, 2), np.cos(np.arange(20.0))
-    assert np.all(np.abs(stepped.matvec(f, v) - phi @ v) <= 1000 * eps * (sizes @ np.abs(v)))
-    assert np.all(np.abs(stepped.matvec(f, V) - phi @ V) <= 1000 * eps * (sizes @ np.abs(V)))
-    assert np.all(np.abs(stepped.rmatvec(f, u) - phi.T @ u) <= 1000 * eps * (sizes.T @ np.abs(u)))
-
-
-def test_products_of_few_rows_have_the_shape_of_the_output(eps):
-    key, nodes = jax.random.key(0), [1, 1, 7]
-    stepped = features.by_step(walks.simulate(key, G, walk_lengths.draw(key, 3, 8, 0.5), nodes=nodes))
-    f, v, u = modulation.from_values(TABLE), np.arange(20.0), np.arange(3.0)
-    dense = np.asarray(stepped.toarray(f))
-    assert dense.shape == stepped.shape == (3, 20)
-    assert np.allclose(stepped.matvec(f, v), dense @ v, rtol=0, atol=1000 * eps * (np.abs(dense) @ v).max())
-    assert np.allclose(stepped.rmatvec(f, u), dense.T @ u, rtol=0, atol=1000 * eps * (np.abs(dense).T @ u).max())
+    assert np.all(np.abs(stepped.with_modulation(f) @ v - phi @ v) <= 1000 * eps * (sizes @ np.abs(v)))
+    assert np.all(np.abs(stepped.with_modulation(f) @ V - phi @ V) <= 1000 * eps * (sizes @ np.abs(V)))
+    assert np.all(np.abs(stepped.with_modulation(f).T @ u - phi.T @ u) <= 1000 * eps * (sizes.T @ np.abs(u)))
 
 
 @pytest.mark.parametrize("wrap", [lambda call: call, jax.jit], ids=["eager", "jit"])
@@ -64,14 +54,14 @@ def test_products_of_few_rows_have_the_shape_of_the_output(eps):
 def test_products_with_vectors_of_another_length_are_refused(wrap, n):
     """JAX clamps indices: 10 or 50 values on 20 nodes would give numbers."""
     stepped, f = deposits(0), modulation.from_values(TABLE)
-    for product, name in ((stepped.matvec, "v"), (stepped.rmatvec, "u")):
-        with pytest.raises(ValueError, match=rf"{name} has shape \({n},\); give 20 rows"):
-            wrap(lambda v, product=product: product(f, v))(np.ones(n))
-        with pytest.raises(ValueError, match=rf"{name} has dtype complex"):
-            wrap(lambda v, product=product: product(f, v))(np.ones(20) * 1j)
+    for phi in (stepped.with_modulation(f), stepped.with_modulation(f).T):
+        with pytest.raises(ValueError, match=rf"what stands right of it \({n},\); give 20 rows"):
+            wrap(lambda v, phi=phi: phi @ v)(np.ones(n))
+        with pytest.raises(ValueError, match="what multiplies phi has dtype complex"):
+            wrap(lambda v, phi=phi: phi @ v)(np.ones(20) * 1j)
     for f, message in ((lambda k: np.ones(n), "f maps"), (lambda k: 1j * k, "f has dtype complex"), (3, "f = 3; give a function")):
         with pytest.raises(ValueError, match=message):
-            wrap(lambda stepped, f=f: stepped.toarray(f))(stepped)
+            wrap(lambda stepped, f=f: stepped.with_modulation(f).toarray())(stepped)
 
 
 def test_entries_are_aggregated():
@@ -88,7 +78,7 @@ def test_gradient_of_the_gram_error_is_the_slope():
         f = modulation.from_values(values)
         return solver.gram_error(f, f, left, right, target)
 
-    phi, psi = (np.asarray(d.toarray(modulation.from_values(TABLE))) for d in (left, right))
+    phi, psi = (np.asarray(d.with_modulation(modulation.from_values(TABLE)).toarray()) for d in (left, right))
     error = np.linalg.norm(phi @ psi.T - target) / np.linalg.norm(target)
     assert float(loss(TABLE)) == pytest.approx(error**2)
     gradient, loss = np.asarray(jax.grad(loss)(jnp.asarray(TABLE))), jax.jit(loss)
@@ -100,7 +90,7 @@ def test_gradient_of_the_gram_error_is_the_slope():
 def test_repeats_stand_one_below_the_other(eps):
     left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
     f1, f2 = modulation.from_values(TABLE), modulation.diffusion(1.0)
-    phi, psi = (np.asarray(d.toarray(f)).reshape(3, 20, 20) for d, f in ((left, f1), (right, f2)))
+    phi, psi = (np.asarray(d.with_modulation(f).toarray()).reshape(3, 20, 20) for d, f in ((left, f1), (right, f2)))
     expected = [np.sum((a @ b.T - target) ** 2) / np.sum(target**2) for a, b in zip(phi, psi, strict=True)]
     assert np.allclose(solver.gram_errors(f1, f2, left, right, target), expected, rtol=1000 * eps)
     assert float(solver.gram_error(f1, f2, left, right, target)) == pytest.approx(np.mean(expected), rel=1000 * eps)
@@ -179,7 +169,8 @@ def test_downstream_loss_of_the_products_alone(eps):
     values, known = rng.normal(size=(20, 3)) + np.array([2.0, 0, 0]), np.arange(20) % 4 > 0
 
     def loss(f, left, right, values, known):
-        sums = interpolation.weighted_sums(lambda v: left.matvec(f, right.rmatvec(f, v)), values, known)
+        phi, psi = left.with_modulation(f), right.with_modulation(f)
+        sums = interpolation.weighted_sums(lambda v: phi @ (psi.T @ v), values, known)
         return interpolation.angular_error(sums[~KNOWN], values[~KNOWN])
 
     data = (deposits(1), deposits(2), values, known)

@@ -18,7 +18,7 @@ import trimesh
 from rfcore import checks, evidence, features, kernels, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.evidence import Verdict
-from rfcore.features import DepositsByStep, modulation, neural, reduction
+from rfcore.features import DepositFeatures, modulation, neural, reduction
 from rfcore.graphs import Graph
 from rfcore.models import generalisation, ode
 from rfcore.solvers import modulation as modulation_solver
@@ -166,9 +166,9 @@ def check_products_of_few_rows():
     key, f = jax.random.key(0), modulation.diffusion(1.0)
     stepped = features.by_step(walks.simulate(key, G, walk_lengths.draw(key, 2, 4, P_HALT), nodes=[1, 2]))
     v = np.arange(5.0)
-    product = stepped.matvec(f, v)
+    product = stepped.with_modulation(f) @ v
     assert product.shape == (2,)
-    assert np.allclose(product, stepped.toarray(f) @ v)
+    assert np.allclose(product, stepped.with_modulation(f).toarray() @ v)
 
 
 def check_normalisation_is_by_the_rows():
@@ -233,7 +233,7 @@ def check_normalised_graphs_stay_as_they_are():
 IN_SOURCE = [
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
-    (DepositsByStep, "_product", "target, n_out)", "target, n_in)", check_products_of_few_rows),
+    (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
     (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),
     (Graph, "from_mesh", "W.data[:] = 1.0", "pass", check_mesh_graphs_have_weights_of_one),
     (generalisation, "rademacher_complexity", "(draws.std(", "2 * (draws.std(", check_standard_error_of_the_complexity),

@@ -162,7 +162,7 @@ def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt):
     # Sums of at most some hundred positive terms, in another order: some hundred eps.
     assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
     stepped = features.by_step(deposits)
-    assert np.allclose(stepped.toarray(f), alone.toarray(), rtol=1e-12, atol=0)
+    assert np.allclose(stepped.with_modulation(f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
 
 
 IN_A_WORKER = "__import__('multiprocessing').parent_process()"
@@ -365,9 +365,8 @@ WAYS_TO_WEIGH = {
     "walk_features": lambda g, f: features.walk_features(jax.random.key(0), g, f, 4, 0.5),
     "with_modulation": lambda g, f: features.walk_features(jax.random.key(0), g, modulation.lazy(), 4, 0.5).with_modulation(f),
     "weigh": lambda g, f: features.weigh(deposits_on(g), f),
-    "toarray": lambda g, f: features.by_step(deposits_on(g)).toarray(f),
-    "matvec": lambda g, f: features.by_step(deposits_on(g)).matvec(f, np.ones(34)),
-    "rmatvec": lambda g, f: features.by_step(deposits_on(g)).rmatvec(f, np.ones(34)),
+    "by_step": lambda g, f: features.by_step(deposits_on(g)).with_modulation(f),
+    "by_step, anew": lambda g, f: features.by_step(deposits_on(g)).with_modulation(modulation.lazy()).with_modulation(f),
     "moments": lambda g, f: theory.walk_feature_moments(g, f, 4, 0.5, 5),
     "mse": lambda g, f: theory.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 5),
     "loop": lambda g, f: loop.walk_features(random.Random(0), loop.as_lists(g), f, 4, 0.5, [0]),
@@ -388,7 +387,7 @@ def test_named_modulations_want_normalised_weights(way):
 def test_jit_and_pickle_keep_what_a_modulation_is_for():
     stepped = features.by_step(deposits_on(KARATE))
     with pytest.raises(ValueError, match="normalised weights"):
-        jax.jit(lambda stepped: stepped.toarray(modulation.diffusion(1.0)))(stepped)
+        jax.jit(lambda stepped: stepped.with_modulation(modulation.diffusion(1.0)).toarray())(stepped)
     for f in NAMED + ANY:
         copy = pickle.loads(pickle.dumps(f))
         assert np.array_equal(copy(np.arange(9)), f(np.arange(9)))
@@ -463,6 +462,8 @@ def test_features_multiply_as_matrices_do():
         (lambda phi: 2 @ phi, "a number is no factor"),
         (lambda phi: phi @ (np.ones(34) * 1j), "complex"),
         (lambda phi: phi @ sp.csr_array(np.eye(34) * 1j), "complex"),
+        (lambda phi: phi.T @ np.ones((2, 34, 1)), r"right of it \(2, 34, 1\)"),
+        (lambda phi: jax.jit(lambda v: phi @ v)(np.ones(34)), r"inside jax.jit, .*give features.by_step\(deposits\)"),
         (lambda phi: phi @ "v", "give an array of real numbers"),
         (lambda phi: phi @ None, "give an array of real numbers"),
     ],

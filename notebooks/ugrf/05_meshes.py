@@ -128,7 +128,8 @@ def deposits_of(seed, repeat, g, n_walks, p_halt):
 
 def prediction_error(f, deposits, values, known, hidden):
     """Mean of 1 - cos at the hidden vertices, differentiable in f; hidden = flatnonzero(~known)."""
-    sums = interpolation.weighted_sums(lambda v: deposits.matvec(f, deposits.rmatvec(f, v)), values, known)
+    phi = deposits.with_modulation(f)
+    sums = interpolation.weighted_sums(lambda v: phi @ (phi.T @ v), values, known)
     return interpolation.angular_error(sums[hidden], values[hidden])
 
 

@@ -1,14 +1,23 @@
-"""Joint laws of the lengths of a node's walks, each geometric: ``P(length >= k) = (1 - p_halt)^k``.
+"""Joint laws of the walks of a node: of their lengths, each geometric, and of their first hops, each uniform.
 
-A coupling here is a function ``(rng, n_nodes, n_walks, p_halt) -> lengths`` of shape (n_nodes, n_walks) on a NumPy
-generator: walks are data, drawn on the host (see :mod:`rfcore.streams`). Nodes are always independent.
+::
+
+    length = floor(log(1 - u_0) / log(1 - p_halt)),   so that P(length >= k) = (1 - p_halt)^k
+    hop t goes to neighbour number floor(u_t * number of neighbours)
+
+A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.couplings.copulas`. A block is a start node, so
+that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length and coordinates
+1, 2, ... those of the first hops. All later hops are independent. Walks are data, drawn on the host from NumPy
+generators (see :mod:`rfcore.streams`).
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from rfcore import checks, streams
+from rfcore.couplings import copulas
 
 PURPOSE = 1
 
@@ -20,10 +29,12 @@ class Lengths(NamedTuple):
     """One row per start and one column per walk, whole numbers of at least 0."""
     p_halt: float
     """Probability of stopping before each hop."""
+    hops: np.ndarray | None = None
+    """Uniforms of the first hops of each walk, shape (n_nodes, n_walks, n_hops); None where all hops are independent."""
 
 
-def draw(key, n_nodes, n_walks, p_halt, coupling="iid"):
-    """Lengths of n_walks walks from each of n_nodes nodes.
+def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
+    """Lengths of n_walks walks from each of n_nodes nodes, and the uniforms of their first hops.
 
     Parameters
     ----------
@@ -32,31 +43,128 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid"):
     n_nodes, n_walks : int
     p_halt : float
         Probability of stopping before each hop, strictly between 0 and 1.
-    coupling : "iid"
-        Joint law of the lengths of one node's walks.
+    coupling : name, int array or function
+        Joint law of the walks of one node: "iid", "reversal", "stratified", "systematic", "sobol" or any other that
+        :func:`rfcore.couplings.copulas.named` knows, or "antithetic", which is :func:`antithetic`, a law of lengths
+        alone. An array is a permutation of the quantile bins of the lengths of pairs of walks, a sigma-coupling; a
+        function is a copula ``(uniform, shape) -> array of that shape``, asked for shape
+        (nodes, n_walks, 1 + n_coupled_hops). Sobol' points are balanced where n_walks is a power of two; other
+        numbers of walks keep their laws, so that nothing is biased, and lose some of the gain.
+    n_coupled_hops : int
+        How many of the first hops are coupled too; two are about as good as many. To couple hops and not lengths,
+        give ``copulas.by_coordinate("iid", "stratified", "stratified")``.
 
     Returns
     -------
     Lengths
-        Its ``values`` are an int32 array of shape (n_nodes, n_walks).
+        Its ``values`` are an int32 array of shape (n_nodes, n_walks), its ``hops`` None if n_coupled_hops is 0, or a
+        float64 array of shape (n_nodes, n_walks, n_coupled_hops).
 
     Raises
     ------
     ValueError
-        If a count is below 1, p_halt outside (0, 1) or below 1.8e-8, the coupling unknown, or the key no JAX key.
+        If a count is below 1, p_halt outside (0, 1) or below 1.8e-8, the coupling unknown or what it draws no uniforms
+        of that shape, hops are to be coupled with "antithetic", or the key no JAX key.
+
+    Notes
+    -----
+    Variance-Reducing Couplings for Random Features, Section 4, for lengths; randomised quasi-Monte Carlo for both.
+
+    Examples
+    --------
+    The second walk of a pair is long where the first is short:
+
+    >>> import jax
+    >>> from rfcore.couplings import walk_lengths
+    >>> lengths = walk_lengths.draw(jax.random.key(0), 4, 2, 0.2, coupling="reversal", n_coupled_hops=2)
+    >>> lengths.values.shape, lengths.hops.shape
+    ((4, 2), (4, 2, 2))
     """
     n_nodes, n_walks = checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
-    p_halt, coupling, words = halting(p_halt), named(coupling), streams.words(key)
-    values = np.concatenate([
-        coupling(streams.generator(words, PURPOSE, chunk), rows.stop - rows.start, n_walks, p_halt)
+    p_halt, law, words = halting(p_halt), named(coupling, n_coupled_hops), streams.words(key)
+    parts = [
+        law(streams.generator(words, PURPOSE, chunk), rows.stop - rows.start, n_walks, p_halt)
         for chunk, rows in enumerate(streams.chunks(n_nodes, n_walks))
-    ])
+    ]
+    hops = None if parts[0].hops is None else np.concatenate([part.hops for part in parts])
+    return Lengths(np.concatenate([part.values for part in parts]), p_halt, hops)
+
+
+def named(coupling, n_coupled_hops=0):
+    """Law of the walks of a node, from what :func:`draw` takes.
+
+    Returns
+    -------
+    function (rng, n_nodes, n_walks, p_halt) -> Lengths
+        On a NumPy generator, for one chunk of nodes; it can be pickled if the coupling can.
+
+    Raises
+    ------
+    ValueError
+        As :func:`draw`.
+    """
+    n_hops = checks.count(n_coupled_hops, "n_coupled_hops", least=0)
+    if isinstance(coupling, str) and coupling == "antithetic":
+        if n_hops:
+            got = f"n_coupled_hops = {n_hops} with coupling = 'antithetic', a law of lengths alone"
+            raise ValueError(f"{got}; give 0, or another coupling")
+        return antithetic
+    return partial(_pushed, copula=copulas.named(coupling), n_hops=n_hops)
+
+
+def _pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
+    u = np.asarray(copulas.draw(copula, rng.random, (n_nodes, n_walks, 1 + n_hops)), dtype=float)
+    return Lengths(_quantile(u[..., 0], p_halt), p_halt, u[..., 1:] if n_hops else None)
+
+
+def antithetic(rng, n_nodes, n_walks, p_halt):
+    """Antithetic termination: walks 2i and 2i + 1 of a node halt by uniforms half a circle apart.
+
+    ::
+
+        before each hop the first of a pair halts if t < p_halt, the second if (t + 1/2) mod 1 < p_halt
+
+    with a fresh uniform t for each hop, while both walk; the one that is left halts as a walk alone does, and so does
+    the last walk of an odd number. Each length is geometric. For p_halt < 1/2 the two never halt at once: one of them
+    does at a time that is geometric for 2 p_halt, either with probability 1/2, and the other walks at least one hop
+    more. For p_halt >= 1/2 at least one halts before its first hop, and both do with probability 2 p_halt - 1. So a
+    pair takes three uniforms, whatever the lengths.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_nodes, n_walks : int
+    p_halt : float
+
+    Returns
+    -------
+    Lengths
+        Shape (n_nodes, n_walks). The hops are independent.
+
+    Notes
+    -----
+    Quasi-Monte Carlo Graph Random Features (Reid, Choromanski, Weller, 2023), Section 3; Variance-Reducing Couplings,
+    Appendix C.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import walk_lengths
+    >>> first, second = walk_lengths.antithetic(np.random.default_rng(0), 1000, 2, 0.2).values.T
+    >>> bool(np.any(first == second))
+    False
+    """
+    u, which, v = rng.random((3, n_nodes, n_walks // 2))
+    # (1 - 2 p_halt)^k is how likely both are to make k hops.
+    halts = _quantile(u, 2 * p_halt) if p_halt < 0.5 else np.zeros(u.shape, dtype=np.int32)
+    # Longer ones have a probability below 2^-52: as fine as uniforms are.
+    survives = np.minimum(np.add(halts, 1, dtype=np.int64) + _quantile(v, p_halt), longest(p_halt)).astype(np.int32)
+    share = min(0.5, 1 - p_halt)  # how likely each is to survive the other
+    pairs = np.where(which < share, survives, halts), np.where((which >= share) & (which < 2 * share), survives, halts)
+    values = np.stack(pairs, axis=-1).reshape(n_nodes, -1)
+    if n_walks % 2:
+        values = np.column_stack([values, _quantile(rng.random(n_nodes), p_halt)])
     return Lengths(values, p_halt)
-
-
-def iid(rng, n_nodes, n_walks, p_halt):
-    """Independent geometric lengths, by inverse CDF from one uniform each."""
-    return _quantile(rng.random((n_nodes, n_walks)), p_halt)
 
 
 def geometric_quantile(u, p_halt):
@@ -105,12 +213,3 @@ def longest(p_halt):
     Nothing is truncated; the law of the lengths is geometric up to the resolution of float64 uniforms.
     """
     return int(53 * np.log(2) / -np.log1p(-p_halt)) + 1
-
-
-def named(coupling):
-    """Coupling of walk lengths by its name."""
-    checks.choice(coupling, "coupling", tuple(_BY_NAME))
-    return _BY_NAME[coupling]
-
-
-_BY_NAME = {"iid": iid}

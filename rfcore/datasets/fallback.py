@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from rfcore import checks
 from rfcore.datasets.registry import Entry
 from rfcore.datasets.storage import Unavailable
 
@@ -31,6 +32,7 @@ def real_or_stand_in(
 
     `stand_in` returns the data and what they are. Damaged files are an error in either case.
     """
+    checks.flag(fallback, "fallback")
     try:
         return read(), "registry"
     except Unavailable as error:

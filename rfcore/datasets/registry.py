@@ -11,6 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from rfcore import checks
+
 FOLDER = Path(__file__).parents[2] / "data" / "registry"
 
 
@@ -51,27 +53,37 @@ class Entry(NamedTuple):
 
 
 def entries(family: str | None = None) -> tuple[Entry, ...]:
-    """Return every registered data set, or those of one family, in the order of ``data/registry``."""
-    return tuple(entry for entry in _read(FOLDER) if family in (None, entry.family))
-
-
-def find(name: str, *families: str) -> Entry:
-    """Return the entry of that name or alias.
+    """Return every registered data set, or those of one family, in the order of ``data/registry``.
 
     Raises
     ------
     ValueError
-        If no set, or none of the given families, has this name; the message names close matches.
+        If there is no such family.
     """
-    known = [entry for entry in _read(FOLDER) if not families or entry.family in families]
+    found = _read(FOLDER)
+    if family is None:
+        return found
+    checks.choice(family, "family", sorted({entry.family for entry in found}))
+    return tuple(entry for entry in found if entry.family == family)
+
+
+def find(name: str, family: str | None = None) -> Entry:
+    """Return the entry of that name or alias, among all or those of one family.
+
+    Raises
+    ------
+    ValueError
+        If none of them has this name (the message names close matches), or there is no such family.
+    """
+    known = entries(family)
     for entry in known:
         if name == entry.name or name in entry.aliases:
             return entry
     names = [n for entry in known for n in (entry.name, *entry.aliases)]
     close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    kind = " or ".join(families) or "registered sets"
-    mend = f"Did you mean {' or '.join(close)}?" if close else f"There are: {', '.join(names)}."
-    raise ValueError(f"name={name!r} is not among the {kind}. {mend}")
+    kind = family or "registered sets"
+    mend = f"give perhaps {' or '.join(close)}" if close else f"choose one of {', '.join(names)}"
+    raise ValueError(f"name = {name!r} is not among the {kind}; {mend}")
 
 
 @cache

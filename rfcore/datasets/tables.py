@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rfcore import checks
 from rfcore.datasets import registry, stand_ins, storage
 from rfcore.datasets.fallback import real_or_stand_in
 from rfcore.datasets.labels import encode
@@ -98,7 +99,7 @@ def regression(name: str, *, fallback: bool = False) -> Regression:
     rfcore.datasets.Unavailable
         If the file cannot be had and `fallback` is false.
     """
-    entry = registry.find(name, *(["classification"] if name == "abalone" else ["regression"]))
+    entry = registry.find(name, "classification" if name == "abalone" else "regression")
     (file,) = entry.files
 
     def read():
@@ -122,15 +123,15 @@ def split(table: Classification | Regression, *, seed: int = 42, test_fraction: 
     Raises
     ------
     ValueError
-        If `test_fraction` leaves either part empty.
+        If `test_fraction` leaves either part empty, or an argument is of another kind.
     """
+    checks.instance(table, (Classification, Regression), "table", "what classification(...) or regression(...) returned")
+    seed, test_fraction = checks.count(seed, "seed", least=0), checks.real(test_fraction, "test_fraction")
     n = len(table.y)
     train, test = int(n * (1 - test_fraction)), int(n * test_fraction)
     if train < 1 or test < 1:
-        raise ValueError(
-            f"test_fraction={test_fraction} leaves {train} rows to train and {test} to test of {n}; take one "
-            "that leaves both at least one"
-        )
+        got = f"test_fraction = {test_fraction} leaves {train} rows to train and {test} to test of {n}"
+        raise ValueError(f"{got}; give a number between 0 and 1 that leaves both at least one")
     order = np.random.default_rng(seed).permutation(n)
     X, y = table.X[order], table.y[order]
     mean, std = X[:train].mean(axis=0), X[:train].std(axis=0)

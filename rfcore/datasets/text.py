@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rfcore import checks
 from rfcore.datasets import registry, stand_ins, storage
 from rfcore.datasets.fallback import real_or_stand_in
 
@@ -33,8 +34,7 @@ def sentences(part: str = "train", *, fallback: bool = False) -> Sentences:
     """
     entry = registry.find("sst2")
     files = {file.path.rpartition("/")[2].removesuffix(".tsv"): file for file in entry.files}
-    if part not in files:
-        raise ValueError(f"part={part!r} is not one of {', '.join(map(repr, files))}")
+    checks.choice(part, "part", files)
 
     def read():
         lines = storage.read(files[part]).decode().split("\n")[1:]

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from rfcore import checks
 from rfcore.evidence.means import POWER, finite, not_negative, positive
 from rfcore.evidence.verdicts import Decision, Verdict, with_error
 
@@ -37,11 +38,11 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     >>> identity(0.1 + 0.2, 0.3, tolerance=4e-16).verdict.value
     'reproduced'
     """
-    ours, exact = same_shape("ours", ours, "exact", exact)
-    positive("tolerance", tolerance)
-    scale = np.abs(exact).max() if relative else 1.0
+    ours, exact = same_shape(ours, "ours", exact, "exact")
+    tolerance = positive(tolerance, "tolerance")
+    scale = np.abs(exact).max() if checks.flag(relative, "relative") else 1.0
     if scale == 0:
-        raise ValueError("exact=0 everywhere: compare with relative=False")
+        raise ValueError("exact = 0 everywhere; give relative=False, since nothing is relative to zero")
     error = np.abs(ours - exact).max() / scale
     size = f"{'relative' if relative else 'absolute'} error"
     if error <= tolerance:
@@ -100,10 +101,10 @@ def value(ours, se, paper, *, paper_se, rounding=0.0, in_direction=None, resolut
     >>> value(0.0079, 0.0, 0.0078, paper_se=0.0, rounding=0.00005).finding
     '0.0079; printed 0.0078'
     """
-    for name, number in {"se": se, "paper_se": paper_se}.items():
-        not_negative(name, number)
-    resolution = abs(paper) / 5 if resolution is None else resolution
-    positive("resolution", resolution)
+    ours, paper = checks.real(ours, "ours"), checks.real(paper, "paper")
+    se, paper_se = not_negative(se, "se"), not_negative(paper_se, "paper_se")
+    rounding, in_direction = not_negative(rounding, "rounding"), _direction(in_direction)
+    resolution = positive(abs(paper) / 5 if resolution is None else resolution, "resolution")
     found = _compare(ours, se, paper, paper_se, rounding, THREE_SIGMA, None)
     both, z = found["both"][0], found["z"][0]
     if z > 1:
@@ -180,12 +181,12 @@ def agree(
     >>> agree([0.51, 0.28], 0.01, [0.5, 0.3], paper_se=0.01, smallest_difference=0.1).finding
     '2 of 2 numbers agree; farthest 0.280 ± 0.010, printed 0.300 ± 0.010'
     """
-    if not 0 < false_alarm < 1:
-        raise ValueError(f"false_alarm={false_alarm} must lie strictly between 0 and 1")
+    false_alarm = checks.probability(false_alarm, "false_alarm")
+    in_direction = _direction(in_direction)
     found = _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees)
     z, both, hidden = found["z"], found["both"], found["hidden"]
-    smallest = _each("smallest_difference", smallest_difference, found["shape"])
-    positive("smallest_difference", smallest.min())
+    smallest = _each(smallest_difference, "smallest_difference", found["shape"])
+    positive(smallest.min(), "smallest_difference")
     if z.max() > 1:
         verdict = Verdict.IN_DIRECTION if in_direction else Verdict.NOT_REPRODUCED
     else:
@@ -214,28 +215,32 @@ def agree(
     )
 
 
-def same_shape(name, numbers, other_name, other):
+def same_shape(numbers, name, other, other_name):
     """Both as finite arrays of one shape; a scalar is repeated, any other difference refused."""
-    numbers, other = finite(name, numbers), finite(other_name, other)
+    numbers, other = finite(numbers, name), finite(other, other_name)
     if numbers.shape != other.shape and numbers.ndim and other.ndim:
-        raise ValueError(f"{name} has shape {numbers.shape}, {other_name} {other.shape}: give equal shapes, or a scalar")
+        raise ValueError(f"{name} has shape {numbers.shape}, {other_name} {other.shape}; give equal shapes, or a scalar")
     return np.broadcast_arrays(numbers, other)
+
+
+def _direction(in_direction):
+    return None if in_direction is None else checks.flag(in_direction, "in_direction")
 
 
 def _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees):
     """Of every number: distance in units of the allowed one (z), and the difference that could hide (flat arrays)."""
-    ours, paper = same_shape("ours", ours, "paper", paper)
+    ours, paper = same_shape(ours, "ours", paper, "paper")
     shape = ours.shape
     ours, paper = ours.reshape(-1), paper.reshape(-1)
-    se, paper_se = _each("se", se, shape), _each("paper_se", paper_se, shape)
-    rounding = _each("rounding", rounding, shape)
+    se, paper_se = _each(se, "se", shape), _each(paper_se, "paper_se", shape)
+    rounding = _each(rounding, "rounding", shape)
     for name, numbers in {"se": se, "paper_se": paper_se, "rounding": rounding}.items():
-        not_negative(name, numbers.min())
+        not_negative(numbers.min(), name)
     tail = false_alarm / 2 / ours.size
     threshold, power = np.full(ours.size, -ndtri(tail)), ndtri(POWER)
     if degrees is not None:
-        degrees = _each("degrees", degrees, shape)
-        positive("degrees", degrees.min())
+        degrees = _each(degrees, "degrees", shape)
+        positive(degrees.min(), "degrees")
         threshold, power = -stdtrit(degrees, tail), stdtrit(degrees, POWER)
     gap = np.maximum(np.abs(ours - paper) - rounding * (1 + 1e-9), 0.0)
     both = np.hypot(se, paper_se)
@@ -246,9 +251,9 @@ def _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees):
     return found | {"ours": ours, "se": se, "paper": paper, "paper_se": paper_se, "shape": shape}
 
 
-def _each(name, numbers, shape):
+def _each(numbers, name, shape):
     """One number for all entries, or one each."""
-    numbers = finite(name, numbers)
+    numbers = finite(numbers, name)
     if numbers.shape not in ((), shape):
-        raise ValueError(f"{name} has shape {numbers.shape}, the numbers {shape}: give one for all, or one each")
+        raise ValueError(f"{name} has shape {numbers.shape}, the numbers {shape}; give one for all, or one each")
     return np.broadcast_to(numbers, shape).reshape(-1)

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.special import stdtrit
 
+from rfcore import checks
 from rfcore.evidence.means import POWER, count, finite, guarded, positive, repeats, student
 from rfcore.evidence.verdicts import Decision, Verdict, with_error
 
@@ -38,20 +39,19 @@ def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
     An entry that never varies must equal the truth to rounding; one that is always zero though the truth is
     not was never sampled, and is "inconclusive".
     """
-    raw = np.asarray(estimates)
-    eps = np.finfo(raw.dtype if raw.dtype.kind == "f" else float).eps
-    estimates, truth = finite("estimates", estimates), finite("truth", truth)
-    n, shape = repeats("estimates", estimates), estimates.shape[1:]
-    if not 0 < false_alarm < 1:
-        raise ValueError(f"false_alarm={false_alarm} must lie strictly between 0 and 1")
+    dtype = np.dtype(getattr(estimates, "dtype", float))
+    eps = np.finfo(dtype if dtype.kind == "f" else float).eps
+    estimates, truth, smallest = finite(estimates, "estimates"), finite(truth, "truth"), finite(smallest_bias, "smallest_bias")
+    n, shape = repeats(estimates, "estimates"), estimates.shape[1:]
+    false_alarm = checks.probability(false_alarm, "false_alarm")
     if truth.shape not in ((), shape):
-        raise ValueError(f"truth has shape {truth.shape}, one repeat of estimates {shape}: they must agree")
-    smallest = finite("smallest_bias", smallest_bias)
-    positive("smallest_bias", smallest.min())
+        raise ValueError(f"truth has shape {truth.shape}, one repeat of estimates {shape}; give one truth for all, or one each")
+    positive(smallest.min(), "smallest_bias")
     try:
         smallest = np.broadcast_to(smallest, shape).reshape(-1)
     except ValueError:
-        raise ValueError(f"smallest_bias has shape {smallest.shape}, which does not broadcast to {shape}") from None
+        got = f"smallest_bias has shape {smallest.shape}, one repeat of estimates {shape}"
+        raise ValueError(f"{got}; give shapes that broadcast") from None
     errors = (estimates - truth).reshape(n, -1)
     floor = 64 * eps * np.maximum(np.abs(truth), np.abs(estimates).max(0)).reshape(-1)
     unseen = (~estimates.any(0) & (truth != 0)).reshape(-1)

@@ -11,11 +11,13 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from rfcore import checks
 from rfcore.evidence.verdicts import Decision, Verdict
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "data" / "claims"
 PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
+PROFILES = ("quick", "paper")
 # The rules that can decide each kind of claim.
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
@@ -107,8 +109,10 @@ def entries(folder=CLAIMS):
     Raises
     ------
     ValueError
-        If a file is malformed; the message names the file and the entry.
+        If there is no such folder, or a file is malformed; the message names the file and the entry.
     """
+    if not (isinstance(folder, str | Path) and Path(folder).is_dir()):
+        raise ValueError(f"folder = {folder!r} is none; give a folder of claims, such as data/claims")
     found = []
     for paper in PAPERS:
         path = Path(folder) / f"{paper}.toml"
@@ -163,21 +167,21 @@ def printed(table):
     ValueError
         If there is no such table.
     """
-    path = ROOT / "data" / "paper" / f"{table}.csv"
-    if not path.is_file():
-        names = ", ".join(sorted(p.stem for p in path.parent.glob("*.csv")))
-        raise ValueError(f"table = {table!r}; give one of {names}")
-    with path.open(newline="") as file:
+    folder = ROOT / "data" / "paper"
+    checks.choice(table, "table", sorted(path.stem for path in folder.glob("*.csv")))
+    with (folder / f"{table}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def claims_of(notebook, folder=CLAIMS):
-    """The claims that `notebook` must decide, by id."""
+    """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it."""
+    checks.text(notebook, "notebook", "simplex/02_gram_matrices")
     return {c.id: c for entry in entries(folder) if entry.notebook == notebook for c in entry.claims}
 
 
 def results_folder(profile):
     """Folder of the decisions at `profile`: ``data/results/<profile>``, or below ``RFCORE_RESULTS``."""
+    checks.choice(profile, "profile", PROFILES)
     return Path(os.environ.get("RFCORE_RESULTS") or ROOT / "data" / "results") / profile
 
 
@@ -195,6 +199,8 @@ def entry_verdict(entry, ledger):
 
     From best to worst: the order of :class:`Verdict`. One inconclusive claim keeps an entry from green.
     """
+    checks.instance(entry, Entry, "entry", "one of evidence.entries()")
+    checks.instance(ledger, dict, "ledger", "decisions by claim id, such as evidence.decisions()")
     if entry.schematic:
         return Verdict.NOTHING
     if not entry.claims or any(claim.id not in ledger for claim in entry.claims):

@@ -7,13 +7,15 @@ import platform
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
-from rfcore.evidence.claims import RULES, claims_of, results_folder
-from rfcore.evidence.verdicts import not_run, plain, unprinted
+from rfcore import checks
+from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries, results_folder
+from rfcore.evidence.verdicts import Decision, not_run, plain, unprinted
 
 
 class Ledger:
@@ -35,9 +37,9 @@ class Ledger:
     def __init__(self, notebook, profile):
         self.claims = claims_of(notebook)
         if not self.claims:
-            raise ValueError(f"notebook={notebook!r} is named by no entry in data/claims")
-        if profile not in ("quick", "paper"):
-            raise ValueError(f"profile={profile!r} must be 'quick' or 'paper'")
+            known = sorted({entry.notebook for entry in entries() if entry.notebook})
+            raise ValueError(f"notebook = {notebook!r} is named by no entry in data/claims; give one of {', '.join(known)}")
+        checks.choice(profile, "profile", PROFILES)
         self.notebook, self.profile, self.decided = notebook, profile, {}
         self._opened = time.monotonic()
 
@@ -53,13 +55,14 @@ class Ledger:
         ValueError
             If the claim is not this notebook's, was decided before, or is of another kind than the rule.
         """
-        if claim not in self.claims:
-            raise ValueError(f"claim={claim!r} is not one of {self.notebook}: {sorted(self.claims)}")
+        checks.choice(claim, "claim", sorted(self.claims))
+        checks.instance(decision, Decision, "decision", "what a rule returned, such as evidence.bound(...)")
+        requires, fallbacks = _names(requires, "requires"), _names(fallbacks, "fallbacks")
         if claim in self.decided:
-            raise ValueError(f"claim={claim!r} was decided already: one claim, one decision")
+            raise ValueError(f"claim = {claim!r} was decided already; give each claim one decision")
         kind = self.claims[claim].kind
         if decision.rule not in (*RULES[kind], "not run"):
-            raise ValueError(f"claim={claim!r} is of kind {kind}: use {RULES[kind]}, not {decision.rule!r}")
+            raise ValueError(f"claim = {claim!r} is of kind {kind}; give a decision by {RULES[kind]}, not by {decision.rule!r}")
         if missing := sorted(set(requires) & set(fallbacks)):
             decision = not_run(f"The real {', '.join(missing)} could not be had; other data stood in.")
         if setting := self.claims[claim].unprinted:
@@ -82,8 +85,11 @@ class Ledger:
         Raises
         ------
         ValueError
-            If a claim of this notebook is undecided.
+            If a claim of this notebook is undecided, or an argument is of another kind.
         """
+        checks.instance(seeds, dict, "seeds", "every seed by name")
+        checks.instance(data, dict, "data", "datasets.provenance()")
+        fallbacks = _names(fallbacks, "fallbacks")
         if missing := sorted(set(self.claims) - set(self.decided)):
             raise ValueError(f"{self.notebook} closes with undecided claims: {missing}")
         provenance = environment() | {
@@ -111,6 +117,13 @@ class Ledger:
         lines += [f"| {plain(d.claim.statement)} | {plain(d.finding)} | **{d.word}** |" for d in found]
         display(Markdown("\n".join(lines)))
         display(Markdown(_line(self.profile, provenance)))
+
+
+def _names(names, name):
+    """Names of data sets, as a tuple; one text alone would be read letter by letter."""
+    example = "names of data sets, such as datasets.fallbacks()"
+    checks.instance(None if isinstance(names, str) else names, Iterable, name, example)
+    return tuple(checks.text(one, name, "cora") for one in names)
 
 
 def environment():

@@ -3,6 +3,7 @@
 import numpy as np
 from scipy.special import bdtr, bdtrc, stdtrit
 
+from rfcore import checks
 from rfcore.evidence.verdicts import Verdict
 
 POWER = 0.9  # what a rule calls detectable would be seen nine times in ten
@@ -33,15 +34,15 @@ def guarded(threshold, skew, side):
     return threshold * np.where(hidden, 3.0, 1.0)
 
 
-def all_positive(margin, confidence, robust=False):
-    """Test that the mean (robust: the median) of every column of `margin` is positive; name the weakest.
+def all_positive(margin, confidence, name, robust=False):
+    """Test that the mean (robust: the median) of every column of `margin`, made of `name`, is positive; say which is weakest.
 
     Returns
     -------
     verdict, weakest, fields : Verdict, int, dict
         ``fields`` are those of the decision that depend on the repeats only.
     """
-    n, alpha = repeats("repeats", margin), level(confidence)
+    n, alpha = repeats(margin, name), level(confidence)
     margin = margin.reshape(n, -1)
     # Repeats that do not vary (a tie? a reused key?) carry no measure of their own error: never significant.
     mean, se, varies, statistic, skew = student(margin, 64 * np.finfo(float).eps * np.abs(margin).max(0))
@@ -57,9 +58,9 @@ def all_positive(margin, confidence, robust=False):
         weakest, skewed = int(np.argmin(statistic / threshold)), np.any(threshold > plain)
         shown = varies & (statistic >= threshold)
         refuted = varies & (statistic <= -guarded(-stdtrit(n - 1, alpha / mean.size), skew, side=-1))
-    name = "Sign test" if robust else "Student's t, corrected for skewness,"
+    test = "Sign test" if robust else "Student's t, corrected for skewness,"
     of = f" of the closest of {mean.size} conditions" if mean.size > 1 else ""
-    detail = f"{name}{of}: {statistic[weakest]:.3g} at level {alpha:.2g}, {n} repeats."
+    detail = f"{test}{of}: {statistic[weakest]:.3g} at level {alpha:.2g}, {n} repeats."
     if skewed:
         detail += " Threshold tripled where the repeats are so skewed that a tail may hide."
     if not varies.all():
@@ -104,36 +105,33 @@ def count(n, one, many):
     return f"{n} {one if n == 1 else many}"
 
 
-def finite(name, numbers):
-    """`numbers` as a float array, finite and not empty."""
-    numbers = np.asarray(numbers, dtype=float)
-    if numbers.size == 0 or not np.isfinite(numbers).all():
-        bad = np.count_nonzero(~np.isfinite(numbers))
-        raise ValueError(f"{name} must be finite and not empty: {bad} of its {numbers.size} numbers are not")
-    return numbers
+def finite(x, name):
+    """`x` as a finite float64 NumPy array with at least one entry."""
+    x = np.asarray(checks.finite(checks.numbers(x, name), name), dtype=float)
+    if x.size == 0:
+        raise ValueError(f"{name} has shape {x.shape}; give at least one number")
+    return x
 
 
-def positive(name, number):
-    """Refuse what is not a positive finite number."""
-    if not 0 < number < np.inf:
-        raise ValueError(f"{name}={number} must be positive and finite: name one")
+def positive(number, name):
+    """`number` as a float above 0."""
+    return checks.real(number, name, above=0)
 
 
-def not_negative(name, number):
-    """Refuse what is negative or not finite."""
-    if not 0 <= number < np.inf:
-        raise ValueError(f"{name}={number} must be finite and not negative")
+def not_negative(number, name):
+    """`number` as a float of at least 0."""
+    return checks.real(number, name, least=0)
 
 
-def repeats(name, numbers):
+def repeats(x, name):
     """Number of repeats, two or more, down the first axis."""
-    if numbers.ndim == 0 or len(numbers) < 2:
-        raise ValueError(f"{name} of shape {numbers.shape}: needs two repeats or more down the first axis")
-    return len(numbers)
+    if x.ndim == 0 or len(x) < 2:
+        raise ValueError(f"{name} has shape {x.shape}; give two repeats or more down the first axis")
+    return len(x)
 
 
 def level(confidence):
     """One minus `confidence`."""
-    if not 0.5 < confidence < 1:
-        raise ValueError(f"confidence={confidence} must lie strictly between 0.5 and 1")
+    if not 0.5 < checks.real(confidence, "confidence") < 1:
+        raise ValueError(f"confidence = {confidence}; give a number strictly between 0.5 and 1")
     return 1 - confidence

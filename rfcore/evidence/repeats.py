@@ -4,6 +4,8 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
+from rfcore import checks
+
 
 def in_batches(function, keys, size, description):
     """Results of a function of a key for many keys, with a progress bar.
@@ -25,7 +27,15 @@ def in_batches(function, keys, size, description):
     Returns
     -------
     What ``function`` returns, as NumPy arrays with a leading axis of length n.
+
+    Raises
+    ------
+    ValueError
+        If ``function`` is none, ``keys`` are none, or ``size`` is below 1.
     """
+    checks.function(function, "function", "lambda key: jax.random.normal(key)")
+    checks.keys(keys)
+    size, description = checks.count(size, "size"), checks.text(description, "description", "draws")
     batch = jax.jit(jax.vmap(function))
     starts = tqdm(range(0, len(keys), size), desc=description, leave=False)
     parts = [jax.tree.map(np.asarray, batch(keys[start : start + size])) for start in starts]

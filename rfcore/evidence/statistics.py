@@ -37,6 +37,7 @@ References
 import numpy as np
 from scipy.special import ndtri
 
+from rfcore import checks
 from rfcore.evidence.agreement import same_shape
 from rfcore.evidence.means import all_positive, closest, finite, level, positive, three_ways, without_noise
 from rfcore.evidence.verdicts import Decision, with_error
@@ -75,15 +76,17 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
     >>> order([1.0, 2.0], [2.0, 3.0], exact=True).finding
     '1 against 2, smaller by 1 in the closest of 2 conditions'
     """
-    counts = _are_counts(better, worse)
-    better, worse = same_shape("better", better, "worse", worse)
+    pair = same_shape(better, "better", worse, "worse")
+    counts, (better, worse) = _are_counts(better, worse), pair
+    level(confidence)
+    exact, robust = checks.flag(exact, "exact"), checks.flag(robust, "robust")
     gain = worse - better
     if exact:
         scale = np.maximum(np.abs(better), np.abs(worse))
         verdict, weakest, found = without_noise(gain, scale, counts, strict=True)
         pair = [x.reshape(-1)[weakest] for x in (better, worse)]
     else:
-        verdict, weakest, found = all_positive(gain, confidence, robust)
+        verdict, weakest, found = all_positive(gain, confidence, "better", robust)
         pair = [x.mean(0).reshape(-1)[weakest] for x in (better, worse)]
     ours = pair[1] - pair[0] if exact else gain.mean(0).reshape(-1)[weakest]
     by = f"{'smaller' if ours > 0 else 'larger'} by {with_error(abs(ours), found.get('se'), unit)}" if ours else "no difference"
@@ -125,29 +128,27 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, un
     >>> bound(29.71, 22.46, exact=True).finding
     '29.71; at most 22.46 allowed'
     """
-    if side not in ("below", "above"):
-        raise ValueError(f"side={side!r} must be 'below' or 'above'")
-    counts = _are_counts(value, bound)
-    value, limit = finite("value", value), finite("bound", bound)
+    side, alpha = checks.choice(side, "side", ("below", "above")), level(confidence)
+    exact, numbers, limit = checks.flag(exact, "exact"), finite(value, "value"), finite(bound, "bound")
+    counts, value = _are_counts(value, bound), numbers
     shape = value.shape if exact else value.shape[1:]
     if limit.shape not in ((), shape):
         what = "value" if exact else "one repeat of value"
-        raise ValueError(f"bound has shape {limit.shape}, {what} {shape}: give one bound for all, or one each")
+        raise ValueError(f"bound has shape {limit.shape}, {what} {shape}; give one bound for all, or one each")
     if se is not None and (value.ndim or exact):
-        raise ValueError(f"se={se} goes with a single value; repeats bring their own error, exact numbers have none")
+        raise ValueError(f"se = {se}; give it with a single value (repeats bring their own error, exact numbers have none)")
     margin = (limit - value) * (1 if side == "below" else -1)
     if exact:
         scale = np.maximum(np.abs(value), np.abs(limit))
         verdict, weakest, found = without_noise(margin, scale, counts, strict=False)
         ours = value.reshape(-1)[weakest]
     elif value.ndim:
-        verdict, weakest, found = all_positive(margin, confidence)
+        verdict, weakest, found = all_positive(margin, confidence, "value")
         ours = value.mean(0).reshape(-1)[weakest]
     elif se is None:
-        raise ValueError(f"value={value} is a single number: give repeats, or its standard error se=, or exact=True")
+        raise ValueError(f"value = {value} is a single number; give repeats, or its standard error se=, or exact=True")
     else:
-        positive("se", se)
-        weakest, ours, alpha = 0, value, level(confidence)
+        se, weakest, ours = positive(se, "se"), 0, value
         z, threshold = margin / se, -ndtri(alpha)
         verdict = three_ways(z >= threshold, z <= -threshold)
         detail = f"Distance in standard errors: {z:.3g}, threshold {threshold:.3g}."
@@ -181,16 +182,19 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999):
     ValueError
         If a number is not positive, or shapes do not fit.
     """
-    x, y = finite("x", x), finite("y_repeats", y_repeats)
-    positive("resolution", resolution)
-    if x.ndim != 1 or y.ndim < 2 or y.shape[-1] != len(x):
-        raise ValueError(f"y_repeats has shape {y.shape}, x {x.shape}: must be (repeats, ..., k) and (k,)")
-    if min(x.min(), y.min()) <= 0 or np.ptp(x) == 0:
-        raise ValueError("x and y_repeats must be positive, and x not constant, for a log-log slope")
+    x, y = np.asarray(checks.vector(x, "x")), finite(y_repeats, "y_repeats")
+    expected, resolution = checks.real(expected, "expected"), positive(resolution, "resolution")
+    level(confidence)
+    if y.ndim < 2 or y.shape[-1] != len(x):
+        raise ValueError(f"y_repeats has shape {y.shape}, x {x.shape}; give shapes (repeats, ..., k) and (k,)")
+    for numbers, name in ((x, "x"), (y, "y_repeats")):
+        positive(numbers.min(), name)
+    if np.ptp(x) == 0:
+        raise ValueError(f"x = {x[0]} everywhere; give two places or more for a log-log slope")
     centred = np.log(x) - np.log(x).mean()
     slopes = (np.log(y) @ centred / (centred @ centred)).reshape(len(y), -1)
     margins = np.stack([slopes - (expected - resolution), (expected + resolution) - slopes], -1)
-    verdict, weakest, found = all_positive(margins, confidence)
+    verdict, weakest, found = all_positive(margins, confidence, "y_repeats")
     ours = slopes[:, weakest // 2].mean()
     where = closest(slopes.shape[1], "curves")
     finding = f"exponent {with_error(ours, found['se'])}{where}; {expected:.3g} ± {resolution:.2g} claimed"

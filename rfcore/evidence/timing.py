@@ -5,7 +5,9 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from rfcore.evidence.verdicts import Verdict, not_run
+from rfcore import checks
+from rfcore.evidence.claims import PROFILES
+from rfcore.evidence.verdicts import Decision, Verdict, not_run
 
 BUSY = 0.1  # share of the machine that others may use beside a timing that accuses
 
@@ -54,7 +56,15 @@ def timed(decision, profile, clock):
     profile : {"quick", "paper"}
     clock : Clock
         Around the timings.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, or no profile has that name.
     """
+    checks.instance(decision, Decision, "decision", "what evidence.order or evidence.bound returned")
+    checks.choice(profile, "profile", PROFILES)
+    checks.instance(clock, Clock, "clock", "the Clock() of the with-block around the timings")
     if profile == "quick":
         return not_run("The clock decides at the paper profile only.")
     quiet = clock.others is not None and clock.others <= BUSY

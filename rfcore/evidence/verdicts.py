@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 
+from rfcore import checks
+
 
 class Verdict(StrEnum):
     """The state of a claim or an entry, from best to worst; the last two are states of entries only."""
@@ -105,14 +107,17 @@ class Decision:
     claim: object = field(default=None, repr=False, compare=False)
 
     def __post_init__(self):
-        object.__setattr__(self, "verdict", Verdict(self.verdict))
-        if self.verdict in (Verdict.NOT_YET, Verdict.NOTHING):
-            raise ValueError(f"verdict={self.verdict.value!r} is a state of entries; no claim is decided so")
+        known = [verdict.value for verdict in Verdict if verdict not in (Verdict.NOT_YET, Verdict.NOTHING)]
+        object.__setattr__(self, "verdict", Verdict(checks.choice(self.verdict, "verdict", known)))
+        checks.text(self.rule, "rule", "order")
+        if self.unit is not None:
+            checks.text(self.unit, "unit", "times")
         for name in ("ours", "se", "paper", "paper_se", "statistic", "limit", "level", "miss"):
             if (number := getattr(self, name)) is not None:
-                object.__setattr__(self, name, float(number))
-                if not math.isfinite(number):
-                    raise ValueError(f"{name}={number}: a decision rests on finite numbers")
+                object.__setattr__(self, name, checks.real(number, name))
+        for name in ("comparisons", "repeats"):
+            if (number := getattr(self, name)) is not None:
+                object.__setattr__(self, name, checks.count(number, name))
         if not self.finding:
             ours = self.detail if self.ours is None else with_error(self.ours, self.se, self.unit)
             printed = "" if self.paper is None else f"; printed {with_error(self.paper, self.paper_se, self.unit)}"
@@ -170,23 +175,26 @@ def erratum(decision, why):
     Raises
     ------
     ValueError
-        If it came out otherwise: an erratum needs the failure as its evidence.
+        If it came out otherwise (an erratum needs the failure as its evidence), or `why` says nothing.
     """
+    _decided(decision)
+    checks.text(why, "why", "Two signs of Eq. 11 are exchanged.")
     if decision.verdict is not Verdict.NOT_REPRODUCED:
-        raise ValueError(f"decision={decision.verdict.value!r} is no erratum: test the claim as printed")
+        raise ValueError(f"decision = {decision.verdict.value!r} is no erratum; give a failure of the claim as printed")
     return replace(decision, verdict=Verdict.ERRATUM, why=why)
 
 
 def scaled(decision, why):
-    """A stated smaller experiment stands in for one out of reach; what it fails to show stays as it is."""
+    """A stated smaller experiment (`why`) stands in for one out of reach; what it fails to show stays as it is."""
+    _decided(decision)
+    checks.text(why, "why", "Fashion-MNIST for ImageNet.")
     verdict = Verdict.SCALED if decision.verdict.green else decision.verdict
     return replace(decision, verdict=verdict, why=f"Scaled: {why}")
 
 
 def not_run(why):
     """The claim was not tested, for the reason `why`."""
-    if not why.strip():
-        raise ValueError(f"why={why!r}: say what stopped the run")
+    checks.text(why, "why", "The data could not be had.")
     return Decision(Verdict.NOT_RUN, "not run", detail=why)
 
 
@@ -199,6 +207,10 @@ def unprinted(decision, setting):
         return replace(decision, level=0.0)
     why = f"By our choice the claim fails, but the paper does not print {setting.rstrip('.')}. {decision.why}".strip()
     return replace(decision, verdict=Verdict.INCONCLUSIVE, level=0.0, why=why)
+
+
+def _decided(decision):
+    checks.instance(decision, Decision, "decision", "what a rule returned, such as evidence.bound(...)")
 
 
 def _sentence(text):

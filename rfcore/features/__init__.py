@@ -1,11 +1,12 @@
 """Feature maps: what turns a frequency and a point, or a walk and a node, into a feature."""
 
 from rfcore.features import loop, modulation, neural, reduction
-from rfcore.features.deposits import DepositsByStep, by_step
+from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
 from rfcore.features.euclidean import fourier, log_positive, positive
 from rfcore.features.walks import WalkFeatures, walk_features, weigh
 
 __all__ = [
+    "DepositFeatures",
     "DepositsByStep",
     "WalkFeatures",
     "by_step",

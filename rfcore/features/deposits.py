@@ -1,6 +1,6 @@
 """Walk features as a function of the modulation: fixed walks, aggregated once, that gradients pass through."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import jax
 import jax.numpy as jnp
@@ -8,19 +8,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from rfcore import checks, walks
+from rfcore.features.operator import Operator
 
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
 class DepositsByStep:
-    """Average load at every (row, node, step) that walks visited; linear in f, so that any f costs one pass.
+    """Average load at every (row, node, step) that walks visited, from which any f makes features in one pass.
 
     ::
 
         phi_ij = sum over the entries (i, j, k) of  load f(k)
 
-    A JAX pytree: hand it to compiled functions as an argument (captured, it would become a constant of the
-    compiled code). Memory is O(entries), at most the number of deposits.
+    ``deposits.with_modulation(f)`` is phi, and ``deposits.with_modulation(f) @ v`` differentiable in f. A JAX pytree:
+    hand it to compiled functions as an argument (captured, it would become a constant of the compiled code). Memory is
+    O(entries), at most the number of deposits.
     """
 
     row: jax.Array
@@ -34,27 +36,68 @@ class DepositsByStep:
     is_normalised: bool = field(metadata={"static": True})
     """Whether the walks were on normalised weights."""
 
-    def toarray(self, f):
-        """Features under the modulation f: dense, shape ``shape``, differentiable in what f holds."""
-        return jnp.zeros(self.shape).at[self.row, self.node].add(self._weighed(f))
+    def with_modulation(self, f):
+        """Features under the modulation f: :class:`DepositFeatures`, differentiable in what f holds."""
+        table = jnp.asarray(checks.modulation(f, self.n_steps, self.is_normalised))
+        return DepositFeatures(self, self.load * table[self.step])
 
-    def matvec(self, f, v):
-        """``toarray(f) @ v`` for v of shape (N,) or (N, c), without the dense features."""
-        return self._product(f, v, "v", (self.node, self.row), self.shape[::-1])
 
-    def rmatvec(self, f, u):
-        """``toarray(f).T @ u`` for u of shape (n_rows,) or (n_rows, c), without the dense features."""
-        return self._product(f, u, "u", (self.row, self.node), self.shape)
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class DepositFeatures(Operator):
+    """Walk features in JAX: deposits weighted by a modulation, from :meth:`DepositsByStep.with_modulation`.
 
-    def _product(self, f, v, name, places, lengths):
-        v, (source, target), (n_in, n_out) = jnp.asarray(checks.numbers(v, name)), places, lengths
-        if v.ndim not in (1, 2) or len(v) != n_in:  # JAX would take the last row for all those that are missing
-            raise ValueError(f"{name} has shape {v.shape}; give {n_in} rows: shape ({n_in},) or ({n_in}, c)")
-        values = self._weighed(f).reshape((-1,) + (1,) * (v.ndim - 1))
-        return jax.ops.segment_sum(values * v[source], target, n_out)
+    They speak the language of :class:`rfcore.features.WalkFeatures`; all products are JAX arrays, differentiable in
+    the modulation and in the other factor. ``phi @ v`` and ``phi.T @ v`` cost O(entries); the product of two features,
+    ``phi_1 @ phi_2.T``, is dense, and makes both dense on the way. A JAX pytree.
+    """
 
-    def _weighed(self, f):
-        return self.load * jnp.asarray(checks.modulation(f, self.n_steps, self.is_normalised))[self.step]
+    deposits: DepositsByStep
+    values: jax.Array
+    """What each entry of the deposits adds."""
+    is_transposed: bool = field(default=False, metadata={"static": True})
+
+    @property
+    def shape(self):
+        """(number of rows, N); the other way round for a transpose."""
+        return self.deposits.shape[:: -1 if self.is_transposed else 1]
+
+    @property
+    def T(self):
+        """Transpose, DepositFeatures too."""
+        return replace(self, is_transposed=not self.is_transposed)
+
+    def with_modulation(self, f):
+        """Features of the same walks under another modulation."""
+        return replace(self, values=self.deposits.with_modulation(f).values)
+
+    def toarray(self):
+        """Features as a dense JAX array."""
+        return jnp.zeros(self.shape, self.values.dtype).at[self._places].add(self.values)
+
+    def to_scipy(self):
+        """Features as a scipy CSR array on the host; their values must be known."""
+        return sp.coo_array((np.asarray(self.values), tuple(map(np.asarray, self._places))), self.shape).tocsr()
+
+    @property
+    def _places(self):
+        places = self.deposits.row, self.deposits.node
+        return places[:: -1 if self.is_transposed else 1]
+
+    def _times(self, other):
+        if isinstance(other, DepositFeatures):
+            return self.toarray() @ other.toarray()
+        target, source = self._places
+        values = self.values.reshape((-1,) + (1,) * (other.ndim - 1))
+        return jax.ops.segment_sum(values * other[source], target, self.shape[0])
+
+    def _after(self, other):
+        return (self.T @ other.T).T
+
+    @staticmethod
+    def _factor(other):
+        """What stands beside features in a product: such features, or a dense array."""
+        return other if isinstance(other, DepositFeatures) else jnp.asarray(checks.numbers(other, "what multiplies phi"))
 
 
 def by_step(deposits):
@@ -76,14 +119,15 @@ def by_step(deposits):
 
     Examples
     --------
-    >>> import jax, networkx
+    >>> import jax, networkx, numpy as np
     >>> from rfcore import features, graphs, walks
     >>> from rfcore.couplings import walk_lengths
     >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
     >>> lengths = walk_lengths.draw(key, 34, 16, 0.5)
     >>> deposits = features.by_step(walks.simulate(key, g, lengths))
-    >>> deposits.toarray(features.modulation.diffusion(1.0)).shape
-    (34, 34)
+    >>> phi = deposits.with_modulation(features.modulation.diffusion(1.0))
+    >>> (phi @ (phi.T @ np.ones(34))).shape
+    (34,)
     """
     n_rows, n_nodes = walks.checked(deposits).n_rows, deposits.n_nodes
     n_steps = int(deposits.step.max(initial=0)) + 1

@@ -13,48 +13,56 @@ from tqdm import tqdm
 from rfcore import checks, jobs, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features.assembly import assembled, stacked
+from rfcore.features.operator import Operator
 
 BAR_DELAY = 1.0  # seconds: what is over sooner needs no progress bar
 
 
 @dataclass(frozen=True, eq=False)
-class WalkFeatures:
+class WalkFeatures(Operator):
     """Sparse features, one row a start node and one column a node, with the recipe of their walks.
 
     ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products of features, such as the estimate
     ``phi_1 @ phi_2.T`` of a kernel, and products with scipy sparse arrays are scipy CSR arrays; those with dense
-    arrays, on either side, are dense. ``phi.with_modulation(f)`` weighs the same walks anew.
+    arrays, on either side, are dense. ``phi.with_modulation(f)`` weighs the same walks anew. Everything is on the
+    host: inside ``jax.jit`` and ``jax.grad`` use :class:`rfcore.features.DepositFeatures`, which speaks the same language.
     """
 
     matrix: sp.csr_array
     recipe: tuple
-
-    __array_ufunc__ = None  # so that NumPy leaves ``array @ phi`` to us
+    is_transposed: bool = False
 
     @property
     def shape(self):
-        """(number of start nodes, N)."""
+        """(number of start nodes, N); the other way round for a transpose."""
         return self.matrix.shape
 
     @property
     def T(self):
-        """Transpose, a scipy sparse array."""
-        return self.matrix.T
+        """Transpose, WalkFeatures too; it shares the memory of the features."""
+        return replace(self, matrix=self.matrix.T, is_transposed=not self.is_transposed)
 
-    def __matmul__(self, other):
-        other = _factor(other)
-        if other.shape[0] != self.shape[1]:
-            raise ValueError(f"phi has shape {self.shape}, what stands right of it {other.shape}; give {self.shape[1]} rows")
-        return self.matrix @ other
+    def _times(self, other):
+        return (self.matrix.tocsr() if sp.issparse(other) else self.matrix) @ other
 
-    def __rmatmul__(self, other):
-        other = _factor(other)
-        if other.shape[-1] != self.shape[0]:
-            raise ValueError(f"phi has shape {self.shape}, what stands left of it {other.shape}; give {self.shape[0]} columns")
+    def _after(self, other):
         return other @ self.matrix
 
+    @staticmethod
+    def _factor(other):
+        """What stands beside features in a product: a scipy sparse array, or a dense one."""
+        if isinstance(other, WalkFeatures):
+            return other.matrix
+        if sp.issparse(other):
+            checks.numbers(other.data, "what multiplies phi")
+            return sp.csr_array(other)
+        if checks.is_traced(other):
+            got = f"what multiplies phi has shape {other.shape} and no values yet, as inside jax.jit, and phi is of SciPy"
+            raise ValueError(f"{got}; give features.by_step(deposits).with_modulation(f) for phi")
+        return np.asarray(checks.numbers(other, "what multiplies phi"))
+
     def to_scipy(self):
-        """Features as a scipy CSR array."""
+        """Features as a scipy CSR array; as a CSC array, without a copy, if this is a transpose."""
         return self.matrix
 
     def toarray(self):
@@ -68,10 +76,13 @@ class WalkFeatures:
         of building and no memory. To weigh walks many times, keep their deposits:
         :func:`rfcore.features.by_step`.
         """
-        return replace(self, matrix=_build(*self.recipe, f, executor, progress))
+        matrix = _build(*self.recipe, f, executor, progress)
+        return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
-def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, executor=None, progress=False):
+def walk_features(
+    key, g, f, n_walks, p_halt, coupling="iid", n_coupled_hops=0, nodes=None, executor=None, progress=False
+):
     """Universal graph random features.
 
     ::
@@ -92,8 +103,11 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
         Walks from each node.
     p_halt : float
         Probability of stopping before each hop, strictly between 0 and 1.
-    coupling : "iid"
-        Joint law of the lengths of one node's walks (:mod:`rfcore.couplings.walk_lengths`).
+    coupling : "iid" | "reversal" | "stratified" | "sobol" | "antithetic" | ..., int array or function
+        Joint law of the walks of one node, their lengths and first hops: see
+        :func:`rfcore.couplings.walk_lengths.draw`. Expectations do not depend on it, errors do.
+    n_coupled_hops : int
+        How many of the first hops are coupled as the lengths are; none by default.
     nodes : int array, optional
         Nodes to compute features of, one row each; repeats are independent. All nodes by default.
     executor : concurrent.futures.Executor, optional
@@ -110,8 +124,9 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
     Raises
     ------
     ValueError
-        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, the coupling is unknown, f is not finite, f is for
-        normalised weights only and g is not normalised, a node is not in the graph, or the key is no JAX key.
+        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, the coupling is unknown or draws no uniforms,
+        n_coupled_hops is negative, f is not finite, f is for normalised weights only and g is not normalised, a node
+        is not in the graph, or the key is no JAX key.
 
     Notes
     -----
@@ -131,7 +146,7 @@ def walk_features(key, g, f, n_walks, p_halt, coupling="iid", nodes=None, execut
         checks.graph(g),
         checks.count(n_walks, "n_walks"),
         walk_lengths.halting(p_halt),
-        walk_lengths.named(coupling),
+        walk_lengths.named(coupling, n_coupled_hops),
         walks.start_nodes(g, nodes),
     )
     return WalkFeatures(_build(*recipe, f, executor, progress), recipe)
@@ -169,7 +184,7 @@ def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
     if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
         lengths = _lengths(words, 0, len(nodes), n_walks, p_halt, coupling)
         # A power of two, since a modulation in JAX is compiled anew for each size.
-        size = 1 << int(lengths.max(initial=0)).bit_length()
+        size = 1 << int(lengths.values.max(initial=0)).bit_length()
         table = _table(f, n_walks, min(size - 1, walk_lengths.longest(p_halt)), g)
         return assembled(_entries(words, 0, nodes, hops, lengths, table), (len(nodes), g.n_nodes))
     table = _table(f, n_walks, walk_lengths.longest(p_halt), g)
@@ -215,7 +230,8 @@ def _lengths(words, chunk, n_rows, n_walks, p_halt, coupling):
 
 def _entries(words, chunk, nodes, hops, lengths, table):
     rng = streams.generator(words, walks.PURPOSE, chunk)
-    row, node, values, counts = walks.walk(rng, hops, nodes, lengths, last_step=len(table) - 1)
+    uniforms = walks.first_hops(lengths.hops)
+    row, node, values, counts = walks.walk(rng, hops, nodes, lengths.values, len(table) - 1, uniforms)
     values *= np.repeat(table[: len(counts)], counts)
     return row, node, values
 
@@ -228,16 +244,3 @@ def _table(f, n_walks, longest, g):
 def modulation_table(f, longest, is_normalised):
     """f(0), ..., f(longest) as a finite float64 array, for walks on weights that are normalised or not."""
     return np.asarray(checks.modulation(f, longest + 1, is_normalised), dtype=float)
-
-
-def _factor(other):
-    """What stands beside features in a product: a scipy sparse array, or a dense one."""
-    if isinstance(other, WalkFeatures):
-        return other.matrix
-    if sp.issparse(other):
-        checks.numbers(other.data, "what multiplies phi")
-        return sp.csr_array(other)
-    other = np.asarray(checks.numbers(other, "what multiplies phi"))
-    if other.ndim == 0:
-        raise ValueError(f"phi @ {other}: a number is no factor of a matrix product; multiply f, which features are linear in")
-    return other

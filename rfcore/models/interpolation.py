@@ -21,8 +21,8 @@ def weighted_sums(kernel, values, known):
     Parameters
     ----------
     kernel : array, shape (N, N), or function of an (N, c) array
-        K, or the product ``v -> K v``: ``lambda v: phi_1 @ (phi_2.T @ v)`` with features,
-        ``lambda v: left.matvec(f, right.rmatvec(f, v))`` where gradients of f are wanted.
+        K, or the product ``v -> K v``: ``lambda v: phi_1 @ (phi_2.T @ v)`` with features, which are
+        ``deposits.with_modulation(f)`` where gradients of f are wanted.
     values : array, shape (N, c)
         Rows of unknown nodes are not looked at.
     known : bool array, shape (N,)

@@ -36,7 +36,7 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
     ----------
     loss : function ``(f, *data) -> scalar``
         Differentiable; for example :func:`gram_error` with the same f on both sides, or a model's error as a
-        function of ``deposits.toarray(f)``.
+        function of ``deposits.with_modulation(f)``.
     f : pytree
         What to start from: :func:`rfcore.features.neural.flat`, an array of values that the loss hands to
         :func:`rfcore.features.modulation.from_values`, a pair of either.
@@ -131,7 +131,7 @@ def gram_errors(f1, f2, left, right, target):
     """
     target = jnp.asarray(_target(target))
     shape = (_repeats(left, right, target), len(target), left.shape[1])
-    phi1, phi2 = (walks.toarray(f).reshape(shape) for f, walks in ((f1, left), (f2, right)))
+    phi1, phi2 = (walks.with_modulation(f).toarray().reshape(shape) for f, walks in ((f1, left), (f2, right)))
     errors = phi1 @ phi2.transpose(0, 2, 1) - target
     return jnp.sum(errors**2, axis=(1, 2)) / jnp.sum(jnp.square(target))
 

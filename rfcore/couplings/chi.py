@@ -1,5 +1,7 @@
 """Quantiles of the chi law, which is the law of the length of a N(0, I_d) vector."""
 
+import math
+import sys
 from functools import lru_cache, partial
 
 import jax
@@ -13,8 +15,8 @@ from rfcore import checks
 LARGEST_D = 10**6
 
 # The table has pieces of one width in s = log(-log p), p the smaller tail: to the least normal number below, to 2^-53 above.
-START, N_LOWER, N_UPPER, DEGREE = np.log(np.log(2)), 16, 10, 12
-WIDTH = (np.log(-np.log(np.finfo(float).tiny)) - START) / N_LOWER
+START, N_LOWER, N_UPPER, DEGREE = math.log(math.log(2)), 16, 10, 12
+WIDTH = (math.log(-math.log(sys.float_info.min)) - START) / N_LOWER
 
 
 def chi_quantile(u, d):
@@ -79,7 +81,7 @@ def _quantile(u, d):
 
 @jax.jit  # compiled once for all d
 def _interpolated(u, table, d):
-    p = jnp.minimum(u, 1 - u)
+    p, degrees = jnp.minimum(u, 1 - u), jnp.asarray(d, u.dtype)
     is_lower = u <= 0.5
     place = (jnp.log(-jnp.log(p)) - START) / WIDTH
     last = jnp.where(is_lower, N_LOWER, N_UPPER) - 1
@@ -89,8 +91,8 @@ def _interpolated(u, table, d):
     # log(u) / d by parts: in float32 log(u) = -88 has lost too much.
     fraction, exponent = jnp.frexp(jnp.where(is_lower, u, 1))
     whole, rest = jnp.divmod(exponent, d)
-    power = (jnp.log(fraction) + rest * np.log(2)) / d
-    x = jnp.ldexp(jnp.exp(value + power) * jnp.sqrt(jnp.asarray(d, u.dtype)), whole)
+    power = (jnp.log(fraction) + rest.astype(u.dtype) * math.log(2)) / degrees
+    x = jnp.ldexp(jnp.exp(value + power) * jnp.sqrt(degrees), whole)
     return jnp.select([u == 0, u == 1, (u > 0) & (u < 1)], [0.0, jnp.inf, x], jnp.nan)
 
 
@@ -98,16 +100,22 @@ def _interpolated(u, table, d):
 def _of_tangent(d, primals, tangents):
     (u,), (change,) = primals, tangents
     x = _quantile(u, d)
-    return x, change / _density(x, d)
+    return x, change / _density(x, d, _log_density_at_mode(d))
 
 
-def _density(x, d):
-    """Density of the chi law, as a multiple of that at its mode: (d - 1) log x alone would be large in float32."""
-    mode = np.sqrt(max(d - 1, 1))
-    at_mode = (d - 1) * np.log(mode) - mode**2 / 2 - (d / 2 - 1) * np.log(2) - special.gammaln(d / 2)
+@jax.jit
+def _density(x, d, log_at_mode):
+    """Density of the chi law as a multiple of that at its mode: the powers alone would be large in float32."""
+    degrees = jnp.asarray(d, x.dtype)
+    mode = jnp.sqrt(jnp.maximum(degrees - 1, 1))
     excess = x / mode - 1
-    powers = jax.scipy.special.xlogy(d - 1, x / mode) - mode**2 * (excess + excess**2 / 2)
-    return jnp.exp(at_mode + powers)
+    powers = jax.scipy.special.xlogy(degrees - 1, x / mode) - mode**2 * (excess + excess**2 / 2)
+    return jnp.exp(log_at_mode + powers)
+
+
+def _log_density_at_mode(d):
+    mode = math.sqrt(max(d - 1, 1))
+    return (d - 1) * math.log(mode) - mode**2 / 2 - (d / 2 - 1) * math.log(2) - math.lgamma(d / 2)
 
 
 @lru_cache(maxsize=64)

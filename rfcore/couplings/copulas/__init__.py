@@ -4,8 +4,8 @@ A copula is a function ``(uniform, shape) -> u`` with u of shape ``shape = (...,
 coordinates of a draw. Every entry of u is uniform on [0, 1), blocks are independent of each other, and so are the
 coordinates of one draw. Any such function serves where a name does.
 
-``uniform(shape)`` gives fresh independent uniforms: ``rng.random`` of a NumPy generator, or :func:`uniforms` of a JAX key.
-A law calculates in the namespace of what it is given, so that NumPy and JAX make the same draws of the same uniforms, and
+``uniform(shape)`` gives fresh independent uniforms, an array that a law may write to: ``rng.random`` of a NumPy generator, or
+:func:`uniforms` of a JAX key. A law calculates in the namespace of what it is given, so that NumPy and JAX make the same draws of the same uniforms, and
 compiles in JAX. No entry is ever 1, whatever the rounding.
 """
 

@@ -1,6 +1,7 @@
 """Gaussian copulas."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import jax
@@ -91,9 +92,11 @@ def gaussian_of_factor(factor):
     -----
     Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
     """
-    factor = checks.points(factor, "factor")
-    lengths = jnp.linalg.norm(factor, axis=1, keepdims=True)
-    if not checks.is_traced(lengths) and not (len(factor) and lengths.min() > 0):
+    factor = checks.finite(checks.numbers(factor, "factor"), "factor")
+    if factor.ndim != 2 or 0 in factor.shape:
+        raise ValueError(f"factor has shape {factor.shape}; give a matrix, one row per draw of a block")
+    lengths = (factor**2).sum(axis=1, keepdims=True) ** 0.5
+    if not checks.is_traced(lengths) and not lengths.min() > 0:
         raise ValueError(f"factor has {int((lengths == 0).sum())} rows of zeros; give each draw a direction")
     return _Gaussian(factor / lengths)
 
@@ -111,10 +114,11 @@ class _Gaussian:
         v = uniform((*blocks, rank, k))
         xp = v.__array_namespace__()
         special = jax.scipy.special if xp is jnp else scipy.special
-        # rng.random gives 0 once in 2^53, whose normal is infinite.
-        normals = special.ndtri(xp.maximum(v, eps(v) / 4))
+        # A GPU would take products in float32 to three digits.
+        matmul = partial(jnp.matmul, precision="highest") if xp is jnp else np.matmul
+        normals = special.ndtri(xp.maximum(v, eps(v) / 4))  # the normal of 0, once in 2^53 rng.random(), is infinite
         factor = xp.asarray(self.factor, dtype=v.dtype)
-        return xp.minimum(special.ndtr(factor @ normals), below_one(v))
+        return xp.minimum(special.ndtr(matmul(factor, normals)), below_one(v))
 
 
 def _factor(correlation):

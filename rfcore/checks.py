@@ -40,10 +40,8 @@ def keys(value, name="keys"):
 
 
 def graph(value, name="g"):
-    """``value``, if it is a :class:`rfcore.graphs.Graph`."""
-    from rfcore.graphs import Graph  # which needs these checks itself
-
-    if isinstance(value, Graph):
+    """``value``, if it has what a :class:`rfcore.graphs.Graph` has and no matrix, network or mesh does."""
+    if hasattr(value, "neighbour_counts") and hasattr(value, "is_normalised"):
         return value
     maker = "from_networkx" if hasattr(value, "nodes") else "from_mesh" if hasattr(value, "faces") else "from_scipy"
     got = f"{name} is of type {type(value).__module__.split('.')[0]} {type(value).__name__}"
@@ -74,8 +72,11 @@ def finite(x, name):
     """``x`` itself, unless one of its known values is NaN or infinite."""
     if is_traced(x):
         return x
-    # On the device where the values are: a copy to the host would cost more than the features.
-    if not (_all_finite(x) if isinstance(x, jax.Array) else np.all(np.isfinite(x))):
+    # On the device where the values are: a copy to the host would cost more than the features. And now, also where a
+    # function that is being compiled has captured x: there a result would have no value yet.
+    with jax.ensure_compile_time_eval():
+        all_finite = bool(_all_finite(x) if isinstance(x, jax.Array) else np.all(np.isfinite(x)))
+    if not all_finite:
         count = int(np.sum(~np.isfinite(np.asarray(x))))
         raise ValueError(f"{name} has {count} NaN or infinite values; remove or impute them first")
     return x

@@ -1,4 +1,4 @@
-"""The walk engine: lengths in, deposits out. It knows no kernel.
+"""The walk engine: lengths in, and uniforms of first hops where these are coupled; deposits out. It knows no kernel.
 
 A walk of length l from a node leaves a deposit at every step 0, ..., l: the node where it is and its load, which
 starts at 1 and is multiplied at each hop by

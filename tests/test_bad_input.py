@@ -14,11 +14,12 @@ import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 import trimesh
 
 from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, solvers, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import loop, modulation, neural
+from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import ode
 
@@ -140,6 +141,19 @@ def nodes(good):
     return [[3], [-1], [[0]], [0.5], "all"]
 
 
+def but_none(kind):
+    """Bad values of a kind where None means a default."""
+    return lambda good: [bad for bad in kind(good) if bad is not None]
+
+
+some_nodes, some_positive, some_count = but_none(nodes), but_none(positive), but_none(count)
+
+
+def sparse(good):
+    """Features, sparse or dense."""
+    return [*points(IDENTITY)[:-2], sp.csr_array(np.full((3, 3), np.nan)), sp.csr_array(1j * IDENTITY)]
+
+
 def partition(good):
     return [[0.5] * len(good), ["a"] * len(good), [list(good)], 0, None]
 
@@ -254,6 +268,8 @@ MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
+OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
+STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
@@ -327,12 +343,12 @@ ROWS = {
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
     "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
-    "features.loop.as_lists": {"g": (G, graph)},
-    "features.loop.walk_features": {
-        "rng": (random.Random(0), None), "lists": (loop.as_lists(G), None), "f": (F, modulating), **WALKS,
+    "features.reference.as_lists": {"g": (G, graph)},
+    "features.reference.walk_features": {
+        "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,
         "nodes": ([0, 2], None),  # as printed: checks would be the most of it
     },
-    "features.modulation.batch_size": {
+    "couplings.walk_lengths.batch_size": {
         "n_walkers": (10, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "features.modulation.deconvolve": {"alpha": ([1.0, 0.5], vector_or_function), "f2": (F, modulating)},
@@ -344,6 +360,7 @@ ROWS = {
     "features.modulation.lazy": {},
     "features.modulation.p_step": {"alpha": (2.0, positive), "p": (2, count)},
     "features.modulation.regularised_laplacian": {"sigma": (1.0, positive), "d": (2, positive)},
+    "features.modulation.tilted": {"f": (F, modulating), "g": ([0.0, 0.5], vector)},
     "features.modulation.to_taylor": {
         "f1": (F, modulating), "f2": (F, modulating), "n_terms": (5, count)
     },
@@ -353,6 +370,9 @@ ROWS = {
         "key": (KEY, key), "phi": (IDENTITY, matrix), "n_features": (2, count), "kind": ("sparse", choice),
         "nonzeros": (1, count),
     },
+    "features.reduction.johnson_lindenstrauss_mse": {
+        "phi": (IDENTITY, matrix), "psi": (IDENTITY, matrix), "n_features": (2, count)
+    },
     "features.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, matrix), "n_anchors": (2, count)},
     "kernels.gaussian": {"X": (X, points), "Y": (X, points)},
     "kernels.softmax": {"X": (X, points), "Y": (X, points)},
@@ -361,6 +381,13 @@ ROWS = {
     "kernels.p_step": {"g": (BARE, graph), "alpha": (2.0, positive), "p": (2, count)},
     "kernels.inverse_cosine": {"g": (BARE, graph)},
     "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
+    "kernels.function_of_weights": {"g": (BARE, graph), "function": (np.exp, function)},
+    "kernels.power_series_rows": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector), "nodes": ([0, 2], nodes)},
+    "kernels.spectral.diffusion": {"sigma": (1.0, at_least_0)},
+    "kernels.spectral.regularised_laplacian": {"sigma": (1.0, at_least_0), "d": (2, positive)},
+    "kernels.spectral.p_step": {"alpha": (2.0, positive), "p": (2, count)},
+    "kernels.spectral.inverse_cosine": {},
+    "kernels.spectrum": {"g": (BARE, graph)},
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
     "kernels.exponential_product": {"g": (BARE, graph), "scale": (1.0, real), "v": (V, array)},
@@ -402,9 +429,13 @@ ROWS = {
     "theory.printed_graphs.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
-    "theory.walk_feature_moments": {"g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count)},
+    "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
+    "theory.walk_feature_moments": {
+        "g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count), "coupling": ("reversal", choice)
+    },
     "theory.walk_gram_mse": {
-        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count)
+        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
+        "coupling": ("reversal", choice),
     },
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
@@ -414,23 +445,32 @@ ROWS = {
         "kernel": (IDENTITY, points), "labels": ([0, 1, 1], labels), "n_clusters": (2, count), "max_iterations": (5, count)
     },
     "models.clustering.pair_error": {"labels": ([0, 1, 1], partition), "others": ([0, 1, 0], partition)},
-    "models.generalisation.spectral_radius": {"g": (G, graph)},
-    "models.generalisation.rademacher_bound": {
+    "theory.generalisation.spectral_radius": {"g": (G, graph)},
+    "theory.generalisation.rademacher_bound": {
         "bounds": ([1.0, 0.5], families), "radius": (1.0, at_least_0), "n_samples": (3, count)
     },
-    "models.generalisation.rademacher_trace_bound": {
+    "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
-    "models.generalisation.rademacher_complexity": {
+    "theory.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2),
     },
-    "models.generalisation.margin_loss": {
+    "theory.generalisation.margin_loss": {
         "scores": (V, vector), "labels": ([1.0, -1.0, 1.0], vector), "margin": (0.5, positive)
     },
-    "models.generalisation.margin_bound": {
+    "theory.generalisation.margin_bound": {
         "loss": (0.1, at_least_0), "complexity": (0.1, at_least_0), "margin": (0.5, positive), "n_samples": (5, count),
         "delta": (0.1, probability),
+    },
+    "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
+    "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
+    "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
+    "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
+    "models.gp.kl": {
+        "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
     },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
@@ -450,17 +490,15 @@ ROWS = {
     },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
-    "models.regression.label_distribution": {"label_scores": (IDENTITY, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
-    "solvers.directions.optimised": {
+    "solvers.best_directions.optimised": {
         "lengths": ([1.0, 2.0, 1.5], lengths), "v": (1.0, positive),
         "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
     },
-    "solvers.directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
-    "solvers.modulation.gram_error": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
-    "solvers.modulation.gram_errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
-    "solvers.modulation.gram_form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
-    "solvers.modulation.learn": {
+    "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
+    "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
+    "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None),
     },
@@ -497,6 +535,7 @@ ROWS = {
         "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.cost": {"work": (dict, function)},
     "evidence.decisions": PROFILE,
     "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
@@ -525,6 +564,7 @@ ROWS = {
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
         "resolution": (0.1, positive), "confidence": (0.9, confidence),
     },
+    "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
     "evidence.unbiased": {
         "estimates": (REPEATS, repeated), "truth": (1.5, numbers), "smallest_bias": (1.0, all_positive),
@@ -558,8 +598,8 @@ ROWS = {
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex_plus", "couplings.orthogonal_fast",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
-    "couplings.weight_dependent.balance", "features.neural.random", "solvers.directions.optimised",
-    "solvers.directions.weight_independent", "solvers.modulation.learn", "theory.positive_mse", "theory.log_conformity_of",
+    "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
@@ -574,8 +614,8 @@ LEFT = {
         [
             "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.loop.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.ode.Times", "solvers.modulation.Learned", "solvers.modulation.GramForm", "walks.Deposits",
+            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
@@ -592,7 +632,7 @@ LEFT = {
         [
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
             "walks.first_hops", "walks.independent",
-            "solvers.modulation.descend",
+            "solvers.descent.descend",
         ],
         INNER,
     ),
@@ -667,8 +707,19 @@ def test_every_public_name_has_a_row_or_a_reason():
 
 def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
-        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised"}
+        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised", "arguments", "options"}
         assert expected == set(row), name
+
+
+def test_what_a_compiled_function_has_captured_is_checked_like_any_value():
+    good, bad, K, y = jnp.asarray(V)[None], jnp.asarray(V).at[0].set(jnp.nan)[None], jnp.eye(3), jnp.asarray(V)
+    crooked = K.at[0, 1].set(0.5)
+    assert np.allclose(jax.jit(lambda x: kernels.gaussian(x, good))(good), 1.0)
+    assert np.isfinite(jax.jit(lambda noise: models.gp.log_evidence(K, y, noise))(0.1))
+    with pytest.raises(ValueError, match="Y has 1 NaN"):
+        jax.jit(lambda x: kernels.gaussian(x, bad))(good)
+    with pytest.raises(ValueError, match="K is not symmetric"):
+        jax.jit(lambda noise: models.gp.log_evidence(crooked, y, noise))(0.1)
 
 
 def test_traced_keys_of_walks():

@@ -587,3 +587,20 @@ def test_an_undecided_tail_is_named():
     assert found.verdict is evidence.Verdict.INCONCLUSIVE
     assert "tail may hide" in found.why
     assert evidence.bound(np.minimum(draws, 5.0), 9.0).why == ""
+
+
+def test_tail_index_of_powers():
+    """Of quantiles of x^-a the mean of logs is that of an exponential law, a (1 + O(log k / k)); draws scatter by a / sqrt(k)."""
+    for index in (0.5, 2.0):
+        quantiles = (np.arange(1, 100_001) / 100_000) ** (-1 / index)
+        found, se = evidence.tail_index(quantiles[::-1], 1000)
+        assert found == pytest.approx(index, rel=0.01)
+        assert se == pytest.approx(found / np.sqrt(1000))
+    rng = np.random.default_rng(0)
+    found = np.array([evidence.tail_index(rng.pareto(2.0, 2000) + 1, 200) for _ in range(200)])
+    scores = (found[:, 0] - 2.0) / found[:, 1]
+    assert abs(scores.mean()) < 0.4  # a standard error of 0.07, and a bias of 1 / sqrt(200)
+    assert 0.8 < scores.std() < 1.2  # a standard error of 0.05
+    for values, message in ((np.ones(9), "values has 1.0"), (-np.arange(9.0), "values has -2.0")):
+        with pytest.raises(ValueError, match=f"{message} as number 3 from the top"):
+            evidence.tail_index(values, 2)

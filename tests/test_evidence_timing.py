@@ -1,11 +1,11 @@
-"""A timing accuses nobody on a busy machine."""
+"""A timing accuses nobody on a busy machine; a call's result comes with what it cost."""
 
 from types import SimpleNamespace
 
 import pytest
 
 from rfcore import evidence
-from rfcore.evidence import Decision, Verdict, timing
+from rfcore.evidence import Decision, Verdict, costs, timing
 
 SLOW = Decision(Verdict.NOT_REPRODUCED, "bound", ours=2.0, limit=1.0)
 FAST = Decision(Verdict.REPRODUCED, "bound", ours=0.5, limit=1.0)
@@ -75,3 +75,20 @@ def test_a_system_that_tells_nothing_gives_none(monkeypatch):
     with evidence.Clock() as read:
         pass
     assert read.others is None
+
+
+def test_cost_is_that_of_the_call(monkeypatch, tmp_path):
+    """What the system tells is given: 2 s, of which the processor worked half; memory at 3 KiB, 7 at the peak."""
+    seconds = iter([10.0, 12.0])
+    monkeypatch.setattr(costs, "time", SimpleNamespace(perf_counter=lambda: next(seconds), process_time=iter([5.0, 6.0]).__next__))
+    record = tmp_path / "status"
+    record.write_text("VmPeak:\t9 kB\nVmHWM:\t7 kB\nVmRSS:\t3 kB\n")
+    monkeypatch.setattr(costs, "STATUS", record)
+    monkeypatch.setattr(costs, "RESET", tmp_path / "none")
+    result, spent = evidence.cost(int, "11", base=2)
+    assert result == 3
+    assert spent == {"wall": 2.0, "processor": 1.0, "bytes": 4096, "peak": 7168}
+    monkeypatch.setattr(costs, "STATUS", tmp_path / "none")
+    seconds = iter([10.0, 12.0])
+    monkeypatch.setattr(costs, "time", SimpleNamespace(perf_counter=lambda: next(seconds), process_time=iter([5.0, 6.0]).__next__))
+    assert evidence.cost(int)[1]["peak"] == 0

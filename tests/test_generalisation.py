@@ -11,7 +11,7 @@ from rounding import rounding
 from rfcore import evidence
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import generalisation
+from rfcore.theory import generalisation
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 DIRECTED = Graph.from_scipy(np.array([[0, 1.0], [0, 0]]))

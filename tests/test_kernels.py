@@ -93,7 +93,7 @@ def test_directed_graphs_are_refused(kernel):
 @pytest.mark.parametrize("shape", [(8,), (8, 3)])
 def test_chebyshev_product_is_the_product_with_the_kernel(shape):
     v = np.random.default_rng(0).normal(size=shape)
-    product = kernels.chebyshev_product(G.normalised(), lambda x: np.exp(-(1.3**2) * (1 - x) / 2), v, 14)
+    product = kernels.chebyshev_product(G.normalised(), kernels.spectral.diffusion(1.3), v, 14)
     assert np.allclose(product, kernels.diffusion(G, 1.3) @ v, rtol=0, atol=rounding(200, v))  # 14 products, 8 terms
 
 
@@ -146,7 +146,19 @@ def test_chebyshev_product_takes_an_eigenvector_at_the_edge_of_the_spectrum():
 
 
 def test_spectrum_rebuilds_the_weights():
-    eigenvalues, vectors = kernels.graph.spectrum(G)
+    eigenvalues, vectors = kernels.spectrum(G)
     assert np.all(np.diff(eigenvalues) >= 0)
     assert np.allclose(vectors.T @ vectors, np.eye(8), rtol=0, atol=rounding(100))
     assert np.allclose(vectors * eigenvalues @ vectors.T, G.to_scipy().toarray(), rtol=0, atol=rounding(100, eigenvalues))
+
+
+def test_rows_of_power_series_are_those_of_the_matrix():
+    """Of a directed graph too, and a node may come twice; 4 terms of 3 nodes, each below 10."""
+    directed = Graph.from_scipy(np.array([[0.0, 1, 1], [1, 0.5, 0], [0, -1, 0]]))
+    W, alpha = directed.to_scipy().toarray(), [0.5, 2.0, 0.0, -1.0]
+    whole = 0.5 * np.eye(3) + 2.0 * W - W @ W @ W
+    rows = kernels.power_series_rows(directed, alpha, [2, 0, 2])
+    assert rows.format == "csr"
+    assert np.allclose(rows.toarray(), whole[[2, 0, 2]], rtol=0, atol=rounding(20, 10.0))
+    far = kernels.power_series_rows(Graph.from_networkx(nx.cycle_graph(100)), alpha, [7])
+    assert sorted(far.indices) == [4, 6, 7, 8, 10]  # none two hops away, where alpha is 0

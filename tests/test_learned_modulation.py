@@ -13,7 +13,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import interpolation
-from rfcore.solvers import modulation as solver
+from rfcore.solvers import descent, gram
 
 GRAPH = Graph.from_networkx(nx.erdos_renyi_graph(20, 0.25, seed=3))
 G = GRAPH.normalised()
@@ -71,12 +71,12 @@ def test_entries_are_aggregated():
     assert np.all(stepped.load[stepped.step == 0] == 1.0)
 
 
-def test_gradient_of_the_gram_error_is_the_slope():
+def test_gradient_of_errors_is_the_slope():
     left, right, target = deposits(1), deposits(2), kernels.regularised_laplacian(GRAPH, 0.8, 2)
 
     def loss(values):
         f = modulation.from_values(values)
-        return solver.gram_error(f, f, left, right, target)
+        return jnp.mean(gram.errors(f, f, left, right, target))
 
     phi, psi = (np.asarray(d.with_modulation(modulation.from_values(TABLE)).toarray()) for d in (left, right))
     error = np.linalg.norm(phi @ psi.T - target) / np.linalg.norm(target)
@@ -92,22 +92,21 @@ def test_repeats_stand_one_below_the_other(eps):
     f1, f2 = modulation.from_values(TABLE), modulation.diffusion(1.0)
     phi, psi = (np.asarray(d.with_modulation(f).toarray()).reshape(3, 20, 20) for d, f in ((left, f1), (right, f2)))
     expected = [np.sum((a @ b.T - target) ** 2) / np.sum(target**2) for a, b in zip(phi, psi, strict=True)]
-    assert np.allclose(solver.gram_errors(f1, f2, left, right, target), expected, rtol=1000 * eps)
-    assert float(solver.gram_error(f1, f2, left, right, target)) == pytest.approx(np.mean(expected), rel=1000 * eps)
+    assert np.allclose(gram.errors(f1, f2, left, right, target), expected, rtol=1000 * eps)
 
 
-def test_form_is_the_gram_error_of_every_pair_of_modulations(eps):
+def test_form_is_the_mean_error_of_every_pair_of_modulations(eps):
     """The form adds terms of both signs, whose sizes are up to 100 times the error: 10^4 eps, with a few hundred terms."""
     left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
-    form = solver.gram_form(left, right, target)
-    padded = solver.gram_form(left, right, target, n_steps=25)
+    form = gram.form(left, right, target)
+    padded = gram.form(left, right, target, n_steps=25)
     pairs = [(modulation.from_values(TABLE), modulation.diffusion(1.0)), 2 * (neural.random(jax.random.key(0)),)]
     for f1, f2 in pairs:
-        truth = float(solver.gram_error(f1, f2, left, right, target))
+        truth = float(jnp.mean(gram.errors(f1, f2, left, right, target)))
         assert float(form(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
         assert float(padded(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
     assert float(form(pairs[1][0])) == pytest.approx(float(form(*pairs[1])), rel=1e4 * eps)
-    cut = solver.gram_form(left, right, target, n_steps=len(TABLE))  # exact for an f that vanishes from there on
+    cut = gram.form(left, right, target, n_steps=len(TABLE))  # exact for an f that vanishes from there on
     assert float(cut(pairs[0][0])) == pytest.approx(float(form(pairs[0][0])), rel=1e4 * eps)
 
 
@@ -123,10 +122,10 @@ def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs(eps):
         def scaled(k):
             return f(k) * beta ** jnp.asarray(k) / (1 + sigma**2)
 
-        return solver.gram_error(scaled, scaled, stepped, stepped, target)
+        return jnp.mean(gram.errors(scaled, scaled, stepped, stepped, target))
 
     data = deposits(0, repeats=8), kernels.regularised_laplacian(GRAPH, sigma, 2)
-    learned = solver.learn(mean_error, neural.flat(), data, n_steps=400)
+    learned = descent.learn(mean_error, neural.flat(), data, n_steps=400)
     assert np.all(np.isfinite(learned.losses))
     assert learned.losses[0] == pytest.approx(float(mean_error(neural.flat(), *data)), rel=1000 * eps)
     assert learned.losses[-1] < 0.85 * learned.losses[0]
@@ -144,9 +143,9 @@ def test_table_learned_on_many_independent_walks_is_nearly_the_unbiased_one():
 
     def loss(values, left, right, target):
         f = modulation.from_values(values)
-        return solver.gram_error(f, f, left, right, target)
+        return jnp.mean(gram.errors(f, f, left, right, target))
 
-    learned = solver.learn(loss, start, (left, right, target), 800, optax.adam(0.02))
+    learned = descent.learn(loss, start, (left, right, target), 800, optax.adam(0.02))
     assert np.allclose(learned.f[:3], f(np.arange(3)), atol=0.02)
 
 
@@ -155,10 +154,10 @@ def test_asymmetric_pair_is_learned_from_a_pair(eps):
     target = kernels.regularised_laplacian(GRAPH, 0.8, 2)
 
     def loss(pair, left, right, target):
-        return solver.gram_error(*pair, left, right, target)
+        return jnp.mean(gram.errors(*pair, left, right, target))
 
     data = (deposits(1), deposits(2), target)
-    learned = solver.learn(loss, (neural.flat(0.5), neural.flat(0.4)), data, n_steps=200)
+    learned = descent.learn(loss, (neural.flat(0.5), neural.flat(0.4)), data, n_steps=200)
     assert all(isinstance(f, neural.Neural) for f in learned.f)
     assert learned.losses[-1] < 0.5 * learned.losses[0]
 
@@ -174,7 +173,7 @@ def test_downstream_loss_of_the_products_alone(eps):
         return interpolation.angular_error(sums[~KNOWN], values[~KNOWN])
 
     data = (deposits(1), deposits(2), values, known)
-    learned = solver.learn(loss, neural.flat(hidden=3), data, n_steps=100)
+    learned = descent.learn(loss, neural.flat(hidden=3), data, n_steps=100)
     assert learned.losses[-1] < learned.losses[0]
 
 
@@ -186,9 +185,9 @@ def test_walks_are_arguments_of_the_compiled_code_and_no_tensor_of_steps_is_buil
     data = (deposits(0, g=large), np.eye(300))
 
     def loss(f, walks, target):
-        return solver.gram_error(f, f, walks, walks, target)
+        return jnp.mean(gram.errors(f, f, walks, walks, target))
 
-    lowered = solver.descend.lower(loss, optax.adam(0.01), 10, neural.flat(), data)
+    lowered = descent.descend.lower(loss, optax.adam(0.01), 10, neural.flat(), data)
     assert len(lowered.as_text()) < 100_000  # with the walks inside it would be megabytes
     workspace = lowered.compile().memory_analysis().temp_size_in_bytes
     assert workspace < 20 * 8 * 300**2  # a few dense features and Gram matrices; steps x N^2 would be more
@@ -196,9 +195,9 @@ def test_walks_are_arguments_of_the_compiled_code_and_no_tensor_of_steps_is_buil
 
 def test_divergence_is_an_error():
     with pytest.raises(FloatingPointError, match=r"at step \d+"):
-        solver.learn(lambda f: jnp.log(f), 1.0, n_steps=50, optimiser=optax.sgd(10.0))
+        descent.learn(lambda f: jnp.log(f), 1.0, n_steps=50, optimiser=optax.sgd(10.0))
     with pytest.raises(FloatingPointError, match="parameters"):
-        solver.learn(lambda f: jnp.sqrt(f), 0.0, n_steps=1)
+        descent.learn(lambda f: jnp.sqrt(f), 0.0, n_steps=1)
 
 
 def test_neural_modulation_is_equation_16(eps):
@@ -219,7 +218,7 @@ def test_random_start_is_uniform_between_minus_one_and_one():
 
 def test_descent_takes_each_step_once(eps):
     """Gradient descent on f^2 at the rate 0.1 multiplies f by 1 - 2 * 0.1 per step."""
-    learned = solver.learn(lambda f: f**2, 1.0, n_steps=5, optimiser=optax.sgd(0.1))
+    learned = descent.learn(lambda f: f**2, 1.0, n_steps=5, optimiser=optax.sgd(0.1))
     assert float(learned.f) == pytest.approx(0.8**5, rel=100 * eps)
     assert np.allclose(learned.losses, 0.64 ** np.arange(5), rtol=100 * eps)
 
@@ -236,18 +235,18 @@ def test_flat_start_has_no_dead_unit(eps):
         (lambda: neural.flat(0.0), "value = 0.0"),
         (lambda: neural.flat(hidden=0), "hidden = 0"),
         (lambda: neural.random(jax.random.key(0), 0), "hidden = 0"),
-        (lambda: solver.learn(lambda f: f**2, 1.0, n_steps=0), "n_steps = 0"),
-        (lambda: solver.gram_error(neural.flat(), neural.flat(), deposits(0), deposits(1), np.eye(7)), "7 rows"),
-        (lambda: solver.gram_form(deposits(0, repeats=2), deposits(1), np.eye(20)), r"right \(20, 20\)"),
-        (lambda: solver.gram_form(deposits(0), deposits(1), np.eye(20), n_steps=0), "n_steps = 0"),
-        (lambda: solver.gram_errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.ones(20)), r"target has shape \(20,\)"),
-        (lambda: solver.gram_errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.zeros((20, 20))), "zero everywhere"),
-        (lambda: solver.gram_error(neural.flat(), neural.flat(), deposits(0), deposits(1), np.full((20, 20), np.nan)), "target has 400"),
-        (lambda: solver.gram_form(deposits(0), np.eye(20), np.eye(20)), "right is of type ndarray"),
-        (lambda: solver.gram_form(deposits(0), deposits(1), np.eye(20) * 1j), "target has dtype complex"),
-        (lambda: solver.learn(3, 1.0), "loss = 3"),
-        (lambda: solver.learn(lambda f: f**2, 1.0, optimiser=4), "optimiser = 4"),
-        (lambda: solver.learn(lambda f: f**2, 1j), "a parameter of f has dtype complex"),
+        (lambda: descent.learn(lambda f: f**2, 1.0, n_steps=0), "n_steps = 0"),
+        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.eye(7)), "7 rows"),
+        (lambda: gram.form(deposits(0, repeats=2), deposits(1), np.eye(20)), r"right \(20, 20\)"),
+        (lambda: gram.form(deposits(0), deposits(1), np.eye(20), n_steps=0), "n_steps = 0"),
+        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.ones(20)), r"target has shape \(20,\)"),
+        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.zeros((20, 20))), "zero everywhere"),
+        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.full((20, 20), np.nan)), "target has 400"),
+        (lambda: gram.form(deposits(0), np.eye(20), np.eye(20)), "right is of type ndarray"),
+        (lambda: gram.form(deposits(0), deposits(1), np.eye(20) * 1j), "target has dtype complex"),
+        (lambda: descent.learn(3, 1.0), "loss = 3"),
+        (lambda: descent.learn(lambda f: f**2, 1.0, optimiser=4), "optimiser = 4"),
+        (lambda: descent.learn(lambda f: f**2, 1j), "a parameter of f has dtype complex"),
         (lambda: neural.random(0), "key = 0"),
         (lambda: neural.flat("1"), "value = '1'"),
     ],

@@ -143,16 +143,6 @@ def test_exponential_is_of_the_weights_as_they_are(scale):
     assert np.allclose(kernels.power_series(G, alpha), kernels.exponential(G, scale), rtol=1e-9)
 
 
-def test_batch_size_is_the_smallest_that_holds_all_walks():
-    for n_walkers, p_halt, delta in ((1, 0.5, 0.1), (16, 0.1, 0.01), (10**7, 0.1, 1e-6), (3, 0.9, 0.5)):
-        b = modulation.batch_size(n_walkers, p_halt, delta)
-        shorter = [(1 - (1 - p_halt) ** length) ** n_walkers for length in (b, b - 1)]
-        assert shorter[0] >= 1 - delta > shorter[1]
-    # Logarithmic in the number of walkers: log(10) / -log(0.9) = 21.9 more for each power of ten.
-    sizes = [modulation.batch_size(10**i, 0.1, 0.01) for i in range(2, 9)]
-    assert set(np.diff(sizes)) <= {21, 22}
-
-
 def test_table_of_values_counts_nothing_past_its_end():
     f = modulation.from_values([3.0, -1.0])
     assert np.array_equal(f(np.array([[0, 1], [2, 500]])), [[3, -1], [0, 0]])
@@ -242,11 +232,22 @@ def test_p_step_is_differentiable_in_alpha():
         (lambda: modulation.deconvolve(ALPHA, modulation.from_values([0.0, 1.0])), r"f2\(0\) = 0"),
         (lambda: modulation.deconvolve([], modulation.lazy()), "alpha has shape"),
         (lambda: modulation.to_taylor(modulation.lazy(), n_terms=0), "n_terms = 0"),
-        (lambda: modulation.batch_size(0, 0.1, 0.1), "n_walkers = 0"),
-        (lambda: modulation.batch_size(1, 1.0, 0.1), "p_halt = 1.0"),
-        (lambda: modulation.batch_size(1, 0.1, 0.0), "delta = 0.0"),
     ],
 )
 def test_bad_regularisers_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_tilted_modulations_are_pairs_for_the_same_kernel():
+    """exp(log(1 + x)) is 1 + x, and a pair tilted both ways convolves to what f does with itself: sums of 30 terms below 2."""
+    k = np.arange(1, 30)
+    logarithm = np.concatenate([[0.0], (-1.0) ** (k + 1) / k])
+    one_more = modulation.tilted(modulation.lazy(), logarithm)(np.arange(30))
+    assert np.allclose(one_more, np.arange(30) < 2, rtol=0, atol=rounding(1000))
+    f, g = modulation.regularised_laplacian(0.8, 2), np.array([0.0, 0.4, -0.3, 0.1])
+    pair = modulation.tilted(f, g), modulation.tilted(f, -g)
+    assert np.allclose(modulation.to_taylor(*pair, 30), modulation.to_taylor(f, n_terms=30), rtol=0, atol=rounding(1000, 2.0))
+    assert not np.allclose(pair[0](np.arange(9)), f(np.arange(9)))
+    with pytest.raises(ValueError, match=r"g\[0\] = 0.5; give 0"):
+        modulation.tilted(f, [0.5])

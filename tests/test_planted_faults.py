@@ -139,7 +139,7 @@ def exact_scores_are_those_of_many_features():
     x, x_test, targets = rng.normal(size=(30, D)) / 2, rng.normal(size=(5, D)) / 2, np.eye(3)[rng.integers(0, 3, 30)]
     # Every point a feature of its own: the kernel itself. Different algorithms of 30 terms.
     scores = regression.scores(np.eye(30), targets, kernels.gaussian(x_test, x))
-    shares = regression.label_distribution(scores)
+    shares = scores / scores.sum(axis=1, keepdims=True)
     return evidence.identity(np.asarray(regression.scores_exact(x, targets, x_test)), np.asarray(shares), tolerance=1e-12)
 
 

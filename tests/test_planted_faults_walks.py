@@ -6,6 +6,7 @@ the checks for them are exact: they assert.
 """
 
 import inspect
+import itertools
 import sys
 import textwrap
 
@@ -20,8 +21,10 @@ from rfcore.couplings import walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, modulation, neural, reduction
 from rfcore.graphs import Graph
-from rfcore.models import generalisation, ode
-from rfcore.solvers import modulation as modulation_solver
+from rfcore.models import ode
+from rfcore.models.gp import of_features
+from rfcore.solvers import descent
+from rfcore.theory import generalisation
 
 # Weighted degrees far from the numbers of neighbours, a self-loop and an isolated node.
 GRAPH = Graph.from_scipy(
@@ -71,7 +74,29 @@ def check_kernel(key_of_the_right=3):
 CHECKS = [check_lengths, check_loads, check_kernel]
 
 
-@pytest.mark.parametrize("check", CHECKS)
+def check_each_walk_is_geometric(coupling="stratified"):
+    """P(length >= k) = (1 - p_halt)^k, walk by walk."""
+    lengths = walk_lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT, coupling).values
+    at_least = lengths[:, :, None] >= np.arange(6)
+    truth = np.broadcast_to((1 - P_HALT) ** np.arange(6.0), (N_WALKS, 6))
+    return evidence.unbiased(at_least.astype(float), truth, smallest_bias=0.05)
+
+
+def check_antithetic_walks_are_geometric():
+    return check_each_walk_is_geometric("antithetic")
+
+
+def check_nodes_are_independent():
+    """Lengths of nodes 2i and 2i + 1 are uncorrelated, walk by walk."""
+    lengths = walk_lengths.draw(jax.random.key(0), 10_000, N_WALKS, P_HALT, "reversal").values.reshape(-1, 2, N_WALKS)
+    short = (lengths == 0) - P_HALT
+    return evidence.unbiased(short[:, 0, :, None] * short[:, 1, None, :], np.zeros((N_WALKS, N_WALKS)), smallest_bias=0.02)
+
+
+COUPLED = [check_each_walk_is_geometric, check_antithetic_walks_are_geometric, check_nodes_are_independent]
+
+
+@pytest.mark.parametrize("check", CHECKS + COUPLED)
 def test_checks_pass_on_good_code(check):
     decision = check()
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
@@ -128,7 +153,31 @@ def halt_for_survival(right):
     return lambda u, p_halt: right(u, 1 - p_halt)
 
 
+def across_nodes(right):
+    """Couple walk i of one node with walk i of the next, in place of the walks of a node."""
+
+    def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
+        def merged(uniform, shape):
+            n, m, k = shape
+            return np.swapaxes(copula(uniform, (n // 2, 2 * m, k)).reshape(n // 2, m, 2, k), 1, 2).reshape(shape)
+
+        return right(rng, n_nodes, n_walks, p_halt, merged, n_hops)
+
+    return pushed
+
+
+def unpermuted(right):
+    """Walk i always in stratum i."""
+
+    def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
+        return right(rng, n_nodes, n_walks, p_halt, lambda *drawn: np.sort(copula(*drawn), axis=-2), n_hops)
+
+    return pushed
+
+
 FAULTS = [
+    (walk_lengths, "_pushed", across_nodes, [check_nodes_are_independent]),
+    (walk_lengths, "_pushed", unpermuted, [check_each_walk_is_geometric]),
     (walks, "hops_of", weighted_degree, [check_loads, check_kernel]),
     (walks, "hops_of", no_survival, [check_loads, check_kernel]),
     (walks, "hops_of", no_weight, [check_loads, check_kernel]),
@@ -160,6 +209,47 @@ def check_fresh_walks_for_every_time():
     """Twice the same time with weights 1 and -1: nothing is left of walks that are the same."""
     times = ode.Times(np.array([0.5, 0.5]), np.array([1.0, -1.0]))
     assert np.any(ode.estimate(jax.random.key(0), G, np.ones(5), 1.0, times, 2, P_HALT))
+
+
+def check_antithetic_verdict():
+    assert check_antithetic_walks_are_geometric().verdict is Verdict.REPRODUCED
+
+
+def check_uniforms_choose_the_hops_of_their_walk():
+    """Hop t of every walk leads to neighbour number floor(u_t * number of neighbours), walk by walk; node 0 ends walks."""
+    W = np.array([[0, 0, 0, 0.0], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]])
+    g = Graph.from_scipy(W)
+    lengths = walk_lengths.draw(jax.random.key(0), 4, 30, P_HALT, "stratified", n_coupled_hops=2)
+    deposits = walks.simulate(jax.random.key(0), g, lengths)
+    for start in range(4):
+        wanted = {1: [], 2: []}
+        for length, uniforms in zip(lengths.values[start], lengths.hops[start], strict=True):
+            node = start
+            for step in range(1, min(length, 2) + 1):
+                if node == 0:
+                    break
+                node = int(np.flatnonzero(W[node])[int(3 * uniforms[step - 1])])
+                wanted[step].append(node)
+        for step, nodes in wanted.items():
+            assert sorted(deposits.node[(deposits.row == start) & (deposits.step == step)]) == sorted(nodes)
+
+
+def check_what_a_coupling_hop_by_hop_sees():
+    """What a coupling that acts hop by hop sees: rows of walkers, and nodes that an edge joins to those of the hop before."""
+    g, seen = GRAPH, []
+
+    def watched(step, walkers, rows, nodes):
+        assert np.array_equal(rows, walkers // 6)
+        seen.append(dict(zip(walkers.tolist(), nodes.tolist(), strict=True)))
+        return np.full(len(walkers), 0.0)
+
+    lengths = walk_lengths.draw(jax.random.key(0), 5, 6, P_HALT).values
+    hops = walks.hops_of(g, P_HALT)
+    walks.walk(np.random.default_rng(0), hops, np.arange(5), lengths, uniforms=watched)
+    assert len(seen) > 4
+    assert seen[0] == {i: i // 6 for i in range(24) if lengths.flat[i] > 0}  # node 4 has no neighbours
+    for step, (before, after) in enumerate(itertools.pairwise(seen)):
+        assert after == {i: g.indices[g.indptr[node]] for i, node in before.items() if lengths.flat[i] > step + 1}
 
 
 def check_products_of_few_rows():
@@ -217,7 +307,7 @@ def check_no_stream_is_drawn_from_twice():
 
 
 def check_descent_steps_once():
-    learned = modulation_solver.learn(lambda f: f**2, 1.0, n_steps=3, optimiser=optax.sgd(0.1))
+    learned = descent.learn(lambda f: f**2, 1.0, n_steps=3, optimiser=optax.sgd(0.1))
     assert float(learned.f) == pytest.approx(0.8**3)
 
 
@@ -230,16 +320,30 @@ def check_normalised_graphs_stay_as_they_are():
     assert np.array_equal(kernels.diffusion(G, 1.0), kernels.diffusion(GRAPH, 1.0))
 
 
+def check_noise_is_in_the_system():
+    phi, v = np.arange(6.0).reshape(3, 2), np.array([1.0, -1.0])
+    right = phi[[2, 0]] @ (phi[[2, 0]].T @ v) + 0.5 * v
+    assert np.allclose(of_features.covariance_operator(phi, 0.5, [2, 0]).mv(v), right)
+
+
 IN_SOURCE = [
+    (walks, "first_hops", "by_hop[step]", "by_hop[-1 - step]", check_uniforms_choose_the_hops_of_their_walk),
+    (walks, "first_hops", "take(walkers,", "take(np.arange(len(walkers)),", check_uniforms_choose_the_hops_of_their_walk),
+    (walks, "first_hops", "take(walkers,", "take(rows,", check_uniforms_choose_the_hops_of_their_walk),
+    (walks, "_walk", "order = order[stay]", "order = order[: len(row)]", check_uniforms_choose_the_hops_of_their_walk),
+    (walks, "_walk", "here[stay]", "here[: len(row)]", check_what_a_coupling_hop_by_hop_sees),
+    (walk_lengths, "antithetic", "- halts) + 1", "- halts)", check_antithetic_verdict),
+    (walk_lengths, "antithetic", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
+    (of_features, "_operator", " + noise * v", "", check_noise_is_in_the_system),
     (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),
     (Graph, "from_mesh", "W.data[:] = 1.0", "pass", check_mesh_graphs_have_weights_of_one),
     (generalisation, "rademacher_complexity", "(draws.std(", "2 * (draws.std(", check_standard_error_of_the_complexity),
     (neural, "random", "(hidden,), minval=-1.0", "(hidden,), minval=0.0", check_random_start_has_both_signs),
     (reduction, "johnson_lindenstrauss", "PURPOSES[kind]", "2", check_no_stream_is_drawn_from_twice),
-    (modulation_solver, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
+    (descent, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
     (checks, "modulation", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
     (Graph, "normalised", "if self.is_normalised:", "if False:", check_normalised_graphs_stay_as_they_are),
 ]

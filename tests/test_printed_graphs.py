@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from rfcore import kernels
+from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.theory import printed_graphs
@@ -84,7 +85,7 @@ def test_inverse_cosine_coefficients_rebuild_the_kernel():
 def test_approximate_batch_size_is_at_most_a_step_too_long():
     for m in (1, 100, 10**6):
         b = printed_graphs.batch_size_approximation(m, 0.1, 0.1)
-        assert 0 <= np.ceil(b) - modulation.batch_size(m, 0.1, 0.1) <= 1
+        assert 0 <= np.ceil(b) - walk_lengths.batch_size(m, 0.1, 0.1) <= 1
 
 
 def test_coefficients_that_are_not_normalised_are_refused():

@@ -43,15 +43,18 @@ def test_kinds_of_input_agree_and_the_key_decides(way):
 
 
 def test_error_of_the_gaussian_projection_is_that_of_johnson_and_lindenstrauss():
-    """Var[x R R^T y^T] = (|x|^2 |y|^2 + (x . y)^2) / n_features."""
-    x, y = np.array([[1.0, 2.0, 0.0, -1.0]]), np.array([[0.5, 1.0, 3.0, 0.0]])
-    both = np.concatenate([x, y])
-    products = np.empty(4000)
+    """Of one product (|x|^2 |y|^2 + (x . y)^2) / n_features, of several their sum; sparse features say the same."""
+    x, y = np.array([[1.0, 2.0, 0.0, -1.0]]), np.array([[0.5, 1.0, 3.0, 0.0], [1.0, 0.0, 0.0, 2.0]])
+    both, errors = np.concatenate([x, y]), np.empty(4000)
     for key in range(4000):
-        left, right = reduction.johnson_lindenstrauss(jax.random.key(key), both, 5)
-        products[key] = left @ right
-    expected = (np.sum(x**2) * np.sum(y**2) + np.sum(x * y) ** 2) / 5
-    assert products.var() == pytest.approx(expected, rel=0.1)
+        left, *right = reduction.johnson_lindenstrauss(jax.random.key(key), both, 5)
+        errors[key] = np.sum((np.stack(right) @ left - y @ x[0]) ** 2)
+    expected = reduction.johnson_lindenstrauss_mse(x, y, 5)
+    assert expected == pytest.approx((6 * 15.25 + 2.5**2 + 1) / 5)
+    decision = evidence.unbiased(errors, expected, smallest_bias=expected / 5)
+    assert decision.verdict is evidence.Verdict.REPRODUCED, decision.detail
+    of_sparse = reduction.johnson_lindenstrauss_mse(PHI, PSI.to_scipy(), 3)
+    assert of_sparse == pytest.approx(reduction.johnson_lindenstrauss_mse(PHI.toarray(), PSI.toarray(), 3), rel=1e-12)
 
 
 def test_all_anchors_lose_nothing():

@@ -23,13 +23,13 @@ def test_exact_scores_are_means_weighted_by_the_kernel():
     assert np.allclose(far, truth, rtol=1e-8)
 
 
-def test_label_distribution_is_the_formula_of_section_5_3():
+def test_exact_scores_and_those_of_features_are_the_formula_of_section_5_3():
     weights = np.exp(-np.sum((X_TEST[7] - X_TRAIN) ** 2, axis=1) / 2)
     truth = [weights[c == LABELS].sum() / weights.sum() for c in range(3)]
     assert np.allclose(regression.scores_exact(X_TRAIN, TARGETS, X_TEST)[7], truth, rtol=0, atol=rounding(1000))
     identity = np.eye(len(X_TRAIN))  # every training point a feature of its own: the kernel itself
     scores = regression.scores(identity, TARGETS, kernels.gaussian(X_TEST, X_TRAIN))
-    assert np.allclose(regression.label_distribution(scores)[7], truth, rtol=0, atol=rounding(1000))
+    assert np.allclose(scores[7] / scores[7].sum(), truth, rtol=0, atol=rounding(1000))
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -54,7 +54,7 @@ def test_a_far_point_classifies_by_features_whose_greatest_exponent_is_subtracte
     log_phi = features.log_positive(far, omega)
     scores = regression.scores(phi, TARGETS, jnp.exp(log_phi - log_phi.max(axis=1, keepdims=True)))
     # Exponents up to 300 are off by some units in the last place of it.
-    assert np.allclose(*map(regression.label_distribution, (scores, truth)), rtol=10 * 300 * np.finfo(np.float32).eps)
+    assert np.allclose(*(votes / votes.sum() for votes in (scores, truth)), rtol=10 * 300 * np.finfo(np.float32).eps)
 
 
 def test_scores_of_features_are_those_of_the_kernel_they_make():
@@ -98,7 +98,6 @@ def test_no_test_points():
         (lambda: regression.accuracy(np.ones((1, 2)), [2]), r"labels has values in \[2.*give whole numbers from 0 to 1"),
         (lambda: regression.accuracy(np.ones((1, 2)), [-1]), "labels has values"),
         (lambda: regression.accuracy(np.full((1, 2), np.nan), [0]), "label_scores has 2 NaN"),
-        (lambda: regression.label_distribution(np.zeros((1, 2))), "label_scores has 1 rows that vanish"),
     ],
 )
 def test_bad_input(call, complaint):

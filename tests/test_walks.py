@@ -17,9 +17,9 @@ from scipy import stats
 
 from rfcore import evidence, features, jobs, kernels, streams, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import assembly, loop, modulation
+from rfcore.features import assembly, modulation, reference
 from rfcore.graphs import Graph
-from rfcore.solvers.modulation import gram_form
+from rfcore.solvers import gram
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 WEIGHTED = Graph.from_scipy(np.array([[0.0, 0.5, -0.3, 0], [0.5, 0, 0, 0], [-0.3, 0, 0.4, 0], [0, 0, 0, 0]]))
@@ -55,6 +55,16 @@ def test_no_uniform_draws_a_length_past_the_table(p_halt):
     lengths = walk_lengths.geometric_quantile(extremes, p_halt)
     assert lengths[0] == 0
     assert lengths[-1] <= walk_lengths.longest(p_halt)
+
+
+def test_batch_size_is_the_smallest_that_holds_all_walks():
+    for n_walkers, p_halt, delta in ((1, 0.5, 0.1), (16, 0.1, 0.01), (10**7, 0.1, 1e-6), (3, 0.9, 0.5)):
+        b = walk_lengths.batch_size(n_walkers, p_halt, delta)
+        shorter = [(1 - (1 - p_halt) ** length) ** n_walkers for length in (b, b - 1)]
+        assert shorter[0] >= 1 - delta > shorter[1]
+    # Logarithmic in the number of walkers: log(10) / -log(0.9) = 21.9 more for each power of ten.
+    sizes = [walk_lengths.batch_size(10**i, 0.1, 0.01) for i in range(2, 9)]
+    assert set(np.diff(sizes)) <= {21, 22}
 
 
 @pytest.mark.parametrize("g", [WEIGHTED, DIRECTED], ids=["negative weights, self-loop, isolated", "directed, dead end"])
@@ -143,21 +153,24 @@ def processes():
         yield pool
 
 
-@pytest.mark.parametrize("p_halt", [0.1, 0.5])  # by processes: a chunk a job, four chunks a job
-def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt):
+@pytest.mark.parametrize(
+    ("p_halt", "coupling"),  # by processes: a chunk a job, four chunks a job
+    [(0.1, ("iid", 0)), (0.5, ("iid", 0)), (0.1, ("sobol", 2)), (0.5, ([2, 0, 1], 1)), (0.1, ("antithetic", 0))],
+)
+def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt, coupling):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    alone = features.walk_features(jax.random.key(4), g, f, 32, p_halt)
+    alone = features.walk_features(jax.random.key(4), g, f, 32, p_halt, *coupling)
     with ThreadPoolExecutor(3) as threads:
         pools = [threads, processes]
-        pooled = [features.walk_features(jax.random.key(4), g, f, 32, p_halt, executor=pool) for pool in pools]
+        pooled = [features.walk_features(jax.random.key(4), g, f, 32, p_halt, *coupling, executor=pool) for pool in pools]
     for phi in pooled:
         assert np.array_equal(alone.matrix.indptr, phi.matrix.indptr)
         assert np.array_equal(alone.matrix.indices, phi.matrix.indices)
         assert np.array_equal(alone.matrix.data, phi.matrix.data)
-    other = features.walk_features(jax.random.key(5), g, f, 32, p_halt)
+    other = features.walk_features(jax.random.key(5), g, f, 32, p_halt, *coupling)
     assert not np.array_equal(alone.toarray(), other.toarray())
-    lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt)
+    lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt, *coupling)
     deposits = walks.simulate(jax.random.key(4), g, lengths)
     # Sums of at most some hundred positive terms, in another order: some hundred eps.
     assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
@@ -222,7 +235,7 @@ def test_progress_bar_counts_nodes_and_changes_nothing(monkeypatch, capsys):
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
     quiet = features.walk_features(jax.random.key(4), g, f, 32, 0.1)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.modules["rfcore.features.walks"], "BAR_DELAY", 0.0)
+    monkeypatch.setattr(sys.modules["rfcore.features.graph"], "BAR_DELAY", 0.0)
     watched = features.walk_features(jax.random.key(4), g, f, 32, 0.1, progress=True)
     assert "34.0/34.0" in capsys.readouterr().err
     assert np.array_equal(quiet.toarray(), watched.toarray())
@@ -369,8 +382,8 @@ WAYS_TO_WEIGH = {
     "by_step, anew": lambda g, f: features.by_step(deposits_on(g)).with_modulation(modulation.lazy()).with_modulation(f),
     "moments": lambda g, f: theory.walk_feature_moments(g, f, 4, 0.5, 5),
     "mse": lambda g, f: theory.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 5),
-    "loop": lambda g, f: loop.walk_features(random.Random(0), loop.as_lists(g), f, 4, 0.5, [0]),
-    "gram_form": lambda g, f: gram_form(*2 * [features.by_step(deposits_on(g))], np.eye(34), n_steps=3)(f),
+    "loop": lambda g, f: reference.walk_features(random.Random(0), reference.as_lists(g), f, 4, 0.5, [0]),
+    "gram_form": lambda g, f: gram.form(*2 * [features.by_step(deposits_on(g))], np.eye(34), n_steps=3)(f),
 }
 
 

@@ -50,7 +50,7 @@ from tqdm import tqdm
 
 from rfcore import couplings, evidence, features, kernels, plotting, theory
 from rfcore.couplings import weight_dependent
-from rfcore.solvers import directions as best_directions
+from rfcore.solvers import best_directions
 
 plotting.use_style()
 MECHANISMS = ("iid", "orthogonal", "simplex")

@@ -51,7 +51,7 @@ from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.couplings import walk_lengths
-from rfcore.features import loop, modulation, reduction
+from rfcore.features import modulation, reduction, reference
 from rfcore.graphs import Graph
 
 plotting.use_style()
@@ -734,10 +734,10 @@ for name, f in modulations(1.0).items():
     )[::-1]
 n_top = SIZES["n_tail"] // 1000
 largest = tails["inverse_cosine"]
-hill = 1 / np.log(largest[:n_top] / largest[n_top]).mean()
+hill, hill_se = evidence.tail_index(largest, n_top)
 ledger.decide(
     "ugrf/extra-heavy-tail/tail-index",
-    evidence.bound(hill, 2.0, se=hill / np.sqrt(n_top)),
+    evidence.bound(hill, 2.0, se=hill_se),
     **on_karate,
 )
 
@@ -772,7 +772,7 @@ plt.show()
 # %% tags=["hide-input"]
 for name, height in tails.items():
     index = (
-        1 / np.log(height[:n_top] / height[n_top]).mean()
+        evidence.tail_index(height, n_top)[0]
         if height[0] > height[n_top] * (1 + 1e-9)
         else np.inf
     )
@@ -847,23 +847,10 @@ for choice in choices:
 
 
 # %%
-def exponential_of(g, n):
-    """The first n terms of exp(g), g(0) = 0: n e(n) = sum_k k g(k) e(n - k)."""
-    e = np.zeros(n)
-    e[0] = 1
-    for i in range(1, n):
-        reach = np.arange(1, min(i, len(g) - 1) + 1)
-        e[i] = (reach * g[reach]) @ e[i - reach] / i
-    return e
-
-
 def error_of_pair(graph, name, sigma, g, n=30):
     """Expected squared error of the pair at g (16 walks, p = 0.2), counting n steps."""
-    f = shared_out(name, sigma, 0.5)(np.arange(n))
-    pair = [
-        modulation.from_values(np.convolve(f, exponential_of(sign * g, n))[:n])
-        for sign in (-1, 1)
-    ]
+    f = shared_out(name, sigma, 0.5)
+    pair = [modulation.tilted(f, sign * g) for sign in (-1, 1)]
     return theory.walk_gram_mse(graph.normalised(), *pair, 16, 0.2, n)
 
 
@@ -971,7 +958,7 @@ plt.show()
 # %%
 delta = 0.1
 ensembles = [(m, p) for m in (1, 16, 16 * karate.n_nodes) for p in (0.1, 0.5)]
-batch = {(m, p): modulation.batch_size(m, p, delta) for m, p in ensembles}
+batch = {(m, p): walk_lengths.batch_size(m, p, delta) for m, p in ensembles}
 shorter = np.stack(
     [
         walk_lengths.draw(jax.random.key(60 + i), SIZES["n_batches"], m, p).values.max(
@@ -1005,7 +992,7 @@ def least_batch(m, p, delta):
 
 cases = list(itertools.product([10**i for i in range(9)], (0.1, 0.5), (0.1, 0.01)))
 searched = np.array([least_batch(*case) for case in cases])
-formula = np.array([modulation.batch_size(*case) for case in cases])
+formula = np.array([walk_lengths.batch_size(*case) for case in cases])
 ledger.decide(
     "ugrf/eq-18/exact",
     evidence.bound(np.abs(formula - searched), 0, exact=True),
@@ -1026,7 +1013,7 @@ for (m, p), b in batch.items():
         f"m = {m:3}, p = {p}: b = {b:3}, walks all shorter with probability {(1 - (1 - p) ** b) ** m:.3f}"
     )
 print(
-    f"16 walks from each of a million nodes, p = 0.1: b = {modulation.batch_size(16 * 10**6, 0.1, delta)}"
+    f"16 walks from each of a million nodes, p = 0.1: b = {walk_lengths.batch_size(16 * 10**6, 0.1, delta)}"
 )
 
 # %% [markdown]
@@ -1082,14 +1069,14 @@ for s, of_sigma in enumerate((1.0, 4.0)):
         features.walk_features(jax.random.key(76 + 2 * s + side), graph, f, 16, 0.1)
         for side in (0, 1)
     ]
-    whole = (pair[0].matrix @ pair[1].T).toarray()
+    whole = (pair[0] @ pair[1].T).toarray()
     norm = np.linalg.norm(kernel)
     rank[of_sigma], whole_error[of_sigma] = (
         np.trace(kernel) ** 2 / norm**2,
         np.linalg.norm(whole - kernel) / norm,
     )
-    added = np.prod([np.sum(phi.matrix.data**2) for phi in pair]) + np.sum(whole**2)
-    predicted[of_sigma] = added / np.array(widths) / norm**2
+    added = [reduction.johnson_lindenstrauss_mse(*pair, n) for n in widths]
+    predicted[of_sigma] = np.array(added) / norm**2
     squares[of_sigma], narrow_errors[of_sigma] = np.empty((2, n_draws, 3, len(widths)))
     for draw in tqdm(range(n_draws), desc="widths", leave=False):
         for i, way in enumerate(WAYS.values()):
@@ -1172,12 +1159,12 @@ print(
 # (ugrf-alg-1)=
 # ## Algorithm 1, line by line
 #
-# As printed it is a loop over walkers and steps: {py:mod}`rfcore.features.loop`, in plain Python, on lists. One line differs: the
+# As printed it is a loop over walkers and steps: {py:mod}`rfcore.features.reference`, in plain Python, on lists. One line differs: the
 # paper hops first and halts afterwards, which throws the last hop away (and has nowhere to go from an isolated node); we halt
 # first.
 
 # %%
-body = inspect.getsource(loop.walk_features).split('"""')[2].strip("\n")
+body = inspect.getsource(reference.walk_features).split('"""')[2].strip("\n")
 display(Markdown(f"```python\n{body}\n```"))
 
 # %% [markdown]
@@ -1194,10 +1181,10 @@ wheel = np.triu(
 )
 wheel = Graph.from_scipy(wheel + wheel.T).normalised()
 looped = np.zeros((n_loops, wheel.n_nodes, wheel.n_nodes))
-lists = loop.as_lists(wheel)
+lists = reference.as_lists(wheel)
 for repeat in tqdm(range(n_loops), desc="loops", leave=False):
     for start, row in enumerate(
-        loop.walk_features(rng, lists, f, 4, 0.2, range(wheel.n_nodes))
+        reference.walk_features(rng, lists, f, 4, 0.2, range(wheel.n_nodes))
     ):
         looped[repeat, start, list(row)] = list(row.values())
 engine = repeated_features(71, wheel, f, n_loops, n_walks=4, p_halt=0.2)
@@ -1249,7 +1236,7 @@ def two_rings(n, seed):
 
 
 rings = {n: two_rings(n, seed=72) for n in SIZES["sizes"]}
-ring_lists = {n: loop.as_lists(g) for n, g in rings.items()}
+ring_lists = {n: reference.as_lists(g) for n, g in rings.items()}
 per_node = np.empty((SIZES["n_timings"], 2, len(rings)))
 f, rng = modulation.diffusion(1.0), random.Random(73)
 with evidence.Clock() as clock, ThreadPoolExecutor(1) as one_core:
@@ -1257,7 +1244,7 @@ with evidence.Clock() as clock, ThreadPoolExecutor(1) as one_core:
         for column, (n, g) in enumerate(rings.items()):
             chosen = [rng.randrange(n) for _ in range(200)]
             began = time.process_time()
-            loop.walk_features(rng, ring_lists[n], f, 4, 0.1, chosen)
+            reference.walk_features(rng, ring_lists[n], f, 4, 0.1, chosen)
             middle = time.process_time()
             features.walk_features(
                 jax.random.key(turn), g, f, 4, 0.1, executor=one_core
@@ -1272,7 +1259,7 @@ ledger.decide("ugrf/alg-1/cost-per-feature", evidence.timed(cost, profile, clock
 # %% tags=["hide-input"]
 for n in rings:
     entries = np.mean(
-        list(map(len, loop.walk_features(rng, ring_lists[n], f, 4, 0.1, range(1000))))
+        list(map(len, reference.walk_features(rng, ring_lists[n], f, 4, 0.1, range(1000))))
     )
     loop_time, engine_time = 1e6 * per_node[:, :, list(rings).index(n)].mean(axis=0)
     print(
@@ -1302,13 +1289,13 @@ plt.show()
 
 # %%
 cora = Graph.from_networkx(datasets.graph("cora", fallback=True)).normalised()
-cora_lists = loop.as_lists(cora)
+cora_lists = reference.as_lists(cora)
 seconds = {"loop": [], "engine": []}
 with evidence.Clock() as clock:
     for turn in tqdm(range(max(SIZES["n_timings"] // 3, 2)), desc="turns", leave=False):
         rng = random.Random(turn)
         began = time.perf_counter()
-        rows = loop.walk_features(rng, cora_lists, f, 16, 0.1, range(cora.n_nodes))
+        rows = reference.walk_features(rng, cora_lists, f, 16, 0.1, range(cora.n_nodes))
         middle = time.perf_counter()
         features.walk_features(jax.random.key(turn), cora, f, 16, 0.1)
         seconds["loop"].append(middle - began)

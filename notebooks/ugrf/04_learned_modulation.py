@@ -51,7 +51,7 @@ from rfcore import datasets, evidence, features, kernels, plotting, theory, walk
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import modulation as solver
+from rfcore.solvers import descent, gram
 
 plotting.use_style()
 
@@ -83,7 +83,7 @@ ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
 #
 # four numbers in all. Its loss is the squared relative Frobenius error of $\phi \phi^\top$. Features are linear in $f$,
 # so for given walks the loss is a polynomial of degree four in $f(0), f(1), \dots$; its coefficients are computed once,
-# by {py:func}`rfcore.solvers.modulation.gram_form`, and then a training costs next to nothing.
+# by {py:func}`rfcore.solvers.gram.form`, and then a training costs next to nothing.
 #
 # ## Conventions that the paper does not state
 #
@@ -144,7 +144,7 @@ def form_of(seed, n_walks, n_repeats):
     key, nodes = jax.random.key(seed), np.tile(np.arange(small.n_nodes), n_repeats)
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
     stored = features.by_step(walks.simulate(key, small.scaled(beta), lengths, nodes=nodes))
-    return solver.gram_form(stored, stored, target(small, beta), n_steps=10)
+    return gram.form(stored, stored, target(small, beta), n_steps=10)
 
 
 training, testing = form_of(1, n_walks, SIZES["n_training"]), form_of(2, n_walks, 4 * SIZES["n_training"])
@@ -171,7 +171,7 @@ schedules = {
 } | {"no decay": (SIZES["n_steps"], adam)}
 ends = {"start": starts}
 for name, (n_steps, optimiser) in schedules.items():
-    ends[name] = solver.learn(all_of_them, starts, (training,), n_steps, optimiser).f
+    ends[name] = descent.learn(all_of_them, starts, (training,), n_steps, optimiser).f
 scheduled, learned = (jax.tree.map(lambda x: x[0], ends[name]) for name in ("stated schedule", "no decay"))
 
 # %% [markdown]
@@ -188,9 +188,9 @@ def loss_given(c, form, r):
     return form(geometric((c, r)))
 
 
-two = solver.learn(lambda pair, form: form(geometric(pair)), (1.0, 1.0), (training,), SIZES["n_steps"], adam).f
+two = descent.learn(lambda pair, form: form(geometric(pair)), (1.0, 1.0), (training,), SIZES["n_steps"], adam).f
 rs = (1.0, 0.995, 0.99, 0.98, 0.96)  # what lies between the constant and the learned one is for later, too
-families = [(float(solver.learn(loss_given, 1.0, (training, r), SIZES["n_steps"], adam).f), r) for r in rs]
+families = [(float(descent.learn(loss_given, 1.0, (training, r), SIZES["n_steps"], adam).f), r) for r in rs]
 modulations = {"unbiased": flat, "learned": learned, "two numbers": geometric(two)}
 modulations |= {"best constant": geometric(families[0]), "stated schedule": scheduled}
 
@@ -638,7 +638,7 @@ def each_its_own(fs, forms):
     return jnp.sum(jax.vmap(lambda f, form: form(f))(fs, forms))
 
 
-trained = solver.learn(each_its_own, many_flat, (forms,), SIZES["n_steps"], adam).f
+trained = descent.learn(each_its_own, many_flat, (forms,), SIZES["n_steps"], adam).f
 curves = np.asarray(jax.vmap(lambda f: f(steps))(trained)).reshape(len(walkers), n_trainings, -1).transpose(1, 0, 2)
 distance = np.sqrt(np.mean((curves[..., :6] - 1) ** 2, axis=-1))
 ledger.decide("ugrf/fig-4/approaches-unbiased", evidence.order(distance[:, 1:], distance[:, :-1]))
@@ -694,7 +694,7 @@ def pair_loss(pairs, forms):
 
 pairs_of = {"before": pairs}
 for name, (n_steps, optimiser) in schedules.items():
-    pairs_of[name] = solver.learn(pair_loss, pairs, (forms,), n_steps, optimiser).f
+    pairs_of[name] = descent.learn(pair_loss, pairs, (forms,), n_steps, optimiser).f
 shapes = {
     name: np.stack([np.asarray(jax.vmap(lambda f: f(steps))(fs)) for fs in pair], axis=1) for name, pair in pairs_of.items()
 }

@@ -56,7 +56,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import interpolation
-from rfcore.solvers import modulation as solver
+from rfcore.solvers import descent
 
 plotting.use_style()
 
@@ -167,7 +167,7 @@ def of_one_size(data):
 
 
 def learn(data, n_steps=300, optimiser=optax.adam(0.05)):  # noqa: B008 (one optimiser, so that it compiles once)
-    return solver.learn(prediction_error, neural.flat(), data, n_steps, optimiser)
+    return descent.learn(prediction_error, neural.flat(), data, n_steps, optimiser)
 
 
 data = of_one_size([training_data(i) for i in range(SIZES["n_trainings"])])

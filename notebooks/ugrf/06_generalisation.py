@@ -43,7 +43,7 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, kernels, plotting
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import generalisation
+from rfcore.theory import generalisation
 
 plotting.use_style()
 
@@ -72,7 +72,7 @@ ledger = evidence.Ledger("ugrf/06_generalisation", profile)
 # $$ (eq-rademacher)
 #
 # because $|s^\top (W^i)_{SS}\, s| \leq \rho^i \|s\|^2 = \rho^i m$. The left side is
-# {py:func}`~rfcore.models.generalisation.rademacher_complexity`, an average over signs; the right is Theorem 2.3.
+# {py:func}`~rfcore.theory.generalisation.rademacher_complexity`, an average over signs; the right is Theorem 2.3.
 #
 # Small print. Only positive semidefinite kernels have features, so the supremum should run over those. Where
 # $\sum_{i \geq 1} \alpha_i^{(M)} \rho^i \leq \alpha_0^{(M)}$ all kernels that reach it are (as $s^\top s > 0$, they keep $\alpha_0 = \alpha_0^{(M)}$);

@@ -35,10 +35,8 @@ import multiprocessing
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
-from pathlib import Path
 
 import jax
 
@@ -55,9 +53,12 @@ from tqdm import tqdm
 
 from rfcore import evidence, features, kernels, plotting, walks
 from rfcore.couplings import walk_lengths
+from rfcore.evidence import cost
 from rfcore.features import modulation
-from rfcore.features.walks import modulation_table
+from rfcore.features.graph import modulation_table
 from rfcore.graphs import Graph
+from rfcore.kernels import spectral
+from rfcore.models import gp
 
 plotting.use_style()
 
@@ -135,38 +136,16 @@ def power_law(n, n_communities=4, mixing=0.3):
 # ## Time, memory and error from ten thousand nodes to a million
 #
 # The kernel is the diffusion kernel with $\sigma = 1$; 16 walks per node, $p = 0.1$, sparse features, all cores. Each size
-# gets a process of its own, in each of several rounds, so that its memory is its own: we reset the operating system's record
-# of the process's peak before each method and read it afterwards. The error is that of one product, $\|\hat K v - Kv\| / \|Kv\|$
+# gets a process of its own, in each of several rounds, so that its memory is its own: the operating system's record
+# of the process's peak is reset before each method and read afterwards. The error is that of one product, $\|\hat K v - Kv\| / \|Kv\|$
 # for Gaussian $v$, on ten thousand random nodes, from two independent sets of features; a Chebyshev expansion of degree 20,
 # exact to rounding, stands for the truth.
 
 
 # %%
-def memory(record):
-    """Memory that Linux has given to this process now ("VmRSS") or at most ("VmHWM"), in bytes; elsewhere nothing."""
-    status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else [f"{record}: 1"]
-    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith(record))
-
-
-def cost(work, *arguments, **options):
-    """What a call returns; its seconds, its processor seconds, and how far memory rose at its peak."""
-    if Path("/proc/self/clear_refs").exists():
-        Path("/proc/self/clear_refs").write_text("5")  # the peak is recorded from here on
-    before, wall, processor = memory("VmRSS"), time.perf_counter(), time.process_time()
-    result = work(*arguments, **options)
-    wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    return result, {"wall": wall, "processor": processor, "bytes": memory("VmHWM") - before, "peak": memory("VmHWM")}
-
-
 def least(costs):
     """Least of each quantity over repeats."""
     return {what: min(one[what] for one in costs) for what in costs[0]}
-
-
-def diffusion(sigma):
-    """exp(-sigma^2 L / 2) as a function of the eigenvalues of W."""
-    return lambda x: np.exp(-(sigma**2) * (1 - x) / 2)
 
 
 def through(phi, v):
@@ -177,7 +156,7 @@ def through(phi, v):
 def approximate(n, calls, turn):
     """One process of one round on n nodes: for each call, costs of features and their rivals, and errors of products."""
     g, f, v = ring_with_chords(n), modulation.diffusion(1.0), np.random.default_rng(1).normal(size=n)
-    W, truth = g.to_scipy(), kernels.chebyshev_product(g, diffusion(1.0), v, 20)
+    W, truth = g.to_scipy(), kernels.chebyshev_product(g, spectral.diffusion(1.0), v, 20)
     some, few = (np.random.default_rng(2).choice(n, size, replace=False) for size in (10_000, 100))
     features.walk_features(jax.random.key(0), g, f, 1, 0.5)  # what only the first call does
     found = []
@@ -188,11 +167,11 @@ def approximate(n, calls, turn):
         halfway = phi.T @ v
         del phi
         estimate = features.walk_features(keys[1], g, f, 16, 0.1, nodes=some) @ halfway
-        fast = kernels.chebyshev_product(g, diffusion(1.0), v, 6)
+        fast = kernels.chebyshev_product(g, spectral.diffusion(1.0), v, 6)
         one = {
             "features": building,
             "product": product,
-            "chebyshev": least([cost(kernels.chebyshev_product, g, diffusion(1.0), v, 6)[1] for _ in range(3)]),
+            "chebyshev": least([cost(kernels.chebyshev_product, g, spectral.diffusion(1.0), v, 6)[1] for _ in range(3)]),
             "expm_multiply": cost(expm_multiply, 0.5 * W, v, traceA=0.0)[1],
             "block": least([cost(features.walk_features, key, g, f, 16, 0.1, nodes=few)[1] for key in keys[2:]]),
         }
@@ -210,22 +189,23 @@ def exactly(sizes):
 
 # %%
 IMPORTS = """
-import json, sys, time
-from pathlib import Path
+import json, sys
 import jax
 jax.config.update("jax_enable_x64", True)
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import expm_multiply
 from rfcore import features, kernels
+from rfcore.evidence import cost
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.kernels import spectral
 """
 
 
 def in_a_process(function, *arguments):
     """Result of one of the functions above in a process of its own, as JSON."""
-    parts = (ring_with_chords, memory, cost, least, diffusion, through, function)
+    parts = (ring_with_chords, least, through, function)
     call = f"print(json.dumps({function.__name__}(*json.loads(sys.argv[1]))))"
     source = "\n\n".join([IMPORTS, *map(inspect.getsource, parts), call])
     command = [sys.executable, "-c", source, json.dumps(arguments)]
@@ -396,7 +376,7 @@ def spread_by_features(key, n_walks, p_halt, g=g, labels=labels):
 
 
 ways = {
-    "Chebyshev, degree 12": lambda: kernels.chebyshev_product(g, diffusion(sigma), labels, 12),
+    "Chebyshev, degree 12": lambda: kernels.chebyshev_product(g, spectral.diffusion(sigma), labels, 12),
     "vote of the neighbours": lambda: g.to_scipy() @ labels,
     "expm_multiply": lambda: expm_multiply(sigma**2 / 2 * g.to_scipy(), labels, traceA=0.0) * np.exp(-(sigma**2) / 2),
     "features, 16 walks, p = 0.1": lambda: spread_by_features(jax.random.key(0), 16, 0.1),
@@ -491,25 +471,20 @@ def by_columns(nodes, sigma, degree):
     """K[S, S] from |S| Chebyshev products."""
     unit = np.zeros((wild.n_nodes, len(nodes)))
     unit[nodes, np.arange(len(nodes))] = 1.0
-    return kernels.chebyshev_product(wild, diffusion(sigma), unit, degree)[nodes]
+    return kernels.chebyshev_product(wild, spectral.diffusion(sigma), unit, degree)[nodes]
 
 
 def by_push(nodes, sigma, degree):
     """K[S, S] from the power series of the root of K, to the given degree, in sparse rows."""
-    W, f = wild.to_scipy(), modulation.diffusion(sigma)(np.arange(degree + 1))
-    hop = sp.csr_array((np.ones(len(nodes)), (np.arange(len(nodes)), nodes)), shape=(len(nodes), wild.n_nodes))
-    total = f[0] * hop
-    for k in range(1, degree + 1):
-        hop = hop @ W
-        total = total + f[k] * hop
-    return (total @ total.T).toarray()
+    rows = kernels.power_series_rows(wild, modulation.diffusion(sigma)(np.arange(degree + 1)), nodes)
+    return (rows @ rows.T).toarray()
 
 
 def by_features(nodes, sigma, n_walks=256):
     """K[S, S] from two independent sets of features of S."""
     f, keys = modulation.diffusion(sigma), jax.random.split(jax.random.key(5))
     left, right = (features.walk_features(key, wild, f, n_walks, 0.1, nodes=nodes) for key in keys)
-    return (left.matrix @ right.T).toarray()
+    return (left @ right.T).toarray()
 
 
 def errors_of(estimate, truth):
@@ -582,7 +557,7 @@ ledger.decide("ugrf/extra-subsets/long-range-hubs", evidence.timed(quicker, prof
 # semidefinite at the price of a bias on the diagonal. The data are drawn from the exact process.
 
 # %%
-seen, unseen = slice(0, SIZES["n_observed"]), slice(SIZES["n_observed"], None)
+seen = np.arange(SIZES["n_observed"])
 truth = blocks["snowball", 3.0]["truth"]
 noise = 0.1 * np.mean(np.diag(truth))
 rng = np.random.default_rng(6)
@@ -591,22 +566,21 @@ y = rng.multivariate_normal(np.zeros(len(truth)), truth + noise * np.eye(len(tru
 
 def posterior(K):
     """Mean and covariance at the unseen nodes."""
-    known = K[seen, seen] + noise * np.eye(SIZES["n_observed"])
-    solved = np.linalg.solve(known, np.column_stack([y[seen], K[seen, unseen]]))
-    return K[unseen, seen] @ solved[:, 0], K[unseen, unseen] - K[unseen, seen] @ solved[:, 1:]
+    return jax.block_until_ready(gp.posterior(K, y[seen], noise, seen))
 
 
 def shared(n_walks):
     """phi phi^T from one set of features of the snowball."""
-    phi = features.walk_features(jax.random.key(7), wild, modulation.diffusion(3.0), n_walks, 0.1, nodes=snowball).matrix
+    phi = features.walk_features(jax.random.key(7), wild, modulation.diffusion(3.0), n_walks, 0.1, nodes=snowball)
     return (phi @ phi.T).toarray()
 
 
+posterior(truth)  # compile
 (mean, covariance), gp_columns = cost(lambda: posterior(by_columns(snowball, 3.0, 8)))
-gp = {}
+posteriors = {}
 for n_walks in (256, 1024, 4096):
     (about, spread_about), spent = cost(lambda n_walks=n_walks: posterior(shared(n_walks)))
-    gp[n_walks] = {
+    posteriors[n_walks] = {
         **spent,
         "mean": np.linalg.norm(about - mean) / np.linalg.norm(mean),
         "sd": np.mean(np.abs(np.sqrt(np.diag(spread_about) / np.diag(covariance)) - 1)),
@@ -614,7 +588,7 @@ for n_walks in (256, 1024, 4096):
 
 # %% tags=["hide-input"]
 print(f"{n_snowball} Chebyshev columns and solve: {gp_columns['wall']:.1f} s")
-for n_walks, one in gp.items():
+for n_walks, one in posteriors.items():
     print(
         f"features, {n_walks:4d} walks: {one['wall']:.2f} s; error of the mean {one['mean']:.2f} of its norm, "
         f"standard deviations off by {100 * one['sd']:.0f} % on average"
@@ -629,30 +603,27 @@ for n_walks, one in gp.items():
 
 
 # %%
-def evidence_of(K, y):
-    """Minus the log of the density of y, up to a constant."""
-    A = jnp.linalg.cholesky(K + noise * jnp.eye(len(y)))
-    return jnp.sum(jnp.linalg.solve(A, y) ** 2) / 2 + jnp.sum(jnp.log(jnp.diag(A)))
-
-
 few, y_few, start = snowball[:50], jnp.asarray(y[:50]), jnp.asarray(modulation.diffusion(3.0)(np.arange(9)))
 
 
 @jax.jit
 def step_on_walks(f, deposits):
-    """Evidence and its gradient in f, kernel from stored walks."""
+    """Log evidence and its gradient in f, kernel from stored walks."""
 
-    def loss(f):
-        phi = deposits.toarray(lambda k: jnp.where(k < len(f), f[jnp.minimum(k, len(f) - 1)], 0.0))
-        return evidence_of(phi @ phi.T, y_few)
+    def value(f):
+        return gp.log_evidence_of_features(deposits.with_modulation(modulation.from_values(f)), y_few, noise)
 
-    return jax.value_and_grad(loss)(f)
+    return jax.value_and_grad(value)(f)
 
 
 @jax.jit
 def step_on_powers(f, powers):
-    """Evidence and its gradient in f, kernel from exact powers of W."""
-    return jax.value_and_grad(lambda f: evidence_of(jnp.tensordot(jnp.convolve(f, f), powers, axes=1), y_few))(f)
+    """Log evidence and its gradient in f, kernel from exact powers of W."""
+
+    def value(f):
+        return gp.log_evidence(jnp.tensordot(jnp.convolve(f, f), powers, axes=1), y_few, noise)
+
+    return jax.value_and_grad(value)(f)
 
 
 def stored_walks():
@@ -718,7 +689,7 @@ cases = [
      ("Chebyshev, degree 12", spreads[0]["wall"], spreads[0]["error"])),
     *((f"block of {len(one['truth'])} {name}, sigma = {sigma:g}", small, one["features"]["wall"], one["features"]["off"], fastest(one))
       for (name, sigma), one in blocks.items()),
-    ("posterior with covariance, sigma = 3", small, gp[1024]["wall"], gp[1024]["mean"],
+    ("posterior with covariance, sigma = 3", small, posteriors[1024]["wall"], posteriors[1024]["mean"],
      ("Chebyshev columns, degree 8", gp_columns["wall"], 0.0)),
     ("learn f by the evidence, 50 gradients", small, sum(learning["walks"]), np.nan,
      ("exact powers", sum(learning["powers"]), 0.0)),

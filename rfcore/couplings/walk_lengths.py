@@ -158,10 +158,13 @@ def antithetic(rng, n_nodes, n_walks, p_halt):
     # (1 - 2 p_halt)^k is how likely both are to make k hops.
     halts = _quantile(u, 2 * p_halt) if p_halt < 0.5 else np.zeros(u.shape, dtype=np.int32)
     # Longer ones have a probability below 2^-52: as fine as uniforms are.
-    survives = np.minimum(np.add(halts, 1, dtype=np.int64) + _quantile(v, p_halt), longest(p_halt)).astype(np.int32)
+    alone = np.minimum(_quantile(v, p_halt), longest(p_halt) - 1 - halts) + 1
     share = min(0.5, 1 - p_halt)  # how likely each is to survive the other
-    pairs = np.where(which < share, survives, halts), np.where((which >= share) & (which < 2 * share), survives, halts)
-    values = np.stack(pairs, axis=-1).reshape(n_nodes, -1)
+    first, either = which < share, which < 2 * share
+    pairs = np.empty((*u.shape, 2), dtype=np.int32)
+    np.add(halts, alone * first, out=pairs[..., 0])
+    np.add(halts, alone * (either ^ first), out=pairs[..., 1])
+    values = pairs.reshape(n_nodes, -1)
     if n_walks % 2:
         values = np.column_stack([values, _quantile(rng.random(n_nodes), p_halt)])
     return Lengths(values, p_halt)
@@ -213,3 +216,39 @@ def longest(p_halt):
     Nothing is truncated; the law of the lengths is geometric up to the resolution of float64 uniforms.
     """
     return int(53 * np.log(2) / -np.log1p(-p_halt)) + 1
+
+
+def batch_size(n_walkers, p_halt, delta):
+    """How many values of f suffice: all of n_walkers walks are shorter than b with probability 1 - delta.
+
+    ::
+
+        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt)
+
+    Walks here are never cut: f is computed to the greatest length that was drawn, at most :func:`longest`. This is what
+    it takes with high probability.
+
+    Parameters
+    ----------
+    n_walkers : int
+    p_halt, delta : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    int
+        The smallest such b.
+
+    Raises
+    ------
+    ValueError
+        If n_walkers < 1, or p_halt or delta is outside (0, 1).
+
+    Notes
+    -----
+    Universal Graph Random Features, Eqs 17 and 18.
+    """
+    n_walkers = checks.count(n_walkers, "n_walkers")
+    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
+    one_is_longer = -np.expm1(np.log1p(-delta) / n_walkers)
+    return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))

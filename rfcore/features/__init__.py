@@ -1,9 +1,9 @@
 """Feature maps: what turns a frequency and a point, or a walk and a node, into a feature."""
 
-from rfcore.features import loop, modulation, neural, reduction
+from rfcore.features import modulation, neural, reduction, reference
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
 from rfcore.features.euclidean import fourier, log_positive, positive
-from rfcore.features.walks import WalkFeatures, walk_features, weigh
+from rfcore.features.graph import WalkFeatures, walk_features, weigh
 
 __all__ = [
     "DepositFeatures",
@@ -12,11 +12,11 @@ __all__ = [
     "by_step",
     "fourier",
     "log_positive",
-    "loop",
     "modulation",
     "neural",
     "positive",
     "reduction",
+    "reference",
     "walk_features",
     "weigh",
 ]

@@ -60,6 +60,50 @@ def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
     return reduced.toarray() if sp.issparse(reduced) else reduced
 
 
+def johnson_lindenstrauss_mse(phi, psi, n_features):
+    """Expected squared Frobenius error that Gaussian directions add to a product of features.
+
+    ::
+
+        E |Phi R R^T Psi^T - Phi Psi^T|^2 = (|Phi|^2 |Psi|^2 + |Phi Psi^T|^2) / n_features,   R_jk ~ N(0, 1 / n_features)
+
+    Parameters
+    ----------
+    phi, psi : WalkFeatures, scipy sparse or dense array, shapes (n, N) and (k, N)
+    n_features : int
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If n_features < 1, or phi or psi is no finite matrix, or they differ in their columns.
+
+    Notes
+    -----
+    Given the rows x and y, x R R^T y^T is the mean of n_features products of two normal numbers of variances |x|^2 and
+    |y|^2 and covariance x . y; the variance of one is |x|^2 |y|^2 + (x . y)^2 (Isserlis).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import reduction
+    >>> float(reduction.johnson_lindenstrauss_mse(np.eye(3), np.eye(3), 4))
+    3.0
+    """
+    phi, psi, n_features = _matrix(phi), _matrix(psi, "psi"), checks.count(n_features, "n_features")
+    if phi.shape[1] != psi.shape[1]:
+        raise ValueError(f"psi has shape {psi.shape}, phi {phi.shape}; give the same number of columns")
+    product = phi @ psi.T
+    return float(_square(phi) * _square(psi) + _square(product)) / n_features
+
+
+def _square(matrix):
+    return np.sum((matrix.data if sp.issparse(matrix) else matrix) ** 2)
+
+
 def anchor_points(key, phi, n_anchors):
     """Features at a random set of nodes only.
 
@@ -96,11 +140,11 @@ def anchor_points(key, phi, n_anchors):
     return phi[:, anchors] * np.sqrt(n_nodes / n_anchors)
 
 
-def _matrix(phi):
+def _matrix(phi, name="phi"):
     phi = phi.to_scipy() if hasattr(phi, "to_scipy") else phi
     is_sparse = sp.issparse(phi)
-    phi = sp.csr_array(phi) if is_sparse else np.asarray(checks.numbers(phi, "phi"))
-    checks.finite(checks.numbers(phi.data if is_sparse else phi, "phi"), "phi")
+    phi = sp.csr_array(phi) if is_sparse else np.asarray(checks.numbers(phi, name))
+    checks.finite(checks.numbers(phi.data if is_sparse else phi, name), name)
     if phi.ndim != 2:
-        raise ValueError(f"phi has shape {phi.shape}; give one row of features per node")
+        raise ValueError(f"{name} has shape {phi.shape}; give one row of features per node")
     return phi

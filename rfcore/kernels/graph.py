@@ -13,6 +13,7 @@ from functools import lru_cache
 import numpy as np
 
 from rfcore import checks
+from rfcore.kernels import spectral
 
 
 def diffusion(g, sigma):
@@ -38,8 +39,7 @@ def diffusion(g, sigma):
     ValueError
         If the graph is directed or cannot be normalised, or sigma < 0.
     """
-    sigma = checks.real(sigma, "sigma", least=0)
-    return _function_of_laplacian(g, lambda eigenvalues: np.exp(-(sigma**2) * eigenvalues / 2))
+    return _normalised(g, spectral.diffusion(sigma))
 
 
 def regularised_laplacian(g, sigma, d):
@@ -67,8 +67,7 @@ def regularised_laplacian(g, sigma, d):
     ValueError
         If the graph is directed or cannot be normalised, sigma < 0 or d <= 0.
     """
-    sigma, d = checks.real(sigma, "sigma", least=0), checks.real(d, "d", above=0)
-    return _function_of_laplacian(g, lambda eigenvalues: (1 + sigma**2 * eigenvalues) ** -d)
+    return _normalised(g, spectral.regularised_laplacian(sigma, d))
 
 
 def p_step(g, alpha, p):
@@ -96,8 +95,7 @@ def p_step(g, alpha, p):
     ValueError
         If the graph is directed or cannot be normalised, alpha < 2 or p < 1.
     """
-    alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
-    return _function_of_laplacian(g, lambda eigenvalues: (alpha - eigenvalues) ** p)
+    return _normalised(g, spectral.p_step(alpha, p))
 
 
 def inverse_cosine(g):
@@ -121,7 +119,7 @@ def inverse_cosine(g):
     ValueError
         If the graph is directed or cannot be normalised.
     """
-    return _function_of_laplacian(g, lambda eigenvalues: np.cos(np.pi * eigenvalues / 4))
+    return _normalised(g, spectral.inverse_cosine())
 
 
 def exponential(g, scale):
@@ -182,12 +180,42 @@ def power_series(g, alpha):
     return function_of_weights(g, np.polynomial.Polynomial(alpha))
 
 
-def _function_of_laplacian(g, function):
-    return function_of_weights(checks.graph(g).normalised(), lambda eigenvalues: function(1 - eigenvalues))
+def _normalised(g, function):
+    return function_of_weights(checks.graph(g).normalised(), function)
 
 
 def function_of_weights(g, function):
-    """``function`` of the eigenvalues of W in place of the eigenvalues, for an undirected graph."""
+    """Any function of the weights as they are.
+
+    ::
+
+        K = sum_i function(lambda_i) v_i v_i^T,   W = sum_i lambda_i v_i v_i^T
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected.
+    function : function of a float array
+        Of the eigenvalues of W; those of L are 1 minus those of ``g.normalised()``.
+
+    Returns
+    -------
+    float64 array, shape (N, N)
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed, or the kernel overflows.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())
+    >>> bool(np.allclose(kernels.function_of_weights(g, np.exp), kernels.exponential(g, 1.0)))
+    True
+    """
+    checks.function(function, "function", "lambda x: np.exp(x - 1)")
     eigenvalues, vectors = spectrum(g)
     with np.errstate(over="ignore", invalid="ignore"):
         return finite((vectors * function(eigenvalues)) @ vectors.T)
@@ -201,7 +229,31 @@ def finite(result):
 
 
 def spectrum(g):
-    """Eigenvalues of W in increasing order, and eigenvectors as columns, for an undirected graph."""
+    """Eigenvalues of the weights in increasing order, and eigenvectors as columns.
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Undirected.
+
+    Returns
+    -------
+    (float64 array, float64 array), shapes (N,) and (N, N)
+        Read-only; those of the last graph are kept.
+
+    Raises
+    ------
+    ValueError
+        If the graph is directed.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> eigenvalues, vectors = kernels.spectrum(graphs.Graph.from_networkx(networkx.path_graph(2)))
+    >>> eigenvalues.tolist()
+    [-1.0, 1.0]
+    """
     if not checks.graph(g).is_symmetric:
         raise ValueError("g is directed; these kernels need undirected graphs, such as those of (W + W.T) / 2")
     return _eigenpairs(g)

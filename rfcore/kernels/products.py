@@ -1,6 +1,7 @@
 """Kernels times vectors, without the kernels: what features of a large graph have to be held against."""
 
 import numpy as np
+import scipy.sparse as sp
 from scipy.sparse.linalg import expm_multiply
 
 from rfcore import checks
@@ -22,7 +23,7 @@ def chebyshev_product(g, function, v, degree):
     g : rfcore.graphs.Graph
         Undirected, with all eigenvalues of W between -1 and 1: usually ``graph.normalised()``.
     function : function of a float array
-        f, of the eigenvalues of W. That of the diffusion kernel: ``lambda x: np.exp(-(sigma**2) * (1 - x) / 2)``.
+        f, of the eigenvalues of W; those of the kernels are in :mod:`rfcore.kernels.spectral`.
     v : array, shape (N,) or (N, c)
     degree : int
         At least 1.
@@ -93,6 +94,55 @@ def exponential_product(g, scale, v):
     scale, v = checks.real(scale, "scale"), _rows(v, g)
     with np.errstate(over="ignore", invalid="ignore"):
         return finite(expm_multiply(scale * g.to_scipy(), v))
+
+
+def power_series_rows(g, alpha, nodes):
+    """Rows of a power series of the weights, pushed out from their nodes: sparse for as long as few hops reach few nodes.
+
+    ::
+
+        sum_k alpha_k W^k[nodes, :]
+
+    With the values of a modulation for alpha these are walk features without their randomness, cut at the degree of the
+    series. Time and memory are those of the nodes within reach of so many hops; with hubs that is soon everybody.
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        May be directed.
+    alpha : array, shape (n_terms,)
+    nodes : int array, shape (n,)
+
+    Returns
+    -------
+    scipy CSR array, shape (n, N), float64
+
+    Raises
+    ------
+    ValueError
+        If alpha is no finite vector, or a node is not in the graph.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import features, graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
+    >>> rows = kernels.power_series_rows(g, features.modulation.diffusion(1.0)(np.arange(12)), [0, 5])
+    >>> bool(np.allclose((rows @ rows.T).toarray(), kernels.diffusion(g, 1.0)[np.ix_([0, 5], [0, 5])]))
+    True
+    """
+    alpha, W = np.asarray(checks.vector(alpha, "alpha"), dtype=float), checks.graph(g).to_scipy()
+    nodes = np.asarray(checks.vector(nodes, "nodes"))
+    if np.any(nodes != np.floor(nodes)) or not np.all((nodes >= 0) & (nodes < g.n_nodes)):
+        got = f"nodes has values in [{nodes.min():g}, {nodes.max():g}]"
+        raise ValueError(f"{got}; give whole numbers from 0 to {g.n_nodes - 1}")
+    places = np.arange(len(nodes)), nodes.astype(int)
+    hop = sp.csr_array((np.ones(len(nodes)), places), shape=(len(nodes), g.n_nodes))
+    total = alpha[0] * hop
+    for coefficient in alpha[1:]:
+        hop = hop @ W
+        total = total + coefficient * hop
+    return total
 
 
 def _rows(v, g):

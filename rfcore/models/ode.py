@@ -76,7 +76,7 @@ def solution(g, y, t, shift=0.0):
         still = rates == 0
         return np.where(still, t, np.expm1(rates * t) / np.where(still, 1.0, rates))
 
-    return kernels.graph.function_of_weights(g, growth) @ _source(y, g)(0.0)
+    return kernels.function_of_weights(g, growth) @ _source(y, g)(0.0)
 
 
 def quadrature(g, y, t, times, shift=0.0):
@@ -96,7 +96,7 @@ def quadrature(g, y, t, times, shift=0.0):
     ValueError
         If the graph is directed, y has another shape, shift is not finite, or a time is outside [0, t].
     """
-    shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.graph.spectrum(g)
+    shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.spectrum(g)
     y = _source(y, g)
     x = np.zeros(g.n_nodes)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -107,33 +107,6 @@ def scores_exact(x_train, targets, x_test):
     return _scores_exact(x_train, _targets(targets, x_train, "x_train"), x_test)
 
 
-def label_distribution(label_scores):
-    """Predicted label distribution: scores over their sum.
-
-    Parameters
-    ----------
-    label_scores : array, shape (l, c)
-        From :func:`scores` with one-hot targets.
-
-    Returns
-    -------
-    array, shape (l, c), rows of sum 1
-
-    Raises
-    ------
-    ValueError
-        If the scores are no matrix, are not finite, or a known row has the sum 0.
-
-    Notes
-    -----
-    Positive features keep the sum above 0 unless they underflow (:func:`scores` says what to do then); that of Fourier
-    features can have any sign, and the row then means nothing.
-    """
-    label_scores = checks.points(label_scores, "label_scores")
-    _no_empty_rows(jnp.sum(label_scores, axis=-1))
-    return label_scores / jnp.sum(label_scores, axis=-1, keepdims=True)
-
-
 def accuracy(label_scores, labels):
     """Share of test points whose greatest score is that of their label.
 

@@ -124,7 +124,7 @@ def log_conformity_of(omega, v):
     Parameters
     ----------
     omega : array, shape (m, d)
-        At least two frequencies. May be traced: this is what ``solvers.directions.optimised`` minimises.
+        At least two frequencies. May be traced: this is what ``solvers.best_directions.optimised`` minimises.
     v : array
         |x + y|, between 0 and 30, and v w_ij at most 1200.
 

@@ -327,7 +327,7 @@ def batch_size_approximation(n_walkers, p_halt, delta):
 
     Notes
     -----
-    Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.features.modulation.batch_size`.
+    Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.couplings.walk_lengths.batch_size`.
     """
     n_walkers = checks.count(n_walkers, "n_walkers")
     p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")

@@ -15,17 +15,16 @@ walks. Learned modulations are in :mod:`rfcore.features.neural`.
 
 from rfcore.features.modulation.closed_forms import diffusion, exponential, p_step, regularised_laplacian
 from rfcore.features.modulation.series import (
-    batch_size,
     deconvolve,
     from_taylor,
     from_values,
     inverse_cosine,
     lazy,
+    tilted,
     to_taylor,
 )
 
 __all__ = [
-    "batch_size",
     "deconvolve",
     "diffusion",
     "exponential",
@@ -35,5 +34,6 @@ __all__ = [
     "lazy",
     "p_step",
     "regularised_laplacian",
+    "tilted",
     "to_taylor",
 ]

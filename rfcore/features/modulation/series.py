@@ -162,6 +162,57 @@ def _quotient(alpha, f2, n):
     return f1
 
 
+def tilted(f, g):
+    """A modulation times the exponential of a power series: away from the symmetric pair, the kernel staying as it is.
+
+    ::
+
+        f * e,   e = exp(g):   e(0) = 1,  n e(n) = sum_{k=1}^{n} k g(k) e(n - k)
+
+    As exp(g) exp(-g) = 1, ``tilted(f, g)`` and ``tilted(f, -g)`` estimate the kernel that f does with itself, and every pair
+    for that kernel is one of these, up to a factor that moves from one to the other.
+
+    Parameters
+    ----------
+    f : function of an integer array
+        Modulation.
+    g : array, shape (K,)
+        Power series; g(0) = 0.
+
+    Returns
+    -------
+    function of an integer array; costs O(b K) for lengths up to b, once
+
+    Raises
+    ------
+    ValueError
+        If f or g is not finite, or g(0) is not 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> f, g = modulation.diffusion(1.0), np.array([0.0, 0.3, -0.1])
+    >>> pair = modulation.tilted(f, g), modulation.tilted(f, -g)
+    >>> bool(np.allclose(modulation.to_taylor(*pair), modulation.to_taylor(f)))
+    True
+    """
+    g = np.asarray(checks.vector(g, "g"), dtype=float)
+    if g[0] != 0:
+        raise ValueError(f"g[0] = {g[0]}; give 0, since a factor changes nothing but the kernel's size")
+    checks.modulation(f, 1)
+    return _Tabulated(partial(_tilt, f, g))
+
+
+def _tilt(f, g, n):
+    e = np.zeros(n)
+    e[0] = 1.0
+    for i in range(1, n):
+        reach = np.arange(1, min(i, len(g) - 1) + 1)
+        e[i] = (reach * g[reach]) @ e[i - reach] / i
+    return np.convolve(np.asarray(checks.modulation(f, n), dtype=float), e)[:n]
+
+
 def to_taylor(f1, f2=None, n_terms=50):
     """Taylor coefficients of the kernel that a pair of modulations estimates, learned or not.
 
@@ -192,42 +243,6 @@ def to_taylor(f1, f2=None, n_terms=50):
     first = np.asarray(checks.modulation(f1, n_terms, name="f1"), dtype=float)
     second = first if f2 is None else np.asarray(checks.modulation(f2, n_terms, name="f2"), dtype=float)
     return np.convolve(first, second)[:n_terms]
-
-
-def batch_size(n_walkers, p_halt, delta):
-    """How many values of f suffice: all of n_walkers walks are shorter than b with probability 1 - delta.
-
-    ::
-
-        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt)
-
-    Walks here are never cut: f is computed to the greatest length that can be drawn
-    (:func:`rfcore.couplings.walk_lengths.longest`). This is what it takes with high probability.
-
-    Parameters
-    ----------
-    n_walkers : int
-    p_halt, delta : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    int
-        The smallest such b.
-
-    Raises
-    ------
-    ValueError
-        If n_walkers < 1, or p_halt or delta is outside (0, 1).
-
-    Notes
-    -----
-    Universal Graph Random Features, Eqs 17 and 18.
-    """
-    n_walkers = checks.count(n_walkers, "n_walkers")
-    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
-    one_is_longer = -np.expm1(np.log1p(-delta) / n_walkers)
-    return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))
 
 
 class _Tabulated:

@@ -10,22 +10,27 @@ and past step k a walk goes on as a fresh one would: E[load_k^2 at u, times what
 on] = (V^k)_iu (W^l)_uv. All moments below are sums of these over the steps, cut at ``n_terms``; that is exact for a
 modulation that vanishes from there on. Where the sum over the steps diverges with growing ``n_terms`` the moment
 does not exist. Dense, O(n_terms N^3): for small graphs.
+
+Two walks of a node are independent given their lengths, and K_kl (:func:`joint_survival`) says how much likelier than
+independent ones they are to make k and l hops: 1 where lengths are independent. Coupled lengths take O(n_terms^2 N^2) more.
 """
 
 import numpy as np
 
 from rfcore import checks
+from rfcore.theory.joint_survival import joint_survival
 
 
-def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100):
-    """Mean and mean square of every entry of :func:`rfcore.features.walk_features` with independent lengths.
+def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
+    """Mean and mean square of every entry of :func:`rfcore.features.walk_features` with independent hops.
 
     ::
 
         E[phi] = F = sum_k f(k) W^k
         E[phi_ij^2] = 1/n_walks sum_k (V^k)_ij [f(k)^2 + 2 f(k) sum_{l >= 1} f(k + l) (W^l)_jj]
-                      + (1 - 1/n_walks) F_ij^2
+                      + (1 - 1/n_walks) sum_kl f(k) f(l) K_kl (W^k)_ij (W^l)_ij
 
+    where K is :func:`joint_survival`, so that the last sum is F_ij^2 for independent lengths.
     The sum over j of E[phi_ij^2] - E[phi_ij]^2 is by how much phi phi^T of one shared set of walks is too large on
     the diagonal.
 
@@ -38,6 +43,8 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100):
     p_halt : float
     n_terms : int
         Steps counted: f(0), ..., f(n_terms - 1).
+    coupling : "iid" | "reversal" | "antithetic" | "stratified" or a permutation
+        Joint law of the lengths of a node's walks.
 
     Returns
     -------
@@ -46,8 +53,8 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100):
     Raises
     ------
     ValueError
-        If n_walks or n_terms < 1, p_halt is outside (0, 1), or f is not finite, or for normalised weights only and those
-        of g are not.
+        If n_walks or n_terms < 1, p_halt is outside (0, 1), f is not finite, or for normalised weights only and those of
+        g are not, or the coupling is none of these.
     """
     n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms)
     returns, mean = np.empty((len(values), len(W))), np.zeros(W.shape)
@@ -61,17 +68,20 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100):
         onward = value + 2 * (values[k + 1 :] @ returns[1 : len(values) - k])
         square += power * (value * onward)
         power = power @ V
-    return mean, square / n_walks + (1 - 1 / n_walks) * mean**2
+    pairs = mean**2 if _is_iid(coupling) else np.einsum("kij,kij->ij", *_pairs(values, W, coupling, n_walks, p_halt))
+    return mean, square / n_walks + (1 - 1 / n_walks) * pairs
 
 
-def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100):
+def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
     """Expected squared Frobenius error of phi_1 phi_2^T, from two independent sets of walks.
 
     ::
 
         sum_ij Var(phi_1(i) . phi_2(j)) = trace(A_1 A_2) - |F_1 F_2^T|^2,   A = sum_i E[phi(i) phi(i)^T],
-        A = 1/n_walks (S + S^T - sum_k f(k)^2 diag(v_k)) + (1 - 1/n_walks) F^T F,   v_k = 1^T V^k,
-        S = sum_{k, l} f(k) f(k + l) diag(v_k) W^l
+        A = 1/n_walks (S + S^T - sum_k f(k)^2 diag(v_k)) + (1 - 1/n_walks) sum_kl f(k) f(l) K_kl (W^k)^T W^l,
+        v_k = 1^T V^k,   S = sum_{k, l} f(k) f(k + l) diag(v_k) W^l
+
+    where K is :func:`joint_survival`, so that the last sum is F^T F for independent lengths.
 
     Parameters
     ----------
@@ -84,6 +94,8 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100):
     p_halt : float
     n_terms : int
         Steps counted: f(0), ..., f(n_terms - 1).
+    coupling : "iid" | "reversal" | "antithetic" | "stratified" or a permutation
+        Joint law of the lengths of a node's walks, in both sets.
 
     Returns
     -------
@@ -92,16 +104,16 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100):
     Raises
     ------
     ValueError
-        If n_walks or n_terms < 1, p_halt is outside (0, 1), or f is not finite, or for normalised weights only and those
-        of g are not.
+        If n_walks or n_terms < 1, p_halt is outside (0, 1), f is not finite, or for normalised weights only and those of
+        g are not, or the coupling is none of these.
     """
     (second1, mean1), (second2, mean2) = (
-        _summed_second_moment(g, f, n_walks, p_halt, n_terms, name) for f, name in ((f1, "f1"), (f2, "f2"))
+        _summed_second_moment(g, f, n_walks, p_halt, n_terms, coupling, name) for f, name in ((f1, "f1"), (f2, "f2"))
     )
     return float(np.sum(second1 * second2) - np.sum((mean1 @ mean2.T) ** 2))
 
 
-def _summed_second_moment(g, f, n_walks, p_halt, n_terms, name):
+def _summed_second_moment(g, f, n_walks, p_halt, n_terms, coupling, name):
     """sum_i E[phi(i) phi(i)^T], and E[phi]."""
     n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms, name)
     weighed, visits = np.empty((len(values), len(W))), np.ones(len(W))
@@ -114,7 +126,24 @@ def _summed_second_moment(g, f, n_walks, p_halt, n_terms, name):
         mean += value * power
         power = power @ W
     walk = S + S.T - np.diag(values @ weighed)
-    return walk / n_walks + (1 - 1 / n_walks) * (mean.T @ mean), mean
+    if _is_iid(coupling):
+        return walk / n_walks + (1 - 1 / n_walks) * (mean.T @ mean), mean
+    pairs = sum(left.T @ right for left, right in zip(*_pairs(values, W, coupling, n_walks, p_halt), strict=True))
+    return walk / n_walks + (1 - 1 / n_walks) * pairs, mean
+
+
+def _is_iid(coupling):
+    return isinstance(coupling, str) and coupling == "iid"
+
+
+def _pairs(values, W, coupling, n_walks, p_halt):
+    """f(k) W^k, and sum_l K_kl f(l) W^l."""
+    terms = np.empty((len(values), *W.shape))
+    power = np.eye(len(W))
+    for k, value in enumerate(values):
+        terms[k] = value * power
+        power = power @ W
+    return terms, np.tensordot(joint_survival(coupling, n_walks, p_halt, len(values)), terms, axes=1)
 
 
 def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):

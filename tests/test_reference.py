@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rfcore import evidence, theory
-from rfcore.features import loop, modulation
+from rfcore.features import modulation, reference
 from rfcore.graphs import Graph
 
 F = modulation.diffusion(1.0)
@@ -20,10 +20,10 @@ def wheel():
 
 
 def test_has_the_mean_and_the_mean_square_of_walk_features(wheel):
-    rng, lists, n_repeats = random.Random(0), loop.as_lists(wheel), 3000
+    rng, lists, n_repeats = random.Random(0), reference.as_lists(wheel), 3000
     phi = np.zeros((n_repeats, 6, 6))
     for repeat in range(n_repeats):
-        for start, row in enumerate(loop.walk_features(rng, lists, F, 3, 0.2, range(6))):
+        for start, row in enumerate(reference.walk_features(rng, lists, F, 3, 0.2, range(6))):
             phi[repeat, start, list(row)] = list(row.values())
     exact = np.stack(theory.walk_feature_moments(wheel, F, 3, 0.2))
     assert evidence.unbiased(np.stack([phi, phi**2], axis=1), exact, smallest_bias=0.02).verdict == "reproduced"
@@ -31,10 +31,10 @@ def test_has_the_mean_and_the_mean_square_of_walk_features(wheel):
 
 def test_a_walk_from_an_isolated_node_ends_where_it_begins():
     g = Graph.from_networkx(nx.empty_graph(2)).normalised()
-    assert loop.walk_features(random.Random(0), loop.as_lists(g), F, 4, 0.1, [1]) == [{1: pytest.approx(F(np.arange(1))[0])}]
+    assert reference.walk_features(random.Random(0), reference.as_lists(g), F, 4, 0.1, [1]) == [{1: pytest.approx(F(np.arange(1))[0])}]
 
 
 @pytest.mark.parametrize(("n_walks", "p_halt", "name"), [(0, 0.1, "n_walks"), (4, 1.0, "p_halt")])
 def test_refuses(wheel, n_walks, p_halt, name):
     with pytest.raises(ValueError, match=name):
-        loop.walk_features(random.Random(0), loop.as_lists(wheel), F, n_walks, p_halt, [0])
+        reference.walk_features(random.Random(0), reference.as_lists(wheel), F, n_walks, p_halt, [0])

@@ -8,6 +8,7 @@ import pytest
 from rounding import rounding
 
 from rfcore import evidence, features, theory
+from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -69,6 +70,54 @@ def test_moments_agree_with_the_engine():
     mean, square = theory.walk_feature_moments(g, f, 3, 0.3)
     found = evidence.unbiased(np.stack([phi, phi**2], axis=1), np.stack([mean, square]), smallest_bias=0.02)
     assert found.verdict is evidence.Verdict.REPRODUCED, found.detail
+
+
+COUPLINGS = ["reversal", "antithetic", "stratified", [3, 1, 4, 2, 0]]
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS, ids=str)
+@pytest.mark.parametrize("p_halt", [0.3, 0.7])
+def test_joint_survival_is_that_of_draws(coupling, p_halt):
+    lengths = walk_lengths.draw(jax.random.key(0), 20_000, 5, p_halt, coupling).values
+    survives = lengths[:, :, None] >= np.arange(4)
+    pairs = (survives[:, i, :, None] & survives[:, j, None, :] for i, j in itertools.permutations(range(5), 2))
+    both = sum(pair.astype(float) for pair in pairs) / 20
+    independent = np.outer(*2 * [(1 - p_halt) ** np.arange(4)])
+    joint = independent * theory.joint_survival(coupling, 5, p_halt, 4)
+    decision = evidence.unbiased(both, joint, smallest_bias=0.02)
+    assert decision.verdict is evidence.Verdict.REPRODUCED, decision.detail
+
+
+def test_joint_survival_where_it_is_known():
+    many = 1000
+    fine, reversal = (theory.joint_survival(law, 2, 0.3, 4) for law in (np.arange(many)[::-1], "reversal"))
+    assert np.allclose(fine * 0.7**6, reversal * 0.7**6, rtol=0, atol=2 / many)  # chances are known to within a bin
+    for coupling, n_walks in (("iid", 4), ("stratified", 1), ("reversal", 1), ([0], 4)):
+        assert np.allclose(theory.joint_survival(coupling, n_walks, 0.3, 5), 1, rtol=rounding(10))
+    # Long walks are in the last stratum alone, of which a node has one; a walk of any length has at least no hops.
+    for coupling in COUPLINGS:
+        far = theory.joint_survival(coupling, 4, 0.5, 600)
+        assert np.allclose(far[0], 1, rtol=rounding(100))
+        assert np.all(np.isfinite(far))
+    assert theory.joint_survival("stratified", 4, 0.5, 600)[-1, -1] == pytest.approx(0, abs=rounding(100))
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS, ids=str)
+def test_moments_of_coupled_lengths_agree_with_the_engine(coupling):
+    """And those of independent ones do not."""
+    g, f = Graph.from_scipy(np.array([[0, 1.0, 1], [1, 0, 2], [1, 2, 0]])).normalised(), modulation.from_values([1.0, 1.0, 1.0])
+    phi, psi = (
+        features.walk_features(jax.random.key(key), g, f, 2, 0.4, coupling, nodes=np.tile(np.arange(3), 20_000)).toarray()
+        for key in (0, 1)
+    )
+    squares, (mean, _) = phi.reshape(-1, 3, 3) ** 2, theory.walk_feature_moments(g, f, 2, 0.4)
+    errors = phi.reshape(-1, 3, 3) @ psi.reshape(-1, 3, 3).transpose(0, 2, 1) - mean @ mean.T
+    for law, wanted in ((coupling, evidence.Verdict.REPRODUCED), ("iid", evidence.Verdict.NOT_REPRODUCED)):
+        mse = theory.walk_gram_mse(g, f, f, 2, 0.4, coupling=law)
+        found = evidence.unbiased(np.sum(errors**2, axis=(1, 2)), mse, smallest_bias=0.1 * mse)
+        assert found.verdict is wanted, (law, found.detail)
+        found = evidence.unbiased(squares, theory.walk_feature_moments(g, f, 2, 0.4, coupling=law)[1], smallest_bias=0.3)
+        assert found.verdict is wanted, (law, found.detail)
 
 
 def test_terms_past_the_modulation_change_nothing():

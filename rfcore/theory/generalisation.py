@@ -93,7 +93,7 @@ def rademacher_trace_bound(g, sample, bounds):
         If the graph is directed, nodes are not in it, or a bound is negative or not finite.
     """
     sample, bounds = np.asarray(sample), _bounds(bounds)
-    eigenvalues, vectors = kernels.graph.spectrum(_symmetric(g))
+    eigenvalues, vectors = kernels.spectrum(_symmetric(g))
     _nodes(g, sample.ravel())
     series = np.abs(eigenvalues)[:, None] ** np.arange(bounds.shape[-1]) @ bounds.T
     of_node = vectors**2 @ series  # sum_i bounds_i (|W|^i)_xx

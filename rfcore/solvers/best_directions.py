@@ -44,7 +44,7 @@ def optimised(lengths, v, start=None):
     Notes
     -----
     Simplex Random Features, Section 3.2 and Figure 4. The objective is not convex in the directions; starts from random
-    directions end at the same value (``tests/test_solvers_directions.py``). Enable x64.
+    directions end at the same value (``tests/test_solvers_best_directions.py``). Enable x64.
     """
     lengths, v = np.asarray(checks.vector(lengths, "lengths"), dtype=float), checks.real(v, "v", above=0)
     if len(lengths) < 2 or not lengths.min() > 0:

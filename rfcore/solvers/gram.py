@@ -1,104 +1,22 @@
-"""Modulations learned by gradient descent on fixed walks.
+"""How far estimates of a Gram matrix are from it, as a function of the modulation: what modulations are learned by.
 
-Features are linear in f and walks do not depend on it, so that any differentiable loss of the features is a
-differentiable loss of f. Walks come as :class:`rfcore.features.DepositsByStep`, data that the compiled descent
-takes as arguments; it holds nothing of their size beyond the features themselves. On a small graph the error of a
-Gram matrix is best summed up once, as a polynomial of f, and learned from any number of starts: :func:`gram_form`.
-Universal Graph Random Features, Sections 2.1, 3.4 and 3.5.
+Walks come as :class:`rfcore.features.DepositsByStep` and stay as they are. :func:`errors` costs a pass over the walks; on
+a small graph the mean of the errors is best summed up once, as a polynomial of f, and learned from any number of
+starts: :func:`form`. The descent itself is :func:`rfcore.solvers.descent.learn`. Universal Graph Random Features,
+Section 3.4.
 """
 
 from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 
 from rfcore import checks
 from rfcore.features.deposits import DepositsByStep
 
 
-class Learned(NamedTuple):
-    """A learned modulation, and the losses on the way."""
-
-    f: Any
-    """Like the f that was given."""
-    losses: np.ndarray
-    """Loss before each step, shape (n_steps,)."""
-
-
-def learn(loss, f, data=(), n_steps=1000, optimiser=None):
-    """Modulation that makes a loss small.
-
-    Parameters
-    ----------
-    loss : function ``(f, *data) -> scalar``
-        Differentiable; for example :func:`gram_error` with the same f on both sides, or a model's error as a
-        function of ``deposits.with_modulation(f)``.
-    f : pytree
-        What to start from: :func:`rfcore.features.neural.flat`, an array of values that the loss hands to
-        :func:`rfcore.features.modulation.from_values`, a pair of either.
-    data : tuple of pytrees
-        Walks, targets: all large arrays, so that none becomes a constant of the compiled code.
-    n_steps : int
-    optimiser : optax.GradientTransformation, optional
-        ``optax.adam(0.01)`` by default. A schedule that decays too fast stops short: by 0.975 a step, no
-        parameter moves further than about 0.4 in all.
-
-    Returns
-    -------
-    Learned
-
-    Raises
-    ------
-    FloatingPointError
-        If a loss or a parameter is not finite.
-    ValueError
-        If n_steps < 1, the loss is no function, the optimiser none, or a parameter no real number.
-    """
-    n_steps = checks.count(n_steps, "n_steps")
-    checks.function(loss, "loss", "lambda f, *data: ...")
-    f = jax.tree.map(lambda x: jnp.asarray(checks.numbers(x, "a parameter of f"), dtype=float), f)
-    optimiser = optax.adam(0.01) if optimiser is None else optimiser
-    if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
-        raise ValueError(f"optimiser = {optimiser!r}; give one of optax, such as optax.adam(0.01)")
-    f, losses = descend(loss, optimiser, n_steps, f, tuple(data))
-    losses = np.asarray(losses)
-    if not np.all(np.isfinite(losses)):
-        step = int(np.argmin(np.isfinite(losses)))
-        raise FloatingPointError(f"the loss is {losses[step]} at step {step}; lower the learning rate")
-    if not all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(f)):
-        raise FloatingPointError("the last step left parameters that are not finite; lower the learning rate")
-    return Learned(f, losses)
-
-
-@partial(jax.jit, static_argnums=(0, 1, 2))
-def descend(loss, optimiser, n_steps, f, data):
-    """The compiled loop of :func:`learn`: the last f, and the loss before each step."""
-
-    def step(state, _):
-        f, memory = state
-        value, slope = jax.value_and_grad(loss)(f, *data)
-        update, memory = optimiser.update(slope, memory, f)
-        return (optax.apply_updates(f, update), memory), value
-
-    (f, _), losses = jax.lax.scan(step, (f, optimiser.init(f)), length=n_steps)
-    return f, losses
-
-
-def gram_error(f1, f2, left, right, target):
-    """Squared relative error of the estimate of a Gram matrix: the mean of :func:`gram_errors`, whose arguments these are.
-
-    Notes
-    -----
-    The loss of Universal Graph Random Features, Section 3.4.
-    """
-    return jnp.mean(gram_errors(f1, f2, left, right, target))
-
-
-def gram_errors(f1, f2, left, right, target):
+def errors(f1, f2, left, right, target):
     """Squared relative errors of repeated estimates of a Gram matrix, in Frobenius norm.
 
     ::
@@ -138,8 +56,8 @@ def gram_errors(f1, f2, left, right, target):
 
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
-class GramForm:
-    """:func:`gram_error` of given walks as a polynomial of the values of f1 and f2.
+class Form:
+    """The mean of :func:`errors` of given walks as a polynomial of the values of f1 and f2.
 
     ::
 
@@ -164,8 +82,8 @@ class GramForm:
         return products @ (self.quartic @ products) - 2 * self.quadratic @ products + 1
 
 
-def gram_form(left, right, target, n_steps=None):
-    """Sum walks up for :func:`gram_error`, so that one evaluation no longer costs a pass over them.
+def form(left, right, target, n_steps=None):
+    """Sum walks up for the mean of :func:`errors`, so that one evaluation no longer costs a pass over them.
 
     ::
 
@@ -177,13 +95,13 @@ def gram_form(left, right, target, n_steps=None):
     Parameters
     ----------
     left, right, target
-        As in :func:`gram_errors`.
+        As in :func:`errors`.
     n_steps : int, optional
         Steps counted, all by default; exact for modulations that vanish from there on. Forms of one shape stack.
 
     Returns
     -------
-    GramForm
+    Form
 
     Raises
     ------
@@ -200,7 +118,7 @@ def gram_form(left, right, target, n_steps=None):
         quartic += products @ products.T
         quadratic += products @ target.ravel()
     quartic, quadratic = (jnp.asarray(total / (n_repeats * scale)) for total in (quartic, quadratic))
-    return GramForm(quartic, quadratic, left.is_normalised and right.is_normalised)
+    return Form(quartic, quadratic, left.is_normalised and right.is_normalised)
 
 
 def _loads_by_step(walks, n_repeats, n_steps):

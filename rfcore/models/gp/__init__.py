@@ -1,0 +1,30 @@
+"""Gaussian processes whose kernel is a matrix, or a product of features that is never formed.
+
+::
+
+    y = h(seen) + noise,   h ~ N(0, K),   noise ~ N(0, s^2 I),   K = phi phi^T  for features phi
+
+JAX throughout: means, covariances and evidence are differentiable in the kernel or the modulation, in y and in s^2,
+inside ``jax.jit`` too. Features are one *shared* set for both sides, which keeps K positive semidefinite at the price of
+a diagonal that is biased upwards; they are walk features, or any matrix with a row per node or point. Rasmussen and
+Williams, 2006, Sections 2.2, 2.3 and 5.4.
+"""
+
+from rfcore.models.gp.exact import Posterior, kl, log_evidence, posterior
+from rfcore.models.gp.of_features import (
+    covariance_operator,
+    log_evidence_of_features,
+    posterior_mean,
+    posterior_of_features,
+)
+
+__all__ = [
+    "Posterior",
+    "covariance_operator",
+    "kl",
+    "log_evidence",
+    "log_evidence_of_features",
+    "posterior",
+    "posterior_mean",
+    "posterior_of_features",
+]

@@ -1,0 +1,219 @@
+"""Posterior, evidence and divergence of Gaussian processes whose kernel is a matrix: exact, by Cholesky."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.scipy.linalg import cho_solve, solve_triangular
+
+from rfcore import checks
+
+
+class Posterior(NamedTuple):
+    """What is known about h where it was asked for."""
+
+    mean: jax.Array
+    """Shape (n,)."""
+    covariance: jax.Array
+    """Shape (n, n), of h; observations of it vary by s^2 more."""
+
+    @property
+    def variance(self):
+        """Shape (n,)."""
+        return jnp.diagonal(self.covariance)
+
+
+def posterior(K, y, noise, seen, asked=None):
+    """Mean and covariance given observations of some nodes, exactly, by Cholesky.
+
+    ::
+
+        mean = K_as (K_ss + s^2 I)^(-1) y,     covariance = K_aa - K_as (K_ss + s^2 I)^(-1) K_sa
+
+    Parameters
+    ----------
+    K : array, shape (n, n)
+        Symmetric, positive semidefinite.
+    y : array, shape (n_seen,)
+    noise : float
+        s^2, the variance of the noise; above 0.
+    seen : int array, shape (n_seen,)
+        The rows of K that y are the values of.
+    asked : int array, optional
+        Rows of K to predict; by default those not seen, in increasing order.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a value is not finite, noise is not above 0, a row is not in K, or K is not symmetric or
+        not positive definite with the noise added.
+
+    Notes
+    -----
+    Rasmussen and Williams, Eqs. 2.25 and 2.26 and Algorithm 2.1. O(n_seen^3).
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs, kernels, models
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3))
+    >>> mean, covariance = models.gp.posterior(kernels.diffusion(g, 1.0), [1.0, 1.0], 0.01, seen=[0, 2])
+    >>> mean.shape, bool(covariance[0, 0] < kernels.diffusion(g, 1.0)[1, 1])
+    ((1,), True)
+    """
+    K, y, noise = symmetric(K, "K"), vector(y), checks.real(noise, "noise", above=0)
+    seen, asked = rows(seen, asked, len(K), len(y))
+    L = cholesky(K[seen][:, seen] + noise * jnp.eye(len(seen)), "K, with the noise,")
+    between = K[asked][:, seen]
+    half = solve_triangular(L, between.T, lower=True)
+    return Posterior(between @ cho_solve((L, True), y), K[asked][:, asked] - half.T @ half)
+
+
+def log_evidence(K, y, noise):
+    """Log of the density of y, exactly, by Cholesky.
+
+    ::
+
+        log N(y; 0, K + s^2 I) = -y^T (K + s^2 I)^(-1) y / 2 - log det(K + s^2 I) / 2 - n log(2 pi) / 2
+
+    Parameters
+    ----------
+    K : array, shape (n, n)
+        Symmetric, positive semidefinite.
+    y : array, shape (n,)
+    noise : float
+        s^2, the variance of the noise; above 0.
+
+    Returns
+    -------
+    scalar array
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a value is not finite, noise is not above 0, or K is not symmetric or not positive definite
+        with the noise added.
+
+    Notes
+    -----
+    Rasmussen and Williams, Eq. 2.30.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import models
+    >>> value = models.gp.log_evidence(np.zeros((2, 2)), [0.0, 0.0], 1.0)
+    >>> bool(np.isclose(value, -np.log(2 * np.pi)))
+    True
+    """
+    K, y, noise = symmetric(K, "K"), vector(y), checks.real(noise, "noise", above=0)
+    if len(K) != len(y):
+        raise ValueError(f"y has shape {y.shape}, K {K.shape}; give one value per row of K")
+    L = cholesky(K + noise * jnp.eye(len(y)), "K, with the noise,")
+    return -jnp.sum(solve_triangular(L, y, lower=True) ** 2) / 2 - log_det(L) / 2 - len(y) * jnp.log(2 * jnp.pi) / 2
+
+
+def kl(mean_1, covariance_1, mean_2, covariance_2):
+    """Kullback-Leibler divergence between two Gaussians, such as two predictives.
+
+    ::
+
+        KL(1 | 2) = (sum_i (l_i - 1 - log l_i) + |L^(-1) (mean_2 - mean_1)|^2) / 2,    covariance_2 = L L^T,
+        l_i the eigenvalues of L^(-1) covariance_1 L^(-T)
+
+    A sum of terms of which none is negative: no difference of traces and determinants, and never below 0.
+
+    Parameters
+    ----------
+    mean_1, mean_2 : array, shape (n,)
+    covariance_1, covariance_2 : array, shape (n, n)
+        Symmetric; the second positive definite. Infinite if the first is singular.
+
+    Returns
+    -------
+    scalar array
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a value is not finite, a covariance is not symmetric, or the second not positive definite.
+
+    Notes
+    -----
+    Rasmussen and Williams, Eq. A.23.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import models
+    >>> value = models.gp.kl([0.0], [[1.0]], [1.0], [[1.0]])
+    >>> bool(np.isclose(value, 0.5))
+    True
+    """
+    mean_1, mean_2 = vector(mean_1, "mean_1"), vector(mean_2, "mean_2")
+    covariance_1, covariance_2 = symmetric(covariance_1, "covariance_1"), symmetric(covariance_2, "covariance_2")
+    for name, other in (("mean_1", mean_1), ("covariance_1", covariance_1), ("covariance_2", covariance_2)):
+        if len(other) != len(mean_2):
+            raise ValueError(f"{name} has shape {other.shape}, mean_2 {mean_2.shape}; give the same number of rows")
+    L = cholesky(covariance_2, "covariance_2")
+    half = solve_triangular(L, covariance_1, lower=True)
+    eigenvalues = jnp.linalg.eigvalsh(solve_triangular(L, half.T, lower=True))
+    positive = eigenvalues > 0
+    away = jnp.where(positive, eigenvalues - 1, 0.0)
+    terms = jnp.where(positive, away - jnp.log1p(away), jnp.inf)
+    return (jnp.sum(terms) + jnp.sum(solve_triangular(L, mean_2 - mean_1, lower=True) ** 2)) / 2
+
+
+def vector(y, name="y"):
+    """A vector of floating-point numbers."""
+    y = jnp.asarray(checks.vector(y, name))
+    return y if jnp.issubdtype(y.dtype, jnp.floating) else y.astype(float)
+
+
+def symmetric(K, name):
+    """``K``, if it is a symmetric matrix."""
+    K = checks.points(K, name)
+    if K.shape[0] != K.shape[1]:
+        raise ValueError(f"{name} has shape {K.shape}; give a square matrix")
+    if not checks.is_traced(K):
+        with jax.ensure_compile_time_eval():  # a function that is being compiled may have captured K
+            apart, size = float(jnp.max(jnp.abs(K - K.T))), float(jnp.max(jnp.abs(K)))
+        if apart > 1e3 * jnp.finfo(K.dtype).eps * size:
+            got = f"{name} is not symmetric: an entry has a distance of {apart:.1e} from its mirror image"
+            raise ValueError(f"{got}; give a symmetric one, such as phi @ phi.T of one set of features")
+    return K
+
+
+def rows(seen, asked, n, n_values):
+    """Rows that were seen, one per value, and rows that are asked for: by default the others."""
+    seen = row_numbers(seen, "seen", n)
+    if len(seen) != n_values:
+        raise ValueError(f"seen has shape {seen.shape}, y has {n_values} values; give one row per value")
+    return seen, np.setdiff1d(np.arange(n), seen) if asked is None else row_numbers(asked, "asked", n)
+
+
+def row_numbers(chosen, name, n):
+    """``chosen`` as row numbers of a matrix with n rows."""
+    chosen = np.asarray(checks.numbers(chosen, name))
+    if chosen.ndim != 1 or np.any(chosen != np.floor(chosen)) or not np.all((chosen >= 0) & (chosen < n)):
+        got = f"{name} has shape {chosen.shape} and values {chosen.ravel()[:5]}"
+        raise ValueError(f"{got}; give a vector of whole numbers from 0 to {n - 1}")
+    return chosen.astype(int)
+
+
+def cholesky(A, name):
+    """Lower Cholesky factor."""
+    L = jnp.linalg.cholesky(A)
+    if not checks.is_traced(L) and not jnp.all(jnp.isfinite(L)):
+        raise ValueError(f"{name} has eigenvalues that are not positive; give a positive definite matrix, or more noise")
+    return L
+
+
+def log_det(L):
+    """Log determinant of L L^T."""
+    return 2 * jnp.sum(jnp.log(jnp.diagonal(L)))

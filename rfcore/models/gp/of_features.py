@@ -1,0 +1,247 @@
+"""Posterior and evidence of Gaussian processes whose kernel is phi phi^T, a product of features that is never formed."""
+
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import lineax as lx
+import numpy as np
+import scipy.sparse as sp
+from jax.experimental.sparse import BCOO
+from jax.scipy.linalg import cho_solve
+
+from rfcore import checks
+from rfcore.features import DepositFeatures, WalkFeatures
+from rfcore.models.gp.exact import Posterior, cholesky, log_det, log_evidence, row_numbers, rows, vector
+
+
+def posterior_mean(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
+    """Mean of :func:`posterior` for the kernel phi phi^T, by conjugate gradients.
+
+    ::
+
+        mean = phi_a phi_s^T x,     (phi_s phi_s^T + s^2 I) x = y
+
+    Parameters
+    ----------
+    phi : WalkFeatures, DepositFeatures, scipy sparse or dense array, shape (n, m)
+        Features, one row per node. The product phi phi^T is not formed: time and memory are O(entries of phi) a step,
+        and the number of steps grows with the square root of the condition number, below 1 + abs(K) / s^2.
+    y, noise, seen, asked
+        As for :func:`posterior`, with rows of phi.
+    rtol : float, optional
+        Where to stop: each residual is at most rtol times the largest of abs(y), and a little more. The square root of
+        the rounding of the dtype by default.
+    max_steps : int, optional
+        Ten times n_seen by default.
+
+    Returns
+    -------
+    array, shape (n_asked,)
+
+    Raises
+    ------
+    ValueError
+        As :func:`posterior`.
+    RuntimeError
+        If max_steps are not enough.
+
+    Notes
+    -----
+    Rasmussen and Williams, Eq. 2.25; :class:`lineax.CG`.
+
+    Examples
+    --------
+    >>> import jax, networkx, numpy as np
+    >>> from rfcore import features, graphs, models
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
+    >>> phi = features.walk_features(jax.random.key(0), g, features.modulation.diffusion(2.0), 64, 0.1)
+    >>> models.gp.posterior_mean(phi, np.ones(20), 0.1, seen=np.arange(20)).shape
+    (14,)
+    """
+    phi, y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
+    x = _solution(phi, noise, seen, y[:, None], *_stop(rtol, max_steps, y))
+    return _between(phi, seen, x)[asked, 0]
+
+
+def posterior_of_features(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
+    """Mean and covariance of :func:`posterior` for the kernel phi phi^T, by conjugate gradients.
+
+    One system for y and one for each node that is asked for: for few of them among many that were seen.
+
+    Parameters
+    ----------
+    phi, y, noise, seen, asked, rtol, max_steps
+        As for :func:`posterior_mean`.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    ValueError
+        As :func:`posterior`.
+    RuntimeError
+        If max_steps are not enough.
+
+    Notes
+    -----
+    Rasmussen and Williams, Eqs. 2.25 and 2.26.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import models
+    >>> phi = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
+    >>> models.gp.posterior_of_features(phi, [1.0, 0.0], 0.1, seen=[0, 2]).variance.shape
+    (1,)
+    """
+    phi, y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
+    unit = jnp.zeros((phi.shape[0], len(asked)), y.dtype).at[asked, jnp.arange(len(asked))].set(1.0)
+    columns = phi @ (phi.T @ unit)
+    both = jnp.column_stack([y, columns[seen]])
+    x = _solution(phi, noise, seen, both, *_stop(rtol, max_steps, y))
+    found = _between(phi, seen, x)[asked]
+    covariance = columns[asked] - found[:, 1:]
+    return Posterior(found[:, 0], (covariance + covariance.T) / 2)
+
+
+def log_evidence_of_features(phi, y, noise):
+    """:func:`log_evidence` of the kernel phi phi^T, exactly, on the smaller side of phi.
+
+    ::
+
+        A = phi^T phi + s^2 I,   b = A^(-1) phi^T y   if there are fewer features than nodes (else K is formed):
+        y^T (K + s^2 I)^(-1) y = (|y - phi b|^2 + s^2 |b|^2) / s^2,   log det(K + s^2 I) = log det A + (n - m) log s^2
+
+    Parameters
+    ----------
+    phi : WalkFeatures, DepositFeatures, scipy sparse or dense array, shape (n, m)
+        Features, one row per node.
+    y : array, shape (n,)
+    noise : float
+        s^2, the variance of the noise; above 0.
+
+    Returns
+    -------
+    scalar array
+
+    Raises
+    ------
+    ValueError
+        As :func:`log_evidence`.
+
+    Notes
+    -----
+    Rasmussen and Williams, Eqs. 2.30, A.9 and A.10, with the quadratic form as a sum of squares, in which nothing cancels.
+    O(n m min(n, m)).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import models
+    >>> phi, y = np.array([[1.0], [0.5], [0.0]]), [1.0, 2.0, 0.5]
+    >>> bool(np.isclose(models.gp.log_evidence_of_features(phi, y, 0.1), models.gp.log_evidence(phi @ phi.T, y, 0.1)))
+    True
+    """
+    phi, y, noise = _matrix(phi), vector(y), checks.real(noise, "noise", above=0)
+    n, m = phi.shape
+    if n != len(y):
+        raise ValueError(f"y has shape {y.shape}, phi {phi.shape}; give one value per row of phi")
+    if n <= m:
+        return log_evidence(_gram(phi), y, noise)
+    L = cholesky(_gram(phi.T) + noise * jnp.eye(m), "phi^T phi, with the noise,")
+    phi = _in_jax(phi)
+    b = cho_solve((L, True), phi.T @ y)
+    square = jnp.sum((y - phi @ b) ** 2) / noise + jnp.sum(b**2)
+    return -(square + log_det(L) + (n - m) * jnp.log(noise) + n * jnp.log(2 * jnp.pi)) / 2
+
+
+def covariance_operator(phi, noise, seen=None):
+    """Covariance of observations as an operator for :func:`lineax.linear_solve`.
+
+    ::
+
+        v -> (phi_s phi_s^T + s^2 I) v
+
+    Parameters
+    ----------
+    phi : WalkFeatures, DepositFeatures, scipy sparse or dense array, shape (n, m)
+    noise : float
+        s^2; above 0.
+    seen : int array, optional
+        Rows of phi; all by default.
+
+    Returns
+    -------
+    lineax.FunctionLinearOperator, tagged positive semidefinite
+
+    Raises
+    ------
+    ValueError
+        If noise is not above 0, phi is no finite matrix, or a row is not in phi.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp, lineax
+    >>> from rfcore import models
+    >>> operator = models.gp.covariance_operator(jnp.eye(3), 1.0)
+    >>> bool(jnp.allclose(lineax.linear_solve(operator, jnp.ones(3), lineax.CG(1e-5, 1e-5)).value, 0.5))
+    True
+    """
+    phi, noise = _in_jax(_matrix(phi)), checks.real(noise, "noise", above=0)
+    seen = np.arange(phi.shape[0]) if seen is None else row_numbers(seen, "seen", phi.shape[0])
+    return _operator(phi, noise, seen, jnp.result_type(float))
+
+
+def _operator(phi, noise, seen, dtype):
+    def product(v):
+        return _between(phi, seen, v[:, None])[seen, 0].astype(dtype) + noise * v
+
+    return lx.FunctionLinearOperator(product, jax.ShapeDtypeStruct((len(seen),), dtype), lx.positive_semidefinite_tag)
+
+
+def _between(phi, seen, x):
+    """phi phi_s^T x: rows are chosen on the vectors' side, since features need not be sorted by rows."""
+    return phi @ (phi.T @ jnp.zeros((phi.shape[0], x.shape[1]), x.dtype).at[seen].set(x))
+
+
+@partial(jax.jit, static_argnums=(4, 5))  # else each call compiles conjugate gradients anew
+def _solution(phi, noise, seen, right, rtol, max_steps):
+    """Columns x of (phi_s phi_s^T + s^2 I) x = right."""
+    operator, solver = _operator(phi, noise, seen, right.dtype), lx.CG(rtol, rtol, max_steps=max_steps)
+    size = jax.lax.stop_gradient(jnp.max(jnp.abs(right), axis=0))  # the solver's absolute tolerance is that of size 1
+    size = jnp.where(size > 0, size, 1.0)
+    solve = jax.vmap(lambda column: lx.linear_solve(operator, column, solver).value, in_axes=1, out_axes=1)
+    return solve(right / size) * size
+
+
+def _stop(rtol, max_steps, y):
+    rtol = float(jnp.finfo(y.dtype).eps) ** 0.5 if rtol is None else checks.real(rtol, "rtol", above=0)
+    return rtol, 10 * len(y) if max_steps is None else checks.count(max_steps, "max_steps")
+
+
+def _checked(phi, y, noise, seen, asked):
+    phi, y, noise = _in_jax(_matrix(phi)), vector(y), checks.real(noise, "noise", above=0)
+    return phi, y, noise, *rows(seen, asked, phi.shape[0], len(y))
+
+
+def _matrix(phi):
+    """Features that multiply: DepositFeatures, or a finite scipy CSR array or JAX array."""
+    if isinstance(phi, DepositFeatures):
+        return phi
+    if isinstance(phi, WalkFeatures) or sp.issparse(phi):
+        matrix = sp.csr_array(phi.to_scipy() if isinstance(phi, WalkFeatures) else phi)
+        checks.finite(checks.numbers(matrix.data, "phi"), "phi")
+        return matrix
+    return checks.points(phi, "phi")
+
+
+def _in_jax(phi):
+    return BCOO.from_scipy_sparse(phi.astype(jnp.result_type(float))) if sp.issparse(phi) else phi
+
+
+def _gram(phi):
+    product = phi @ phi.T
+    return product.toarray() if sp.issparse(product) else product

@@ -1,0 +1,128 @@
+"""Gaussian processes on features against Gaussian processes on matrices, and those against SciPy."""
+
+import jax
+import jax.numpy as jnp
+import networkx as nx
+import numpy as np
+import pytest
+from rounding import rounding
+from scipy import stats
+
+from rfcore import features, kernels, walks
+from rfcore.couplings import walk_lengths
+from rfcore.features import modulation
+from rfcore.graphs import Graph
+from rfcore.models import gp
+
+G = Graph.from_networkx(nx.karate_club_graph()).normalised()
+KEY, F, NOISE = jax.random.key(0), modulation.diffusion(2.0), 0.1
+STEPS = features.by_step(walks.simulate(KEY, G, walk_lengths.draw(KEY, 34, 16, 0.5)))
+PHI = features.walk_features(KEY, G, F, 16, 0.5)
+DENSE = PHI.toarray()
+K = DENSE @ DENSE.T
+SEEN, ASKED = np.array([30, 2, 5, 17, 0, 9, 33, 12]), np.array([1, 20, 5])
+Y = np.sin(np.arange(8.0))
+FORMS = {"SciPy": PHI, "JAX": STEPS.with_modulation(F)}
+
+
+def test_posterior_is_the_conditional_law_of_the_joint_gaussian():
+    """By the inverse of the whole covariance: given the seen, the others' precision is its block."""
+    mean, covariance = gp.posterior(kernels.diffusion(G, 1.0), Y, NOISE, SEEN)
+    others = np.setdiff1d(np.arange(34), SEEN)
+    order = np.append(others, SEEN)
+    joint = kernels.diffusion(G, 1.0)[np.ix_(order, order)] + np.diag([0.0] * 26 + [NOISE] * 8)
+    precision = np.linalg.inv(joint)
+    expected = np.linalg.inv(precision[:26, :26])
+    slack = rounding(100 * np.linalg.cond(joint), joint)
+    assert np.allclose(covariance, expected, rtol=0, atol=slack)
+    assert np.allclose(mean, -expected @ precision[:26, 26:] @ Y, rtol=0, atol=slack)
+
+
+def test_conjugate_gradients_find_the_posterior():
+    """The residual is below 1e-10 of y, and the least eigenvalue of the system at least NOISE."""
+    exact = gp.posterior(K, Y, NOISE, SEEN, ASKED)
+    slack = 1e-10 * np.sqrt(8) / NOISE * np.abs(K).sum(axis=1).max()
+    for phi in FORMS.values():
+        found = gp.posterior_of_features(phi, Y, NOISE, SEEN, ASKED, rtol=1e-10)
+        for ours, theirs in zip((*found, found.variance), (*exact, np.diag(exact.covariance)), strict=True):
+            assert np.allclose(ours, theirs, rtol=0, atol=slack)
+    assert np.allclose(gp.posterior_mean(DENSE, Y, NOISE, SEEN, ASKED, rtol=1e-10), exact.mean, rtol=0, atol=slack)
+
+
+@pytest.mark.parametrize("n_features", [34, 5])
+def test_evidence_is_the_density(n_features):
+    y, phi = np.cos(np.arange(34.0)), DENSE[:, :n_features]
+    covariance = phi @ phi.T + NOISE * np.eye(34)
+    law = stats.multivariate_normal(np.zeros(34), covariance)
+    slack = rounding(100 * 34 * np.linalg.cond(covariance), y @ y / NOISE)
+    assert abs(gp.log_evidence(phi @ phi.T, y, NOISE) - law.logpdf(y)) < slack < 1e-6
+    for given in (phi, PHI.to_scipy()[:, :n_features], *([PHI, FORMS["JAX"]] if n_features == 34 else [])):
+        assert abs(gp.log_evidence_of_features(given, y, NOISE) - law.logpdf(y)) < slack
+
+
+def test_gradients_in_the_modulation_and_the_noise():
+    """Conjugate gradients and Cholesky are differentiated by different rules, and give the same slopes."""
+    values, y = jnp.asarray(F(np.arange(6))), np.cos(np.arange(34.0))
+
+    def phi(values, steps):
+        return steps.with_modulation(modulation.from_values(values))
+
+    @jax.jit
+    def of_features(values, noise, y, steps):
+        mean, covariance = gp.posterior_of_features(phi(values, steps), y[:8], noise, SEEN, ASKED, rtol=1e-12)
+        return jnp.sum(mean**2) + covariance[0, 1], gp.log_evidence_of_features(phi(values, steps), y, noise)
+
+    @jax.jit
+    def exactly(values, noise, y, steps):
+        dense = phi(values, steps).toarray()
+        mean, covariance = gp.posterior(dense @ dense.T, y[:8], noise, SEEN, ASKED)
+        return jnp.sum(mean**2) + covariance[0, 1], gp.log_evidence(dense @ dense.T, y, noise)
+
+    ours, theirs = (jax.jacrev(of, (0, 1, 2))(values, NOISE, y, STEPS) for of in (of_features, exactly))
+    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
+        assert np.abs(other).max() > 0.01
+        # Slopes hold the solution up to twice, each with an error of 1e-12 times 1 / NOISE^2 and the sizes of K and y.
+        assert np.allclose(one, other, rtol=0, atol=1e-12 / NOISE**2 * np.abs(K).sum(axis=1).max() ** 2 * 34)
+    for slope, up, down in zip(
+        theirs, exactly(values, NOISE + 1e-5, y, STEPS), exactly(values, NOISE - 1e-5, y, STEPS), strict=True
+    ):
+        assert float(slope[1]) == pytest.approx(float(up - down) / 2e-5, rel=1e-4)  # the step squared over NOISE squared
+
+
+def test_divergence_between_gaussians():
+    """In one dimension log(s_2/s_1) + (s_1^2 + d^2) / (2 s_2^2) - 1/2; in more, the formula with determinants."""
+    one = float(gp.kl([0.3], [[0.5]], [1.0], [[2.0]]))
+    assert one == pytest.approx(np.log(2.0) + (0.5 + 0.49) / 4 - 0.5, rel=1e-12)
+    C, D = (kernels.diffusion(G, sigma)[:8, :8] + NOISE * np.eye(8) for sigma in (1.0, 2.0))
+    inverse, gap = np.linalg.inv(D), Y[::-1] - Y
+    expected = (np.trace(inverse @ C) - 8 + gap @ inverse @ gap + np.linalg.slogdet(D)[1] - np.linalg.slogdet(C)[1]) / 2
+    assert float(gp.kl(Y, C, Y[::-1], D)) == pytest.approx(expected, rel=rounding(1000 * np.linalg.cond(D)))
+    # A minimum of 0 where the two agree, also where covariances are all but singular: second order in rounding.
+    nearly = np.ones((8, 8)) + 1e-9 * np.eye(8)
+    for covariance in (C, nearly):
+        assert 0 <= float(gp.kl(Y, covariance, Y, covariance)) < rounding(100 * np.linalg.cond(covariance))
+    assert np.abs(jax.grad(lambda C: gp.kl(Y, C, Y, D))(jnp.asarray(D))).max() < rounding(1000 * np.linalg.cond(D))
+    assert float(gp.kl(Y, np.zeros((8, 8)), Y, D)) == np.inf
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: gp.posterior(K, Y, NOISE, SEEN[:3]), r"seen has shape \(3,\), y has 8 values"),
+        (lambda: gp.posterior(np.eye(8), Y, NOISE, SEEN), r"seen has shape .*give a vector of whole numbers from 0 to 7"),
+        (lambda: gp.posterior(-K, Y, NOISE, SEEN), "K, with the noise, has eigenvalues that are not positive"),
+        (lambda: gp.posterior(np.triu(K), Y, NOISE, SEEN), "K is not symmetric: .*of one set of features"),
+        (lambda: gp.log_evidence(K, Y, NOISE), r"y has shape \(8,\), K \(34, 34\)"),
+        (lambda: gp.log_evidence_of_features(PHI, Y, NOISE), r"y has shape \(8,\), phi \(34, 34\)"),
+        (lambda: gp.kl(Y, np.eye(8), Y[:3], np.eye(3)), r"mean_1 has shape \(8,\), mean_2 \(3,\)"),
+        (lambda: gp.kl(Y, np.eye(8), Y, -np.eye(8)), "covariance_2 has eigenvalues that are not positive"),
+    ],
+)
+def test_what_does_not_fit_is_refused(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+def test_too_few_steps_are_an_error():
+    with pytest.raises(RuntimeError, match="maximum number of solver steps"):
+        gp.posterior_mean(DENSE, Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)

@@ -28,6 +28,7 @@ LAWS = {
     "permutation": copulas.permutation([2, 0, 1]),
     "by_coordinate": copulas.by_coordinate("stratified", "reversal"),
 }
+TOO_HIGH = jnp.array([0.5, 1.0])
 compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 
 
@@ -240,7 +241,8 @@ def test_names():
     [
         (lambda: copulas.by_coordinate("iid", "no such"), "laws = 'no such'; choose"),
         (lambda: copulas.draw(lambda uniform, shape: uniform(shape[1:]), np.random.random, (2, 3, 1)), "law maps shape"),
-        (lambda: copulas.draw(lambda uniform, shape: np.ones(shape), np.random.random, (2, 3, 1)), r"in \[1.0, 1.0\]; give"),
+        (lambda: copulas.draw(lambda uniform, shape: np.ones(shape), np.random.random, (2, 3, 1)), r"law has values in \[1.0, 1.0\]; give"),
+        (lambda: jax.jit(lambda: chi_quantile(TOO_HIGH, 3))(), "u has values in"),
         (lambda: copulas.draw(lambda uniform, shape: np.full(shape, np.nan), np.random.random, (2, 1)), "law has values"),
         (lambda: copulas.gaussian(np.eye(2))(np.random.random, (2, 3, 1)), "a block has 3 draws; give"),
         (lambda: copulas.sobol(np.random.random, (2**23 + 1, 1)), "give at most 8388608 draws"),

@@ -65,13 +65,10 @@ def chi_quantile(u, d):
     float64 and 1e-6 in float32, as the quantile of the level that the floating-point number u is. The derivative is
     1 / density, at any order.
     """
-    u, d = checks.floating(u, "u"), checks.count(d, "d")
-    u = u.astype(jnp.promote_types(u.dtype, jnp.float32))
+    u, d = checks.levels(checks.floating(u, "u"), "u"), checks.count(d, "d")
     if d > LARGEST_D:
         raise ValueError(f"d = {d}; give a dimension of at most {LARGEST_D}")
-    if not checks.is_traced(u) and u.size and not (u.min() >= 0 and u.max() < 1):
-        raise ValueError(f"u has values in [{u.min()}, {u.max()}]; give levels of at least 0 and below 1")
-    return _quantile(u, d)
+    return _quantile(u.astype(jnp.promote_types(u.dtype, jnp.float32)), d)
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(1,))

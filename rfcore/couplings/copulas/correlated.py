@@ -95,10 +95,10 @@ def gaussian_of_factor(factor):
     factor = checks.finite(checks.numbers(factor, "factor"), "factor")
     if factor.ndim != 2 or 0 in factor.shape:
         raise ValueError(f"factor has shape {factor.shape}; give a matrix, one row per draw of a block")
-    lengths = (factor**2).sum(axis=1, keepdims=True) ** 0.5
-    if not checks.is_traced(lengths) and not lengths.min() > 0:
-        raise ValueError(f"factor has {int((lengths == 0).sum())} rows of zeros; give each draw a direction")
-    return _Gaussian(factor / lengths)
+    n_zero = 0 if checks.is_traced(factor) else int(np.sum(~np.any(np.asarray(factor), axis=1)))
+    if n_zero:
+        raise ValueError(f"factor has {n_zero} rows of zeros; give each draw a direction")
+    return _Gaussian(factor / (factor**2).sum(axis=1, keepdims=True) ** 0.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,6 +6,7 @@ against white and against the book's dark ground, so that one figure serves both
 
 import matplotlib as mpl
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 INK = "#757b85"
 
@@ -177,16 +178,8 @@ def _last_finite(line):
 
 
 def _spread(heights, gap):
-    """Nearest heights in the same order with at least ``gap`` between neighbours (pool adjacent violators)."""
-    order = np.argsort(heights, kind="stable")
-    groups = []  # of (sum of the heights less their offsets, count): each group is an evenly spaced run
-    for rank, i in enumerate(order):
-        groups.append([heights[i] - rank * gap, 1])
-        while len(groups) > 1 and groups[-2][0] / groups[-2][1] > groups[-1][0] / groups[-1][1]:
-            total, count = groups.pop()
-            groups[-1][0] += total
-            groups[-1][1] += count
-    bases = np.concatenate([np.full(count, total / count) for total, count in groups]) if groups else np.array([])
+    """Nearest heights in the same order with at least ``gap`` between neighbours."""
+    order, offsets = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
     placed = np.empty(len(heights))
-    placed[order] = bases + gap * np.arange(len(heights))
+    placed[order] = isotonic_regression(heights[order] - offsets).x + offsets
     return placed

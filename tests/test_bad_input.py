@@ -268,6 +268,7 @@ MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
+PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
@@ -319,10 +320,18 @@ ROWS = {
     "couplings.directions.simplex_product": {"x": (X, array)},
     "couplings.fast.draw": DRAW | {"coupling": NAME},
     "couplings.fast.padded": {"d": (3, count)},
-    "couplings.fast.project": {
-        "x": (X, points),
-        "frequencies": (couplings.fast.draw(KEY, 3, 2, "simplex"), other_type),
+    "couplings.fast.Frequencies.project": {
+        "self": (couplings.fast.draw(KEY, 3, 2, "simplex"), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
     },
+    "couplings.frequencies.Dense.project": {
+        "self": (couplings.frequencies.of(X), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+    },
+    "couplings.frequencies.Weighted.project": {
+        "self": (couplings.frequencies.weighted(X, V), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+    },
+    "couplings.frequencies.of": {"omega": (X, points), "d": (2, None)},
+    "couplings.frequencies.weighted": {"omega": (X, points), "log_weights": (V, families)},
+    "couplings.frequencies.normal": {"omega": (X, points), "mean": ([0.1, 0.2], families), "factor": (IDENTITY[:2, :2], points)},
     "couplings.fast.walsh_hadamard": {"x": (X, array)},
     "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
     "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, **COUPLED},
@@ -332,11 +341,24 @@ ROWS = {
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
+    "features.log_gram": {"log_phi": (X, points), "log_psi": (X, points)},
+    "features.stabilised": {"log_q": (X, points), "log_k": (X, points)},
+    "features.gram": PARTS,
+    "features.product": {"phi": PARTS["phi"], "psi": PARTS["psi"], "v": (V, array), "m": PARTS["m"], "block": PARTS["block"]},
+    "features.mean_and_se": {"estimates": (X, lambda good: [*entries(good), 1.0, good[:1]])},
     "features.by_step": {"deposits": (DEPOSITS, other_type)},
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
         "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+    },
+    "features.walk_gram": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
+        "n_repeats": (2, count_from_2), "executor": (None, other_executor),
+    },
+    "features.walk_product": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
+        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
@@ -610,9 +632,11 @@ RESULTS = "holds what functions return: they check, and JAX and pickle rebuild i
 ANY_NUMBER = "takes any number of arguments: their checks are tested with its module"
 INNER = "takes arguments that its callers have checked, in a loop"
 LEFT = {
+    **dict.fromkeys(["couplings.frequencies.Projectable", "couplings.frequencies.Projectable.project"], "says what others do"),
     **dict.fromkeys(
         [
-            "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
+            "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",

@@ -170,8 +170,8 @@ def test_fast_projections_are_products_with_the_matrix_of_the_same_key(coupling,
     key, x = jax.random.key(2), np.random.default_rng(0).normal(size=(3, d))
     omega, frequencies = coupling(key, m, d), fast.draw(key, m, d, name)
     assert omega.shape == (m, d)
-    assert len(frequencies) == m
-    assert jnp.allclose(fast.project(x, frequencies), x @ omega.T, rtol=0, atol=rounding(200, x, omega))  # sums of 8
+    assert (frequencies.m, frequencies.d) == (m, d)
+    assert jnp.allclose(frequencies.project(x), x @ omega.T, rtol=0, atol=rounding(200, x, omega))  # sums of 8
 
 
 @pytest.mark.parametrize("name", fast.COUPLINGS)
@@ -184,7 +184,7 @@ def test_fast_projections_are_the_printed_product(name):
         for diagonal in signs:
             rotation = rotation @ (hadamard(4) / 2) @ np.diag(diagonal)
         rows.append(np.diag(lengths) @ simplex @ rotation)
-    assert jnp.allclose(fast.project(x, frequencies), x @ np.concatenate(rows).T, rtol=0, atol=rounding(200, rows))
+    assert jnp.allclose(frequencies.project(x), x @ np.concatenate(rows).T, rtol=0, atol=rounding(200, rows))
 
 
 def test_fast_blocks_have_the_geometry_of_their_padded_dimension():
@@ -205,9 +205,9 @@ def test_fast_lengths_are_independent_and_those_of_the_padded_dimension(d, p):
 
 def test_fast_projections_of_no_points_keep_float32_and_are_differentiable():
     frequencies = fast.draw(jax.random.key(0), 5, 3, "simplex")
-    assert fast.project(np.zeros((0, 3)), frequencies).shape == (0, 5)
-    assert fast.project(np.ones((2, 3), np.float32), frequencies).dtype == jnp.float32
-    gradient = jax.grad(lambda x: fast.project(x, frequencies).sum())(jnp.ones((2, 3)))
+    assert frequencies.project(np.zeros((0, 3))).shape == (0, 5)
+    assert frequencies.project(np.ones((2, 3), np.float32)).dtype == jnp.float32
+    gradient = jax.grad(lambda x: frequencies.project(x).sum())(jnp.ones((2, 3)))
     omega = couplings.simplex_fast(jax.random.key(0), 5, 3)
     assert jnp.allclose(gradient, jnp.broadcast_to(omega.sum(axis=0), (2, 3)), rtol=0, atol=rounding(100, omega))
 
@@ -219,8 +219,8 @@ def test_fast_projections_of_no_points_keep_float32_and_are_differentiable():
         (lambda: couplings.simplex_fast(jax.random.key(0), 3, 0), "d = 0"),
         (lambda: fast.walsh_hadamard(jnp.ones(6)), "power of two"),
         (lambda: fast.draw(jax.random.key(0), 4, 4, "simplex_plus"), "coupling = 'simplex_plus'; choose"),
-        (lambda: fast.project(np.ones((2, 5)), fast.draw(jax.random.key(0), 4, 4, "orthogonal")), "x has shape"),
-        (lambda: fast.project(np.ones((2, 2)), fast.draw(jax.random.key(0), 4, 4, "simplex")), "points of 3 to 4 coord"),
+        (lambda: fast.draw(jax.random.key(0), 4, 4, "orthogonal").project(np.ones((2, 5))), "x has shape"),
+        (lambda: fast.draw(jax.random.key(0), 4, 4, "simplex").project(np.ones((2, 2))), "must have 4 coord"),
         (lambda: weight_dependent.balance(1.0), "lengths has shape \\(\\); give one length per vector"),
         (lambda: weight_dependent.balance([1.0, np.nan]), "lengths has 1 NaN"),
         (lambda: weight_dependent.balance([1.0, 2.0], sweeps=-1), "sweeps = -1"),

@@ -1,7 +1,8 @@
-"""Examples in docstrings and README say what the code does, in float32, which is what users have."""
+"""The examples of the README say what the code does, in float32, which is what users have.
 
-import doctest
-import importlib
+Those of the docstrings run in ``test_wheel.py``, where only the wheel is installed.
+"""
+
 import re
 from pathlib import Path
 
@@ -9,24 +10,12 @@ import jax
 import pytest
 
 ROOT = Path(__file__).parents[1]
-MODULES = [
-    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
-    for path in sorted((ROOT / "rfcore").rglob("*.py"))
-    if ">>>" in path.read_text(encoding="utf-8")
-]
 
 
 @pytest.fixture(autouse=True)
 def as_users_have_it():
     with jax.enable_x64(False):
         yield
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_examples_of_docstrings(module):
-    failed, tried = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
-    assert tried
-    assert not failed, "the report is in the captured output"
 
 
 def test_readme_examples_estimate_their_kernels(capsys):

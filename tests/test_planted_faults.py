@@ -15,10 +15,11 @@ import pytest
 import scipy.special
 
 from rfcore import couplings, evidence, features, kernels, theory
-from rfcore.couplings import copulas, directions, fast, norms, weight_dependent
+from rfcore.couplings import copulas, directions, fast, frequencies, norms, weight_dependent
 from rfcore.couplings.copulas import correlated, nets, strata
 from rfcore.evidence import Verdict
-from rfcore.features import euclidean
+from rfcore.features import estimates as errors
+from rfcore.features import euclidean, logs
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.models import regression
 from rfcore.theory import conformity, positive
@@ -62,6 +63,34 @@ def logarithms_of_positive_features_are_unbiased():
 def fourier_features_are_unbiased():
     truth = float(kernels.gaussian(X, Y)[0, 0])
     return evidence.unbiased(estimates(features.fourier, draws(couplings.orthogonal)), truth, smallest_bias=0.02)
+
+
+def features_of_another_law_are_unbiased(feature):
+    def weighed(x, omega):
+        return feature(x, frequencies.normal(omega, np.array([0.4, -0.2, 0.3, 0.1]), 1.1 * np.eye(D)))
+
+    truth = float(kernels.gaussian(X, Y)[0, 0])
+    return evidence.unbiased(estimates(weighed, draws(couplings.orthogonal)), truth, smallest_bias=0.02)
+
+
+def standard_error_is_that_of_the_estimate():
+    truth = float(kernels.gaussian(2 * X, 2 * Y)[0, 0])
+
+    def one(omega):
+        mean, se = errors.gram(features.positive(2 * X, omega), features.positive(2 * Y, omega), 2 * D, D)
+        return jnp.sum((mean - truth) ** 2), jnp.sum(se**2)
+
+    squares, variances = map(np.asarray, jax.vmap(one)(draws(composed("simplex"))))
+    return evidence.unbiased(variances - squares, 0.0, smallest_bias=squares.mean() / 4)
+
+
+def queries_keep_their_shares():
+    """One factor per query cancels, and one per feature; nothing else does."""
+    log_q, log_k = np.random.default_rng(0).normal(size=(2, 5, 7))
+    phi_q, phi_k = logs.stabilised(log_q, log_k)
+    found, truth = phi_q @ phi_k.T, np.exp(log_q) @ np.exp(log_k).T
+    shares = [np.asarray(kernel / kernel.sum(axis=1, keepdims=True)) for kernel in (found, truth)]
+    return evidence.identity(*shares, tolerance=1e-12)  # sums of 7 and of 5 terms
 
 
 def rows_have_the_covariance_of_a_gaussian():
@@ -147,6 +176,10 @@ CHECKS = {
     "positive": positive_features_are_unbiased,
     "log positive": logarithms_of_positive_features_are_unbiased,
     "fourier": fourier_features_are_unbiased,
+    "weighted": lambda: features_of_another_law_are_unbiased(features.positive),
+    "weighted fourier": lambda: features_of_another_law_are_unbiased(features.fourier),
+    "standard error": standard_error_is_that_of_the_estimate,
+    "shares": queries_keep_their_shares,
     "covariance": rows_have_the_covariance_of_a_gaussian,
     "lengths of simplex": lambda: rows_have_the_length_of_a_gaussian(composed("simplex")),
     "lengths of simplex_fast": lambda: rows_have_the_length_of_a_gaussian(couplings.simplex_fast),
@@ -190,11 +223,19 @@ FAULTS = {
     "sobol shifted modulo 1": (nets, "sobol", "point ^ shift", "point + shift", "strata of sobol"),
     "eigenvalues for their roots": (correlated, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "row = -length", "row = length", "short sums"),
-    "missing m^(-1/2)": (euclidean, "_log_positive", "shift + math.log(len(omega)) / 2", "shift", "positive"),
-    "missing m^(-1/2) in logarithms": (euclidean, "_log_positive", "shift + math.log(len(omega)) / 2", "shift", "log positive"),
+    "missing m^(-1/2)": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "positive"),
+    "missing m^(-1/2) in logarithms": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "log positive"),
     "softmax for gaussian": (euclidean, "_log_positive", 'kernel == "softmax"', "True", "positive"),
-    "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(m)", "", "fourier"),
+    "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
     "sines twice": (euclidean, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
+    "log weights of the wrong sign": (euclidean, "_log_positive", "log_phi + omega", "log_phi - omega", "weighted"),
+    "whole log weights": (euclidean, "_log_positive", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
+    "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
+    "log weights of the wrong sign in Fourier features": (euclidean, "_fourier", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
+    "coupled frequencies taken as independent": (errors, "gram", "psi.T, m, block)", "psi.T, m, 1)", "standard error"),
+    "divided by the number of blocks": (errors, "_shares", "(len(sizes) - 1)", "len(sizes)", "standard error"),
+    "divided by the number of frequencies": (errors, "_shares", "len(sizes) / (len(sizes) - 1)", "1 / (m - 1)", "standard error"),
+    "a factor for every key": (logs, "_stabilised", "log_k - of_features", "log_k - log_k.max(axis=1, keepdims=True)", "shares"),
     "factor 2 in the bandwidth": (euclidean_kernels, "gaussian", "axis=-1) / 2)", "axis=-1))", "positive"),
     "Hadamard matrices not normalised": (fast, "walsh_hadamard", " / np.sqrt(factor)", "", "lengths of simplex_fast"),
     "one Hadamard factor left out": (fast, "_project", "in (2, 1, 0)", "in (1, 0)", "bias of orthogonal_fast"),
@@ -206,6 +247,7 @@ FAULTS = {
 # Who has compiled or imported what is planted: they are made anew, from the same source.
 USERS = {
     "_log_positive": [(euclidean, "_positive")],
+    "_shares": [(errors, "_mean_and_se")],
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive, "partners")],

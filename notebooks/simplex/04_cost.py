@@ -264,7 +264,7 @@ def applying(name, d):
     x = jax.random.normal(key_x, (n, d))
     if name == "dense":
         return compiled(lambda x, omega: x @ omega.T, x, jax.random.normal(key_omega, (d, d))), n
-    return compiled(fast.project, x, drawing(name, d)()), n
+    return compiled(fast.Frequencies.project, drawing(name, d)(), x), n
 
 
 apply_sizes = np.array(SIZES["apply"])
@@ -477,7 +477,7 @@ def fast_blocks(key, d, name):
     def draw(key):
         frequencies = fast.draw(key, d, d, name.removesuffix("_fast"))
         unit = replace(frequencies, norms=jnp.ones(d))
-        cosines = fast.project(towards(d), unit)
+        cosines = unit.project(towards(d))
         return cosines, frequencies.norms[0] * cosines[1, 0] / 2
 
     cosines, coordinate = map(np.asarray, jax.jit(jax.vmap(draw))(jax.random.split(key, SIZES["n_blocks"])))

@@ -8,10 +8,20 @@ times a coupling of *norms*, and :func:`compose` multiplies any pair::
 Rows come in blocks of d. Blocks are independent of each other, and the last is cut when m is no multiple of d; the rows
 of ``halton`` and ``sobol`` are one block. Norms, and the lengths and first hops of walks, are coupled by the same
 object, a joint law of uniforms: see ``couplings.copulas``.
-The two that end in ``_fast`` are approximations that multiply fast: see ``couplings.fast``.
+The two that end in ``_fast`` are approximations that multiply fast: see ``couplings.fast``. Frequencies of another law
+than N(0, I_d) carry log weights: see ``couplings.frequencies``.
 """
 
-from rfcore.couplings import chi, copulas, directions, fast, norms, walk_lengths, weight_dependent
+from rfcore.couplings import (
+    chi,
+    copulas,
+    directions,
+    fast,
+    frequencies,
+    norms,
+    walk_lengths,
+    weight_dependent,
+)
 from rfcore.couplings.compose import (
     antithetic,
     compose,
@@ -33,6 +43,7 @@ __all__ = [
     "copulas",
     "directions",
     "fast",
+    "frequencies",
     "halton",
     "iid",
     "norms",

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from rfcore import checks
+from rfcore import checks, repository
 from rfcore.evidence.verdicts import Decision, Verdict
+from rfcore.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "data" / "claims"
 PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
 PROFILES = ("quick", "paper")
@@ -110,7 +110,11 @@ def entries(folder=CLAIMS):
     ------
     ValueError
         If there is no such folder, or a file is malformed; the message names the file and the entry.
+    FileNotFoundError
+        If rfcore is installed without its repository (:mod:`rfcore.repository`).
     """
+    if folder == CLAIMS:
+        repository.folder("data/claims")
     if not (isinstance(folder, str | Path) and Path(folder).is_dir()):
         raise ValueError(f"folder = {folder!r} is none; give a folder of claims, such as data/claims")
     found = []
@@ -167,7 +171,7 @@ def printed(table):
     ValueError
         If there is no such table.
     """
-    folder = ROOT / "data" / "paper"
+    folder = repository.folder("data/paper")
     checks.choice(table, "table", sorted(path.stem for path in folder.glob("*.csv")))
     with (folder / f"{table}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
@@ -182,7 +186,7 @@ def claims_of(notebook, folder=CLAIMS):
 def results_folder(profile):
     """Folder of the decisions at `profile`: ``data/results/<profile>``, or below ``RFCORE_RESULTS``."""
     checks.choice(profile, "profile", PROFILES)
-    return Path(os.environ.get("RFCORE_RESULTS") or ROOT / "data" / "results") / profile
+    return Path(os.environ.get("RFCORE_RESULTS") or repository.folder("data") / "results") / profile
 
 
 def decisions(profile="paper"):

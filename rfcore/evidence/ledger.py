@@ -110,8 +110,10 @@ class Ledger:
         part = path.with_suffix(f".{os.getpid()}.part")  # a reader never sees half a ledger
         part.write_text(json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n")
         part.replace(path)
-        from IPython.display import Markdown, display
-
+        try:
+            from IPython.display import Markdown, display
+        except ModuleNotFoundError:  # a plain script
+            Markdown, display = str, print
         found = [self.decided[name] for name in self.claims]
         lines = ["| claim | what was found | verdict |", "|---|---|---|"]
         lines += [f"| {plain(d.claim.statement)} | {plain(d.finding)} | **{d.word}** |" for d in found]

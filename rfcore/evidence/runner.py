@@ -20,13 +20,17 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
-import jupytext
-import nbformat
-import papermill
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
-from traitlets.config import Config
+
+try:
+    import jupytext
+    import nbformat
+    import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+    from traitlets.config import Config
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
 from rfcore.evidence.claims import ROOT, claims_of, results_folder
 from rfcore.evidence.ledger import code_sha256, environment

@@ -49,8 +49,8 @@ def scores(phi_train, targets, phi_test):
     Notes
     -----
     Scores are linear in each row of phi_test too. A factor of its own for every test point therefore changes neither its
-    class nor its label distribution, and a far point, all of whose features underflow, can be given
-    ``exp(log_phi - log_phi.max(axis=1, keepdims=True))`` from :func:`rfcore.features.log_positive` in place of its features.
+    class nor its label distribution, and where features of far points underflow, those of
+    :func:`rfcore.features.stabilised` take their place: ``phi_test, phi_train = stabilised(log_test, log_train)``.
 
     Examples
     --------
@@ -148,7 +148,7 @@ def accuracy(label_scores, labels):
 def _no_empty_rows(totals):
     if not checks.is_traced(totals) and jnp.any(totals == 0):
         got = f"label_scores has {jnp.sum(totals == 0)} rows that vanish"
-        raise ValueError(f"{got}: features underflowed; give scores of exp(features.log_positive minus its row's maximum)")
+        raise ValueError(f"{got}: features underflowed; give scores of features.stabilised(log_test, log_train)")
 
 
 @jax.jit

@@ -17,7 +17,19 @@ import pytest
 import scipy.sparse as sp
 import trimesh
 
-from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, solvers, theory, walks
+from rfcore import (
+    couplings,
+    datasets,
+    evidence,
+    features,
+    graphs,
+    kernels,
+    models,
+    random_graphs,
+    solvers,
+    theory,
+    walks,
+)
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
@@ -437,18 +449,18 @@ ROWS = {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
-    "theory.printed_graphs.alpha_regularised_laplacian": {
+    "theory.printed.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
     },
-    "theory.printed_graphs.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
-    "theory.printed_graphs.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
-    "theory.printed_graphs.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
-    "theory.printed_graphs.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
-    "theory.printed_graphs.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
-    "theory.printed_graphs.f_diffusion": {"k": (2, count_from_0)},
-    "theory.printed_graphs.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed_graphs.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed_graphs.batch_size_approximation": {
+    "theory.printed.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
+    "theory.printed.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
+    "theory.printed.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
+    "theory.printed.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
+    "theory.printed.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
+    "theory.printed.f_diffusion": {"k": (2, count_from_0)},
+    "theory.printed.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
@@ -611,6 +623,8 @@ ROWS = {
         "table": (TABLE, other_type), "seed": (1, count_from_0), "test_fraction": (0.4, lambda good: [*real(good), 0, 1, -1.0])
     },
     "datasets.traffic": DATA,
+    "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
+    "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
@@ -684,7 +698,7 @@ def public_names():
                         if not method.startswith("_") and (inspect.isfunction(body) or isinstance(body, classmethod)):
                             found[f"{dotted}.{method}"] = getattr(value, method)
 
-    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks, evidence, datasets):
+    for module in (couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets):
         visit(module.__name__.removeprefix("rfcore."), module)
     return found
 

@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # Imported only where they are installed, or by `python -m rfcore.evidence.runner`, which says what it needs.
-OF_NOTEBOOKS = {"IPython", "jupytext", "matplotlib_inline", "nbclient", "nbformat", "papermill", "traitlets"}
+OF_NOTEBOOKS = {"IPython", "jupyter_client", "jupytext", "matplotlib_inline", "nbclient", "nbformat", "papermill", "traitlets"}
 
 # What is installed beside the wheel and is not declared by it cannot be imported.
 ALONE = """
@@ -102,7 +102,7 @@ import doctest, importlib, pkgutil
 import rfcore
 assert rfcore.__file__.startswith(target)
 for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
-    if module.name in ("rfcore.evidence.runner", "rfcore.evidence.pages") or module.name.endswith("__main__"):
+    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "pages", "runner") or module.name.endswith("__main__"):
         continue
     loaded = importlib.import_module(module.name)
     for name in getattr(loaded, "__all__", ()):

@@ -22,12 +22,13 @@ from rfcore import (
     kernels,
     models,
     plotting,
+    random_graphs,
     repository,
     solvers,
     streams,
     theory,
     walks,
-)  # fmt: skip
+)
 
 ROOT = Path(__file__).parents[1]
 
@@ -48,7 +49,8 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 
 PUBLIC = public_names(
-    couplings, datasets, evidence, features, graphs, jobs, kernels, models, plotting, random_graphs, repository, solvers, streams, theory, walks
+    couplings, datasets, evidence, features, graphs, jobs, kernels, models, plotting, random_graphs, repository, solvers, streams,
+    theory, walks,
 )
 # A paper with its number, a book or an article with its year, a library, or "Ours": what a reader can look up.
 SOURCE = r"Random Features|Couplings|FAVOR|Equivalent|\b(19|20)\d\d\b|\bEq\. \d|\bOurs\b|:(func|class|mod):`|registry names"

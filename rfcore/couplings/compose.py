@@ -223,6 +223,14 @@ def orthogonal_pm(key, m, d):
     Notes
     -----
     Variance-Reducing Couplings, Section 3.1. It has a greater variance than independent norms.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> lengths = jnp.linalg.norm(couplings.orthogonal_pm(jax.random.key(0), 6, 4)[:4], axis=1)
+    >>> bool(jnp.allclose(lengths, lengths[0]))
+    True
     """
     return _orthogonal_pm(key, m, d)
 

@@ -248,6 +248,23 @@ def other_executor(good):
     return [4, "threads"]
 
 
+def shape(good):
+    return [None, 3, (3,), (2, -1, 1), (2, 2.5), "ab", ("a", "b")]
+
+
+def correlation(good):
+    asymmetric, indefinite = np.array([[1.0, 0.5], [0.2, 1.0]]), np.array([[1.0, 1.1], [1.1, 1.0]])
+    return [*matrix(good), asymmetric, indefinite, 2 * np.eye(2), np.eye(2)[:1], np.eye(3)[:, :2]]
+
+
+def permutation(good):
+    return [*vector(good), [0, 0], [1, 2], [0.5, 1.0]]
+
+
+def levels(good):
+    return [*array(good), -0.1, 1.0]
+
+
 def distance(good):
     """A number or an array of numbers from 0 to 30."""
     return [*entries(good), -0.1, 31.0]
@@ -256,6 +273,8 @@ def distance(good):
 DRAW = {"key": (KEY, key), "m": (3, count_from_0), "d": (2, count)}
 NAME = ("orthogonal", choice)
 PAIR = {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count)}
+LAW = {"uniform": (np.random.default_rng(0).random, function), "shape": ((2, 2, 1), shape)}
+CORRELATION = {"correlation": (np.array([[1.0, -0.5], [-0.5, 1.0]]), correlation)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
@@ -284,10 +303,31 @@ ROWS = {
         [
             "couplings.iid", "couplings.orthogonal", "couplings.simplex", "couplings.simplex_plus",
             "couplings.orthogonal_fast", "couplings.simplex_fast", "couplings.norms.independent",
+            "couplings.norms.pnc", "couplings.norms.positive_monotone", "couplings.norms.stratified", "couplings.halton",
+            "couplings.sobol", "couplings.orthogonal_pnc", "couplings.orthogonal_pm",
             "couplings.directions.independent", "couplings.directions.orthogonal", "couplings.directions.simplex",
         ],
         DRAW,
     ),
+    "couplings.orthogonal_copula": DRAW | CORRELATION,
+    "couplings.antithetic": {"omega": (X, points)},
+    "couplings.norms.coupled": {"law": ("reversal", choice)},
+    "couplings.norms.gaussian": CORRELATION,
+    "couplings.chi.chi_quantile": {"u": (V**2, levels), "d": (2, lambda good: [*count(good), 10**7])},
+    **dict.fromkeys(
+        [
+            "couplings.copulas.comonotone", "couplings.copulas.halton", "couplings.copulas.independent",
+            "couplings.copulas.reversal", "couplings.copulas.sobol", "couplings.copulas.stratified",
+            "couplings.copulas.systematic",
+        ],
+        LAW,
+    ),
+    "couplings.copulas.draw": {"law": (couplings.copulas.reversal, function), **LAW},
+    "couplings.copulas.gaussian": CORRELATION,
+    "couplings.copulas.gaussian_of_factor": {"factor": (X, lambda good: [*matrix(good), 0 * good])},
+    "couplings.copulas.named": {"coupling": ("iid", choice), "name": ("coupling", None)},
+    "couplings.copulas.permutation": {"sigma": ([1, 0], permutation)},
+    "couplings.copulas.uniforms": {"key": (KEY, key)},
     "couplings.directions.haar": {"key": (KEY, key), "d": (2, count), "n_blocks": (1, count_from_0)},
     "couplings.directions.simplex_product": {"x": (X, array)},
     "couplings.fast.draw": DRAW | {"coupling": NAME},
@@ -593,7 +633,8 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex_plus", "couplings.orthogonal_fast",
-    "couplings.simplex_fast", "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
+    "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
+    "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
     "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
@@ -602,6 +643,7 @@ SLOW = {
 
 # Names without a row, and arguments with bad values that are not refused.
 RESULTS = "holds what functions return: they check, and JAX and pickle rebuild it from anything"
+ANY_NUMBER = "takes any number of arguments: their checks are tested with its module"
 INNER = "takes arguments that its callers have checked, in a loop"
 LEFT = {
     **dict.fromkeys(["couplings.frequencies.Projectable", "couplings.frequencies.Projectable.project"], "says what others do"),
@@ -618,6 +660,7 @@ LEFT = {
         ],
         RESULTS,
     ),
+    "couplings.copulas.by_coordinate": ANY_NUMBER,
     **dict.fromkeys(["datasets.Damaged", "datasets.Unavailable", "datasets.FallbackWarning"], "is raised by the loaders, with a text"),
     **dict.fromkeys(
         ["evidence.Verdict", "evidence.Verdict.word", "evidence.Verdict.counted"],

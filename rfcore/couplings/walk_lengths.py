@@ -191,10 +191,8 @@ def geometric_quantile(u, p_halt):
     ValueError
         If a level is outside [0, 1), or p_halt is outside (0, 1) or below 1.8e-8.
     """
-    u, p_halt = np.asarray(checks.numbers(u, "u"), dtype=float), halting(p_halt)
-    if not np.all((u >= 0) & (u < 1)):
-        raise ValueError(f"u has values in [{u.min()}, {u.max()}]; give levels of at least 0 and below 1")
-    return _quantile(u, p_halt)
+    u, p_halt = checks.levels(checks.numbers(u, "u"), "u"), halting(p_halt)
+    return _quantile(np.asarray(u, dtype=float), p_halt)
 
 
 def _quantile(u, p_halt):

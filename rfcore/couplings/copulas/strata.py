@@ -1,0 +1,148 @@
+"""Laws without parameters: independent, opposite, equal, and one draw in each stratum."""
+
+from rfcore.couplings.copulas.sources import below_one, eps, sizes
+
+
+def independent(uniform, shape):
+    """Independent uniforms.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+    """
+    blocks, m, k = sizes(uniform, shape)
+    return uniform((*blocks, m, k))
+
+
+def reversal(uniform, shape):
+    """Pairs u, 1 - u: the most negative dependence that two uniforms can have.
+
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+        A pair sums to 1 exactly, but for u = 0 (which rng.random gives once in 2^53): its partner is the largest number
+        below 1.
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 7 and Definition 3.3: for norms this is pairwise norm-coupling.
+    """
+    blocks, m, k = sizes(uniform, shape)
+    u = uniform((*blocks, (m + 1) // 2, k))
+    xp = u.__array_namespace__()
+    pairs = xp.stack([u, xp.minimum(1 - u, below_one(u))], axis=-2)
+    return pairs.reshape((*blocks, 2 * u.shape[-2], k))[..., :m, :]
+
+
+def comonotone(uniform, shape):
+    """One uniform for all draws of a block: the most positive dependence.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+    """
+    blocks, m, k = sizes(uniform, shape)
+    u = uniform((*blocks, 1, k))
+    return u.__array_namespace__().repeat(u, m, axis=-2)
+
+
+def stratified(uniform, shape):
+    """One draw in each of m strata, in each coordinate: Latin hypercube sampling.
+
+    ::
+
+        u_i = (pi(i) + v_i) / m,  pi a random permutation for each block and coordinate, v_i uniform
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    McKay, Beckman and Conover, "A comparison of three methods for selecting values of input variables" (1979).
+    """
+    blocks, m, k = sizes(uniform, shape)
+    return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, m, k)), m)
+
+
+def systematic(uniform, shape):
+    """Evenly spaced draws in a random order, in each coordinate: stratified with the same place in all strata.
+
+    ::
+
+        u_i = (pi(i) + v) / m,  pi a random permutation and v one uniform for each block and coordinate
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+    """
+    blocks, m, k = sizes(uniform, shape)
+    return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, 1, k)), m)
+
+
+def _permutation(uniform, shape):
+    """Random permutations of 0, ..., m - 1 along the draws."""
+    keys = uniform(shape)
+    return keys.__array_namespace__().argsort(keys, axis=-2)
+
+
+def in_cells(cells, place, n):
+    """(cell + place) / n, with places kept off the edges of their cells by 2 n eps: rounding carries none across."""
+    dtype, room = place.dtype, 2 * n * eps(place)
+    place *= 1 - 2 * room  # in place in NumPy, where fresh memory costs more than sums: uniforms are ours to change
+    place += room
+    u = cells + place
+    u /= n
+    return u.astype(dtype, copy=False)

@@ -158,6 +158,8 @@ def _entry(raw):
         if claim.expected not in EXPECTED or bool(claim.expected) != bool(claim.why):
             wanted = "expected may only be 'not reproduced' or 'paper erratum', and needs a why"
             raise ValueError(f"claim {claim.id}: {wanted}")
+        if claim.extra and claim.unprinted:
+            raise ValueError(f"claim {claim.id}: a finding of ours hangs on nothing that a paper leaves out")
         if claim.expected and claim.unprinted:
             raise ValueError(f"claim {claim.id}: what hangs on an unprinted setting is never a failure of the paper")
     return entry

@@ -132,6 +132,10 @@ def of(omega, d=None):
     ValueError
         If omega is neither, has values that are not finite, or another dimension than d.
 
+    Notes
+    -----
+    Ours.
+
     Examples
     --------
     >>> import jax

@@ -347,7 +347,6 @@ IN_SOURCE = [
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
-    (graph_estimates, "mean_and_se", "np.sqrt(len(estimates))", "1", check_standard_error_of_repeats),
     (graph_estimates, "mean_and_se", "np.sqrt(len(estimates))", "len(estimates)", check_standard_error_of_repeats),
     (of_features, "_operator", " + noise * v", "", check_noise_is_in_the_system),
     (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),

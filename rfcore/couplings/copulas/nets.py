@@ -98,6 +98,9 @@ def _shifted(points, uniform, shape, shift_by):
         raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {qmc.Sobol.MAXDIM} coordinates in a block")
     v = uniform((*blocks, 1, k)) * 2**BITS
     xp = v.__array_namespace__()
+    # Coordinates come first in memory: NumPy's loops along a few of them, last, would cost three times the time.
+    v = xp.moveaxis(v, -1, 0).reshape(-1).reshape((k, *blocks, 1))
     whole = xp.floor(v)
-    digits = shift_by(xp.asarray(points(m, k)), xp.astype(whole, np.int32)) & (2**BITS - 1)
-    return (xp.astype(digits, v.dtype) + (v - whole)) / 2**BITS
+    first = xp.asarray(points(m, k).T.reshape(k, *(1 for _ in blocks), m))
+    digits = shift_by(first, xp.astype(whole, np.int32)) & (2**BITS - 1)
+    return xp.moveaxis((xp.astype(digits, v.dtype) + (v - whole)) * 2.0**-BITS, 0, -1)

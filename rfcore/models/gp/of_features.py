@@ -48,7 +48,7 @@ def posterior_mean(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
 
     Notes
     -----
-    Rasmussen and Williams, Eq. 2.25; :class:`lineax.CG`.
+    Rasmussen and Williams, Eq. 2.25; ``lineax.CG``.
 
     Examples
     --------
@@ -158,7 +158,7 @@ def log_evidence_of_features(phi, y, noise):
 
 
 def covariance_operator(phi, noise, seen=None):
-    """Covariance of observations as an operator for :func:`lineax.linear_solve`.
+    """Covariance of observations as an operator for ``lineax.linear_solve``.
 
     ::
 

@@ -1255,8 +1255,20 @@ with evidence.Clock() as clock, ThreadPoolExecutor(1) as one_core:
                 (middle - began) / 200,
                 (time.process_time() - middle) / n,
             )
+logs = np.log(list(rings))
+powers = np.log(per_node) @ (logs - logs.mean()) / (logs @ (logs - logs.mean()))
+ledger.decide(
+    "ugrf/alg-1/subquadratic", evidence.timed(evidence.bound(powers, 1.0), profile, clock)
+)
+
+# %% [markdown]
+# It is better than that: nearly linear.
+
+# %%
 cost = evidence.slope(list(rings), per_node, expected=0.0, resolution=0.2)
-ledger.decide("ugrf/alg-1/cost-per-feature", evidence.timed(cost, profile, clock))
+ledger.decide(
+    "ugrf/extra-engine/cost-per-feature", evidence.timed(cost, profile, clock)
+)
 
 # %% tags=["hide-input"]
 for n in rings:

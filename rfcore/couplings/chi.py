@@ -53,7 +53,7 @@ def chi_quantile(u, d):
 
     Notes
     -----
-    JAX has no inverse of the incomplete gamma function. With p the smaller of u and 1 - u (exact for u >= 1/2),
+    Ours. JAX has no inverse of the incomplete gamma function. With p the smaller of u and 1 - u (exact for u >= 1/2),
     ::
 
         log(x / sqrt(d)) - [u <= 1/2] log(u) / d

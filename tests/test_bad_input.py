@@ -7,7 +7,6 @@ per name. A name without a row fails, and what is left out stands below with its
 import inspect
 import random
 import re
-from types import ModuleType
 
 import jax
 import jax.numpy as jnp
@@ -16,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import trimesh
+from public import public_names
 
 from rfcore import (
     couplings,
@@ -654,7 +654,7 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
+            "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
         ],
@@ -668,8 +668,7 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
-            "walks.first_hops", "walks.independent",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest",
             "solvers.descent.descend",
         ],
         INNER,
@@ -677,33 +676,7 @@ LEFT = {
 }  # fmt: skip
 
 
-def public_names():
-    found, seen = {}, set()
-
-    def visit(prefix, module):
-        names = getattr(module, "__all__", None) or [
-            name
-            for name, value in vars(module).items()
-            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
-        ]
-        for name in sorted(names, key=lambda name: (isinstance(getattr(module, name), ModuleType), name)):
-            value, dotted = getattr(module, name), f"{prefix}.{name}"
-            if isinstance(value, ModuleType):
-                visit(dotted, value)
-            elif callable(value) and id(value) not in seen:
-                seen.add(id(value))
-                found[dotted] = value
-                if inspect.isclass(value):
-                    for method, body in vars(value).items():
-                        if not method.startswith("_") and (inspect.isfunction(body) or isinstance(body, classmethod)):
-                            found[f"{dotted}.{method}"] = getattr(value, method)
-
-    for module in (couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets):
-        visit(module.__name__.removeprefix("rfcore."), module)
-    return found
-
-
-PUBLIC = public_names()
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

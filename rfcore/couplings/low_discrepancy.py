@@ -75,6 +75,13 @@ def halton(key, m, d):
     Notes
     -----
     Variance-Reducing Couplings, Table 1, which does not say how its Halton points are randomised.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import couplings
+    >>> couplings.halton(jax.random.key(0), 8, 3).shape
+    (8, 3)
     """
     return _normals(copulas.halton, key, m, d)
 

@@ -44,6 +44,10 @@ def walk_product(key, g, f, v, n_walks, p_halt, n_repeats, coupling="iid", n_cou
     ValueError
         As :func:`rfcore.features.walk_features`; if v has not one finite row per node or n_repeats < 2.
 
+    Notes
+    -----
+    Ours.
+
     Examples
     --------
     >>> import jax, networkx, numpy as np
@@ -93,6 +97,10 @@ def walk_gram(key, g, f, nodes, n_walks, p_halt, n_repeats, coupling="iid", n_co
     ------
     ValueError
         As :func:`rfcore.features.walk_features`; if n_repeats < 2.
+
+    Notes
+    -----
+    Ours.
 
     Examples
     --------

@@ -29,6 +29,10 @@ def by_coordinate(*laws):
     ValueError
         If one of the laws is neither a name nor a function.
 
+    Notes
+    -----
+    Ours.
+
     Examples
     --------
     Walks whose lengths are independent and whose first hops are stratified:
@@ -56,6 +60,10 @@ def named(coupling, name="coupling"):
     ------
     ValueError
         If there is no such law.
+
+    Notes
+    -----
+    Ours.
 
     Examples
     --------

@@ -39,6 +39,14 @@ def sobol(uniform, shape):
     -----
     Owen, "Randomly permuted (t, m, s)-nets and (t, s)-sequences" (1995); L'Ecuyer and Lemieux, "Recent advances in
     randomized quasi-Monte Carlo methods" (2002) for the digital shift.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.sobol(np.random.default_rng(0).random, (5, 4, 2))
+    >>> np.sort(np.floor(4 * u[0, :, 1])).tolist()
+    [0.0, 1.0, 2.0, 3.0]
     """
     return _shifted(_sobol_points, uniform, shape, lambda point, shift: point ^ shift)
 
@@ -70,6 +78,13 @@ def halton(uniform, shape):
     Notes
     -----
     Cranley and Patterson, "Randomization of number theoretic methods for multiple integration" (1976).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> copulas.halton(np.random.default_rng(0).random, (5, 4, 2)).shape
+    (5, 4, 2)
     """
     return _shifted(_halton_points, uniform, shape, lambda point, shift: point + shift)
 
@@ -102,5 +117,5 @@ def _shifted(points, uniform, shape, shift_by):
     v = xp.moveaxis(v, -1, 0).reshape(-1).reshape((k, *blocks, 1))
     whole = xp.floor(v)
     first = xp.asarray(points(m, k).T.reshape(k, *(1 for _ in blocks), m))
-    digits = shift_by(first, xp.astype(whole, np.int32)) & (2**BITS - 1)
-    return xp.moveaxis((xp.astype(digits, v.dtype) + (v - whole)) * 2.0**-BITS, 0, -1)
+    digits = shift_by(first, whole.astype(np.int32)) & (2**BITS - 1)
+    return xp.moveaxis((digits.astype(v.dtype) + (v - whole)) * 2.0**-BITS, 0, -1)

@@ -30,6 +30,10 @@ def uniforms(key):
     ValueError
         If the key is no JAX key.
 
+    Notes
+    -----
+    Ours.
+
     Examples
     --------
     >>> import jax
@@ -68,6 +72,10 @@ def draw(law, uniform, shape):
     ------
     ValueError
         If law or uniform is no function, shape is no shape, or what the law draws is of another shape or outside [0, 1).
+
+    Notes
+    -----
+    Ours.
 
     Examples
     --------

@@ -19,6 +19,17 @@ def independent(uniform, shape):
     ------
     ValueError
         If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    Ours; the product law (Nelsen, An Introduction to Copulas, 2006, Section 2.4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> copulas.independent(np.random.default_rng(0).random, (5, 4, 1)).shape
+    (5, 4, 1)
     """
     blocks, m, k = sizes(uniform, shape)
     return uniform((*blocks, m, k))
@@ -48,6 +59,14 @@ def reversal(uniform, shape):
     Notes
     -----
     Variance-Reducing Couplings, Eq. 7 and Definition 3.3: for norms this is pairwise norm-coupling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.reversal(np.random.default_rng(0).random, (5, 4, 1))
+    >>> bool((u[:, 0] + u[:, 1] == 1).all())
+    True
     """
     blocks, m, k = sizes(uniform, shape)
     u = uniform((*blocks, (m + 1) // 2, k))
@@ -72,6 +91,18 @@ def comonotone(uniform, shape):
     ------
     ValueError
         If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    The upper Fréchet-Hoeffding bound (Nelsen, An Introduction to Copulas, 2006, Section 2.5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.comonotone(np.random.default_rng(0).random, (5, 4, 1))
+    >>> bool((u == u[:, :1]).all())
+    True
     """
     blocks, m, k = sizes(uniform, shape)
     u = uniform((*blocks, 1, k))
@@ -102,6 +133,14 @@ def stratified(uniform, shape):
     Notes
     -----
     McKay, Beckman and Conover, "A comparison of three methods for selecting values of input variables" (1979).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.stratified(np.random.default_rng(0).random, (5, 4, 1))
+    >>> np.sort(np.floor(4 * u[0, :, 0])).tolist()
+    [0.0, 1.0, 2.0, 3.0]
     """
     blocks, m, k = sizes(uniform, shape)
     return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, m, k)), m)
@@ -127,6 +166,18 @@ def systematic(uniform, shape):
     ------
     ValueError
         If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    Madow and Madow, "On the theory of systematic sampling" (1944).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.systematic(np.random.default_rng(0).random, (5, 4, 1))
+    >>> bool(np.allclose(np.diff(np.sort(u[0, :, 0])), 0.25))
+    True
     """
     blocks, m, k = sizes(uniform, shape)
     return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, 1, k)), m)

@@ -48,7 +48,7 @@ def posterior_mean(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
 
     Notes
     -----
-    Rasmussen and Williams, Eq. 2.25; ``lineax.CG``.
+    Rasmussen and Williams, 2006, Eq. 2.25; ``lineax.CG``.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def posterior_of_features(phi, y, noise, seen, asked=None, rtol=None, max_steps=
 
     Notes
     -----
-    Rasmussen and Williams, Eqs. 2.25 and 2.26.
+    Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def log_evidence_of_features(phi, y, noise):
 
     Notes
     -----
-    Rasmussen and Williams, Eqs. 2.30, A.9 and A.10, with the quadratic form as a sum of squares, in which nothing cancels.
+    Rasmussen and Williams, 2006, Eqs. 2.30, A.9 and A.10, with the quadratic form as a sum of squares, in which nothing cancels.
     O(n m min(n, m)).
 
     Examples
@@ -180,6 +180,10 @@ def covariance_operator(phi, noise, seen=None):
     ------
     ValueError
         If noise is not above 0, phi is no finite matrix, or a row is not in phi.
+
+    Notes
+    -----
+    Ours; the operator protocol is lineax's (Rader, Lyons and Kidger, 2023).
 
     Examples
     --------

@@ -31,6 +31,14 @@ def pair_density(w, d):
     Notes
     -----
     Simplex Random Features, Lemma 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import theory
+    >>> w = np.linspace(0.01, 12, 1000)
+    >>> round(float(np.trapezoid(theory.printed.pair_density(w, 3), w)), 4)
+    1.0
     """
     w, d = _lengths(w), checks.count(d, "d")
     return np.exp((d - 1) * np.log(w) - w**2 / 4 - (d - 1) * np.log(2) - gammaln(d / 2))
@@ -69,6 +77,14 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
     Notes
     -----
     Simplex Random Features, Appendix A.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import theory
+    >>> w = np.linspace(0.01, 12, 1000)
+    >>> round(float(np.trapezoid(theory.printed.pair_density_at_angle(w, 3, -0.5), w)), 2)  # a density would have 1
+    0.55
     """
     w, d = _lengths(w), checks.count(d, "d")
     cosine, n_nodes = checks.real(cosine, "cosine", above=-1), checks.count(n_nodes, "n_nodes")

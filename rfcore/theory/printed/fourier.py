@@ -39,6 +39,14 @@ def fourier_gap(x, y, m, n_terms=200):
     Notes
     -----
     Simplex Random Features, Theorem 4.5.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> x, y = jnp.array([0.5, 0.0, 0.2]), jnp.array([0.1, 0.4, 0.0])
+    >>> bool(jnp.allclose(theory.printed.fourier_gap(x, y, 3), theory.fourier_gap(x, y, 3), rtol=1e-4))
+    True
     """
     x, y = pair(x, y)
     m, d, n_terms = checks.count(m, "m"), x.shape[0], checks.count(n_terms, "n_terms")
@@ -80,6 +88,13 @@ def fourier_mse_ratio(z, d, m):
     Notes
     -----
     Simplex Random Features, Appendix A.9.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> right, wrong = theory.fourier_mse_ratio(1.0, 3, 3, "orthogonal"), theory.printed.fourier_mse_ratio(1.0, 3, 3)
+    >>> bool(right < wrong < 1)  # the gain looks smaller than it is
+    True
     """
     square = radius(z, "z") ** 2
     return 1 + (right_fourier_mse_ratio(z, d, m, "orthogonal") - 1) * jnp.tanh(square / 2) ** 2

@@ -51,6 +51,16 @@ def f_p_step(k, p):
         f(k) = binomial(p/2, k)
 
     A Fraction, of whole numbers k >= 0 and p >= 1; else, and for the source, as :func:`f_regularised_laplacian`.
+
+    Notes
+    -----
+    Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> [str(printed.f_p_step(k, 3)) for k in range(4)]
+    ['1', '3/2', '3/8', '-1/16']
     """
     k, p = checks.count(k, "k", least=0), checks.count(p, "p")
     return _binomial(Fraction(p, 2), k)
@@ -64,6 +74,16 @@ def f_diffusion(k):
         f(k) = 1 / (2^k k!)
 
     A Fraction, of a whole number k >= 0; else, and for the source, as :func:`f_regularised_laplacian`.
+
+    Notes
+    -----
+    Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> [str(printed.f_diffusion(k)) for k in range(4)]
+    ['1', '1/2', '1/8', '1/48']
     """
     k = checks.count(k, "k", least=0)
     return Fraction(1, 2**k * factorial(k))
@@ -96,6 +116,13 @@ def f_by_partitions(alpha):
     Notes
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 5.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> alpha = [1, 1, 1, 1]
+    >>> [str(f) for f in printed.f_by_partitions(alpha)]
+    ['1', '1/2', '3/8', '5/16']
     """
     _check(alpha)
     f = []
@@ -123,6 +150,14 @@ def f_by_iteration(alpha):
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 6. :func:`rfcore.features.modulation.from_taylor` is the same in
     float64 and for any alpha_0 > 0.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from rfcore.theory import printed
+    >>> alpha = [Fraction(1)] * 4
+    >>> printed.f_by_iteration(alpha) == printed.f_by_partitions(alpha)
+    True
     """
     _check(alpha)
     f = [alpha[0]]
@@ -156,6 +191,12 @@ def batch_size_approximation(n_walkers, p_halt, delta):
     Notes
     -----
     Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.couplings.walk_lengths.batch_size`.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> round(printed.batch_size_approximation(1000, 0.1, 0.01), 1)
+    109.3
     """
     n_walkers = checks.count(n_walkers, "n_walkers")
     p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")

@@ -36,6 +36,13 @@ def orthogonal_conformity(v, d, n_terms=800):
     Notes
     -----
     Simplex Random Features, Theorem 4.3. :func:`rfcore.theory.log_conformity` is the same number in logarithms.
+
+    Examples
+    --------
+    >>> import math
+    >>> from rfcore import theory
+    >>> math.isclose(theory.printed.orthogonal_conformity(1.0, 3), math.exp(theory.log_conformity(1.0, 3, "orthogonal")), rel_tol=1e-5)
+    True
     """
     v, d, n_terms = checks.real(v, "v", least=0), checks.count(d, "d"), checks.count(n_terms, "n_terms")
     if v > 15:
@@ -74,6 +81,13 @@ def simplex_conformity(v, d, n_terms=200):
     Notes
     -----
     Simplex Random Features, Theorem 4.3, Eq. 24.
+
+    Examples
+    --------
+    >>> import math
+    >>> from rfcore import theory
+    >>> math.isclose(theory.printed.simplex_conformity(1.0, 3), math.exp(theory.log_conformity(1.0, 3, "simplex")), rel_tol=1e-5)
+    True
     """
     v, d, n_terms = checks.real(v, "v", least=0), checks.count(d, "d", least=2), checks.count(n_terms, "n_terms")
     k, p = np.arange(n_terms)[:, None], np.arange(n_terms)[None, :]
@@ -150,6 +164,14 @@ def positive_gap(x, y, m):
     Notes
     -----
     Simplex Random Features, Corollary 4.4, Eq. 25; compare Eq. 69.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> x, y = jnp.array([0.5, 0.0, 0.2]), jnp.array([0.1, 0.4, 0.0])
+    >>> bool(theory.printed.positive_gap(x, y, 3) < 0 < theory.positive_gap(x, y, 3))
+    True
     """
     x, y = pair(x, y)
     m, d = checks.count(m, "m"), x.shape[0]

@@ -55,6 +55,16 @@ def alpha_p_step(k, alpha, p):
 
     Of whole numbers k >= 0 and p >= 1 and a number alpha > 1; else, and for the source, as
     :func:`alpha_regularised_laplacian`.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> [printed.alpha_p_step(k, 2, 2) for k in range(4)]
+    [1, 2.0, 1.0, 0.0]
     """
     k, p = checks.count(k, "k", least=0), checks.count(p, "p")
     checks.real(alpha, "alpha", above=1)
@@ -69,6 +79,17 @@ def alpha_diffusion(k, sigma):
         alpha_k = (sigma^2 / 2)^k / k!
 
     Of a whole number k >= 0 and a number sigma > 0; else, and for the source, as :func:`alpha_regularised_laplacian`.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from rfcore.theory import printed
+    >>> printed.alpha_diffusion(3, Fraction(1))
+    Fraction(1, 48)
     """
     k = checks.count(k, "k", least=0)
     checks.real(sigma, "sigma", above=0)
@@ -100,6 +121,13 @@ def alpha_inverse_cosine(k, base=pi / 4):
     Notes
     -----
     Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from rfcore.theory import printed
+    >>> [str(printed.alpha_inverse_cosine(k, Fraction(1))) for k in range(4)]
+    ['1', '1', '-1/2', '-1/6']
     """
     k = checks.count(k, "k", least=0)
     checks.real(base, "base")

@@ -21,6 +21,7 @@ COUPLINGS = [
     for name, function in ((name, getattr(couplings, name)) for name in couplings.__all__ if not name.endswith("_fast"))
     if inspect.isfunction(function) and (*inspect.signature(function).parameters,) == ("key", "m", "d")
 ]
+ONE_BLOCK = [couplings.halton, couplings.sobol]
 FAST = [(couplings.orthogonal_fast, "orthogonal"), (couplings.simplex_fast, "simplex")]
 N = 20_000
 
@@ -82,7 +83,7 @@ def test_simplex_product_is_the_matrix_of_equation_9(d):
     assert np.allclose(S @ S.T - np.eye(d), -(1 - np.eye(d)) / (d - 1), rtol=0, atol=rounding(40))
 
 
-@pytest.mark.parametrize("coupling", COUPLINGS)
+@pytest.mark.parametrize("coupling", [c for c in COUPLINGS if c not in ONE_BLOCK])
 def test_blocks_are_independent_of_each_other(coupling):
     omega = draws(coupling, 5, 3)
     first, second = omega[:, :3].reshape(N, 9), omega[:, 3:].reshape(N, 6)

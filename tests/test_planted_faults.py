@@ -12,9 +12,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.special
 
 from rfcore import couplings, evidence, features, kernels, theory
-from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
+from rfcore.couplings import copulas, directions, fast, frequencies, norms, weight_dependent
+from rfcore.couplings.copulas import correlated, nets, strata
 from rfcore.evidence import Verdict
 from rfcore.features import estimates as errors
 from rfcore.features import euclidean, logs
@@ -118,6 +120,38 @@ def error_is_the_one_of_theory(name):
     return evidence.unbiased(np.asarray(errors), expected, smallest_bias=expected / 2)
 
 
+def norms_have_the_length_of_a_gaussian():
+    lengths = np.asarray(jax.vmap(lambda key: norms.pnc(key, D, D))(jax.random.split(jax.random.key(0), N)))
+    return evidence.unbiased(lengths**2, D, smallest_bias=0.2)
+
+
+def pairs_stay_in_their_block():
+    """Three norms a block: the third and the fourth are of different blocks, and no pair."""
+    lengths = np.asarray(jax.vmap(lambda key: norms.pnc(key, 6, 3))(jax.random.split(jax.random.key(0), N)))
+    return evidence.unbiased((lengths[:, 2] ** 2 - 3) * (lengths[:, 3] ** 2 - 3), 0.0, smallest_bias=1.0)
+
+
+def entries_are_uniform(law):
+    u = law(np.random.default_rng(0).random, (N, D, 1))[..., 0]
+    return evidence.unbiased(np.concatenate([u, u**2], axis=1), np.repeat([1 / 2, 1 / 3], D), smallest_bias=0.02)
+
+
+def each_stratum_has_one_draw(law):
+    drawn = np.sort(np.floor(16 * law(np.random.default_rng(0).random, (100, 16, 1))[..., 0]), axis=1)
+    return evidence.identity(drawn, np.broadcast_to(np.arange(16.0), (100, 16)), tolerance=1e-9)  # whole numbers
+
+
+def opposite_levels_sum_to_one():
+    u = strata.reversal(np.random.default_rng(0).random, (100, D, 1))
+    return evidence.identity(u[:, ::2] + u[:, 1::2], np.ones((100, D // 2, 1)), tolerance=1e-15)
+
+
+def normal_scores_are_correlated():
+    law = copulas.gaussian(np.array([[1.0, -0.5], [-0.5, 1.0]]))
+    scores = scipy.special.ndtri(law(np.random.default_rng(0).random, (N, 2, 1))[..., 0])
+    return evidence.unbiased(np.prod(scores, axis=1), -0.5, smallest_bias=0.1)
+
+
 def fast_features_have_the_mean_of_the_enumeration(name):
     truth = theory.fast_bias(V, name) * np.exp(V @ V / 2)
     omega = np.asarray(draws(getattr(couplings, name), 2 * N))
@@ -151,6 +185,13 @@ CHECKS = {
     "lengths of simplex_fast": lambda: rows_have_the_length_of_a_gaussian(couplings.simplex_fast),
     "norms of simplex": lambda: blocks_have_norms_of_their_own(composed("simplex")),
     "norms of simplex_plus": lambda: blocks_have_norms_of_their_own(couplings.simplex_plus),
+    "coupled norms": norms_have_the_length_of_a_gaussian,
+    "pairs of norms": pairs_stay_in_their_block,
+    "levels of stratified": lambda: entries_are_uniform(strata.stratified),
+    "levels of sobol": lambda: entries_are_uniform(nets.sobol),
+    "strata of sobol": lambda: each_stratum_has_one_draw(nets.sobol),
+    "sums of pairs": opposite_levels_sum_to_one,
+    "correlation": normal_scores_are_correlated,
     "directions": blocks_have_directions_of_their_own,
     "error of orthogonal": lambda: error_is_the_one_of_theory("orthogonal"),
     "error of simplex": lambda: error_is_the_one_of_theory("simplex"),
@@ -174,6 +215,13 @@ FAULTS = {
         weight_dependent, "simplex_plus", "norms.independent(key_norms, n_blocks * d, d)",
         "jnp.tile(norms.independent(key_norms, d, d), n_blocks)", "norms of simplex_plus",
     ),
+    "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1)[:m], d)", "reshape(-1)[:m], d + 1)", "coupled norms"),
+    "pairs across blocks": (norms, "_coupled", "(-(-m // d), d, 1)", "(1, -(-m // d) * d, 1)", "pairs of norms"),
+    "stratified without the permutation": (strata, "_permutation", "keys.__array_namespace__().argsort(keys, axis=-2)", "keys.__array_namespace__().arange(shape[-2])[:, None]", "levels of stratified"),
+    "pairs across neighbours": (strata, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
+    "sobol without the shift": (nets, "_shifted", "uniform((*blocks, 1, k)) * 2**BITS", "0 * uniform((*blocks, 1, k)) * 2**BITS", "levels of sobol"),
+    "sobol shifted modulo 1": (nets, "sobol", "point ^ shift", "point + shift", "strata of sobol"),
+    "eigenvalues for their roots": (correlated, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "row = -length", "row = length", "short sums"),
     "missing m^(-1/2)": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "positive"),
     "missing m^(-1/2) in logarithms": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "log positive"),
@@ -203,6 +251,9 @@ USERS = {
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive, "partners")],
+    "_permutation": [(strata, "stratified")],
+    "_shifted": [(nets, "sobol")],
+    "_coupled": [(norms, "pnc")],
     "simplex_plus": [(couplings, "simplex_plus")],
 }
 

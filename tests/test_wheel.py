@@ -20,7 +20,7 @@ from packaging.utils import canonicalize_name
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # Imported only where they are installed, or by `python -m rfcore.evidence.runner`, which says what it needs.
-OF_NOTEBOOKS = {"IPython", "jupytext", "matplotlib_inline", "nbclient", "nbformat", "papermill", "traitlets"}
+OF_NOTEBOOKS = {"IPython", "jupyter_client", "jupytext", "matplotlib_inline", "nbclient", "nbformat", "papermill", "traitlets"}
 
 # What is installed beside the wheel and is not declared by it cannot be imported.
 ALONE = """
@@ -79,13 +79,14 @@ def installed(tmp_path_factory):
     return folder / "alone"
 
 
-def run(installed, code):
-    """What an interpreter prints that finds the wheel and what it declares, not the repository."""
+def run(installed, code, **variables):
+    """What an interpreter prints that finds the wheel and what it declares, not the repository unless a variable names it."""
     undeclared = set(importlib.metadata.packages_distributions()) - modules_of(closure()) - {"rfcore"}
     arguments = [str(installed), sysconfig.get_path("purelib"), *undeclared]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("RFCORE_", "PYTHON", "JAX_ENABLE"))}
     # Most of the time goes into compiling: a quarter less without optimisation.
     environment["XLA_FLAGS"] += " --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    environment |= {"RFCORE_OFFLINE": "1", "RFCORE_DATA_CACHE": str(installed / "cache")} | variables
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", ALONE + code, *arguments],
         cwd=installed, env=environment, capture_output=True, text=True, check=False,
@@ -102,7 +103,7 @@ import doctest, importlib, pkgutil
 import rfcore
 assert rfcore.__file__.startswith(target)
 for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
-    if module.name in ("rfcore.evidence.runner", "rfcore.evidence.pages") or module.name.endswith("__main__"):
+    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "pages", "runner") or module.name.endswith("__main__"):
         continue
     loaded = importlib.import_module(module.name)
     for name in getattr(loaded, "__all__", ()):
@@ -116,8 +117,8 @@ PACKAGES = sorted({f"rfcore.{path.stem}" for path in (ROOT / "rfcore").iterdir()
 
 @pytest.mark.parametrize("packages", [PACKAGES[::2], PACKAGES[1::2]], ids=" ".join)
 def test_every_example_runs_where_only_the_wheel_is_installed(installed, packages):
-    """In float32, which is what users have."""
-    done = run(installed, f"PACKAGES = {packages}\n{EXAMPLES}")
+    """In float32, which is what users have; those of the record beside a checkout, those of the data without the files."""
+    done = run(installed, f"PACKAGES = {packages}\n{EXAMPLES}", RFCORE_REPOSITORY=str(ROOT))
     assert done.returncode == 0, done.stderr
     assert "Failed example" not in done.stdout, done.stdout
     assert "TRIED" in done.stdout

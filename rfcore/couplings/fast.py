@@ -121,6 +121,18 @@ def draw(key, m, d, coupling):
     ------
     ValueError
         If m < 0, d < 1, the coupling is unknown, or the key is no JAX key.
+
+    Notes
+    -----
+    Simplex Random Features, Section 4.2; Yu and others, Orthogonal Random Features, 2016.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import couplings
+    >>> frequencies = couplings.fast.draw(jax.random.key(0), 8, 4, "simplex")
+    >>> frequencies.m, frequencies.d
+    (8, 4)
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", COUPLINGS)
@@ -154,6 +166,15 @@ def orthogonal_fast(key, m, d):
     Notes
     -----
     Simplex Random Features, Eqs. 89 and 90, with three factors.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> omega = couplings.orthogonal_fast(jax.random.key(0), 4, 4)
+    >>> gram = omega @ omega.T
+    >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
+    True
     """
     return draw(key, m, d, "orthogonal").project(jnp.eye(checks.count(d, "d"))).T
 
@@ -182,6 +203,15 @@ def simplex_fast(key, m, d):
     Notes
     -----
     Simplex Random Features, Appendix B.2, with three factors.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> omega = couplings.simplex_fast(jax.random.key(0), 4, 4)
+    >>> units = omega / jnp.linalg.norm(omega, axis=1, keepdims=True)
+    >>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
+    True
     """
     return draw(key, m, d, "simplex").project(jnp.eye(checks.count(d, "d"))).T
 
@@ -209,6 +239,17 @@ def walsh_hadamard(x):
     ------
     ValueError
         If p is no power of two, or x no finite real array.
+
+    Notes
+    -----
+    Fino and Algazi, Unified matrix treatment of the fast Walsh-Hadamard transform, 1976.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> couplings.fast.walsh_hadamard(jnp.array([1.0, 0.0, 0.0, 0.0])).tolist()
+    [0.5, 0.5, 0.5, 0.5]
     """
     x = checks.floating(x, "x")
     p = x.shape[-1] if x.ndim else 0
@@ -224,7 +265,18 @@ def walsh_hadamard(x):
 
 
 def padded(d):
-    """Least power of two that is at least d; ValueError if d < 1."""
+    """Least power of two that is at least d; ValueError if d < 1.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import couplings
+    >>> couplings.fast.padded(5)
+    8
+    """
     d = checks.count(d, "d")
     return 1 << (d - 1).bit_length()
 

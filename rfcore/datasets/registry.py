@@ -59,6 +59,16 @@ def entries(family: str | None = None) -> tuple[Entry, ...]:
         If there is no such family.
     FileNotFoundError
         If rfcore is installed without its repository (:mod:`rfcore.repository`).
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> [entry.name for entry in datasets.entries("traffic")]
+    ['traffic']
     """
     found = _read(repository.folder("data/registry"))
     if family is None:
@@ -74,6 +84,16 @@ def find(name: str, family: str | None = None) -> Entry:
     ------
     ValueError
         If none of them has this name (the message names close matches), or there is no such family.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> datasets.find("karate").family
+    'graphs'
     """
     known = entries(family)
     for entry in known:

@@ -32,6 +32,18 @@ class Ledger:
     ------
     ValueError
         If no claim names this notebook.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> ledger = evidence.Ledger("simplex/02_gram_matrices", "quick")
+    >>> claim = next(claim for claim in ledger.claims.values() if claim.kind == "bound")
+    >>> ledger.decide(claim.id, evidence.not_run("It is an example.")).word
+    'not run'
     """
 
     def __init__(self, notebook, profile):

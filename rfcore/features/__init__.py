@@ -5,6 +5,7 @@ from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
 from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, log_positive, positive
 from rfcore.features.graph import WalkFeatures, walk_features, weigh
+from rfcore.features.graph_estimates import walk_gram, walk_product
 from rfcore.features.logs import log_gram, stabilised
 
 __all__ = [
@@ -25,5 +26,7 @@ __all__ = [
     "reference",
     "stabilised",
     "walk_features",
+    "walk_gram",
+    "walk_product",
     "weigh",
 ]

@@ -53,7 +53,7 @@ def mean_and_se(estimates):
 
     Notes
     -----
-    The pair is that of matfree's ``estimator_monte_carlo_mean_and_sem``.
+    Ours; the pair is that of matfree's ``estimator_monte_carlo_mean_and_sem``.
     """
     estimates = checks.finite(checks.numbers(estimates, "estimates"), "estimates")
     if estimates.ndim == 0 or len(estimates) < 2:
@@ -113,7 +113,7 @@ def gram(phi, psi, m, block):
 
     Notes
     -----
-    For unequal blocks: E (S_b - w_b mean)^2 = V_b (1 - 2 w_b) + w_b^2 V with V = sum_b V_b the variance of the mean, since
+    Ours. For unequal blocks: E (S_b - w_b mean)^2 = V_b (1 - 2 w_b) + w_b^2 V with V = sum_b V_b the variance of the mean, since
     blocks are independent and E S_b = w_b E mean; divide by 1 - 2 w_b, sum, and solve for V.
     """
     phi, psi = checks.points(phi, "phi"), checks.points(psi, "psi")

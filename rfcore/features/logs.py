@@ -48,7 +48,7 @@ def log_gram(log_phi, log_psi):
 
     Notes
     -----
-    Why rows suffice: with the greatest exponents a_n and b_k subtracted, factors and terms are at most 1. What underflows
+    Ours. Why rows suffice: with the greatest exponents a_n and b_k subtracted, factors and terms are at most 1. What underflows
     loses less than t, the least normal number, in each of the m terms; the sum s is off by less than m t, and by less than
     eps s where s >= m t / eps.
     """

@@ -101,6 +101,14 @@ def scores_exact(x_train, targets, x_test):
     Squared distances come from the expanded square, one matrix product a block and ten times faster than differences.
     They are off by rounding errors of |x|^2 about the mean of the training points, which a weighted vote does not feel;
     :func:`rfcore.kernels.gaussian` is right for close points too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.models import regression
+    >>> x_train, targets = np.array([[0.0], [4.0]]), np.eye(2)
+    >>> np.round(regression.scores_exact(x_train, targets, np.array([[0.0], [2.0]])), 3).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
     x_train = checks.points(x_train, "x_train")
     x_test = checks.points(x_test, "x_test", n_columns=x_train.shape[1])
@@ -126,6 +134,10 @@ def accuracy(label_scores, labels):
     ValueError
         If there is not one label a row; and, where values are known, if a score is not finite, a row of scores is all
         zero (it names no class), or a label is out of range.
+
+    Notes
+    -----
+    Simplex Random Features, Section 5.3.
 
     Examples
     --------

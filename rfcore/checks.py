@@ -87,6 +87,17 @@ def _all_finite(x):
     return jnp.isfinite(x).all()
 
 
+def levels(x, name):
+    """``x``, an array, unless one of its known values is outside [0, 1)."""
+    if is_traced(x) or not x.size:
+        return x
+    with jax.ensure_compile_time_eval():
+        least, largest = float(x.min()), float(x.max())
+    if not (least >= 0 and largest < 1):
+        raise ValueError(f"{name} has values in [{least}, {largest}]; give levels of at least 0 and below 1")
+    return x
+
+
 def numbers(x, name):
     """``x`` as an array of real numbers: a JAX array stays one, all else becomes a float64 NumPy array."""
     if not isinstance(x, jax.Array):

@@ -27,6 +27,18 @@ class Graph:
     is_normalised : bool
         Whether the weights are those that :meth:`normalised` makes. Modulations that are named after a kernel
         walk on such graphs only.
+
+    Notes
+    -----
+    Ours; the layout is that of :class:`scipy.sparse.csr_array`.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3))
+    >>> g.n_nodes, g.indices.tolist(), g.normalised().weights.round(3).tolist()
+    (3, [1, 0, 2, 1], [0.707, 0.707, 0.707, 0.707])
     """
 
     indptr: np.ndarray

@@ -25,13 +25,38 @@ def in_order(function, jobs, executor):
     ------
     ValueError
         If the executor is none.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> from rfcore import jobs
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     list(jobs.in_order(pow, [(2, 3), (3, 2)], pool))
+    [8, 9]
     """
     checked(executor)
     return _in_order(function, jobs, executor)
 
 
 def checked(executor):
-    """``executor``, if jobs can be submitted to it."""
+    """``executor``, if jobs can be submitted to it.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import jobs
+    >>> jobs.checked(4)
+    Traceback (most recent call last):
+        ...
+    ValueError: executor = 4; give one, such as concurrent.futures.ThreadPoolExecutor(4)
+    """
     if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(f"executor = {executor!r}; give one, such as concurrent.futures.ThreadPoolExecutor(4)")
     return executor

@@ -6,6 +6,7 @@ against white and against the book's dark ground, so that one figure serves both
 
 import matplotlib as mpl
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 INK = "#757b85"
 
@@ -15,6 +16,17 @@ COLOURS = {
     "orthogonal": "#2f80c9",
     "simplex": "#d9622b",
     "simplex_plus": "#b07d1e",
+    "orthogonal_pnc": "#a55cb8",
+    "orthogonal_pm": "#a55c6e",
+    "orthogonal_copula": "#1c979c",
+    "halton": "#7d8a2b",
+    "sobol": "#3a9464",
+    # copulas of norms, of the lengths of walks and of hops
+    "comonotone": "#a55c6e",
+    "reversal": "#a55cb8",
+    "stratified": "#d9622b",
+    "systematic": "#b07d1e",
+    "permutation": "#5f7fd6",
     # fast variants: the colour of what they stand in for, drawn dashed
     "orthogonal_fast": "#2f80c9",
     "simplex_fast": "#d9622b",
@@ -42,6 +54,16 @@ LABELS = {
     "orthogonal": "orthogonal",
     "simplex": "simplex",
     "simplex_plus": "simplex+",
+    "orthogonal_pnc": "orthogonal + PNC",
+    "orthogonal_pm": "orthogonal + PM",
+    "orthogonal_copula": "orthogonal + copula",
+    "halton": "Halton",
+    "sobol": "Sobol'",
+    "comonotone": "comonotone",
+    "reversal": "reversal",
+    "stratified": "stratified",
+    "systematic": "systematic",
+    "permutation": "permutation",
     "orthogonal_fast": "orthogonal, fast",
     "simplex_fast": "simplex, fast",
     "optimised": "optimised",
@@ -91,7 +113,21 @@ _STYLE = {
 
 
 def use_style():
-    """Set the book's style for this process, with vector output in a notebook."""
+    """Set the book's style for this process, with vector output in a notebook.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import matplotlib.pyplot as plt
+    >>> from rfcore import plotting
+    >>> with plt.rc_context():
+    ...     plotting.use_style()
+    ...     plt.rcParams["axes.grid"]
+    True
+    """
     mpl.rcParams.update(_STYLE)
     try:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
@@ -119,6 +155,18 @@ def band(ax, x, samples, name, label=None, **line):
     Returns
     -------
     matplotlib.lines.Line2D
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rfcore import plotting
+    >>> line = plotting.band(Figure().subplots(), [1, 2], [[1.0, 2.0], [3.0, 4.0]], "simplex")
+    >>> line.get_ydata().tolist()
+    [2.0, 3.0]
     """
     samples = np.asarray(samples)
     mean, error = samples.mean(axis=0), samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
@@ -138,6 +186,20 @@ def label_ends(ax, lines, gap=13):
         Text to write and the line it belongs to.
     gap : float
         Least distance between two labels in points.
+
+    Notes
+    -----
+    Ours; the least squares of :func:`scipy.optimize.isotonic_regression`.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rfcore import plotting
+    >>> ax = Figure().subplots()
+    >>> lines = {name: ax.plot([0, 1], [0, 1])[0] for name in ("one", "two")}
+    >>> plotting.label_ends(ax, lines)
+    >>> [text.get_text() for text in ax.texts]
+    ['one', 'two']
     """
     ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
     heights = [ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi for _, _, x, y in ends]
@@ -156,16 +218,8 @@ def _last_finite(line):
 
 
 def _spread(heights, gap):
-    """Nearest heights in the same order with at least ``gap`` between neighbours (pool adjacent violators)."""
-    order = np.argsort(heights, kind="stable")
-    groups = []  # of (sum of the heights less their offsets, count): each group is an evenly spaced run
-    for rank, i in enumerate(order):
-        groups.append([heights[i] - rank * gap, 1])
-        while len(groups) > 1 and groups[-2][0] / groups[-2][1] > groups[-1][0] / groups[-1][1]:
-            total, count = groups.pop()
-            groups[-1][0] += total
-            groups[-1][1] += count
-    bases = np.concatenate([np.full(count, total / count) for total, count in groups]) if groups else np.array([])
+    """Nearest heights in the same order with at least ``gap`` between neighbours."""
+    order, offsets = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
     placed = np.empty(len(heights))
-    placed[order] = bases + gap * np.arange(len(heights))
+    placed[order] = isotonic_regression(heights[order] - offsets).x + offsets
     return placed

@@ -22,6 +22,17 @@ def words(key):
     ------
     ValueError
         If ``key`` is no single JAX key, or is traced.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import streams
+    >>> streams.words(jax.random.key(7))
+    7
     """
     if checks.is_traced(key):
         raise ValueError("key is traced; walks are drawn on the host: call this outside jax.jit and jax.vmap")
@@ -46,6 +57,17 @@ def generator(key_words, purpose, chunk):
         What the numbers are for; different purposes give independent streams.
     chunk : int
         Index of the chunk.
+
+    Notes
+    -----
+    Ours, on NumPy's SFC64 (Doty-Humphrey's small fast counting generator).
+
+    Examples
+    --------
+    >>> from rfcore import streams
+    >>> first, again, other = (streams.generator(7, purpose, 0).random() for purpose in (1, 1, 2))
+    >>> first == again, first == other
+    (True, False)
     """
     bits = np.random.SFC64(_Seed(key_words, purpose, chunk))
     bits.random_raw(8, output=False)  # NumPy mixes 12 rounds, as for words that are hashed; eight more, as ours are not
@@ -53,7 +75,18 @@ def generator(key_words, purpose, chunk):
 
 
 def chunks(n_rows, walkers_per_row):
-    """Slices that cut ``n_rows`` rows into chunks of about ``WALKERS_PER_CHUNK`` walkers."""
+    """Slices that cut ``n_rows`` rows into chunks of about ``WALKERS_PER_CHUNK`` walkers.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import streams
+    >>> streams.chunks(5, 2**15)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
     size = max(1, WALKERS_PER_CHUNK // walkers_per_row)
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 

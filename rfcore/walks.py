@@ -21,6 +21,8 @@ import numpy as np
 from rfcore import checks, streams
 from rfcore.couplings.walk_lengths import Lengths
 
+__all__ = ["Deposits", "checked", "simulate", "start_nodes"]  # the rest is for the features, in their loop
+
 PURPOSE = 2
 
 # glibc gives freed memory back to the system, and fresh pages cost a third of the time on a graph like cora. Once a block
@@ -91,6 +93,20 @@ def simulate(key, g, lengths, nodes=None):
     ValueError
         If g is no graph, shapes do not fit, lengths are no Lengths, negative or of no walks, uniforms of hops are
         outside [0, 1), nodes are not in the graph, or p_halt is outside (0, 1).
+
+    Notes
+    -----
+    General Graph Random Features (Choromanski, 2023), Algorithm 1; Universal Graph Random Features, Algorithm 1.
+
+    Examples
+    --------
+    >>> import jax, networkx
+    >>> from rfcore import graphs, walks
+    >>> from rfcore.couplings import walk_lengths
+    >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
+    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 3, 16, 0.5))
+    >>> deposits.n_rows, deposits.n_walks, int(deposits.step.min())
+    (3, 16, 0)
     """
     words, nodes = streams.words(key), start_nodes(checks.graph(g), nodes)
     lengths, p_halt, first = _checked(lengths, len(nodes))
@@ -106,7 +122,20 @@ def simulate(key, g, lengths, nodes=None):
 
 
 def checked(deposits):
-    """``deposits``, if they are some, and lie in the rows and nodes that they name."""
+    """``deposits``, if they are some, and lie in the rows and nodes that they name.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import walks
+    >>> walks.checked(None)
+    Traceback (most recent call last):
+        ...
+    ValueError: deposits is of type NoneType; give those of walks.simulate(...)
+    """
     if not isinstance(deposits, Deposits):
         raise ValueError(f"deposits is of type {type(deposits).__name__}; give those of walks.simulate(...)")
     for name, places, n in (("row", deposits.row, deposits.n_rows), ("node", deposits.node, deposits.n_nodes)):
@@ -262,7 +291,19 @@ def _walk(rng, hops, nodes, lengths, last_step, uniforms):
 
 
 def start_nodes(g, nodes):
-    """``nodes`` as an int64 array of nodes of g; all of them if None."""
+    """``nodes`` as an int64 array of nodes of g; all of them if None.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, walks
+    >>> walks.start_nodes(graphs.Graph.from_networkx(networkx.path_graph(3)), None).tolist()
+    [0, 1, 2]
+    """
     checks.graph(g)
     if nodes is None:
         return np.arange(g.n_nodes)

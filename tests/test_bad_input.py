@@ -7,7 +7,6 @@ per name. A name without a row fails, and what is left out stands below with its
 import inspect
 import random
 import re
-from types import ModuleType
 
 import jax
 import jax.numpy as jnp
@@ -16,8 +15,21 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import trimesh
+from public import public_names
 
-from rfcore import couplings, datasets, evidence, features, graphs, kernels, models, solvers, theory, walks
+from rfcore import (
+    couplings,
+    datasets,
+    evidence,
+    features,
+    graphs,
+    kernels,
+    models,
+    random_graphs,
+    solvers,
+    theory,
+    walks,
+)
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
@@ -236,6 +248,23 @@ def other_executor(good):
     return [4, "threads"]
 
 
+def shape(good):
+    return [None, 3, (3,), (2, -1, 1), (2, 2.5), "ab", ("a", "b")]
+
+
+def correlation(good):
+    asymmetric, indefinite = np.array([[1.0, 0.5], [0.2, 1.0]]), np.array([[1.0, 1.1], [1.1, 1.0]])
+    return [*matrix(good), asymmetric, indefinite, 2 * np.eye(2), np.eye(2)[:1], np.eye(3)[:, :2]]
+
+
+def permutation(good):
+    return [*vector(good), [0, 0], [1, 2], [0.5, 1.0]]
+
+
+def levels(good):
+    return [*array(good), -0.1, 1.0]
+
+
 def distance(good):
     """A number or an array of numbers from 0 to 30."""
     return [*entries(good), -0.1, 31.0]
@@ -244,11 +273,14 @@ def distance(good):
 DRAW = {"key": (KEY, key), "m": (3, count_from_0), "d": (2, count)}
 NAME = ("orthogonal", choice)
 PAIR = {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count)}
+LAW = {"uniform": (np.random.default_rng(0).random, function), "shape": ((2, 2, 1), shape)}
+CORRELATION = {"correlation": (np.array([[1.0, -0.5], [-0.5, 1.0]]), correlation)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
+PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
@@ -271,18 +303,47 @@ ROWS = {
         [
             "couplings.iid", "couplings.orthogonal", "couplings.simplex", "couplings.simplex_plus",
             "couplings.orthogonal_fast", "couplings.simplex_fast", "couplings.norms.independent",
+            "couplings.norms.pnc", "couplings.norms.positive_monotone", "couplings.norms.stratified", "couplings.halton",
+            "couplings.sobol", "couplings.orthogonal_pnc", "couplings.orthogonal_pm",
             "couplings.directions.independent", "couplings.directions.orthogonal", "couplings.directions.simplex",
         ],
         DRAW,
     ),
+    "couplings.orthogonal_copula": DRAW | CORRELATION,
+    "couplings.antithetic": {"omega": (X, points)},
+    "couplings.norms.coupled": {"law": ("reversal", choice)},
+    "couplings.norms.gaussian": CORRELATION,
+    "couplings.chi.chi_quantile": {"u": (V**2, levels), "d": (2, lambda good: [*count(good), 10**7])},
+    **dict.fromkeys(
+        [
+            "couplings.copulas.comonotone", "couplings.copulas.halton", "couplings.copulas.independent",
+            "couplings.copulas.reversal", "couplings.copulas.sobol", "couplings.copulas.stratified",
+            "couplings.copulas.systematic",
+        ],
+        LAW,
+    ),
+    "couplings.copulas.draw": {"law": (couplings.copulas.reversal, function), **LAW},
+    "couplings.copulas.gaussian": CORRELATION,
+    "couplings.copulas.gaussian_of_factor": {"factor": (X, lambda good: [*matrix(good), 0 * good])},
+    "couplings.copulas.named": {"coupling": ("iid", choice), "name": ("coupling", None)},
+    "couplings.copulas.permutation": {"sigma": ([1, 0], permutation)},
+    "couplings.copulas.uniforms": {"key": (KEY, key)},
     "couplings.directions.haar": {"key": (KEY, key), "d": (2, count), "n_blocks": (1, count_from_0)},
     "couplings.directions.simplex_product": {"x": (X, array)},
     "couplings.fast.draw": DRAW | {"coupling": NAME},
     "couplings.fast.padded": {"d": (3, count)},
-    "couplings.fast.project": {
-        "x": (X, points),
-        "frequencies": (couplings.fast.draw(KEY, 3, 2, "simplex"), other_type),
+    "couplings.fast.Frequencies.project": {
+        "self": (couplings.fast.draw(KEY, 3, 2, "simplex"), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
     },
+    "couplings.frequencies.Dense.project": {
+        "self": (couplings.frequencies.of(X), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+    },
+    "couplings.frequencies.Weighted.project": {
+        "self": (couplings.frequencies.weighted(X, V), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+    },
+    "couplings.frequencies.of": {"omega": (X, points), "d": (2, None)},
+    "couplings.frequencies.weighted": {"omega": (X, points), "log_weights": (V, families)},
+    "couplings.frequencies.normal": {"omega": (X, points), "mean": ([0.1, 0.2], families), "factor": (IDENTITY[:2, :2], points)},
     "couplings.fast.walsh_hadamard": {"x": (X, array)},
     "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
     "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, **COUPLED},
@@ -292,11 +353,24 @@ ROWS = {
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
+    "features.log_gram": {"log_phi": (X, points), "log_psi": (X, points)},
+    "features.stabilised": {"log_q": (X, points), "log_k": (X, points)},
+    "features.gram": PARTS,
+    "features.product": {"phi": PARTS["phi"], "psi": PARTS["psi"], "v": (V, array), "m": PARTS["m"], "block": PARTS["block"]},
+    "features.mean_and_se": {"estimates": (X, lambda good: [*entries(good), 1.0, good[:1]])},
     "features.by_step": {"deposits": (DEPOSITS, other_type)},
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
         "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+    },
+    "features.walk_gram": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
+        "n_repeats": (2, count_from_2), "executor": (None, other_executor),
+    },
+    "features.walk_product": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
+        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
@@ -375,18 +449,18 @@ ROWS = {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
-    "theory.printed_graphs.alpha_regularised_laplacian": {
+    "theory.printed.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
     },
-    "theory.printed_graphs.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
-    "theory.printed_graphs.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
-    "theory.printed_graphs.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
-    "theory.printed_graphs.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
-    "theory.printed_graphs.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
-    "theory.printed_graphs.f_diffusion": {"k": (2, count_from_0)},
-    "theory.printed_graphs.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed_graphs.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed_graphs.batch_size_approximation": {
+    "theory.printed.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
+    "theory.printed.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
+    "theory.printed.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
+    "theory.printed.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
+    "theory.printed.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
+    "theory.printed.f_diffusion": {"k": (2, count_from_0)},
+    "theory.printed.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
+    "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
@@ -549,6 +623,8 @@ ROWS = {
         "table": (TABLE, other_type), "seed": (1, count_from_0), "test_fraction": (0.4, lambda good: [*real(good), 0, 1, -1.0])
     },
     "datasets.traffic": DATA,
+    "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
+    "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
@@ -557,7 +633,8 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex_plus", "couplings.orthogonal_fast",
-    "couplings.simplex_fast", "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
+    "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
+    "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
     "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
@@ -566,20 +643,24 @@ SLOW = {
 
 # Names without a row, and arguments with bad values that are not refused.
 RESULTS = "holds what functions return: they check, and JAX and pickle rebuild it from anything"
+ANY_NUMBER = "takes any number of arguments: their checks are tested with its module"
 INNER = "takes arguments that its callers have checked, in a loop"
 LEFT = {
+    **dict.fromkeys(["couplings.frequencies.Projectable", "couplings.frequencies.Projectable.project"], "says what others do"),
     **dict.fromkeys(
         [
-            "couplings.fast.Frequencies", "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
+            "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "walks.Hops", "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
+            "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
         ],
         RESULTS,
     ),
+    "couplings.copulas.by_coordinate": ANY_NUMBER,
     **dict.fromkeys(["datasets.Damaged", "datasets.Unavailable", "datasets.FallbackWarning"], "is raised by the loaders, with a text"),
     **dict.fromkeys(
         ["evidence.Verdict", "evidence.Verdict.word", "evidence.Verdict.counted"],
@@ -587,8 +668,7 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "walks.walk", "walks.hops_of",
-            "walks.first_hops", "walks.independent",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest",
             "solvers.descent.descend",
         ],
         INNER,
@@ -596,33 +676,7 @@ LEFT = {
 }  # fmt: skip
 
 
-def public_names():
-    found, seen = {}, set()
-
-    def visit(prefix, module):
-        names = getattr(module, "__all__", None) or [
-            name
-            for name, value in vars(module).items()
-            if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__
-        ]
-        for name in sorted(names, key=lambda name: (isinstance(getattr(module, name), ModuleType), name)):
-            value, dotted = getattr(module, name), f"{prefix}.{name}"
-            if isinstance(value, ModuleType):
-                visit(dotted, value)
-            elif callable(value) and id(value) not in seen:
-                seen.add(id(value))
-                found[dotted] = value
-                if inspect.isclass(value):
-                    for method, body in vars(value).items():
-                        if not method.startswith("_") and (inspect.isfunction(body) or isinstance(body, classmethod)):
-                            found[f"{dotted}.{method}"] = getattr(value, method)
-
-    for module in (couplings, features, kernels, theory, models, solvers, graphs, walks, evidence, datasets):
-        visit(module.__name__.removeprefix("rfcore."), module)
-    return found
-
-
-PUBLIC = public_names()
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -155,6 +155,15 @@ def test_a_malformed_file_is_refused_by_name(tmp_path, old, new, message):
         read(tmp_path, GOOD.replace(old, new, 1))
 
 
+def test_a_finding_of_ours_hangs_on_no_setting_of_a_paper(tmp_path):
+    extra = GOOD.replace("simplex/fig-1", "simplex/extra-one")
+    assert read(tmp_path, extra)[0].claims[0].extra
+    other = tmp_path / "other"
+    other.mkdir()
+    with pytest.raises(ValueError, match=r"simplex/extra-one/x: a finding of ours"):
+        read(other, extra.replace('rule = "r"', 'rule = "r"\n  unprinted = "u"'))
+
+
 @pytest.mark.parametrize("expected", ["not reproduced", "paper erratum"])
 def test_an_expected_failure_with_its_reason_is_read(tmp_path, expected):
     text = GOOD.replace('rule = "r"', f'rule = "r"\n  expected = "{expected}"\n  why = "w"')

@@ -14,7 +14,7 @@ import trimesh
 from rounding import rounding
 from scipy.spatial.distance import cdist
 
-from rfcore import datasets
+from rfcore import datasets, repository
 from rfcore.datasets import fallback, registry, stand_ins, storage
 from rfcore.datasets.labels import encode
 
@@ -40,9 +40,9 @@ def nowhere(monkeypatch, tmp_path):
 @pytest.fixture
 def miniature(monkeypatch, tmp_path, nowhere):
     """Return a function that registers a set and puts its files into a mirror; only these sets exist."""
-    monkeypatch.setattr(registry, "FOLDER", tmp_path / "registry")
+    monkeypatch.setattr(repository, "ROOT", tmp_path)
     monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "mirror"))
-    (tmp_path / "registry").mkdir()
+    (tmp_path / "data" / "registry").mkdir(parents=True)
 
     def add(family, name, files, shape="{}"):
         table = f'["{name}"]\ntitle = "t"\ncitation = "c"\nlicence = "l"\npapers = []\nshape = {shape}\n'
@@ -52,7 +52,7 @@ def miniature(monkeypatch, tmp_path, nowhere):
             target.write_bytes(content)
             table += f'[["{name}".files]]\npath = "{path}"\nurl = "http://127.0.0.1:9/{path}"\n'
             table += f'sha256 = "{hashlib.sha256(content).hexdigest()}"\nbytes = {len(content)}\n'
-        (tmp_path / "registry" / f"{family}.toml").write_text(table)
+        (tmp_path / "data" / "registry" / f"{family}.toml").write_text(table)
         registry._read.cache_clear()
 
     yield add
@@ -144,9 +144,9 @@ def test_names_aliases_and_near_misses():
         datasets.sentences("validation")
 
 
-def test_missing_registry_says_how_to_install(monkeypatch, tmp_path):
-    monkeypatch.setattr(registry, "FOLDER", tmp_path)
-    with pytest.raises(FileNotFoundError, match="pip install -e"):
+def test_missing_registry_says_where_it_is(monkeypatch, tmp_path):
+    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    with pytest.raises(FileNotFoundError, match=r"data/registry belongs to the repository.*set RFCORE_REPOSITORY"):
         datasets.entries()
 
 

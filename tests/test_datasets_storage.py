@@ -17,7 +17,7 @@ import numpy as np
 import pooch
 import pytest
 
-from rfcore import datasets
+from rfcore import datasets, repository
 from rfcore.datasets import fallback, network, registry, storage, unpack
 from rfcore.datasets.__main__ import main
 
@@ -471,9 +471,9 @@ def two_sets(server, monkeypatch, tmp_path):
         f'path = "{file.path}"\nurl = "{file.url}"\nsha256 = "{file.sha256}"\nbytes = {file.bytes}\n'
         for name, year, file in zip(("one", "two"), (1999, 2000), files, strict=True)
     )
-    (tmp_path / "registry").mkdir()
-    (tmp_path / "registry" / "graphs.toml").write_text(table)
-    monkeypatch.setattr(registry, "FOLDER", tmp_path / "registry")
+    (tmp_path / "data" / "registry").mkdir(parents=True)
+    (tmp_path / "data" / "registry" / "graphs.toml").write_text(table)
+    monkeypatch.setattr(repository, "ROOT", tmp_path)
     return files
 
 

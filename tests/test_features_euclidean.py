@@ -10,7 +10,7 @@ from jax.test_util import check_grads
 from rounding import rounding
 
 from rfcore import couplings, features
-from rfcore.features.euclidean import cosine_of_turns
+from rfcore.features.cosine import cosine_of_turns
 
 X = np.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1], [-0.5, 0.1, 0.2]])
 Y = np.array([[0.1, 0.1, -0.3], [0.2, -0.4, 0.0]])
@@ -57,28 +57,17 @@ def test_positive_features_are_exponentials_of_their_logarithms(kernel):
     assert jnp.allclose(log_phi, X @ omega.T - shift - np.log(7) / 2, rtol=0, atol=rounding(20, shift, X @ omega.T))
 
 
-@pytest.mark.parametrize("scale", [6, 10])
-def test_attention_of_far_queries_in_float32(scale):
-    n, m, d = 256, 128, 64
+def test_fourier_features_of_far_points_attend_without_the_factor_that_overflows():
     rng = np.random.default_rng(0)
-    q, k = (scale * rng.normal(size=(2, n, d)) / d**0.25).astype(np.float32)
-    v, omega = rng.uniform(size=n), np.float32(couplings.orthogonal(jax.random.key(0), m, d))
-    plain = features.positive(q, omega, kernel="softmax")
-    assert np.sum(np.all(plain == 0, axis=1)) > n / 2
-
-    log_q, log_k = (features.log_positive(x, omega, kernel="softmax") for x in (q, k))
-    phi_q, phi_k = jnp.exp(log_q - log_q.max(axis=1, keepdims=True)), jnp.exp(log_k - log_k.max())
-    assert phi_q.dtype == jnp.float32
-    assert np.all(phi_q.max(axis=1) == 1)
-    out = phi_q @ (phi_k.T @ v) / (phi_q @ phi_k.sum(axis=0))
-
-    log_q, log_k = (features.log_positive(x.astype(float), omega.astype(float), "softmax") for x in (q, k))
-    log_weights = jax.nn.logsumexp(log_q[:, None, :] + log_k[None, :, :], axis=-1)
-    truth = jax.nn.softmax(log_weights, axis=-1) @ v
-    # A dot product of d terms is off by at most d eps times the sum of their sizes, and so are the two exponents of a
-    # weight; the mean of values in [0, 1] by at most twice that.
-    sizes = [np.max(abs(x) @ abs(omega).T) + np.max(np.sum(x**2, axis=1)) for x in (q, k)]
-    assert np.abs(out - truth).max() < 2 * np.expm1(d * np.finfo(np.float32).eps / 2 * sum(sizes))
+    q, k, omega = 20 * rng.normal(size=(4, 3)), 0.1 * rng.normal(size=(5, 3)), couplings.simplex(jax.random.key(0), 50, 3)
+    far = np.float32(q)
+    assert not np.all(np.isfinite(features.fourier(far, np.float32(omega), kernel="softmax")))
+    # As the docstring of fourier says: Gaussian features of queries, and one constant for all keys.
+    squares = np.sum(k**2, axis=1, keepdims=True)
+    phi_q, phi_k = features.fourier(q, omega), features.fourier(k, omega) * np.exp((squares - squares.max()) / 2)
+    weights, plain = phi_q @ phi_k.T, features.fourier(q, omega, "softmax") @ features.fourier(k, omega, "softmax").T
+    shares, truth = (np.asarray(w / w.sum(axis=1, keepdims=True)) for w in (weights, plain))
+    assert np.allclose(shares, truth, rtol=0, atol=rounding(1e4, truth))  # sums of weights of both signs
 
 
 @pytest.mark.parametrize("omega", [np.zeros((0, 3)), couplings.fast.draw(jax.random.key(0), 0, 3, "simplex")])
@@ -88,7 +77,7 @@ def test_no_frequencies_are_refused(omega):
 
 
 def test_points_of_another_dimension_than_the_fast_frequencies_are_refused():
-    with pytest.raises(ValueError, match="points of 3 to 4 coordinates"):
+    with pytest.raises(ValueError, match="omega has frequencies of dimension 4 for points of dimension 5"):
         features.fourier(np.ones((2, 5)), couplings.fast.draw(jax.random.key(0), 4, 4, "simplex"))
 
 

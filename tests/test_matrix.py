@@ -111,14 +111,16 @@ def mean_of(name, map_name, kernel):
 @pytest.mark.parametrize("map_name", MAPS)
 @pytest.mark.parametrize("name", COUPLINGS)
 def test_estimates_have_the_kernel_as_their_mean(name, map_name, kernel, dtype):
-    phi = np.asarray(features_of_points(name, map_name, kernel, dtype)[2])
-    phi = np.exp(phi) if map_name.startswith("log_") else phi
-    of_x, of_y = phi[:, : len(X)], phi[:, len(X) :]
     mean = mean_of(name, map_name, kernel)
     if mean is not None:
-        estimates = of_x @ of_y.transpose(0, 2, 1)
-        z = (estimates.mean(axis=0) - mean) / (estimates.std(axis=0, ddof=1) / np.sqrt(N))
-        assert np.abs(z).max() < 4.5
+        assert_kernel_is_the_mean(features_of_points(name, map_name, kernel, dtype)[2], map_name, mean)
+
+
+def assert_kernel_is_the_mean(phi, map_name, mean):
+    phi = np.exp(phi) if map_name.startswith("log_") else np.asarray(phi)
+    of_x, of_y = phi[:, : len(X)], phi[:, len(X) :]
+    found, se = features.mean_and_se(of_x @ of_y.transpose(0, 2, 1))
+    assert np.abs((found - mean) / se).max() < 4.5
 
 
 @pytest.mark.parametrize("d", [1, 2])
@@ -158,6 +160,35 @@ def test_fast_frequencies_give_the_features_of_their_matrix(name, dtype):
         for of_matrix, of_frequencies in of_both(keys):
             assert of_frequencies.dtype == dtype
             assert np.allclose(of_frequencies, of_matrix, rtol=100 * np.finfo(dtype).eps, atol=100 * np.finfo(dtype).eps)
+
+
+MEAN, FACTOR = np.array([0.3, -0.2, 0.1]), np.array([[1.1, 0.0, 0.0], [0.2, 0.9, 0.0], [-0.1, 0.3, 1.0]])
+CASES = list(itertools.product(MAPS, KERNELS))
+
+
+@cache
+def features_of_weighted_frequencies(dtype):
+    """For every map and kernel: features of frequencies of another law, of one key, eager and compiled, and of N keys."""
+    with jax.enable_x64(dtype == "float64"):
+        keys = jax.random.split(jax.random.key(7), N)
+
+        def draw(key):
+            omega = COUPLINGS["simplex"](key, M, D)
+            return couplings.frequencies.normal(omega, MEAN.astype(dtype), FACTOR.astype(dtype))
+
+        def of_all(omega):  # weighted frequencies go in and out of what is compiled
+            return [of_points(omega, *case, dtype) for case in CASES]
+
+        ways = of_all(draw(keys[1])), compiled(of_all)(compiled(draw)(keys[1])), compiled(jax.vmap(of_all))(compiled(jax.vmap(draw))(keys))
+        return dict(zip(CASES, zip(*ways, strict=True), strict=True))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("case", CASES, ids="-".join)
+def test_weighted_frequencies_have_the_kernel_as_their_mean(case, dtype):
+    ways = features_of_weighted_frequencies(dtype)[case]
+    assert agree(ways, dtype)
+    assert_kernel_is_the_mean(ways[2], case[0], np.asarray(KERNELS[case[1]](X, Y)))
 
 
 def test_the_matrix_is_not_empty():

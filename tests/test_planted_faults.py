@@ -12,11 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.special
 
 from rfcore import couplings, evidence, features, kernels, theory
-from rfcore.couplings import directions, fast, norms, weight_dependent
+from rfcore.couplings import copulas, directions, fast, frequencies, norms, weight_dependent
+from rfcore.couplings.copulas import correlated, nets, strata
 from rfcore.evidence import Verdict
-from rfcore.features import euclidean
+from rfcore.features import estimates as errors
+from rfcore.features import euclidean, logs
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.models import regression
 from rfcore.theory import conformity, positive
@@ -62,6 +65,34 @@ def fourier_features_are_unbiased():
     return evidence.unbiased(estimates(features.fourier, draws(couplings.orthogonal)), truth, smallest_bias=0.02)
 
 
+def features_of_another_law_are_unbiased(feature):
+    def weighed(x, omega):
+        return feature(x, frequencies.normal(omega, np.array([0.4, -0.2, 0.3, 0.1]), 1.1 * np.eye(D)))
+
+    truth = float(kernels.gaussian(X, Y)[0, 0])
+    return evidence.unbiased(estimates(weighed, draws(couplings.orthogonal)), truth, smallest_bias=0.02)
+
+
+def standard_error_is_that_of_the_estimate():
+    truth = float(kernels.gaussian(2 * X, 2 * Y)[0, 0])
+
+    def one(omega):
+        mean, se = errors.gram(features.positive(2 * X, omega), features.positive(2 * Y, omega), 2 * D, D)
+        return jnp.sum((mean - truth) ** 2), jnp.sum(se**2)
+
+    squares, variances = map(np.asarray, jax.vmap(one)(draws(composed("simplex"))))
+    return evidence.unbiased(variances - squares, 0.0, smallest_bias=squares.mean() / 4)
+
+
+def queries_keep_their_shares():
+    """One factor per query cancels, and one per feature; nothing else does."""
+    log_q, log_k = np.random.default_rng(0).normal(size=(2, 5, 7))
+    phi_q, phi_k = logs.stabilised(log_q, log_k)
+    found, truth = phi_q @ phi_k.T, np.exp(log_q) @ np.exp(log_k).T
+    shares = [np.asarray(kernel / kernel.sum(axis=1, keepdims=True)) for kernel in (found, truth)]
+    return evidence.identity(*shares, tolerance=1e-12)  # sums of 7 and of 5 terms
+
+
 def rows_have_the_covariance_of_a_gaussian():
     omega = np.asarray(draws(composed("orthogonal")))
     return evidence.unbiased(omega[..., :, None] * omega[..., None, :], np.stack(2 * D * [np.eye(D)]), smallest_bias=0.2)
@@ -89,6 +120,38 @@ def error_is_the_one_of_theory(name):
     return evidence.unbiased(np.asarray(errors), expected, smallest_bias=expected / 2)
 
 
+def norms_have_the_length_of_a_gaussian():
+    lengths = np.asarray(jax.vmap(lambda key: norms.pnc(key, D, D))(jax.random.split(jax.random.key(0), N)))
+    return evidence.unbiased(lengths**2, D, smallest_bias=0.2)
+
+
+def pairs_stay_in_their_block():
+    """Three norms a block: the third and the fourth are of different blocks, and no pair."""
+    lengths = np.asarray(jax.vmap(lambda key: norms.pnc(key, 6, 3))(jax.random.split(jax.random.key(0), N)))
+    return evidence.unbiased((lengths[:, 2] ** 2 - 3) * (lengths[:, 3] ** 2 - 3), 0.0, smallest_bias=1.0)
+
+
+def entries_are_uniform(law):
+    u = law(np.random.default_rng(0).random, (N, D, 1))[..., 0]
+    return evidence.unbiased(np.concatenate([u, u**2], axis=1), np.repeat([1 / 2, 1 / 3], D), smallest_bias=0.02)
+
+
+def each_stratum_has_one_draw(law):
+    drawn = np.sort(np.floor(16 * law(np.random.default_rng(0).random, (100, 16, 1))[..., 0]), axis=1)
+    return evidence.identity(drawn, np.broadcast_to(np.arange(16.0), (100, 16)), tolerance=1e-9)  # whole numbers
+
+
+def opposite_levels_sum_to_one():
+    u = strata.reversal(np.random.default_rng(0).random, (100, D, 1))
+    return evidence.identity(u[:, ::2] + u[:, 1::2], np.ones((100, D // 2, 1)), tolerance=1e-15)
+
+
+def normal_scores_are_correlated():
+    law = copulas.gaussian(np.array([[1.0, -0.5], [-0.5, 1.0]]))
+    scores = scipy.special.ndtri(law(np.random.default_rng(0).random, (N, 2, 1))[..., 0])
+    return evidence.unbiased(np.prod(scores, axis=1), -0.5, smallest_bias=0.1)
+
+
 def fast_features_have_the_mean_of_the_enumeration(name):
     truth = theory.fast_bias(V, name) * np.exp(V @ V / 2)
     omega = np.asarray(draws(getattr(couplings, name), 2 * N))
@@ -113,11 +176,22 @@ CHECKS = {
     "positive": positive_features_are_unbiased,
     "log positive": logarithms_of_positive_features_are_unbiased,
     "fourier": fourier_features_are_unbiased,
+    "weighted": lambda: features_of_another_law_are_unbiased(features.positive),
+    "weighted fourier": lambda: features_of_another_law_are_unbiased(features.fourier),
+    "standard error": standard_error_is_that_of_the_estimate,
+    "shares": queries_keep_their_shares,
     "covariance": rows_have_the_covariance_of_a_gaussian,
     "lengths of simplex": lambda: rows_have_the_length_of_a_gaussian(composed("simplex")),
     "lengths of simplex_fast": lambda: rows_have_the_length_of_a_gaussian(couplings.simplex_fast),
     "norms of simplex": lambda: blocks_have_norms_of_their_own(composed("simplex")),
     "norms of simplex_plus": lambda: blocks_have_norms_of_their_own(couplings.simplex_plus),
+    "coupled norms": norms_have_the_length_of_a_gaussian,
+    "pairs of norms": pairs_stay_in_their_block,
+    "levels of stratified": lambda: entries_are_uniform(strata.stratified),
+    "levels of sobol": lambda: entries_are_uniform(nets.sobol),
+    "strata of sobol": lambda: each_stratum_has_one_draw(nets.sobol),
+    "sums of pairs": opposite_levels_sum_to_one,
+    "correlation": normal_scores_are_correlated,
     "directions": blocks_have_directions_of_their_own,
     "error of orthogonal": lambda: error_is_the_one_of_theory("orthogonal"),
     "error of simplex": lambda: error_is_the_one_of_theory("simplex"),
@@ -141,12 +215,27 @@ FAULTS = {
         weight_dependent, "simplex_plus", "norms.independent(key_norms, n_blocks * d, d)",
         "jnp.tile(norms.independent(key_norms, d, d), n_blocks)", "norms of simplex_plus",
     ),
+    "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1)[:m], d)", "reshape(-1)[:m], d + 1)", "coupled norms"),
+    "pairs across blocks": (norms, "_coupled", "(-(-m // d), d, 1)", "(1, -(-m // d) * d, 1)", "pairs of norms"),
+    "stratified without the permutation": (strata, "_permutation", "keys.__array_namespace__().argsort(keys, axis=-2)", "keys.__array_namespace__().arange(shape[-2])[:, None]", "levels of stratified"),
+    "pairs across neighbours": (strata, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
+    "sobol without the shift": (nets, "_shifted", "uniform((*blocks, 1, k)) * 2**BITS", "0 * uniform((*blocks, 1, k)) * 2**BITS", "levels of sobol"),
+    "sobol shifted modulo 1": (nets, "sobol", "point ^ shift", "point + shift", "strata of sobol"),
+    "eigenvalues for their roots": (correlated, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "row = -length", "row = length", "short sums"),
-    "missing m^(-1/2)": (euclidean, "_log_positive", "shift + math.log(len(omega)) / 2", "shift", "positive"),
-    "missing m^(-1/2) in logarithms": (euclidean, "_log_positive", "shift + math.log(len(omega)) / 2", "shift", "log positive"),
+    "missing m^(-1/2)": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "positive"),
+    "missing m^(-1/2) in logarithms": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "log positive"),
     "softmax for gaussian": (euclidean, "_log_positive", 'kernel == "softmax"', "True", "positive"),
-    "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(m)", "", "fourier"),
+    "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
     "sines twice": (euclidean, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
+    "log weights of the wrong sign": (euclidean, "_log_positive", "log_phi + omega", "log_phi - omega", "weighted"),
+    "whole log weights": (euclidean, "_log_positive", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
+    "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
+    "log weights of the wrong sign in Fourier features": (euclidean, "_fourier", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
+    "coupled frequencies taken as independent": (errors, "gram", "psi.T, m, block)", "psi.T, m, 1)", "standard error"),
+    "divided by the number of blocks": (errors, "_shares", "(len(sizes) - 1)", "len(sizes)", "standard error"),
+    "divided by the number of frequencies": (errors, "_shares", "len(sizes) / (len(sizes) - 1)", "1 / (m - 1)", "standard error"),
+    "a factor for every key": (logs, "_stabilised", "log_k - of_features", "log_k - log_k.max(axis=1, keepdims=True)", "shares"),
     "factor 2 in the bandwidth": (euclidean_kernels, "gaussian", "axis=-1) / 2)", "axis=-1))", "positive"),
     "Hadamard matrices not normalised": (fast, "walsh_hadamard", " / np.sqrt(factor)", "", "lengths of simplex_fast"),
     "one Hadamard factor left out": (fast, "_project", "in (2, 1, 0)", "in (1, 0)", "bias of orthogonal_fast"),
@@ -158,9 +247,13 @@ FAULTS = {
 # Who has compiled or imported what is planted: they are made anew, from the same source.
 USERS = {
     "_log_positive": [(euclidean, "_positive")],
+    "_shares": [(errors, "_mean_and_se")],
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive, "partners")],
+    "_permutation": [(strata, "stratified")],
+    "_shifted": [(nets, "sobol")],
+    "_coupled": [(norms, "pnc")],
     "simplex_plus": [(couplings, "simplex_plus")],
 }
 

@@ -1,14 +1,17 @@
 """The runner, on small throw-away projects."""
 
+import asyncio
 import json
 import re
+import signal
 from types import SimpleNamespace
 
 import jupytext
 import nbformat
 import pytest
+from jupyter_client.provisioning import LocalProvisioner
 
-from rfcore.evidence import library, pages, runner
+from rfcore.evidence import kernel, library, pages, runner
 from rfcore.evidence.ledger import code_sha256
 from rfcore.evidence.runner import RunError
 
@@ -118,11 +121,14 @@ def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project
     assert "no notebook starts with 'toy/7'" in capfd.readouterr().err
 
 
-def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project):
+def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project, monkeypatch):
+    signals = []
+    monkeypatch.setattr(LocalProvisioner, "send_signal", lambda self, signum: signals.append(signum) or asyncio.sleep(0))
     text = PARAMETERS + "\n# %% [markdown]\n# text\n\n# %% tags=[]\n"
     text += "import sys\nprint('a\\rb')\nprint('a library speaks', file=sys.stderr)\nprofile\n"
     source = write(project, text)
     assert runner.run(source, "paper").wall > 0
+    assert signal.SIGINT not in signals  # an interrupted kernel may say so: it was asked to stop
     page = nbformat.read(source.with_suffix(".ipynb"), as_version=4)
     nbformat.validate(page)
     assert [cell.source for cell in page.cells] == [cell.source for cell in jupytext.read(source).cells]
@@ -248,7 +254,7 @@ def test_the_table_of_times_adds_up_and_marks_what_is_slow_at_quick_only():
 
 def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX2")
-    flags = runner._kernel_variables(tmp_path, "paper", {"source_sha256": "s"})["XLA_FLAGS"].split()
+    flags = kernel.variables("paper", "s")["XLA_FLAGS"].split()
     assert len(flags) == 2 and flags[-1] == "--xla_cpu_max_isa=AVX2"
 
 

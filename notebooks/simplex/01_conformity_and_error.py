@@ -45,7 +45,7 @@ import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
-from scipy.special import hyp0f1, hyp1f1, roots_legendre
+from scipy.special import gammaln, hyp0f1, hyp1f1, roots_legendre
 from tqdm import tqdm
 
 from rfcore import couplings, evidence, features, kernels, plotting, theory
@@ -251,7 +251,10 @@ nodes, weights = roots_legendre(500)
 w_nodes, w_weights = 25 * (nodes + 1), 25 * weights  # on (0, 50): beyond, no density here has mass
 as_printed = np.array([theory.printed.pair_density(w_nodes, d) for d in checked_d])
 known = np.array([stats.chi(d, scale=np.sqrt(2)).pdf(w_nodes) for d in checked_d])
-ledger.decide("simplex/lemma-4.1/density", evidence.identity(as_printed, known, tolerance=1e-12, relative=True))
+# Either is the exponential of a sum of logarithms of these sizes in all; three units of rounding of that in each.
+sizes = np.array([(d - 1) * (np.abs(np.log(w_nodes)) + np.log(2)) + w_nodes**2 / 4 + abs(gammaln(d / 2)) for d in checked_d])
+rounding = 6 * np.finfo(float).eps * np.max(sizes * known) / known.max()
+ledger.decide("simplex/lemma-4.1/density", evidence.identity(as_printed, known, tolerance=rounding, relative=True))
 
 # %%
 def mean_0f1(log_density, d):
@@ -820,7 +823,8 @@ after = {
     norms.shape[1]: [excess(norms, passes) for passes in n_passes] for norms in (*few_norms.values(), drawn_norms, norms_64)
 }
 left_over = np.concatenate([after[norms.shape[1]][2] / np.sum(norms**2, axis=1) for norms in (drawn_norms, norms_64)])
-ledger.decide("simplex/eq-16/minimum", evidence.identity(left_over, 0.0, tolerance=1e-12))
+rounding = 64 * np.finfo(float).eps  # of the sum of 64 squared norms that it is measured by
+ledger.decide("simplex/eq-16/minimum", evidence.identity(left_over, 0.0, tolerance=rounding))
 
 # %%
 too_much = np.stack([after[n][1][: len(norms_64)] - 1e-6 * after[n][0][: len(norms_64)] for n in (6, 64)], axis=1)

@@ -116,17 +116,6 @@ ledger.decide("simplex/fig-7/orthogonal-beats-iid", evidence.order(errors["ortho
 curves = np.stack([errors[name] for name in ("iid", "orthogonal", "simplex")], axis=1)
 ledger.decide("simplex/fig-7/decreasing", evidence.order(curves[..., 1:], curves[..., :-1]))
 
-# %% [markdown]
-# How fast does it fall? Independent features must give $m^{-1/2}$ at every width. Coupled ones do so only from
-# block to block, that is, between multiples of $d$; within the first block each new vector *helps the others*,
-# and the error falls faster.
-
-# %%
-whole = widths % d == 0
-ledger.decide(
-    "simplex/fig-7/rate", evidence.slope(widths[whole], curves[..., whole], expected=-0.5, resolution=0.05)
-)
-
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Relative Frobenius error of the Gram matrix of 64 points (d = 64, sigma = 0.1) against the number of features. Bands: one standard error of the mean over the repeats, thinner than the line. Dashed: fast variants, which lie on the solid lines of the same colour. Dotted: the power -1/2.", "name": "fig-simplex-gram"}, "image": {"alt": "Log-log chart of Gram matrix error against number of features. All lines fall; simplex and simplex+ are lowest at every width and almost equal, then orthogonal, then IID. Coupled lines bend down towards m = 64 and run parallel to the -1/2 guide afterwards. Dashed lines of the fast variants cover the solid ones."}}
 fig, ax = plt.subplots()
 lines = {}
@@ -191,6 +180,17 @@ mean_theory = theory_squares.mean(axis=0)
 ledger.decide(
     "simplex/extra-gram-theory/mse",
     evidence.unbiased(measured_squares - theory_squares, 0.0, smallest_bias=mean_theory[0] / 4),
+)
+
+# %% [markdown]
+# How fast does it fall? Independent features must give $m^{-1/2}$ at every width. Coupled ones do so only from
+# block to block, that is, between multiples of $d$; within the first block each new vector *helps the others*,
+# and the error falls faster.
+
+# %%
+whole = widths % d == 0
+ledger.decide(
+    "simplex/extra-gram-theory/rate", evidence.slope(widths[whole], curves[..., whole], expected=-0.5, resolution=0.05)
 )
 
 # %% [markdown]

@@ -594,16 +594,25 @@ ledger.decide("simplex/table-2/both-beat-orthogonal", evidence.order(-gain, 0.0)
 
 # %% [markdown]
 # "Both variants substantially outperform ORFs on every dataset", says the caption of Table 2. The paper's own Table 3
-# has orthogonal features at $m = d$ beside simplex ones:
+# has orthogonal features at $m = d$ beside simplex ones. On yeast they are ahead, by less than either printed error:
 
 # %%
-misses = {
-    mechanism: np.array([1 - float(table_3[name, mechanism]["accuracy"]) for name in SIGMA])
+of_simplex, of_orthogonal = (
+    np.array([[float(table_3[name, mechanism][column]) for name in SIGMA] for column in ("accuracy", "std_error")])
     for mechanism in ("simplex", "orthogonal")
-}
-ledger.decide(
-    "simplex/table-2/substantially", evidence.order(misses["simplex"], misses["orthogonal"], exact=True)
 )
+ahead, ahead_se = of_simplex[0] - of_orthogonal[0], np.hypot(of_simplex[1], of_orthogonal[1])
+least = np.argmin(ahead / ahead_se)
+one_of_eight = 1 - 0.001 / len(SIGMA)
+ledger.decide(
+    "simplex/table-2/substantially",
+    evidence.bound(ahead[least], 0.0, se=ahead_se[least], side="above", confidence=one_of_eight),
+)
+
+# %% tags=["hide-input"]
+print("Table 3 as printed, simplex minus orthogonal accuracy:")
+for name, gap, error in zip(SIGMA, ahead, ahead_se, strict=True):
+    print(f"{name:>9}: {gap:+.4f} ± {error:.4f}")
 
 # %% tags=["hide-input"]
 def with_se(numbers):
@@ -844,8 +853,8 @@ ledger.close(
 #
 # * **The gain is real, and it is where theory puts it.** Simplex beats orthogonal beats IID in the mean over the sets at
 #   every number of features. It is worth six to ten percentage points on banknote, nursery and wifi, and tenths of a
-#   point or nothing on the other five; "both variants substantially outperform ORFs on every dataset" is contradicted by
-#   the paper's own Table 3, which has orthogonal above simplex on yeast. Small $\bar v$ helps (wifi, nursery)
+#   point or nothing on the other five. That "both variants substantially outperform ORFs on every dataset" the paper's own
+#   Table 3 does not bear out on yeast, where the two agree within their errors. Small $\bar v$ helps (wifi, nursery)
 #   but does not suffice (abalone, cmc): a better kernel only pays where its error is what keeps the accuracy down.
 # * **Split scatter is 15 to 120 times the printed error.** A paired comparison survives it, since both mechanisms see the
 #   same split: simplex beats orthogonal on 20 of 20 splits on the three clear sets. A single accuracy does not.

@@ -113,6 +113,9 @@ exact = {
     for name, g in graphs.items()
 }
 coldest = np.array([[x.min() for x in states.values()] for states in (printed, exact)])
+eps = np.finfo(float).eps
+# The solution is made of eigenvectors, which are good to N units of rounding.
+no_colder = -eps * np.array([[len(x) * np.linalg.norm(x) for x in states.values()] for states in (printed, exact)])
 for label, row in zip(("as printed", "corrected"), coldest, strict=True):
     print(
         f"coldest node at time 1, {label}:",
@@ -123,7 +126,7 @@ for label, row in zip(("as printed", "corrected"), coldest, strict=True):
 ledger.decide(
     "ugrf/eq-11/no-node-cools",
     evidence.erratum(
-        evidence.bound(coldest[0], -1e-12, side="above", exact=True),
+        evidence.bound(coldest[0], no_colder[0], side="above", exact=True),
         "With W = L it is heat flow with time reversed; dx/dt = -L x + y is meant.",
     ),
     **needs,
@@ -136,7 +139,7 @@ ledger.decide(
 # $\sqrt{d_1 / \sum_i d_i}$.
 
 # %%
-residuals, eps = [], np.finfo(float).eps
+residuals = []
 for name, g in graphs.items():
     laplacian = np.eye(g.n_nodes) - g.normalised().to_scipy().toarray()
     best = np.linalg.lstsq(laplacian, -sources[name], rcond=g.n_nodes * eps)[0]
@@ -182,7 +185,7 @@ ledger.decide(
 )
 
 # %%
-warms = evidence.bound(coldest[1], -1e-12, side="above", exact=True)
+warms = evidence.bound(coldest[1], no_colder[1], side="above", exact=True)
 ledger.decide("ugrf/extra-heat-flow/no-node-cools", warms, **needs)
 
 # %% [markdown]

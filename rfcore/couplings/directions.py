@@ -66,6 +66,17 @@ def independent(key, m, d):
     ------
     ValueError
         If m < 0 or d < 1, or the key is no JAX key.
+
+    Notes
+    -----
+    Muller, A note on a method for generating points uniformly on n-dimensional spheres, 1959.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore.couplings import directions
+    >>> bool(jnp.allclose(jnp.linalg.norm(directions.independent(jax.random.key(0), 8, 4), axis=1), 1))
+    True
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     gaussian = jax.random.normal(checks.key(key), (m, d))
@@ -92,6 +103,14 @@ def orthogonal(key, m, d):
     Notes
     -----
     Yu et al., "Orthogonal random features" (2016).
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore.couplings import directions
+    >>> u = directions.orthogonal(jax.random.key(0), 4, 4)
+    >>> bool(jnp.allclose(u @ u.T, jnp.eye(4), atol=1e-5))
+    True
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     return _cut(haar(key, d, _n_blocks(m, d)), m)
@@ -166,6 +185,14 @@ def simplex_product(x):
     Notes
     -----
     Simplex Random Features, Eq. 9 and Algorithm 1 (Appendix B.2.1).
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore.couplings import directions
+    >>> corners = directions.simplex_product(jnp.eye(4))
+    >>> bool(jnp.allclose(corners.sum(axis=0), 0, atol=1e-5)), round(float(corners[0] @ corners[1]), 4)
+    (True, -0.3333)
     """
     x = checks.floating(x, "x")
     d = x.shape[-2] if x.ndim > 1 else 0

@@ -39,26 +39,69 @@ LARGEST_FACTOR = 64  # up to here a matrix product is faster than the butterflie
 CACHED_NUMBERS = 2**20  # points are taken in batches whose intermediate results stay in the cache
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=("signs", "norms"), meta_fields=("coupling",))
+@partial(jax.tree_util.register_dataclass, data_fields=("signs", "norms"), meta_fields=("d", "coupling"))
 @dataclass(frozen=True)
 class Frequencies:
     """A draw of m frequencies, kept as O(m) numbers in place of their matrix; from :func:`draw`.
 
-    The feature maps take it where they take a matrix of frequencies.
+    The feature maps take it where they take a matrix of frequencies (:class:`rfcore.couplings.frequencies.Projectable`).
 
     Parameters
     ----------
     signs : array, shape (n_blocks, 3, p), -1 or 1
     norms : array, shape (m,)
+    d : int
+        Dimension of the points, at most p.
     coupling : "orthogonal" or "simplex"
     """
 
     signs: jax.Array
     norms: jax.Array
+    d: int
     coupling: str
+    log_weights = None
 
-    def __len__(self):
+    @property
+    def m(self):
+        """Number of frequencies."""
         return len(self.norms)
+
+    def project(self, x, unit=1.0, copies=1):
+        """Scalar products of points with the frequencies, in O(p log p) operations a point and block.
+
+        ::
+
+            x W^T / unit,  W = D R~  or  D S R~,  D diagonal with the norms, S the simplex matrix (Eq. 9)
+
+        Parameters
+        ----------
+        x : array, shape (n, d)
+        unit : float
+            What one is divided by: 2 pi for turns.
+        copies : int
+            How often all columns stand side by side.
+
+        Returns
+        -------
+        array, shape (n, copies m), in the dtype of the points
+
+        Raises
+        ------
+        ValueError
+            If x is no finite (n, d) array.
+
+        Examples
+        --------
+        >>> import jax
+        >>> from rfcore import couplings
+        >>> key, x = jax.random.key(0), jax.numpy.ones((2, 4))
+        >>> projections = couplings.fast.draw(key, 8, 4, "simplex").project(x)
+        >>> bool(jax.numpy.allclose(projections, x @ couplings.simplex_fast(key, 8, 4).T, atol=1e-5))
+        True
+        """
+        x = checks.points(x, "x", n_columns=self.d)
+        padding = self.signs.shape[-1] - self.d
+        return jnp.tile(_project(jnp.pad(x / unit, ((0, 0), (0, padding))), self), copies)
 
 
 def draw(key, m, d, coupling):
@@ -79,54 +122,25 @@ def draw(key, m, d, coupling):
     ------
     ValueError
         If m < 0, d < 1, the coupling is unknown, or the key is no JAX key.
+
+    Notes
+    -----
+    Simplex Random Features, Section 4.2; Yu and others, Orthogonal Random Features, 2016.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import couplings
+    >>> frequencies = couplings.fast.draw(jax.random.key(0), 8, 4, "simplex")
+    >>> frequencies.m, frequencies.d
+    (8, 4)
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", COUPLINGS)
     p = padded(d)
     key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
-    return Frequencies(signs, _chi(key_norms, m, p), coupling)
-
-
-def project(x, frequencies):
-    """Scalar products of points with fast frequencies, in O(p log p) operations a point and block.
-
-    ::
-
-        x W^T,  W = D R~  or  D S R~,  D diagonal with the norms, S the simplex matrix (Eq. 9)
-
-    Parameters
-    ----------
-    x : array, shape (n, d)
-    frequencies : Frequencies
-        From :func:`draw` for the dimension of the points.
-
-    Returns
-    -------
-    array, shape (n, m), in the dtype of the points
-
-    Raises
-    ------
-    ValueError
-        If x is no finite (n, d) array, the frequencies are not from :func:`draw`, or the dimensions differ.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import couplings
-    >>> key, x = jax.random.key(0), jax.numpy.ones((2, 4))
-    >>> projections = couplings.fast.project(x, couplings.fast.draw(key, 8, 4, "simplex"))
-    >>> bool(jax.numpy.allclose(projections, x @ couplings.simplex_fast(key, 8, 4).T, atol=1e-5))
-    True
-    """
-    x = checks.points(x, "x")
-    if not isinstance(frequencies, Frequencies):
-        got = f"frequencies is of type {type(frequencies).__name__}"
-        raise ValueError(f"{got}; give what fast.draw returns (a matrix multiplies as x @ omega.T)")
-    d, p = x.shape[1], frequencies.signs.shape[-1]
-    if padded(d) != p:
-        raise ValueError(f"x has shape {x.shape}; these frequencies are for points of {p // 2 + 1} to {p} coordinates")
-    return _project(jnp.pad(x, ((0, 0), (0, p - d))), frequencies)
+    return Frequencies(signs, _chi(key_norms, m, p), d, coupling)
 
 
 def orthogonal_fast(key, m, d):
@@ -153,8 +167,17 @@ def orthogonal_fast(key, m, d):
     Notes
     -----
     Simplex Random Features, Eqs. 89 and 90, with three factors.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> omega = couplings.orthogonal_fast(jax.random.key(0), 4, 4)
+    >>> gram = omega @ omega.T
+    >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
+    True
     """
-    return project(jnp.eye(checks.count(d, "d")), draw(key, m, d, "orthogonal")).T
+    return draw(key, m, d, "orthogonal").project(jnp.eye(checks.count(d, "d"))).T
 
 
 def simplex_fast(key, m, d):
@@ -181,8 +204,17 @@ def simplex_fast(key, m, d):
     Notes
     -----
     Simplex Random Features, Appendix B.2, with three factors.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> omega = couplings.simplex_fast(jax.random.key(0), 4, 4)
+    >>> units = omega / jnp.linalg.norm(omega, axis=1, keepdims=True)
+    >>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
+    True
     """
-    return project(jnp.eye(checks.count(d, "d")), draw(key, m, d, "simplex")).T
+    return draw(key, m, d, "simplex").project(jnp.eye(checks.count(d, "d"))).T
 
 
 def walsh_hadamard(x):
@@ -208,6 +240,17 @@ def walsh_hadamard(x):
     ------
     ValueError
         If p is no power of two, or x no finite real array.
+
+    Notes
+    -----
+    Fino and Algazi, Unified matrix treatment of the fast Walsh-Hadamard transform, 1976.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> couplings.fast.walsh_hadamard(jnp.array([1.0, 0.0, 0.0, 0.0])).tolist()
+    [0.5, 0.5, 0.5, 0.5]
     """
     x = checks.floating(x, "x")
     p = x.shape[-1] if x.ndim else 0
@@ -223,7 +266,18 @@ def walsh_hadamard(x):
 
 
 def padded(d):
-    """Least power of two that is at least d; ValueError if d < 1."""
+    """Least power of two that is at least d; ValueError if d < 1.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import couplings
+    >>> couplings.fast.padded(5)
+    8
+    """
     d = checks.count(d, "d")
     return 1 << (d - 1).bit_length()
 

@@ -1,9 +1,16 @@
-"""Joint laws of the lengths of frequencies, each chi_d (the length of a N(0, I_d) vector): ``(key, m, d) -> (m,)``."""
+"""Joint laws of the lengths of frequencies, each chi_d (the length of a N(0, I_d) vector): ``(key, m, d) -> (m,)``.
+
+A copula of uniforms (:mod:`rfcore.couplings.copulas`) makes one: ``coupled(law)``.
+"""
+
+from functools import partial
 
 import jax
 import jax.numpy as jnp
 
 from rfcore import checks
+from rfcore.couplings import copulas
+from rfcore.couplings.chi import chi_quantile
 
 
 def independent(key, m, d):
@@ -27,6 +34,10 @@ def independent(key, m, d):
     ValueError
         If m < 0 or d < 1, or the key is no JAX key.
 
+    Notes
+    -----
+    The chi law of the length of a normal vector, as in Simplex Random Features.
+
     Examples
     --------
     >>> import jax
@@ -37,3 +48,180 @@ def independent(key, m, d):
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     # m d normals rather than m gammas: JAX's gamma sampler takes seconds to compile for every new shape.
     return jnp.linalg.norm(jax.random.normal(checks.key(key), (m, d)), axis=1)
+
+
+def coupled(law):
+    """Norms whose levels have the given joint law within each block of d.
+
+    ::
+
+        w_i = F^-1(u_i),  F the chi_d distribution function, (u_1, ..., u_d) a draw of the law for each block
+
+    Parameters
+    ----------
+    law : copula or its name
+        As :func:`rfcore.couplings.copulas.named` takes it: a block has d draws of one coordinate.
+
+    Returns
+    -------
+    function (key, m, d) -> (m,)
+        Blocks are independent, and the last is cut.
+
+    Raises
+    ------
+    ValueError
+        If there is no such law; and, when the norms are drawn, if it draws another shape or values outside [0, 1).
+
+    Notes
+    -----
+    Ours; Variance-Reducing Couplings, Section 3, couples norms of orthogonal directions so.
+
+    Examples
+    --------
+    Simplex directions with pairwise norm-coupling, and with one norm in each of d strata:
+
+    >>> import jax
+    >>> from rfcore.couplings import compose, directions, norms
+    >>> coupling = compose(directions.simplex, norms.pnc)
+    >>> other = compose(directions.simplex, norms.coupled("stratified"))
+    >>> coupling(jax.random.key(0), 8, 4).shape, other(jax.random.key(0), 8, 4).shape
+    ((8, 4), (8, 4))
+    """
+    return partial(_coupled, copulas.named(law, "law"))
+
+
+def _coupled(law, key, m, d):
+    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+    levels = copulas.draw(law, copulas.uniforms(key), (-(-m // d), d, 1))
+    return chi_quantile(levels.reshape(-1)[:m], d)
+
+
+def pnc(key, m, d):
+    """Pairwise norm-coupling: norms 2i and 2i + 1 of a block are at levels u and 1 - u; an odd last one stands alone.
+
+    ::
+
+        F(w_1) + F(w_2) = 1,  F the chi_d distribution function
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+
+    Returns
+    -------
+    array, shape (m,), in the default float dtype
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1, or the key is no JAX key.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 7 and Definition 3.3. Of all couplings of two norms this has the least variance for
+    positive features of two orthogonal frequencies, and for Fourier features of close points (Theorem 3.2).
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.couplings import norms
+    >>> first, second = norms.pnc(jax.random.key(0), 2, 2)
+    >>> bool((first < 1.1774) == (second > 1.1774))  # one on either side of the median, sqrt(2 log 2)
+    True
+    """
+    return _coupled(copulas.reversal, key, m, d)
+
+
+def positive_monotone(key, m, d):
+    """One norm for all frequencies of a block.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+
+    Returns
+    -------
+    array, shape (m,), in the default float dtype
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1, or the key is no JAX key.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Section 3.1: the other extreme to :func:`pnc`.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.couplings import norms
+    >>> w = norms.positive_monotone(jax.random.key(0), 4, 4)
+    >>> bool((w == w[0]).all())
+    True
+    """
+    return _coupled(copulas.comonotone, key, m, d)
+
+
+def stratified(key, m, d):
+    """One norm in each of d strata of equal probability, in a random order within the block.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    m, d : int
+
+    Returns
+    -------
+    array, shape (m,), in the default float dtype
+
+    Raises
+    ------
+    ValueError
+        If m < 0 or d < 1, or the key is no JAX key.
+
+    Notes
+    -----
+    Ours; McKay, Beckman and Conover, 1979, for the strata.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.couplings import norms
+    >>> norms.stratified(jax.random.key(0), 6, 4).shape
+    (6,)
+    """
+    return _coupled(copulas.stratified, key, m, d)
+
+
+def gaussian(correlation):
+    """Norms at the levels of d correlated normals: a Gaussian copula within each block.
+
+    Parameters
+    ----------
+    correlation : array, shape (d, d)
+        Symmetric and positive semidefinite, with ones on its diagonal; see :func:`rfcore.couplings.copulas.gaussian`.
+
+    Returns
+    -------
+    function (key, m, d) -> (m,)
+
+    Raises
+    ------
+    ValueError
+        If the correlation is no such matrix; and, when the norms are drawn, if it has not d rows.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Section 3.2.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from rfcore.couplings import norms
+    >>> norms.gaussian(np.array([[1.0, -0.9], [-0.9, 1.0]]))(jax.random.key(0), 6, 2).shape
+    (6,)
+    """
+    return coupled(copulas.gaussian(correlation))

@@ -102,6 +102,18 @@ def named(coupling, n_coupled_hops=0):
     ------
     ValueError
         As :func:`draw`.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import walk_lengths
+    >>> law = walk_lengths.named("reversal")
+    >>> law(np.random.default_rng(0), 3, 4, 0.5).values.shape
+    (3, 4)
     """
     n_hops = checks.count(n_coupled_hops, "n_coupled_hops", least=0)
     if isinstance(coupling, str) and coupling == "antithetic":
@@ -190,11 +202,19 @@ def geometric_quantile(u, p_halt):
     ------
     ValueError
         If a level is outside [0, 1), or p_halt is outside (0, 1) or below 1.8e-8.
+
+    Notes
+    -----
+    Devroye, Non-Uniform Random Variate Generation, 1986, Section X.2.
+
+    Examples
+    --------
+    >>> from rfcore.couplings import walk_lengths
+    >>> walk_lengths.geometric_quantile([0.0, 0.49, 0.51, 0.76], 0.5).tolist()
+    [0, 0, 1, 2]
     """
-    u, p_halt = np.asarray(checks.numbers(u, "u"), dtype=float), halting(p_halt)
-    if not np.all((u >= 0) & (u < 1)):
-        raise ValueError(f"u has values in [{u.min()}, {u.max()}]; give levels of at least 0 and below 1")
-    return _quantile(u, p_halt)
+    u, p_halt = checks.levels(checks.numbers(u, "u"), "u"), halting(p_halt)
+    return _quantile(np.asarray(u, dtype=float), p_halt)
 
 
 def _quantile(u, p_halt):
@@ -203,7 +223,18 @@ def _quantile(u, p_halt):
 
 
 def halting(p_halt):
-    """``p_halt`` as a probability whose longest walks have a length that int32 holds."""
+    """``p_halt`` as a probability whose longest walks have a length that int32 holds.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore.couplings import walk_lengths
+    >>> walk_lengths.halting(0.1)
+    0.1
+    """
     p_halt = checks.probability(p_halt, "p_halt")
     if longest(p_halt) >= 2**31:
         raise ValueError(f"p_halt = {p_halt}; walks of {longest(p_halt):.1e} hops are too long: give at least 1.8e-8")
@@ -214,6 +245,16 @@ def longest(p_halt):
     """Greatest length that can be drawn: uniforms are multiples of 2^-53, so that 1 - u >= 2^-53.
 
     Nothing is truncated; the law of the lengths is geometric up to the resolution of float64 uniforms.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore.couplings import walk_lengths
+    >>> walk_lengths.longest(0.5)
+    54
     """
     return int(53 * np.log(2) / -np.log1p(-p_halt)) + 1
 
@@ -247,6 +288,12 @@ def batch_size(n_walkers, p_halt, delta):
     Notes
     -----
     Universal Graph Random Features, Eqs 17 and 18.
+
+    Examples
+    --------
+    >>> from rfcore.couplings import walk_lengths
+    >>> walk_lengths.batch_size(1, 0.5, 0.3)  # 3/4 of the walks are shorter than 2 hops
+    2
     """
     n_walkers = checks.count(n_walkers, "n_walkers")
     p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")

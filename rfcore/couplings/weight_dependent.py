@@ -45,6 +45,14 @@ def simplex_plus(key, m, d):
     -----
     Simplex Random Features, Eqs. 16 and 17. Rows are exactly Gaussian however far the sweeps have converged: given the
     norms, the Haar rotation alone makes each direction uniform.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> omega = couplings.simplex_plus(jax.random.key(0), 3, 3)
+    >>> bool(jnp.linalg.norm(omega.sum(axis=0)) < jnp.linalg.norm(omega, axis=1).min())
+    True
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     key_directions, key_norms = jax.random.split(checks.key(key))
@@ -84,6 +92,14 @@ def balance(lengths, sweeps=SWEEPS):
     -----
     Simplex Random Features, Eq. 17: Gauss-Seidel iteration. With the running sum of all vectors a sweep takes O(d^2)
     operations, not the O(d^3) of Section 4.2.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> rows = couplings.weight_dependent.balance(jnp.array([1.0, 2.0, 2.0]), sweeps=50)
+    >>> bool(jnp.allclose(rows.sum(axis=0), 0, atol=1e-3))  # a triangle closes
+    True
     """
     lengths, sweeps = checks.floating(lengths, "lengths").astype(float), checks.count(sweeps, "sweeps", least=0)
     if lengths.ndim == 0 or lengths.shape[-1] == 0:

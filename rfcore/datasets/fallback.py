@@ -21,6 +21,16 @@ def fallbacks() -> tuple[str, ...]:
     """Return the names of the sets for which this process uses a stand-in, in the order of their first use.
 
     A claim about a set named here has not been put to the test.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> isinstance(datasets.fallbacks(), tuple)
+    True
     """
     return tuple(_fallen)
 

@@ -36,8 +36,14 @@ def graph(name: str, *, fallback: bool = False) -> nx.Graph:
 
     Notes
     -----
-    Self-loops occur in citeseer (52), citeseer_raw (124), eu-core (623) and polblogs (3). They are dropped: the
+    The registry names the origin of each graph. Self-loops occur in citeseer (52), citeseer_raw (124), eu-core (623) and polblogs (3). They are dropped: the
     graphs of the papers have none. No file has an edge twice, and none names a direction.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> datasets.graph("karate", fallback=True).number_of_nodes()
+    34
     """
     entry = registry.find(name, "graphs")
     g, source = real_or_stand_in(

@@ -35,6 +35,16 @@ def images(name: str, *, fallback: bool = False) -> Images:
         If no set of images has that name.
     rfcore.datasets.Unavailable
         If a file cannot be had and `fallback` is false.
+
+    Notes
+    -----
+    LeCun, Bottou, Bengio and Haffner, 1998; Krizhevsky, 2009.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> datasets.images("mnist", fallback=True).images.shape[1:]
+    (1, 28, 28)
     """
     entry = registry.find(name, "images")
     read = _mnist if entry.name == "mnist" else _cifar10

@@ -37,6 +37,16 @@ def mesh(name: str, *, fallback: bool = False) -> trimesh.Trimesh:
         If no mesh has that name.
     rfcore.datasets.Unavailable
         If the file cannot be had and `fallback` is false.
+
+    Notes
+    -----
+    The registry names the origin of each mesh; the merge is trimesh's.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> datasets.mesh("cylinder", fallback=True).faces.shape[1]
+    3
     """
     entry = registry.find(name, "meshes")
     (file,) = entry.files

@@ -11,9 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from rfcore import checks
-
-FOLDER = Path(__file__).parents[2] / "data" / "registry"
+from rfcore import checks, repository
 
 
 class File(NamedTuple):
@@ -59,8 +57,20 @@ def entries(family: str | None = None) -> tuple[Entry, ...]:
     ------
     ValueError
         If there is no such family.
+    FileNotFoundError
+        If rfcore is installed without its repository (:mod:`rfcore.repository`).
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> [entry.name for entry in datasets.entries("traffic")]
+    ['traffic']
     """
-    found = _read(FOLDER)
+    found = _read(repository.folder("data/registry"))
     if family is None:
         return found
     checks.choice(family, "family", sorted({entry.family for entry in found}))
@@ -74,6 +84,16 @@ def find(name: str, family: str | None = None) -> Entry:
     ------
     ValueError
         If none of them has this name (the message names close matches), or there is no such family.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> datasets.find("karate").family
+    'graphs'
     """
     known = entries(family)
     for entry in known:
@@ -88,15 +108,9 @@ def find(name: str, family: str | None = None) -> Entry:
 
 @cache
 def _read(folder: Path) -> tuple[Entry, ...]:
-    tables = sorted(folder.glob("*.toml"))
-    if not tables:
-        raise FileNotFoundError(
-            f"no data registry at {folder}. It belongs to the checkout: install rfcore from there with "
-            "`pip install -e .`"
-        )
     return tuple(
         _entry(name, path.stem, values)
-        for path in tables
+        for path in sorted(folder.glob("*.toml"))
         for name, values in tomllib.loads(path.read_text(encoding="utf-8")).items()
     )
 

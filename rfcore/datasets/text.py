@@ -31,6 +31,16 @@ def sentences(part: str = "train", *, fallback: bool = False) -> Sentences:
         If there is no such part.
     rfcore.datasets.Unavailable
         If the file cannot be had and `fallback` is false.
+
+    Notes
+    -----
+    Socher and others, 2013.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> sorted(set(datasets.sentences("test", fallback=True).labels.tolist()))
+    [0, 1]
     """
     entry = registry.find("sst2")
     files = {file.path.rpartition("/")[2].removesuffix(".tsv"): file for file in entry.files}

@@ -33,6 +33,10 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     ValueError
         If a number is not finite, the shapes differ, or the error relative to zero is asked for.
 
+    Notes
+    -----
+    Ours.
+
     Examples
     --------
     >>> identity(0.1 + 0.2, 0.3, tolerance=4e-16).verdict.value
@@ -95,6 +99,10 @@ def value(ours, se, paper, *, paper_se, rounding=0.0, in_direction=None, resolut
     ------
     ValueError
         If a number is not finite or an error is negative.
+
+    Notes
+    -----
+    Ours; a z test.
 
     Examples
     --------
@@ -175,6 +183,10 @@ def agree(
     ------
     ValueError
         If shapes differ, a number is not finite, or an error is negative.
+
+    Notes
+    -----
+    Ours; the levels of the comparisons are Bonferroni's, 1936.
 
     Examples
     --------

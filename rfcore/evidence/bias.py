@@ -36,8 +36,16 @@ def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
 
     Notes
     -----
-    An entry that never varies must equal the truth to rounding; one that is always zero though the truth is
+    Ours. An entry that never varies must equal the truth to rounding; one that is always zero though the truth is
     not was never sampled, and is "inconclusive".
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import evidence
+    >>> estimates = np.random.default_rng(0).normal(1.0, 0.1, size=200)
+    >>> [evidence.unbiased(estimates, truth, smallest_bias=0.1).verdict.value for truth in (1.0, 1.2)]
+    ['reproduced', 'not reproduced']
     """
     dtype = np.dtype(getattr(estimates, "dtype", float))
     eps = np.finfo(dtype if dtype.kind == "f" else float).eps

@@ -11,10 +11,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from rfcore import checks
+from rfcore import checks, repository
 from rfcore.evidence.verdicts import Decision, Verdict
+from rfcore.repository import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = ROOT / "data" / "claims"
 PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
 PROFILES = ("quick", "paper")
@@ -110,7 +110,21 @@ def entries(folder=CLAIMS):
     ------
     ValueError
         If there is no such folder, or a file is malformed; the message names the file and the entry.
+    FileNotFoundError
+        If rfcore is installed without its repository (:mod:`rfcore.repository`).
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> evidence.entries()[0].paper
+    'simplex'
     """
+    if folder == CLAIMS:
+        repository.folder("data/claims")
     if not (isinstance(folder, str | Path) and Path(folder).is_dir()):
         raise ValueError(f"folder = {folder!r} is none; give a folder of claims, such as data/claims")
     found = []
@@ -154,6 +168,8 @@ def _entry(raw):
         if claim.expected not in EXPECTED or bool(claim.expected) != bool(claim.why):
             wanted = "expected may only be 'not reproduced' or 'paper erratum', and needs a why"
             raise ValueError(f"claim {claim.id}: {wanted}")
+        if claim.extra and claim.unprinted:
+            raise ValueError(f"claim {claim.id}: a finding of ours hangs on nothing that a paper leaves out")
         if claim.expected and claim.unprinted:
             raise ValueError(f"claim {claim.id}: what hangs on an unprinted setting is never a failure of the paper")
     return entry
@@ -166,15 +182,36 @@ def printed(table):
     ------
     ValueError
         If there is no such table.
+
+    Notes
+    -----
+    Ours; the numbers are the papers', as they were printed.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> sorted(evidence.printed("simplex_table2")[0])
+    ['accuracy', 'dataset', 'mean_v', 'mechanism', 'std_error']
     """
-    folder = ROOT / "data" / "paper"
+    folder = repository.folder("data/paper")
     checks.choice(table, "table", sorted(path.stem for path in folder.glob("*.csv")))
     with (folder / f"{table}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
 
 
 def claims_of(notebook, folder=CLAIMS):
-    """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it."""
+    """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> sorted({claim.split("/")[0] for claim in evidence.claims_of("simplex/02_gram_matrices")})
+    ['simplex']
+    """
     checks.text(notebook, "notebook", "simplex/02_gram_matrices")
     return {c.id: c for entry in entries(folder) if entry.notebook == notebook for c in entry.claims}
 
@@ -182,11 +219,22 @@ def claims_of(notebook, folder=CLAIMS):
 def results_folder(profile):
     """Folder of the decisions at `profile`: ``data/results/<profile>``, or below ``RFCORE_RESULTS``."""
     checks.choice(profile, "profile", PROFILES)
-    return Path(os.environ.get("RFCORE_RESULTS") or ROOT / "data" / "results") / profile
+    return Path(os.environ.get("RFCORE_RESULTS") or repository.folder("data") / "results") / profile
 
 
 def decisions(profile="paper"):
-    """Every decision in the ledgers of `profile`, by claim id."""
+    """Every decision in the ledgers of `profile`, by claim id.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> all("/" in claim for claim in evidence.decisions("paper"))
+    True
+    """
     found = {}
     for path in sorted(results_folder(profile).glob("*/*.json")):
         for name, fields in json.loads(path.read_text())["claims"].items():
@@ -198,6 +246,16 @@ def entry_verdict(entry, ledger):
     """The verdict on its weakest claim; "not yet" until a notebook has decided all of them.
 
     From best to worst: the order of :class:`Verdict`. One inconclusive claim keeps an entry from green.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> evidence.entry_verdict(evidence.entries()[-1], {}).value
+    'not yet'
     """
     checks.instance(entry, Entry, "entry", "one of evidence.entries()")
     checks.instance(ledger, dict, "ledger", "decisions by claim id, such as evidence.decisions()")
@@ -209,7 +267,18 @@ def entry_verdict(entry, ledger):
 
 
 def scorecard(profile="paper"):
-    """One :class:`Row` for every entry of every paper."""
+    """One :class:`Row` for every entry of every paper.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> len(evidence.scorecard()) == len(evidence.entries())
+    True
+    """
     ledger = decisions(profile)
     return tuple(
         Row(e, entry_verdict(e, ledger), tuple((c, ledger.get(c.id)) for c in e.claims), e.notebook, e.anchor)
@@ -221,6 +290,16 @@ def headline(profile="paper"):
     """How many figures, tables and theorems of each paper have which verdict: ``{paper: Counter}``.
 
     Our own extra findings are not counted.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> sorted(evidence.headline())
+    ['couplings', 'equivalence', 'favor', 'simplex', 'ugrf']
     """
     counts = {paper: Counter() for paper in PAPERS}
     for row in scorecard(profile):

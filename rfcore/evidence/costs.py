@@ -30,6 +30,10 @@ def cost(work, *arguments, **options):
     ValueError
         If there is nothing to call.
 
+    Notes
+    -----
+    Ours.
+
     Examples
     --------
     >>> from rfcore import evidence

@@ -32,6 +32,18 @@ class Ledger:
     ------
     ValueError
         If no claim names this notebook.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> ledger = evidence.Ledger("simplex/02_gram_matrices", "quick")
+    >>> claim = next(claim for claim in ledger.claims.values() if claim.kind == "bound")
+    >>> ledger.decide(claim.id, evidence.not_run("It is an example.")).word
+    'not run'
     """
 
     def __init__(self, notebook, profile):
@@ -110,8 +122,10 @@ class Ledger:
         part = path.with_suffix(f".{os.getpid()}.part")  # a reader never sees half a ledger
         part.write_text(json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n")
         part.replace(path)
-        from IPython.display import Markdown, display
-
+        try:
+            from IPython.display import Markdown, display
+        except ModuleNotFoundError:  # a plain script
+            Markdown, display = str, print
         found = [self.decided[name] for name in self.claims]
         lines = ["| claim | what was found | verdict |", "|---|---|---|"]
         lines += [f"| {plain(d.claim.statement)} | {plain(d.finding)} | **{d.word}** |" for d in found]

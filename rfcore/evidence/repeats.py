@@ -32,6 +32,17 @@ def in_batches(function, keys, size, description):
     ------
     ValueError
         If ``function`` is none, ``keys`` are none, or ``size`` is below 1.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import evidence
+    >>> evidence.in_batches(jax.random.normal, jax.random.split(jax.random.key(0), 5), 2, "draws").shape
+    (5,)
     """
     checks.function(function, "function", "lambda key: jax.random.normal(key)")
     checks.keys(keys)

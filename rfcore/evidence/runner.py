@@ -7,26 +7,27 @@ its code, or code of the library that it imports, changed since. The longest sta
 
 import argparse
 import ast
-import contextlib
 import json
 import multiprocessing
-import os
 import re
-import resource
 import sys
-import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import NamedTuple
 
-import jupytext
-import nbformat
-import papermill
-from nbclient.exceptions import CellTimeoutError, DeadKernelError
-from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
-from traitlets.config import Config
+
+try:
+    import jupytext
+    import nbformat
+    import papermill
+    from nbclient.exceptions import CellTimeoutError, DeadKernelError
+    from papermill.exceptions import PapermillExecutionError
+
+    from rfcore.evidence import kernel
+except ModuleNotFoundError as error:
+    raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
 from rfcore.evidence.claims import ROOT, claims_of, results_folder
 from rfcore.evidence.ledger import code_sha256, environment
@@ -98,10 +99,9 @@ def run(source, profile, force=False, timeout=None):
             return None
     executed.parent.mkdir(parents=True, exist_ok=True)
     began, started, failure = time.monotonic(), environment(), None
-    before = _processor_seconds_of_children()
+    before = kernel.processor_seconds_of_children()
     try:
-        # The kernel talks over sockets in a private folder: no open port. /tmp, since their paths are cut at 100 letters.
-        with _variables(_kernel_variables(project, profile, stamp)), tempfile.TemporaryDirectory(dir="/tmp") as sockets:
+        with kernel.configured(profile, stamp["source_sha256"]) as config:
             result = papermill.execute_notebook(
                 notebook,
                 executed,
@@ -113,7 +113,7 @@ def run(source, profile, force=False, timeout=None):
                 record_timing=False,
                 start_timeout=120,
                 execution_timeout=timeout or CELL_SECONDS[profile],
-                config=Config(ConnectionFileMixin={"transport": "ipc", "ip": f"{sockets}/kernel"}),
+                config=config,
             )
     except PapermillExecutionError as error:
         failure = _report(name, notebook, error)
@@ -126,7 +126,7 @@ def run(source, profile, force=False, timeout=None):
     strip(result)
     if profile == "paper" and (paths := machine_paths(result)):
         raise RunError(f"{name}: outputs show paths of this machine: {paths[:5]}")
-    spent = Spent(time.monotonic() - began, _processor_seconds_of_children() - before)
+    spent = Spent(time.monotonic() - began, kernel.processor_seconds_of_children() - before)
     times = {"seconds": round(spent.wall, 1), "processor_seconds": round(spent.processor, 1)}
     result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | times
     nbformat.write(result, final)
@@ -141,42 +141,6 @@ def longest_first(sources, profile):
         return last.get("seconds", float("inf"))
 
     return sorted(sources, key=seconds, reverse=True)
-
-
-def _kernel_variables(project, profile, stamp):
-    """Variables of the environment that a notebook's kernel runs under."""
-    # Concurrent scheduling can deadlock XLA's CPU thread pool on LAPACK calls (seen on two cores). Given flags prevail.
-    flags = "--xla_cpu_enable_concurrency_optimized_scheduler=false " + os.environ.get("XLA_FLAGS", "")
-    variables = {
-        "XLA_FLAGS": flags,
-        # Two notebooks share two cores: BLAS threads that wait for a turn spin, at seven times the processor time.
-        "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
-        "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line
-        "RFCORE_SOURCE_SHA256": stamp["source_sha256"],
-    }
-    if profile == "quick":  # notebooks share what XLA compiled; at paper, where timings decide, each compiles its own
-        variables |= {
-            "JAX_COMPILATION_CACHE_DIR": str(ROOT / "_build" / "compiled"),
-            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
-            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
-        }
-    return variables
-
-
-@contextlib.contextmanager
-def _variables(variables):
-    before = dict(os.environ)
-    os.environ.update(variables)
-    try:
-        yield
-    finally:
-        os.environ.clear()
-        os.environ.update(before)
-
-
-def _processor_seconds_of_children():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
 
 
 def parameters(notebook, name):

@@ -71,6 +71,10 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
     ValueError
         If a number is not finite, the shapes differ, or there are fewer than two repeats.
 
+    Notes
+    -----
+    Ours; Student, 1908, corrected for skewness as by Hall, 1992, or the sign test.
+
     Examples
     --------
     >>> order([1.0, 2.0], [2.0, 3.0], exact=True).finding
@@ -122,6 +126,10 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, un
     ------
     ValueError
         If a number is not finite, shapes do not fit, or one number comes with neither `se` nor ``exact=True``.
+
+    Notes
+    -----
+    Ours; Student, 1908, corrected for skewness as by Hall, 1992.
 
     Examples
     --------
@@ -181,6 +189,19 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999):
     ------
     ValueError
         If a number is not positive, or shapes do not fit.
+
+    Notes
+    -----
+    Ours; the two one-sided tests are those of Schuirmann, 1987.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import evidence
+    >>> x, rng = np.array([1.0, 10.0, 100.0]), np.random.default_rng(0)
+    >>> errors = x**-0.5 * np.exp(0.01 * rng.standard_normal((40, 3)))
+    >>> evidence.slope(x, errors, -0.5, 0.1).verdict.value
+    'reproduced'
     """
     x, y = np.asarray(checks.vector(x, "x")), finite(y_repeats, "y_repeats")
     expected, resolution = checks.real(expected, "expected"), positive(resolution, "resolution")

@@ -21,6 +21,10 @@ class Clock:
         Share, between 0 and 1, of the machine's processor time that processes other than this one (and the
         children it waited for) used during the block; None where the system does not tell (not Linux).
 
+    Notes
+    -----
+    Ours, from Linux's ``/proc/stat``.
+
     Examples
     --------
     >>> with Clock() as clock:
@@ -61,6 +65,17 @@ def timed(decision, profile, clock):
     ------
     ValueError
         If an argument is of another kind, or no profile has that name.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> decision = evidence.bound(0.5, 1.0, exact=True)
+    >>> evidence.timed(decision, "quick", evidence.Clock()).verdict.value
+    'not run'
     """
     checks.instance(decision, Decision, "decision", "what evidence.order or evidence.bound returned")
     checks.choice(profile, "profile", PROFILES)

@@ -10,7 +10,18 @@ from rfcore import checks
 
 
 class Verdict(StrEnum):
-    """The state of a claim or an entry, from best to worst; the last two are states of entries only."""
+    """The state of a claim or an entry, from best to worst; the last two are states of entries only.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> evidence.Verdict("paper erratum").counted(2), evidence.Verdict("reproduced").word(extra=True)
+    ('2 paper errata', 'shown')
+    """
 
     REPRODUCED = "reproduced"
     ERRATUM = "paper erratum"
@@ -86,6 +97,16 @@ class Decision:
     ------
     ValueError
         If a number is not finite, or the verdict is a state of entries only.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> evidence.Decision("reproduced", "value", ours=0.61234, se=0.03, paper=0.6).finding
+    '0.612 ± 0.030; printed 0.6'
     """
 
     verdict: Verdict
@@ -176,6 +197,17 @@ def erratum(decision, why):
     ------
     ValueError
         If it came out otherwise (an erratum needs the failure as its evidence), or `why` says nothing.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> failed = evidence.bound(2.0, 1.0, exact=True)
+    >>> evidence.erratum(failed, "Two signs of Eq. 11 are exchanged.").verdict.value
+    'paper erratum'
     """
     _decided(decision)
     checks.text(why, "why", "Two signs of Eq. 11 are exchanged.")
@@ -185,7 +217,18 @@ def erratum(decision, why):
 
 
 def scaled(decision, why):
-    """A stated smaller experiment (`why`) stands in for one out of reach; what it fails to show stays as it is."""
+    """A stated smaller experiment (`why`) stands in for one out of reach; what it fails to show stays as it is.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> evidence.scaled(evidence.bound(0.5, 1.0, exact=True), "Fashion-MNIST for ImageNet.").verdict.value
+    'scaled'
+    """
     _decided(decision)
     checks.text(why, "why", "Fashion-MNIST for ImageNet.")
     verdict = Verdict.SCALED if decision.verdict.green else decision.verdict
@@ -193,7 +236,18 @@ def scaled(decision, why):
 
 
 def not_run(why):
-    """The claim was not tested, for the reason `why`."""
+    """The claim was not tested, for the reason `why`.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import evidence
+    >>> evidence.not_run("The data could not be had.").verdict.value
+    'not run'
+    """
     checks.text(why, "why", "The data could not be had.")
     return Decision(Verdict.NOT_RUN, "not run", detail=why)
 

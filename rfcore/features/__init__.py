@@ -2,8 +2,11 @@
 
 from rfcore.features import modulation, neural, reduction, reference
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
+from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, log_positive, positive
 from rfcore.features.graph import WalkFeatures, walk_features, weigh
+from rfcore.features.graph_estimates import walk_gram, walk_product
+from rfcore.features.logs import log_gram, stabilised
 
 __all__ = [
     "DepositFeatures",
@@ -11,12 +14,19 @@ __all__ = [
     "WalkFeatures",
     "by_step",
     "fourier",
+    "gram",
+    "log_gram",
     "log_positive",
+    "mean_and_se",
     "modulation",
     "neural",
     "positive",
+    "product",
     "reduction",
     "reference",
+    "stabilised",
     "walk_features",
+    "walk_gram",
+    "walk_product",
     "weigh",
 ]

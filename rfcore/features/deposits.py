@@ -117,6 +117,10 @@ def by_step(deposits):
     ValueError
         If deposits are none.
 
+    Notes
+    -----
+    Ours; Universal Graph Random Features, Section 2.1, learns f on walks that stay.
+
     Examples
     --------
     >>> import jax, networkx, numpy as np

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from rfcore import checks
-from rfcore.couplings import fast
+from rfcore.couplings import frequencies
+from rfcore.features.cosine import cosine_of_turns
 
 KERNELS = ("gaussian", "softmax")
 
@@ -20,15 +21,16 @@ def fourier(x, omega, kernel="gaussian"):
 
         phi(x) = m^(-1/2) [sin(omega_1 . x), ..., sin(omega_m . x), cos(omega_1 . x), ..., cos(omega_m . x)]
 
-    for the Gaussian kernel; times exp(|x|^2 / 2) for the softmax kernel. E[phi(x) . phi(y)] = k(x, y).
+    for the Gaussian kernel; times exp(|x|^2 / 2) for the softmax kernel. E[phi(x) . phi(y)] = k(x, y). Both features of
+    frequency i are multiplied by exp(w_i / 2) where it has a log weight w_i.
 
     Parameters
     ----------
     x : array, shape (n, d)
         Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.fast.Frequencies`
+    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
         Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`; or fast ones, whose matrix is
-        never formed.
+        never formed; or frequencies of another law with their log weights.
     kernel : "gaussian" or "softmax"
 
     Returns
@@ -51,6 +53,11 @@ def fourier(x, omega, kernel="gaussian"):
 
     Notes
     -----
+    Those of the softmax kernel overflow where |x|^2 > 177 in float32, 1419 in float64. They have signs, so there is no
+    logarithm to take, but all that overflows is a factor of a row: softmax features are Gaussian ones times exp(|x|^2 / 2).
+    Where a quotient divides it out (see :func:`stabilised`), take ``kernel="gaussian"`` for the queries, and for the keys
+    Gaussian features times exp((|k|^2 - c) / 2), with one c, the greatest |k|^2, for all of them.
+
     Rahimi and Recht (2007); Simplex Random Features, Eq. 3.
     """
     return _fourier(*_check(x, omega, kernel), kernel)
@@ -64,7 +71,7 @@ def positive(x, omega, kernel="gaussian"):
         phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2)        gaussian
         phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2 / 2)    softmax
 
-    E[phi(x) . phi(y)] = k(x, y), and no feature is ever negative. They are not even in the frequency, so that
+    times exp(w_i / 2) where frequency i has a log weight w_i: one exp of :func:`log_positive`. E[phi(x) . phi(y)] = k(x, y), and no feature is ever negative. They are not even in the frequency, so that
     the law of omega must be symmetric to the last bit: see :func:`rfcore.couplings.directions.haar`. Far from the origin
     all features of a point underflow to 0 (in float32 where |x|^2 is a few hundred): :func:`log_positive` does not.
 
@@ -72,9 +79,9 @@ def positive(x, omega, kernel="gaussian"):
     ----------
     x : array, shape (n, d)
         Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.fast.Frequencies`
+    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
         Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`; or fast ones, whose matrix is
-        never formed.
+        never formed; or frequencies of another law with their log weights.
     kernel : "gaussian" or "softmax"
 
     Returns
@@ -110,25 +117,15 @@ def log_positive(x, omega, kernel="gaussian"):
         log phi(x)_i = omega_i . x - |x|^2 - log(m) / 2        gaussian
         log phi(x)_i = omega_i . x - |x|^2 / 2 - log(m) / 2    softmax
 
-    A shift keeps them in range before they are exponentiated. In attention, and in a vote over labels, the features of
-    queries q and of keys k with values v (keys: training points, values: one-hot labels) meet in
-
-    ::
-
-        out(q) = sum_k [phi(q) . phi(k)] v_k / sum_k [phi(q) . phi(k)]
-
-    which is homogeneous of degree 0 in phi(q): a factor e^(-a(q)) **of its own for every query** stands in each term above
-    and below, and cancels. It is homogeneous of degree 0 in all the phi(k) together: **one** factor e^(-b) **for all the
-    keys** cancels as well. A factor of its own for every key does not cancel; it weighs the keys anew. So take
-    a(q) = max_i log phi(q)_i, the maximum of a row, and b = max_{k,i} log phi(k)_i, the maximum of the matrix: no exponent
-    is then above 0, every query keeps a feature equal to 1, and one key does. (Causal attention must not take b over keys
-    of the future.)
+    plus w_i / 2 where frequency i has a log weight w_i.
+    :func:`stabilised` keeps them in range when they are exponentiated, where attention or a vote divides a factor out;
+    :func:`log_gram` sums their products in logs.
 
     Parameters
     ----------
     x : array, shape (n, d)
         Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.fast.Frequencies`
+    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
         As for :func:`positive`.
     kernel : "gaussian" or "softmax"
 
@@ -143,18 +140,12 @@ def log_positive(x, omega, kernel="gaussian"):
 
     Examples
     --------
-    Attention of points that are too far out for :func:`positive`:
-
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features
-    >>> q, k, v = 30 * jnp.eye(3), jnp.eye(3), jnp.arange(6.0).reshape(3, 2)
     >>> omega = couplings.simplex(jax.random.key(0), 8, 3)
-    >>> bool(jnp.any(features.positive(q, omega, kernel="softmax") > 0))
-    False
-    >>> log_q, log_k = (features.log_positive(x, omega, kernel="softmax") for x in (q, k))
-    >>> phi_q, phi_k = jnp.exp(log_q - log_q.max(axis=1, keepdims=True)), jnp.exp(log_k - log_k.max())
-    >>> (phi_q @ (phi_k.T @ v) / (phi_q @ phi_k.sum(axis=0))[:, None]).shape
-    (3, 2)
+    >>> log_phi = features.log_positive(30 * jnp.eye(3), omega, kernel="softmax")
+    >>> bool(jnp.any(jnp.exp(log_phi) > 0)), bool(jnp.all(jnp.isfinite(log_phi)))
+    (False, True)
 
     Notes
     -----
@@ -163,65 +154,28 @@ def log_positive(x, omega, kernel="gaussian"):
     return _log_positive(*_check(x, omega, kernel), kernel)
 
 
-@jax.custom_jvp
-def cosine_of_turns(u):
-    """cos(2 pi u) to two units in the last place of 1, many times faster than XLA's cosine on a CPU.
-
-    ::
-
-        r = u - round(u) in [-1/2, 1/2],  s = 1/4 - |r| in [-1/4, 1/4]:   cos(2 pi u) = cos(2 pi r) = sin(2 pi s)
-
-    A whole turn is subtracted without rounding error, which is what makes general cosines slow; the sine is its Taylor
-    polynomial, whose remainder on the quarter turn is below 1e-18. The derivative is -2 pi sin(2 pi u), a quarter
-    turn away.
-
-    Parameters
-    ----------
-    u : floating-point array
-        Angles in turns.
-
-    Returns
-    -------
-    array of the same shape and dtype
-    """
-    s = 0.25 - jnp.abs(u - jnp.round(u))
-    square, polynomial = s * s, jnp.zeros_like(u)
-    for coefficient in reversed(_SINE_OF_TURNS):
-        polynomial = polynomial * square + coefficient
-    return polynomial * s
-
-
-_SINE_OF_TURNS = [(-1) ** k * math.tau ** (2 * k + 1) / math.factorial(2 * k + 1) for k in range(12)]
-
-
-@cosine_of_turns.defjvp
-def _cosine_of_turns_jvp(primals, tangents):
-    (u,), (du,) = primals, tangents
-    return cosine_of_turns(u), -math.tau * cosine_of_turns(u - 0.25) * du
-
-
 @partial(jax.jit, static_argnames="kernel")
 def _fourier(x, omega, kernel):
-    # A sine is a cosine a quarter turn late. With the frequencies stacked twice, all features are cosines of one matrix
-    # product, computed in its place: the second half of the product costs less than memory for another array.
-    m = len(omega)
-    if isinstance(omega, fast.Frequencies):
-        turns = jnp.tile(fast.project(x / math.tau, omega), 2)
-    else:
-        turns = x @ (jnp.concatenate([omega, omega]).T / math.tau)
-    phi = cosine_of_turns(turns - np.repeat([0.25, 0.0], m).astype(x.dtype)) / math.sqrt(m)
+    # A sine is a cosine a quarter turn late: all features are cosines of one matrix of angles.
+    turns = omega.project(x, unit=math.tau, copies=2)
+    phi = cosine_of_turns(turns - np.repeat([0.25, 0.0], omega.m).astype(x.dtype)) / math.sqrt(omega.m)
+    exponents = []
     if kernel == "softmax":
-        phi = phi * jnp.exp(jnp.sum(x**2, axis=1, keepdims=True) / 2)
-    return phi
+        exponents.append(jnp.sum(x**2, axis=1, keepdims=True) / 2)
+    if omega.log_weights is not None:
+        exponents.append(jnp.tile(omega.log_weights.astype(phi.dtype) / 2, 2))
+    return phi * jnp.exp(sum(exponents)) if exponents else phi
 
 
 @partial(jax.jit, static_argnames="kernel")
 def _log_positive(x, omega, kernel):
     half_squares = jnp.sum(x**2, axis=1, keepdims=True) / 2
     shift = half_squares if kernel == "softmax" else 2 * half_squares
-    projections = fast.project(x, omega) if isinstance(omega, fast.Frequencies) else x @ omega.T
     # The factor m^(-1/2) joins the exponent: one pass over the (n, m) array in place of two.
-    return projections - (shift + math.log(len(omega)) / 2)
+    log_phi = omega.project(x) - (shift + math.log(omega.m) / 2)
+    if omega.log_weights is not None:
+        log_phi = log_phi + omega.log_weights.astype(log_phi.dtype) / 2
+    return log_phi
 
 
 @partial(jax.jit, static_argnames="kernel")
@@ -232,8 +186,7 @@ def _positive(x, omega, kernel):
 def _check(x, omega, kernel):
     checks.choice(kernel, "kernel", KERNELS)
     x = checks.points(x, "x")
-    if not isinstance(omega, fast.Frequencies):
-        omega = checks.points(omega, "omega", n_columns=x.shape[1])
-    if len(omega) == 0:
+    omega = frequencies.of(omega, x.shape[1])
+    if omega.m == 0:
         raise ValueError("omega holds 0 frequencies; give at least one")
     return x, omega

@@ -169,6 +169,20 @@ def weigh(deposits, f):
     ------
     ValueError
         If deposits are none, or f is not finite, or for normalised weights only and the walks' were not.
+
+    Notes
+    -----
+    Universal Graph Random Features, Algorithm 1.
+
+    Examples
+    --------
+    >>> import jax, networkx
+    >>> from rfcore import features, graphs, walks
+    >>> from rfcore.couplings import walk_lengths
+    >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
+    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 3, 16, 0.5))
+    >>> features.weigh(deposits, features.modulation.diffusion(1.0)).shape
+    (3, 3)
     """
     longest = int(walks.checked(deposits).step.max(initial=0))
     table = modulation_table(f, longest, deposits.is_normalised) / deposits.n_walks

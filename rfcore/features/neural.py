@@ -57,6 +57,19 @@ def random(key, hidden=1):
     ------
     ValueError
         If hidden < 1, or the key is no JAX key.
+
+    Notes
+    -----
+    Ours, after the usual start of linear layers: uniform within 1 / sqrt(number of inputs). The function is Universal
+    Graph Random Features, Eq. 16.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from rfcore.features import neural
+    >>> f = neural.random(jax.random.key(0))
+    >>> bool(np.all(f(np.arange(3)) > 0))
+    True
     """
     hidden = checks.count(hidden, "hidden")
     keys = jax.random.split(checks.key(key), 4)
@@ -87,6 +100,17 @@ def flat(value=1.0, hidden=1):
     ------
     ValueError
         If value <= 0 or hidden < 1.
+
+    Notes
+    -----
+    Ours; the function is Universal Graph Random Features, Eq. 16.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import neural
+    >>> np.round(neural.flat(0.5)(np.arange(3)), 4).tolist()
+    [0.5, 0.5, 0.5]
     """
     value, hidden = checks.real(value, "value", above=0), checks.count(hidden, "hidden")
     inverse_softplus = value + jnp.log(-jnp.expm1(-value))

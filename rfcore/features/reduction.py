@@ -47,6 +47,14 @@ def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
     Notes
     -----
     Dasgupta, Kumar and Sarlos, 2010 (sparse); Universal Graph Random Features, Section 2.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from rfcore.features import reduction
+    >>> reduced = reduction.johnson_lindenstrauss(jax.random.key(0), np.eye(4), 1000)
+    >>> bool(np.allclose(reduced @ reduced.T, np.eye(4), atol=0.2))
+    True
     """
     n_features, nonzeros = checks.count(n_features, "n_features"), checks.count(nonzeros, "nonzeros")
     checks.choice(kind, "kind", ("gaussian", "sparse"))
@@ -84,7 +92,7 @@ def johnson_lindenstrauss_mse(phi, psi, n_features):
     Notes
     -----
     Given the rows x and y, x R R^T y^T is the mean of n_features products of two normal numbers of variances |x|^2 and
-    |y|^2 and covariance x . y; the variance of one is |x|^2 |y|^2 + (x . y)^2 (Isserlis).
+    |y|^2 and covariance x . y; the variance of one is |x|^2 |y|^2 + (x . y)^2 (Isserlis, 1918).
 
     Examples
     --------
@@ -130,6 +138,13 @@ def anchor_points(key, phi, n_anchors):
     Notes
     -----
     Choromanski, 2023; Universal Graph Random Features, Section 2. Columns are in increasing order of the nodes.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from rfcore.features import reduction
+    >>> reduction.anchor_points(jax.random.key(0), np.eye(4), 4).tolist() == np.eye(4).tolist()
+    True
     """
     phi, n_anchors = _matrix(phi), checks.count(n_anchors, "n_anchors")
     n_nodes = phi.shape[1]

@@ -22,7 +22,20 @@ class Lists(NamedTuple):
 
 
 def as_lists(g):
-    """First edges, neighbours and weights of a graph as :class:`Lists`."""
+    """First edges, neighbours and weights of a graph as :class:`Lists`.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs
+    >>> from rfcore.features import reference
+    >>> reference.as_lists(graphs.Graph.from_networkx(networkx.path_graph(3))).neighbours
+    [1, 0, 2, 1]
+    """
     checks.graph(g)
     return Lists(g.indptr.tolist(), g.indices.tolist(), g.weights.tolist(), g.is_normalised)
 
@@ -50,6 +63,20 @@ def walk_features(rng, lists, f, n_walks, p_halt, nodes):
     ------
     ValueError
         If n_walks < 1, p_halt is outside (0, 1), or f is not finite or not for the weights of this graph.
+
+    Notes
+    -----
+    Universal Graph Random Features, Algorithm 1.
+
+    Examples
+    --------
+    >>> import networkx, random
+    >>> from rfcore import graphs
+    >>> from rfcore.features import modulation, reference
+    >>> lists = reference.as_lists(graphs.Graph.from_networkx(networkx.path_graph(3)))
+    >>> (feature,) = reference.walk_features(random.Random(0), lists, modulation.exponential(1.0), 4, 0.5, [0])
+    >>> feature[0] >= 1  # every walk leaves f(0) = 1 where it starts
+    True
     """
     n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
     first, neighbours, weights, is_normalised = lists

@@ -32,6 +32,14 @@ def gaussian(X, Y):
     -----
     Simplex Random Features, Eq. 4. Distances come from differences, not from the expanded square, which
     would lose half of the digits for close points; memory is therefore O(n l d).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import kernels
+    >>> K = kernels.gaussian(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.0]]))
+    >>> bool(np.allclose(K, [[1], [np.exp(-0.5)]]))
+    True
     """
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
@@ -62,6 +70,14 @@ def softmax(X, Y):
     Notes
     -----
     Simplex Random Features, Eq. 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import kernels
+    >>> K = kernels.softmax(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[2.0, 1.0]]))
+    >>> bool(np.allclose(K, [[1], [np.exp(2)]]))
+    True
     """
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])

@@ -38,6 +38,18 @@ def diffusion(g, sigma):
     ------
     ValueError
         If the graph is directed or cannot be normalised, or sigma < 0.
+
+    Notes
+    -----
+    Kondor and Lafferty, 2002; Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.diffusion(g, 1.0).round(3).tolist()
+    [[0.684, 0.316], [0.316, 0.684]]
     """
     return _normalised(g, spectral.diffusion(sigma))
 
@@ -66,6 +78,18 @@ def regularised_laplacian(g, sigma, d):
     ------
     ValueError
         If the graph is directed or cannot be normalised, sigma < 0 or d <= 0.
+
+    Notes
+    -----
+    Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.regularised_laplacian(g, 1.0, 1).round(3).tolist()
+    [[0.667, 0.333], [0.333, 0.667]]
     """
     return _normalised(g, spectral.regularised_laplacian(sigma, d))
 
@@ -94,6 +118,18 @@ def p_step(g, alpha, p):
     ------
     ValueError
         If the graph is directed or cannot be normalised, alpha < 2 or p < 1.
+
+    Notes
+    -----
+    Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.p_step(g, 2, 2).round(3).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
     """
     return _normalised(g, spectral.p_step(alpha, p))
 
@@ -118,6 +154,18 @@ def inverse_cosine(g):
     ------
     ValueError
         If the graph is directed or cannot be normalised.
+
+    Notes
+    -----
+    Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.inverse_cosine(g).round(3).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
     """
     return _normalised(g, spectral.inverse_cosine())
 
@@ -148,6 +196,14 @@ def exponential(g, scale):
     -----
     Universal Graph Random Features, Sections 3.2 and 3.3; :func:`rfcore.features.modulation.exponential` is its
     modulation.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))
+    >>> bool(np.allclose(kernels.exponential(g, 1.0), [[np.cosh(1), np.sinh(1)], [np.sinh(1), np.cosh(1)]]))
+    True
     """
     scale = checks.real(scale, "scale")
     return function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues))
@@ -175,6 +231,18 @@ def power_series(g, alpha):
     ------
     ValueError
         If the graph is directed, or alpha is no finite vector.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 2.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))
+    >>> kernels.power_series(g, [1.0, 0.5, 0.25]).round(3).tolist()
+    [[1.25, 0.5], [0.5, 1.25]]
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
     return function_of_weights(g, np.polynomial.Polynomial(alpha))
@@ -206,6 +274,10 @@ def function_of_weights(g, function):
     ------
     ValueError
         If the graph is directed, or the kernel overflows.
+
+    Notes
+    -----
+    Higham, Functions of Matrices, 2008, Section 1.2.
 
     Examples
     --------
@@ -245,6 +317,10 @@ def spectrum(g):
     ------
     ValueError
         If the graph is directed.
+
+    Notes
+    -----
+    LAPACK's symmetric eigenproblem, as in :func:`numpy.linalg.eigh`.
 
     Examples
     --------

@@ -38,6 +38,10 @@ def chebyshev_product(g, function, v, degree):
         If v does not have one finite row per node, degree < 1, f is not finite, or the eigenvalues of W are seen to
         leave [-1, 1]: there T_k grows without bound, where abs(T_k) <= 1 within.
 
+    Notes
+    -----
+    Trefethen, Approximation Theory and Approximation Practice, 2013, Chapters 3 and 8.
+
     Examples
     --------
     >>> import networkx, numpy as np
@@ -90,6 +94,14 @@ def exponential_product(g, scale, v):
     -----
     Al-Mohy and Higham, 2011, as in :func:`scipy.sparse.linalg.expm_multiply`. :func:`rfcore.kernels.exponential` is
     the matrix.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())
+    >>> bool(np.allclose(kernels.exponential_product(g, 0.1, np.ones(34)), kernels.exponential(g, 0.1) @ np.ones(34)))
+    True
     """
     scale, v = checks.real(scale, "scale"), _rows(v, g)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -121,6 +133,10 @@ def power_series_rows(g, alpha, nodes):
     ------
     ValueError
         If alpha is no finite vector, or a node is not in the graph.
+
+    Notes
+    -----
+    Ours; it is the "push" of Andersen, Chung and Lang, 2006, without their threshold.
 
     Examples
     --------

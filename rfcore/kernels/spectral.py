@@ -17,6 +17,10 @@ def diffusion(sigma):
     ValueError
         If sigma < 0.
 
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+
     Examples
     --------
     >>> import networkx, numpy as np
@@ -37,6 +41,16 @@ def regularised_laplacian(sigma, d):
     ------
     ValueError
         If sigma < 0 or d <= 0.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from rfcore import kernels
+    >>> kernels.spectral.regularised_laplacian(1.0, 2)(0.0)
+    0.25
     """
     sigma, d = checks.real(sigma, "sigma", least=0), checks.real(d, "d", above=0)
     return lambda x: (1 + sigma**2 * (1 - x)) ** -d
@@ -49,11 +63,32 @@ def p_step(alpha, p):
     ------
     ValueError
         If alpha < 2 or p < 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from rfcore import kernels
+    >>> kernels.spectral.p_step(2, 3)(1.0)
+    8.0
     """
     alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
     return lambda x: (alpha - (1 - x)) ** p
 
 
 def inverse_cosine():
-    """``x -> cos(pi (1 - x) / 4)``."""
+    """``x -> cos(pi (1 - x) / 4)``.
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1.
+
+    Examples
+    --------
+    >>> from rfcore import kernels
+    >>> float(kernels.spectral.inverse_cosine()(1.0))
+    1.0
+    """
     return lambda x: np.cos(np.pi * (1 - x) / 4)

@@ -39,6 +39,17 @@ def initial_labels(key, n_nodes, n_clusters):
     ------
     ValueError
         If a count is below 1, or the key no JAX key.
+
+    Notes
+    -----
+    Ours; the paper does not say how its labels start.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.models import clustering
+    >>> clustering.initial_labels(jax.random.key(0), 6, 1).tolist()
+    [0, 0, 0, 0, 0, 0]
     """
     n_nodes, n_clusters = checks.count(n_nodes, "n_nodes"), checks.count(n_clusters, "n_clusters")
     return np.asarray(jax.random.randint(checks.key(key), (n_nodes,), 0, n_clusters), dtype=np.int64)
@@ -70,6 +81,10 @@ def labels_around(kernel, nodes, n_nodes):
     ValueError
         If nodes are no vector of values 0 to N - 1, the kernel or a product with it has another size or is not finite,
         or n_nodes < 1.
+
+    Notes
+    -----
+    Ours; the distance is that of Dhillon, Guan and Kulis, 2004.
 
     Examples
     --------
@@ -116,6 +131,18 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     ValueError
         If labels are no vector of values 0 to n_clusters - 1, the kernel or a product with it has another size or is
         not finite, or a count is below 1.
+
+    Notes
+    -----
+    Dhillon, Guan and Kulis, 2004; Universal Graph Random Features, Section 3.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.models import clustering
+    >>> X = np.array([[0.0], [0.2], [1.0], [1.1]])
+    >>> clustering.kernel_k_means(X @ X.T, np.array([0, 1, 1, 1]), 2).labels.tolist()
+    [0, 0, 1, 1]
     """
     n_clusters, max_iterations = checks.count(n_clusters, "n_clusters"), checks.count(max_iterations, "max_iterations")
     labels = _labels(labels, "labels")
@@ -158,6 +185,12 @@ def pair_error(labels, others):
     Notes
     -----
     Universal Graph Random Features, Eq. 15.
+
+    Examples
+    --------
+    >>> from rfcore.models import clustering
+    >>> clustering.pair_error([0, 0, 1, 1], [1, 1, 0, 0]), clustering.pair_error([0, 0, 0], [0, 0, 1])
+    (0.0, 0.6666666666666666)
     """
     labels, others = _labels(labels, "labels"), _labels(others, "others")
     if labels.shape != others.shape or len(labels) < 2:

@@ -35,6 +35,18 @@ def weighted_sums(kernel, values, known):
     ------
     ValueError
         If the shapes do not fit, or a known value or the kernel is not finite.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 3.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.models import interpolation
+    >>> values, known = np.array([[1.0], [3.0], [0.0]]), np.array([True, True, False])
+    >>> interpolation.weighted_sums(np.full((3, 3), 0.5), values, known).tolist()
+    [[2.0], [2.0], [2.0]]
     """
     values = jnp.asarray(checks.numbers(values, "values"))
     known = known if isinstance(known, jax.Array) else np.asarray(known)
@@ -73,6 +85,17 @@ def angular_error(predicted, truth):
     ------
     ValueError
         If the shapes differ, or there are no rows.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 3.5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.models import interpolation
+    >>> interpolation.angular_error(np.eye(3), 2 * np.eye(3)).item()
+    0.0
     """
     predicted, truth = checks.points(predicted, "predicted"), checks.points(truth, "truth")
     if predicted.shape != truth.shape or len(truth) == 0:

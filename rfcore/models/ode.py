@@ -29,17 +29,52 @@ class Times(NamedTuple):
 
 
 def uniform_times(key, t, n):
-    """Independent uniform times on [0, t]: unbiased, with an error of order 1 / sqrt(n) of its own (Eq. 13)."""
+    """Independent uniform times on [0, t]: unbiased, with an error of order 1 / sqrt(n) of its own (Eq. 13).
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 13.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.models import ode
+    >>> ode.uniform_times(jax.random.key(0), 2.0, 4).weight.tolist()
+    [0.5, 0.5, 0.5, 0.5]
+    """
     return _times(jax.random.uniform(checks.key(key), (checks.count(n, "n"),)) * n, t, n)
 
 
 def stratified_times(key, t, n):
-    """One uniform time in each of n equal parts of [0, t]: unbiased, with an error of order n^(-3/2)."""
+    """One uniform time in each of n equal parts of [0, t]: unbiased, with an error of order n^(-3/2).
+
+    Notes
+    -----
+    Ours; stratified sampling, Owen, Monte Carlo Theory, Methods and Examples, 2013, Chapter 8.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.models import ode
+    >>> (ode.stratified_times(jax.random.key(0), 4.0, 4).time // 1).tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
     return _times(np.arange(checks.count(n, "n")) + np.asarray(jax.random.uniform(checks.key(key), (n,))), t, n)
 
 
 def midpoint_times(t, n):
-    """Middles of n equal parts of [0, t]: no randomness, a bias of order n^(-2)."""
+    """Middles of n equal parts of [0, t]: no randomness, a bias of order n^(-2).
+
+    Notes
+    -----
+    Ours; the midpoint rule.
+
+    Examples
+    --------
+    >>> from rfcore.models import ode
+    >>> ode.midpoint_times(2.0, 4).time.tolist()
+    [0.25, 0.75, 1.25, 1.75]
+    """
     return _times(np.arange(checks.count(n, "n")) + 0.5, t, n)
 
 
@@ -68,6 +103,19 @@ def solution(g, y, t, shift=0.0):
     ------
     ValueError
         If the graph is directed, t < 0, or y is no finite vector of N numbers.
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 12, integrated for a constant source.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs
+    >>> from rfcore.models import ode
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2)).normalised()
+    >>> ode.solution(g, np.ones(2), 3.0, shift=-1.0).round(6).tolist()  # no heat is lost
+    [3.0, 3.0]
     """
     t, shift = checks.real(t, "t", least=0), checks.real(shift, "shift")
 
@@ -95,6 +143,20 @@ def quadrature(g, y, t, times, shift=0.0):
     ------
     ValueError
         If the graph is directed, y has another shape, shift is not finite, or a time is outside [0, t].
+
+    Notes
+    -----
+    Universal Graph Random Features, Eq. 13.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs
+    >>> from rfcore.models import ode
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2)).normalised()
+    >>> found = ode.quadrature(g, np.array([1.0, 0.0]), 1.0, ode.midpoint_times(1.0, 100), shift=-1.0)
+    >>> bool(np.allclose(found, ode.solution(g, np.array([1.0, 0.0]), 1.0, shift=-1.0), rtol=1e-4))
+    True
     """
     shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.spectrum(g)
     y = _source(y, g)
@@ -145,6 +207,17 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
     Notes
     -----
     Universal Graph Random Features, Eq. 14.
+
+    Examples
+    --------
+    >>> import jax, networkx, numpy as np
+    >>> from rfcore import graphs
+    >>> from rfcore.models import ode
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2)).normalised()
+    >>> y, times = np.array([1.0, 0.0]), ode.midpoint_times(1.0, 8)
+    >>> found = ode.estimate(jax.random.key(0), g, y, 1.0, times, 1000, 0.3, shift=-1.0)
+    >>> bool(np.allclose(found, ode.solution(g, y, 1.0, shift=-1.0), atol=0.1))
+    True
     """
     key, shift, y = checks.key(key), checks.real(shift, "shift"), _source(y, checks.graph(g))
     x = np.zeros(g.n_nodes)

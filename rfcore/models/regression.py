@@ -49,8 +49,8 @@ def scores(phi_train, targets, phi_test):
     Notes
     -----
     Scores are linear in each row of phi_test too. A factor of its own for every test point therefore changes neither its
-    class nor its label distribution, and a far point, all of whose features underflow, can be given
-    ``exp(log_phi - log_phi.max(axis=1, keepdims=True))`` from :func:`rfcore.features.log_positive` in place of its features.
+    class nor its label distribution, and where features of far points underflow, those of
+    :func:`rfcore.features.stabilised` take their place: ``phi_test, phi_train = stabilised(log_test, log_train)``.
 
     Examples
     --------
@@ -101,6 +101,14 @@ def scores_exact(x_train, targets, x_test):
     Squared distances come from the expanded square, one matrix product a block and ten times faster than differences.
     They are off by rounding errors of |x|^2 about the mean of the training points, which a weighted vote does not feel;
     :func:`rfcore.kernels.gaussian` is right for close points too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.models import regression
+    >>> x_train, targets = np.array([[0.0], [4.0]]), np.eye(2)
+    >>> np.round(regression.scores_exact(x_train, targets, np.array([[0.0], [2.0]])), 3).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
     """
     x_train = checks.points(x_train, "x_train")
     x_test = checks.points(x_test, "x_test", n_columns=x_train.shape[1])
@@ -127,6 +135,10 @@ def accuracy(label_scores, labels):
         If there is not one label a row; and, where values are known, if a score is not finite, a row of scores is all
         zero (it names no class), or a label is out of range.
 
+    Notes
+    -----
+    Simplex Random Features, Section 5.3.
+
     Examples
     --------
     >>> import jax.numpy as jnp
@@ -148,7 +160,7 @@ def accuracy(label_scores, labels):
 def _no_empty_rows(totals):
     if not checks.is_traced(totals) and jnp.any(totals == 0):
         got = f"label_scores has {jnp.sum(totals == 0)} rows that vanish"
-        raise ValueError(f"{got}: features underflowed; give scores of exp(features.log_positive minus its row's maximum)")
+        raise ValueError(f"{got}: features underflowed; give scores of features.stabilised(log_test, log_train)")
 
 
 @jax.jit

@@ -45,6 +45,15 @@ def optimised(lengths, v, start=None):
     -----
     Simplex Random Features, Section 3.2 and Figure 4. The objective is not convex in the directions; starts from random
     directions end at the same value (``tests/test_solvers_best_directions.py``). Enable x64.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from rfcore.solvers import best_directions
+    >>> with jax.enable_x64(True):
+    ...     found = np.asarray(best_directions.optimised(np.array([1.0, 2.0]), 1.0))
+    >>> bool(np.allclose(np.linalg.norm(found, axis=1), [1, 2])), bool(found[0] @ found[1] < -1.99)
+    (True, True)
     """
     lengths, v = np.asarray(checks.vector(lengths, "lengths"), dtype=float), checks.real(v, "v", above=0)
     if len(lengths) < 2 or not lengths.min() > 0:
@@ -89,6 +98,15 @@ def weight_independent(start, v):
     Notes
     -----
     Simplex Random Features, Theorem 3.4. Enable x64.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from rfcore.solvers import best_directions
+    >>> with jax.enable_x64(True):
+    ...     found = best_directions.weight_independent(np.array([[1.0, 0.0], [1.0, 1.0]]), 1.0)
+    >>> bool(np.allclose(found[0], -found[1], atol=1e-3))  # the corners of a simplex in the plane
+    True
     """
     start, v = np.asarray(checks.points(start, "start"), dtype=float), checks.real(v, "v", above=0)
     if len(start) < 2 or not np.linalg.norm(start, axis=1).min() > 0:

@@ -54,6 +54,19 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
         If a loss or a parameter is not finite.
     ValueError
         If n_steps < 1, the loss is no function, the optimiser none, or a parameter no real number.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 3.4, learns modulations so; the steps are optax's (Kingma and Ba, 2015, by
+    default).
+
+    Examples
+    --------
+    >>> import optax
+    >>> from rfcore.solvers import descent
+    >>> learned = descent.learn(lambda x: (x - 3.0) ** 2, 1.0, n_steps=20, optimiser=optax.sgd(0.25))
+    >>> round(float(learned.f), 3), round(float(learned.losses[0]), 3)
+    (3.0, 4.0)
     """
     n_steps = checks.count(n_steps, "n_steps")
     checks.function(loss, "loss", "lambda f, *data: ...")
@@ -73,7 +86,20 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def descend(loss, optimiser, n_steps, f, data):
-    """The compiled loop of :func:`learn`: the last f, and the loss before each step."""
+    """The compiled loop of :func:`learn`: the last f, and the loss before each step.
+
+    Notes
+    -----
+    Ours, on optax.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp, optax
+    >>> from rfcore.solvers import descent
+    >>> last, losses = descent.descend(jnp.square, optax.sgd(0.5), 3, jnp.array(1.0), ())
+    >>> float(last), losses.tolist()
+    (0.0, [1.0, 0.0, 0.0])
+    """
 
     def step(state, _):
         f, memory = state

@@ -46,6 +46,18 @@ def errors(f1, f2, left, right, target):
     Notes
     -----
     Universal Graph Random Features, Section 3.4. The numbers of its Table 3 are squared errors of shared walks.
+
+    Examples
+    --------
+    >>> import jax, networkx
+    >>> from rfcore import features, graphs, kernels, walks
+    >>> from rfcore.couplings import walk_lengths
+    >>> from rfcore.solvers import gram
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
+    >>> left, right = (features.by_step(walks.simulate(k, g, walk_lengths.draw(k, 3, 1000, 0.5))) for k in jax.random.split(jax.random.key(0)))
+    >>> f = features.modulation.diffusion(1.0)
+    >>> bool(gram.errors(f, f, left, right, kernels.diffusion(g, 1.0))[0] < 0.01)
+    True
     """
     target = jnp.asarray(_target(target))
     shape = (_repeats(left, right, target), len(target), left.shape[1])
@@ -107,6 +119,22 @@ def form(left, right, target, n_steps=None):
     ------
     ValueError
         If the rows of the walks do not fit the target, or n_steps < 1.
+
+    Notes
+    -----
+    Ours; it sums up the loss of Universal Graph Random Features, Section 3.4.
+
+    Examples
+    --------
+    >>> import jax, networkx, numpy as np
+    >>> from rfcore import features, graphs, kernels, walks
+    >>> from rfcore.couplings import walk_lengths
+    >>> from rfcore.solvers import gram
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
+    >>> left, right = (features.by_step(walks.simulate(k, g, walk_lengths.draw(k, 3, 1000, 0.5))) for k in jax.random.split(jax.random.key(0)))
+    >>> f, target = features.modulation.diffusion(1.0), kernels.diffusion(g, 1.0)
+    >>> bool(np.allclose(gram.form(left, right, target, n_steps=6)(f), gram.errors(f, f, left, right, target)[0], atol=1e-4))
+    True
     """
     target = np.asarray(_target(target), dtype=float)
     n_repeats, longest = _repeats(left, right, target), max(left.n_steps, right.n_steps)

@@ -10,7 +10,7 @@ Results come in the default float dtype: enable x64 for errors below 1e-6. The m
 (:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`) are float64 NumPy.
 """
 
-from rfcore.theory import generalisation, printed, printed_graphs
+from rfcore.theory import generalisation, printed
 from rfcore.theory.conformity import (
     COUPLINGS,
     log_conformity,
@@ -48,7 +48,6 @@ __all__ = [
     "positive_mse",
     "positive_mse_ratio",
     "printed",
-    "printed_graphs",
     "walk_feature_moments",
     "walk_gram_mse",
 ]

@@ -73,6 +73,12 @@ def log_conformity(v, d, coupling):
     Simplex Random Features, Definition 3.1, Lemmas 4.1 and 4.2, Theorem 4.3. Its Eq. 24 expands the simplex
     term into an alternating sum that loses all digits for small d and large v
     (``theory.printed.simplex_conformity``); Eq. 21 stays positive.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> [round(float(theory.log_conformity(1.0, 3, coupling)), 3) for coupling in theory.COUPLINGS]
+    [1.0, 0.922, 0.55]
     """
     d = dimension(d, coupling)
     return log_series(_log_share(d, coupling) - LOG_FACTORIAL, radius(v, "v") ** 2)
@@ -106,6 +112,14 @@ def log_conformity_at_angle(v, d, cosine):
     Notes
     -----
     Simplex Random Features, Lemma 4.2, Eq. 21. The cosine 0 is "orthogonal", -1 / (d - 1) is "simplex".
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> at_right_angles = theory.log_conformity_at_angle(1.0, 3, 0.0)
+    >>> bool(jnp.allclose(at_right_angles, theory.log_conformity(1.0, 3, "orthogonal"), rtol=1e-5))
+    True
     """
     v, d, cosine = radius(v, "v"), checks.count(d, "d"), cosine_of(cosine)
     sine, log_weights = map(constant, angles(d))
@@ -140,6 +154,14 @@ def log_conformity_of(omega, v):
     Notes
     -----
     Simplex Random Features, Eq. 12. Memory is O(m^2) per value of v, times the 1,400 terms of the series.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> opposite = jnp.array([[1.0, 2.0, 0.0], [-1.0, -2.0, 0.0]])  # their sum is 0, where 0F1 is 1
+    >>> theory.log_conformity_of(opposite, 1.0).item()
+    0.0
     """
     omega, v = checks.points(omega, "omega"), radius(v, "v")
     m, d = omega.shape
@@ -183,6 +205,14 @@ def log_conformity_of_directions(directions, v):
     Notes
     -----
     Simplex Random Features, Theorem 3.4. It takes time and memory for 280,000 numbers a pair.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> at_right_angles = theory.log_conformity_of_directions(jnp.eye(3), 1.0)
+    >>> bool(jnp.allclose(at_right_angles, theory.log_conformity(1.0, 3, "orthogonal"), rtol=1e-5))
+    True
     """
     directions = checks.points(directions, "directions")
     m, d = directions.shape
@@ -216,6 +246,16 @@ def partners(m, d):
     ------
     ValueError
         If m < 1 or d < 1.
+
+    Notes
+    -----
+    Ours; the paper has m at most d, where it is the factor m - 1 of Simplex Random Features, Theorem 3.2.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> theory.partners(3, 3), theory.partners(6, 3), theory.partners(4, 3)
+    (2.0, 2.0, 1.5)
     """
     m, d = checks.count(m, "m"), checks.count(d, "d")
     full, rest = divmod(m, d)

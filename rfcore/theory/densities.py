@@ -37,6 +37,14 @@ def log_pair_density(w, d, coupling):
     Notes
     -----
     Simplex Random Features, Lemmas 4.1 and 4.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import theory
+    >>> w = np.linspace(0.01, 12, 1000)
+    >>> round(float(np.trapezoid(np.exp(theory.log_pair_density(w, 3, "orthogonal")), w)), 4)
+    1.0
     """
     w, d = _length(w), dimension(d, coupling)
     if coupling == "simplex":
@@ -77,6 +85,14 @@ def log_pair_density_at_angle(w, d, cosine):
     -----
     Simplex Random Features, Lemma 4.2. (The first line of the derivation, Eq. 56, is printed with w / s for w / s^2
     and without a root in the second density; the result is right.)
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> at_right_angles = theory.log_pair_density_at_angle(2.0, 3, 0.0)
+    >>> bool(jnp.allclose(at_right_angles, theory.log_pair_density(2.0, 3, "orthogonal"), atol=1e-4))
+    True
     """
     w, d, cosine = _length(w), checks.count(d, "d"), cosine_of(cosine)
     sine, log_weights = map(constant, angles(d))

@@ -55,6 +55,20 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
     ValueError
         If n_walks or n_terms < 1, p_halt is outside (0, 1), f is not finite, or for normalised weights only and those of
         g are not, or the coupling is none of these.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import features, graphs, kernels, theory
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
+    >>> f = features.modulation.diffusion(1.0)
+    >>> mean, square = theory.walk_feature_moments(g, f, 8, 0.5)
+    >>> bool(np.allclose(mean @ mean.T, kernels.diffusion(g, 1.0))), bool(np.all(square >= mean**2))
+    (True, True)
     """
     n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms)
     returns, mean = np.empty((len(values), len(W))), np.zeros(W.shape)
@@ -106,6 +120,20 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
     ValueError
         If n_walks or n_terms < 1, p_halt is outside (0, 1), f is not finite, or for normalised weights only and those of
         g are not, or the coupling is none of these.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import features, graphs, theory
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
+    >>> f = features.modulation.diffusion(1.0)
+    >>> few, many = (theory.walk_gram_mse(g, f, f, n, 0.5) for n in (100, 200))
+    >>> round(few / many, 2)  # it falls like one over the number of walks
+    2.0
     """
     (second1, mean1), (second2, mean2) = (
         _summed_second_moment(g, f, n_walks, p_halt, n_terms, coupling, name) for f, name in ((f1, "f1"), (f2, "f2"))

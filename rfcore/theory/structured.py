@@ -40,6 +40,12 @@ def fast_bias(v, coupling):
     Notes
     -----
     Simplex Random Features, Appendix B.2.2, says of these products that they are "only approximately" uniform.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> round(theory.fast_bias([1.0, 0.0], "orthogonal_fast"), 3)  # no bias would be 1
+    0.966
     """
     checks.choice(coupling, "coupling", FAST)
     v = np.asarray(checks.vector(v, "v"))

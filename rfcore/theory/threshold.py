@@ -36,6 +36,12 @@ def fourier_threshold(d):
     Notes
     -----
     Simplex Random Features, Section 4.1, which calls it z_crit and says that it diverges with d.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> round(theory.fourier_threshold(3), 3)
+    3.311
     """
     d = checks.count(d, "d", least=3)
     if d > 256:

@@ -33,8 +33,8 @@ def main():
         seconds = interleaved(
             {
                 "dense": lambda x=x, omega=omega: dense(x, omega),
-                "orthogonal": lambda x=x, frequencies=orthogonal: fast.project(x, frequencies),
-                "simplex": lambda x=x, frequencies=simplex: fast.project(x, frequencies),
+                "orthogonal": lambda x=x, frequencies=orthogonal: frequencies.project(x),
+                "simplex": lambda x=x, frequencies=simplex: frequencies.project(x),
             },
             ROUNDS,
         )

@@ -5,7 +5,8 @@ boolean masks and one scipy.sparse matrix; and features.walk_features, whose wal
 and walks.simulate) are timed as well. Rates are walks per second. On the graph of 10^5 nodes the loop walks from some
 nodes only, and walk_features on threads.
 
-Then features of coupled walks, in processor time over that of independent ones: a second row of those shows the noise.
+Then features of coupled walks, in processor time over that of independent ones: a second column of those shows the
+noise. At p_halt = 0.5, where a walk makes one hop, the sorting of stratified draws costs half as much as all the rest.
 
 Exit status 1 if a goal is missed.
 """
@@ -35,7 +36,7 @@ COUPLED = {"iid": ("iid", 0), "iid again": ("iid", 0), "reversal": ("reversal", 
 COUPLED |= {"permutation": (list(range(29, -1, -1)), 0), "sobol": ("sobol", 0), "sobol, 2 hops": ("sobol", 2)}
 COUPLED |= {"stratified": ("stratified", 0), "stratified, 2 hops": ("stratified", 2)}
 COUPLED_NODES = 20_000  # at most
-COUPLED_GOAL = 1.15  # times independent walks, at p_halt = 0.1 on graphs that take more than a millisecond
+COUPLED_GOAL = 1.3  # times independent walks, at p_halt = 0.1 but for karate's half a millisecond; less is within noise
 
 
 def looped(seed, g, f, n_walks, p_halt, nodes):

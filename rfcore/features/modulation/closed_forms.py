@@ -32,6 +32,19 @@ def diffusion(sigma):
     ------
     ValueError
         If sigma <= 0.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 2, "Generating functions", with the powers and the constant of Table 1 put
+    in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> alpha = modulation.to_taylor(modulation.diffusion(1.0), n_terms=3)  # of exp(-1/2) exp(x / 2)
+    >>> bool(np.allclose(alpha, np.exp(-0.5) * np.array([1, 1 / 2, 1 / 8])))
+    True
     """
     sigma = checks.real(sigma, "sigma", above=0)
     return Named(f"diffusion({sigma})", partial(_diffusion, sigma))
@@ -64,6 +77,17 @@ def exponential(scale):
     ------
     ValueError
         If scale is no finite number.
+
+    Notes
+    -----
+    Universal Graph Random Features, Sections 3.2 and 3.3; the coefficients follow from Eq. 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> modulation.exponential(1.0)(np.arange(4)).round(4).tolist()
+    [1.0, 0.5, 0.125, 0.0208]
     """
     if checks.is_traced(scale):
         raise ValueError("scale is traced; make this modulation outside jax.jit and jax.grad, or learn its values: from_values")
@@ -95,6 +119,18 @@ def regularised_laplacian(sigma, d):
     ------
     ValueError
         If sigma <= 0 or d <= 0.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 2, "Generating functions", with the powers and the constant of Table 1 put
+    in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> modulation.to_taylor(modulation.regularised_laplacian(1.0, 1), n_terms=3).round(4).tolist()  # of 1 / (2 - x)
+    [0.5, 0.25, 0.125]
     """
     sigma, d = checks.real(sigma, "sigma", above=0), checks.real(d, "d", above=0)
     return Named(f"regularised_laplacian({sigma}, {d})", partial(_regularised_laplacian, sigma, d))
@@ -132,6 +168,18 @@ def p_step(alpha, p):
     ------
     ValueError
         If alpha < 2 or p < 1.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 2, "Generating functions", with the powers and the constant of Table 1 put
+    in.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> modulation.to_taylor(modulation.p_step(2, 2), n_terms=4).round(4).tolist()  # of (1 + x)^2
+    [1.0, 2.0, 1.0, 0.0]
     """
     alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
     return Named(f"p_step({alpha}, {p})", partial(_p_step, alpha, p))

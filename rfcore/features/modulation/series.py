@@ -25,6 +25,18 @@ def inverse_cosine():
     Returns
     -------
     function of an integer array
+
+    Notes
+    -----
+    Universal Graph Random Features, Table 1 and Eq. 6.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> alpha = modulation.to_taylor(modulation.inverse_cosine(), n_terms=3)
+    >>> bool(np.allclose(alpha, np.sqrt(0.5) * np.array([1, np.pi / 4, -((np.pi / 4) ** 2) / 2])))
+    True
     """
     return Named("inverse_cosine()", from_taylor(_cosine_series))
 
@@ -42,6 +54,17 @@ def lazy():
         f(0) = 1,  f(k) = 0 for k > 0;  features are the identity
 
     The other of the pair must then be alpha itself: ``deconvolve(alpha, lazy())``.
+
+    Notes
+    -----
+    Universal Graph Random Features, the text below Theorem 2.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> modulation.lazy()(np.arange(3)).tolist()
+    [1.0, 0.0, 0.0]
     """
     return from_values([1.0])
 
@@ -62,6 +85,17 @@ def from_values(values):
     ------
     ValueError
         If values is no vector, or not finite.
+
+    Notes
+    -----
+    Ours; what Universal Graph Random Features, Section 2.1, learns is such a function.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> modulation.from_values([1.0, 0.5])(np.arange(4)).tolist()
+    [1.0, 0.5, 0.0, 0.0]
     """
     return partial(_value_at, checks.vector(values, "values"))
 
@@ -98,6 +132,14 @@ def from_taylor(alpha):
     Notes
     -----
     Universal Graph Random Features, Eq. 6. Float64 on the host.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> f = modulation.from_taylor([1.0, 1.0])  # the series of sqrt(1 + x)
+    >>> f(np.arange(4)).tolist()
+    [1.0, 0.5, -0.125, 0.0625]
     """
     alpha = _coefficients(alpha)
     first = alpha(1)[0]
@@ -145,6 +187,14 @@ def deconvolve(alpha, f2):
     Notes
     -----
     Universal Graph Random Features, Theorem 2.1 and the text below it. Float64 on the host.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.features import modulation
+    >>> f = modulation.deconvolve([1.0, 0.5, 0.25], modulation.lazy())
+    >>> f(np.arange(4)).tolist()
+    [1.0, 0.5, 0.25, 0.0]
     """
     alpha = _coefficients(alpha)
     first = checks.modulation(f2, 1, name="f2")[0]
@@ -187,6 +237,10 @@ def tilted(f, g):
     ------
     ValueError
         If f or g is not finite, or g(0) is not 0.
+
+    Notes
+    -----
+    Ours; Universal Graph Random Features, Eq. 4, is solved by every pair f e^g, f e^-g.
 
     Examples
     --------
@@ -238,6 +292,12 @@ def to_taylor(f1, f2=None, n_terms=50):
     Notes
     -----
     Universal Graph Random Features, Eq. 4. :func:`rfcore.kernels.power_series` is that kernel.
+
+    Examples
+    --------
+    >>> from rfcore.features import modulation
+    >>> modulation.to_taylor(modulation.from_values([1.0, 1.0]), n_terms=4).tolist()  # (1 + x)^2
+    [1.0, 2.0, 1.0, 0.0]
     """
     n_terms = checks.count(n_terms, "n_terms")
     first = np.asarray(checks.modulation(f1, n_terms, name="f1"), dtype=float)

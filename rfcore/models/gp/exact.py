@@ -55,7 +55,7 @@ def posterior(K, y, noise, seen, asked=None):
 
     Notes
     -----
-    Rasmussen and Williams, Eqs. 2.25 and 2.26 and Algorithm 2.1. O(n_seen^3).
+    Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26 and Algorithm 2.1. O(n_seen^3).
 
     Examples
     --------
@@ -101,7 +101,7 @@ def log_evidence(K, y, noise):
 
     Notes
     -----
-    Rasmussen and Williams, Eq. 2.30.
+    Rasmussen and Williams, 2006, Eq. 2.30.
 
     Examples
     --------
@@ -145,7 +145,7 @@ def kl(mean_1, covariance_1, mean_2, covariance_2):
 
     Notes
     -----
-    Rasmussen and Williams, Eq. A.23.
+    Rasmussen and Williams, 2006, Eq. A.23.
 
     Examples
     --------

@@ -1,17 +1,17 @@
 """Posterior and evidence of Gaussian processes whose kernel is phi phi^T, a product of features that is never formed."""
 
 from functools import partial
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
 import lineax as lx
 import numpy as np
 import scipy.sparse as sp
-from jax.experimental.sparse import BCOO
 from jax.scipy.linalg import cho_solve
 
 from rfcore import checks
-from rfcore.features import DepositFeatures, WalkFeatures
+from rfcore.features import DepositFeatures, DepositsByStep, WalkFeatures
 from rfcore.models.gp.exact import Posterior, cholesky, log_det, log_evidence, row_numbers, rows, vector
 
 
@@ -48,7 +48,7 @@ def posterior_mean(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
 
     Notes
     -----
-    Rasmussen and Williams, Eq. 2.25; :class:`lineax.CG`.
+    Rasmussen and Williams, 2006, Eq. 2.25; ``lineax.CG``.
 
     Examples
     --------
@@ -59,9 +59,9 @@ def posterior_mean(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
     >>> models.gp.posterior_mean(phi, np.ones(20), 0.1, seen=np.arange(20)).shape
     (14,)
     """
-    phi, y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
-    x = _solution(phi, noise, seen, y[:, None], *_stop(rtol, max_steps, y))
-    return _between(phi, seen, x)[asked, 0]
+    y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
+    x = _solution(seen, noise, y[:, None], *_stop(rtol, max_steps, y))
+    return asked.times(seen.transposed_times(x))[:, 0]
 
 
 def posterior_of_features(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
@@ -87,7 +87,7 @@ def posterior_of_features(phi, y, noise, seen, asked=None, rtol=None, max_steps=
 
     Notes
     -----
-    Rasmussen and Williams, Eqs. 2.25 and 2.26.
+    Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26.
 
     Examples
     --------
@@ -97,13 +97,12 @@ def posterior_of_features(phi, y, noise, seen, asked=None, rtol=None, max_steps=
     >>> models.gp.posterior_of_features(phi, [1.0, 0.0], 0.1, seen=[0, 2]).variance.shape
     (1,)
     """
-    phi, y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
-    unit = jnp.zeros((phi.shape[0], len(asked)), y.dtype).at[asked, jnp.arange(len(asked))].set(1.0)
-    columns = phi @ (phi.T @ unit)
-    both = jnp.column_stack([y, columns[seen]])
-    x = _solution(phi, noise, seen, both, *_stop(rtol, max_steps, y))
-    found = _between(phi, seen, x)[asked]
-    covariance = columns[asked] - found[:, 1:]
+    y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
+    halfway = asked.transposed_times(jnp.eye(len(asked.rows), dtype=y.dtype))
+    both = jnp.column_stack([y, seen.times(halfway)])
+    x = _solution(seen, noise, both, *_stop(rtol, max_steps, y))
+    found = asked.times(seen.transposed_times(x))
+    covariance = asked.times(halfway) - found[:, 1:]
     return Posterior(found[:, 0], (covariance + covariance.T) / 2)
 
 
@@ -134,7 +133,7 @@ def log_evidence_of_features(phi, y, noise):
 
     Notes
     -----
-    Rasmussen and Williams, Eqs. 2.30, A.9 and A.10, with the quadratic form as a sum of squares, in which nothing cancels.
+    Rasmussen and Williams, 2006, Eqs. 2.30, A.9 and A.10, with the quadratic form as a sum of squares, in which nothing cancels.
     O(n m min(n, m)).
 
     Examples
@@ -159,7 +158,7 @@ def log_evidence_of_features(phi, y, noise):
 
 
 def covariance_operator(phi, noise, seen=None):
-    """Covariance of observations as an operator for :func:`lineax.linear_solve`.
+    """Covariance of observations as an operator for ``lineax.linear_solve``.
 
     ::
 
@@ -182,6 +181,10 @@ def covariance_operator(phi, noise, seen=None):
     ValueError
         If noise is not above 0, phi is no finite matrix, or a row is not in phi.
 
+    Notes
+    -----
+    Ours; the operator protocol is lineax's (Rader, Lyons and Kidger, 2023).
+
     Examples
     --------
     >>> import jax.numpy as jnp, lineax
@@ -190,27 +193,41 @@ def covariance_operator(phi, noise, seen=None):
     >>> bool(jnp.allclose(lineax.linear_solve(operator, jnp.ones(3), lineax.CG(1e-5, 1e-5)).value, 0.5))
     True
     """
-    phi, noise = _in_jax(_matrix(phi)), checks.real(noise, "noise", above=0)
+    phi, noise = _matrix(phi), checks.real(noise, "noise", above=0)
     seen = np.arange(phi.shape[0]) if seen is None else row_numbers(seen, "seen", phi.shape[0])
-    return _operator(phi, noise, seen, jnp.result_type(float))
+    return _operator(_chosen(phi, seen), noise, jnp.result_type(float))
 
 
-def _operator(phi, noise, seen, dtype):
+class _Rows(NamedTuple):
+    """Some rows of features, which need not be sorted by rows: so rows are chosen on the vectors' side."""
+
+    phi: Any
+    rows: Any
+
+    def times(self, w):
+        return (self.phi @ w)[self.rows]
+
+    def transposed_times(self, x):
+        return self.phi.T @ jnp.zeros((self.phi.shape[0], x.shape[1]), x.dtype).at[self.rows].add(x)
+
+
+def _chosen(phi, rows):
+    if isinstance(phi, DepositFeatures):
+        return _Rows(phi, rows)
+    return _Rows(_in_jax(phi[rows]), np.arange(len(rows)))
+
+
+def _operator(seen, noise, dtype):
     def product(v):
-        return _between(phi, seen, v[:, None])[seen, 0].astype(dtype) + noise * v
+        return seen.times(seen.transposed_times(v[:, None]))[:, 0].astype(dtype) + noise * v
 
-    return lx.FunctionLinearOperator(product, jax.ShapeDtypeStruct((len(seen),), dtype), lx.positive_semidefinite_tag)
-
-
-def _between(phi, seen, x):
-    """phi phi_s^T x: rows are chosen on the vectors' side, since features need not be sorted by rows."""
-    return phi @ (phi.T @ jnp.zeros((phi.shape[0], x.shape[1]), x.dtype).at[seen].set(x))
+    return lx.FunctionLinearOperator(product, jax.ShapeDtypeStruct(seen.rows.shape, dtype), lx.positive_semidefinite_tag)
 
 
-@partial(jax.jit, static_argnums=(4, 5))  # else each call compiles conjugate gradients anew
-def _solution(phi, noise, seen, right, rtol, max_steps):
+@partial(jax.jit, static_argnums=(3, 4))  # else each call compiles conjugate gradients anew
+def _solution(seen, noise, right, rtol, max_steps):
     """Columns x of (phi_s phi_s^T + s^2 I) x = right."""
-    operator, solver = _operator(phi, noise, seen, right.dtype), lx.CG(rtol, rtol, max_steps=max_steps)
+    operator, solver = _operator(seen, noise, right.dtype), lx.CG(rtol, rtol, max_steps=max_steps)
     size = jax.lax.stop_gradient(jnp.max(jnp.abs(right), axis=0))  # the solver's absolute tolerance is that of size 1
     size = jnp.where(size > 0, size, 1.0)
     solve = jax.vmap(lambda column: lx.linear_solve(operator, column, solver).value, in_axes=1, out_axes=1)
@@ -223,8 +240,9 @@ def _stop(rtol, max_steps, y):
 
 
 def _checked(phi, y, noise, seen, asked):
-    phi, y, noise = _in_jax(_matrix(phi)), vector(y), checks.real(noise, "noise", above=0)
-    return phi, y, noise, *rows(seen, asked, phi.shape[0], len(y))
+    phi, y, noise = _matrix(phi), vector(y), checks.real(noise, "noise", above=0)
+    seen, asked = rows(seen, asked, phi.shape[0], len(y))
+    return y, noise, _chosen(phi, seen), _chosen(phi, asked)
 
 
 def _matrix(phi):
@@ -239,7 +257,13 @@ def _matrix(phi):
 
 
 def _in_jax(phi):
-    return BCOO.from_scipy_sparse(phi.astype(jnp.result_type(float))) if sp.issparse(phi) else phi
+    """Features that JAX can multiply with; a sparse array as deposits of one step, f(0) = 1."""
+    if not sp.issparse(phi):
+        return phi
+    row = np.repeat(np.arange(phi.shape[0]), np.diff(phi.indptr))
+    row, node = jnp.asarray(row, dtype=jnp.int32), jnp.asarray(phi.indices, dtype=jnp.int32)
+    load = jnp.asarray(phi.data, dtype=float)
+    return DepositFeatures(DepositsByStep(row, node, jnp.zeros_like(row), load, phi.shape, 1, True), load)
 
 
 def _gram(phi):

@@ -1,143 +1,13 @@
-"""Formulas of Universal Graph Random Features as the paper prints them, to be held against the library's own.
+"""Modulations of graph features as Universal Graph Random Features prints them (Section 2, Appendix A.1).
 
-They are slow, and plain Python: coefficients come out as exact fractions where the parameters are fractions or whole
-numbers, so that two printed formulas can be compared without rounding.
+Plain Python, slow, in exact fractions where the coefficients are such. In the closed forms the powers of Table 1 are
+absorbed into W.
 """
 
 from fractions import Fraction
-from math import comb, factorial, log, pi
+from math import factorial, log
 
 from rfcore import checks
-
-
-def alpha_regularised_laplacian(k, sigma, d):
-    """Taylor coefficient of the d-regularised Laplacian (I + sigma^2 L)^(-d), up to its constant (1 + sigma^2)^(-d).
-
-    ::
-
-        alpha_k = binomial(d + k - 1, k) (1 + sigma^-2)^(-k)
-
-    Parameters
-    ----------
-    k, d : int
-    sigma : number
-        A ``fractions.Fraction`` for exact coefficients.
-
-    Returns
-    -------
-    number of the type of sigma
-
-    Raises
-    ------
-    ValueError
-        If k < 0, d < 1 or sigma <= 0.
-
-    Notes
-    -----
-    Universal Graph Random Features, Table 1.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> alpha_regularised_laplacian(2, Fraction(1), 2)
-    Fraction(3, 4)
-    """
-    k, d = checks.count(k, "k", least=0), checks.count(d, "d")
-    checks.real(sigma, "sigma", above=0)
-    return comb(d + k - 1, k) * (1 + 1 / sigma**2) ** -k
-
-
-def alpha_p_step(k, alpha, p):
-    """Taylor coefficient of the p-step random walk (alpha I - L)^p, up to its constant (alpha - 1)^p.
-
-    ::
-
-        alpha_k = binomial(p, k) (alpha - 1)^(-k)
-
-    Parameters
-    ----------
-    k, p : int
-    alpha : number
-        Above 1; a ``fractions.Fraction`` for exact coefficients.
-
-    Returns
-    -------
-    number of the type of alpha
-
-    Raises
-    ------
-    ValueError
-        If k < 0, p < 1 or alpha <= 1.
-
-    Notes
-    -----
-    Universal Graph Random Features, Table 1.
-    """
-    k, p = checks.count(k, "k", least=0), checks.count(p, "p")
-    checks.real(alpha, "alpha", above=1)
-    return comb(p, k) * (alpha - 1) ** -k
-
-
-def alpha_diffusion(k, sigma):
-    """Taylor coefficient of the diffusion kernel exp(-sigma^2 L / 2), up to its constant exp(-sigma^2 / 2).
-
-    ::
-
-        alpha_k = (sigma^2 / 2)^k / k!
-
-    Parameters
-    ----------
-    k : int
-    sigma : number
-        A ``fractions.Fraction`` for exact coefficients.
-
-    Returns
-    -------
-    number of the type of sigma
-
-    Raises
-    ------
-    ValueError
-        If k < 0 or sigma <= 0.
-
-    Notes
-    -----
-    Universal Graph Random Features, Table 1.
-    """
-    k = checks.count(k, "k", least=0)
-    checks.real(sigma, "sigma", above=0)
-    return (sigma**2 / 2) ** k / factorial(k)
-
-
-def alpha_inverse_cosine(k, base=pi / 4):
-    """Taylor coefficient of the inverse cosine kernel cos(pi L / 4), up to its constant 1 / sqrt(2).
-
-    ::
-
-        alpha_k = (pi/4)^k / k! times (-1)^(k/2) for even k, (-1)^((k - 1)/2) for odd k
-
-    Parameters
-    ----------
-    k : int
-    base : number
-        ``Fraction(1)`` for the coefficients with the powers of pi/4 absorbed into W, exactly.
-
-    Returns
-    -------
-    number of the type of base
-
-    Raises
-    ------
-    ValueError
-        If k < 0 or base is no finite number.
-
-    Notes
-    -----
-    Universal Graph Random Features, Table 1.
-    """
-    k = checks.count(k, "k", least=0)
-    checks.real(base, "base")
-    return (-1) ** (k // 2) * base**k / factorial(k)
 
 
 def f_regularised_laplacian(k, d):
@@ -180,22 +50,17 @@ def f_p_step(k, p):
 
         f(k) = binomial(p/2, k)
 
-    Parameters
-    ----------
-    k, p : int
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    ValueError
-        If k < 0 or p < 1.
+    A Fraction, of whole numbers k >= 0 and p >= 1; else, and for the source, as :func:`f_regularised_laplacian`.
 
     Notes
     -----
     Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> [str(printed.f_p_step(k, 3)) for k in range(4)]
+    ['1', '3/2', '3/8', '-1/16']
     """
     k, p = checks.count(k, "k", least=0), checks.count(p, "p")
     return _binomial(Fraction(p, 2), k)
@@ -208,22 +73,17 @@ def f_diffusion(k):
 
         f(k) = 1 / (2^k k!)
 
-    Parameters
-    ----------
-    k : int
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    ValueError
-        If k < 0.
+    A Fraction, of a whole number k >= 0; else, and for the source, as :func:`f_regularised_laplacian`.
 
     Notes
     -----
     Universal Graph Random Features, table in Section 2, "Generating functions".
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> [str(printed.f_diffusion(k)) for k in range(4)]
+    ['1', '1/2', '1/8', '1/48']
     """
     k = checks.count(k, "k", least=0)
     return Fraction(1, 2**k * factorial(k))
@@ -256,6 +116,13 @@ def f_by_partitions(alpha):
     Notes
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 5.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> alpha = [1, 1, 1, 1]
+    >>> [str(f) for f in printed.f_by_partitions(alpha)]
+    ['1', '1/2', '3/8', '5/16']
     """
     _check(alpha)
     f = []
@@ -277,24 +144,20 @@ def f_by_iteration(alpha):
 
         f(0) = 1,  f(i + 1) = (alpha_{i+1} - sum_{p=0}^{i-1} f(i - p) f(p + 1)) / (2 f(0))
 
-    Parameters
-    ----------
-    alpha : sequence of numbers
-        alpha_0 = 1, alpha_1, ...; exact results for fractions.
-
-    Returns
-    -------
-    list of numbers, as long as alpha
-
-    Raises
-    ------
-    ValueError
-        If alpha is no sequence of finite numbers, or alpha_0 is not 1.
+    Takes, returns and raises what :func:`f_by_partitions` does.
 
     Notes
     -----
     Universal Graph Random Features, Theorem 2.2, Eq. 6. :func:`rfcore.features.modulation.from_taylor` is the same in
     float64 and for any alpha_0 > 0.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from rfcore.theory import printed
+    >>> alpha = [Fraction(1)] * 4
+    >>> printed.f_by_iteration(alpha) == printed.f_by_partitions(alpha)
+    True
     """
     _check(alpha)
     f = [alpha[0]]
@@ -328,6 +191,12 @@ def batch_size_approximation(n_walkers, p_halt, delta):
     Notes
     -----
     Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.couplings.walk_lengths.batch_size`.
+
+    Examples
+    --------
+    >>> from rfcore.theory import printed
+    >>> round(printed.batch_size_approximation(1000, 0.1, 0.01), 1)
+    109.3
     """
     n_walkers = checks.count(n_walkers, "n_walkers")
     p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")

@@ -1,0 +1,34 @@
+"""Copulas: joint laws of uniforms, from which quantile functions make coupled norms, lengths of walks and hops.
+
+A copula is a function ``(uniform, shape) -> u`` with u of shape ``shape = (..., m, k)``: blocks, m draws in a block, k
+coordinates of a draw. Every entry of u is uniform on [0, 1), blocks are independent of each other, and so are the
+coordinates of one draw. Any such function serves where a name does.
+
+``uniform(shape)`` gives fresh independent uniforms, an array that a law may write to: ``rng.random`` of a NumPy generator, or
+:func:`uniforms` of a JAX key. A law calculates in the namespace of what it is given, so that NumPy and JAX make the same draws of the same uniforms, and
+compiles in JAX. No entry is ever 1, whatever the rounding.
+"""
+
+from rfcore.couplings.copulas.chosen import by_coordinate, named
+from rfcore.couplings.copulas.correlated import gaussian, gaussian_of_factor
+from rfcore.couplings.copulas.matched import permutation
+from rfcore.couplings.copulas.nets import halton, sobol
+from rfcore.couplings.copulas.sources import draw, uniforms
+from rfcore.couplings.copulas.strata import comonotone, independent, reversal, stratified, systematic
+
+__all__ = [
+    "by_coordinate",
+    "comonotone",
+    "draw",
+    "gaussian",
+    "gaussian_of_factor",
+    "halton",
+    "independent",
+    "named",
+    "permutation",
+    "reversal",
+    "sobol",
+    "stratified",
+    "systematic",
+    "uniforms",
+]

@@ -1,0 +1,121 @@
+"""Low-discrepancy points, moved by a random shift."""
+
+from functools import lru_cache
+
+import numpy as np
+from scipy.stats import qmc
+
+from rfcore.couplings.copulas.sources import sizes
+
+BITS = 23  # of the points: what a float32 uniform has, the digits after them being random
+
+
+def sobol(uniform, shape):
+    """Sobol' points with a random digital shift for each block and coordinate.
+
+    ::
+
+        u_i = p_i XOR v,  on the first 23 binary digits; the digits after them are those of v
+
+    The points p are scipy's with one fixed scramble. The shift alone makes each row exactly uniform on the cube; it
+    keeps the strata of the net, one draw in each interval [j / m, (j + 1) / m) of a coordinate where m is a power of two,
+    which a shift modulo 1 does not. For other m these are the first m points.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k), with m at most 2^23 and k at most 21201
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function, shape no shape, or a block has more draws or coordinates than there are points.
+
+    Notes
+    -----
+    Owen, "Randomly permuted (t, m, s)-nets and (t, s)-sequences" (1995); L'Ecuyer and Lemieux, "Recent advances in
+    randomized quasi-Monte Carlo methods" (2002) for the digital shift.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.sobol(np.random.default_rng(0).random, (5, 4, 2))
+    >>> np.sort(np.floor(4 * u[0, :, 1])).tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    return _shifted(_sobol_points, uniform, shape, lambda point, shift: point ^ shift)
+
+
+def halton(uniform, shape):
+    """Halton points with a random shift modulo 1 for each block and coordinate.
+
+    ::
+
+        u_i = (p_i + v) mod 1
+
+    The points p are scipy's with one fixed scramble, rounded down to 23 binary digits. The shift alone makes each row
+    exactly uniform on the cube.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k), with m at most 2^23 and k at most 21201
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function, shape no shape, or a block has more draws or coordinates than there are points.
+
+    Notes
+    -----
+    Cranley and Patterson, "Randomization of number theoretic methods for multiple integration" (1976).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> copulas.halton(np.random.default_rng(0).random, (5, 4, 2)).shape
+    (5, 4, 2)
+    """
+    return _shifted(_halton_points, uniform, shape, lambda point, shift: point + shift)
+
+
+@lru_cache(maxsize=16)
+def _sobol_points(m, k):
+    power = max(m - 1, 0).bit_length()  # fewer than a power of two are refused or warned of
+    return _whole(qmc.Sobol(k, rng=0).random_base2(power)[:m] if k else np.empty((m, 0)))
+
+
+@lru_cache(maxsize=16)
+def _halton_points(m, k):
+    return _whole(qmc.Halton(k, rng=0).random(m) if k else np.empty((m, 0)))
+
+
+def _whole(points):
+    whole = np.floor(points * 2**BITS).astype(np.int32)
+    whole.flags.writeable = False  # shared by all who ask for this size
+    return whole
+
+
+def _shifted(points, uniform, shape, shift_by):
+    """Points moved in their first digits by those of a uniform, with the digits after them added as they are."""
+    blocks, m, k = sizes(uniform, shape)
+    if m > 2**BITS or k > qmc.Sobol.MAXDIM:
+        raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {qmc.Sobol.MAXDIM} coordinates in a block")
+    v = uniform((*blocks, 1, k)) * 2**BITS
+    xp = v.__array_namespace__()
+    # Coordinates come first in memory: NumPy's loops along a few of them, last, would cost three times the time.
+    v = xp.moveaxis(v, -1, 0).reshape(-1).reshape((k, *blocks, 1))
+    whole = xp.floor(v)
+    first = xp.asarray(points(m, k).T.reshape(k, *(1 for _ in blocks), m))
+    digits = shift_by(first, xp.astype(whole, np.int32)) & (2**BITS - 1)
+    return xp.moveaxis((xp.astype(digits, v.dtype) + (v - whole)) * 2.0**-BITS, 0, -1)

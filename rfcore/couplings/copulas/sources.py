@@ -1,0 +1,111 @@
+"""Where the uniforms of a copula come from, and what its draws are held to."""
+
+import jax
+import numpy as np
+
+from rfcore import checks
+
+
+def uniforms(key):
+    """Source of independent uniforms on (0, 1) in JAX, for one draw of a copula.
+
+    ::
+
+        u = (j + 1/2) 2^-23 in float32, (j + 1/2) 2^-52 in float64, j a uniform whole number
+
+    so that neither u nor 1 - u, which is exact, is ever 0 or 1.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+
+    Returns
+    -------
+    function shape -> array of that shape, in the default float dtype
+        Each call folds its number into the key. Make the source where it is used: one that is carried into a compiled
+        function counts the calls of the tracing.
+
+    Raises
+    ------
+    ValueError
+        If the key is no JAX key.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.couplings import copulas
+    >>> pairs = copulas.reversal(copulas.uniforms(jax.random.key(0)), (5, 2, 1))
+    >>> bool((pairs.sum(axis=1) == 1).all())
+    True
+    """
+    return _Uniforms(checks.key(key))
+
+
+class _Uniforms:
+    def __init__(self, key):
+        self.key, self.n_calls = key, 0
+
+    def __call__(self, shape):
+        self.n_calls += 1
+        u = jax.random.uniform(jax.random.fold_in(self.key, self.n_calls), shape)
+        return u + eps(u) / 2
+
+
+def draw(law, uniform, shape):
+    """Draw of a law that may be anybody's: its shape is checked, and its values where they are known.
+
+    Parameters
+    ----------
+    law : function (uniform, shape) -> array
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape, with values in [0, 1)
+
+    Raises
+    ------
+    ValueError
+        If law or uniform is no function, shape is no shape, or what the law draws is of another shape or outside [0, 1).
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> copulas.draw(copulas.stratified, np.random.default_rng(0).random, (3, 4, 1)).shape
+    (3, 4, 1)
+    """
+    checks.function(law, "law", "couplings.copulas.reversal")
+    blocks, m, k = sizes(uniform, shape)
+    u = law(uniform, (*blocks, m, k))
+    if np.shape(u) != (*blocks, m, k):
+        raise ValueError(f"law maps shape {shape} to an array of shape {np.shape(u)}; give one uniform per entry")
+    return checks.levels(u, "law")
+
+
+def sizes(uniform, shape):
+    """``(blocks, m, k)`` of a shape ``(*blocks, m, k)``, for a source of uniforms that is a function."""
+    checks.function(uniform, "uniform", "couplings.copulas.uniforms(key)")
+    if not isinstance(shape, tuple | list) or len(shape) < 2:
+        raise ValueError(f"shape = {shape!r}; give a tuple (..., m, k): blocks, m draws in each, k coordinates")
+    *blocks, m, k = (checks.count(size, "shape", least=0) for size in shape)
+    return blocks, m, k
+
+
+def eps(u):
+    """Distance from 1 to the next number in the precision of u."""
+    return float(np.finfo(u.dtype).eps)
+
+
+def below_one(u):
+    """The largest number below 1 in the precision of u."""
+    return 1 - eps(u) / 2

@@ -1,0 +1,199 @@
+"""Laws without parameters: independent, opposite, equal, and one draw in each stratum."""
+
+from rfcore.couplings.copulas.sources import below_one, eps, sizes
+
+
+def independent(uniform, shape):
+    """Independent uniforms.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    Ours; the product law (Nelsen, An Introduction to Copulas, 2006, Section 2.4).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> copulas.independent(np.random.default_rng(0).random, (5, 4, 1)).shape
+    (5, 4, 1)
+    """
+    blocks, m, k = sizes(uniform, shape)
+    return uniform((*blocks, m, k))
+
+
+def reversal(uniform, shape):
+    """Pairs u, 1 - u: the most negative dependence that two uniforms can have.
+
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+        A pair sums to 1 exactly, but for u = 0 (which rng.random gives once in 2^53): its partner is the largest number
+        below 1.
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 7 and Definition 3.3: for norms this is pairwise norm-coupling.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.reversal(np.random.default_rng(0).random, (5, 4, 1))
+    >>> bool((u[:, 0] + u[:, 1] == 1).all())
+    True
+    """
+    blocks, m, k = sizes(uniform, shape)
+    u = uniform((*blocks, (m + 1) // 2, k))
+    xp = u.__array_namespace__()
+    pairs = xp.stack([u, xp.minimum(1 - u, below_one(u))], axis=-2)
+    return pairs.reshape((*blocks, 2 * u.shape[-2], k))[..., :m, :]
+
+
+def comonotone(uniform, shape):
+    """One uniform for all draws of a block: the most positive dependence.
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    The upper Fréchet-Hoeffding bound (Nelsen, An Introduction to Copulas, 2006, Section 2.5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.comonotone(np.random.default_rng(0).random, (5, 4, 1))
+    >>> bool((u == u[:, :1]).all())
+    True
+    """
+    blocks, m, k = sizes(uniform, shape)
+    u = uniform((*blocks, 1, k))
+    return u.__array_namespace__().repeat(u, m, axis=-2)
+
+
+def stratified(uniform, shape):
+    """One draw in each of m strata, in each coordinate: Latin hypercube sampling.
+
+    ::
+
+        u_i = (pi(i) + v_i) / m,  pi a random permutation for each block and coordinate, v_i uniform
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    McKay, Beckman and Conover, "A comparison of three methods for selecting values of input variables" (1979).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.stratified(np.random.default_rng(0).random, (5, 4, 1))
+    >>> np.sort(np.floor(4 * u[0, :, 0])).tolist()
+    [0.0, 1.0, 2.0, 3.0]
+    """
+    blocks, m, k = sizes(uniform, shape)
+    return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, m, k)), m)
+
+
+def systematic(uniform, shape):
+    """Evenly spaced draws in a random order, in each coordinate: stratified with the same place in all strata.
+
+    ::
+
+        u_i = (pi(i) + v) / m,  pi a random permutation and v one uniform for each block and coordinate
+
+    Parameters
+    ----------
+    uniform : function shape -> array
+    shape : tuple, (..., m, k)
+
+    Returns
+    -------
+    array of that shape
+
+    Raises
+    ------
+    ValueError
+        If uniform is no function or shape no shape.
+
+    Notes
+    -----
+    Madow and Madow, "On the theory of systematic sampling" (1944).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import copulas
+    >>> u = copulas.systematic(np.random.default_rng(0).random, (5, 4, 1))
+    >>> bool(np.allclose(np.diff(np.sort(u[0, :, 0])), 0.25))
+    True
+    """
+    blocks, m, k = sizes(uniform, shape)
+    return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, 1, k)), m)
+
+
+def _permutation(uniform, shape):
+    """Random permutations of 0, ..., m - 1 along the draws."""
+    keys = uniform(shape)
+    return keys.__array_namespace__().argsort(keys, axis=-2)
+
+
+def in_cells(cells, place, n):
+    """(cell + place) / n, with places kept off the edges of their cells by 2 n eps: rounding carries none across."""
+    dtype, room = place.dtype, 2 * n * eps(place)
+    place *= 1 - 2 * room  # in place in NumPy, where fresh memory costs more than sums: uniforms are ours to change
+    place += room
+    u = cells + place
+    u /= n
+    return u.astype(dtype, copy=False)

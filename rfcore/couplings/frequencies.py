@@ -1,0 +1,256 @@
+"""What a feature map asks of frequencies, whoever holds them and whatever their law.
+
+A map multiplies points by frequencies, counts them, and weighs them; :class:`Projectable` says so in four names. A plain
+array (m, d) is wrapped by :func:`of`, so that every function that takes frequencies takes arrays; fast frequencies
+(:mod:`rfcore.couplings.fast`) answer by themselves; :func:`weighted` gives either the weights of another law.
+
+Importance weights: the maps estimate an expectation over omega ~ p = N(0, I_d). With frequencies from q in its place,
+
+::
+
+    E_p[phi(x, omega) phi(y, omega)] = E_q[p(omega)/q(omega) phi(x, omega) phi(y, omega)]
+
+so that each map multiplies feature i of x, and that of y, by sqrt(p(omega_i) / q(omega_i)), in logs. Which q is best is a
+matter of the data ("All Random Features Representations are Equivalent", Theorem 1); the density of q stays with whoever
+draws from it, and everything here asks for log p - log q alone.
+
+All are pytrees: ``jax.jit``, ``jax.vmap`` and ``jax.grad`` take them, gradients reach frequencies and log weights. The
+matrix of any frequencies is ``omega.project(jnp.eye(omega.d)).T``.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
+
+import jax
+import jax.numpy as jnp
+
+from rfcore import checks
+
+
+class Projectable(Protocol):
+    """What a feature map asks of frequencies.
+
+    Attributes
+    ----------
+    m, d : int
+        Number and dimension of the frequencies.
+    log_weights : array, shape (m,), or None
+        log p(omega) - log q(omega) for frequencies from the density q in place of p = N(0, I_d); None for zeros.
+    """
+
+    m: int
+    d: int
+    log_weights: jax.Array | None
+
+    def project(self, x, unit=1.0, copies=1):
+        """Scalar products of points with frequencies.
+
+        ::
+
+            [x . omega_1 / unit, ..., x . omega_m / unit],  ``copies`` times side by side
+
+        Fourier features are cosines of angles in turns, each of them twice, which a matrix gives in one product.
+
+        Parameters
+        ----------
+        x : array, shape (n, d)
+        unit : float
+        copies : int
+
+        Returns
+        -------
+        array, shape (n, copies m)
+        """
+        ...
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("matrix",), meta_fields=())
+@dataclass(frozen=True)
+class Dense:
+    """Frequencies that are the rows of a matrix (m, d), not weighted; from :func:`of`."""
+
+    matrix: jax.Array
+    log_weights = None
+
+    @property
+    def m(self):
+        """Number of frequencies."""
+        return self.matrix.shape[0]
+
+    @property
+    def d(self):
+        """Dimension of the frequencies."""
+        return self.matrix.shape[1]
+
+    def project(self, x, unit=1.0, copies=1):
+        """Scalar products of points with frequencies: see :meth:`Projectable.project`."""
+        x = checks.points(x, "x", n_columns=self.d)
+        # Copies of the frequencies, not of their products: another part of a product costs less than memory for another array.
+        matrix = self.matrix if copies == 1 else jnp.concatenate(copies * [self.matrix])
+        return x @ (matrix.T / unit)
+
+
+@partial(jax.tree_util.register_dataclass, data_fields=("frequencies", "log_weights"), meta_fields=())
+@dataclass(frozen=True)
+class Weighted:
+    """Frequencies of any kind with log weights; from :func:`weighted`."""
+
+    frequencies: Projectable
+    log_weights: jax.Array
+
+    @property
+    def m(self):
+        """Number of frequencies."""
+        return self.frequencies.m
+
+    @property
+    def d(self):
+        """Dimension of the frequencies."""
+        return self.frequencies.d
+
+    def project(self, x, unit=1.0, copies=1):
+        """Scalar products of points with frequencies, without the weights: see :meth:`Projectable.project`."""
+        return self.frequencies.project(x, unit, copies)
+
+
+def of(omega, d=None):
+    """Frequencies that answer to :class:`Projectable`: themselves if they do, else those of a matrix.
+
+    Parameters
+    ----------
+    omega : array, shape (m, d), or Projectable
+    d : int, optional
+        Dimension that they must have.
+
+    Returns
+    -------
+    Projectable
+
+    Raises
+    ------
+    ValueError
+        If omega is neither, has values that are not finite, or another dimension than d.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import couplings
+    >>> omega = couplings.frequencies.of(couplings.simplex(jax.random.key(0), 5, 3))
+    >>> omega.m, omega.d, omega.log_weights
+    (5, 3, None)
+    """
+    if not hasattr(omega, "project"):
+        omega = Dense(checks.points(omega, "omega"))
+    if d is not None and omega.d != d:
+        raise ValueError(f"omega has frequencies of dimension {omega.d} for points of dimension {d}; give both the same")
+    return omega
+
+
+def weighted(omega, log_weights):
+    """Frequencies drawn from a density q, with the importance weights that make estimates those of p = N(0, I_d).
+
+    ::
+
+        log_weights_i = log p(omega_i) - log q(omega_i)
+
+    Estimates are unbiased for every q that is positive where p is; those of softmax and positive features have a finite
+    variance only if q has tails heavy enough for them (a Gaussian q: covariance above I / 2).
+
+    Parameters
+    ----------
+    omega : array, shape (m, d), or Projectable
+        If they are weighted already, the weights multiply.
+    log_weights : array, shape (m,)
+        A constant on top of them multiplies the kernel by its exp.
+
+    Returns
+    -------
+    Weighted
+
+    Raises
+    ------
+    ValueError
+        If there is not one finite log weight per frequency.
+
+    Examples
+    --------
+    Frequencies of any density whose logarithm is known, here Student's with 5 degrees of freedom in each coordinate:
+
+    >>> import jax, jax.numpy as jnp
+    >>> from jax.scipy import stats
+    >>> from rfcore import couplings, features, kernels
+    >>> omega = jax.random.t(jax.random.key(0), 5.0, (20_000, 3))
+    >>> log_weights = jnp.sum(stats.norm.logpdf(omega) - stats.t.logpdf(omega, 5.0), axis=1)
+    >>> x = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]])
+    >>> phi = features.positive(x, couplings.frequencies.weighted(omega, log_weights))
+    >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
+    True
+
+    Notes
+    -----
+    "All Random Features Representations are Equivalent", Eq. 2.
+    """
+    omega, log_weights = of(omega), checks.floating(log_weights, "log_weights")
+    if log_weights.shape != (omega.m,):
+        raise ValueError(f"log_weights has shape {log_weights.shape}; give one number per frequency, shape ({omega.m},)")
+    return Weighted(omega, log_weights if omega.log_weights is None else omega.log_weights + log_weights)
+
+
+def normal(omega, mean, factor):
+    """Frequencies of the law N(mean, factor factor^T), made of N(0, I_d) ones of any coupling, with their log weights.
+
+    ::
+
+        omega'_i = mean + factor omega_i,   log p(omega'_i) - log q(omega'_i) = (|omega_i|^2 - |omega'_i|^2) / 2 + log |det factor|
+
+    Parameters
+    ----------
+    omega : array, shape (m, d)
+        Rows marginally N(0, I_d), from :mod:`rfcore.couplings`.
+    mean : array, shape (d,)
+    factor : array, shape (d, d), invertible
+        A root of the covariance, say its Cholesky factor; ``s * jnp.eye(d)`` scales by s.
+
+    Returns
+    -------
+    Weighted
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, or the factor is singular.
+
+    Examples
+    --------
+    Features of points around (1, 1), whose largest products come from frequencies around (2, 2):
+
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features, kernels
+    >>> x, omega = jnp.array([[1.0, 0.9], [0.9, 1.1]]), couplings.simplex(jax.random.key(0), 64, 2)
+    >>> plain, shifted = (features.positive(x, w) for w in (omega, couplings.frequencies.normal(omega, [2.0, 2.0], jnp.eye(2))))
+    >>> errors = [float(jnp.max(jnp.abs(phi @ phi.T - kernels.gaussian(x, x)))) for phi in (plain, shifted)]
+    >>> errors[1] < errors[0] / 5
+    True
+
+    Notes
+    -----
+    Importance sampling as in "All Random Features Representations are Equivalent", Eq. 2, with a Gaussian q; the geometry of
+    the coupling is that of omega, deformed by the factor.
+    """
+    omega = checks.points(omega, "omega")
+    d = omega.shape[1]
+    mean, factor = checks.floating(mean, "mean"), checks.points(factor, "factor", n_columns=d)
+    if mean.shape != (d,):
+        raise ValueError(f"mean has shape {mean.shape}; give one number per coordinate, shape ({d},)")
+    if factor.shape != (d, d):
+        raise ValueError(f"factor has shape {factor.shape}; give a square matrix, shape ({d}, {d})")
+    log_volume = jnp.linalg.slogdet(factor)[1]
+    if not checks.is_traced(log_volume) and not jnp.isfinite(log_volume):
+        raise ValueError("factor has determinant 0; give an invertible matrix")
+    moved = mean + omega @ factor.T
+    return weighted(moved, jnp.sum(omega**2 - moved**2, axis=1) / 2 + log_volume)

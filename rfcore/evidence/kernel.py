@@ -1,0 +1,68 @@
+"""The process that executes a notebook: what it runs under, how it is stopped, what it cost."""
+
+import contextlib
+import os
+import resource
+import tempfile
+
+from jupyter_client import AsyncKernelManager
+from traitlets.config import Config
+
+from rfcore.evidence.claims import ROOT
+
+
+class Manager(AsyncKernelManager):
+    """A kernel manager that stops an idle kernel by asking it to.
+
+    Jupyter's interrupts a kernel before it asks. One that still tidies up after its last cell then prints
+    "KeyboardInterrupt caught in kernel". A kernel that is busy (a cell ran out of time) does not answer, and is
+    terminated some seconds later.
+    """
+
+    async def _async_interrupt_kernel(self):
+        """A step of every shutdown, and nothing else: ``interrupt_kernel`` is the base class's."""
+
+
+@contextlib.contextmanager
+def configured(profile, source_sha256):
+    """A configuration of papermill's client; kernels that start within the block run under :func:`variables`.
+
+    The kernel talks over sockets in a private folder: no open port.
+    """
+    before = dict(os.environ)
+    os.environ.update(variables(profile, source_sha256))
+    try:
+        with tempfile.TemporaryDirectory(dir="/tmp") as sockets:  # not $TMPDIR: paths of sockets are cut at 100 letters
+            yield Config(
+                ConnectionFileMixin={"transport": "ipc", "ip": f"{sockets}/kernel"},
+                NotebookClient={"kernel_manager_class": Manager},
+            )
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
+def variables(profile, source_sha256):
+    """Variables of the environment that a notebook's kernel runs under."""
+    # Concurrent scheduling can deadlock XLA's CPU thread pool on LAPACK calls (seen on two cores). Given flags prevail.
+    flags = "--xla_cpu_enable_concurrency_optimized_scheduler=false " + os.environ.get("XLA_FLAGS", "")
+    found = {
+        "XLA_FLAGS": flags,
+        # Two notebooks share two cores: BLAS threads that wait for a turn spin, at seven times the processor time.
+        "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
+        "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line
+        "RFCORE_SOURCE_SHA256": source_sha256,
+    }
+    if profile == "quick":  # notebooks share what XLA compiled; at paper, where timings decide, each compiles its own
+        found |= {
+            "JAX_COMPILATION_CACHE_DIR": str(ROOT / "_build" / "compiled"),
+            "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
+            "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",
+        }
+    return found
+
+
+def processor_seconds_of_children():
+    """Seconds of processor time of the processes that this one waited for, kernels among them."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime

@@ -1,0 +1,117 @@
+"""Random graphs that a key decides: the same on every machine, for every version of Python, NumPy and networkx.
+
+networkx's generators promise no such thing: the same seed gives other graphs in other versions.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from rfcore import checks, streams
+from rfcore.graphs import Graph
+
+PURPOSE = 6  # of the random stream; part of what a key means
+
+
+def erdos_renyi(key, n, p):
+    """Erdős–Rényi graph: every pair of n nodes is an edge with probability p, independently of the others.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    n : int
+        Number of nodes.
+    p : float
+        Strictly between 0 and 1.
+
+    Returns
+    -------
+    rfcore.graphs.Graph
+        Unweighted, without self-loops; it need not be connected.
+
+    Raises
+    ------
+    ValueError
+        If the key is none or traced, n < 1, or p is outside (0, 1).
+
+    Examples
+    --------
+    >>> import jax
+    >>> erdos_renyi(jax.random.key(0), 20, 0.2).n_nodes
+    20
+
+    Notes
+    -----
+    E. N. Gilbert, "Random graphs", Annals of Mathematical Statistics 30 (1959), 1141-1144.
+    """
+    rng, n, p = streams.generator(streams.words(key), PURPOSE, 0), checks.count(n, "n"), checks.probability(p, "p")
+    i, j = np.triu_indices(n, 1)
+    drawn = rng.random(len(i)) < p
+    return _graph(n, i[drawn], j[drawn])
+
+
+def regular(key, n, degree):
+    """Graph of n nodes that all have ``degree`` neighbours, by the pairing of Steger and Wormald.
+
+    Every node has ``degree`` ends of edges. All ends are paired at random; a pair that would be a self-loop or an edge
+    twice is undone, and its ends are paired anew, together with the others that were undone. Where none of these could
+    be joined any more everything begins again. For n large against ``degree`` all such graphs are about equally likely.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    n : int
+        Number of nodes.
+    degree : int
+        At least 1 and below n; n times the degree is even.
+
+    Returns
+    -------
+    rfcore.graphs.Graph
+        Unweighted, without self-loops; it need not be connected.
+
+    Raises
+    ------
+    ValueError
+        If the key is none or traced, or no graph has such degrees.
+
+    Examples
+    --------
+    >>> import jax
+    >>> set(regular(jax.random.key(0), 100, 4).neighbour_counts.tolist())
+    {4}
+
+    Notes
+    -----
+    A. Steger and N. C. Wormald, "Generating random regular graphs quickly", Combinatorics, Probability and Computing 8
+    (1999), 377-396; the algorithm of networkx's ``random_regular_graph``.
+    """
+    rng, n, degree = streams.generator(streams.words(key), PURPOSE, 0), checks.count(n, "n"), checks.count(degree, "degree")
+    if degree >= n or n * degree % 2:
+        raise ValueError(f"degree = {degree} for n = {n} nodes; give a degree below n, and an even number of ends n * degree")
+    edges = None
+    while edges is None:
+        edges = _pairing(rng, n, degree)
+    return _graph(n, edges // n, edges % n)
+
+
+def _pairing(rng, n, degree):
+    """Edges (i, j), i < j, as n i + j; None if the pairing got stuck."""
+    edges, ends = np.empty(0, dtype=np.int64), np.repeat(np.arange(n), degree)
+    while len(ends):
+        # argsort of uniforms, since what a generator's permutation draws may change between versions of NumPy
+        pairs = np.sort(ends[np.argsort(rng.random(len(ends)), kind="stable")].reshape(-1, 2), axis=1)
+        codes = pairs @ np.array([n, 1])
+        kept = np.zeros(len(codes), dtype=bool)
+        kept[np.unique(codes, return_index=True)[1]] = True  # the first of equal pairs
+        kept &= (pairs[:, 0] < pairs[:, 1]) & ~np.isin(codes, edges)
+        edges, ends = np.concatenate([edges, codes[kept]]), pairs[~kept].ravel()
+        left = np.unique(ends)
+        first, second = np.triu_indices(len(left), 1)
+        if len(ends) and np.isin(left[first] * n + left[second], edges).all():
+            return None
+    return edges
+
+
+def _graph(n, i, j):
+    W = sp.coo_array((np.ones(len(i)), (i, j)), shape=(n, n)).tocsr()
+    return Graph.from_scipy(W + W.T)

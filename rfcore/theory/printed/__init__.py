@@ -1,0 +1,50 @@
+"""Formulas as two papers print them, for showing what happens when they are used; nothing here is used elsewhere.
+
+Simplex Random Features: conformities and gaps of positive and of Fourier features, densities of sums of frequencies.
+Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. Where a
+formula is wrong as printed its docstring says what is right.
+"""
+
+from rfcore.theory.printed.densities import pair_density, pair_density_at_angle
+from rfcore.theory.printed.fourier import fourier_gap, fourier_mse_ratio
+from rfcore.theory.printed.modulations import (
+    batch_size_approximation,
+    f_by_iteration,
+    f_by_partitions,
+    f_diffusion,
+    f_p_step,
+    f_regularised_laplacian,
+)
+from rfcore.theory.printed.positive import (
+    error_prefactor,
+    orthogonal_conformity,
+    positive_gap,
+    simplex_conformity,
+)
+from rfcore.theory.printed.taylor import (
+    alpha_diffusion,
+    alpha_inverse_cosine,
+    alpha_p_step,
+    alpha_regularised_laplacian,
+)
+
+__all__ = [
+    "alpha_diffusion",
+    "alpha_inverse_cosine",
+    "alpha_p_step",
+    "alpha_regularised_laplacian",
+    "batch_size_approximation",
+    "error_prefactor",
+    "f_by_iteration",
+    "f_by_partitions",
+    "f_diffusion",
+    "f_p_step",
+    "f_regularised_laplacian",
+    "fourier_gap",
+    "fourier_mse_ratio",
+    "orthogonal_conformity",
+    "pair_density",
+    "pair_density_at_angle",
+    "positive_gap",
+    "simplex_conformity",
+]

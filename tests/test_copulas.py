@@ -1,0 +1,448 @@
+"""Copulas: uniform entries, the dependence that each law promises, the same draws in NumPy and JAX; chi quantiles; norms."""
+
+import inspect
+import pickle
+from functools import cache, partial
+
+import jax
+import jax.numpy as jnp
+import mpmath
+import numpy as np
+import pytest
+from rounding import rounding
+from scipy import integrate, special, stats
+
+from rfcore import couplings
+from rfcore.couplings import copulas, norms
+from rfcore.couplings.chi import chi_quantile
+
+M, K, N = 4, 2, 20_000
+CORRELATION = np.array([[1.0, -0.6, 0.1, 0.1], [-0.6, 1.0, 0.1, 0.1], [0.1, 0.1, 1.0, -0.8], [0.1, 0.1, -0.8, 1.0]])
+LAWS = {
+    name: getattr(copulas, name)
+    for name in copulas.__all__
+    if (*inspect.signature(getattr(copulas, name)).parameters,) == ("uniform", "shape")
+} | {
+    "gaussian": copulas.gaussian(CORRELATION),
+    "gaussian_of_factor": copulas.gaussian_of_factor(np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.0], [1.0, -2.0]])),
+    "permutation": copulas.permutation([2, 0, 1]),
+    "by_coordinate": copulas.by_coordinate("stratified", "reversal"),
+}
+TOO_HIGH = jnp.array([0.5, 1.0])
+compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
+@cache
+def drawn(name):
+    """A draw of N blocks in NumPy, and the uniforms that it was made of."""
+    rng, used = np.random.default_rng(0), []
+
+    def uniform(shape):
+        used.append(rng.random(shape))
+        return used[-1].copy()
+
+    return copulas.draw(LAWS[name], uniform, (N, M, K)), used
+
+
+def replayed(used):
+    uniforms = iter(used)
+
+    def uniform(shape):
+        u = next(uniforms)
+        assert u.shape == tuple(shape)
+        return u.copy()
+
+    return uniform
+
+
+def z_of_mean(x, truth=0.0):
+    return np.abs(x.mean(axis=0) - truth) / (x.std(axis=0) / np.sqrt(len(x)))
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_entry_is_uniform(name):
+    for entry in drawn(name)[0].reshape(N, M * K).T:
+        assert stats.kstest(entry, "uniform").pvalue > 1e-5  # of a hundred entries in all: one false alarm in 10^3
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_blocks_and_coordinates_are_independent(name):
+    u = drawn(name)[0] - 0.5
+    for f in (u, np.abs(u) - 0.25):
+        blocks = (f[::2, :, None, :, None] * f[1::2, None, :, None, :]).reshape(N // 2, -1)
+        coordinates = (f[:, :, None, 0] * f[:, None, :, 1]).reshape(N, -1)
+        assert max(z_of_mean(blocks).max(), z_of_mean(coordinates).max()) < 4.8  # 1,700 products: one false alarm in 300
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_numpy_and_jax_make_the_same_draw_of_the_same_uniforms(name):
+    law, used = LAWS[name], drawn(name)[1]
+    double, single = ([a[:50].astype(dtype) for a in used] for dtype in (np.float64, np.float32))
+    keys = jax.random.split(jax.random.key(0), 3)
+
+    @compiled
+    def in_jax(keys, *used):
+        of_keys = jax.vmap(lambda key: law(copulas.uniforms(key), (5, M, 1)))(keys)
+        return [of_keys, *(copulas.draw(law, replayed(uniforms), (50, M, K)) for uniforms in used)]
+
+    of_keys, *ours = in_jax(keys, double, single)
+    assert np.all((of_keys > 0) & (of_keys < 1))
+    assert len(np.unique(of_keys[:, 0, 0])) == 3
+    for u, uniforms in zip(ours, (double, single), strict=True):
+        numpys = law(replayed(uniforms), (50, M, K))
+        assert numpys.dtype == u.dtype == uniforms[0].dtype
+        # Sums and products of 2 numbers below 1; a normal and its level lose up to 10 times their last place.
+        assert np.allclose(u, numpys, rtol=0, atol=40 * np.finfo(u.dtype).eps)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_laws_pickle_and_take_any_number_of_blocks_draws_and_coordinates(name):
+    law, (u, used) = pickle.loads(pickle.dumps(LAWS[name])), drawn(name)
+    assert np.array_equal(law(replayed(used), (N, M, K)), u)
+    rng = np.random.default_rng(0)
+    for shape in ((M, 0), (0, M, 3), (2, 3, M, 1)):
+        assert law(rng.random, shape).shape == shape
+    if not name.startswith("gaussian"):
+        assert all(law(rng.random, (7, m, 2)).shape == (7, m, 2) for m in (0, 1, 2, 5))
+
+
+@pytest.mark.parametrize("name", LAWS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("level", [0.0, "largest"])
+def test_no_entry_is_1_whatever_the_uniforms(name, dtype, level):
+    value = 1 - np.finfo(dtype).eps / 2 if level == "largest" else level
+    u = LAWS[name](lambda shape: np.full(shape, value, dtype), (3, M, K))
+    assert np.all((u >= 0) & (u < 1))
+
+
+def test_uniforms_are_inside_and_symmetric_and_new_at_each_call():
+    for x64, bits in ((False, 23), (True, 52)):
+        with jax.enable_x64(x64):
+            uniform = copulas.uniforms(jax.random.key(0))
+            first, second = np.asarray(uniform((N,))), np.asarray(uniform((N,)))
+        grid = first.astype(np.longdouble) * 2**bits - 0.5
+        assert np.array_equal(grid, np.floor(grid))
+        assert np.all((first > 0) & (first < 1) & (1 - (1 - first) == first))
+        assert stats.kstest(first, "uniform").pvalue > 1e-4
+        assert abs(np.corrcoef(first, second)[0, 1]) < 4.5 / np.sqrt(N)
+
+
+def test_pairs_of_reversal_sum_to_one_and_the_last_of_an_odd_number_is_alone():
+    u = copulas.reversal(copulas.uniforms(jax.random.key(0)), (N, 3, 1))
+    assert np.all(u[:, 0] + u[:, 1] == 1)
+    assert abs(np.corrcoef(u[:, 0, 0], u[:, 2, 0])[0, 1]) < 4.5 / np.sqrt(N)
+    u = drawn("reversal")[0]
+    assert np.all(u[:, ::2] + u[:, 1::2] == 1)
+
+
+def strata_of(u, m):
+    return np.sort(np.floor(np.asarray(u) * m), axis=-2)
+
+
+@pytest.mark.parametrize("name", ["stratified", "systematic", "sobol"])
+def test_each_stratum_has_one_draw(name):
+    law = LAWS[name]
+    for m in (4, 64, 1024) + (() if name == "sobol" else (3, 1000)):
+        u = law(np.random.default_rng(1).random, (30, m, 3))
+        assert np.all(strata_of(u, m) == np.arange(m)[:, None])
+        u = law(lambda shape: np.random.default_rng(2).random(shape, np.float32), (30, m, 3))
+        assert np.all(strata_of(u.astype(float), m) == np.arange(m)[:, None])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_places_next_to_1_stay_in_their_stratum(dtype):
+    rng = np.random.default_rng(0)
+    for m in (2, 3, 7, 64, 1000):
+        uniforms = iter([rng.random((1, m, 1)), np.full((1, m, 1), 1 - np.finfo(dtype).eps / 2, dtype)])
+        u = copulas.stratified(lambda shape, uniforms=uniforms: next(uniforms), (1, m, 1))
+        assert np.all(strata_of(u, m) == np.arange(m)[:, None])
+
+
+def test_systematic_draws_are_evenly_spaced_and_comonotone_ones_equal():
+    gaps = np.diff(np.sort(drawn("systematic")[0], axis=1), axis=1)
+    assert np.allclose(gaps, 1 / M, rtol=0, atol=rounding(4))
+    u = drawn("comonotone")[0]
+    assert np.all(u == u[:, :1])
+
+
+def test_stratified_draws_take_strata_in_every_order():
+    orders = np.floor(drawn("stratified")[0][:, :, 0] * M).astype(int) @ M ** np.arange(M)
+    counts = np.unique(orders, return_counts=True)[1]
+    assert len(counts) == 24
+    assert stats.chisquare(counts).pvalue > 1e-4
+
+
+def test_sobol_is_a_net_in_two_coordinates():
+    u = np.floor(copulas.sobol(np.random.default_rng(0).random, (50, 64, 2)) * 8).astype(int)
+    for block in u @ [8, 1]:
+        assert np.array_equal(np.sort(block), np.arange(64))  # one of 64 points in each square of side 1/8
+
+
+def test_halton_covers_the_bases_of_its_coordinates():
+    u = np.sort(copulas.halton(np.random.default_rng(0).random, (50, 81, 2))[..., 1], axis=1)
+    # 81 points of base 3, one in each interval of 1/81, then moved around the circle and rounded to 23 digits.
+    gaps = np.diff(np.concatenate([u, u[:, :1] + 1], axis=1), axis=1)
+    assert np.all((gaps >= 0) & (gaps < 2 / 81 + 2**-22))
+
+
+@pytest.mark.parametrize("name", ["gaussian", "gaussian_of_factor"])
+def test_normal_scores_of_gaussian_copulas_have_their_correlation(name):
+    scores = special.ndtri(drawn(name)[0][..., 0])
+    factor = LAWS[name].factor
+    truth = CORRELATION if name == "gaussian" else factor @ factor.T
+    assert z_of_mean(scores[:, :, None] * scores[:, None, :], truth).max() < 4.5
+    assert np.allclose(factor @ factor.T, truth, rtol=0, atol=rounding(40))
+
+
+def test_singular_correlations():
+    pairs = np.kron(np.eye(2), [[1.0, -1.0], [-1.0, 1.0]])
+    u = copulas.gaussian(pairs)(np.random.default_rng(0).random, (1000, 4, 1))
+    assert np.allclose(u[:, ::2] + u[:, 1::2], 1, rtol=0, atol=rounding(40))
+    u = copulas.gaussian(np.ones((3, 3)))(np.random.default_rng(0).random, (1000, 3, 1))
+    assert np.allclose(u, u[:, :1], rtol=0, atol=rounding(40))
+    rows = np.random.default_rng(0).normal(size=(30, 5))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    factor = copulas.gaussian(rows @ rows.T).factor
+    assert np.allclose(factor @ factor.T, rows @ rows.T, rtol=0, atol=rounding(400))
+    assert np.array_equal(factor, np.tril(factor))
+
+
+def test_permutation_matches_bins():
+    sigma = np.array([2, 0, 1])
+    u = drawn("permutation")[0]
+    bins = np.floor(3 * u).astype(int)
+    assert np.all(bins[:, 1::2] == sigma[bins[:, ::2]])
+    places = 3 * u - bins
+    assert z_of_mean((places[:, 0, 0] - 0.5) * (places[:, 1, 0] - 0.5)) < 4.5
+    u = copulas.permutation([1, 0])(np.random.default_rng(0).random, (N, 5, 1))[..., 0]
+    assert np.all((u[:, ::2][:, :2] < 0.5) != (u[:, 1::2] < 0.5))
+    assert np.abs(np.corrcoef(u.T)[4, :4]).max() < 4.5 / np.sqrt(N)
+
+
+def test_by_coordinate_gives_each_coordinate_its_law():
+    law = copulas.by_coordinate("stratified", copulas.reversal, [1, 0])
+    u = law(np.random.default_rng(0).random, (N, 4, 4))
+    assert np.all(strata_of(u[..., :1], 4) == np.arange(4)[:, None])
+    assert np.all(u[:, ::2, 1] + u[:, 1::2, 1] == 1)
+    assert np.all((u[:, ::2, 2] < 0.5) != (u[:, 1::2, 2] < 0.5))
+    assert np.abs(np.corrcoef(u[..., 3].T)[np.triu_indices(4, 1)]).max() < 4.5 / np.sqrt(N)
+
+
+def test_names():
+    for name in ("reversal", "comonotone", "stratified", "systematic", "sobol", "halton"):
+        assert copulas.named(name) is getattr(copulas, name)
+    assert copulas.named("iid") is copulas.independent
+    assert copulas.named(np.array([1, 0])) == copulas.permutation([1, 0])
+    assert copulas.named(drawn) is drawn
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: copulas.by_coordinate("iid", "no such"), "laws = 'no such'; choose"),
+        (lambda: copulas.draw(lambda uniform, shape: uniform(shape[1:]), np.random.random, (2, 3, 1)), "law maps shape"),
+        (lambda: copulas.draw(lambda uniform, shape: np.ones(shape), np.random.random, (2, 3, 1)), r"law has values in \[1.0, 1.0\]; give"),
+        (lambda: jax.jit(lambda: chi_quantile(TOO_HIGH, 3))(), "u has values in"),
+        (lambda: copulas.draw(lambda uniform, shape: np.full(shape, np.nan), np.random.random, (2, 1)), "law has values"),
+        (lambda: copulas.gaussian(np.eye(2))(np.random.random, (2, 3, 1)), "a block has 3 draws; give"),
+        (lambda: copulas.sobol(np.random.random, (2**23 + 1, 1)), "give at most 8388608 draws"),
+        (lambda: copulas.halton(np.random.random, (2, 21202)), "21201 coordinates"),
+        (lambda: norms.gaussian(np.eye(3))(jax.random.key(0), 4, 2), "a block has 2 draws"),
+        (lambda: norms.coupled([0, 0]), "sigma = "),
+    ],
+)
+def test_bad_input(call, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        call()
+
+
+# Quantiles of the chi law.
+
+LEVELS = [1e-300, 1e-200, 1e-90, 1e-38, 1e-17, 1e-9, 1e-4, 0.01, 0.2, 0.5, 0.51, 0.8, 0.99, 1 - 1e-4, 1 - 1e-9, 1 - 1e-16]
+DIMENSIONS = [1, 2, 3, 4, 7, 16, 50, 200, 1024, 4096]
+
+
+def true_quantile(u, d):
+    """Quantile of the number that u is, by Newton's method on the log of the tail in 40 digits."""
+    with mpmath.workdps(40):
+        a, is_lower = mpmath.mpf(d) / 2, u <= 0.5
+        p = mpmath.mpf(float(u)) if is_lower else 1 - mpmath.mpf(float(u))
+        if is_lower:
+            leading = mpmath.exp((mpmath.log(p) + mpmath.loggamma(a + 1)) / a)
+            y = max(leading, mpmath.mpf(float(special.gammaincinv(d / 2, float(p)))))
+        else:
+            y = mpmath.mpf(float(special.gammainccinv(d / 2, float(p))))
+        for _ in range(6):
+            log_scale = a * mpmath.log(y) - y - mpmath.loggamma(a + 1)
+            lower = mpmath.exp(log_scale) * mpmath.hyp1f1(1, a + 1, y)  # DLMF 8.5.1
+            tail = lower if is_lower else 1 - lower
+            step = (mpmath.log(tail) - mpmath.log(p)) * tail / (mpmath.exp(log_scale) * a)
+            y *= mpmath.exp(-step if is_lower else step)
+        assert abs(step) < 1e-18
+        return mpmath.sqrt(2 * y)
+
+
+@pytest.mark.parametrize("d", DIMENSIONS)
+def test_chi_quantiles_are_those_of_forty_digits(d):
+    for dtype, bound in ((np.float64, 1e-13), (np.float32, 3e-7)):  # measured: 3e-14 and 2e-7
+        levels = np.unique(np.array([u for u in LEVELS if float(dtype(u)) < 1 and dtype(u) >= np.finfo(dtype).tiny], dtype))
+        ours = np.asarray(chi_quantile(levels, d))
+        assert ours.dtype == dtype
+        errors = [abs(float(x) / true_quantile(u, d) - 1) for u, x in zip(levels, ours, strict=True)]
+        assert max(errors) < bound
+
+
+def test_chi_quantiles_on_a_fine_grid_where_they_have_closed_forms():
+    rng = np.random.default_rng(0)
+    p = np.concatenate([np.exp(-700 * rng.random(5000)), rng.random(5000)])
+    assert np.allclose(chi_quantile(p, 2), np.sqrt(-2 * np.log1p(-p)), rtol=1e-13, atol=0)
+    normal = np.where(p < 1e-20, p * np.sqrt(np.pi / 2), np.sqrt(2) * special.erfinv(p))
+    assert np.allclose(chi_quantile(p, 1), normal, rtol=1e-13, atol=0)
+    above = 1 - np.exp(-36 * rng.random(5000))
+    assert np.allclose(chi_quantile(above, 1), -special.ndtri((1 - above) / 2), rtol=1e-13, atol=0)
+    # In every dimension levels and lengths have one order, across the pieces of the table too.
+    ordered = np.sort(np.concatenate([p, above]))
+    for d in (3, 64, 4096):
+        assert np.all(np.diff(chi_quantile(ordered, d)) >= -rounding(8, np.sqrt(d)))
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 64, 4096, 10**6])
+def test_levels_of_chi_quantiles_are_those_that_were_asked_for(d):
+    p = np.array([1e-12, 1e-3, 0.1, 0.5, 0.9, 0.999])
+    x = np.asarray(chi_quantile(p, d))
+    # The level moves by density times rounding of x: at most |x density| eps, and SciPy's own error below 1e-12.
+    assert np.allclose(special.gammainc(d / 2, x**2 / 2), p, rtol=1e-11 * max(1, d / 4096), atol=0)
+
+
+def test_ends_of_the_unit_interval():
+    assert np.array_equal(chi_quantile(np.array([0.0, 0.0]), 3), [0, 0])
+    assert chi_quantile(np.zeros((0, 2)), 3).shape == (0, 2)
+    traced = compiled(lambda u: chi_quantile(u, 3))(np.array([0.0, 1.0, -0.1, 1.1, np.nan, 0.5]))
+    assert np.array_equal(np.asarray(traced[:5]), [0, np.inf, np.nan, np.nan, np.nan], equal_nan=True)
+    assert traced[5] == chi_quantile(0.5, 3)
+    assert chi_quantile(0, 3) == 0
+
+
+def slopes(u, d):
+    """First and second derivative of the quantile at each level."""
+
+    def first(u):
+        return jax.jvp(lambda u: chi_quantile(u, d), (u,), (jnp.ones_like(u),))[1]
+
+    return jax.jvp(first, (u,), (jnp.ones_like(u),))
+
+
+def test_derivatives_of_chi_quantiles_are_those_of_the_inverse_function():
+    u = jnp.array([1e-12, 0.01, 0.3, 0.5, 0.7, 0.99, 1 - 1e-12])
+    for d in (1, 2, 3, 64, 4096):
+        x = np.asarray(chi_quantile(u, d))
+        first, second = (np.asarray(slope) for slope in slopes(u, d))
+        # SciPy's density sums terms of up to 17,000 in its exponent.
+        assert np.allclose(first, 1 / stats.chi.pdf(x, d), rtol=rounding(4, 17_000), atol=0)
+        towards, away = (d - 1) / x, x  # the log density has the slope towards - away
+        error = rounding(8, 17_000) * np.abs(towards - away) + rounding(20) * (towards + away + np.sqrt(d))
+        assert np.all(np.abs(second + (towards - away) * first**2) <= error * first**2)
+    with jax.enable_x64(False):
+        single = slopes(u[:-1].astype(jnp.float32), 4096)[0]
+    assert np.allclose(single, first[:-1], rtol=1e-3, atol=0)  # float32: the level 0.99 itself is rounded by 6e-8 of 0.01
+    gradients = compiled(jax.vmap(jax.grad(lambda u: chi_quantile(u, 3))))(u)
+    assert np.allclose(gradients, slopes(u, 3)[0], rtol=rounding(100), atol=0)
+
+
+# Norms and frequencies.
+
+D = 3
+
+
+@cache
+def norms_of(name):
+    coupling = getattr(norms, name) if isinstance(name, str) else norms.coupled(name)
+    draw = compiled(jax.vmap(lambda key: coupling(key, 2 * D - 1, D)))
+    return np.asarray(draw(jax.random.split(jax.random.key(0), N)))
+
+
+@pytest.mark.parametrize("name", ["pnc", "positive_monotone", "stratified"])
+def test_coupled_norms_are_chi_in_blocks_of_their_own(name):
+    lengths = norms_of(name)
+    for length in lengths.T:
+        assert stats.kstest(length, "chi", (D,)).pvalue > 1e-4
+    for f in (lengths - lengths.mean(axis=0), lengths**2 - D):
+        products = f[:, :D, None] * f[:, None, D:]
+        assert z_of_mean(products.reshape(N, -1)).max() < 4.5
+
+
+def test_pairs_of_norms():
+    levels = stats.chi.cdf(norms_of("pnc"), D)
+    assert np.allclose(levels[:, [0, 3]] + levels[:, [1, 4]], 1, rtol=0, atol=1e-12)  # of SciPy's distribution function
+    assert np.abs(np.corrcoef(levels.T)[2, [0, 1, 3, 4]]).max() < 4.5 / np.sqrt(N)
+    levels = stats.chi.cdf(norms_of("positive_monotone"), D)
+    assert np.all(levels[:, :3] == levels[:, :1])
+    levels = stats.chi.cdf(norms_of("stratified"), D)
+    assert np.all(strata_of(levels[:, :D, None], D)[..., 0] == np.arange(D))
+
+
+def test_squares_of_two_coupled_norms_in_the_plane_have_the_covariance_of_the_closed_form():
+    # E log(u) log(1 - u) = 2 - pi^2 / 6: squared norms over 2 are exponential with mean 1.
+    w = np.asarray(compiled(jax.vmap(lambda key: norms.pnc(key, 2, 2)))(jax.random.split(jax.random.key(1), N)))
+    assert z_of_mean(np.prod(w**2 / 2 - 1, axis=1), 1 - np.pi**2 / 6) < 4.5
+
+
+def test_pairwise_norm_coupling_lowers_the_error_of_positive_features_as_theory_says():
+    """The error of a pair grows with E exp(v . (w_1 + w_2)), a function of w_1^2 + w_2^2 for orthogonal directions."""
+    v = 1.5
+
+    def conformity(radius):  # E exp(v radius t) over the first coordinate t of a unit vector in three dimensions
+        return np.sinh(v * radius) / (v * radius)
+
+    def at_level(u):
+        return conformity(np.hypot(stats.chi.ppf(u, D), stats.chi.ppf(1 - u, D)))
+
+    coupled, independent = integrate.quad(at_level, 0, 1, epsabs=1e-8)[0], np.exp(v**2)
+    omega = np.asarray(compiled(jax.vmap(lambda key: couplings.orthogonal_pnc(key, 2, D)))(jax.random.split(jax.random.key(2), N)))
+    estimates = conformity(np.linalg.norm(omega.sum(axis=1), axis=1))
+    assert z_of_mean(estimates, coupled) < 4.5
+    assert z_of_mean(estimates, independent) > 20
+    assert coupled < 0.9 * independent
+
+
+def test_the_gaussian_copula_of_opposites_is_pairwise_norm_coupling():
+    opposites = np.array([[1.0, -1.0, 0.0], [-1.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    omega = compiled(lambda key: couplings.orthogonal_copula(key, 6, D, opposites))(jax.random.key(0))
+    levels = stats.chi.cdf(np.linalg.norm(omega, axis=1), D).reshape(2, D)
+    assert np.allclose(levels[:, 0] + levels[:, 1], 1, rtol=0, atol=1e-12)
+    gram = np.asarray(omega @ omega.T)
+    for block in (gram[:D, :D], gram[D:, D:]):
+        assert np.allclose(block, np.diag(np.diag(block)), rtol=0, atol=rounding(100, block))
+    assert stats.kstest(norms_of(copulas.gaussian(opposites))[:, 1], "chi", (D,)).pvalue > 1e-4
+
+
+def test_gradients_reach_the_correlation_through_the_norms():
+    """Eq. 34: the loss of one draw is a smooth function of the factor, and of the correlation."""
+    factor = np.array([[1.0, 0.0, 0.0], [-0.7, 0.8, 0.0], [0.2, -0.5, 0.9]])
+
+    def loss(make, parameters):
+        u = make(parameters)(copulas.uniforms(jax.random.key(0)), (20, D, 1))
+        return jnp.mean(jnp.prod(chi_quantile(u[..., 0], D), axis=1))
+
+    unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
+    change = np.array([[0.0, 0.3, -0.2], [0.3, 0.0, 0.5], [-0.2, 0.5, 0.0]])
+    for make, at in ((copulas.gaussian_of_factor, factor), (copulas.gaussian, unit @ unit.T)):
+        value_and_gradient = compiled(jax.value_and_grad(partial(loss, make)))
+        gradient = value_and_gradient(at)[1]
+        h = 1e-5  # central differences: an error of h^2 and one of eps / h
+        difference = (value_and_gradient(at + h * change)[0] - value_and_gradient(at - h * change)[0]) / (2 * h)
+        assert np.allclose(np.sum(gradient * change), difference, rtol=1e-6, atol=0)
+
+
+def test_antithetic_frequencies():
+    omega = np.arange(6.0).reshape(2, 3)
+    assert np.array_equal(couplings.antithetic(omega), np.concatenate([omega, -omega]))
+
+
+def test_low_discrepancy_frequencies_fill_strata_and_are_new_for_each_key():
+    draw = compiled(jax.vmap(lambda key: couplings.sobol(key, 16, 4)))
+    omega = np.asarray(draw(jax.random.split(jax.random.key(0), 2)))
+    assert np.all(strata_of(special.ndtr(omega), 16) == np.arange(16)[:, None])
+    assert not np.any(np.isclose(*omega))
+    with pytest.raises(ValueError, match="give at most 8388608 draws"):
+        couplings.halton(jax.random.key(0), 10**7, 2)

@@ -1,0 +1,162 @@
+"""The wheel, installed alone beside its declared dependencies: all that is public works there, or says what it needs."""
+
+import ast
+import functools
+import importlib.metadata
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+# Imported only where they are installed, or by `python -m rfcore.evidence.runner`, which says what it needs.
+OF_NOTEBOOKS = {"IPython", "jupyter_client", "jupytext", "matplotlib_inline", "nbclient", "nbformat", "papermill", "traitlets"}
+
+# What is installed beside the wheel and is not declared by it cannot be imported.
+ALONE = """
+import importlib.abc, sys
+
+target, site, *undeclared = sys.argv[1:]
+
+class OnlyWhatIsDeclared(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path=None, spec=None):
+        if name.partition(".")[0] in undeclared:
+            raise ModuleNotFoundError(f"No module named {name!r}, which the wheel does not declare", name=name)
+
+sys.meta_path.insert(0, OnlyWhatIsDeclared())
+sys.path[:0] = [target]
+sys.path.append(site)
+"""
+
+
+def names(requirements):
+    parsed = map(Requirement, requirements)
+    return {canonicalize_name(r.name) for r in parsed if not r.marker or r.marker.evaluate({"extra": ""})}
+
+
+@functools.cache
+def closure():
+    """Distributions that an installation of the wheel brings, extras left out."""
+    found, todo = set(), names(PROJECT["dependencies"])
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo |= names(importlib.metadata.requires(name) or ())
+    return found
+
+
+def modules_of(distributions):
+    """Top-level modules of distributions."""
+    return {
+        module
+        for module, owners in importlib.metadata.packages_distributions().items()
+        if {canonicalize_name(owner) for owner in owners} & distributions
+    }
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Folder that holds the wheel's files and nothing else; built from a copy, since building leaves things behind."""
+    folder = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(ROOT / "rfcore", folder / "rfcore", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, folder)
+    build = "from setuptools import build_meta; build_meta.build_wheel('dist')"
+    subprocess.run([sys.executable, "-c", build], cwd=folder, check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("rfcore-*.whl")
+    zipfile.ZipFile(wheel).extractall(folder / "alone")
+    return folder / "alone"
+
+
+def run(installed, code, **variables):
+    """What an interpreter prints that finds the wheel and what it declares, not the repository unless a variable names it."""
+    undeclared = set(importlib.metadata.packages_distributions()) - modules_of(closure()) - {"rfcore"}
+    arguments = [str(installed), sysconfig.get_path("purelib"), *undeclared]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("RFCORE_", "PYTHON", "JAX_ENABLE"))}
+    # Most of the time goes into compiling: a quarter less without optimisation.
+    environment["XLA_FLAGS"] += " --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
+    environment |= {"RFCORE_OFFLINE": "1", "RFCORE_DATA_CACHE": str(installed / "cache")} | variables
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-c", ALONE + code, *arguments],
+        cwd=installed, env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_the_wheel_holds_the_package_whole(installed):
+    expected = {path.relative_to(ROOT) for path in (ROOT / "rfcore").rglob("*") if path.suffix not in ("", ".pyc")}
+    assert {path.relative_to(installed) for path in (installed / "rfcore").rglob("*.*") if path.is_file()} == expected
+
+
+EXAMPLES = """
+import doctest, importlib, pkgutil
+import rfcore
+assert rfcore.__file__.startswith(target)
+for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
+    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "pages", "runner") or module.name.endswith("__main__"):
+        continue
+    loaded = importlib.import_module(module.name)
+    for name in getattr(loaded, "__all__", ()):
+        getattr(loaded, name)
+    if module.name.startswith(tuple(PACKAGES)):
+        failed, tried = doctest.testmod(loaded, optionflags=doctest.NORMALIZE_WHITESPACE)
+        print("TRIED" if tried else "NONE", module.name)
+"""
+PACKAGES = sorted({f"rfcore.{path.stem}" for path in (ROOT / "rfcore").iterdir() if not path.name.startswith("_")})
+
+
+@pytest.mark.parametrize("packages", [PACKAGES[::2], PACKAGES[1::2]], ids=" ".join)
+def test_every_example_runs_where_only_the_wheel_is_installed(installed, packages):
+    """In float32, which is what users have; those of the record beside a checkout, those of the data without the files."""
+    done = run(installed, f"PACKAGES = {packages}\n{EXAMPLES}", RFCORE_REPOSITORY=str(ROOT))
+    assert done.returncode == 0, done.stderr
+    assert "Failed example" not in done.stdout, done.stdout
+    assert "TRIED" in done.stdout
+
+
+def test_what_belongs_to_the_repository_says_so_in_one_line(installed):
+    calls = [
+        "evidence.entries()", "evidence.claims_of('simplex/02_gram_matrices')", "evidence.scorecard()", "evidence.decisions()",
+        "evidence.headline()", "evidence.printed('simplex_table2')", "evidence.Ledger('simplex/02_gram_matrices', 'quick')",
+        "datasets.entries()", "datasets.find('karate')", "datasets.graph('karate')", "datasets.graph('karate', fallback=True)",
+    ]  # fmt: skip
+    code = "from rfcore import datasets, evidence\nfor call in CALLS:\n    try:\n        print(eval(call))\n    except Exception as error:\n        print(type(error).__name__, error)\n"
+    done = run(installed, f"CALLS = {calls}\n{code}")
+    lines = done.stdout.splitlines()
+    assert len(lines) == len(calls), done.stdout + done.stderr
+    line = r"FileNotFoundError data(/\w+)? belongs to the repository of rfcore, which .* is not; set RFCORE_REPOSITORY to a checkout"
+    assert [said for said in lines if not re.fullmatch(line, said)] == []
+
+
+def test_the_runner_names_its_extra(installed):
+    done = run(installed, "import rfcore.evidence.runner")
+    (last,) = done.stderr.splitlines()[-1:]
+    assert re.fullmatch(r"ModuleNotFoundError: \w+ is missing; the runner needs the extra of the notebooks: rfcore\[book\]", last)
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name.partition(".")[0] for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            yield node.module.partition(".")[0]
+
+
+def test_what_is_declared_is_what_is_imported():
+    """No module that the wheel does not bring, and nothing brought that no module imports."""
+    found = {module for path in (ROOT / "rfcore").rglob("*.py") for module in imported(path)} - sys.stdlib_module_names
+    assert found >= OF_NOTEBOOKS
+    core = names(PROJECT["dependencies"])
+    owners = importlib.metadata.packages_distributions()
+    assert {canonicalize_name(owners[module][0]) for module in found - OF_NOTEBOOKS - {"rfcore"}} == core
+    assert not modules_of(closure()) & OF_NOTEBOOKS

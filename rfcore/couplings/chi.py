@@ -12,7 +12,7 @@ from scipy import special
 
 from rfcore import checks
 
-LARGEST_D = 10**6
+LARGEST_D = 10**5
 
 # The table has pieces of one width in s = log(-log p), p the smaller tail: to the least normal number below, to 2^-53 above.
 START, N_LOWER, N_UPPER, DEGREE = math.log(math.log(2)), 16, 10, 12
@@ -30,7 +30,7 @@ def chi_quantile(u, d):
     ----------
     u : array with values in [0, 1)
         Levels below the least normal number of the dtype (2e-308 in float64) may count as 0, as XLA does with them.
-    d : int, at most 10^6
+    d : int, at most 10^5
 
     Returns
     -------
@@ -41,7 +41,7 @@ def chi_quantile(u, d):
     Raises
     ------
     ValueError
-        If u has values outside [0, 1), or d < 1 or d > 10^6.
+        If u has values outside [0, 1), or d < 1 or d > 10^5.
 
     Examples
     --------
@@ -60,10 +60,10 @@ def chi_quantile(u, d):
 
     is a smooth function of s = log(-log p), whose nearest singularities, p = 1 on other sheets of the logarithm, have
     |Im s| = pi/2 for the normal law. Polynomials of degree 12 on pieces 0.43 wide then err by about 14^-13 = 1e-15; they
-    interpolate values that SciPy's incomplete gamma function and Newton's method give in float64. Relative errors against
-    50 digits of mpmath on a grid of d = 1 ... 10^6 and u = 1e-300 ... 1 - 1e-16 (tests/test_copulas.py): below 1e-12 in
-    float64 and 1e-6 in float32, as the quantile of the level that the floating-point number u is. The derivative is
-    1 / density, at any order.
+    interpolate values that SciPy's incomplete gamma function and Newton's method give in float64. The last coefficients and
+    the jumps between pieces are below 1e-13 for every d up to 4096. Measured against 40 digits of mpmath (d = 1 ... 10^5,
+    u = 1e-300 ... 1 - 1e-16), the relative error of the quantile of the number that u is: 3e-14 in float64, and 2e-7 in
+    float32. The derivative is 1 / density, at any order.
     """
     u, d = checks.levels(checks.floating(u, "u"), "u"), checks.count(d, "d")
     if d > LARGEST_D:

@@ -222,7 +222,7 @@ def orthogonal_pm(key, m, d):
 
     Notes
     -----
-    Variance-Reducing Couplings, Section 3.1. It has a greater variance than independent norms.
+    Variance-Reducing Couplings, Appendix B.3. For positive features its variance is the greatest of all orthogonal ones.
 
     Examples
     --------

@@ -29,19 +29,14 @@ from rfcore import checks
 
 
 class Projectable(Protocol):
-    """What a feature map asks of frequencies.
-
-    Attributes
-    ----------
-    m, d : int
-        Number and dimension of the frequencies.
-    log_weights : array, shape (m,), or None
-        log p(omega) - log q(omega) for frequencies from the density q in place of p = N(0, I_d); None for zeros.
-    """
+    """What a feature map asks of frequencies."""
 
     m: int
+    """Number of the frequencies."""
     d: int
+    """Their dimension."""
     log_weights: jax.Array | None
+    """log p(omega) - log q(omega), shape (m,), for frequencies from the density q in place of p = N(0, I_d); None for zeros."""
 
     def project(self, x, unit=1.0, copies=1):
         """Scalar products of points with frequencies.

@@ -119,8 +119,9 @@ def pnc(key, m, d):
 
     Notes
     -----
-    Variance-Reducing Couplings, Eq. 7 and Definition 3.3. Of all couplings of two norms this has the least variance for
-    positive features of two orthogonal frequencies, and for Fourier features of close points (Theorem 3.2).
+    Variance-Reducing Couplings, Eq. 7 and Definition 3.3. Of all couplings of the norms of two orthogonal frequencies this
+    has the least variance for positive features, and a lesser one than any given other for Fourier features of points
+    that are close enough (Theorem 3.2).
 
     Examples
     --------
@@ -152,7 +153,8 @@ def positive_monotone(key, m, d):
 
     Notes
     -----
-    Variance-Reducing Couplings, Section 3.1: the other extreme to :func:`pnc`.
+    Variance-Reducing Couplings, Appendix B.3. The other extreme to :func:`pnc`: of all couplings of the norms of orthogonal
+    frequencies it has the greatest variance for positive features.
 
     Examples
     --------

@@ -2,7 +2,7 @@
 
 Features are linear in their modulation f and walks do not depend on it, so that any differentiable loss of the
 features is a differentiable loss of f. Large arrays travel to the compiled descent as arguments, and it holds nothing of
-their size beyond what the loss makes. The steps are those of :mod:`optax`. Universal Graph Random Features, Sections 2.1,
+their size beyond what the loss makes. The steps are those of ``optax``. Universal Graph Random Features, Sections 2.1,
 3.4 and 3.5.
 """
 

@@ -59,7 +59,7 @@ class _Permutation:
         first, place = uniform((*blocks, (m + 1) // 2, k)), uniform((*blocks, m // 2, k))
         xp = first.__array_namespace__()
         n = len(self.sigma)
-        bins = xp.minimum(xp.astype(first[..., : m // 2, :] * n, int), n - 1)
+        bins = xp.minimum((first[..., : m // 2, :] * n).astype(int), n - 1)
         second = in_cells(xp.asarray(self.sigma)[bins], place, n)
         pairs = xp.stack([first[..., : m // 2, :], second], axis=-2).reshape((*blocks, m - m % 2, k))
         return xp.concat([pairs, first[..., m // 2 :, :]], axis=-2)

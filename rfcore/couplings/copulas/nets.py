@@ -117,5 +117,5 @@ def _shifted(points, uniform, shape, shift_by):
     v = xp.moveaxis(v, -1, 0).reshape(-1).reshape((k, *blocks, 1))
     whole = xp.floor(v)
     first = xp.asarray(points(m, k).T.reshape(k, *(1 for _ in blocks), m))
-    digits = shift_by(first, xp.astype(whole, np.int32)) & (2**BITS - 1)
-    return xp.moveaxis((xp.astype(digits, v.dtype) + (v - whole)) * 2.0**-BITS, 0, -1)
+    digits = shift_by(first, whole.astype(np.int32)) & (2**BITS - 1)
+    return xp.moveaxis((digits.astype(v.dtype) + (v - whole)) * 2.0**-BITS, 0, -1)

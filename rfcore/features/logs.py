@@ -16,7 +16,7 @@ def log_gram(log_phi, log_psi):
     exact to rounding for every entry, whatever its size. Subtracting the greatest exponent of each row before a matrix
     product is not: where the rows are large at different features, all products of a pair underflow. It is done where it
     suffices, in the rows of the matrix whose entries show that what underflowed is below rounding; the others are summed
-    entry by entry, about a hundred times slower.
+    entry by entry, about ten times slower.
 
     Parameters
     ----------

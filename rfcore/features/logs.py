@@ -150,8 +150,7 @@ def _log_gram(log_phi, log_psi):
         log_row, sums_row, greatest = of_row
         return jax.lax.cond(
             jnp.all(sums_row >= enough),
-            # Under vmap both branches run; the maximum keeps a branch not taken from dividing by 0 in its gradient.
-            lambda: jnp.log(jnp.maximum(sums_row, enough)) + (greatest + greatest_psi),
+            lambda: jnp.log(sums_row) + (greatest + greatest_psi),
             lambda: jax.nn.logsumexp(log_row + log_psi, axis=1),
         )
 

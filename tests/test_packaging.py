@@ -1,5 +1,6 @@
 """The conda file, the declared bounds and the lock say the same; no file names a package registry's host."""
 
+import ast
 import re
 import subprocess
 import tomllib
@@ -21,6 +22,17 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LOCK = (ROOT / "requirements.lock").read_text()
 HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "gro.adnocana", "oi.setarc")]
+
+
+# From the ground up: what stands on a floor imports from those below it, and from nothing beside it.
+FLOORS = [
+    {"checks", "jobs", "plotting", "repository"},
+    {"datasets", "evidence", "graphs", "kernels", "streams"},
+    {"couplings", "random_graphs"},
+    {"theory", "walks"},
+    {"features"},
+    {"models", "solvers"},
+]
 
 
 def declared():
@@ -116,3 +128,26 @@ def headline_sentence():
     found = [v.counted(total[v]) for v in evidence.Verdict if v not in (Verdict.NOT_YET, Verdict.NOTHING) and total[v]]
     things = sum(total.values()) - total[Verdict.NOTHING]
     return f"Of {things} figures, tables and numbered statements: {', '.join(found)}; {total[Verdict.NOT_YET]} not yet."
+
+
+def test_every_import_runs_downward():
+    floor = {room: number for number, rooms in enumerate(FLOORS) for room in rooms}
+    upward = []
+    for path in (ROOT / "rfcore").glob("**/*.py"):
+        room = path.relative_to(ROOT / "rfcore").with_suffix("").parts[0]
+        if room != "__init__":
+            upward += [(str(path.relative_to(ROOT)), other) for other in rooms_of(path) - {room} if floor[other] >= floor[room]]
+    assert upward == []
+
+
+def rooms_of(path):
+    """Modules and packages of rfcore that a file imports from, inside functions too."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "rfcore":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rfcore."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("rfcore.")}
+    return found

@@ -27,6 +27,7 @@ COLOURS = {
     "stratified": "#d9622b",
     "systematic": "#b07d1e",
     "permutation": "#5f7fd6",
+    "antithetic": "#1c979c",
     # fast variants: the colour of what they stand in for, drawn dashed
     "orthogonal_fast": "#2f80c9",
     "simplex_fast": "#d9622b",
@@ -64,6 +65,7 @@ LABELS = {
     "stratified": "stratified",
     "systematic": "systematic",
     "permutation": "permutation",
+    "antithetic": "antithetic termination",
     "orthogonal_fast": "orthogonal, fast",
     "simplex_fast": "simplex, fast",
     "optimised": "optimised",

@@ -25,7 +25,7 @@ def client(tmp_path_factory):
         LocalCluster(
             n_workers=2,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address=":0",  # None asks for port 8787, which another run may hold
             silence_logs="CRITICAL",
             local_directory=str(folder),
         ) as cluster,

@@ -100,8 +100,7 @@ class Frequencies:
         True
         """
         x = checks.points(x, "x", n_columns=self.d)
-        padding = self.signs.shape[-1] - self.d
-        return jnp.tile(_project(jnp.pad(x / unit, ((0, 0), (0, padding))), self), copies)
+        return _project(x, self, unit, copies)
 
 
 def draw(key, m, d, coupling):
@@ -304,9 +303,10 @@ def _chi(key, m, p):
     return jnp.sqrt(2 * a * cubes)
 
 
-@jax.jit
-def _project(x, frequencies):
+@partial(jax.jit, static_argnames=("unit", "copies"))
+def _project(x, frequencies, unit, copies):
     n_blocks, _, p = frequencies.signs.shape
+    x = jnp.pad(x / unit, ((0, 0), (0, p - frequencies.d)))
     signs, norms = frequencies.signs.astype(x.dtype), frequencies.norms.astype(x.dtype)
 
     def one(point):
@@ -317,4 +317,5 @@ def _project(x, frequencies):
             rotated = directions.simplex_product(rotated[..., None])[..., 0]
         return rotated.reshape(-1)[: len(norms)] * norms
 
-    return jax.lax.map(one, x, batch_size=max(1, CACHED_NUMBERS // max(1, n_blocks * p)))
+    products = jax.lax.map(one, x, batch_size=max(1, CACHED_NUMBERS // max(1, n_blocks * p)))
+    return products if copies == 1 else jnp.tile(products, copies)

@@ -632,7 +632,10 @@ ROWS = {
 
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
-    "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex_plus", "couplings.orthogonal_fast",
+    "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
+    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_of_features", "theory.log_pair_density",
+    "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
+    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
     "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",

@@ -84,8 +84,6 @@ def run(installed, code, **variables):
     undeclared = set(importlib.metadata.packages_distributions()) - modules_of(closure()) - {"rfcore"}
     arguments = [str(installed), sysconfig.get_path("purelib"), *undeclared]
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("RFCORE_", "PYTHON", "JAX_ENABLE"))}
-    # Most of the time goes into compiling: a quarter less without optimisation.
-    environment["XLA_FLAGS"] += " --xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
     environment |= {"RFCORE_OFFLINE": "1", "RFCORE_DATA_CACHE": str(installed / "cache")} | variables
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", ALONE + code, *arguments],

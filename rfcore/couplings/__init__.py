@@ -22,18 +22,10 @@ from rfcore.couplings import (
     walk_lengths,
     weight_dependent,
 )
-from rfcore.couplings.compose import (
-    antithetic,
-    compose,
-    iid,
-    orthogonal,
-    orthogonal_copula,
-    orthogonal_pm,
-    orthogonal_pnc,
-    simplex,
-)
+from rfcore.couplings.compose import antithetic, compose, iid, orthogonal, simplex
 from rfcore.couplings.fast import orthogonal_fast, simplex_fast
 from rfcore.couplings.low_discrepancy import halton, sobol
+from rfcore.couplings.norm_coupled import orthogonal_copula, orthogonal_pm, orthogonal_pnc
 from rfcore.couplings.weight_dependent import simplex_plus
 
 __all__ = [

@@ -249,7 +249,7 @@ def test_names():
         (lambda: copulas.sobol(np.random.random, (2**23 + 1, 1)), "give at most 8388608 draws"),
         (lambda: copulas.halton(np.random.random, (2, 21202)), "21201 coordinates"),
         (lambda: norms.gaussian(np.eye(3))(jax.random.key(0), 4, 2), "a block has 2 draws"),
-        (lambda: norms.coupled([0, 0]), "sigma = "),
+        (lambda: norms.coupled([0, 0]), "law = "),
     ],
 )
 def test_bad_input(call, complaint):

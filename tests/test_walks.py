@@ -62,6 +62,7 @@ def test_batch_size_is_the_smallest_that_holds_all_walks():
         b = walk_lengths.batch_size(n_walkers, p_halt, delta)
         shorter = [(1 - (1 - p_halt) ** length) ** n_walkers for length in (b, b - 1)]
         assert shorter[0] >= 1 - delta > shorter[1]
+    assert walk_lengths.batch_size(1, 0.5, 0.25) == 2  # exactly, which logarithms miss by a unit of rounding
     # Logarithmic in the number of walkers: log(10) / -log(0.9) = 21.9 more for each power of ten.
     sizes = [walk_lengths.batch_size(10**i, 0.1, 0.01) for i in range(2, 9)]
     assert set(np.diff(sizes)) <= {21, 22}

@@ -298,4 +298,6 @@ def batch_size(n_walkers, p_halt, delta):
     n_walkers = checks.count(n_walkers, "n_walkers")
     p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
     one_is_longer = -np.expm1(np.log1p(-delta) / n_walkers)
-    return int(np.ceil(np.log(one_is_longer) / np.log1p(-p_halt)))
+    # Rounding lifts what is a whole number above it: by less than eight units, three roundings and the logarithm's condition.
+    b = np.log(one_is_longer) / np.log1p(-p_halt)
+    return int(np.ceil(b - 8 * np.finfo(float).eps * max(b, 1 / -np.log1p(-p_halt))))

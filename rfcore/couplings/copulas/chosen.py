@@ -6,7 +6,7 @@ import jax
 import numpy as np
 
 from rfcore import checks
-from rfcore.couplings.copulas.matched import permutation
+from rfcore.couplings.copulas.matched import matched
 from rfcore.couplings.copulas.nets import halton, sobol
 from rfcore.couplings.copulas.sources import draw, sizes
 from rfcore.couplings.copulas.strata import comonotone, independent, reversal, stratified, systematic
@@ -74,7 +74,7 @@ def named(coupling, name="coupling"):
     if callable(coupling):
         return coupling
     if isinstance(coupling, list | tuple | np.ndarray | jax.Array):
-        return permutation(coupling)
+        return matched(coupling, name)
     return _BY_NAME[checks.choice(coupling, name, tuple(_BY_NAME))]
 
 

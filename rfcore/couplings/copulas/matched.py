@@ -44,9 +44,14 @@ def permutation(sigma):
     -----
     Variance-Reducing Couplings, Section 4 (sigma-coupling).
     """
-    values = checks.vector(sigma, "sigma")
+    return matched(sigma, "sigma")
+
+
+def matched(sigma, name):
+    """:func:`permutation` of what a caller gave under the name `name`."""
+    values = checks.vector(sigma, name)
     if checks.is_traced(values) or not np.array_equal(np.sort(values), np.arange(len(values))):
-        raise ValueError(f"sigma = {sigma!r}; give a permutation of 0, ..., n - 1, known when the law is made")
+        raise ValueError(f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1, known when the law is made")
     return _Permutation(tuple(int(i) for i in values))
 
 

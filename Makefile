@@ -9,6 +9,7 @@ endif
 BIN := $(VENV)/bin
 PROFILE ?= quick
 NOTEBOOK ?= all
+SLOW := notebooks book wheel
 .DEFAULT_GOAL := help
 .PHONY: help book test unit portable quick paper bench lab lint sync lock clean
 
@@ -23,8 +24,8 @@ test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, c
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 --dist worksteal
 
-unit: $(VENV)/.ready  ## the units alone, without notebooks and book: under three minutes
-	$(BIN)/pytest -n 2 --dist worksteal --ignore tests/test_notebooks.py --ignore tests/test_book.py
+unit: $(VENV)/.ready  ## the units alone, without notebooks, book and wheel: under three minutes
+	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)
 
 portable: $(VENV)/.ready  ## the units as on other processors, and under every Python found (or under PYTHON alone)
 	@$(BIN)/python tests/portable.py $(if $(filter .venv,$(VENV)),,$(PYTHON))

@@ -1,6 +1,5 @@
 """The runner, on small throw-away projects."""
 
-import asyncio
 import json
 import re
 import signal
@@ -122,8 +121,13 @@ def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project
 
 
 def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project, monkeypatch):
-    signals = []
-    monkeypatch.setattr(LocalProvisioner, "send_signal", lambda self, signum: signals.append(signum) or asyncio.sleep(0))
+    signals, send = [], LocalProvisioner.send_signal
+
+    def recorded(self, signum):  # and sent: a kernel that is slow to stop on a busy machine is terminated by one
+        signals.append(signum)
+        return send(self, signum)
+
+    monkeypatch.setattr(LocalProvisioner, "send_signal", recorded)
     text = PARAMETERS + "\n# %% [markdown]\n# text\n\n# %% tags=[]\n"
     text += "import sys\nprint('a\\rb')\nprint('a library speaks', file=sys.stderr)\nprofile\n"
     source = write(project, text)

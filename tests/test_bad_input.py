@@ -44,6 +44,8 @@ LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
 DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
+WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
+FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
@@ -333,7 +335,7 @@ ROWS = {
     "couplings.fast.draw": DRAW | {"coupling": NAME},
     "couplings.fast.padded": {"d": (3, count)},
     "couplings.fast.Frequencies.project": {
-        "self": (couplings.fast.draw(KEY, 3, 2, "simplex"), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+        "self": (FAST, None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
     },
     "couplings.frequencies.Dense.project": {
         "self": (couplings.frequencies.of(X), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
@@ -376,7 +378,7 @@ ROWS = {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
-    "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
+    "features.DepositFeatures.with_modulation": {"self": (WEIGHED, None), "f": (F, modulating)},
     "features.reference.as_lists": {"g": (G, graph)},
     "features.reference.walk_features": {
         "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,

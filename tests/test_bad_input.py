@@ -428,6 +428,7 @@ ROWS = {
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
+    "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
     "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},

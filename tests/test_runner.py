@@ -311,6 +311,7 @@ def test_paths_of_the_machine_are_found_in_text_and_not_in_images_or_addresses()
     assert pages.machine_paths(page("<a href='/tmp/x'>")) == ["/tmp/x"]
     assert pages.machine_paths(page("https://example.org/home/x and docs/root/y")) == []
     assert pages.machine_paths(page("/tmp/x", "image/png")) == []
+    assert pages.machine_paths(page('<img src="data:image/png;base64,ab+/tmp/xy==">/home/me')) == ["/home/me"]
 
 
 def test_progress_bars_leave_no_frames_and_ids_follow_the_source():

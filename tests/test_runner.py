@@ -11,7 +11,7 @@ import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
 from rfcore.evidence import kernel, library, pages, runner
-from rfcore.evidence.ledger import code_sha256
+from rfcore.evidence.provenance import code_sha256
 from rfcore.evidence.runner import RunError
 
 PARAMETERS = '# %% tags=["parameters"]\nprofile = "paper"\n'
@@ -21,7 +21,7 @@ LEDGER = """
 # %%
 import datetime, json, os, pathlib
 import jupytext
-from rfcore.evidence.ledger import code_sha256
+from rfcore.evidence.provenance import code_sha256
 now = datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 path = pathlib.Path(os.environ["RFCORE_RESULTS"]) / profile / "toy/01_a.json"
 path.parent.mkdir(parents=True, exist_ok=True)

@@ -183,6 +183,17 @@ def other_type(good):
     return [None, 3, "a", IDENTITY]
 
 
+def several(good):
+    """A sequence of at least one of something."""
+    return [None, 3, "a", [], [None], [3, "a"], {}]
+
+
+def pairs(good):
+    kernel, f = good[0]
+    wrong = [(lambda g: np.ones((2, 2)), f), (lambda g: np.full((3, 3), np.nan), f), (kernel, 3), (3, f), kernel]
+    return [*several(good), *([pair] for pair in wrong)]
+
+
 def flag(good):
     return [0, "yes", None, [True]]
 
@@ -371,6 +382,14 @@ ROWS = {
     "features.walk_product": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
         "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+    },
+    "features.gram_errors": {
+        "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
+        "walkers": ([2], several), "p_halt": (0.5, probability), "n_repeats": (2, count), **COUPLED, "executor": (None, other_executor),
+    },
+    "features.euclidean_gram_errors": {
+        "key": (KEY, key), "x": (X, points), "couplings": ([couplings.iid], several), "widths": ([2], several),
+        "feature_map": (features.positive, function), "kernel": (kernels.gaussian, function),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)

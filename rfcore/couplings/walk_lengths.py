@@ -18,6 +18,7 @@ import numpy as np
 
 from rfcore import checks, streams
 from rfcore.couplings import copulas
+from rfcore.couplings.copulas.chosen import NAMES
 
 PURPOSE = 1
 
@@ -126,6 +127,8 @@ def named(coupling, n_coupled_hops=0):
             got = f"n_coupled_hops = {n_hops} with coupling = 'antithetic', a law of lengths alone"
             raise ValueError(f"{got}; give 0, or another coupling")
         return antithetic
+    if isinstance(coupling, str):
+        checks.choice(coupling, "coupling", (*NAMES, "antithetic"))
     return partial(_pushed, copula=copulas.named(coupling), n_hops=n_hops)
 
 

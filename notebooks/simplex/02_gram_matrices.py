@@ -30,6 +30,9 @@
 # 64 random points, more and more features, and the Frobenius norm of the error. Simplex
 # is best at every number of features, then orthogonal, then IID.
 
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
 # %% tags=["hide-input"]
 from functools import partial
 
@@ -44,11 +47,6 @@ from tqdm import tqdm
 from rfcore import couplings, evidence, features, kernels, plotting, theory
 
 plotting.use_style()
-
-# %% tags=["parameters", "hide-input"]
-profile = "paper"
-
-# %% tags=["hide-input"]
 N_REPEATS, WIDTHS, N_ROTATIONS, BLOCK_SIZES = {
     "paper": (3000, (16, 32, 64, 128, 256, 512), 40_000, (4, 8, 16, 32, 64)),
     "quick": (100, (32, 64, 128), 2_000, (4, 64)),

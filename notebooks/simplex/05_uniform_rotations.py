@@ -31,6 +31,9 @@
 # Multiplying the columns by the signs of $\operatorname{diag} R$ mends it
 # {cite:p}`mezzadri2007generate`.
 
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
 # %% tags=["hide-input"]
 from functools import partial
 
@@ -44,11 +47,6 @@ import numpy as np
 from rfcore import couplings, evidence, features, kernels, plotting
 
 plotting.use_style()
-
-# %% tags=["parameters", "hide-input"]
-profile = "paper"
-
-# %% tags=["hide-input"]
 N_REPEATS, WIDTHS, N_ROTATIONS, BLOCK_SIZES = {
     "paper": (3000, (16, 32, 64), 40_000, (4, 8, 16, 32, 64)),
     "quick": (100, (32, 64), 2_000, (4, 64)),

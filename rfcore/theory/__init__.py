@@ -27,7 +27,7 @@ from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
 from rfcore.theory.joint_survival import joint_survival
 from rfcore.theory.norm_costs import fourier_guarantee, log_pair_excess, norm_coupling_ratio
 from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
-from rfcore.theory.positive import positive_gap, positive_mse, positive_mse_ratio
+from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
 from rfcore.theory.structured import fast_bias
 from rfcore.theory.threshold import fourier_threshold
 
@@ -55,6 +55,7 @@ __all__ = [
     "norm_coupling_ratio",
     "partners",
     "positive_gap",
+    "positive_gram_mse",
     "positive_mse",
     "positive_mse_ratio",
     "printed",

@@ -167,7 +167,7 @@ def test_panels_show_means_with_bands_on_common_limits_and_name_their_lines():
         assert sum(bool(np.all(line.get_ydata() == 0.1)) for line in ax.lines) == 2
 
 
-@pytest.mark.parametrize(("log", "unit"), [("xy", "0.5 %"), ("x", "0.001")])
+@pytest.mark.parametrize(("log", "said"), [("xy", "0.5 %"), ("x", "0.001")])
 def test_where_no_band_can_be_seen_the_errors_are_said(log, said):
     samples = np.array([0.7, 0.6, 0.5, 0.2]) + 0.00095 * np.array([-1, 1])[:, None, None]  # standard error 0.00095
     (fig,) = plotting.panels(X, samples, log=log, x_label="walkers", y_label="error", lines=["iid"])

@@ -199,8 +199,8 @@ def optional_text(good):
     return [bad for bad in text(good) if bad is not None]
 
 
-def names(good):
-    return ["karate", None, 3, [3]]
+def decisions(good):
+    return [{"no such": FAILURE}, dict.fromkeys(good, 3), None, 3, [FAILURE]]
 
 
 def keys(good):
@@ -263,6 +263,15 @@ def permutation(good):
 
 def levels(good):
     return [*array(good), -0.1, 1.0]
+
+
+def near(good):
+    """A number above 0 and at most 5."""
+    return [*positive(good), 6.0]
+
+
+def all_pair_norms(good):
+    return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
 
 
 def distance(good):
@@ -428,9 +437,21 @@ ROWS = {
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
+    "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
     "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
+    "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.fourier_convex_radius": {"d": (3, count)},
+    "theory.swap_gain": {"cost": (IDENTITY, points)},
+    "theory.norm_coupling_ratio": {
+        "distance": (1.0, near), **RATIO, "m": (3, count_from_2), "law": ("pnc", choice), "features": ("fourier", choice)
+    },
+    "theory.log_pair_excess": {
+        "correlation": (0.5, lambda good: [*entries(good), 1.1]), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},
     "theory.log_conformity": {"v": (1.0, distance), "d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_conformity_at_angle": {"v": (1.0, distance), "d": (3, count), "cosine": (0.5, entries)},
@@ -552,12 +573,12 @@ ROWS = {
     "evidence.Clock": {},
     "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
     "evidence.Ledger.decide": {
-        "self": (LEDGER, None), "claim": (ENTRY.claims[0].id, choice), "decision": (FAILURE, other_type),
-        "requires": ((), names), "fallbacks": ((), names),
+        "self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions),
+        "decision": (None, lambda good: [3, "a", FAILURE]),
     },
-    "evidence.Ledger.close": {
-        "self": (LEDGER, None), "seeds": ({}, other_type), "data": ({}, other_type), "fallbacks": ((), names)
-    },
+    "evidence.Ledger.key": {"self": (LEDGER, None), "name": ("walks", text)},
+    "evidence.Ledger.rng": {"self": (LEDGER, None), "name": ("walks", text)},
+    "evidence.Ledger.close": {"self": (LEDGER, None), "seeds": (None, but_none(other_type))},
     "evidence.agree": {
         "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
         "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
@@ -721,8 +742,8 @@ def test_every_public_name_has_a_row_or_a_reason():
 
 def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
-        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised", "arguments", "options"}
-        assert expected == set(row), name
+        free = {"progress", "shared", "is_normalised", "arguments", "options", "indices"}
+        assert set(inspect.signature(PUBLIC[name]).parameters) - free == set(row), name
 
 
 def test_what_a_compiled_function_has_captured_is_checked_like_any_value():

@@ -276,6 +276,15 @@ def levels(good):
     return [*array(good), -0.1, 1.0]
 
 
+def near(good):
+    """A number above 0 and at most 5."""
+    return [*positive(good), 6.0]
+
+
+def all_pair_norms(good):
+    return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
+
+
 def distance(good):
     """A number or an array of numbers from 0 to 30."""
     return [*entries(good), -0.1, 31.0]
@@ -451,6 +460,17 @@ ROWS = {
     "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
+    "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.fourier_convex_radius": {"d": (3, count)},
+    "theory.swap_gain": {"cost": (IDENTITY, points)},
+    "theory.norm_coupling_ratio": {
+        "distance": (1.0, near), **RATIO, "m": (3, count_from_2), "law": ("pnc", choice), "features": ("fourier", choice)
+    },
+    "theory.log_pair_excess": {
+        "correlation": (0.5, lambda good: [*entries(good), 1.1]), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},
     "theory.log_conformity": {"v": (1.0, distance), "d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_conformity_at_angle": {"v": (1.0, distance), "d": (3, count), "cosine": (0.5, entries)},

@@ -7,7 +7,7 @@ are computed in logarithms or as sums without cancellation, so that nothing over
 v from 0 to 30, and all are differentiable in v or in the points.
 
 Results come in the default float dtype: enable x64 for errors below 1e-6. The moments of graph features
-(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`) are float64 NumPy.
+(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`, :func:`bin_survival`) are float64 NumPy.
 """
 
 from rfcore.theory import generalisation, printed
@@ -22,13 +22,14 @@ from rfcore.theory.conformity import (
 from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
-from rfcore.theory.joint_survival import joint_survival
+from rfcore.theory.joint_survival import bin_survival, joint_survival
 from rfcore.theory.positive import positive_gap, positive_mse, positive_mse_ratio
 from rfcore.theory.structured import fast_bias
 from rfcore.theory.threshold import fourier_threshold
 
 __all__ = [
     "COUPLINGS",
+    "bin_survival",
     "fast_bias",
     "fourier_gap",
     "fourier_mse",

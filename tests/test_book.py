@@ -63,7 +63,7 @@ def test_builds_without_a_warning(built):
 
 
 class Loads(HTMLParser):
-    """Addresses that a browser fetches by itself, and the images of the text."""
+    """Addresses that a browser fetches by itself, and the images of the text, drawings within the page among them."""
 
     def __init__(self, page):
         super().__init__()
@@ -81,6 +81,10 @@ class Loads(HTMLParser):
                 self.addresses.append(attributes[name])
         if tag == "img" and self._in_text and "toggler" not in attributes.get("class", ""):
             self.images.append(attributes)
+        if attributes.get("role") == "img" and self._in_text:
+            self.images.append({"alt": attributes.get("aria-label")})
+        elif tag == "svg" and self._in_text and attributes.get("aria-hidden") != "true":
+            self.images.append({})
 
     def handle_endtag(self, tag):
         self._in_text = self._in_text and tag != "article"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from rfcore import evidence
+from rfcore import datasets, evidence
 from rfcore.evidence.claims import CLAIMS, ROOT, entries
 
 
@@ -146,6 +146,8 @@ def test_a_sound_file_is_read(tmp_path):
             r"unprinted setting is never a failure",
         ),
         ('rule = "r"', 'rule = "r"\n  changed = ""', r"changed='' must be a non-empty string"),
+        ('rule = "r"', 'rule = "r"\n  data = "karate"', r"simplex/fig-1/x: data='karate' must be a list of names"),
+        ('title = "t"', 'title = "t"\ndata = [""]', r"simplex/fig-1/x: data=\[''\] must be a list of names"),
         ('rule = "r"', 'rule = "r"\n' + GOOD, r"used twice.*simplex/fig-1"),
     ],
 )
@@ -153,6 +155,23 @@ def test_a_malformed_file_is_refused_by_name(tmp_path, old, new, message):
     assert old in GOOD
     with pytest.raises(ValueError, match=message):
         read(tmp_path, GOOD.replace(old, new, 1))
+
+
+def test_data_stand_on_an_entry_for_all_its_claims_or_on_a_claim_in_their_place(tmp_path):
+    second = GOOD[GOOD.index("  [[entry.claim]]") :].replace("fig-1/x", "fig-1/y") + "  data = []\n"
+    (entry,) = read(tmp_path, GOOD.replace('title = "t"', 'title = "t"\ndata = ["karate", "cora"]') + second)
+    assert [claim.data for claim in entry.claims] == [("karate", "cora"), ()]
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    with pytest.raises(ValueError, match="simplex/fig-2: data decide claims, and there are none"):
+        read(bare, '[[entry]]\nid = "simplex/fig-2"\nplace = "Figure 2"\ntitle = "t"\nstatement = "s"\ndata = ["cora"]')
+
+
+def test_data_sets_are_named_as_they_are_registered():
+    """As ``datasets.fallbacks`` names them: by no alias."""
+    named = {name for entry in evidence.entries() for claim in entry.claims for name in claim.data}
+    assert named <= {entry.name for entry in datasets.entries()}
+    assert len(named) > 10
 
 
 def test_a_finding_of_ours_hangs_on_no_setting_of_a_paper(tmp_path):

@@ -370,7 +370,7 @@ print("bias of raw QR: " + ", ".join(f"d = {b}: {100 * x:+.1f} %" for b, x in zi
 # ## What we found
 
 # %% tags=["hide-input"]
-ledger.close(seeds={"gram": 1, "rotations": 2}, data={})
+ledger.close(seeds={"gram": 1, "rotations": 2})
 
 # %% [markdown]
 # ## What we learned

@@ -44,6 +44,9 @@ class Claim:
         "the paper does not print ...": a failure then becomes "inconclusive".
     changed : str or None
         When the rule was changed after a first run, why, and what the old rule said.
+    data : tuple of str
+        Names of the data sets that decide it (``datasets.entries()``). Where other data stood in for one of them, the claim is
+        "not run". In the file it stands on the entry, for all of its claims, or on the claim, in the entry's place.
     """
 
     id: str
@@ -55,6 +58,7 @@ class Claim:
     printed: str | None = None
     unprinted: str | None = None
     changed: str | None = None
+    data: tuple[str, ...] = ()
 
     @property
     def extra(self):
@@ -146,11 +150,14 @@ def entries(folder=CLAIMS):
 
 
 def _entry(raw):
-    claims = tuple(Claim(**claim) for claim in raw.pop("claim", []))
+    of_all = {"data": raw.pop("data")} if "data" in raw else {}
+    claims = tuple(_claim(of_all | claim) for claim in raw.pop("claim", []))
     entry = Entry(claims=claims, **raw)
+    if of_all and not claims:
+        raise ValueError("data decide claims, and there are none")
     for item in (entry, *claims):
         for name, text in vars(item).items():
-            if name != "claims" and text is not None and not (isinstance(text, str) and text.strip()):
+            if name not in ("claims", "data") and text is not None and not (isinstance(text, str) and text.strip()):
                 raise ValueError(f"{name}={text!r} must be a non-empty string")
     if not _ID.fullmatch(entry.id):
         raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|text|extra>-<number>")
@@ -173,6 +180,13 @@ def _entry(raw):
         if claim.expected and claim.unprinted:
             raise ValueError(f"claim {claim.id}: what hangs on an unprinted setting is never a failure of the paper")
     return entry
+
+
+def _claim(raw):
+    data = raw.get("data", [])
+    if not isinstance(data, list) or not all(isinstance(name, str) and name.strip() for name in data):
+        raise ValueError(f"claim {raw.get('id')}: data={data!r} must be a list of names of data sets")
+    return Claim(**raw | {"data": tuple(data)})
 
 
 def printed(table):

@@ -23,7 +23,7 @@ from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
 from rfcore.theory.joint_survival import bin_survival, joint_survival
-from rfcore.theory.positive import positive_gap, positive_mse, positive_mse_ratio
+from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
 from rfcore.theory.structured import fast_bias
 from rfcore.theory.threshold import fourier_threshold
 
@@ -46,6 +46,7 @@ __all__ = [
     "log_pair_density_at_angle",
     "partners",
     "positive_gap",
+    "positive_gram_mse",
     "positive_mse",
     "positive_mse_ratio",
     "printed",

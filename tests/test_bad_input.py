@@ -258,7 +258,12 @@ def correlation(good):
 
 
 def permutation(good):
-    return [*vector(good), [0, 0], [1, 2], [0.5, 1.0]]
+    return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
+
+
+def averages(good):
+    """Per bin, and start or eigenvalue."""
+    return [*entries(good), good[0], good[None, None], good[:, :0]]
 
 
 def levels(good):
@@ -286,7 +291,7 @@ OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nod
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
 BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
-PRODUCTS = {name: (np.ones((2, 2, 3)), array) for name in "UV"}
+PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
 FAILURE = evidence.order(2.0, 1.0, exact=True)
@@ -543,16 +548,19 @@ ROWS = {
     "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
-    **dict.fromkeys(["solvers.transport.bin_spectra", "solvers.transport.bin_features"], BINS | {"n_terms": (20, count)}),
-    "solvers.transport.simulated_bin_features": {"key": (KEY, key), **BINS, "n_walks": (2, count)},
-    "solvers.transport.pair_products": {"psi": (X, matrix)},
+    "solvers.transport.bin_spectra": BINS | {"n_terms": (20, count)},
+    "solvers.transport.bin_features": BINS | {"nodes": ([0, 2], some_nodes), "n_terms": (20, count)},
+    "solvers.transport.simulated_bin_features": {
+        "key": (KEY, key), **BINS, "n_walks": (2, count), "nodes": ([0, 2], some_nodes)
+    },
+    "solvers.transport.pair_products": {"psi": (X, averages)},
     "solvers.transport.matching_costs": PRODUCTS,
     "solvers.transport.quadratic_cost": PRODUCTS | {"sigma": ([1, 0], permutation)},
     "solvers.transport.pagerank_costs": {"g": (G, graph), "n_bins": (3, count), "p_halt": (0.5, probability)},
     "solvers.transport.assignment": {"costs": (IDENTITY, points)},
     "solvers.transport.exhaustive": PRODUCTS,
     "solvers.transport.by_projections": {"key": (KEY, key), "U": PRODUCTS["U"], "n_projections": (2, count)},
-    "solvers.transport.assignments": {"psi": (X, matrix), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
+    "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None),

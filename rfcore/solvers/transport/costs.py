@@ -166,8 +166,8 @@ def pagerank_costs(g, n_bins, p_halt):
         c_qr = sum_ij P_q(j -> i) P_r(j -> i),   P_q = sum_l P(length = l | bin q) P^l
 
     with P the transitions of the walk, uniform on the neighbours of a node; without neighbours a walk stays. The variance
-    of the estimate, summed over all nodes i, is a constant plus 2 / (N^2 n_bins m) times the sum of c_{q, sigma(q)}, m
-    the number of walks of a node: no approximation is made.
+    of the estimate, summed over all nodes i, is a constant plus 1 / (N^2 n_bins m) times the sum of c_{q, sigma(q)}, m
+    the even number of walks of a node: no approximation is made.
 
     Parameters
     ----------

@@ -144,8 +144,8 @@ def assignments(psi, n_walks, max_sweeps=20):
 
         cost = sum_q |sum_i vec(s_i s_i^T)|^2,   s_i = psi^(q^(i)) + psi^(sigma_2(q)^(i)) + ... + psi^(sigma_m(q)^(i))
 
-    Given the others, the best permutation of one walk is an assignment. Each is solved for in turn: first as the walks
-    come in, then over and over. The cost never rises; what it stays at is a local minimum. For two walks it is the least.
+    Given the others, the best permutation of one walk is an assignment. Each is solved for in turn: first as walks are
+    added, then over and over. The cost never rises; what it stays at is a local minimum. For two walks it is the least.
 
     Parameters
     ----------
@@ -181,21 +181,21 @@ def assignments(psi, n_walks, max_sweeps=20):
     if psi.ndim not in (2, 3) or not psi.size:
         raise ValueError(f"psi has shape {psi.shape}; give (bins, starts, N), or (bins, N) for eigenvalues")
     n_walks, max_sweeps = checks.count(n_walks, "n_walks", least=2), checks.count(max_sweeps, "max_sweeps")
-    sigmas, total, before = [], psi.copy(), np.inf
+    bins, before = np.arange(len(psi)), np.inf
+    sigmas, total = [bins.copy()], psi.copy()
     for _ in range(n_walks - 1):
         sigmas.append(assignment(_group_costs(total, psi)))
-        total += psi[sigmas[-1]]
+        total = total + psi[sigmas[-1]]
     for _ in range(max_sweeps if n_walks > 2 else 0):
         for sigma in sigmas:
-            total -= psi[sigma]
-            costs = _group_costs(total, psi)
+            others = total - psi[sigma]
+            costs = _group_costs(others, psi)
             sigma[:] = assignment(costs)
-            total += psi[sigma]
-        now = costs[np.arange(len(psi)), sigmas[-1]].sum()
-        if not now < before:
+            total = others + psi[sigma]
+        if not costs[bins, sigma].sum() < before:
             break
-        before = now
-    return np.array(sigmas)
+        before = costs[bins, sigma].sum()
+    return np.array(sigmas)[1:, sigmas[0].argsort()]  # by the bins of the first walk
 
 
 def _group_costs(others, psi):

@@ -162,7 +162,7 @@ def simulated_bin_features(key, g, f, n_bins, p_halt, n_walks, nodes=None):
 
 def _in_bin(uniform, shape, q, n_bins):
     """Stratified levels within one bin: no copula, for they are not uniform."""
-    return in_cells(q, copulas.stratified(uniform, shape), n_bins)
+    return in_cells(np.full(shape, q), copulas.stratified(uniform, shape), n_bins)
 
 
 def _shares(g, f, n_bins, p_halt, n_terms):

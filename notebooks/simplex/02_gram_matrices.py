@@ -77,16 +77,9 @@ def gram_errors(key):
     """Relative errors, (mechanisms, widths); the points; the size of their matrix."""
     key_points, key_omega = jax.random.split(key)
     x = sigma * jax.random.normal(key_points, (n_points, d))
-    exact = kernels.gaussian(x, x)
-    size = jnp.linalg.norm(exact)
-
-    def errors(coupling):
-        omega = coupling(key_omega, WIDTHS[-1], d)
-        phis = (features.positive(x, omega[:m]) for m in WIDTHS)
-        return jnp.stack([jnp.linalg.norm(phi @ phi.T - exact) / size for phi in phis])
-
-    drawn = [errors(getattr(couplings, name)) for name in MECHANISMS]
-    return jnp.stack(drawn), x, size
+    drawn = [getattr(couplings, name) for name in MECHANISMS]
+    errors = features.euclidean_gram_errors(key_omega, x, drawn, WIDTHS)
+    return errors, x, jnp.linalg.norm(kernels.gaussian(x, x))
 
 
 keys = jax.random.split(ledger.key("gram matrices"), N_REPEATS)

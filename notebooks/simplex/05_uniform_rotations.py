@@ -44,7 +44,7 @@ jax.config.update("jax_enable_x64", True)
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, evidence, features, kernels, plotting
+from rfcore import couplings, evidence, features, plotting
 
 plotting.use_style()
 N_REPEATS, WIDTHS, N_ROTATIONS, BLOCK_SIZES = {
@@ -147,14 +147,7 @@ def gram_errors(key):
     """Relative errors with the sign fix and without, (2, widths)."""
     key_points, key_omega = jax.random.split(key)
     x = sigma * jax.random.normal(key_points, (n_points, d))
-    exact = kernels.gaussian(x, x)
-
-    def error(omega):
-        phi = features.positive(x, omega)
-        return jnp.linalg.norm(phi @ phi.T - exact) / jnp.linalg.norm(exact)
-
-    omegas = [coupling(key_omega, d, d) for coupling in BOTH.values()]
-    return jnp.array([[error(omega[:m]) for m in WIDTHS] for omega in omegas])
+    return features.euclidean_gram_errors(key_omega, x, BOTH, WIDTHS)
 
 
 keys = jax.random.split(ledger.key("gram matrices of two rotations"), N_REPEATS)

@@ -314,7 +314,7 @@ OVERFLOWING = """() => {
     return [drawn.length, drawn.filter(node => !inBoxes(node)).map(node => node.outerHTML.slice(0, 80) + node.textContent.slice(0, 80))];
 }"""
 # Letters are paths: matplotlib scales a font of 100 points, and the page scales the drawing.
-LETTERS = """() => [...document.querySelectorAll(".rfcore-figure svg")].flatMap(svg => {
+LETTERS = """() => [...document.querySelectorAll(".rfcore-panels > svg")].flatMap(svg => {
     const perPoint = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
     return [...svg.querySelectorAll("g[transform*='scale(']")].filter(words => words.querySelector("use")).map(words =>
         100 * parseFloat(words.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1]) * perPoint);

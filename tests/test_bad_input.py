@@ -542,6 +542,10 @@ ROWS = {
     "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
     "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
     "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.log_evidence_by_probes": {
+        "key": (KEY, key), "phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive),
+        "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
+    },
     "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
     "models.gp.kl": {
         "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
@@ -696,7 +700,7 @@ LEFT = {
             "couplings.walk_lengths.Lengths", "features.DepositsByStep",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.gp.Evidence", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

@@ -269,7 +269,12 @@ def correlation(good):
 
 
 def permutation(good):
-    return [*vector(good), [0, 0], [1, 2], [0.5, 1.0]]
+    return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
+
+
+def averages(good):
+    """Per bin, and start or eigenvalue."""
+    return [*entries(good), good[0], good[None, None], good[:, :0]]
 
 
 def levels(good):
@@ -299,11 +304,14 @@ RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
+HOPS = {"hops": ("independent", choice)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
+BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
+PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
 FAILURE = evidence.order(2.0, 1.0, exact=True)
@@ -370,6 +378,7 @@ ROWS = {
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
+    "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
@@ -382,15 +391,15 @@ ROWS = {
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
-        "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_gram": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_product": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.gram_errors": {
         "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
@@ -488,6 +497,11 @@ ROWS = {
     "theory.printed.pair_density_at_angle": {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
+    "theory.printed.sum_cost": {
+        "length": (1.0, at_least_0), "v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)
+    },
+    "theory.printed.chi_square_moment": {"k": (2, count), "d": (3, count)},
+    "theory.printed.correlation_factor": {"theta": (IDENTITY, lambda good: [*points(good), 2 * good])},
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.printed.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
@@ -503,6 +517,7 @@ ROWS = {
     "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
+    "theory.bin_survival": {"n_bins": (3, count), "p_halt": (0.5, probability), "n_terms": (20, count)},
     "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
     "theory.walk_feature_moments": {
         "g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count), "coupling": ("reversal", choice)
@@ -566,6 +581,11 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0),
         "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
     },
+    "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
+    "models.pagerank.estimate": {
+        "key": (KEY, key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
+        "n_repeats": (2, some_count),
+    },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
@@ -576,9 +596,36 @@ ROWS = {
     "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.copula.correlation_factor": {"theta": (V, lambda good: [*vector(good), [0.1, 0.2]])},
+    "solvers.copula.learn": {
+        "key": (KEY, key), "loss": (lambda key, norms: jnp.sum(norms), function), "d": (2, count_from_2), "n_steps": (2, count),
+        "n_draws": (2, count), "start": ([0.1], lambda good: [bad for bad in vector(good) if bad is not None]),
+        "optimiser": (None, None),
+    },
+    "solvers.copula.optimal": {
+        "key": (KEY, key), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "solvers.multi_marginal.solve": {"costs": (IDENTITY, points), "m": (2, lambda good: [*count_from_2(good), 10**3])},
+    "solvers.multi_marginal.norm_bound": {
+        "distance": (1.0, near), "d": (3, count_from_2), "m": (2, lambda good: [*count_from_2(good), 4]),
+        "features": ("fourier", choice), "n_bins": (2, count_from_2),
+    },
+    "solvers.transport.bin_spectra": BINS | {"n_terms": (20, count)},
+    "solvers.transport.bin_features": BINS | {"nodes": ([0, 2], some_nodes), "n_terms": (20, count)},
+    "solvers.transport.simulated_bin_features": {
+        "key": (KEY, key), **BINS, "n_walks": (2, count), "nodes": ([0, 2], some_nodes)
+    },
+    "solvers.transport.pair_products": {"psi": (X, averages)},
+    "solvers.transport.matching_costs": PRODUCTS,
+    "solvers.transport.quadratic_cost": PRODUCTS | {"sigma": ([1, 0], permutation)},
+    "solvers.transport.pagerank_costs": {"g": (G, graph), "n_bins": (3, count), "p_halt": (0.5, probability)},
+    "solvers.transport.assignment": {"costs": (IDENTITY, points)},
+    "solvers.transport.exhaustive": PRODUCTS,
+    "solvers.transport.by_projections": {"key": (KEY, key), "U": PRODUCTS["U"], "n_projections": (2, count)},
+    "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
-        "data": ((), None), "optimiser": (None, None),
+        "data": ((), None), "optimiser": (None, None), "key": (None, lambda good: [bad for bad in key(good) if bad is not None]),
     },
     "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
     "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
@@ -586,6 +633,7 @@ ROWS = {
     "graphs.Graph.normalised": {"self": (BARE, None)},
     "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
     "graphs.Graph.to_scipy": {"self": (BARE, None)},
+    "graphs.Graph.transitions": {"self": (BARE, None)},
     "evidence.Decision": {
         "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
         "why": ("", None), "claim": (None, None), **UNIT,
@@ -669,7 +717,7 @@ ROWS = {
     "datasets.traffic": DATA,
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
-    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
+    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
@@ -682,7 +730,7 @@ SLOW = {
     "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
@@ -701,6 +749,7 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
@@ -715,7 +764,8 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
+            "couplings.walk_hops.independent", "couplings.walk_hops.systematic",
             "solvers.descent.descend",
         ],
         INNER,

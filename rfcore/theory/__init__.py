@@ -20,17 +20,22 @@ from rfcore.theory.conformity import (
     partners,
 )
 from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
+from rfcore.theory.exponential import log_relative_moment, log_relative_variance, shifted_log_variance
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
 from rfcore.theory.joint_survival import joint_survival
 from rfcore.theory.positive import positive_gap, positive_mse, positive_mse_ratio
+from rfcore.theory.sampling import NormalLaw, log_optimal_variance_bound, optimal_normal
 from rfcore.theory.structured import fast_bias
 from rfcore.theory.threshold import fourier_threshold
+from rfcore.theory.trigonometric import fourier_log_relative_variance, trigonometric_log_relative_variance
 
 __all__ = [
     "COUPLINGS",
+    "NormalLaw",
     "fast_bias",
     "fourier_gap",
+    "fourier_log_relative_variance",
     "fourier_mse",
     "fourier_mse_ratio",
     "fourier_mse_ratio_asymptotic",
@@ -41,13 +46,19 @@ __all__ = [
     "log_conformity_at_angle",
     "log_conformity_of",
     "log_conformity_of_directions",
+    "log_optimal_variance_bound",
     "log_pair_density",
     "log_pair_density_at_angle",
+    "log_relative_moment",
+    "log_relative_variance",
+    "optimal_normal",
     "partners",
     "positive_gap",
     "positive_mse",
     "positive_mse_ratio",
     "printed",
+    "shifted_log_variance",
+    "trigonometric_log_relative_variance",
     "walk_feature_moments",
     "walk_gram_mse",
 ]

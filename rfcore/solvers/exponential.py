@@ -217,8 +217,8 @@ def best_A(phi):
     Examples
     --------
     >>> from rfcore import solvers
-    >>> solvers.exponential.best_A([0.01, 1.0, 100.0]).round(4)
-    Array([ -0.0048,  -0.3202, -25.4904], dtype=float32)
+    >>> [round(float(A), 4) for A in solvers.exponential.best_A([0.0, 1.0])]  # (1 - 2 - 17^(1/2)) / 16
+    [-0.0, -0.3202]
 
     Notes
     -----

@@ -172,7 +172,10 @@ def of_normal(omega, mean_x, covariance_x, mean_y, covariance_y, kernel="gaussia
     -----
     "All Random Features Representations are Equivalent", Theorem 1; the closed form is ours.
     """
+    omega = checks.points(omega, "omega")
     law = theory.optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel)
+    if omega.shape[1] != len(law.mean):
+        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {len(law.mean)}")
     return frequencies.normal(omega, law.mean, jnp.linalg.cholesky(law.covariance))
 
 

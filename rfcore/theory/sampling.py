@@ -19,6 +19,7 @@ import jax.numpy as jnp
 from jax.scipy.special import logsumexp
 
 from rfcore import checks
+from rfcore.theory.trigonometric import squared_distances
 
 
 def log_optimal_variance_bound(X, Y, kernel="gaussian"):
@@ -65,14 +66,7 @@ def log_optimal_variance_bound(X, Y, kernel="gaussian"):
     for name, points in (("X", X), ("Y", Y)):
         if len(points) == 0:
             raise ValueError(f"{name} has shape {points.shape}; give at least one point")
-    # Twice the logarithms of the kernel.
-    if kernel == "gaussian":
-        selves = jnp.zeros(())
-        pairs = -jnp.sum((X[:, None] - Y) ** 2, axis=2)
-    else:
-        selves = sum(logsumexp(jnp.sum(points**2, axis=1)) - jnp.log(len(points)) for points in (X, Y))
-        pairs = 2 * X @ Y.T
-    return log_difference(selves, logsumexp(pairs) - jnp.log(pairs.size))
+    return _log_bound(X, Y, kernel)
 
 
 class NormalLaw(NamedTuple):
@@ -145,6 +139,16 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
         means.append(mean)
         covariances.append(covariance)
     return _optimal_normal(means, covariances, 2 if kernel == "softmax" else 4)
+
+
+@partial(jax.jit, static_argnums=2)
+def _log_bound(X, Y, kernel):
+    if kernel == "gaussian":
+        log_selves, log_squares = jnp.zeros((), X.dtype), -squared_distances(X, Y)
+    else:
+        log_selves = sum(logsumexp(jnp.sum(points**2, axis=1)) - jnp.log(len(points)) for points in (X, Y))
+        log_squares = 2 * X @ Y.T
+    return log_difference(log_selves, logsumexp(log_squares) - jnp.log(log_squares.size))
 
 
 @partial(jax.jit, static_argnums=2)

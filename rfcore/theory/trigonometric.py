@@ -91,9 +91,10 @@ def fourier_log_relative_variance(X, Y):
 def _squares(X, Y):
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
-    return _distances(X, Y)
+    return squared_distances(X, Y)
 
 
 @jax.jit
-def _distances(X, Y):
+def squared_distances(X, Y):
+    """|x - y|^2 of all pairs, (n, l), from differences, without an array (n, l, d)."""
     return jax.lax.map(lambda x: jnp.sum((x - Y) ** 2, axis=1), X)

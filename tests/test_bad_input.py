@@ -183,6 +183,17 @@ def other_type(good):
     return [None, 3, "a", IDENTITY]
 
 
+def several(good):
+    """A sequence of at least one of something."""
+    return [None, 3, "a", [], [None], [3, "a"], {}]
+
+
+def pairs(good):
+    kernel, f = good[0]
+    wrong = [(lambda g: np.ones((2, 2)), f), (lambda g: np.full((3, 3), np.nan), f), (kernel, 3), (3, f), kernel]
+    return [*several(good), *([pair] for pair in wrong)]
+
+
 def flag(good):
     return [0, "yes", None, [True]]
 
@@ -199,8 +210,8 @@ def optional_text(good):
     return [bad for bad in text(good) if bad is not None]
 
 
-def names(good):
-    return ["karate", None, 3, [3]]
+def decisions(good):
+    return [{"no such": FAILURE}, dict.fromkeys(good, 3), None, 3, [FAILURE]]
 
 
 def keys(good):
@@ -258,11 +269,25 @@ def correlation(good):
 
 
 def permutation(good):
-    return [*vector(good), [0, 0], [1, 2], [0.5, 1.0]]
+    return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
+
+
+def averages(good):
+    """Per bin, and start or eigenvalue."""
+    return [*entries(good), good[0], good[None, None], good[:, :0]]
 
 
 def levels(good):
     return [*array(good), -0.1, 1.0]
+
+
+def near(good):
+    """A number above 0 and at most 5."""
+    return [*positive(good), 6.0]
+
+
+def all_pair_norms(good):
+    return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
 
 
 def distance(good):
@@ -283,11 +308,14 @@ NORMAL = {"mean": ([0.1, 0.2], families), "covariance": (0.1 * np.eye(2), lambda
 NORMALS = {f"{name}_{side}": kind for side in "xy" for name, kind in NORMAL.items()}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
+HOPS = {"hops": ("independent", choice)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
+BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
+PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
 FAILURE = evidence.order(2.0, 1.0, exact=True)
@@ -354,6 +382,7 @@ ROWS = {
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
+    "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
@@ -373,15 +402,23 @@ ROWS = {
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
-        "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_gram": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_product": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
+    },
+    "features.gram_errors": {
+        "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
+        "walkers": ([2], several), "p_halt": (0.5, probability), "n_repeats": (2, count), **COUPLED, "executor": (None, other_executor),
+    },
+    "features.euclidean_gram_errors": {
+        "key": (KEY, key), "x": (X, points), "couplings": ([couplings.iid], several), "widths": ([2], several),
+        "feature_map": (features.positive, function), "kernel": (kernels.gaussian, function),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
@@ -450,9 +487,21 @@ ROWS = {
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
+    "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
     "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
+    "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.fourier_convex_radius": {"d": (3, count)},
+    "theory.swap_gain": {"cost": (IDENTITY, points)},
+    "theory.norm_coupling_ratio": {
+        "distance": (1.0, near), **RATIO, "m": (3, count_from_2), "law": ("pnc", choice), "features": ("fourier", choice)
+    },
+    "theory.log_pair_excess": {
+        "correlation": (0.5, lambda good: [*entries(good), 1.1]), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},
     "theory.log_conformity": {"v": (1.0, distance), "d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_conformity_at_angle": {"v": (1.0, distance), "d": (3, count), "cosine": (0.5, entries)},
@@ -485,6 +534,7 @@ ROWS = {
     "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
+    "theory.bin_survival": {"n_bins": (3, count), "p_halt": (0.5, probability), "n_terms": (20, count)},
     "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
     "theory.walk_feature_moments": {
         "g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count), "coupling": ("reversal", choice)
@@ -544,6 +594,11 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0),
         "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
     },
+    "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
+    "models.pagerank.estimate": {
+        "key": (KEY, key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
+        "n_repeats": (2, some_count),
+    },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
@@ -565,6 +620,19 @@ ROWS = {
     "solvers.sampling.of_two_sets": {"key": (KEY, key), "m": (3, count), **POINTS, "kernel": ("softmax", choice), "pilot": (9, count)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.transport.bin_spectra": BINS | {"n_terms": (20, count)},
+    "solvers.transport.bin_features": BINS | {"nodes": ([0, 2], some_nodes), "n_terms": (20, count)},
+    "solvers.transport.simulated_bin_features": {
+        "key": (KEY, key), **BINS, "n_walks": (2, count), "nodes": ([0, 2], some_nodes)
+    },
+    "solvers.transport.pair_products": {"psi": (X, averages)},
+    "solvers.transport.matching_costs": PRODUCTS,
+    "solvers.transport.quadratic_cost": PRODUCTS | {"sigma": ([1, 0], permutation)},
+    "solvers.transport.pagerank_costs": {"g": (G, graph), "n_bins": (3, count), "p_halt": (0.5, probability)},
+    "solvers.transport.assignment": {"costs": (IDENTITY, points)},
+    "solvers.transport.exhaustive": PRODUCTS,
+    "solvers.transport.by_projections": {"key": (KEY, key), "U": PRODUCTS["U"], "n_projections": (2, count)},
+    "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None),
@@ -575,6 +643,7 @@ ROWS = {
     "graphs.Graph.normalised": {"self": (BARE, None)},
     "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
     "graphs.Graph.to_scipy": {"self": (BARE, None)},
+    "graphs.Graph.transitions": {"self": (BARE, None)},
     "evidence.Decision": {
         "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
         "why": ("", None), "claim": (None, None), **UNIT,
@@ -585,12 +654,12 @@ ROWS = {
     "evidence.Clock": {},
     "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
     "evidence.Ledger.decide": {
-        "self": (LEDGER, None), "claim": (ENTRY.claims[0].id, choice), "decision": (FAILURE, other_type),
-        "requires": ((), names), "fallbacks": ((), names),
+        "self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions),
+        "decision": (None, lambda good: [3, "a", FAILURE]),
     },
-    "evidence.Ledger.close": {
-        "self": (LEDGER, None), "seeds": ({}, other_type), "data": ({}, other_type), "fallbacks": ((), names)
-    },
+    "evidence.Ledger.key": {"self": (LEDGER, None), "name": ("walks", text)},
+    "evidence.Ledger.rng": {"self": (LEDGER, None), "name": ("walks", text)},
+    "evidence.Ledger.close": {"self": (LEDGER, None), "seeds": (None, but_none(other_type))},
     "evidence.agree": {
         "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
         "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
@@ -658,7 +727,7 @@ ROWS = {
     "datasets.traffic": DATA,
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
-    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
+    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
@@ -706,7 +775,8 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "features.ExponentialParameters.away",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
+            "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
             "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "solvers.descent.descend",
         ],
         INNER,
@@ -756,8 +826,8 @@ def test_every_public_name_has_a_row_or_a_reason():
 
 def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
-        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised", "arguments", "options"}
-        assert expected == set(row), name
+        free = {"progress", "shared", "is_normalised", "arguments", "options", "indices"}
+        assert set(inspect.signature(PUBLIC[name]).parameters) - free == set(row), name
 
 
 def test_what_a_compiled_function_has_captured_is_checked_like_any_value():

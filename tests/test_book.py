@@ -63,7 +63,7 @@ def test_builds_without_a_warning(built):
 
 
 class Loads(HTMLParser):
-    """Addresses that a browser fetches by itself, and the images of the text."""
+    """Addresses that a browser fetches by itself, and the images of the text, drawings within the page among them."""
 
     def __init__(self, page):
         super().__init__()
@@ -81,6 +81,10 @@ class Loads(HTMLParser):
                 self.addresses.append(attributes[name])
         if tag == "img" and self._in_text and "toggler" not in attributes.get("class", ""):
             self.images.append(attributes)
+        if attributes.get("role") == "img" and self._in_text:
+            self.images.append({"alt": attributes.get("aria-label")})
+        elif tag == "svg" and self._in_text and attributes.get("aria-hidden") != "true":
+            self.images.append({})
 
     def handle_endtag(self, tag):
         self._in_text = self._in_text and tag != "article"
@@ -114,6 +118,18 @@ def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     assert len(rows) > 80
     expected = [row.verdict.word(row.entry.extra) for row in sorted(rows, key=order_of_the_page)]
     assert shown == [word.replace(" ", "-") for word in expected]
+
+
+def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
+    found = evidence.decisions("paper")
+    for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:
+        page = pages[f"notebooks/{name}.html"]
+        strip = re.search(r'</h1>\s*<div class="strip[^>]*>(.*?)</div>', page, re.S)[1]
+        shown = re.findall(r'class="[^"]*\bverdict ([\w-]+)[^"]*"[^>]*>(\d+) ', strip)
+        verdicts = [(found[c.id].verdict if c.id in found else Verdict.NOT_YET, c.extra) for c in evidence.claims_of(name).values()]
+        expected = Counter(verdict.word(extra).replace(" ", "-") for verdict, extra in verdicts)
+        assert {word: int(count) for word, count in shown} == expected
+        assert all(f'id="{target}"' in page for target in re.findall(r'href="#([^"]+)"', strip))
 
 
 def order_of_the_page(row):

@@ -58,7 +58,6 @@ graphs = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)) for name in names
 }
 sources = {name: np.eye(g.n_nodes)[0] for name, g in graphs.items()}
-needs = {"requires": names, "fallbacks": datasets.fallbacks()}
 
 # %% [markdown]
 # (ugrf-eq-11)=
@@ -129,7 +128,6 @@ ledger.decide(
         evidence.bound(coldest[0], no_colder[0], side="above", exact=True),
         "With W = L it is heat flow with time reversed; dx/dt = -L x + y is meant.",
     ),
-    **needs,
 )
 
 # %% [markdown]
@@ -152,7 +150,6 @@ ledger.decide(
         evidence.identity(residuals, 0.0, tolerance=115 * eps),
         "L is singular: W^-1 does not exist, nor does a steady state.",
     ),
-    **needs,
 )
 
 # %% [markdown]
@@ -181,12 +178,11 @@ for name, g in graphs.items():
 ledger.decide(
     "ugrf/extra-heat-flow/conserved",
     evidence.identity(heat, 1.0, tolerance=115 * 100 * eps),
-    **needs,
 )
 
 # %%
 warms = evidence.bound(coldest[1], no_colder[1], side="above", exact=True)
-ledger.decide("ugrf/extra-heat-flow/no-node-cools", warms, **needs)
+ledger.decide("ugrf/extra-heat-flow/no-node-cools", warms)
 
 # %% [markdown]
 # (ugrf-fig-3)=
@@ -238,7 +234,6 @@ for repeat in tqdm(range(n_repeats), desc="uniform times", leave=False):
 ledger.decide(
     "ugrf/fig-3/error-drops",
     evidence.order(as_printed[..., -1], as_printed[..., 0]),
-    **needs,
 )
 
 # %% [markdown]
@@ -366,20 +361,18 @@ many = walkers >= 8
 rate = evidence.slope(
     walkers[many], at_midpoints[..., many], expected=-0.5, resolution=0.1
 )
-ledger.decide("ugrf/extra-ode-times/rate", rate, **needs)
+ledger.decide("ugrf/extra-ode-times/rate", rate)
 
 # %%
 ledger.decide(
     "ugrf/extra-ode-times/floor",
     evidence.order(at_midpoints[..., -1], floor["uniform"]),
-    **needs,
 )
 
 # %%
 ledger.decide(
     "ugrf/extra-ode-times/stratified",
     evidence.order(5 * floor["stratified"], floor["uniform"]),
-    **needs,
 )
 
 # %%
@@ -389,7 +382,6 @@ ten_times = np.broadcast_to(
 ledger.decide(
     "ugrf/extra-ode-times/midpoints",
     evidence.order(ten_times, at_midpoints[..., -1]),
-    **needs,
 )
 
 # %% [markdown]
@@ -420,11 +412,7 @@ for label, (p_halt, shared) in choices.items():
 # ## What we found
 
 # %% tags=["hide-input"]
-ledger.close(
-    seeds={"times": [0, 2], "walks": [1, 3, 4]},
-    data=datasets.provenance(),
-    fallbacks=datasets.fallbacks(),
-)
+ledger.close(seeds={"times": [0, 2], "walks": [1, 3, 4]})
 
 # %% [markdown]
 # ## What we learned

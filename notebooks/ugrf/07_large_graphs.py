@@ -719,7 +719,6 @@ display(Markdown("\n".join(rows)))
 # %% tags=["hide-input"]
 ledger.close(
     seeds={"graphs": [0, 2], "vector": 1, "subsets": 2, "known labels": [3, 4], "blocks": 5, "posterior": [6, 7], "learning": 8, "workers": 9},
-    data={},
 )
 
 # %% [markdown]

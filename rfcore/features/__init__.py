@@ -2,6 +2,7 @@
 
 from rfcore.features import modulation, neural, reduction, reference
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
+from rfcore.features.errors import euclidean_gram_errors, gram_errors
 from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, trigonometric
 from rfcore.features.exponentials import exponential, log_exponential, log_positive, positive
@@ -17,9 +18,11 @@ __all__ = [
     "WalkFeatures",
     "by_step",
     "dense",
+    "euclidean_gram_errors",
     "exponential",
     "fourier",
     "gram",
+    "gram_errors",
     "log_exponential",
     "log_gram",
     "log_positive",

@@ -1,5 +1,5 @@
 """What is solved or fitted to get a coupling, a feature map or a law."""
 
-from rfcore.solvers import best_directions, descent, exponential, gram, sampling
+from rfcore.solvers import best_directions, descent, exponential, gram, sampling, transport
 
-__all__ = ["best_directions", "descent", "exponential", "gram", "sampling"]
+__all__ = ["best_directions", "descent", "exponential", "gram", "sampling", "transport"]

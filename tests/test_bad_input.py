@@ -519,6 +519,11 @@ ROWS = {
     "theory.printed.pair_density_at_angle": {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
+    "theory.printed.sum_cost": {
+        "length": (1.0, at_least_0), "v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)
+    },
+    "theory.printed.chi_square_moment": {"k": (2, count), "d": (3, count)},
+    "theory.printed.correlation_factor": {"theta": (IDENTITY, lambda good: [*points(good), 2 * good])},
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.printed.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
@@ -620,6 +625,20 @@ ROWS = {
     "solvers.sampling.of_two_sets": {"key": (KEY, key), "m": (3, count), **POINTS, "kernel": ("softmax", choice), "pilot": (9, count)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.copula.correlation_factor": {"theta": (V, lambda good: [*vector(good), [0.1, 0.2]])},
+    "solvers.copula.learn": {
+        "key": (KEY, key), "loss": (lambda key, norms: jnp.sum(norms), function), "d": (2, count_from_2), "n_steps": (2, count),
+        "n_draws": (2, count), "start": ([0.1], lambda good: [bad for bad in vector(good) if bad is not None]),
+        "optimiser": (None, None),
+    },
+    "solvers.copula.optimal": {
+        "key": (KEY, key), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "solvers.multi_marginal.solve": {"costs": (IDENTITY, points), "m": (2, lambda good: [*count_from_2(good), 10**3])},
+    "solvers.multi_marginal.norm_bound": {
+        "distance": (1.0, near), "d": (3, count_from_2), "m": (2, lambda good: [*count_from_2(good), 4]),
+        "features": ("fourier", choice), "n_bins": (2, count_from_2),
+    },
     "solvers.transport.bin_spectra": BINS | {"n_terms": (20, count)},
     "solvers.transport.bin_features": BINS | {"nodes": ([0, 2], some_nodes), "n_terms": (20, count)},
     "solvers.transport.simulated_bin_features": {
@@ -635,7 +654,7 @@ ROWS = {
     "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
-        "data": ((), None), "optimiser": (None, None),
+        "data": ((), None), "optimiser": (None, None), "key": (None, lambda good: [bad for bad in key(good) if bad is not None]),
     },
     "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
     "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
@@ -740,7 +759,7 @@ SLOW = {
     "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
@@ -761,6 +780,7 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

@@ -1,7 +1,7 @@
 """Closed-form errors of features: under couplings, of exponential features, and under other laws of the frequencies.
 
-Of geometric couplings (Simplex Random Features, Sections 3 and 4) one quantity carries everything: the *conformity* rho(v) of a coupling, the mean of exp((omega_i + omega_j) . (x + y))
-over pairs of frequencies of one block, with v = |x + y|. The error of positive features is an increasing function of
+Of geometric couplings (Simplex Random Features, Sections 3 and 4) one quantity carries everything: the *conformity* rho(v) of a
+coupling, the mean of exp((omega_i + omega_j) . (x + y)) over pairs of frequencies of one block, with v = |x + y|. The error of positive features is an increasing function of
 it; that of Fourier features follows from its continuation to imaginary arguments. Conformities, gaps and densities
 are computed in logarithms or as sums without cancellation, so that nothing overflows between d = 2 and 512 and for
 v from 0 to 30, and all are differentiable in v or in the points. What coupled norms cost (Variance-Reducing Couplings, Lemma 3.1) is

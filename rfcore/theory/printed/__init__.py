@@ -1,6 +1,7 @@
-"""Formulas as three papers print them, for showing what happens when they are used; nothing here is used elsewhere.
+"""Formulas as four papers print them, for showing what happens when they are used; nothing here is used elsewhere.
 
 Simplex Random Features: conformities and gaps of positive and of Fourier features, densities of sums of frequencies.
+Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation matrix.
 Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. FAVOR#: two feature
 maps. Where a formula is wrong as printed its docstring says what is right.
 """
@@ -16,6 +17,7 @@ from rfcore.theory.printed.modulations import (
     f_p_step,
     f_regularised_laplacian,
 )
+from rfcore.theory.printed.norms import chi_square_moment, correlation_factor, sum_cost
 from rfcore.theory.printed.positive import (
     error_prefactor,
     orthogonal_conformity,
@@ -35,6 +37,8 @@ __all__ = [
     "alpha_p_step",
     "alpha_regularised_laplacian",
     "batch_size_approximation",
+    "chi_square_moment",
+    "correlation_factor",
     "error_prefactor",
     "f_by_iteration",
     "f_by_partitions",
@@ -49,5 +53,6 @@ __all__ = [
     "pair_density_at_angle",
     "positive_gap",
     "simplex_conformity",
+    "sum_cost",
     "trigonometric",
 ]

@@ -309,6 +309,10 @@ GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (ID
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
+ESTIMATED = {
+    "estimates": (np.ones((2, 3, 3)), lambda good: [*entries(good), good[0], good[:, :2], good[:0]]),
+    "kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good]),
+}
 REGRESSION = {"targets": (IDENTITY, points)}
 BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
 PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
@@ -526,6 +530,16 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "coupling": ("reversal", choice),
     },
+    "models.attention.softmax": {
+        "q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear": {
+        "phi_q": (X**2, points), "phi_k": (X**2, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear_of_logs": {
+        "log_q": (X, points), "log_k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -726,7 +740,8 @@ SLOW = {
     "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
+    "models.attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
@@ -745,7 +760,7 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.attention.RowError", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

@@ -511,9 +511,13 @@ ROWS = {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
     "models.interpolation.angular_error": {"predicted": (X, points), "truth": (X, points)},
-    "models.ode.uniform_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.stratified_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count)},
+    "models.ode.uniform_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.stratified_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)},
     "models.ode.solution": {"g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "shift": (-1.0, real)},
     "models.ode.quadrature": {
         "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "times": (ode.midpoint_times(1.0, 3), other_type),
@@ -523,6 +527,8 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0),
         "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
     },
+    "models.ode.residual_at_rest": {"g": (G, graph), "y": (V, vector), "shift": (-1.0, real)},
+    "models.ode.relative_errors": {"x": (V, vector), "exact": (V, vector)},
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},

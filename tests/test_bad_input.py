@@ -71,6 +71,11 @@ def points(good):
     return [*entries(good), np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
 
 
+def vectors(good):
+    """Several vectors may be given at once."""
+    return [bad for bad in vector(good) if np.ndim(bad) != 2]
+
+
 def matrix(good):
     return points(good)[:-1]  # no columns is none of the faults
 
@@ -528,7 +533,7 @@ ROWS = {
         "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
     },
     "models.ode.residual_at_rest": {"g": (G, graph), "y": (V, vector), "shift": (-1.0, real)},
-    "models.ode.relative_errors": {"x": (V, vector), "exact": (V, vector)},
+    "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},

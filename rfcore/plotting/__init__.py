@@ -8,6 +8,23 @@ alone, and of one of several.
 
 from rfcore.plotting.curves import band, label_ends
 from rfcore.plotting.figures import as_html, show
+from rfcore.plotting.multiples import panels
+from rfcore.plotting.rows import bars
 from rfcore.plotting.style import COLOURS, INK, LABELS, PANEL, WIDE, use_style
+from rfcore.plotting.tables import table
 
-__all__ = ["COLOURS", "INK", "LABELS", "PANEL", "WIDE", "as_html", "band", "label_ends", "show", "use_style"]
+__all__ = [
+    "COLOURS",
+    "INK",
+    "LABELS",
+    "PANEL",
+    "WIDE",
+    "as_html",
+    "band",
+    "bars",
+    "label_ends",
+    "panels",
+    "show",
+    "table",
+    "use_style",
+]

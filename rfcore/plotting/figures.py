@@ -18,7 +18,7 @@ PIXELS_PER_POINT = 96 / 72  # of CSS
 PHONE = 350  # pixels of a page's text on a phone 390 wide
 SMALLEST = 9  # pixels that text must have there
 
-WORD_SHARE = 0.55  # of a colour in the words that wear it; the rest is the ink of the page, for contrast
+WORD_SHARE = 0.5  # of a colour in the words that wear it; the rest is the ink of the page, for contrast
 
 OWN_SIZE = "flex: none; height: auto; max-width: 100%; overflow: visible"
 FLOW = "display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0.75rem 1.25rem"
@@ -63,7 +63,11 @@ def show(*figures, caption, alt):
     page = as_html(*figures, caption=caption, alt=alt)
     for figure in figures:
         plt.close(figure)
-    words = f"{caption} [{alt}]"
+    deliver(page, f"{caption} [{alt}]")
+
+
+def deliver(page, words):
+    """Display HTML in a notebook; elsewhere, print what it says in words."""
     ipython = sys.modules.get("IPython")
     if ipython is None or ipython.get_ipython() is None:  # a plain script
         print(words)
@@ -92,9 +96,7 @@ def as_html(*figures, caption, alt):
     >>> "<figcaption>Ours. Nothing.</figcaption>" in page
     True
     """
-    _words(caption, "caption"), _words(alt, "alt")
-    if not re.match(r"Paper's |Ours\b", caption):
-        raise ValueError(f'caption = {caption!r}; start with "Paper\'s Figure 7." (or Table 2, ...), or with "Ours."')
+    check_words(caption, alt)
     if not figures or not all(isinstance(figure, Figure) for figure in figures):
         raise ValueError(f"figures = {figures!r}; give at least one matplotlib Figure, such as plt.subplots() makes")
     drawn = []
@@ -105,20 +107,28 @@ def as_html(*figures, caption, alt):
         drawn.append(_svg(figure, whole))
     digest = hashlib.sha256("".join([*drawn, caption]).encode()).hexdigest()[:8]
     described = f'role="img" aria-label="{html.escape(alt)}"'
-    maths = re.sub(r"\$([^$]+)\$", r'<span class="math notranslate nohighlight">\\(\1\\)</span>', html.escape(caption))
     return "\n".join([
         '<figure class="rfcore-figure" style="margin: 1rem 0">',
         f'<div class="rfcore-panels" {described} style="{FLOW}">',
         *_named_apart(drawn, f"f{digest}"),
         "</div>",
-        f"<figcaption>{maths}</figcaption>",
+        f"<figcaption>{with_maths(caption)}</figcaption>",
         "</figure>",
     ])
 
 
-def _words(text, name):
-    if not isinstance(text, str) or not text.strip():
-        raise ValueError(f"{name} = {text!r}; say in words what the figure shows")
+def check_words(caption, alt="none needed"):
+    """Refuse a caption that does not say whose the numbers are, and a description that says nothing."""
+    for name, text in (("caption", caption), ("alt", alt)):
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(f"{name} = {text!r}; say in words what is shown")
+    if not re.match(r"Paper's |Ours\b", caption):
+        raise ValueError(f'caption = {caption!r}; start with "Paper\'s Figure 7." (or Table 2, ...), or with "Ours."')
+
+
+def with_maths(text):
+    """Text as HTML, what stands between dollar signs marked as the book marks maths."""
+    return re.sub(r"\$([^$]+)\$", r'<span class="math notranslate nohighlight">\\(\1\\)</span>', html.escape(text))
 
 
 def _check_text(figure, width):

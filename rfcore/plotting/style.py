@@ -2,47 +2,54 @@
 
 import matplotlib as mpl
 
+from rfcore import checks
+
 INK = "#757b85"  # in a figure that plotting.show displays, the text colour of its page
-WIDE, PANEL = (5.2, 3.3), (3.4, 2.7)  # inches: a figure that stands alone, and one of several
+WIDE, PANEL = (5.2, 3.3), (3.0, 2.4)  # inches: a figure that stands alone, and one of several
 
 COLOURS = {
     # couplings
     "iid": "#808691",
     "orthogonal": "#2f80c9",
     "simplex": "#d9622b",
-    "simplex_plus": "#b07d1e",
+    "simplex_plus": "#c64e8a",
     "orthogonal_pnc": "#a55cb8",
-    "orthogonal_pm": "#a55c6e",
+    "orthogonal_pm": "#925d65",
     "orthogonal_copula": "#1c979c",
     "halton": "#7d8a2b",
     "sobol": "#3a9464",
     # copulas of norms, of the lengths of walks and of hops
-    "comonotone": "#a55c6e",
+    "comonotone": "#925d65",
     "reversal": "#a55cb8",
-    "stratified": "#d9622b",
-    "systematic": "#b07d1e",
-    "permutation": "#5f7fd6",
-    "antithetic": "#1c979c",
+    "stratified": "#af7b1f",
+    "systematic": "#508836",
+    "permutation": "#6780d7",
+    "antithetic": "#2c7c95",
     # fast variants: the colour of what they stand in for, drawn dashed
     "orthogonal_fast": "#2f80c9",
     "simplex_fast": "#d9622b",
     "optimised": "#8a6fd1",
     # graph kernels
-    "diffusion": "#2f80c9",
-    "regularised_laplacian": "#d9622b",
-    "regularised_laplacian_1": "#b07d1e",
-    "p_step": "#3a9464",
-    "inverse_cosine": "#a55cb8",
-    "learned": "#1c979c",
+    "diffusion": "#349bcf",
+    "regularised_laplacian": "#a4409a",
+    "regularised_laplacian_1": "#c27895",
+    "p_step": "#50a248",
+    "inverse_cosine": "#685acb",
+    "learned": "#257c6c",
     # fewer columns
-    "gaussian": "#7d8a2b",
-    "sparse": "#c2599a",
-    "anchors": "#5f7fd6",
+    "gaussian": "#7c6f1e",
+    "sparse": "#be73c3",
+    "anchors": "#2d6bbb",
     # roles
     "exact": "#757b85",
-    "chebyshev": "#a55c6e",
-    "fault": "#c9405a",
-    "paper": "#8a8433",
+    "chebyshev": "#a8564a",
+    "fault": "#d73246",
+    "paper": "#a69016",
+    # what means something on its own page only: schedules, arrangements, two sides
+    "first": "#4489ae",
+    "second": "#ae6626",
+    "third": "#35a383",
+    "fourth": "#a081d5",
 }
 
 LABELS = {
@@ -77,7 +84,7 @@ LABELS = {
     "chebyshev": "Chebyshev",
 }
 
-_STYLE = {
+STYLE = {
     "figure.figsize": (6.4, 3.8),
     "figure.constrained_layout.use": True,
     "figure.facecolor": "none",
@@ -86,9 +93,9 @@ _STYLE = {
     "savefig.transparent": True,
     "svg.hashsalt": "rfcore",
     "font.size": 10,
-    "axes.titlesize": 10.5,
+    "axes.titlesize": "medium",
     "axes.titlelocation": "left",
-    "axes.labelsize": 10,
+    "axes.labelsize": "medium",
     "legend.frameon": False,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -109,6 +116,9 @@ _STYLE = {
 }
 
 
+IN_PANELS = STYLE | {"font.size": 9, "lines.markersize": 3.5, "lines.linewidth": 1.6}
+
+
 def use_style():
     """Set the book's style for this process, with vector output in a notebook.
 
@@ -125,10 +135,23 @@ def use_style():
     ...     plt.rcParams["axes.grid"]
     True
     """
-    mpl.rcParams.update(_STYLE)
+    mpl.rcParams.update(STYLE)
     try:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
     except ImportError:  # a plain script
         return
     # The date would make every run of the same figure differ.
     set_matplotlib_formats("svg", metadata={"Date": None})
+
+
+def colours_of(lines):
+    """What is written beside lines, and the names of their colours: of names in ``COLOURS``, or of a dict of both."""
+    colours = {str(written): name for written, name in lines.items()} if isinstance(lines, dict) else {}
+    if not colours:
+        names = [lines] if isinstance(lines, str) else list(lines)
+        colours = {LABELS.get(name, name): name for name in names}
+        if len(colours) != len(names) or not names:
+            raise ValueError(f"lines = {lines!r}; give at least one name, and each once")
+    for name in colours.values():
+        checks.choice(name, "colour of a line", COLOURS)
+    return colours

@@ -72,8 +72,8 @@ def points(good):
 
 
 def vectors(good):
-    """Several vectors may be given at once."""
-    return [bad for bad in vector(good) if np.ndim(bad) != 2]
+    """Several may be given at once."""
+    return [*entries(good), np.asarray(good)[:-1], 1.0, []]
 
 
 def matrix(good):

@@ -104,7 +104,7 @@ def test_a_source_at_one_node_of_a_connected_graph_never_comes_to_rest(g, shift)
 
 def test_relative_errors_are_distances_over_the_norm():
     x = np.arange(12.0).reshape(2, 2, 3)
-    assert np.allclose(ode.relative_errors(x + [0, 3, 4], x[0, 1]) * np.sqrt(50), np.linalg.norm(x + [-3, -1, -1], axis=-1))
+    assert np.allclose(ode.relative_errors(x + np.array([0, 3, 4]), x[0, 1]) * np.sqrt(50), np.linalg.norm(x + np.array([-3, -1, -1]), axis=-1))
     with pytest.raises(ValueError, match="exact is zero"):
         ode.relative_errors(x, np.zeros(3))
 

@@ -188,6 +188,17 @@ def other_type(good):
     return [None, 3, "a", IDENTITY]
 
 
+def several(good):
+    """A sequence of at least one of something."""
+    return [None, 3, "a", [], [None], [3, "a"], {}]
+
+
+def pairs(good):
+    kernel, f = good[0]
+    wrong = [(lambda g: np.ones((2, 2)), f), (lambda g: np.full((3, 3), np.nan), f), (kernel, 3), (3, f), kernel]
+    return [*several(good), *([pair] for pair in wrong)]
+
+
 def flag(good):
     return [0, "yes", None, [True]]
 
@@ -268,6 +279,15 @@ def permutation(good):
 
 def levels(good):
     return [*array(good), -0.1, 1.0]
+
+
+def near(good):
+    """A number above 0 and at most 5."""
+    return [*positive(good), 6.0]
+
+
+def all_pair_norms(good):
+    return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
 
 
 def distance(good):
@@ -377,6 +397,14 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
         "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
     },
+    "features.gram_errors": {
+        "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
+        "walkers": ([2], several), "p_halt": (0.5, probability), "n_repeats": (2, count), **COUPLED, "executor": (None, other_executor),
+    },
+    "features.euclidean_gram_errors": {
+        "key": (KEY, key), "x": (X, points), "couplings": ([couplings.iid], several), "widths": ([2], several),
+        "feature_map": (features.positive, function), "kernel": (kernels.gaussian, function),
+    },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
@@ -437,6 +465,17 @@ ROWS = {
     "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
+    "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.fourier_convex_radius": {"d": (3, count)},
+    "theory.swap_gain": {"cost": (IDENTITY, points)},
+    "theory.norm_coupling_ratio": {
+        "distance": (1.0, near), **RATIO, "m": (3, count_from_2), "law": ("pnc", choice), "features": ("fourier", choice)
+    },
+    "theory.log_pair_excess": {
+        "correlation": (0.5, lambda good: [*entries(good), 1.1]), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},
     "theory.log_conformity": {"v": (1.0, distance), "d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_conformity_at_angle": {"v": (1.0, distance), "d": (3, count), "cosine": (0.5, entries)},

@@ -16,6 +16,7 @@ from scipy import integrate, special, stats
 from rfcore import couplings
 from rfcore.couplings import chi, copulas, norms
 from rfcore.couplings.chi import chi_quantile
+from rfcore.couplings.copulas import strata
 
 M, K, N = 4, 2, 20_000
 CORRELATION = np.array([[1.0, -0.6, 0.1, 0.1], [-0.6, 1.0, 0.1, 0.1], [0.1, 0.1, 1.0, -0.8], [0.1, 0.1, -0.8, 1.0]])
@@ -36,15 +37,15 @@ compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 
 
 
 @cache
-def drawn(name):
-    """A draw of N blocks in NumPy, and the uniforms that it was made of."""
+def drawn(name, n=N):
+    """A draw of n blocks in NumPy, and the uniforms that it was made of."""
     rng, used = np.random.default_rng(0), []
 
     def uniform(shape):
         used.append(rng.random(shape))
         return used[-1].copy()
 
-    return copulas.draw(LAWS[name], uniform, (N, M, K)), used
+    return copulas.draw(LAWS[name], uniform, (n, M, K)), used
 
 
 def replayed(used):
@@ -79,8 +80,8 @@ def test_blocks_and_coordinates_are_independent(name):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_numpy_and_jax_make_the_same_draw_of_the_same_uniforms(name):
-    law, used = LAWS[name], drawn(name)[1]
-    double, single = ([a[:50].astype(dtype) for a in used] for dtype in (np.float64, np.float32))
+    law, used = LAWS[name], drawn(name, 50)[1]
+    double, single = ([a.astype(dtype) for a in used] for dtype in (np.float64, np.float32))
     keys = jax.random.split(jax.random.key(0), 3)
 
     @compiled
@@ -156,8 +157,8 @@ def test_each_stratum_has_one_draw(name):
 def test_places_next_to_1_stay_in_their_stratum(dtype):
     rng = np.random.default_rng(0)
     for m in (2, 3, 7, 64, 1000):
-        uniforms = iter([rng.random((1, m, 1)), np.full((1, m, 1), 1 - np.finfo(dtype).eps / 2, dtype)])
-        u = copulas.stratified(lambda shape, uniforms=uniforms: next(uniforms), (1, m, 1))
+        uniforms = iter([rng.random, lambda shape: np.full(shape, 1 - np.finfo(dtype).eps / 2, dtype)])
+        u = copulas.stratified(lambda shape, uniforms=uniforms: next(uniforms)(shape), (1, m, 1))
         assert np.all(strata_of(u, m) == np.arange(m)[:, None])
 
 
@@ -173,6 +174,18 @@ def test_stratified_draws_take_strata_in_every_order():
     counts = np.unique(orders, return_counts=True)[1]
     assert len(counts) == 24
     assert stats.chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_packed_keys_are_sorted_as_argsort_sorts_them(dtype):
+    """Ties keep their order, as in JAX; no draw and a single draw included."""
+    for m in (0, 1, 2, 3, 16, 1000):
+        keys = np.random.default_rng(0).random((2, 3, m)).astype(dtype)
+        keys[..., m // 2 :] = keys[..., : m - m // 2]
+        keys[0, 0, :1] = 0
+        keys[0, 1, -1:] = 1 - np.finfo(dtype).eps / 2
+        found = strata._permutation(lambda shape, keys=keys: keys.copy(), keys.shape)
+        assert np.array_equal(found, keys.argsort(axis=-1, kind="stable"))
 
 
 def test_sobol_is_a_net_in_two_coordinates():

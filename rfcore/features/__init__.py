@@ -2,6 +2,7 @@
 
 from rfcore.features import modulation, neural, reduction, reference
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
+from rfcore.features.errors import euclidean_gram_errors, gram_errors
 from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, log_positive, positive
 from rfcore.features.graph import WalkFeatures, walk_features, weigh
@@ -13,8 +14,10 @@ __all__ = [
     "DepositsByStep",
     "WalkFeatures",
     "by_step",
+    "euclidean_gram_errors",
     "fourier",
     "gram",
+    "gram_errors",
     "log_gram",
     "log_positive",
     "mean_and_se",

@@ -4,9 +4,11 @@ One quantity carries everything: the *conformity* rho(v) of a coupling, the mean
 over pairs of frequencies of one block, with v = |x + y|. The error of positive features is an increasing function of
 it; that of Fourier features follows from its continuation to imaginary arguments. Conformities, gaps and densities
 are computed in logarithms or as sums without cancellation, so that nothing overflows between d = 2 and 512 and for
-v from 0 to 30, and all are differentiable in v or in the points.
+v from 0 to 30, and all are differentiable in v or in the points. What coupled norms cost (Variance-Reducing Couplings, Lemma 3.1) is
+known for given norms, differentiable in them, and in the mean over a coupling.
 
-Results come in the default float dtype: enable x64 for errors below 1e-6. The moments of graph features
+Results come in the default float dtype: enable x64 for errors below 1e-6. The means over couplings of norms
+(:func:`norm_coupling_ratio`, :func:`log_pair_excess`, :func:`fourier_guarantee`) and the moments of graph features
 (:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`) are float64 NumPy.
 """
 
@@ -23,6 +25,8 @@ from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
 from rfcore.theory.joint_survival import joint_survival
+from rfcore.theory.norm_costs import fourier_guarantee, log_pair_excess, norm_coupling_ratio
+from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
 from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
 from rfcore.theory.structured import fast_bias
 from rfcore.theory.threshold import fourier_threshold
@@ -30,7 +34,10 @@ from rfcore.theory.threshold import fourier_threshold
 __all__ = [
     "COUPLINGS",
     "fast_bias",
+    "fourier_convex_radius",
+    "fourier_cost",
     "fourier_gap",
+    "fourier_guarantee",
     "fourier_mse",
     "fourier_mse_ratio",
     "fourier_mse_ratio_asymptotic",
@@ -43,12 +50,16 @@ __all__ = [
     "log_conformity_of_directions",
     "log_pair_density",
     "log_pair_density_at_angle",
+    "log_pair_excess",
+    "log_positive_cost",
+    "norm_coupling_ratio",
     "partners",
     "positive_gap",
     "positive_gram_mse",
     "positive_mse",
     "positive_mse_ratio",
     "printed",
+    "swap_gain",
     "walk_feature_moments",
     "walk_gram_mse",
 ]

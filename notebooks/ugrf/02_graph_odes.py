@@ -17,16 +17,16 @@
 # %% [markdown]
 # # Heat on a graph, by random walks (Figure 3, Equation 11)
 #
-# * **Random walks do solve the equation.** From 2 walkers per node to 64 the error on the karate club falls from 21
-#   % to 7 %, and it falls on all three graphs, as in the paper.
-# * **Ten random times hide most of what the walks can do.** Even with exact exponentials they are wrong by 6 to 7
-#   %. One time in each tenth of the interval is eight times as accurate, the middles of the tenths more than a
-#   hundred times. Both are free.
+# * **Random walks do solve the equation.** From 2 walkers per node to 64 the error on the karate club falls from 21 %
+#   to 7 %, and it falls on all three graphs, as in the paper.
+# * **Ten random times hide most of what the walks can do.** Even with exact exponentials they are wrong by 6 to 7 %.
+#   One time in each tenth of the interval is eight times as accurate, the middles of the tenths more than a hundred
+#   times. Both are free.
 # * **Equation 11 needs a minus sign.** As printed, a source of heat sends its neighbours below zero, and under
 #   neither sign is there the steady state that the paper names.
 #
-# **What the paper claims.** A linear differential equation on the nodes of a graph is solved by an integral of
-# matrix exponentials over time. Each exponential is a graph kernel, and random walks can estimate that.
+# **What the paper claims.** A linear differential equation on the nodes of a graph is solved by an integral of matrix
+# exponentials over time. Each exponential is a graph kernel, and random walks can estimate that.
 # {cite:t}`reid2023universal` let heat flow from one node of karate, dolphins and football until time 1, look at the
 # integral at ten random times, and find that the error falls as the number of walkers grows (Section 3.2).
 
@@ -46,12 +46,14 @@ from rfcore.graphs import Graph
 from rfcore.models import ode
 
 plotting.use_style()
-N_REPEATS, WALKERS = {"paper": (100, (2, 4, 8, 16, 32, 64)), "quick": (30, (2, 8, 64))}[profile]
+SIZES = {"paper": (100, (2, 4, 8, 16, 32, 64)), "quick": (30, (2, 8, 64))}[profile]
+N_REPEATS, WALKERS = SIZES[0], np.array(SIZES[1])
 ledger = evidence.Ledger("ugrf/02_graph_odes", profile)
 graphs = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()
     for name in ("karate", "dolphins", "football")
 }
+y = {g: np.eye(g.n_nodes)[0] for g in graphs.values()}  # the source, at the first node
 
 # %% [markdown]
 # (ugrf-eq-11)=
@@ -70,32 +72,27 @@ graphs = {
 #
 # A steady state would solve $\mathbf L \boldsymbol x = -\boldsymbol y$, up to a sign of $\boldsymbol y$. Whatever
 # $\boldsymbol x$ is, the left side is orthogonal to $\sqrt{\boldsymbol d}$, and the source is not: the best
-# $\boldsymbol x$ leaves a residual of length $\sqrt{d_1 / \sum_i d_i}$. And heat that enters at one node must not
-# cool another one. Here is every node of the karate club, under the printed sign and under the opposite one.
+# $\boldsymbol x$ leaves a residual of length $\sqrt{d_1 / \sum_i d_i}$.
+#
+# (ugrf-heat-flow)=
+# ## The equation that is meant
+#
+# It is $d\boldsymbol x / dt = -\mathbf L \boldsymbol x + \boldsymbol y$. The exponential
+# $e^{-\mathbf L s} = e^{-s}\, e^{s \widetilde{\mathbf W}}$ is then the diffusion kernel, as the paper says it is, and
+# nothing else in the section has to change. There is still no steady state, because what goes in stays in: with
+# $\boldsymbol v = \sqrt{\boldsymbol d}$,
+# $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top \boldsymbol y$. But heat that enters at one node no
+# longer cools another one. Here is every node of the karate club, under the printed sign and under the opposite one.
 
 
 # %%
-def source(g):
-    return np.eye(g.n_nodes)[0]
-
-
 def state(g, t, sign=-1.0):
     """At time t, under dx/dt = sign L x + y with L = I - W and W normalised."""
-    return ode.solution(g.scaled(-sign), source(g), t, shift=sign)
+    return ode.solution(g.scaled(-sign), y[g], t, shift=sign)
 
-
-def coldest(sign):
-    """Smallest entries at time 1; the allowance: eigenvectors are good to N roundings."""
-    states = [state(g, 1.0, sign) for g in graphs.values()]
-    allowed = [-eps * len(x) * np.linalg.norm(x) for x in states]
-    return np.array([x.min() for x in states]), np.array(allowed)
-
-
-eps, largest = np.finfo(float).eps, max(g.n_nodes for g in graphs.values())
-residuals = [ode.residual_at_rest(g, source(g), shift=-1.0) for g in graphs.values()]
 
 # %% tags=["hide-input"]
-figures, moments = [], np.linspace(0, 3, 61)
+figures, moments = [], np.linspace(0, 1.5, 61)
 for sign, title, colour in ((1, "as printed", "fault"), (-1, "heat flow", "diffusion")):
     fig, ax = plt.subplots(figsize=plotting.PANEL)
     states = np.stack([state(graphs["karate"], t, sign) for t in moments])
@@ -107,11 +104,23 @@ for sign, title, colour in ((1, "as printed", "fault"), (-1, "heat flow", "diffu
 plotting.show(
     *figures,
     caption="Ours. Exact solutions on karate, one line per node. As printed, neighbours of "
-    "the source fall below zero at once, and all grow, in alternating signs.",
-    alt="34 curves against time 0 to 3. As printed the source rises steeply to above 30, and "
-    "many others fall below zero. As heat flow the source rises ever more slowly, the "
-    "others rise gently from zero, and none is negative.",
+    "the source fall below zero at once, and then all grow.",
+    alt="34 curves against time. As printed the source rises ever more steeply, and many "
+    "others fall below zero. As heat flow all rise from zero, and none is negative.",
 )
+
+
+def coldest(sign):
+    """Smallest entries at time 1, and allowed: eigenvectors are good to N roundings."""
+    states = [state(g, 1.0, sign) for g in y]
+    allowed = [-eps * len(x) * np.linalg.norm(x) for x in states]
+    return np.array([x.min() for x in states]), np.array(allowed)
+
+
+eps, largest = np.finfo(float).eps, max(g.n_nodes for g in y)
+residuals = [ode.residual_at_rest(g, y[g], shift=-1.0) for g in y]
+v = {g: np.sqrt(g.neighbour_counts) for g in y}
+kept = [v[g] @ state(g, t) / (v[g][0] * t) for g in y for t in (1.0, 10.0, 100.0)]
 ledger.decide({
     "ugrf/eq-11/no-node-cools": evidence.erratum(
         evidence.bound(*coldest(1), side="above", exact=True),
@@ -121,26 +130,11 @@ ledger.decide({
         evidence.identity(residuals, 0.0, tolerance=largest * eps),
         "L is singular: W^-1 does not exist, nor does a steady state.",
     ),
-})
-
-# %% [markdown]
-# (ugrf-heat-flow)=
-# ## The equation that is meant
-#
-# It is $d\boldsymbol x / dt = -\mathbf L \boldsymbol x + \boldsymbol y$. The exponential
-# $e^{-\mathbf L s} = e^{-s}\, e^{s \widetilde{\mathbf W}}$ is then the diffusion kernel, as the paper says it is,
-# and nothing else in the section has to change. A constant source still has no steady state: with
-# $\boldsymbol v = \sqrt{\boldsymbol d}$,
-# $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top \boldsymbol y$, because
-# $\mathbf L \boldsymbol v = 0$. What goes in stays in.
-
-# %% tags=["hide-input"]
-v = {g: np.sqrt(g.neighbour_counts) for g in graphs.values()}
-kept = [v[g] @ state(g, t) / (v[g][0] * t) for g in v for t in (1.0, 10.0, 100.0)]
-# Eigenvalues are good to N units of rounding, exponentials to t times that.
-ledger.decide({
+    # Eigenvalues are good to N units of rounding, exponentials to t times that.
     "ugrf/extra-heat-flow/conserved": evidence.identity(kept, 1.0, largest * 100 * eps),
-    "ugrf/extra-heat-flow/no-node-cools": evidence.bound(*coldest(-1), side="above", exact=True),
+    "ugrf/extra-heat-flow/no-node-cools": evidence.bound(
+        *coldest(-1), side="above", exact=True
+    ),
 })
 
 # %% [markdown]
@@ -152,36 +146,36 @@ ledger.decide({
 # [u-GRF Eq. 14]. *Printed*: independent uniform times, $t = 1$, one set of walks for both factors, 100 repeats, and
 # the error $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$. *Not
 # printed*, so our choice: a termination probability of 0.1, because long walks have light tails; the symmetric
-# modulation $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, which
-# is that of heat.
+# modulation $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, that of
+# heat.
 #
 # Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
 # unbiased), or simply the middles of the tenths, and there each factor has walks of its own.
 
 # %%
+draw = (1.0, 10, N_REPEATS)  # ten times in [0, 1], for every repeat
 times = {
-    "uniform": ode.uniform_times(ledger.key("uniform times"), 1.0, 10, N_REPEATS),
-    "stratified": ode.stratified_times(ledger.key("stratified times"), 1.0, 10, N_REPEATS),
-    "midpoints": ode.midpoint_times(1.0, 10, N_REPEATS),
+    "uniform": ode.uniform_times(ledger.key("uniform times"), *draw),
+    "stratified": ode.stratified_times(ledger.key("stratified times"), *draw),
+    "midpoints": ode.midpoint_times(*draw),
 }
 
 
 def errors(solve):
     """Relative errors of solve(g) at time 1, shape (n_repeats, graphs)."""
-    of_graphs = [ode.relative_errors(solve(g), state(g, 1.0)) for g in graphs.values()]
-    return np.stack(of_graphs, axis=1)
+    return np.stack([ode.relative_errors(solve(g), state(g, 1.0)) for g in y], axis=1)
 
 
 def by_walks(kind, m, p_halt=0.1, shared=False):
     """Errors with m walkers per node."""
-    key, chosen = ledger.key(f"walks, {kind}", m), (times[kind], m, p_halt, -1.0, shared)
-    return errors(lambda g: ode.estimate(key, g, source(g), 1.0, *chosen))
+    key, how = ledger.key(f"walks, {kind}", m), (times[kind], m, p_halt, -1.0, shared)
+    return errors(lambda g: ode.estimate(key, g, y[g], 1.0, *how))
 
 
 paper = np.stack([by_walks("uniform", m, shared=True) for m in WALKERS], axis=-1)
 middle = np.stack([by_walks("midpoints", m) for m in WALKERS], axis=-1)
 exact = {
-    kind: errors(lambda g, s=s: ode.quadrature(g, source(g), 1.0, s, shift=-1.0))
+    kind: errors(lambda g, s=s: ode.quadrature(g, y[g], 1.0, s, shift=-1.0))
     for kind, s in times.items()
 }
 
@@ -193,11 +187,10 @@ plotting.show(
         levels={"no walks": exact["uniform"].mean(axis=0)}, guide=-0.5,
         x_label="walkers per node", y_label="relative error at time 1",
     ),
-    caption="Paper's Figure 3. Error of the state at time 1, at ten uniform times as in the "
-    "paper and, ours, at ten midpoints. Dashed: uniform times, exact exponentials.",
-    alt="Log-log panels of error against walkers. The curve of uniform times falls and "
-    "flattens onto a dashed line near 0.07; that of midpoints falls with slope -1/2 "
-    "throughout, and ends near 0.01 to 0.02, far below that line.",
+    caption="Paper's Figure 3. Error of the state at time 1, at ten uniform times and, "
+    "ours, at ten midpoints. Dashed: uniform times, exact exponentials.",
+    alt="Log-log panels of error against walkers. That of uniform times flattens onto a "
+    "dashed line near 0.07, that of midpoints falls with slope -1/2 to 0.01 to 0.02.",
 )  # fmt: skip
 ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..., 0])})
 
@@ -206,12 +199,12 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # ## Ten random times are not enough
 #
 # The error of the paper's protocol drops at first, and then stops dropping. A mean over ten random times is wrong
-# even if every exponential is exact, and by almost as much on one graph as on another, because that is a property
-# of the integrand: over the interval the source's own temperature falls from $e^0$ to about $e^{-1}$, and ten
-# random readings of it scatter by 6 to 7 %. From 16 walkers on, most of the error is of this kind. To halve it
-# takes four times as many times, and walks for each.
+# even if every exponential is exact, and by almost as much on one graph as on another, because that is a property of
+# the integrand: a pulse of heat at the source cools from 1 to about $e^{-1}$ over the interval, and ten random
+# readings of it scatter by 6 to 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four
+# times as many times, and walks for each.
 #
-# Spreading the times is free. One in each tenth has an error of order $n^{-3/2}$ in place of $n^{-1/2}$; the
+# **Spreading the times is free.** One in each tenth has an error of order $n^{-3/2}$ in place of $n^{-1/2}$; the
 # middles have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own error, and it falls
 # as one over the square root of their number.
 
@@ -219,41 +212,40 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 def table(rows, caption):
     """Mean errors in per cent; where all repeats are the same there is no error bar."""
     mean, se = features.mean_and_se(100 * np.stack(list(rows.values()), axis=1))
-    style = {"rows": rows, "columns": graphs, "unit": "%", "caption": caption}
-    plotting.table(mean, np.round(se, 9), **style)
+    labels = {"rows": rows, "columns": graphs, "unit": "%", "caption": caption}
+    plotting.table(mean, np.round(se, 9), **labels)
 
 
-shown = {f"uniform, {m} walkers": paper[..., i] for i, m in enumerate(WALKERS)}
-shown |= {f"midpoints, {m} walkers": middle[..., i] for i, m in enumerate(WALKERS)}
-shown |= {f"{kind}, exact": found for kind, found in exact.items()}
-table(shown, "Ours. Mean error at time 1; exact: with exact exponentials.")
-walkers, many = np.array(WALKERS), np.array(WALKERS) >= 8
+rows = {f"uniform, {m} walkers": paper[..., i] for i, m in enumerate(WALKERS)}
+rows |= {f"midpoints, {m} walkers": middle[..., i] for i, m in enumerate(WALKERS)}
+rows |= {f"{kind}, exact exponentials": found for kind, found in exact.items()}
+table(rows, "Ours. Mean relative error at time 1.")
+many, last, floor = WALKERS >= 8, middle[..., -1], exact["uniform"]
 ledger.decide({
-    "ugrf/extra-ode-times/floor": evidence.order(middle[..., -1], exact["uniform"]),
-    "ugrf/extra-ode-times/stratified": evidence.order(5 * exact["stratified"], exact["uniform"]),
-    "ugrf/extra-ode-times/midpoints": evidence.order(10 * exact["midpoints"], middle[..., -1]),
-    "ugrf/extra-ode-times/rate": evidence.slope(walkers[many], middle[..., many], -0.5, 0.1),
+    "ugrf/extra-ode-times/floor": evidence.order(last, floor),
+    "ugrf/extra-ode-times/stratified": evidence.order(5 * exact["stratified"], floor),
+    "ugrf/extra-ode-times/midpoints": evidence.order(10 * exact["midpoints"], last),
+    "ugrf/extra-ode-times/rate": evidence.slope(
+        WALKERS[many], middle[..., many], -0.5, 0.1
+    ),
 })
 
 # %% [markdown]
 # ## What the paper leaves open
 #
-# Two choices matter: the termination probability, and whether both factors share one set of walks. For times up to
-# 1 the series is short, and steps beyond the first few are wasted. With $p = 0.5$ a walk visits two nodes on
-# average where it visits ten with $p = 0.1$, and the error grows by some 40 % only: **a large termination
-# probability is better value**. One shared set biases the diagonal upwards, and the source's own temperature is all
-# diagonal; yet at 16 walkers sharing costs little accuracy, and it saves half of the work.
+# Two choices matter: the termination probability, and whether both factors share one set of walks. For times up to 1
+# the series is short, and steps beyond the first few are wasted. With $p = 0.5$ a walk visits two nodes on average
+# where it visits ten with $p = 0.1$, and the error grows by some 40 % only: **a large termination probability is
+# better value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at
+# 16 walkers sharing costs little accuracy, and it saves half of the work.
 
 # %% tags=["hide-input"]
-open_choices = {
+rows = {
     "p = 0.1": by_walks("midpoints", 16),
     "p = 0.5": by_walks("midpoints", 16, p_halt=0.5),
     "p = 0.1, one shared set": by_walks("midpoints", 16, shared=True),
 }
-table(open_choices, "Ours. Mean error at time 1 with 16 walkers, at ten midpoints.")
-
-# %% [markdown]
-# ## What we found
+table(rows, "Ours. Mean relative error at time 1 with 16 walkers, at ten midpoints.")
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -274,7 +274,12 @@ def correlation(good):
 
 
 def permutation(good):
-    return [*vector(good), [0, 0], [1, 2], [0.5, 1.0]]
+    return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
+
+
+def averages(good):
+    """Per bin, and start or eigenvalue."""
+    return [*entries(good), good[0], good[None, None], good[:, :0]]
 
 
 def levels(good):
@@ -304,11 +309,14 @@ RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
+HOPS = {"hops": ("independent", choice)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 REGRESSION = {"targets": (IDENTITY, points)}
+BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
+PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
 FAILURE = evidence.order(2.0, 1.0, exact=True)
@@ -375,6 +383,7 @@ ROWS = {
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
+    "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
@@ -387,15 +396,15 @@ ROWS = {
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
-        "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_gram": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_product": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.gram_errors": {
         "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
@@ -508,6 +517,7 @@ ROWS = {
     "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
+    "theory.bin_survival": {"n_bins": (3, count), "p_halt": (0.5, probability), "n_terms": (20, count)},
     "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
     "theory.walk_feature_moments": {
         "g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count), "coupling": ("reversal", choice)
@@ -573,6 +583,11 @@ ROWS = {
     },
     "models.ode.residual_at_rest": {"g": (G, graph), "y": (V, vector), "shift": (-1.0, real)},
     "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
+    "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
+    "models.pagerank.estimate": {
+        "key": (KEY, key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
+        "n_repeats": (2, some_count),
+    },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
@@ -583,6 +598,19 @@ ROWS = {
     "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.transport.bin_spectra": BINS | {"n_terms": (20, count)},
+    "solvers.transport.bin_features": BINS | {"nodes": ([0, 2], some_nodes), "n_terms": (20, count)},
+    "solvers.transport.simulated_bin_features": {
+        "key": (KEY, key), **BINS, "n_walks": (2, count), "nodes": ([0, 2], some_nodes)
+    },
+    "solvers.transport.pair_products": {"psi": (X, averages)},
+    "solvers.transport.matching_costs": PRODUCTS,
+    "solvers.transport.quadratic_cost": PRODUCTS | {"sigma": ([1, 0], permutation)},
+    "solvers.transport.pagerank_costs": {"g": (G, graph), "n_bins": (3, count), "p_halt": (0.5, probability)},
+    "solvers.transport.assignment": {"costs": (IDENTITY, points)},
+    "solvers.transport.exhaustive": PRODUCTS,
+    "solvers.transport.by_projections": {"key": (KEY, key), "U": PRODUCTS["U"], "n_projections": (2, count)},
+    "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None),
@@ -593,6 +621,7 @@ ROWS = {
     "graphs.Graph.normalised": {"self": (BARE, None)},
     "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
     "graphs.Graph.to_scipy": {"self": (BARE, None)},
+    "graphs.Graph.transitions": {"self": (BARE, None)},
     "evidence.Decision": {
         "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
         "why": ("", None), "claim": (None, None), **UNIT,
@@ -676,7 +705,7 @@ ROWS = {
     "datasets.traffic": DATA,
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
-    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
+    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
@@ -722,7 +751,8 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
+            "couplings.walk_hops.independent", "couplings.walk_hops.systematic",
             "solvers.descent.descend",
         ],
         INNER,

@@ -120,6 +120,18 @@ def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     assert shown == [word.replace(" ", "-") for word in expected]
 
 
+def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
+    found = evidence.decisions("paper")
+    for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:
+        page = pages[f"notebooks/{name}.html"]
+        strip = re.search(r'</h1>\s*<div class="strip[^>]*>(.*?)</div>', page, re.S)[1]
+        shown = re.findall(r'class="[^"]*\bverdict ([\w-]+)[^"]*"[^>]*>(\d+) ', strip)
+        verdicts = [(found[c.id].verdict if c.id in found else Verdict.NOT_YET, c.extra) for c in evidence.claims_of(name).values()]
+        expected = Counter(verdict.word(extra).replace(" ", "-") for verdict, extra in verdicts)
+        assert {word: int(count) for word, count in shown} == expected
+        assert all(f'id="{target}"' in page for target in re.findall(r'href="#([^"]+)"', strip))
+
+
 def order_of_the_page(row):
     papers = list(evidence.headline("paper"))
     return papers.index(row.entry.paper), row.entry.extra

@@ -189,6 +189,54 @@ def test_an_expected_failure_with_its_reason_is_read(tmp_path, expected):
     assert read(tmp_path, text)[0].claims[0].expected == expected
 
 
+def test_no_claim_is_lost_when_a_page_is_rewritten():
+    """Those that were decided on 2026-11-21, before the pages took their form of today."""
+    before = Path(__file__).with_name("claims_2026_11_21.txt").read_text().split()
+    notebook_of = {claim.id: entry.notebook for entry in evidence.entries() for claim in entry.claims}
+    assert len(before) == 193
+    assert set(before) <= set(notebook_of)
+    sources = {name: (ROOT / "notebooks" / f"{name}.py").read_text() for name in set(notebook_of.values())}
+    assert [claim for claim in before if f'"{claim}"' not in sources[notebook_of[claim]]] == []
+
+
+NUMBERED = r"[A-Z]?\.?\d[\w.]*"
+KINDS = {name: kind for kind, name in NAMES.items()} | {"Corollarie": "cor"}  # without the s of the plural
+
+
+def places_named(title):
+    """Places in the parentheses that end a title: "(Figures 2 and 8 to 10, Table 1, Theorem D.1)"."""
+    named, kind = set(), None
+    for part in re.split(r", | and ", title.rpartition("(")[2].removesuffix(")")) if title.endswith(")") else ():
+        noun, first, last = re.fullmatch(rf"(?:([A-Z][a-z]+?)s? )?({NUMBERED})(?: to (\d+))?", part).groups()
+        kind = KINDS[noun] if noun else kind
+        named |= {f"{kind}-{n}" for n in (range(int(first), int(last) + 1) if last else [first])}
+    return named
+
+
+def test_places_are_read_off_titles():
+    assert places_named("Walks (in short) that know (Figures 2 and 8 to 10, Table 1, Theorems 4.1 and D.1)") == (
+        places("fig", 2, 8, 9, 10) | places("table", 1) | places("thm", 4.1, "D.1")
+    )
+    assert places_named("Corollaries only (Corollaries 3.3 and 4.4, Lemma A.1)") == places("cor", 3.3, 4.4) | places("lemma", "A.1")
+    assert places_named("No place") == set()
+
+
+def converted():
+    """Pages in the form of today: they close without seeds by hand, which only pages that draw no keys by name need."""
+    for notebook in sorted({entry.notebook for entry in evidence.entries() if entry.notebook}):
+        source = (ROOT / "notebooks" / f"{notebook}.py").read_text()
+        if "ledger.close()" in source:
+            yield notebook, re.search(r"^# # (.*)$", source, re.M)[1]
+
+
+@pytest.mark.parametrize(("notebook", "title"), converted())
+def test_the_title_of_a_page_names_the_places_that_it_answers_for(notebook, title):
+    own = {e.id.split("/")[1] for e in evidence.entries() if e.notebook == notebook and not e.extra}
+    must = {place for place in own if place.partition("-")[0] in ("fig", "table", "thm", "cor")}
+    named = places_named(title)
+    assert must <= named <= own  # lemmas, equations and algorithms may be named
+
+
 def test_nothing_of_a_paper_is_called_wrong_without_its_words():
     """The rule of the book: who says that a paper errs quotes what it says, with the number and the place."""
     accused = [c for e in evidence.entries() for c in e.claims if c.expected and not c.extra]

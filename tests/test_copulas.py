@@ -28,6 +28,7 @@ LAWS = {
     "gaussian": copulas.gaussian(CORRELATION),
     "gaussian_of_factor": copulas.gaussian_of_factor(np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.0], [1.0, -2.0]])),
     "permutation": copulas.permutation([2, 0, 1]),
+    "groups": copulas.permutation([[2, 0, 1], [1, 2, 0]]),
     "by_coordinate": copulas.by_coordinate("stratified", "reversal"),
 }
 # Two quantiles good to 1e-13, times x density (below 1), and as much for norms and SciPy's distribution function: 4e-13.
@@ -233,6 +234,14 @@ def test_permutation_matches_bins():
     u = copulas.permutation([1, 0])(np.random.default_rng(0).random, (N, 5, 1))[..., 0]
     assert np.all((u[:, ::2][:, :2] < 0.5) != (u[:, 1::2] < 0.5))
     assert np.abs(np.corrcoef(u.T)[4, :4]).max() < 4.5 / np.sqrt(N)
+
+
+def test_groups_match_bins():
+    """Draws 0, 1, 2 are a group, and draw 3 the first of another."""
+    bins = np.floor(3 * drawn("groups")[0]).astype(int)
+    assert np.all(bins[:, 1] == np.array([2, 0, 1])[bins[:, 0]])
+    assert np.all(bins[:, 2] == np.array([1, 2, 0])[bins[:, 0]])
+    assert z_of_mean((bins[:, 3, 0] - 1.0) * (bins[:, 0, 0] - 1)) < 4.5
 
 
 def test_by_coordinate_gives_each_coordinate_its_law():

@@ -79,23 +79,26 @@ def test_a_decision_is_one_of_the_verdicts_on_claims(verdict):
 def test_a_decision_reads_well():
     decision = evidence.bound(29.7123, 22.456, exact=True, unit="times")
     assert decision.finding == "29.71 times; at most 22.46 times allowed"
-    assert decision._repr_markdown_() == (
-        "**not reproduced** 29.71 times; at most 22.46 times allowed.\n\n"
-        "<details><summary>Statistics (bound)</summary>No noise: 0 of 1 comparison hold.</details>"
-    )
-    assert evidence.not_run("no data")._repr_markdown_() == "**not run** no data."
+    statistics = "<p><b>Statistics.</b> No noise: 0 of 1 comparisons hold.</p>"
+    assert decision._repr_markdown_().split("\n\n") == [
+        '<div class="decision">',
+        "**not reproduced** 29.71 times; at most 22.46 times allowed.",
+        f"<details><summary>How it was decided</summary>{statistics}</details>",
+        "</div>",
+    ]
+    assert evidence.not_run("no data")._repr_markdown_().split("\n\n")[1:-1] == ["**not run** no data."]
     assert FAILED.finding == "2.00 ± 0.10; printed 1"
 
 
-def test_a_decision_that_knows_its_claim_shows_the_sentence_first():
-    claim = Claim("simplex/fig-1/x", "All f1 * f2 agree.", "order", "r", changed="2026-11-21: fewer nodes.")
-    shown = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
-    assert shown == [
-        "All f1 \\* f2 agree.",
-        "**reproduced** 0.123 ± 0.010.",
-        "*The rule changed.* 2026-11-21: fewer nodes.",
-        "<details><summary>Statistics (order)</summary>|t| &lt; 3, all of it</details>",
-    ]
+def test_a_decision_that_knows_its_claim_shows_the_sentence_first_and_folds_how_it_was_decided():
+    claim = Claim("simplex/fig-1/x", "All f1 * f2 agree.", "order", "Below 1 < 2.", printed='"They agree"', changed="Fewer nodes.")
+    _, sentence, verdict, fold, _ = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
+    assert (sentence, verdict) == ("All f1 \\* f2 agree.", "**reproduced** 0.123 ± 0.010.")
+    assert fold == (
+        "<details><summary>How it was decided; the rule was changed</summary>"
+        "<p><b>The paper.</b> &quot;They agree&quot;</p><p><b>Rule.</b> Below 1 &lt; 2.</p><p><b>Changed.</b> Fewer nodes.</p>"
+        "<p><b>Statistics.</b> |t| &lt; 3, all of it</p></details>"
+    )
 
 
 def test_findings_of_our_own_are_shown_or_refuted():
@@ -232,17 +235,20 @@ def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
     assert evidence.headline("paper")["simplex"][Verdict.REPRODUCED] == 0
 
 
-def test_closing_shows_the_claims_and_where_they_come_from(results, monkeypatch):
+def test_closing_shows_where_it_comes_from_and_on_pages_not_converted_the_claims(results, monkeypatch):
     import IPython.display
 
     shown = []
     monkeypatch.setattr(IPython.display, "display", lambda *objects: shown.extend(o.data for o in objects))
     decided(order=GOOD).close()
-    table, line = shown
+    (line,) = shown
+    assert re.match(r"\*Profile quick, \d{4}-\d\d-\d\d, \S+ s on \d+ cores \(.*, commit [0-9a-f]{10}", line)
+    decided(order=GOOD).close(seeds={})
+    _, table, again = shown
     assert table.splitlines()[0] == "| claim | what was found | verdict |"
     assert len(table.splitlines()) == 2 + len(evidence.claims_of(NOTEBOOK))
     assert "| 0.123 ± 0.010 | **reproduced** |" in table
-    assert re.match(r"\*Profile quick, \d{4}-\d\d-\d\d, \S+ s on \d+ cores \(.*, commit [0-9a-f]{10}", line)
+    assert again.startswith("*Profile quick")
 
 
 def test_a_claim_whose_data_could_not_be_had_was_not_run(results, monkeypatch):

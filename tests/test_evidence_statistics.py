@@ -311,6 +311,7 @@ def test_order_names_both_numbers_and_their_difference():
     assert evidence.order(0.0, [0.5, 0.7], exact=True).finding == "smaller by 0.5 in the closest of 2 conditions"
     assert evidence.order(2, 1, exact=True).finding == "2 against 1, larger by 1"
     assert evidence.order(2, 2, exact=True).finding == "2 against 2, no difference"
+    assert evidence.order(1 - 1e-6, 1.0, exact=True).finding == "smaller by 1e-06"
 
 
 def test_order_of_exact_numbers_is_strict():

@@ -17,6 +17,7 @@ from rfcore.evidence.pages import machine_paths, name_of
 from rfcore.evidence.provenance import code_sha256
 
 SOURCES = {name_of(path): path for path in runner.find(["all"])}
+TEMPLATE = "template/01_one_question"
 every_notebook = pytest.mark.parametrize("name", SOURCES)
 every_notebook_with_data = pytest.mark.parametrize(
     "name", [name for name, path in SOURCES.items() if "datasets." in path.read_text()]
@@ -110,7 +111,7 @@ def run_quick(name, folder, monkeypatch):
     """Run a copy of the notebook at quick in `folder`; its page and its ledger."""
     source = folder / "notebooks" / f"{name}.py"
     source.parent.mkdir(parents=True)
-    shutil.copy(SOURCES[name], source)
+    shutil.copy(ROOT / "notebooks" / f"{name}.py", source)
     shutil.copytree(ROOT / "data" / "claims", folder / "data" / "claims")
     monkeypatch.setenv("RFCORE_RESULTS", str(folder / "results"))
     report = None
@@ -131,6 +132,14 @@ def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tm
     if found["claims"]:
         committed = committed_ledger(name)["claims"]
         assert not {claim: problem for claim, d in found["claims"].items() if (problem := drifted(claim, d, committed))}
+
+
+def test_the_template_of_new_pages_runs_and_is_no_page(tmp_path, monkeypatch):
+    _, found = run_quick(TEMPLATE, tmp_path, monkeypatch)
+    assert {claim: d["verdict"] for claim, d in found["claims"].items()} == dict.fromkeys(evidence.claims_of(TEMPLATE), "reproduced")
+    assert len(found["claims"]) > 1 and found["provenance"]["seeds"]
+    assert TEMPLATE not in SOURCES and "template" not in (ROOT / "_toc.yml").read_text()
+    assert TEMPLATE not in {entry.notebook for entry in evidence.entries()}
 
 
 def drifted(claim, decision, committed):

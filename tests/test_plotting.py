@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from rfcore import plotting
 from rfcore.plotting import curves, figures, tables
 
-LIGHT, DARK = "#ffffff", "#14181e"  # grounds of the book's theme
+LIGHT, DARK = "#ffffff", "#121212"  # grounds of the book's theme
 INKS = {LIGHT: "#48566b", DARK: "#9ca4af"}  # its quiet text, in which figures are drawn
 WORDS = {"caption": "Ours. A line.", "alt": "A line that rises."}
 

@@ -89,6 +89,11 @@ def test_notebooks_are_chosen_by_prefix(project):
     sources = [write(project, "", name) for name in ("01_a", "02_b", "10_c")]
     write(project, "", "draft")
     assert runner.find(["all"], project) == sources
+    template = project / "notebooks" / "template" / "01_t.py"
+    template.parent.mkdir()
+    template.write_text("")
+    assert runner.find(["all"], project) == sources
+    assert runner.find(["template"], project) == [template]
     assert runner.find(["toy"], project) == sources
     assert runner.find(["toy/0"], project) == sources[:2]
     assert runner.find(["toy/02", "toy/02_b.py"], project) == sources[1:2]

@@ -19,6 +19,7 @@ from rfcore.couplings import (
     fast,
     frequencies,
     norms,
+    walk_hops,
     walk_lengths,
     weight_dependent,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "simplex_fast",
     "simplex_plus",
     "sobol",
+    "walk_hops",
     "walk_lengths",
     "weight_dependent",
 ]

@@ -22,7 +22,7 @@ PROFILES = ("quick", "paper")
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
 EXPECTED = (None, "not reproduced", "paper erratum")
-_ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9.-]+")
+_ID = re.compile(r"[a-z]+/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9.-]+")
 
 
 @dataclass(frozen=True)
@@ -131,22 +131,24 @@ def entries(folder=CLAIMS):
         repository.folder("data/claims")
     if not (isinstance(folder, str | Path) and Path(folder).is_dir()):
         raise ValueError(f"folder = {folder!r} is none; give a folder of claims, such as data/claims")
-    found = []
-    for paper in PAPERS:
-        path = Path(folder) / f"{paper}.toml"
-        if path.exists():
-            for raw in tomllib.loads(path.read_text()).get("entry", []):
-                try:
-                    entry = _entry(dict(raw))
-                    if entry.paper != paper:
-                        raise ValueError(f"id of another paper than {paper}")
-                except (ValueError, TypeError) as error:
-                    raise ValueError(f"{path.name}, entry {raw.get('id', raw)}: {error}") from None
-                found.append(entry)
+    found = [entry for paper in PAPERS for entry in _entries_of(Path(folder) / f"{paper}.toml")]
     ids = [entry.id for entry in found] + [claim.id for entry in found for claim in entry.claims]
     if twice := [name for name, count in Counter(ids).items() if count > 1]:
         raise ValueError(f"ids used twice in {Path(folder).name}: {twice}")
     return tuple(found)
+
+
+def _entries_of(path):
+    found = []
+    for raw in tomllib.loads(path.read_text()).get("entry", []) if path.exists() else ():
+        try:
+            entry = _entry(dict(raw))
+            if entry.paper != path.stem:
+                raise ValueError(f"id of another paper than {path.stem}")
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path.name}, entry {raw.get('id', raw)}: {error}") from None
+        found.append(entry)
+    return found
 
 
 def _entry(raw):
@@ -216,6 +218,8 @@ def printed(table):
 def claims_of(notebook, folder=CLAIMS):
     """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it.
 
+    They stand in the files of the papers or, for a notebook of another folder, such as ``template``, in that folder's own.
+
     Notes
     -----
     Ours.
@@ -227,7 +231,10 @@ def claims_of(notebook, folder=CLAIMS):
     ['simplex']
     """
     checks.text(notebook, "notebook", "simplex/02_gram_matrices")
-    return {c.id: c for entry in entries(folder) if entry.notebook == notebook for c in entry.claims}
+    own, found = notebook.partition("/")[0], entries(folder)
+    if own not in PAPERS:
+        found += tuple(_entries_of(Path(folder) / f"{own}.toml"))
+    return {c.id: c for entry in found if entry.notebook == notebook for c in entry.claims}
 
 
 def results_folder(profile):

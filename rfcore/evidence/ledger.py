@@ -156,7 +156,7 @@ class Ledger:
         return replace(decision, claim=claim)
 
     def close(self, seeds=None):
-        """Write the ledger's JSON; show the table of claims and a line of provenance.
+        """Write the ledger's JSON; show a line of provenance.
 
         Parameters
         ----------
@@ -198,11 +198,15 @@ class Ledger:
             from IPython.display import Markdown, display
         except ModuleNotFoundError:  # a plain script
             Markdown, display = str, print
+        if seeds is not None:  # pages not converted yet list their verdicts here; the others show them once, and count on top
+            self._show_table(Markdown, display)
+        display(Markdown(line(self.profile, provenance)))
+
+    def _show_table(self, Markdown, display):
         found = [self.decided[name] for name in self.claims]
         lines = ["| claim | what was found | verdict |", "|---|---|---|"]
         lines += [f"| {plain(d.claim.statement)} | {plain(d.finding)} | **{d.word}** |" for d in found]
         display(Markdown("\n".join(lines)))
-        display(Markdown(line(self.profile, provenance)))
 
 
 class Decisions(dict):

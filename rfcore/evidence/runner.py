@@ -52,11 +52,12 @@ class Spent(NamedTuple):
 
 
 def find(patterns, project=ROOT):
-    """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one."""
+    """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one but the template."""
     sources = sorted((Path(project) / "notebooks").glob("*/[0-9][0-9]_*.py"))
     chosen = []
     for pattern in patterns:
-        hits = [s for s in sources if pattern == "all" or name_of(s).startswith(pattern.removesuffix(".py"))]
+        prefix = pattern.removesuffix(".py")
+        hits = [s for s in sources if (s.parent.name != "template" if pattern == "all" else name_of(s).startswith(prefix))]
         if not hits and pattern != "all":
             raise RunError(f"no notebook starts with {pattern!r}; there are {[name_of(s) for s in sources]}")
         chosen += hits

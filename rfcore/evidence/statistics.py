@@ -94,8 +94,10 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
         pair = [x.mean(0).reshape(-1)[weakest] for x in (better, worse)]
     ours = pair[1] - pair[0] if exact else gain.mean(0).reshape(-1)[weakest]
     by = f"{'smaller' if ours > 0 else 'larger'} by {with_error(abs(ours), found.get('se'), unit)}" if ours else "no difference"
-    both = f"{with_error(pair[0], None)} against {with_error(pair[1], None, unit)}, "
-    finding = ("" if 0 in pair else both) + by + closest(found["comparisons"])
+    shown = [with_error(number, None) for number in pair]
+    both = f"{shown[0]} against {with_error(pair[1], None, unit)}, "
+    told = 0 in pair or (ours and shown[0] == shown[1])  # "0.1 against 0.1, smaller by 1e-07": the difference tells it
+    finding = ("" if told else both) + by + closest(found["comparisons"])
     return Decision(verdict, "order", ours, limit=0.0, unit=unit, finding=finding, **found)
 
 

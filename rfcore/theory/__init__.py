@@ -9,7 +9,8 @@ known for given norms, differentiable in them, and in the mean over a coupling.
 
 Results come in the default float dtype: enable x64 for errors below 1e-6. The means over couplings of norms
 (:func:`norm_coupling_ratio`, :func:`log_pair_excess`, :func:`fourier_guarantee`) and the moments of graph features
-(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`) are float64 NumPy.
+(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`,
+:func:`bin_survival`) are float64 NumPy.
 """
 
 from rfcore.theory import generalisation, printed
@@ -24,7 +25,7 @@ from rfcore.theory.conformity import (
 from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
-from rfcore.theory.joint_survival import joint_survival
+from rfcore.theory.joint_survival import bin_survival, joint_survival
 from rfcore.theory.norm_costs import fourier_guarantee, log_pair_excess, norm_coupling_ratio
 from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
 from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
@@ -33,6 +34,7 @@ from rfcore.theory.threshold import fourier_threshold
 
 __all__ = [
     "COUPLINGS",
+    "bin_survival",
     "fast_bias",
     "fourier_convex_radius",
     "fourier_cost",

@@ -22,8 +22,8 @@
 # * **Ten random times hide most of what the walks can do.** Even with exact exponentials they are wrong by 6 to 7 %.
 #   One time in each tenth of the interval is eight times as accurate, the middles of the tenths more than a hundred
 #   times. Both are free.
-# * **Equation 11 needs a minus sign.** As printed, a source of heat sends its neighbours below zero, and under
-#   neither sign is there the steady state that the paper names.
+# * **Equation 11 needs a minus sign.** As printed, a source of heat sends its neighbours below zero, and under neither
+#   sign is there the steady state that the paper names.
 #
 # **What the paper claims.** A linear differential equation on the nodes of a graph is solved by an integral of matrix
 # exponentials over time. Each exponential is a graph kernel, and random walks can estimate that.
@@ -67,8 +67,8 @@ y = {g: np.eye(g.n_nodes)[0] for g in graphs.values()}  # the source, at the fir
 # The paper takes $\mathbf W = \mathbf L = \mathbf I - D^{-1/2} A D^{-1/2}$, the graph Laplacian, and a source
 # $\boldsymbol y = (1, 0, 0, \dots)$; "clearly the steady state is
 # $\boldsymbol x(\infty) = \mathbf W^{-1}(-\boldsymbol y)$". Two things are off. The eigenvalues of $\mathbf L$ lie
-# between 0 and 2, so that $e^{\mathbf L t}$ grows: this is heat flow run backwards. And $\mathbf L$ has a null
-# vector, $\sqrt{\boldsymbol d}$, the square roots of the degrees, so that it has no inverse.
+# between 0 and 2, so that $e^{\mathbf L t}$ grows: this is heat flow run backwards. And $\mathbf L$ has a null vector,
+# $\sqrt{\boldsymbol d}$, the square roots of the degrees, so that it has no inverse.
 #
 # A steady state would solve $\mathbf L \boldsymbol x = -\boldsymbol y$, up to a sign of $\boldsymbol y$. Whatever
 # $\boldsymbol x$ is, the left side is orthogonal to $\sqrt{\boldsymbol d}$, and the source is not: the best
@@ -80,9 +80,9 @@ y = {g: np.eye(g.n_nodes)[0] for g in graphs.values()}  # the source, at the fir
 # It is $d\boldsymbol x / dt = -\mathbf L \boldsymbol x + \boldsymbol y$. The exponential
 # $e^{-\mathbf L s} = e^{-s}\, e^{s \widetilde{\mathbf W}}$ is then the diffusion kernel, as the paper says it is, and
 # nothing else in the section has to change. There is still no steady state, because what goes in stays in: with
-# $\boldsymbol v = \sqrt{\boldsymbol d}$,
-# $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top \boldsymbol y$. But heat that enters at one node no
-# longer cools another one. Here is every node of the karate club, under the printed sign and under the opposite one.
+# $\boldsymbol v = \sqrt{\boldsymbol d}$, $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top \boldsymbol y$.
+# But heat that enters at one node no longer cools another one. Here is every node of the karate club, under the
+# printed sign and under the opposite one.
 
 
 # %%
@@ -103,9 +103,9 @@ for sign, title, colour in ((1, "as printed", "fault"), (-1, "heat flow", "diffu
     figures.append(fig)
 plotting.show(
     *figures,
-    caption="Ours. Exact solutions on karate, one line per node. As printed, neighbours of "
-    "the source fall below zero at once, and then all grow.",
-    alt="34 curves against time. As printed the source rises ever more steeply, and many "
+    caption="Ours. Exact solutions on karate, one line per node. As printed, the source "
+    "heats up ever faster, and its neighbours fall below zero at once.",
+    alt="34 curves against time. As printed the source rises ever more steeply, many "
     "others fall below zero. As heat flow all rise from zero, and none is negative.",
 )
 
@@ -149,8 +149,8 @@ ledger.decide({
 # modulation $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, that of
 # heat.
 #
-# Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
-# unbiased), or simply the middles of the tenths, and there each factor has walks of its own.
+# Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still unbiased),
+# or simply the middles of the tenths, and there each factor has walks of its own.
 
 # %%
 draw = (1.0, 10, N_REPEATS)  # ten times in [0, 1], for every repeat
@@ -174,10 +174,9 @@ def by_walks(kind, m, p_halt=0.1, shared=False):
 
 paper = np.stack([by_walks("uniform", m, shared=True) for m in WALKERS], axis=-1)
 middle = np.stack([by_walks("midpoints", m) for m in WALKERS], axis=-1)
-exact = {
-    kind: errors(lambda g, s=s: ode.quadrature(g, y[g], 1.0, s, shift=-1.0))
-    for kind, s in times.items()
-}
+exact = {}
+for kind, at in times.items():
+    exact[kind] = errors(lambda g, at=at: ode.quadrature(g, y[g], 1.0, at, shift=-1.0))
 
 # %% tags=["hide-input"]
 plotting.show(
@@ -189,8 +188,8 @@ plotting.show(
     ),
     caption="Paper's Figure 3. Error of the state at time 1, at ten uniform times and, "
     "ours, at ten midpoints. Dashed: uniform times, exact exponentials.",
-    alt="Log-log panels of error against walkers. That of uniform times flattens onto a "
-    "dashed line near 0.07, that of midpoints falls with slope -1/2 to 0.01 to 0.02.",
+    alt="Log-log panels of error against walkers. With uniform times it flattens onto "
+    "a dashed line near 0.07, at midpoints it falls with slope -1/2 to 0.01 to 0.02.",
 )  # fmt: skip
 ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..., 0])})
 
@@ -198,15 +197,15 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # (ugrf-ode-times)=
 # ## Ten random times are not enough
 #
-# The error of the paper's protocol drops at first, and then stops dropping. A mean over ten random times is wrong
-# even if every exponential is exact, and by almost as much on one graph as on another, because that is a property of
-# the integrand: a pulse of heat at the source cools from 1 to about $e^{-1}$ over the interval, and ten random
-# readings of it scatter by 6 to 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four
-# times as many times, and walks for each.
+# The error of the paper's protocol drops at first, and then stops dropping. A mean over ten random times is wrong even
+# if every exponential is exact, and by almost as much on one graph as on another, because that is a property of the
+# integrand: a pulse of heat at the source cools from 1 to about $e^{-1}$ over the interval, and ten random readings of
+# it scatter by 6 to 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four times as many
+# times, and walks for each.
 #
-# **Spreading the times is free.** One in each tenth has an error of order $n^{-3/2}$ in place of $n^{-1/2}$; the
-# middles have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own error, and it falls
-# as one over the square root of their number.
+# **Spreading the times is free.** One in each tenth has an error of order $n^{-3/2}$ where uniform times have
+# $n^{-1/2}$. The middles have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own error,
+# and it falls as one over the square root of their number.
 
 # %% tags=["hide-input"]
 def table(rows, caption):

@@ -103,8 +103,8 @@ for sign, title, colour in ((1, "as printed", "fault"), (-1, "heat flow", "diffu
     figures.append(fig)
 plotting.show(
     *figures,
-    caption="Ours. Exact solutions on karate, one line per node. As printed, the source "
-    "heats up ever faster, and its neighbours fall below zero at once.",
+    caption="Ours. Exact solutions on karate, one line per node. As printed, the "
+    "source heats up ever faster, and its neighbours fall below zero at once.",
     alt="34 curves against time. As printed the source rises ever more steeply, many "
     "others fall below zero. As heat flow all rise from zero, and none is negative.",
 )

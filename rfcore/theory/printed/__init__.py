@@ -1,13 +1,14 @@
-"""Formulas as three papers print them, for showing what happens when they are used; nothing here is used elsewhere.
+"""Formulas as four papers print them, for showing what happens when they are used; nothing here is used elsewhere.
 
 Simplex Random Features: conformities and gaps of positive and of Fourier features, densities of sums of frequencies.
-Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation matrix, the error of
-attention.
-Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. Where a
-formula is wrong as printed its docstring says what is right.
+Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation matrix, the
+error of attention.
+Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. FAVOR#: two feature
+maps. Where a formula is wrong as printed its docstring says what is right.
 """
 
 from rfcore.theory.printed.densities import pair_density, pair_density_at_angle
+from rfcore.theory.printed.favor import generalised_exponential, trigonometric
 from rfcore.theory.printed.fourier import fourier_gap, fourier_mse_ratio
 from rfcore.theory.printed.modulations import (
     batch_size_approximation,
@@ -48,10 +49,12 @@ __all__ = [
     "f_regularised_laplacian",
     "fourier_gap",
     "fourier_mse_ratio",
+    "generalised_exponential",
     "orthogonal_conformity",
     "pair_density",
     "pair_density_at_angle",
     "positive_gap",
     "simplex_conformity",
     "sum_cost",
+    "trigonometric",
 ]

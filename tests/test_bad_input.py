@@ -308,6 +308,10 @@ LAW = {"uniform": (np.random.default_rng(0).random, function), "shape": ((2, 2, 
 CORRELATION = {"correlation": (np.array([[1.0, -0.5], [-0.5, 1.0]]), correlation)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
+POINTS = {"X": (X, points), "Y": (X[::-1], points)}
+PARAMETERS = {"parameters": (features.ExponentialParameters(), other_type)}
+NORMAL = {"mean": ([0.1, 0.2], families), "covariance": (0.1 * np.eye(2), lambda good: [*points(good), good[:1], -good])}
+NORMALS = {f"{name}_{side}": kind for side in "xy" for name, kind in NORMAL.items()}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 HOPS = {"hops": ("independent", choice)}
@@ -389,6 +393,13 @@ ROWS = {
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
+    "features.exponential": MAP | PARAMETERS | {"side": ("x", choice)},
+    "features.log_exponential": MAP | PARAMETERS | {"side": ("y", choice)},
+    "features.trigonometric": MAP | {"phases": (V, families)},
+    "features.dense": {
+        "A": ([-0.1, 0.05], lambda good: [*families(good), [0.2, 0.0]]),
+        "B": (np.eye(2), lambda good: [*points(good), good[:1], 0 * good]),
+    },
     "features.log_gram": {"log_phi": (X, points), "log_psi": (X, points)},
     "features.stabilised": {"log_q": (X, points), "log_k": (X, points)},
     "features.gram": PARTS,
@@ -469,6 +480,17 @@ ROWS = {
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
     "kernels.exponential_product": {"g": (BARE, graph), "scale": (1.0, real), "v": (V, array)},
+    "theory.log_relative_moment": POINTS | PARAMETERS,
+    "theory.log_relative_variance": POINTS | PARAMETERS,
+    "theory.shifted_log_variance": POINTS | PARAMETERS,
+    "theory.fourier_log_relative_variance": POINTS,
+    "theory.trigonometric_log_relative_variance": POINTS,
+    "theory.log_optimal_variance_bound": POINTS | {"kernel": ("softmax", choice)},
+    "theory.optimal_normal": NORMALS | {"kernel": ("softmax", choice)},
+    "theory.printed.trigonometric": {"y": (X, points), "omega": (X, points), "phases": (V, families)},
+    "theory.printed.generalised_exponential": {
+        "x": (X, points), "omega": (X, points), "A": (-0.1, lambda good: [*real(good), 0.125])
+    },
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
@@ -504,6 +526,11 @@ ROWS = {
     "theory.printed.pair_density_at_angle": {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
+    "theory.printed.sum_cost": {
+        "length": (1.0, at_least_0), "v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)
+    },
+    "theory.printed.chi_square_moment": {"k": (2, count), "d": (3, count)},
+    "theory.printed.correlation_factor": {"theta": (IDENTITY, lambda good: [*points(good), 2 * good])},
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.printed.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
@@ -559,6 +586,10 @@ ROWS = {
     "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
     "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
     "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.log_evidence_by_probes": {
+        "key": (KEY, key), "phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive),
+        "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
+    },
     "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
     "models.gp.kl": {
         "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
@@ -602,8 +633,33 @@ ROWS = {
         "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
     },
     "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
+    **dict.fromkeys(
+        ["solvers.exponential.aderf", "solvers.exponential.gerf", "solvers.exponential.saderf", "solvers.exponential.sderf"],
+        POINTS | {"centred": (True, flag)},
+    ),
+    "solvers.exponential.best_A": {"phi": ([0.0, 1.0], lambda good: [*entries(good), -0.1])},
+    "solvers.sampling.of_normal": {"omega": (X, points), **NORMALS, "kernel": ("softmax", choice)},
+    "solvers.sampling.of_phases": {
+        "key": (KEY, key), "m": (3, count), "X": (X, points), "Y": (X, but_none(points)), "kernel": ("softmax", choice), "pilot": (9, count)
+    },
+    "solvers.sampling.of_points": {"key": (KEY, key), "omega": (X, points), "X": (X, points), "kernel": ("softmax", choice)},
+    "solvers.sampling.of_two_sets": {"key": (KEY, key), "m": (3, count), **POINTS, "kernel": ("softmax", choice), "pilot": (9, count)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.copula.correlation_factor": {"theta": (V, lambda good: [*vector(good), [0.1, 0.2]])},
+    "solvers.copula.learn": {
+        "key": (KEY, key), "loss": (lambda key, norms: jnp.sum(norms), function), "d": (2, count_from_2), "n_steps": (2, count),
+        "n_draws": (2, count), "start": ([0.1], lambda good: [bad for bad in vector(good) if bad is not None]),
+        "optimiser": (None, None),
+    },
+    "solvers.copula.optimal": {
+        "key": (KEY, key), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "solvers.multi_marginal.solve": {"costs": (IDENTITY, points), "m": (2, lambda good: [*count_from_2(good), 10**3])},
+    "solvers.multi_marginal.norm_bound": {
+        "distance": (1.0, near), "d": (3, count_from_2), "m": (2, lambda good: [*count_from_2(good), 4]),
+        "features": ("fourier", choice), "n_bins": (2, count_from_2),
+    },
     "solvers.transport.bin_spectra": BINS | {"n_terms": (20, count)},
     "solvers.transport.bin_features": BINS | {"nodes": ([0, 2], some_nodes), "n_terms": (20, count)},
     "solvers.transport.simulated_bin_features": {
@@ -619,7 +675,7 @@ ROWS = {
     "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
-        "data": ((), None), "optimiser": (None, None),
+        "data": ((), None), "optimiser": (None, None), "key": (None, lambda good: [bad for bad in key(good) if bad is not None]),
     },
     "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
     "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
@@ -725,10 +781,12 @@ SLOW = {
     "models.gp.predictive_kl",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
-    "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
+    "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
+    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_optimal_variance_bound", "features.dense",
+    "evidence.Ledger.close", "evidence.in_batches",
 }  # fmt: skip
 
 # Names without a row, and arguments with bad values that are not refused.
@@ -740,10 +798,11 @@ LEFT = {
     **dict.fromkeys(
         [
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
-            "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.gp.Posterior", "models.gp.Hyperparameters", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
@@ -759,8 +818,8 @@ LEFT = {
     **dict.fromkeys(
         [
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
-            "couplings.walk_hops.independent", "couplings.walk_hops.systematic",
-            "solvers.descent.descend",
+            "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
+            "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "solvers.descent.descend",
         ],
         INNER,
     ),

@@ -19,6 +19,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from converted import is_converted
 from playwright.sync_api import sync_playwright
 
 from rfcore import evidence
@@ -27,7 +28,7 @@ from rfcore.evidence import Verdict
 ROOT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+PHONE, DESKTOP, WIDE = ({"width": width, "height": 900} for width in (390, 1280, 1440))
 
 
 @pytest.fixture(scope="session")
@@ -296,6 +297,58 @@ def test_no_verdict_is_out_of_sight_on_a_phone(site, pages):
             assert ends, name
             assert max(ends) <= PHONE["width"], name
         browser.close()
+
+
+# Folds are opened, so that what they hide is looked at too.
+OVERFLOWING = """() => {
+    const article = document.querySelector("article");
+    article.querySelectorAll("details").forEach(fold => fold.open = true);
+    const edge = article.getBoundingClientRect().right;
+    const blocks = [...article.querySelectorAll("pre, table, figure, svg[viewBox], img, mjx-container[display]")];
+    const cut = node => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline";
+    const inBoxes = node => {
+        for (let box = node; box !== article; box = box.parentElement) if (box.clientWidth && cut(box)) return false;
+        return node.getBoundingClientRect().right <= edge + 1;
+    };
+    const drawn = blocks.filter(node => !node.parentElement.closest("svg, mjx-container") && node.getClientRects().length);
+    return [drawn.length, drawn.filter(node => !inBoxes(node)).map(node => node.outerHTML.slice(0, 80) + node.textContent.slice(0, 80))];
+}"""
+# Letters are paths: matplotlib scales a font of 100 points, and the page scales the drawing.
+LETTERS = """() => [...document.querySelectorAll(".rfcore-panels > svg")].flatMap(svg => {
+    const perPoint = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return [...svg.querySelectorAll("g[transform*='scale(']")].filter(words => words.querySelector("use")).map(words =>
+        100 * parseFloat(words.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1]) * perPoint);
+})"""
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no width was measured"
+)
+def test_pages_in_the_short_form_fit_a_laptop_and_their_figures_can_be_read_on_a_phone(site, pages):
+    short = [name for name in pages if name.startswith("notebooks/") and is_converted(ROOT / Path(name).with_suffix(".py"))]
+    assert short
+    wide, small, n_letters = {}, {}, 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport=WIDE)
+        for name in short:
+            for size in (WIDE, PHONE):  # loaded at either: the theme's columns slide for a moment when a window is resized
+                tab.set_viewport_size(size)
+                tab.goto(site + name, wait_until="load")
+                tab.evaluate("window.MathJax?.startup?.promise")
+                if size is WIDE:
+                    n_blocks, overflowing = tab.evaluate(OVERFLOWING)
+            assert n_blocks, name
+            if overflowing:
+                wide[name] = overflowing
+            letters = tab.evaluate(LETTERS)
+            n_letters += len(letters)
+            if min(letters, default=9) < 9:
+                small[name] = min(letters)
+        browser.close()
+    assert wide == {}
+    assert small == {}
+    assert n_letters > 0
 
 
 VIEW = "notebooks/ugrf/05_meshes.html"

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from converted import is_converted
 
 from rfcore import datasets, evidence
 from rfcore.evidence.claims import CLAIMS, ROOT, entries
@@ -222,11 +223,11 @@ def test_places_are_read_off_titles():
 
 
 def converted():
-    """Pages in the form of today: they close without seeds by hand, which only pages that draw no keys by name need."""
+    """Pages in the form of today, and their titles."""
     for notebook in sorted({entry.notebook for entry in evidence.entries() if entry.notebook}):
-        source = (ROOT / "notebooks" / f"{notebook}.py").read_text()
-        if "ledger.close()" in source:
-            yield notebook, re.search(r"^# # (.*)$", source, re.M)[1]
+        source = ROOT / "notebooks" / f"{notebook}.py"
+        if is_converted(source):
+            yield notebook, re.search(r"^# # (.*)$", source.read_text(), re.M)[1]
 
 
 @pytest.mark.parametrize(("notebook", "title"), converted())

@@ -12,11 +12,12 @@ import pytest
 from numpy.polynomial import chebyshev
 from rounding import rounding
 from scipy import integrate, special, stats
+from scipy.stats import qmc
 
 from rfcore import couplings
 from rfcore.couplings import chi, copulas, norms
 from rfcore.couplings.chi import chi_quantile
-from rfcore.couplings.copulas import strata
+from rfcore.couplings.copulas import nets, strata
 
 M, K, N = 4, 2, 20_000
 CORRELATION = np.array([[1.0, -0.6, 0.1, 0.1], [-0.6, 1.0, 0.1, 0.1], [0.1, 0.1, 1.0, -0.8], [0.1, 0.1, -0.8, 1.0]])
@@ -187,6 +188,16 @@ def test_packed_keys_are_sorted_as_argsort_sorts_them(dtype):
         keys[0, 1, -1:] = 1 - np.finfo(dtype).eps / 2
         found = strata._permutation(lambda shape, keys=keys: keys.copy(), keys.shape)
         assert np.array_equal(found, keys.argsort(axis=-1, kind="stable"))
+
+
+def test_points_are_those_that_results_were_made_with():
+    """Digits before the shift: SciPy 1.15.0, 1.16.3 and 1.17.1 agree; a SciPy or NumPy that scrambles otherwise changes every result."""
+    assert nets._sobol_points(4, 2).tolist() == [[3438906, 6055833, 7590569, 1821706], [8087626, 901983, 4433811, 3476614]]
+    assert nets._halton_points(4, 2).tolist() == [[5932631, 1738327, 8029783, 3835479], [3934925, 6731128, 1138722, 3002857]]
+    # And what is scrambled is Sobol' and Halton: direction numbers of Joe and Kuo (2008), radical inverses in bases 2 and 3.
+    sobol, halton = qmc.Sobol(3, scramble=False).random(4), qmc.Halton(2, scramble=False).random(4)
+    assert sobol.tolist() == [[0, 0, 0], [0.5, 0.5, 0.5], [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
+    assert np.allclose(halton, [[0, 0], [1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9]], rtol=rounding(4), atol=0)
 
 
 def test_sobol_is_a_net_in_two_coordinates():

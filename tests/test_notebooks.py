@@ -3,10 +3,13 @@
 import json
 import re
 import shutil
+import subprocess
+import sys
 
 import jupytext
 import nbformat
 import pytest
+from converted import is_converted
 
 from rfcore import datasets, evidence
 from rfcore.evidence import runner
@@ -60,6 +63,21 @@ def test_the_pair_is_in_step(name):
         return [(c.cell_type, c.source, sorted(c.metadata.get("tags", []))) for c in notebook.cells]
 
     assert cells(source) == cells(paired), "run  make sync"
+
+
+def test_code_of_pages_in_the_short_form_is_88_columns_wide():
+    paths = [path for path in sorted(ROOT.glob("notebooks/*/*.py")) if is_converted(path)]
+    assert len(paths) > 1
+    # Captions and descriptions have to end somewhere too, though the formatter leaves strings alone.
+    long = [
+        (path.stem, line)
+        for path in paths for cell in jupytext.read(path).cells if cell.cell_type == "code"
+        for line in cell.source.splitlines() if len(line) > 88
+    ]  # fmt: skip
+    assert long == []
+    ruff = [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", *paths]
+    done = subprocess.run(ruff, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run  ruff format  on them\n{done.stdout}{done.stderr}"
 
 
 @every_notebook

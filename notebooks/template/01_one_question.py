@@ -45,7 +45,8 @@ plotting.use_style()
 profile = "paper"
 
 # %% tags=["hide-input"]
-N_REPEATS = {"paper": 50_000, "quick": 5_000}[profile]  # a profile changes sizes, and nothing else
+# A profile changes sizes, and nothing else.
+N_REPEATS = {"paper": 50_000, "quick": 5_000}[profile]
 ledger = evidence.Ledger("template/01_one_question", profile)
 
 # %% [markdown]
@@ -97,8 +98,10 @@ plotting.show(
         distances, errors, lines=list(MECHANISMS), predicted=expected,
         x_label="distance of the points", y_label="mean squared error", log="y",
     ),
-    caption="Ours. Mean squared error of the estimated Gaussian kernel, eight frequencies in eight dimensions. Dashed: closed forms.",
-    alt="Two curves rise with the distance, orthogonal below IID, far below at the left and close at the right; dashed lines cover them.",
+    caption="Ours. Mean squared error of the estimated Gaussian kernel, eight frequencies "
+    "in eight dimensions. Dashed: closed forms.",
+    alt="Two curves rise with the distance, orthogonal below IID, far below at the left "
+    "and close at the right; dashed lines cover them.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -107,7 +110,9 @@ plotting.show(
 # %% tags=["hide-input"]
 ledger.decide({
     "template/text-abstract/decreases": evidence.order(errors[:, 1], errors[:, 0]),
-    "template/extra-closed-form/mse": evidence.unbiased(errors, expected, expected[0] / 5),
+    "template/extra-closed-form/mse": evidence.unbiased(
+        errors, expected, expected[0] / 5
+    ),
 })
 
 # %% tags=["hide-input"]

@@ -8,7 +8,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import checks, kernels
-from rfcore.features.euclidean import positive
+from rfcore.features.exponentials import positive
 from rfcore.features.graph import walk_features
 
 

@@ -75,12 +75,9 @@ def norm_coupling_ratio(distance, d, m, law, features):
     >>> [round(theory.norm_coupling_ratio(1.0, 4, 4, law, "fourier"), 3) for law in laws]
     [0.225, 0.409, 1.0]
     """
-    distance, d, m = _distance(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
+    distance, d, m = near(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
     logs, shares = _pairs(law, distance, d, m, checks.choice(features, "features", FEATURES))
-    square, sign = distance**2, 1 if features == "positive" else -1
-    log_iid = 2 * np.log(square) + np.log(special.hyp1f1(1, 3, sign * square) / 2)  # of e^x - 1 - x, x = sign square
-    # e^(2 v^2) - e^(v^2), or half of (1 - e^(-z^2))^2
-    log_error = np.log(-np.expm1(-square)) + (2 * square if sign == 1 else np.log(-np.expm1(-square) / 2))
+    log_iid, log_error = log_iid_and_error(distance, features)
     return float(1 + partners(m, d) * (shares @ np.exp(logs - log_error) - np.exp(log_iid - log_error)))
 
 
@@ -125,7 +122,7 @@ def log_pair_excess(correlation, distance, d, features):
     correlation = np.asarray(checks.finite(checks.numbers(correlation, "correlation"), "correlation"))
     if correlation.size and not np.abs(correlation).max() <= 1:
         raise ValueError(f"correlation has values in [{correlation.min()}, {correlation.max()}]; give values in [-1, 1]")
-    distance, d = _distance(distance), checks.count(d, "d", least=2)
+    distance, d = near(distance), checks.count(d, "d", least=2)
     return chebyshev.chebval(correlation, log_excess_series(distance, d, checks.choice(features, "features", FEATURES)))
 
 
@@ -180,17 +177,22 @@ def log_excess_series(distance, d, features):
     return chebyshev.chebfit(nodes, [_log_of_bivariate(r, distance, d, features) for r in nodes], DEGREE)
 
 
-def log_mean(first, second, log_weights, distance, d, features):
-    """Logarithm of the weighted mean of the excess cost of pairs of norms, of NumPy arrays in float64."""
+def log_excess(first, second, distance, d, features):
+    """Logarithms of the excess costs of pairs of norms, NumPy vectors in float64."""
     t = distance * np.hypot(first, second)
-    size = log_weights + (t if features == "positive" else 0)
-    kept = size > size.max() - 45  # the excess is below e^t, or t^2: what is left out is below rounding
-    t, log_weights = t[kept], log_weights[kept]
     chunks = np.pad(t, (0, -len(t) % CHUNK), constant_values=1.0).reshape(-1, CHUNK)
     with jax.enable_x64(True):
         excess = log_positive_at if features == "positive" else fourier_at
         values = np.concatenate([excess(chunk, *coordinate(d, 100 if d <= 64 else 200), True) for chunk in chunks])[: len(t)]
-    return float(np.logaddexp.reduce((values if features == "positive" else np.log(values)) + log_weights))
+    return values if features == "positive" else np.log(values)
+
+
+def log_mean(first, second, log_weights, distance, d, features):
+    """Logarithm of the weighted mean of the excess cost of pairs of norms."""
+    # The excess is below e^t, or t^2: what is left out is below rounding.
+    size = log_weights + (distance * np.hypot(first, second) if features == "positive" else 0)
+    kept = size > size.max() - 45
+    return float(np.logaddexp.reduce(log_excess(first[kept], second[kept], distance, d, features) + log_weights[kept]))
 
 
 def norms_at(scores, d):
@@ -259,7 +261,17 @@ def _pairs_of_correlation(correlation, distance, d, m, features):
     return logs, shares / shares.sum()
 
 
-def _distance(distance):
+def log_iid_and_error(distance, features):
+    """Logarithms of the excess cost of independent frequencies, and of what the error of one frequency is."""
+    square, sign = distance**2, 1 if features == "positive" else -1
+    log_iid = 2 * np.log(square) + np.log(special.hyp1f1(1, 3, sign * square) / 2)  # of e^x - 1 - x, x = sign square
+    log_difference = np.log(-np.expm1(-square))
+    # e^(2 v^2) - e^(v^2), or half of (1 - e^(-z^2))^2
+    return log_iid, log_difference + (2 * square if sign == 1 else log_difference - np.log(2))
+
+
+def near(distance):
+    """A distance above 0 for which the sums are good."""
     distance = checks.real(distance, "distance", above=0)
     if not distance <= LARGEST:
         raise ValueError(f"distance = {distance}; give one of at most {LARGEST:g}")

@@ -17,7 +17,7 @@ def sobol(uniform, shape):
 
         u_i = p_i XOR v,  on the first 23 binary digits; the digits after them are those of v
 
-    The points p are scipy's with one fixed scramble. The shift alone makes each row exactly uniform on the cube; it
+    The points p are scipy's (Joe and Kuo's) with one fixed scramble, the same in SciPy 1.15 to 1.17. The shift alone makes each row exactly uniform on the cube; it
     keeps the strata of the net, one draw in each interval [j / m, (j + 1) / m) of a coordinate where m is a power of two,
     which a shift modulo 1 does not. For other m these are the first m points.
 
@@ -58,7 +58,7 @@ def halton(uniform, shape):
 
         u_i = (p_i + v) mod 1
 
-    The points p are scipy's with one fixed scramble, rounded down to 23 binary digits. The shift alone makes each row
+    The points p are scipy's with one fixed scramble, the same in SciPy 1.15 to 1.17, rounded down to 23 binary digits. The shift alone makes each row
     exactly uniform on the cube.
 
     Parameters

@@ -71,6 +71,11 @@ def points(good):
     return [*entries(good), np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
 
 
+def vectors(good):
+    """Several may be given at once."""
+    return [*entries(good), np.asarray(good)[:-1], 1.0, []]
+
+
 def matrix(good):
     return points(good)[:-1]  # no columns is none of the faults
 
@@ -608,9 +613,13 @@ ROWS = {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
     "models.interpolation.angular_error": {"predicted": (X, points), "truth": (X, points)},
-    "models.ode.uniform_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.stratified_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count)},
+    "models.ode.uniform_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.stratified_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)},
     "models.ode.solution": {"g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "shift": (-1.0, real)},
     "models.ode.quadrature": {
         "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "times": (ode.midpoint_times(1.0, 3), other_type),
@@ -620,6 +629,8 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0),
         "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
     },
+    "models.ode.residual_at_rest": {"g": (G, graph), "y": (V, vector), "shift": (-1.0, real)},
+    "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
     "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
     "models.pagerank.estimate": {
         "key": (KEY, key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,

@@ -277,6 +277,12 @@ def permutation(good):
     return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
 
 
+def spectrum(good):
+    """Eigenvalues and rows of eigenvectors."""
+    eigenvalues, vectors = good
+    return [eigenvalues, None, 3, (eigenvalues[:2], vectors), (eigenvalues, vectors[0]), (eigenvalues * np.nan, vectors), ("a", vectors)]
+
+
 def averages(good):
     """Per bin, and start or eigenvalue."""
     return [*entries(good), good[0], good[None, None], good[:, :0]]
@@ -323,6 +329,7 @@ ESTIMATED = {
     "kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good]),
 }
 REGRESSION = {"targets": (IDENTITY, points)}
+LEARNABLE = models.gp.hyperparameters()
 BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
 PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
@@ -606,6 +613,16 @@ ROWS = {
     "models.gp.kl": {
         "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
     },
+    "models.gp.hyperparameters": dict.fromkeys(["variance", "lengthscale", "noise"], (0.5, positive)),
+    "models.gp.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum)},
+    "models.gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
+    "models.gp.walk_loss": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type), "y": (V, vector)},
+    "models.gp.exact_loss": {
+        "parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum), "y": (V, vector)
+    },
+    "models.gp.predictive_kl": {
+        **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
+    },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
@@ -785,7 +802,8 @@ SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
     "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
-    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
+    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
+    "models.gp.predictive_kl",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
     "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
@@ -809,7 +827,7 @@ LEFT = {
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.gp.Evidence", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",

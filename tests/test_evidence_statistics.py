@@ -371,7 +371,7 @@ def test_bound_of_a_geometric_mean_tests_logarithms_and_shows_ratios():
     assert shown.limit == pytest.approx(12, rel=1e-12)
     assert shown.finding.endswith("times in the closest of 2 conditions; at least 12 times needed")
     for bad in (-ratios, np.append(ratios, 0.0)):
-        with pytest.raises(ValueError, match="value = .*give"):
+        with pytest.raises(ValueError, match=r"value = .*give"):
             evidence.bound(bad, 10.0, geometric=True)
 
 

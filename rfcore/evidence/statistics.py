@@ -153,7 +153,7 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
     if se is not None and (value.ndim or exact):
         raise ValueError(f"se = {se}; give it with a single value (repeats bring their own error, exact numbers have none)")
     robust, geometric = checks.flag(robust, "robust"), checks.flag(geometric, "geometric")
-    if (robust or geometric) and (exact or not value.ndim or robust and geometric):
+    if (robust or geometric) and (exact or not value.ndim or (robust and geometric)):
         got = f"robust = {robust}, geometric = {geometric} for value of shape {value.shape}, exact = {exact}"
         raise ValueError(f"{got}; give one of the two at most, and repeats")
     if geometric:

@@ -71,6 +71,11 @@ def points(good):
     return [*entries(good), np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
 
 
+def vectors(good):
+    """Several may be given at once."""
+    return [*entries(good), np.asarray(good)[:-1], 1.0, []]
+
+
 def matrix(good):
     return points(good)[:-1]  # no columns is none of the faults
 
@@ -272,6 +277,12 @@ def permutation(good):
     return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
 
 
+def spectrum(good):
+    """Eigenvalues and rows of eigenvectors."""
+    eigenvalues, vectors = good
+    return [eigenvalues, None, 3, (eigenvalues[:2], vectors), (eigenvalues, vectors[0]), (eigenvalues * np.nan, vectors), ("a", vectors)]
+
+
 def averages(good):
     """Per bin, and start or eigenvalue."""
     return [*entries(good), good[0], good[None, None], good[:, :0]]
@@ -313,7 +324,12 @@ GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (ID
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
+ESTIMATED = {
+    "estimates": (np.ones((2, 3, 3)), lambda good: [*entries(good), good[0], good[:, :2], good[:0]]),
+    "kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good]),
+}
 REGRESSION = {"targets": (IDENTITY, points)}
+LEARNABLE = models.gp.hyperparameters()
 BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
 PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
@@ -548,6 +564,16 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "coupling": ("reversal", choice),
     },
+    "models.attention.softmax": {
+        "q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear": {
+        "phi_q": (X**2, points), "phi_k": (X**2, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear_of_logs": {
+        "log_q": (X, points), "log_k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -587,13 +613,27 @@ ROWS = {
     "models.gp.kl": {
         "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
     },
+    "models.gp.hyperparameters": dict.fromkeys(["variance", "lengthscale", "noise"], (0.5, positive)),
+    "models.gp.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum)},
+    "models.gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
+    "models.gp.walk_loss": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type), "y": (V, vector)},
+    "models.gp.exact_loss": {
+        "parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum), "y": (V, vector)
+    },
+    "models.gp.predictive_kl": {
+        **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
+    },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
     "models.interpolation.angular_error": {"predicted": (X, points), "truth": (X, points)},
-    "models.ode.uniform_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.stratified_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count)},
+    "models.ode.uniform_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.stratified_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)},
     "models.ode.solution": {"g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "shift": (-1.0, real)},
     "models.ode.quadrature": {
         "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "times": (ode.midpoint_times(1.0, 3), other_type),
@@ -603,6 +643,8 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0),
         "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
     },
+    "models.ode.residual_at_rest": {"g": (G, graph), "y": (V, vector), "shift": (-1.0, real)},
+    "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
     "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
     "models.pagerank.estimate": {
         "key": (KEY, key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
@@ -691,7 +733,8 @@ ROWS = {
     },
     "evidence.bound": {
         "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
-        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
+        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag),
+        "robust": (False, flag), "geometric": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
@@ -721,7 +764,7 @@ ROWS = {
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
-        "resolution": (0.1, positive), "confidence": (0.9, confidence),
+        "resolution": (0.1, positive), "confidence": (0.9, confidence), "robust": (False, flag),
     },
     "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
@@ -760,10 +803,12 @@ SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
     "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
-    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
+    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
+    "models.gp.predictive_kl",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
+    "models.attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
@@ -783,8 +828,8 @@ LEFT = {
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.gp.Evidence", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.attention.RowError", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

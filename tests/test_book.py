@@ -19,6 +19,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from contrast import INKS
 from converted import is_converted
 from playwright.sync_api import sync_playwright
 
@@ -321,12 +322,39 @@ LETTERS = """() => [...document.querySelectorAll(".rfcore-panels > svg")].flatMa
 })"""
 
 
+GROUND_AND_INK = """() => {
+    const hex = colour => "#" + colour.match(/\\d+/g).slice(0, 3).map(part => (+part).toString(16).padStart(2, "0")).join("");
+    return [hex(getComputedStyle(document.body).backgroundColor), hex(getComputedStyle(document.querySelector(".rfcore-panels")).color)];
+}"""
+
+
+def in_short_form(pages):
+    short = [name for name in pages if name.startswith("notebooks/") and is_converted(ROOT / Path(name).with_suffix(".py"))]
+    assert short
+    return short
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no colour was looked at"
+)
+def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
+    name = next(name for name in in_short_form(pages) if "rfcore-panels" in pages[name])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        found = []
+        for scheme in ("light", "dark"):
+            tab = browser.new_page(color_scheme=scheme)
+            tab.goto(site + name, wait_until="load")
+            found.append(tab.evaluate(GROUND_AND_INK))
+        browser.close()
+    assert dict(found) == INKS  # whose contrasts tests/test_plotting.py computes
+
+
 @pytest.mark.skipif(
     CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no width was measured"
 )
 def test_pages_in_the_short_form_fit_a_laptop_and_their_figures_can_be_read_on_a_phone(site, pages):
-    short = [name for name in pages if name.startswith("notebooks/") and is_converted(ROOT / Path(name).with_suffix(".py"))]
-    assert short
+    short = in_short_form(pages)
     wide, small, n_letters = {}, {}, 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])

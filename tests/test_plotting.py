@@ -6,6 +6,7 @@ import re
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from contrast import DARK, INKS, LIGHT, contrast
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
@@ -14,18 +15,7 @@ from matplotlib.figure import Figure
 from rfcore import plotting
 from rfcore.plotting import curves, figures, tables
 
-LIGHT, DARK = "#ffffff", "#121212"  # grounds of the book's theme
-INKS = {LIGHT: "#48566b", DARK: "#9ca4af"}  # its quiet text, in which figures are drawn
 WORDS = {"caption": "Ours. A line.", "alt": "A line that rises."}
-
-
-def contrast(a, b):
-    def luminance(colour):
-        rgb = np.array(to_rgb(colour))
-        return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
-
-    lighter, darker = sorted((luminance(a), luminance(b)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 @pytest.mark.parametrize("name", plotting.COLOURS)
@@ -233,3 +223,13 @@ def test_a_table_scrolls_in_its_box_and_shows_what_is_printed_beside_ours(monkey
     for changed in ({"values": [0.5, 1]}, {"errors": [[1.0]]}, {"printed": [["1"]]}, {"caption": "Table 2."}, {"caption": None}):
         with pytest.raises(ValueError, match=next(iter(changed))):
             plotting.table(**{"values": [[0.5], [1]]} | words | changed)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.99, 1.01), (0.18, 0.31), (0.03, 0.3), (1e-3, 0.5), (1e-9, 3), (2e4, 3e8)])
+def test_a_logarithmic_axis_has_a_few_plain_numbers(low, high):
+    samples = np.geomspace(high, low, 4) * np.array([0.999, 1.001])[:, None, None]
+    (fig,) = plotting.panels(X, samples, lines=["iid"], x_label="x", y_label="y")
+    labels = [label.get_text() for label in fig.axes[0].get_yticklabels()]
+    assert 3 <= len(labels) <= 12 and len(set(labels)) == len(labels)
+    written = [float(re.sub(r"\$(?:(\d+) \\cdot )?10\^\{(-?\d+)\}\$", lambda m: f"{m[1] or 1}e{m[2]}", label)) for label in labels]
+    assert np.allclose(written, fig.axes[0].get_yticks(), rtol=1e-9, atol=0)

@@ -6,13 +6,15 @@ from fractions import Fraction
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from rfcore import checks
 from rfcore.plotting.curves import band, label_ends
 from rfcore.plotting.style import COLOURS, IN_PANELS, INK, LABELS, PANEL, STYLE, WIDE, colours_of
 
 HIDDEN = 1.8  # points from the middle of a line within which a band is hidden under it
-TICKS = {1: (1, 2, 3, 5), 2: (1, 2, 5), 3: (1, 3)}  # within a decade, by the decades that an axis spans; else 1
+# Ticks within a decade: the first of these that gives four or more.
+TICKS = ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8))
 
 
 def panels(
@@ -170,9 +172,13 @@ def _ticks(ax, x, log):
         ax.set_xticks(x, [f"{value:g}" for value in x])
     if "y" in log:
         low, high = np.log10(ax.get_ylim())
-        steps = TICKS.get(int(np.ceil(high - low)), (1,))
-        values = [step * 10.0**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in steps]
-        values = [value for value in values if 10**low <= value <= 10**high]
+        for steps in TICKS:
+            values = np.ravel([step * 10.0**power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) for step in steps])
+            values = values[(10**low <= values) & (values <= 10**high)]
+            if len(values) >= 4:
+                break
+        else:  # a narrow range, on which a logarithm is nearly straight
+            values = [value for value in MaxNLocator(4).tick_values(10**low, 10**high) if 10**low <= value <= 10**high]
         ax.set_yticks(values, [_plain(value) for value in values])
 
 

@@ -9,7 +9,7 @@ from rfcore import checks, streams
 from rfcore.features import DepositFeatures, WalkFeatures
 from rfcore.models.gp.exact import vector
 
-PURPOSE = 7  # of the random stream; part of what a key means
+PURPOSE = 8  # of the random stream; part of what a key means
 BELOW = 0.999  # times s^2: a number below the spectrum, and apart from it, or the last pivot would be 0 / 0
 
 

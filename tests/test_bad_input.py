@@ -736,7 +736,8 @@ ROWS = {
     },
     "evidence.bound": {
         "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
-        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
+        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag),
+        "robust": (False, flag), "geometric": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
@@ -766,7 +767,7 @@ ROWS = {
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
-        "resolution": (0.1, positive), "confidence": (0.9, confidence),
+        "resolution": (0.1, positive), "confidence": (0.9, confidence), "robust": (False, flag),
     },
     "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},

@@ -358,6 +358,9 @@ ROWS = {
         DRAW,
     ),
     "couplings.orthogonal_copula": DRAW | CORRELATION,
+    "couplings.low_discrepancy.unrandomised": {
+        "points": ("sobol", choice), "m": (3, lambda good: [*count_from_0(good), 10**7]), "d": (2, lambda good: [*count(good), 10**5])
+    },
     "couplings.antithetic": {"omega": (X, points)},
     "couplings.norms.coupled": {"law": ("reversal", choice)},
     "couplings.norms.gaussian": CORRELATION,

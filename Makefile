@@ -40,7 +40,8 @@ bench: $(VENV)/.ready  ## time features and walks against their peers, against s
 	@for script in tests/benchmarks/bench_*.py; do echo "\n$$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
 
 lab: $(VENV)/.ready  ## open the notebooks in JupyterLab
-	$(BIN)/jupyter lab notebooks
+	@# As the runner has it: with this scheduler, XLA's thread pool can deadlock on LAPACK calls.
+	XLA_FLAGS="--xla_cpu_enable_concurrency_optimized_scheduler=false $$XLA_FLAGS" $(BIN)/jupyter lab notebooks
 
 lint: $(VENV)/.ready  ## style
 	$(BIN)/ruff check .

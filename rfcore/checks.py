@@ -5,6 +5,7 @@ an array is a tracer, and a NaN passes through as it does everywhere in JAX.
 """
 
 import operator
+from contextlib import nullcontext
 
 import jax
 import jax.numpy as jnp
@@ -91,7 +92,7 @@ def levels(x, name):
     """``x``, an array, unless one of its known values is outside [0, 1)."""
     if is_traced(x) or not x.size:
         return x
-    with jax.ensure_compile_time_eval():
+    with jax.ensure_compile_time_eval() if isinstance(x, jax.Array) else nullcontext():
         least, largest = float(x.min()), float(x.max())
     if not (least >= 0 and largest < 1):
         raise ValueError(f"{name} has values in [{least}, {largest}]; give levels of at least 0 and below 1")

@@ -230,6 +230,22 @@ class Graph:
             raise ValueError(f"factor = {factor} {kind}; give another number")
         return Graph(self.indptr, self.indices, weights, self.is_normalised and factor == 1)
 
+    def transitions(self):
+        """Graph whose weights are the transitions of a simple random walk.
+
+        ::
+
+            P_ij = 1 / (number of neighbours of i)
+
+        whatever the weights were. A node without neighbours becomes its own: a walk stays there, and every row sums to 1.
+        """
+        dead_ends = np.flatnonzero(self.neighbour_counts == 0)
+        loops = sp.csr_array((np.ones(len(dead_ends)), (dead_ends, dead_ends)), shape=2 * (self.n_nodes,))
+        neighbours = sp.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=loops.shape)
+        P = sp.csr_array(neighbours + loops)
+        P.data /= np.repeat(np.diff(P.indptr), np.diff(P.indptr))
+        return Graph.from_scipy(P)
+
 
 def _read_only(array):
     array.setflags(write=False)

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from rfcore import checks, streams
+from rfcore.couplings import walk_hops
 from rfcore.couplings.walk_lengths import Lengths
 
 __all__ = ["Deposits", "checked", "simulate", "start_nodes"]  # the rest is for the features, in their loop
@@ -69,7 +70,7 @@ class Hops(NamedTuple):
     """Whether some node has no neighbour."""
 
 
-def simulate(key, g, lengths, nodes=None):
+def simulate(key, g, lengths, nodes=None, hops="independent"):
     """Walks of given lengths on a graph.
 
     Parameters
@@ -80,9 +81,12 @@ def simulate(key, g, lengths, nodes=None):
     lengths : rfcore.couplings.walk_lengths.Lengths
         From :func:`rfcore.couplings.walk_lengths.draw`, shape (n_rows, n_walks). The loads divide by 1 minus its
         p_halt at each hop. Uniforms u of first hops, where it has them, choose neighbour number
-        ``floor(u * number of neighbours)``; all other hops are independent.
+        ``floor(u * number of neighbours)``; all other hops are as ``hops`` says.
     nodes : int array, shape (n_rows,), optional
         Node at which the walks of each row start; by default row i starts at node i.
+    hops : "independent", "systematic", "array_rqmc" or function
+        Joint law of the hops of the walks of a row: see :mod:`rfcore.couplings.walk_hops`. Only independent ones follow
+        hops that the lengths bring.
 
     Returns
     -------
@@ -92,7 +96,7 @@ def simulate(key, g, lengths, nodes=None):
     ------
     ValueError
         If g is no graph, shapes do not fit, lengths are no Lengths, negative or of no walks, uniforms of hops are
-        outside [0, 1), nodes are not in the graph, or p_halt is outside (0, 1).
+        outside [0, 1), nodes are not in the graph, p_halt is outside (0, 1), or there is no such law of hops.
 
     Notes
     -----
@@ -110,11 +114,11 @@ def simulate(key, g, lengths, nodes=None):
     """
     words, nodes = streams.words(key), start_nodes(checks.graph(g), nodes)
     lengths, p_halt, first = _checked(lengths, len(nodes))
-    hops, parts = hops_of(g, p_halt), [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
+    law = walk_hops.named(hops, 0 if first is None else first.shape[2])
+    tables, parts = hops_of(g, p_halt), [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
     for chunk, rows in enumerate(streams.chunks(*lengths.shape)):
-        rng = streams.generator(words, PURPOSE, chunk)
-        uniforms = first_hops(None if first is None else first[rows])
-        row, node, load, counts = walk(rng, hops, nodes[rows], lengths[rows], uniforms=uniforms)
+        given = Lengths(lengths[rows], p_halt, None if first is None else first[rows])
+        row, node, load, counts = walk_chunk(words, chunk, tables, nodes[rows], given, law)
         step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         parts.append([row + np.int32(rows.start), node, step, load])
     row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
@@ -189,32 +193,20 @@ def _tabulated(g, p_halt):
     return Hops(node, edge, not g.neighbour_counts.all())
 
 
-def independent(step, walkers, rows, nodes):
-    """Where the uniforms of hops come from, for :func:`walk`.
-
-    Parameters
-    ----------
-    step : int
-        Number of hops so far.
-    walkers : int array
-        Numbers ``row * n_walks + walk`` of the walkers that hop now, those of the longest walks first.
-    rows : int array
-        Their rows.
-    nodes : int array
-        The nodes where they stand. A coupling that acts hop by hop sees by these who meets whom.
-
-    Returns
-    -------
-    float64 array, one uniform for each walker, or None
-        None stands for independent uniforms, for this hop and all that follow.
-    """
-    return None
+def walk_chunk(words, chunk, tables, nodes, lengths, law, last_step=None):
+    """:func:`walk` of one chunk, on streams of its own: one for what is independent, another for the law of hops."""
+    rng = streams.generator(words, PURPOSE, chunk)
+    if law is walk_hops.independent:
+        uniforms = first_hops(lengths.hops)
+    else:
+        uniforms = law(streams.generator(words, walk_hops.PURPOSE, chunk), *lengths.values.shape)
+    return walk(rng, tables, nodes, lengths.values, last_step, uniforms)
 
 
 def first_hops(hops):
-    """The same, from uniforms of the first hops of each walk: an array of shape (n_rows, n_walks, n_hops), or None."""
+    """Uniforms for :func:`walk` from those of the first hops of each walk, shape (n_rows, n_walks, n_hops), or None."""
     if hops is None:
-        return independent
+        return walk_hops.independent(None, 0, 0)
     by_hop = np.moveaxis(hops, 2, 0).reshape(hops.shape[2], -1)
 
     def uniforms(step, walkers, rows, nodes):
@@ -223,17 +215,17 @@ def first_hops(hops):
     return uniforms
 
 
-def walk(rng, hops, nodes, lengths, last_step=None, uniforms=independent):
+def walk(rng, hops, nodes, lengths, last_step=None, uniforms=None):
     """One chunk of walks on a NumPy generator, with arguments taken as checked.
 
-    ``uniforms`` says where those of the hops come from: see :func:`independent`.
+    ``uniforms`` says where those of the hops come from: see :func:`rfcore.couplings.walk_hops.independent`, the default.
     Deposits after ``last_step`` are left out; those up to it do not change by that. Returns row, node and load
     of the deposits in the order of the steps, and how many there are of each step. Loads that overflow are a
     ValueError.
     """
     try:
         with np.errstate(over="raise"):
-            return _walk(rng, hops, nodes, lengths, last_step, uniforms)
+            return _walk(rng, hops, nodes, lengths, last_step, uniforms or first_hops(None))
     except FloatingPointError:
         mend = "walk on g.normalised(), or on smaller weights, or give a greater p_halt"
         raise ValueError(f"g has weights under which loads overflow float64; {mend}") from None
@@ -266,6 +258,8 @@ def _walk(rng, hops, nodes, lengths, last_step, uniforms):
             ends = ends[stay]
             alive[step:] = ends.searchsorted(steps[step:], side="right").tolist()
         row, load, at = row[stay], load[stay], at[stay]
+        if not len(row):  # all who would hop stand at dead ends
+            break
         new = slice(start, start + len(row))
         if uniforms is not None:
             order = order[stay]

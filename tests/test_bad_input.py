@@ -73,6 +73,11 @@ def points(good):
     return [*entries(good), np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
 
 
+def vectors(good):
+    """Several may be given at once."""
+    return [*entries(good), np.asarray(good)[:-1], 1.0, []]
+
+
 def matrix(good):
     return points(good)[:-1]  # no columns is none of the faults
 
@@ -185,6 +190,17 @@ def other_type(good):
     return [None, 3, "a", IDENTITY]
 
 
+def several(good):
+    """A sequence of at least one of something."""
+    return [None, 3, "a", [], [None], [3, "a"], {}]
+
+
+def pairs(good):
+    kernel, f = good[0]
+    wrong = [(lambda g: np.ones((2, 2)), f), (lambda g: np.full((3, 3), np.nan), f), (kernel, 3), (3, f), kernel]
+    return [*several(good), *([pair] for pair in wrong)]
+
+
 def flag(good):
     return [0, "yes", None, [True]]
 
@@ -201,8 +217,8 @@ def optional_text(good):
     return [bad for bad in text(good) if bad is not None]
 
 
-def names(good):
-    return ["karate", None, 3, [3]]
+def decisions(good):
+    return [{"no such": FAILURE}, dict.fromkeys(good, 3), None, 3, [FAILURE]]
 
 
 def keys(good):
@@ -260,11 +276,31 @@ def correlation(good):
 
 
 def permutation(good):
-    return [*vector(good), [0, 0], [1, 2], [0.5, 1.0]]
+    return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
+
+
+def spectrum(good):
+    """Eigenvalues and rows of eigenvectors."""
+    eigenvalues, vectors = good
+    return [eigenvalues, None, 3, (eigenvalues[:2], vectors), (eigenvalues, vectors[0]), (eigenvalues * np.nan, vectors), ("a", vectors)]
+
+
+def averages(good):
+    """Per bin, and start or eigenvalue."""
+    return [*entries(good), good[0], good[None, None], good[:, :0]]
 
 
 def levels(good):
     return [*array(good), -0.1, 1.0]
+
+
+def near(good):
+    """A number above 0 and at most 5."""
+    return [*positive(good), 6.0]
+
+
+def all_pair_norms(good):
+    return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
 
 
 def distance(good):
@@ -279,13 +315,25 @@ LAW = {"uniform": (np.random.default_rng(0).random, function), "shape": ((2, 2, 
 CORRELATION = {"correlation": (np.array([[1.0, -0.5], [-0.5, 1.0]]), correlation)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
+POINTS = {"X": (X, points), "Y": (X[::-1], points)}
+PARAMETERS = {"parameters": (features.ExponentialParameters(), other_type)}
+NORMAL = {"mean": ([0.1, 0.2], families), "covariance": (0.1 * np.eye(2), lambda good: [*points(good), good[:1], -good])}
+NORMALS = {f"{name}_{side}": kind for side in "xy" for name, kind in NORMAL.items()}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
+HOPS = {"hops": ("independent", choice)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
+ESTIMATED = {
+    "estimates": (np.ones((2, 3, 3)), lambda good: [*entries(good), good[0], good[:, :2], good[:0]]),
+    "kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good]),
+}
 REGRESSION = {"targets": (IDENTITY, points)}
+LEARNABLE = models.gp.hyperparameters()
+BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
+PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
 FAILURE = evidence.order(2.0, 1.0, exact=True)
@@ -312,6 +360,9 @@ ROWS = {
         DRAW,
     ),
     "couplings.orthogonal_copula": DRAW | CORRELATION,
+    "couplings.low_discrepancy.unrandomised": {
+        "points": ("sobol", choice), "m": (3, lambda good: [*count_from_0(good), 10**7]), "d": (2, lambda good: [*count(good), 10**5])
+    },
     "couplings.antithetic": {"omega": (X, points)},
     "couplings.norms.coupled": {"law": ("reversal", choice)},
     "couplings.norms.gaussian": CORRELATION,
@@ -352,9 +403,17 @@ ROWS = {
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
+    "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
+    "features.exponential": MAP | PARAMETERS | {"side": ("x", choice)},
+    "features.log_exponential": MAP | PARAMETERS | {"side": ("y", choice)},
+    "features.trigonometric": MAP | {"phases": (V, families)},
+    "features.dense": {
+        "A": ([-0.1, 0.05], lambda good: [*families(good), [0.2, 0.0]]),
+        "B": (np.eye(2), lambda good: [*points(good), good[:1], 0 * good]),
+    },
     "features.log_gram": {"log_phi": (X, points), "log_psi": (X, points)},
     "features.stabilised": {"log_q": (X, points), "log_k": (X, points)},
     "features.gram": PARTS,
@@ -364,15 +423,23 @@ ROWS = {
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
-        "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_gram": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_product": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor),
+        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
+    },
+    "features.gram_errors": {
+        "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
+        "walkers": ([2], several), "p_halt": (0.5, probability), "n_repeats": (2, count), **COUPLED, "executor": (None, other_executor),
+    },
+    "features.euclidean_gram_errors": {
+        "key": (KEY, key), "x": (X, points), "couplings": ([couplings.iid], several), "widths": ([2], several),
+        "feature_map": (features.positive, function), "kernel": (kernels.gaussian, function),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
@@ -427,12 +494,35 @@ ROWS = {
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
     "kernels.exponential_product": {"g": (BARE, graph), "scale": (1.0, real), "v": (V, array)},
+    "theory.log_relative_moment": POINTS | PARAMETERS,
+    "theory.log_relative_variance": POINTS | PARAMETERS,
+    "theory.shifted_log_variance": POINTS | PARAMETERS,
+    "theory.fourier_log_relative_variance": POINTS,
+    "theory.trigonometric_log_relative_variance": POINTS,
+    "theory.log_optimal_variance_bound": POINTS | {"kernel": ("softmax", choice)},
+    "theory.optimal_normal": NORMALS | {"kernel": ("softmax", choice)},
+    "theory.printed.trigonometric": {"y": (X, points), "omega": (X, points), "phases": (V, families)},
+    "theory.printed.generalised_exponential": {
+        "x": (X, points), "omega": (X, points), "A": (-0.1, lambda good: [*real(good), 0.125])
+    },
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
+    "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
     "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
+    "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.fourier_convex_radius": {"d": (3, count)},
+    "theory.swap_gain": {"cost": (IDENTITY, points)},
+    "theory.norm_coupling_ratio": {
+        "distance": (1.0, near), **RATIO, "m": (3, count_from_2), "law": ("pnc", choice), "features": ("fourier", choice)
+    },
+    "theory.log_pair_excess": {
+        "correlation": (0.5, lambda good: [*entries(good), 1.1]), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},
     "theory.log_conformity": {"v": (1.0, distance), "d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_conformity_at_angle": {"v": (1.0, distance), "d": (3, count), "cosine": (0.5, entries)},
@@ -450,6 +540,11 @@ ROWS = {
     "theory.printed.pair_density_at_angle": {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
+    "theory.printed.sum_cost": {
+        "length": (1.0, at_least_0), "v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)
+    },
+    "theory.printed.chi_square_moment": {"k": (2, count), "d": (3, count)},
+    "theory.printed.correlation_factor": {"theta": (IDENTITY, lambda good: [*points(good), 2 * good])},
     "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.printed.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
@@ -465,6 +560,7 @@ ROWS = {
     "theory.printed.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
+    "theory.bin_survival": {"n_bins": (3, count), "p_halt": (0.5, probability), "n_terms": (20, count)},
     "theory.joint_survival": {"coupling": ("stratified", choice), **WALKS, "n_terms": (20, count)},
     "theory.walk_feature_moments": {
         "g": (G, graph), "f": (F, modulating), **WALKS, "n_terms": (20, count), "coupling": ("reversal", choice)
@@ -473,6 +569,16 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "coupling": ("reversal", choice),
     },
+    "models.attention.softmax": {
+        "q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear": {
+        "phi_q": (X**2, points), "phi_k": (X**2, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear_of_logs": {
+        "log_q": (X, points), "log_k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -504,17 +610,35 @@ ROWS = {
     "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
     "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
     "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.log_evidence_by_probes": {
+        "key": (KEY, key), "phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive),
+        "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
+    },
     "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
     "models.gp.kl": {
         "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
+    },
+    "models.gp.hyperparameters": dict.fromkeys(["variance", "lengthscale", "noise"], (0.5, positive)),
+    "models.gp.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum)},
+    "models.gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
+    "models.gp.walk_loss": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type), "y": (V, vector)},
+    "models.gp.exact_loss": {
+        "parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum), "y": (V, vector)
+    },
+    "models.gp.predictive_kl": {
+        **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
     "models.interpolation.angular_error": {"predicted": (X, points), "truth": (X, points)},
-    "models.ode.uniform_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.stratified_times": {"key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count)},
-    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count)},
+    "models.ode.uniform_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.stratified_times": {
+        "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
+    },
+    "models.ode.midpoint_times": {"t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)},
     "models.ode.solution": {"g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "shift": (-1.0, real)},
     "models.ode.quadrature": {
         "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0), "times": (ode.midpoint_times(1.0, 3), other_type),
@@ -524,6 +648,13 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "y": (V, vector), "t": (1.0, at_least_0),
         "times": (ode.midpoint_times(1.0, 3), other_type), **WALKS, "shift": (-1.0, real),
     },
+    "models.ode.residual_at_rest": {"g": (G, graph), "y": (V, vector), "shift": (-1.0, real)},
+    "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
+    "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
+    "models.pagerank.estimate": {
+        "key": (KEY, key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
+        "n_repeats": (2, some_count),
+    },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
@@ -532,11 +663,49 @@ ROWS = {
         "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
     },
     "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
+    **dict.fromkeys(
+        ["solvers.exponential.aderf", "solvers.exponential.gerf", "solvers.exponential.saderf", "solvers.exponential.sderf"],
+        POINTS | {"centred": (True, flag)},
+    ),
+    "solvers.exponential.best_A": {"phi": ([0.0, 1.0], lambda good: [*entries(good), -0.1])},
+    "solvers.sampling.of_normal": {"omega": (X, points), **NORMALS, "kernel": ("softmax", choice)},
+    "solvers.sampling.of_phases": {
+        "key": (KEY, key), "m": (3, count), "X": (X, points), "Y": (X, but_none(points)), "kernel": ("softmax", choice), "pilot": (9, count)
+    },
+    "solvers.sampling.of_points": {"key": (KEY, key), "omega": (X, points), "X": (X, points), "kernel": ("softmax", choice)},
+    "solvers.sampling.of_two_sets": {"key": (KEY, key), "m": (3, count), **POINTS, "kernel": ("softmax", choice), "pilot": (9, count)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
+    "solvers.copula.correlation_factor": {"theta": (V, lambda good: [*vector(good), [0.1, 0.2]])},
+    "solvers.copula.learn": {
+        "key": (KEY, key), "loss": (lambda key, norms: jnp.sum(norms), function), "d": (2, count_from_2), "n_steps": (2, count),
+        "n_draws": (2, count), "start": ([0.1], lambda good: [bad for bad in vector(good) if bad is not None]),
+        "optimiser": (None, None),
+    },
+    "solvers.copula.optimal": {
+        "key": (KEY, key), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
+    },
+    "solvers.multi_marginal.solve": {"costs": (IDENTITY, points), "m": (2, lambda good: [*count_from_2(good), 10**3])},
+    "solvers.multi_marginal.norm_bound": {
+        "distance": (1.0, near), "d": (3, count_from_2), "m": (2, lambda good: [*count_from_2(good), 4]),
+        "features": ("fourier", choice), "n_bins": (2, count_from_2),
+    },
+    "solvers.transport.bin_spectra": BINS | {"n_terms": (20, count)},
+    "solvers.transport.bin_features": BINS | {"nodes": ([0, 2], some_nodes), "n_terms": (20, count)},
+    "solvers.transport.simulated_bin_features": {
+        "key": (KEY, key), **BINS, "n_walks": (2, count), "nodes": ([0, 2], some_nodes)
+    },
+    "solvers.transport.pair_products": {"psi": (X, averages)},
+    "solvers.transport.matching_costs": PRODUCTS,
+    "solvers.transport.quadratic_cost": PRODUCTS | {"sigma": ([1, 0], permutation)},
+    "solvers.transport.pagerank_costs": {"g": (G, graph), "n_bins": (3, count), "p_halt": (0.5, probability)},
+    "solvers.transport.assignment": {"costs": (IDENTITY, points)},
+    "solvers.transport.exhaustive": PRODUCTS,
+    "solvers.transport.by_projections": {"key": (KEY, key), "U": PRODUCTS["U"], "n_projections": (2, count)},
+    "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
-        "data": ((), None), "optimiser": (None, None),
+        "data": ((), None), "optimiser": (None, None), "key": (None, lambda good: [bad for bad in key(good) if bad is not None]),
     },
     "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
     "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
@@ -544,6 +713,7 @@ ROWS = {
     "graphs.Graph.normalised": {"self": (BARE, None)},
     "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
     "graphs.Graph.to_scipy": {"self": (BARE, None)},
+    "graphs.Graph.transitions": {"self": (BARE, None)},
     "evidence.Decision": {
         "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
         "why": ("", None), "claim": (None, None), **UNIT,
@@ -554,12 +724,12 @@ ROWS = {
     "evidence.Clock": {},
     "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
     "evidence.Ledger.decide": {
-        "self": (LEDGER, None), "claim": (ENTRY.claims[0].id, choice), "decision": (FAILURE, other_type),
-        "requires": ((), names), "fallbacks": ((), names),
+        "self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions),
+        "decision": (None, lambda good: [3, "a", FAILURE]),
     },
-    "evidence.Ledger.close": {
-        "self": (LEDGER, None), "seeds": ({}, other_type), "data": ({}, other_type), "fallbacks": ((), names)
-    },
+    "evidence.Ledger.key": {"self": (LEDGER, None), "name": ("walks", text)},
+    "evidence.Ledger.rng": {"self": (LEDGER, None), "name": ("walks", text)},
+    "evidence.Ledger.close": {"self": (LEDGER, None), "seeds": (None, but_none(other_type))},
     "evidence.agree": {
         "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
         "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
@@ -568,7 +738,8 @@ ROWS = {
     },
     "evidence.bound": {
         "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
-        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
+        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag),
+        "robust": (False, flag), "geometric": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
@@ -598,7 +769,7 @@ ROWS = {
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
-        "resolution": (0.1, positive), "confidence": (0.9, confidence),
+        "resolution": (0.1, positive), "confidence": (0.9, confidence), "robust": (False, flag),
     },
     "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
@@ -627,7 +798,7 @@ ROWS = {
     "datasets.traffic": DATA,
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
-    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
+    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
@@ -637,13 +808,17 @@ SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
     "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
-    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
+    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
+    "models.gp.predictive_kl",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
+    "models.attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
-    "datasets.sentences", "datasets.traffic", "evidence.Ledger.close", "evidence.in_batches",
+    "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
+    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_optimal_variance_bound", "features.dense",
+    "evidence.Ledger.close", "evidence.in_batches",
 }  # fmt: skip
 
 # Names without a row, and arguments with bad values that are not refused.
@@ -655,10 +830,11 @@ LEFT = {
     **dict.fromkeys(
         [
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
-            "couplings.walk_lengths.Lengths", "features.DepositsByStep",
+            "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.attention.RowError", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
@@ -673,8 +849,9 @@ LEFT = {
     ),
     **dict.fromkeys(
         [
-            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest",
-            "solvers.descent.descend",
+            "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
+            "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
+            "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "solvers.descent.descend",
         ],
         INNER,
     ),
@@ -723,8 +900,8 @@ def test_every_public_name_has_a_row_or_a_reason():
 
 def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
-        expected = set(inspect.signature(PUBLIC[name]).parameters) - {"progress", "shared", "is_normalised", "arguments", "options"}
-        assert expected == set(row), name
+        free = {"progress", "shared", "is_normalised", "arguments", "options", "indices"}
+        assert set(inspect.signature(PUBLIC[name]).parameters) - free == set(row), name
 
 
 def test_what_a_compiled_function_has_captured_is_checked_like_any_value():

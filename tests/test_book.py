@@ -19,6 +19,8 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+from contrast import INKS
+from converted import is_converted
 from playwright.sync_api import sync_playwright
 
 from rfcore import evidence
@@ -27,7 +29,7 @@ from rfcore.evidence import Verdict
 ROOT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-PHONE, DESKTOP = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+PHONE, DESKTOP, WIDE = ({"width": width, "height": 900} for width in (390, 1280, 1440))
 
 
 @pytest.fixture(scope="session")
@@ -63,7 +65,7 @@ def test_builds_without_a_warning(built):
 
 
 class Loads(HTMLParser):
-    """Addresses that a browser fetches by itself, and the images of the text."""
+    """Addresses that a browser fetches by itself, and the images of the text, drawings within the page among them."""
 
     def __init__(self, page):
         super().__init__()
@@ -81,6 +83,10 @@ class Loads(HTMLParser):
                 self.addresses.append(attributes[name])
         if tag == "img" and self._in_text and "toggler" not in attributes.get("class", ""):
             self.images.append(attributes)
+        if attributes.get("role") == "img" and self._in_text:
+            self.images.append({"alt": attributes.get("aria-label")})
+        elif tag == "svg" and self._in_text and attributes.get("aria-hidden") != "true":
+            self.images.append({})
 
     def handle_endtag(self, tag):
         self._in_text = self._in_text and tag != "article"
@@ -114,6 +120,18 @@ def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     assert len(rows) > 80
     expected = [row.verdict.word(row.entry.extra) for row in sorted(rows, key=order_of_the_page)]
     assert shown == [word.replace(" ", "-") for word in expected]
+
+
+def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
+    found = evidence.decisions("paper")
+    for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:
+        page = pages[f"notebooks/{name}.html"]
+        strip = re.search(r'</h1>\s*<div class="strip[^>]*>(.*?)</div>', page, re.S)[1]
+        shown = re.findall(r'class="[^"]*\bverdict ([\w-]+)[^"]*"[^>]*>(\d+) ', strip)
+        verdicts = [(found[c.id].verdict if c.id in found else Verdict.NOT_YET, c.extra) for c in evidence.claims_of(name).values()]
+        expected = Counter(verdict.word(extra).replace(" ", "-") for verdict, extra in verdicts)
+        assert {word: int(count) for word, count in shown} == expected
+        assert all(f'id="{target}"' in page for target in re.findall(r'href="#([^"]+)"', strip))
 
 
 def order_of_the_page(row):
@@ -280,6 +298,85 @@ def test_no_verdict_is_out_of_sight_on_a_phone(site, pages):
             assert ends, name
             assert max(ends) <= PHONE["width"], name
         browser.close()
+
+
+# Folds are opened, so that what they hide is looked at too.
+OVERFLOWING = """() => {
+    const article = document.querySelector("article");
+    article.querySelectorAll("details").forEach(fold => fold.open = true);
+    const edge = article.getBoundingClientRect().right;
+    const blocks = [...article.querySelectorAll("pre, table, figure, svg[viewBox], img, mjx-container[display]")];
+    const cut = node => node.scrollWidth > node.clientWidth + 1 && getComputedStyle(node).display !== "inline";
+    const inBoxes = node => {
+        for (let box = node; box !== article; box = box.parentElement) if (box.clientWidth && cut(box)) return false;
+        return node.getBoundingClientRect().right <= edge + 1;
+    };
+    const drawn = blocks.filter(node => !node.parentElement.closest("svg, mjx-container") && node.getClientRects().length);
+    return [drawn.length, drawn.filter(node => !inBoxes(node)).map(node => node.outerHTML.slice(0, 80) + node.textContent.slice(0, 80))];
+}"""
+# Letters are paths: matplotlib scales a font of 100 points, and the page scales the drawing.
+LETTERS = """() => [...document.querySelectorAll(".rfcore-panels > svg")].flatMap(svg => {
+    const perPoint = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
+    return [...svg.querySelectorAll("g[transform*='scale(']")].filter(words => words.querySelector("use")).map(words =>
+        100 * parseFloat(words.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1]) * perPoint);
+})"""
+
+
+GROUND_AND_INK = """() => {
+    const hex = colour => "#" + colour.match(/\\d+/g).slice(0, 3).map(part => (+part).toString(16).padStart(2, "0")).join("");
+    return [hex(getComputedStyle(document.body).backgroundColor), hex(getComputedStyle(document.querySelector(".rfcore-panels")).color)];
+}"""
+
+
+def in_short_form(pages):
+    short = [name for name in pages if name.startswith("notebooks/") and is_converted(ROOT / Path(name).with_suffix(".py"))]
+    assert short
+    return short
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no colour was looked at"
+)
+def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
+    name = next(name for name in in_short_form(pages) if "rfcore-panels" in pages[name])
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        found = []
+        for scheme in ("light", "dark"):
+            tab = browser.new_page(color_scheme=scheme)
+            tab.goto(site + name, wait_until="load")
+            found.append(tab.evaluate(GROUND_AND_INK))
+        browser.close()
+    assert dict(found) == INKS  # whose contrasts tests/test_plotting.py computes
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no width was measured"
+)
+def test_pages_in_the_short_form_fit_a_laptop_and_their_figures_can_be_read_on_a_phone(site, pages):
+    short = in_short_form(pages)
+    wide, small, n_letters = {}, {}, 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport=WIDE)
+        for name in short:
+            for size in (WIDE, PHONE):  # loaded at either: the theme's columns slide for a moment when a window is resized
+                tab.set_viewport_size(size)
+                tab.goto(site + name, wait_until="load")
+                tab.evaluate("window.MathJax?.startup?.promise")
+                if size is WIDE:
+                    n_blocks, overflowing = tab.evaluate(OVERFLOWING)
+            assert n_blocks, name
+            if overflowing:
+                wide[name] = overflowing
+            letters = tab.evaluate(LETTERS)
+            n_letters += len(letters)
+            if min(letters, default=9) < 9:
+                small[name] = min(letters)
+        browser.close()
+    assert wide == {}
+    assert small == {}
+    assert n_letters > 0
 
 
 VIEW = "notebooks/ugrf/05_meshes.html"

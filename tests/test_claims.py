@@ -5,8 +5,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from converted import is_converted
 
-from rfcore import evidence
+from rfcore import datasets, evidence
 from rfcore.evidence.claims import CLAIMS, ROOT, entries
 
 
@@ -146,6 +147,8 @@ def test_a_sound_file_is_read(tmp_path):
             r"unprinted setting is never a failure",
         ),
         ('rule = "r"', 'rule = "r"\n  changed = ""', r"changed='' must be a non-empty string"),
+        ('rule = "r"', 'rule = "r"\n  data = "karate"', r"simplex/fig-1/x: data='karate' must be a list of names"),
+        ('title = "t"', 'title = "t"\ndata = [""]', r"simplex/fig-1/x: data=\[''\] must be a list of names"),
         ('rule = "r"', 'rule = "r"\n' + GOOD, r"used twice.*simplex/fig-1"),
     ],
 )
@@ -153,6 +156,23 @@ def test_a_malformed_file_is_refused_by_name(tmp_path, old, new, message):
     assert old in GOOD
     with pytest.raises(ValueError, match=message):
         read(tmp_path, GOOD.replace(old, new, 1))
+
+
+def test_data_stand_on_an_entry_for_all_its_claims_or_on_a_claim_in_their_place(tmp_path):
+    second = GOOD[GOOD.index("  [[entry.claim]]") :].replace("fig-1/x", "fig-1/y") + "  data = []\n"
+    (entry,) = read(tmp_path, GOOD.replace('title = "t"', 'title = "t"\ndata = ["karate", "cora"]') + second)
+    assert [claim.data for claim in entry.claims] == [("karate", "cora"), ()]
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    with pytest.raises(ValueError, match="simplex/fig-2: data decide claims, and there are none"):
+        read(bare, '[[entry]]\nid = "simplex/fig-2"\nplace = "Figure 2"\ntitle = "t"\nstatement = "s"\ndata = ["cora"]')
+
+
+def test_data_sets_are_named_as_they_are_registered():
+    """As ``datasets.fallbacks`` names them: by no alias."""
+    named = {name for entry in evidence.entries() for claim in entry.claims for name in claim.data}
+    assert named <= {entry.name for entry in datasets.entries()}
+    assert len(named) > 10
 
 
 def test_a_finding_of_ours_hangs_on_no_setting_of_a_paper(tmp_path):
@@ -168,6 +188,54 @@ def test_a_finding_of_ours_hangs_on_no_setting_of_a_paper(tmp_path):
 def test_an_expected_failure_with_its_reason_is_read(tmp_path, expected):
     text = GOOD.replace('rule = "r"', f'rule = "r"\n  expected = "{expected}"\n  why = "w"')
     assert read(tmp_path, text)[0].claims[0].expected == expected
+
+
+def test_no_claim_is_lost_when_a_page_is_rewritten():
+    """Those that were decided on 2026-11-21, before the pages took their form of today."""
+    before = Path(__file__).with_name("claims_2026_11_21.txt").read_text().split()
+    notebook_of = {claim.id: entry.notebook for entry in evidence.entries() for claim in entry.claims}
+    assert len(before) == 193
+    assert set(before) <= set(notebook_of)
+    sources = {name: (ROOT / "notebooks" / f"{name}.py").read_text() for name in set(notebook_of.values())}
+    assert [claim for claim in before if f'"{claim}"' not in sources[notebook_of[claim]]] == []
+
+
+NUMBERED = r"[A-Z]?\.?\d[\w.]*"
+KINDS = {name: kind for kind, name in NAMES.items()} | {"Corollarie": "cor"}  # without the s of the plural
+
+
+def places_named(title):
+    """Places in the parentheses that end a title: "(Figures 2 and 8 to 10, Table 1, Theorem D.1)"."""
+    named, kind = set(), None
+    for part in re.split(r", | and ", title.rpartition("(")[2].removesuffix(")")) if title.endswith(")") else ():
+        noun, first, last = re.fullmatch(rf"(?:([A-Z][a-z]+?)s? )?({NUMBERED})(?: to (\d+))?", part).groups()
+        kind = KINDS[noun] if noun else kind
+        named |= {f"{kind}-{n}" for n in (range(int(first), int(last) + 1) if last else [first])}
+    return named
+
+
+def test_places_are_read_off_titles():
+    assert places_named("Walks (in short) that know (Figures 2 and 8 to 10, Table 1, Theorems 4.1 and D.1)") == (
+        places("fig", 2, 8, 9, 10) | places("table", 1) | places("thm", 4.1, "D.1")
+    )
+    assert places_named("Corollaries only (Corollaries 3.3 and 4.4, Lemma A.1)") == places("cor", 3.3, 4.4) | places("lemma", "A.1")
+    assert places_named("No place") == set()
+
+
+def converted():
+    """Pages in the form of today, and their titles."""
+    for notebook in sorted({entry.notebook for entry in evidence.entries() if entry.notebook}):
+        source = ROOT / "notebooks" / f"{notebook}.py"
+        if is_converted(source):
+            yield notebook, re.search(r"^# # (.*)$", source.read_text(), re.M)[1]
+
+
+@pytest.mark.parametrize(("notebook", "title"), converted())
+def test_the_title_of_a_page_names_the_places_that_it_answers_for(notebook, title):
+    own = {e.id.split("/")[1] for e in evidence.entries() if e.notebook == notebook and not e.extra}
+    must = {place for place in own if place.partition("-")[0] in ("fig", "table", "thm", "cor")}
+    named = places_named(title)
+    assert must <= named <= own  # lemmas, equations and algorithms may be named
 
 
 def test_nothing_of_a_paper_is_called_wrong_without_its_words():

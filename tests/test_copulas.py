@@ -12,10 +12,12 @@ import pytest
 from numpy.polynomial import chebyshev
 from rounding import rounding
 from scipy import integrate, special, stats
+from scipy.stats import qmc
 
 from rfcore import couplings
 from rfcore.couplings import chi, copulas, norms
 from rfcore.couplings.chi import chi_quantile
+from rfcore.couplings.copulas import nets, strata
 
 M, K, N = 4, 2, 20_000
 CORRELATION = np.array([[1.0, -0.6, 0.1, 0.1], [-0.6, 1.0, 0.1, 0.1], [0.1, 0.1, 1.0, -0.8], [0.1, 0.1, -0.8, 1.0]])
@@ -27,6 +29,7 @@ LAWS = {
     "gaussian": copulas.gaussian(CORRELATION),
     "gaussian_of_factor": copulas.gaussian_of_factor(np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.0], [1.0, -2.0]])),
     "permutation": copulas.permutation([2, 0, 1]),
+    "groups": copulas.permutation([[2, 0, 1], [1, 2, 0]]),
     "by_coordinate": copulas.by_coordinate("stratified", "reversal"),
 }
 # Two quantiles good to 1e-13, times x density (below 1), and as much for norms and SciPy's distribution function: 4e-13.
@@ -36,15 +39,15 @@ compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 
 
 
 @cache
-def drawn(name):
-    """A draw of N blocks in NumPy, and the uniforms that it was made of."""
+def drawn(name, n=N):
+    """A draw of n blocks in NumPy, and the uniforms that it was made of."""
     rng, used = np.random.default_rng(0), []
 
     def uniform(shape):
         used.append(rng.random(shape))
         return used[-1].copy()
 
-    return copulas.draw(LAWS[name], uniform, (N, M, K)), used
+    return copulas.draw(LAWS[name], uniform, (n, M, K)), used
 
 
 def replayed(used):
@@ -79,8 +82,8 @@ def test_blocks_and_coordinates_are_independent(name):
 
 @pytest.mark.parametrize("name", LAWS)
 def test_numpy_and_jax_make_the_same_draw_of_the_same_uniforms(name):
-    law, used = LAWS[name], drawn(name)[1]
-    double, single = ([a[:50].astype(dtype) for a in used] for dtype in (np.float64, np.float32))
+    law, used = LAWS[name], drawn(name, 50)[1]
+    double, single = ([a.astype(dtype) for a in used] for dtype in (np.float64, np.float32))
     keys = jax.random.split(jax.random.key(0), 3)
 
     @compiled
@@ -156,8 +159,8 @@ def test_each_stratum_has_one_draw(name):
 def test_places_next_to_1_stay_in_their_stratum(dtype):
     rng = np.random.default_rng(0)
     for m in (2, 3, 7, 64, 1000):
-        uniforms = iter([rng.random((1, m, 1)), np.full((1, m, 1), 1 - np.finfo(dtype).eps / 2, dtype)])
-        u = copulas.stratified(lambda shape, uniforms=uniforms: next(uniforms), (1, m, 1))
+        uniforms = iter([rng.random, lambda shape: np.full(shape, 1 - np.finfo(dtype).eps / 2, dtype)])
+        u = copulas.stratified(lambda shape, uniforms=uniforms: next(uniforms)(shape), (1, m, 1))
         assert np.all(strata_of(u, m) == np.arange(m)[:, None])
 
 
@@ -173,6 +176,28 @@ def test_stratified_draws_take_strata_in_every_order():
     counts = np.unique(orders, return_counts=True)[1]
     assert len(counts) == 24
     assert stats.chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_packed_keys_are_sorted_as_argsort_sorts_them(dtype):
+    """Ties keep their order, as in JAX; no draw and a single draw included."""
+    for m in (0, 1, 2, 3, 16, 1000):
+        keys = np.random.default_rng(0).random((2, 3, m)).astype(dtype)
+        keys[..., m // 2 :] = keys[..., : m - m // 2]
+        keys[0, 0, :1] = 0
+        keys[0, 1, -1:] = 1 - np.finfo(dtype).eps / 2
+        found = strata._permutation(lambda shape, keys=keys: keys.copy(), keys.shape)
+        assert np.array_equal(found, keys.argsort(axis=-1, kind="stable"))
+
+
+def test_points_are_those_that_results_were_made_with():
+    """Digits before the shift: SciPy 1.15.0, 1.16.3 and 1.17.1 agree; a SciPy or NumPy that scrambles otherwise changes every result."""
+    assert nets._sobol_points(4, 2).tolist() == [[3438906, 6055833, 7590569, 1821706], [8087626, 901983, 4433811, 3476614]]
+    assert nets._halton_points(4, 2).tolist() == [[5932631, 1738327, 8029783, 3835479], [3934925, 6731128, 1138722, 3002857]]
+    # And what is scrambled is Sobol' and Halton: direction numbers of Joe and Kuo (2008), radical inverses in bases 2 and 3.
+    sobol, halton = qmc.Sobol(3, scramble=False).random(4), qmc.Halton(2, scramble=False).random(4)
+    assert sobol.tolist() == [[0, 0, 0], [0.5, 0.5, 0.5], [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]
+    assert np.allclose(halton, [[0, 0], [1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9]], rtol=rounding(4), atol=0)
 
 
 def test_sobol_is_a_net_in_two_coordinates():
@@ -220,6 +245,14 @@ def test_permutation_matches_bins():
     u = copulas.permutation([1, 0])(np.random.default_rng(0).random, (N, 5, 1))[..., 0]
     assert np.all((u[:, ::2][:, :2] < 0.5) != (u[:, 1::2] < 0.5))
     assert np.abs(np.corrcoef(u.T)[4, :4]).max() < 4.5 / np.sqrt(N)
+
+
+def test_groups_match_bins():
+    """Draws 0, 1, 2 are a group, and draw 3 the first of another."""
+    bins = np.floor(3 * drawn("groups")[0]).astype(int)
+    assert np.all(bins[:, 1] == np.array([2, 0, 1])[bins[:, 0]])
+    assert np.all(bins[:, 2] == np.array([1, 2, 0])[bins[:, 0]])
+    assert z_of_mean((bins[:, 3, 0] - 1.0) * (bins[:, 0, 0] - 1)) < 4.5
 
 
 def test_by_coordinate_gives_each_coordinate_its_law():
@@ -453,6 +486,15 @@ def test_gradients_reach_the_correlation_through_the_norms():
 def test_antithetic_frequencies():
     omega = np.arange(6.0).reshape(2, 3)
     assert np.array_equal(couplings.antithetic(omega), np.concatenate([omega, -omega]))
+
+
+def test_plain_points_are_those_after_the_origin():
+    """Van der Corput's points in bases 2 and 3; Sobol's first four of the plane."""
+    halton = np.array([[1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9], [1 / 8, 4 / 9]])
+    sobol = np.array([[0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [0.375, 0.375]])
+    for name, points in (("halton", halton), ("sobol", sobol)):
+        found = np.asarray(couplings.low_discrepancy.unrandomised(name, 4, 2))
+        assert np.allclose(special.ndtr(found), points, rtol=0, atol=rounding(20))
 
 
 def test_low_discrepancy_frequencies_fill_strata_and_are_new_for_each_key():

@@ -308,6 +308,7 @@ LENGTHS = walk_lengths.draw(jax.random.key(0), 34, 3, 0.5, "stratified", 2)
         (lambda: walk_lengths.named([0, 2, 1, 1]), r"coupling = \[0, 2, 1, 1\]; give a permutation of 0, \.\.\., n - 1"),
         (lambda: walk_lengths.named(np.array([1, 2])), "give a permutation"),
         (lambda: walk_lengths.named([]), "give a"),
+        (lambda: walk_lengths.named("no such"), "coupling = 'no such'; choose one of 'iid', .*'sobol', .*'antithetic'"),
         (lambda: walk_lengths.named("antithetic", 1), r"n_coupled_hops = 1 with coupling = 'antithetic'.*; give 0, or"),
         (lambda: walk_lengths.draw(jax.random.key(0), 2, 2, 0.5, other_shape), r"law maps shape .*; give"),
         (lambda: walk_lengths.draw(jax.random.key(0), 9, 9, 0.5, past_1), r"law has values in .*; give levels"),

@@ -1,15 +1,18 @@
 """Verdicts, decisions, and the ledger that a notebook keeps."""
 
+import hashlib
 import json
 import re
 import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
+import jax
 import numpy as np
 import pytest
 
 from rfcore import evidence
-from rfcore.evidence import Decision, Verdict, claims, ledger
+from rfcore.evidence import Decision, Verdict, claims, provenance
 from rfcore.evidence.claims import Claim, Entry
 from rfcore.evidence.verdicts import with_error
 
@@ -21,7 +24,26 @@ FAILED = Decision(Verdict.NOT_REPRODUCED, "value", ours=2.0, se=0.1, paper=1.0, 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("RFCORE_RESULTS", str(tmp_path))
+    monkeypatch.delitem(sys.modules, "rfcore.datasets", raising=False)  # what other tests have read is not ours
     return tmp_path
+
+
+def having(monkeypatch, read=(), stood_in=()):
+    """Let it look as if these data sets had been read, and others had stood in for those."""
+    files = {name: SimpleNamespace(path=f"graphs/{name}.gml") for name in ("karate", "cora")}
+    sets = SimpleNamespace(
+        entries=lambda: [SimpleNamespace(name=name, files=(file,)) for name, file in files.items()],
+        provenance=lambda: {files[name].path: "ab" for name in read},
+        fallbacks=lambda: tuple(stood_in),
+    )
+    monkeypatch.setitem(sys.modules, "rfcore.datasets", sets)
+
+
+def needing(book, data):
+    """The book, its claims resting on the data sets given by their ids."""
+    for name, claim in book.claims.items():
+        book.claims[name] = replace(claim, data=data.get(name, ()))
+    return book
 
 
 def fitting(claim):
@@ -30,8 +52,8 @@ def fitting(claim):
 
 def decided(profile="quick", **instead):
     book = evidence.Ledger(NOTEBOOK, profile)
-    for name, claim in book.claims.items():
-        book.decide(name, instead.get(name.rsplit("/", 1)[1].replace("-", "_"), fitting(claim)))
+    by_name = {name: instead.get(name.rsplit("/", 1)[1].replace("-", "_"), fitting(c)) for name, c in book.claims.items()}
+    book.decide(by_name)
     return book
 
 
@@ -57,23 +79,26 @@ def test_a_decision_is_one_of_the_verdicts_on_claims(verdict):
 def test_a_decision_reads_well():
     decision = evidence.bound(29.7123, 22.456, exact=True, unit="times")
     assert decision.finding == "29.71 times; at most 22.46 times allowed"
-    assert decision._repr_markdown_() == (
-        "**not reproduced** 29.71 times; at most 22.46 times allowed.\n\n"
-        "<details><summary>Statistics (bound)</summary>No noise: 0 of 1 comparison hold.</details>"
-    )
-    assert evidence.not_run("no data")._repr_markdown_() == "**not run** no data."
+    statistics = "<p><b>Statistics.</b> No noise: 0 of 1 comparisons hold.</p>"
+    assert decision._repr_markdown_().split("\n\n") == [
+        '<div class="decision">',
+        "**not reproduced** 29.71 times; at most 22.46 times allowed.",
+        f"<details><summary>How it was decided</summary>{statistics}</details>",
+        "</div>",
+    ]
+    assert evidence.not_run("no data")._repr_markdown_().split("\n\n")[1:-1] == ["**not run** no data."]
     assert FAILED.finding == "2.00 ± 0.10; printed 1"
 
 
-def test_a_decision_that_knows_its_claim_shows_the_sentence_first():
-    claim = Claim("simplex/fig-1/x", "All f1 * f2 agree.", "order", "r", changed="2026-11-21: fewer nodes.")
-    shown = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
-    assert shown == [
-        "All f1 \\* f2 agree.",
-        "**reproduced** 0.123 ± 0.010.",
-        "*The rule changed.* 2026-11-21: fewer nodes.",
-        "<details><summary>Statistics (order)</summary>|t| &lt; 3, all of it</details>",
-    ]
+def test_a_decision_that_knows_its_claim_shows_the_sentence_first_and_folds_how_it_was_decided():
+    claim = Claim("simplex/fig-1/x", "All f1 * f2 agree.", "order", "Below 1 < 2.", printed='"They agree"', changed="Fewer nodes.")
+    _, sentence, verdict, fold, _ = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
+    assert (sentence, verdict) == ("All f1 \\* f2 agree.", "**reproduced** 0.123 ± 0.010.")
+    assert fold == (
+        "<details><summary>How it was decided; the rule was changed</summary>"
+        "<p><b>The paper.</b> &quot;They agree&quot;</p><p><b>Rule.</b> Below 1 &lt; 2.</p><p><b>Changed.</b> Fewer nodes.</p>"
+        "<p><b>Statistics.</b> |t| &lt; 3, all of it</p></details>"
+    )
 
 
 def test_findings_of_our_own_are_shown_or_refuted():
@@ -144,16 +169,32 @@ def test_an_entry_without_claims_is_not_yet_and_a_schematic_is_nothing():
 def test_the_ledger_refuses_what_it_cannot_keep(results):
     book = evidence.Ledger(NOTEBOOK, "quick")
     with pytest.raises(ValueError, match="nosuch"):
-        book.decide("simplex/fig-6/nosuch", GOOD)
-    with pytest.raises(ValueError, match=r"kind unbiased.*'order'"):
-        book.decide("simplex/fig-6/formula", GOOD)
-    found = book.decide("simplex/fig-6/order", GOOD)
+        book.decide({"simplex/fig-6/order": GOOD, "simplex/fig-6/nosuch": GOOD})
+    with pytest.raises(ValueError, match=r"'order' on 'simplex/fig-6/formula', which is of kind unbiased"):
+        book.decide({"simplex/fig-6/formula": GOOD})
+    found = book.decide({"simplex/fig-6/order": GOOD})["simplex/fig-6/order"]  # nothing of the refused table was entered
     assert (found, found.claim) == (GOOD, book.claims["simplex/fig-6/order"])
     with pytest.raises(ValueError, match="decided already"):
-        book.decide("simplex/fig-6/order", GOOD)
+        book.decide({"simplex/fig-6/order": GOOD})
+    with pytest.raises(ValueError, match="give the table alone"):
+        book.decide({"simplex/cor-3.3/order": GOOD}, GOOD)
     with pytest.raises(ValueError, match=r"undecided.*simplex/cor-4.6/rate"):
-        book.close(seeds={}, data={})
+        book.close()
     assert not list(results.rglob("*.json"))
+
+
+def test_a_table_of_claims_is_shown_in_its_order(results):
+    book = evidence.Ledger(NOTEBOOK, "quick")
+    table = book.decide({"simplex/fig-6/order": GOOD, "simplex/cor-3.3/order": replace(GOOD, finding="By far.")})
+    assert list(table) == ["simplex/fig-6/order", "simplex/cor-3.3/order"]
+    shown = table._repr_markdown_()
+    assert shown.index(book.claims["simplex/fig-6/order"].statement) < shown.index("By far.")
+    assert repr(table) == "simplex/fig-6/order: reproduced. 0.123 ± 0.010\nsimplex/cor-3.3/order: reproduced. By far."
+
+
+def test_a_page_not_converted_yet_decides_one_claim_at_a_time(results):
+    book = evidence.Ledger(NOTEBOOK, "quick")
+    assert book.decide("simplex/fig-6/order", GOOD).claim is book.claims["simplex/fig-6/order"]
 
 
 @pytest.mark.parametrize(("notebook", "profile"), [("simplex/99_nosuch", "quick"), (NOTEBOOK, "fast")])
@@ -162,14 +203,18 @@ def test_the_ledger_knows_its_notebook_and_profile(notebook, profile):
         evidence.Ledger(notebook, profile)
 
 
-def test_a_closed_ledger_is_read_back(results, capsys):
-    decided(order=GOOD).close(seeds={"walks": 0}, data={"a": "b"}, fallbacks=("cora",))
+def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
+    having(monkeypatch, read=["karate"], stood_in=["cora"])
+    book = needing(decided(order=GOOD), {"simplex/fig-6/order": ("karate",), "simplex/cor-4.6/rate": ("cora",)})
+    book.key("blocks", 3)
+    book.close(seeds={"walks": 0})
     path = results / "quick" / f"{NOTEBOOK}.json"
     assert [p.name for p in path.parent.iterdir()] == [path.name]  # no half-written file stays behind
     record = json.loads(path.read_text())
     assert path.read_text() == json.dumps(record, indent=1, sort_keys=True) + "\n"
     where = record["provenance"]
-    assert (where["seeds"], where["data"], where["fallbacks"]) == ({"walks": 0}, {"a": "b"}, ["cora"])
+    assert where["seeds"] == {"walks": 0, "blocks": book.seeds["blocks"]}
+    assert (where["data"], where["fallbacks"]) == ({"graphs/karate.gml": "ab"}, ["cora"])
     assert re.fullmatch(r"[0-9a-f]{40}", where["commit"])
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", where["date"])
     assert where["versions"]["numpy"] == np.__version__
@@ -190,37 +235,79 @@ def test_a_closed_ledger_is_read_back(results, capsys):
     assert evidence.headline("paper")["simplex"][Verdict.REPRODUCED] == 0
 
 
-def test_closing_shows_the_claims_and_where_they_come_from(results, monkeypatch):
+def test_closing_shows_where_it_comes_from_and_on_pages_not_converted_the_claims(results, monkeypatch):
     import IPython.display
 
     shown = []
     monkeypatch.setattr(IPython.display, "display", lambda *objects: shown.extend(o.data for o in objects))
-    decided(order=GOOD).close(seeds={}, data={})
-    table, line = shown
+    decided(order=GOOD).close()
+    (line,) = shown
+    assert re.match(r"\*Profile quick, \d{4}-\d\d-\d\d, \S+ s on \d+ cores \(.*, commit [0-9a-f]{10}", line)
+    decided(order=GOOD).close(seeds={})
+    _, table, again = shown
     assert table.splitlines()[0] == "| claim | what was found | verdict |"
     assert len(table.splitlines()) == 2 + len(evidence.claims_of(NOTEBOOK))
     assert "| 0.123 ± 0.010 | **reproduced** |" in table
-    assert re.match(r"\*Profile quick, \d{4}-\d\d-\d\d, \S+ s on \d+ cores \(.*, commit [0-9a-f]{10}", line)
+    assert again.startswith("*Profile quick")
 
 
-def test_a_claim_about_data_that_fell_back_was_not_run(results):
+def test_a_claim_whose_data_could_not_be_had_was_not_run(results, monkeypatch):
+    having(monkeypatch, read=["karate"], stood_in=["cora"])
+    data = {"simplex/cor-3.3/order": ("karate",), "simplex/fig-6/order": ("karate", "cora")}
+    table = needing(evidence.Ledger(NOTEBOOK, "quick"), data).decide(dict.fromkeys(data, GOOD))
+    assert table["simplex/cor-3.3/order"] == GOOD
+    assert table["simplex/fig-6/order"].verdict is Verdict.NOT_RUN
+    assert "cora" in table["simplex/fig-6/order"].detail
+
+
+@pytest.mark.parametrize("had", [{"read": ["cora"]}, {"stood_in": ["cora"]}])
+def test_a_set_that_no_claim_names_keeps_the_ledger_open(results, monkeypatch, had):
+    having(monkeypatch, **had)
+    with pytest.raises(ValueError, match=r"no claim of simplex/01_conformity_and_error names \['cora'\].*give data = "):
+        decided(order=GOOD).close()
+    assert not list(results.rglob("*.json"))
+
+
+def test_keys_hang_on_their_name_alone():
+    books = [evidence.Ledger(name, "quick") for name in (NOTEBOOK, "simplex/02_gram_matrices")]
+    seed = int.from_bytes(hashlib.sha256(b"walks").digest()[:4], "big")
+    for book in books:
+        book.key("something else")
+        key, again = book.key("walks", 7, 0), book.key("walks", np.int64(7), 0)
+        expected = jax.random.fold_in(jax.random.fold_in(jax.random.key(seed), 7), 0)
+        assert key == again == expected
+        assert book.seeds["walks"] == seed
+        assert book.rng("walks", 7).integers(2**60) == np.random.default_rng([seed, 7]).integers(2**60)
+    words = [jax.random.key_data(books[0].key(*name)).tolist() for name in [("walks",), ("walks", 0), ("walks", 1), ("loops",)]]
+    assert len(set(map(tuple, words))) == 4
+
+
+def test_a_key_is_the_same_in_either_precision():
+    book, words = evidence.Ledger(NOTEBOOK, "quick"), []
+    for wide in (False, True):
+        with jax.enable_x64(wide):
+            words.append(jax.random.key_data(book.key("walks", 2**32 - 1)).tolist())
+    assert book.seeds["walks"] >= 2**31  # and so no int32
+    assert words[0] == words[1]
+
+
+@pytest.mark.parametrize("index", [-1, 0.5, "a", 2**32, None])
+def test_indices_of_draws_are_counters(index):
     book = evidence.Ledger(NOTEBOOK, "quick")
-    kept = book.decide("simplex/fig-6/order", GOOD, ["karate"], ["cora"])
-    fell = book.decide("simplex/cor-3.3/order", GOOD, ["karate", "cora"], ["cora"])
-    assert kept == GOOD
-    assert fell.verdict is Verdict.NOT_RUN
-    assert "cora" in fell.detail
+    for draw in (book.key, book.rng):
+        with pytest.raises(ValueError, match=r"indices = .*; give"):
+            draw("walks", 1, index)
 
 
 def test_the_environment_says_whether_jax_runs_in_double_precision(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
-    assert ledger.environment()["x64"] is None
+    assert provenance.environment()["x64"] is None
 
 
 def test_without_git_nobody_knows_whether_sources_changed(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    assert ledger.environment()["commit"] is None
-    assert ledger.environment()["dirty"] is None
+    assert provenance.environment()["commit"] is None
+    assert provenance.environment()["dirty"] is None
 
 
 def test_what_hangs_on_an_unprinted_setting_is_no_failure_of_the_paper(results, monkeypatch):
@@ -228,8 +315,10 @@ def test_what_hangs_on_an_unprinted_setting_is_no_failure_of_the_paper(results, 
     names = ["simplex/fig-6/order", "simplex/cor-3.3/order"]
     for name in names:
         book.claims[name] = replace(book.claims[name], unprinted="the degree of its regular graph.")
-    failed = book.decide(names[0], Decision(Verdict.NOT_REPRODUCED, "order", ours=2.0, level=0.001))
-    held = book.decide(names[1], Decision(Verdict.REPRODUCED, "order", ours=2.0, level=0.001))
+    failed, held = book.decide({
+        names[0]: Decision(Verdict.NOT_REPRODUCED, "order", ours=2.0, level=0.001),
+        names[1]: Decision(Verdict.REPRODUCED, "order", ours=2.0, level=0.001),
+    }).values()
     assert failed.verdict is Verdict.INCONCLUSIVE
     assert failed.why == "By our choice the claim fails, but the paper does not print the degree of its regular graph."
     assert held.verdict is Verdict.REPRODUCED
@@ -244,9 +333,11 @@ def test_error_rates_of_the_book_are_summed_from_its_ledgers(results):
     old = Decision(Verdict.REPRODUCED, "identity", ours=1.0)
     book = evidence.Ledger(NOTEBOOK, "quick")
     given = {"order": [noisy, missed, exact], "unbiased": [unbiased], "identity": [old]}
-    for name, claim in book.claims.items():
-        book.decide(name, given.get(claim.kind, []).pop() if given.get(claim.kind) else evidence.not_run("Not now."))
-    book.close(seeds={}, data={})
+    book.decide({
+        name: given[claim.kind].pop() if given.get(claim.kind) else evidence.not_run("Not now.")
+        for name, claim in book.claims.items()
+    })
+    book.close()
     found = evidence.error_rates("quick")
     assert (found.decided, found.without_noise, found.unknown, found.few_repeats) == (5, 1, 1, 1)
     assert found.false_red == pytest.approx(0.0211)

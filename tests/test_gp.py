@@ -13,6 +13,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import gp
+from rfcore.models.gp import by_probes
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY, F, NOISE = jax.random.key(0), modulation.diffusion(2.0), 0.1
@@ -46,6 +47,53 @@ def test_conjugate_gradients_find_the_posterior():
     for ours, theirs in zip((*found, found.variance), (*exact, np.diag(exact.covariance)), strict=True):
         assert np.allclose(ours, theirs, rtol=0, atol=slack)
     assert np.allclose(gp.posterior_mean(DENSE, Y, NOISE, SEEN, ASKED, rtol=1e-10), exact.mean, rtol=0, atol=slack)
+
+
+def test_sparse_features_are_solved_on_the_host_as_they_are_in_jax():
+    """The same systems by SciPy and by lineax, to the residual of 1e-10 that both have."""
+    in_jax = jax.jit(lambda y: gp.posterior_of_features(PHI, y, NOISE, SEEN, ASKED, rtol=1e-10))(Y)
+    slack = 2e-10 * np.sqrt(8) / NOISE * np.abs(K).sum(axis=1).max()
+    for phi in (PHI, PHI.to_scipy()):
+        found = gp.posterior_of_features(phi, Y, NOISE, SEEN, ASKED, rtol=1e-10)
+        for ours, theirs in zip(found, in_jax, strict=True):
+            assert isinstance(ours, jax.Array)
+            assert np.allclose(ours, theirs, rtol=0, atol=slack)
+    assert np.array_equal(gp.posterior_mean(PHI, np.zeros(8), NOISE, SEEN, ASKED), np.zeros(3))
+    with pytest.raises(RuntimeError, match="maximum number of solver steps"):
+        gp.posterior_mean(PHI, Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)
+
+
+@pytest.mark.parametrize(("n_features", "n_steps"), [(40, 6), (12, 6), (12, 30)])
+def test_quadratures_of_probes_lie_on_either_side(n_features, n_steps):
+    """Of z^T f(A) z by eigenvalues, for each z; once the steps exhaust the 13 eigenvalues, both are that."""
+    phi, z = np.random.default_rng(0).normal(size=(50, n_features)), np.random.default_rng(1).normal(size=(50, 20))
+    z[:, 0] = 0
+    A = phi @ phi.T + np.eye(50)
+    values, vectors = np.linalg.eigh(A)
+    for f, sign in ((np.log, 1), (np.reciprocal, -1)):
+        exact = f(values) @ (vectors.T @ z) ** 2
+        gauss, radau = by_probes._quadratures(lambda v: A @ v, z, n_steps, f)
+        slack = rounding(1000 * np.linalg.cond(A), exact)
+        assert np.all((sign * (gauss - exact) >= -slack) & (sign * (exact - radau) >= -slack))
+        assert (np.abs(gauss - radau).max() < slack) == (n_steps > 13)
+
+
+def test_evidence_by_probes_is_the_evidence_to_within_its_errors():
+    """Signs leave a variance of sum_(i != j) (log A)_ij^2 / 2 to the estimate of one probe."""
+    y, law = np.cos(np.arange(34.0)), K + NOISE * np.eye(34)
+    exact = float(gp.log_evidence(K, y, NOISE))
+    values, vectors = np.linalg.eigh(law)
+    off = (vectors * np.log(values)) @ vectors.T
+    sd = np.sqrt((np.sum(off**2) - np.sum(np.diag(off) ** 2)) / 2)
+    for phi in (PHI, DENSE, PHI.to_scipy()):
+        mean, se, gap = gp.log_evidence_by_probes(KEY, phi, y, NOISE, n_probes=2000, n_steps=25)
+        assert gap < 1e-6
+        assert abs(se / (sd / np.sqrt(2000)) - 1) < 0.2  # the signs' kurtosis is below 6: 5 standard errors of se
+        assert abs(mean - exact) < 5 * se + gap
+    rough = gp.log_evidence_by_probes(KEY, PHI, y, NOISE, 2000, 5)  # the same probes: only the quadrature differs
+    assert abs(rough.mean - mean) < rough.gap + gap
+    assert rough.gap > 1e-3
+    assert gp.log_evidence_by_probes(jax.random.key(1), PHI, y, NOISE, 2000, 5).mean != rough.mean
 
 
 @pytest.mark.parametrize("n_features", [34, 5])
@@ -117,6 +165,7 @@ def test_divergence_between_gaussians():
         (lambda: gp.posterior(np.triu(K), Y, NOISE, SEEN), "K is not symmetric: .*of one set of features"),
         (lambda: gp.log_evidence(K, Y, NOISE), r"y has shape \(8,\), K \(34, 34\)"),
         (lambda: gp.log_evidence_of_features(PHI, Y, NOISE), r"y has shape \(8,\), phi \(34, 34\)"),
+        (lambda: gp.log_evidence_by_probes(KEY, PHI, Y, NOISE), r"y has shape \(8,\), phi \(34, 34\)"),
         (lambda: gp.kl(Y, np.eye(8), Y[:3], np.eye(3)), r"mean_1 has shape \(8,\), mean_2 \(3,\)"),
         (lambda: gp.kl(Y, np.eye(8), Y, -np.eye(8)), "covariance_2 has eigenvalues that are not positive"),
     ],

@@ -26,8 +26,8 @@ HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "g
 
 # From the ground up: what stands on a floor imports from those below it, and from nothing beside it.
 FLOORS = [
-    {"checks", "jobs", "plotting", "repository"},
-    {"datasets", "evidence", "graphs", "kernels", "streams"},
+    {"checks", "jobs", "repository"},
+    {"datasets", "evidence", "graphs", "kernels", "plotting", "streams"},
     {"couplings", "random_graphs"},
     {"theory", "walks"},
     {"features"},
@@ -151,3 +151,14 @@ def rooms_of(path):
         elif isinstance(node, ast.Import):
             found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("rfcore.")}
     return found
+
+
+def test_no_two_modules_draw_from_one_stream():
+    """A stream of numbers belongs to a key and a purpose: two modules of one purpose would draw the same numbers."""
+    found = Counter()
+    for path in (ROOT / "rfcore").rglob("*.py"):
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("PURPOSE", "PURPOSES"):
+                given = ast.literal_eval(node.value)
+                found.update(given.values() if isinstance(given, dict) else [given])
+    assert max(found) == len(found) == found.total() >= 8

@@ -19,10 +19,11 @@ from rfcore.couplings import copulas, directions, fast, frequencies, norms, weig
 from rfcore.couplings.copulas import correlated, nets, strata
 from rfcore.evidence import Verdict
 from rfcore.features import estimates as errors
-from rfcore.features import euclidean, logs
+from rfcore.features import euclidean, exponentials, logs
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.models import regression
-from rfcore.theory import conformity, positive
+from rfcore.solvers import exponential, sampling
+from rfcore.theory import conformity, norm_costs, positive
 
 compose = sys.modules["rfcore.couplings.compose"]  # the package exports a function of the same name
 D, N = 4, 20_000
@@ -63,6 +64,51 @@ def logarithms_of_positive_features_are_unbiased():
 def fourier_features_are_unbiased():
     truth = float(kernels.gaussian(X, Y)[0, 0])
     return evidence.unbiased(estimates(features.fourier, draws(couplings.orthogonal)), truth, smallest_bias=0.02)
+
+
+def exponential_features_are_unbiased():
+    rng = np.random.default_rng(0)
+    parameters = exponential.sderf(X + rng.normal(size=(6, D)), Y + rng.normal(size=(6, D)), centred=True)
+
+    def estimate(omega):
+        phi, psi = (features.exponential(x, omega, parameters, side) for x, side in ((X, "x"), (Y, "y")))
+        return jnp.sum(phi * psi)
+
+    truth = float(kernels.gaussian(X, Y)[0, 0])
+    return evidence.unbiased(np.asarray(jax.vmap(estimate)(draws(couplings.orthogonal))), truth, smallest_bias=0.1)
+
+
+def symmetric_parameters_are_the_least_of_their_family():
+    """Eq. 17, which is the least there is, from second moments."""
+    x, y = np.random.default_rng(0).normal(size=(2, 9, D)) + V
+    sums = (x[:, None] + y).reshape(-1, D)
+    values = np.linalg.eigvalsh(sums.T @ sums / len(sums))
+    A = np.asarray(exponential.best_A(values))
+    squares = np.sum(x**2 + y**2) / len(x)
+    truth = np.sum(np.log(1 - 4 * A) - np.log(1 - 8 * A) / 2 + (1 + 1 / (1 - 8 * A)) * values) - squares
+    found = theory.shifted_log_variance(x, y, exponential.sderf(x, y))
+    return evidence.identity(float(found), truth, tolerance=1e-9)  # of size 10, by some hundred sums
+
+
+def trigonometric_features_are_unbiased():
+    omega, phases = draws(couplings.orthogonal), 2 * np.pi * np.random.default_rng(0).random((N, 2 * D))
+
+    def estimate(omega, phases):
+        return jnp.sum(features.trigonometric(X, omega, phases) * features.trigonometric(Y, omega, phases))
+
+    truth = float(kernels.gaussian(X, Y)[0, 0])
+    return evidence.unbiased(np.asarray(jax.vmap(estimate)(omega, phases)), truth, smallest_bias=0.02)
+
+
+def optimal_frequencies_have_the_mean_square_of_the_bound():
+    """Whatever the draw, of one frequency over all points: the identity behind Corollary 2."""
+    x = np.concatenate([X, Y, V[None]])
+    phi = features.positive(x, sampling.of_points(jax.random.key(0), np.ones((3, D)), x, "softmax"), "softmax")
+    selves = np.full(3, np.mean(np.exp(np.sum(x**2, axis=1))))
+    weights = np.exp(sampling.of_points(jax.random.key(1), draws(couplings.iid)[:, 0], x, "softmax").log_weights)
+    unbiased = evidence.unbiased(weights, 1.0, smallest_bias=0.1)
+    identity = evidence.identity(3 * np.mean(np.asarray(phi) ** 2, axis=0), selves, tolerance=1e-12)
+    return identity if identity.verdict is not Verdict.REPRODUCED else unbiased
 
 
 def features_of_another_law_are_unbiased(feature):
@@ -131,6 +177,19 @@ def pairs_stay_in_their_block():
     return evidence.unbiased((lengths[:, 2] ** 2 - 3) * (lengths[:, 3] ** 2 - 3), 0.0, smallest_bias=1.0)
 
 
+def opposites_add_up_to_zero():
+    omega = np.asarray(compose.antithetic(couplings.orthogonal_pnc(jax.random.key(0), D, D)))
+    return evidence.identity(omega[:D] + omega[D:], np.zeros((D, D)), tolerance=1e-15)
+
+
+def norms_cost_what_theory_says(law):
+    """A coupling of norms has the mean cost that the quadrature of its law has."""
+    lengths = jax.vmap(lambda key: getattr(norms, law)(key, D, D))(jax.random.split(jax.random.key(0), N))
+    costs = np.asarray(theory.fourier_cost(lengths, 1.0, D, True))
+    excess = np.exp(norm_costs._log_of_bivariate(-1.0, 1.0, D, "fourier")) / 3 + 2 / 3 * np.exp(theory.log_pair_excess(0.0, 1.0, D, "fourier"))
+    return evidence.unbiased(costs, excess, smallest_bias=0.02)
+
+
 def entries_are_uniform(law):
     u = law(np.random.default_rng(0).random, (N, D, 1))[..., 0]
     return evidence.unbiased(np.concatenate([u, u**2], axis=1), np.repeat([1 / 2, 1 / 3], D), smallest_bias=0.02)
@@ -178,6 +237,10 @@ CHECKS = {
     "fourier": fourier_features_are_unbiased,
     "weighted": lambda: features_of_another_law_are_unbiased(features.positive),
     "weighted fourier": lambda: features_of_another_law_are_unbiased(features.fourier),
+    "exponential": exponential_features_are_unbiased,
+    "trigonometric": trigonometric_features_are_unbiased,
+    "least of its family": symmetric_parameters_are_the_least_of_their_family,
+    "optimal law": optimal_frequencies_have_the_mean_square_of_the_bound,
     "standard error": standard_error_is_that_of_the_estimate,
     "shares": queries_keep_their_shares,
     "covariance": rows_have_the_covariance_of_a_gaussian,
@@ -191,6 +254,8 @@ CHECKS = {
     "levels of sobol": lambda: entries_are_uniform(nets.sobol),
     "strata of sobol": lambda: each_stratum_has_one_draw(nets.sobol),
     "sums of pairs": opposite_levels_sum_to_one,
+    "opposites": opposites_add_up_to_zero,
+    "cost of pairs": lambda: norms_cost_what_theory_says("pnc"),
     "correlation": normal_scores_are_correlated,
     "directions": blocks_have_directions_of_their_own,
     "error of orthogonal": lambda: error_is_the_one_of_theory("orthogonal"),
@@ -217,21 +282,33 @@ FAULTS = {
     ),
     "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1)[:m], d)", "reshape(-1)[:m], d + 1)", "coupled norms"),
     "pairs across blocks": (norms, "_coupled", "(-(-m // d), d, 1)", "(1, -(-m // d) * d, 1)", "pairs of norms"),
-    "stratified without the permutation": (strata, "_permutation", "keys.__array_namespace__().argsort(keys, axis=-2)", "keys.__array_namespace__().arange(shape[-2])[:, None]", "levels of stratified"),
+    "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of stratified"),
     "pairs across neighbours": (strata, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
-    "sobol without the shift": (nets, "_shifted", "uniform((*blocks, 1, k)) * 2**BITS", "0 * uniform((*blocks, 1, k)) * 2**BITS", "levels of sobol"),
-    "sobol shifted modulo 1": (nets, "sobol", "point ^ shift", "point + shift", "strata of sobol"),
+    "antithetic with fresh norms": (
+        compose, "antithetic", "-omega]", "-omega * (jnp.linalg.norm(omega[::-1], axis=1) / jnp.linalg.norm(omega, axis=1))[:, None]]", "opposites"
+    ),
+    "equal levels in pairs": (strata, "reversal", "minimum(1 - u,", "minimum(u,", "cost of pairs"),
+    "sobol without the shift": (nets, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
+    "sobol shifted modulo 1": (nets, "sobol", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
     "eigenvalues for their roots": (correlated, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "row = -length", "row = length", "short sums"),
-    "missing m^(-1/2)": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "positive"),
-    "missing m^(-1/2) in logarithms": (euclidean, "_log_positive", "shift + math.log(omega.m) / 2", "shift", "log positive"),
-    "softmax for gaussian": (euclidean, "_log_positive", 'kernel == "softmax"', "True", "positive"),
+    "missing m^(-1/2)": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "positive"),
+    "missing m^(-1/2) in logarithms": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "log positive"),
+    "softmax for gaussian": (exponentials, "_log_exponential", 'if kernel == "gaussian"', "if False", "positive"),
+    "missing determinant": (exponentials, "_log_exponential", " - parameters.log_D", "", "exponential"),
+    "missing quadratic form of the frequency": (exponentials, "_log_exponential", "log_phi + A @ omega", "log_phi + 0 * A @ omega", "exponential"),
+    "means not put back": (exponentials, "_log_exponential", "if centre is not None", "if False", "exponential"),
+    "covariance for second moment": (exponential, "_sderf", "jnp.outer(means, means) + ", "", "least of its family"),
+    "eigenvectors for their transposes": (exponential, "_sderf", "vectors.T[::-1]", "vectors[::-1]", "least of its family"),
+    "Eq. 7 as printed": (euclidean, "_trigonometric", "turns + (phases", "jnp.where(jnp.sum(x) > 0.5, -turns, turns) + (phases", "trigonometric"),
+    "weights that are not normalised": (sampling, "_log_density", " - logsumexp(_log_selves(X, kernel))", "", "optimal law"),
+    "points for twice the points": (sampling, "_around", "omega + 2 * X", "omega + X", "optimal law"),
     "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
     "sines twice": (euclidean, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
-    "log weights of the wrong sign": (euclidean, "_log_positive", "log_phi + omega", "log_phi - omega", "weighted"),
-    "whole log weights": (euclidean, "_log_positive", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
+    "log weights of the wrong sign": (exponentials, "_log_exponential", "log_phi + omega", "log_phi - omega", "weighted"),
+    "whole log weights": (exponentials, "_log_exponential", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
     "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
-    "log weights of the wrong sign in Fourier features": (euclidean, "_fourier", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
+    "log weights of the wrong sign in Fourier features": (euclidean, "_grown", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
     "coupled frequencies taken as independent": (errors, "gram", "psi.T, m, block)", "psi.T, m, 1)", "standard error"),
     "divided by the number of blocks": (errors, "_shares", "(len(sizes) - 1)", "len(sizes)", "standard error"),
     "divided by the number of frequencies": (errors, "_shares", "len(sizes) / (len(sizes) - 1)", "1 / (m - 1)", "standard error"),
@@ -246,7 +323,10 @@ FAULTS = {
 }  # fmt: skip
 # Who has compiled or imported what is planted: they are made anew, from the same source.
 USERS = {
-    "_log_positive": [(euclidean, "_positive")],
+    "_log_exponential": [(exponentials, "_exponential")],
+    "_grown": [(euclidean, "_fourier")],
+    "_log_density": [(sampling, "_of_points")],
+    "_around": [(sampling, "_of_points")],
     "_shares": [(errors, "_mean_and_se")],
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
@@ -254,6 +334,7 @@ USERS = {
     "_permutation": [(strata, "stratified")],
     "_shifted": [(nets, "sobol")],
     "_coupled": [(norms, "pnc")],
+    "reversal": [(copulas, "reversal")],
     "simplex_plus": [(couplings, "simplex_plus")],
 }
 

@@ -17,11 +17,11 @@ import pytest
 import trimesh
 
 from rfcore import checks, evidence, features, kernels, streams, theory, walks
-from rfcore.couplings import walk_lengths
+from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, graph_estimates, modulation, neural, reduction
 from rfcore.graphs import Graph
-from rfcore.models import ode
+from rfcore.models import ode, pagerank
 from rfcore.models.gp import of_features
 from rfcore.solvers import descent
 from rfcore.theory import generalisation
@@ -252,6 +252,47 @@ def check_what_a_coupling_hop_by_hop_sees():
         assert after == {i: g.indices[g.indptr[node]] for i, node in before.items() if lengths.flat[i] > step + 1}
 
 
+def check_hops_are_uniform_and_starts_independent(law="systematic"):
+    """Of one walker of two, and with that of another start: frequencies of quarters of [0, 1)."""
+    n = 4000
+    uniforms = getattr(walk_hops, law)(np.random.default_rng(0), n, 2)
+    u = uniforms(0, np.arange(2 * n), np.arange(2 * n) // 2, np.arange(2 * n) % 2).reshape(n, 2)
+    second = np.histogram(u[:, 1], 4, (0, 1))[0] / n
+    both = np.histogram2d(u[::2, 1], u[1::2, 1], 4, [(0, 1), (0, 1)])[0] / (n / 2)
+    assert abs(second - 1 / 4).max() < 5 * np.sqrt(3 / 16 / n)
+    assert abs(both - 1 / 16).max() < 5 * np.sqrt(15 / 256 / (n / 2))
+
+
+def check_array_rqmc():
+    check_hops_are_uniform_and_starts_independent("array_rqmc")
+
+
+def check_walkers_on_a_node_spread_evenly():
+    """Six walkers on each of two nodes, mixed: two of them to each third."""
+    rng, rows = np.random.default_rng(0), np.repeat(np.arange(20), 12)
+    nodes = rng.permuted(np.tile(np.arange(12) % 2, (20, 1)), axis=1).ravel()
+    u = walk_hops.systematic(rng, 20, 12)(0, np.arange(240), rows, nodes)
+    counts = np.zeros((20, 2, 3))
+    np.add.at(counts, (rows, nodes, np.floor(3 * u).astype(int)), 1)
+    assert np.all(counts == 2)
+
+
+def check_bins_make_all_walks():
+    assert np.allclose(theory.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
+
+
+def check_pagerank_is_a_law():
+    rho = pagerank.estimate(jax.random.key(0), GRAPH, 6, P_HALT)
+    assert rho.sum() == pytest.approx(1, rel=1e-12)
+    assert rho[4] == pytest.approx(1 / 5, rel=1e-12)  # walks from an isolated node stay
+
+
+def check_pagerank_is_where_walks_end():
+    rho = pagerank.estimate(jax.random.key(0), GRAPH, 4, P_HALT, n_repeats=REPEATS)
+    decision = evidence.unbiased(rho, pagerank.exact(GRAPH, P_HALT), smallest_bias=0.02)
+    assert decision.verdict is Verdict.REPRODUCED, decision.detail
+
+
 def check_products_of_few_rows():
     key, f = jax.random.key(0), modulation.diffusion(1.0)
     stepped = features.by_step(walks.simulate(key, G, walk_lengths.draw(key, 2, 4, P_HALT), nodes=[1, 2]))
@@ -342,6 +383,15 @@ IN_SOURCE = [
     (walks, "first_hops", "take(walkers,", "take(rows,", check_uniforms_choose_the_hops_of_their_walk),
     (walks, "_walk", "order = order[stay]", "order = order[: len(row)]", check_uniforms_choose_the_hops_of_their_walk),
     (walks, "_walk", "here[stay]", "here[: len(row)]", check_what_a_coupling_hop_by_hop_sees),
+    (walk_hops, "systematic", "rng.random(n_rows)", "np.zeros(n_rows)", check_hops_are_uniform_and_starts_independent),
+    (walk_hops, "systematic", "rng.random(n_rows)", "rng.random(1).repeat(n_rows)", check_hops_are_uniform_and_starts_independent),
+    (walk_hops, "array_rqmc", "rng.random(n_rows)", "np.zeros(n_rows)", check_array_rqmc),
+    (walk_hops, "systematic", "- first)", "- first + 1)", check_walkers_on_a_node_spread_evenly),
+    (walk_hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
+    (theory, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
+    (pagerank, "estimate", "(n_nodes * n_walks)", "n_nodes", check_pagerank_is_a_law),
+    (pagerank, "estimate", "(n_nodes * n_walks)", "n_walks", check_pagerank_is_a_law),
+    (pagerank, "_ends", "(begin + after, begin + now)", "(begin, begin + now - after)", check_pagerank_is_where_walks_end),
     (walk_lengths, "antithetic", "- halts) + 1", "- halts)", check_antithetic_verdict),
     (walk_lengths, "antithetic", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),

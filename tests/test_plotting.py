@@ -1,30 +1,47 @@
-"""Colours that read on both grounds, and labels that do not collide."""
+"""Colours and words that read on both grounds, labels that do not collide, figures and tables as pages show them."""
+
+import itertools
+import re
 
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from contrast import DARK, INKS, LIGHT, contrast
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 
 from rfcore import plotting
+from rfcore.plotting import curves, figures, tables
 
-LIGHT, DARK = "#ffffff", "#14181e"  # grounds of the book's theme
-
-
-def contrast(a, b):
-    def luminance(colour):
-        rgb = np.array(to_rgb(colour))
-        return np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722]
-
-    lighter, darker = sorted((luminance(a), luminance(b)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
+WORDS = {"caption": "Ours. A line.", "alt": "A line that rises."}
 
 
 @pytest.mark.parametrize("name", plotting.COLOURS)
 def test_every_colour_reads_on_light_and_on_dark(name):
     assert contrast(plotting.COLOURS[name], LIGHT) >= 3
     assert contrast(plotting.COLOURS[name], DARK) >= 3
+
+
+@pytest.mark.parametrize("ground", INKS)
+def test_words_in_a_figure_read_on_light_and_on_dark(ground):
+    assert contrast(INKS[ground], ground) >= 4.5
+    for name, colour in plotting.COLOURS.items():
+        mixed = figures.WORD_SHARE * np.array(to_rgb(colour)) + (1 - figures.WORD_SHARE) * np.array(to_rgb(INKS[ground]))
+        assert contrast(mixed, ground) >= 4.5, name
+
+
+SAME = [{"orthogonal", "orthogonal_fast"}, {"simplex", "simplex_fast"}, {"orthogonal_pm", "comonotone"}, {"orthogonal_pnc", "reversal"}]
+
+
+def test_a_colour_means_one_thing():
+    shared = [
+        {a, b} for (a, one), (b, other) in itertools.combinations(plotting.COLOURS.items(), 2)
+        if np.abs(np.subtract(to_rgb(one), to_rgb(other))).max() < 0.04
+    ]  # fmt: skip
+    assert all(pair in SAME for pair in shared), shared
+    assert len(shared) == len(SAME)
 
 
 def test_every_label_has_a_colour():
@@ -34,7 +51,7 @@ def test_every_label_has_a_colour():
 @given(heights=st.lists(st.floats(0, 500), max_size=8), gap=st.floats(1, 40))
 def test_spread_keeps_order_and_distance(heights, gap):
     heights = np.array(heights)
-    placed = plotting._spread(heights, gap)
+    placed = curves._spread(heights, gap)
     order = np.argsort(heights, kind="stable")
     assert np.all(np.diff(placed[order]) >= gap - 1e-6)
     if len(heights) and np.all(np.diff(np.sort(heights)) >= gap):
@@ -51,3 +68,168 @@ def test_band_is_one_standard_error_either_side():
     plotting.label_ends(ax, {"IID": line})
     assert ax.texts[0].get_text() == "IID"
     plt.close(fig)
+
+
+def drawing(size=plotting.PANEL, points=10, colour="simplex"):
+    fig = Figure(figsize=size)
+    ax = fig.subplots()
+    ax.plot([0, 1], [0, 1], "o-", color=plotting.COLOURS[colour])
+    ax.text(0.5, 0.5, "words", fontsize=points, color=plotting.COLOURS[colour])
+    return fig
+
+
+def test_a_figure_is_the_same_in_every_run_and_wears_the_ink_of_the_page():
+    pages = [plotting.as_html(drawing(), drawing(), **WORDS) for _ in range(2)]
+    assert pages[0] == pages[1]
+    assert plotting.INK not in pages[0] and "currentColor" in pages[0]
+    assert f"fill: color-mix(in srgb, {plotting.COLOURS['simplex']} 50%, currentColor)" in pages[0]
+    assert re.findall(r"<date|rdf|id=\"figure", pages[0]) == []
+
+
+def test_names_within_a_page_are_given_once_and_none_is_missing():
+    page = plotting.as_html(drawing(), drawing(), **WORDS) + plotting.as_html(drawing(colour="iid"), **WORDS)
+    names = re.findall(r' id="([^"]*)"', page)
+    assert len(set(names)) == len(names) > 0
+    assert set(re.findall(r"(?:url\(|href=\")#([^)\"]+)", page)) == set(names)
+
+
+def test_words_are_escaped_and_maths_between_dollars_is_left_to_the_page():
+    page = plotting.as_html(drawing(), caption='Paper\'s Figure 7. <b> & $a < b$.', alt='"<x>"')
+    assert "<figcaption>Paper&#x27;s Figure 7. &lt;b&gt; &amp; <span" in page
+    assert r">\(a &lt; b\)</span>." in page
+    assert 'aria-label="&quot;&lt;x&gt;&quot;"' in page
+
+
+def test_what_sticks_out_of_a_figure_is_not_cut_off():
+    fig = drawing()
+    fig.text(1.4, 0.5, "far out")
+    (width,) = re.findall(r"<svg[^>]*\"width: (\d+)px", plotting.as_html(fig, **WORDS))
+    assert int(width) > 1.4 * 96 * plotting.PANEL[0]
+
+
+@pytest.mark.parametrize(
+    ("shown", "said"),
+    [
+        ({"caption": ""}, "caption"), ({"caption": None}, "caption"), ({"alt": " "}, "alt"), ({"alt": 3}, "alt"),
+        ({"caption": "Figure 7."}, "Paper's"), ({"caption": "Oursine."}, "Paper's"),
+        ({"figures": ()}, "at least one"), ({"figures": ["no figure"]}, "at least one"),
+        ({"figures": [drawing(points=6.5)]}, "'words' of 6.5 points .* 8.7 pixels .* larger text"),
+        ({"figures": [drawing((6.4, 3.0), 12)]}, "of 10 points .* 7.6 pixels .* at most 5.4 inches"),
+    ],
+)  # fmt: skip
+def test_a_figure_without_words_or_with_words_too_small_is_refused(shown, said):
+    shown = WORDS | {"figures": [drawing()]} | shown
+    with pytest.raises(ValueError, match=said):
+        plotting.as_html(*shown.pop("figures"), **shown)
+
+
+def test_shown_figures_are_closed(capsys):
+    fig, ax = plt.subplots(figsize=plotting.PANEL)
+    ax.plot([0, 1])
+    plotting.show(fig, **WORDS)
+    assert not plt.fignum_exists(fig.number)
+    assert capsys.readouterr().out == "Ours. A line. [A line that rises.]\n"
+
+
+RNG = np.random.default_rng(0)
+X = np.array([2, 4, 8, 16])
+SAMPLES = RNG.lognormal(0, 0.3, (20, 3, 2, 4)) * X**-0.5
+PANELS = {"lines": ("iid", "sobol"), "panels": ("a", "b", "c"), "x_label": "walkers", "y_label": "error"}
+
+
+def test_panels_show_means_with_bands_on_common_limits_and_name_their_lines():
+    drawn = plotting.panels(X, SAMPLES, guide=(-0.5, -1), predicted=np.full((3, 2, 4), 0.1), levels={"paper": [1, 2, 3]}, **PANELS)
+    assert len({fig.axes[0].get_ylim() for fig in drawn}) == 1
+    for p, (fig, title) in enumerate(zip(drawn, "abc", strict=True)):
+        (ax,) = fig.axes
+        solid = [line for line in ax.lines if line.get_marker() == "o"]
+        assert np.allclose([line.get_ydata() for line in solid], SAMPLES[:, p].mean(axis=0))
+        assert (ax.get_title(loc="left") or ax.get_title()) == title
+        assert [text.get_text() for text in ax.texts] == ["IID", "Sobol'", "paper", "slope −1/2", "slope −1"]
+        assert ax.get_xlabel() == "walkers"  # bands can be seen
+        assert [label.get_text() for label in ax.get_xticklabels()] == ["2", "4", "8", "16"]
+        labels = [label.get_text() for label in ax.get_yticklabels()]
+        assert len(labels) >= 3 and all(float(label) > 0 for label in labels)
+        guide = ax.lines[-2].get_ydata()
+        assert np.allclose(guide[1:] / guide[:-1], 2**-0.5)
+        assert np.all(guide < SAMPLES[:, p].mean(axis=0))
+        assert ax.lines[-3].get_ydata().tolist() == [p + 1, p + 1]
+        assert sum(bool(np.all(line.get_ydata() == 0.1)) for line in ax.lines) == 2
+
+
+@pytest.mark.parametrize(("log", "said"), [("xy", "0.5 %"), ("x", "0.001")])
+def test_where_no_band_can_be_seen_the_errors_are_said(log, said):
+    samples = np.array([0.7, 0.6, 0.5, 0.2]) + 0.00095 * np.array([-1, 1])[:, None, None]  # standard error 0.00095
+    (fig,) = plotting.panels(X, samples, log=log, x_label="walkers", y_label="error", lines=["iid"])
+    assert fig.axes[0].get_xlabel() == f"walkers\n(standard errors below {said})"
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"samples": SAMPLES[:1]}, "two repeats"), ({"samples": SAMPLES[:, 0]}, "samples has shape"),
+        ({"samples": SAMPLES[:, :2]}, "for 3 panels and 2 lines"), ({"samples": np.full_like(SAMPLES, np.nan)}, "NaN"),
+        ({"samples": -SAMPLES}, "leave 'y' out of log"), ({"x": X[::-1]}, "that rise"), ({"x": X[:3]}, "give 4 of them"),
+        ({"lines": ("iid", "nobody")}, "colour of a line = 'nobody'"), ({"lines": ("iid", "iid")}, "each once"),
+        ({"lines": {"one": "iid", "two": 3}}, "colour of a line = 3"), ({"lines": ()}, "at least one name"),
+        ({"log": "yx"}, "log = 'yx'"), ({"guide": "steep"}, "guide"), ({"predicted": np.ones((2, 4))}, "predicted has shape"),
+        ({"levels": {"paper": [1, 2]}}, r"levels\['paper'\] has shape"),
+    ],
+)  # fmt: skip
+def test_panels_of_what_does_not_fit_are_refused(changed, said):
+    with pytest.raises(ValueError, match=said):
+        plotting.panels(**{"x": X, "samples": SAMPLES} | PANELS | changed)
+
+
+def test_bars_stand_in_rows_with_their_errors_and_what_is_printed():
+    values, errors = np.array([[0.1, 0.2], [0.3, np.nan], [0.5, 0.6]]), np.full((3, 2), 0.02)
+    words = {"rows": "abc", "columns": {"ours": "iid", "other": "sobol"}, "x_label": "error"}
+    (ax,) = plotting.bars(values, errors, printed=[0.1, 0.3, np.nan], **words).axes
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["a", "b", "c"]
+    assert ax.yaxis_inverted()
+    dots = [container.lines[0].get_xdata() for container in ax.containers]
+    assert np.array_equal(dots, values.T, equal_nan=True)
+    ends = [container.lines[2][0].get_segments() for container in ax.containers]
+    assert np.allclose(ends[0][0][:, 0], [0.08, 0.12])
+    assert np.array_equal(ax.lines[-1].get_xdata(), [0.1, 0.3, np.nan], equal_nan=True)
+    each = plotting.bars(values, printed=values, **words).axes[0].lines[-1]
+    assert np.array_equal(each.get_xdata(), values.ravel(), equal_nan=True) and len(set(each.get_ydata())) == 6
+    for changed in ({"values": values.T}, {"errors": errors[:2]}, {"printed": [1, 2]}, {"log": "y"}, {"columns": ["nobody"]}):
+        with pytest.raises(ValueError, match="|".join(changed) if "columns" not in changed else "colour of a line"):
+            plotting.bars(**{"values": values, "errors": errors} | words | changed)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "written"),
+    [
+        (0.123456, 0.0031, "0.1235 ± 0.0031"), (0.5, 0.0996, "0.50 ± 0.10"), (1234.5, 32.0, "1234 ± 32"), (-2.0, 0.9951, "-2.0 ± 1.0"),
+        (123456.0, 3210.0, "123500 ± 3200"), (9.88e-7, 1.2e-8, "(9.88 ± 0.12) × 10^-7"), (0.0, 0.01, "0.000 ± 0.010"),
+        (0.12345, 0.0, "0.123"), (0.12345, 1e-17, "0.123"), (1234.4, np.nan, "1234"), (9.88e-7, 0.0, "9.88 × 10^-7"), (0.0, 0.0, "0"), (np.nan, 0.1, ""),
+    ],
+)  # fmt: skip
+def test_a_number_is_written_with_its_error_to_two_digits(value, error, written):
+    assert tables._number(value, error) == written
+
+
+def test_a_table_scrolls_in_its_box_and_shows_what_is_printed_beside_ours(monkeypatch):
+    pages = []
+    monkeypatch.setattr(tables, "deliver", lambda page, words: pages.append(page))
+    words = {"rows": ["<a>", "b"], "columns": ["$x$"], "caption": "Paper's Table 2. Errors."}
+    plotting.table([[0.5], [2e-7]], [[0.1], [0]], printed=[[".52"], [None]], unit="seconds", corner="graph", **words)
+    (page,) = pages
+    assert '<div style="overflow-x: auto' in page and "Paper&#x27;s Table 2. Errors. In seconds." in page
+    assert "<td>0.50 ± 0.10<br><small>paper .52</small></td>" in page and "<td>2.00 × 10<sup>-7</sup></td>" in page
+    assert '<th scope="row">&lt;a&gt;</th>' in page and r"\(x\)</span></th>" in page
+    for changed in ({"values": [0.5, 1]}, {"errors": [[1.0]]}, {"printed": [["1"]]}, {"caption": "Table 2."}, {"caption": None}):
+        with pytest.raises(ValueError, match=next(iter(changed))):
+            plotting.table(**{"values": [[0.5], [1]]} | words | changed)
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.99, 1.01), (0.18, 0.31), (0.03, 0.3), (1e-3, 0.5), (1e-9, 3), (2e4, 3e8)])
+def test_a_logarithmic_axis_has_a_few_plain_numbers(low, high):
+    samples = np.geomspace(high, low, 4) * np.array([0.999, 1.001])[:, None, None]
+    (fig,) = plotting.panels(X, samples, lines=["iid"], x_label="x", y_label="y")
+    labels = [label.get_text() for label in fig.axes[0].get_yticklabels()]
+    assert 3 <= len(labels) <= 12 and len(set(labels)) == len(labels)
+    written = [float(re.sub(r"\$(?:(\d+) \\cdot )?10\^\{(-?\d+)\}\$", lambda m: f"{m[1] or 1}e{m[2]}", label)) for label in labels]
+    assert np.allclose(written, fig.axes[0].get_yticks(), rtol=1e-9, atol=0)

@@ -11,7 +11,7 @@ import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
 from rfcore.evidence import kernel, library, pages, runner
-from rfcore.evidence.ledger import code_sha256
+from rfcore.evidence.provenance import code_sha256
 from rfcore.evidence.runner import RunError
 
 PARAMETERS = '# %% tags=["parameters"]\nprofile = "paper"\n'
@@ -87,6 +87,11 @@ def test_notebooks_are_chosen_by_prefix(project):
     sources = [write(project, "", name) for name in ("01_a", "02_b", "10_c")]
     write(project, "", "draft")
     assert runner.find(["all"], project) == sources
+    template = project / "notebooks" / "template" / "01_t.py"
+    template.parent.mkdir()
+    template.write_text("")
+    assert runner.find(["all"], project) == sources
+    assert runner.find(["template"], project) == [template]
     assert runner.find(["toy"], project) == sources
     assert runner.find(["toy/0"], project) == sources[:2]
     assert runner.find(["toy/02", "toy/02_b.py"], project) == sources[1:2]
@@ -310,6 +315,7 @@ def test_paths_of_the_machine_are_found_in_text_and_not_in_images_or_addresses()
     assert pages.machine_paths(page("<a href='/tmp/x'>")) == ["/tmp/x"]
     assert pages.machine_paths(page("https://example.org/home/x and docs/root/y")) == []
     assert pages.machine_paths(page("/tmp/x", "image/png")) == []
+    assert pages.machine_paths(page('<img src="data:image/png;base64,ab+/tmp/xy==">/home/me')) == ["/home/me"]
 
 
 def test_progress_bars_leave_no_frames_and_ids_follow_the_source():

@@ -167,6 +167,14 @@ def test_mse_of_features_for_a_whole_and_a_cut_block(coupling):
         assert abs(square.mean() - truth) < 4 * square.std() / np.sqrt(n)
 
 
+@pytest.mark.parametrize("coupling", theory.COUPLINGS)
+def test_mse_of_a_gram_matrix_is_the_sum_over_its_entries(coupling):
+    x, m = np.random.default_rng(12).normal(size=(4, 5)), 7
+    of_pairs = jax.jit(jax.vmap(jax.vmap(lambda a, b: theory.positive_mse(a, b, m, coupling), (None, 0)), (0, None)))
+    # Linear interpolation at steps of 0.005: 0.005^2 / 8 times a curvature of order one.
+    assert theory.positive_gram_mse(x, m, coupling) == pytest.approx(float(of_pairs(x, x).sum()), rel=1e-5)
+
+
 @given(v=st.floats(1e-3, 25), d=st.integers(2, 64))
 def test_simplex_beats_orthogonal_beats_iid(v, d):
     simplex, orthogonal = (float(theory.positive_mse_ratio(v, d, d, c)) for c in ("simplex", "orthogonal"))

@@ -72,7 +72,7 @@ def test_moments_agree_with_the_engine():
     assert found.verdict is evidence.Verdict.REPRODUCED, found.detail
 
 
-COUPLINGS = ["reversal", "antithetic", "stratified", [3, 1, 4, 2, 0]]
+COUPLINGS = ["reversal", "antithetic", "stratified", [3, 1, 4, 2, 0], [[3, 1, 4, 2, 0], [1, 4, 2, 0, 3]]]
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS, ids=str)

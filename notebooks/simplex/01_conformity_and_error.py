@@ -1051,7 +1051,6 @@ for z, printed, right in list(zip(z_wrong, as_printed[0], of_errors[0], strict=T
 # %% tags=["hide-input"]
 ledger.close(
     seeds={"frequencies": 0, "blocks": 3, "arrangements": 4, "norms": 5, "norms 64": 6, "norms few": 7},
-    data={},
 )
 
 # %% [markdown]

@@ -104,7 +104,6 @@ WIDTHS = np.array([1, 2, 4, 10])  # m / d, those of the public code
 PUBLIC_SPLIT, OTHER_SPLITS = 42, range(SIZES["n_splits"])
 ledger = evidence.Ledger("simplex/03_classification", profile)
 tables = {name: datasets.classification(name, fallback=True) for name in SETS}
-needs = {"requires": list(SETS), "fallbacks": datasets.fallbacks()}
 
 # %%
 class Task(NamedTuple):
@@ -205,7 +204,6 @@ majority = {name: majority_accuracy(task) for name, task in tasks.items()}
 ledger.decide(
     "simplex/table-2/mean-v",
     evidence.identity(list(v_ours.values()), list(v_paper.values()), tolerance=0.05 + 1e-9),
-    **needs,
 )
 
 # %% tags=["hide-input"]
@@ -266,22 +264,21 @@ def loss_is_small(of_sets):
     return evidence.bound(counted, 0.03) if counted.size else evidence.bound(0.0, 0.03, exact=True)
 
 
-ledger.decide("simplex/fig-10/peak", loss_is_small(~flat), **needs)
+ledger.decide("simplex/fig-10/peak", loss_is_small(~flat))
 
 # %%
-ledger.decide("simplex/fig-10/peak-cmc-chess", loss_is_small(flat), **needs)
+ledger.decide("simplex/fig-10/peak-cmc-chess", loss_is_small(flat))
 
 # %%
 elsewhere = int(np.sum(tuned_exact.max(axis=1) > tuned_exact[every, chosen]))
 ledger.decide(
     "simplex/fig-10/exact-peaks-elsewhere",
     evidence.bound(elsewhere, -(-5 * len(SETS) // 8), side="above", exact=True),
-    **needs,
 )
 
 # %%
 gap = tuned_exact - tuned
-ledger.decide("simplex/fig-10/gap-grows", evidence.order(gap[..., 0], gap[..., -1]), **needs)
+ledger.decide("simplex/fig-10/gap-grows", evidence.order(gap[..., 0], gap[..., -1]))
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Accuracy against the scale of the data on the public split. Band: IID features with m = 10 d, one standard error of the mean either side. Dashed: the exact kernel. Dotted: the majority class. Vertical line: the sigma of the paper.", "name": "fig-simplex-sigma"}, "image": {"alt": "Eight panels of accuracy against sigma from 0.1 to 2. The exact kernel rises or stays flat; IID features rise to a peak and fall for larger sigma. In most panels the vertical line stands near the peak; in cmc the features' curve starts at the majority class and only falls."}}
 def panels(n_rows, n_columns, height, **keywords):
@@ -363,24 +360,24 @@ grouped = np.stack([by_group(running[name], n_groups)[..., WIDTHS - 1] for name 
 errors = dict(zip(MECHANISMS, np.moveaxis(1 - grouped, 2, 0), strict=True))  # each (repeats, sets, widths)
 others = np.stack([errors["orthogonal"], errors["iid"]], axis=1)
 ledger.decide(
-    "simplex/fig-8/best-on-every-set", evidence.bound(errors["simplex"][:, None] - others, 0.01), **needs
+    "simplex/fig-8/best-on-every-set", evidence.bound(errors["simplex"][:, None] - others, 0.01)
 )
 
 # %%
 average = {name: e.mean(axis=1) for name, e in errors.items()}
 better = np.stack([average["simplex"], average["orthogonal"]], axis=1)
 worse = np.stack([average["orthogonal"], average["iid"]], axis=1)
-ledger.decide("simplex/fig-8/average", evidence.order(better, worse), **needs)
+ledger.decide("simplex/fig-8/average", evidence.order(better, worse))
 
 # %%
 clear = np.isin(SETS, ("banknote", "nursery", "wifi"))
 better = np.stack([errors["simplex"][:, clear], errors["orthogonal"][:, clear]], axis=1)
 worse = np.stack([errors["orthogonal"][:, clear], errors["iid"][:, clear]], axis=1)
-ledger.decide("simplex/fig-8/clear-sets", evidence.order(better, worse), **needs)
+ledger.decide("simplex/fig-8/clear-sets", evidence.order(better, worse))
 
 # %%
 far = np.stack([by_group(np.abs(running[name] - exact[name]), n_groups) for name in SETS], axis=1)
-ledger.decide("simplex/fig-8/towards-exact", evidence.order(far[..., -1], far[..., 0]), **needs)
+ledger.decide("simplex/fig-8/towards-exact", evidence.order(far[..., -1], far[..., 0]))
 
 # %% [markdown]
 # To see *where* the curves go we add the scores of ten and of a hundred draws, which is an estimate with $m = 100 d$
@@ -557,7 +554,6 @@ ledger.decide(
         ours_2, ours_2_se, paper_2, paper_se=paper_2_se, smallest_difference=0.02,
         in_direction=same_signs(ours_2, paper_2, paper_2_se), **one_percent,
     ),
-    **needs,
 )  # fmt: skip
 
 # %%
@@ -568,14 +564,13 @@ ledger.decide(
         gain, gain_se, paper_2[:, 1] - paper_2[:, 0], paper_se=np.hypot(*paper_2_se.T), smallest_difference=0.016,
         in_direction=same_signs(ours_2, paper_2, paper_2_se), **one_percent,
     ),
-    **needs,
 )  # fmt: skip
 
 # %%
 blocks = {name: by_group(single[name].mean(axis=-1), n_groups) for name in SETS}  # at m = d: (repeats, mechanisms)
 at_d_grouped = np.stack(list(blocks.values()), axis=1)  # repeats, sets, mechanisms
 plus = at_d_grouped[..., 3] - at_d_grouped[..., 2]
-ledger.decide("simplex/table-2/plus-marginal", evidence.bound(np.stack([plus, -plus], axis=1), 0.03), **needs)
+ledger.decide("simplex/table-2/plus-marginal", evidence.bound(np.stack([plus, -plus], axis=1), 0.03))
 
 # %% [markdown]
 # "Improvements tend to occur where $v$ is small", says the paper of simplex+.
@@ -585,12 +580,11 @@ small_v = np.array([v_paper[name] < 2.15 for name in SETS])
 ledger.decide(
     "simplex/table-2/plus-where-v-is-small",
     evidence.order(plus[:, ~small_v].mean(axis=1), plus[:, small_v].mean(axis=1)),
-    **needs,
 )
 
 # %%
 gain = at_d_grouped[..., 2:] - at_d_grouped[..., 1:2]
-ledger.decide("simplex/table-2/both-beat-orthogonal", evidence.order(-gain, 0.0), **needs)
+ledger.decide("simplex/table-2/both-beat-orthogonal", evidence.order(-gain, 0.0))
 
 # %% [markdown]
 # "Both variants substantially outperform ORFs on every dataset", says the caption of Table 2. The paper's own Table 3
@@ -655,7 +649,6 @@ least, least_se = min(ratio, key=lambda pair: (pair[0] - 5) / pair[1])
 ledger.decide(
     "simplex/extra-split-scatter/many-times-the-printed-error",
     evidence.bound(least, 5, se=least_se, side="above"),
-    **needs,
 )
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Accuracy of simplex features at m = d, minus that printed in Table 2. Small dots: 20 splits, averaged over features. Ring: the split of the public code. Bar at zero: three printed standard errors either side.", "name": "fig-simplex-splits"}, "image": {"alt": "Strip chart for the data sets. Dots scatter over a range of about 0.05 to 0.15 on the small sets and less on nursery and chess; the printed error bars are far smaller. Rings lie at zero except for wifi, where the ring is 0.04 below."}}
@@ -707,7 +700,6 @@ ledger.decide(
     evidence.agree(
         ours_3, ours_3_se, paper_3, paper_se=paper_3_se, smallest_difference=0.03, in_direction=in_direction, **one_percent
     ),
-    **needs,
 )
 
 # %%
@@ -720,7 +712,6 @@ ledger.decide(
         gain_3, gain_3_se, paper_gain, paper_se=paper_gain_se, smallest_difference=0.03, in_direction=in_direction,
         **one_percent,
     ),
-    **needs,
 )  # fmt: skip
 
 # %%
@@ -731,14 +722,13 @@ ledger.decide(
     evidence.agree(
         between, between_se, paper_between, paper_se=paper_between_se, smallest_difference=0.02, **one_percent
     ),
-    **needs,
 )
 
 # %%
 n_groups_padded = min(len(results) for results in padded.values())
 padded_grouped = np.stack([by_group(padded[name], n_groups_padded) for name in SETS], axis=1)
 change = padded_grouped[..., [2, 4]] - padded_grouped[..., [1, 3]]  # fast minus regular: orthogonal, simplex
-ledger.decide("simplex/table-3/fast-as-good", evidence.bound(np.stack([change, -change], axis=1), 0.02), **needs)
+ledger.decide("simplex/table-3/fast-as-good", evidence.bound(np.stack([change, -change], axis=1), 0.02))
 
 # %% tags=["hide-input"]
 z_3 = (ours_3 - paper_3) / np.hypot(ours_3_se, paper_3_se)
@@ -780,8 +770,6 @@ print("mean accuracy: regular {:.4f}, fast {:.4f}".format(*banknote.mean(axis=0)
 ledger.decide(
     "simplex/extra-fast-accuracy/banknote",
     evidence.order(1 - banknote[:, 1], 1 - banknote[:, 0]),
-    requires=["banknote"],
-    fallbacks=datasets.fallbacks(),
 )
 
 # %% tags=["hide-input"]
@@ -813,8 +801,6 @@ cmc = list(SETS).index("cmc")
 ledger.decide(
     "simplex/extra-majority/cmc-public-split",
     evidence.bound(at_d_grouped[:, cmc], majority["cmc"]),
-    requires=["cmc"],
-    fallbacks=datasets.fallbacks(),
 )
 
 # %%
@@ -824,8 +810,6 @@ majority_of_splits = {
 ledger.decide(
     "simplex/extra-majority/cmc-other-splits",
     evidence.bound(splits["cmc"][0] - majority_of_splits["cmc"][:, None], 0.0),
-    requires=["cmc"],
-    fallbacks=datasets.fallbacks(),
 )
 
 # %% tags=["hide-input"]
@@ -844,8 +828,6 @@ table(
 # %% tags=["hide-input"]
 ledger.close(
     seeds={"public split": 42, "splits": [0, 19], "sigma": 10, "figure 8": 8, "table 2": 20, "table 3": 30, "banknote": 4},
-    data=datasets.provenance(),
-    fallbacks=datasets.fallbacks(),
 )
 
 # %% [markdown]

@@ -569,7 +569,7 @@ ledger.decide("simplex/extra-fast-bias/averages-out", evidence.unbiased(by_direc
 # ## What we found
 
 # %% tags=["hide-input"]
-ledger.close(seeds={"times": "the dimension", "points": 0, "blocks": "the dimension"}, data={})
+ledger.close(seeds={"times": "the dimension", "points": 0, "blocks": "the dimension"})
 
 # %% [markdown]
 # ## What we learned

@@ -90,8 +90,6 @@ why = "2485 is cora's largest component; citeseer's graphs have 2120 and 3327 no
 ledger.decide(
     "ugrf/table-2/names",
     evidence.erratum(evidence.bound(off, 0.01, exact=True), why),
-    requires=sizes,
-    fallbacks=datasets.fallbacks(),
 )
 
 # %% [markdown]
@@ -112,10 +110,6 @@ SOURCES = {name: name for name in printed} | {
 graphs = {
     name: Graph.from_networkx(datasets.graph(source, fallback=True))
     for name, source in SOURCES.items()
-}
-needs = {
-    "requires": set(SOURCES.values()) - {"databases"} | {"cora_Databases_raw"},
-    "fallbacks": datasets.fallbacks(),
 }
 for name, g in graphs.items():
     n, n_edges = printed[name]["n_nodes"], len(g.indices) // 2
@@ -248,11 +242,10 @@ ours = by_walkers[80]
 ledger.decide(
     "ugrf/table-2/below-initialisation",
     evidence.order(over_pairs(ours), another_start),
-    **needs,
 )
 
 # %%
-ledger.decide("ugrf/table-2/small", evidence.bound(ours, 0.165), **needs)
+ledger.decide("ugrf/table-2/small", evidence.bound(ours, 0.165))
 
 # %% [markdown]
 # Each printed number could be one run from one start. So we compare it with our mean in units of the spread of *single* runs, which is
@@ -272,7 +265,7 @@ for i, (name, row) in enumerate(printed.items()):
     found = evidence.value(mean[i], se[i], **paper, in_direction=below, resolution=0.02)
     values[name] = replace(found, finding=f"{name} is furthest off: {found.finding}")
 worst = max(values.values(), key=lambda d: (d.verdict.badness, d.statistic or 0.0))
-ledger.decide("ugrf/table-2/printed-values", worst, **needs)
+ledger.decide("ugrf/table-2/printed-values", worst)
 
 # %% tags=["hide-input"]
 lines = [
@@ -434,7 +427,6 @@ large = [g.n_nodes > 1000 for g in graphs.values()]
 ledger.decide(
     "ugrf/extra-clustering-halt/long-walks",
     evidence.order(ours[:, large], short_walks[:, large]),
-    **needs,
 )
 
 # %% [markdown]
@@ -480,7 +472,6 @@ in_each_run = np.array([*moved.values(), *wrong.values()])
 ledger.decide(
     "ugrf/extra-clustering-normalised/stays",
     evidence.bound(in_each_run, 0.01, exact=True),
-    **needs,
 )
 
 # %% [markdown]
@@ -523,11 +514,7 @@ print(f"against the eigendecomposition: largest relative difference {gap:.1e}")
 # ## What we found
 
 # %% tags=["hide-input"]
-ledger.close(
-    seeds={"starts, walks": 0, "probes": 200, "other starts": 500},
-    data=datasets.provenance(),
-    fallbacks=datasets.fallbacks(),
-)
+ledger.close(seeds={"starts, walks": 0, "probes": 200, "other starts": 500})
 
 # %% [markdown]
 # ## What we learned

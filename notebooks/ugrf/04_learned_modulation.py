@@ -357,7 +357,6 @@ for place in np.argsort(paper[stated]):
     print(f"{names[j]:>18}: {compared[place]:.4f} ± {bars[place]:.4f}, printed {paper[j]:.4f} ± {paper_bar[j]:.4f}, z = {apart:+.1f}")
 
 # %%
-needs = {"requires": list(real), "fallbacks": datasets.fallbacks()}
 first, second = np.array(list(itertools.combinations(range(len(stated)), 2))).T
 apart = paper[stated][first] - paper[stated][second]
 told_apart = np.abs(apart) > 3 * np.hypot(paper_bar[stated][first], paper_bar[stated][second])
@@ -369,7 +368,7 @@ if profile == "paper":
     )  # fmt: skip
 else:
     fit = evidence.not_run("The error bars of a quick run hide differences of two per cent.")
-ledger.decide("ugrf/table-3/unbiased-column", fit, **needs)
+ledger.decide("ugrf/table-3/unbiased-column", fit)
 
 # %% [markdown]
 # The eighth graph is "a $d$-regular graph". The paper does not say which, and it matters: among graphs of 100 nodes that deserve the
@@ -410,7 +409,7 @@ ledger.decide("ugrf/table-3/regular-graph", any_of_them)
 # %%
 both = np.stack([ours, by_schedule], axis=1)
 better = evidence.order(both, 0.92 * np.stack([unbiased, unbiased], axis=1))
-ledger.decide("ugrf/table-3/learned-better", better, **needs)
+ledger.decide("ugrf/table-3/learned-better", better)
 
 # %%
 paper_ratio = printed["learned"][:, 0] / printed["unbiased"][:, 0]
@@ -427,7 +426,7 @@ def mean_ratio(learned):
 gain = evidence.value(
     *mean_ratio(by_schedule), paper_ratio.mean(), paper_se=np.sqrt(np.sum(paper_se**2)) / 8, in_direction=better.verdict.green
 )
-ledger.decide("ugrf/table-3/size-of-the-gain", gain, **needs)
+ledger.decide("ugrf/table-3/size-of-the-gain", gain)
 
 # %% tags=["hide-input"]
 print("mean ratio over the eight graphs:")
@@ -456,7 +455,7 @@ split = ("karate", "dolphins", "football", "binary_tree")
 bias = np.stack([[squared_bias(fixed[name], f) for f in modulations.values()] for name in split])
 columns = [names.index(name) for name in split]
 variance = errors[:, columns] - bias.sum(axis=2)
-ledger.decide("ugrf/table-3/smaller-variance", evidence.order(variance[..., 1], variance[..., 0]), **needs)
+ledger.decide("ugrf/table-3/smaller-variance", evidence.order(variance[..., 1], variance[..., 0]))
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Where the squared error of each modulation comes from, mean over four graphs: bias off the diagonal, bias on it (what shared walks add, minus what f takes away), and variance. Error bars: one standard error of the whole.", "name": "fig-bias-variance"}, "image": {"alt": "Five stacked horizontal bars. The unbiased modulation has the longest bar, mostly variance with some diagonal bias. The learned one and that of two numbers are about a quarter shorter, with some bias off the diagonal. The best constant is a tenth shorter than the unbiased, and that of the stated schedule close to the learned one."}}
 fig, ax = plt.subplots(figsize=(6.4, 2.6))
@@ -521,7 +520,7 @@ if profile == "paper":
     identified = evidence.order(np.repeat(readings[0.5, True][0][:, None], others.shape[1], axis=1), others, robust=True)
 else:
     identified = evidence.not_run("Two scans give no error bars worth weighing by.")
-ledger.decide("ugrf/extra-table-3-conventions/identified", identified, **needs)
+ledger.decide("ugrf/extra-table-3-conventions/identified", identified)
 
 # %% [markdown]
 # (ugrf-extra-gain)=
@@ -611,13 +610,13 @@ print(f"fitted r: {fitted_r:.4f} ± {r_bar:.4f}, chi^2 {left_over.min():.1f} ove
 
 # %%
 constant_r = evidence.bound(float(fitted_r), 1.0, se=float(r_bar))
-ledger.decide("ugrf/extra-gain/not-a-constant", constant_r, **needs)
+ledger.decide("ugrf/extra-gain/not-a-constant", constant_r)
 
 # %%
-ledger.decide("ugrf/extra-gain/nearly-constant", evidence.bound(float(fitted_r), 0.96, se=float(r_bar), side="above"), **needs)
+ledger.decide("ugrf/extra-gain/nearly-constant", evidence.bound(float(fitted_r), 0.96, se=float(r_bar), side="above"))
 
 # %%
-ledger.decide("ugrf/extra-gain/two-numbers", evidence.order(by_two, 1.01 * ours), **needs)
+ledger.decide("ugrf/extra-gain/two-numbers", evidence.order(by_two, 1.01 * ours))
 
 # %% [markdown]
 # (ugrf-fig-4)=
@@ -752,8 +751,6 @@ print(f"{'symmetric':>19}: {reached:.3f}")
 # %% tags=["hide-input"]
 ledger.close(
     seeds={"training": [1, 2], "starts": 3, "graphs and walks": [10_000, 20_000, 30_000], "scan": 50_000, "figure 4": 2000, "figure 6": 8000},
-    data=datasets.provenance(),
-    fallbacks=datasets.fallbacks(),
 )
 
 # %% [markdown]

@@ -97,7 +97,6 @@ names = ["cylinder", "teapot", "idler_riser", "busted", "torus"]
 meshes = {name: datasets.mesh(name, fallback=True) for name in names}
 graphs = {name: Graph.from_mesh(mesh).normalised() for name, mesh in meshes.items()}
 normals = {name: np.array(mesh.vertex_normals) for name, mesh in meshes.items()}
-needs = {"requires": names, "fallbacks": datasets.fallbacks()}
 
 # %% tags=["hide-input"]
 print(f"{'mesh':>12}  vertices  faces  faces around a vertex  1 - cos between neighbours: median, 95 %")
@@ -216,7 +215,7 @@ long = np.arange(40)
 distances = np.array(
     [[np.linalg.norm(shape(f, long) - shape(training.f, long)) for f in fixed.values()] for training in trainings]
 )
-ledger.decide("ugrf/fig-5/diffusion-nearest", evidence.order(distances[:, [2, 2]], distances[:, :2]), **needs)
+ledger.decide("ugrf/fig-5/diffusion-nearest", evidence.order(distances[:, [2, 2]], distances[:, :2]))
 
 # %% tags=["hide-input"]
 for name, distance in zip(fixed, distances.mean(axis=0), strict=True):
@@ -282,10 +281,10 @@ for name in tqdm(names, desc="meshes", leave=False):
 worse = np.stack([e[:, 1:] / e[:, :1] - 1 for e in walked.values()], axis=1)
 
 # %%
-ledger.decide("ugrf/table-4/learned-is-best", evidence.order(np.zeros_like(worse), worse), **needs)
+ledger.decide("ugrf/table-4/learned-is-best", evidence.order(np.zeros_like(worse), worse))
 
 # %%
-ledger.decide("ugrf/table-4/diffusion-slightly-worse", evidence.bound(worse[..., 2], 0.25), **needs)
+ledger.decide("ugrf/table-4/diffusion-slightly-worse", evidence.bound(worse[..., 2], 0.25))
 
 # %% [markdown]
 # And the fifteen numbers, each against the paper's. A claim is one kernel on all five meshes.
@@ -317,13 +316,13 @@ def on_all_meshes(j):
     )  # fmt: skip
 
 
-ledger.decide("ugrf/table-4/values-1-regularised", on_all_meshes(0), **needs)
+ledger.decide("ugrf/table-4/values-1-regularised", on_all_meshes(0))
 
 # %%
-ledger.decide("ugrf/table-4/values-2-regularised", on_all_meshes(1), **needs)
+ledger.decide("ugrf/table-4/values-2-regularised", on_all_meshes(1))
 
 # %%
-ledger.decide("ugrf/table-4/values-diffusion", on_all_meshes(2), **needs)
+ledger.decide("ugrf/table-4/values-diffusion", on_all_meshes(2))
 
 # %% [markdown]
 # "The prediction errors are highly correlated between the different modulation functions for a given random draw of walks",
@@ -338,7 +337,7 @@ by_draw = {
 correlations = np.array([np.corrcoef(found.T)[0, 1:] for found in by_draw.values()])  # meshes, kernels
 fisher = np.arctanh(correlations.min()), 1 / np.sqrt(SIZES["n_draws"] - 3)
 together = evidence.bound(fisher[0], np.arctanh(0.5), se=fisher[1], side="above", confidence=1 - 0.001 / correlations.size)
-ledger.decide("ugrf/table-4/correlated", together, **needs)
+ledger.decide("ugrf/table-4/correlated", together)
 
 # %% tags=["hide-input"]
 print("correlation with the learned kernel's error, over draws of walks")
@@ -385,17 +384,16 @@ others = np.stack([exact[name] for name in names[:-1]], axis=1)
 ledger.decide(
     "ugrf/extra-mesh-noise/exact-order-on-four",
     evidence.order(np.repeat(others[..., :1], 3, axis=-1), others[..., 1:]),
-    **needs,
 )
 
 # %%
 torus = exact["torus"]
 opposite = evidence.order(torus[:, 1:], np.repeat(torus[:, :1], 3, axis=1))
-ledger.decide("ugrf/extra-mesh-noise/exact-order-on-torus", opposite, **needs)
+ledger.decide("ugrf/extra-mesh-noise/exact-order-on-torus", opposite)
 
 
 # %%
-ledger.decide("ugrf/extra-mesh-noise/torus-is-noise", evidence.order(torus, walked["torus"][: len(torus)] / 3), **needs)
+ledger.decide("ugrf/extra-mesh-noise/torus-is-noise", evidence.order(torus, walked["torus"][: len(torus)] / 3))
 
 # %% [markdown]
 # So more walks should turn the paper's claim around: with 64 walks per vertex, the same learned $f$ against the
@@ -403,7 +401,7 @@ ledger.decide("ugrf/extra-mesh-noise/torus-is-noise", evidence.order(torus, walk
 
 # %%
 more = errors_on("torus", [learned, fixed["diffusion"]], SIZES["n_more_walks"], SEEDS["more walkers"], n_walks=64)
-ledger.decide("ugrf/extra-mesh-noise/more-walks-turn-it", evidence.order(more[:, 1], more[:, 0]), **needs)
+ledger.decide("ugrf/extra-mesh-noise/more-walks-turn-it", evidence.order(more[:, 1], more[:, 0]))
 
 # %% tags=["hide-input"]
 gap = more[:, 1] / more[:, 0] - 1
@@ -599,7 +597,7 @@ plt.show()
 # ## What we found
 
 # %% tags=["hide-input"]
-ledger.close(seeds=SEEDS, data=datasets.provenance(), fallbacks=datasets.fallbacks())
+ledger.close(seeds=SEEDS)
 
 # %% [markdown]
 # ## What we learned

@@ -67,8 +67,10 @@ ledger = evidence.Ledger("ugrf/06_generalisation", profile)
 # term positive:
 #
 # $$
-# \widehat{\mathcal R} = \frac1m\, \mathbb E_s \sqrt{\textstyle\sum_i \alpha_i^{(M)} \bigl| s^\top (W^i)_{SS}\, s \bigr|}
-# \ \leq\ \sqrt{\frac1m \sum_i \alpha_i^{(M)} \rho(W)^i} ,
+# \begin{aligned}
+# \widehat{\mathcal R} &= \frac1m\, \mathbb E_s \sqrt{\textstyle\sum_i \alpha_i^{(M)} \bigl| s^\top (W^i)_{SS}\, s \bigr|} \\
+# &\leq \sqrt{\frac1m \sum_i \alpha_i^{(M)} \rho(W)^i} ,
+# \end{aligned}
 # $$ (eq-rademacher)
 #
 # because $|s^\top (W^i)_{SS}\, s| \leq \rho^i \|s\|^2 = \rho^i m$. The left side is
@@ -130,8 +132,7 @@ def on_all_graphs(replace):
 
 
 found, theorem, trace = on_all_graphs(replace=False)
-needs = {"requires": list(graphs), "fallbacks": datasets.fallbacks()}
-ledger.decide("ugrf/thm-2.3/bound-holds", evidence.bound(found, theorem), **needs)
+ledger.decide("ugrf/thm-2.3/bound-holds", evidence.bound(found, theorem))
 
 # %% [markdown]
 # (ugrf-complexity)=
@@ -148,7 +149,7 @@ for i, g in enumerate(graphs.values()):
 relative = np.array([sizes for sizes, _ in slopes], dtype=float)
 relative = np.exp(np.log(relative / relative[:, -1:]).mean(axis=0))
 curves = np.stack([curve for _, curve in slopes], axis=1)
-ledger.decide("ugrf/extra-complexity/rate", evidence.slope(relative, curves, expected=-0.5, resolution=0.1), **needs)
+ledger.decide("ugrf/extra-complexity/rate", evidence.slope(relative, curves, expected=-0.5, resolution=0.1))
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Rademacher complexity times the square root of the sample size: measured (solid; bands of one standard error of the mean over the sets of signs), bounded by Theorem 2.3 (dotted) and by the trace bound further down (dashed).", "name": "fig-rademacher"}, "image": {"alt": "Three panels, karate, football and eurosis, against the number of sampled nodes. The measured lines lie between 1 and 1.4, nearly flat; dashed lines a little above them; the dotted ones are level at 1.3, 1.5, 2 and 3.2."}}
 fig, axes = plt.subplots(1, 3, figsize=(9.6, 3.6), sharey=True)
@@ -189,7 +190,7 @@ rising = np.array([
     [generalisation.rademacher_bound(bounds, generalisation.spectral_radius(g.scaled(factor)), 1) for factor in factors]
     for g in graphs.values()
 ])  # graphs, factors, families
-ledger.decide("ugrf/thm-2.3/increases", evidence.order(rising[:, :-1], rising[:, 1:], exact=True), **needs)
+ledger.decide("ugrf/thm-2.3/increases", evidence.order(rising[:, :-1], rising[:, 1:], exact=True))
 
 # %% [markdown]
 # So it must. And does the complexity? On common signs:
@@ -203,7 +204,7 @@ by_radius = np.stack(
     ]
 )  # graphs, factors, repeats, families; the flat family would be all ninth power
 by_radius = by_radius.transpose(2, 0, 3, 1)
-ledger.decide("ugrf/extra-complexity/grows-with-radius", evidence.order(by_radius[..., :-1], by_radius[..., 1:]), **needs)
+ledger.decide("ugrf/extra-complexity/grows-with-radius", evidence.order(by_radius[..., :-1], by_radius[..., 1:]))
 
 # %% tags=["hide-input"]
 print("from factor 1/4 to 2, smallest and largest over graphs, the complexity grows by, and the bound")
@@ -259,7 +260,7 @@ why = "The proof needs and has 'at most': no vector of signs on the sample is an
 # 40 terms, and four for each power of the rounded weights.
 rounding = 900 * np.finfo(float).eps
 decision = evidence.identity(supremum(karate, distinct) / right_side, 1.0, tolerance=rounding)
-ledger.decide("ugrf/eq-36/equality", evidence.erratum(decision, why), requires=["karate"], fallbacks=datasets.fallbacks())
+ledger.decide("ugrf/eq-36/equality", evidence.erratum(decision, why))
 
 # %% [markdown]
 # That is a slip of the pen: "at most" is what the proof needs, and has, for distinct nodes.
@@ -275,7 +276,7 @@ ledger.decide("ugrf/eq-36/equality", evidence.erratum(decision, why), requires=[
 # %%
 excess = float((supremum(karate, repeated) / right_side).max())
 gap = evidence.bound(excess, 1.0, side="above", exact=True)
-ledger.decide("ugrf/extra-trace-bound/gap", gap, requires=["karate"], fallbacks=datasets.fallbacks())
+ledger.decide("ugrf/extra-trace-bound/gap", gap)
 
 # %% [markdown]
 # The supremum over the signs is a waste: the complexity is a *mean*. The square root is concave, and
@@ -292,11 +293,11 @@ ledger.decide("ugrf/extra-trace-bound/gap", gap, requires=["karate"], fallbacks=
 # %%
 found_iid, theorem_iid, trace_iid = on_all_graphs(replace=True)
 both = np.concatenate([found, found_iid], axis=1)
-ledger.decide("ugrf/extra-trace-bound/holds", evidence.bound(both, np.concatenate([trace, trace_iid])), **needs)
+ledger.decide("ugrf/extra-trace-bound/holds", evidence.bound(both, np.concatenate([trace, trace_iid])))
 
 # %%
 sharper = evidence.order(np.stack([trace, trace_iid]), np.stack([theorem, theorem_iid]), exact=True)
-ledger.decide("ugrf/extra-trace-bound/sharper", sharper, **needs)
+ledger.decide("ugrf/extra-trace-bound/sharper", sharper)
 
 # %% [markdown]
 # (ugrf-vacuous)=
@@ -314,9 +315,11 @@ ledger.decide("ugrf/extra-trace-bound/sharper", sharper, **needs)
 # $|h|$ over the sample is at most $B$, and
 #
 # $$
-# \widehat R_\eta(h) \ \geq\ 1 - \frac{1}{m \eta} \sum_{x \in S} |h(x)| \ \geq\ 1 - \frac B\eta ,
-# \qquad\text{so that}\qquad
-# \widehat R_\eta(h) + \frac{2B}\eta \ \geq\ 1 + \frac B\eta\ > 1 .
+# \begin{aligned}
+# \widehat R_\eta(h) &\geq 1 - \frac{1}{m \eta} \sum_{x \in S} |h(x)| \\
+# &\geq 1 - \frac B\eta , \quad \text{so that} \\
+# \widehat R_\eta(h) + \frac{2B}\eta &\geq 1 + \frac B\eta\ > 1 .
+# \end{aligned}
 # $$
 #
 # **Where the nodes are distinct, Eq. 41 never promises an error below one**: not for any graph, family, hypothesis or margin. (For samples
@@ -356,9 +359,8 @@ for name, (g, y) in two_classes.items():
                 for h in two_hypotheses(K, sample, y)
                 for eta in margins
             )
-needs_classes = {"requires": list(two_classes), "fallbacks": datasets.fallbacks()}
 decision = evidence.bound(min(smallest.values()), 1.0, side="above", exact=True)
-ledger.decide("ugrf/extra-vacuous/eq-41-above-one", decision, **needs_classes)
+ledger.decide("ugrf/extra-vacuous/eq-41-above-one", decision)
 
 # %% [markdown]
 # And the mean, that is Eq. {eq}`eq-trace` in place of Theorem 2.3? It can tell real labels from noise. Polblogs: $m = 1000$ nodes drawn independently from its 1222, with
@@ -369,7 +371,6 @@ ledger.decide("ugrf/extra-vacuous/eq-41-above-one", decision, **needs_classes)
 G = datasets.graph("polblogs", fallback=True)
 labelled = np.array([G.nodes[v]["class"] for v in G])
 g, y = Graph.from_networkx(G).normalised(), np.where(labelled == labelled.max(), 1, -1)
-needs_polblogs = {"requires": ["polblogs"], "fallbacks": datasets.fallbacks()}
 m, long_time = 1000, np.abs(modulation.to_taylor(modulation.diffusion(np.sqrt(40)), n_terms=120))
 K, eta = kernels.power_series(g, long_time), 1 / (2 * np.sqrt(m))
 drawn = np.random.default_rng(300).choice(g.n_nodes, (SIZES["n_samples"], m))
@@ -382,10 +383,10 @@ eq_41, with_trace = (
     np.array([generalisation.margin_bound(x, c, eta, m, delta) for x, c in zip(loss, np.broadcast_to(b, loss.shape), strict=True)])
     for b in (by_theorem, by_trace)
 )
-ledger.decide("ugrf/extra-vacuous/trace-below-one", evidence.bound(with_trace, 1.0), **needs_polblogs)
+ledger.decide("ugrf/extra-vacuous/trace-below-one", evidence.bound(with_trace, 1.0))
 
 # %%
-ledger.decide("ugrf/extra-vacuous/error-below-bound", evidence.order(error, with_trace), **needs_polblogs)
+ledger.decide("ugrf/extra-vacuous/error-below-bound", evidence.order(error, with_trace))
 
 # %% tags=["hide-input"]
 print("smallest right side of Eq. 41 over margins and hypotheses, distinct nodes")
@@ -403,8 +404,6 @@ print(f"  so the error is at most {eq_41.mean():.2f} (Eq. 41), {with_trace.mean(
 # %% tags=["hide-input"]
 ledger.close(
     seeds={"samples": 0, "signs": [0, 100, 200, 400], "draws of polblogs": 300},
-    data=datasets.provenance(),
-    fallbacks=datasets.fallbacks(),
 )
 
 # %% [markdown]

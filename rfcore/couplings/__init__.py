@@ -18,7 +18,9 @@ from rfcore.couplings import (
     directions,
     fast,
     frequencies,
+    low_discrepancy,
     norms,
+    walk_hops,
     walk_lengths,
     weight_dependent,
 )
@@ -38,6 +40,7 @@ __all__ = [
     "frequencies",
     "halton",
     "iid",
+    "low_discrepancy",
     "norms",
     "orthogonal",
     "orthogonal_copula",
@@ -48,6 +51,7 @@ __all__ = [
     "simplex_fast",
     "simplex_plus",
     "sobol",
+    "walk_hops",
     "walk_lengths",
     "weight_dependent",
 ]

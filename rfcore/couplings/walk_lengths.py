@@ -18,6 +18,7 @@ import numpy as np
 
 from rfcore import checks, streams
 from rfcore.couplings import copulas
+from rfcore.couplings.copulas.chosen import NAMES
 
 PURPOSE = 1
 
@@ -70,6 +71,11 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
     -----
     Variance-Reducing Couplings for Random Features, Section 4, for lengths; randomised quasi-Monte Carlo for both.
 
+    Coupled walks cost what independent ones do where walks are long. Where they are short drawing shows: at p_halt = 0.5,
+    16 walks from each node, features take 1.15 times as long with stratified lengths, 1.1 times with Sobol' points for
+    lengths and two hops, and 1.4 to 1.5 times with stratified ones. Those take six uniforms per walk, where independent walks take two,
+    and put three times 16 numbers in order for one hop per walk: numbers and sorts alone make 1.3.
+
     Examples
     --------
     The second walk of a pair is long where the first is short:
@@ -121,6 +127,8 @@ def named(coupling, n_coupled_hops=0):
             got = f"n_coupled_hops = {n_hops} with coupling = 'antithetic', a law of lengths alone"
             raise ValueError(f"{got}; give 0, or another coupling")
         return antithetic
+    if isinstance(coupling, str):
+        checks.choice(coupling, "coupling", (*NAMES, "antithetic"))
     return partial(_pushed, copula=copulas.named(coupling), n_hops=n_hops)
 
 

@@ -7,17 +7,22 @@ To add a claim:
 
        notebook = "ugrf/01_fixed_kernels"
        anchor = "ugrf-rate"
+       data = ["karate", "dolphins", "football", "eurosis"]
          [[entry.claim]]
          id = "ugrf/extra-rate/three-kernels"
          statement = "The error falls about as one over the square root of the number of walkers."
          kind = "shape"
          rule = "Log-log slope within -1/2 plus or minus 0.1, two one-sided t tests at level 0.001."
 
+   ``data`` names the data sets that decide (on the entry, for all of its claims, or on a claim, in the entry's place): where
+   other data must stand in for one of them, the claim is "not run".
+
 2. In ``notebooks/ugrf/01_fixed_kernels.py`` put ``(ugrf-rate)=`` above the section's heading, and decide::
 
        ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)  # near the top
-       ledger.decide("ugrf/extra-rate/three-kernels", evidence.slope(walkers, errors, -0.5, 0.1))
-       ledger.close(seeds={"walks": 0}, data=datasets.provenance(), fallbacks=datasets.fallbacks())  # the end
+       errors = experiment(ledger.key("walks"))  # a seed of its own for every name, recorded
+       ledger.decide({"ugrf/extra-rate/three-kernels": evidence.slope(walkers, errors, -0.5, 0.1)})
+       ledger.close()  # the end
 
 3. ``make quick NOTEBOOK=ugrf/01``, then ``make paper NOTEBOOK=ugrf/01``; commit the ``.py``, the ``.ipynb`` and
    ``data/results/paper/ugrf/01_fixed_kernels.json``. The scorecard follows.

@@ -22,7 +22,7 @@ PROFILES = ("quick", "paper")
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
 EXPECTED = (None, "not reproduced", "paper erratum")
-_ID = re.compile(rf"({'|'.join(PAPERS)})/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9.-]+")
+_ID = re.compile(r"[a-z]+/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9.-]+")
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,9 @@ class Claim:
         "the paper does not print ...": a failure then becomes "inconclusive".
     changed : str or None
         When the rule was changed after a first run, why, and what the old rule said.
+    data : tuple of str
+        Names of the data sets that decide it (``datasets.entries()``). Where other data stood in for one of them, the claim is
+        "not run". In the file it stands on the entry, for all of its claims, or on the claim, in the entry's place.
     """
 
     id: str
@@ -55,6 +58,7 @@ class Claim:
     printed: str | None = None
     unprinted: str | None = None
     changed: str | None = None
+    data: tuple[str, ...] = ()
 
     @property
     def extra(self):
@@ -127,30 +131,35 @@ def entries(folder=CLAIMS):
         repository.folder("data/claims")
     if not (isinstance(folder, str | Path) and Path(folder).is_dir()):
         raise ValueError(f"folder = {folder!r} is none; give a folder of claims, such as data/claims")
-    found = []
-    for paper in PAPERS:
-        path = Path(folder) / f"{paper}.toml"
-        if path.exists():
-            for raw in tomllib.loads(path.read_text()).get("entry", []):
-                try:
-                    entry = _entry(dict(raw))
-                    if entry.paper != paper:
-                        raise ValueError(f"id of another paper than {paper}")
-                except (ValueError, TypeError) as error:
-                    raise ValueError(f"{path.name}, entry {raw.get('id', raw)}: {error}") from None
-                found.append(entry)
+    found = [entry for paper in PAPERS for entry in _entries_of(Path(folder) / f"{paper}.toml")]
     ids = [entry.id for entry in found] + [claim.id for entry in found for claim in entry.claims]
     if twice := [name for name, count in Counter(ids).items() if count > 1]:
         raise ValueError(f"ids used twice in {Path(folder).name}: {twice}")
     return tuple(found)
 
 
+def _entries_of(path):
+    found = []
+    for raw in tomllib.loads(path.read_text()).get("entry", []) if path.exists() else ():
+        try:
+            entry = _entry(dict(raw))
+            if entry.paper != path.stem:
+                raise ValueError(f"id of another paper than {path.stem}")
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path.name}, entry {raw.get('id', raw)}: {error}") from None
+        found.append(entry)
+    return found
+
+
 def _entry(raw):
-    claims = tuple(Claim(**claim) for claim in raw.pop("claim", []))
+    of_all = {"data": raw.pop("data")} if "data" in raw else {}
+    claims = tuple(_claim(of_all | claim) for claim in raw.pop("claim", []))
     entry = Entry(claims=claims, **raw)
+    if of_all and not claims:
+        raise ValueError("data decide claims, and there are none")
     for item in (entry, *claims):
         for name, text in vars(item).items():
-            if name != "claims" and text is not None and not (isinstance(text, str) and text.strip()):
+            if name not in ("claims", "data") and text is not None and not (isinstance(text, str) and text.strip()):
                 raise ValueError(f"{name}={text!r} must be a non-empty string")
     if not _ID.fullmatch(entry.id):
         raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|text|extra>-<number>")
@@ -173,6 +182,13 @@ def _entry(raw):
         if claim.expected and claim.unprinted:
             raise ValueError(f"claim {claim.id}: what hangs on an unprinted setting is never a failure of the paper")
     return entry
+
+
+def _claim(raw):
+    data = raw.get("data", [])
+    if not isinstance(data, list) or not all(isinstance(name, str) and name.strip() for name in data):
+        raise ValueError(f"claim {raw.get('id')}: data={data!r} must be a list of names of data sets")
+    return Claim(**raw | {"data": tuple(data)})
 
 
 def printed(table):
@@ -202,6 +218,8 @@ def printed(table):
 def claims_of(notebook, folder=CLAIMS):
     """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it.
 
+    They stand in the files of the papers or, for a notebook of another folder, such as ``template``, in that folder's own.
+
     Notes
     -----
     Ours.
@@ -213,7 +231,10 @@ def claims_of(notebook, folder=CLAIMS):
     ['simplex']
     """
     checks.text(notebook, "notebook", "simplex/02_gram_matrices")
-    return {c.id: c for entry in entries(folder) if entry.notebook == notebook for c in entry.claims}
+    own, found = notebook.partition("/")[0], entries(folder)
+    if own not in PAPERS:
+        found += tuple(_entries_of(Path(folder) / f"{own}.toml"))
+    return {c.id: c for entry in found if entry.notebook == notebook for c in entry.claims}
 
 
 def results_folder(profile):

@@ -3,18 +3,15 @@
 import hashlib
 import json
 import os
-import platform
-import subprocess
-import sys
 import time
-from collections.abc import Iterable
 from dataclasses import replace
-from datetime import UTC, datetime
-from importlib.metadata import version
-from pathlib import Path
+
+import jax
+import numpy as np
 
 from rfcore import checks
 from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries, results_folder
+from rfcore.evidence.provenance import environment, files_read, line, own_source, sets_read, stood_in
 from rfcore.evidence.verdicts import Decision, not_run, plain, unprinted
 
 
@@ -42,8 +39,10 @@ class Ledger:
     >>> from rfcore import evidence
     >>> ledger = evidence.Ledger("simplex/02_gram_matrices", "quick")
     >>> claim = next(claim for claim in ledger.claims.values() if claim.kind == "bound")
-    >>> ledger.decide(claim.id, evidence.not_run("It is an example.")).word
+    >>> ledger.decide({claim.id: evidence.not_run("It is an example.")})[claim.id].word
     'not run'
+    >>> float(ledger.rng("points").uniform()) == float(ledger.rng("points").uniform())
+    True
     """
 
     def __init__(self, notebook, profile):
@@ -52,64 +51,137 @@ class Ledger:
             known = sorted({entry.notebook for entry in entries() if entry.notebook})
             raise ValueError(f"notebook = {notebook!r} is named by no entry in data/claims; give one of {', '.join(known)}")
         checks.choice(profile, "profile", PROFILES)
-        self.notebook, self.profile, self.decided = notebook, profile, {}
+        self.notebook, self.profile, self.decided, self.seeds = notebook, profile, {}, {}
         self._opened = time.monotonic()
 
-    def decide(self, claim, decision, requires=(), fallbacks=()):
-        """Enter the decision on the claim of that id, and return it with its claim, to be shown.
+    def key(self, name, *indices):
+        """A JAX key for the draws called `name`, which the provenance records.
 
-        A failure that hangs on a setting which the paper does not print (``unprinted`` in the claim) is entered
-        as "inconclusive". If one of the data sets in `requires` is in `fallbacks` (``datasets.fallbacks()``: sets for which
-        other data stood in), the claim is entered as "not run".
+        ::
 
-        Raises
-        ------
-        ValueError
-            If the claim is not this notebook's, was decided before, or is of another kind than the rule.
-        """
-        checks.choice(claim, "claim", sorted(self.claims))
-        checks.instance(decision, Decision, "decision", "what a rule returned, such as evidence.bound(...)")
-        requires, fallbacks = _names(requires, "requires"), _names(fallbacks, "fallbacks")
-        if claim in self.decided:
-            raise ValueError(f"claim = {claim!r} was decided already; give each claim one decision")
-        kind = self.claims[claim].kind
-        if decision.rule not in (*RULES[kind], "not run"):
-            raise ValueError(f"claim = {claim!r} is of kind {kind}; give a decision by {RULES[kind]}, not by {decision.rule!r}")
-        if missing := sorted(set(requires) & set(fallbacks)):
-            decision = not_run(f"The real {', '.join(missing)} could not be had; other data stood in.")
-        if setting := self.claims[claim].unprinted:
-            decision = unprinted(decision, setting)
-        self.decided[claim] = replace(decision, claim=self.claims[claim])
-        return self.decided[claim]
+            seed = the first four bytes of sha256(name),  key = fold_in(... fold_in(key(seed), indices[0]) ..., indices[-1])
 
-    def close(self, seeds, data, fallbacks=()):
-        """Write the ledger's JSON; show the table of claims and a line of provenance.
+        It depends on nothing else: neither on the page, so that a page can be split and keep its numbers, nor on the
+        order of the calls. The same name and indices give the same key again, for common random numbers; draws that must
+        be independent need names, or indices, of their own.
 
         Parameters
         ----------
-        seeds : dict
-            Every seed, by name.
-        data : dict
-            The hash of every data file (``datasets.provenance()``).
-        fallbacks : iterable of str
-            Data sets for which other data stood in (``datasets.fallbacks()``).
+        name : str
+            What is drawn: ``"walks"``.
+        *indices : int
+            Counters, such as of a repeat, at least 0 and below 2^32.
+
+        Returns
+        -------
+        JAX key
 
         Raises
         ------
         ValueError
-            If a claim of this notebook is undecided, or an argument is of another kind.
+            If the name is no text, or an index is no such number.
         """
-        checks.instance(seeds, dict, "seeds", "every seed by name")
-        checks.instance(data, dict, "data", "datasets.provenance()")
-        fallbacks = _names(fallbacks, "fallbacks")
+        key = jax.random.key(self._seed(name))
+        for index in _counters(indices):
+            key = jax.random.fold_in(key, index)
+        return key
+
+    def rng(self, name, *indices):
+        """A NumPy generator for the draws called `name`, under the same rules as :meth:`key`.
+
+        Returns
+        -------
+        numpy.random.Generator
+            ``numpy.random.default_rng([seed, *indices])``.
+
+        Raises
+        ------
+        ValueError
+            If the name is no text, or an index is no whole number of at least 0 and below 2^32.
+        """
+        return np.random.default_rng([self._seed(name), *_counters(indices)])
+
+    def _seed(self, name):
+        seed = int.from_bytes(hashlib.sha256(checks.text(name, "name", "walks").encode()).digest()[:4], "big")
+        self.seeds[name] = seed
+        return seed
+
+    def decide(self, table, decision=None):
+        """Enter decisions on claims, and return them with their claims, to be shown.
+
+        A failure that hangs on a setting which the paper does not print (``unprinted`` in the claim) is entered
+        as "inconclusive". A claim one of whose data sets (``data``) was not to be had, so that other data stood in, is
+        entered as "not run".
+
+        Parameters
+        ----------
+        table : dict of str to Decision
+            By claim id.
+        decision : Decision, optional
+            With a claim id as `table`: the decision on that one claim, which is returned.
+
+        Returns
+        -------
+        Decisions
+            By claim id, in the order of the table.
+
+        Raises
+        ------
+        ValueError
+            If a claim is not this notebook's, was decided before, or is of another kind than the rule; nothing is
+            entered then.
+        """
+        if isinstance(table, str):  # the form of pages that are not converted yet: it goes with the last of them (issue 15)
+            return self.decide({table: decision})[table]
+        if decision is not None:
+            raise ValueError(f"decision = {decision!r} beside a table; give the table alone")
+        checks.instance(table, dict, "table", "decisions by claim id")
+        entered = Decisions({claim: self._checked(claim, found) for claim, found in table.items()})
+        self.decided |= entered
+        return entered
+
+    def _checked(self, name, decision):
+        checks.choice(name, "table", sorted(self.claims))
+        checks.instance(decision, Decision, f"table[{name!r}]", "what a rule returned, such as evidence.bound(...)")
+        if name in self.decided:
+            raise ValueError(f"table = {name!r} was decided already; give each claim one decision")
+        claim = self.claims[name]
+        if decision.rule not in (*RULES[claim.kind], "not run"):
+            allowed = RULES[claim.kind]
+            raise ValueError(f"decision = {decision.rule!r} on {name!r}, which is of kind {claim.kind}; give one by {allowed}")
+        if missing := sorted(set(claim.data).intersection(stood_in())):
+            decision = not_run(f"The real {', '.join(missing)} could not be had; other data stood in.")
+        if claim.unprinted:
+            decision = unprinted(decision, claim.unprinted)
+        return replace(decision, claim=claim)
+
+    def close(self, seeds=None):
+        """Write the ledger's JSON; show a line of provenance.
+
+        Parameters
+        ----------
+        seeds : dict, optional
+            Seeds that are not of :meth:`key` or :meth:`rng`, by name.
+
+        Raises
+        ------
+        ValueError
+            If a claim of this notebook is undecided, or a data set was read that none of its claims names.
+        """
+        # Seeds by hand are the form of pages that are not converted yet: the argument goes with the last of them (issue 15).
+        checks.instance({} if seeds is None else seeds, dict, "seeds", "every seed by name")
         if missing := sorted(set(self.claims) - set(self.decided)):
             raise ValueError(f"{self.notebook} closes with undecided claims: {missing}")
+        named = {name for claim in self.claims.values() for name in claim.data}
+        if unnamed := sorted({*sets_read(), *stood_in()} - named):
+            told = f"no claim of {self.notebook} names {unnamed}, which it read"
+            raise ValueError(f"{told}; give data = [...] in data/claims to those that rest on it")
         provenance = environment() | {
             "seconds": float(f"{time.monotonic() - self._opened:.3g}"),
-            "source_sha256": _own_source(self.notebook),
-            "seeds": seeds,
-            "data": data,
-            "fallbacks": sorted(fallbacks),
+            "source_sha256": own_source(self.notebook),
+            "seeds": self.seeds | (seeds or {}),
+            "data": files_read(),
+            "fallbacks": sorted(stood_in()),
         }
         record = {
             "notebook": self.notebook,
@@ -126,76 +198,29 @@ class Ledger:
             from IPython.display import Markdown, display
         except ModuleNotFoundError:  # a plain script
             Markdown, display = str, print
+        if seeds is not None:  # pages not converted yet list their verdicts here; the others show them once, and count on top
+            self._show_table(Markdown, display)
+        display(Markdown(line(self.profile, provenance)))
+
+    def _show_table(self, Markdown, display):
         found = [self.decided[name] for name in self.claims]
         lines = ["| claim | what was found | verdict |", "|---|---|---|"]
         lines += [f"| {plain(d.claim.statement)} | {plain(d.finding)} | **{d.word}** |" for d in found]
         display(Markdown("\n".join(lines)))
-        display(Markdown(_line(self.profile, provenance)))
 
 
-def _names(names, name):
-    """Names of data sets, as a tuple; one text alone would be read letter by letter."""
-    example = "names of data sets, such as datasets.fallbacks()"
-    checks.instance(None if isinstance(names, str) else names, Iterable, name, example)
-    return tuple(checks.text(one, name, "cora") for one in names)
+class Decisions(dict):
+    """Decisions by claim id, shown one under the other."""
+
+    def __repr__(self):
+        return "\n".join(f"{name}: {decision.word}. {decision.finding}" for name, decision in self.items())
+
+    def _repr_markdown_(self):
+        return "\n\n".join(decision._repr_markdown_() for decision in self.values())
 
 
-def environment():
-    """Commit, date, versions and device of this run; no path of the machine.
-
-    ``dirty``: whether sources differ from the commit; None where git cannot tell.
-    """
-    jax, packages = sys.modules.get("jax"), ("jax", "numpy", "scipy")
-    changes = _git("status", "--porcelain", "--", ":/rfcore", ":/data/claims", ":/notebooks/*.py")
-    return {
-        "commit": _git("rev-parse", "HEAD"),
-        "dirty": None if changes is None else bool(changes),
-        "date": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "versions": {"python": platform.python_version()} | {p: version(p) for p in packages},
-        "device": {"cpu": _cpu(), "cores": os.cpu_count(), "platform": platform.system()},
-        "x64": bool(jax.config.jax_enable_x64) if jax else None,
-    }
-
-
-def code_sha256(notebook):
-    """Hash of the sources of a notebook's code cells (an nbformat node), without papermill's injected one."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    sources = [c.source.strip() for c in cells if "injected-parameters" not in c.metadata.get("tags", [])]
-    return hashlib.sha256("\n# %%\n".join(sources).encode()).hexdigest()
-
-
-def _own_source(notebook):
-    if given := os.environ.get("RFCORE_SOURCE_SHA256"):  # the runner has read it; reading takes the kernel 3 s
-        return given
-    path = Path(f"{notebook.split('/')[-1]}.py")  # the runner and JupyterLab start in the notebook's folder
-    if not path.exists():
-        return None
-    import jupytext
-
-    return code_sha256(jupytext.read(path))
-
-
-def _line(profile, provenance):
-    device, changes = provenance["device"], " with changes" if provenance["dirty"] else ""
-    commit = (provenance["commit"] or "unknown")[:10] + changes
-    versions = ", ".join(f"{name} {number}" for name, number in provenance["versions"].items())
-    return (
-        f"*Profile {profile}, {provenance['date'][:10]}, {provenance['seconds']:g} s on {device['cores']} "
-        f"cores ({device['cpu']}), commit {commit}, {versions}.*"
-    )
-
-
-def _git(*arguments):
-    command = ["git", "-C", str(Path(__file__).parent), *arguments]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-
-
-def _cpu():
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor() or platform.machine()
-    return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown")
+def _counters(indices):
+    for index in indices:
+        if checks.count(index, "indices", least=0) >= 2**32:
+            raise ValueError(f"indices = {index}; give whole numbers below 2^32")
+    return [int(index) for index in indices]

@@ -58,8 +58,8 @@ def all_positive(margin, confidence, name, robust=False):
         weakest, skewed = int(np.argmin(statistic / threshold)), np.any(threshold > plain)
         shown = varies & (statistic >= threshold)
         refuted = varies & (statistic <= -guarded(-stdtrit(n - 1, alpha / mean.size), skew, side=-1))
-    test = "Sign test" if robust else "Student's t, corrected for skewness,"
-    of = f" of the closest of {mean.size} conditions" if mean.size > 1 else ""
+    test = "Sign test" if robust else "Student's t, corrected for skewness"
+    of = f"{'' if robust else ','} of the closest of {mean.size} conditions" if mean.size > 1 else ""
     detail = f"{test}{of}: {statistic[weakest]:.3g} at level {alpha:.2g}, {n} repeats."
     if skewed:
         detail += " Threshold tripled where the repeats are so skewed that a tail may hide."
@@ -83,7 +83,7 @@ def without_noise(margin, scale, counts, strict):
         unclear = (np.abs(margin) <= 1e-12 * scale.reshape(-1)) & (scale.reshape(-1) > 0)
     holds = margin > 0 if strict else margin >= 0
     weakest = int(np.argmin(margin))
-    detail = f"No noise: {np.sum(holds & ~unclear)} of {count(margin.size, 'comparison', 'comparisons')} hold"
+    detail = f"No noise: {np.sum(holds & ~unclear)} of {margin.size} comparisons hold"
     detail += f", {np.sum(unclear)} lie within rounding." if unclear.any() else "."
     verdict = three_ways((holds & ~unclear).all(), (~holds & ~unclear).any())
     fields = {"statistic": margin[weakest], "detail": detail, "level": 0.0, "miss": 0.0, "comparisons": margin.size}

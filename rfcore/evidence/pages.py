@@ -5,6 +5,7 @@ import re
 
 import nbformat
 
+_EMBEDDED = re.compile(r"base64,[A-Za-z0-9+/=\s]*")  # an image within HTML: letters and strokes at random
 _MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(?:work|root|home|tmp|Users)/[^\s\"'<>]*")
 
 
@@ -55,5 +56,5 @@ def machine_paths(notebook):
         for output in cell.get("outputs", []):
             shown = [v for k, v in output.get("data", {}).items() if not k.startswith("image/")]
             for text in [output.get("text", ""), *shown]:
-                found += _MACHINE_PATH.findall(str(text))
+                found += _MACHINE_PATH.findall(_EMBEDDED.sub("", str(text)))
     return found

@@ -30,9 +30,9 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
 from rfcore.evidence.claims import ROOT, claims_of, results_folder
-from rfcore.evidence.ledger import code_sha256, environment
 from rfcore.evidence.library import library_sha256
 from rfcore.evidence.pages import machine_paths, made, name_of, page_of, strip
+from rfcore.evidence.provenance import code_sha256, environment
 from rfcore.evidence.verdicts import Verdict
 
 CELL_SECONDS = {"quick": 300, "paper": 3600}  # a hang should be found the same day
@@ -52,11 +52,12 @@ class Spent(NamedTuple):
 
 
 def find(patterns, project=ROOT):
-    """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one."""
+    """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one but the template."""
     sources = sorted((Path(project) / "notebooks").glob("*/[0-9][0-9]_*.py"))
     chosen = []
     for pattern in patterns:
-        hits = [s for s in sources if pattern == "all" or name_of(s).startswith(pattern.removesuffix(".py"))]
+        prefix = pattern.removesuffix(".py")
+        hits = [s for s in sources if (s.parent.name != "template" if pattern == "all" else name_of(s).startswith(prefix))]
         if not hits and pattern != "all":
             raise RunError(f"no notebook starts with {pattern!r}; there are {[name_of(s) for s in sources]}")
         chosen += hits

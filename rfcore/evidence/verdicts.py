@@ -156,17 +156,23 @@ class Decision:
         return self.verdict.word(bool(self.claim and self.claim.extra))
 
     def _repr_markdown_(self):
-        claim, parts = self.claim, []
+        """The sentence, the verdict and the numbers; what the paper says, the rule and the statistics in a fold."""
+        claim, parts = self.claim, ['<div class="decision">']  # paragraphs to those who know no such division
         if claim:
             parts.append(plain(claim.statement))
         parts.append(" ".join(filter(None, [f"**{self.word}**", f"{plain(_sentence(self.finding))}", plain(self.why)])))
-        if claim and claim.changed:
-            parts.append(f"*The rule changed.* {plain(claim.changed)}")
-        if self.detail and self.detail != self.finding:
-            # One line: a raw block of Markdown ends at the first empty one.
-            detail = " ".join(html.escape(self.detail).split())
-            parts.append(f"<details><summary>Statistics ({self.rule})</summary>{detail}</details>")
-        return "\n\n".join(parts)
+        # One line: a raw block of Markdown ends at the first empty one.
+        folded = "".join(f"<p><b>{name}.</b> {' '.join(html.escape(text).split())}</p>" for name, text in self._folded())
+        if folded:
+            changed = "; the rule was changed" if claim and claim.changed else ""
+            parts.append(f"<details><summary>How it was decided{changed}</summary>{folded}</details>")
+        return "\n\n".join([*parts, "</div>"])
+
+    def _folded(self):
+        """Names and texts of what stands behind the verdict."""
+        claim, statistics = self.claim, "" if self.detail == self.finding else self.detail
+        said = [("The paper", claim.printed), ("Rule", claim.rule), ("Changed", claim.changed)] if claim else []
+        return [(name, text) for name, text in [*said, ("Statistics", statistics)] if text]
 
 
 def plain(text):

@@ -1,4 +1,4 @@
-"""Maps from a frequency and a point to a feature, for the Gaussian and the softmax kernel."""
+"""Fourier features: cosines of products of frequencies and points, for the Gaussian and the softmax kernel."""
 
 import math
 from functools import partial
@@ -60,28 +60,28 @@ def fourier(x, omega, kernel="gaussian"):
 
     Rahimi and Recht (2007); Simplex Random Features, Eq. 3.
     """
-    return _fourier(*_check(x, omega, kernel), kernel)
+    return _fourier(*checked(x, omega, kernel), kernel)
 
 
-def positive(x, omega, kernel="gaussian"):
-    """Positive random features.
+def trigonometric(x, omega, phases, kernel="gaussian"):
+    """Random Fourier features of random phase: one feature per frequency in place of a sine and a cosine.
 
     ::
 
-        phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2)        gaussian
-        phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2 / 2)    softmax
+        phi(x)_i = (2 / m)^(1/2) cos(omega_i . x + theta_i)
 
-    times exp(w_i / 2) where frequency i has a log weight w_i: one exp of :func:`log_positive`. E[phi(x) . phi(y)] = k(x, y), and no feature is ever negative. They are not even in the frequency, so that
-    the law of omega must be symmetric to the last bit: see :func:`rfcore.couplings.directions.haar`. Far from the origin
-    all features of a point underflow to 0 (in float32 where |x|^2 is a few hundred): :func:`log_positive` does not.
+    for the Gaussian kernel; times exp(|x|^2 / 2) for the softmax kernel; times exp(w_i / 2) where frequency i has a log
+    weight w_i. E[phi(x) . phi(y)] = k(x, y) for phases that are uniform on [0, 2 pi), independent of the frequencies. At
+    equal numbers of features :func:`fourier`, which needs no phases, has the lower variance.
 
     Parameters
     ----------
     x : array, shape (n, d)
         Points. A lengthscale only scales them.
     omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
-        Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`; or fast ones, whose matrix is
-        never formed; or frequencies of another law with their log weights.
+        As for :func:`fourier`.
+    phases : array, shape (m,)
+        theta, in radians.
     kernel : "gaussian" or "softmax"
 
     Returns
@@ -97,61 +97,22 @@ def positive(x, omega, kernel="gaussian"):
     --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, kernels
-    >>> x = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]])
-    >>> phi = features.positive(x, couplings.orthogonal(jax.random.key(0), 3000, 3), kernel="softmax")
-    >>> bool(jnp.all(phi > 0)), bool(jnp.allclose(phi @ phi.T, kernels.softmax(x, x), rtol=0.1))
-    (True, True)
+    >>> x, keys = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]]), jax.random.split(jax.random.key(0))
+    >>> phases = jax.random.uniform(keys[0], (6000,), maxval=2 * jnp.pi)
+    >>> phi = features.trigonometric(x, couplings.orthogonal(keys[1], 6000, 3), phases)
+    >>> phi.shape, bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
+    ((2, 6000), True)
 
     Notes
     -----
-    Choromanski et al., "Rethinking attention with Performers" (2020); Simplex Random Features, Eq. 7.
+    Rahimi and Recht (2007); FAVOR#, Eqs. 5 to 7. The feature of y is that of x: with the minus sign of Eq. 7 a pair estimates
+    exp(-x . y) (``theory.printed.trigonometric``). For the range of the softmax kernel's see :func:`fourier`.
     """
-    return _positive(*_check(x, omega, kernel), kernel)
-
-
-def log_positive(x, omega, kernel="gaussian"):
-    """Logarithms of positive random features, which neither overflow nor underflow.
-
-    ::
-
-        log phi(x)_i = omega_i . x - |x|^2 - log(m) / 2        gaussian
-        log phi(x)_i = omega_i . x - |x|^2 / 2 - log(m) / 2    softmax
-
-    plus w_i / 2 where frequency i has a log weight w_i.
-    :func:`stabilised` keeps them in range when they are exponentiated, where attention or a vote divides a factor out;
-    :func:`log_gram` sums their products in logs.
-
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
-        As for :func:`positive`.
-    kernel : "gaussian" or "softmax"
-
-    Returns
-    -------
-    array, shape (n, m)
-
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, or a value is not finite.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features
-    >>> omega = couplings.simplex(jax.random.key(0), 8, 3)
-    >>> log_phi = features.log_positive(30 * jnp.eye(3), omega, kernel="softmax")
-    >>> bool(jnp.any(jnp.exp(log_phi) > 0)), bool(jnp.all(jnp.isfinite(log_phi)))
-    (False, True)
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 7.
-    """
-    return _log_positive(*_check(x, omega, kernel), kernel)
+    x, omega = checked(x, omega, kernel)
+    phases = checks.floating(phases, "phases")
+    if phases.shape != (omega.m,):
+        raise ValueError(f"phases has shape {phases.shape}; give one number per frequency, shape ({omega.m},)")
+    return _trigonometric(x, omega, phases, kernel)
 
 
 @partial(jax.jit, static_argnames="kernel")
@@ -159,31 +120,28 @@ def _fourier(x, omega, kernel):
     # A sine is a cosine a quarter turn late: all features are cosines of one matrix of angles.
     turns = omega.project(x, unit=math.tau, copies=2)
     phi = cosine_of_turns(turns - np.repeat([0.25, 0.0], omega.m).astype(x.dtype)) / math.sqrt(omega.m)
+    return _grown(phi, x, omega, kernel)
+
+
+@partial(jax.jit, static_argnames="kernel")
+def _trigonometric(x, omega, phases, kernel):
+    turns = omega.project(x, unit=math.tau)
+    phi = cosine_of_turns(turns + (phases / math.tau).astype(turns.dtype)) * math.sqrt(2 / omega.m)
+    return _grown(phi, x, omega, kernel)
+
+
+def _grown(phi, x, omega, kernel):
+    """Features of the Gaussian kernel times what the softmax kernel and the weights of frequencies ask for."""
     exponents = []
     if kernel == "softmax":
         exponents.append(jnp.sum(x**2, axis=1, keepdims=True) / 2)
     if omega.log_weights is not None:
-        exponents.append(jnp.tile(omega.log_weights.astype(phi.dtype) / 2, 2))
+        exponents.append(jnp.tile(omega.log_weights.astype(phi.dtype) / 2, phi.shape[1] // omega.m))
     return phi * jnp.exp(sum(exponents)) if exponents else phi
 
 
-@partial(jax.jit, static_argnames="kernel")
-def _log_positive(x, omega, kernel):
-    half_squares = jnp.sum(x**2, axis=1, keepdims=True) / 2
-    shift = half_squares if kernel == "softmax" else 2 * half_squares
-    # The factor m^(-1/2) joins the exponent: one pass over the (n, m) array in place of two.
-    log_phi = omega.project(x) - (shift + math.log(omega.m) / 2)
-    if omega.log_weights is not None:
-        log_phi = log_phi + omega.log_weights.astype(log_phi.dtype) / 2
-    return log_phi
-
-
-@partial(jax.jit, static_argnames="kernel")
-def _positive(x, omega, kernel):
-    return jnp.exp(_log_positive(x, omega, kernel))
-
-
-def _check(x, omega, kernel):
+def checked(x, omega, kernel):
+    """Points and frequencies that fit, at least one frequency, and a kernel that is known."""
     checks.choice(kernel, "kernel", KERNELS)
     x = checks.points(x, "x")
     omega = frequencies.of(omega, x.shape[1])

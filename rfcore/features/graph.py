@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from rfcore import checks, jobs, streams, walks
-from rfcore.couplings import walk_lengths
+from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.features.assembly import assembled, stacked
 from rfcore.features.operator import Operator
 
@@ -81,7 +81,17 @@ class WalkFeatures(Operator):
 
 
 def walk_features(
-    key, g, f, n_walks, p_halt, coupling="iid", n_coupled_hops=0, nodes=None, executor=None, progress=False
+    key,
+    g,
+    f,
+    n_walks,
+    p_halt,
+    coupling="iid",
+    n_coupled_hops=0,
+    nodes=None,
+    executor=None,
+    progress=False,
+    hops="independent",
 ):
     """Universal graph random features.
 
@@ -116,6 +126,9 @@ def walk_features(
         workers; what a lost worker was doing is done again here.
     progress : bool
         Show a progress bar if this takes longer than a moment.
+    hops : "independent", "systematic", "array_rqmc" or function
+        Joint law of all hops of the walks of one node, made as they walk: see :mod:`rfcore.couplings.walk_hops`.
+        "systematic", with "stratified" lengths, has the smallest errors that we know; it is in place of n_coupled_hops.
 
     Returns
     -------
@@ -125,7 +138,7 @@ def walk_features(
     ------
     ValueError
         If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, the coupling is unknown or draws no uniforms,
-        n_coupled_hops is negative, f is not finite, f is for normalised weights only and g is not normalised, a node
+        n_coupled_hops is negative, there is no such law of hops, f is not finite, f is for normalised weights only and g is not normalised, a node
         is not in the graph, or the key is no JAX key.
 
     Notes
@@ -147,6 +160,7 @@ def walk_features(
         checks.count(n_walks, "n_walks"),
         walk_lengths.halting(p_halt),
         walk_lengths.named(coupling, n_coupled_hops),
+        walk_hops.named(hops, n_coupled_hops),
         walks.start_nodes(g, nodes),
     )
     return WalkFeatures(_build(*recipe, f, executor, progress), recipe)
@@ -178,7 +192,7 @@ def weigh(deposits, f):
     --------
     >>> import jax, networkx
     >>> from rfcore import features, graphs, walks
-    >>> from rfcore.couplings import walk_lengths
+    >>> from rfcore.couplings import walk_hops, walk_lengths
     >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
     >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 3, 16, 0.5))
     >>> features.weigh(deposits, features.modulation.diffusion(1.0)).shape
@@ -190,26 +204,26 @@ def weigh(deposits, f):
     return assembled(entries, (deposits.n_rows, deposits.n_nodes))
 
 
-def _build(words, g, n_walks, p_halt, coupling, nodes, f, executor, progress):
+def _build(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, progress):
     if executor is not None:
         jobs.checked(executor)
-    hops = walks.hops_of(g, p_halt)
+    tables = walks.hops_of(g, p_halt)
     chunks = [nodes[rows] for rows in streams.chunks(len(nodes), n_walks)]
     if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
         lengths = _lengths(words, 0, len(nodes), n_walks, p_halt, coupling)
         # A power of two, since a modulation in JAX is compiled anew for each size.
         size = 1 << int(lengths.values.max(initial=0)).bit_length()
         table = _table(f, n_walks, min(size - 1, walk_lengths.longest(p_halt)), g)
-        return assembled(_entries(words, 0, nodes, hops, lengths, table), (len(nodes), g.n_nodes))
+        return assembled(_entries(words, 0, nodes, tables, lengths, law, table), (len(nodes), g.n_nodes))
     table = _table(f, n_walks, walk_lengths.longest(p_halt), g)
     n_deposits = int(len(nodes) * (1 + n_walks * (1 - p_halt) / p_halt))  # on average
     # Threads share the graph. To other workers it travels with each job: a job is as many chunks as it takes
     # for the features that come back to be as large as the graph that went there.
     threads = executor is None or isinstance(executor, ThreadPoolExecutor)
-    sent = 0 if threads else hops.node.nbytes + hops.edge.nbytes
+    sent = 0 if threads else tables.node.nbytes + tables.edge.nbytes
     together = 1 + len(chunks) * sent // (1 + 12 * n_deposits)
     todo = [
-        (words, first, chunks[first : first + together], hops, n_walks, p_halt, coupling, table)
+        (words, first, chunks[first : first + together], tables, n_walks, p_halt, coupling, law, table)
         for first in range(0, len(chunks), together)
     ]
     with nullcontext(executor) if executor or len(todo) < 2 else ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -224,28 +238,26 @@ def _watched(matrices, n_rows):
             yield matrix
 
 
-def _rows(words, first, chunks, hops, n_walks, p_halt, coupling, table):
+def _rows(words, first, chunks, tables, n_walks, p_halt, coupling, law, table):
     """Features of consecutive chunks of start nodes, the first of which is chunk number ``first``."""
-    n_rows, n_nodes = sum(map(len, chunks)), len(hops.node)
+    n_rows, n_nodes = sum(map(len, chunks)), len(tables.node)
     numbered = enumerate(chunks, start=first)
-    matrices = (_chunk(words, c, nodes, hops, n_walks, p_halt, coupling, table) for c, nodes in numbered)
+    matrices = (_chunk(words, c, nodes, tables, n_walks, p_halt, coupling, law, table) for c, nodes in numbered)
     return stacked(matrices, n_rows, n_nodes)
 
 
-def _chunk(words, chunk, nodes, hops, n_walks, p_halt, coupling, table):
+def _chunk(words, chunk, nodes, tables, n_walks, p_halt, coupling, law, table):
     """Features of one chunk of start nodes."""
     lengths = _lengths(words, chunk, len(nodes), n_walks, p_halt, coupling)
-    return assembled(_entries(words, chunk, nodes, hops, lengths, table), (len(nodes), len(hops.node)))
+    return assembled(_entries(words, chunk, nodes, tables, lengths, law, table), (len(nodes), len(tables.node)))
 
 
 def _lengths(words, chunk, n_rows, n_walks, p_halt, coupling):
     return coupling(streams.generator(words, walk_lengths.PURPOSE, chunk), n_rows, n_walks, p_halt)
 
 
-def _entries(words, chunk, nodes, hops, lengths, table):
-    rng = streams.generator(words, walks.PURPOSE, chunk)
-    uniforms = walks.first_hops(lengths.hops)
-    row, node, values, counts = walks.walk(rng, hops, nodes, lengths.values, len(table) - 1, uniforms)
+def _entries(words, chunk, nodes, tables, lengths, law, table):
+    row, node, values, counts = walks.walk_chunk(words, chunk, tables, nodes, lengths, law, len(table) - 1)
     values *= np.repeat(table[: len(counts)], counts)
     return row, node, values
 

@@ -14,7 +14,9 @@ from rfcore.features.estimates import mean_and_se
 from rfcore.features.graph import walk_features
 
 
-def walk_product(key, g, f, v, n_walks, p_halt, n_repeats, coupling="iid", n_coupled_hops=0, nodes=None, executor=None):
+def walk_product(
+    key, g, f, v, n_walks, p_halt, n_repeats, coupling="iid", n_coupled_hops=0, nodes=None, executor=None, hops="independent"
+):
     """Estimate of a kernel times vectors, and its standard error; the kernel is never formed.
 
     ::
@@ -28,7 +30,7 @@ def walk_product(key, g, f, v, n_walks, p_halt, n_repeats, coupling="iid", n_cou
     f : function of an integer array
         Modulation; E[phi psi^T] = sum_k (f * f)(k) W^k for symmetric W.
     v : array, shape (N,) or (N, c)
-    n_walks, p_halt, coupling, n_coupled_hops, executor
+    n_walks, p_halt, coupling, n_coupled_hops, executor, hops
         As for :func:`rfcore.features.walk_features`. A repeat walks n_walks times from each node, twice.
     n_repeats : int
         R, at least 2.
@@ -61,14 +63,18 @@ def walk_product(key, g, f, v, n_walks, p_halt, n_repeats, coupling="iid", n_cou
     if v.ndim not in (1, 2) or len(v) != checks.graph(g).n_nodes:
         raise ValueError(f"v has shape {v.shape}; give one row per node, here {g.n_nodes}")
 
+    walks = g, f, n_walks, p_halt, coupling, n_coupled_hops
+
     def estimate(left, right):
-        halfway = walk_features(right, g, f, n_walks, p_halt, coupling, n_coupled_hops, executor=executor).T @ v
-        return walk_features(left, g, f, n_walks, p_halt, coupling, n_coupled_hops, nodes, executor) @ halfway
+        halfway = walk_features(right, *walks, executor=executor, hops=hops).T @ v
+        return walk_features(left, *walks, nodes, executor, hops=hops) @ halfway
 
     return _repeated(key, estimate, n_repeats)
 
 
-def walk_gram(key, g, f, nodes, n_walks, p_halt, n_repeats, coupling="iid", n_coupled_hops=0, executor=None):
+def walk_gram(
+    key, g, f, nodes, n_walks, p_halt, n_repeats, coupling="iid", n_coupled_hops=0, executor=None, hops="independent"
+):
     """Estimate of a kernel between some nodes, and the standard error of every entry.
 
     ::
@@ -83,7 +89,7 @@ def walk_gram(key, g, f, nodes, n_walks, p_halt, n_repeats, coupling="iid", n_co
         Modulation; E[phi psi^T] = sum_k (f * f)(k) W^k for symmetric W.
     nodes : int array, shape (n,)
         Where walks start; elsewhere nobody walks.
-    n_walks, p_halt, coupling, n_coupled_hops, executor
+    n_walks, p_halt, coupling, n_coupled_hops, executor, hops
         As for :func:`rfcore.features.walk_features`. A repeat walks n_walks times from each node, twice.
     n_repeats : int
         R, at least 2.
@@ -113,7 +119,9 @@ def walk_gram(key, g, f, nodes, n_walks, p_halt, n_repeats, coupling="iid", n_co
     """
 
     def estimate(*keys):
-        phi, psi = (walk_features(key, g, f, n_walks, p_halt, coupling, n_coupled_hops, nodes, executor) for key in keys)
+        phi, psi = (
+            walk_features(key, g, f, n_walks, p_halt, coupling, n_coupled_hops, nodes, executor, hops=hops) for key in keys
+        )
         return (phi @ psi.T).toarray()
 
     return _repeated(key, estimate, n_repeats)

@@ -26,12 +26,12 @@ class Learned(NamedTuple):
     """Loss before each step, shape (n_steps,)."""
 
 
-def learn(loss, f, data=(), n_steps=1000, optimiser=None):
+def learn(loss, f, data=(), n_steps=1000, optimiser=None, key=None):
     """Parameters that make a loss small, such as a modulation that makes the error of features small.
 
     Parameters
     ----------
-    loss : function ``(f, *data) -> scalar``
+    loss : function ``(f, *data) -> scalar``, or ``(f, key, *data) -> scalar`` if there is a key
         Differentiable; for example the mean of :func:`rfcore.solvers.gram.errors` with the same f on both sides, or a
         model's error as a function of ``deposits.with_modulation(f)``.
     f : pytree
@@ -43,6 +43,8 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
     optimiser : optax.GradientTransformation, optional
         ``optax.adam(0.01)`` by default. A schedule that decays too fast stops short: by 0.975 a step, no
         parameter moves further than about 0.4 in all.
+    key : JAX PRNG key, optional
+        For a loss with noise of its own: each step hands the loss another key, split from this one.
 
     Returns
     -------
@@ -53,7 +55,7 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
     FloatingPointError
         If a loss or a parameter is not finite.
     ValueError
-        If n_steps < 1, the loss is no function, the optimiser none, or a parameter no real number.
+        If n_steps < 1, the loss is no function, the optimiser none, the key no JAX key, or a parameter no real number.
 
     Notes
     -----
@@ -74,7 +76,8 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
     optimiser = optax.adam(0.01) if optimiser is None else optimiser
     if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
         raise ValueError(f"optimiser = {optimiser!r}; give one of optax, such as optax.adam(0.01)")
-    f, losses = descend(loss, optimiser, n_steps, f, tuple(data))
+    key = key if key is None else checks.key(key)
+    f, losses = descend(loss, optimiser, n_steps, f, tuple(data), key)
     losses = np.asarray(losses)
     if not np.all(np.isfinite(losses)):
         step = int(np.argmin(np.isfinite(losses)))
@@ -85,7 +88,7 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None):
 
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
-def descend(loss, optimiser, n_steps, f, data):
+def descend(loss, optimiser, n_steps, f, data, key=None):
     """The compiled loop of :func:`learn`: the last f, and the loss before each step.
 
     Notes
@@ -101,11 +104,12 @@ def descend(loss, optimiser, n_steps, f, data):
     (0.0, [1.0, 0.0, 0.0])
     """
 
-    def step(state, _):
+    def step(state, fresh):
         f, memory = state
-        value, slope = jax.value_and_grad(loss)(f, *data)
+        value, slope = jax.value_and_grad(loss)(f, *fresh, *data)
         update, memory = optimiser.update(slope, memory, f)
         return (optax.apply_updates(f, update), memory), value
 
-    (f, _), losses = jax.lax.scan(step, (f, optimiser.init(f)), length=n_steps)
+    fresh = () if key is None else (jax.random.split(key, n_steps),)
+    (f, _), losses = jax.lax.scan(step, (f, optimiser.init(f)), fresh, length=n_steps)
     return f, losses

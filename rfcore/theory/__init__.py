@@ -1,13 +1,17 @@
-"""Closed-form errors of features under geometric couplings (Simplex Random Features, Sections 3 and 4).
+"""Closed-form errors of features: under couplings, of exponential features, and under other laws of the frequencies.
 
-One quantity carries everything: the *conformity* rho(v) of a coupling, the mean of exp((omega_i + omega_j) . (x + y))
-over pairs of frequencies of one block, with v = |x + y|. The error of positive features is an increasing function of
+Of geometric couplings (Simplex Random Features, Sections 3 and 4) one quantity carries everything: the *conformity* rho(v) of a
+coupling, the mean of exp((omega_i + omega_j) . (x + y)) over pairs of frequencies of one block, with v = |x + y|. The error of positive features is an increasing function of
 it; that of Fourier features follows from its continuation to imaginary arguments. Conformities, gaps and densities
 are computed in logarithms or as sums without cancellation, so that nothing overflows between d = 2 and 512 and for
-v from 0 to 30, and all are differentiable in v or in the points.
+v from 0 to 30, and all are differentiable in v or in the points. What coupled norms cost (Variance-Reducing Couplings, Lemma 3.1) is
+known for given norms, differentiable in them, and in the mean over a coupling. The variance of exponential features (FAVOR#,
+Theorem 4.1) and the least that any law of frequencies gives ("All Random Features Representations are Equivalent") are in logarithms.
 
-Results come in the default float dtype: enable x64 for errors below 1e-6. The moments of graph features
-(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`) are float64 NumPy.
+Results come in the default float dtype: enable x64 for errors below 1e-6. The means over couplings of norms
+(:func:`norm_coupling_ratio`, :func:`log_pair_excess`, :func:`fourier_guarantee`) and the moments of graph features
+(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`,
+:func:`bin_survival`) are float64 NumPy.
 """
 
 from rfcore.theory import generalisation, printed
@@ -20,17 +24,28 @@ from rfcore.theory.conformity import (
     partners,
 )
 from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
+from rfcore.theory.exponential import log_relative_moment, log_relative_variance, shifted_log_variance
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
-from rfcore.theory.joint_survival import joint_survival
-from rfcore.theory.positive import positive_gap, positive_mse, positive_mse_ratio
+from rfcore.theory.joint_survival import bin_survival, joint_survival
+from rfcore.theory.norm_costs import fourier_guarantee, log_pair_excess, norm_coupling_ratio
+from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
+from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
+from rfcore.theory.sampling import NormalLaw, log_optimal_variance_bound, optimal_normal
 from rfcore.theory.structured import fast_bias
 from rfcore.theory.threshold import fourier_threshold
+from rfcore.theory.trigonometric import fourier_log_relative_variance, trigonometric_log_relative_variance
 
 __all__ = [
     "COUPLINGS",
+    "NormalLaw",
+    "bin_survival",
     "fast_bias",
+    "fourier_convex_radius",
+    "fourier_cost",
     "fourier_gap",
+    "fourier_guarantee",
+    "fourier_log_relative_variance",
     "fourier_mse",
     "fourier_mse_ratio",
     "fourier_mse_ratio_asymptotic",
@@ -41,13 +56,24 @@ __all__ = [
     "log_conformity_at_angle",
     "log_conformity_of",
     "log_conformity_of_directions",
+    "log_optimal_variance_bound",
     "log_pair_density",
     "log_pair_density_at_angle",
+    "log_pair_excess",
+    "log_positive_cost",
+    "log_relative_moment",
+    "log_relative_variance",
+    "norm_coupling_ratio",
+    "optimal_normal",
     "partners",
     "positive_gap",
+    "positive_gram_mse",
     "positive_mse",
     "positive_mse_ratio",
     "printed",
+    "shifted_log_variance",
+    "swap_gain",
+    "trigonometric_log_relative_variance",
     "walk_feature_moments",
     "walk_gram_mse",
 ]

@@ -25,16 +25,16 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
         1                                         independent
         max(0, 1 - (q^-k - 1)(q^-l - 1))          reversal
         (max(0, 1 - 2 p_halt) / q^2)^min(k, l)    antithetic termination
-        1/n sum_i h_i(k) h_sigma(i)(l)            a permutation sigma of n bins; either walk may be the first
+        1/n sum_i h_i(k) h_sigma(i)(l)            a permutation sigma of n bins; either walk may be the first,
+                                                  and any two of a group where there are several permutations
         1/(n(n - 1)) sum_{i != j} h_i(k) h_j(l)   stratified, n = n_walks
 
-        h_i(k) = P(length >= k | bin i) / q^k = min(max(n - (n - 1 - i) q^-k, 0), q^-k),   i = 0, ..., n - 1
-
-    All walks are a pair in the last, walks 2i and 2i + 1 in the others: n_walks // 2 of them.
+    with h = :func:`bin_survival`. All walks are a pair in the last, those of a group in the one before it, walks
+    2i and 2i + 1 in the others: n_walks // 2 of them.
 
     Parameters
     ----------
-    coupling : "iid" | "reversal" | "antithetic" | "stratified" or a permutation, an int array
+    coupling : "iid" | "reversal" | "antithetic" | "stratified" or a permutation, an int array (or several, one per row)
     n_walks : int
     p_halt : float
         Probability of stopping before each hop, strictly between 0 and 1.
@@ -66,30 +66,83 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
     Variance-Reducing Couplings, Appendix C.3, has the cost of a pair; the law of antithetic termination is that of
     :func:`rfcore.couplings.walk_lengths.antithetic`.
     """
-    n_walks, n_terms = checks.count(n_walks, "n_walks"), checks.count(n_terms, "n_terms")
-    p_halt, k = halting(p_halt), np.arange(n_terms)
-    growth = np.exp(np.minimum(-k * np.log1p(-p_halt), 300.0))  # q^-k; what lies past e^300 is clipped below all the same
+    n_walks, n_terms, p_halt = checks.count(n_walks, "n_walks"), checks.count(n_terms, "n_terms"), halting(p_halt)
     if isinstance(coupling, list | tuple | np.ndarray):
-        sigma = np.array(copulas.permutation(coupling).sigma)
-        bins = _bins(growth, len(sigma))
-        pair = bins.T @ bins[sigma] / len(sigma)
-        pair = (pair + pair.T) / 2
+        return _matched(np.array(copulas.permutation(coupling).sigmas), n_walks, p_halt, n_terms)
+    checks.choice(coupling, "coupling", LAWS)
+    if coupling == "iid" or n_walks == 1:
+        return np.ones((n_terms, n_terms))
+    if coupling == "stratified":
+        bins = bin_survival(n_walks, p_halt, n_terms)
+        return (n_walks**2 - bins.T @ bins) / (n_walks * (n_walks - 1))
+    if coupling == "reversal":
+        growth = _growth(p_halt, n_terms)
+        pair = np.maximum(0.0, 1 - np.outer(growth - 1, growth - 1))
     else:
-        checks.choice(coupling, "coupling", LAWS)
-        if coupling == "stratified":
-            bins = _bins(growth, n_walks)
-            return (n_walks**2 - bins.T @ bins) / (n_walks * (n_walks - 1)) if n_walks > 1 else np.ones((n_terms, n_terms))
-        if coupling == "iid":
-            return np.ones((n_terms, n_terms))
-        if coupling == "reversal":
-            pair = np.maximum(0.0, 1 - np.outer(growth - 1, growth - 1))
-        else:
-            pair = (max(0.0, 1 - 2 * p_halt) / (1 - p_halt) ** 2) ** np.minimum.outer(k, k)
-    share = 1 / (n_walks - 1 + n_walks % 2) if n_walks > 1 else 0.0  # of n_walks // 2 among all pairs
-    return 1 + share * (pair - 1)
+        pair = (max(0.0, 1 - 2 * p_halt) / (1 - p_halt) ** 2) ** np.minimum.outer(np.arange(n_terms), np.arange(n_terms))
+    return 1 + (pair - 1) / (n_walks - 1 + n_walks % 2)  # n_walks // 2 among all pairs
 
 
-def _bins(growth, n):
-    """h_i(k), one row per bin."""
-    above = n - 1 - np.arange(n)[:, None]
-    return np.minimum(np.maximum(n - above * growth, 0.0), growth)
+def _matched(sigmas, n_walks, p_halt, n_terms):
+    """Sums over the pairs of different walks of each group, in place of those of independent ones."""
+    bins = bin_survival(sigmas.shape[1], p_halt, n_terms)
+    of_walk = np.concatenate([bins[None], bins[sigmas]])
+    groups, rest = divmod(n_walks, len(of_walk))
+    beyond = np.zeros((n_terms, n_terms))
+    for number, size in ((groups, len(of_walk)), (1, rest)):
+        together = of_walk[:size].sum(axis=0)
+        pairs = (together.T @ together - size * bins.T @ bins) / len(bins)
+        beyond += number * (pairs - size * (size - 1))
+    return 1 + beyond / max(n_walks * (n_walks - 1), 1)
+
+
+def bin_survival(n_bins, p_halt, n_terms):
+    """Chance that a walk is long, given the quantile bin of its length, over that of any walk.
+
+    ::
+
+        h_i(k) = P(length >= k | u in [i / n, (i + 1) / n)) / q^k = min(max(n - (n - 1 - i) q^-k, 0), q^-k),
+        q = 1 - p_halt,   n = n_bins
+
+    The expected sum of the loads of such a walk at step k is h_i(k) times that of any walk: see
+    :func:`rfcore.solvers.transport.bin_features`. The mean over the bins is 1, for every k.
+
+    Parameters
+    ----------
+    n_bins : int
+    p_halt : float
+        Probability of stopping before each hop, strictly between 0 and 1.
+    n_terms : int
+        k = 0, ..., n_terms - 1.
+
+    Returns
+    -------
+    float64 array, shape (n_bins, n_terms)
+        Values from 0 to n_bins.
+
+    Raises
+    ------
+    ValueError
+        If a count is below 1, or p_halt outside (0, 1) or below 1.8e-8.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 54, with the walks averaged in closed form.
+
+    Examples
+    --------
+    Half of all walks stop before their first hop where p_halt = 1/2: those of the first of two bins.
+
+    >>> from rfcore import theory
+    >>> theory.bin_survival(2, 0.5, 3)
+    array([[1., 0., 0.],
+           [1., 2., 2.]])
+    """
+    n_bins, n_terms = checks.count(n_bins, "n_bins"), checks.count(n_terms, "n_terms")
+    growth, above = _growth(halting(p_halt), n_terms), n_bins - 1 - np.arange(n_bins)[:, None]
+    return np.minimum(np.maximum(n_bins - above * growth, 0.0), growth)
+
+
+def _growth(p_halt, n_terms):
+    """q^-k; what lies past e^300 is clipped by its users all the same."""
+    return np.exp(np.minimum(-np.arange(n_terms) * np.log1p(-p_halt), 300.0))

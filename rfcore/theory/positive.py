@@ -1,7 +1,10 @@
 """Mean squared error of positive features (Simplex Random Features, Theorem 3.2, Corollary 4.4)."""
 
+from functools import lru_cache
+
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 from rfcore.theory.conformity import log_gap, partners
@@ -135,6 +138,65 @@ def positive_mse_ratio(v, d, m, coupling):
     safe = jnp.where(square > 0, square, 1.0)
     over_iid = jnp.where(square > 0, safe / -jnp.expm1(-safe), 1.0)
     return 1 - _saving(square, d, m, coupling) * over_iid
+
+
+def positive_gram_mse(x, m, coupling):
+    """Mean squared Frobenius error of the Gaussian Gram matrix of some points by m positive features.
+
+    ::
+
+        E |K - Phi Phi'|_F^2 = sum_ab MSE(x_a, x_b),   MSE as in :func:`positive_mse`, diagonal included
+
+    Parameters
+    ----------
+    x : array, shape (n, d)
+        Points, with |x_a + x_b| at most 30.
+    m : int
+        Number of frequencies.
+    coupling : "iid", "orthogonal" or "simplex"
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If x is no set of points, is too long, m < 1, or the coupling is unknown.
+
+    Notes
+    -----
+    Simplex Random Features, Theorem 3.2, summed. What a coupling takes off depends on the pair through v = |x_a + x_b|
+    alone: it is tabulated once per d and coupling at steps of 0.005 in v, and interpolated (relative error of the sum
+    below 1e-5: the square of the step, times a curvature of order one, over eight).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import theory
+    >>> x = np.array([[0.5, 0.0, 0.2], [0.1, 0.4, 0.0]])
+    >>> theory.positive_gram_mse(x, 3, "simplex") < theory.positive_gram_mse(x, 3, "iid")
+    True
+    """
+    m, x = checks.count(m, "m"), np.asarray(checks.points(x, "x"))
+    d = dimension(x.shape[1], coupling)
+    inner = x @ x.T
+    squares = np.diag(inner)
+    square = np.maximum(squares[:, None] + squares + 2 * inner, 0)
+    check_range(np.sqrt(square), "|x_a + x_b|")
+    bracket = -np.expm1(-square)
+    if coupling != "iid":
+        bracket -= square * partners(m, d) * np.interp(np.sqrt(square), _RADII, _tabulated_gap(d, coupling, squares.dtype.name))
+    return float(np.sum(np.exp(4 * inner) * bracket) / m)
+
+
+_RADII = np.linspace(0, 30, 6001)
+
+
+@lru_cache
+def _tabulated_gap(d, coupling, dtype):
+    """(exp(v^2) - rho(v)) exp(-2 v^2) / v^2 at every radius; dtype keeps tables of single and double precision apart."""
+    return np.exp(np.asarray(log_gap(jnp.asarray(_RADII**2, dtype), d, coupling)) - 2 * _RADII**2)
 
 
 def _saving(square, d, m, coupling):

@@ -5,8 +5,10 @@ boolean masks and one scipy.sparse matrix; and features.walk_features, whose wal
 and walks.simulate) are timed as well. Rates are walks per second. On the graph of 10^5 nodes the loop walks from some
 nodes only, and walk_features on threads.
 
-Then features of coupled walks, in processor time over that of independent ones: a second column of those shows the
-noise. At p_halt = 0.5, where a walk makes one hop, the sorting of stratified draws costs half as much as all the rest.
+Then features of coupled walks, in processor time over that of independent ones, least and median of the rounds: a second
+column of independent walks shows the noise. Coupled walks are to cost no more than the noise where walks are long
+(p_halt = 0.1), and lengths alone, or Sobol' points for lengths and hops, little more where they are short (0.5, one hop).
+Stratified hops cost about half as much again there: three orders of 16 walks have to be drawn for one hop.
 
 Exit status 1 if a goal is missed.
 """
@@ -36,7 +38,11 @@ COUPLED = {"iid": ("iid", 0), "iid again": ("iid", 0), "reversal": ("reversal", 
 COUPLED |= {"permutation": (list(range(29, -1, -1)), 0), "sobol": ("sobol", 0), "sobol, 2 hops": ("sobol", 2)}
 COUPLED |= {"stratified": ("stratified", 0), "stratified, 2 hops": ("stratified", 2)}
 COUPLED_NODES = 20_000  # at most
-COUPLED_GOAL = 1.3  # times independent walks, at p_halt = 0.1 but for karate's half a millisecond; less is within noise
+# Times independent walks, medians of rounds; karate's walks, over in a third of a millisecond, are shown and not judged.
+COUPLED_GOALS = {
+    0.1: dict.fromkeys(COUPLED, 1.15) | {"stratified, 2 hops": 1.25},
+    0.5: dict.fromkeys(COUPLED, 1.25) | {"stratified, 2 hops": 1.7},
+}
 
 
 def looped(seed, g, f, n_walks, p_halt, nodes):
@@ -99,32 +105,34 @@ def main():
             if ratios[1] < NUMPY_GOAL:
                 missed.append(f"{name}, p_halt = {p_halt}: slower than plain NumPy")
     print(f"\ngoals: {LOOP_GOAL[2]:g} times the loop on {LOOP_GOAL[0]} at {LOOP_GOAL[1]}; nowhere slower than NumPy")
-    print("\nprocessor time of features over that of independent walks, from least times, averaged over five draws\n")
+    print("\nprocessor time of features over that of independent walks: ratio of the least times / median ratio of the rounds\n")
     print("graph       p_halt      ms ", *(f"{name:>18s}" for name in list(COUPLED)[1:]))
     for name, g in (real | {"10^5 nodes": large}).items():
-        for p_halt in (0.1, 0.5):
-            seconds = coupled_seconds(g.normalised(), p_halt, ROUNDS[name])
-            ratios = {coupling: least / seconds["iid"] for coupling, least in seconds.items()}
-            print(f"{name:11s} {p_halt:6.1f} {1e3 * seconds['iid']:8.2f}", *(f"{ratios[c]:18.2f}" for c in list(COUPLED)[1:]))
-            if p_halt == 0.1 and name != "karate":
-                slow = [coupling for coupling, ratio in ratios.items() if ratio > COUPLED_GOAL]
-                missed += [f"{name}, p_halt = {p_halt}, {coupling}: above {COUPLED_GOAL} times independent walks" for coupling in slow]
-    print(f"\ngoal: at most {COUPLED_GOAL} at p_halt = 0.1 on all graphs but karate")
+        for p_halt, goals in COUPLED_GOALS.items():
+            seconds = coupled_seconds(g.normalised(), p_halt, max(3, ROUNDS[name] // DRAWS))
+            independent = seconds["iid"]
+            ratios = {c: (times.min() / independent.min(), np.median(times / independent)) for c, times in seconds.items()}
+            shown = (f"{least:11.2f} / {median:.2f}" for least, median in list(ratios.values())[1:])
+            print(f"{name:11s} {p_halt:6.1f} {1e3 * independent.min():8.2f}", *shown)
+            if name != "karate":
+                slow = [c for c, (_, median) in ratios.items() if median > goals[c]]
+                missed += [f"{name}, p_halt = {p_halt}, {c}: above {goals[c]} times independent walks" for c in slow]
+    print("\ngoals, for the median, on all graphs but karate: 1.15 at p_halt = 0.1 and 1.25 at 0.5; for stratified hops 1.25 and 1.7")
     print(*(f"MISSED: {miss}" for miss in missed), sep="\n")
     return bool(missed)
 
 
 def coupled_seconds(g, p_halt, rounds):
-    """Least processor seconds of the features of at most COUPLED_NODES nodes, by coupling."""
+    """Processor seconds of the features of at most COUPLED_NODES nodes in each round of each draw, by coupling."""
     f, nodes = features.modulation.diffusion(1.0), np.arange(min(g.n_nodes, COUPLED_NODES))
-    seconds = dict.fromkeys(COUPLED, 0.0)
+    seconds = {name: [] for name in COUPLED}
     for draw in range(DRAWS):
         cases = {
             name: partial(features.walk_features, jax.random.key(draw), g, f, N_WALKS, p_halt, *coupling, nodes=nodes)
             for name, coupling in COUPLED.items()
         }
         for name, times in interleaved(cases, rounds, clock=time.process_time).items():
-            seconds[name] += times.min() / DRAWS
+            seconds[name] = np.append(seconds[name], times)
     return seconds
 
 

@@ -87,6 +87,7 @@ _BY_NAME = {
     "sobol": sobol,
     "halton": halton,
 }
+NAMES = tuple(_BY_NAME)
 
 
 @dataclass(frozen=True)

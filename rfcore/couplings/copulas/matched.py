@@ -1,4 +1,4 @@
-"""Pairs matched bin by bin."""
+"""Pairs, or groups of more draws, matched bin by bin."""
 
 from dataclasses import dataclass
 
@@ -16,12 +16,13 @@ def permutation(sigma):
 
         u_1 uniform, in bin i = floor(n u_1);   u_2 = (sigma(i) + v) / n,  v uniform
 
-    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone.
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. With several permutations there are groups in
+    place of pairs, u_3 in bin sigma_3(i) and so on; rows that do not fill a group are the first of one.
 
     Parameters
     ----------
-    sigma : int array, shape (n,)
-        A permutation of 0, ..., n - 1.
+    sigma : int array, shape (n,), or (k, n) for groups of k + 1
+        A permutation of 0, ..., n - 1, or k of them.
 
     Returns
     -------
@@ -30,7 +31,7 @@ def permutation(sigma):
     Raises
     ------
     ValueError
-        If sigma is no permutation.
+        If sigma is no permutation, or one of its rows is none.
 
     Examples
     --------
@@ -42,29 +43,39 @@ def permutation(sigma):
 
     Notes
     -----
-    Variance-Reducing Couplings, Section 4 (sigma-coupling).
+    Variance-Reducing Couplings, Section 4 (sigma-coupling); its outlook for groups.
     """
     return matched(sigma, "sigma")
 
 
 def matched(sigma, name):
     """:func:`permutation` of what a caller gave under the name `name`."""
-    values = checks.vector(sigma, name)
-    if checks.is_traced(values) or not np.array_equal(np.sort(values), np.arange(len(values))):
-        raise ValueError(f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1, known when the law is made")
-    return _Permutation(tuple(int(i) for i in values))
+    values = checks.finite(checks.numbers(sigma, name), name)
+    if checks.is_traced(values) or values.ndim not in (1, 2) or not values.size or not _are_permutations(values):
+        raise ValueError(f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1 (or several), known when the law is made")
+    return _Matched(tuple(map(tuple, np.atleast_2d(values).astype(int).tolist())))
+
+
+def _are_permutations(values):
+    return bool(np.all(np.sort(np.atleast_2d(values), axis=-1) == np.arange(values.shape[-1])))
 
 
 @dataclass(frozen=True)
-class _Permutation:
-    sigma: tuple
+class _Matched:
+    sigmas: tuple
 
     def __call__(self, uniform, shape):
         blocks, m, k = sizes(uniform, shape)
-        first, place = uniform((*blocks, (m + 1) // 2, k)), uniform((*blocks, m // 2, k))
+        n, size = len(self.sigmas[0]), 1 + len(self.sigmas)
+        groups = -(-m // size)
+        first, place = uniform((*blocks, groups, k)), uniform((*blocks, m - groups, k))
         xp = first.__array_namespace__()
-        n = len(self.sigma)
-        bins = xp.minimum((first[..., : m // 2, :] * n).astype(int), n - 1)
-        second = in_cells(xp.asarray(self.sigma)[bins], place, n)
-        pairs = xp.stack([first[..., : m // 2, :], second], axis=-2).reshape((*blocks, m - m % 2, k))
-        return xp.concat([pairs, first[..., m // 2 :, :]], axis=-2)
+        bins = xp.minimum((first * n).astype(int), n - 1)
+        # Draws 0, size, 2 size, ... are the first of a group; the others take what comes, group by group.
+        group, member = np.divmod(np.arange(m), size)
+        others = np.flatnonzero(member)
+        cells = xp.asarray(self.sigmas)[member[others, None] - 1, bins[..., group[others], :]]
+        drawn = xp.concat([first, in_cells(cells, place, n)], axis=-2)
+        order = np.empty(m, dtype=int)
+        order[np.append(np.flatnonzero(member == 0), others)] = np.arange(m)
+        return drawn[..., order, :]

@@ -17,7 +17,7 @@ def sobol(uniform, shape):
 
         u_i = p_i XOR v,  on the first 23 binary digits; the digits after them are those of v
 
-    The points p are scipy's with one fixed scramble. The shift alone makes each row exactly uniform on the cube; it
+    The points p are scipy's (Joe and Kuo's) with one fixed scramble, the same in SciPy 1.15 to 1.17. The shift alone makes each row exactly uniform on the cube; it
     keeps the strata of the net, one draw in each interval [j / m, (j + 1) / m) of a coordinate where m is a power of two,
     which a shift modulo 1 does not. For other m these are the first m points.
 
@@ -48,7 +48,7 @@ def sobol(uniform, shape):
     >>> np.sort(np.floor(4 * u[0, :, 1])).tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
-    return _shifted(_sobol_points, uniform, shape, lambda point, shift: point ^ shift)
+    return _shifted(_sobol_points, uniform, shape, lambda point, shift, one: point ^ shift)
 
 
 def halton(uniform, shape):
@@ -58,7 +58,7 @@ def halton(uniform, shape):
 
         u_i = (p_i + v) mod 1
 
-    The points p are scipy's with one fixed scramble, rounded down to 23 binary digits. The shift alone makes each row
+    The points p are scipy's with one fixed scramble, the same in SciPy 1.15 to 1.17, rounded down to 23 binary digits. The shift alone makes each row
     exactly uniform on the cube.
 
     Parameters
@@ -86,7 +86,7 @@ def halton(uniform, shape):
     >>> copulas.halton(np.random.default_rng(0).random, (5, 4, 2)).shape
     (5, 4, 2)
     """
-    return _shifted(_halton_points, uniform, shape, lambda point, shift: point + shift)
+    return _shifted(_halton_points, uniform, shape, lambda point, shift, one: (point + shift) & (one - 1))
 
 
 @lru_cache(maxsize=16)
@@ -101,7 +101,8 @@ def _halton_points(m, k):
 
 
 def _whole(points):
-    whole = np.floor(points * 2**BITS).astype(np.int32)
+    # Coordinates come first in memory: NumPy's loops along a few of them, last, would cost three times the time.
+    whole = np.ascontiguousarray(np.floor(points * 2**BITS).astype(np.int64).T)
     whole.flags.writeable = False  # shared by all who ask for this size
     return whole
 
@@ -111,11 +112,10 @@ def _shifted(points, uniform, shape, shift_by):
     blocks, m, k = sizes(uniform, shape)
     if m > 2**BITS or k > qmc.Sobol.MAXDIM:
         raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {qmc.Sobol.MAXDIM} coordinates in a block")
-    v = uniform((*blocks, 1, k)) * 2**BITS
-    xp = v.__array_namespace__()
-    # Coordinates come first in memory: NumPy's loops along a few of them, last, would cost three times the time.
-    v = xp.moveaxis(v, -1, 0).reshape(-1).reshape((k, *blocks, 1))
-    whole = xp.floor(v)
-    first = xp.asarray(points(m, k).T.reshape(k, *(1 for _ in blocks), m))
-    digits = shift_by(first, whole.astype(np.int32)) & (2**BITS - 1)
-    return xp.moveaxis((digits.astype(v.dtype) + (v - whole)) * 2.0**-BITS, 0, -1)
+    v = uniform((k, *blocks, 1))
+    xp, digits = v.__array_namespace__(), np.finfo(v.dtype).nmant + 1
+    whole = np.int64 if digits > 31 else np.int32
+    points = xp.asarray(points(m, k).reshape(k, *(1 for _ in blocks), m) << (digits - BITS), dtype=whole)
+    u = shift_by(points, (v * 2.0**digits).astype(whole), 2**digits).astype(v.dtype)
+    u *= 2.0**-digits
+    return xp.moveaxis(u, 0, -1)

@@ -1,5 +1,7 @@
 """Laws without parameters: independent, opposite, equal, and one draw in each stratum."""
 
+import numpy as np
+
 from rfcore.couplings.copulas.sources import below_one, eps, sizes
 
 
@@ -143,7 +145,7 @@ def stratified(uniform, shape):
     [0.0, 1.0, 2.0, 3.0]
     """
     blocks, m, k = sizes(uniform, shape)
-    return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, m, k)), m)
+    return _in_strata(uniform, (k, *blocks, m), (k, *blocks, m))
 
 
 def systematic(uniform, shape):
@@ -180,13 +182,30 @@ def systematic(uniform, shape):
     True
     """
     blocks, m, k = sizes(uniform, shape)
-    return in_cells(_permutation(uniform, (*blocks, m, k)), uniform((*blocks, 1, k)), m)
+    return _in_strata(uniform, (k, *blocks, m), (k, *blocks, 1))
+
+
+def _in_strata(uniform, shape, of_places):
+    """One draw in each stratum, in a random order; shapes are (coordinates, ..., draws), with 1 for a place that all share."""
+    # Draws come last in memory: a sort along them, in steps of k, would cost twice the time.
+    u = in_cells(_permutation(uniform, shape), uniform(of_places), shape[-1])
+    return u.__array_namespace__().moveaxis(u, 0, -1)
 
 
 def _permutation(uniform, shape):
-    """Random permutations of 0, ..., m - 1 along the draws."""
+    """Random permutations of 0, ..., m - 1 along the last axis: the order of as many uniforms."""
     keys = uniform(shape)
-    return keys.__array_namespace__().argsort(keys, axis=-2)
+    digits, places = np.finfo(keys.dtype).nmant + 1, max(shape[-1] - 1, 0).bit_length()
+    if not isinstance(keys, np.ndarray) or digits + places > 63:
+        return keys.__array_namespace__().argsort(keys, axis=-1)
+    # The same order: NumPy sorts whole numbers, which here end in their place, in a third of the time of argsort.
+    keys *= 2.0**digits
+    keys = keys.astype(np.int64)
+    keys <<= places
+    keys |= np.arange(shape[-1])
+    keys.sort(axis=-1)
+    keys &= 2**places - 1
+    return keys
 
 
 def in_cells(cells, place, n):
@@ -194,6 +213,7 @@ def in_cells(cells, place, n):
     dtype, room = place.dtype, 2 * n * eps(place)
     place *= 1 - 2 * room  # in place in NumPy, where fresh memory costs more than sums: uniforms are ours to change
     place += room
-    u = cells + place
+    u = cells.astype(dtype)
+    u += place
     u /= n
-    return u.astype(dtype, copy=False)
+    return u

@@ -1,11 +1,14 @@
-"""Formulas as two papers print them, for showing what happens when they are used; nothing here is used elsewhere.
+"""Formulas as four papers print them, for showing what happens when they are used; nothing here is used elsewhere.
 
 Simplex Random Features: conformities and gaps of positive and of Fourier features, densities of sums of frequencies.
-Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. Where a
-formula is wrong as printed its docstring says what is right.
+Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation matrix, the
+error of attention.
+Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. FAVOR#: two feature
+maps. Where a formula is wrong as printed its docstring says what is right.
 """
 
 from rfcore.theory.printed.densities import pair_density, pair_density_at_angle
+from rfcore.theory.printed.favor import generalised_exponential, trigonometric
 from rfcore.theory.printed.fourier import fourier_gap, fourier_mse_ratio
 from rfcore.theory.printed.modulations import (
     batch_size_approximation,
@@ -15,6 +18,7 @@ from rfcore.theory.printed.modulations import (
     f_p_step,
     f_regularised_laplacian,
 )
+from rfcore.theory.printed.norms import attention_error, chi_square_moment, correlation_factor, sum_cost
 from rfcore.theory.printed.positive import (
     error_prefactor,
     orthogonal_conformity,
@@ -33,7 +37,10 @@ __all__ = [
     "alpha_inverse_cosine",
     "alpha_p_step",
     "alpha_regularised_laplacian",
+    "attention_error",
     "batch_size_approximation",
+    "chi_square_moment",
+    "correlation_factor",
     "error_prefactor",
     "f_by_iteration",
     "f_by_partitions",
@@ -42,9 +49,12 @@ __all__ = [
     "f_regularised_laplacian",
     "fourier_gap",
     "fourier_mse_ratio",
+    "generalised_exponential",
     "orthogonal_conformity",
     "pair_density",
     "pair_density_at_angle",
     "positive_gap",
     "simplex_conformity",
+    "sum_cost",
+    "trigonometric",
 ]

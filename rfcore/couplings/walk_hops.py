@@ -1,0 +1,281 @@
+"""Joint laws of the hops of the walks of a node, made while they walk: each hop knows where all the walkers stand.
+
+::
+
+    hop t + 1 of a walker goes to neighbour number floor(u * number of neighbours) of its node,   u its uniform of that hop
+
+A law of hops is a function ``(rng, n_rows, n_walks) -> uniforms``: for n_rows starts of n_walks walkers each, on a NumPy
+generator of its own. ``uniforms(step, walkers, rows, nodes)`` is then asked once per hop, as :func:`independent` says. Any
+such function serves where a name does. Lengths are drawn before, by a coupling of their own: stratified ones go with these.
+
+**What keeps features unbiased.** Every walk *by itself* must be a right random walk: its next hop is uniform on the
+neighbours, whatever its own length and its own hops so far,
+
+::
+
+    P(u_(t+1) <= x | length, u_1, ..., u_t of the same walk) = x
+
+Then it takes each path of k hops that it may with probability 1 / (product of the numbers of neighbours on the way), and
+the expected load at node j and step k is (W^k)_ij. How the walks of one start depend on *each other* is free, at one hop and
+across hops. Different starts must be independent, since an estimate of a kernel multiplies the features of two. The laws
+here keep more than that: a hop is uniform given the lengths and the past hops of *all* walks, because every point set is
+moved by a shift that is drawn after them; and no number is used for two starts.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from scipy.stats import qmc
+
+from rfcore import checks
+
+PURPOSE = 7  # of the random stream; part of what a key means
+GOLDEN = (np.sqrt(5) - 1) / 2
+
+
+def independent(rng, n_rows, n_walks):
+    """Independent hops.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_rows, n_walks : int
+        How many starts, and how many walkers of each.
+
+    Returns
+    -------
+    function (step, walkers, rows, nodes) -> array with one uniform per walker, in [0, 1), or None
+        ``step`` hops were made so far; ``walkers`` are the numbers ``row * n_walks + walk`` of those that hop now, those
+        of the longest walks first; ``rows`` (starts) and ``nodes`` (where they stand) are theirs. None stands for
+        independent uniforms, for this hop and all that follow: so it is here.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import walk_hops
+    >>> walk_hops.independent(np.random.default_rng(0), 1, 2)(0, np.arange(2), np.zeros(2, int), np.zeros(2, int)) is None
+    True
+    """
+    return lambda step, walkers, rows, nodes: None
+
+
+def systematic(rng, n_rows, n_walks):
+    """Walkers of one start that stand on one node spread evenly over its neighbours.
+
+    ::
+
+        u_r = (c_k r / k + a j + v) mod 1,   r = 0, ..., k - 1 the k walkers on the j-th node, the longest walks first
+
+    with one uniform v per start and hop, and a = .618..., the golden ratio. On a node these are evenly spaced points, of which
+    an interval of length 1/d holds the whole number below k/d or the one above it, and as many walkers go to each of d
+    neighbours. c_k, the number prime to k that is nearest to a k, sends walks of like lengths to neighbours far apart: the
+    points (r / k, c_k r / k) are a lattice. And a j keeps nodes with few walkers from hopping alike.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_rows, n_walks : int
+
+    Returns
+    -------
+    function (step, walkers, rows, nodes) -> array of uniforms
+        As for :func:`independent`.
+
+    Notes
+    -----
+    Ours: systematic sampling (Madow and Madow, 1944) at each node, in the order of a rank-1 lattice (Korobov, 1959).
+    "Repelling random walks" (Reid, Berger, Choromanski and Weller, 2024) send blocks of d walkers of one node to its d
+    neighbours without replacement, which spreads them as evenly.
+
+    Examples
+    --------
+    Six walkers on a node with three neighbours, two to each:
+
+    >>> import numpy as np
+    >>> from rfcore.couplings import walk_hops
+    >>> uniforms = walk_hops.systematic(np.random.default_rng(0), 1, 6)
+    >>> u = uniforms(0, np.arange(6), np.zeros(6, int), np.zeros(6, int))
+    >>> np.bincount(np.floor(3 * u).astype(int)).tolist()
+    [2, 2, 2]
+    """
+    spacing, by_node, (place, moved) = _lattice(n_walks), _by_node(n_rows, n_walks), _golden(n_rows * n_walks)
+
+    def uniforms(step, walkers, rows, nodes):
+        order, met = by_node(rows, nodes)
+        n = len(order)
+        group = np.zeros(n, dtype=np.int32)
+        new = met[1:] != met[:-1]
+        new.cumsum(dtype=np.int32, out=group[1:])
+        first = np.append(0, new.nonzero()[0] + 1)
+        steps = spacing.take(np.append(first[1:], n) - first)
+        start = rng.random(n_rows).take(met.take(first) >> 31)
+        start += moved[: len(first)]
+        start -= steps * first
+        u = place[:n] * steps.take(group)
+        u += start.take(group)
+        return _placed(u, order)
+
+    return uniforms
+
+
+def array_rqmc(rng, n_rows, n_walks):
+    """Walkers of one start, sorted by the node where they stand, hop by van der Corput points under one random shift.
+
+    ::
+
+        u_r = (vdc(r) + v) mod 1,   r = 0, 1, ... the walkers of the start by node, then those of the longest walks first
+
+    with one uniform v per start and hop. Walkers on one node have consecutive points and so spread over its neighbours; so
+    do walkers on nodes whose numbers are close, which helps where such nodes are alike.
+
+    Parameters
+    ----------
+    rng : numpy.random.Generator
+    n_rows, n_walks : int
+
+    Returns
+    -------
+    function (step, walkers, rows, nodes) -> array of uniforms
+        As for :func:`independent`.
+
+    Notes
+    -----
+    L'Ecuyer, Lécot and Tuffin, "A randomized quasi-Monte Carlo simulation method for Markov chains" (2008), which is known
+    as array-RQMC.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.couplings import walk_hops
+    >>> uniforms = walk_hops.array_rqmc(np.random.default_rng(0), 1, 4)
+    >>> u = uniforms(0, np.arange(4), np.zeros(4, int), np.zeros(4, int))
+    >>> bool(np.allclose(np.diff(np.sort(u)), 0.25))
+    True
+    """
+    points, by_node = qmc.Halton(1, scramble=False).random(n_walks)[:, 0], _by_node(n_rows, n_walks)
+
+    def uniforms(step, walkers, rows, nodes):
+        order, met = by_node(rows, nodes)
+        counts = np.bincount(rows, minlength=n_rows)
+        met >>= 31  # rows, then
+        u = points.take(np.arange(len(order)) - (counts.cumsum() - counts).take(met))
+        u += rng.random(n_rows).take(met)
+        return _placed(u, order)
+
+    return uniforms
+
+
+def named(hops, n_coupled_hops=0):
+    """Law of hops by its name; a function stands for itself, and what it gives is checked at every hop.
+
+    Parameters
+    ----------
+    hops : "independent", "systematic", "array_rqmc" or function
+    n_coupled_hops : int
+        How many of the first hops are drawn before the walks: with any, hops must be independent.
+
+    Returns
+    -------
+    function (rng, n_rows, n_walks) -> uniforms
+
+    Raises
+    ------
+    ValueError
+        If there is no such law, or first hops are coupled in another way.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore.couplings import walk_hops
+    >>> walk_hops.named("systematic") is walk_hops.systematic
+    True
+    """
+    law = hops if callable(hops) else _BY_NAME[checks.choice(hops, "hops", tuple(_BY_NAME))]
+    if law is not independent and checks.count(n_coupled_hops, "n_coupled_hops", least=0):
+        raise ValueError(f"n_coupled_hops = {n_coupled_hops} with hops = {hops!r}, which couples all; set one of the two")
+    return law if law in _BY_NAME.values() or isinstance(law, _Checked) else _Checked(law)
+
+
+_BY_NAME = {"independent": independent, "systematic": systematic, "array_rqmc": array_rqmc}
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Anybody's law: what it gives is looked at."""
+
+    law: object
+
+    def __call__(self, rng, n_rows, n_walks):
+        given = checks.function(self.law(rng, n_rows, n_walks), "hops(rng, n_rows, n_walks)", "lambda step, walkers, rows, nodes: u")
+
+        def uniforms(step, walkers, rows, nodes):
+            u = given(step, walkers, rows, nodes)
+            if u is None:
+                return None
+            u = np.asarray(checks.numbers(u, "hops"), dtype=float)
+            if u.shape != walkers.shape:
+                raise ValueError(f"hops maps {len(walkers)} walkers to an array of shape {u.shape}; give one uniform per walker")
+            return checks.levels(u, "hops")
+
+        return uniforms
+
+
+def _by_node(n_rows, n_walks):
+    """Function (rows, nodes) -> the walkers by row and node, otherwise in their order; ``row 2^31 + node`` of each."""
+    place, of_row = np.arange(n_rows * n_walks), np.arange(n_rows) << 31
+    bits = len(place).bit_length()
+
+    def by_node(rows, nodes):
+        # Numbers that are all different: their order does not depend on the sort, of which NumPy has many.
+        met = of_row.take(rows)
+        met += nodes
+        met <<= bits
+        met += place[: len(met)]
+        met.sort()
+        order = met & ((1 << bits) - 1)
+        met >>= bits
+        return order, met
+
+    return by_node
+
+
+def _placed(u, order):
+    """Fractional parts, each where its walker stands."""
+    u -= np.floor(u)
+    placed = np.empty(len(u))
+    placed[order] = u
+    return placed
+
+
+@lru_cache(maxsize=4)
+def _golden(n):
+    """0, ..., n - 1, and the fractional parts of their golden multiples."""
+    place = np.arange(float(n))
+    return _kept(place, place * GOLDEN % 1)
+
+
+@lru_cache(maxsize=16)
+def _lattice(n_walks):
+    """c_k / k for k = 0, ..., n_walks."""
+    k = np.arange(1, n_walks + 1)
+    nearest = np.maximum(np.rint(k * GOLDEN), 1).astype(np.int64)
+    c, away = nearest.copy(), 0
+    while np.any(left := np.gcd(c, k) > 1):
+        away = -away if away > 0 else 1 - away
+        c[left] = np.maximum(nearest[left] + away, 1)
+    return _kept(np.append(0.0, c / k))[0]
+
+
+def _kept(*arrays):
+    """Arrays that all who ask for this size share."""
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays

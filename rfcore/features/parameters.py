@@ -1,0 +1,167 @@
+"""Parameters of exponential features: which features there are, and what makes them unbiased."""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from rfcore import checks
+
+
+class ExponentialParameters(NamedTuple):
+    """Parameters of a pair of exponential features of x and of y, for the softmax kernel.
+
+    ::
+
+        f_x(omega, x) = D exp(omega' A omega + omega' B_x x + x' C_x x),   f_y(omega, y) = D exp(omega' A omega + omega' B_y y + y' C_y y)
+
+    estimate exp(x . y) without bias where
+
+    ::
+
+        8 A < I,   B_x' (I - 4 A)^-1 B_y = I,   C = -1/2 B' (I - 4 A)^-1 B,   D = det(I - 4 A)^(1/4)
+
+    so that A and B hold it all. A is diagonal: an A that is not is a rotation of frequencies away from one that is, which
+    goes into B (:func:`dense`). With centres a and b they are features of x - a and y - b, and what that changes is put back
+    exactly, by factors of the points:
+
+    ::
+
+        exp(x . y) = exp((x - a) . (y - b)) exp(b . (x - a) + a . b / 2) exp(a . (y - b) + a . b / 2)
+
+    A pytree of arrays: ``jax.vmap`` takes one set of parameters per head, gradients reach them. From
+    :mod:`rfcore.solvers.exponential`, which fits them to points, or from :func:`dense`.
+
+    **What they are.** With T = (I - 4 A)^(-1/2) B_x the features are positive features of T x and T^-T y, whose scalar
+    products are those of x and y, with the frequencies (I - 4 A)^(1/2) omega of the law N(0, I - 4 A) and the weights of
+    importance sampling. Centres shift the mean of that law by B_x a + B_y b, both scaled by (I - 4 A)^(-1/2).
+    """
+
+    A: jax.Array | None = None
+    """Diagonal of A, shape (d,), below 1/8; None for zeros."""
+    B_x: jax.Array | None = None
+    """B of the features of x: a number for its multiple of I, a diagonal (d,), or a matrix (d, d); None for I."""
+    B_y: jax.Array | None = None
+    """B of the features of y, of the same kind."""
+    centre_x: jax.Array | None = None
+    """Taken off x, shape (d,); None for no centres."""
+    centre_y: jax.Array | None = None
+    """Taken off y."""
+
+    @property
+    def C_x(self):
+        """C of the features of x, -1/2 B_x' (I - 4 A)^-1 B_x, of the kind of B_x or a diagonal."""
+        return _c(self.A, self.B_x)
+
+    @property
+    def C_y(self):
+        """C of the features of y."""
+        return _c(self.A, self.B_y)
+
+    @property
+    def log_D(self):
+        """log det(I - 4 A) / 4, a number."""
+        return 0.0 if self.A is None else jnp.sum(jnp.log1p(-4 * self.A)) / 4
+
+    def swapped(self):
+        """The same features, with x for y and y for x."""
+        return ExponentialParameters(self.A, self.B_y, self.B_x, self.centre_y, self.centre_x)
+
+    def away(self, x):
+        """x minus its centre, shape (n, d)."""
+        return x if self.centre_x is None else x - self.centre_x
+
+    def moved(self, x):
+        """B_x (x - centre_x) for every row of x, shape (n, d)."""
+        x = self.away(x)
+        if self.B_x is None:
+            return x
+        return x @ self.B_x.T if jnp.ndim(self.B_x) == 2 else x * self.B_x
+
+
+def dense(A, B):
+    """Parameters of the dense-exponential features that have this A and this B_x.
+
+    ::
+
+        B_y = (I - 4 A) B_x^-T
+
+    and C and D follow: every unbiased pair is one of these. An A that is not diagonal, A = Q diag(a) Q', gives the features of
+    the frequencies Q' omega: a and Q' B_x in place of A and B_x.
+
+    Parameters
+    ----------
+    A : array, shape (d,) or (d, d)
+        A diagonal, or a symmetric matrix; eigenvalues below 1/8.
+    B : array, shape (d, d)
+        Invertible.
+
+    Returns
+    -------
+    ExponentialParameters
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, A is not symmetric or has an eigenvalue of 1/8 or more, or B is singular.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features, kernels
+    >>> x, y = jnp.array([[0.3, -0.2], [0.0, 0.4]]), jnp.array([[0.1, 0.2]])
+    >>> parameters = features.dense(jnp.array([-0.1, 0.05]), jnp.array([[1.0, 0.3], [0.0, 0.8]]))
+    >>> omega = couplings.orthogonal(jax.random.key(0), 4000, 2)
+    >>> phi, psi = (features.exponential(*side, kernel="softmax") for side in ((x, omega, parameters, "x"), (y, omega, parameters, "y")))
+    >>> bool(jnp.allclose(phi @ psi.T, kernels.softmax(x, y), rtol=0.1))
+    True
+
+    Notes
+    -----
+    FAVOR#, Theorem 4.1 and the text after it.
+    """
+    A, B = checks.floating(A, "A"), checks.points(B, "B")
+    d = B.shape[0]
+    if B.shape != (d, d):
+        raise ValueError(f"B has shape {B.shape}; give a square matrix")
+    if A.shape not in ((d,), (d, d)):
+        raise ValueError(f"A has shape {A.shape}; give a diagonal, shape ({d},), or a symmetric matrix, shape ({d}, {d})")
+    if A.ndim == 2:
+        if not checks.is_traced(A) and jnp.max(jnp.abs(A - A.T)) > 100 * jnp.finfo(A.dtype).eps * jnp.max(jnp.abs(A)):
+            raise ValueError("A is not symmetric; give (A + A.T) / 2, which has the same quadratic form")
+        A, rotation = jnp.linalg.eigh(A)
+        B = rotation.T @ B
+    inverse = jnp.linalg.inv(B)
+    if not checks.is_traced(inverse) and not jnp.all(jnp.isfinite(inverse)):
+        raise ValueError("B has determinant 0; give an invertible matrix")
+    return ExponentialParameters(_below_an_eighth(A), B, (1 - 4 * A)[:, None] * inverse.T)
+
+
+def of(parameters, d):
+    """``parameters``, if they are some, for points of dimension d."""
+    checks.instance(parameters, ExponentialParameters, "parameters", "ExponentialParameters, such as solvers.exponential.gerf(X, Y)")
+    fields = {name: value for name, value in parameters._asdict().items() if value is not None}
+    for name, value in fields.items():
+        value = checks.floating(value, f"parameters.{name}")
+        shapes = [(), (d,), (d, d)] if name.startswith("B") else [(d,)]
+        if value.shape not in shapes:
+            raise ValueError(f"parameters.{name} has shape {value.shape}; give those of points of dimension {d}")
+    for one, other in (("B_x", "B_y"), ("centre_x", "centre_y")):
+        if (one in fields) != (other in fields):
+            raise ValueError(f"parameters has {one} or {other} = None and the other not; give both or neither")
+    if "A" in fields:
+        _below_an_eighth(fields["A"])
+    return parameters
+
+
+def _below_an_eighth(A):
+    if not checks.is_traced(A) and not jnp.all(A < 0.125):
+        raise ValueError(f"A = {A} has values of 1/8 or more, where the variance is infinite; give lower ones")
+    return A
+
+
+def _c(A, B):
+    scale = -0.5 if A is None else -0.5 / (1 - 4 * A)
+    if B is None:
+        return scale
+    return B.T @ (jnp.reshape(scale, (-1, 1)) * B) if jnp.ndim(B) == 2 else scale * B**2

@@ -1,0 +1,94 @@
+"""Curves with bands, and their names beside them."""
+
+import numpy as np
+from scipy.optimize import isotonic_regression
+
+from rfcore.plotting.style import COLOURS
+
+
+def band(ax, x, samples, name, label=None, **line):
+    """Mean of repeated measurements, with a band of one standard error of the mean either side.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+    x : array, shape (k,)
+    samples : array, shape (n_repeats, k)
+    name : str
+        Mechanism, a key of ``COLOURS``.
+    label : str, optional
+        Legend label; none by default, since :func:`label_ends` writes names beside the lines.
+    **line
+        Passed on to ``ax.plot``.
+
+    Returns
+    -------
+    matplotlib.lines.Line2D
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rfcore import plotting
+    >>> line = plotting.band(Figure().subplots(), [1, 2], [[1.0, 2.0], [3.0, 4.0]], "simplex")
+    >>> line.get_ydata().tolist()
+    [2.0, 3.0]
+    """
+    samples = np.asarray(samples)
+    mean, error = samples.mean(axis=0), samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
+    ax.fill_between(x, mean - error, mean + error, color=COLOURS[name], alpha=0.25, linewidth=0)
+    (drawn,) = ax.plot(x, mean, color=COLOURS[name], label=label, **line)
+    return drawn
+
+
+def label_ends(ax, lines, gap=13):
+    """Write each line's name at its right end, in its colour, pushed apart where they would collide.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        With its final scales and limits.
+    lines : dict of str to matplotlib.lines.Line2D
+        Text to write and the line it belongs to.
+    gap : float
+        Least distance between two labels in points.
+
+    Notes
+    -----
+    Ours; the least squares of :func:`scipy.optimize.isotonic_regression`.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from rfcore import plotting
+    >>> ax = Figure().subplots()
+    >>> lines = {name: ax.plot([0, 1], [0, 1])[0] for name in ("one", "two")}
+    >>> plotting.label_ends(ax, lines)
+    >>> [text.get_text() for text in ax.texts]
+    ['one', 'two']
+    """
+    ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
+    heights = [ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi for _, _, x, y in ends]
+    placed = _spread(np.array(heights), gap)
+    for (text, line, x, y), height, place in zip(ends, heights, placed, strict=True):
+        ax.annotate(
+            text, (x, y), xytext=(6, place - height), textcoords="offset points", va="center",
+            color=line.get_color(), annotation_clip=False,
+        )  # fmt: skip
+
+
+def _last_finite(line):
+    x, y = (np.asarray(a, dtype=float) for a in line.get_data())
+    last = np.flatnonzero(np.isfinite(y))[-1]
+    return x[last], y[last]
+
+
+def _spread(heights, gap):
+    """Nearest heights in the same order with at least ``gap`` between neighbours."""
+    order, offsets = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
+    placed = np.empty(len(heights))
+    placed[order] = isotonic_regression(heights[order] - offsets).x + offsets
+    return placed

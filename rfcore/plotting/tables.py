@@ -1,0 +1,128 @@
+"""Tables of numbers with their standard errors, and what a paper prints beside ours."""
+
+import html
+
+import numpy as np
+
+from rfcore import checks
+from rfcore.plotting.figures import check_words, deliver, with_maths
+
+BOX = "overflow-x: auto; max-width: 100%"
+
+
+def table(values, errors=None, *, rows, columns, caption, corner="", unit=None, printed=None):
+    """Display numbers as a table that scrolls within its box on a narrow page.
+
+    A number with an error is written with the error to two digits, one without to three digits.
+
+    Parameters
+    ----------
+    values : array, shape (n_rows, n_columns)
+        NaN where there is none.
+    errors : array, shape (n_rows, n_columns), optional
+        Standard errors; 0, up to rounding, or NaN for a number that has none.
+    rows, columns : sequence of str
+        Heads; maths stands between dollar signs.
+    caption : str
+        Starts with "Paper's" or "Ours", as that of :func:`show`.
+    corner : str, optional
+        What the rows are.
+    unit : str, optional
+        Of all numbers, written into the caption.
+    printed : array of str or float, shape (n_rows, n_columns), optional
+        What the paper prints, best as it prints it ("0.0312"); None, NaN or "" where it prints nothing.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit each other, or the caption is none.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import plotting
+    >>> plotting.table(
+    ...     [[0.12346, 2.0]], [[0.0031, 0.0]], rows=["karate"], columns=["error", "rank"], caption="Ours.", printed=[["0.12", None]]
+    ... )
+    Ours.
+            error                         rank
+    karate  0.1235 ± 0.0031 (paper 0.12)  2
+    """
+    check_words(caption)
+    rows, columns = [str(row) for row in rows], [str(column) for column in columns]
+    shape = (len(rows), len(columns))
+    values = _fit(np.asarray(checks.numbers(values, "values"), dtype=float), "values", shape)
+    errors = np.zeros(shape) if errors is None else np.asarray(checks.numbers(errors, "errors"), dtype=float)
+    errors = _fit(errors, "errors", shape)
+    printed = np.full(shape, None) if printed is None else _fit(np.asarray(printed, dtype=object), "printed", shape)
+    cells = [[_number(*cell) for cell in zip(*row, strict=True)] for row in zip(values, errors, strict=True)]
+    theirs = [["" if value in (None, "") or value != value else str(value) for value in row] for row in printed]
+    caption = f"{caption} In {unit}." if unit else caption
+    deliver(_html(rows, columns, cells, theirs, corner, caption), _text(rows, columns, cells, theirs, corner, caption))
+
+
+def _fit(array, name, shape):
+    if array.shape != shape:
+        raise ValueError(f"{name} has shape {array.shape}; give {shape}, one row per head in rows, one column per head in columns")
+    return array
+
+
+def _number(value, error):
+    if np.isnan(value):
+        return ""
+    if not error > 1e-9 * abs(value):  # none, up to rounding
+        return _plain(value)
+    if not 1e-4 <= max(abs(value), error) < 1e6:
+        power = int(np.floor(np.log10(max(abs(value), error))))
+        return f"({_number(value / 10.0**power, error / 10.0**power)}) × 10^{power}"
+    digits = 1 - int(np.floor(np.log10(error)))
+    digits = 1 - int(np.floor(np.log10(round(error, digits))))  # 0.0996 rounds to 0.10
+    return f"{round(value, digits):.{max(digits, 0)}f} ± {round(error, digits):.{max(digits, 0)}f}"
+
+
+def _plain(value):
+    if value == 0 or 1e-4 <= abs(value) < 1e6:
+        return np.format_float_positional(float(f"{value:.3g}") if abs(value) < 1000 else round(value), trim="-")
+    head, _, power = f"{value:.2e}".partition("e")
+    return f"{head} × 10^{int(power)}"
+
+
+def _html(rows, columns, cells, theirs, corner, caption):
+    head = "".join(f'<th scope="col">{with_maths(name)}</th>' for name in (corner, *columns))
+    lines = [f"<thead><tr>{head}</tr></thead>", "<tbody>"]
+    for name, row, of_paper in zip(rows, cells, theirs, strict=True):
+        shown = (
+            f"<td>{_power(cell)}{f'<br><small>paper {html.escape(paper)}</small>' if paper else ''}</td>"
+            for cell, paper in zip(row, of_paper, strict=True)
+        )
+        lines.append(f'<tr><th scope="row">{with_maths(name)}</th>{"".join(shown)}</tr>')
+    return "\n".join([
+        '<figure class="rfcore-table" style="margin: 1rem 0">',
+        f"<figcaption>{with_maths(caption)}</figcaption>",
+        f'<div style="{BOX}">',
+        '<table class="rfcore-numbers">',
+        *lines,
+        "</tbody>",
+        "</table>",
+        "</div>",
+        "</figure>",
+    ])
+
+
+def _power(cell):
+    number, found, power = cell.partition("10^")
+    return f"{number}10<sup>{power}</sup>" if found else number
+
+
+def _text(rows, columns, cells, theirs, corner, caption):
+    body = [
+        [name, *(f"{cell} (paper {paper})" if paper else cell for cell, paper in zip(row, of_paper, strict=True))]
+        for name, row, of_paper in zip(rows, cells, theirs, strict=True)
+    ]
+    grid = [[corner, *columns], *body]
+    widths = [max(map(len, column)) for column in zip(*grid, strict=True)]
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in grid]
+    return "\n".join([caption, *lines])

@@ -1,0 +1,311 @@
+"""Parameters of exponential features that suit two sets of points, in closed form (FAVOR#, Sections 2.3 and 4).
+
+All minimise the mean over pairs of the logarithm of the second moment, :func:`rfcore.theory.shifted_log_variance`, over a
+family. What they need of n and l points is means and covariances, in O((n + l) d^2 + d^3) at most: of x + y, over all pairs,
+
+::
+
+    mean of (x + y) (x + y)' = (mu_x + mu_y) (mu_x + mu_y)' + Cov_x + Cov_y
+
+a sum of what is positive, in which nothing cancels. One scalar problem solves them all:
+
+::
+
+    a*(phi) = argmin over A < 1/8 of log(1 - 4 A) - log(1 - 8 A) / 2 + phi / (1 - 8 A) = -phi (s + 2 phi) / (s + 14 phi + 1),
+    s = (4 phi^2 + 12 phi + 1)^(1/2)
+
+which is (1 - 2 phi - s) / 16 (FAVOR#, Lemma A.1) without its cancellation. With ``centred=True`` the means are taken off the
+points first, and put back exactly by the features: what is left of the matrix above is Cov_x + Cov_y.
+
+All can be compiled, mapped over heads and differentiated, where eigenvalues are distinct; results have the dtype of the points.
+"""
+
+import math
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+
+from rfcore import checks
+from rfcore.features import ExponentialParameters
+
+
+def gerf(X, Y, centred=False):
+    """Parameters of generalised exponential features: A and B multiples of I.
+
+    ::
+
+        A = a*(mean |x + y|^2 / d),   B = (1 - 4 A)^(1/2)
+
+    Parameters
+    ----------
+    X, Y : array, shapes (n, d) and (l, d), at least one point each
+        Points, as the features will see them: divided by the lengthscale.
+    centred : bool
+        Whether the means are taken off.
+
+    Returns
+    -------
+    ExponentialParameters
+        Symmetric, but for centres.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, there is no point, or a value is not finite.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import solvers, theory
+    >>> x, y = jnp.array([[1.0, 2.0], [1.5, 2.0]]), jnp.array([[1.0, 1.0]])
+    >>> plain, centred = (theory.shifted_log_variance(x, y, solvers.exponential.gerf(x, y, centred)) for centred in (False, True))
+    >>> bool(centred < plain)
+    True
+
+    Notes
+    -----
+    FAVOR#, Section 3.1; Likhosherstov et al., "Chefs' random tables" (2022). O((n + l) d).
+    """
+    return _gerf(*_checked(X, Y), checks.flag(centred, "centred"))
+
+
+def sderf(X, Y, centred=False):
+    """Parameters of symmetric dense-exponential features: one B for both sides.
+
+    ::
+
+        mean (x + y) (x + y)' = Q diag(lambda) Q',   A = diag(a*(lambda)),   B = (I - 4 A)^(1/2) Q'
+
+    Parameters
+    ----------
+    X, Y, centred
+        As for :func:`gerf`.
+
+    Returns
+    -------
+    ExponentialParameters
+        Symmetric, but for centres; A ascends, as eigenvalues descend.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`gerf`.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import solvers, theory
+    >>> x, y = jnp.array([[1.0, 2.0], [1.5, 2.0]]), jnp.array([[1.0, 1.0]])
+    >>> dense, plain = (theory.shifted_log_variance(x, y, fit(x, y)) for fit in (solvers.exponential.sderf, solvers.exponential.gerf))
+    >>> bool(dense < plain)
+    True
+
+    Notes
+    -----
+    FAVOR#, Theorem 4.3. O((n + l) d^2 + d^3).
+    """
+    return _sderf(*_checked(X, Y), checks.flag(centred, "centred"))
+
+
+def aderf(X, Y, centred=False):
+    """Parameters of asymmetric dense-exponential features: A a multiple of I, and any B_x.
+
+    ::
+
+        mean x x' = Q_x L_x Q_x',   mean y y' = Q_y L_y Q_y',   U Sigma V' = L_x^(1/2) Q_x' Q_y L_y^(1/2)
+        A = a*(2/d (tr Sigma + mu_x . mu_y)),   B_x = (1 - 4 A)^(1/2) Sigma^(1/2) U' L_x^(-1/2) Q_x',   B_y = (1 - 4 A) B_x^-T
+
+    In these coordinates both sets have the second moments Sigma.
+
+    Where a set does not vary (a pixel that is always 0) L_x or L_y is singular, and the best B infinite or any: the mean of the
+    eigenvalues times eps^(1/2), eps being the rounding of the dtype, is added to each. Where both sets do not vary, B stays of
+    size 1; where one does not, points elsewhere than in the set will have large features.
+
+    Parameters
+    ----------
+    X, Y, centred
+        As for :func:`gerf`.
+
+    Returns
+    -------
+    ExponentialParameters
+
+    Raises
+    ------
+    ValueError
+        As for :func:`gerf`.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import solvers, theory
+    >>> x, y = jnp.array([[1.0, 0.2], [-1.5, 0.1]]), jnp.array([[0.1, 1.0], [0.2, -1.0]])
+    >>> dense, plain = (theory.shifted_log_variance(x, y, fit(x, y)) for fit in (solvers.exponential.aderf, solvers.exponential.gerf))
+    >>> bool(dense < plain)
+    True
+
+    Notes
+    -----
+    FAVOR#, Theorem 4.2; mu is a mean per pair, so that sets may differ in size. B_x' B_x / (1 - 4 A) is the geometric mean of
+    M_x^-1 and M_y, the best of all positive definite matrices; a rotation of B_x changes no variance. O((n + l) d^2 + d^3).
+    """
+    return _aderf(*_checked(X, Y), checks.flag(centred, "centred"))
+
+
+def saderf(X, Y, centred=False):
+    """Parameters of simplified asymmetric features: A a multiple of I, B_x and B_y diagonal.
+
+    ::
+
+        Psi_l = (mean y_l^2 / mean x_l^2)^(1/4),   B_x = (1 - 4 A)^(1/2) Psi,   B_y = (1 - 4 A)^(1/2) Psi^-1
+
+    with A that of GERFs of Psi x and Psi^-1 y. Where a coordinate is 0 in all points of a set Psi is 1.
+
+    Parameters
+    ----------
+    X, Y, centred
+        As for :func:`gerf`.
+
+    Returns
+    -------
+    ExponentialParameters
+
+    Raises
+    ------
+    ValueError
+        As for :func:`gerf`.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import solvers
+    >>> x, y = jnp.array([[1.0, 0.2], [-1.5, 0.0]]), jnp.array([[0.1, 0.2], [0.2, 0.0]])
+    >>> parameters = solvers.exponential.saderf(x, y)
+    >>> (parameters.B_x / parameters.B_y).round(2)  # Psi^2
+    Array([0.12, 1.  ], dtype=float32)
+
+    Notes
+    -----
+    FAVOR#, Eqs. 18 to 20, with means for the sums: sets may differ in size. O((n + l) d), no decomposition of a matrix.
+    """
+    return _saderf(*_checked(X, Y), checks.flag(centred, "centred"))
+
+
+def best_A(phi):
+    """The A of a scalar problem, to which all of this module come down.
+
+    ::
+
+        a*(phi) = argmin over A < 1/8 of log(1 - 4 A) - log(1 - 8 A) / 2 + phi / (1 - 8 A)
+
+    Parameters
+    ----------
+    phi : array
+        Mean squares of x + y per coordinate, at least 0.
+
+    Returns
+    -------
+    array of the shape of phi, at most 0; -phi / 2 where phi is small, -phi / 4 where it is large
+        Relatively accurate from 0 to the largest number whose square there is.
+
+    Raises
+    ------
+    ValueError
+        If a value is negative or not finite.
+
+    Examples
+    --------
+    >>> from rfcore import solvers
+    >>> [round(float(A), 4) for A in solvers.exponential.best_A([0.0, 1.0])]  # (1 - 2 - 17^(1/2)) / 16
+    [-0.0, -0.3202]
+
+    Notes
+    -----
+    FAVOR#, Lemma A.1, whose (1 - 2 phi - s) / 16 cancels where phi is small.
+    """
+    phi = checks.floating(phi, "phi")
+    if not checks.is_traced(phi) and not jnp.all(phi >= 0):
+        raise ValueError(f"phi = {phi} has negative values; give means of squares")
+    return _best_A(phi)
+
+
+def _best_A(phi):
+    s = jnp.sqrt(4 * phi**2 + 12 * phi + 1)
+    return -phi * (s + 2 * phi) / (s + 14 * phi + 1)
+
+
+@partial(jax.jit, static_argnames="centred")
+def _gerf(X, Y, centred):
+    X, Y, centres = _centred(X, Y, centred)
+    means = jnp.mean(X, axis=0) + jnp.mean(Y, axis=0)
+    phi = jnp.mean(means**2 + jnp.var(X, axis=0) + jnp.var(Y, axis=0))
+    return _with_scalar(phi, 1.0, 1.0, X.shape[1], centres)
+
+
+@partial(jax.jit, static_argnames="centred")
+def _sderf(X, Y, centred):
+    X, Y, centres = _centred(X, Y, centred)
+    means = jnp.mean(X, axis=0) + jnp.mean(Y, axis=0)
+    values, vectors = jnp.linalg.eigh(jnp.outer(means, means) + _covariance(X) + _covariance(Y))
+    A = _best_A(jnp.maximum(values[::-1], 0))
+    B = jnp.sqrt(1 - 4 * A)[:, None] * vectors.T[::-1]
+    return ExponentialParameters(A, B, B, *centres)
+
+
+@partial(jax.jit, static_argnames="centred")
+def _aderf(X, Y, centred):
+    X, Y, centres = _centred(X, Y, centred)
+    means, d = (jnp.mean(X, axis=0), jnp.mean(Y, axis=0)), X.shape[1]
+    (roots_x, vectors_x), (roots_y, vectors_y) = map(_root_of_second_moment, (X, Y), means)
+    U, sigma, _ = jnp.linalg.svd(roots_x[:, None] * (vectors_x.T @ vectors_y) * roots_y)
+    B_x = jnp.sqrt(sigma)[:, None] * ((U.T / roots_x) @ vectors_x.T)
+    B_y = ((U.T * roots_x) @ vectors_x.T) / jnp.sqrt(sigma)[:, None]
+    return _with_scalar(2 / d * (jnp.sum(sigma) + means[0] @ means[1]), B_x, B_y, d, centres)
+
+
+@partial(jax.jit, static_argnames="centred")
+def _saderf(X, Y, centred):
+    X, Y, centres = _centred(X, Y, centred)
+    squares_x, squares_y = jnp.mean(X**2, axis=0), jnp.mean(Y**2, axis=0)
+    seen = (squares_x > 0) & (squares_y > 0)
+    psi = (jnp.where(seen, squares_y, 1) / jnp.where(seen, squares_x, 1)) ** 0.25
+    means = psi * jnp.mean(X, axis=0) + jnp.mean(Y, axis=0) / psi
+    phi = jnp.mean(means**2 + psi**2 * jnp.var(X, axis=0) + jnp.var(Y, axis=0) / psi**2)
+    return _with_scalar(phi, psi, 1 / psi, X.shape[1], centres)
+
+
+def _with_scalar(phi, B_x, B_y, d, centres):
+    A = _best_A(jnp.maximum(phi, 0))
+    root = jnp.sqrt(1 - 4 * A)
+    return ExponentialParameters(jnp.full(d, A), root * B_x, root * B_y, *centres)
+
+
+def _centred(X, Y, centred):
+    if not centred:
+        return X, Y, (None, None)
+    centres = jnp.mean(X, axis=0), jnp.mean(Y, axis=0)
+    return X - centres[0], Y - centres[1], centres
+
+
+def _covariance(X):
+    away = X - jnp.mean(X, axis=0)
+    return jnp.matmul(away.T, away, precision="highest") / len(X)
+
+
+def _root_of_second_moment(X, mean):
+    """Roots of the eigenvalues of mean x x', away from 0, and its eigenvectors."""
+    values, vectors = jnp.linalg.eigh(jnp.outer(mean, mean) + _covariance(X))
+    # Above what rounding makes of an eigenvalue of 0, eps tr M, and so low that it changes nothing else.
+    size = jnp.mean(values)
+    floor = math.sqrt(jnp.finfo(X.dtype).eps) * jnp.where(size > 0, size, 1)
+    return jnp.sqrt(jnp.maximum(values, 0) + floor), vectors
+
+
+def _checked(X, Y):
+    X = checks.points(X, "X")
+    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    for name, points in (("X", X), ("Y", Y)):
+        if len(points) == 0:
+            raise ValueError(f"{name} has shape {points.shape}; give at least one point")
+    return X, Y

@@ -1,0 +1,196 @@
+"""Optimal transport between several copies of one law, and what it bounds: the gain of any coupling of norms.
+
+A coupling of m norms is a law on (0, inf)^m whose m marginals are chi_d; the best one minimises the mean of a cost that is a
+sum over pairs (Variance-Reducing Couplings, Eq. 5). With k quantile bins in place of the real line this is a linear programme. Its
+unknowns are one weight per *multiset* of m bins: the cost does not care for the order, and any plan can be averaged over all
+orders, so that C(k + m - 1, m) weights do the work of k^m.
+"""
+
+import itertools
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy import optimize, special
+
+from rfcore import checks
+from rfcore.theory.conformity import partners
+from rfcore.theory.norm_costs import FEATURES, log_excess, log_iid_and_error, norms_at
+from rfcore.theory.norm_costs import near as distance_of
+
+LARGEST_PROGRAMME = 200_000
+
+
+class Plan(NamedTuple):
+    """A coupling of m draws from k bins that costs least."""
+
+    cost: float
+    """Mean over pairs of the cost of the two bins."""
+    bins: np.ndarray
+    """Shape (n, m), whole numbers, sorted in each row: what is drawn together, in random order."""
+    weights: np.ndarray
+    """Shape (n,), above 0, summing to 1: probabilities of the rows. At most k of them."""
+    prices: np.ndarray
+    """Shape (k,), the dual solution: the prices of the bins of any multiset sum to at most its cost."""
+
+
+def solve(costs, m):
+    """Coupling of m draws, each uniform on k bins, that minimises a cost of pairs.
+
+    ::
+
+        min E[1 / (m (m - 1)) sum_{i != j} costs[a_i, a_j]],   a_1, ..., a_m each uniform on 0, ..., k - 1
+
+    Parameters
+    ----------
+    costs : array, shape (k, k), symmetric
+    m : int
+        At least 2; C(k + m - 1, m) at most 200,000.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError
+        If costs is no symmetric matrix of finite numbers, m < 2, or the programme is too large.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 5, as a linear programme, by HiGHS. That symmetric plans suffice is ours.
+
+    Examples
+    --------
+    Three numbers whose sum should stay the same:
+
+    >>> import numpy as np
+    >>> from rfcore.solvers import multi_marginal
+    >>> x = np.arange(3.0)
+    >>> plan = multi_marginal.solve(np.outer(x, x), 3)  # the mean product is least for 0 + 1 + 2 and 1 + 1 + 1
+    >>> bool(np.isclose(plan.cost, 2 / 3)), set(plan.bins.sum(axis=1).tolist())
+    (True, {3})
+    """
+    costs, m = np.asarray(checks.points(costs, "costs"), dtype=float), checks.count(m, "m", least=2)
+    k = len(costs)
+    if costs.shape != (k, k) or np.abs(costs - costs.T).max(initial=0) > 1e-9 * np.abs(costs).max(initial=0):
+        raise ValueError(f"costs has shape {costs.shape}, or is not symmetric; give the cost of each pair of bins, whatever their order")
+    n = comb(k + m - 1, m)
+    if n > LARGEST_PROGRAMME:
+        raise ValueError(f"m = {m} with {k} bins has {n} multisets; give fewer bins or a smaller m, for at most {LARGEST_PROGRAMME}")
+    bins = np.array(list(itertools.combinations_with_replacement(range(k), m)))
+    i, j = np.triu_indices(m, 1)
+    of_bins = costs[bins[:, i], bins[:, j]].mean(axis=1)
+    scale = np.abs(of_bins).max() or 1.0
+    counts = sp.csr_array((np.full(n * m, 1 / m), (bins.ravel(), np.repeat(np.arange(n), m))), shape=(k, n))
+    found = optimize.linprog(of_bins / scale, A_eq=counts, b_eq=np.full(k, 1 / k), method="highs")
+    if found.status:
+        raise RuntimeError(f"HiGHS found no solution: {found.message}")
+    used = found.x > 0
+    prices = found.eqlin.marginals * scale / m
+    return Plan(float(of_bins[used] @ found.x[used]), bins[used], found.x[used], prices)
+
+
+class NormBound(NamedTuple):
+    """Errors relative to those of independent frequencies, as :func:`rfcore.theory.norm_coupling_ratio` gives them."""
+
+    achieved: float
+    """Of a coupling that exists: bins by the plan, independent places within them. The best of all is at most this."""
+    optimistic: float
+    """With the best places for each pair of bins by itself; for m = 2 the least error of all couplings."""
+    plan: Plan
+    """That of the achieved error."""
+
+
+def norm_bound(distance, d, m, features, n_bins):
+    """How small any coupling of norms could make the error of m orthogonal features.
+
+    Two linear programmes on bins of equal probability. Their costs are means over the places of two norms within their bins,
+
+    ::
+
+        achieved     independent places: the programme's optimum is the error of a coupling that can be drawn
+        optimistic   opposite places, which cost a pair least where its cost is convex, as if all pairs could have them at once
+
+    The two close on each other like 1 / n_bins^2. The optimistic one is exact for m = 2 and convex costs, where the optimum
+    is pairwise norm-coupling. For m > 2 the optimal coupling might place norms within a bin according to the bins of the
+    others, so that it is an estimate and no proven lower bound.
+
+    Parameters
+    ----------
+    distance : float
+        |x + y| for positive features, |x - y| for Fourier features; above 0 and at most 5. The cost of Fourier
+        features is convex up to :func:`rfcore.theory.fourier_convex_radius`.
+    d, m : int
+        Dimension, at least 2; number of frequencies, from 2 to d.
+    features : "positive" or "fourier"
+    n_bins : int
+        At least 2; C(n_bins + m - 1, m) at most 200,000.
+
+    Returns
+    -------
+    NormBound
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, or the programme too large.
+
+    Notes
+    -----
+    Ours; Variance-Reducing Couplings, Section 3.2, calls the problem a tough open one and compares with learned copulas alone.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> from rfcore.solvers import multi_marginal
+    >>> bound = multi_marginal.norm_bound(1.0, 2, 2, "fourier", 4)
+    >>> pnc = theory.norm_coupling_ratio(1.0, 2, 2, "pnc", "fourier")
+    >>> abs(bound.optimistic - pnc) < 1e-6, bound.achieved > pnc
+    (True, True)
+    """
+    distance, d, m = distance_of(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
+    checks.choice(features, "features", FEATURES)
+    n_bins = checks.count(n_bins, "n_bins", least=2)
+    if m > d:
+        raise ValueError(f"m = {m}; give at most d = {d} frequencies, one block")
+    log_iid, log_error = log_iid_and_error(distance, features)
+
+    def ratio(mean):
+        return float(1 + partners(m, d) * (mean - np.exp(log_iid - log_error)))
+
+    def scaled(first, second):
+        norms = (norms_at(scores.ravel(), d) for scores in (first, second))
+        return np.exp(log_excess(*norms, distance, d, features) - log_error).reshape(first.shape)
+
+    scores, weights = _places(n_bins, 9 + 1.5 * distance)
+    independent, opposite = np.zeros((2, n_bins, n_bins))
+    for a, b in itertools.combinations_with_replacement(range(n_bins), 2):
+        grid = scaled(*np.meshgrid(scores[a], scores[b], indexing="ij"))
+        independent[a, b] = independent[b, a] = weights[a] @ grid @ weights[b]
+        # Nodes follow the bin whose scores are unbounded.
+        own, other = (b, a) if b == n_bins - 1 else (a, b)
+        opposite[a, b] = opposite[b, a] = weights[own] @ scaled(scores[own], _mirrored(scores[own], own, other, n_bins))
+    plan = solve(independent, m)
+    return NormBound(ratio(plan.cost), ratio(solve(opposite, m).cost), plan)
+
+
+def _places(n_bins, largest):
+    """Scores at nodes of each bin and their weights, which sum to one but for the tails beyond ``largest``."""
+    edges = np.concatenate([[-largest], special.ndtri(np.arange(1, n_bins) / n_bins), [largest]])
+    scores, all_weights = [], []
+    for a, (low, high) in enumerate(itertools.pairwise(edges)):
+        nodes, weights = special.roots_legendre(12 if 0 < a < n_bins - 1 else 48)  # the outer bins are long
+        x = low + (high - low) * (nodes + 1) / 2
+        scores.append(x)
+        all_weights.append(n_bins * weights * (high - low) / 2 * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi))
+    return scores, all_weights
+
+
+def _mirrored(scores, own, other, n_bins):
+    """Scores in the bin ``other`` whose places there are opposite to those of ``scores`` in the bin ``own``."""
+    place = np.clip(n_bins * special.ndtr(scores) - own, 0, 1)
+    to_the_right = np.clip(n_bins * special.ndtr(-scores) - (n_bins - 1 - own), 0, 1)  # 1 - place, exact near 0
+    level, complement = (other + to_the_right) / n_bins, (n_bins - 1 - other + place) / n_bins
+    return np.where(level < 0.5, special.ndtri(level), -special.ndtri(complement))

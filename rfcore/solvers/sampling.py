@@ -1,0 +1,338 @@
+"""Frequencies from the law that makes the mean variance over a data set least, with their log weights.
+
+For features phi(x, omega), one per frequency, that law has a density proportional to p(omega) q(omega),
+
+::
+
+    q(omega) = (mean over X of phi(x, omega)^2 times mean over Y of phi(y, omega)^2)^(1/2)
+
+and its frequencies the log weights log C - log q(omega), C = E_p q ("All Random Features Representations are Equivalent",
+Theorem 1). For positive features p q is a mixture of Gaussians around 2 x, one per point, and for Gaussian points a Gaussian
+(:func:`of_points`, :func:`of_normal`): these take frequencies of any coupling and move them, so that couplings
+and the optimal law go together. For two sets, and for a random phase, draws are rejected (:func:`of_two_sets`,
+:func:`of_phases`). All return what every feature map takes; how low the variance gets says
+:func:`rfcore.theory.log_optimal_variance_bound`. For :func:`rfcore.features.positive` and
+:func:`rfcore.features.trigonometric`; other maps take the frequencies, and stay unbiased, but have other optima.
+"""
+
+import math
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.special import logsumexp
+
+from rfcore import checks, features, theory
+from rfcore.couplings import frequencies
+
+KERNELS = ("gaussian", "softmax")
+ROUNDS = 1000
+
+
+def of_points(key, omega, X, kernel="gaussian"):
+    """Optimal frequencies of positive features for pairs of points of one set.
+
+    ::
+
+        omega'_i = omega_i + 2 x,   x drawn from X with probability proportional to k(x, x)
+
+    Their law is p q / C itself, a mixture; C is the mean of k(x, x).
+
+    Parameters
+    ----------
+    key : JAX key
+        Of the points drawn, independently for all frequencies.
+    omega : array, shape (m, d)
+        Frequencies with rows N(0, I_d), of any coupling: the differences to their points stay coupled.
+    X : array, shape (n, d), at least one point
+    kernel : "gaussian" or "softmax"
+
+    Returns
+    -------
+    :class:`rfcore.couplings.frequencies.Weighted`
+        Computing the weights takes O(n m d).
+
+    Raises
+    ------
+    ValueError
+        If a shape or the kernel's name is wrong, there is no point, or a value is not finite.
+
+    Examples
+    --------
+    Whatever the draw, the squares of the estimates from one frequency have the mean C^2 over all pairs:
+
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features
+    >>> from rfcore.solvers import sampling
+    >>> keys, x = jax.random.split(jax.random.key(0)), jnp.array([[0.3, -0.2], [1.0, 0.4], [-0.5, 0.8]])
+    >>> omega = sampling.of_points(keys[0], couplings.iid(keys[1], 1, 2), x)
+    >>> phi = features.positive(x, omega)
+    >>> float(jnp.mean((phi @ phi.T) ** 2).round(4))
+    1.0
+
+    Notes
+    -----
+    "All Random Features Representations are Equivalent", Theorem 1 and Corollary 2; the sampler is ours: phi(x, omega)^2 p(omega) =
+    k(x, x) N(omega; 2 x, I) for both kernels.
+    """
+    X, omega = _set(X, "X", kernel), checks.points(omega, "omega")
+    if omega.shape[1] != X.shape[1]:
+        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {X.shape[1]}")
+    return _of_points(checks.key(key), omega, X, kernel)
+
+
+def of_two_sets(key, m, X, Y, kernel="gaussian", pilot=4096):
+    """Optimal frequencies of positive features for pairs of a point of X and one of Y.
+
+    ::
+
+        propose from (m_X + m_Y) / 2,   accept with probability (m_X m_Y)^(1/2) / ((m_X + m_Y) / 2)
+
+    m_X and m_Y being the mixtures of :func:`of_points`. The share accepted is C / (mean k(x, x) mean k(y, y))^(1/2), whose
+    square is what Corollary 1 gives away. C is not known: a pilot estimates it from other draws, so that features stay
+    unbiased, and their variance rises by the share that the variance of the pilot's mean is of C^2.
+
+    Parameters
+    ----------
+    key : JAX key
+    m : int
+        Number of frequencies, independent of each other.
+    X, Y : arrays, shapes (n, d) and (l, d), at least one point each
+    kernel : "gaussian" or "softmax"
+    pilot : int
+        Number of draws of the pilot.
+
+    Returns
+    -------
+    :class:`rfcore.couplings.frequencies.Weighted`
+
+    Raises
+    ------
+    ValueError
+        If a shape or the kernel's name is wrong, there is no point, or a value is not finite; if the sets are so far apart
+        that a thousand proposals per frequency do not suffice.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import features, kernels
+    >>> from rfcore.solvers import sampling
+    >>> x, y = jnp.array([[0.3, -0.2], [1.0, 0.4]]), jnp.array([[0.5, 0.8]])
+    >>> omega = sampling.of_two_sets(jax.random.key(0), 4000, x, y)
+    >>> bool(jnp.allclose(features.positive(x, omega) @ features.positive(y, omega).T, kernels.gaussian(x, y), rtol=0.1))
+    True
+
+    Notes
+    -----
+    "All Random Features Representations are Equivalent", Theorem 1; the sampler is ours.
+    """
+    X = _set(X, "X", kernel)
+    Y = _set(Y, "Y", kernel, X.shape[1])
+    m, pilot = checks.count(m, "m"), checks.count(pilot, "pilot")
+    omega, log_weights, done = _of_two_sets(checks.key(key), m, X, Y, kernel, pilot)
+    return frequencies.weighted(omega, _accepted(log_weights, done))
+
+
+def of_normal(omega, mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"):
+    """Optimal frequencies of positive features for Gaussian points.
+
+    ::
+
+        omega'_i = mean + factor omega_i,   the mean and a root of the covariance of :func:`rfcore.theory.optimal_normal`
+
+    Parameters
+    ----------
+    omega : array, shape (m, d)
+        Frequencies with rows N(0, I_d), of any coupling.
+    mean_x, covariance_x, mean_y, covariance_y : arrays, shapes (d,) and (d, d)
+        Of the laws of x and of y.
+    kernel : "gaussian" or "softmax"
+
+    Returns
+    -------
+    :class:`rfcore.couplings.frequencies.Weighted`
+
+    Raises
+    ------
+    ValueError
+        As for :func:`rfcore.theory.optimal_normal`; if omega has another dimension.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features, kernels
+    >>> from rfcore.solvers import sampling
+    >>> x, law = jnp.array([[0.3, -0.2], [1.0, 0.4]]), (jnp.ones(2), 0.2 * jnp.eye(2))
+    >>> omega = sampling.of_normal(couplings.orthogonal(jax.random.key(0), 4000, 2), *law, *law)
+    >>> phi = features.positive(x, omega)
+    >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
+    True
+
+    Notes
+    -----
+    "All Random Features Representations are Equivalent", Theorem 1; the closed form is ours.
+    """
+    omega = checks.points(omega, "omega")
+    law = theory.optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel)
+    if omega.shape[1] != len(law.mean):
+        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {len(law.mean)}")
+    return frequencies.normal(omega, law.mean, jnp.linalg.cholesky(law.covariance))
+
+
+def of_phases(key, m, X, Y=None, kernel="gaussian", pilot=4096):
+    """Optimal frequencies and phases of Fourier features of random phase, for pairs of points of one set or of two.
+
+    ::
+
+        propose omega ~ N(0, I), theta ~ U(0, 2 pi),   accept with probability q(omega, theta) / 2 (mean k(x, x) mean k(y, y))^(1/2)
+
+    Of one set exactly half are accepted, and C is the mean of k(x, x); of two C is estimated as in :func:`of_two_sets`.
+
+    Parameters
+    ----------
+    key : JAX key
+    m : int
+        Number of frequencies, independent of each other.
+    X : array, shape (n, d), at least one point
+    Y : array, shape (l, d), optional
+        The other set; None for X again.
+    kernel : "gaussian" or "softmax"
+    pilot : int
+        Number of draws of the pilot, for two sets.
+
+    Returns
+    -------
+    omega : :class:`rfcore.couplings.frequencies.Weighted`
+    phases : array, shape (m,)
+        For :func:`rfcore.features.trigonometric`.
+
+    Raises
+    ------
+    ValueError
+        As for :func:`of_two_sets`.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import features, kernels
+    >>> from rfcore.solvers import sampling
+    >>> x = jnp.array([[0.3, -0.2], [1.0, 0.4]])
+    >>> phi = features.trigonometric(x, *sampling.of_phases(jax.random.key(0), 4000, x))
+    >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
+    True
+
+    Notes
+    -----
+    "All Random Features Representations are Equivalent", Theorem 1; the sampler is ours.
+    """
+    X = _set(X, "X", kernel)
+    Y = None if Y is None else _set(Y, "Y", kernel, X.shape[1])
+    m, pilot = checks.count(m, "m"), checks.count(pilot, "pilot")
+    (omega, phases), log_weights, done = _of_phases(checks.key(key), m, X, Y, kernel, pilot)
+    return frequencies.weighted(omega, _accepted(log_weights, done)), phases
+
+
+@partial(jax.jit, static_argnames="kernel")
+def _of_points(key, omega, X, kernel):
+    moved = _around(key, omega, X, kernel)
+    return frequencies.weighted(moved, -_log_density(moved, X, kernel))
+
+
+@partial(jax.jit, static_argnames=("m", "kernel", "pilot"))
+def _of_two_sets(key, m, X, Y, kernel, pilot):
+    def propose(key, n):
+        keys = jax.random.split(key, 3)
+        omega = jax.random.normal(keys[0], (n, X.shape[1]), X.dtype)
+        of_x, of_y = (_around(keys[1], omega, points, kernel) for points in (X, Y))
+        return jnp.where(jax.random.bernoulli(keys[2], shape=(n, 1)), of_x, of_y)
+
+    def logs(omega):
+        log_x, log_y = (_log_density(omega, points, kernel) for points in (X, Y))
+        log_q = (log_x + log_y) / 2
+        return log_q, log_q - jnp.logaddexp(log_x, log_y) + math.log(2)
+
+    keys = jax.random.split(key)
+    omega, log_q, done = _rejected(keys[0], propose, logs, m)
+    return omega, _log_share(keys[1], propose, logs, pilot) - log_q, done
+
+
+@partial(jax.jit, static_argnames=("m", "kernel", "pilot"))
+def _of_phases(key, m, X, Y, kernel, pilot):
+    sets = [X] if Y is None else [X, Y]
+
+    def propose(key, n):
+        keys = jax.random.split(key)
+        omega = jax.random.normal(keys[0], (n, X.shape[1]), X.dtype)
+        return omega, jax.random.uniform(keys[1], (n,), X.dtype, maxval=2 * math.pi)
+
+    def logs(proposal):
+        log_q = sum(_log_phase_square(*proposal, points, kernel) for points in sets) / len(sets)
+        return log_q, log_q - math.log(2)
+
+    keys = jax.random.split(key)
+    proposal, log_q, done = _rejected(keys[0], propose, logs, m)
+    log_share = -math.log(2) if Y is None else _log_share(keys[1], propose, logs, pilot)
+    return proposal, math.log(2) + log_share - log_q, done
+
+
+def _rejected(key, propose, logs, m):
+    """For each of m places the first proposal that is accepted, its log q, and whether there was one in ROUNDS."""
+
+    def step(state):
+        key, kept, kept_log_q, done, rounds = state
+        key, key_proposal, key_accept = jax.random.split(key, 3)
+        proposal = propose(key_proposal, m)
+        log_q, log_accept = logs(proposal)
+        takes = ~done & (jnp.log(jax.random.uniform(key_accept, (m,), log_q.dtype)) < log_accept)
+
+        def keep(new, old):
+            return jnp.where(jnp.reshape(takes, (m,) + (1,) * (new.ndim - 1)), new, old)
+
+        return key, jax.tree.map(keep, proposal, kept), keep(log_q, kept_log_q), done | takes, rounds + 1
+
+    first = propose(key, m)
+    start = key, first, jnp.zeros(m, jax.tree.leaves(first)[0].dtype), jnp.zeros(m, bool), 0
+    _, kept, log_q, done, _ = jax.lax.while_loop(lambda state: ~jnp.all(state[3]) & (state[4] < ROUNDS), step, start)
+    return kept, log_q, done
+
+
+def _log_share(key, propose, logs, pilot):
+    """Log of the mean share of proposals that are accepted, from a pilot."""
+    return logsumexp(logs(propose(key, pilot))[1]) - math.log(pilot)
+
+
+def _around(key, omega, X, kernel):
+    return omega + 2 * X[jax.random.categorical(key, _log_selves(X, kernel), shape=(len(omega),))]
+
+
+def _log_density(omega, X, kernel):
+    """log of mean phi(x, omega)^2 / mean k(x, x): of the density of the mixture around X over p."""
+    log_phi = features.log_positive(X, omega, kernel) + math.log(len(omega)) / 2
+    return logsumexp(2 * log_phi, axis=0) - logsumexp(_log_selves(X, kernel))
+
+
+def _log_phase_square(omega, phases, X, kernel):
+    """log of mean phi(x, omega, theta)^2 / mean k(x, x) of features of random phase."""
+    squares = len(omega) * features.trigonometric(X, omega, phases) ** 2
+    log_selves = _log_selves(X, kernel)
+    return logsumexp(log_selves[:, None], axis=0, b=squares) - logsumexp(log_selves)
+
+
+def _log_selves(X, kernel):
+    """log k(x, x) of every point."""
+    return jnp.zeros(len(X), X.dtype) if kernel == "gaussian" else jnp.sum(X**2, axis=1)
+
+
+def _accepted(log_weights, done):
+    if not checks.is_traced(done) and not jnp.all(done):
+        missing = f"{int(jnp.sum(~done))} of {len(done)} frequencies were not accepted in {ROUNDS} proposals each"
+        raise ValueError(f"{missing}: X and Y are too far apart for exact draws; give sets that are nearer, or of_points of both together")
+    return log_weights
+
+
+def _set(X, name, kernel, d=None):
+    X = checks.points(X, name, n_columns=d)
+    checks.choice(kernel, "kernel", KERNELS)
+    if len(X) == 0:
+        raise ValueError(f"{name} has shape {X.shape}; give at least one point")
+    return X

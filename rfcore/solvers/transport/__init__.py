@@ -1,0 +1,34 @@
+"""Couplings of the lengths of walks as optimal transport between quantile bins.
+
+A permutation sigma of n bins couples the walks of a pair: if the first length lies in bin q of the geometric law, then
+the second lies in bin sigma(q) (``copulas.permutation(sigma)``, or ``coupling=sigma`` of any walks). Its cost is what the
+variance of an estimate depends on. The three steps, each usable alone:
+
+1. what walks of a bin leave behind on average: :func:`bin_spectra` (all nodes of a graph with symmetric weights, exact),
+   :func:`bin_features` (some nodes of any graph, exact), :func:`simulated_bin_features` (by walks);
+2. what two bins cost together: :func:`pair_products`, of which :func:`matching_costs` are the squares (Eq. 56) and
+   :func:`quadratic_cost` takes sums (Eq. 55); :func:`pagerank_costs` for PageRank (Eq. 82);
+3. a permutation: :func:`assignment` (Eq. 56, exact), :func:`exhaustive` and :func:`by_projections` (Eq. 55), and
+   :func:`assignments` for more than two walks.
+
+Optimal permutations are seldom unique, since bins of equal length can be exchanged: compare costs, not permutations.
+Variance-Reducing Couplings for Random Features, Section 4 and Appendices C and E.
+"""
+
+from rfcore.solvers.transport.bins import bin_features, bin_spectra, simulated_bin_features
+from rfcore.solvers.transport.costs import matching_costs, pagerank_costs, pair_products, quadratic_cost
+from rfcore.solvers.transport.matching import assignment, assignments, by_projections, exhaustive
+
+__all__ = [
+    "assignment",
+    "assignments",
+    "bin_features",
+    "bin_spectra",
+    "by_projections",
+    "exhaustive",
+    "matching_costs",
+    "pagerank_costs",
+    "pair_products",
+    "quadratic_cost",
+    "simulated_bin_features",
+]

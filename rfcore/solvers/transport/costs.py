@@ -1,0 +1,212 @@
+"""What pairs of bins cost: the objectives of Eqs 55, 56 and 82 for permutations of the bins.
+
+For a pair of start nodes i, j, with s_q(i) = psi^(q^(i)) + psi^(sigma(q)^(i)) and u_q(i) = vec(s_q(i) s_q(i)^T),
+
+::
+
+    Eq. 55:  sum_{q, r} (s_q(i) . s_r(j))^2 = (sum_q u_q(i)) . (sum_q u_q(j))
+    Eq. 56:  sum_q      (s_q(i) . s_q(j))^2 =  sum_q u_q(i)  .  u_q(j)
+
+Summed over all pairs of a set of start nodes, i = j included, both are squares: with U_q the sum of the u_q(i) over the
+set, |sum_q U_q|^2 and sum_q |U_q|^2. So what the paper shows for i = j holds for the average over all pairs that its
+experiments take. :func:`pair_products` is U for all pairs of bins.
+"""
+
+import numpy as np
+
+from rfcore import checks, theory
+from rfcore.couplings import copulas, walk_lengths
+
+
+def pair_products(psi):
+    """U of every pair of bins: what costs are inner products of.
+
+    ::
+
+        U_qr = sum_i vec(s_i s_i^T) = vec((Psi_q + Psi_r)^T (Psi_q + Psi_r)),   s_i = psi^(q^(i)) + psi^(r^(i))
+
+    Parameters
+    ----------
+    psi : array, shape (n, n_starts, N) or (n, N)
+        From :func:`bin_features` or :func:`simulated_bin_features`; or eigenvalues from :func:`bin_spectra`, for which
+        U_qr are those of the product, N numbers in place of N^2 with the same inner products.
+
+    Returns
+    -------
+    float64 array, shape (n, n, N^2) or (n, n, N)
+        Symmetric in the bins. ``features.reduction.johnson_lindenstrauss(key, U.reshape(n * n, -1), r)`` has r numbers in
+        place of N^2, and inner products that agree on average (Eqs 62 and 63).
+
+    Raises
+    ------
+    ValueError
+        If psi has another shape or is not finite.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 60; the sum over start nodes is ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.solvers import transport
+    >>> transport.pair_products(np.ones((4, 2, 3))).shape
+    (4, 4, 9)
+    """
+    psi = np.asarray(checks.finite(checks.numbers(psi, "psi"), "psi"))
+    if psi.ndim not in (2, 3) or not psi.size:
+        raise ValueError(f"psi has shape {psi.shape}; give (bins, starts, N), or (bins, N) for eigenvalues")
+    if psi.ndim == 2:
+        return (psi[:, None] + psi) ** 2
+    n, _, n_nodes = psi.shape
+    U = np.empty((n, n, n_nodes, n_nodes))
+    for q in range(n):
+        for r in range(q + 1):
+            s = psi[q] + psi[r]
+            U[q, r] = U[r, q] = s.T @ s
+    return U.reshape(n, n, -1)
+
+
+def matching_costs(U, V=None):
+    """Cost of matching bin q with bin r.
+
+    ::
+
+        c_qr = U_qr . V_qr
+
+    so that Eq. 56 is the sum of c_{q, sigma(q)} over q; divided by the number of pairs of starts it is their average.
+
+    Parameters
+    ----------
+    U, V : array, shape (n, n, D)
+        From :func:`pair_products`, for the start nodes i and j; V is U by default, which sums over all pairs of a set.
+
+    Returns
+    -------
+    float64 array, shape (n, n)
+
+    Raises
+    ------
+    ValueError
+        If U or V has another shape or is not finite.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 56.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.solvers import transport
+    >>> transport.matching_costs(transport.pair_products(np.array([[1.0], [2.0]])))
+    array([[ 16.,  81.],
+           [ 81., 256.]])
+    """
+    return np.einsum("qrd,qrd->qr", *products(U, V))
+
+
+def quadratic_cost(U, sigma, V=None):
+    """The objective that the matching cost stands in for: all pairs of bins, not those of one bin alone.
+
+    ::
+
+        (sum_q U_{q, sigma(q)}) . (sum_q V_{q, sigma(q)})
+
+    Parameters
+    ----------
+    U, V : array, shape (n, n, D)
+        As for :func:`matching_costs`.
+    sigma : int array, shape (n,)
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If U or V has another shape or is not finite, or sigma is no permutation of n bins.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eqs 55 and 61.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.solvers import transport
+    >>> U = transport.pair_products(np.array([[1.0], [2.0]]))
+    >>> transport.quadratic_cost(U, [0, 1]), transport.quadratic_cost(U, [1, 0])
+    (400.0, 324.0)
+    """
+    U, V = products(U, V)
+    q, sigmas = np.arange(len(U)), np.array(copulas.permutation(sigma).sigmas)
+    if sigmas.shape != (1, len(U)):
+        raise ValueError(f"sigma = {sigma!r}; give one permutation of 0, ..., {len(U) - 1}, the bins of U")
+    (sigma,) = sigmas
+    return float(U[q, sigma].sum(axis=0) @ V[q, sigma].sum(axis=0))
+
+
+def products(U, V=None):
+    """U and V as float64 arrays of one shape (n, n, D); V is U by default."""
+    given = []
+    for name, array in (("U", U), ("V", U if V is None else V)):
+        array = np.asarray(checks.finite(checks.numbers(array, name), name))
+        if array.ndim != 3 or array.shape[0] != array.shape[1] or not array.size or (given and array.shape != given[0].shape):
+            raise ValueError(f"{name} has shape {array.shape}; give (n, n, D), as of pair_products(psi), and one shape for both")
+        given.append(array)
+    return given
+
+
+def pagerank_costs(g, n_bins, p_halt):
+    """Cost of matching bin q with bin r for PageRank: how likely such walks are to end together.
+
+    ::
+
+        c_qr = sum_ij P_q(j -> i) P_r(j -> i),   P_q = sum_l P(length = l | bin q) P^l
+
+    with P the transitions of the walk, uniform on the neighbours of a node; without neighbours a walk stays. The variance
+    of the estimate, summed over all nodes i, is a constant plus 1 / (N^2 n_bins m) times the sum of c_{q, sigma(q)}, m
+    the even number of walks of a node: no approximation is made.
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        Which neighbours there are; weights are not looked at.
+    n_bins : int
+    p_halt : float
+        Probability of stopping before each hop, strictly between 0 and 1.
+
+    Returns
+    -------
+    float64 array, shape (n_bins, n_bins)
+
+    Raises
+    ------
+    ValueError
+        If g is no graph, n_bins < 1, or p_halt is outside (0, 1) or below 1.8e-8.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 82, summed over the node v_i as well. Lengths are summed until fewer than 2^-53 of all
+    walks are left: O(N^2 (edges / N + n_bins) / p_halt) time, n_bins N^2 numbers.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs
+    >>> from rfcore.solvers import transport
+    >>> transport.pagerank_costs(graphs.Graph.from_networkx(networkx.karate_club_graph()), 10, 0.3).shape
+    (10, 10)
+    """
+    P, p_halt = checks.graph(g).transitions().to_scipy(), walk_lengths.halting(p_halt)
+    k = np.arange(walk_lengths.longest(p_halt) + 2)
+    at_least = theory.bin_survival(n_bins, p_halt, len(k)) * (1 - p_halt) ** k  # P(length >= k | bin)
+    shares = at_least[:, :-1] - at_least[:, 1:]
+    ends, power = np.zeros((len(shares), g.n_nodes, g.n_nodes)), np.eye(g.n_nodes)
+    for share in shares.T:
+        q = np.flatnonzero(share)
+        ends[q] += share[q, None, None] * power
+        power = P @ power
+    ends = ends.reshape(len(shares), -1)
+    return ends @ ends.T

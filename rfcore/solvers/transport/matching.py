@@ -1,0 +1,210 @@
+"""Permutations of bins of least cost: linear assignments, and searches where the cost is quadratic or walks are many."""
+
+from itertools import islice, permutations
+
+import jax
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from rfcore import checks
+from rfcore.solvers.transport.costs import products, quadratic_cost
+
+MOST_BINS = 10  # for all permutations: 3.6 million
+
+
+def assignment(costs):
+    """Permutation of least cost, exactly: the optimal sigma-coupling.
+
+    ::
+
+        sigma = argmin sum_q c_{q, sigma(q)}
+
+    Parameters
+    ----------
+    costs : array, shape (n, n)
+        From :func:`matching_costs` or :func:`pagerank_costs`.
+
+    Returns
+    -------
+    int array, shape (n,)
+        For ``copulas.permutation(sigma)`` or ``coupling=sigma``. Seldom the only one of that cost.
+
+    Raises
+    ------
+    ValueError
+        If costs are no finite square matrix.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Definition 4.2; the algorithm is that of
+    :func:`scipy.optimize.linear_sum_assignment` (Crouse, 2016), O(n^3).
+
+    Examples
+    --------
+    >>> from rfcore.solvers import transport
+    >>> transport.assignment([[16.0, 81.0], [81.0, 256.0]]).tolist()
+    [1, 0]
+    """
+    costs = np.asarray(checks.finite(checks.numbers(costs, "costs"), "costs"))
+    if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not costs.size:
+        raise ValueError(f"costs has shape {costs.shape}; give a square matrix, one row and one column per bin")
+    return linear_sum_assignment(costs)[1]
+
+
+def exhaustive(U, V=None):
+    """Permutation of least quadratic cost among all of them, for up to ten bins.
+
+    Parameters
+    ----------
+    U, V : array, shape (n, n, D), n <= 10
+        As for :func:`quadratic_cost`.
+
+    Returns
+    -------
+    int array, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If U or V has another shape or is not finite, or n > 10.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 55 and Figure 8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.solvers import transport
+    >>> transport.exhaustive(transport.pair_products(np.array([[1.0], [2.0], [4.0]]))).tolist()
+    [2, 1, 0]
+    """
+    U, V = products(U, V)
+    n = len(U)
+    if n > MOST_BINS:
+        raise ValueError(f"U has shape {U.shape}; give at most {MOST_BINS} bins, for all their permutations are tried")
+    gram = U.reshape(n * n, -1) @ V.reshape(n * n, -1).T
+    least, best, all_of_them = np.inf, None, permutations(range(n))
+    while some := list(islice(all_of_them, 20_000)):
+        sigmas = np.array(some)
+        chosen = np.arange(n) * n + sigmas
+        costs = gram[chosen[:, :, None], chosen[:, None, :]].sum(axis=(1, 2))
+        if costs.min() < least:
+            least, best = costs.min(), sigmas[costs.argmin()]
+    return best
+
+
+def by_projections(key, U, n_projections):
+    """Permutation of small quadratic cost for i = j, from assignments under random projections.
+
+    ::
+
+        for each g ~ N(0, I):  the assignment of least  sum_q U_{q, sigma(q)} . g;   the best of them in |sum_q U_{q, sigma(q)}|^2
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    U : array, shape (n, n, D)
+        From :func:`pair_products`, of one start node or of all pairs of a set.
+    n_projections : int
+
+    Returns
+    -------
+    int array, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If U has another shape or is not finite, or n_projections < 1.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Lemma C.2. Its condition, that no direction is nearly orthogonal to the optimal sum and to
+    another one, cannot be met for N > 1: some direction is orthogonal to any two vectors of more than two entries. And the
+    assignment takes the *least* projection, which of the others may be negative. So this is a search without a guarantee:
+    never better than :func:`exhaustive`, and on small problems mostly as good.
+
+    Examples
+    --------
+    >>> import jax, numpy as np
+    >>> from rfcore.solvers import transport
+    >>> U = transport.pair_products(np.array([[1.0], [2.0], [4.0]]))
+    >>> transport.by_projections(jax.random.key(0), U, 20).tolist()
+    [2, 1, 0]
+    """
+    (U, _), n_projections = products(U), checks.count(n_projections, "n_projections")
+    directions = np.asarray(jax.random.normal(checks.key(key), (n_projections, U.shape[-1])), dtype=float)
+    found = {tuple(assignment(U @ g)) for g in directions}
+    return np.array(min(sorted(found), key=lambda sigma: quadratic_cost(U, sigma)))
+
+
+def assignments(psi, n_walks, max_sweeps=20):
+    """Permutations for groups of more than two walks, matched in turn until the cost stays.
+
+    ::
+
+        cost = sum_q |sum_i vec(s_i s_i^T)|^2,   s_i = psi^(q^(i)) + psi^(sigma_2(q)^(i)) + ... + psi^(sigma_m(q)^(i))
+
+    Given the others, the best permutation of one walk is an assignment. Each is solved for in turn: first as walks are
+    added, then over and over. The cost never rises; what it stays at is a local minimum. For two walks it is the least.
+
+    Parameters
+    ----------
+    psi : array, shape (n, n_starts, N) or (n, N)
+        As for :func:`pair_products`.
+    n_walks : int
+        m, at least 2.
+    max_sweeps : int
+
+    Returns
+    -------
+    int array, shape (n_walks - 1, n)
+        sigma_2, ..., sigma_m, for ``copulas.permutation`` or ``coupling``.
+
+    Raises
+    ------
+    ValueError
+        If psi has another shape or is not finite, n_walks < 2 or max_sweeps < 1.
+
+    Notes
+    -----
+    Ours. Variance-Reducing Couplings, Section 4.1, leaves more than two walks open; the problem is an axial
+    m-dimensional assignment (Spieksma, "Multi index assignment problems", 2000), hard from m = 3 on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore.solvers import transport
+    >>> transport.assignments(np.array([[1.0], [2.0], [4.0]]), 3).shape
+    (2, 3)
+    """
+    psi = np.asarray(checks.finite(checks.numbers(psi, "psi"), "psi"))
+    if psi.ndim not in (2, 3) or not psi.size:
+        raise ValueError(f"psi has shape {psi.shape}; give (bins, starts, N), or (bins, N) for eigenvalues")
+    n_walks, max_sweeps = checks.count(n_walks, "n_walks", least=2), checks.count(max_sweeps, "max_sweeps")
+    bins, before = np.arange(len(psi)), np.inf
+    sigmas, total = [bins.copy()], psi.copy()
+    for _ in range(n_walks - 1):
+        sigmas.append(assignment(_group_costs(total, psi)))
+        total = total + psi[sigmas[-1]]
+    for _ in range(max_sweeps if n_walks > 2 else 0):
+        for sigma in sigmas:
+            others = total - psi[sigma]
+            costs = _group_costs(others, psi)
+            sigma[:] = assignment(costs)
+            total = others + psi[sigma]
+        if not costs[bins, sigma].sum() < before:
+            break
+        before = costs[bins, sigma].sum()
+    return np.array(sigmas)[1:, sigmas[0].argsort()]  # by the bins of the first walk
+
+
+def _group_costs(others, psi):
+    """Cost of each sum of other walks with each bin of one walk more."""
+    if psi.ndim == 2:
+        return ((others[:, None] + psi) ** 4).sum(axis=-1)
+    costs = np.empty(2 * psi.shape[:1])
+    for q, row in enumerate(others):
+        s = row + psi
+        costs[q] = ((s @ s.transpose(0, 2, 1)) ** 2).sum(axis=(1, 2))
+    return costs

@@ -1,0 +1,278 @@
+"""Expected costs of coupled norms, by quadrature: couplings are compared without Monte Carlo noise.
+
+A norm is w = q(x), x ~ N(0, 1) its normal score and q the chi_d quantile of the level Phi(x). Couplings of norms are laws of scores:
+x and -x for a negative monotone pair, bivariate normals for Gaussian copulas, cells of equal probability for strata. Means
+over scores are trapezoidal sums, which converge exponentially for the smooth functions that these are; costs are taken in
+logarithms, and without the terms that no coupling changes (:mod:`rfcore.theory.pair_cost`). Two closed forms check them, and replace them:
+
+::
+
+    independent         E[c] = 1F1(d; d/2; +-distance^2 / 2)
+    positive monotone   E[c] = e^(+-distance^2),  the cost of independent frequencies
+
+since orthogonal vectors of one chi_d length have N(0, 2 I_d) for the law of their sum, as independent ones have. All in float64.
+"""
+
+import itertools
+from functools import lru_cache
+
+import jax
+import numpy as np
+from numpy.polynomial import chebyshev
+from scipy import optimize, special
+
+from rfcore import checks
+from rfcore.couplings.copulas import gaussian
+from rfcore.theory.conformity import partners
+from rfcore.theory.pair_cost import coordinate, fourier_at, log_positive_at
+
+LAWS = ("independent", "pnc", "positive_monotone", "stratified")
+FEATURES = ("positive", "fourier")
+LARGEST = 5.0  # distance; the sums err by less than 1e-12 of an excess
+STEP = 0.4  # of normal scores
+CHUNK = 512  # pairs, so that one compiled function serves all sizes
+DEGREE = 40  # in the correlation
+
+
+def norm_coupling_ratio(distance, d, m, law, features):
+    """Error of orthogonal features whose norms are coupled, over the error of independent frequencies.
+
+    ::
+
+        MSE(law) / MSE(iid) = 1 + partners (E[c] - e^(v^2)) / (e^(2 v^2) - e^(v^2))          positive, v = |x + y|
+        MSE(law) / MSE(iid) = 1 + 2 partners (E[c] - e^(-z^2)) / (1 - e^(-z^2))^2            fourier, z = |x - y|
+
+    with E[c] the mean of :func:`log_positive_cost` or :func:`fourier_cost` over the pairs within blocks: see
+    :func:`partners`. RMSEs have the square root of this ratio.
+
+    Parameters
+    ----------
+    distance : float
+        |x + y| for positive features, |x - y| for Fourier features; above 0 and at most 5.
+    d, m : int
+        Dimension, at least 2; number of frequencies, at least 2. The last block of d is cut.
+    law : "independent", "pnc", "positive_monotone", "stratified" or array, shape (d, d)
+        As in :mod:`rfcore.couplings.norms`; an array is the correlation matrix of a Gaussian copula.
+    features : "positive" or "fourier"
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the distance is out of range, d or m < 2, a name unknown, or the array no correlation matrix.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Lemma 3.1, Theorem 3.2 and Corollary 3.4; the quadrature is ours.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> laws = ("pnc", "independent", "positive_monotone")
+    >>> [round(theory.norm_coupling_ratio(1.0, 4, 4, law, "fourier"), 3) for law in laws]
+    [0.225, 0.409, 1.0]
+    """
+    distance, d, m = near(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
+    logs, shares = _pairs(law, distance, d, m, checks.choice(features, "features", FEATURES))
+    log_iid, log_error = log_iid_and_error(distance, features)
+    return float(1 + partners(m, d) * (shares @ np.exp(logs - log_error) - np.exp(log_iid - log_error)))
+
+
+def log_pair_excess(correlation, distance, d, features):
+    """Logarithm of the expected excess cost of two norms with a Gaussian copula.
+
+    ::
+
+        log E[c(q(x_1), q(x_2)) - 1 -+ distance^2 (q(x_1)^2 + q(x_2)^2) / (2 d)],   x_1, x_2 standard normal, E[x_1 x_2] = correlation
+
+    -1 is the negative monotone pair, 1 the positive monotone one. The cost of a Gaussian copula of any number of norms is the
+    mean of this over its pairs. It is a power series in the correlation (Mehler's), of which a Chebyshev interpolant of its
+    logarithm of degree 40 is evaluated.
+
+    Parameters
+    ----------
+    correlation : array, values in [-1, 1]
+    distance, d, features
+        As for :func:`norm_coupling_ratio`.
+
+    Returns
+    -------
+    array of the shape of correlation
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Ours; Variance-Reducing Couplings, Section 3.2, learns correlations from noisy estimates of such costs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import theory
+    >>> cost = theory.log_pair_excess(np.linspace(-1, 1, 5), 1.0, 4, "fourier")
+    >>> bool(np.all(np.diff(cost) > 0))
+    True
+    """
+    correlation = np.asarray(checks.finite(checks.numbers(correlation, "correlation"), "correlation"))
+    if correlation.size and not np.abs(correlation).max() <= 1:
+        raise ValueError(f"correlation has values in [{correlation.min()}, {correlation.max()}]; give values in [-1, 1]")
+    distance, d = near(distance), checks.count(d, "d", least=2)
+    return chebyshev.chebval(correlation, log_excess_series(distance, d, checks.choice(features, "features", FEATURES)))
+
+
+def fourier_guarantee(d, law="independent"):
+    """Distance below which the proof of Lemma A.6 promises negative monotone norms an advantage over others.
+
+    ::
+
+        z^4 / (8 d (d + 2)) c = 2 g(z),   c = E_law[(w_1^2 + w_2^2)^2] - E_NM[(w_1^2 + w_2^2)^2],   g(z) = e^(z^2) - 1 - z^2 - z^4 / 2
+
+    Both sides are Gamma(d/2) times the paper's, whose g has k/2 for d/2, from a slip in the moments of the chi square law. What
+    is promised is little: the advantage itself goes on much farther (:func:`norm_coupling_ratio`).
+
+    Parameters
+    ----------
+    d : int
+        Dimension, at least 2.
+    law : "independent" or "positive_monotone"
+        Of the other pair.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If d < 2 or there is no such law.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Lemma A.6, Eqs. 29 to 32, with the moments 2^k Gamma(k + d/2) / Gamma(d/2).
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> bool(0 < theory.fourier_guarantee(4) < 1)
+    True
+    """
+    d, law = checks.count(d, "d", least=2), checks.choice(law, "law", ("independent", "positive_monotone"))
+    x, log_density = _scores(0)
+    squares = norms_at(x, d) ** 2
+    c = 2 * ((d**2 if law == "independent" else d * (d + 2)) - np.exp(log_density) @ (squares * squares[::-1]))
+    # g(z) / z^4 = z^2 / 6 1F1(1; 4; z^2), without cancellation
+    return float(np.sqrt(optimize.brentq(lambda y: y * special.hyp1f1(1, 4, y) / 6 - c / (16 * d * (d + 2)), 0, 1)))
+
+
+@lru_cache(maxsize=256)
+def log_excess_series(distance, d, features):
+    """Coefficients of the Chebyshev series of :func:`log_pair_excess` in the correlation."""
+    nodes = chebyshev.chebpts1(DEGREE + 1)
+    return chebyshev.chebfit(nodes, [_log_of_bivariate(r, distance, d, features) for r in nodes], DEGREE)
+
+
+def log_excess(first, second, distance, d, features):
+    """Logarithms of the excess costs of pairs of norms, NumPy vectors in float64."""
+    t = distance * np.hypot(first, second)
+    chunks = np.pad(t, (0, -len(t) % CHUNK), constant_values=1.0).reshape(-1, CHUNK)
+    with jax.enable_x64(True):
+        excess = log_positive_at if features == "positive" else fourier_at
+        values = np.concatenate([excess(chunk, *coordinate(d, 100 if d <= 64 else 200), True) for chunk in chunks])[: len(t)]
+    return values if features == "positive" else np.log(values)
+
+
+def log_mean(first, second, log_weights, distance, d, features):
+    """Logarithm of the weighted mean of the excess cost of pairs of norms."""
+    # The excess is below e^t, or t^2: what is left out is below rounding.
+    size = log_weights + (distance * np.hypot(first, second) if features == "positive" else 0)
+    kept = size > size.max() - 45
+    return float(np.logaddexp.reduce(log_excess(first[kept], second[kept], distance, d, features) + log_weights[kept]))
+
+
+def norms_at(scores, d):
+    """Chi_d quantiles at the levels of normal scores, either tail to full precision."""
+    upper = special.gammainccinv(d / 2, special.ndtr(-np.maximum(scores, 0)))
+    return np.sqrt(2 * np.where(scores > 0, upper, special.gammaincinv(d / 2, special.ndtr(np.minimum(scores, 0)))))
+
+
+def _scores(distance):
+    """Nodes of a trapezoidal sum over a normal score, and the logarithms of their weights."""
+    n = int((9 + 1.5 * distance) / STEP)  # a norm of d = 1 has the exponent sqrt(2) v w - w^2 / 2
+    x = STEP * np.arange(-n, n + 1)
+    return x, -(x**2) / 2 + np.log(STEP / np.sqrt(2 * np.pi))
+
+
+def _log_of_bivariate(correlation, distance, d, features):
+    x, log_density = _scores(distance)
+    if abs(correlation) == 1:
+        return log_mean(norms_at(x, d), norms_at(correlation * x, d), log_density, distance, d, features)
+    first, other = np.repeat(x, len(x)), np.tile(x, len(x))
+    second = correlation * first + np.sqrt(1 - correlation**2) * other
+    log_weights = np.add.outer(log_density, log_density).ravel()
+    return log_mean(np.repeat(norms_at(x, d), len(x)), norms_at(second, d), log_weights, distance, d, features)
+
+
+def _log_of_strata(distance, d, features):
+    """Two different ones of d strata of equal probability, all pairs alike."""
+    x_max = 9 + 1.5 * distance
+    edges = np.concatenate([[-x_max], special.ndtri(np.arange(1, d) / d), [x_max]])
+    scores, log_weights, cells = [], [], []
+    for cell, (low, high) in enumerate(itertools.pairwise(edges)):
+        nodes, weights = special.roots_legendre(10 if 0 < cell < d - 1 else 48)  # the outer cells are long
+        x = low + (high - low) * (nodes + 1) / 2
+        scores.append(x)
+        log_weights.append(np.log(d * weights * (high - low) / 2) - x**2 / 2 - np.log(2 * np.pi) / 2)
+        cells.append(np.full(len(x), cell))
+    norms, log_weights, cells = norms_at(np.concatenate(scores), d), np.concatenate(log_weights), np.concatenate(cells)
+    i, j = np.nonzero(cells[:, None] < cells)
+    log_pairs = log_weights[i] + log_weights[j] - np.log(d * (d - 1) / 2)
+    return log_mean(norms[i], norms[j], log_pairs, distance, d, features)
+
+
+def _pairs(law, distance, d, m, features):
+    """Logarithms of the excess costs of the kinds of pairs within blocks, and the shares of the kinds."""
+    if np.ndim(law) > 0:
+        return _pairs_of_correlation(law, distance, d, m, features)
+    checks.choice(law, "law", LAWS)
+    if law == "stratified":
+        return np.array([_log_of_strata(distance, d, features)]), np.ones(1)
+    full, rest = divmod(m, d)
+    n_coupled = 2 * (full * (d // 2) + rest // 2) if law == "pnc" else 0
+    share = n_coupled / (m * partners(m, d))
+    other = 1.0 if law == "positive_monotone" else 0.0
+    return np.array([_log_of_bivariate(r, distance, d, features) for r in (-1.0, other)]), np.array([share, 1 - share])
+
+
+def _pairs_of_correlation(correlation, distance, d, m, features):
+    gaussian(correlation)  # complains
+    correlation = np.asarray(correlation, dtype=float)
+    if correlation.shape != (d, d):
+        raise ValueError(f"law has shape {correlation.shape}; give a correlation of shape (d, d) = ({d}, {d})")
+    full, rest = divmod(m, d)
+    whole, cut = correlation[np.triu_indices(d, 1)], correlation[:rest, :rest][np.triu_indices(rest, 1)]
+    shares = np.concatenate([np.full(len(whole), float(full)), np.ones(len(cut))])
+    logs = log_pair_excess(np.clip(np.concatenate([whole, cut]), -1, 1), distance, d, features)
+    return logs, shares / shares.sum()
+
+
+def log_iid_and_error(distance, features):
+    """Logarithms of the excess cost of independent frequencies, and of what the error of one frequency is."""
+    square, sign = distance**2, 1 if features == "positive" else -1
+    log_iid = 2 * np.log(square) + np.log(special.hyp1f1(1, 3, sign * square) / 2)  # of e^x - 1 - x, x = sign square
+    log_difference = np.log(-np.expm1(-square))
+    # e^(2 v^2) - e^(v^2), or half of (1 - e^(-z^2))^2
+    return log_iid, log_difference + (2 * square if sign == 1 else log_difference - np.log(2))
+
+
+def near(distance):
+    """A distance above 0 for which the sums are good."""
+    distance = checks.real(distance, "distance", above=0)
+    if not distance <= LARGEST:
+        raise ValueError(f"distance = {distance}; give one of at most {LARGEST:g}")
+    return distance

@@ -1,0 +1,202 @@
+"""The best that sampling frequencies from another law can do ("All Random Features Representations are Equivalent").
+
+For one feature per frequency, phi(x, omega) with omega ~ p, and points x and y drawn independently from two laws, the mean
+variance over pairs is least if frequencies have a density proportional to p q,
+
+::
+
+    q(omega) = (E_x phi(x, omega)^2 E_y phi(y, omega)^2)^(1/2),   least mean variance = (E_p q)^2 - E k(x, y)^2
+
+(Theorem 1). By the inequality of Cauchy and Schwarz (E_p q)^2 <= E k(x, x) E k(y, y), whatever phi (Corollary 1), with
+equality if x and y have one law (Corollary 2). The samplers are :mod:`rfcore.solvers.sampling`.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+from jax.scipy.special import logsumexp
+
+from rfcore import checks
+from rfcore.theory.trigonometric import squared_distances
+
+
+def log_optimal_variance_bound(X, Y, kernel="gaussian"):
+    """Logarithm of the bound on the least mean variance over pairs of points of two sets.
+
+    ::
+
+        mean k(x, x) mean k(y, y) - mean over all pairs of k(x, y)^2
+
+    per frequency. With one set in both places it is the least mean variance itself, the same for all features that are one
+    number per frequency; pairs of a point with itself count.
+
+    Parameters
+    ----------
+    X, Y : arrays, shapes (n, d) and (l, d), at least one point each
+    kernel : "gaussian" or "softmax"
+
+    Returns
+    -------
+    scalar array
+        -inf where there is none.
+
+    Raises
+    ------
+    ValueError
+        If a shape or the kernel's name is wrong, there is no point, or a value is not finite.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import kernels, theory
+    >>> x = jnp.array([[1.0, 0.5], [0.2, 0.1]])
+    >>> bound = 1 - jnp.mean(kernels.gaussian(x, x) ** 2)
+    >>> bool(jnp.allclose(theory.log_optimal_variance_bound(x, x), jnp.log(bound)))
+    True
+
+    Notes
+    -----
+    "All Random Features Representations are Equivalent", Corollaries 1 and 2.
+    """
+    X = checks.points(X, "X")
+    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    checks.choice(kernel, "kernel", ("gaussian", "softmax"))
+    for name, points in (("X", X), ("Y", Y)):
+        if len(points) == 0:
+            raise ValueError(f"{name} has shape {points.shape}; give at least one point")
+    return _log_bound(X, Y, kernel)
+
+
+class NormalLaw(NamedTuple):
+    """The optimal law of frequencies for Gaussian points, and what it gives; from :func:`optimal_normal`."""
+
+    mean: jax.Array
+    """Of the law, shape (d,)."""
+    covariance: jax.Array
+    """Of the law, shape (d, d)."""
+    log_constant: jax.Array
+    """log E_p q, the normalising constant."""
+    log_variance: jax.Array
+    """Logarithm of the least mean variance per frequency."""
+    log_bound: jax.Array
+    """Logarithm of its bound, E k(x, x) E k(y, y) - E k(x, y)^2."""
+
+
+def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"):
+    """The optimal law of the frequencies of positive features for Gaussian points, which is Gaussian, in closed form.
+
+    ::
+
+        x ~ N(mu_x, S_x),  y ~ N(mu_y, S_y);   c = 2 (softmax), 4 (gaussian)
+        precision = 1/2 sum over both of (I + (c - 4) S) (I + c S)^-1,   mean = precision^-1 sum over both of (I + c S)^-1 mu
+
+    For the softmax kernel E k(x, x) must be finite, which asks for S < I/2.
+
+    Parameters
+    ----------
+    mean_x, mean_y : arrays, shape (d,)
+    covariance_x, covariance_y : arrays, shape (d, d)
+        Positive semidefinite.
+    kernel : "gaussian" or "softmax"
+
+    Returns
+    -------
+    NormalLaw
+
+    Raises
+    ------
+    ValueError
+        If a shape or the kernel's name is wrong, a value is not finite, a covariance is none, or E k(x, x) is infinite.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> mean, covariance = jnp.array([0.5, 0.0]), jnp.diag(jnp.array([0.1, 0.2]))
+    >>> law = theory.optimal_normal(mean, covariance, mean, covariance, kernel="softmax")
+    >>> law.mean.round(2).tolist(), bool(jnp.allclose(jnp.diag(law.covariance), jnp.array([1.2 / 0.8, 1.4 / 0.6])))
+    ([1.25, 0.0], True)
+
+    Notes
+    -----
+    Ours, from "All Random Features Representations are Equivalent", Theorem 1:
+    E_x phi^2 = det(I + c S)^(-1/2) exp(2 w'S(I + c S)^-1 w + 2 w'(I + c S)^-1 mu - c/2 mu'(I + c S)^-1 mu). For means of 0 and one
+    law this is the law behind a dense-exponential feature with A = -S (I - 2 S)^-1 (FAVOR#).
+    """
+    checks.choice(kernel, "kernel", ("gaussian", "softmax"))
+    means, covariances = [], []
+    for side, mean, covariance in (("x", mean_x, covariance_x), ("y", mean_y, covariance_y)):
+        covariance = checks.points(covariance, f"covariance_{side}")
+        d = covariance.shape[1]
+        if covariance.shape != (d, d) or (covariances and covariances[0].shape != (d, d)):
+            raise ValueError(f"covariance_{side} has shape {covariance.shape}; give square matrices, both of the same shape")
+        mean = checks.floating(mean, f"mean_{side}")
+        if mean.shape != (d,):
+            raise ValueError(f"mean_{side} has shape {mean.shape}; give one number per coordinate, shape ({d},)")
+        _check_covariance(covariance, f"covariance_{side}", 0.5 if kernel == "softmax" else jnp.inf)
+        means.append(mean)
+        covariances.append(covariance)
+    return _optimal_normal(means, covariances, 2 if kernel == "softmax" else 4)
+
+
+@partial(jax.jit, static_argnums=2)
+def _log_bound(X, Y, kernel):
+    if kernel == "gaussian":
+        log_selves, log_squares = jnp.zeros((), X.dtype), -squared_distances(X, Y)
+    else:
+        log_selves = sum(logsumexp(jnp.sum(points**2, axis=1)) - jnp.log(len(points)) for points in (X, Y))
+        log_squares = 2 * X @ Y.T
+    return log_difference(log_selves, logsumexp(log_squares) - jnp.log(log_squares.size))
+
+
+@partial(jax.jit, static_argnums=2)
+def _optimal_normal(means, covariances, c):
+    d = len(means[0])
+    eye = jnp.eye(d)
+    precision, slope, log_constant, log_selves = 0.0, 0.0, 0.0, 0.0
+    for mean, covariance in zip(means, covariances, strict=True):
+        spread = eye + c * covariance
+        shrunk = jnp.linalg.solve(spread, mean)
+        precision = precision + jnp.linalg.solve(spread, eye + (c - 4) * covariance) / 2
+        slope = slope + shrunk
+        log_constant = log_constant - jnp.linalg.slogdet(spread)[1] / 4 - c / 4 * mean @ shrunk
+        # k(x, x) = exp((4 - c) / 2 |x|^2)
+        log_selves = log_selves + _log_mean_exp((4 - c) * eye, mean, covariance)
+    precision = (precision + precision.T) / 2
+    mean = jnp.linalg.solve(precision, slope)
+    log_constant = log_constant - jnp.linalg.slogdet(precision)[1] / 2 + slope @ mean / 2
+    # k(x, y)^2 = exp(-(|x|^2 + |y|^2) (c - 2) / 2 + 2 x . y)
+    form = jnp.kron(jnp.array([[2 - c, 2], [2, 2 - c]]), eye)
+    zeros = jnp.zeros_like(eye)
+    joint = jnp.block([[covariances[0], zeros], [zeros, covariances[1]]])
+    log_pairs = _log_mean_exp(form, jnp.concatenate(means), joint)
+    return NormalLaw(
+        mean, jnp.linalg.inv(precision), log_constant, log_difference(2 * log_constant, log_pairs), log_difference(log_selves, log_pairs)
+    )
+
+
+def log_difference(one, other):
+    """log(e^one - e^other) for one >= other; -inf where they are equal."""
+    apart = one > other
+    return jnp.where(apart, one + jnp.log(-jnp.expm1(jnp.where(apart, other - one, -1.0))), -jnp.inf)
+
+
+def _log_mean_exp(form, mean, covariance):
+    """log E exp(z' form z / 2) of z ~ N(mean, covariance), where it is finite."""
+    rest = jnp.eye(len(mean)) - covariance @ form
+    return -jnp.linalg.slogdet(rest)[1] / 2 + mean @ form @ jnp.linalg.solve(rest, mean) / 2
+
+
+def _check_covariance(covariance, name, below):
+    if checks.is_traced(covariance):
+        return
+    rounding = 100 * jnp.finfo(covariance.dtype).eps * jnp.max(jnp.abs(covariance))
+    if jnp.max(jnp.abs(covariance - covariance.T)) > rounding:
+        raise ValueError(f"{name} = {covariance} is not symmetric; give a covariance")
+    values = jnp.linalg.eigvalsh(covariance)
+    if values[0] < -rounding:
+        raise ValueError(f"{name} = {covariance} has the eigenvalue {values[0]}; give a covariance")
+    if values[-1] >= below:
+        raise ValueError(f"{name} = {covariance} has the eigenvalue {values[-1]}; give one below 1/2, where E k(x, x) is finite")

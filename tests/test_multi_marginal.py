@@ -1,0 +1,82 @@
+"""Multi-marginal transport: against the programme over all tuples, its dual, and couplings of norms whose error is known."""
+
+import numpy as np
+import pytest
+from rounding import rounding
+from scipy import optimize, stats
+
+from rfcore import theory
+from rfcore.solvers import multi_marginal
+
+HIGHS = 1e-7  # the feasibility that HiGHS promises
+
+
+def test_multisets_do_what_all_tuples_do():
+    rng, k, m = np.random.default_rng(0), 4, 3
+    costs = rng.normal(size=(k, k))
+    costs += costs.T
+    tuples = np.indices(m * (k,)).reshape(m, -1)
+    of_tuples = (costs[tuples[0], tuples[1]] + costs[tuples[0], tuples[2]] + costs[tuples[1], tuples[2]]) / 3
+    marginals = np.concatenate([row == np.arange(k)[:, None] for row in tuples])
+    truth = optimize.linprog(of_tuples, A_eq=marginals, b_eq=np.full(m * k, 1 / k)).fun
+    plan = multi_marginal.solve(costs, m)
+    assert np.isclose(plan.cost, truth, rtol=0, atol=HIGHS)
+    counts = np.array([np.bincount(row, minlength=k) for row in plan.bins])
+    assert np.allclose(plan.weights @ counts / m, 1 / k, rtol=0, atol=HIGHS)
+    # Prices of tuples are at most their costs, and cost together what the plan does.
+    assert np.all(plan.prices[tuples].sum(axis=0) <= of_tuples + HIGHS)
+    assert np.isclose(m * plan.prices.mean(), plan.cost, rtol=0, atol=HIGHS)
+
+
+def test_two_draws_are_matched_in_opposite_order_where_products_cost():
+    x = np.array([0.0, 1.0, 3.0, 4.0, 9.0])
+    plan = multi_marginal.solve(np.outer(x, x), 2)
+    assert np.all(plan.bins.sum(axis=1) == 4)
+    assert np.isclose(plan.cost, np.mean(x * x[::-1]), rtol=0, atol=HIGHS)
+
+
+@pytest.mark.parametrize(("features", "distance"), [("fourier", 0.7), ("positive", 1.5)])
+def test_for_two_norms_the_bound_is_pairwise_norm_coupling(features, distance):
+    """Theorem 3.2, by a linear programme."""
+    pnc = theory.norm_coupling_ratio(distance, 3, 2, "pnc", features)
+    coarse, fine = (multi_marginal.norm_bound(distance, 3, 2, features, n_bins) for n_bins in (3, 9))
+    for bound in (coarse, fine):
+        assert np.isclose(bound.optimistic, pnc, rtol=0, atol=1e-6)  # nodes within bins; measured: 2e-8
+        assert np.all(bound.plan.bins.sum(axis=1) == len(bound.plan.prices) - 1)
+    assert pnc < fine.achieved < coarse.achieved
+    assert fine.achieved - pnc < (coarse.achieved - pnc) / 4
+
+
+def test_three_norms_can_be_coupled_better_than_in_pairs():
+    d, m, z, k = 3, 3, 1.0, 8
+    bound = multi_marginal.norm_bound(z, d, m, "fourier", k)
+    assert bound.optimistic < bound.achieved < 0.8 * theory.norm_coupling_ratio(z, d, m, "pnc", "fourier")
+    # The achieved error is that of a coupling: drawn here.
+    rng, n = np.random.default_rng(0), 4000
+    rows = rng.permuted(bound.plan.bins[rng.choice(len(bound.plan.weights), n, p=bound.plan.weights / bound.plan.weights.sum())], axis=1)
+    levels = (rows + rng.random(rows.shape)) / k
+    assert min(stats.kstest(column, "uniform").pvalue for column in levels.T) > 1e-6
+    excess = np.asarray(theory.fourier_cost(stats.chi.ppf(levels, d), z, d, True))
+    error = (1 - np.exp(-(z**2))) ** 2 / 2
+    ratios = 1 + theory.partners(m, d) * (excess - (np.exp(-(z**2)) - 1 + z**2)) / error
+    assert abs(ratios.mean() - bound.achieved) < 5.5 * ratios.std() / np.sqrt(n)  # one false alarm in 2 10^7
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: multi_marginal.solve(np.array([[0.0, 1.0], [2.0, 0.0]]), 2), "is not symmetric; give"),
+        (lambda: multi_marginal.solve(np.eye(30), 9), "m = 9 with 30 bins has 163011640 multisets"),
+        (lambda: multi_marginal.norm_bound(1.0, 2, 3, "fourier", 2), "m = 3; give at most d = 2"),
+    ],
+)
+def test_bad_input(call, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        call()
+
+
+def test_rows_are_sorted_and_weights_sum_to_one():
+    plan = multi_marginal.solve(np.ones((3, 3)), 4)
+    assert np.all(np.diff(plan.bins, axis=1) >= 0)
+    assert abs(plan.weights.sum() - 1) < HIGHS
+    assert abs(plan.cost - 1) < HIGHS + rounding(10)

@@ -1,0 +1,166 @@
+"""Optimal laws of frequencies: the identity that holds for every draw, normalised weights, optima against quadrature."""
+
+import jax
+import numpy as np
+import pytest
+from rounding import rounding
+from scipy import optimize, stats
+from scipy.special import logsumexp
+
+from rfcore import couplings, features, kernels, theory
+from rfcore.solvers import sampling
+
+KEY = jax.random.key(5)
+X, Y = np.random.default_rng(0).normal(size=(2, 5, 2)) * 0.6
+Y = Y[:3] + np.array([0.5, 0.0])
+M = 20_000
+
+
+def selves(points, kernel):
+    return np.mean(np.diag(getattr(kernels, kernel)(points, points)))
+
+
+def draw(case, kernel):
+    """Features of X and of Y (of X again for one set) from M frequencies, and the log weights of these."""
+    feature = features.positive if case in ("one", "two") else features.trigonometric
+    if case == "one":
+        omega = sampling.of_points(KEY, couplings.iid(jax.random.key(1), M, 2), X, kernel)
+        drawn = (omega,)
+    elif case == "two":
+        drawn = (sampling.of_two_sets(KEY, M, X, Y, kernel),)
+    else:
+        drawn = sampling.of_phases(KEY, M, X, None if case == "phases" else Y, kernel)
+    phi = np.asarray(feature(X, *drawn, kernel))
+    return phi, phi if case in ("one", "phases") else np.asarray(feature(Y, *drawn, kernel)), np.asarray(drawn[0].log_weights)
+
+
+CASES = [("one", "softmax"), ("one", "gaussian"), ("two", "softmax"), ("phases", "softmax"), ("phases of two", "gaussian")]
+DRAWN = {case: draw(*case) for case in CASES}
+
+
+@pytest.mark.parametrize(("case", "kernel"), CASES)
+def test_every_draw_has_the_same_mean_square_over_all_pairs(case, kernel):
+    phi, psi, _ = DRAWN[case, kernel]
+    roots = np.sqrt(np.mean(phi**2, axis=0) * np.mean(psi**2, axis=0)) * M
+    # Exponents of frequencies up to 10, and their sums; where cosines are small, their squares.
+    assert np.allclose(roots, roots[0], rtol=rounding(1e6), atol=0)
+    if psi is phi:
+        assert np.isclose(roots[0], selves(X, kernel), rtol=rounding(1e4), atol=0)  # Corollary 2
+    else:
+        assert roots[0] ** 2 < selves(X, kernel) * selves(Y, kernel)  # Corollary 1: sets that differ
+
+
+@pytest.mark.parametrize(("case", "kernel"), CASES)
+def test_weights_are_normalised_and_estimates_unbiased(case, kernel):
+    phi, psi, log_weights = DRAWN[case, kernel]
+    # 60 numbers; beyond 6 standard errors falls fewer than one in 10^7. For two sets C has the error of its pilot of 4096,
+    # of numbers between 0 and 1 with a mean above a third.
+    weights, error = np.exp(log_weights), 0 if psi is phi else 3 / (2 * np.sqrt(4096))
+    assert abs(weights.mean() - 1) < 6 * np.hypot(weights.std() / np.sqrt(M), error)
+    products = M * phi[:, None] * psi
+    truth = np.asarray(getattr(kernels, kernel)(X, X if psi is phi else Y))
+    assert np.all(np.abs(products.mean(axis=2) - truth) < 6 * np.hypot(products.std(axis=2) / np.sqrt(M), error * truth))
+
+
+def test_positive_and_trigonometric_features_have_one_optimal_variance_and_it_is_the_bound():
+    truth = np.asarray(kernels.softmax(X, X))
+    bound = np.exp(theory.log_optimal_variance_bound(X, X, "softmax"))
+    assert np.isclose(bound, selves(X, "softmax") ** 2 - np.mean(truth**2), rtol=rounding(1000), atol=0)
+    for case in ("one", "phases"):
+        phi, psi, _ = DRAWN[case, "softmax"]
+        moment = np.mean((M * phi[:, None] * psi) ** 2)  # over draws and pairs: without noise, by the identity
+        assert np.isclose(moment - np.mean(truth**2), bound, rtol=rounding(1e6), atol=0)
+    far = theory.log_optimal_variance_bound(40 * X, 40 * Y, "softmax")
+    assert far > 1000 and np.isfinite(far)
+
+
+MEANS, COVARIANCES = (np.array([0.3]), np.array([-0.2])), (np.array([[0.1]]), np.array([[0.3]]))
+GRID, STEP = np.linspace(-14, 14, 4001), 28 / 4000
+
+
+def log_moments(kernel):
+    """log E phi(x, omega)^2 on a grid of omega, for both laws of x, by quadrature."""
+    points, weights = np.polynomial.hermite_e.hermegauss(80)
+    found = []
+    for mean, covariance in zip(MEANS, COVARIANCES, strict=True):
+        x = mean[0] + np.sqrt(covariance[0, 0]) * points
+        squares = 2 * np.outer(GRID, x) - (1 if kernel == "softmax" else 2) * x**2
+        found.append(logsumexp(squares, b=weights / weights.sum(), axis=1))
+    return found
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
+def test_the_optimal_gaussian_law_of_gaussian_points(kernel):
+    law = theory.optimal_normal(MEANS[0], COVARIANCES[0], MEANS[1], COVARIANCES[1], kernel)
+    log_p = stats.norm.logpdf(GRID)
+    log_pq = log_p + sum(log_moments(kernel)) / 2
+    log_density = stats.norm.logpdf(GRID, law.mean[0], np.sqrt(law.covariance[0, 0]))
+    near = log_density > -30
+    assert np.allclose((log_pq - log_density)[near], law.log_constant, rtol=0, atol=1e-9)  # quadrature
+    # The least second moment over all Gaussian laws, by numerical minimisation.
+
+    def log_moment(t):
+        return np.log(np.sum(np.exp(2 * log_pq - stats.norm.logpdf(GRID, t[0], np.exp(t[1])))) * STEP)
+
+    least = optimize.minimize(log_moment, [0.1, 0.1], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-14})
+    assert np.isclose(least.fun, 2 * law.log_constant, rtol=0, atol=1e-9)
+    assert np.allclose([least.x[0], np.exp(2 * least.x[1])], [law.mean[0], law.covariance[0, 0]], rtol=0, atol=1e-4)
+
+    points, weights = np.polynomial.hermite_e.hermegauss(80)
+    x, y = (m[0] + np.sqrt(c[0, 0]) * points for m, c in zip(MEANS, COVARIANCES, strict=True))
+    shares = np.outer(weights, weights) / weights.sum() ** 2
+    K = np.asarray(getattr(kernels, kernel)(x[:, None], y[:, None]))
+    alone = [np.sum(weights / weights.sum() * np.diag(getattr(kernels, kernel)(z[:, None], z[:, None]))) for z in (x, y)]
+    pairs = np.sum(shares * K**2)
+    assert np.isclose(np.exp(law.log_variance), np.exp(2 * law.log_constant) - pairs, rtol=1e-9)
+    assert np.isclose(np.exp(law.log_bound), np.prod(alone) - pairs, rtol=1e-9)
+    assert law.log_variance < law.log_bound
+
+
+def test_equal_laws_attain_the_bound_in_every_dimension():
+    mean, covariance = np.array([0.3, -0.2]), np.array([[0.2, 0.05], [0.05, 0.1]])
+    law = theory.optimal_normal(mean, covariance, mean, covariance, "softmax")
+    assert np.isclose(law.log_variance, law.log_bound, rtol=0, atol=rounding(1e4))
+    # E exp(|x|^2).
+    rest = np.eye(2) - 2 * covariance
+    log_selves = -np.linalg.slogdet(rest)[1] / 2 + mean @ np.linalg.solve(rest, mean)
+    assert np.isclose(law.log_constant, log_selves, rtol=0, atol=rounding(100))
+    assert np.allclose(law.mean, 2 * np.linalg.solve(rest, mean), rtol=0, atol=rounding(100))
+
+
+def test_around_0_the_optimal_law_is_the_one_behind_a_dense_exponential_feature():
+    S = np.array([[0.2, 0.05], [0.05, 0.1]])
+    omega = couplings.iid(KEY, 6, 2)
+    ours = features.positive(X, sampling.of_normal(omega, np.zeros(2), S, np.zeros(2), S, "softmax"), "softmax")
+    A = -S @ np.linalg.inv(np.eye(2) - 2 * S)
+    values, rotation = np.linalg.eigh(A)
+    parameters = features.dense(values, np.sqrt(1 - 4 * values)[:, None] * rotation.T)
+    # Its frequencies are (I - 4 A)^(1/2) omega; of_normal has another root of the same covariance.
+    factor = np.linalg.cholesky(np.asarray(theory.optimal_normal(np.zeros(2), S, np.zeros(2), S, "softmax").covariance))
+    matched = omega @ factor.T @ rotation / np.sqrt(1 - 4 * values)
+    assert np.allclose(features.exponential(X, matched, parameters, kernel="softmax"), ours, rtol=rounding(1e4), atol=0)
+
+
+def test_couplings_keep_their_differences_to_the_points_drawn():
+    omega = couplings.antithetic(couplings.iid(KEY, 3, 2))
+    moved = sampling.of_points(KEY, omega, X[:1])
+    assert np.allclose(moved.frequencies.matrix - 2 * X[0], omega, rtol=0, atol=rounding(10, omega))
+
+
+def test_sets_that_no_draw_reaches_are_refused():
+    with pytest.raises(ValueError, match="X and Y are too far apart"):
+        sampling.of_two_sets(KEY, 1, np.zeros((1, 2)), np.full((1, 2), 20.0), pilot=1)
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: sampling.of_points(KEY, np.ones((3, 4)), X), "omega has shape .*; give frequencies of dimension 2"),
+        (lambda: sampling.of_phases(KEY, 3, X[:0]), r"X has shape \(0, 2\); give at least one point"),
+        (lambda: theory.optimal_normal(np.zeros(1), [[0.6]], np.zeros(1), [[0.1]], "softmax"), "covariance_x = .* below 1/2"),
+        (lambda: theory.optimal_normal(np.zeros(1), [[-0.1]], np.zeros(1), [[0.1]]), "covariance_x = .* eigenvalue"),
+    ],
+)
+def test_bad_input(call, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        call()

@@ -1,0 +1,169 @@
+"""Permutations of walk lengths against brute force: by what they cost, never by what they are."""
+
+import itertools
+
+import jax
+import networkx as nx
+import numpy as np
+import pytest
+from rounding import rounding
+
+from rfcore import evidence, theory
+from rfcore.couplings import copulas, walk_lengths
+from rfcore.evidence import Verdict
+from rfcore.features import modulation
+from rfcore.graphs import Graph
+from rfcore.models import pagerank
+from rfcore.solvers import transport
+
+KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
+F, P_HALT = modulation.regularised_laplacian(1.0, 2), 0.3
+PATH = nx.lollipop_graph(3, 2)
+SMALL = Graph.from_networkx(PATH).normalised()
+PSI = transport.bin_features(SMALL, F, 5, P_HALT)
+DIRECTED = Graph.from_scipy(np.array([[0.0, 0.5, 0.2], [0.0, 0.0, 0.7], [0.4, 0.0, 0.0]]))
+
+
+def lengths_of(q, n):
+    """Lengths at levels of bin q that are as good as all of them: the law is constant between its jumps."""
+    jumps = 1 - (1 - P_HALT) ** np.arange(90.0)  # longer walks are fewer than 2e-14
+    cuts = np.unique(np.clip(np.append(jumps, [q / n, (q + 1) / n]), q / n, (q + 1) / n))
+    return walk_lengths.geometric_quantile((cuts[1:] + cuts[:-1]) / 2, P_HALT), n * np.diff(cuts)
+
+
+@pytest.mark.parametrize("g", [SMALL, DIRECTED], ids=["undirected", "directed"])
+def test_bins_average_over_lengths_and_directions(g):
+    """psi~(l) = sum_{k <= l} f(k) (1 - p)^-k W^k, averaged over the lengths of a bin."""
+    f = modulation.from_values([1.0, 0.5, -0.2, 0.1])
+    W, n = g.to_scipy().toarray(), 6
+    terms = [f(np.array([k]))[0] * np.linalg.matrix_power(W, k) / (1 - P_HALT) ** k for k in range(4)]
+    of_length = np.cumsum(terms, axis=0)
+    found = transport.bin_features(g, f, n, P_HALT)
+    for q in range(n):
+        lengths, chances = lengths_of(q, n)
+        assert np.allclose(found[q], np.tensordot(chances, of_length[np.minimum(lengths, 3)], 1), rtol=0, atol=rounding(2000, of_length))
+    some = transport.bin_features(g, f, n, P_HALT, nodes=[2, 0])
+    assert np.allclose(some, found[:, [2, 0]], rtol=0, atol=rounding(10, found))
+
+
+def test_simulated_bins_have_the_exact_ones_as_their_means():
+    f = modulation.from_values([1.0, 1.0, 1.0])
+    exact = transport.bin_features(SMALL, f, 4, P_HALT, nodes=[0, 3])
+    repeats = np.tile([0, 3], 2000)
+    found = transport.simulated_bin_features(jax.random.key(0), SMALL, f, 4, P_HALT, 3, nodes=repeats)
+    decision = evidence.unbiased(found.reshape(4, 2000, 2, 5).swapaxes(0, 1), exact, smallest_bias=0.2)
+    assert decision.verdict is Verdict.REPRODUCED, decision.detail
+
+
+def test_costs_are_sums_over_all_pairs_of_starts():
+    """Eqs 55 and 56 as they are printed, for each pair (i, j)."""
+    sigma, U = np.array([2, 4, 0, 1, 3]), transport.pair_products(PSI)
+    s = PSI + PSI[sigma]  # bin, start, node
+    products = np.einsum("qid,rjd->qrij", s, s) ** 2
+    linear = transport.matching_costs(U)[np.arange(5), sigma].sum()
+    assert linear == pytest.approx(np.einsum("qqij->", products), rel=rounding(1000))
+    assert transport.quadratic_cost(U, sigma) == pytest.approx(products.sum(), rel=rounding(1000))
+    one, other = (transport.pair_products(PSI[:, [i]]) for i in (0, 4))
+    assert transport.matching_costs(one, other)[np.arange(5), sigma].sum() == pytest.approx(np.einsum("qq->", products[:, :, 0, 4]))
+    assert transport.quadratic_cost(one, sigma, other) == pytest.approx(products[:, :, 0, 4].sum())
+
+
+def test_eigenvalues_cost_what_features_do():
+    U, V = (transport.pair_products(psi) for psi in (PSI, transport.bin_spectra(SMALL, F, 5, P_HALT)))
+    assert np.allclose(U.reshape(25, -1) @ U.reshape(25, -1).T, V.reshape(25, -1) @ V.reshape(25, -1).T, rtol=rounding(2000))
+    with pytest.raises(ValueError, match="g is directed"):
+        transport.bin_spectra(DIRECTED, modulation.from_values([1.0, 0.5]), 3, P_HALT)
+
+
+@pytest.mark.parametrize("n", [1, 2, 4, 6])
+def test_the_best_of_all_permutations_are_found(n):
+    rng = np.random.default_rng(n)
+    U, V = rng.random((2, n, n, 7))
+    everyone = list(itertools.permutations(range(n)))
+    costs = transport.matching_costs(U, V)
+    least = min(costs[np.arange(n), list(sigma)].sum() for sigma in everyone)
+    assert costs[np.arange(n), transport.assignment(costs)].sum() == pytest.approx(least, rel=rounding(100))
+    least = min(transport.quadratic_cost(U, sigma, V) for sigma in everyone)
+    assert transport.quadratic_cost(U, transport.exhaustive(U, V), V) == pytest.approx(least, rel=rounding(1000))
+    least = min(transport.quadratic_cost(U, sigma) for sigma in everyone)
+    found = transport.quadratic_cost(U, transport.by_projections(jax.random.key(0), U, 50))
+    assert least * (1 - rounding(1000)) <= found <= 1.05 * least
+
+
+def test_costs_do_not_depend_on_the_names_of_the_nodes():
+    new, named = [3, 0, 4, 1, 2], nx.empty_graph(5)
+    named.add_edges_from([(new[a], new[b]) for a, b in PATH.edges])
+    mixed = Graph.from_networkx(named).normalised()
+    assert not np.array_equal(mixed.indices, SMALL.indices)
+    for costs in (
+        lambda g: transport.matching_costs(transport.pair_products(transport.bin_features(g, F, 6, P_HALT))),
+        lambda g: transport.matching_costs(transport.pair_products(transport.bin_spectra(g, F, 6, P_HALT))),
+        lambda g: transport.pagerank_costs(g, 6, P_HALT),
+    ):
+        assert np.allclose(costs(mixed), costs(SMALL), rtol=rounding(2000))
+
+
+def test_reversal_costs_what_the_optimum_does_on_karate():
+    """FINDINGS of the paper's optimum: it cannot be told from u, 1 - u."""
+    costs = transport.matching_costs(transport.pair_products(transport.bin_spectra(KARATE, F, 30, P_HALT)))
+    optimum, reversal = (costs[np.arange(30), sigma].sum() for sigma in (transport.assignment(costs), np.arange(30)[::-1]))
+    assert optimum <= reversal * (1 + rounding(1000))
+    assert optimum > 0.999 * reversal
+    assert optimum < np.trace(costs)
+
+
+@pytest.mark.parametrize("psi", [PSI, transport.bin_spectra(SMALL, F, 5, P_HALT)], ids=["features", "eigenvalues"])
+def test_groups_cost_less_the_more_they_are_matched(psi):
+    """Two walks: the assignment. Three: no worse than it and any third, and close to the best of (5!)^2 pairs of permutations."""
+
+    def cost(sigmas):
+        total = psi + sum(psi[list(sigma)] for sigma in sigmas)
+        return np.sum(total**4) if psi.ndim == 2 else np.sum((total @ total.transpose(0, 2, 1)) ** 2)
+
+    pairs = transport.assignments(psi, 2)
+    costs = transport.matching_costs(transport.pair_products(psi))
+    assert cost(pairs) == pytest.approx(costs[np.arange(5), transport.assignment(costs)].sum(), rel=rounding(1000))
+    found = cost(transport.assignments(psi, 3))
+    assert found <= cost([*pairs, *pairs]) * (1 + rounding(1000))
+    if psi.ndim == 2:
+        least = min(cost(sigmas) for sigmas in itertools.product(itertools.permutations(range(5)), repeat=2))
+        assert least * (1 - rounding(1000)) <= found <= 1.02 * least
+    assert copulas.permutation(transport.assignments(psi, 3))(np.random.default_rng(0).random, (2, 6, 1)).shape == (2, 6, 1)
+
+
+def test_pagerank_costs_are_the_variance_that_depends_on_the_permutation():
+    """sum_i Var(rho_i), by enumeration of the lengths of a pair: its change under sigma is the change of the costs."""
+    n, sigma, N = 4, np.array([2, 0, 3, 1]), SMALL.n_nodes
+    P = SMALL.transitions().to_scipy().toarray()
+    powers = [np.linalg.matrix_power(P, k) for k in range(150)]
+    ends = []
+    for q in range(n):
+        lengths, chances = lengths_of(q, n)
+        ends.append(sum(chance * powers[min(length, 149)] for length, chance in zip(lengths, chances, strict=True)))
+    costs = transport.pagerank_costs(SMALL, n, P_HALT)
+    for q, r in itertools.product(range(n), repeat=2):
+        assert costs[q, r] == pytest.approx(np.sum(ends[q] * ends[r]), rel=rounding(5000))
+    # Two walks of a node: 2 (their covariance, summed over starts and ends) / (2 N)^2, beside what one walk alone varies.
+    both = costs[np.arange(n), sigma].sum() / n - np.sum(np.mean(ends, axis=0) ** 2)
+    alone = N - np.sum(np.mean(ends, axis=0) ** 2)
+    estimates = pagerank.estimate(jax.random.key(0), SMALL, 2, P_HALT, coupling=sigma, n_repeats=40_000)
+    squares = np.sum((estimates - pagerank.exact(SMALL, P_HALT)) ** 2, axis=1)
+    expected = 2 * (alone + both) / (2 * N) ** 2
+    decision = evidence.unbiased(squares, expected, smallest_bias=0.02 * expected)
+    assert decision.verdict is Verdict.REPRODUCED, decision.detail
+    assert abs(both) > 0.05 * alone  # which is no small part of it
+
+
+def test_bins_have_the_law_of_all_walks_as_their_mean():
+    for n, p_halt in ((1, 0.3), (7, 0.1), (3, 0.9)):
+        assert np.allclose(theory.bin_survival(n, p_halt, 60).mean(axis=0), 1, rtol=rounding(100))
+
+
+def test_what_does_not_fit_is_refused():
+    U = transport.pair_products(PSI)
+    with pytest.raises(ValueError, match=r"give one permutation of 0, \.\.\., 4, the bins of U"):
+        transport.quadratic_cost(U, [1, 0])
+    with pytest.raises(ValueError, match=r"V has shape \(4, 4, 25\)"):
+        transport.matching_costs(U, U[:4, :4])
+    with pytest.raises(ValueError, match="give at most 10 bins"):
+        transport.exhaustive(np.ones((11, 11, 1)))

@@ -67,7 +67,7 @@ def fit_gaussian(X, y, lengthscale=None, start=None):
     >>> import numpy as np
     >>> from rfcore import models
     >>> X = np.linspace(0, 6, 40)[:, None]
-    >>> fit = models.gp.fit_gaussian(X, np.sin(X[:, 0]) + 0.1 * np.cos(37 * X[:, 0]))
+    >>> fit = models.gp.fit_gaussian(X, np.sin(X[:, 0]) + 0.1 * np.cos(np.arange(40) ** 2))
     >>> 1 < fit.lengthscale < 5, 0 < fit.noise < 0.1 < fit.variance
     (True, True)
     """

@@ -606,6 +606,11 @@ ROWS = {
         "delta": (0.1, probability),
     },
     "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
+    "models.gp.posterior_by_weights": {"phi": (IDENTITY, points), **OBSERVED},
+    "models.gp.fit_gaussian": {
+        "X": (X, points), "y": (V, vector), "lengthscale": (1.0, some_positive),
+        "start": ([1.0, 1.0, 0.1], lambda good: [bad for bad in vector(good) if bad is not None] + [[1.0, 0.0, 1.0]]),
+    },
     "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
     "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
     "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
@@ -806,7 +811,7 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
-    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_of_features", "theory.log_pair_density",
+    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
     "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
     "models.gp.predictive_kl",
@@ -834,7 +839,7 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "models.attention.RowError", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.attention.RowError", "models.gp.GaussianFit", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

@@ -44,6 +44,8 @@ LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
 DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
+WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
+FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
@@ -277,6 +279,12 @@ def permutation(good):
     return [*entries(good), 1.0, [], [0, 0], [1, 2], [0.5, 1.0], [[1, 0], [0, 0]]]
 
 
+def spectrum(good):
+    """Eigenvalues and rows of eigenvectors."""
+    eigenvalues, vectors = good
+    return [eigenvalues, None, 3, (eigenvalues[:2], vectors), (eigenvalues, vectors[0]), (eigenvalues * np.nan, vectors), ("a", vectors)]
+
+
 def averages(good):
     """Per bin, and start or eigenvalue."""
     return [*entries(good), good[0], good[None, None], good[:, :0]]
@@ -318,7 +326,12 @@ GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (ID
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
+ESTIMATED = {
+    "estimates": (np.ones((2, 3, 3)), lambda good: [*entries(good), good[0], good[:, :2], good[:0]]),
+    "kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good]),
+}
 REGRESSION = {"targets": (IDENTITY, points)}
+LEARNABLE = models.gp.hyperparameters()
 BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
 PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
@@ -347,6 +360,9 @@ ROWS = {
         DRAW,
     ),
     "couplings.orthogonal_copula": DRAW | CORRELATION,
+    "couplings.low_discrepancy.unrandomised": {
+        "points": ("sobol", choice), "m": (3, lambda good: [*count_from_0(good), 10**7]), "d": (2, lambda good: [*count(good), 10**5])
+    },
     "couplings.antithetic": {"omega": (X, points)},
     "couplings.norms.coupled": {"law": ("reversal", choice)},
     "couplings.norms.gaussian": CORRELATION,
@@ -370,7 +386,7 @@ ROWS = {
     "couplings.fast.draw": DRAW | {"coupling": NAME},
     "couplings.fast.padded": {"d": (3, count)},
     "couplings.fast.Frequencies.project": {
-        "self": (couplings.fast.draw(KEY, 3, 2, "simplex"), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+        "self": (FAST, None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
     },
     "couplings.frequencies.Dense.project": {
         "self": (couplings.frequencies.of(X), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
@@ -429,7 +445,7 @@ ROWS = {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
-    "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
+    "features.DepositFeatures.with_modulation": {"self": (WEIGHED, None), "f": (F, modulating)},
     "features.reference.as_lists": {"g": (G, graph)},
     "features.reference.walk_features": {
         "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,
@@ -553,6 +569,16 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "coupling": ("reversal", choice),
     },
+    "models.attention.softmax": {
+        "q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear": {
+        "phi_q": (X**2, points), "phi_k": (X**2, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear_of_logs": {
+        "log_q": (X, points), "log_k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -580,6 +606,11 @@ ROWS = {
         "delta": (0.1, probability),
     },
     "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
+    "models.gp.posterior_by_weights": {"phi": (IDENTITY, points), **OBSERVED},
+    "models.gp.fit_gaussian": {
+        "X": (X, points), "y": (V, vector), "lengthscale": (1.0, some_positive),
+        "start": ([1.0, 1.0, 0.1], lambda good: [bad for bad in vector(good) if bad is not None] + [[1.0, 0.0, 1.0]]),
+    },
     "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
     "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
     "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
@@ -591,6 +622,16 @@ ROWS = {
     "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
     "models.gp.kl": {
         "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
+    },
+    "models.gp.hyperparameters": dict.fromkeys(["variance", "lengthscale", "noise"], (0.5, positive)),
+    "models.gp.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum)},
+    "models.gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
+    "models.gp.walk_loss": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type), "y": (V, vector)},
+    "models.gp.exact_loss": {
+        "parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum), "y": (V, vector)
+    },
+    "models.gp.predictive_kl": {
+        **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
@@ -703,7 +744,8 @@ ROWS = {
     },
     "evidence.bound": {
         "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
-        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
+        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag),
+        "robust": (False, flag), "geometric": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
@@ -733,7 +775,7 @@ ROWS = {
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
-        "resolution": (0.1, positive), "confidence": (0.9, confidence),
+        "resolution": (0.1, positive), "confidence": (0.9, confidence), "robust": (False, flag),
     },
     "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
@@ -770,12 +812,14 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
-    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_of_features", "theory.log_pair_density",
+    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
-    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast",
+    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
+    "models.gp.predictive_kl",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
+    "models.attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
@@ -795,8 +839,8 @@ LEFT = {
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
-            "models.gp.Evidence", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.attention.RowError", "models.gp.GaussianFit", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

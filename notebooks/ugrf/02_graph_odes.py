@@ -207,6 +207,7 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # $n^{-1/2}$. The middles have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own error,
 # and it falls as one over the square root of their number.
 
+
 # %% tags=["hide-input"]
 def table(rows, caption):
     """Mean errors in per cent; where all repeats are the same there is no error bar."""

@@ -672,6 +672,7 @@ ROWS = {
         ["solvers.exponential.aderf", "solvers.exponential.gerf", "solvers.exponential.saderf", "solvers.exponential.sderf"],
         POINTS | {"centred": (True, flag)},
     ),
+    "solvers.exponential.of_law": {"mean": NORMAL["mean"], "covariance": (np.eye(2), NORMAL["covariance"][1])},
     "solvers.exponential.best_A": {"phi": ([0.0, 1.0], lambda good: [*entries(good), -0.1])},
     "solvers.sampling.of_normal": {"omega": (X, points), **NORMALS, "kernel": ("softmax", choice)},
     "solvers.sampling.of_phases": {
@@ -822,7 +823,7 @@ SLOW = {
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
-    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_optimal_variance_bound", "features.dense",
+    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
     "evidence.Ledger.close", "evidence.in_batches",
 }  # fmt: skip
 

@@ -147,10 +147,8 @@ ledger.decide({
 # the error $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$. *Not
 # printed*, so our choice: a termination probability of 0.1, because long walks have light tails; the symmetric
 # modulation $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, that of
-# heat.
-#
-# Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still unbiased),
-# or simply the middles of the tenths, and there each factor has walks of its own.
+# heat. Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
+# unbiased), or the middles of the tenths, and there each factor has its own walks.
 
 # %%
 draw = (1.0, 10, N_REPEATS)  # ten times in [0, 1], for every repeat
@@ -206,6 +204,7 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # **Spreading the times is free.** One in each tenth has an error of order $n^{-3/2}$ where uniform times have
 # $n^{-1/2}$. The middles have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own error,
 # and it falls as one over the square root of their number.
+
 
 # %% tags=["hide-input"]
 def table(rows, caption):

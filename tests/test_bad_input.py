@@ -324,6 +324,10 @@ GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (ID
 PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
+ESTIMATED = {
+    "estimates": (np.ones((2, 3, 3)), lambda good: [*entries(good), good[0], good[:, :2], good[:0]]),
+    "kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good]),
+}
 REGRESSION = {"targets": (IDENTITY, points)}
 LEARNABLE = models.gp.hyperparameters()
 BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
@@ -354,6 +358,9 @@ ROWS = {
         DRAW,
     ),
     "couplings.orthogonal_copula": DRAW | CORRELATION,
+    "couplings.low_discrepancy.unrandomised": {
+        "points": ("sobol", choice), "m": (3, lambda good: [*count_from_0(good), 10**7]), "d": (2, lambda good: [*count(good), 10**5])
+    },
     "couplings.antithetic": {"omega": (X, points)},
     "couplings.norms.coupled": {"law": ("reversal", choice)},
     "couplings.norms.gaussian": CORRELATION,
@@ -560,6 +567,16 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "coupling": ("reversal", choice),
     },
+    "models.attention.softmax": {
+        "q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear": {
+        "phi_q": (X**2, points), "phi_k": (X**2, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    "models.attention.linear_of_logs": {
+        "log_q": (X, points), "log_k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
+    },
+    **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -719,7 +736,8 @@ ROWS = {
     },
     "evidence.bound": {
         "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
-        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag), **UNIT,
+        "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag),
+        "robust": (False, flag), "geometric": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
@@ -749,7 +767,7 @@ ROWS = {
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
-        "resolution": (0.1, positive), "confidence": (0.9, confidence),
+        "resolution": (0.1, positive), "confidence": (0.9, confidence), "robust": (False, flag),
     },
     "evidence.tail_index": {"values": ([1.0, 3.0, 2.0], vector), "n_top": (1, count)},
     "evidence.timed": {"decision": (FAILURE, other_type), **PROFILE, "clock": (evidence.Clock(), other_type)},
@@ -792,7 +810,8 @@ SLOW = {
     "models.gp.predictive_kl",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "theory.positive_mse", "theory.log_conformity_of",
+    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
+    "models.attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
@@ -813,7 +832,7 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.attention.RowError", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

@@ -360,6 +360,48 @@ def test_bound_of_exact_numbers_and_what_it_reports():
     assert "in the closest of 2 conditions; at most 5.5 allowed" in decision.finding
 
 
+def test_bound_of_a_geometric_mean_tests_logarithms_and_shows_ratios():
+    ratios = np.exp(np.random.default_rng(26).normal(3, 0.2, (60, 2)))
+    shown = evidence.bound(ratios, [10.0, 12.0], side="above", geometric=True, unit="times")
+    logs = evidence.bound(np.log(ratios), np.log([10.0, 12.0]), side="above")
+    assert (shown.verdict, shown.statistic) == (logs.verdict, logs.statistic)
+    assert shown.verdict is REPRODUCED
+    assert shown.ours == pytest.approx(np.exp(logs.ours), rel=1e-12)
+    assert shown.se == pytest.approx(shown.ours * logs.se, rel=1e-12)  # to first order
+    assert shown.limit == pytest.approx(12, rel=1e-12)
+    assert shown.finding.endswith("times in the closest of 2 conditions; at least 12 times needed")
+    for bad in (-ratios, np.append(ratios, 0.0)):
+        with pytest.raises(ValueError, match=r"value = .*give"):
+            evidence.bound(bad, 10.0, geometric=True)
+
+
+def test_bound_of_a_median_is_a_sign_test_that_stragglers_do_not_move():
+    times = np.append(np.random.default_rng(27).normal(1, 0.1, 19), 1e3)
+    decision = evidence.bound(times, 1.5, robust=True, unit="s")
+    assert decision.verdict is REPRODUCED
+    assert decision.ours == np.median(times)
+    assert decision.se is None
+    assert evidence.bound(times, 1.5).verdict is not REPRODUCED
+    assert evidence.bound(times, 0.5, robust=True).verdict is NOT
+    assert evidence.bound(times, 1.0, robust=True).verdict is OPEN
+    # 14 of 15 are 16 / 2^15 = .0005, below the level of .001; 13 of 15 are not.
+    for n_above, verdict in ((1, REPRODUCED), (2, OPEN)):
+        assert evidence.bound(np.r_[np.zeros(15 - n_above), np.full(n_above, 2.0)], 1, robust=True).verdict is verdict
+    for wrong in ({"robust": True, "geometric": True}, {"robust": True, "exact": True}):
+        with pytest.raises(ValueError, match="give one of the two at most, and repeats"):
+            evidence.bound(times, 1.5, **wrong)
+
+
+def test_slope_of_a_median_is_two_sign_tests():
+    curves = power_law(np.random.default_rng(47), -0.5, 40)
+    curves[:3, -1] *= 1e3
+    decision = evidence.slope(WIDTHS, curves, -0.5, 0.1, robust=True)
+    assert decision.verdict is REPRODUCED
+    assert abs(decision.ours + 0.5) < 0.1
+    assert evidence.slope(WIDTHS, curves, -0.5, 0.1).verdict is OPEN
+    assert evidence.slope(WIDTHS, curves, -0.8, 0.1, robust=True).verdict is NOT
+
+
 def test_bound_of_exact_numbers_says_nothing_within_rounding():
     assert evidence.bound(0.1 + 0.2, 0.3, exact=True).verdict is OPEN
     assert evidence.bound(1.0, 1.0, exact=True).verdict is OPEN

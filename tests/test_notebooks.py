@@ -65,7 +65,7 @@ def test_the_pair_is_in_step(name):
     assert cells(source) == cells(paired), "run  make sync"
 
 
-def test_code_of_pages_in_the_short_form_is_88_columns_wide():
+def test_code_of_pages_in_the_short_form_is_88_columns_wide_and_shows_its_figures():
     paths = [path for path in sorted(ROOT.glob("notebooks/*/*.py")) if is_converted(path)]
     assert len(paths) > 1
     # Captions and descriptions have to end somewhere too, though the formatter leaves strings alone.
@@ -75,6 +75,7 @@ def test_code_of_pages_in_the_short_form_is_88_columns_wide():
         for line in cell.source.splitlines() if len(line) > 88
     ]  # fmt: skip
     assert long == []
+    assert [path.stem for path in paths if "plt.show(" in path.read_text()] == [], "figures are shown by plotting.show"
     ruff = [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", *paths]
     done = subprocess.run(ruff, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"run  ruff format  on them\n{done.stdout}{done.stderr}"

@@ -23,7 +23,7 @@ from rfcore.features import euclidean, exponentials, logs
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.models import regression
 from rfcore.solvers import exponential, sampling
-from rfcore.theory import conformity, positive
+from rfcore.theory import conformity, norm_costs, positive
 
 compose = sys.modules["rfcore.couplings.compose"]  # the package exports a function of the same name
 D, N = 4, 20_000
@@ -177,6 +177,19 @@ def pairs_stay_in_their_block():
     return evidence.unbiased((lengths[:, 2] ** 2 - 3) * (lengths[:, 3] ** 2 - 3), 0.0, smallest_bias=1.0)
 
 
+def opposites_add_up_to_zero():
+    omega = np.asarray(compose.antithetic(couplings.orthogonal_pnc(jax.random.key(0), D, D)))
+    return evidence.identity(omega[:D] + omega[D:], np.zeros((D, D)), tolerance=1e-15)
+
+
+def norms_cost_what_theory_says(law):
+    """A coupling of norms has the mean cost that the quadrature of its law has."""
+    lengths = jax.vmap(lambda key: getattr(norms, law)(key, D, D))(jax.random.split(jax.random.key(0), N))
+    costs = np.asarray(theory.fourier_cost(lengths, 1.0, D, True))
+    excess = np.exp(norm_costs._log_of_bivariate(-1.0, 1.0, D, "fourier")) / 3 + 2 / 3 * np.exp(theory.log_pair_excess(0.0, 1.0, D, "fourier"))
+    return evidence.unbiased(costs, excess, smallest_bias=0.02)
+
+
 def entries_are_uniform(law):
     u = law(np.random.default_rng(0).random, (N, D, 1))[..., 0]
     return evidence.unbiased(np.concatenate([u, u**2], axis=1), np.repeat([1 / 2, 1 / 3], D), smallest_bias=0.02)
@@ -241,6 +254,8 @@ CHECKS = {
     "levels of sobol": lambda: entries_are_uniform(nets.sobol),
     "strata of sobol": lambda: each_stratum_has_one_draw(nets.sobol),
     "sums of pairs": opposite_levels_sum_to_one,
+    "opposites": opposites_add_up_to_zero,
+    "cost of pairs": lambda: norms_cost_what_theory_says("pnc"),
     "correlation": normal_scores_are_correlated,
     "directions": blocks_have_directions_of_their_own,
     "error of orthogonal": lambda: error_is_the_one_of_theory("orthogonal"),
@@ -269,6 +284,10 @@ FAULTS = {
     "pairs across blocks": (norms, "_coupled", "(-(-m // d), d, 1)", "(1, -(-m // d) * d, 1)", "pairs of norms"),
     "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of stratified"),
     "pairs across neighbours": (strata, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
+    "antithetic with fresh norms": (
+        compose, "antithetic", "-omega]", "-omega * (jnp.linalg.norm(omega[::-1], axis=1) / jnp.linalg.norm(omega, axis=1))[:, None]]", "opposites"
+    ),
+    "equal levels in pairs": (strata, "reversal", "minimum(1 - u,", "minimum(u,", "cost of pairs"),
     "sobol without the shift": (nets, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
     "sobol shifted modulo 1": (nets, "sobol", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
     "eigenvalues for their roots": (correlated, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
@@ -315,6 +334,7 @@ USERS = {
     "_permutation": [(strata, "stratified")],
     "_shifted": [(nets, "sobol")],
     "_coupled": [(norms, "pnc")],
+    "reversal": [(copulas, "reversal")],
     "simplex_plus": [(couplings, "simplex_plus")],
 }
 

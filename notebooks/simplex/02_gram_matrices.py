@@ -105,17 +105,15 @@ plotting.show(
 )
 
 # %% tags=["hide-input"]
-ledger.decide(
-    {
-        "simplex/fig-7/simplex-beats-orthogonal": evidence.order(
-            errors["simplex"], errors["orthogonal"]
-        ),
-        "simplex/fig-7/orthogonal-beats-iid": evidence.order(
-            errors["orthogonal"], errors["iid"]
-        ),
-        "simplex/fig-7/decreasing": evidence.order(curves[..., 1:], curves[..., :-1]),
-    }
-)
+ledger.decide({
+    "simplex/fig-7/simplex-beats-orthogonal": evidence.order(
+        errors["simplex"], errors["orthogonal"]
+    ),
+    "simplex/fig-7/orthogonal-beats-iid": evidence.order(
+        errors["orthogonal"], errors["iid"]
+    ),
+    "simplex/fig-7/decreasing": evidence.order(curves[..., 1:], curves[..., :-1]),
+})
 
 # %% [markdown]
 # (simplex-gram-theory)=
@@ -166,16 +164,14 @@ plotting.show(
 
 # %% tags=["hide-input"]
 whole = np.array(WIDTHS) % d == 0
-ledger.decide(
-    {
-        "simplex/extra-gram-theory/mse": evidence.unbiased(
-            curves**2 - predicted, 0.0, smallest_bias=of_iid / 4
-        ),
-        "simplex/extra-gram-theory/rate": evidence.slope(
-            np.array(WIDTHS)[whole], curves[..., whole], expected=-0.5, resolution=0.05
-        ),
-    }
-)
+ledger.decide({
+    "simplex/extra-gram-theory/mse": evidence.unbiased(
+        curves**2 - predicted, 0.0, smallest_bias=of_iid / 4
+    ),
+    "simplex/extra-gram-theory/rate": evidence.slope(
+        np.array(WIDTHS)[whole], curves[..., whole], expected=-0.5, resolution=0.05
+    ),
+})
 
 # %% [markdown]
 # (simplex-gram-plus)=
@@ -187,14 +183,12 @@ ledger.decide(
 
 # %% tags=["hide-input"]
 plus, simplex, iid = (errors[n][:, whole] for n in ("simplex_plus", "simplex", "iid"))
-ledger.decide(
-    {
-        "simplex/extra-gram-plus/better": evidence.order(plus, simplex),
-        "simplex/extra-gram-plus/marginal": evidence.bound(
-            (simplex - plus) - (iid - simplex) / 10, 0.0
-        ),
-    }
-)
+ledger.decide({
+    "simplex/extra-gram-plus/better": evidence.order(plus, simplex),
+    "simplex/extra-gram-plus/marginal": evidence.bound(
+        (simplex - plus) - (iid - simplex) / 10, 0.0
+    ),
+})
 
 # %% [markdown]
 # (simplex-gram-fast)=

@@ -108,14 +108,12 @@ plotting.show(
 
 # %% tags=["hide-input"]
 fixed, raw = over_truth.swapaxes(0, 1)
-ledger.decide(
-    {
-        "simplex/extra-sign-fix/haar-unbiased": evidence.unbiased(
-            fixed, 1.0, smallest_bias=0.03
-        ),
-        "simplex/extra-sign-fix/raw-qr-biased": evidence.order(raw, 1.0),
-    }
-)
+ledger.decide({
+    "simplex/extra-sign-fix/haar-unbiased": evidence.unbiased(
+        fixed, 1.0, smallest_bias=0.03
+    ),
+    "simplex/extra-sign-fix/raw-qr-biased": evidence.order(raw, 1.0),
+})
 
 # %% [markdown]
 # (simplex-gram-blind)=

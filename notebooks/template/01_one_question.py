@@ -98,10 +98,10 @@ plotting.show(
         distances, errors, lines=list(MECHANISMS), predicted=expected,
         x_label="distance of the points", y_label="mean squared error", log="y",
     ),
-    caption="Ours. Mean squared error of the estimated Gaussian kernel, eight frequencies "
-    "in eight dimensions. Dashed: closed forms.",
-    alt="Two curves rise with the distance, orthogonal below IID, far below at the left "
-    "and close at the right; dashed lines cover them.",
+    caption="Ours. Mean squared error of the estimated Gaussian kernel, eight "
+    "frequencies in eight dimensions. Dashed: closed forms.",
+    alt="Two curves rise with the distance, orthogonal below IID, far below at the "
+    "left and close at the right; dashed lines cover them.",
 )  # fmt: skip
 
 # %% [markdown]

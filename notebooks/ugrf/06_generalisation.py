@@ -67,8 +67,10 @@ ledger = evidence.Ledger("ugrf/06_generalisation", profile)
 # term positive:
 #
 # $$
-# \widehat{\mathcal R} = \frac1m\, \mathbb E_s \sqrt{\textstyle\sum_i \alpha_i^{(M)} \bigl| s^\top (W^i)_{SS}\, s \bigr|}
-# \ \leq\ \sqrt{\frac1m \sum_i \alpha_i^{(M)} \rho(W)^i} ,
+# \begin{aligned}
+# \widehat{\mathcal R} &= \frac1m\, \mathbb E_s \sqrt{\textstyle\sum_i \alpha_i^{(M)} \bigl| s^\top (W^i)_{SS}\, s \bigr|} \\
+# &\leq \sqrt{\frac1m \sum_i \alpha_i^{(M)} \rho(W)^i} ,
+# \end{aligned}
 # $$ (eq-rademacher)
 #
 # because $|s^\top (W^i)_{SS}\, s| \leq \rho^i \|s\|^2 = \rho^i m$. The left side is
@@ -313,9 +315,11 @@ ledger.decide("ugrf/extra-trace-bound/sharper", sharper)
 # $|h|$ over the sample is at most $B$, and
 #
 # $$
-# \widehat R_\eta(h) \ \geq\ 1 - \frac{1}{m \eta} \sum_{x \in S} |h(x)| \ \geq\ 1 - \frac B\eta ,
-# \qquad\text{so that}\qquad
-# \widehat R_\eta(h) + \frac{2B}\eta \ \geq\ 1 + \frac B\eta\ > 1 .
+# \begin{aligned}
+# \widehat R_\eta(h) &\geq 1 - \frac{1}{m \eta} \sum_{x \in S} |h(x)| \\
+# &\geq 1 - \frac B\eta , \quad \text{so that} \\
+# \widehat R_\eta(h) + \frac{2B}\eta &\geq 1 + \frac B\eta\ > 1 .
+# \end{aligned}
 # $$
 #
 # **Where the nodes are distinct, Eq. 41 never promises an error below one**: not for any graph, family, hypothesis or margin. (For samples

@@ -180,7 +180,7 @@ ledger.decide({
 # No power of $k$ makes up for $(1 - p)^{-k}$: **the sum diverges for every $p$**. And $P(\text{feature} > x)$ falls
 # about as $1/x$, the slowest tail that still has a mean.
 #
-# To see it we let single walkers run on karate ($\sigma = 1$, $p = 0.2$), keep the largest entry of the feature that
+# To see it, let single walkers run on karate ($\sigma = 1$, $p = 0.2$), keep the largest entry of the feature that
 # each one makes, and take Hill's estimate of the tail index from the largest thousandth of them. An index below 2
 # means no variance.
 
@@ -201,21 +201,20 @@ share = np.arange(1, N_TAIL + 1) / N_TAIL
 thinned = np.unique(np.geomspace(1, N_TAIL, 400).astype(int)) - 1
 for name, height in largest.items():
     style = {"color": plotting.COLOURS[name], "label": plotting.LABELS[name]}
-    ax.plot(height[thinned], share[thinned], drawstyle="steps-pre", **style)
+    ax.loglog(height[thinned], share[thinned], drawstyle="steps-pre", **style)
 guides = {}
 for power in (-1, -2):
     line = ([3, 60], [3e-3, 3e-3 * 20.0**power], ":")
     (guides[f"slope −{-power}"],) = ax.plot(*line, color=plotting.INK, linewidth=1.2)
-ax.set(xscale="log", yscale="log", xlabel="x", ylabel="P(largest entry > x f(0))")
-ax.set(xlim=(0.3, 1e4), ylim=(0.5 / N_TAIL, 2))
+ax.set(xlim=(0.3, 1e4), ylim=(0.5 / N_TAIL, 2), xlabel="x", ylabel="P(entry > x f(0))")
 plotting.label_ends(ax, guides)
 fig.legend(loc="outside upper left", ncols=2, labelcolor="linecolor")
 plotting.show(
     fig,
     caption="Ours. How often the largest entry of a single walk's feature exceeds x "
     "times f(0), on karate. A tail above slope −2 has no variance.",
-    alt="Log-log survival curves. Diffusion and 2-step walk stop at a bounded value, the "
-    "2-regularised Laplacian falls steeply, the inverse cosine has a slope of about -1.",
+    alt="Log-log survival curves. Diffusion and 2-step walk end at a bound, the "
+    "2-regularised Laplacian falls steeply, the inverse cosine has slope -1 or so.",
 )
 far = np.arange(1000, 2001)
 product = far**1.5 * np.abs(modulation.inverse_cosine()(far))

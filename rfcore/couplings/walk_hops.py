@@ -103,8 +103,7 @@ def systematic(rng, n_rows, n_walks):
     >>> np.bincount(np.floor(3 * u).astype(int)).tolist()
     [2, 2, 2]
     """
-    spacing, by_node, place = _lattice(n_walks), _by_node(n_rows, n_walks), np.arange(float(n_rows * n_walks))
-    moved = place * GOLDEN % 1
+    spacing, by_node, (place, moved) = _lattice(n_walks), _by_node(n_rows, n_walks), _golden(n_rows * n_walks)
 
     def uniforms(step, walkers, rows, nodes):
         order, met = by_node(rows, nodes)
@@ -159,13 +158,12 @@ def array_rqmc(rng, n_rows, n_walks):
     True
     """
     points, by_node = qmc.Halton(1, scramble=False).random(n_walks)[:, 0], _by_node(n_rows, n_walks)
-    place = np.arange(n_rows * n_walks)
 
     def uniforms(step, walkers, rows, nodes):
         order, met = by_node(rows, nodes)
         counts = np.bincount(rows, minlength=n_rows)
         met >>= 31  # rows, then
-        u = points.take(place[: len(order)] - (counts.cumsum() - counts).take(met))
+        u = points.take(np.arange(len(order)) - (counts.cumsum() - counts).take(met))
         u += rng.random(n_rows).take(met)
         return _placed(u, order)
 
@@ -257,6 +255,13 @@ def _placed(u, order):
     return placed
 
 
+@lru_cache(maxsize=4)
+def _golden(n):
+    """0, ..., n - 1, and the fractional parts of their golden multiples."""
+    place = np.arange(float(n))
+    return _kept(place, place * GOLDEN % 1)
+
+
 @lru_cache(maxsize=16)
 def _lattice(n_walks):
     """c_k / k for k = 0, ..., n_walks."""
@@ -266,6 +271,11 @@ def _lattice(n_walks):
     while np.any(left := np.gcd(c, k) > 1):
         away = -away if away > 0 else 1 - away
         c[left] = np.maximum(nearest[left] + away, 1)
-    spacing = np.append(0.0, c / k)
-    spacing.flags.writeable = False  # shared by all who ask for this size
-    return spacing
+    return _kept(np.append(0.0, c / k))[0]
+
+
+def _kept(*arrays):
+    """Arrays that all who ask for this size share."""
+    for array in arrays:
+        array.flags.writeable = False
+    return arrays

@@ -41,6 +41,8 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     --------
     >>> identity(0.1 + 0.2, 0.3, tolerance=4e-16).verdict.value
     'reproduced'
+    >>> identity([1.0, 2.5], [1.0, 2.0], tolerance=0.01).finding
+    '0.5, the largest of 2 absolute errors; at most 0.01 allowed'
     """
     ours, exact = same_shape(ours, "ours", exact, "exact")
     tolerance = positive(tolerance, "tolerance")
@@ -53,8 +55,9 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
         verdict = Verdict.REPRODUCED
     else:
         verdict = Verdict.INCONCLUSIVE if error <= 10 * tolerance else Verdict.NOT_REPRODUCED
-    where = f"largest {size} of {ours.size} numbers" if ours.size > 1 else size
     unit = None if relative else unit
+    found = with_error(error, None, unit)
+    found = f"{found}, the largest of {ours.size} {size}s" if ours.size > 1 else f"{size} {found}"
     return Decision(
         verdict,
         "identity",
@@ -66,7 +69,7 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
         level=0.0,
         miss=0.0,
         comparisons=ours.size,
-        finding=f"{where} {with_error(error, None, unit)}; at most {with_error(tolerance, None, unit)} allowed",
+        finding=f"{found}; at most {with_error(tolerance, None, unit)} allowed",
     )
 
 

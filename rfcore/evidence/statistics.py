@@ -101,7 +101,7 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
     return Decision(verdict, "order", ours, limit=0.0, unit=unit, finding=finding, **found)
 
 
-def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, unit=None):
+def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, robust=False, geometric=False, unit=None):
     """A number is at most (with ``side="above"``: at least) `bound`.
 
     Parameters
@@ -121,17 +121,22 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, un
         The numbers carry no noise (closed forms, counts): no axis of repeats. A margin within 1e-12 of their
         size may be rounding, and is "inconclusive" (unless they are integers). A timing, the largest z, one draw
         of anything is *not* exact.
+    robust : bool
+        Sign test in place of Student's t, for timings with stragglers: the claim is then about the median.
+    geometric : bool
+        The claim is about the geometric mean, as fits ratios: logarithms are tested, and the numbers shown are none.
     unit : str, optional
         Unit of the numbers.
 
     Raises
     ------
     ValueError
-        If a number is not finite, shapes do not fit, or one number comes with neither `se` nor ``exact=True``.
+        If a number is not finite, shapes do not fit, one number comes with neither `se` nor ``exact=True``, a median or geometric
+        mean is asked for of numbers that are no repeats, or a geometric mean of numbers that are not above 0.
 
     Notes
     -----
-    Ours; Student, 1908, corrected for skewness as by Hall, 1992.
+    Ours; Student, 1908, corrected for skewness as by Hall, 1992, or the sign test.
 
     Examples
     --------
@@ -147,14 +152,22 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, un
         raise ValueError(f"bound has shape {limit.shape}, {what} {shape}; give one bound for all, or one each")
     if se is not None and (value.ndim or exact):
         raise ValueError(f"se = {se}; give it with a single value (repeats bring their own error, exact numbers have none)")
+    robust, geometric = checks.flag(robust, "robust"), checks.flag(geometric, "geometric")
+    if (robust or geometric) and (exact or not value.ndim or (robust and geometric)):
+        got = f"robust = {robust}, geometric = {geometric} for value of shape {value.shape}, exact = {exact}"
+        raise ValueError(f"{got}; give one of the two at most, and repeats")
+    if geometric:
+        for numbers, name in ((value, "value"), (limit, "bound")):
+            positive(numbers.min(), name)
+        value, limit = np.log(value), np.log(limit)
     margin = (limit - value) * (1 if side == "below" else -1)
     if exact:
         scale = np.maximum(np.abs(value), np.abs(limit))
         verdict, weakest, found = without_noise(margin, scale, counts, strict=False)
         ours = value.reshape(-1)[weakest]
     elif value.ndim:
-        verdict, weakest, found = all_positive(margin, confidence, "value")
-        ours = value.mean(0).reshape(-1)[weakest]
+        verdict, weakest, found = all_positive(margin, confidence, "value", robust)
+        ours = (np.median(value, 0) if robust else value.mean(0)).reshape(-1)[weakest]
     elif se is None:
         raise ValueError(f"value = {value} is a single number; give repeats, or its standard error se=, or exact=True")
     else:
@@ -164,13 +177,19 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, un
         detail = f"Distance in standard errors: {z:.3g}, threshold {threshold:.3g}."
         found = {"se": se, "statistic": z, "detail": detail, "level": alpha, "miss": alpha, "comparisons": 1}
     limit = np.broadcast_to(limit, shape).reshape(-1)[weakest]
+    if robust:
+        found.pop("se")  # that of the mean
+    if geometric:
+        ours, limit = np.exp(ours), np.exp(limit)
+        found["se"] *= ours
+        found["detail"] = f"On logarithms. {found['detail']}"
     allowed = f"{'at most' if side == 'below' else 'at least'} {with_error(limit, None, unit)} "
     allowed += "allowed" if side == "below" else "needed"
     finding = f"{with_error(ours, found.get('se'), unit)}{closest(found['comparisons'])}; {allowed}"
     return Decision(verdict, "bound", ours, limit=limit, unit=unit, finding=finding, **found)
 
 
-def slope(x, y_repeats, expected, resolution, confidence=0.999):
+def slope(x, y_repeats, expected, resolution, confidence=0.999, robust=False):
     """The log-log slope of y against x is `expected`, to within plus or minus `resolution`.
 
     A line is fitted to log y against log x in each repeat; the mean slope must lie significantly inside the
@@ -186,6 +205,8 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999):
         Centre and half-width of the window: "about -1/2" is a claim only with a half-width.
     confidence : float
         One minus the level of each test.
+    robust : bool
+        Two sign tests in place of Student's t, for timings with stragglers: the claim is then about the median slope.
 
     Raises
     ------
@@ -208,6 +229,7 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999):
     x, y = np.asarray(checks.vector(x, "x")), finite(y_repeats, "y_repeats")
     expected, resolution = checks.real(expected, "expected"), positive(resolution, "resolution")
     level(confidence)
+    robust = checks.flag(robust, "robust")
     if y.ndim < 2 or y.shape[-1] != len(x):
         raise ValueError(f"y_repeats has shape {y.shape}, x {x.shape}; give shapes (repeats, ..., k) and (k,)")
     for numbers, name in ((x, "x"), (y, "y_repeats")):
@@ -217,10 +239,12 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999):
     centred = np.log(x) - np.log(x).mean()
     slopes = (np.log(y) @ centred / (centred @ centred)).reshape(len(y), -1)
     margins = np.stack([slopes - (expected - resolution), (expected + resolution) - slopes], -1)
-    verdict, weakest, found = all_positive(margins, confidence, "y_repeats")
-    ours = slopes[:, weakest // 2].mean()
+    verdict, weakest, found = all_positive(margins, confidence, "y_repeats", robust)
+    ours = np.median(slopes[:, weakest // 2]) if robust else slopes[:, weakest // 2].mean()
+    if robust:
+        found.pop("se")  # that of the mean
     where = closest(slopes.shape[1], "curves")
-    finding = f"exponent {with_error(ours, found['se'])}{where}; {expected:.3g} ± {resolution:.2g} claimed"
+    finding = f"exponent {with_error(ours, found.get('se'))}{where}; {expected:.3g} ± {resolution:.2g} claimed"
     return Decision(verdict, "slope", ours, limit=resolution, finding=finding, **found)
 
 

@@ -20,7 +20,7 @@ def table(values, errors=None, *, rows, columns, caption, corner="", unit=None, 
     values : array, shape (n_rows, n_columns)
         NaN where there is none.
     errors : array, shape (n_rows, n_columns), optional
-        Standard errors; 0 or NaN for a number that has none.
+        Standard errors; 0, up to rounding, or NaN for a number that has none.
     rows, columns : sequence of str
         Heads; maths stands between dollar signs.
     caption : str
@@ -73,7 +73,7 @@ def _fit(array, name, shape):
 def _number(value, error):
     if np.isnan(value):
         return ""
-    if not error > 0:
+    if not error > 1e-9 * abs(value):  # none, up to rounding
         return _plain(value)
     if not 1e-4 <= max(abs(value), error) < 1e6:
         power = int(np.floor(np.log10(max(abs(value), error))))

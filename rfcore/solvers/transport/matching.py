@@ -119,9 +119,10 @@ def by_projections(key, U, n_projections):
 
     Notes
     -----
-    Variance-Reducing Couplings, Lemma C.2. Its proof says that a direction nearly orthogonal to the optimal sum, and to no
-    other, finds it; but the assignment takes the *least* projection, and those of the others may be negative. What it
-    finds is never better than :func:`exhaustive` and may be worse with any number of projections.
+    Variance-Reducing Couplings, Lemma C.2. Its condition, that no direction is nearly orthogonal to the optimal sum and to
+    another one, cannot be met for N > 1: some direction is orthogonal to any two vectors of more than two entries. And the
+    assignment takes the *least* projection, which of the others may be negative. So this is a search without a guarantee:
+    never better than :func:`exhaustive`, and on small problems mostly as good.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Formulas as four papers print them, for showing what happens when they are used; nothing here is used elsewhere.
 
 Simplex Random Features: conformities and gaps of positive and of Fourier features, densities of sums of frequencies.
-Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation matrix.
+Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation matrix, the
+error of attention.
 Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. FAVOR#: two feature
 maps. Where a formula is wrong as printed its docstring says what is right.
 """
@@ -17,7 +18,7 @@ from rfcore.theory.printed.modulations import (
     f_p_step,
     f_regularised_laplacian,
 )
-from rfcore.theory.printed.norms import chi_square_moment, correlation_factor, sum_cost
+from rfcore.theory.printed.norms import attention_error, chi_square_moment, correlation_factor, sum_cost
 from rfcore.theory.printed.positive import (
     error_prefactor,
     orthogonal_conformity,
@@ -36,6 +37,7 @@ __all__ = [
     "alpha_inverse_cosine",
     "alpha_p_step",
     "alpha_regularised_laplacian",
+    "attention_error",
     "batch_size_approximation",
     "chi_square_moment",
     "correlation_factor",

@@ -1,4 +1,4 @@
-"""Formulas for coupled norms as Variance-Reducing Couplings prints them (Appendix A)."""
+"""Formulas for coupled norms and for attention as Variance-Reducing Couplings prints them (Appendices A and B)."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -131,3 +131,53 @@ def correlation_factor(theta):
     if theta.shape[0] != theta.shape[1] or not jnp.all(jnp.diagonal(theta) == 1):
         raise ValueError(f"theta has shape {theta.shape} and diagonal {jnp.diagonal(theta)}; give a square matrix with ones there")
     return jnp.triu(theta) / jnp.sqrt(jnp.sum(jnp.tril(theta) ** 2, axis=1, keepdims=True))
+
+
+def attention_error(estimates, kernel):
+    """Error of normalised rows by Eq. 45, which takes E[a^^2] - a^2 for the mean squared error.
+
+    ::
+
+        MSE(a^_j) = [delta_j^2 - 4 a_j delta_j sum_l delta_l + 3 a_j^2 (sum_l delta_l)^2] / S^2
+
+    in the notation of :func:`rfcore.models.attention.row_error`. The mean of a^ is not a to this order, so that the two differ:
+    -2 and +1 are right. It may be negative. For equal means the mean over j is that of Eq. 8 all the same.
+
+    Parameters
+    ----------
+    estimates : array, shape (repeats, n, N)
+    kernel : array, shape (n, N), above 0
+
+    Returns
+    -------
+    array, shape (n,)
+        Mean over j and repeats.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a value is not finite, or the kernel not above 0.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eq. 45.
+
+    Examples
+    --------
+    One estimate off, of two values apart, gives a negative square:
+
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> kernel = jnp.array([[1.0, 3.0]])
+    >>> bool(theory.printed.attention_error(kernel[None] + jnp.array([0.0, 0.1]), kernel)[0] < 0)
+    True
+    """
+    estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
+    if estimates.ndim != 3 or estimates.shape[1:] != kernel.shape or 0 in estimates.shape:
+        got = f"kernel has shape {kernel.shape} and estimates has shape {estimates.shape}"
+        raise ValueError(f"{got}; give repeats of the kernel, shape (repeats, n, N)")
+    if not checks.is_traced(kernel) and not kernel.min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
+    total, deltas = kernel.sum(axis=1), estimates - kernel
+    sums, weights = deltas.sum(axis=2, keepdims=True), kernel / total[:, None]
+    return jnp.mean(deltas**2 - 4 * weights * deltas * sums + 3 * (weights * sums) ** 2, axis=(0, 2)) / total**2

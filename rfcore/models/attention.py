@@ -1,0 +1,283 @@
+"""Softmax attention, its estimate by random features in linear time, and where the error of normalised rows comes from.
+
+::
+
+    out_i = sum_j a_ij v_j,   a_ij = k(q_i, k_j) / sum_l k(q_i, k_l),   k(x, y) = exp(x . y) = E[phi(x) . phi(y)]
+
+Queries and keys are taken as they are: a transformer's are multiplied by d^(-1/4) before. In causal attention the sums go over
+keys up to the query's place.
+"""
+
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from rfcore import checks
+from rfcore.features import stabilised
+
+
+class RowError(NamedTuple):
+    """Mean squared errors of normalised rows, each of shape (n,), measured and explained."""
+
+    measured: jax.Array
+    """Mean over columns and repeats of (a^_ij - a_ij)^2."""
+    first_order: jax.Array
+    """What the delta method predicts from variances and covariances of the estimates."""
+    equal_means: jax.Array
+    """Eq. 8: the same with all kernel values of a row replaced by their mean, (variance - covariance) / (sum_j k_ij)^2."""
+    variance: jax.Array
+    """Mean over columns of Var(k^_ij)."""
+    covariance: jax.Array
+    """Mean over pairs of columns of Cov(k^_ij, k^_il), j = l included."""
+
+
+def softmax(q, k, v, causal=False):
+    """Exact attention, in quadratic time and memory.
+
+    ::
+
+        out_i = sum_j softmax_j(q_i . k_j) v_j
+
+    Parameters
+    ----------
+    q : array, shape (n, d)
+    k : array, shape (l, d)
+    v : array, shape (l, c)
+    causal : bool
+        Whether query i attends to keys 0, ..., i alone; then l = n.
+
+    Returns
+    -------
+    array, shape (n, c)
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, there is no key, or a value is not finite.
+
+    Notes
+    -----
+    Vaswani et al., "Attention is all you need" (2017), without the scale d^(-1/2).
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore.models import attention
+    >>> v = jnp.array([[1.0], [2.0]])
+    >>> attention.softmax(jnp.zeros((2, 3)), jnp.eye(2, 3), v, causal=True).tolist()
+    [[1.0], [1.5]]
+    """
+    q = checks.points(q, "q")
+    k, v = checks.points(k, "k", n_columns=q.shape[1]), checks.points(v, "v")
+    causal = _checked(q, k, v, causal, ("q", "k"))
+    scores = q @ k.T
+    if causal:
+        scores = jnp.where(jnp.tri(len(q), dtype=bool), scores, -jnp.inf)
+    return jax.nn.softmax(scores, axis=1) @ v
+
+
+def linear(phi_q, phi_k, v, causal=False):
+    """Attention from features, in linear time and memory.
+
+    ::
+
+        out_i = phi(q_i) . S / phi(q_i) . s,   S = sum_j phi(k_j) v_j^T,   s = sum_j phi(k_j)
+
+    Parameters
+    ----------
+    phi_q : array, shape (n, m)
+    phi_k : array, shape (l, m)
+        Features of the same frequencies; positive ones, or the sum below the line may be near 0.
+    v : array, shape (l, c)
+    causal : bool
+        Whether the sums for query i go over keys 0, ..., i alone; then l = n.
+
+    Returns
+    -------
+    array, shape (n, c)
+        Memory O((n + l) (m + c) + m c), causal or not; the gradient of the causal one keeps S for each place, O(n m c).
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, there is no key, or a value is not finite.
+
+    Notes
+    -----
+    Choromanski et al., "Rethinking attention with Performers" (2020). Features that overflow or underflow:
+    :func:`linear_of_logs`.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features
+    >>> from rfcore.models import attention
+    >>> q, k, v = 0.5 * jnp.eye(3), 0.3 * jnp.ones((3, 3)), jnp.arange(3.0)[:, None]
+    >>> omega = couplings.orthogonal(jax.random.key(0), 300, 3)
+    >>> phi_q, phi_k = (features.positive(x, omega, kernel="softmax") for x in (q, k))
+    >>> out, exact = attention.linear(phi_q, phi_k, v), attention.softmax(q, k, v)
+    >>> bool(jnp.allclose(out, exact, atol=0.1))
+    True
+    """
+    phi_q = checks.points(phi_q, "phi_q")
+    phi_k, v = checks.points(phi_k, "phi_k", n_columns=phi_q.shape[1]), checks.points(v, "v")
+    if not _checked(phi_q, phi_k, v, causal, ("phi_q", "phi_k")):
+        return _quotient(phi_q, phi_k.T @ v, phi_k.sum(axis=0))
+
+    def step(sums, here):
+        of_q, of_k, of_v = here
+        sums = sums[0] + of_k[:, None] * of_v, sums[1] + of_k
+        return sums, _quotient(of_q, *sums)
+
+    start = jnp.zeros((phi_k.shape[1], v.shape[1]), jnp.result_type(phi_k, v)), jnp.zeros(phi_k.shape[1], phi_k.dtype)
+    return jax.lax.scan(step, start, (phi_q, phi_k, v))[1]
+
+
+def linear_of_logs(log_q, log_k, v, causal=False):
+    """:func:`linear` from logarithms of positive features, safe at any scale of queries and keys.
+
+    Not causal, features are scaled by factors that cancel (:func:`rfcore.features.stabilised`). Causal, the sums over keys carry for
+    each feature the greatest exponent so far, b_i, and are rescaled when it grows:
+
+    ::
+
+        b_i <- max(b_i, log phi(k_j)_i) = b'_i,   S_i <- e^(b_i - b'_i) S_i + e^(log phi(k_j)_i - b'_i) v_j,   and so for s
+        out_j = sum_i c_i S_i / sum_i c_i s_i,   c_i = exp(log phi(q_j)_i + b_i - max_l (log phi(q_j)_l + b_l))
+
+    Here s_i >= 1 and the greatest c_i is 1, so that the sum below the line is at least 1; and nothing of a later key enters.
+
+    Parameters
+    ----------
+    log_q : array, shape (n, m)
+        From :func:`rfcore.features.log_positive` with kernel="softmax".
+    log_k : array, shape (l, m)
+        Of the same frequencies.
+    v : array, shape (l, c)
+    causal : bool
+        As for :func:`linear`.
+
+    Returns
+    -------
+    array, shape (n, c)
+        Memory as for :func:`linear`.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, there is no key, or a value is not finite.
+
+    Notes
+    -----
+    Ours; the published Performer code subtracts one greatest exponent over all keys, past and future.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features
+    >>> from rfcore.models import attention
+    >>> x, v = 40 * jnp.eye(3), jnp.arange(3.0)[:, None]
+    >>> log_phi = features.log_positive(x, couplings.orthogonal(jax.random.key(0), 30, 3), kernel="softmax")
+    >>> bool(jnp.all(jnp.isfinite(attention.linear_of_logs(log_phi, log_phi, v, causal=True))))
+    True
+    """
+    log_q = checks.points(log_q, "log_q")
+    log_k, v = checks.points(log_k, "log_k", n_columns=log_q.shape[1]), checks.points(v, "v")
+    if not _checked(log_q, log_k, v, causal, ("log_q", "log_k")):
+        return linear(*stabilised(log_q, log_k), v)
+
+    def step(state, here):
+        greatest, products, sums = state
+        of_q, of_k, of_v = here
+        grown = jax.lax.stop_gradient(jnp.maximum(greatest, of_k))  # cancels
+        shrink, new = jnp.exp(greatest - grown), jnp.exp(of_k - grown)
+        products, sums = shrink[:, None] * products + new[:, None] * of_v, shrink * sums + new
+        exponents = of_q + grown
+        weights = jnp.exp(exponents - jax.lax.stop_gradient(exponents.max()))
+        return (grown, products, sums), _quotient(weights, products, sums)
+
+    start = jnp.full(log_k.shape[1], -jnp.inf, log_k.dtype), jnp.zeros((log_k.shape[1], v.shape[1]), jnp.result_type(log_k, v))
+    return jax.lax.scan(step, (*start, jnp.zeros(log_k.shape[1], log_k.dtype)), (log_q, log_k, v))[1]
+
+
+def row_error(estimates, kernel):
+    """Error of rows that are normalised after estimation, and its share from variances and from covariances.
+
+    With delta_j = k^_j - k_j of one row, S = sum_j k_j and a_j = k_j / S, the quotient is, to first order in delta / S,
+
+    ::
+
+        a^_j - a_j = (k_j + delta_j) / (S + sum_l delta_l) - a_j = (delta_j - a_j sum_l delta_l) / S + ...
+        MSE(a^_j) = [Var(k^_j) - 2 a_j sum_l Cov(k^_j, k^_l) + a_j^2 sum_{l, l'} Cov(k^_l, k^_l')] / S^2 + ...
+
+    which is ``first_order`` after the mean over j. Where all k_j are equal, a_j = 1 / N, it is
+
+    ::
+
+        [mean_j Var(k^_j) - mean_{j, l} Cov(k^_j, k^_l)] / S^2                                        (Eq. 8)
+
+    What is dropped is of third order in delta / S, a share O(1 / m) of the error for m features, however many columns there are: the
+    paper's O(1 / N^3) counts powers of S alone. Eq. 45 has -4 and +3 for -2 and +1
+    (:func:`rfcore.theory.printed.attention_error`); with equal means both add up to Eq. 8.
+
+    Parameters
+    ----------
+    estimates : array, shape (repeats, n, N)
+        Independent unbiased estimates of the kernel.
+    kernel : array, shape (n, N), above 0
+        Each row may have a factor of its own, the same in both.
+
+    Returns
+    -------
+    RowError
+        Variances and covariances are means about ``kernel``, which is their mean.
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, or a value is not finite, or the kernel not above 0.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eqs. 8 and 44 to 46.
+
+    Examples
+    --------
+    An error that all estimates of a row share divides out; its variance and covariance are equal:
+
+    >>> import jax.numpy as jnp
+    >>> from rfcore.models import attention
+    >>> kernel = jnp.ones((1, 2))
+    >>> error = attention.row_error(jnp.stack([0.9 * kernel, 1.1 * kernel]), kernel)
+    >>> bool(error.measured[0] < 1e-12), bool(error.equal_means[0] < 1e-12), round(float(error.variance[0]), 4)
+    (True, True, 0.01)
+    """
+    estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
+    if estimates.ndim != 3 or estimates.shape[1:] != kernel.shape or 0 in estimates.shape:
+        got = f"kernel has shape {kernel.shape} and estimates has shape {estimates.shape}"
+        raise ValueError(f"{got}; give repeats of the kernel, shape (repeats, n, N)")
+    if not checks.is_traced(kernel) and not kernel.min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
+    total = kernel.sum(axis=1)
+    weights, deltas = kernel / total[:, None], estimates - kernel
+    sums = deltas.sum(axis=2, keepdims=True)
+    measured = jnp.mean((estimates / estimates.sum(axis=2, keepdims=True) - weights) ** 2, axis=(0, 2))
+    first_order = jnp.mean((deltas - weights * sums) ** 2, axis=(0, 2)) / total**2
+    variance, covariance = jnp.mean(deltas**2, axis=(0, 2)), jnp.mean(sums[..., 0] ** 2, axis=0) / kernel.shape[1] ** 2
+    return RowError(measured, first_order, (variance - covariance) / total**2, variance, covariance)
+
+
+def _quotient(weights, products, sums):
+    below = weights @ sums
+    return weights @ products / (below[..., None] if weights.ndim == 2 else below)
+
+
+def _checked(q, k, v, causal, names):
+    causal = checks.flag(causal, "causal")
+    if len(k) == 0:
+        raise ValueError(f"{names[1]} has shape {k.shape}; give at least one key")
+    if len(v) != len(k):
+        raise ValueError(f"v has shape {v.shape}; give one value per key, {len(k)} rows")
+    if causal and len(q) != len(k):
+        raise ValueError(f"{names[0]} has shape {q.shape}; causal attention takes one query per key: give {len(k)} rows")
+    return causal

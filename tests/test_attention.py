@@ -1,0 +1,140 @@
+"""Attention: exact, linear, causal; at scales where features overflow; and the decomposition of the error of its rows."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from rounding import rounding
+
+from rfcore import couplings, features, theory
+from rfcore.models import attention
+
+N, M, C = 6, 5, 2
+RNG = np.random.default_rng(0)
+LOGS = RNG.normal(size=(2, N, M))
+V = RNG.normal(size=(N, C))
+linear_of_logs = jax.jit(attention.linear_of_logs, static_argnums=3)
+
+
+def by_quotient(kernel, v, causal):
+    kernel = np.tril(kernel) if causal else kernel
+    return kernel @ v / kernel.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_is_a_quotient_of_sums(causal):
+    x, y = RNG.normal(size=(2, N, 3))
+    exact = attention.softmax(x, y, V, causal)
+    assert np.allclose(exact, by_quotient(np.exp(x @ y.T), V, causal), rtol=0, atol=rounding(100, V))
+    phi_q, phi_k = np.exp(LOGS)
+    expected = by_quotient(phi_q @ phi_k.T, V, causal)
+    assert np.allclose(attention.linear(phi_q, phi_k, V, causal), expected, rtol=0, atol=rounding(100, V))
+    assert np.allclose(linear_of_logs(*LOGS, V, causal), expected, rtol=0, atol=rounding(100, V))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_logarithms_keep_every_query_at_any_scale(causal):
+    """Exponents of thousands in float32; the truth is a log-sum-exp in float64."""
+    log_q, log_k = (3000 * LOGS).astype(np.float32)
+    log_kernel = np.logaddexp.reduce(log_q[:, None].astype(float) + log_k, axis=2)
+    log_kernel = np.where(np.tri(N, dtype=bool), log_kernel, -np.inf) if causal else log_kernel
+    expected = by_quotient(np.exp(log_kernel - log_kernel.max(axis=1, keepdims=True)), V, False)
+    out = np.asarray(linear_of_logs(log_q, log_k, V.astype(np.float32), causal))
+    # Sums and differences of three exponents of up to 10^4 in float32.
+    error = 6 * float(np.finfo(np.float32).eps) * np.abs([log_q, log_k]).max() * np.abs(V).max()
+    assert error < 0.1
+    assert np.allclose(out, expected, rtol=0, atol=error)
+    with np.errstate(all="ignore"):
+        assert not np.all(np.isfinite(by_quotient(np.exp(log_q) @ np.exp(log_k).T, V, causal)))
+
+
+def test_the_past_does_not_see_the_future():
+    later = LOGS[1].copy()
+    later[-1] += 1e4
+    before, after = (np.asarray(linear_of_logs(LOGS[0], log_k, V, True)) for log_k in (LOGS[1], later))
+    assert np.array_equal(before[:-1], after[:-1])
+    assert not np.allclose(before[-1], after[-1])
+    assert np.allclose(linear_of_logs(LOGS[0][:4], LOGS[1][:4], V[:4], False)[3], before[3], rtol=0, atol=rounding(100, V))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_gradients_of_logarithms_are_those_of_features(causal):
+    def of_logs(log_q, log_k):
+        return jnp.sum(attention.linear_of_logs(log_q, log_k, V, causal) ** 2)
+
+    def of_features(log_q, log_k):
+        return jnp.sum(attention.linear(jnp.exp(log_q), jnp.exp(log_k), V, causal) ** 2)
+
+    found, truth = jax.jit(lambda *logs: [jax.grad(f, (0, 1))(*logs) for f in (of_logs, of_features)])(*LOGS)
+    assert np.allclose(found, truth, rtol=0, atol=rounding(1000))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_no_array_has_the_square_of_the_length(causal):
+    length = 512
+
+    def sizes(jaxpr):
+        for equation in jaxpr.eqns:
+            yield from (variable.aval.size for variable in equation.outvars)
+            for inner in jax.core.jaxprs_in_params(equation.params):
+                yield from sizes(inner)
+
+    shapes = [jax.ShapeDtypeStruct((length, columns), np.float32) for columns in (M, M, C)]
+    for attend in (attention.linear, attention.linear_of_logs):
+        jaxpr = jax.make_jaxpr(lambda *arguments, attend=attend: attend(*arguments, causal))(*shapes).jaxpr
+        assert max(sizes(jaxpr)) <= length * (2 * M + C)
+
+
+def test_many_features_estimate_softmax_attention():
+    q, k = 0.5 * RNG.normal(size=(2, N, 3))
+    omega = np.asarray(couplings.orthogonal(jax.random.key(0), 3000, 3))
+    out = linear_of_logs(*(features.log_positive(x, omega, kernel="softmax") for x in (q, k)), V, False)
+    assert np.allclose(out, attention.softmax(q, k, V), rtol=0, atol=0.1)  # measured: 0.01
+
+
+def noisy(kernel, scale, repeats=20_000):
+    """Estimates with correlated errors that share a part."""
+    mix = np.array([[1.0, 0.4, 0.0], [0.4, 1.0, -0.3], [0.2, 0.2, 1.0]])
+    noise = np.random.default_rng(1).normal(size=(repeats // 2, 1, 3)) @ mix
+    return kernel + scale * np.concatenate([noise, -noise])  # without third moments
+
+
+def test_first_order_explains_the_error_of_rows_and_equation_45_does_not():
+    kernel = np.array([[1.0, 2.0, 5.0]])
+    error = attention.row_error(noisy(kernel, 0.05), kernel)
+    # The next order: squares of relative errors of the sum, 0.05 * 1.9 / 8, and of the parts.
+    assert np.isclose(error.measured[0], error.first_order[0], rtol=3e-3, atol=0)
+    printed = theory.printed.attention_error(noisy(kernel, 0.05), kernel)
+    assert abs(printed[0] / error.measured[0] - 1) > 0.1
+    # E[a^^2] - a^2, which Eq. 45 is, misses the bias of a^.
+    shares = noisy(kernel, 0.05)
+    shares = shares / shares.sum(axis=2, keepdims=True)
+    second = np.mean(shares**2 - (kernel / kernel.sum()) ** 2)
+    assert np.isclose(second, printed[0], rtol=3e-2, atol=0)
+
+
+def test_with_equal_means_all_orders_add_up_to_equation_8():
+    kernel = np.full((1, 3), 2.0)
+    estimates = noisy(kernel, 0.05)
+    error = attention.row_error(estimates, kernel)
+    assert np.isclose(error.first_order[0], error.equal_means[0], rtol=rounding(100), atol=0)
+    assert np.isclose(theory.printed.attention_error(estimates, kernel)[0], error.equal_means[0], rtol=rounding(100), atol=0)
+    mean_of_products = np.einsum("rnj,rnl->", estimates - kernel, estimates - kernel) / len(estimates) / 9
+    assert np.isclose(error.covariance[0], mean_of_products, rtol=rounding(1000), atol=0)
+    assert np.isclose(error.equal_means[0], (error.variance[0] - error.covariance[0]) / 36, rtol=rounding(10), atol=0)
+    scaled = attention.row_error(7 * estimates, 7 * kernel)
+    assert np.allclose([scaled.measured, scaled.equal_means], [error.measured, error.equal_means], rtol=rounding(100), atol=0)
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: attention.softmax(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 1)), True), r"q has shape \(2, 3\); causal"),
+        (lambda: attention.linear(np.ones((2, 3)), np.ones((0, 3)), np.ones((0, 1))), "phi_k has shape .* at least one key"),
+        (lambda: attention.linear_of_logs(np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 1))), "v has shape"),
+        (lambda: attention.row_error(np.ones((2, 3)), np.ones((2, 3))), "estimates has shape .*; give"),
+    ],
+)
+def test_bad_input(call, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        call()

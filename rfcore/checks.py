@@ -88,6 +88,12 @@ def _all_finite(x):
     return jnp.isfinite(x).all()
 
 
+def is_symmetric(x):
+    """Whether a square matrix of known values is symmetric, up to the rounding of products."""
+    x = np.asarray(x)
+    return bool(np.abs(x - x.T).max() <= 100 * np.finfo(x.dtype).eps * np.abs(x).max())
+
+
 def levels(x, name):
     """``x``, an array, unless one of its known values is outside [0, 1)."""
     if is_traced(x) or not x.size:

@@ -44,6 +44,8 @@ LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
 DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
+WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
+FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
@@ -384,7 +386,7 @@ ROWS = {
     "couplings.fast.draw": DRAW | {"coupling": NAME},
     "couplings.fast.padded": {"d": (3, count)},
     "couplings.fast.Frequencies.project": {
-        "self": (couplings.fast.draw(KEY, 3, 2, "simplex"), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
+        "self": (FAST, None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
     },
     "couplings.frequencies.Dense.project": {
         "self": (couplings.frequencies.of(X), None), "x": (X, points), "unit": (1.0, None), "copies": (1, None)
@@ -443,7 +445,7 @@ ROWS = {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
-    "features.DepositFeatures.with_modulation": {"self": (STEPS.with_modulation(F), None), "f": (F, modulating)},
+    "features.DepositFeatures.with_modulation": {"self": (WEIGHED, None), "f": (F, modulating)},
     "features.reference.as_lists": {"g": (G, graph)},
     "features.reference.walk_features": {
         "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,
@@ -604,6 +606,11 @@ ROWS = {
         "delta": (0.1, probability),
     },
     "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
+    "models.gp.posterior_by_weights": {"phi": (IDENTITY, points), **OBSERVED},
+    "models.gp.fit_gaussian": {
+        "X": (X, points), "y": (V, vector), "lengthscale": (1.0, some_positive),
+        "start": ([1.0, 1.0, 0.1], lambda good: [bad for bad in vector(good) if bad is not None] + [[1.0, 0.0, 1.0]]),
+    },
     "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
     "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
     "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
@@ -665,6 +672,7 @@ ROWS = {
         ["solvers.exponential.aderf", "solvers.exponential.gerf", "solvers.exponential.saderf", "solvers.exponential.sderf"],
         POINTS | {"centred": (True, flag)},
     ),
+    "solvers.exponential.of_law": {"mean": NORMAL["mean"], "covariance": (np.eye(2), NORMAL["covariance"][1])},
     "solvers.exponential.best_A": {"phi": ([0.0, 1.0], lambda good: [*entries(good), -0.1])},
     "solvers.sampling.of_normal": {"omega": (X, points), **NORMALS, "kernel": ("softmax", choice)},
     "solvers.sampling.of_phases": {
@@ -804,7 +812,7 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
-    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_of_features", "theory.log_pair_density",
+    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
     "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
     "models.gp.predictive_kl",
@@ -815,7 +823,7 @@ SLOW = {
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
-    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_optimal_variance_bound", "features.dense",
+    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
     "evidence.Ledger.close", "evidence.in_batches",
 }  # fmt: skip
 
@@ -832,7 +840,7 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "models.attention.RowError", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.attention.RowError", "models.gp.GaussianFit", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",

@@ -40,12 +40,12 @@ POINTS = np.concatenate([X, Y])
 
 @cache
 def three_ways(function, *arguments):
-    """A function of keys or of frequencies, as it is, compiled, and compiled for many at a time."""
+    """A function of keys or of frequencies, as it is, and compiled: of one, and of many at a time."""
 
     def of_one(key_or_omega):
         return function(key_or_omega, *arguments)
 
-    return of_one, compiled(of_one), compiled(jax.vmap(of_one))
+    return of_one, compiled(lambda one, many: (of_one(one), jax.vmap(of_one)(many)))
 
 
 @cache
@@ -53,17 +53,17 @@ def frequencies(name, dtype):
     """Frequencies of one key, eager and compiled, and of N keys, the same key the second of them."""
     with jax.enable_x64(dtype == "float64"):
         keys = jax.random.split(jax.random.key(7), N)
-        eager, jit, vmap = three_ways(COUPLINGS[name], M, D)
-        return eager(keys[1]), jit(keys[1]), vmap(keys)
+        eager, both = three_ways(COUPLINGS[name], M, D)
+        return eager(keys[1]), *both(keys[1], keys)
 
 
 @cache
 def features_of_points(name, map_name, kernel, dtype):
     """Features of frequencies of one key, eager and compiled, and of N keys."""
     with jax.enable_x64(dtype == "float64"):
-        eager, jit, vmap = three_ways(of_points, map_name, kernel, dtype)
-        omegas = frequencies(name, dtype)
-        return eager(omegas[0]), jit(omegas[1]), vmap(omegas[2])
+        eager, both = three_ways(of_points, map_name, kernel, dtype)
+        one, *compiled_ones = frequencies(name, dtype)
+        return eager(one), *both(*compiled_ones)
 
 
 def of_points(omega, map_name, kernel, dtype):

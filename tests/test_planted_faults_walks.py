@@ -386,7 +386,7 @@ IN_SOURCE = [
     (walk_hops, "systematic", "rng.random(n_rows)", "np.zeros(n_rows)", check_hops_are_uniform_and_starts_independent),
     (walk_hops, "systematic", "rng.random(n_rows)", "rng.random(1).repeat(n_rows)", check_hops_are_uniform_and_starts_independent),
     (walk_hops, "array_rqmc", "rng.random(n_rows)", "np.zeros(n_rows)", check_array_rqmc),
-    (walk_hops, "systematic", "- first)", "- first + 1)", check_walkers_on_a_node_spread_evenly),
+    (walk_hops, "systematic", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
     (walk_hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
     (theory, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
     (pagerank, "estimate", "(n_nodes * n_walks)", "n_nodes", check_pagerank_is_a_law),

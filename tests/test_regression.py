@@ -13,6 +13,20 @@ RNG = np.random.default_rng(0)
 X_TRAIN, X_TEST = RNG.normal(size=(300, 3)), RNG.normal(size=(130, 3))
 LABELS = (X_TRAIN[:, 0] > 0).astype(int) + (X_TRAIN[:, 1] > 1)
 TARGETS = np.eye(3)[LABELS]
+# Compiled as a whole: their steps one by one take several times as long to compile.
+simplex = jax.jit(couplings.simplex, static_argnums=(1, 2))
+stabilised = jax.jit(lambda *points_and_omega: features.stabilised(*logs_of(*points_and_omega)))
+
+
+def logs_of(far, x, omega):
+    return features.log_positive(far, omega), features.log_positive(x, omega)
+
+
+@jax.jit
+def of_features(x, x_test, omega):
+    """Features of training and of test points, and the scores that they give."""
+    phi, phi_test = features.positive(x, omega), features.positive(x_test, omega)
+    return phi, phi_test, regression.scores(phi, TARGETS, phi_test)
 
 
 def test_exact_scores_are_means_weighted_by_the_kernel():
@@ -45,22 +59,20 @@ def test_a_far_point_votes_with_its_nearest_neighbours(dtype):
 
 def test_a_far_point_classifies_by_stabilised_features():
     far = np.array([[12.0, 8.0, 0.0]])  # exponents about -208 + 14 |omega|: too small for float32, not for float64
-    omega = couplings.simplex(jax.random.key(0), 60, 3)
-    truth = regression.scores(features.positive(X_TRAIN, omega), TARGETS, features.positive(far, omega))
+    omega = simplex(jax.random.key(0), 60, 3)
+    *_, truth = of_features(X_TRAIN, far, omega)
     x, far, omega = (np.float32(a) for a in (X_TRAIN, far, omega))
-    phi = features.positive(x, omega)
     with pytest.raises(ValueError, match=r"label_scores has 1 rows that vanish.*give"):
-        regression.accuracy(regression.scores(phi, TARGETS, features.positive(far, omega)), [2])
-    phi_test, phi = features.stabilised(features.log_positive(far, omega), features.log_positive(x, omega))
+        regression.accuracy(of_features(x, far, omega)[2], [2])
+    phi_test, phi = stabilised(far, x, omega)
     scores = regression.scores(phi, TARGETS, phi_test)
     # Exponents up to 300 are off by some units in the last place of it.
     assert np.allclose(*(votes / votes.sum() for votes in (scores, truth)), rtol=10 * 300 * np.finfo(np.float32).eps)
 
 
 def test_scores_of_features_are_those_of_the_kernel_they_make():
-    omega = couplings.simplex(jax.random.key(0), 7, 3)
-    phi, phi_test = features.positive(X_TRAIN, omega), features.positive(X_TEST, omega)
-    assert np.allclose(regression.scores(phi, TARGETS, phi_test), np.asarray(phi_test @ phi.T) @ TARGETS, rtol=rounding(2000), atol=0)
+    phi, phi_test, scores = map(np.asarray, of_features(X_TRAIN, X_TEST, simplex(jax.random.key(0), 7, 3)))
+    assert np.allclose(scores, (phi_test @ phi.T) @ TARGETS, rtol=rounding(2000), atol=0)
 
 
 def test_many_features_classify_like_the_kernel_for_every_seed():
@@ -70,7 +82,7 @@ def test_many_features_classify_like_the_kernel_for_every_seed():
         return regression.accuracy(regression.scores(phi, TARGETS, phi_test), exact)
 
     exact = jnp.argmax(regression.scores_exact(X_TRAIN, TARGETS, X_TEST), axis=1)
-    agreements = jax.vmap(agreement)(jax.random.split(jax.random.key(1), 3))
+    agreements = jax.jit(jax.vmap(agreement))(jax.random.split(jax.random.key(1), 3))
     assert agreements.shape == (3,)
     assert np.all(agreements > 0.9)
     assert np.mean(exact == np.argmax(TARGETS.sum(axis=0))) < 0.7  # agreeing is no accident

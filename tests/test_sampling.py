@@ -8,7 +8,7 @@ from scipy import optimize, stats
 from scipy.special import logsumexp
 
 from rfcore import couplings, features, kernels, theory
-from rfcore.solvers import sampling
+from rfcore.solvers import exponential, sampling
 
 KEY = jax.random.key(5)
 X, Y = np.random.default_rng(0).normal(size=(2, 5, 2)) * 0.6
@@ -128,17 +128,19 @@ def test_equal_laws_attain_the_bound_in_every_dimension():
     assert np.allclose(law.mean, 2 * np.linalg.solve(rest, mean), rtol=0, atol=rounding(100))
 
 
-def test_around_0_the_optimal_law_is_the_one_behind_a_dense_exponential_feature():
-    S = np.array([[0.2, 0.05], [0.05, 0.1]])
-    omega = couplings.iid(KEY, 6, 2)
-    ours = features.positive(X, sampling.of_normal(omega, np.zeros(2), S, np.zeros(2), S, "softmax"), "softmax")
-    A = -S @ np.linalg.inv(np.eye(2) - 2 * S)
-    values, rotation = np.linalg.eigh(A)
-    parameters = features.dense(values, np.sqrt(1 - 4 * values)[:, None] * rotation.T)
-    # Its frequencies are (I - 4 A)^(1/2) omega; of_normal has another root of the same covariance.
-    factor = np.linalg.cholesky(np.asarray(theory.optimal_normal(np.zeros(2), S, np.zeros(2), S, "softmax").covariance))
-    matched = omega @ factor.T @ rotation / np.sqrt(1 - 4 * values)
-    assert np.allclose(features.exponential(X, matched, parameters, kernel="softmax"), ours, rtol=rounding(1e4), atol=0)
+def test_features_of_a_gaussian_law_are_exponential_features():
+    """For every frequency and pair; without a mean and for one law the A of the optimal one is -S (I - 2 S)^-1."""
+    S, omega = np.array([[0.2, 0.05], [0.05, 0.1]]), np.asarray(couplings.iid(KEY, 6, 2))
+    law = theory.optimal_normal(np.array([0.3, -0.2]), S, np.zeros(2), S, "softmax")
+    parameters = exponential.of_law(law.mean, law.covariance)
+    values = np.linalg.eigvalsh(S)
+    assert np.allclose(parameters.A, -values / (1 - 2 * values), rtol=0, atol=rounding(1000))
+    # Its frequencies are B' omega; of_normal has another root of the same covariance.
+    moved = omega @ np.linalg.cholesky(law.covariance).T @ np.linalg.inv(parameters.B_x)
+    phi, psi = (np.asarray(features.exponential(x, moved, parameters, side)) for x, side in ((X, "x"), (Y, "y")))
+    weighted = sampling.of_normal(omega, np.array([0.3, -0.2]), S, np.zeros(2), S, "softmax")
+    truth = [np.asarray(features.positive(x, weighted)) for x in (X, Y)]
+    assert np.allclose(phi[:, None] * psi, truth[0][:, None] * truth[1], rtol=rounding(1e4), atol=0)
 
 
 def test_couplings_keep_their_differences_to_the_points_drawn():
@@ -158,6 +160,7 @@ def test_sets_that_no_draw_reaches_are_refused():
         (lambda: sampling.of_points(KEY, np.ones((3, 4)), X), "omega has shape .*; give frequencies of dimension 2"),
         (lambda: sampling.of_phases(KEY, 3, X[:0]), r"X has shape \(0, 2\); give at least one point"),
         (lambda: theory.optimal_normal(np.zeros(1), [[0.6]], np.zeros(1), [[0.1]], "softmax"), "covariance_x = .* below 1/2"),
+        (lambda: exponential.of_law(np.zeros(1), [[0.4]]), "covariance = .* above 1/2"),
         (lambda: theory.optimal_normal(np.zeros(1), [[-0.1]], np.zeros(1), [[0.1]]), "covariance_x = .* eigenvalue"),
     ],
 )

@@ -199,11 +199,21 @@ def test_independent_hops_are_those_of_before():
     assert np.array_equal(plain, mine)
 
 
-def test_lattices_are_prime_to_their_size():
-    k = np.arange(1, 400)
-    c = np.rint(walk_hops._lattice(399)[1:] * k).astype(int)
-    assert np.all(np.gcd(c, k) == 1)
-    assert np.all(np.abs(c - walk_hops.GOLDEN * k) < 5)
+def test_the_longest_walks_spread_as_well():
+    """Of k walkers on a node the first b: each of d neighbours gets b/d of them, to within the discrepancy of van der Corput's points.
+
+    An interval of the circle holds as many of b of them as its length says, to within twice log2(b) / 3 + 1 (Béjian and
+    Faure, 1977); evenly spaced points in the same order are less than one place away.
+    """
+    for k in (37, 64, 1500):  # of more than 1024 the points stay as they are
+        asked = walk_hops.systematic(np.random.default_rng(0), 20, k)
+        rows = np.repeat(np.arange(20), k)
+        u = asked(0, np.arange(20 * k), rows, np.zeros(20 * k, dtype=np.int32)).reshape(20, k)
+        for b, d in itertools.product((1, 2, 5, 16, k), (2, 3, 10)):
+            counts = np.array([np.bincount(np.floor(d * row).astype(int), minlength=d) for row in u[:, :b]])
+            assert np.abs(counts - b / d).max() <= 2 * (np.log2(b) / 3 + 1) + 1
+        if k <= 1024:
+            assert np.allclose(np.diff(np.sort(u), axis=1), 1 / k, rtol=0, atol=rounding(10))
 
 
 COUPLED = walk_lengths.draw(jax.random.key(0), 34, 4, 0.5, "sobol", 2)

@@ -13,7 +13,8 @@ import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
 
 from rfcore import datasets
-from rfcore.evidence.claims import PAPERS, results_folder
+from rfcore.evidence.claims import PAPERS
+from rfcore.evidence.standing import results_folder
 
 GENERATED = ROOT / "book" / "_generated"
 

@@ -11,7 +11,7 @@ from docutils import nodes
 from record_text import ROOT, slug
 
 from rfcore.evidence import Verdict, claims_of, decisions
-from rfcore.evidence.claims import results_folder
+from rfcore.evidence.standing import results_folder
 
 CLASSES = {word: slug(word) for verdict in Verdict for word in (verdict.word(), verdict.word(extra=True))}
 

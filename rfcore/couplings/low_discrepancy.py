@@ -1,7 +1,8 @@
 """Frequencies from low-discrepancy points: one block of m rows, whose coordinates fill the cube evenly.
 
-Estimates with :func:`sobol` and :func:`halton`, which are randomised by a key, are unbiased. Those with the plain points of
-:func:`unrandomised` are not: the points are the same each time, and their error is a bias that shrinks as m grows.
+Estimates with :func:`rfcore.couplings.sobol` and :func:`rfcore.couplings.halton`, which are randomised by a key, are
+unbiased. Those with the plain points of :func:`unrandomised` are not: the points are the same each time, and their error is a
+bias that shrinks as m grows.
 """
 
 import warnings

@@ -32,6 +32,7 @@ from rfcore import checks
 
 PURPOSE = 7  # of the random stream; part of what a key means
 GOLDEN = (np.sqrt(5) - 1) / 2
+MOST_SPACED = 1024  # walkers on a node: the points of all k up to this one are half a million numbers
 
 
 def independent(rng, n_rows, n_walks):
@@ -69,12 +70,13 @@ def systematic(rng, n_rows, n_walks):
 
     ::
 
-        u_r = (c_k r / k + a j + v) mod 1,   r = 0, ..., k - 1 the k walkers on the j-th node, the longest walks first
+        u_r = (pi(r) / k + a j + v) mod 1,   r = 0, ..., k - 1 the k walkers on the j-th node, the longest walks first
 
     with one uniform v per start and hop, and a = .618..., the golden ratio. On a node these are evenly spaced points, of which
-    an interval of length 1/d holds the whole number below k/d or the one above it, and as many walkers go to each of d
-    neighbours. c_k, the number prime to k that is nearest to a k, sends walks of like lengths to neighbours far apart: the
-    points (r / k, c_k r / k) are a lattice. And a j keeps nodes with few walkers from hopping alike.
+    an interval of length 1/d holds the whole number below k/d or the one above it: so many walkers go to each of d neighbours.
+    pi is the order of the first k van der Corput points, so that the longest walks among them spread as well, and those that
+    end next. And a j keeps nodes with few walkers from hopping alike. More than 1,024 walkers on a node take van der Corput
+    points as they are.
 
     Parameters
     ----------
@@ -88,9 +90,9 @@ def systematic(rng, n_rows, n_walks):
 
     Notes
     -----
-    Ours: systematic sampling (Madow and Madow, 1944) at each node, in the order of a rank-1 lattice (Korobov, 1959).
-    "Repelling random walks" (Reid, Berger, Choromanski and Weller, 2024) send blocks of d walkers of one node to its d
-    neighbours without replacement, which spreads them as evenly.
+    Ours: systematic sampling (Madow and Madow, 1944) at each node, in van der Corput's order (1935). "Repelling random walks"
+    (Reid, Berger, Choromanski and Weller, 2024) send blocks of d walkers of one node to its d neighbours without
+    replacement, in random order, which spreads all of them as evenly.
 
     Examples
     --------
@@ -103,7 +105,7 @@ def systematic(rng, n_rows, n_walks):
     >>> np.bincount(np.floor(3 * u).astype(int)).tolist()
     [2, 2, 2]
     """
-    spacing, by_node, (place, moved) = _lattice(n_walks), _by_node(n_rows, n_walks), _golden(n_rows * n_walks)
+    (of_size, points), by_node, moved = _spaced(n_walks), _by_node(n_rows, n_walks), _golden(n_rows * n_walks)
 
     def uniforms(step, walkers, rows, nodes):
         order, met = by_node(rows, nodes)
@@ -112,11 +114,13 @@ def systematic(rng, n_rows, n_walks):
         new = met[1:] != met[:-1]
         new.cumsum(dtype=np.int32, out=group[1:])
         first = np.append(0, new.nonzero()[0] + 1)
-        steps = spacing.take(np.append(first[1:], n) - first)
+        points_of = of_size.take(np.append(first[1:], n) - first)
+        points_of -= first
         start = rng.random(n_rows).take(met.take(first) >> 31)
         start += moved[: len(first)]
-        start -= steps * first
-        u = place[:n] * steps.take(group)
+        place = points_of.take(group)
+        place += np.arange(n)
+        u = points.take(place)
         u += start.take(group)
         return _placed(u, order)
 
@@ -157,7 +161,7 @@ def array_rqmc(rng, n_rows, n_walks):
     >>> bool(np.allclose(np.diff(np.sort(u)), 0.25))
     True
     """
-    points, by_node = qmc.Halton(1, scramble=False).random(n_walks)[:, 0], _by_node(n_rows, n_walks)
+    points, by_node = _van_der_corput(n_walks), _by_node(n_rows, n_walks)
 
     def uniforms(step, walkers, rows, nodes):
         order, met = by_node(rows, nodes)
@@ -255,27 +259,28 @@ def _placed(u, order):
     return placed
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=16)
 def _golden(n):
-    """0, ..., n - 1, and the fractional parts of their golden multiples."""
-    place = np.arange(float(n))
-    return _kept(place, place * GOLDEN % 1)
+    """Fractional parts of the first n multiples of the golden ratio."""
+    return _kept(np.arange(n) * GOLDEN % 1)
 
 
 @lru_cache(maxsize=16)
-def _lattice(n_walks):
-    """c_k / k for k = 0, ..., n_walks."""
-    k = np.arange(1, n_walks + 1)
-    nearest = np.maximum(np.rint(k * GOLDEN), 1).astype(np.int64)
-    c, away = nearest.copy(), 0
-    while np.any(left := np.gcd(c, k) > 1):
-        away = -away if away > 0 else 1 - away
-        c[left] = np.maximum(nearest[left] + away, 1)
-    return _kept(np.append(0.0, c / k))[0]
+def _van_der_corput(n):
+    return _kept(qmc.Halton(1, scramble=False).random(n)[:, 0])
 
 
-def _kept(*arrays):
-    """Arrays that all who ask for this size share."""
-    for array in arrays:
-        array.flags.writeable = False
-    return arrays
+@lru_cache(maxsize=16)
+def _spaced(n_walks):
+    """Where the points of k walkers begin, for k = 0, ..., n_walks, and the points of all k one after the other."""
+    corput, sizes = _van_der_corput(n_walks), np.arange(n_walks + 1)
+    order = corput.argsort()
+    points = [order[order < k].argsort() / k for k in range(1, min(n_walks, MOST_SPACED) + 1)]
+    begin = np.minimum(sizes, MOST_SPACED + 1)
+    return _kept(begin * (begin - 1) // 2), _kept(np.concatenate([*points, corput]))
+
+
+def _kept(array):
+    """An array that all who ask for this size share."""
+    array.flags.writeable = False
+    return array

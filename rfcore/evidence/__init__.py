@@ -37,11 +37,12 @@ tolerance or try another seed; a rule that changes after a first run says so in 
 
 from rfcore.evidence.agreement import agree, identity, value
 from rfcore.evidence.bias import unbiased
-from rfcore.evidence.claims import claims_of, decisions, entries, entry_verdict, headline, printed, scorecard
+from rfcore.evidence.claims import claims_of, entries, printed
 from rfcore.evidence.costs import cost
 from rfcore.evidence.ledger import Ledger
 from rfcore.evidence.rates import error_rates
 from rfcore.evidence.repeats import in_batches
+from rfcore.evidence.standing import decisions, entry_verdict, headline, scorecard
 from rfcore.evidence.statistics import bound, order, slope
 from rfcore.evidence.tails import tail_index
 from rfcore.evidence.timing import Clock, timed

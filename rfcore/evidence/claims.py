@@ -1,18 +1,14 @@
-"""What the papers claim, read from ``data/claims/*.toml``, and how each claim stands."""
+"""What the papers claim, read from ``data/claims/*.toml``, and what they print."""
 
 import csv
-import json
-import os
 import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from rfcore import checks, repository
-from rfcore.evidence.verdicts import Decision, Verdict
 from rfcore.repository import ROOT
 
 CLAIMS = ROOT / "data" / "claims"
@@ -94,16 +90,6 @@ class Entry:
     def extra(self):
         """Whether this is a finding of ours that no paper states."""
         return self.id.split("/")[1].startswith("extra-")
-
-
-class Row(NamedTuple):
-    """A line of the scorecard; ``claims`` pairs each claim with its decision, or None."""
-
-    entry: Entry
-    verdict: Verdict
-    claims: tuple[tuple[Claim, Decision | None], ...]
-    notebook: str | None
-    anchor: str | None
 
 
 @cache
@@ -235,95 +221,3 @@ def claims_of(notebook, folder=CLAIMS):
     if own not in PAPERS:
         found += tuple(_entries_of(Path(folder) / f"{own}.toml"))
     return {c.id: c for entry in found if entry.notebook == notebook for c in entry.claims}
-
-
-def results_folder(profile):
-    """Folder of the decisions at `profile`: ``data/results/<profile>``, or below ``RFCORE_RESULTS``."""
-    checks.choice(profile, "profile", PROFILES)
-    return Path(os.environ.get("RFCORE_RESULTS") or repository.folder("data") / "results") / profile
-
-
-def decisions(profile="paper"):
-    """Every decision in the ledgers of `profile`, by claim id.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> all("/" in claim for claim in evidence.decisions("paper"))
-    True
-    """
-    found = {}
-    for path in sorted(results_folder(profile).glob("*/*.json")):
-        for name, fields in json.loads(path.read_text())["claims"].items():
-            found[name] = Decision(**fields)
-    return found
-
-
-def entry_verdict(entry, ledger):
-    """The verdict on its weakest claim; "not yet" until a notebook has decided all of them.
-
-    From best to worst: the order of :class:`Verdict`. One inconclusive claim keeps an entry from green.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> evidence.entry_verdict(evidence.entries()[-1], {}).value
-    'not yet'
-    """
-    checks.instance(entry, Entry, "entry", "one of evidence.entries()")
-    checks.instance(ledger, dict, "ledger", "decisions by claim id, such as evidence.decisions()")
-    if entry.schematic:
-        return Verdict.NOTHING
-    if not entry.claims or any(claim.id not in ledger for claim in entry.claims):
-        return Verdict.NOT_YET
-    return max((ledger[claim.id].verdict for claim in entry.claims), key=lambda verdict: verdict.badness)
-
-
-def scorecard(profile="paper"):
-    """One :class:`Row` for every entry of every paper.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> len(evidence.scorecard()) == len(evidence.entries())
-    True
-    """
-    ledger = decisions(profile)
-    return tuple(
-        Row(e, entry_verdict(e, ledger), tuple((c, ledger.get(c.id)) for c in e.claims), e.notebook, e.anchor)
-        for e in entries()
-    )
-
-
-def headline(profile="paper"):
-    """How many figures, tables and theorems of each paper have which verdict: ``{paper: Counter}``.
-
-    Our own extra findings are not counted.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> sorted(evidence.headline())
-    ['couplings', 'equivalence', 'favor', 'simplex', 'ugrf']
-    """
-    counts = {paper: Counter() for paper in PAPERS}
-    for row in scorecard(profile):
-        if not row.entry.extra:
-            counts[row.entry.paper][row.verdict] += 1
-    return counts

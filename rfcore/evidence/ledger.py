@@ -10,8 +10,9 @@ import jax
 import numpy as np
 
 from rfcore import checks
-from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries, results_folder
+from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries
 from rfcore.evidence.provenance import environment, files_read, line, own_source, sets_read, stood_in
+from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import Decision, not_run, plain, unprinted
 
 

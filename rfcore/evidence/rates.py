@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from rfcore.evidence.claims import decisions
+from rfcore.evidence.standing import decisions
 from rfcore.evidence.verdicts import Verdict
 
 FEW = 30  # repeats below which a skewed law raises the rates: the table in rfcore.evidence.statistics

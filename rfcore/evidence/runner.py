@@ -29,10 +29,11 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
-from rfcore.evidence.claims import ROOT, claims_of, results_folder
+from rfcore.evidence.claims import ROOT, claims_of
 from rfcore.evidence.library import library_sha256
 from rfcore.evidence.pages import machine_paths, made, name_of, page_of, strip
 from rfcore.evidence.provenance import code_sha256, environment
+from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import Verdict
 
 CELL_SECONDS = {"quick": 300, "paper": 3600}  # a hang should be found the same day

@@ -128,7 +128,7 @@ def walk_features(
         Show a progress bar if this takes longer than a moment.
     hops : "independent", "systematic", "array_rqmc" or function
         Joint law of all hops of the walks of one node, made as they walk: see :mod:`rfcore.couplings.walk_hops`.
-        "systematic", with "stratified" lengths, has the smallest errors that we know; it is in place of n_coupled_hops.
+        "systematic", with "stratified" lengths, has the smallest errors that we have measured; it is in place of n_coupled_hops.
 
     Returns
     -------

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 
@@ -127,8 +128,8 @@ def dense(A, B):
     if A.shape not in ((d,), (d, d)):
         raise ValueError(f"A has shape {A.shape}; give a diagonal, shape ({d},), or a symmetric matrix, shape ({d}, {d})")
     if A.ndim == 2:
-        if not checks.is_traced(A) and jnp.max(jnp.abs(A - A.T)) > 100 * jnp.finfo(A.dtype).eps * jnp.max(jnp.abs(A)):
-            raise ValueError("A is not symmetric; give (A + A.T) / 2, which has the same quadratic form")
+        if not checks.is_traced(A) and not checks.is_symmetric(A):
+            raise ValueError(f"A = {A} is not symmetric; give (A + A.T) / 2, which has the same quadratic form")
         A, rotation = jnp.linalg.eigh(A)
         B = rotation.T @ B
     inverse = jnp.linalg.inv(B)
@@ -155,7 +156,7 @@ def of(parameters, d):
 
 
 def _below_an_eighth(A):
-    if not checks.is_traced(A) and not jnp.all(A < 0.125):
+    if not checks.is_traced(A) and not np.all(np.asarray(A) < 0.125):
         raise ValueError(f"A = {A} has values of 1/8 or more, where the variance is infinite; give lower ones")
     return A
 

@@ -25,6 +25,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 from rfcore.features import ExponentialParameters
@@ -192,6 +193,67 @@ def saderf(X, Y, centred=False):
     return _saderf(*_checked(X, Y), checks.flag(centred, "centred"))
 
 
+def of_law(mean, covariance):
+    """Parameters of the features that positive features are whose frequencies follow N(mean, covariance).
+
+    ::
+
+        covariance = Q diag(s) Q':   A = (1 - s) / 4,   B = diag(s)^(1/2) Q',   both centres mean / 2
+
+    For every frequency phi(x) psi(y) is the same number as with :func:`rfcore.features.positive` and the frequencies of
+    :func:`rfcore.couplings.frequencies.normal` that it becomes. So a Gaussian law of frequencies has the closed-form
+    variance of exponential features, :func:`rfcore.theory.log_relative_variance`, and symmetric exponential features are no more than
+    importance sampling from a Gaussian law: which of them is best for a data set and which law is,
+    :func:`rfcore.theory.optimal_normal`, differ by their objectives alone.
+
+    Parameters
+    ----------
+    mean : array, shape (d,)
+    covariance : array, shape (d, d)
+        Symmetric, eigenvalues above 1/2: below, the variance is infinite.
+
+    Returns
+    -------
+    ExponentialParameters
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, or the covariance is not symmetric or has an eigenvalue of 1/2 or less.
+
+    Examples
+    --------
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features
+    >>> from rfcore.solvers import exponential
+    >>> x, omega = jnp.array([[1.0, 0.9]]), couplings.simplex(jax.random.key(0), 6, 2)
+    >>> mean, variances = jnp.array([2.0, 1.0]), jnp.array([1.2, 0.8])
+    >>> law = couplings.frequencies.normal(omega, mean, jnp.diag(jnp.sqrt(variances)))
+    >>> parameters = exponential.of_law(mean, jnp.diag(variances))
+    >>> same = features.exponential(x, omega[:, ::-1], parameters)  # eigenvalues ascend
+    >>> bool(jnp.allclose(same, features.positive(x, law), rtol=1e-3))
+    True
+
+    Notes
+    -----
+    Ours: FAVOR#, Theorem 4.1, with "All Random Features Representations are Equivalent", Eq. 2.
+    """
+    covariance = checks.points(covariance, "covariance")
+    d = covariance.shape[1]
+    mean = checks.floating(mean, "mean")
+    if covariance.shape != (d, d):
+        raise ValueError(f"covariance has shape {covariance.shape}; give a square matrix")
+    if mean.shape != (d,):
+        raise ValueError(f"mean has shape {mean.shape}; give one number per coordinate, shape ({d},)")
+    if not checks.is_traced(covariance) and not checks.is_symmetric(covariance):
+        raise ValueError(f"covariance = {covariance} is not symmetric; give a covariance")
+    values, vectors = jnp.linalg.eigh(covariance)
+    if not checks.is_traced(values) and values[0] <= 0.5:
+        raise ValueError(f"covariance = {covariance} has the eigenvalue {values[0]}; give one above 1/2")
+    B = jnp.sqrt(values)[:, None] * vectors.T
+    return ExponentialParameters((1 - values) / 4, B, B, mean / 2, mean / 2)
+
+
 def best_A(phi):
     """The A of a scalar problem, to which all of this module come down.
 
@@ -225,7 +287,7 @@ def best_A(phi):
     FAVOR#, Lemma A.1, whose (1 - 2 phi - s) / 16 cancels where phi is small.
     """
     phi = checks.floating(phi, "phi")
-    if not checks.is_traced(phi) and not jnp.all(phi >= 0):
+    if not checks.is_traced(phi) and not np.all(np.asarray(phi) >= 0):
         raise ValueError(f"phi = {phi} has negative values; give means of squares")
     return _best_A(phi)
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import logsumexp
 
 from rfcore import checks
@@ -192,11 +193,10 @@ def _log_mean_exp(form, mean, covariance):
 def _check_covariance(covariance, name, below):
     if checks.is_traced(covariance):
         return
-    rounding = 100 * jnp.finfo(covariance.dtype).eps * jnp.max(jnp.abs(covariance))
-    if jnp.max(jnp.abs(covariance - covariance.T)) > rounding:
+    if not checks.is_symmetric(covariance):
         raise ValueError(f"{name} = {covariance} is not symmetric; give a covariance")
-    values = jnp.linalg.eigvalsh(covariance)
-    if values[0] < -rounding:
+    values = np.linalg.eigvalsh(np.asarray(covariance))
+    if values[0] < -100 * np.finfo(values.dtype).eps * values[-1]:
         raise ValueError(f"{name} = {covariance} has the eigenvalue {values[0]}; give a covariance")
     if values[-1] >= below:
         raise ValueError(f"{name} = {covariance} has the eigenvalue {values[-1]}; give one below 1/2, where E k(x, x) is finite")

@@ -13,6 +13,7 @@ matrix with a row per node or point. The hyper-parameters of the diffusion kerne
 
 from rfcore.models.gp.by_probes import Evidence, log_evidence_by_probes
 from rfcore.models.gp.exact import Posterior, kl, log_evidence, posterior
+from rfcore.models.gp.gaussian import GaussianFit, fit_gaussian, posterior_by_weights
 from rfcore.models.gp.graph import (
     Hyperparameters,
     diffusion_covariance,
@@ -31,18 +32,21 @@ from rfcore.models.gp.of_features import (
 
 __all__ = [
     "Evidence",
+    "GaussianFit",
     "Hyperparameters",
     "Posterior",
     "covariance_operator",
     "diffusion_covariance",
     "diffusion_features",
     "exact_loss",
+    "fit_gaussian",
     "hyperparameters",
     "kl",
     "log_evidence",
     "log_evidence_by_probes",
     "log_evidence_of_features",
     "posterior",
+    "posterior_by_weights",
     "posterior_mean",
     "posterior_of_features",
     "predictive_kl",

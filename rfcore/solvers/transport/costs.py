@@ -7,9 +7,14 @@ For a pair of start nodes i, j, with s_q(i) = psi^(q^(i)) + psi^(sigma(q)^(i)) a
     Eq. 55:  sum_{q, r} (s_q(i) . s_r(j))^2 = (sum_q u_q(i)) . (sum_q u_q(j))
     Eq. 56:  sum_q      (s_q(i) . s_q(j))^2 =  sum_q u_q(i)  .  u_q(j)
 
-Summed over all pairs of a set of start nodes, i = j included, both are squares: with U_q the sum of the u_q(i) over the
-set, |sum_q U_q|^2 and sum_q |U_q|^2. So what the paper shows for i = j holds for the average over all pairs that its
-experiments take. :func:`pair_products` is U for all pairs of bins.
+Summed over all pairs of a set of start nodes, i = j included, both are squares. With U_q the sum of the u_q(i) over the set,
+
+::
+
+    Eq. 55:  |sum_q U_q|^2          Eq. 56:  sum_q |U_q|^2
+
+so that what the paper shows for i = j holds for the average over all pairs, which its experiments take.
+:func:`pair_products` is U for all pairs of bins.
 """
 
 import numpy as np

@@ -4,6 +4,7 @@ Shapes are checked always. Values are checked only where they are known: inside 
 an array is a tracer, and a NaN passes through as it does everywhere in JAX.
 """
 
+import math
 import operator
 from contextlib import nullcontext
 
@@ -73,10 +74,13 @@ def finite(x, name):
     """``x`` itself, unless one of its known values is NaN or infinite."""
     if is_traced(x):
         return x
-    # On the device where the values are: a copy to the host would cost more than the features. And now, also where a
-    # function that is being compiled has captured x: there a result would have no value yet.
-    with jax.ensure_compile_time_eval():
-        all_finite = bool(_all_finite(x) if isinstance(x, jax.Array) else np.all(np.isfinite(x)))
+    if isinstance(x, jax.Array):
+        # On the device where the values are: a copy to the host would cost more than the features. And now, also where a
+        # function that is being compiled has captured x: there a result would have no value yet.
+        with jax.ensure_compile_time_eval():
+            all_finite = bool(_all_finite(x))
+    else:
+        all_finite = np.isfinite(x).all()
     if not all_finite:
         count = int(np.sum(~np.isfinite(np.asarray(x))))
         raise ValueError(f"{name} has {count} NaN or infinite values; remove or impute them first")
@@ -172,12 +176,12 @@ def real(value, name, above=None, least=None):
     if is_traced(value):
         return value
     try:
-        if isinstance(value, str | bytes) or np.iscomplexobj(value) or np.ndim(value):
+        if not isinstance(value, float) and (isinstance(value, str | bytes) or np.iscomplexobj(value) or np.ndim(value)):
             raise TypeError
         value = float(value)
     except (TypeError, ValueError):
         raise ValueError(f"{name} = {value!r}; give one real number") from None
-    if not np.isfinite(value):
+    if not math.isfinite(value):
         raise ValueError(f"{name} = {value}; give a finite number")
     if above is not None and not value > above:
         raise ValueError(f"{name} = {value}; give a number above {above}")

@@ -312,6 +312,8 @@ def test_order_names_both_numbers_and_their_difference():
     assert evidence.order(2, 1, exact=True).finding == "2 against 1, larger by 1"
     assert evidence.order(2, 2, exact=True).finding == "2 against 2, no difference"
     assert evidence.order(1 - 1e-6, 1.0, exact=True).finding == "smaller by 1e-06"
+    assert evidence.order([2.0, 1.0], [1.0, 9.0], exact=True).finding == "2 against 1, larger by 1 in the worst of 2 conditions"
+    assert evidence.bound([3.0, 1.0], 2.0, exact=True).finding == "3 in the worst of 2 conditions; at most 2 allowed"
 
 
 def test_order_of_exact_numbers_is_strict():

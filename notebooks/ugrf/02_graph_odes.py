@@ -147,10 +147,8 @@ ledger.decide({
 # the error $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$. *Not
 # printed*, so our choice: a termination probability of 0.1, because long walks have light tails; the symmetric
 # modulation $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, that of
-# heat.
-#
-# Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still unbiased),
-# or simply the middles of the tenths, and there each factor has walks of its own.
+# heat. Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
+# unbiased), or the middles of the tenths, and there each factor has its own walks.
 
 # %%
 draw = (1.0, 10, N_REPEATS)  # ten times in [0, 1], for every repeat

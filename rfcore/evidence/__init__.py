@@ -5,7 +5,7 @@ To add a claim:
 1. Find the entry of the figure, table or theorem in ``data/claims/<paper>.toml``. Name the notebook that decides
    it and the label of its section, and say the claim, its kind and its rule in words, before any number is known::
 
-       notebook = "ugrf/01_fixed_kernels"
+       notebook = "ugrf/08_fixed_kernel_errors"
        anchor = "ugrf-rate"
        data = ["karate", "dolphins", "football", "eurosis"]
          [[entry.claim]]
@@ -17,15 +17,15 @@ To add a claim:
    ``data`` names the data sets that decide (on the entry, for all of its claims, or on a claim, in the entry's place): where
    other data must stand in for one of them, the claim is "not run".
 
-2. In ``notebooks/ugrf/01_fixed_kernels.py`` put ``(ugrf-rate)=`` above the section's heading, and decide::
+2. In ``notebooks/ugrf/08_fixed_kernel_errors.py`` put ``(ugrf-rate)=`` above the section's heading, and decide::
 
-       ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)  # near the top
+       ledger = evidence.Ledger("ugrf/08_fixed_kernel_errors", profile)  # near the top
        errors = experiment(ledger.key("walks"))  # a seed of its own for every name, recorded
        ledger.decide({"ugrf/extra-rate/three-kernels": evidence.slope(walkers, errors, -0.5, 0.1)})
        ledger.close()  # the end
 
-3. ``make quick NOTEBOOK=ugrf/01``, then ``make paper NOTEBOOK=ugrf/01``; commit the ``.py``, the ``.ipynb`` and
-   ``data/results/paper/ugrf/01_fixed_kernels.json``. The scorecard follows.
+3. ``make quick NOTEBOOK=ugrf/08``, then ``make paper NOTEBOOK=ugrf/08``; commit the ``.py``, the ``.ipynb`` and
+   ``data/results/paper/ugrf/08_fixed_kernel_errors.json``. The scorecard follows.
 
 A claim that comes out "not reproduced" stops the run. Is it the paper's? "Not reproduced" and "paper erratum"
 are accusations, and need a statement that the paper makes (quote it in ``printed``), no setting on which the

@@ -44,10 +44,12 @@ def configured(profile, source_sha256):
 
 def variables(profile, source_sha256):
     """Variables of the environment that a notebook's kernel runs under."""
-    # Concurrent scheduling can deadlock XLA's CPU thread pool on LAPACK calls (seen on two cores). Given flags prevail.
-    flags = "--xla_cpu_enable_concurrency_optimized_scheduler=false " + os.environ.get("XLA_FLAGS", "")
+    # Concurrent scheduling can deadlock XLA's CPU thread pool on LAPACK calls (seen on two cores).
+    flags = ["--xla_cpu_enable_concurrency_optimized_scheduler=false"]
+    if profile == "quick":  # most of its time is compiling what then runs for a moment: LLVM's -O1 takes 40 % of that of -O3
+        flags.append("--xla_backend_optimization_level=1")
     found = {
-        "XLA_FLAGS": flags,
+        "XLA_FLAGS": " ".join([*flags, os.environ.get("XLA_FLAGS", "")]),  # given flags prevail
         # Two notebooks share two cores: BLAS threads that wait for a turn spin, at seven times the processor time.
         "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
         "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line

@@ -95,9 +95,9 @@ def three_ways(shown, refuted):
     return Verdict.REPRODUCED if shown else Verdict.NOT_REPRODUCED if refuted else Verdict.INCONCLUSIVE
 
 
-def closest(n, what="conditions"):
-    """``" in the closest of 12 conditions"``, or nothing for one."""
-    return f" in the closest of {n} {what}" if n > 1 else ""
+def closest(n, holds, what="conditions"):
+    """``" in the closest of 12 conditions"``, ``"the worst"`` where it lies on the wrong side; nothing for one."""
+    return f" in the {'closest' if holds else 'worst'} of {n} {what}" if n > 1 else ""
 
 
 def count(n, one, many):

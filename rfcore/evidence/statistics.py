@@ -97,7 +97,7 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
     shown = [with_error(number, None) for number in pair]
     both = f"{shown[0]} against {with_error(pair[1], None, unit)}, "
     told = 0 in pair or (ours and shown[0] == shown[1])  # "0.1 against 0.1, smaller by 1e-07": the difference tells it
-    finding = ("" if told else both) + by + closest(found["comparisons"])
+    finding = ("" if told else both) + by + closest(found["comparisons"], ours > 0)
     return Decision(verdict, "order", ours, limit=0.0, unit=unit, finding=finding, **found)
 
 
@@ -185,7 +185,8 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
         found["detail"] = f"On logarithms. {found['detail']}"
     allowed = f"{'at most' if side == 'below' else 'at least'} {with_error(limit, None, unit)} "
     allowed += "allowed" if side == "below" else "needed"
-    finding = f"{with_error(ours, found.get('se'), unit)}{closest(found['comparisons'])}; {allowed}"
+    where = closest(found["comparisons"], ours <= limit if side == "below" else ours >= limit)
+    finding = f"{with_error(ours, found.get('se'), unit)}{where}; {allowed}"
     return Decision(verdict, "bound", ours, limit=limit, unit=unit, finding=finding, **found)
 
 
@@ -243,7 +244,7 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999, robust=False):
     ours = np.median(slopes[:, weakest // 2]) if robust else slopes[:, weakest // 2].mean()
     if robust:
         found.pop("se")  # that of the mean
-    where = closest(slopes.shape[1], "curves")
+    where = closest(slopes.shape[1], abs(ours - expected) < resolution, "curves")
     finding = f"exponent {with_error(ours, found.get('se'))}{where}; {expected:.3g} ± {resolution:.2g} claimed"
     return Decision(verdict, "slope", ours, limit=resolution, finding=finding, **found)
 

@@ -11,6 +11,8 @@ from rfcore import checks, kernels
 from rfcore.features.exponentials import positive
 from rfcore.features.graph import walk_features
 
+AT_ONCE = 2**22  # entries of a stack of dense features
+
 
 def gram_errors(
     key, graphs, kernels_and_modulations, walkers, p_halt, n_repeats, coupling="iid", n_coupled_hops=0, executor=None
@@ -104,13 +106,13 @@ def _target(kernel, g):
 
 def _relative(left, right, target):
     """Of repeats below each other. Single precision halves the time of the products."""
-    norm, n = np.linalg.norm(target), len(target)
-    narrow = target.astype(np.float32)
-    found = []
-    for first in range(0, left.shape[0], n):
-        a, b = (rows[first : first + n].astype(np.float32).toarray() for rows in (left, right))
-        found.append(np.linalg.norm(a @ b.T - narrow) / norm)
-    return found
+    n, narrow = len(target), target.astype(np.float32)
+    left, right = (rows.astype(np.float32) for rows in (left, right))
+    found, step = [], n * max(1, AT_ONCE // n**2)
+    for first in range(0, left.shape[0], step):
+        a, b = (rows[first : first + step].toarray().reshape(-1, n, n) for rows in (left, right))
+        found.append(np.linalg.norm(a @ b.transpose(0, 2, 1) - narrow, axis=(1, 2)))
+    return np.concatenate(found) / np.linalg.norm(target)
 
 
 def euclidean_gram_errors(key, x, couplings, widths, feature_map=positive, kernel=kernels.gaussian):

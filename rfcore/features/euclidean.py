@@ -99,7 +99,7 @@ def trigonometric(x, omega, phases, kernel="gaussian"):
     >>> from rfcore import couplings, features, kernels
     >>> x, keys = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]]), jax.random.split(jax.random.key(0))
     >>> phases = jax.random.uniform(keys[0], (6000,), maxval=2 * jnp.pi)
-    >>> phi = features.trigonometric(x, couplings.orthogonal(keys[1], 6000, 3), phases)
+    >>> phi = features.trigonometric(x, couplings.iid(keys[1], 6000, 3), phases)
     >>> phi.shape, bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
     ((2, 6000), True)
 

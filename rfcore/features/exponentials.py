@@ -144,7 +144,7 @@ def exponential(x, omega, parameters, side="x", kernel="gaussian"):
     >>> from rfcore import couplings, features, kernels, solvers
     >>> q, k = jnp.array([[1.5, -1.2], [1.0, 1.4]]), jnp.array([[0.1, 0.2], [-0.2, 0.1], [0.3, 0.1]])
     >>> parameters = solvers.exponential.aderf(q, k)
-    >>> omega = couplings.orthogonal(jax.random.key(0), 4000, 2)
+    >>> omega = couplings.iid(jax.random.key(0), 20_000, 2)
     >>> phi, psi = (features.exponential(x, omega, parameters, side, "softmax") for x, side in ((q, "x"), (k, "y")))
     >>> bool(jnp.allclose(phi @ psi.T, kernels.softmax(q, k), rtol=0.05))
     True
@@ -179,7 +179,7 @@ def log_exponential(x, omega, parameters, side="x", kernel="gaussian"):
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, solvers
     >>> x = 30 * jnp.eye(3)
-    >>> omega = couplings.simplex(jax.random.key(0), 8, 3)
+    >>> omega = couplings.iid(jax.random.key(0), 8, 3)
     >>> log_phi = features.log_exponential(x, omega, solvers.exponential.gerf(x / 30, x / 30), kernel="softmax")
     >>> bool(jnp.any(jnp.exp(log_phi) > 0)), bool(jnp.all(jnp.isfinite(log_phi)))
     (False, True)

@@ -112,7 +112,7 @@ def dense(A, B):
     >>> from rfcore import couplings, features, kernels
     >>> x, y = jnp.array([[0.3, -0.2], [0.0, 0.4]]), jnp.array([[0.1, 0.2]])
     >>> parameters = features.dense(jnp.array([-0.1, 0.05]), jnp.array([[1.0, 0.3], [0.0, 0.8]]))
-    >>> omega = couplings.orthogonal(jax.random.key(0), 4000, 2)
+    >>> omega = couplings.iid(jax.random.key(0), 20_000, 2)
     >>> phi, psi = (features.exponential(*side, kernel="softmax") for side in ((x, omega, parameters, "x"), (y, omega, parameters, "y")))
     >>> bool(jnp.allclose(phi @ psi.T, kernels.softmax(x, y), rtol=0.1))
     True

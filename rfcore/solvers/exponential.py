@@ -226,7 +226,7 @@ def of_law(mean, covariance):
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features
     >>> from rfcore.solvers import exponential
-    >>> x, omega = jnp.array([[1.0, 0.9]]), couplings.simplex(jax.random.key(0), 6, 2)
+    >>> x, omega = jnp.array([[1.0, 0.9]]), couplings.iid(jax.random.key(0), 6, 2)
     >>> mean, variances = jnp.array([2.0, 1.0]), jnp.array([1.2, 0.8])
     >>> law = couplings.frequencies.normal(omega, mean, jnp.diag(jnp.sqrt(variances)))
     >>> parameters = exponential.of_law(mean, jnp.diag(variances))

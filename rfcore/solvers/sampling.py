@@ -163,7 +163,7 @@ def of_normal(omega, mean_x, covariance_x, mean_y, covariance_y, kernel="gaussia
     >>> from rfcore import couplings, features, kernels
     >>> from rfcore.solvers import sampling
     >>> x, law = jnp.array([[0.3, -0.2], [1.0, 0.4]]), (jnp.ones(2), 0.2 * jnp.eye(2))
-    >>> omega = sampling.of_normal(couplings.orthogonal(jax.random.key(0), 4000, 2), *law, *law)
+    >>> omega = sampling.of_normal(couplings.iid(jax.random.key(0), 4000, 2), *law, *law)
     >>> phi = features.positive(x, omega)
     >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
     True

@@ -37,7 +37,7 @@ def trigonometric(y, omega, phases):
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, theory
     >>> x, y, keys = jnp.array([[0.5, 0.2]]), jnp.array([[0.6, 0.4]]), jax.random.split(jax.random.key(0))
-    >>> omega, phases = couplings.orthogonal(keys[0], 20000, 2), jax.random.uniform(keys[1], (20000,), maxval=2 * jnp.pi)
+    >>> omega, phases = couplings.iid(keys[0], 20_000, 2), jax.random.uniform(keys[1], (20_000,), maxval=2 * jnp.pi)
     >>> phi = features.trigonometric(x, omega, phases, kernel="softmax")
     >>> estimate = (phi @ theory.printed.trigonometric(y, omega, phases).T)[0, 0]
     >>> bool(abs(estimate - jnp.exp(-0.38)) < 0.05), bool(abs(estimate - jnp.exp(0.38)) < 0.05)
@@ -86,7 +86,7 @@ def generalised_exponential(x, omega, A):
     --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, theory
-    >>> x, omega = jnp.array([[0.6, 0.4]]), couplings.orthogonal(jax.random.key(0), 20000, 2)
+    >>> x, omega = jnp.array([[0.6, 0.4]]), couplings.iid(jax.random.key(0), 20_000, 2)
     >>> phi = theory.printed.generalised_exponential(x, omega, -0.1)
     >>> bool(abs((phi @ phi.T)[0, 0] - jnp.exp(0.52 + 0.26)) < 0.05)
     True

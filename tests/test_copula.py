@@ -74,6 +74,11 @@ def test_the_gradient_of_the_mean_loss_is_that_of_the_expected_cost():
 @pytest.mark.parametrize("features", ["fourier", "positive"])
 def test_the_best_gaussian_copula_has_the_correlations_of_a_simplex(features):
     """Where the distance is small; it costs less than pairs of opposites."""
+    rows = np.linalg.qr(np.arange(16.0).reshape(4, 4) ** 2 + np.eye(4))[1].T
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    pairs = theory.log_pair_excess((rows @ rows.T)[np.triu_indices(4, 1)], 0.7, 4, features)
+    objective = copula._log_mean_cost(rows, theory.norm_costs.log_excess_series(0.7, 4, features))[0]
+    assert np.isclose(objective, np.log(np.mean(np.exp(pairs))), rtol=0, atol=rounding(1000))
     found = copula.optimal(jax.random.key(1), 0.7, 4, features)
     assert np.allclose(found.correlation, equal_correlations(4), rtol=0, atol=1e-3)  # where L-BFGS stops
     ratios = [theory.norm_coupling_ratio(0.7, 4, 4, law, features) for law in (equal_correlations(4), "pnc")]

@@ -164,10 +164,10 @@ ledger.decide("simplex/table-1/regular-draw", evidence.timed(evidence.bound(slop
 # something else held up one of the two says nothing of either, so that we count the rounds: a sign test.
 
 # %%
-log_ratio = np.log(drawn[:, 1, large] / drawn[:, 0, large])
-print(f"simplex over orthogonal, medians: {np.round(np.exp(np.median(log_ratio, axis=0)), 3)} at d = {fitted[large]}")
+ratio = drawn[:, 1, large] / drawn[:, 0, large]
+print(f"simplex over orthogonal, medians: {np.round(np.median(ratio, axis=0), 3)} at d = {fitted[large]}")
 ledger.decide(
-    "simplex/table-1/simplex-as-orthogonal", evidence.timed(evidence.order(log_ratio, np.log(1.2), robust=True), profile, clock)
+    "simplex/table-1/simplex-as-orthogonal", evidence.timed(evidence.order(ratio, 1.2, robust=True, unit="times"), profile, clock)
 )
 
 # %% [markdown]
@@ -299,9 +299,9 @@ ledger.decide("simplex/table-1/fast-apply", evidence.timed(found, profile, clock
 # Table 1 does not say, and it depends on the machine.
 
 # %%
-log_gain = np.log(dense_applied[:, None, :] / fast_applied[:, :, : len(dense_sizes)])
+gain = dense_applied[:, None, :] / fast_applied[:, :, : len(dense_sizes)]
 judged = dense_sizes >= SIZES["overtakes"]
-found = evidence.order(-log_gain[..., judged], 0.0, robust=True)
+found = evidence.order(1.0, gain[..., judged], robust=True, unit="times")
 ledger.decide("simplex/extra-crossover/from-1024", evidence.timed(found, profile, clock))
 
 # %% tags=["hide-input"] mystnb={"figure": {"caption": "Processor time to multiply one point with one block of d frequencies: medians over rounds, bars over the middle half of them, mostly hidden by the dots. Solid grey: any coupling held as a matrix. Dashed: fast variants, which nearly coincide.", "name": "fig-simplex-cost-apply"}, "image": {"alt": "Log-log chart of microseconds per point against d. The matrix is faster up to a few hundred dimensions; then its line, of slope two, crosses the two fast lines, of slope about one, which continue to 65536 dimensions."}}
@@ -315,7 +315,7 @@ plt.show()
 
 # %% tags=["hide-input"]
 for i, name in enumerate(FAST):
-    row = np.median(np.exp(log_gain[:, i]), axis=0)
+    row = np.median(gain[:, i], axis=0)
     gains = ", ".join(f"{d}: {g:.2f}" for d, g in zip(dense_sizes, row, strict=True))
     ahead = dense_sizes[np.cumprod(row[::-1] > 1)[::-1].astype(bool)]
     ahead = f"ahead from d = {ahead[0]} on" if len(ahead) else "not ahead at the end"

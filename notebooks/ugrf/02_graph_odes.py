@@ -60,8 +60,8 @@ y = {g: np.eye(g.n_nodes)[0] for g in graphs.values()}  # the source, at the fir
 # ## Equation 11: does it describe heat?
 #
 # $$
-# \frac{d\boldsymbol x}{dt} = \mathbf W \boldsymbol x + \boldsymbol y, \quad \boldsymbol x(0) = 0, \qquad
-# \boldsymbol x(t) = \int_0^t e^{\mathbf W (t - \tau)}\, \boldsymbol y(\tau)\, d\tau .
+# \begin{gathered} \frac{d\boldsymbol x}{dt} = \mathbf W \boldsymbol x + \boldsymbol y, \qquad \boldsymbol x(0) = 0, \\
+# \boldsymbol x(t) = \int_0^t e^{\mathbf W (t - \tau)}\, \boldsymbol y(\tau)\, d\tau . \end{gathered}
 # $$
 #
 # The paper takes $\mathbf W = \mathbf L = \mathbf I - D^{-1/2} A D^{-1/2}$, the graph Laplacian, and a source
@@ -233,7 +233,7 @@ ledger.decide({
 #
 # Two choices matter: the termination probability, and whether both factors share one set of walks. For times up to 1
 # the series is short, and steps beyond the first few are wasted. With $p = 0.5$ a walk visits two nodes on average
-# where it visits ten with $p = 0.1$, and the error grows by some 40 % only: **a large termination probability is
+# where it visits ten with $p = 0.1$, and the error grows by only some 40 %: **a large termination probability is
 # better value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at
 # 16 walkers sharing costs little accuracy, and it saves half of the work.
 

@@ -151,8 +151,8 @@ plotting.table(
 # (ugrf-rate)=
 # ## At which rate does the error fall?
 #
-# The paper prints none. Estimates with a variance have Monte Carlo's, one over the square root of the number of
-# walkers.
+# The paper prints none. Monte Carlo's is one over the square root of the number of walkers, where the estimates have a
+# variance.
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -204,7 +204,7 @@ for name, height in largest.items():
     ax.loglog(height[thinned], share[thinned], drawstyle="steps-pre", **style)
 guides = {}
 for power in (-1, -2):
-    line = ([3, 60], [3e-3, 3e-3 * 20.0**power], ":")
+    line = ([5, 40], [1e-2, 1e-2 * 8.0**power], ":")
     (guides[f"slope −{-power}"],) = ax.plot(*line, color=plotting.INK, linewidth=1.2)
 ax.set(xlim=(0.3, 1e4), ylim=(0.5 / N_TAIL, 2), xlabel="x", ylabel="P(entry > x f(0))")
 plotting.label_ends(ax, guides)
@@ -227,9 +227,9 @@ ledger.decide({
 
 # %% [markdown]
 # This is why nothing firm can be said of the inverse cosine in Figure 2, neither of its rate nor of its size: the mean
-# of $m$ walks settles slower than $m^{-1/2}$, and an average over repeats is ruled by its largest member. The spikes
-# in the figure are not bad luck. More walkers help the typical error, and no number of them gives an error bar that
-# one can trust. At $p = 0.1$ the divergence is only slow to show; a smaller $p$ hides it better, a larger one less.
+# of $m$ walks settles more slowly than $m^{-1/2}$, and an average over repeats is ruled by its largest member. The
+# spikes in the figure are not bad luck. More walkers help the typical error, and no number of them gives an error bar
+# that one can trust. At $p = 0.1$ the divergence is only slow to show; a smaller $p$ hides it better.
 # (Hill's number is above one because at the lengths that a million walks reach the power $k^{-3/2}$ still counts.)
 
 # %% tags=["hide-input"]

@@ -71,6 +71,21 @@ def test_small_distances_have_the_mean_of_the_square():
         assert np.isclose(theory.norm_coupling_ratio(z, 2, 2, law, "fourier"), 1 + (product - 8) / 16, rtol=0, atol=2 * z**2)
 
 
+def test_the_floor_is_the_cost_of_norms_whose_squares_have_a_constant_sum():
+    """Their mean product is d^2 - 2 d / (b - 1) in a block of b; no law is below, and strata come close."""
+    z = 1e-3
+    for d, m in ((4, 4), (3, 7), (2, 2)):
+        floor = theory.fourier_floor(d, m)
+        blocks = [d] * (m // d) + [m % d]
+        products = sum(b * (b - 1) * (d**2 - 2 * d / (b - 1) - d * (d + 2)) for b in blocks if b > 1)
+        assert np.isclose(floor, 1 + products / (2 * m * d * (d + 2)), rtol=0, atol=rounding(20))
+        for law in norm_costs.LAWS:
+            assert theory.norm_coupling_ratio(z, d, m, law, "fourier") > floor
+    stratified, independent = (theory.norm_coupling_ratio(z, 16, 16, law, "fourier") for law in ("stratified", "independent"))
+    assert independent - stratified > 0.9 * (independent - theory.fourier_floor(16, 16))
+    assert theory.fourier_floor(1, 3) == 1.0
+
+
 @pytest.mark.parametrize("features", norm_costs.FEATURES)
 def test_pairs_of_opposites_are_pairwise_norm_coupling_whatever_the_blocks(features):
     for m in (2, 7):

@@ -28,7 +28,7 @@ from rfcore.theory.exponential import log_relative_moment, log_relative_variance
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse
 from rfcore.theory.joint_survival import bin_survival, joint_survival
-from rfcore.theory.norm_costs import fourier_guarantee, log_pair_excess, norm_coupling_ratio
+from rfcore.theory.norm_costs import fourier_floor, fourier_guarantee, log_pair_excess, norm_coupling_ratio
 from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
 from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
 from rfcore.theory.sampling import NormalLaw, log_optimal_variance_bound, optimal_normal
@@ -43,6 +43,7 @@ __all__ = [
     "fast_bias",
     "fourier_convex_radius",
     "fourier_cost",
+    "fourier_floor",
     "fourier_gap",
     "fourier_guarantee",
     "fourier_log_relative_variance",

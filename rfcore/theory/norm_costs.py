@@ -170,6 +170,47 @@ def fourier_guarantee(d, law="independent"):
     return float(np.sqrt(optimize.brentq(lambda y: y * special.hyp1f1(1, 4, y) / 6 - c / (16 * d * (d + 2)), 0, 1)))
 
 
+def fourier_floor(d, m):
+    """What no coupling of norms can get below for Fourier features of close points: the least ratio of :func:`norm_coupling_ratio` as z -> 0.
+
+    ::
+
+        MSE / MSE(iid) >= 1 - sum over blocks b^2 / (m (d + 2)),   b >= 2 the sizes of the blocks;   2 / (d + 2) for m = d
+
+    As z -> 0 the cost of a block is E[sum_{i != j} w_i^2 w_j^2] up to constants, and the variance of the sum of the w_i^2 is at least 0. With
+    independent norms the ratio is 3 / (d + 2) for m = d, so that norms take at most a third off it, whatever d.
+
+    Parameters
+    ----------
+    d, m : int
+        Dimension and number of the frequencies, at least 1.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If d or m < 1.
+
+    Notes
+    -----
+    Ours. Reached only if squared norms can have a constant sum, which pairs cannot.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> floor = theory.fourier_floor(8, 8)
+    >>> bool(floor < theory.norm_coupling_ratio(1e-3, 8, 8, "stratified", "fourier") < 1.1 * floor)
+    True
+    """
+    d, m = checks.count(d, "d"), checks.count(m, "m")
+    full, rest = divmod(m, d)
+    of_blocks = full * (d**2 if d > 1 else 0) + (rest**2 if rest > 1 else 0)
+    return 1 - of_blocks / (m * (d + 2))
+
+
 @lru_cache(maxsize=256)
 def log_excess_series(distance, d, features):
     """Coefficients of the Chebyshev series of :func:`log_pair_excess` in the correlation."""

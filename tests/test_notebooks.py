@@ -65,6 +65,13 @@ def test_the_pair_is_in_step(name):
     assert cells(source) == cells(paired), "run  make sync"
 
 
+@every_notebook
+def test_no_line_of_its_text_is_a_comment_by_accident(name):
+    """MyST reads a line that begins with a per cent sign as a comment, and shows nothing of it."""
+    cells = jupytext.read(SOURCES[name]).cells
+    assert not [cell.source for cell in cells if cell.cell_type == "markdown" and re.search(r"^\s*%", cell.source, re.M)]
+
+
 def test_code_of_pages_in_the_short_form_is_88_columns_wide_and_shows_its_figures():
     paths = [path for path in sorted(ROOT.glob("notebooks/*/*.py")) if is_converted(path)]
     assert len(paths) > 1

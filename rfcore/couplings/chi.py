@@ -64,7 +64,7 @@ def chi_quantile(u, d):
 
     ``tests/test_chi_proof.py`` proves a relative error of the quantile of the number that u is of at most 1e-13 in float64 and
     1e-6 in float32, given a log and an exp that are good to one eps: the distance of the polynomials from the function is bounded by
-    Taylor expansions with remainders, at all s at once (in interval arithmetic for every d up to 900 and a hundred up to 4096: 9e-14),
+    Taylor expansions with remainders, at all s at once (in interval arithmetic for every d up to 900 and forty more up to 4096: 9e-14),
     and rounding step by step, for every d (2e-15, 9.95e-7). Measured against 40 digits of mpmath: 3e-14 and 2e-7. The
     derivative is 1 / density, at any order.
     """

@@ -46,7 +46,7 @@ from rfcore import couplings, evidence, features, kernels, plotting, theory
 
 plotting.use_style()
 N_REPEATS, WIDTHS = {
-    "paper": (3000, (16, 32, 64, 128, 256, 512)),
+    "paper": (12_000, (16, 32, 64, 128, 256, 512)),
     "quick": (100, (32, 64, 128)),
 }[profile]
 ledger = evidence.Ledger("simplex/02_gram_matrices", profile)
@@ -120,7 +120,7 @@ ledger.decide({
 # ## Every point of the curves, predicted
 #
 # A squared Frobenius norm is a sum over pairs of points, and the mean of each summand
-# is Theorem 3.2 ({eq}`eq-mse`). So the mean squared error of the whole matrix is a sum
+# is Theorem 3.2 [SimRF Eq. 11]. So the mean squared error of the whole matrix is a sum
 # of closed forms, for any points ({py:func}`rfcore.theory.positive_gram_mse`):
 #
 # $$

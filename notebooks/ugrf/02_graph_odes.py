@@ -19,8 +19,8 @@
 #
 # * **Random walks do solve the equation.** From 2 walkers per node to 64 the error on the karate club falls from 21 %
 #   to 7 %, and it falls on all three graphs, as in the paper.
-# * **Ten random times hide most of what the walks can do.** Even with exact exponentials they are wrong by 6 to 7 %.
-#   One time in each tenth of the interval is eight times as accurate, the middles of the tenths more than a hundred
+# * **Ten random times hide most of what the walks can do.** Even with exact exponentials they are wrong by 7 %.
+#   One time in each tenth of the interval is nine times as accurate, the middles of the tenths more than a hundred
 #   times. Both are free.
 # * **Equation 11 needs a minus sign.** As printed, a source of heat sends its neighbours below zero, and under neither
 #   sign is there the steady state that the paper names.
@@ -198,7 +198,7 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # The error of the paper's protocol drops at first, and then stops dropping. A mean over ten random times is wrong even
 # if every exponential is exact, and by almost as much on one graph as on another, because that is a property of the
 # integrand: a pulse of heat at the source cools from 1 to about $e^{-1}$ over the interval, and ten random readings of
-# it scatter by 6 to 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four times as many
+# it scatter by 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four times as many
 # times, and walks for each.
 #
 # **Spreading the times is free.** One in each tenth has an error of order $n^{-3/2}$ where uniform times have
@@ -233,7 +233,7 @@ ledger.decide({
 #
 # Two choices matter: the termination probability, and whether both factors share one set of walks. For times up to 1
 # the series is short, and steps beyond the first few are wasted. With $p = 0.5$ a walk visits two nodes on average
-# where it visits ten with $p = 0.1$, and the error grows by only some 40 %: **a large termination probability is
+# where it visits ten with $p = 0.1$, and the error grows by 40 to 50 % only: **a large termination probability is
 # better value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at
 # 16 walkers sharing costs little accuracy, and it saves half of the work.
 

@@ -9,7 +9,7 @@ endif
 BIN := $(VENV)/bin
 PROFILE ?= quick
 NOTEBOOK ?= all
-SLOW := notebooks book wheel
+SLOW := notebooks book wheel evidence_rates
 .DEFAULT_GOAL := help
 .PHONY: help book test unit portable quick paper bench lab lint sync lock clean
 
@@ -24,7 +24,7 @@ test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, c
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 --dist worksteal
 
-unit: $(VENV)/.ready  ## the units alone, without notebooks, book and wheel: under three minutes
+unit: $(VENV)/.ready  ## the units alone, without notebooks, book, wheel and simulated error rates: under three minutes
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)
 
 portable: $(VENV)/.ready  ## the units as on other processors, and under every Python found (or under PYTHON alone)

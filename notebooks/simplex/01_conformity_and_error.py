@@ -77,6 +77,9 @@ ledger = evidence.Ledger("simplex/01_conformity_and_error", profile)
 log_pair_density = jax.jit(theory.log_pair_density, static_argnums=(1, 2))
 log_pair_density_at_angle = jax.jit(theory.log_pair_density_at_angle, static_argnums=1)
 log_conformity_at_angle = jax.jit(theory.log_conformity_at_angle, static_argnums=1)
+log_conformity = jax.jit(theory.log_conformity, static_argnums=(1, 2))
+log_conformity_of = jax.jit(theory.log_conformity_of)
+log_conformity_of_directions = jax.jit(theory.log_conformity_of_directions)
 
 # %% [markdown]
 # (simplex-thm-3-2)=
@@ -588,10 +591,10 @@ for d in SIZES["searched"]:
     equal = np.full(d, np.sqrt(d))
     corners = corners_of(d)
     for v in v_arranged:
-        least = float(theory.log_conformity_of(equal[:, None] * corners, v))
+        least = float(log_conformity_of(equal[:, None] * corners, v))
         for _ in range(SIZES["n_starts"]):
             found = best_directions.optimised(equal, v, start=rng.normal(size=(d, d)))
-            ends.append(float(theory.log_conformity_of(found, v)) - least)
+            ends.append(float(log_conformity_of(found, v)) - least)
 ledger.decide("simplex/lemma-A.1/optimum", evidence.identity(ends, 0.0, tolerance=1e-9))
 
 # %% [markdown]
@@ -623,10 +626,10 @@ ledger.decide("simplex/thm-3.4/search", evidence.bound(np.expm1(margins), 0.0, s
 ends = []
 for d in SIZES["searched"]:
     for v in v_arranged:
-        least = float(theory.log_conformity(v, d, "simplex"))
+        least = float(log_conformity(v, d, "simplex"))
         for _ in range(SIZES["n_starts"]):
             found = best_directions.weight_independent(rng.normal(size=(d, d)), v)
-            ends.append(float(theory.log_conformity_of_directions(found, v)) - least)
+            ends.append(float(log_conformity_of_directions(found, v)) - least)
 ledger.decide("simplex/thm-3.4/optimum", evidence.identity(ends, 0.0, tolerance=1e-9))
 
 # %% [markdown]

@@ -19,7 +19,8 @@
 #
 # * **Figure 7 holds.** At every number of features, simplex frequencies estimate a Gram
 #   matrix better than orthogonal ones, and these better than independent ones. Theorem
-#   3.2, summed over pairs of points, predicts every point of the curves.
+#   3.2, summed over pairs of points, agrees with every point of the curves, as far as
+#   12,000 skewed repeats can tell.
 # * **A block is a team.** The gain builds up until a block of $d$ frequencies is full;
 #   after that it only repeats.
 # * **Fast rotations err as much, to a per cent, and that proves little.** Isotropic

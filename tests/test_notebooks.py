@@ -33,6 +33,7 @@ NUMBER_HANGS_ON_SIZE = {
     "ugrf/fig-2/small-inverse-cosine": "the error with the most walkers: 32 at quick, 64 at paper",
     "ugrf/extra-reduction/price": "of football at quick, of eurosis at paper",
     "ugrf/extra-vacuous/eq-41-above-one": "the bound falls with the size of the sample, which is smaller at quick",
+    "ugrf/extra-ode-times/midpoints": "of the closest of three graphs: dolphins at quick, karate at paper",
     "simplex/fig-10/exact-peaks-elsewhere": "a count of data sets: two at quick, eight at paper",
 }
 

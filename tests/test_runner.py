@@ -245,6 +245,14 @@ def test_the_longest_starts_first_and_one_that_never_ran_before_all(project):
     assert [s.stem for s in runner.longest_first(sources, "paper")] == ["04_d", "03_c", "01_a", "02_b"]
 
 
+def test_what_a_kernel_itself_says_stands_in_the_report_if_it_dies_and_nowhere_else(project, capfd):
+    last = "import os, sys\nos.write(getattr(sys.stderr, '_original_stdstream_copy', 2), b'last words')\n"
+    runner.run(write(project, f"{PARAMETERS}\n# %%\n{last}"), "quick")
+    with pytest.raises(RunError, match=r"^toy/02_b: DeadKernelError: Kernel died\nlast words$"):
+        runner.run(write(project, f"{PARAMETERS}\n# %%\n{last}os._exit(1)\n", "02_b"), "quick")
+    assert capfd.readouterr().err == ""
+
+
 def test_the_table_of_times_adds_up_and_marks_what_is_slow_at_quick_only():
     spent = {"b/02_bb": runner.Spent(20.0, 30.04), "a/01": runner.Spent(10.04, 12.0), "c/03": "FAILED"}
     slow = "\n".join(

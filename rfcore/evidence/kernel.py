@@ -4,20 +4,28 @@ import contextlib
 import os
 import resource
 import tempfile
+from pathlib import Path
 
 from jupyter_client import AsyncKernelManager
+from nbclient.exceptions import DeadKernelError
 from traitlets.config import Config
 
 from rfcore.evidence.claims import ROOT
 
 
 class Manager(AsyncKernelManager):
-    """A kernel manager that stops an idle kernel by asking it to.
+    """A kernel manager that stops an idle kernel by asking it to, and keeps what the kernel itself says to a file.
 
     Jupyter's interrupts a kernel before it asks. One that still tidies up after its last cell then prints
     "KeyboardInterrupt caught in kernel". A kernel that is busy (a cell ran out of time) does not answer, and is
-    terminated some seconds later.
+    terminated some seconds later. What its cells write to stderr is theirs; what the process writes beside, such as an
+    "Uncaught exception in ZMQStream callback" when it is told to stop while it still sends, matters only if it dies.
     """
+
+    async def start_kernel(self, **options):
+        """Start it, its stderr going to a file beside its sockets."""
+        with open(f"{self.ip}.stderr", "ab") as file:
+            await super().start_kernel(stderr=file, **options)
 
     async def _async_interrupt_kernel(self):
         """A step of every shutdown, and nothing else: ``interrupt_kernel`` is the base class's."""
@@ -33,13 +41,22 @@ def configured(profile, source_sha256):
     os.environ.update(variables(profile, source_sha256))
     try:
         with tempfile.TemporaryDirectory(dir="/tmp") as sockets:  # not $TMPDIR: paths of sockets are cut at 100 letters
-            yield Config(
-                ConnectionFileMixin={"transport": "ipc", "ip": f"{sockets}/kernel"},
-                NotebookClient={"kernel_manager_class": Manager},
-            )
+            try:
+                yield Config(
+                    ConnectionFileMixin={"transport": "ipc", "ip": f"{sockets}/kernel"},
+                    NotebookClient={"kernel_manager_class": Manager},
+                )
+            except DeadKernelError as error:
+                raise DeadKernelError(f"{error}\n{_last_words(sockets)}".rstrip()) from None
     finally:
         os.environ.clear()
         os.environ.update(before)
+
+
+def _last_words(folder):
+    """The end of what a kernel itself wrote to stderr."""
+    said = Path(folder, "kernel.stderr")
+    return said.read_text(errors="replace")[-2000:] if said.exists() else ""
 
 
 def variables(profile, source_sha256):

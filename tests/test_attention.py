@@ -89,7 +89,8 @@ def test_many_features_estimate_softmax_attention():
     q, k = 0.5 * RNG.normal(size=(2, N, 3))
     omega = np.asarray(couplings.orthogonal(jax.random.key(0), 3000, 3))
     out = linear_of_logs(*(features.log_positive(x, omega, kernel="softmax") for x in (q, k)), V, False)
-    assert np.allclose(out, attention.softmax(q, k, V), rtol=0, atol=0.1)  # measured: 0.01
+    exact = attention.softmax(q, k, V)
+    assert np.abs(out - exact).max() < np.abs(V.mean(axis=0) - exact).max() / 5  # of what no attention at all would err
 
 
 def noisy(kernel, scale, repeats=20_000):

@@ -9,7 +9,7 @@ endif
 BIN := $(VENV)/bin
 PROFILE ?= quick
 NOTEBOOK ?= all
-SLOW := notebooks book wheel evidence_rates
+SLOW := notebooks book wheel runner evidence_rates planted_faults planted_faults_walks
 .DEFAULT_GOAL := help
 .PHONY: help book test unit portable quick paper bench lab lint sync lock clean
 
@@ -24,7 +24,7 @@ test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, c
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 --dist worksteal
 
-unit: $(VENV)/.ready  ## the units alone, without notebooks, book, wheel and simulated error rates: under three minutes
+unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, wheel, simulated error rates and planted faults: under three minutes
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)
 
 portable: $(VENV)/.ready  ## the units as on other processors, and under every Python found (or under PYTHON alone)
@@ -36,7 +36,7 @@ quick: $(VENV)/.ready  ## run notebooks at the quick profile: make quick [NOTEBO
 paper: $(VENV)/.ready  ## run notebooks at the scale of the papers and keep the outputs: make paper [NOTEBOOK=...]
 	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile paper $(NOTEBOOK)
 
-bench: $(VENV)/.ready  ## time features and walks against their peers, against stated goals
+bench: $(VENV)/.ready  ## time features, walks and fits of Gaussian processes against their peers, against stated goals
 	@for script in tests/benchmarks/bench_*.py; do echo "\n$$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
 
 lab: $(VENV)/.ready  ## open the notebooks in JupyterLab

@@ -317,6 +317,7 @@ RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
 POINTS = {"X": (X, points), "Y": (X[::-1], points)}
 PARAMETERS = {"parameters": (features.ExponentialParameters(), other_type)}
+WITH_A = features.ExponentialParameters(A=np.full(2, -0.1), B_x=1.4**0.5, B_y=1.4**0.5)
 NORMAL = {"mean": ([0.1, 0.2], families), "covariance": (0.1 * np.eye(2), lambda good: [*points(good), good[:1], -good])}
 NORMALS = {f"{name}_{side}": kind for side in "xy" for name, kind in NORMAL.items()}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
@@ -364,8 +365,11 @@ ROWS = {
         "points": ("sobol", choice), "m": (3, lambda good: [*count_from_0(good), 10**7]), "d": (2, lambda good: [*count(good), 10**5])
     },
     "couplings.antithetic": {"omega": (X, points)},
-    "couplings.norms.coupled": {"law": ("reversal", choice)},
+    "couplings.norms.coupled": {"law": ("reversal", choice), "over": ("blocks", choice)},
     "couplings.norms.gaussian": CORRELATION,
+    "couplings.norms.equicorrelated": {"correlation": (0.5, real)},
+    "couplings.directions.equiangular": {"cosine": (0.5, real)},
+    "couplings.directions.equicorrelated_root": {"c": (0.5, real), "d": (2, count), "name": ("c", None)},
     "couplings.chi.chi_quantile": {"u": (V**2, levels), "d": (2, lambda good: [*count(good), 10**7])},
     **dict.fromkeys(
         [
@@ -501,6 +505,17 @@ ROWS = {
     "theory.trigonometric_log_relative_variance": POINTS,
     "theory.log_optimal_variance_bound": POINTS | {"kernel": ("softmax", choice)},
     "theory.optimal_normal": NORMALS | {"kernel": ("softmax", choice)},
+    "theory.log_sampling_cost": {
+        "law": (theory.NormalLaw(np.zeros(2), np.eye(2), 0.0, 0.0, 0.0), lambda good: [None, "normal"]), **NORMAL
+    },
+    "theory.log_joint_variance_floor": {"X": (X, points), "m": (2, count), "kernel": ("softmax", choice)},
+    "theory.optimal_overlaps": {"omega": (X, points), "covariance": NORMAL["covariance"], "kernel": ("softmax", choice)},
+    "theory.mean_overlap": {
+        "variance": (0.3, positive), "d": (2, count), "coupling": ("orthogonal", choice), "kernel": ("softmax", choice)
+    },
+    "theory.trigonometric_least_variance": POINTS,
+    "theory.printed.log_second_moment": POINTS | {"parameters": (WITH_A, other_type)},
+    **dict.fromkeys(["theory.printed.aderf_objective", "theory.printed.sderf_objective"], POINTS),
     "theory.printed.trigonometric": {"y": (X, points), "omega": (X, points), "phases": (V, families)},
     "theory.printed.generalised_exponential": {
         "x": (X, points), "omega": (X, points), "A": (-0.1, lambda good: [*real(good), 0.125])
@@ -519,9 +534,32 @@ ROWS = {
     "theory.norm_coupling_ratio": {
         "distance": (1.0, near), **RATIO, "m": (3, count_from_2), "law": ("pnc", choice), "features": ("fourier", choice)
     },
+    "theory.row_covariance": {
+        "q": (X[0], array), "k": (X, points), "m": (3, count), "law": ("pnc", choice), "cosine": (0.0, real), "pairs": (False, flag)
+    },
+    "theory.stratified_norms_ratio": {
+        "distance": (1.0, near), "d": (3, count_from_2), "m": (6, lambda good: [*count(good), 4]), "features": ("fourier", choice),
+        "over": ("blocks", choice), "directions": ("simplex", choice)
+    },
+    "theory.cosh_ratio": {"positive_ratio": (V**2, entries), "v": (1.0, positive)},
+    "theory.one_frequency_mse": {"distance": (1.0, positive), "features": ("cosh", choice)},
     "theory.log_pair_excess": {
         "correlation": (0.5, lambda good: [*entries(good), 1.1]), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
     },
+    "theory.block_mse_ratio": {
+        "distance": (1.0, lambda good: [*entries(good), -1.0]), "d": (3, count_from_2), "law": ("pnc", choice),
+        "features": ("positive", choice), "opposites": ("equal", choice)
+    },
+    "theory.gram_rmse": {
+        "x": (X, points), "law": ("pnc", choice), "features": ("positive", choice), "opposites": ("equal", choice)
+    },
+    "theory.gram_norm_mse": {
+        "x": (X, points), "law": ("pnc", choice), "feature_map": ("fourier", choice), "n_nodes": (2, count)
+    },
+    "theory.gram_pair_excess": {
+        "x": (X, points), "correlation": (0.5, lambda good: [*entries(good), 1.1]), "feature_map": ("fourier", choice), "n_nodes": (2, count)
+    },
+    "theory.antithetic_ratio": {"ratio": (0.5, real), "distance": (1.0, near)},
     "theory.fourier_floor": {"d": (3, count), "m": (3, count)},
     "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},
@@ -535,6 +573,9 @@ ROWS = {
     "theory.printed.orthogonal_conformity": {"v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)},
     "theory.printed.simplex_conformity": {"v": (1.0, at_least_0), "d": (3, count_from_2), "n_terms": (20, count)},
     "theory.printed.positive_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count)},
+    "theory.printed.posterior_by_weights": {
+        "phi_seen": (IDENTITY, points), "phi_asked": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)
+    },
     "theory.printed.error_prefactor": {"d": (3, count_from_2)},
     "theory.printed.fourier_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count), "n_terms": (20, count)},
     "theory.printed.pair_density": {"w": (1.0, lengths), "d": (3, count)},
@@ -570,6 +611,10 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "coupling": ("reversal", choice),
     },
+    "theory.walk_gram_mses": {
+        "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
+        "couplings": (["reversal"], lambda good: ["reversal", 3]),
+    },
     "models.attention.softmax": {
         "q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
     },
@@ -579,6 +624,7 @@ ROWS = {
     "models.attention.linear_of_logs": {
         "log_q": (X, points), "log_k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
     },
+    "models.attention.leading_error": {"kernel": (V**2, array), "covariance": (IDENTITY, array)},
     **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
@@ -608,6 +654,11 @@ ROWS = {
     },
     "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
     "models.gp.posterior_by_weights": {"phi": (IDENTITY, points), **OBSERVED},
+    "models.gp.factored_posterior": {"phi": (IDENTITY, points), **OBSERVED},
+    "models.gp.divergences": {
+        "exact": (models.gp.Posterior(V, IDENTITY), other_type), "approximate": (models.gp.FactoredPosterior(V, IDENTITY), other_type),
+        "noise": (0.1, positive), "exact_noise": (0.2, some_positive),
+    },
     "models.gp.fit_gaussian": {
         "X": (X, points), "y": (V, vector), "lengthscale": (1.0, some_positive),
         "start": ([1.0, 1.0, 0.1], lambda good: [bad for bad in vector(good) if bad is not None] + [[1.0, 0.0, 1.0]]),
@@ -662,6 +713,9 @@ ROWS = {
         "n_repeats": (2, some_count),
     },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
+    "models.regression.scores_of_logs": {
+        "log_train": (X, points), **REGRESSION, "log_test": (X, points), "widths": ([1, 2], lambda good: [*vector(good), [0], [3], [1.5]]),
+    },
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
     "solvers.best_directions.optimised": {
@@ -679,7 +733,9 @@ ROWS = {
     "solvers.sampling.of_phases": {
         "key": (KEY, key), "m": (3, count), "X": (X, points), "Y": (X, but_none(points)), "kernel": ("softmax", choice), "pilot": (9, count)
     },
-    "solvers.sampling.of_points": {"key": (KEY, key), "omega": (X, points), "X": (X, points), "kernel": ("softmax", choice)},
+    "solvers.sampling.of_points": {
+        "key": (KEY, key), "omega": (X, points), "X": (X, points), "kernel": ("softmax", choice), "law": ("stratified", but_none(choice))
+    },
     "solvers.sampling.of_two_sets": {"key": (KEY, key), "m": (3, count), **POINTS, "kernel": ("softmax", choice), "pilot": (9, count)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
@@ -693,6 +749,9 @@ ROWS = {
         "key": (KEY, key), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
     },
     "solvers.multi_marginal.solve": {"costs": (IDENTITY, points), "m": (2, lambda good: [*count_from_2(good), 10**3])},
+    "solvers.multi_marginal.two_norms": {
+        "distance": (1.0, positive), "d": (3, count), "features": ("fourier", choice), "n_quantiles": (3, count_from_2)
+    },
     "solvers.multi_marginal.norm_bound": {
         "distance": (1.0, near), "d": (3, count_from_2), "m": (2, lambda good: [*count_from_2(good), 4]),
         "features": ("fourier", choice), "n_bins": (2, count_from_2),
@@ -706,6 +765,10 @@ ROWS = {
     "solvers.transport.matching_costs": PRODUCTS,
     "solvers.transport.quadratic_cost": PRODUCTS | {"sigma": ([1, 0], permutation)},
     "solvers.transport.pagerank_costs": {"g": (G, graph), "n_bins": (3, count), "p_halt": (0.5, probability)},
+    "solvers.transport.pagerank_mse": {
+        "costs": (IDENTITY, points), "n_nodes": (3, count), "n_walks": (2, lambda good: [*count(good), 3]),
+        "sigma": ([1, 2, 0], lambda good: [bad for bad in permutation(good) if bad is not None]),
+    },
     "solvers.transport.assignment": {"costs": (IDENTITY, points)},
     "solvers.transport.exhaustive": PRODUCTS,
     "solvers.transport.by_projections": {"key": (KEY, key), "U": PRODUCTS["U"], "n_projections": (2, count)},
@@ -794,13 +857,19 @@ ROWS = {
     "datasets.fallbacks": {},
     "datasets.find": {"name": ("karate", choice), "family": ("graphs", family)},
     "datasets.graph": {"name": ("karate", choice), **DATA},
+    "datasets.grey": {"pixels": (np.ones((1, 3, 2, 2)), array), "way": ("luma", choice)},
+    "datasets.resize": {"pixels": (np.ones((2, 4, 4)), array), "size": (2, lambda good: [*count(good), 5]), "way": ("area", choice)},
     "datasets.images": {"name": ("mnist", choice), **DATA},
     "datasets.mesh": {"name": ("torus", choice), **DATA},
     "datasets.provenance": {},
     "datasets.regression": {"name": ("concrete", choice), **DATA},
     "datasets.sentences": {"part": ("dev", choice), **DATA},
+    "datasets.small_split": {
+        "table": (TABLE, other_type), "seed": (1, count_from_0), "largest": (2, count), "scaling": ("range", choice)
+    },
     "datasets.split": {
-        "table": (TABLE, other_type), "seed": (1, count_from_0), "test_fraction": (0.4, lambda good: [*real(good), 0, 1, -1.0])
+        "table": (TABLE, other_type), "seed": (1, count_from_0), "test_fraction": (0.4, lambda good: [*real(good), 0, 1, -1.0]),
+        "standardised": (True, flag),
     },
     "datasets.traffic": DATA,
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
@@ -813,7 +882,7 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
-    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "theory.log_pair_density",
+    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.factored_posterior", "models.gp.divergences", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
     "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
     "models.gp.predictive_kl",
@@ -824,7 +893,8 @@ SLOW = {
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
-    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
+    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_sampling_cost", "theory.optimal_overlaps", "theory.log_joint_variance_floor",
+    "theory.trigonometric_least_variance", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
     "evidence.Ledger.close", "evidence.in_batches",
 }  # fmt: skip
 
@@ -841,7 +911,8 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "models.attention.RowError", "models.gp.GaussianFit", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.attention.RowError", "models.gp.GaussianFit", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms", "solvers.copula.Learned", "solvers.copula.Optimal",
+            "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
             "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
@@ -858,7 +929,8 @@ LEFT = {
         [
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
             "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
-            "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "solvers.descent.descend",
+            "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "features.ExponentialParameters.filled",
+            "solvers.descent.descend",
         ],
         INNER,
     ),

@@ -7,6 +7,7 @@ import os
 import warnings
 from pathlib import Path
 
+import jax
 import networkx as nx
 import numpy as np
 import pytest
@@ -146,7 +147,9 @@ def test_names_aliases_and_near_misses():
 
 def test_missing_registry_says_where_it_is(monkeypatch, tmp_path):
     monkeypatch.setattr(repository, "ROOT", tmp_path)
-    with pytest.raises(FileNotFoundError, match=r"data/registry belongs to the repository.*set RFCORE_REPOSITORY"):
+    with pytest.raises(
+        FileNotFoundError, match=r"data/registry belongs to the repository.*set RFCORE_REPOSITORY"
+    ):
         datasets.entries()
 
 
@@ -496,8 +499,80 @@ def test_split_leaves_a_constant_column_finite():
     assert np.array_equal(datasets.split(table, test_fraction=0.1).X_test[:, 0], [0, 0])
 
 
+def test_a_split_that_is_not_standardised_has_the_rows_of_the_table():
+    table = datasets.classification("banknote", fallback=True)
+    raw, parts = (datasets.split(table, seed=3, standardised=flag) for flag in (False, True))
+    mean, std = raw.X_train.mean(axis=0), raw.X_train.std(axis=0)
+    assert np.array_equal((raw.X_test - mean) / std, parts.X_test)
+    assert np.array_equal(raw.y_test, parts.y_test)
+    assert {*map(tuple, raw.X_train), *map(tuple, raw.X_test)} <= {*map(tuple, table.X)}
+
+
 @pytest.mark.parametrize("test_fraction", [0.0, 0.01, 1.0])
 def test_split_refuses_an_empty_part(test_fraction):
     table = datasets.Regression(np.zeros((20, 1)), np.zeros(20), "t", "here")
     with pytest.raises(ValueError, match=f"test_fraction = {test_fraction} leaves"):
         datasets.split(table, test_fraction=test_fraction)
+
+
+def test_resized_images_keep_what_is_flat_or_linear_and_their_mean():
+    ramp = np.add.outer(np.arange(28.0), 2 * np.arange(28.0))
+    for way in ("area", "bilinear", "antialiased"):
+        flat = datasets.resize(np.full((2, 28, 28), 7.0), 8, way)
+        assert flat.shape == (2, 8, 8)
+        assert np.allclose(flat, 7.0, rtol=1e-14, atol=0)
+        assert np.allclose(datasets.resize(ramp, 28, way), ramp, rtol=1e-14, atol=0)
+    centres = 28 / 8 * (np.arange(8) + 0.5) - 0.5  # in pixels of the ramp
+    linear = np.add.outer(centres, 2 * centres)
+    assert np.allclose(datasets.resize(ramp, 8, "bilinear"), linear, rtol=1e-12, atol=0)
+    assert np.isclose(datasets.resize(ramp, 8).mean(), ramp.mean(), rtol=1e-12, atol=0)
+    noise = np.random.default_rng(0).normal(size=(32, 32))
+    boxes = noise.reshape(8, 4, 8, 4)
+    assert np.allclose(datasets.resize(noise, 8), boxes.mean(axis=(1, 3)), rtol=1e-12, atol=1e-15)
+    assert np.allclose(datasets.resize(noise, 8, "bilinear"), boxes[:, 1:3, :, 1:3].mean(axis=(1, 3)), rtol=1e-12, atol=1e-15)
+
+
+def test_antialiased_images_are_those_of_another_library():
+    noise = np.random.default_rng(0).normal(size=(28, 28))
+    theirs = jax.image.resize(noise, (8, 8), "linear", antialias=True)
+    assert np.allclose(datasets.resize(noise, 8, "antialiased"), theirs, rtol=0, atol=1e-5)
+
+
+def test_grey_images_have_the_brightness_of_white():
+    white = np.ones((2, 3, 4, 4))
+    for way in ("mean", "luma"):
+        assert np.allclose(datasets.grey(white, way), 1, rtol=1e-14, atol=0)
+        assert np.array_equal(datasets.grey(white[:, :1], way), white[:, 0])
+    with pytest.raises(ValueError, match="pixels has shape"):
+        datasets.grey(np.ones((2, 2, 4, 4)))
+    with pytest.raises(ValueError, match="give square images"):
+        datasets.resize(np.ones((4, 5)), 2)
+
+
+def test_small_splits_share_no_row_and_are_scaled_by_the_training_part():
+    X = np.random.default_rng(0).normal(3, 2, (40, 3))
+    table = datasets.Regression(X, X.sum(axis=1), "t", "here")
+    for scaling, centre, spread in (("standard", 0.0, 1.0), ("range", 0.0, 1.0), ("none", None, None)):
+        parts = datasets.small_split(table, 5, largest=15, scaling=scaling)
+        order = np.random.default_rng(5).permutation(40)
+        raw = X[order[:15]]
+        assert parts.X_train.shape == parts.X_test.shape == (15, 3)
+        assert abs(parts.y_train.mean()) < 1e-12 and abs(parts.y_train.std() - 1) < 1e-12
+        if scaling == "standard":
+            assert np.allclose(parts.X_train.mean(axis=0), centre) and np.allclose(
+                parts.X_train.std(axis=0), spread
+            )
+            assert np.allclose(parts.X_test, (X[order[15:30]] - raw.mean(axis=0)) / raw.std(axis=0))
+        elif scaling == "range":
+            assert np.allclose(parts.X_train.min(axis=0), -1) and np.allclose(parts.X_train.max(axis=0), 1)
+        else:
+            assert np.array_equal(parts.X_train, raw) and np.array_equal(parts.X_test, X[order[15:30]])
+    assert len(datasets.small_split(table, 5).y_test) == 20
+    both = datasets.small_split(table, 5, scaling="table")
+    whole = np.concatenate([both.X_train, both.X_test])
+    assert np.allclose(whole.mean(axis=0), 0) and np.allclose(whole.std(axis=0), 1)
+
+
+def test_small_split_refuses_a_single_row():
+    with pytest.raises(ValueError, match="table has 1 rows"):
+        datasets.small_split(datasets.Regression(np.zeros((1, 1)), np.zeros(1), "t", "here"), 0)

@@ -70,6 +70,16 @@ def test_mean_and_second_moment_of_exponential_features(name, kernel):
     assert np.allclose(theory.log_relative_variance(X, Y, parameters), np.log(np.expm1(log_moment)), rtol=0, atol=100 * TOLERANCE)
 
 
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameters_filled_are_the_same_parameters(name):
+    filled = PARAMETERS[name].filled(2)
+    assert [np.shape(a) for a in filled] == [(2,), (2, 2), (2, 2), (2,), (2,)]
+    omega = np.array([[0.3, -1.2], [2.0, 0.1], [-0.4, -0.7]])
+    for side in "xy":
+        same = [features.log_exponential(X, omega, p, side) for p in (filled, PARAMETERS[name])]
+        assert np.allclose(*same, rtol=0, atol=rounding(1000))
+
+
 def test_the_conditions_of_theorem_4_1_and_its_variance_as_printed():
     for name, p in PARAMETERS.items():
         if p.A is None or p.centre_x is not None:
@@ -84,8 +94,10 @@ def test_the_conditions_of_theorem_4_1_and_its_variance_as_printed():
         assert np.isclose(D, np.linalg.det(np.eye(2) - 4 * np.diag(p.A)) ** 0.25, rtol=rounding(100), atol=0)
         of_x, of_y = (np.einsum("ni,ij,nj->n", x, c + B.T @ inner @ B, x) for x, c, B in zip((X, Y), C, matrix, strict=True))
         log_eq_15 = 4 * np.log(D) + np.log(np.linalg.det(inner)) / 2 + 2 * of_x[:, None] + 2 * of_y
-        log_eq_15 = log_eq_15 + 4 * X @ matrix[0].T @ inner @ matrix[1] @ Y.T - 2 * X @ Y.T
-        assert np.allclose(theory.log_relative_moment(X, Y, p), log_eq_15, rtol=0, atol=rounding(1e4)), name
+        log_eq_15 = log_eq_15 + 4 * X @ matrix[0].T @ inner @ matrix[1] @ Y.T
+        assert np.allclose(theory.printed.log_second_moment(X, Y, p), log_eq_15, rtol=0, atol=rounding(1e4)), name
+        ours = theory.log_relative_moment(X, Y, p) + 2 * X @ Y.T
+        assert np.allclose(ours, log_eq_15, rtol=0, atol=rounding(1e4)), name
 
 
 def test_mean_and_second_moment_of_trigonometric_features_and_the_sign_of_eq_7():
@@ -155,11 +167,13 @@ def test_eqs_16_and_17_as_printed():
     p = exponential.aderf(X, Y)
     A, mu = p.A[0], means[0] @ means[1] / d
     eq_16 = d * (np.log(1 - 4 * A) - np.log(1 - 8 * A) / 2 + 2 / (1 - 8 * A) * (sigma.mean() + mu) + 2 * mu)
+    assert np.isclose(theory.printed.aderf_objective(X, Y), eq_16, rtol=0, atol=rounding(1e4))
     assert np.isclose(theory.shifted_log_variance(X, Y, p), eq_16, rtol=0, atol=rounding(1e4))
     p, squares = exponential.sderf(X, Y), sum(np.trace(M) for M in moments)
     eigenvalues = np.linalg.eigvalsh(sum(moments) + np.outer(*means) + np.outer(*means[::-1]))[::-1]
     assert np.allclose(p.A, exponential.best_A(eigenvalues), rtol=0, atol=rounding(100))
     eq_17 = np.sum(np.log(1 - 4 * p.A) - np.log(1 - 8 * p.A) / 2 + (1 + 1 / (1 - 8 * p.A)) * eigenvalues) - squares
+    assert np.isclose(theory.printed.sderf_objective(X, Y), eq_17, rtol=0, atol=rounding(1e4))
     assert np.isclose(theory.shifted_log_variance(X, Y, p), eq_17, rtol=0, atol=rounding(1e4))
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import kernels, models
+from rfcore import kernels, models, theory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -58,11 +58,60 @@ def test_weights_have_the_posterior_of_the_kernel(m):
     assert np.all(np.linalg.eigvalsh(found.covariance) > -rounding(40, found.covariance))
 
 
-def test_equation_39_lacks_the_noise():
+def test_equation_39_lacks_the_noise_and_equation_41_has_it_in():
     phi, seen, noise = np.random.default_rng(2).normal(size=(6, 2)), [0, 1, 2, 3], 0.3
-    exact = models.gp.posterior(phi @ phi.T, Y[:4], noise, seen).mean
-    printed = phi[4:] @ np.linalg.solve(phi[:4].T @ phi[:4] / noise + np.eye(2), phi[:4].T @ Y[:4])
-    assert np.allclose(printed / noise, exact, rtol=0, atol=rounding(1000))
+    exact = models.gp.posterior(phi @ phi.T, Y[:4], noise, seen)
+    mean, covariance = theory.printed.posterior_by_weights(phi[:4], phi[4:], Y[:4], noise)
+    assert np.allclose(mean / noise, exact.mean, rtol=0, atol=rounding(1000))
+    assert np.allclose(covariance - noise * np.eye(2), exact.covariance, rtol=0, atol=rounding(1000))
+
+
+def test_printed_posterior_refuses_shapes_that_do_not_fit():
+    with pytest.raises(ValueError, match=r"phi_seen has shape \(4, 2\), phi_asked \(2, 3\)"):
+        theory.printed.posterior_by_weights(np.ones((4, 2)), np.ones((2, 3)), np.ones(4), 0.1)
+
+
+@pytest.mark.parametrize("exact_noise", [None, 0.02])
+def test_divergences_by_a_factor_are_those_of_the_covariances(exact_noise):
+    seen, noise = np.arange(0, 40, 2), 0.05
+    phi = np.random.default_rng(4).normal(size=(40, 7)) / 3
+    K = np.asarray(kernels.gaussian(X, X))
+    exact = models.gp.posterior(K, Y[seen], noise, seen)
+    few = models.gp.factored_posterior(phi, Y[seen], noise, seen)
+    found = models.gp.divergences(exact, few, noise, exact_noise)
+    eye = np.eye(20)
+    laws = (
+        (exact.mean, exact.covariance + (exact_noise or noise) * eye),
+        (few.mean, few.factor @ few.factor.T + noise * eye),
+    )
+    condition = 1 + max(np.linalg.norm(K, 2), np.linalg.norm(phi, 2) ** 2) / (exact_noise or noise)
+    expected = models.gp.kl(*laws[0], *laws[1]), models.gp.kl(*laws[1], *laws[0])
+    assert np.allclose(found, expected, rtol=rounding(100 * condition), atol=0)
+    assert all(value > 0.1 for value in found)
+    prior = models.gp.FactoredPosterior(np.zeros(40), phi), models.gp.Posterior(np.zeros(40), phi @ phi.T)
+    assert np.allclose(models.gp.divergences(prior[1], prior[0], noise), 0, rtol=0, atol=rounding(1000 * condition))
+
+
+def test_gpjax_has_the_same_evidence_and_posterior():
+    gpx = pytest.importorskip("gpjax")
+    seen, asked = np.arange(30), np.arange(30, 40)
+    fit = models.gp.fit_gaussian(X[seen], Y[seen])
+    kernel = gpx.kernels.RBF(lengthscale=fit.lengthscale, variance=fit.variance)
+    prior = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=kernel, jitter=0.0)
+    likelihood = gpx.likelihoods.Gaussian(obs_stddev=fit.noise**0.5)
+    data = gpx.Dataset(X[seen], Y[seen, None])
+    theirs = prior * likelihood
+    assert np.isclose(gpx.objectives.conjugate_mll(theirs, data), fit.log_evidence, rtol=rounding(1e6), atol=0)
+    start = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=gpx.kernels.RBF(), jitter=0.0) * likelihood
+    found, _ = gpx.fit_scipy(
+        model=start, objective=lambda model, data: -gpx.objectives.conjugate_mll(model, data), train_data=data, verbose=False
+    )
+    assert np.isclose(gpx.objectives.conjugate_mll(found, data), fit.log_evidence, rtol=0, atol=1e-5)  # a flat maximum
+    law = theirs.predict(X[asked], train_data=data)
+    K = fit.variance * kernels.gaussian(X / fit.lengthscale, X / fit.lengthscale)
+    ours = models.gp.posterior(K, Y[seen], fit.noise, seen, asked)
+    assert np.allclose(law.mean, ours.mean, rtol=1e-6, atol=1e-6)
+    assert np.allclose(law.covariance(), ours.covariance, rtol=0, atol=1e-5)
 
 
 def test_divergence_of_predictives_is_zero_for_equal_ones_and_never_negative():
@@ -81,6 +130,8 @@ def test_divergence_of_predictives_is_zero_for_equal_ones_and_never_negative():
         (lambda: models.gp.fit_gaussian(X, Y[:3]), r"y has shape \(3,\), X"),
         (lambda: models.gp.fit_gaussian(X, Y, start=(1.0, 0.0, 1.0)), "start = .* above 0"),
         (lambda: models.gp.posterior_by_weights(X, Y, 0.1, [0]), "seen has shape"),
+        (lambda: models.gp.factored_posterior(X, Y, 0.1, [0]), "seen has shape"),
+        (lambda: models.gp.divergences(models.gp.Posterior(Y, np.eye(40)), models.gp.FactoredPosterior(Y, X[:9]), 0.1), "exact has shapes"),
     ],
 )
 def test_bad_input(call, complaint):

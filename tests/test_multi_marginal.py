@@ -80,3 +80,15 @@ def test_rows_are_sorted_and_weights_sum_to_one():
     assert np.all(np.diff(plan.bins, axis=1) >= 0)
     assert abs(plan.weights.sum() - 1) < HIGHS
     assert abs(plan.cost - 1) < HIGHS + rounding(10)
+
+
+def test_two_norms_pair_opposites_until_the_cost_is_no_longer_convex():
+    for features, distance in (("positive", 2.0), ("fourier", 0.5), ("fourier", 3.0)):
+        found = multi_marginal.two_norms(distance, 4, features, 16)
+        assert found.swap_gain < 1e-6
+        opposite = found.pairs.sum(axis=1) == 15
+        if distance < 3:
+            assert opposite.all() and np.isclose(found.cost, found.opposite, rtol=1e-7)
+        else:
+            assert not opposite.all() and found.cost < found.opposite
+        assert np.allclose(np.bincount(found.pairs[:, 0], minlength=16) > 0, True)

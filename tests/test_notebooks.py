@@ -34,7 +34,18 @@ NUMBER_HANGS_ON_SIZE = {
     "ugrf/extra-reduction/price": "of football at quick, of eurosis at paper",
     "ugrf/extra-vacuous/eq-41-above-one": "the bound falls with the size of the sample, which is smaller at quick",
     "ugrf/extra-ode-times/midpoints": "of the closest of three graphs: dolphins at quick, karate at paper",
+    **dict.fromkeys(
+        [f"favor/fig-2/{regime}" for regime in ("heterogen", "mnist", "cifar10", "mnist-cifar10", "aderf")]
+        + [f"favor/extra-centring/{claim}" for claim in ("mostly-the-mean", "gerf-beats-sderf")]
+        + ["favor/fig-1/up-to"],
+        "means over four sigmas at quick and ten at paper, of parameters fitted to fewer points",
+    ),
+    "couplings/extra-attention-objectives/first-order-agrees": "a mean over one row at quick, over eight at paper",
+    "couplings/eq-8/unequal-means": "until the mended term passes, which takes more draws than quick has, its distance; then the printed one's",
     "simplex/fig-10/exact-peaks-elsewhere": "a count of data sets: two at quick, eight at paper",
+    "favor/fig-3/most-pairs": "of two data sets at quick, of eight at paper",
+    "favor/extra-classification-splits/sderf-beats-gerf": "of two data sets at quick, of six at paper",
+    "favor/extra-classification-raw/centred": "of two data sets at quick, of eight at paper",
 }
 
 

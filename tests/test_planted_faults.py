@@ -280,8 +280,8 @@ FAULTS = {
         weight_dependent, "simplex_plus", "norms.independent(key_norms, n_blocks * d, d)",
         "jnp.tile(norms.independent(key_norms, d, d), n_blocks)", "norms of simplex_plus",
     ),
-    "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1)[:m], d)", "reshape(-1)[:m], d + 1)", "coupled norms"),
-    "pairs across blocks": (norms, "_coupled", "(-(-m // d), d, 1)", "(1, -(-m // d) * d, 1)", "pairs of norms"),
+    "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1), d)", "reshape(-1), d + 1)", "coupled norms"),
+    "pairs across blocks": (norms, "_coupled", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
     "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of stratified"),
     "pairs across neighbours": (strata, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
     "antithetic with fresh norms": (

@@ -233,3 +233,17 @@ def test_a_logarithmic_axis_has_a_few_plain_numbers(low, high):
     assert 3 <= len(labels) <= 12 and len(set(labels)) == len(labels)
     written = [float(re.sub(r"\$(?:(\d+) \\cdot )?10\^\{(-?\d+)\}\$", lambda m: f"{m[1] or 1}e{m[2]}", label)) for label in labels]
     assert np.allclose(written, fig.axes[0].get_yticks(), rtol=1e-9, atol=0)
+
+
+def test_tiles_say_who_is_best_and_how_good():
+    best, numbers = np.array([[0, 1, -1], [2, 1, 1]]), np.array([[51.6, 9, np.nan], [7, 8, 3]])
+    made = {"names": ("iid", "sobol", "simplex"), "rows": (2, 4), "columns": (8, 16, 32)}
+    made |= {"x_label": "m", "y_label": "d"}
+    fig = plotting.tiles(best, numbers, **made)
+    assert [text.get_text() for text in fig.axes[0].texts] == ["52", "9", "7", "8", "3"]
+    faces = [patch.get_facecolor()[:3] for patch in fig.axes[0].patches]
+    assert faces == [to_rgb(plotting.COLOURS[made["names"][n]]) for n in best[best >= 0]]
+    assert [text.get_text() for text in fig.legends[0].get_texts()] == ["IID", "Sobol'", "simplex"]
+    for wrong in ({"best": best[:1]}, {"best": best + 1}, {"numbers": numbers * np.nan}, {"best": np.full((2, 3), -1)}):
+        with pytest.raises(ValueError, match="; give "):
+            plotting.tiles(**{"best": best, "numbers": numbers, **made, **wrong})

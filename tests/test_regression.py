@@ -14,7 +14,7 @@ from rfcore.models import regression
 RNG = np.random.default_rng(0)
 X_TRAIN, X_TEST = RNG.normal(size=(300, 3)), RNG.normal(size=(130, 3))
 LABELS = (X_TRAIN[:, 0] > 0).astype(int) + (X_TRAIN[:, 1] > 1)
-TARGETS = np.eye(3)[LABELS]
+TARGETS, IDENTITY = np.eye(3)[LABELS], np.eye(2)
 # Compiled as a whole: their steps one by one take several times as long to compile.
 simplex = jax.jit(couplings.simplex, static_argnums=(1, 2))
 stabilised = jax.jit(lambda *points_and_omega: features.stabilised(*logs_of(*points_and_omega)))
@@ -97,6 +97,39 @@ def test_accuracy_counts():
     assert regression.accuracy(scores, [1, 0, 0]) == pytest.approx(2 / 3)
 
 
+def test_accuracy_may_capture_labels_or_scores_within_a_compiled_function():
+    scores, labels = jnp.array([[0.1, 0.3], [2.0, 1.0]]), jnp.array([1, 1])
+    assert jax.jit(lambda s: regression.accuracy(s, labels))(scores) == 0.5
+    assert jax.jit(lambda y: regression.accuracy(scores, y))(labels) == 0.5
+    too_large, empty = labels + 1, 0 * scores
+    with pytest.raises(ValueError, match="labels has values"):
+        jax.jit(lambda s: regression.accuracy(s, too_large))(scores)
+    with pytest.raises(ValueError, match="label_scores has 2 rows that vanish"):
+        jax.jit(lambda y: regression.accuracy(empty, y))(labels)
+
+
+def test_scores_of_logs_are_those_of_the_first_features_up_to_a_factor_per_point():
+    omega = simplex(jax.random.key(2), 12, 3)
+    log, log_test = jax.jit(logs_of)(X_TRAIN, X_TEST, omega)
+    votes = np.asarray(regression.scores_of_logs(log, TARGETS, log_test, (3, 12)))
+    for m, of_width in zip((3, 12), votes, strict=True):
+        truth = np.asarray(jnp.exp(log_test[:, :m]) @ (jnp.exp(log[:, :m]).T @ TARGETS))
+        shares = [a / a.sum(axis=1, keepdims=True) for a in (of_width, truth)]
+        assert np.allclose(*shares, rtol=rounding(4000), atol=0)
+        # A factor of every test point, whatever its size, changes nothing at all.
+        moved = regression.scores_of_logs(log, TARGETS, log_test + 2.0**20, (m,))[0]
+        assert np.array_equal(np.argmax(moved, axis=1), np.argmax(truth, axis=1))
+
+
+def test_scores_of_logs_keep_every_point_at_any_scale():
+    # In float32, exponents of some 1e5: a maximum over all features would leave the first few nothing.
+    far = np.float32(300 * X_TRAIN)
+    log, log_test = jax.jit(logs_of)(far, np.float32(300 * X_TEST), simplex(jax.random.key(3), 12, 3).astype(np.float32))
+    votes = regression.scores_of_logs(log, np.float32(TARGETS), log_test, (1, 3, 12))
+    assert votes.dtype == np.float32
+    assert np.all(np.isfinite(votes)) and np.all(votes.max(axis=2) >= 1)
+
+
 def test_no_test_points():
     assert regression.scores_exact(X_TRAIN, TARGETS, np.zeros((0, 3))).shape == (0, 3)
     assert regression.scores(np.ones((4, 2)), np.ones((4, 3)), np.zeros((0, 2))).shape == (0, 3)
@@ -110,6 +143,8 @@ def test_no_test_points():
         (lambda: regression.scores(np.ones((4, 2)), LABELS[:4], np.ones((1, 2))), "targets has shape"),
         (lambda: regression.scores_exact(np.ones((4, 2)), np.ones((4, 1)), np.ones((1, 3))), "x_test has shape"),
         (lambda: regression.scores_exact(np.ones((0, 2)), np.ones((0, 1)), np.ones((1, 2))), "x_train has shape"),
+        (lambda: regression.scores_of_logs(IDENTITY, IDENTITY, np.ones((1, 3)), (1,)), "log_test has shape"),
+        (lambda: regression.scores_of_logs(IDENTITY, IDENTITY, IDENTITY, (3,)), "give whole numbers from 1 to 2"),
         (lambda: regression.accuracy(np.ones((4, 2)), np.ones(3)), "labels has shape"),
         (lambda: regression.accuracy(np.ones((1, 2)), [2]), r"labels has values in \[2.*give whole numbers from 0 to 1"),
         (lambda: regression.accuracy(np.ones((1, 2)), [-1]), "labels has values"),

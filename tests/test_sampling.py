@@ -1,5 +1,7 @@
 """Optimal laws of frequencies: the identity that holds for every draw, normalised weights, optima against quadrature."""
 
+from functools import cache
+
 import jax
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ def selves(points, kernel):
     return np.mean(np.diag(getattr(kernels, kernel)(points, points)))
 
 
+@cache
 def draw(case, kernel):
     """Features of X and of Y (of X again for one set) from M frequencies, and the log weights of these."""
     feature = features.positive if case in ("one", "two") else features.trigonometric
@@ -35,12 +38,11 @@ def draw(case, kernel):
 
 
 CASES = [("one", "softmax"), ("one", "gaussian"), ("two", "softmax"), ("phases", "softmax"), ("phases of two", "gaussian")]
-DRAWN = {case: draw(*case) for case in CASES}
 
 
 @pytest.mark.parametrize(("case", "kernel"), CASES)
 def test_every_draw_has_the_same_mean_square_over_all_pairs(case, kernel):
-    phi, psi, _ = DRAWN[case, kernel]
+    phi, psi, _ = draw(case, kernel)
     roots = np.sqrt(np.mean(phi**2, axis=0) * np.mean(psi**2, axis=0)) * M
     # Exponents of frequencies up to 10, and their sums; where cosines are small, their squares.
     assert np.allclose(roots, roots[0], rtol=rounding(1e6), atol=0)
@@ -52,7 +54,7 @@ def test_every_draw_has_the_same_mean_square_over_all_pairs(case, kernel):
 
 @pytest.mark.parametrize(("case", "kernel"), CASES)
 def test_weights_are_normalised_and_estimates_unbiased(case, kernel):
-    phi, psi, log_weights = DRAWN[case, kernel]
+    phi, psi, log_weights = draw(case, kernel)
     # 60 numbers; beyond 6 standard errors falls fewer than one in 10^7. For two sets C has the error of its pilot of 4096,
     # of numbers between 0 and 1 with a mean above a third.
     weights, error = np.exp(log_weights), 0 if psi is phi else 3 / (2 * np.sqrt(4096))
@@ -67,7 +69,7 @@ def test_positive_and_trigonometric_features_have_one_optimal_variance_and_it_is
     bound = np.exp(theory.log_optimal_variance_bound(X, X, "softmax"))
     assert np.isclose(bound, selves(X, "softmax") ** 2 - np.mean(truth**2), rtol=rounding(1000), atol=0)
     for case in ("one", "phases"):
-        phi, psi, _ = DRAWN[case, "softmax"]
+        phi, psi, _ = draw(case, "softmax")
         moment = np.mean((M * phi[:, None] * psi) ** 2)  # over draws and pairs: without noise, by the identity
         assert np.isclose(moment - np.mean(truth**2), bound, rtol=rounding(1e6), atol=0)
     far = theory.log_optimal_variance_bound(40 * X, 40 * Y, "softmax")
@@ -167,3 +169,117 @@ def test_sets_that_no_draw_reaches_are_refused():
 def test_bad_input(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
+def test_what_another_gaussian_law_costs_by_quadrature(kernel):
+    law = theory.optimal_normal(MEANS[0], COVARIANCES[0], MEANS[1], COVARIANCES[1], kernel)
+    log_pq = stats.norm.logpdf(GRID) + sum(log_moments(kernel)) / 2
+    width = law.covariance[0, 0]
+    for mean, variance in ((0.2, 0.8 * width), (-0.4, 1.4 * width), (law.mean[0], width)):
+        moment = np.sum(np.exp(2 * log_pq - stats.norm.logpdf(GRID, mean, np.sqrt(variance)))) * STEP
+        cost = theory.log_sampling_cost(law, np.array([mean]), np.array([[variance]]))
+        assert np.isclose(cost, np.log(moment) - 2 * law.log_constant, rtol=0, atol=1e-9)  # quadrature
+    assert abs(cost) < rounding(100)  # the law itself
+    assert theory.log_sampling_cost(law, law.mean, law.covariance / 2) == np.inf
+    assert theory.log_sampling_cost(law, law.mean, law.covariance * 0.51) < 10
+
+
+def test_levels_of_the_points_drawn_have_the_law_that_independent_draws_have():
+    omega = couplings.iid(KEY, 4 * M, 2)
+    points = X[np.argsort(X[:, 0])]
+    both = [sampling.of_points(KEY, omega, points, "softmax", law=law) for law in (None, "stratified")]
+    selves = np.exp(np.sum(points**2, axis=1))
+    for weighted, tolerance in zip(both, (6 * 0.5 / np.sqrt(4 * M), 1 / (4 * M)), strict=True):
+        moves = np.asarray(weighted.frequencies.matrix - omega)
+        shares = np.mean(np.linalg.norm(moves[:, None] - 2 * points, axis=2) < 1e-9, axis=0)
+        # Independent: six standard errors. Strata: all but the two at the ends of a share lie inside or outside of it.
+        assert np.allclose(shares, selves / selves.sum(), rtol=0, atol=2 * tolerance)
+        phi = np.asarray(features.positive(points, weighted, "softmax"))
+        assert np.isclose(np.mean(phi**2, axis=0)[0] * 4 * M, selves.mean(), rtol=rounding(1e4), atol=0)
+
+
+def test_overlaps_are_those_of_features_on_many_points():
+    S, omega = np.array([[0.2, 0.05], [0.05, 0.1]]), np.asarray(couplings.simplex(KEY, 4, 2))
+    nodes, shares = np.polynomial.hermite_e.hermegauss(60)
+    grid = np.stack(np.meshgrid(nodes, nodes), axis=-1).reshape(-1, 2)
+    mean = np.array([0.3, -0.2])
+    x, shares = (
+        mean + grid @ np.linalg.cholesky(S).T,
+        np.outer(shares, shares).reshape(-1) / shares.sum() ** 2,
+    )
+    for kernel in ("gaussian", "softmax"):
+        phi = np.asarray(features.positive(x, sampling.of_normal(omega, mean, S, mean, S, kernel), kernel))
+        products = phi.T @ (shares[:, None] * phi)
+        squares = np.diag(products)
+        overlaps = theory.optimal_overlaps(omega, S, kernel)
+        assert np.allclose(
+            products**2 / np.outer(squares, squares), overlaps, rtol=0, atol=1e-9
+        )  # quadrature
+        # All squares are C / m: the identity.
+        law = theory.optimal_normal(mean, S, mean, S, kernel)
+        assert np.allclose(len(omega) * squares, np.exp(law.log_constant), rtol=1e-9)
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
+def test_mean_overlaps_of_a_block(kernel):
+    s, d, n = 0.2, 4, 4000
+    for name in ("iid", "orthogonal"):
+        keys = jax.random.split(KEY, n)
+        overlaps = jax.vmap(
+            lambda key, name=name: theory.optimal_overlaps(
+                getattr(couplings, name)(key, d, d), s * np.eye(d), kernel
+            )
+        )(keys)
+        means = (np.asarray(overlaps).sum(axis=(1, 2)) - d) / d / (d - 1)
+        assert abs(means.mean() - theory.mean_overlap(s, d, name, kernel)) < 6 * means.std() / np.sqrt(n)
+    law = theory.optimal_normal(np.zeros(d), s * np.eye(d), np.zeros(d), s * np.eye(d), kernel)
+    share = -np.expm1(law.log_variance - 2 * law.log_constant)
+    assert np.isclose(theory.mean_overlap(s, d, "iid", kernel), share, rtol=0, atol=rounding(1e4))
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
+def test_no_unbiased_estimate_of_low_rank_goes_below_the_floor(kernel):
+    points = 2 * X
+    K = np.asarray(getattr(kernels, kernel)(points, points))
+    floors = [np.exp(theory.log_joint_variance_floor(points, m, kernel)) for m in (1, 2, 5)]
+    assert np.allclose(
+        floors[:2],
+        [np.trace(K) ** 2 / m / K.size - np.mean(K**2) for m in (1, 2)],
+        rtol=rounding(1e4),
+        atol=0,
+    )
+    assert floors[2] == 0
+    assert np.isclose(
+        floors[0],
+        np.exp(theory.log_optimal_variance_bound(points, points, kernel)),
+        rtol=rounding(1e4),
+        atol=0,
+    )
+    assert 0 < floors[1] < floors[0] / 2  # of two independent ones
+
+
+def test_the_floor_is_reached_by_columns_drawn_without_replacement():
+    points = 40 * np.arange(5.0)[:, None]  # K = I
+    drawn = [5 / 2 * (np.diag(np.eye(5)[i]) + np.diag(np.eye(5)[j])) for i in range(5) for j in range(i)]
+    assert np.allclose(np.mean(drawn, axis=0), np.eye(5))
+    error = np.mean((np.array(drawn) - np.eye(5)) ** 2)
+    assert np.isclose(np.exp(theory.log_joint_variance_floor(points, 2)), error, rtol=rounding(1000), atol=0)
+
+
+def test_the_least_variance_of_random_phases_for_one_pair():
+    distances = np.array([0.25, 1.0, 3.0])
+    found = np.asarray(theory.trigonometric_least_variance(np.zeros((1, 1)), distances[:, None]))[0]
+    grid = np.linspace(0, 2 * np.pi, 20_001)[:-1]
+    nodes, shares = np.polynomial.hermite_e.hermegauss(180)
+    for z, variance in zip(distances, found, strict=True):
+        folded = [np.mean(np.abs(2 * np.cos(delta + grid) * np.cos(grid))) for delta in z * nodes]
+        constant = shares @ folded / shares.sum()
+        assert np.isclose(
+            variance, constant**2 - np.exp(-(z**2)), rtol=0, atol=2e-4
+        )  # kinks of the cosine under few nodes
+    assert abs(theory.trigonometric_least_variance(X[:1], X[:1])[0, 0]) < 1e-9
+    assert np.isclose(
+        theory.trigonometric_least_variance(np.zeros((1, 1)), np.full((1, 1), 40.0))[0, 0],
+        (8 / np.pi**2) ** 2,
+    )

@@ -120,6 +120,35 @@ def test_moments_of_coupled_lengths_agree_with_the_engine(coupling):
         assert found.verdict is wanted, (law, found.detail)
 
 
+@pytest.mark.parametrize("symmetric", [True, False])
+def test_errors_of_several_couplings_are_those_of_each(symmetric):
+    """And, for symmetric weights, a sum of powers of W as the definition has it, term by term."""
+    W = np.array([[0, 1.0, 1], [1, 0, 2], [1, 2, 0]])
+    g = Graph.from_scipy(W if symmetric else np.triu(W))
+    laws = ["iid", "reversal", "antithetic", [2, 0, 1]]
+    found = theory.walk_gram_mses(g, F1, F2, 2, 0.4, laws)
+    assert found == pytest.approx([theory.walk_gram_mse(g, F1, F2, 2, 0.4, coupling=law) for law in laws], rel=rounding(100))
+    if symmetric:
+        W, f, K = g.to_scipy().toarray(), F1(np.arange(3)), theory.joint_survival("reversal", 2, 0.4, 3)
+        powers = [np.linalg.matrix_power(W, k) for k in range(3)]
+        M = sum(f[k] * f[j] * powers[k] @ powers[j] for k in range(3) for j in range(3))
+        P = sum(f[k] * f[j] * K[k, j] * powers[k] @ powers[j] for k in range(3) for j in range(3))
+        iid, coupled = theory.walk_gram_mses(g, F1, F1, 2, 0.4, ["iid", "reversal"])
+        assert coupled - iid == pytest.approx(_change(g, P - M, M), rel=rounding(1e4))
+
+
+def _change(g, more, M):
+    """Change of |(A + M) / 2|^2 where M becomes M + more, with A from its definition in walk_feature_moments' terms."""
+    W, f, q = g.to_scipy().toarray(), F1(np.arange(3)), 0.6
+    V = g.neighbour_counts[:, None] * W**2 / q
+    visits = [np.ones(3) @ np.linalg.matrix_power(V, k) for k in range(3)]
+    S = sum(
+        f[k] * f[k + hop] * visits[k][:, None] * np.linalg.matrix_power(W, hop) for k in range(3) for hop in range(3 - k)
+    )
+    A = S + S.T - np.diag(sum(f[k] ** 2 * visits[k] for k in range(3)))
+    return np.sum((A + M + more) ** 2) / 4 - np.sum((A + M) ** 2) / 4
+
+
 def test_terms_past_the_modulation_change_nothing():
     assert theory.walk_gram_mse(G, F1, F2, 2, P_HALT, 3) == theory.walk_gram_mse(G, F1, F2, 2, P_HALT, 2000)
 

@@ -154,6 +154,8 @@ def test_pagerank_costs_are_the_variance_that_depends_on_the_permutation():
     estimates = pagerank.estimate(jax.random.key(0), SMALL, 2, P_HALT, coupling=sigma, n_repeats=40_000)
     squares = np.sum((estimates - pagerank.exact(SMALL, P_HALT)) ** 2, axis=1)
     expected = 2 * (alone + both) / (2 * N) ** 2
+    assert transport.pagerank_mse(costs, N, 2, sigma) == pytest.approx(expected, rel=rounding(1e4))
+    assert transport.pagerank_mse(costs, N, 4) == pytest.approx(alone / (4 * N**2), rel=rounding(1e4))
     decision = evidence.unbiased(squares, expected, smallest_bias=0.02 * expected)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
     assert abs(both) > 0.05 * alone  # which is no small part of it
@@ -166,7 +168,7 @@ def test_bins_have_the_law_of_all_walks_as_their_mean():
 
 def test_what_does_not_fit_is_refused():
     U = transport.pair_products(PSI)
-    with pytest.raises(ValueError, match=r"give one permutation of 0, \.\.\., 4, the bins of U"):
+    with pytest.raises(ValueError, match=r"give one permutation of 0, \.\.\., 4, the bins"):
         transport.quadratic_cost(U, [1, 0])
     with pytest.raises(ValueError, match=r"V has shape \(4, 4, 25\)"):
         transport.matching_costs(U, U[:4, :4])

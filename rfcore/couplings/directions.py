@@ -158,6 +158,92 @@ def simplex(key, m, d):
     return _cut(rotations if d == 1 else simplex_product(rotations), m)
 
 
+def equiangular(cosine):
+    """Uniform directions that pairwise subtend one angle within each block of d.
+
+    ::
+
+        rows of C R,  R from Haar measure,  C = sqrt(1 - c) I + (sqrt(1 + (d - 1) c) - sqrt(1 - c)) / d 1 1^T,  c the cosine
+
+    ``orthogonal`` for c = 0 and of the law of ``simplex`` for c = -1 / (d - 1).
+
+    Parameters
+    ----------
+    cosine : float
+        From -1 / (d - 1) to 1. Inside ``jax.jit`` and ``jax.grad`` its value is not checked.
+
+    Returns
+    -------
+    function (key, m, d) -> (m, d), rows of length 1
+
+    Raises
+    ------
+    ValueError
+        If cosine is no number; and, when the directions are drawn, if it is out of range.
+
+    Notes
+    -----
+    Ours; C is the symmetric root of the Gram matrix of the directions.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.couplings import directions
+    >>> u = directions.equiangular(-0.2)(jax.random.key(0), 4, 4)
+    >>> round(float(u[0] @ u[3]), 4)
+    -0.2
+    """
+    cosine = checks.real(cosine, "cosine")
+
+    def draw(key, m, d):
+        m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+        return _cut(equicorrelated_root(cosine, d, "cosine") @ haar(key, d, _n_blocks(m, d)), m)
+
+    return draw
+
+
+def equicorrelated_root(c, d, name):
+    """Symmetric root of the d x d matrix with ones on its diagonal and c elsewhere.
+
+    ::
+
+        R = sqrt(1 - c) I + (sqrt(1 + (d - 1) c) - sqrt(1 - c)) / d  1 1^T,    R^2 = (1 - c) I + c 1 1^T
+
+    Parameters
+    ----------
+    c : float
+        From -1 / (d - 1) to 1; it may be traced.
+    d : int
+    name : str
+        What c is called where it is refused.
+
+    Returns
+    -------
+    array, shape (d, d)
+
+    Raises
+    ------
+    ValueError
+        If c is outside its range, or d < 1.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore.couplings import directions
+    >>> root = directions.equicorrelated_root(-0.5, 3, "cosine")
+    >>> (root @ root).round(2).tolist()[0]
+    [1.0, -0.5, -0.5]
+    """
+    d = checks.count(d, "d")
+    if not checks.is_traced(c) and not (-1 / (d - 1) - 1e-6 <= checks.real(c, name) <= 1 if d > 1 else True):
+        raise ValueError(f"{name} = {c}; give one from -1 / (d - 1) = {-1 / (d - 1):g} to 1")
+    other = jnp.sqrt(jnp.maximum(1 - c, 0.0))
+    return other * jnp.eye(d) + (jnp.sqrt(jnp.maximum(1 + (d - 1) * c, 0.0)) - other) / d
+
+
 def simplex_product(x):
     """Product S x with the simplex matrix, in O(d) operations a column and without forming S.
 

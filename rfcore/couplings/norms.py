@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
-from rfcore.couplings import copulas
+from rfcore.couplings import copulas, directions
 from rfcore.couplings.chi import chi_quantile
 
 
@@ -50,31 +50,36 @@ def independent(key, m, d):
     return jnp.linalg.norm(jax.random.normal(checks.key(key), (m, d)), axis=1)
 
 
-def coupled(law):
-    """Norms whose levels have the given joint law within each block of d.
+def coupled(law, over="block"):
+    """Norms whose levels have the given joint law: within each block of d, over all of them, or over blocks of one norm each.
 
     ::
 
-        w_i = F^-1(u_i),  F the chi_d distribution function, (u_1, ..., u_d) a draw of the law for each block
+        w_i = F^-1(u_i),  F the chi_d distribution function
+        over = "block"     (u_1, ..., u_d) a draw of the law for each block
+        over = "all"       (u_1, ..., u_m) one draw of the law
+        over = "blocks"    one draw of the law for the blocks, a level each, which the d norms of a block share
 
     Parameters
     ----------
     law : copula or its name
-        As :func:`rfcore.couplings.copulas.named` takes it: a block has d draws of one coordinate.
+        As :func:`rfcore.couplings.copulas.named` takes it: draws of one coordinate, d, m or ceil(m / d) of them.
+    over : "block", "all" or "blocks"
 
     Returns
     -------
     function (key, m, d) -> (m,)
-        Blocks are independent, and the last is cut.
+        The last block is cut. Blocks are independent for "block" only.
 
     Raises
     ------
     ValueError
-        If there is no such law; and, when the norms are drawn, if it draws another shape or values outside [0, 1).
+        If there is no such law or no such ``over``; and, when the norms are drawn, if it draws another shape or values outside [0, 1).
 
     Notes
     -----
-    Ours; Variance-Reducing Couplings, Section 3, couples norms of orthogonal directions so.
+    Ours; Variance-Reducing Couplings, Section 3, couples norms of orthogonal directions within blocks. What the others save is
+    :func:`rfcore.theory.stratified_norms_ratio`: one norm per block in strata over many blocks ("shells") beats all of them.
 
     Examples
     --------
@@ -86,14 +91,22 @@ def coupled(law):
     >>> other = compose(directions.simplex, norms.coupled("stratified"))
     >>> coupling(jax.random.key(0), 8, 4).shape, other(jax.random.key(0), 8, 4).shape
     ((8, 4), (8, 4))
+
+    Shells: one norm for each block, in strata over the blocks:
+
+    >>> shells = compose(directions.orthogonal, norms.coupled("stratified", over="blocks"))
+    >>> shells(jax.random.key(0), 64, 4).shape
+    (64, 4)
     """
-    return partial(_coupled, copulas.named(law, "law"))
+    return partial(_coupled, copulas.named(law, "law"), over=checks.choice(over, "over", ("block", "all", "blocks")))
 
 
-def _coupled(law, key, m, d):
+def _coupled(law, key, m, d, over="block"):
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    levels = copulas.draw(law, copulas.uniforms(key), (-(-m // d), d, 1))
-    return chi_quantile(levels.reshape(-1)[:m], d)
+    n_blocks = -(-m // d)
+    shape = {"block": (n_blocks, d, 1), "all": (1, m, 1), "blocks": (1, n_blocks, 1)}[over]
+    lengths = chi_quantile(copulas.draw(law, copulas.uniforms(key), shape).reshape(-1), d)
+    return (jnp.repeat(lengths, d) if over == "blocks" else lengths)[:m]
 
 
 def pnc(key, m, d):
@@ -227,3 +240,46 @@ def gaussian(correlation):
     (6,)
     """
     return coupled(copulas.gaussian(correlation))
+
+
+def equicorrelated(correlation):
+    """Norms at the levels of d normals of which each two have one correlation.
+
+    ::
+
+        ``gaussian`` of the matrix with ones on its diagonal and the correlation elsewhere
+
+    ``positive_monotone`` for a correlation of 1, ``independent`` in law for 0; -1 / (d - 1) is the least that d normals can have.
+
+    Parameters
+    ----------
+    correlation : float
+        From -1 / (d - 1) to 1. Inside ``jax.jit`` and ``jax.grad`` its value is not checked.
+
+    Returns
+    -------
+    function (key, m, d) -> (m,)
+
+    Raises
+    ------
+    ValueError
+        If correlation is no number; and, when the norms are drawn, if it is out of range.
+
+    Notes
+    -----
+    Ours; Variance-Reducing Couplings, Section 3.2, for Gaussian copulas.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore.couplings import norms
+    >>> norms.equicorrelated(0.5)(jax.random.key(0), 6, 3).shape
+    (6,)
+    """
+    correlation = checks.real(correlation, "correlation")
+
+    def draw(key, m, d):
+        root = directions.equicorrelated_root(correlation, checks.count(d, "d"), "correlation")
+        return _coupled(copulas.gaussian_of_factor(root), key, m, d)
+
+    return draw

@@ -16,8 +16,17 @@ from rfcore.datasets.graphs import graph
 from rfcore.datasets.images import Images, images
 from rfcore.datasets.meshes import mesh
 from rfcore.datasets.registry import Entry, File, entries, find
+from rfcore.datasets.resizing import grey, resize
 from rfcore.datasets.storage import Damaged, Unavailable, provenance
-from rfcore.datasets.tables import Classification, Regression, Split, classification, regression, split
+from rfcore.datasets.tables import (
+    Classification,
+    Regression,
+    Split,
+    classification,
+    regression,
+    small_split,
+    split,
+)
 from rfcore.datasets.text import Sentences, sentences
 from rfcore.datasets.traffic import Traffic, traffic
 
@@ -38,11 +47,14 @@ __all__ = [
     "fallbacks",
     "find",
     "graph",
+    "grey",
     "images",
     "mesh",
     "provenance",
     "regression",
+    "resize",
     "sentences",
+    "small_split",
     "split",
     "traffic",
 ]

@@ -68,6 +68,19 @@ class ExponentialParameters(NamedTuple):
         """The same features, with x for y and y for x."""
         return ExponentialParameters(self.A, self.B_y, self.B_x, self.centre_y, self.centre_x)
 
+    def filled(self, d, dtype=None):
+        """The same features of points of dimension d, with an array in every field and matrices for B.
+
+        All parameters of one dimension then have one structure, and share what is compiled for it.
+        """
+        eye, zeros = jnp.eye(d, dtype=dtype), jnp.zeros(d, dtype)
+
+        def matrix(B):
+            return eye if B is None else B if jnp.ndim(B) == 2 else eye * B
+
+        A, centre_x, centre_y = (zeros if v is None else v for v in (self.A, self.centre_x, self.centre_y))
+        return ExponentialParameters(A, matrix(self.B_x), matrix(self.B_y), centre_x, centre_y)
+
     def away(self, x):
         """x minus its centre, shape (n, d)."""
         return x if self.centre_x is None else x - self.centre_x

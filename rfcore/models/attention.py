@@ -267,6 +267,61 @@ def row_error(estimates, kernel):
     return RowError(measured, first_order, (variance - covariance) / total**2, variance, covariance)
 
 
+def leading_error(kernel, covariance):
+    """Leading term of the error of a normalised row whose estimates have a known covariance.
+
+    ::
+
+        1 / N sum_j [C_jj - 2 a_j sum_l C_jl + a_j^2 sum_{l, l'} C_ll'] / S^2,   S = sum_j k_j,  a_j = k_j / S
+
+    which is ``first_order`` of :func:`row_error` for given covariances. Of a row of equal values it is Eq. 8, (mean of the diagonal minus mean
+    of C) / S^2.
+
+    Parameters
+    ----------
+    kernel : array, shape (..., N), above 0
+    covariance : array, shape (..., N, N)
+        Such as :func:`rfcore.theory.row_covariance` gives.
+
+    Returns
+    -------
+    array, shape (...)
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a value is not finite, or the kernel not above 0.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eqs. 8 and 46; for unequal means ours.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore.models import attention
+    >>> shared, own = jnp.ones((2, 2)), jnp.eye(2)
+    >>> [round(float(attention.leading_error(jnp.ones(2), c)), 4) for c in (shared, own)]
+    [0.0, 0.125]
+    """
+    kernel, covariance = checks.floating(kernel, "kernel"), checks.floating(covariance, "covariance")
+    if not kernel.ndim or not kernel.size or covariance.shape != (*kernel.shape, kernel.shape[-1]):
+        got = f"kernel has shape {kernel.shape} and covariance has shape {covariance.shape}"
+        raise ValueError(
+            f"{got}; give a row or rows, shape (..., N), and their covariances, shape (..., N, N)"
+        )
+    if not checks.is_traced(kernel) and not kernel.min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
+    total = kernel.sum(axis=-1)
+    weights, sums = kernel / total[..., None], covariance.sum(axis=-1)
+    own = (
+        jnp.diagonal(covariance, axis1=-2, axis2=-1)
+        - 2 * weights * sums
+        + weights**2 * sums.sum(axis=-1)[..., None]
+    )
+    return own.mean(axis=-1) / total**2
+
+
 def _quotient(weights, products, sums):
     below = weights @ sums
     return weights @ products / (below[..., None] if weights.ndim == 2 else below)

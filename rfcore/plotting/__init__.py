@@ -8,6 +8,7 @@ alone, and of one of several.
 
 from rfcore.plotting.curves import band, label_ends
 from rfcore.plotting.figures import as_html, show
+from rfcore.plotting.maps import tiles
 from rfcore.plotting.multiples import panels
 from rfcore.plotting.rows import bars
 from rfcore.plotting.style import COLOURS, INK, LABELS, PANEL, WIDE, use_style
@@ -26,5 +27,6 @@ __all__ = [
     "panels",
     "show",
     "table",
+    "tiles",
     "use_style",
 ]

@@ -31,7 +31,7 @@ def panels(
     x : array, shape (k,) or (n_panels, k)
         At least two values that rise.
     samples : array, shape (n_repeats, n_panels, n_lines, k), or (n_repeats, n_lines, k) without ``panels``
-        At least two repeats.
+        At least two repeats; numbers without noise stand there twice.
     lines : sequence of str, or dict of str to str
         A line's name in ``COLOURS``, which gives its colour, and in ``LABELS`` what is written. Or what is written, and the
         name of its colour (``"first"`` to ``"fourth"`` for what has no colour of its own).
@@ -101,7 +101,7 @@ def panels(
             _ticks(ax, x[p], log)
             ax.figure.draw_without_rendering()  # the layout, on which heights in points hang
         mean, error = samples.mean(axis=0), samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
-        if not any(_shows(ax, mean[p], error[p]) for p, (ax, _) in enumerate(drawn)):
+        if error.any() and not any(_shows(ax, mean[p], error[p]) for p, (ax, _) in enumerate(drawn)):
             largest = f"{_up(100 * np.max(error / mean)):g} %" if "y" in log else f"{_up(np.max(error)):g}"
             for ax, _ in drawn:
                 ax.set_xlabel(f"{x_label}\n(standard errors below {largest})")

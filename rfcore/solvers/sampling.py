@@ -23,13 +23,13 @@ import jax.numpy as jnp
 from jax.scipy.special import logsumexp
 
 from rfcore import checks, features, theory
-from rfcore.couplings import frequencies
+from rfcore.couplings import copulas, frequencies
 
 KERNELS = ("gaussian", "softmax")
 ROUNDS = 1000
 
 
-def of_points(key, omega, X, kernel="gaussian"):
+def of_points(key, omega, X, kernel="gaussian", law=None):
     """Optimal frequencies of positive features for pairs of points of one set.
 
     ::
@@ -41,11 +41,15 @@ def of_points(key, omega, X, kernel="gaussian"):
     Parameters
     ----------
     key : JAX key
-        Of the points drawn, independently for all frequencies.
+        Of the points drawn, for all frequencies.
     omega : array, shape (m, d)
         Frequencies with rows N(0, I_d), of any coupling: the differences to their points stay coupled.
     X : array, shape (n, d), at least one point
     kernel : "gaussian" or "softmax"
+    law : copula or its name, optional
+        Of the levels of all m points drawn, as :func:`rfcore.couplings.copulas.named` takes it: the point at level u is the
+        quantile of the law of x in the order of the rows of X, so that strata of levels are strata of X if
+        neighbours in it stand in neighbouring rows. None for independent points.
 
     Returns
     -------
@@ -55,7 +59,7 @@ def of_points(key, omega, X, kernel="gaussian"):
     Raises
     ------
     ValueError
-        If a shape or the kernel's name is wrong, there is no point, or a value is not finite.
+        If a shape or the kernel's name is wrong, there is no point, or a value is not finite; if there is no such law.
 
     Examples
     --------
@@ -78,7 +82,11 @@ def of_points(key, omega, X, kernel="gaussian"):
     X, omega = _set(X, "X", kernel), checks.points(omega, "omega")
     if omega.shape[1] != X.shape[1]:
         raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {X.shape[1]}")
-    return _of_points(checks.key(key), omega, X, kernel)
+    key = checks.key(key)
+    if law is None:
+        return _of_points(key, omega, X, kernel)
+    levels = copulas.draw(copulas.named(law, "law"), copulas.uniforms(key), (1, len(omega), 1)).reshape(-1)
+    return _at_levels(levels, omega, X, kernel)
 
 
 def of_two_sets(key, m, X, Y, kernel="gaussian", pilot=4096):
@@ -235,6 +243,14 @@ def of_phases(key, m, X, Y=None, kernel="gaussian", pilot=4096):
 @partial(jax.jit, static_argnames="kernel")
 def _of_points(key, omega, X, kernel):
     moved = _around(key, omega, X, kernel)
+    return frequencies.weighted(moved, -_log_density(moved, X, kernel))
+
+
+@partial(jax.jit, static_argnames="kernel")
+def _at_levels(levels, omega, X, kernel):
+    shares = jnp.cumsum(jax.nn.softmax(_log_selves(X, kernel)))
+    rows = jnp.minimum(jnp.searchsorted(shares, levels, side="right"), len(X) - 1)
+    moved = omega + 2 * X[rows]
     return frequencies.weighted(moved, -_log_density(moved, X, kernel))
 
 

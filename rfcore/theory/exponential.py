@@ -150,8 +150,21 @@ def log_of_expm1(r):
 def _log_relative_moment(X, Y, parameters):
     u, v = parameters.moved(X), parameters.swapped().moved(Y)
     constant, weights = _terms(parameters)
-    # A row at a time: squares of sums, whose expansion would cancel, without an array (n, l, d).
-    return constant + jax.lax.map(lambda row: jnp.sum(weights * (row + v) ** 2, axis=1), u)
+    return constant + sums_of_squares(u, v, weights)
+
+
+def sums_of_squares(u, v, weights=1.0):
+    """sum_k weights_k (u_ik + v_jk)^2 of all pairs, shape (n, l).
+
+    A coordinate at a time: squares of sums, whose expansion would cancel, without an array (n, l, d).
+    """
+
+    def added(total, coordinate):
+        a, b, weight = coordinate
+        return total + weight * (a[:, None] + b) ** 2, None
+
+    weights = jnp.broadcast_to(jnp.asarray(weights, u.dtype), u.shape[1:])
+    return jax.lax.scan(added, jnp.zeros((len(u), len(v)), u.dtype), (u.T, v.T, weights))[0]
 
 
 @jax.jit

@@ -9,13 +9,17 @@ The loads of a walk have a closed second moment. With W the weights, deg the num
 and past step k a walk goes on as a fresh one would: E[load_k^2 at u, times what the load grows by up to v, l hops
 on] = (V^k)_iu (W^l)_uv. All moments below are sums of these over the steps, cut at ``n_terms``; that is exact for a
 modulation that vanishes from there on. Where the sum over the steps diverges with growing ``n_terms`` the moment
-does not exist. Dense, O(n_terms N^3): for small graphs.
+does not exist. Powers of W are dense and made one sparse product at a time: O(n_terms N edges), for thousands of nodes.
 
 Two walks of a node are independent given their lengths, and K_kl (:func:`joint_survival`) says how much likelier than
-independent ones they are to make k and l hops: 1 where lengths are independent. Coupled lengths take O(n_terms^2 N^2) more.
+independent ones they are to make k and l hops: 1 where lengths are independent. Coupled lengths of directed weights take O(n_terms^2 N^2) more.
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
+import scipy.sparse as sp
 
 from rfcore import checks
 from rfcore.theory.joint_survival import joint_survival
@@ -71,13 +75,13 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
     (True, True)
     """
     n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms)
-    returns, mean = np.empty((len(values), len(W))), np.zeros(W.shape)
-    power = np.eye(len(W))
+    returns, mean = np.empty((len(values), g.n_nodes)), np.zeros(W.shape)
+    power = np.eye(g.n_nodes)
     for k, value in enumerate(values):
         returns[k] = np.diag(power)
         mean += value * power
         power = power @ W
-    square, power = np.zeros(W.shape), np.eye(len(W))
+    square, power = np.zeros(W.shape), np.eye(g.n_nodes)
     for k, value in enumerate(values):
         onward = value + 2 * (values[k + 1 :] @ returns[1 : len(values) - k])
         square += power * (value * onward)
@@ -135,29 +139,92 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
     >>> round(few / many, 2)  # it falls like one over the number of walks
     2.0
     """
-    (second1, mean1), (second2, mean2) = (
-        _summed_second_moment(g, f, n_walks, p_halt, n_terms, coupling, name) for f, name in ((f1, "f1"), (f2, "f2"))
-    )
-    return float(np.sum(second1 * second2) - np.sum((mean1 @ mean2.T) ** 2))
+    return float(walk_gram_mses(g, f1, f2, n_walks, p_halt, [coupling], n_terms)[0])
 
 
-def _summed_second_moment(g, f, n_walks, p_halt, n_terms, coupling, name):
-    """sum_i E[phi(i) phi(i)^T], and E[phi]."""
+def walk_gram_mses(g, f1, f2, n_walks, p_halt, couplings, n_terms=100):
+    """:func:`walk_gram_mse` under several couplings, at little more than the cost of one.
+
+    Parameters
+    ----------
+    g, f1, f2, n_walks, p_halt, n_terms
+        As for :func:`walk_gram_mse`.
+    couplings : sequence
+        Of what :func:`walk_gram_mse` takes as coupling.
+
+    Returns
+    -------
+    float64 array, shape (n_couplings,)
+
+    Raises
+    ------
+    ValueError
+        As :func:`walk_gram_mse`, and if couplings are no sequence.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import features, graphs, theory
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
+    >>> f = features.modulation.diffusion(1.0)
+    >>> iid, coupled = theory.walk_gram_mses(g, f, f, 2, 0.3, ["iid", "reversal"])
+    >>> bool(coupled < iid)
+    True
+    """
+    if isinstance(couplings, str) or not np.iterable(couplings):
+        raise ValueError(f'couplings = {couplings!r}; give a sequence, such as ["iid", "reversal"]')
+    first = _second_moments(g, f1, n_walks, p_halt, n_terms, couplings, "f1")
+    second = first if f2 is f1 else _second_moments(g, f2, n_walks, p_halt, n_terms, couplings, "f2")
+    kernel = np.sum((first.mean @ second.mean.T) ** 2)
+    return np.array([np.sum(A1 * A2) for A1, A2 in zip(first.of_couplings(), second.of_couplings(), strict=True)]) - kernel
+
+
+class _Moments(NamedTuple):
+    mean: np.ndarray
+    of_couplings: Callable
+    """() -> iterator of sum_i E[phi(i) phi(i)^T] under each of the couplings."""
+
+
+def _second_moments(g, f, n_walks, p_halt, n_terms, couplings, name):
     n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms, name)
-    weighed, visits = np.empty((len(values), len(W))), np.ones(len(W))
+    weighed, visits = np.empty((len(values), g.n_nodes)), np.ones(g.n_nodes)
     for k, value in enumerate(values):
         weighed[k] = value * visits
         visits = visits @ V
-    S, mean, power = np.zeros(W.shape), np.zeros(W.shape), np.eye(len(W))
+    S, mean, power = np.zeros(W.shape), np.zeros(W.shape), np.eye(g.n_nodes)
     for hops, value in enumerate(values):
         S += (values[hops:] @ weighed[: len(values) - hops])[:, None] * power
         mean += value * power
         power = power @ W
     walk = S + S.T - np.diag(values @ weighed)
-    if _is_iid(coupling):
-        return walk / n_walks + (1 - 1 / n_walks) * (mean.T @ mean), mean
-    pairs = sum(left.T @ right for left, right in zip(*_pairs(values, W, coupling, n_walks, p_halt), strict=True))
-    return walk / n_walks + (1 - 1 / n_walks) * pairs, mean
+
+    def of_couplings():
+        for coupling in couplings:
+            if _is_iid(coupling):
+                pairs = mean.T @ mean
+            elif g.is_symmetric:
+                pairs = _in_powers(values, W, joint_survival(coupling, n_walks, p_halt, len(values)))
+            else:
+                terms = _pairs(values, W, coupling, n_walks, p_halt)
+                pairs = sum(left.T @ right for left, right in zip(*terms, strict=True))
+            yield walk / n_walks + (1 - 1 / n_walks) * pairs
+
+    return _Moments(mean, of_couplings)
+
+
+def _in_powers(values, W, K):
+    """sum_kl f(k) f(l) K_kl W^(k + l), by Horner's rule."""
+    n, products = len(values), np.outer(values, values) * K
+    coefficients = np.bincount(np.add.outer(np.arange(n), np.arange(n)).ravel(), products.ravel())
+    total = np.zeros(W.shape)
+    for coefficient in coefficients[::-1]:
+        total = total @ W
+        total[np.diag_indices_from(total)] += coefficient
+    return total
 
 
 def _is_iid(coupling):
@@ -167,7 +234,7 @@ def _is_iid(coupling):
 def _pairs(values, W, coupling, n_walks, p_halt):
     """f(k) W^k, and sum_l K_kl f(l) W^l."""
     terms = np.empty((len(values), *W.shape))
-    power = np.eye(len(W))
+    power = np.eye(W.shape[0])
     for k, value in enumerate(values):
         terms[k] = value * power
         power = power @ W
@@ -179,5 +246,5 @@ def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):
     n_terms, is_normalised = checks.count(n_terms, "n_terms"), checks.graph(g).is_normalised
     values = np.asarray(checks.modulation(f, n_terms, is_normalised, name), dtype=float)
     values = values[: np.flatnonzero(values).max(initial=0) + 1]
-    W = g.to_scipy().toarray()
-    return n_walks, values, W, g.neighbour_counts[:, None] * W**2 / (1 - p_halt)
+    W = g.to_scipy()
+    return n_walks, values, W, sp.diags_array(g.neighbour_counts / (1 - p_halt)) @ W.power(2)

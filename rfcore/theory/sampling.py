@@ -136,10 +136,71 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
         mean = checks.floating(mean, f"mean_{side}")
         if mean.shape != (d,):
             raise ValueError(f"mean_{side} has shape {mean.shape}; give one number per coordinate, shape ({d},)")
-        _check_covariance(covariance, f"covariance_{side}", 0.5 if kernel == "softmax" else jnp.inf)
+        check_covariance(covariance, f"covariance_{side}", 0.5 if kernel == "softmax" else jnp.inf)
         means.append(mean)
         covariances.append(covariance)
     return _optimal_normal(means, covariances, 2 if kernel == "softmax" else 4)
+
+
+def log_sampling_cost(law, mean, covariance):
+    """What another Gaussian law of frequencies costs: the mean second moment under it over the least, in logarithms.
+
+    ::
+
+        log of the integral of N(law)^2 / N(mean, covariance) >= 0,   inf unless covariance > law.covariance / 2
+
+    Parameters
+    ----------
+    law : NormalLaw
+        The optimal one, from :func:`optimal_normal`.
+    mean : array, shape (d,)
+    covariance : array, shape (d, d)
+        Symmetric, positive definite.
+
+    Returns
+    -------
+    scalar array
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, the covariance is not symmetric, or ``law`` is none.
+
+    Examples
+    --------
+    Plain frequencies cost the more the wider the points are spread, and beyond a variance of 1/6 without limit:
+
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> zeros, eye = jnp.zeros(2), jnp.eye(2)
+    >>> laws = [theory.optimal_normal(zeros, s * eye, zeros, s * eye, kernel="softmax") for s in (0.05, 0.15, 0.17)]
+    >>> [round(float(theory.log_sampling_cost(law, zeros, eye)), 2) for law in laws]
+    [0.05, 1.33, inf]
+
+    Notes
+    -----
+    Ours: the second moment under a density r is the integral of (p q)^2 / r and p q is C times the optimal density ("All Random
+    Features Representations are Equivalent", Theorem 1). It is 1 plus the chi-square divergence of the two laws.
+    """
+    checks.instance(law, NormalLaw, "law", "what theory.optimal_normal(...) returned")
+    covariance, mean = checks.points(covariance, "covariance"), checks.floating(mean, "mean")
+    d = len(law.mean)
+    if mean.shape != (d,):
+        raise ValueError(f"mean has shape {mean.shape}; give one number per coordinate, shape ({d},)")
+    if covariance.shape != (d, d):
+        raise ValueError(f"covariance has shape {covariance.shape}; give a square matrix, shape ({d}, {d})")
+    check_covariance(covariance, "covariance", jnp.inf)
+    return _log_sampling_cost(law, mean, covariance)
+
+
+@jax.jit
+def _log_sampling_cost(law, mean, covariance):
+    precision, away = jnp.linalg.inv(covariance), mean - law.mean
+    rest = 2 * jnp.linalg.inv(law.covariance) - precision
+    pulled = precision @ away
+    cost = (away @ pulled + pulled @ jnp.linalg.solve(rest, pulled) - jnp.linalg.slogdet(rest)[1]) / 2
+    cost = cost + jnp.linalg.slogdet(covariance)[1] / 2 - jnp.linalg.slogdet(law.covariance)[1]
+    return jnp.where(jnp.linalg.eigvalsh(rest)[0] > 0, cost, jnp.inf)
 
 
 @partial(jax.jit, static_argnums=2)
@@ -190,7 +251,8 @@ def _log_mean_exp(form, mean, covariance):
     return -jnp.linalg.slogdet(rest)[1] / 2 + mean @ form @ jnp.linalg.solve(rest, mean) / 2
 
 
-def _check_covariance(covariance, name, below):
+def check_covariance(covariance, name, below):
+    """Refuse a square matrix that is no covariance, or has an eigenvalue of ``below`` or more."""
     if checks.is_traced(covariance):
         return
     if not checks.is_symmetric(covariance):

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
+from rfcore.theory.exponential import sums_of_squares
 
 
 def trigonometric_log_relative_variance(X, Y):
@@ -88,6 +89,53 @@ def fourier_log_relative_variance(X, Y):
     return square + 2 * jnp.log(-jnp.expm1(-square)) - jnp.log(2.0)
 
 
+def trigonometric_least_variance(X, Y):
+    """Variance of Fourier features of random phase under the law that is best for one pair of points, for every pair.
+
+    ::
+
+        C^2 - k(x, y)^2,   C = 8 / pi^2 [1 + 2 sum over j >= 1 of e^(-2 j^2 z^2) / (4 j^2 - 1)^2],   z = |x - y|
+
+    of the Gaussian kernel, for one frequency; positive features have none under their best law for a pair, N(x + y, I).
+
+    Parameters
+    ----------
+    X, Y : arrays, shapes (n, d) and (l, d)
+
+    Returns
+    -------
+    array, shape (n, l)
+        The sum is cut after 1000 terms, which leaves less than 1e-10.
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, or a value is not finite.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import theory
+    >>> theory.trigonometric_least_variance(jnp.zeros((1, 1)), jnp.array([[1.0], [9.0]])).round(3)
+    Array([[0.366, 0.657]], dtype=float32)
+
+    Notes
+    -----
+    Ours: C = E |2 cos(a + theta) cos(b + theta)| ("All Random Features Representations are Equivalent", Theorem 1, for two
+    sets of one point each), from the Fourier series of |cos|.
+    """
+    return _least_variance(_squares(X, Y))
+
+
+@jax.jit
+def _least_variance(squares):
+    def add(total, j):
+        return total + 2 * jnp.exp(-2 * j**2 * squares) / (4 * j**2 - 1) ** 2, None
+
+    total, _ = jax.lax.scan(add, jnp.zeros_like(squares), jnp.arange(1000, 0, -1, dtype=squares.dtype))
+    return (8 / jnp.pi**2 * (1 + total)) ** 2 - jnp.exp(-squares)
+
+
 def _squares(X, Y):
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
@@ -97,4 +145,4 @@ def _squares(X, Y):
 @jax.jit
 def squared_distances(X, Y):
     """|x - y|^2 of all pairs, (n, l), from differences, without an array (n, l, d)."""
-    return jax.lax.map(lambda x: jnp.sum((x - Y) ** 2, axis=1), X)
+    return sums_of_squares(X, -Y)

@@ -13,7 +13,15 @@ matrix with a row per node or point. The hyper-parameters of the diffusion kerne
 
 from rfcore.models.gp.by_probes import Evidence, log_evidence_by_probes
 from rfcore.models.gp.exact import Posterior, kl, log_evidence, posterior
-from rfcore.models.gp.gaussian import GaussianFit, fit_gaussian, posterior_by_weights
+from rfcore.models.gp.gaussian import (
+    Divergences,
+    FactoredPosterior,
+    GaussianFit,
+    divergences,
+    factored_posterior,
+    fit_gaussian,
+    posterior_by_weights,
+)
 from rfcore.models.gp.graph import (
     Hyperparameters,
     diffusion_covariance,
@@ -31,14 +39,18 @@ from rfcore.models.gp.of_features import (
 )
 
 __all__ = [
+    "Divergences",
     "Evidence",
+    "FactoredPosterior",
     "GaussianFit",
     "Hyperparameters",
     "Posterior",
     "covariance_operator",
     "diffusion_covariance",
     "diffusion_features",
+    "divergences",
     "exact_loss",
+    "factored_posterior",
     "fit_gaussian",
     "hyperparameters",
     "kl",

@@ -7,7 +7,8 @@ variance of an estimate depends on. The three steps, each usable alone:
 1. what walks of a bin leave behind on average: :func:`bin_spectra` (all nodes of a graph with symmetric weights, exact),
    :func:`bin_features` (some nodes of any graph, exact), :func:`simulated_bin_features` (by walks);
 2. what two bins cost together: :func:`pair_products`, of which :func:`matching_costs` are the squares (Eq. 56) and
-   :func:`quadratic_cost` takes sums (Eq. 55); :func:`pagerank_costs` for PageRank (Eq. 82);
+   :func:`quadratic_cost` takes sums (Eq. 55); :func:`pagerank_costs` for PageRank (Eq. 82), of which
+   :func:`pagerank_mse` makes errors;
 3. a permutation: :func:`assignment` (Eq. 56, exact), :func:`exhaustive` and :func:`by_projections` (Eq. 55), and
    :func:`assignments` for more than two walks.
 
@@ -16,7 +17,13 @@ Variance-Reducing Couplings for Random Features, Section 4 and Appendices C and 
 """
 
 from rfcore.solvers.transport.bins import bin_features, bin_spectra, simulated_bin_features
-from rfcore.solvers.transport.costs import matching_costs, pagerank_costs, pair_products, quadratic_cost
+from rfcore.solvers.transport.costs import (
+    matching_costs,
+    pagerank_costs,
+    pagerank_mse,
+    pair_products,
+    quadratic_cost,
+)
 from rfcore.solvers.transport.matching import assignment, assignments, by_projections, exhaustive
 
 __all__ = [
@@ -28,6 +35,7 @@ __all__ = [
     "exhaustive",
     "matching_costs",
     "pagerank_costs",
+    "pagerank_mse",
     "pair_products",
     "quadratic_cost",
     "simulated_bin_features",

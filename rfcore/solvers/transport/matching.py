@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from rfcore import checks
-from rfcore.solvers.transport.costs import products, quadratic_cost
+from rfcore.solvers.transport.costs import products, quadratic_cost, square
 
 MOST_BINS = 10  # for all permutations: 3.6 million
 
@@ -45,10 +45,7 @@ def assignment(costs):
     >>> transport.assignment([[16.0, 81.0], [81.0, 256.0]]).tolist()
     [1, 0]
     """
-    costs = np.asarray(checks.finite(checks.numbers(costs, "costs"), "costs"))
-    if costs.ndim != 2 or costs.shape[0] != costs.shape[1] or not costs.size:
-        raise ValueError(f"costs has shape {costs.shape}; give a square matrix, one row and one column per bin")
-    return linear_sum_assignment(costs)[1]
+    return linear_sum_assignment(square(costs))[1]
 
 
 def exhaustive(U, V=None):

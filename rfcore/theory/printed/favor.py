@@ -1,4 +1,4 @@
-"""Features as FAVOR# prints them, where a sign or a factor is wrong (Eqs. 7 and 11)."""
+"""Features as FAVOR# prints them, where a sign or a factor is wrong (Eqs. 7 and 11); its variance and its optima, which are right."""
 
 import jax.numpy as jnp
 
@@ -103,3 +103,158 @@ def generalised_exponential(x, omega, A):
         raise ValueError(f"A = {A}; give a number below 1/8")
     exponents = A * jnp.sum(omega**2, axis=1) + (1 - 4 * A) ** 0.5 * x @ omega.T - jnp.sum(x**2, axis=1, keepdims=True) / 4
     return (1 - 4 * A) ** (d / 4) * jnp.exp(exponents) / jnp.sqrt(len(omega))
+
+
+def log_second_moment(X, Y, parameters):
+    """Logarithm of the second moment of dense-exponential features as printed in Eq. 15, Var + K^2, for every pair of points.
+
+    ::
+
+        D^4 det(I - 8 A)^(-1/2) exp(2 x' (C_x + B_x' (I - 8 A)^-1 B_x) x + 2 y' (C_y + B_y' (I - 8 A)^-1 B_y) y
+                                    + 4 x' B_x' (I - 8 A)^-1 B_y y)
+
+    Parameters
+    ----------
+    X, Y : arrays, shapes (n, d) and (l, d)
+    parameters : :class:`rfcore.features.ExponentialParameters`
+        With A, B_x and B_y, and without centres.
+
+    Returns
+    -------
+    array, shape (n, l)
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, a value is not finite, or parameters lack A or B or have centres.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import features, theory
+    >>> x, y = jnp.array([[1.0, 0.5]]), jnp.array([[0.5, -0.5]])
+    >>> parameters = features.dense(jnp.array([-0.1, 0.05]), jnp.array([[1.0, 0.3], [0.0, 0.8]]))
+    >>> ours = theory.log_relative_moment(x, y, parameters) + 2 * x @ y.T
+    >>> bool(jnp.allclose(theory.printed.log_second_moment(x, y, parameters), ours, rtol=1e-4))
+    True
+
+    Notes
+    -----
+    FAVOR#, Theorem 4.1. :func:`rfcore.theory.log_relative_moment` is a sum of positive terms in which nothing cancels.
+    """
+    X = checks.points(X, "X")
+    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    if not hasattr(parameters, "moved") or any(f is None for f in parameters[:3]) or parameters.centre_x is not None:
+        raise ValueError(f"parameters = {parameters!r}; give features.ExponentialParameters with A and B, without centres")
+    inner = 1 / (1 - 8 * parameters.A)
+    u, v = X @ _matrix(parameters.B_x, X).T, Y @ _matrix(parameters.B_y, X).T
+    of_x = jnp.sum((X @ _matrix(parameters.C_x, X)) * X + inner * u**2, axis=1)
+    of_y = jnp.sum((Y @ _matrix(parameters.C_y, X)) * Y + inner * v**2, axis=1)
+    constant = 4 * parameters.log_D - jnp.sum(jnp.log(1 - 8 * parameters.A)) / 2
+    return constant + 2 * of_x[:, None] + 2 * of_y + 4 * (u * inner) @ v.T
+
+
+def aderf_objective(X, Y):
+    """Least shifted log-variance of asymmetric features as printed in Eq. 16, with the A of Theorem 4.2.
+
+    ::
+
+        d (log(1 - 4 A) - log(1 - 8 A) / 2 + 2 (1 - 8 A)^-1 (tr Sigma / d + mu_3) + 2 mu_3)
+
+    with Sigma the singular values of M_x^(1/2) M_y^(1/2), mu_3 = mean x . mean y / d, and A = a*(2 tr Sigma / d + 2 mu_3).
+
+    Parameters
+    ----------
+    X, Y : arrays, shapes (n, d) and (l, d), at least one point each
+
+    Returns
+    -------
+    scalar array
+
+    Raises
+    ------
+    ValueError
+        If a shape is wrong, there is no point, or a value is not finite.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import solvers, theory
+    >>> x, y = jnp.array([[1.0, 0.2], [-1.5, 0.1]]), jnp.array([[0.1, 1.0], [0.2, -1.0]])
+    >>> ours = theory.shifted_log_variance(x, y, solvers.exponential.aderf(x, y))
+    >>> bool(jnp.allclose(theory.printed.aderf_objective(x, y), ours, rtol=0.01))
+    True
+
+    Notes
+    -----
+    FAVOR#, Theorem 4.2.
+    """
+    X, Y, M_x, M_y = _sets(X, Y)
+    d = X.shape[1]
+    values, vectors = jnp.linalg.eigh(M_x)
+    root = jnp.sqrt(jnp.maximum(values, 0))[:, None] * vectors.T  # a root of M_x up to a rotation
+    sigma = jnp.sqrt(jnp.maximum(jnp.linalg.eigvalsh(root @ M_y @ root.T), 0))
+    mu = jnp.mean(X, axis=0) @ jnp.mean(Y, axis=0) / d
+    A = _a_star(2 * jnp.mean(sigma) + 2 * mu)
+    return d * (jnp.log(1 - 4 * A) - jnp.log(1 - 8 * A) / 2 + 2 / (1 - 8 * A) * (jnp.mean(sigma) + mu) + 2 * mu)
+
+
+def sderf_objective(X, Y):
+    """Least shifted log-variance of symmetric features as printed in Eq. 17, with the A of Theorem 4.3.
+
+    ::
+
+        sum_l (log(1 - 4 A_l) - log(1 - 8 A_l) / 2 + (1 + (1 - 8 A_l)^-1) lambda_l) - mean |x|^2 - mean |y|^2
+
+    with lambda the eigenvalues of M_x + M_y + mu_x mu_y' + mu_y mu_x', and A_l = a*(lambda_l).
+
+    Parameters
+    ----------
+    X, Y
+        As for :func:`aderf_objective`.
+
+    Returns
+    -------
+    scalar array
+
+    Raises
+    ------
+    ValueError
+        As for :func:`aderf_objective`.
+
+    Examples
+    --------
+    >>> import jax.numpy as jnp
+    >>> from rfcore import solvers, theory
+    >>> x, y = jnp.array([[1.0, 0.2], [-1.5, 0.1]]), jnp.array([[0.1, 1.0], [0.2, -1.0]])
+    >>> ours = theory.shifted_log_variance(x, y, solvers.exponential.sderf(x, y))
+    >>> bool(jnp.allclose(theory.printed.sderf_objective(x, y), ours, rtol=1e-3))
+    True
+
+    Notes
+    -----
+    FAVOR#, Theorem 4.3.
+    """
+    X, Y, M_x, M_y = _sets(X, Y)
+    cross = jnp.outer(jnp.mean(X, axis=0), jnp.mean(Y, axis=0))
+    values = jnp.linalg.eigvalsh(M_x + M_y + cross + cross.T)
+    A = _a_star(values)
+    each = jnp.log(1 - 4 * A) - jnp.log(1 - 8 * A) / 2 + (1 + 1 / (1 - 8 * A)) * values
+    return jnp.sum(each) - jnp.trace(M_x) - jnp.trace(M_y)
+
+
+def _a_star(phi):
+    return (1 - 2 * phi - jnp.sqrt((2 * phi + 1) ** 2 + 8 * phi)) / 16
+
+
+def _matrix(B, X):
+    return B if jnp.ndim(B) == 2 else jnp.diag(jnp.broadcast_to(B, X.shape[1:]))
+
+
+def _sets(X, Y):
+    X = checks.points(X, "X")
+    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    for name, points in (("X", X), ("Y", Y)):
+        if len(points) == 0:
+            raise ValueError(f"{name} has shape {points.shape}; give at least one point")
+    return X, Y, X.T @ X / len(X), Y.T @ Y / len(Y)

@@ -1,4 +1,4 @@
-"""Formulas for coupled norms and for attention as Variance-Reducing Couplings prints them (Appendices A and B)."""
+"""Formulas for coupled norms, attention and posteriors as Variance-Reducing Couplings prints them (Appendices A and B)."""
 
 import jax.numpy as jnp
 import numpy as np
@@ -181,3 +181,54 @@ def attention_error(estimates, kernel):
     total, deltas = kernel.sum(axis=1), estimates - kernel
     sums, weights = deltas.sum(axis=2, keepdims=True), kernel / total[:, None]
     return jnp.mean(deltas**2 - 4 * weights * deltas * sums + 3 * (weights * sums) ** 2, axis=(0, 2)) / total**2
+
+
+def posterior_by_weights(phi_seen, phi_asked, y, noise):
+    """Predictive mean and covariance of a linear model in features by Eqs. 39 and 41.
+
+    ::
+
+        mean = phi_a (phi_s^T phi_s / s^2 + I)^(-1) phi_s^T y
+        covariance = phi_a (phi_s^T phi_s / s^2 + I)^(-1) phi_a^T + s^2 I
+
+    with rows of features, whatever the transposes. The mean lacks the factor 1 / s^2. The covariance is that of new observations, where
+    Eq. 43, as which both "can be rewritten", has that of h, without the noise. See :func:`rfcore.models.gp.posterior_by_weights`.
+
+    Parameters
+    ----------
+    phi_seen : array, shape (n_seen, m)
+    phi_asked : array, shape (n_asked, m)
+    y : array, shape (n_seen,)
+    noise : float
+        s^2, above 0.
+
+    Returns
+    -------
+    mean, covariance : array, shape (n_asked,) and (n_asked, n_asked)
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a value is not finite, or noise is not above 0.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Eqs. 39 and 41.
+
+    Examples
+    --------
+    One feature that is 1 everywhere, one value 1 seen with noise 1/2: the mean is 1 / (1 + 1/2).
+
+    >>> from rfcore import theory
+    >>> mean, _ = theory.printed.posterior_by_weights([[1.0]], [[1.0]], [1.0], 0.5)
+    >>> round(float(mean[0]), 3)
+    0.333
+    """
+    phi_seen, phi_asked = checks.points(phi_seen, "phi_seen"), checks.points(phi_asked, "phi_asked")
+    y, noise = checks.vector(y, "y"), checks.real(noise, "noise", above=0)
+    if phi_asked.shape[1] != phi_seen.shape[1] or len(y) != len(phi_seen):
+        got = f"phi_seen has shape {phi_seen.shape}, phi_asked {phi_asked.shape}, y {y.shape}"
+        raise ValueError(f"{got}; give as many columns to both, and one value per row of phi_seen")
+    A = phi_seen.T @ phi_seen / noise + jnp.eye(phi_seen.shape[1])
+    mean = phi_asked @ jnp.linalg.solve(A, phi_seen.T @ y)
+    return mean, phi_asked @ jnp.linalg.solve(A, phi_asked.T) + noise * jnp.eye(len(phi_asked))

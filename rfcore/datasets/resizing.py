@@ -1,0 +1,112 @@
+"""Images of another size and without colour, by the usual ways, each of which gives other numbers."""
+
+import numpy as np
+
+from rfcore import checks
+
+WAYS = ("area", "bilinear", "antialiased")
+LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
+
+
+def resize(pixels, size, way="area"):
+    """Square images of another size, a linear map of rows times the same of columns.
+
+    ::
+
+        out = W pixels W',   the rows of W sum to 1
+
+        area          W_ij proportional to the length that pixel j shares with pixel i of the result: means over boxes
+        bilinear      the two pixels whose centres are nearest to the centre of pixel i, by distance (TensorFlow, OpenCV)
+        antialiased   all pixels within a triangle as wide as two pixels of the result (Pillow's "bilinear", JAX)
+
+    Parameters
+    ----------
+    pixels : array, shape (..., side, side)
+    size : int
+        Of the result; not above side.
+    way : "area", "bilinear" or "antialiased"
+
+    Returns
+    -------
+    array, shape (..., size, size), float64
+
+    Raises
+    ------
+    ValueError
+        If the images are not square or are smaller than size, a value is not finite, or the way has another name.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import datasets
+    >>> datasets.resize(np.arange(16.0).reshape(4, 4), 2).tolist()
+    [[2.5, 4.5], [10.5, 12.5]]
+    """
+    pixels = np.asarray(checks.finite(checks.numbers(pixels, "pixels"), "pixels"), dtype=float)
+    if pixels.ndim < 2 or pixels.shape[-1] != pixels.shape[-2]:
+        raise ValueError(f"pixels has shape {pixels.shape}; give square images, shape (..., side, side)")
+    size, side = checks.count(size, "size"), pixels.shape[-1]
+    if size > side:
+        raise ValueError(f"size = {size} for images of {side}; give at most that")
+    weights = _weights(side, size, checks.choice(way, "way", WAYS))
+    return weights @ pixels @ weights.T
+
+
+def grey(pixels, way="mean"):
+    """Images without colour: the mean of their channels, or the luma of televisions.
+
+    ::
+
+        mean   (R + G + B) / 3
+        luma   0.299 R + 0.587 G + 0.114 B
+
+    Parameters
+    ----------
+    pixels : array, shape (n, channels, height, width)
+        One channel is grey already.
+    way : "mean" or "luma"
+
+    Returns
+    -------
+    array, shape (n, height, width), float64
+
+    Raises
+    ------
+    ValueError
+        If there are neither one nor three channels, a value is not finite, or the way has another name.
+
+    Notes
+    -----
+    Ours; the weights are those of ITU-R BT.601, Pillow's too.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import datasets
+    >>> [datasets.grey(np.array([1.0, 0.0, 0.0]).reshape(1, 3, 1, 1), way).round(3).item() for way in ("mean", "luma")]
+    [0.333, 0.299]
+    """
+    pixels = np.asarray(checks.finite(checks.numbers(pixels, "pixels"), "pixels"), dtype=float)
+    if pixels.ndim != 4 or pixels.shape[1] not in (1, 3):
+        raise ValueError(f"pixels has shape {pixels.shape}; give (n, 1, height, width) or (n, 3, height, width)")
+    checks.choice(way, "way", ("mean", "luma"))
+    if pixels.shape[1] == 1 or way == "mean":
+        return pixels.mean(axis=1)
+    return np.tensordot(LUMA, pixels, axes=(0, 1))
+
+
+def _weights(side, size, way):
+    """Shape (size, side), in units of pixels of the images: pixel j reaches from j to j + 1."""
+    scale = side / size
+    pixels = np.arange(side)
+    if way == "area":
+        low, high = scale * np.arange(size)[:, None], scale * np.arange(1, size + 1)[:, None]
+        weights = np.clip(np.minimum(high, pixels + 1) - np.maximum(low, pixels), 0, None)
+    else:
+        centres, reach = scale * (np.arange(size)[:, None] + 0.5), 1.0 if way == "bilinear" else scale
+        weights = np.clip(1 - np.abs(centres - pixels - 0.5) / reach, 0, None)
+    return weights / weights.sum(axis=1, keepdims=True)

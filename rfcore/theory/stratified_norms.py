@@ -1,0 +1,248 @@
+"""Errors of coupled norms that are stratified over all frequencies, or over blocks of one norm each, in closed form.
+
+A feature of an orthogonal frequency is f, its mean given the norm g(w) = 0F1(; d/2; +-(distance w / 2)^2), and K = E[f]. Blocks have
+independent directions, so that pairs of blocks meet through g alone, and strata take the part of Var g that lies between them:
+
+::
+
+    all       m MSE = Var f + (d - 1) (E[c] - K^2) - (m - d) / (m - 1) Var_between(g),   c the cost of two norms in different strata
+    blocks    m MSE = Var f + (d - 1) (e - K^2)    - d Var_between(g),                   e the cost of one norm for both
+
+With e = K^2 for orthogonal directions, the second tends to Var f - d Var g. For Fourier and cosh features of close points that is
+nothing to leading order: in Hermite polynomials f starts with He_2, and the sum of He_2 over an orthogonal block of equal norms is
+w^2 - d, which strata integrate. Means over a stratum of powers of w^2 give all of it, by Gauss-Legendre quadrature over normal scores.
+"""
+
+import itertools
+from functools import lru_cache
+
+import numpy as np
+from scipy import special
+
+from rfcore import checks
+from rfcore.theory.norm_costs import norms_at
+
+FEATURES = ("fourier", "positive", "cosh")
+LARGEST = 3.0  # distance: further the powers of the norms leave float64
+X_MAX = 13.0  # normal scores: the last powers of norms have their mass below
+
+
+def stratified_norms_ratio(distance, d, m, features, over, directions="orthogonal"):
+    """Error of features whose norms are stratified over all blocks, over the error of independent frequencies.
+
+    ::
+
+        MSE / MSE(iid),   MSE as in the module, :mod:`rfcore.theory.stratified_norms`
+
+    Parameters
+    ----------
+    distance : float
+        |x - y| for Fourier features, |x + y| for positive ones and cosh features; above 0 and at most 3.
+    d, m : int
+        Dimension, at least 2; number of frequencies, a multiple of d.
+    features : "fourier", "positive" or "cosh"
+        The last are positive features of frequencies and their opposites, and are compared with independent cosh features.
+    over : "block", "all" or "blocks"
+        As in :func:`rfcore.couplings.norms.coupled`: a norm for each frequency, in d strata within each block or in m over all, or one
+        norm for each block, in m / d strata.
+    directions : "orthogonal" or "simplex"
+        The latter for "blocks", and not for cosh features.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If the distance is out of range, d < 2, m is no multiple of d, or a name is unknown or does not go with another.
+
+    Notes
+    -----
+    Ours. Equal norms in a block that are not stratified are the positive monotone coupling of Variance-Reducing Couplings, Appendix
+    B.3, here the case m = d. The means are E[c] over orthogonal directions, e^(+-distance^2) for one norm, and
+    e^(v^2 (1 + cosine)) for a norm that two directions of another angle share.
+
+    Examples
+    --------
+    One block has the error of independent frequencies, 64 blocks have little of it:
+
+    >>> from rfcore import theory
+    >>> [round(theory.stratified_norms_ratio(0.5, 8, m, "fourier", "blocks"), 3) for m in (8, 512)]
+    [1.0, 0.009]
+    """
+    distance, d, m = (
+        checks.real(distance, "distance", above=0),
+        checks.count(d, "d", least=2),
+        checks.count(m, "m"),
+    )
+    if not distance <= LARGEST:
+        raise ValueError(f"distance = {distance}; give one of at most {LARGEST:g}")
+    checks.choice(features, "features", FEATURES)
+    checks.choice(over, "over", ("block", "all", "blocks"))
+    checks.choice(directions, "directions", ("orthogonal", "simplex"))
+    if m % d:
+        raise ValueError(f"m = {m}; give a multiple of d = {d}: whole blocks")
+    if directions == "simplex" and (over != "blocks" or features == "cosh"):
+        raise ValueError(f"directions = 'simplex' with {over!r} and {features!r}; give 'orthogonal'")
+    m = d if over == "block" else m  # blocks are copies of one
+    square, sign = distance**2, -1 if features == "fourier" else 1
+    moments = _moments(distance, d, m // d if over == "blocks" else m)
+    between = _between(moments, d, sign, square)
+    if over == "blocks":
+        change = _one_norm(d, sign, square) - d * between if directions == "simplex" else -d * between
+    else:
+        change = _pairs(moments, d, sign, square) - (m - d) / max(m - 1, 1) * between
+    # In units of the features, not of the kernel.
+    of_one = one_frequency_mse(distance, features) * (1 if features == "fourier" else np.exp(square))
+    return float(1 + change / of_one)
+
+
+def one_frequency_mse(distance, features):
+    """Mean squared error of the estimate by one frequency; m independent ones have an m-th of it.
+
+    ::
+
+        (1 - e^(-z^2))^2 / 2                         fourier, the Gaussian kernel at distance z = |x - y|
+        e^(v^2) - 1,   2 sinh(v^2 / 2)^2             positive and cosh, over the square of the kernel, v = |x + y|
+
+    Parameters
+    ----------
+    distance : float
+        Above 0.
+    features : "fourier", "positive" or "cosh"
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If distance is not above 0 or features are unknown.
+
+    Notes
+    -----
+    Simplex Random Features, Theorems 3.2 and 4.5, with m = 1; cosh features are positive ones of a frequency and its opposite.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> round(theory.one_frequency_mse(1.0, "fourier"), 4)
+    0.1998
+    """
+    square = checks.real(distance, "distance", above=0) ** 2
+    checks.choice(features, "features", FEATURES)
+    if features == "fourier":
+        return float(np.expm1(-square) ** 2 / 2)
+    return float(np.expm1(square) if features == "positive" else 2 * np.sinh(square / 2) ** 2)
+
+
+def cosh_ratio(positive_ratio, v):
+    """Ratio of the errors of cosh features, from that of positive features of the same orthogonal frequencies.
+
+    ::
+
+        1 + (ratio - 1) 2 / (1 - e^(-v^2))
+
+    A coupling changes the covariance of two features, which is the same for exp and cosh where omega_i + omega_j and
+    omega_i - omega_j have one law; and the variance of a feature is e^(2 v^2) - e^(v^2) for exp, (e^(v^2) - 1)^2 / 2 for cosh.
+
+    Parameters
+    ----------
+    positive_ratio : array
+        MSE over that of independent positive features, directions orthogonal or independent.
+    v : float
+        |x + y|, above 0.
+
+    Returns
+    -------
+    array of the shape of positive_ratio
+        MSE over that of independent cosh features.
+
+    Raises
+    ------
+    ValueError
+        If a ratio is not finite, or v is not above 0.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import theory
+    >>> positive = theory.norm_coupling_ratio(1.0, 8, 8, "pnc", "positive")
+    >>> bool(theory.cosh_ratio(positive, 1.0) < positive)
+    True
+    """
+    ratio = np.asarray(
+        checks.finite(checks.numbers(positive_ratio, "positive_ratio"), "positive_ratio"), dtype=float
+    )
+    return 1 + (ratio - 1) * 2 / -np.expm1(-(checks.real(v, "v", above=0) ** 2))
+
+
+def _one_norm(d, sign, square):
+    """(d - 1) (e - K^2) for simplex directions of one norm; zero for orthogonal ones."""
+    bent = square / (d - 1)
+    rest = np.expm1(-bent) if sign == 1 else np.cosh(bent) - 1
+    return (d - 1) * np.exp(sign * square) * rest
+
+
+@lru_cache(maxsize=128)
+def _moments(distance, d, n):
+    """Means over each of n strata of (distance w / 2)^(2 a) / a!, shape (n, powers); overall, shape (powers,)."""
+    a = np.arange(int(36 + 5 * distance**2))
+    overall = np.exp(
+        a * np.log(distance**2 / 2)
+        + special.gammaln(a + d / 2)
+        - special.gammaln(d / 2)
+        - special.gammaln(a + 1)
+    )
+    if n == 1:
+        return overall[None], overall
+    norms, weights, starts = _strata(d, n)
+    logs = 2 * np.log(distance * norms / 2)
+    terms = weights * np.exp(np.multiply.outer(a, logs) - special.gammaln(a + 1)[:, None])
+    return n * np.add.reduceat(terms, starts, axis=1).T, overall
+
+
+@lru_cache(maxsize=64)
+def _strata(d, n):
+    """Nodes and weights of the law of a norm, and where each of n strata of equal probability starts."""
+    edges = np.concatenate([[-X_MAX], special.ndtri(np.arange(1, n) / n), [X_MAX]])
+    # The outer strata are long.
+    outer, inner = special.roots_legendre(60), special.roots_legendre(24 if n <= 8 else 8 if n <= 64 else 5)
+    x, weights, starts = [], [], [0]
+    for cell, (low, high) in enumerate(itertools.pairwise(edges)):
+        nodes, shares = outer if cell in (0, n - 1) else inner
+        x.append(low + (high - low) * (nodes + 1) / 2)
+        weights.append(shares * (high - low) / 2)
+        starts.append(starts[-1] + len(nodes))
+    x = np.concatenate(x)
+    return norms_at(x, d), np.concatenate(weights) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), starts[:-1]
+
+
+def _between(moments, d, sign, square):
+    """Variance between strata of g, the mean of a feature given its norm."""
+    of_strata, _ = moments
+    a = np.arange(1, of_strata.shape[1])
+    means = of_strata[:, 1:] @ (sign**a / _rising(d, a))  # less 1, which is the same for all
+    return np.mean((means - np.expm1(sign * square / 2)) ** 2)
+
+
+def _pairs(moments, d, sign, square):
+    """(d - 1) (E[c] - K^2), the norms in different strata of as many as there are."""
+    of_strata, overall = moments
+    n, a = of_strata.shape
+    # The terms 1 and (w_1^2 + w_2^2) distance^2 / (2 d) have a mean that nothing changes.
+    cost = np.add.outer(np.arange(a), np.arange(a))
+    cost = np.where(cost > 1, float(sign) ** cost / _rising(d, cost), 0)
+    means = np.concatenate([overall[None], of_strata])
+    independent, *alike = np.einsum("ia,ab,ib->i", means, cost, means, optimize=True)
+    excess = independent + (independent - np.mean(alike)) / (n - 1)
+    return (d - 1) * (excess - (np.expm1(sign * square) - sign * square))
+
+
+def _rising(d, a):
+    return np.exp(special.gammaln(d / 2 + a) - special.gammaln(d / 2))

@@ -1,0 +1,417 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Do better exponents classify better? (Figure 3)
+#
+# * **SDERF leads, as printed**: on 23 of 32 pairs of set and $M$ no other kind is better.
+#   On average it is ahead by 1.5 to 2 points from $M = 32$ on. At $M = 16$ it ties with
+#   trigonometric features: 0.1 ± 0.3 points.
+# * **The lead is real and uneven.** Over other splits it is 2.6 ± 0.3 points above GERF:
+#   six on wifi, less than one on car, whose columns leave a dense $B$ little to do.
+# * **It needs points about the origin.** On raw columns trigonometric features are ahead by
+#   five to seven points. Take the mean off, and SDERF is first again from $M = 32$ on.
+#
+# **What the paper claims.** Every training point votes for its class, weighted by a
+# kernel. {cite:t}`likhosherstov2023favor` estimate the votes by random features, on eight
+# tables of the UCI repository. SDERF, their symmetric dense exponential features, "shows
+# the best accuracy across most of the (benchmark, $M$) pairs and also shows the best
+# average performance" (Section 5.2).
+#
+# **The idea.** All kinds of features are unbiased for one kernel, so that with enough of
+# them all classify alike. With few, the variance decides, and SDERF fits its parameters
+# to the points so as to have little.
+
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
+# %% tags=["hide-input"]
+from functools import partial
+from typing import NamedTuple
+
+import jax
+
+jax.config.update("jax_enable_x64", True)
+
+import jax.numpy as jnp
+import numpy as np
+from tqdm import tqdm
+
+from rfcore import couplings, datasets, evidence, features, plotting
+from rfcore.models import regression
+from rfcore.solvers import exponential
+
+plotting.use_style()
+SETS, WIDTHS, N_SEEDS, N_SPLITS = {
+    "paper": (
+        ("abalone", "banknote", "car", "yeast", "cmc", "nursery", "wifi", "chess"),
+        (16, 32, 64, 128), 50, 8,
+    ),
+    "quick": (("banknote", "wifi"), (16, 64), 10, 3),
+}[profile]  # fmt: skip
+LARGE = ("nursery", "chess")
+SMALL = tuple(name for name in SETS if name not in LARGE)
+ledger = evidence.Ledger("favor/03_classification", profile)
+tables = {name: datasets.classification(name, fallback=True) for name in SETS}
+
+# %% [markdown]
+# ## The experiment, and what is not printed
+#
+# A test point $u$ gets the class of the greatest entry of $\sum_i K(\sigma u, \sigma u_i)
+# r_i$, with one-hot labels $r_i$ and the Gaussian kernel. The rows are shuffled; 90 %
+# train, 5 % validate, 5 % test. Of ten scales $\sigma$ from $10^{-2}$ to $10^2$, equally
+# spaced in the logarithm, the one with the best validation accuracy over 50 seeds is
+# tested with 50 seeds. Frequencies are orthogonal. All this is printed (Appendix B.2).
+#
+# Not printed, and our choice: **which eight sets** (those of
+# {doc}`../simplex/03_classification`, by some of the same authors); **their columns**
+# (words one-hot, all standardised by the training part; or {ref}`raw
+# <favor-classification-raw>`); **the split** (seed 42, or {ref}`others
+# <favor-classification-splits>`); whether $\sigma$ is chosen **for each $M$** (it is; the
+# table has the other reading); **the points that fit the parameters** (the training
+# points, on both sides; but ADERF, which is {ref}`GERF then
+# <favor-classification-same-sets>`, has the held-out inputs on one); and **the kinds
+# shown** (these five; SADERF is a special case of ADERF). One economy is ours: on the two
+# large sets, nursery and chess, ten of the seeds choose $\sigma$. Ties go to the smaller.
+#
+# At $\sigma = 100$ features have exponents of $10^5$. But the greatest of a row stays where
+# it is when the row is multiplied by one $e^{-a(u)} > 0$, so that logarithms lose their
+# greatest value first ({py:func}`rfcore.models.regression.scores_of_logs`). All kinds and
+# all $\sigma$ see the same frequencies, and the first $M$ of 128 serve as $M$.
+
+# %%
+KINDS = ("trigonometric", "positive", "gerf", "aderf", "sderf")
+RAW = ("trigonometric", "positive", "gerf", "sderf", "gerf_centred", "sderf_centred")
+GRID, M, BATCH = np.logspace(-2, 2, 10), max(WIDTHS), 10
+FITS = {  # to the scaled training points, and for ADERF to the held-out ones
+    "positive": lambda x, held: features.ExponentialParameters(),
+    "gerf": lambda x, held: exponential.gerf(x, x),
+    "aderf": lambda x, held: exponential.aderf(held, x),
+    "sderf": lambda x, held: exponential.sderf(x, x),
+    "gerf_centred": lambda x, held: exponential.gerf(x, x, centred=True),
+    "sderf_centred": lambda x, held: exponential.sderf(x, x, centred=True),
+    "ADERF of one set": lambda x, held: exponential.aderf(x, x),
+    "SADERF of one set": lambda x, held: exponential.saderf(x, x),
+}
+# Each set is a compilation of its own; at this level it takes half as long.
+light = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
+
+
+class Task(NamedTuple):
+    """Training points; then validation and test points, in this order."""
+
+    x: jax.Array
+    targets: jax.Array
+    held: jax.Array
+    labels: jax.Array
+
+
+def make_task(name, seed=42, **options):
+    part = datasets.split(tables[name], seed=seed, test_fraction=0.1, **options)
+    targets = np.eye(len(tables[name].classes))[part.y_train]
+    return Task(*map(jnp.asarray, (part.X_train, targets, part.X_test, part.y_test)))
+
+
+@partial(light, static_argnames="d")
+@partial(jax.vmap, in_axes=(0, None))
+def draw(key, d):
+    """Orthogonal frequencies, and phases for the trigonometric features."""
+    phases = jax.random.uniform(jax.random.fold_in(key, 1), (M,), maxval=2 * jnp.pi)
+    return couplings.orthogonal(key, M, d), phases
+
+
+@light
+@partial(jax.vmap, in_axes=(None, 0))
+def fitted(task, sigma):
+    x, held = sigma * task.x, sigma * task.held
+    return {kind: fit(x, held).filled(x.shape[1]) for kind, fit in FITS.items()}
+
+
+def accuracies(task, votes):
+    """On the validation and on the test part, for every width: (widths, 2)."""
+    half = len(task.labels) // 2
+    parts = slice(half), slice(half, None)
+    both = [[regression.accuracy(v[p], task.labels[p]) for p in parts] for v in votes]
+    return jnp.stack([jnp.stack(pair) for pair in both])
+
+
+@light
+def with_exponential(task, omegas, sigma, parameters):
+    def one(omega):
+        x = features.log_exponential(sigma * task.x, omega, parameters, "y")
+        held = features.log_exponential(sigma * task.held, omega, parameters, "x")
+        votes = regression.scores_of_logs(x, task.targets, held, WIDTHS)
+        return accuracies(task, votes)
+
+    return jax.lax.map(one, omegas)
+
+
+@light
+def with_trigonometric(task, omegas, phases, sigma):
+    def one(drawn):
+        x, held = (features.trigonometric(sigma * a, *drawn) for a in task[::2])
+        votes = [regression.scores(x[:, :m], task.targets, held[:, :m]) for m in WIDTHS]
+        return accuracies(task, votes)
+
+    return jax.lax.map(one, (omegas, phases))
+
+
+def best(accuracy):
+    """Indices of the best sigmas, the second axis; of equals the smallest."""
+    return np.round(accuracy, 9).argmax(axis=1)
+
+
+def run(task, key, n_seeds, kinds, n_tuning):
+    """Test accuracies (seeds, kinds, widths): sigma chosen per width, and for all."""
+    drawn = draw(jax.random.split(key, n_seeds), task.x.shape[1])
+    drawn, fits = jax.tree.map(np.asarray, (drawn, fitted(task, GRID)))
+    out = np.full((n_seeds, len(kinds), len(GRID), len(WIDTHS), 2), np.nan)
+    wanted = np.ones((len(kinds), len(GRID)), bool)
+    for now in (slice(start, start + BATCH) for start in range(0, n_seeds, BATCH)):
+        omegas, phases = (a[now] for a in drawn)
+        for k, g in np.argwhere(wanted):
+            if kinds[k] == "trigonometric":
+                out[now, k, g] = with_trigonometric(task, omegas, phases, GRID[g])
+            else:
+                p = jax.tree.map(lambda a, g=g: a[g], fits[kinds[k]])
+                out[now, k, g] = with_exponential(task, omegas, GRID[g], p)
+        if now.stop == n_tuning:  # from here on only what is chosen
+            mean = out[: now.stop, ..., 0].mean(axis=0)
+            chosen = best(mean), best(mean.mean(axis=2, keepdims=True))
+            wanted[:] = False
+            for choice in chosen:
+                np.put_along_axis(wanted, choice, values=True, axis=1)
+    k, w = np.ogrid[: len(kinds), : len(WIDTHS)]
+    return [out[:, k, choice, w, 1] for choice in chosen]
+
+
+# %%
+readings = []
+for s, name in enumerate(tqdm(SETS, desc="sets", leave=False)):
+    n_tuning = min(10, N_SEEDS) if name in LARGE else N_SEEDS
+    key = ledger.key("classification", s)
+    readings.append(run(make_task(name), key, N_SEEDS, KINDS, n_tuning))
+accuracy, of_one_sigma = np.moveaxis(readings, [1, 0, 2], [0, 2, 1])
+average = accuracy.mean(axis=1)  # seeds, kinds, widths
+
+# %% [markdown]
+# (favor-fig-3)=
+# ## Figure 3
+#
+# The first panel is the paper's last: the average over the sets. Bands are standard
+# errors over the seeds alone, for one split of the data.
+
+# %% tags=["hide-input"]
+LABELS = {"x_label": "number of features M", "y_label": "test accuracy, %", "log": "x"}
+
+
+def panel(name, samples):
+    samples = 100 * samples[:, None]
+    return plotting.panels(WIDTHS, samples, panels=[name], lines=KINDS, **LABELS)[0]
+
+
+shown = {"average": average, **dict(zip(SETS, accuracy.swapaxes(0, 1), strict=True))}
+plotting.show(
+    *(panel(name, samples) for name, samples in shown.items()),
+    caption="Paper's Figure 3. Test accuracy of kernel regression by random features. "
+    "First panel: average over the sets.",
+    alt="Nine charts of accuracy against the number of features, from 16 to 128, with "
+    "five lines each: trigonometric, positive, GERF, ADERF and SDERF features.",
+)
+
+# %% [markdown]
+# The paper counts the pairs of set and $M$ on which SDERF is best. We count those on
+# which no other kind is better, so that ties count for SDERF; a bootstrap over the seeds
+# tells how far such a count is chance.
+
+
+# %% tags=["hide-input"]
+def share_first(weights):
+    """The share of pairs on which SDERF is as accurate as any other kind."""
+    means = np.tensordot(weights / N_SEEDS, accuracy, axes=1)  # .., sets, kinds, widths
+    first = means[..., -1, :] >= means[..., :-1, :].max(axis=-2) - 1e-9
+    return first.mean(axis=(-2, -1))
+
+
+equal = np.full(N_SEEDS, 1 / N_SEEDS)
+resampled = share_first(ledger.rng("bootstrap").multinomial(N_SEEDS, equal, size=2000))
+sderf, others = np.broadcast_arrays(1 - average[:, -1:], 1 - average[:, :-1])
+first, first_se = share_first(np.ones(N_SEEDS)), max(resampled.std(), 1e-3)
+ledger.decide({
+    "favor/fig-3/average": evidence.order(sderf, others),
+    "favor/fig-3/most-pairs": evidence.bound(first - 0.5, 0.0, first_se, side="above"),
+})
+
+# %% tags=["hide-input"]
+both = 100 * np.concatenate([average, of_one_sigma.mean(axis=1)], axis=2)
+plotting.table(
+    both.mean(axis=0),
+    both.std(axis=0, ddof=1) / np.sqrt(N_SEEDS),
+    rows=[plotting.LABELS[kind] for kind in KINDS],
+    columns=[f"M = {m}{also}" for also in ("", ", one σ") for m in WIDTHS],
+    unit="percent",
+    caption="Ours. Test accuracy, average over the sets. Left: σ chosen for each M; "
+    "right: one σ for all M.",
+)
+
+# %% [markdown]
+# One $\sigma$ for all $M$ changes little: SDERF stays first. **Why SDERF?** GERF knows the
+# points by one number, the mean eigenvalue of $x + y$'s second moments. SDERF knows each
+# eigenvalue. Correlated columns spread them, as on abalone, banknote and wifi. One-hot
+# columns of a table that lists every combination, as car and nursery, do not: but for the
+# zeros all are about equal, and at $M = 128$ the gain is less than a point.
+#
+# (favor-classification-references)=
+# ## Between the majority class and the exact kernel
+#
+# Features estimate a vote. The exact vote is the limit of many features, and the most
+# frequent class of the training part needs no features at all.
+
+
+# %%
+@light
+def with_kernel(task, sigma):
+    votes = regression.scores_exact(sigma * task.x, task.targets, sigma * task.held)
+    return accuracies(task, [votes])[0]
+
+
+majority, exact = np.empty((2, len(SETS)))
+for s, name in enumerate(tqdm(SETS, desc="exact kernel", leave=False)):
+    task = make_task(name)
+    validated, at_test = np.array([with_kernel(task, sigma) for sigma in GRID]).T
+    exact[s] = at_test[best(validated[None])[0]]
+    labels = np.asarray(task.labels)[len(task.labels) // 2 :]
+    majority[s] = np.mean(labels == np.asarray(task.targets).sum(axis=0).argmax())
+
+# %% tags=["hide-input"]
+plotting.table(
+    100 * np.column_stack([majority, accuracy[..., -1].mean(axis=0), exact]),
+    rows=SETS,
+    columns=["majority", *(plotting.LABELS[kind] for kind in KINDS), "exact kernel"],
+    unit="percent",
+    caption=f"Ours. Test accuracies; of features with M = {M}.",
+)
+error, constant = 1 - average, np.ones_like(average)
+ledger.decide({
+    "favor/extra-classification-references/above-majority": evidence.order(
+        error, constant * (1 - majority.mean())
+    ),
+    "favor/extra-classification-references/below-exact": evidence.order(
+        constant * (1 - exact.mean()), error
+    ),
+})
+
+# %% [markdown]
+# On average all stand between the two, and far from the upper one: 60 % for SDERF where
+# the kernel itself reaches 73 %. Chess stays at 21 % of 71 %. On cmc nothing beats the
+# majority class by more than two points, and the exact kernel does not beat it at all.
+#
+# (favor-classification-splits)=
+# ## Another split
+#
+# But a test part of banknote holds 69 points: another shuffle is another experiment. On
+# the six small sets we repeat everything, the choice of $\sigma$ included, with ten seeds
+# for each split.
+
+# %%
+on_splits = np.empty((N_SPLITS, len(SMALL), 2))
+for split, s in tqdm(
+    list(np.ndindex(N_SPLITS, len(SMALL))), desc="splits", leave=False
+):
+    task, key = make_task(SMALL[s], split), ledger.key("splits", split, s)
+    accuracies_of_two = run(task, key, BATCH, ("gerf", "sderf"), BATCH)[0]
+    on_splits[split, s] = accuracies_of_two.mean(axis=(0, 2))
+
+# %% tags=["hide-input"]
+gain = 100 * (on_splits[..., 1] - on_splits[..., 0])
+plotting.table(
+    np.column_stack([gain.mean(axis=0), gain.std(axis=0, ddof=1)]).T,
+    rows=["mean over splits", "standard deviation over splits"],
+    columns=SMALL,
+    unit="percentage points",
+    caption="Ours. Accuracy of SDERF minus that of GERF, averaged over M and seeds.",
+)
+by_split = 1 - on_splits.mean(axis=1)
+ledger.decide({
+    "favor/extra-classification-splits/sderf-beats-gerf": evidence.order(
+        by_split[:, 1], by_split[:, 0]
+    )
+})
+
+# %% [markdown]
+# On a single split of abalone, car, yeast or cmc either kind may come out ahead: the
+# deviation over splits is about the mean, or larger. The average over sets is safe.
+#
+# (favor-classification-raw)=
+# ## Raw columns, and centred features
+#
+# "Shuffling the raw dataset" may mean that nothing is standardised. Then points lie far
+# from the origin, and positive features pay for $|x + y|$, although the Gaussian kernel
+# does not know where the origin is. SDERF bends its parameters towards the mean. One may
+# as well take the mean off ({py:class}`rfcore.features.ExponentialParameters`).
+
+# %%
+raw = np.stack([
+    run(make_task(n, standardised=False), ledger.key("raw", s), BATCH, RAW, BATCH)[0]
+    for s, n in enumerate(tqdm(SETS, desc="raw", leave=False))
+]).mean(axis=0)  # seeds, kinds, widths
+
+# %% tags=["hide-input"]
+plotting.show(
+    *plotting.panels(WIDTHS, 100 * raw, lines=RAW, **LABELS),
+    caption="Ours. As the first panel of Figure 3, for raw columns, ten seeds.",
+    alt="Chart of average accuracy against the number of features for raw columns: six "
+    "lines, trigonometric, positive, GERF, SDERF, centred GERF and centred SDERF.",
+)
+sderf, others = np.broadcast_arrays(1 - raw[:, 3:4], 1 - raw[:, :3])
+ledger.decide({
+    "favor/extra-classification-raw/average": evidence.order(sderf, others),
+    "favor/extra-classification-raw/centred": evidence.bound(
+        (raw[:, 3] - raw[:, 4]).mean(axis=1), 0.01
+    ),
+})
+
+# %% [markdown]
+# So the claim of Figure 3 hangs on how columns were prepared. Trigonometric features
+# depend on $x - y$ alone and do not notice the mean. Centred GERFs are ahead of SDERFs by
+# 4.4 ± 0.9 points: here a subtraction does more than a dense $B$. Ten seeds, skewed as
+# they are, do not suffice for our rule, and that claim stays open. Both together are as
+# good as on standardised columns.
+#
+# (favor-classification-same-sets)=
+# ## Why asymmetry has nothing to do here
+#
+# ADERF gains where queries and keys have different second moments. Here both are draws
+# of one population. Fitted to one set on both sides, Theorem 4.2 has $\Lambda_x =
+# \Lambda_y$ and $Q_x = Q_y$, so that $\Sigma = \Lambda$, $B^\top B = (1 - 4A) I$, and $A$
+# is GERF's: $B$ rotates frequencies whose law has no direction. SADERF has $\Psi = I$.
+
+# %% tags=["hide-input"]
+misfits = []
+for name in SETS:
+    fits = jax.tree.map(np.asarray, fitted(make_task(name), GRID))
+    for kind in ("ADERF of one set", "SADERF of one set"):
+        A, B = fits[kind].A, fits[kind].B_x
+        square = B.swapaxes(1, 2) @ B / (1 - 4 * A[:, :1, None])
+        misfits += [abs(A / fits["gerf"].A - 1), abs(square - np.eye(A.shape[1]))]
+ledger.decide({
+    "favor/extra-classification-same-sets/gerf": evidence.identity(
+        max(m.max() for m in misfits), 0.0, tolerance=1e-5
+    )
+})
+
+# %% tags=["hide-input"]
+ledger.close()

@@ -1,0 +1,394 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The optimal law of frequencies (Theorem 1, Corollaries 1 and 2)
+#
+# * **The theorem holds, more sharply than it says.** Under the optimal law every single
+#   draw has the same mean squared estimate over all pairs of points.
+# * **For one law of both points all features tie**: positive ones, cosines, and the
+#   columns of any factor of the Gram matrix. Plain positive ones start up to five
+#   orders of magnitude above the optimum, plain cosines within a factor two.
+# * **For two laws only the bound is common.** Between two classes of a data set optimal
+#   positive features lie at 0.32 to 0.87 of it, optimal cosines at 0.84 to 0.97.
+#
+# **What the paper claims.** Every random feature can be improved by drawing its
+# frequency from another law and weighting the result. {cite:t}`sernau2024equivalent`
+# derive the law that makes the mean variance over a data set least, and then find that
+# the least value does not depend on the feature: "It does not matter which $\phi$ you
+# choose. Every random features representation has the same sample error as every
+# other." The paper is four pages of proof and prints no number.
+#
+# **Its scope.** A feature is *one number* per frequency, $\phi(x, \omega)$, the same
+# function for both points; frequencies are drawn independently; the error is the mean
+# variance over pairs. Theorem 1 allows different laws for $x$ and $y$, the equality of
+# Corollary 2 needs one law for both. What happens outside is the subject of
+# {doc}`02_beyond_the_theorem`.
+#
+# **The idea.** Write $q(\omega) = \sqrt{\mathbb E_x \phi(x, \omega)^2 \; \mathbb E_y
+# \phi(y, \omega)^2}$ and $C = \mathbb E_p\, q$. The optimal density is $p q / C$, the
+# weight of a frequency $C / q$. So the mean over all pairs of the squared estimate from
+# one frequency is $(C / q)^2 q^2 = C^2$: **not on average, but in every single draw**.
+# No law of a positive quantity with a given mean has a smaller mean square than one
+# without spread, and that is the theorem. We decide it by this identity, which has no
+# noise, wherever we can.
+
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
+# %% tags=["hide-input"]
+from functools import partial
+
+import jax
+
+jax.config.update("jax_enable_x64", True)
+
+import jax.numpy as jnp
+import numpy as np
+from scipy.special import logsumexp
+
+from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
+from rfcore.solvers import exponential, sampling
+
+plotting.use_style()
+N_POINTS, N_REPEATS = 120, {"paper": 4000, "quick": 300}[profile]
+ledger = evidence.Ledger("equivalence/01_optimal_law", profile)
+
+# %% [markdown]
+# ## Points and samplers
+#
+# The paper does not say how to draw from $p q / C$. For positive features it is a
+# mixture: $\phi(x, \omega)^2 p(\omega) = k(x, x)\, \mathcal N(\omega; 2 x, I)$, so one
+# draws a point $x$ with probability proportional to $k(x, x)$ and adds $2 x$ to a plain
+# frequency. For cosines of random phase one rejects half of all draws. Both are exact
+# ({py:mod}`rfcore.solvers.sampling`).
+#
+# The points are rows of three tables of the UCI repository, standardised, and scaled so
+# that the longest has $\lvert x \rvert = 2$. The length matters: for the softmax kernel
+# the mean variance is ruled by $k(x, x) = e^{\lvert x \rvert^2}$.
+
+# %%
+SETS, KERNELS = ("wifi", "banknote", "yeast"), ("gaussian", "softmax")
+MAPS = ("positive", "trigonometric")
+CASES = [(name, kernel) for name in SETS for kernel in KERNELS]
+LABELS = [", ".join(case) for case in CASES]
+
+
+def rows(name):
+    """Points of a data set, filled up with zeros to one shape, and their classes."""
+    table = datasets.split(datasets.classification(name, fallback=True))
+    x = np.pad(table.X_train, ((0, 0), (0, 8 - table.X_train.shape[1])))
+    return 2 * x / np.linalg.norm(x, axis=1).max(), table.y_train
+
+
+@partial(jax.jit, static_argnames=("m", "kind", "kernel"))
+def drawn(key, m, x, kind, kernel):
+    """Weighted features of m optimal frequencies, (n, m), each to be a mean of one."""
+    if kind == "positive":
+        keys = jax.random.split(key)
+        plain = couplings.iid(keys[0], m, x.shape[1])
+        omega = sampling.of_points(keys[1], plain, x, kernel)
+        return jnp.sqrt(m) * features.positive(x, omega, kernel)
+    found = sampling.of_phases(key, m, x, kernel=kernel)
+    return jnp.sqrt(m) * features.trigonometric(x, *found, kernel)
+
+
+tables = {name: rows(name) for name in SETS}
+points = {name: x[:N_POINTS] for name, (x, _) in tables.items()}
+GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k in CASES}
+bounds = np.array([
+    np.exp(theory.log_optimal_variance_bound(points[n], points[n], k)) for n, k in CASES
+])
+
+# %% [markdown]
+# (equivalence-thm-1)=
+# ## Theorem 1: the law, and its least variance
+#
+# First the identity: all pairs of points, every draw. Then the error that a user sees,
+# with $m = 8$ frequencies. Its mean is $\hat V / m$ with the printed $\hat V = C^2 -
+# \mathbb E k(x, y)^2$. By the identity this measurement has light tails: over all pairs
+# nothing in it exceeds $C^2$.
+
+# %%
+m = 8
+squares, errors = {}, {}
+for i, (name, kernel) in enumerate(CASES):
+    x, K = points[name], GRAM[name, kernel]
+    for kind in MAPS:
+        phi = drawn(ledger.key("optimal", i), m * N_REPEATS, x, kind, kernel)
+        phi = np.asarray(phi)
+        one_each = phi[:, :100]
+        squares[name, kernel, kind] = [np.mean(np.outer(f, f) ** 2) for f in one_each.T]
+        blocks = np.split(phi, N_REPEATS, axis=1)
+        errors[name, kernel, kind] = [np.mean((b @ b.T / m - K) ** 2) for b in blocks]
+constants = np.array([np.diag(GRAM[case]).mean() for case in CASES])
+by_identity = np.array([[squares[n, k, kind] for kind in MAPS] for n, k in CASES])
+relative = np.moveaxis([[errors[n, k, kind] for kind in MAPS] for n, k in CASES], -1, 0)
+relative = m * relative / bounds[:, None]  # repeats, cases, maps
+
+# %% [markdown]
+# Then the laws that one might take instead. A Gaussian law of frequencies is a
+# dense-exponential feature of FAVOR# {cite:p}`likhosherstov2023favor`, so that its mean
+# second moment over all pairs has a closed form: GERF has a law centred at 0 and round,
+# SDERF's has the shape of the data, and centred SDERF's its mean as well.
+
+
+# %%
+def second_moment(x, parameters, kernel):
+    """Mean over all pairs of the squared estimate, positive features."""
+    log_squares = 2 * np.log(getattr(kernels, kernel)(x, x))
+    log_moments = theory.log_relative_moment(x, x, parameters) + log_squares
+    return np.exp(logsumexp(log_moments) - np.log(log_moments.size))
+
+
+def laws(x):
+    """Laws of frequencies of positive features, as exponential features."""
+    gerf = exponential.gerf(*2 * (x[:, x.any(axis=0)],))
+    return {
+        "plain": features.ExponentialParameters(),
+        "GERF": gerf._replace(A=jnp.pad(gerf.A, (0, x.shape[1] - len(gerf.A)))),
+        "SDERF": exponential.sderf(x, x),
+        "SDERF, centred": exponential.sderf(x, x, centred=True),
+    }
+
+
+laws_of = {name: laws(x) for name, x in points.items()}
+others = np.array([
+    [second_moment(points[n], law, k) for law in laws_of[n].values()]
+    + [np.mean(GRAM[n, k] ** 2 * (1 + np.exp(
+        theory.trigonometric_log_relative_variance(points[n], points[n])
+    )))]
+    for n, k in CASES
+])  # fmt: skip
+LAWS = [*laws_of["wifi"], "cosines, plain"]
+
+# %% tags=["hide-input"]
+variances = others - (constants**2 - bounds)[:, None]
+variances = np.column_stack([variances / bounds[:, None], np.ones(len(CASES))])
+colours = ("iid", "second", "third", "fourth", "orthogonal", "exact")
+plotting.show(
+    plotting.bars(
+        variances,
+        rows=LABELS,
+        columns=dict(zip([*LAWS, "optimal"], colours, strict=True)),
+        x_label="mean variance over the least",
+        log="x",
+    ),
+    caption="Ours. Mean variance of one frequency over the least, closed forms. All "
+    "but plain cosines are positive features under a Gaussian law.",
+    alt="Plain positive features lie up to five orders of magnitude to the right of "
+    "the optimum, GERF and SDERF between, plain cosines next to it in every row.",
+)
+plotting.table(
+    relative.mean(axis=0),
+    relative.std(axis=0, ddof=1) / np.sqrt(N_REPEATS),
+    rows=LABELS,
+    columns=MAPS,
+    caption="Ours. Measured mean squared error of eight optimal frequencies, times "
+    "eight, over the printed minimum.",
+)
+
+# %% [markdown]
+# Two laws: $x$ and $y$ come from Gaussians of different means and covariances, fresh
+# ones in every repeat. The optimal law is Gaussian too, and $C$ has a closed form
+# ({py:func}`rfcore.theory.optimal_normal`).
+
+# %%
+d, DISTANCES = 3, (0.0, 0.6, 1.2)
+SPREADS = 0.1 * jnp.eye(d), jnp.diag(jnp.array([0.05, 0.2, 0.3]))
+
+
+def two_laws(distance):
+    """Means and covariances of the laws of x and y."""
+    mean = jnp.zeros(d)
+    return mean, SPREADS[0], mean.at[0].set(distance), SPREADS[1]
+
+
+optima = [theory.optimal_normal(*two_laws(distance)) for distance in DISTANCES]
+means = jnp.stack([law.mean for law in optima])
+roots = jnp.linalg.cholesky(jnp.stack([law.covariance for law in optima]))
+shifts = jnp.array(DISTANCES)[:, None] * jnp.eye(d)[0]
+
+
+def squared_errors(key):
+    """Mean over fresh pairs, one optimal frequency, at every distance."""
+    keys = jax.random.split(key, 3)
+    normal_x, normal_y = (jax.random.normal(key, (64, d)) for key in keys[:2])
+    x, plain = normal_x @ jnp.sqrt(SPREADS[0]), couplings.iid(keys[2], 1, d)
+
+    def at_distance(mean, root, shift):
+        y = shift + normal_y @ jnp.sqrt(SPREADS[1])  # diagonal: entry by entry
+        omega = couplings.frequencies.normal(plain, mean, root)
+        estimate = features.positive(x, omega) @ features.positive(y, omega).T
+        return jnp.mean((estimate - kernels.gaussian(x, y)) ** 2)
+
+    return jax.vmap(at_distance)(means, roots, shifts)
+
+
+keys = jax.random.split(ledger.key("two laws"), N_REPEATS)
+of_two = evidence.in_batches(squared_errors, keys, 300, "two laws")
+least = np.exp([law.log_variance for law in optima])
+
+# %% tags=["hide-input"]
+ledger.decide({
+    "equivalence/thm-1/identity": evidence.identity(
+        by_identity / constants[:, None, None] ** 2, 1.0, 1e-10
+    ),
+    "equivalence/thm-1/least": evidence.order(
+        constants[:, None] ** 2 / others, 1.0, exact=True
+    ),
+    "equivalence/thm-1/minimum": evidence.unbiased(relative, 1.0, smallest_bias=0.1),
+    "equivalence/thm-1/two-laws": evidence.unbiased(
+        of_two / least, 1.0, smallest_bias=0.1
+    ),
+})
+
+# %% [markdown]
+# (equivalence-cor-1)=
+# ## Corollary 1: a bound without the feature
+#
+# By the inequality of Cauchy and Schwarz $C^2 \leq \mathbb E k(x, x)\, \mathbb E k(y,
+# y)$. There is a picture: $p q / C$ lies between the optimal laws $p_X$ and $p_Y$ of the
+# two sets, and $C^2$ is $\mathbb E k(x, x)\, \mathbb E k(y, y)$ times the square of their
+# overlap $\int \sqrt{p_X p_Y}$. Two sets that lie apart are far from the bound. On Gaussian laws all is
+# closed form. Between two classes of a table $C$ is the mean of $q$, measured under the
+# law that is optimal for both classes together, where it is bounded.
+
+# %%
+APART = np.linspace(0.25, 2, 8)
+LAWS_OF_TWO = (
+    (np.zeros(d), 0.1 * np.eye(d), 0.1 * np.eye(d)),
+    (np.zeros(d), 0.05 * np.eye(d), 0.3 * np.eye(d)),
+    (np.full(d, 0.2), np.diag([0.01, 0.1, 0.4]), np.diag([0.4, 0.1, 0.01])),
+)
+on_laws = [
+    theory.optimal_normal(mean, of_x, distance * np.eye(d)[0], of_y, kernel)
+    for mean, of_x, of_y in LAWS_OF_TWO
+    for distance in np.linspace(0.25, 2, 8)
+    for kernel in KERNELS
+]
+
+
+def two_classes(name):
+    """Points of the two classes that have the most, as many of each."""
+    x, classes = tables[name]
+    two = np.argsort(-np.bincount(classes), kind="stable")[:2]
+    return [x[classes == one][: N_POINTS // 2] for one in two]
+
+
+def shares_of_bound(key, x, y, kind, kernel):
+    """Optimal variance of two sets over the bound, C twice from a 40th of the draws."""
+    phi = drawn(key, m * N_REPEATS, np.concatenate([x, y]), kind, kernel)
+    of_x, of_y = np.split(np.asarray(phi) ** 2, [len(x)])
+    q = np.sqrt(of_x.mean(axis=0) * of_y.mean(axis=0)).reshape(2, 20, -1).mean(axis=2)
+    pairs = np.mean(getattr(kernels, kernel)(x, y) ** 2)
+    bound = np.exp(theory.log_optimal_variance_bound(x, y, kernel))
+    return (q[0] * q[1] - pairs) / bound
+
+
+of_classes = np.array([
+    [shares_of_bound(ledger.key("classes", i), *two_classes(name), kind, kernel)
+     for kind in MAPS]
+    for i, (name, kernel) in enumerate(CASES)
+])  # fmt: skip
+
+# %% tags=["hide-input"]
+plotting.table(
+    of_classes.mean(axis=-1),
+    of_classes.std(axis=-1, ddof=1) / np.sqrt(20),
+    rows=LABELS,
+    columns=MAPS,
+    caption="Ours. Optimal variance between two classes, over the bound of Corollary "
+    "1.",
+)
+ledger.decide({
+    "equivalence/cor-1/gaussian": evidence.bound(
+        [np.exp(law.log_variance - law.log_bound) for law in on_laws], 1.0, exact=True
+    ),
+    "equivalence/cor-1/classes": evidence.bound(np.moveaxis(of_classes, -1, 0), 1.0),
+})
+
+# %% [markdown]
+# (equivalence-cor-2)=
+# ## Corollary 2: one law, one number
+#
+# If $x$ and $y$ follow one law then $C = \mathbb E_p \mathbb E_x \phi(x, \omega)^2 =
+# \mathbb E k(x, x)$, in which no $\phi$ is left. There is a picture that needs no
+# calculus. One frequency estimates the Gram matrix $K$ by a matrix of rank one. The
+# Frobenius norm of such a matrix *is* its trace; the mean of the trace is that of $K$;
+# and a number with a given mean has the least mean square if it is constant. The
+# optimal law is the one under which every draw has the right trace.
+#
+# Any factor of the Gram matrix, $K = F F^\top$, is a random feature too: draw a column.
+# With columns as likely as they are long (their squared norm), eigenvectors, the
+# symmetric root and the triangular factor err alike.
+
+
+# %%
+def column_moments(K):
+    """Mean squared estimate from one column: drawn optimally, and uniformly."""
+    values, vectors = np.linalg.eigh(K)
+    root = vectors * np.sqrt(np.maximum(values, 0))
+    jitter = 1e-13 * np.trace(K) * np.eye(len(K))
+    factors = root, root @ vectors.T, np.linalg.cholesky(K + jitter)
+    lengths = [np.sum(factor**2, axis=0) for factor in factors]
+    best = [np.sum(length) ** 2 for length in lengths]
+    return np.array([best, [len(K) * np.sum(length**2) for length in lengths]])
+
+
+columns = np.array([
+    column_moments(GRAM[name, "gaussian"]) / N_POINTS**2 for name in SETS
+])
+one_law = [
+    theory.optimal_normal(*2 * (shift * np.eye(n)[0], spread * np.eye(n)), kernel)
+    for n in (3, 12)
+    for spread in (0.05, 0.4)
+    for shift in (0.0, 0.5)
+    for kernel in KERNELS
+]
+
+# %% tags=["hide-input"]
+plotting.table(
+    columns.reshape(len(SETS), -1)
+    - np.array([np.mean(GRAM[name, "gaussian"] ** 2) for name in SETS])[:, None],
+    rows=SETS,
+    columns=[
+        f"{factor}, {law}"
+        for law in ("optimal", "uniform")
+        for factor in ("eigenvectors", "root", "triangular")
+    ],
+    caption="Ours. Mean variance of one column of a factor of the Gram matrix as a "
+    "feature, Gaussian kernel, columns drawn optimally and uniformly.",
+)
+ledger.decide({
+    "equivalence/cor-2/gaussian": evidence.identity(
+        [np.exp(law.log_variance - law.log_bound) for law in one_law], 1.0, 1e-9
+    ),
+    "equivalence/cor-2/one-number": evidence.identity(
+        by_identity[:, 0] / by_identity[:, 1], 1.0, 1e-10
+    ),
+    "equivalence/cor-2/factorisations": evidence.identity(columns[:, 0], 1.0, 1e-10),
+})
+
+# %% [markdown]
+# ## How to read "equivalent"
+#
+# The equality is real, and its proof is complete. It is an equality of *least mean
+# variances*, for one law of both points. To profit from it one must draw from the
+# optimal law, which knows the data.
+
+# %% tags=["hide-input"]
+ledger.close()

@@ -117,7 +117,7 @@ def trigonometric_least_variance(X, Y):
     >>> import jax.numpy as jnp
     >>> from rfcore import theory
     >>> theory.trigonometric_least_variance(jnp.zeros((1, 1)), jnp.array([[1.0], [9.0]])).round(3)
-    Array([[0.366, 0.657]], dtype=float32)
+    Array([[0.329, 0.657]], dtype=float32)
 
     Notes
     -----

@@ -115,9 +115,9 @@ def test_first_order_explains_the_error_of_rows_and_equation_45_does_not():
 
 
 def test_a_kernel_that_a_compiled_function_holds():
-    kernel, estimates = np.array([[1.0, 2.0, 5.0]]), noisy(np.array([[1.0, 2.0, 5.0]]), 0.05)
+    kernel, estimates = jnp.array([[1.0, 2.0, 5.0]]), noisy(np.array([[1.0, 2.0, 5.0]]), 0.05)
     for error in (attention.row_error, theory.printed.attention_error):
-        found, expected = jax.jit(lambda e, error=error: error(e, jnp.asarray(kernel)))(estimates), error(estimates, kernel)
+        found, expected = jax.jit(lambda e, error=error: error(e, kernel))(estimates), error(estimates, kernel)
         assert np.allclose(jnp.hstack(found), jnp.hstack(expected), rtol=rounding(100), atol=0)
 
 

@@ -199,7 +199,7 @@ theirs = {kind: np.stack([printed(kind, c) for c in rows[kind]], 1) for kind in 
 
 # %% tags=["hide-input"]
 HEADS = [name.upper() if name == "cpu" else name.capitalize() for name in SETS]
-THREE = {"orthogonal": "orthogonal", "equal norms": "first", "PNC": "orthogonal_pnc"}
+THREE = {"orthogonal": "orthogonal", "equal norms": "second", "PNC": "orthogonal_pnc"}
 TWO = {name: THREE[name] for name in ("orthogonal", "PNC")}
 PLACES = {"fourier": [0, 1, 2], "laplace": [0, 2, 3]}  # of what is printed
 figures = []
@@ -332,13 +332,12 @@ for i, both in enumerate((ours["laplace"][:, :3], by_squares)):
     shown[:2, :, i, :3] = np.moveaxis(both, 1, 2)
 shown[0, :, 0, 3] = np.median(of_rms, axis=0)
 shown[2, :, 0, :3:2] = theirs["laplace"][0, :2].T
-value, error, of_paper = shown.reshape(3, 2 * n, 4)
+*cells, of_paper = shown.reshape(3, 2 * n, 4)
 plotting.table(
-    value,
-    error,
+    *cells,
     rows=[f"{name}, {how}" for name in HEADS for how in ("draws", "squares")],
     columns=[*THREE, "IID, typical"],
-    printed=of_paper,
+    printed=[["" if x != x else f"{x:.3f}" for x in row] for row in of_paper],
     caption="Ours. Laplace ratios by means of the RMSEs of single draws, and by root "
     "mean squares (closed form); and the median draw of IID over its root mean square.",
 )

@@ -80,8 +80,8 @@ ledger = evidence.Ledger("couplings/10_kernel_errors", profile)
 # partners in the row "Orthogonal" is not said either, so both readings are shown; PNC
 # has them equal (antithetic).
 #
-# The RMSE of the whole matrix is a closed form ({py:func}`rfcore.theory.gram_rmse`), but
-# for the Halton points. Beside it are ten draws of the frequencies in each split.
+# The RMSE of the whole matrix is a closed form ({py:func}`rfcore.theory.gram_rmse`),
+# but for the Halton points. Beside it are ten draws of the frequencies in each split.
 
 
 # %%

@@ -20,8 +20,7 @@
 # * **Figure 5 holds.** A copula learned by noisy gradients gains what PNC gains, and
 #   hardly more: on Boston, as the paper shows, and on two more sets.
 # * **There is hardly more to gain.** No learned copula is better than equal correlations
-#   of $-1/(d - 1)$, which nobody has to learn and which gain little more than PNC. Why
-#   that is so has a page of its own ({doc}`16_best_norm_coupling`).
+#   of $-1/(d - 1)$, which need no learning ({doc}`16_best_norm_coupling` says why).
 # * **Equation 34 needs two corrections**: its indices are exchanged, and its positive
 #   parameters make no negative correlation.
 #
@@ -155,7 +154,11 @@ MAPS = {
     "RLF": lambda x, omega: features.positive(x, couplings.antithetic(omega)),
     "RLF, no opposites": features.positive,
 }
-IN_THEORY = dict(zip(MAPS, ("fourier", "antithetic", "positive"), strict=True))
+IN_THEORY = {
+    "RFF": ("fourier", "none"),
+    "RLF": ("positive", "equal"),
+    "RLF, no opposites": ("positive", "none"),
+}
 
 
 def training_points(name):
@@ -194,7 +197,7 @@ learned = {c: learn(i, points[c[0]][c[1]], c[1]) for i, c in enumerate(cases)}
 
 # %% [markdown]
 # The mean of the *square* under the root has a closed form for every coupling of norms:
-# Lemma 3.1 at every pair of points ({py:func}`rfcore.theory.gram_norm_mse`).
+# Lemma 3.1 at every pair of points ({py:func}`rfcore.theory.gram_rmse`).
 
 # %%
 LAWS = ("independent", "stratified", "PNC", "learned", "simplex")
@@ -204,7 +207,7 @@ def expected_errors(case):
     x, R = points[case[0]][case[1]], learned[case].correlation
     laws = ("independent", "stratified", "pnc", R, simplex(x.shape[1]))
     kind = IN_THEORY[case[1]]
-    return np.sqrt([theory.gram_norm_mse(x, law, kind, N_NODES) for law in laws])
+    return np.array([theory.gram_rmse(x, law, *kind, n_nodes=N_NODES) for law in laws])
 
 
 expected = {case: expected_errors(case) for case in cases}
@@ -215,10 +218,8 @@ expected = {case: expected_errors(case) for case in cases}
 # expected square and $r$ a draw of the root, $r - (r^2 - E) / (4 \sqrt E)$ has the mean
 # of $r$ and half its deviation.
 
+
 # %%
-COLOURS = {"orthogonal": "orthogonal", "PNC": "orthogonal_pnc", "learned": "learned"}
-
-
 def evaluate(kind):
     """Eq. 35 on Boston, a row per draw and a column per coupling of norms."""
     x, R, d = points["boston"][kind], learned["boston", kind].correlation, 13
@@ -254,10 +255,11 @@ def training_curve(kind):
     ax = Figure(figsize=plotting.PANEL).subplots()
     ax.plot(losses, color=colour, alpha=0.3, linewidth=0.6)
     (lines := {})["learned"] = ax.plot(smooth(losses), color=colour)[0]
-    for i, name in ((0, "orthogonal"), (1, "PNC")):
-        level, style = on_boston[kind][:, i].mean(), {"linestyle": "--"}
-        style |= {"color": plotting.COLOURS[COLOURS[name]], "linewidth": 1.4}
-        lines[name] = ax.plot([0, N_STEPS - 1], [level, level], **style)[0]
+    shown = {"orthogonal": "orthogonal", "PNC": "orthogonal_pnc"}
+    for i, (name, colour) in enumerate(shown.items()):
+        level, style = on_boston[kind][:, i].mean(), {"color": plotting.COLOURS[colour]}
+        both = [0, N_STEPS - 1], [level, level]
+        lines[name] = ax.plot(*both, "--", **style, linewidth=1.4)[0]
     ax.set(title=kind, xlabel="step", ylabel="loss (Eq. 35)")
     ax.figure.draw_without_rendering()
     plotting.label_ends(ax, lines, gap=12)
@@ -290,11 +292,10 @@ ledger.decide({
 # ## What was learned, on three sets
 #
 # A correlation matrix has a budget: the sum of its entries is a variance, so its
-# correlations sum to at least $-d$. PNC spends the budget on a few pairs, equal
-# correlations on all of them. What was learned looks like neither: its correlations
-# scatter widely, since the cost of a pair of norms is almost linear in its correlation
-# and hardly anything but their sum matters, and the noise of the gradient blurs the
-# rest.
+# correlations sum to at least $-d$. PNC spends that on a few pairs, equal correlations
+# on all. What was learned looks like neither: its correlations scatter widely, since
+# the cost of a pair of norms is almost linear in its correlation, so that hardly
+# anything but their sum matters, and the noise of the gradient blurs the rest.
 
 # %% tags=["hide-input"]
 errors = np.array([expected[case] for case in cases])
@@ -322,8 +323,7 @@ def matrix(kind):
 plotting.show(
     *[matrix(kind) for kind in on_boston if "no" not in kind],
     caption="Ours. Learned correlations of the 13 norms, Boston.",
-    alt="Checkered squares without a visible pattern. Correlations of both signs, "
-    "somewhat more of them negative, and stronger ones for RLFs.",
+    alt="Checkered squares without a pattern, of both signs; stronger for RLFs.",
 )
 
 # %% tags=["hide-input"]

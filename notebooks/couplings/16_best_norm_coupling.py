@@ -135,7 +135,7 @@ far = np.array([
 
 
 # %%
-IN_THEORY = {"RFF": "fourier", "RLF": "antithetic"}
+IN_THEORY = {"RFF": ("fourier", "none"), "RLF": ("positive", "equal")}
 
 
 def training_points(name):
@@ -150,7 +150,7 @@ def training_points(name):
 
 def on_data(name, kind):
     x = points[name][kind]
-    return lambda r: theory.gram_pair_excess(x, r, IN_THEORY[kind], N_NODES)
+    return lambda r: theory.gram_pair_excess(x, r, IN_THEORY[kind][0], N_NODES)
 
 
 LAWS = {"independent": "independent", "stratified": "stratified", "PNC": "pnc"}
@@ -161,7 +161,7 @@ def expected_errors(name, kind):
     x = points[name][kind]
     laws = (*LAWS.values(), simplex(x.shape[1]))
     kind = IN_THEORY[kind]
-    return np.sqrt([theory.gram_norm_mse(x, law, kind, N_NODES) for law in laws])
+    return np.array([theory.gram_rmse(x, law, *kind, n_nodes=N_NODES) for law in laws])
 
 
 points = {name: training_points(name) for name in SETS}
@@ -260,7 +260,7 @@ def bounded(d, z, kind):
     laws = ("independent", "stratified", "pnc", simplex(d))
     ratios = [theory.norm_coupling_ratio(z, d, d, law, map_) for law in laws]
     ratios += multi_marginal.norm_bound(z, d, d, map_, BINS[d])[:2]
-    return ratios if kind == "RFF" else [theory.antithetic_ratio(r, z) for r in ratios]
+    return ratios if kind == "RFF" else [theory.cosh_ratio(r, z) for r in ratios]
 
 
 squares = np.array([bounded(*case) for case in BOUNDED])

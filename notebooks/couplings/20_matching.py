@@ -157,6 +157,7 @@ ledger.decide({
 # the bins hold walks of length 0 and the distance of two solutions grows with $n$ as
 # the paper's permutations do.
 
+
 # %%
 def cayley(sigma, tau):
     """n minus the number of cycles that lead from one permutation to the other."""
@@ -187,6 +188,7 @@ for repeat in tqdm(range(N_REPEATS), desc="repeats", leave=False):
             learned[p, repeat, n] = two
             solutions = [a_solution(rng, n, p) for _ in range(2)]
             distances[repeat, i, :, j] = cayley(*two), cayley(*solutions)
+
 
 # %% tags=["hide-input"]
 def errors(graph, p, sigmas):

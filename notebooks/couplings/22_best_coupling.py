@@ -18,8 +18,8 @@
 # # The best coupling of two walks (Theorem D.1, Table 5)
 #
 # * **It is known in closed form**: levels $u$ and $1 - u$. No joint law of two lengths
-#   gives any kernel value a smaller variance, on any graph, if the modulation has no
-#   negative value.
+#   gives any kernel value a smaller variance, on any graph, if neither weights nor
+#   modulation are negative.
 # * **Permutations approach it**, as Theorem D.1 says of continuous variables, and as it
 #   does not say of lengths, which are none.
 # * **Table 5 means the normalised Laplacian.** With the one that it prints, two of its
@@ -69,9 +69,9 @@ ledger = evidence.Ledger("couplings/22_best_coupling", profile)
 # (couplings-best-of-all)=
 # ## No coupling does better
 #
-# Let $A(i) = \mathbb{E}\, \phi(i) \phi(i)^\top$. The second moment of an estimate
-# $\phi(i) \cdot \phi(j)$ of two independent features is $\sum_{ab} A_{ab}(i) A_{ab}(j)$,
-# and for two walks
+# Let $A(i) = \mathbb{E}\, \phi(i) \phi(i)^\top$, hops being independent. The second
+# moment of $\phi(i) \cdot \phi(j)$, two independent features, is
+# $\sum_{ab} A_{ab}(i) A_{ab}(j)$, and for two walks
 #
 # $$
 # A_{ab}(i) = \text{what one walk has} + \tfrac12 \sum_{k, l} f(k) f(l) \,
@@ -195,8 +195,10 @@ for g in list(graphs.values())[:2]:
 path = Graph.from_networkx(networkx.path_graph(20))
 eigenvalues = np.array([
     [np.linalg.eigvalsh(form)[0] for form in forms(L).values()]
-    for L in (laplacians(graphs["karate"])[0], laplacians(path)[1])
-    + tuple(laplacians(g)[1] for g in list(graphs.values())[:2])
+    for L in (
+        laplacians(graphs["karate"])[0],
+        *(laplacians(g)[1] for g in (path, graphs["karate"], graphs["dolphins"])),
+    )
 ])
 
 # %% tags=["hide-input"]
@@ -278,7 +280,7 @@ plotting.show(
     *plotting.panels(
         orders,
         np.stack([gaps, gaps]),
-        lines={name: colour for name, colour in zip(FUNCTIONS, ("first", "second"))},
+        lines=dict(zip(FUNCTIONS, ("first", "second"), strict=True)),
         x_label="bins n",
         y_label="excess over the optimum",
         guide=-1.0,
@@ -320,10 +322,7 @@ plotting.show(
         n_bins,
         np.stack([share[:, ::2, 1:], share[:, ::2, 1:]]),
         panels=[f"{name}, N = {g.n_nodes}" for name, g in graphs.items()],
-        lines={
-            f"{P_HALTS[k]:.1f}": c
-            for k, c in zip((0, 2, 4), ("first", "second", "third"))
-        },
+        lines={"0.1": "first", "0.3": "second", "0.5": "third"},  # P_HALTS[::2]
         x_label="bins n",
         y_label="share of the best gain",
         log="x",

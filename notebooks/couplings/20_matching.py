@@ -20,8 +20,8 @@
 # * **The exact problem is solved by the reversal of the bins.** It attains the least of
 #   the quadratic objective for every pair of nodes, without a search, where the
 #   modulation has no negative value.
-# * **The simplified objective has the same solutions.** Permutations differ because many
-#   are equally good; the coupling of the lengths is one and the same.
+# * **The simplified objective has the same solutions.** Permutations differ because
+#   many are equally good; the coupling of the lengths is one and the same.
 # * **So nothing is lost by simplifying**, as the paper found, and it says why.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` couple the lengths of two walks
@@ -237,9 +237,10 @@ plotting.show(
         log="",
     ),
     caption="Paper's Figure 8, distances: of the permutations from the two objectives, "
-    "and of two random solutions of one problem. Bands: one standard error of the mean.",
-    alt="Three panels. At p_halt = 0.5 both curves rise steeply with the number of bins; "
-    "at smaller p_halt there are fewer solutions, and the distances are smaller.",
+    "and of two random solutions of one problem. Bands: one standard error of the "
+    "mean.",
+    alt="Three panels. At p_halt = 0.5 both curves rise steeply with the number of "
+    "bins; at smaller p_halt there are fewer solutions, and distances are smaller.",
 )
 
 # %% tags=["hide-input"]
@@ -252,8 +253,8 @@ ledger.decide({
     ),
     "couplings/fig-8/other-coupling": evidence.erratum(
         evidence.bound(max(dropped[-3:]), 1e-9, side="above", exact=True),
-        "Both objectives have the same solutions, the reversal among them; which one is "
-        "returned is up to ties and to noise.",
+        "Both objectives have the same solutions, the reversal among them; which one "
+        "is returned is up to ties and to noise.",
     ),
 })
 

@@ -31,9 +31,9 @@
 # nodes $N$, by random projections to fewer dimensions; and for one node, $i = j$, in a
 # time polynomial in $n$, by the random projections of Lemma C.2.
 #
-# **The idea.** With $\hat\psi_q(i)$ what a walk from node $i$ with a length from bin $q$
-# leaves behind on average, $s_{qr} = \hat\psi_q + \hat\psi_r$ and
-# $u_{qr} = \operatorname{vec}(s_{qr} s_{qr}^\top)$, a vector of $N^2$ entries, Eq. 55 is
+# **The idea.** Let $\hat\psi_q(i)$ be what a walk from node $i$ with a length from bin
+# $q$ leaves behind on average, $s_{qr} = \hat\psi_q + \hat\psi_r$ and
+# $u_{qr} = \operatorname{vec}(s_{qr} s_{qr}^\top)$, a vector of $N^2$ entries. Eq. 55 is
 #
 # $$
 # \Bigl( \sum_q u_{q \sigma(q)}(i) \Bigr) \cdot
@@ -70,8 +70,8 @@ ledger = evidence.Ledger("couplings/21_projections", profile)
 #
 # Graphs are random, of mean degree 5; the kernel is the 2-regularised Laplacian.
 #
-# The proof replaces the $n^2$ vectors $u_e$, $e = (q, r)$, of $N^2$ entries, by $r$ random
-# projections of each. There is a simpler way: Eq. 55 is a sum of products
+# The proof replaces each of the $n^2$ vectors $u_e$, $e = (q, r)$, of $N^2$ entries, by
+# $r$ random projections. There is a simpler way: Eq. 55 is a sum of products
 # $u_e \cdot u_{e'}$, of which there are $n^4$. Once they are known the number of nodes
 # is forgotten, without chance and without error. What is left is a search among $n!$
 # permutations either way.

@@ -27,10 +27,10 @@
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` seek the coupling of two walks'
 # lengths of least variance among permutations of $n$ quantile bins. Theorem D.1 says
-# that nothing is lost by it in the limit: for a continuous variable $X$ and a continuous
-# function $f$, permutations come arbitrarily near the joint law of least
-# $\mathbb{E}\, f(X_1) f(X_2)$. "Not all the assumptions hold" for walks, the authors
-# add. Table 5 lists the graph kernels that walks are to estimate.
+# that nothing is lost by it in the limit: for a continuous variable $X$ and a
+# continuous function $f$, permutations come arbitrarily near the joint law of least
+# $\mathbb{E}\, f(X_1) f(X_2)$. For walks "not all the assumptions (...) hold", the
+# authors add. Table 5 lists the graph kernels that walks are to estimate.
 #
 # **The idea.** Two levels $u_1, u_2$ that are uniform on $[0, 1]$ exceed $a$ and $b$
 # together with a probability of at least $\max(0, 1 - a - b)$, whatever their joint
@@ -82,9 +82,9 @@ ledger = evidence.Ledger("couplings/22_best_coupling", profile)
 #
 # A coupling enters through $K$ alone ({py:func}`rfcore.theory.joint_survival`). If
 # neither the weights $W$ nor the modulation $f$ have negative values, every term is an
-# increasing function of every $K_{kl}$. Levels $u$ and $1 - u$, the *reversal*, make all
-# $K_{kl}$ as small as any joint law can (the lower bound of Fréchet and Hoeffding).
-# Their variance is therefore the least, for every pair of nodes: they solve Eq. 12, of
+# increasing function of every $K_{kl}$. Levels $u$ and $1 - u$, the *reversal*, make
+# all $K_{kl}$ as small as any joint law can (the bound of Fréchet and Hoeffding). Their
+# variance is therefore the least, for every pair of nodes: they solve Eq. 12, of
 # which Eqs 13, 55 and 56 are successive simplifications.
 
 # %%
@@ -120,8 +120,8 @@ for p in tqdm(P_HALTS, desc="p_halt", leave=False):
 
 # %% [markdown]
 # The sign is needed. A three-step random walk has a modulation with negative values:
-# $(1 + x)^{3/2}$ is no polynomial, and its coefficients alternate from the third on. All
-# permutations of six bins are tried at $p_{\text{halt}} = 0.3$.
+# $(1 + x)^{3/2}$ is no polynomial, and its coefficients alternate from the third on.
+# All permutations of six bins are tried at $p_{\text{halt}} = 0.3$.
 
 # %%
 f = modulation.p_step(alpha=2.0, p=3)
@@ -147,8 +147,8 @@ ledger.decide({
 # The table prints the forms below, and exponential and cosine as power series of
 # matrices. They are computed as printed, by products, inverses and exponentials of
 # matrices, and compared with {py:mod}`rfcore.kernels`, which takes functions of
-# eigenvalues, and with the power series in the weights $W = I - \widetilde L$ that walks
-# sum: its coefficients are $f * f$.
+# eigenvalues, and with the power series in the weights $W = I - \widetilde L$ that
+# walks sum: its coefficients are $f * f$.
 
 
 # %%
@@ -231,8 +231,8 @@ ledger.decide({
 })
 
 # %% [markdown]
-# The proof above covers the first and the third form, and random walks of an even number
-# of steps; the cosine has negative values.
+# The proof above covers the first and the third form, and random walks of an even
+# number of steps; the modulation of the cosine has negative values.
 #
 # (couplings-thm-D.1)=
 # ## Theorem D.1: the limit of many bins

@@ -223,8 +223,8 @@ plotting.show(
     caption=f"Paper's Figure 8, errors. Root mean squared error of the Gram matrix of "
     f"{name} with permutations from the exact (Eq. 55) and the approximate (Eq. 56) "
     "objective. Bands: one standard error of the mean over simulated averages.",
-    alt="Three panels for three p_halt; in each the two curves coincide and are level, "
-    "below one by less than a hundredth at 0.1 and by three or four at 0.3 and 0.5.",
+    alt="Three panels for three p_halt; in each the two curves coincide and fall a "
+    "little with the number of bins.",
 )
 plotting.show(
     *plotting.panels(

@@ -13,6 +13,7 @@
 #     language: python
 #     name: python3
 # ---
+
 # %% [markdown]
 # # Optimal exponential features (Theorems 4.2 and 4.3, Lemmas A.1, A.2, A.3 and A.4, Equations 14 and 20)
 #

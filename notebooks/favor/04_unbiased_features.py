@@ -13,6 +13,7 @@
 #     language: python
 #     name: python3
 # ---
+
 # %% [markdown]
 # # Are dense exponential features unbiased? (Theorem 4.1, Equations 7 and 11)
 #

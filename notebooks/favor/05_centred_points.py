@@ -20,8 +20,8 @@
 # * **Nearly all of it.** Take the means off the points, put them back exactly, and plain
 #   GERF has nine tenths of what SDERF gains over it, or more. At $\sigma = 1$ it even beats
 #   SDERF in three of four regimes.
-# * **Both together are best**: centred SDERF is ahead of all others at every $\sigma$, on
-#   images by one to two nats over SDERF.
+# * **Both together are best**: centred SDERF is ahead of every other positive feature at
+#   every $\sigma$, at $\sigma = 1$ on images by one to two nats over SDERF.
 # * **On images trigonometric features beat SDERF at middling $\sigma$.** Images have no
 #   negative pixels, so that $x - y$ is short where $x + y$ is long.
 #

@@ -551,15 +551,11 @@ ROWS = {
         "features": ("positive", choice), "opposites": ("equal", choice)
     },
     "theory.gram_rmse": {
-        "x": (X, points), "law": ("pnc", choice), "features": ("positive", choice), "opposites": ("equal", choice)
-    },
-    "theory.gram_norm_mse": {
-        "x": (X, points), "law": ("pnc", choice), "feature_map": ("fourier", choice), "n_nodes": (2, count)
+        "x": (X, points), "law": ("pnc", choice), "features": ("positive", choice), "opposites": ("equal", choice), "n_nodes": (2, count)
     },
     "theory.gram_pair_excess": {
-        "x": (X, points), "correlation": (0.5, lambda good: [*entries(good), 1.1]), "feature_map": ("fourier", choice), "n_nodes": (2, count)
+        "x": (X, points), "correlation": (0.5, lambda good: [*entries(good), 1.1]), "features": ("fourier", choice), "n_nodes": (2, count)
     },
-    "theory.antithetic_ratio": {"ratio": (0.5, real), "distance": (1.0, near)},
     "theory.fourier_floor": {"d": (3, count), "m": (3, count)},
     "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},

@@ -17,8 +17,8 @@
 # %% [markdown]
 # # Does SDERF's lead survive raw columns?
 #
-# * **Not as printed.** On columns as they come, trigonometric features are ahead of SDERF by
-#   five to seven points of accuracy.
+# * **No.** On columns as they come, trigonometric features are ahead of SDERF by five to
+#   seven points of accuracy.
 # * **Take the mean off, and SDERF is first again** from $M = 32$ on. The subtraction alone
 #   does more for accuracy than a dense $B$.
 # * **Asymmetry has nothing to work on.** Fitted to one set on both sides, ADERF and SADERF
@@ -197,8 +197,8 @@ ledger.decide({
 # So the claim of Figure 3 hangs on how columns were prepared. Trigonometric features
 # depend on $x - y$ alone and do not notice the mean. Centred GERFs are ahead of SDERFs by
 # 4.4 ± 0.9 points: here a subtraction does more than a dense $B$. Ten seeds, skewed as
-# they are, do not suffice for our rule, and that claim stays open. Both together are as
-# good as on standardised columns.
+# they are, do not suffice for our rule, and that claim stays open. Centring and a dense $B$
+# together are as good as SDERF is on standardised columns.
 #
 # (favor-classification-same-sets)=
 # ## Why asymmetry has nothing to do here

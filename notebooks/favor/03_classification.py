@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Do better exponents classify better? (Figure 3)
 #
-# * **SDERF leads, as printed**: on 23 of 32 pairs of set and $M$ no other kind is better.
-#   On average it is ahead by 1.5 to 2 points from $M = 32$ on. At $M = 16$ it ties with
-#   trigonometric features: 0.1 ± 0.3 points.
+# * **SDERF leads, as printed**: on some three quarters of the 32 pairs of set and $M$ no
+#   other kind is better. On average it is ahead by 1.5 to 2 points from $M = 32$ on; at
+#   $M = 16$ it ties with trigonometric features, 0.1 ± 0.3 points ahead.
 # * **The lead is real and uneven.** Over other splits it is 2.6 ± 0.3 points above GERF:
 #   six on wifi, less than one on car, whose columns leave a dense $B$ little to do.
 # * **All stay far below the kernel that they estimate**: with 128 features SDERF reaches

@@ -176,9 +176,9 @@ plotting.show(
     caption="Ours. The rule's choice: its colour, and by how many per cent its RMSE of "
     "Fourier features exceeds that of the best coupling: "
     f"{100 * np.expm1(regret.min()):.1f} % in the mean, {excess.max():.0f} % at most.",
-    alt="Three maps of d against m, Sobol' points at the lower right, a band of shells, "
-    "strata over all at the upper left. Most numbers are 0; the larger ones lie near the "
-    "borders of the colours, and in the plane.",
+    alt="Three maps of d against m, Sobol' points at the lower right, a band of "
+    "shells, strata over all at the upper left. Most numbers are 0; the larger ones "
+    "lie near the borders of the colours, and in the plane.",
 )  # fmt: skip
 
 # %% tags=["hide-input"]

@@ -21,8 +21,8 @@
 #   orthogonal and simplex frequencies, strata of the data.
 # * **What nobody can undercut** has a two-line proof too: no unbiased estimate from $m$
 #   features errs less than the trace of the Gram matrix allows.
-# * **The gains are largest where points are short.** There a simplex of frequencies takes
-#   off nine tenths of the error; long points have features that hardly overlap anyway.
+# * **A simplex of frequencies gains most where points are short**: there it takes off nine
+#   tenths of the error. Long points have features that hardly overlap anyway.
 #
 # **What the paper claims.** {cite:t}`sernau2024equivalent` title their paper "All Random
 # Features Representations are Equivalent" and call the error of their law "the lowest

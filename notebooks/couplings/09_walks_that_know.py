@@ -23,9 +23,9 @@
 #   from a node, not on how many nodes there are.
 #
 # **What the paper leaves open.** {cite:t}`reid2025couplings` couple how *long* the
-# walkers of a node walk, two at a time. {doc}`05_walk_lengths` finds that this takes off
-# a hundredth of the error where walks are long. Where the walkers *go* stays
-# independent: "more complicated couplings" are left for the future.
+# walkers of a node walk, two at a time. {doc}`05_walk_lengths` finds that this takes
+# off a hundredth of the error where walks are long. Where the walkers *go* stays
+# independent.
 #
 # **The idea.** Sixteen walkers on a node with four neighbours should leave four to
 # each. Independent walkers do so only on average, and the excess is error that no one
@@ -53,7 +53,7 @@ plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.
 N_GROUPS, PER_GROUP, WALKERS, N_MEANS, MEAN_OF = {
     "paper": (
-        12, {"karate": 20, "football": 6, "eurosis": 1}, (2, 4, 16, 64, 256), 60, 400
+        10, {"karate": 20, "football": 6, "eurosis": 1}, (4, 16, 64, 256), 60, 300
     ),
     "quick": (24, {"karate": 4, "football": 2}, (4, 16, 64), 40, 150),
 }[profile]  # fmt: skip
@@ -139,15 +139,16 @@ def as_many(a, b, error):
 
 # %% [markdown]
 # All kernels have $\sigma = 1$. An error is that of the whole Gram matrix from two
-# independent sets of walks, so that its diagonal is unbiased too, as a root mean square.
-# Independent walkers' is known exactly ({py:func}`rfcore.theory.walk_gram_mse`), and so is
-# that of coupled lengths; eurosis takes too long for the latter, whose walks are drawn
-# there as all others are. What is shown is the part of independent walkers' error that
-# is left.
+# independent sets of walks, so that its diagonal is unbiased too, as a root mean
+# square. Independent walkers' is known exactly ({py:func}`rfcore.theory.walk_gram_mse`),
+# and so is that of coupled lengths; eurosis takes too long for the latter, whose walks
+# are drawn there as all others are. What is shown is the part of independent walkers'
+# error that is left.
 
 # %%
 m, cases = np.array(WALKERS), [(name, kernel) for name in graphs for kernel in KERNELS]
-left, worth = np.empty((N_GROUPS, len(cases), 6, len(m))), np.empty((len(cases), len(m)))
+left = np.empty((N_GROUPS, len(cases), len(MECHANISMS), len(m)))
+worth = np.empty((len(cases), len(m)))
 for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
     g, (truth, f) = graphs[name], KERNELS[kernel]
     K, (a, b) = truth(g), independent(g, f, p_halt)
@@ -179,8 +180,8 @@ plotting.show(
         x_label="walkers per node",
         y_label="error over that of IID",
     ),
-    caption="Ours. Root mean squared error of Gram matrices in units of that of as many "
-    "independent walkers, $p_{halt} = 0.1$. Bands: one standard error.",
+    caption="Ours. Root mean squared error of Gram matrices in units of that of as "
+    "many independent walkers, $p_{halt} = 0.1$. Bands: one standard error.",
     alt="Panels by graph and kernel. Reversal, antithetic and stratified lengths stay "
     "close to 1. Sobol' points fall and level off, array-RQMC and systematic hops "
     "fall on.",

@@ -21,8 +21,8 @@
 # * **The degree decides, not the size.** TAKEAWAY
 # * **PageRank gains as well.** TAKEAWAY
 #
-# **What is known.** {doc}`09_walks_that_know` compares six ways to couple the walkers of
-# a node on three graphs at $p_{\text{halt}} = 0.1$. Systematic hops with stratified
+# **What is known.** {doc}`09_walks_that_know` compares six ways to couple the walkers
+# of a node on three graphs at $p_{\text{halt}} = 0.1$. Systematic hops with stratified
 # lengths do best there. {cite:t}`reid2025couplings`, whose σ-coupled lengths are the
 # starting point, ask for equally good or smaller errors at every $p_{\text{halt}}$.
 #
@@ -50,8 +50,8 @@ from rfcore.models import pagerank
 plotting.use_style()
 PER_GROUP, P_HALTS, N_REPEATED, LARGE, N_RANKS = {
     "paper": (
-        {"karate": 20, "football": 6}, (0.05, 0.1, 0.2, 0.3, 0.5), 100,
-        (10_000, 100_000), {"karate": 2_400, "football": 1_200, "eurosis": 120},
+        {"karate": 10, "football": 4}, (0.05, 0.1, 0.2, 0.3, 0.5), 100,
+        (10_000, 100_000), {"karate": 2_400, "football": 1_200, "eurosis": 60},
     ),
     "quick": (
         {"karate": 10, "football": 3}, (0.1, 0.5), 60,
@@ -133,10 +133,10 @@ plotting.table(
 )
 
 # %% [markdown]
-# The 2-step walk's modulation ends after one hop, where systematic walkers hardly err at
-# all. Elsewhere short walks leave less to gain. What a walker brings from afar is weighed
-# up by the chance of getting there, few walkers do, and those have nobody to share a
-# node with.
+# The 2-step walk's modulation ends after one hop, where systematic walkers hardly err
+# at all. Elsewhere short walks leave less to gain. What a walker brings from afar is
+# weighed up by the chance of getting there, few walkers do, and those have nobody to
+# share a node with.
 #
 # **No variance, no promise.** The inverse cosine kernel's estimates have no variance
 # ({doc}`/notebooks/ugrf/08_fixed_kernel_errors`), coupled or not: the rare long walk
@@ -163,8 +163,8 @@ ledger.decide({
 # ## Large graphs
 #
 # After one hop from a node of degree $d$ there are $m / d$ walkers on each neighbour,
-# whatever the number of nodes: so the degree should decide. Random graphs, fifty rows of
-# the diffusion kernel, $p_{\text{halt}} = 0.1$.
+# whatever the number of nodes: so the degree should decide. Random graphs, fifty rows
+# of the diffusion kernel, $p_{\text{halt}} = 0.1$.
 
 # %%
 f, walkers = MODULATIONS["diffusion"], (4, 16)
@@ -194,7 +194,7 @@ plotting.table(
     remains.mean(axis=0) * errors / 2 / np.sqrt(N_GROUPS),
     rows=[f"{n:,} nodes, degree {degree}" for n, degree in sizes],
     columns=[f"{m} walkers" for m in walkers],
-    caption="Ours. Error of rows with systematic hops, over that of independent walkers.",
+    caption="Ours. Error of rows, systematic hops over independent walkers.",
 )
 apart = remains[:, 1, 1] - remains[:, 0, 1]
 ledger.decide({
@@ -210,8 +210,8 @@ ledger.decide({
 # (couplings-hops-pagerank)=
 # ## PageRank
 #
-# PageRank is the share of walks that end at a node ({doc}`08_pagerank`): sixteen walkers
-# per node whose lengths are reversed, or who hop systematically.
+# PageRank is the share of walks that end at a node ({doc}`08_pagerank`): sixteen
+# walkers per node whose lengths are reversed, or who hop systematically.
 
 # %%
 ps = (0.1, 0.3, 0.5)

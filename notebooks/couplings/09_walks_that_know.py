@@ -140,7 +140,7 @@ def as_many(a, b, error):
 # %% [markdown]
 # All kernels have $\sigma = 1$. An error is that of the whole Gram matrix from two
 # independent sets of walks, so that its diagonal is unbiased too, as a root mean
-# square. Independent walkers' is known exactly ({py:func}`rfcore.theory.walk_gram_mse`),
+# square. That of independent walkers is exact ({py:func}`rfcore.theory.walk_gram_mse`),
 # and so is that of coupled lengths; eurosis takes too long for the latter, whose walks
 # are drawn there as all others are. What is shown is the part of independent walkers'
 # error that is left.

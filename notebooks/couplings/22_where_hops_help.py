@@ -58,7 +58,7 @@ PER_GROUP, P_HALTS, N_REPEATED, LARGE, N_RANKS = {
         (2_000, 10_000), {"karate": 1_200, "football": 600},
     ),
 }[profile]  # fmt: skip
-N_GROUPS = 12
+N_GROUPS, N_LARGE = 12, 8
 ledger = evidence.Ledger("couplings/22_where_hops_help", profile)
 
 IID, REVERSAL = {"coupling": "iid"}, {"coupling": "reversal"}
@@ -169,7 +169,7 @@ ledger.decide({
 # %%
 f, walkers = MODULATIONS["diffusion"], (4, 16)
 sizes = [(LARGE[0], 10), (LARGE[1], 10), (LARGE[0], 100)]
-squares = np.empty((2, N_GROUPS, len(sizes), len(walkers)))
+squares = np.empty((2, N_LARGE, len(sizes), len(walkers)))
 for i, (n, degree) in enumerate(tqdm(sizes, desc="large graphs", leave=False)):
     rng = ledger.rng(f"graph {n} {degree}")
     drawn = nx.fast_gnp_random_graph(n, degree / n, seed=int(rng.integers(2**31)))
@@ -178,7 +178,7 @@ for i, (n, degree) in enumerate(tqdm(sizes, desc="large graphs", leave=False)):
     truth = kernels.power_series_rows(g, alpha, nodes).toarray()
     for j, m in enumerate(walkers):
         for k, law in enumerate((IID, SYSTEMATIC)):
-            for r in range(N_GROUPS):
+            for r in range(N_LARGE):
                 keys = jax.random.split(ledger.key(f"{n} {degree} {m} {k}", r))
                 phi, psi = (
                     features.walk_features(one, g, f, m, 0.1, nodes=rows, **law)
@@ -191,7 +191,7 @@ remains = np.sqrt(squares[1] / squares[0].mean(axis=0))
 errors = np.hypot(*(s.std(axis=0, ddof=1) / s.mean(axis=0) for s in squares))
 plotting.table(
     remains.mean(axis=0),
-    remains.mean(axis=0) * errors / 2 / np.sqrt(N_GROUPS),
+    remains.mean(axis=0) * errors / 2 / np.sqrt(N_LARGE),
     rows=[f"{n:,} nodes, degree {degree}" for n, degree in sizes],
     columns=[f"{m} walkers" for m in walkers],
     caption="Ours. Error of rows, systematic hops over independent walkers.",

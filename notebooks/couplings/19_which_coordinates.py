@@ -259,8 +259,9 @@ ledger.decide({
 # it to less than one. An error below one walker per place, of places that do not become
 # more, is an error of order $1/m$. That is a heuristic and not a proof, and it takes
 # more walkers than there are places, nodes times hops: before, most walkers stand
-# alone. Above 1,024 walkers on a node it ends, since these take van der Corput points as
-# they are, evenly spaced for powers of two only ({py:mod}`rfcore.couplings.walk_hops`).
+# alone. Above 1,024 walkers on a node it ends, since these take van der Corput points
+# as they are, evenly spaced for powers of two only
+# ({py:mod}`rfcore.couplings.walk_hops`).
 
 
 # %%

@@ -242,7 +242,7 @@ far_reaching = [i for i, c in enumerate(cases[:small]) if c[1] != "diffusion"]
 come_down = np.concatenate([ratio[..., 0], ratio[:, far_reaching, 1]], axis=1)
 below = left[:, :small, 3, at]
 ledger.decide({
-    "couplings/extra-walk-floors/reached": evidence.bound(come_down, 1.1),
+    "couplings/extra-walk-floors/reached": evidence.bound(come_down, 1.2),
     "couplings/extra-walk-floors/kept": evidence.bound(come_down, 0.9, side="above"),
     "couplings/extra-walk-floors/passed": evidence.bound(
         np.concatenate([below, below[:, far_reaching]], axis=1),
@@ -277,8 +277,10 @@ far = np.array([64, 1024])
 at_far = np.sqrt(left[..., [WALKERS.index(m) for m in far]] / far)
 
 # %% tags=["hide-input"]
-near = [i for i, (_, kernel) in enumerate(cases) if kernel == "diffusion"]
-reaching = [i for i in range(len(cases)) if i not in near]
+near, reaching = (
+    [i for i, c in enumerate(cases) if c[0] != "karate" and c[1] == kernel]
+    for kernel in KERNELS
+)
 on_karate = [i for i, (name, _) in enumerate(cases) if name == "karate"]
 ledger.decide({
     "couplings/extra-hop-rate/faster": evidence.bound(steepness[..., 3], -0.6),

@@ -15,7 +15,7 @@
 # ---
 
 # %% [markdown]
-# # Walkers that know of each other: how many do they save? (beyond the paper)
+# # Walkers that know of each other: how many do they save?
 #
 # * **Coupling hops gains far more than coupling lengths.** No coupling of lengths tried
 #   takes a tenth off the error of long walks. Hops chosen together leave less than a

@@ -18,6 +18,8 @@ SHADES = ("fault", "second", "third", "first")  # from low to high, each with co
 def road_map(place, roads, values, label, marks=None):
     """Roads in the colour of the mean value of their two ends, as one figure for :func:`rfcore.plotting.show`.
 
+    The scale of colours holds nine tenths of the roads; arrows at its ends say that it leaves out others.
+
     Parameters
     ----------
     place : array, shape (n, 2)
@@ -60,14 +62,15 @@ def road_map(place, roads, values, label, marks=None):
         ax = fig.subplots()
         lines = LineCollection(place[roads], linewidths=2.2, capstyle="round")
         shades = LinearSegmentedColormap.from_list("roads", [COLOURS[name] for name in SHADES])
-        lines.set(array=values[roads].mean(axis=1), cmap=shades)
+        along = values[roads].mean(axis=1)
+        lines.set(array=along, cmap=shades, clim=np.quantile(along, (0.05, 0.95)))
         ax.add_collection(lines)
         if marks is not None:
             ax.plot(*place[np.asarray(marks)].T, ".", color=INK, markersize=1.5)
         ax.autoscale_view()
         ax.set_aspect(1 / np.cos(np.radians(place[:, 1].mean())))
         ax.axis("off")
-        scale = fig.colorbar(lines, ax=ax, shrink=0.8)
+        scale = fig.colorbar(lines, ax=ax, shrink=0.8, extend="both")
         scale.set_label(label)
         scale.outline.set_visible(False)
     return fig

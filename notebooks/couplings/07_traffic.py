@@ -20,7 +20,7 @@
 #   fifth to two fifths off the divergence of independent ones, and less off that of
 #   antithetic ones.
 # * **The prediction hardly does.** The gain in test error is below one per cent in most
-#   settings and a few per cent at best, because the exact kernel is hardly better.
+#   settings and a few per cent at best, for even the exact kernel is little better.
 # * **Walks cost more where they learn.** The lengthscale that they settle for is less
 #   than a quarter of what the exact kernel would learn, and predicts much worse.
 #
@@ -291,14 +291,15 @@ ledger.decide({
 # (couplings-traffic-lengthscale)=
 # ## What limits the prediction
 #
-# Nor can the test error gain much. The exact kernel, with the same hyper-parameters, is
-# what all walks approximate, and it does hardly better than four independent walkers.
+# Better walks cannot lower the test error much. What they all approximate is the exact
+# kernel with the same hyper-parameters, and its error is less than a tenth below that of
+# four independent walkers.
 #
 # But those hyper-parameters were learned on walks. From the same speeds the exact
 # kernel learns a lengthscale many times longer, and predicts much better with it. A
 # likely reason: eight walks of $1.5$ hops on average estimate a kernel of long range
-# poorly, and the evidence of so noisy a covariance is low. What is lost there is more
-# than what the predicting walks lose, and no coupling of these brings it back.
+# poorly, and the evidence of so noisy a covariance is low. What is lost in learning is
+# more than what is lost in predicting, and no coupling there brings it back.
 
 # %% tags=["hide-input"]
 numbers = [*np.moveaxis(fitted, 2, 0), no_model, rmse[:, :, 0, 0], exact, own]

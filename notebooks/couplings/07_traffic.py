@@ -291,9 +291,8 @@ ledger.decide({
 # (couplings-traffic-lengthscale)=
 # ## What limits the prediction
 #
-# Better walks cannot lower the test error much. What they all approximate is the exact
-# kernel with the same hyper-parameters, and its error is less than a tenth below that of
-# four independent walkers.
+# Better walks cannot lower the test error much: the exact kernel with the same
+# hyper-parameters errs less than a tenth below four independent walkers.
 #
 # But those hyper-parameters were learned on walks. From the same speeds the exact
 # kernel learns a lengthscale many times longer, and predicts much better with it. A

@@ -18,7 +18,10 @@ def test_profile_is_the_evidence_at_its_variance(task):
     B, y, ratios = task
     log_evidence, variance = profile(B, y, ratios)
     direct = [
-        [float(models.gp.log_evidence(kappa * B, each, kappa * r)) for kappa, r in zip(row, ratios, strict=True)]
+        [
+            float(models.gp.log_evidence(kappa * B, each, kappa * r))
+            for kappa, r in zip(row, ratios, strict=True)
+        ]
         for each, row in zip(y, variance, strict=True)
     ]
     np.testing.assert_allclose(log_evidence, direct, rtol=1e-9)

@@ -199,9 +199,9 @@ drawn = np.array([  # repeats, edges, couplings, numbers of walkers
 
 # %% [markdown]
 # **The posterior.** Every split has its hyper-parameters, the exact kernel with them,
-# and several draws of walks. The test error is that of the 75 other sensors. The
-# divergence is between the laws of 75 new observations; the paper does not say in which
-# direction, and both decide.
+# and several draws of walks. Error and divergence are those at the 75 other sensors, the
+# latter of new observations, in both directions, since the paper does not say in which.
+
 
 # %%
 def of_split(edges, day, split):
@@ -252,12 +252,12 @@ plotting.show(
     panel(drawn[:, 0], "relative kernel error", predicted=closed[0]),
     panel(added[:, 0], "RMSE above exact, mph", log="x"),
     panel(kl[:, 0, ..., 0], "KL divergence"),
-    caption="Paper's Figure 11, for the first Monday on weighted edges. In the middle "
-    "what the walks add to the test RMSE of the exact kernel; the paper shows the RMSE "
-    "itself. Bands: one standard error of the mean, over draws of walks at the left, "
-    "over splits elsewhere. Dashed: exact errors of estimates from two sets of walks.",
-    alt="Three panels, in which all curves fall as walkers are added. That of IID "
-    "walks is highest, of sigma-coupled ones lowest; in the middle bands overlap.",
+    caption="Paper's Figure 11, for the first Monday on weighted edges; in place of the "
+    "test RMSE, what it exceeds that of the exact kernel by. Bands: one standard error "
+    "of the mean, over draws of walks for the kernel, else over splits. Dashed: exact "
+    "errors of estimates from two sets of walks.",
+    alt="Three panels, in which all curves fall as walkers are added, that of "
+    "sigma-coupled walks below the others; those of the RMSE lie within their bands.",
 )
 pairs = [(a[:, :, 2], a[:, :, k]) for a in (kl[..., 0], rmse) for k in (0, 1)]
 off = np.stack([100 * (1 - better / worse) for better, worse in pairs], axis=-1)

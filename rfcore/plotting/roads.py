@@ -54,7 +54,13 @@ def road_map(place, roads, values, label, marks=None):
     """
     place, values = np.asarray(checks.points(place, "place", 2)), np.asarray(checks.vector(values, "values"))
     roads = np.asarray(checks.numbers(roads, "roads"), dtype=int)
-    if len(values) != len(place) or roads.ndim != 2 or roads.shape[1] != 2 or roads.min() < 0 or roads.max() >= len(place):
+    if (
+        len(values) != len(place)
+        or roads.ndim != 2
+        or roads.shape[1] != 2
+        or roads.min() < 0
+        or roads.max() >= len(place)
+    ):
         got = f"place has shape {place.shape}, roads {roads.shape}, values {values.shape}"
         raise ValueError(f"{got}; give one value per place, and two places of it per road")
     with mpl.rc_context(IN_PANELS):

@@ -107,5 +107,6 @@ def learn_on_grid(gram, y, lengthscales, ratios):
     log_evidence, variance = (np.stack(part, axis=1) for part in zip(*found, strict=True))  # (k, l, ratios)
     best = [np.unravel_index(np.argmax(each), each.shape) for each in log_evidence]
     return [
-        hyperparameters(variance[i, j, r], lengthscales[j], variance[i, j, r] * ratios[r]) for i, (j, r) in enumerate(best)
+        hyperparameters(variance[i, j, r], lengthscales[j], variance[i, j, r] * ratios[r])
+        for i, (j, r) in enumerate(best)
     ]

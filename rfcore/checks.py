@@ -138,8 +138,8 @@ def floating(x, name):
     return finite(x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float), name)
 
 
-def points(x, name, n_columns=None):
-    """``x`` as a finite floating-point JAX array of shape (n, d)."""
+def points(x, name, n_columns=None, least=0):
+    """``x`` as a finite floating-point JAX array of shape (n, d) with at least ``least`` rows."""
     x = floating(x, name)
     if x.ndim != 2:
         raise ValueError(f"{name} has shape {x.shape}; give one point a row, shape (n, d) (one point: {name}[None, :])")
@@ -147,6 +147,8 @@ def points(x, name, n_columns=None):
         raise ValueError(f"{name} has shape {x.shape}; give points of at least one coordinate")
     if n_columns is not None and x.shape[1] != n_columns:
         raise ValueError(f"{name} has shape {x.shape}; its points must have {n_columns} coordinates like the others")
+    if len(x) < least:
+        raise ValueError(f"{name} has shape {x.shape}; give at least {'one point' if least == 1 else f'{least} points'}")
     return x
 
 

@@ -114,6 +114,13 @@ def test_first_order_explains_the_error_of_rows_and_equation_45_does_not():
     assert np.isclose(second, printed[0], rtol=3e-2, atol=0)
 
 
+def test_a_kernel_that_a_compiled_function_holds():
+    kernel, estimates = jnp.array([[1.0, 2.0, 5.0]]), noisy(np.array([[1.0, 2.0, 5.0]]), 0.05)
+    for error in (attention.row_error, theory.printed.attention_error):
+        found, expected = jax.jit(lambda e, error=error: error(e, kernel))(estimates), error(estimates, kernel)
+        assert np.allclose(jnp.hstack(found), jnp.hstack(expected), rtol=rounding(100), atol=0)
+
+
 def test_with_equal_means_all_orders_add_up_to_equation_8():
     kernel = np.full((1, 3), 2.0)
     estimates = noisy(kernel, 0.05)

@@ -45,6 +45,7 @@ LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
 DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
+STREAMED = features.walk_features(KEY, G, F, 2, 0.5, stored=False)
 WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
 FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
@@ -432,7 +433,7 @@ ROWS = {
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
-        "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
+        "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS, "stored": (False, flag),
     },
     "features.walk_gram": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
@@ -452,6 +453,9 @@ ROWS = {
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
+    },
+    "features.StreamedFeatures.with_modulation": {
+        "self": (STREAMED, None), "f": (F, modulating), "executor": (None, other_executor)
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
     "features.DepositFeatures.with_modulation": {"self": (WEIGHED, None), "f": (F, modulating)},
@@ -556,15 +560,11 @@ ROWS = {
         "features": ("positive", choice), "opposites": ("equal", choice)
     },
     "theory.gram_rmse": {
-        "x": (X, points), "law": ("pnc", choice), "features": ("positive", choice), "opposites": ("equal", choice)
-    },
-    "theory.gram_norm_mse": {
-        "x": (X, points), "law": ("pnc", choice), "feature_map": ("fourier", choice), "n_nodes": (2, count)
+        "x": (X, points), "law": ("pnc", choice), "features": ("positive", choice), "opposites": ("equal", choice), "n_nodes": (2, count)
     },
     "theory.gram_pair_excess": {
-        "x": (X, points), "correlation": (0.5, lambda good: [*entries(good), 1.1]), "feature_map": ("fourier", choice), "n_nodes": (2, count)
+        "x": (X, points), "correlation": (0.5, lambda good: [*entries(good), 1.1]), "features": ("fourier", choice), "n_nodes": (2, count)
     },
-    "theory.antithetic_ratio": {"ratio": (0.5, real), "distance": (1.0, near)},
     "theory.fourier_floor": {"d": (3, count), "m": (3, count)},
     "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "theory.fourier_threshold": {"d": (3, count_from_3)},
@@ -923,9 +923,11 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "models.attention.RowError", "models.gp.GaussianFit", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms", "solvers.copula.Learned", "solvers.copula.Optimal",
-            "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior", "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.copula.Learned", "solvers.copula.Optimal",
-            "graphs.Graph", "features.WalkFeatures.to_scipy", "features.WalkFeatures.toarray",
+            "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
+            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
+            "solvers.copula.Learned", "solvers.copula.Optimal", "graphs.Graph", "features.WalkFeatures.to_scipy",
+            "features.WalkFeatures.toarray", "features.StreamedFeatures", "features.StreamedFeatures.to_scipy",
+            "features.StreamedFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
             "datasets.Traffic", "datasets.Entry", "datasets.File",
         ],

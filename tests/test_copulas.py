@@ -157,10 +157,8 @@ def test_each_stratum_has_one_draw(name):
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_places_next_to_1_stay_in_their_stratum(dtype):
-    rng = np.random.default_rng(0)
-    for m in (2, 3, 7, 64, 1000):
-        uniforms = iter([rng.random, lambda shape: np.full(shape, 1 - np.finfo(dtype).eps / 2, dtype)])
-        u = copulas.stratified(lambda shape, uniforms=uniforms: next(uniforms)(shape), (1, m, 1))
+    for m in (2, 3, 7, 64, 256, 1000):
+        u = copulas.stratified(lambda shape: np.full(shape, 1 - np.finfo(dtype).eps / 2, dtype), (1, m, 1))
         assert np.all(strata_of(u, m) == np.arange(m)[:, None])
 
 
@@ -172,10 +170,28 @@ def test_systematic_draws_are_evenly_spaced_and_comonotone_ones_equal():
 
 
 def test_stratified_draws_take_strata_in_every_order():
-    orders = np.floor(drawn("stratified")[0][:, :, 0] * M).astype(int) @ M ** np.arange(M)
-    counts = np.unique(orders, return_counts=True)[1]
-    assert len(counts) == 24
+    u = copulas.stratified(np.random.default_rng(0).random, (N, 3, 1))
+    counts = np.unique(np.floor(u[:, :, 0] * 3).astype(int) @ 3 ** np.arange(3), return_counts=True)[1]
+    assert len(counts) == 6
     assert stats.chisquare(counts).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("m", strata.POLYNOMIALS)
+def test_permutations_without_a_sort_have_every_pair_equally_often(m):
+    """Over all a and b, which are as likely as each other: any two draws have any two different strata once."""
+    a, b = np.meshgrid((np.arange(m - 1) + 0.5) / (m - 1), (np.arange(m) + 0.5) / m, indexing="ij")
+    uniforms = iter([a, b])
+    cells = strata._affine(lambda shape: next(uniforms), (m - 1, m, m)).reshape(-1, m).astype(int)
+    assert np.array_equal(np.sort(cells, axis=1), np.broadcast_to(np.arange(m), cells.shape))
+    for i, j in ((0, 1), (m - 1, m // 2 - 1), (1, m - 1))[: max(1, m // 2)]:
+        assert len(np.unique(m * cells[:, i] + cells[:, j])) == m * (m - 1)
+
+
+def test_permutations_without_a_sort_are_drawn_evenly():
+    u = np.array(drawn("stratified")[0][:, :2, 0])
+    counts = np.bincount(np.floor(u * M).astype(int) @ [M, 1], minlength=M**2).reshape(M, M)
+    assert not np.diagonal(counts).any()
+    assert stats.chisquare(counts[~np.eye(M, dtype=bool)]).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

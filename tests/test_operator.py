@@ -1,5 +1,7 @@
 """Features of walks as operators: SciPy's and JAX's speak one language, and say the same."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import jax
 import jax.numpy as jnp
 import networkx as nx
@@ -8,7 +10,7 @@ import pytest
 import scipy.sparse as sp
 from rounding import rounding
 
-from rfcore import features, walks
+from rfcore import features, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -16,7 +18,11 @@ from rfcore.graphs import Graph
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY, NODES, F = jax.random.key(0), [1, 1, 7, 30], modulation.regularised_laplacian(1.0, 2)
 STEPS = features.by_step(walks.simulate(KEY, G, walk_lengths.draw(KEY, 4, 8, 0.3), nodes=NODES))
-KINDS = {"SciPy": features.walk_features(KEY, G, F, 8, 0.3, nodes=NODES), "JAX": STEPS.with_modulation(F)}
+KINDS = {
+    "SciPy": features.walk_features(KEY, G, F, 8, 0.3, nodes=NODES),
+    "JAX": STEPS.with_modulation(F),
+    "streamed": features.walk_features(KEY, G, F, 8, 0.3, nodes=NODES, stored=False),
+}
 DENSE = KINDS["SciPy"].toarray()
 V, U = np.cos(np.arange(68.0)).reshape(34, 2), np.sin(np.arange(8.0)).reshape(4, 2)
 
@@ -50,6 +56,21 @@ def test_products_of_features_are_matrices():
             assert isinstance(product, expected)
             product = product.toarray() if sp.issparse(product) else product
             assert np.allclose(product, dense, rtol=0, atol=rounding(300, DENSE @ DENSE.T))
+
+
+def test_streamed_features_are_those_that_are_stored_whatever_the_threads(monkeypatch):
+    """In several chunks, with hops that know of each other; no product of features with features or sparse arrays."""
+    monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 40)
+    what = (KEY, G, F, 8, 0.3, "stratified")
+    stored, streamed = (features.walk_features(*what, hops="systematic", stored=stored) for stored in (True, False))
+    v, size = np.cos(np.arange(34.0)), np.abs(stored.toarray()) @ np.ones(34)
+    assert np.allclose(streamed @ v, stored @ v, rtol=0, atol=rounding(300, size))
+    with ThreadPoolExecutor(3) as pool:
+        alone = streamed.with_modulation(F, executor=pool)
+        assert np.array_equal(alone.T @ v, streamed.T @ v)
+    for other in (stored, streamed, sp.eye_array(34)):
+        with pytest.raises(ValueError, match="give a dense vector or matrix"):
+            streamed @ other
 
 
 def test_no_product_of_features_is_formed():
@@ -91,5 +112,5 @@ def test_factors_that_do_not_fit_are_refused(kind, other, message):
         for product in (lambda phi=phi: phi @ other, lambda phi=phi: other @ phi):
             with pytest.raises(ValueError, match=message):
                 product()
-    with pytest.raises(ValueError, match=r"right of it \(4, 34\); give 34 rows"):
+    with pytest.raises(ValueError, match=r"right of it \(4, 34\); give 34 rows|phi is walked anew"):
         KINDS[kind] @ KINDS[kind]

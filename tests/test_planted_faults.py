@@ -190,9 +190,9 @@ def norms_cost_what_theory_says(law):
     return evidence.unbiased(costs, excess, smallest_bias=0.02)
 
 
-def entries_are_uniform(law):
-    u = law(np.random.default_rng(0).random, (N, D, 1))[..., 0]
-    return evidence.unbiased(np.concatenate([u, u**2], axis=1), np.repeat([1 / 2, 1 / 3], D), smallest_bias=0.02)
+def entries_are_uniform(law, m=D):
+    u = law(np.random.default_rng(0).random, (N, m, 1))[..., 0]
+    return evidence.unbiased(np.concatenate([u, u**2], axis=1), np.repeat([1 / 2, 1 / 3], m), smallest_bias=0.02)
 
 
 def each_stratum_has_one_draw(law):
@@ -251,6 +251,7 @@ CHECKS = {
     "coupled norms": norms_have_the_length_of_a_gaussian,
     "pairs of norms": pairs_stay_in_their_block,
     "levels of stratified": lambda: entries_are_uniform(strata.stratified),
+    "levels of three strata": lambda: entries_are_uniform(strata.stratified, 3),
     "levels of sobol": lambda: entries_are_uniform(nets.sobol),
     "strata of sobol": lambda: each_stratum_has_one_draw(nets.sobol),
     "sums of pairs": opposite_levels_sum_to_one,
@@ -282,7 +283,8 @@ FAULTS = {
     ),
     "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1), d)", "reshape(-1), d + 1)", "coupled norms"),
     "pairs across blocks": (norms, "_coupled", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
-    "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of stratified"),
+    "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
+    "stratified without the shift": (strata, "_affine", " ^ shift[..., None]", "", "levels of stratified"),
     "pairs across neighbours": (strata, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
     "antithetic with fresh norms": (
         compose, "antithetic", "-omega]", "-omega * (jnp.linalg.norm(omega[::-1], axis=1) / jnp.linalg.norm(omega, axis=1))[:, None]]", "opposites"

@@ -169,7 +169,11 @@ MAPS = {
     "RLF": lambda x, omega: features.positive(x, couplings.antithetic(omega)),
     "RLF, no opposites": features.positive,
 }
-IN_THEORY = dict(zip(MAPS, ("fourier", "antithetic", "positive"), strict=True))
+IN_THEORY = {
+    "RFF": ("fourier", "none"),
+    "RLF": ("positive", "equal"),
+    "RLF, no opposites": ("positive", "none"),
+}
 
 
 def training_points(name):
@@ -211,7 +215,7 @@ learned = {
 
 # %% [markdown]
 # The mean of the *square* under the root has a closed form for every coupling of norms:
-# Lemma 3.1 at every pair of points ({py:func}`rfcore.theory.gram_norm_mse`).
+# Lemma 3.1 at every pair of points ({py:func}`rfcore.theory.gram_rmse`).
 
 # %%
 LAWS = ("independent", "stratified", "PNC", "learned", "simplex")
@@ -224,10 +228,10 @@ def expected_errors(case):
     laws = dict(zip(LAWS, ("independent", "stratified", "pnc"), strict=False))
     laws["learned"] = learned[case].correlation if case in learned else None
     laws["simplex"] = simplex(d)
-    return np.sqrt([
+    return np.array([
         np.nan
         if law is None
-        else theory.gram_norm_mse(x, law, IN_THEORY[kind], N_NODES)
+        else theory.gram_rmse(x, law, *IN_THEORY[kind], n_nodes=N_NODES)
         for law in laws.values()
     ])
 
@@ -381,7 +385,7 @@ far = np.array([
 # %%
 def on_data(case):
     x = points[case[0]][case[1]]
-    return lambda r: theory.gram_pair_excess(x, r, IN_THEORY[case[1]], N_NODES)
+    return lambda r: theory.gram_pair_excess(x, r, IN_THEORY[case[1]][0], N_NODES)
 
 
 errors = np.array(list(expected.values()))
@@ -512,7 +516,7 @@ def bounded(d, z, kind):
     laws = ("independent", "stratified", "pnc", simplex(d))
     ratios = [theory.norm_coupling_ratio(z, d, d, law, map_) for law in laws]
     ratios += multi_marginal.norm_bound(z, d, d, map_, BINS[d])[:2]
-    return ratios if kind == "RFF" else [theory.antithetic_ratio(r, z) for r in ratios]
+    return ratios if kind == "RFF" else [theory.cosh_ratio(r, z) for r in ratios]
 
 
 squares = np.array([bounded(*case) for case in BOUNDED])

@@ -17,22 +17,22 @@
 # %% [markdown]
 # # More variance, less error: norms for attention (Figure 7)
 #
-# * **Figure 7 holds, under both readings of its keys.** PNC lowers every variance and every
-#   covariance, and moves the error of attention by at most 1.5 per cent. PM raises them
-#   all, the variance to that of independent frequencies, and lowers the error of
+# * **Figure 7 holds, under both readings of its keys.** PNC lowers every variance and
+#   every covariance, and moves the error of attention by at most 1.5 per cent. PM raises
+#   them all, the variance to that of independent frequencies, and lowers the error of
 #   attention by 6 to 17 per cent.
 # * **An error that all weights share does not count**, and PM norms share theirs. What
 #   that means in formulas is a page of its own ({doc}`13_attention_expansion`).
 # * **Simplex directions do as well as PM norms**, to within a twentieth, and both
 #   together do better than either.
 #
-# **What the paper claims.** Attention weighs keys by $a_{ij} = k(x_i, x_j) / \sum_l k(x_i,
-# x_l)$ with $k(x, y) = e^{x \cdot y}$, and a Performer estimates $k$ by positive
-# features. {cite:t}`reid2025couplings` couple the norms of orthogonal frequencies. Pairwise
-# norm-coupling (PNC) lowers the kernel's variance and leaves attention "essentially
-# unchanged". Positive monotone norms (PM: all norms of a block are equal) raise the
-# variance as far as norms can, and the error of attention "actually drops: a remarkable,
-# counterintuitive finding".
+# **What the paper claims.** Attention weighs keys by $a_{ij} = k(x_i, x_j) / \sum_l
+# k(x_i, x_l)$ with $k(x, y) = e^{x \cdot y}$, and a Performer estimates $k$ by positive
+# features. {cite:t}`reid2025couplings` couple the norms of orthogonal frequencies.
+# Pairwise norm-coupling (PNC) lowers the kernel's variance and leaves attention
+# "essentially unchanged". Positive monotone norms (PM: all norms of a block are equal)
+# raise the variance as far as norms can, and the error of attention "actually drops: a
+# remarkable, counterintuitive finding".
 #
 # **The idea.** Attention is a quotient. An error that all estimates of a row share
 # stands above and below the line, and cancels. So the error to minimise is not
@@ -67,21 +67,20 @@ ledger = evidence.Ledger("couplings/04_attention", profile)
 # \frac{1}{\sqrt d} I_d)$". As printed, $1/\sqrt d$ is the *variance* of a coordinate:
 # that is what a transformer's scaling by $d^{-1/4}$ makes of standard normal queries and
 # keys, with logits of variance 1. Read as the *standard deviation*, keys have length 1.
-# The paper does not say which; we show both. Nor does it give the numbers of
-# features; we take one, two and four blocks, and new keys in every repeat.
+# The paper does not say which; we show both. Nor does it give the numbers of features;
+# we take one, two and four blocks, and new keys in every repeat.
 #
 # **Variances need no simulation, and allow none.** The variance of one estimate grows
-# like $e^{v^2}$, $v = |x_i + x_j|$. Over two keys of $\mathcal N(0, s^2 I_d)$,
+# like $e^{v^2}$, $v = |x_i + x_j|$. Its mean over two keys of $\mathcal N(0, s^2 I_d)$,
 #
 # $$
 # \mathbb E\bigl[ e^{2 v^2 - |x_i|^2 - |x_j|^2} \bigr] = \bigl[ (1 - 6 s^2) (1 + 2 s^2)
 # \bigr]^{-d/2} ,
 # $$
 #
-# which is finite for $s^2 = 1/d = 1/16$ and *infinite* for $s^2 = 1/\sqrt d = 1/4$. (For a
-# key with itself the bound is 1/12.) An average over random keys then has no limit. For
-# given keys all is finite, and
-# {py:func}`rfcore.theory.row_covariance` has variances and covariances in closed form.
+# is finite for $s^2 = 1/d = 1/16$ and *infinite* for $s^2 = 1/\sqrt d = 1/4$. (For a key
+# with itself the bound is 1/12.) An average over random keys then has no limit. For given
+# keys all is finite: {py:func}`rfcore.theory.row_covariance` has it in closed form.
 
 # %%
 d = n_keys = 16
@@ -113,7 +112,6 @@ def exact(keys):
 
 unit = ledger.rng("keys").normal(size=(N_SETS, n_keys, d))
 exactly = {s: exact(s * unit) for s in READINGS.values()}
-covariances = {s: both[1] for s, both in exactly.items()}
 
 
 # %% tags=["hide-input"]
@@ -127,69 +125,62 @@ def row_means(of):
 
 def below(*comparisons):
     """(lesser, greater, what): what pairs add, exactly, under both readings."""
-    sides = [[], []]
-    for lesser, greater, what in comparisons:
-        for added, _ in exactly.values():
-            of = what(added)
-            sides[0].append((of[lesser] / of[greater]).ravel())
-            sides[1].append(np.ones(of[lesser].size))
-    return evidence.order(*map(np.concatenate, sides), exact=True)
+    ratios = [
+        (of[lesser] / of[greater]).ravel()
+        for lesser, greater, what in comparisons
+        for of in (what(added) for added, _ in exactly.values())
+    ]
+    return evidence.order(np.concatenate(ratios), 1.0, exact=True)
+
+
+def rows_of(names):
+    """A row for each reading and mechanism."""
+    return [f"{reading}: {name}" for reading in READINGS for name in names]
 
 
 plotting.table(
     [
-        [
-            np.exp(np.mean(np.log(of[name] / of["orthogonal"])))
-            for s in READINGS.values()
-            for of in (variances(covariances[s]), row_means(covariances[s]))
-        ]
+        [np.exp(np.mean(np.log(of[name] / of["orthogonal"]))) for of in both]
+        for _, c in exactly.values()
+        for both in [(variances(c), row_means(c))]
         for name in LAWS
     ],
-    rows=[plotting.LABELS[name] for name in LAWS],
-    columns=[f"{what}, {r}" for r in READINGS for what in ("Var", "Cov")],
+    rows=rows_of([plotting.LABELS[name] for name in LAWS]),
+    columns=["variance", "covariance"],
     caption="Ours, for the left of the paper's Figure 7. Exact variances of the kernel "
     "and mean covariances of a row over those of orthogonal frequencies with "
     "independent norms: geometric means over rows and keys.",
 )
-
-# %% tags=["hide-input"]
+PNC, PM = ("orthogonal_pnc", "orthogonal"), ("orthogonal", "orthogonal_pm")
 ledger.decide({
-    "couplings/fig-7/pnc-variance": below(("orthogonal_pnc", "orthogonal", variances)),
-    "couplings/fig-7/pnc-covariance": below((
-        "orthogonal_pnc",
-        "orthogonal",
-        row_means,
-    )),
-    "couplings/fig-7/pm-variance-covariance": below(
-        ("orthogonal", "orthogonal_pm", variances),
-        ("orthogonal", "orthogonal_pm", row_means),
-    ),
+    "couplings/fig-7/pnc-variance": below((*PNC, variances)),
+    "couplings/fig-7/pnc-covariance": below((*PNC, row_means)),
+    "couplings/fig-7/pm-variance-covariance": below((*PM, variances), (*PM, row_means)),
 })
 
 # %% [markdown]
-# How drastic PM is depends on the reading: with keys of length 1 it raises variances by a
-# quarter and covariances by more than half, with keys twice as long both by a fiftieth,
-# because the variance of single frequencies, which no coupling changes, swamps the rest.
+# How drastic PM is depends on the reading: with keys of length 1 it raises variances by
+# a quarter and covariances by more than half, with keys twice as long both by a
+# fiftieth. There the variance of single frequencies, which no coupling changes, prevails.
 #
 # (couplings-all-covariances)=
 # ## Why PM is the maximum
 #
-# By Lemma 3.1 norms enter the variance through
-# $\mathbb E\, f(w_1^2 + w_2^2)$ for each pair, with a power series $f$ of positive
-# coefficients. So $f(w_1^2 + w_2^2)$ has a positive mixed derivative: swapping partners
-# so that long meets long and short meets short never lowers the sum. Hence the monotone
-# coupling is best for a pair, for any marginals, and all pairs can have it at once,
-# since equal norms are pairwise monotone. That is the proof which the paper omits, and
-# it is as short as it says. It holds given orthogonal directions. The maximum has
-# a plain value: with one norm $w$ of law $\chi_d$, $w (u_1 + u_2)$ has the law of the sum of
-# two *independent* frequencies. PM undoes all that orthogonality had gained: **its
-# kernel variance is that of IID frequencies**, exactly.
+# By Lemma 3.1 norms enter the variance through $\mathbb E\, f(w_1^2 + w_2^2)$ for each
+# pair, with a power series $f$ of positive coefficients. So $f(w_1^2 + w_2^2)$ has a
+# positive mixed derivative: swapping partners so that long meets long and short meets
+# short never lowers the sum. Hence the monotone coupling is best for a pair, for any
+# marginals, and all pairs can have it at once, since equal norms are pairwise monotone.
+# That is the proof which the paper omits, as short as it says, given orthogonal
+# directions. The maximum has a plain value: with one norm $w$ of law $\chi_d$, $w (u_1 +
+# u_2)$ has the law of the sum of two *independent* frequencies. PM undoes all that
+# orthogonality had gained: **its kernel variance is that of IID frequencies**, exactly.
 #
-# And not just the variance. A pair contributes to $\mathrm{Cov}(\widehat k_{ij}, \widehat
-# k_{il})$ a hypergeometric function of a 2 by 2 matrix, again a power series in $w_1^2$
-# and $w_2^2$ with no negative coefficient. PM maximises *every* covariance of a row, and
-# PNC lowers every one. Attention gains from covariance and loses by variance; which side
-# wins is left open.
+# And not just the variance. A pair contributes to $\mathrm{Cov}(\widehat k_{ij},
+# \widehat k_{il})$ a hypergeometric function of a 2 by 2 matrix, again a power series in
+# $w_1^2$ and $w_2^2$ with no negative coefficient. PM maximises *every* covariance of a
+# row, and PNC lowers every one. Attention gains from covariance and loses by variance;
+# which side wins is left open.
 
 # %%
 w = couplings.chi.chi_quantile((jnp.arange(30) + 0.5) / 30, d)
@@ -201,10 +192,7 @@ alike, across = c[:, :-1, :-1] + c[:, 1:, 1:], c[:, :-1, 1:] + c[:, 1:, :-1]
 # %% tags=["hide-input"]
 ledger.decide({
     "couplings/fig-7/pm-maximises": evidence.order(across, alike, exact=True),
-    "couplings/extra-all-covariances/order": below(
-        ("orthogonal_pnc", "orthogonal", dict),
-        ("orthogonal", "orthogonal_pm", dict),
-    ),
+    "couplings/extra-all-covariances/order": below((*PNC, dict), (*PM, dict)),
 })
 
 # %% [markdown]
@@ -233,13 +221,6 @@ def frequencies(key):
     return jnp.stack([iid, *coupled, own * simplex, pm * simplex])
 
 
-def draws(n):
-    """n draws, in chunks: arrays of shape (CHUNK, mechanisms, four blocks, d)."""
-    keys = jax.random.split(ledger.key("attention"), n)
-    for i in tqdm(range(0, n, CHUNK), desc="attention", leave=False):
-        yield frequencies(keys[i : i + CHUNK])
-
-
 def row_errors(x, omega):
     """Mean squared errors of the weights, for each number of features."""
     phi = features.positive(x, omega, kernel="softmax")
@@ -262,10 +243,10 @@ def measured(x, drawn):
     return jax.vmap(at)(SCALES[:, None, None] * x)
 
 
-new_keys = ledger.rng("new keys")
+new_keys, keys = ledger.rng("new keys"), ledger.key("attention")
 results = [
-    measured(new_keys.normal(size=(CHUNK, n_keys, d)), drawn)
-    for drawn in draws(N_REPEATS)
+    measured(new_keys.normal(size=(CHUNK, n_keys, d)), frequencies(chunk))
+    for chunk in tqdm(jax.random.split(keys, (N_REPEATS // CHUNK, CHUNK)), leave=False)
 ]
 drawn, uniform = (np.concatenate(part) for part in zip(*results, strict=True))
 errors = dict(zip(MECHANISMS, np.moveaxis(drawn, 2, 0), strict=True))
@@ -276,15 +257,12 @@ figures = [
     figure
     for i, reading in enumerate(READINGS)
     for figure in plotting.panels(
-        WIDTHS,
-        1e4 * drawn[:, i],
-        lines=SHOWN,
+        WIDTHS, 1e4 * drawn[:, i], lines=SHOWN, log="x",
         levels={"uniform attention": 1e4 * uniform[:, i].mean()},
         x_label=f"number of features m; {reading}",
         y_label="mean squared error of a weight, 1e-4",
-        log="x",
     )
-]
+]  # fmt: skip
 plotting.show(
     *figures,
     caption="Paper's Figure 7, right. Mean squared error of attention weights, 16 "
@@ -296,20 +274,16 @@ plotting.show(
 )
 
 
-# %% tags=["hide-input"]
 def within(ours, theirs, margin):
     """Paired errors agree to within a share of the second's mean, on either side."""
     share = (ours - theirs) / theirs.mean(axis=0)
     return evidence.bound(np.stack([share, -share], axis=-1), margin)
 
 
+iid, orthogonal, pm = errors["iid"], errors["orthogonal"], errors["orthogonal_pm"]
 ledger.decide({
-    "couplings/fig-7/pnc-attention": within(
-        errors["orthogonal_pnc"], errors["orthogonal"], 0.05
-    ),
-    "couplings/fig-7/pm-attention": evidence.order(
-        errors["orthogonal_pm"], errors["orthogonal"]
-    ),
+    "couplings/fig-7/pnc-attention": within(errors["orthogonal_pnc"], orthogonal, 0.05),
+    "couplings/fig-7/pm-attention": evidence.order(pm, orthogonal),
 })
 
 # %% [markdown]
@@ -317,18 +291,16 @@ ledger.decide({
 # ## Against no attention at all
 #
 # A sceptic's baseline: give every key the weight $1/16$, without looking. With keys of
-# length 1 attention is nearly uniform, and so few features add more noise than they
-# find structure: 16 independent ones err more than the baseline. Where keys are twice as
-# long a key attends mostly to itself, the baseline is poor, and features beat it with a
-# root mean square error that is still twice the mean weight. The order of couplings is real in both;
-# 64 features are where it begins to be of use.
+# length 1 attention is nearly uniform, and so few features add more noise than they find
+# structure: 16 independent ones err more than the baseline. Where keys are twice as long
+# a key attends mostly to itself, the baseline is poor, and features beat it with a root
+# mean square error that is still twice the mean weight. The order of couplings is real
+# in both; 64 features are where it begins to be of use.
 
 # %% tags=["hide-input"]
 printed = list(LAWS)[:4]
 ledger.decide({
-    "couplings/extra-no-attention/few": evidence.order(
-        uniform[:, 1], errors["iid"][:, 1, 0]
-    ),
+    "couplings/extra-no-attention/few": evidence.order(uniform[:, 1], iid[:, 1, 0]),
     "couplings/extra-no-attention/many": evidence.order(
         np.stack([errors[name][:, :, 2] for name in printed], axis=-1),
         np.stack(4 * [uniform], axis=-1),
@@ -341,26 +313,26 @@ ledger.decide({
 #
 # The paper changes norms only. Simplex directions leave norms independent and remove
 # another error: in the expansion of $\sum_i e^{\omega_i \cdot (x + y)}$ the term $\sum_i
-# \omega_i \cdot (x + y)$, which vanishes for equal norms and is small otherwise. It differs
-# from key to key, so that it does not cancel in the quotient. PM norms act on the next
-# term, which is why the two add up.
+# \omega_i \cdot (x + y)$, which vanishes for equal norms and is small otherwise. It
+# differs from key to key, so that it does not cancel in the quotient. PM norms act on
+# the next term, which is why the two add up.
 
 # %% tags=["hide-input"]
-simplex, pm, best = (errors[n] for n in ("simplex", "orthogonal_pm", "simplex_pm"))
+simplex, best = errors["simplex"], errors["simplex_pm"]
 ledger.decide({
     "couplings/extra-attention-simplex/beats-orthogonal": evidence.order(
-        simplex, errors["orthogonal"]
+        simplex, orthogonal
     ),
     "couplings/extra-attention-simplex/as-pm": within(simplex, pm, 0.1),
     "couplings/extra-attention-simplex/both": evidence.order(
-        np.stack([best, best]).swapaxes(0, 1), np.stack([simplex, pm]).swapaxes(0, 1)
+        np.stack([best, best], axis=1), np.stack([simplex, pm], axis=1)
     ),
 })
 plotting.table(
-    1e4 * drawn.mean(axis=0).swapaxes(0, 1).reshape(len(SHOWN), -1),
-    1e4 * drawn.std(axis=0).swapaxes(0, 1).reshape(len(SHOWN), -1) / N_REPEATS**0.5,
-    rows=list(SHOWN),
-    columns=[f"m = {m}, {r}" for r in READINGS for m in WIDTHS],
+    1e4 * drawn.mean(axis=0).reshape(-1, len(WIDTHS)),
+    1e4 * drawn.std(axis=0).reshape(-1, len(WIDTHS)) / N_REPEATS**0.5,
+    rows=rows_of(SHOWN),
+    columns=[f"m = {m}" for m in WIDTHS],
     unit="1e-4",
     caption="Ours. Mean squared errors of attention weights. Errors in a column share "
     "keys and randomness, so that differences are better known than they are.",

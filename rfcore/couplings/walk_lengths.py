@@ -72,10 +72,9 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
     Variance-Reducing Couplings for Random Features, Section 4, for lengths; randomised quasi-Monte Carlo for both.
 
     Coupled walks cost what independent ones do where walks are long (p_halt = 0.1: stratified hops a tenth more, the rest
-    nothing that shows). Where they are short drawing shows: at p_halt = 0.5, 16 walks from each node, features take 1.15 times as long
-    with stratified lengths, 1.1 times with Sobol' points for lengths and two hops, and 1.4 to 1.5 times with stratified ones. Those
-    take six uniforms per walk, where independent walks take two, and put three times 16 numbers in order, for one hop per walk:
-    numbers and sorts alone make 1.25.
+    nothing that shows). Where they are short drawing shows: at p_halt = 0.5, 16 walks from each node, features take up to 1.1 times as
+    long with stratified lengths, 1.15 times with Sobol' points for lengths and two hops, and 1.2 to 1.4 times with stratified ones,
+    which take three uniforms per walk before it makes its one hop.
 
     Examples
     --------

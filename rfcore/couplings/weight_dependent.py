@@ -2,6 +2,7 @@
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 from rfcore.couplings import directions, norms
@@ -104,7 +105,7 @@ def balance(lengths, sweeps=SWEEPS):
     lengths, sweeps = checks.floating(lengths, "lengths").astype(float), checks.count(sweeps, "sweeps", least=0)
     if lengths.ndim == 0 or lengths.shape[-1] == 0:
         raise ValueError(f"lengths has shape {lengths.shape}; give one length per vector, shape (..., d)")
-    if not checks.is_traced(lengths) and not lengths.min(initial=1) > 0:
+    if not checks.is_traced(lengths) and not np.asarray(lengths).min(initial=1) > 0:
         raise ValueError(f"lengths has the value {lengths.min()}; give lengths above 0")
     d = lengths.shape[-1]
     corners = jnp.eye(d) if d == 1 else directions.simplex_product(jnp.eye(d))

@@ -6,7 +6,7 @@ from rfcore.features.errors import euclidean_gram_errors, gram_errors
 from rfcore.features.estimates import gram, mean_and_se, product
 from rfcore.features.euclidean import fourier, trigonometric
 from rfcore.features.exponentials import exponential, log_exponential, log_positive, positive
-from rfcore.features.graph import WalkFeatures, walk_features, weigh
+from rfcore.features.graph import StreamedFeatures, WalkFeatures, walk_features, weigh
 from rfcore.features.graph_estimates import walk_gram, walk_product
 from rfcore.features.logs import log_gram, stabilised
 from rfcore.features.parameters import ExponentialParameters, dense
@@ -15,6 +15,7 @@ __all__ = [
     "DepositFeatures",
     "DepositsByStep",
     "ExponentialParameters",
+    "StreamedFeatures",
     "WalkFeatures",
     "by_step",
     "dense",

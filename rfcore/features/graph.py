@@ -4,7 +4,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from itertools import starmap
+from itertools import repeat, starmap
 
 import numpy as np
 import scipy.sparse as sp
@@ -80,6 +80,60 @@ class WalkFeatures(Operator):
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
+@dataclass(frozen=True, eq=False)
+class StreamedFeatures(Operator):
+    """Features that are never stored: every product walks the same walks again, chunk by chunk.
+
+    They are those of :class:`WalkFeatures` to rounding, and take the memory of a few chunks beside the graph and the vectors.
+    ``phi @ v`` and ``phi.T @ v``, on either side, are for dense arrays; a product costs less time than building features, and more than a product
+    with built ones.
+    """
+
+    recipe: tuple
+    f: object
+    executor: object = None
+    progress: bool = False
+    is_transposed: bool = False
+
+    @property
+    def shape(self):
+        """(number of start nodes, N); the other way round for a transpose."""
+        _, g, *_, nodes = self.recipe
+        shape = len(nodes), g.n_nodes
+        return shape[::-1] if self.is_transposed else shape
+
+    @property
+    def T(self):
+        """Transpose, of the same walks."""
+        return replace(self, is_transposed=not self.is_transposed)
+
+    def _times(self, other):
+        return _streamed(*self.recipe, self.f, self.executor, self.progress, other, self.is_transposed)
+
+    def _after(self, other):
+        return self.T._times(other.T).T
+
+    @staticmethod
+    def _factor(other):
+        if sp.issparse(other) or isinstance(other, Operator):
+            got = f"what multiplies phi is of type {type(other).__name__}, and phi is walked anew for every product"
+            raise ValueError(f"{got}; give a dense vector or matrix, or phi of walk_features(..., stored=True)")
+        return WalkFeatures._factor(other)
+
+    def to_scipy(self):
+        """Features as a scipy CSR array, stored after all; as a CSC array if this is a transpose."""
+        matrix = _build(*self.recipe, self.f, self.executor, self.progress)
+        return matrix.T if self.is_transposed else matrix
+
+    def toarray(self):
+        """Features as a dense NumPy array."""
+        return self.to_scipy().toarray()
+
+    def with_modulation(self, f, executor=None, progress=False):
+        """Features of the same walks under another modulation."""
+        return _to_be_streamed(self.recipe, f, executor, progress, self.is_transposed)
+
+
 def walk_features(
     key,
     g,
@@ -92,6 +146,7 @@ def walk_features(
     executor=None,
     progress=False,
     hops="independent",
+    stored=True,
 ):
     """Universal graph random features.
 
@@ -129,10 +184,13 @@ def walk_features(
     hops : "independent", "systematic", "array_rqmc" or function
         Joint law of all hops of the walks of one node, made as they walk: see :mod:`rfcore.couplings.walk_hops`.
         "systematic", with "stratified" lengths, has the smallest errors that we have measured; it is in place of n_coupled_hops.
+    stored : bool
+        False for features that are walked again for every product, where they would not fit into memory: a graph of 10^7
+        nodes with 16 walks of ten hops has 20 GB of them.
 
     Returns
     -------
-    WalkFeatures, shape (len(nodes), N), float64
+    WalkFeatures, or StreamedFeatures if not stored; shape (len(nodes), N), float64
 
     Raises
     ------
@@ -163,6 +221,8 @@ def walk_features(
         walk_hops.named(hops, n_coupled_hops),
         walks.start_nodes(g, nodes),
     )
+    if not checks.flag(stored, "stored"):
+        return _to_be_streamed(recipe, f, executor, progress)
     return WalkFeatures(_build(*recipe, f, executor, progress), recipe)
 
 
@@ -229,6 +289,43 @@ def _build(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, progres
     with nullcontext(executor) if executor or len(todo) < 2 else ThreadPoolExecutor(os.cpu_count()) as pool:
         done = jobs.in_order(_rows, todo, pool) if len(todo) > 1 else starmap(_rows, todo)
         return stacked(_watched(done, len(nodes)) if progress else done, len(nodes), g.n_nodes, n_deposits)
+
+
+def _to_be_streamed(recipe, f, executor, progress, is_transposed=False):
+    """What a product would complain of is found now."""
+    modulation_table(f, 1, recipe[1].is_normalised)
+    return StreamedFeatures(recipe, f, executor if executor is None else jobs.checked(executor), progress, is_transposed)
+
+
+def _streamed(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, progress, other, is_transposed):
+    """Features, or their transpose, times a dense vector or matrix, from one chunk of walks after another."""
+    tables, table = walks.hops_of(g, p_halt), _table(f, n_walks, walk_lengths.longest(p_halt), g)
+    columns = np.asarray(other, dtype=float).reshape(len(other), -1)
+    out = np.zeros((g.n_nodes if is_transposed else len(nodes), columns.shape[1]))
+    chunks = streams.chunks(len(nodes), n_walks)
+    todo = [(words, c, nodes[rows], tables, n_walks, p_halt, coupling, law, table) for c, rows in enumerate(chunks)]
+    factors = [columns[rows] for rows in chunks] if is_transposed else repeat(columns)
+    todo = [(*job, factor, is_transposed) for job, factor in zip(todo, factors, strict=False)]
+    with nullcontext(executor) if executor else ThreadPoolExecutor(os.cpu_count()) as pool:
+        done = jobs.in_order(_product, todo, pool)
+        with tqdm(total=len(nodes), unit="node", unit_scale=True, delay=BAR_DELAY, disable=not progress) as bar:
+            for rows, (places, values) in zip(chunks, done, strict=True):
+                if is_transposed:
+                    for column, summands in zip(out.T, values, strict=True):
+                        np.add.at(column, places, summands)  # in the order of the walks, however many threads
+                else:
+                    out[rows] = values
+                bar.update(rows.stop - rows.start)
+    return out.reshape(len(out), *np.shape(other)[1:])
+
+
+def _product(words, chunk, nodes, tables, n_walks, p_halt, coupling, law, table, factor, is_transposed):
+    """What a chunk adds to a product: rows, or the nodes that its walks reach and what they bring there, a row per column."""
+    lengths = _lengths(words, chunk, len(nodes), n_walks, p_halt, coupling)
+    row, node, values = _entries(words, chunk, nodes, tables, lengths, law, table)
+    if is_transposed:
+        return node, [values * column[row] for column in factor.T]
+    return None, np.stack([np.bincount(row, values * column[node], minlength=len(nodes)) for column in factor.T], axis=1)
 
 
 def _watched(matrices, n_rows):

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks
 from rfcore.features import stabilised
@@ -256,7 +257,7 @@ def row_error(estimates, kernel):
     if estimates.ndim != 3 or estimates.shape[1:] != kernel.shape or 0 in estimates.shape:
         got = f"kernel has shape {kernel.shape} and estimates has shape {estimates.shape}"
         raise ValueError(f"{got}; give repeats of the kernel, shape (repeats, n, N)")
-    if not checks.is_traced(kernel) and not kernel.min() > 0:
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
         raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total = kernel.sum(axis=1)
     weights, deltas = kernel / total[:, None], estimates - kernel
@@ -310,7 +311,7 @@ def leading_error(kernel, covariance):
         raise ValueError(
             f"{got}; give a row or rows, shape (..., N), and their covariances, shape (..., N, N)"
         )
-    if not checks.is_traced(kernel) and not kernel.min() > 0:
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
         raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total = kernel.sum(axis=-1)
     weights, sums = kernel / total[..., None], covariance.sum(axis=-1)

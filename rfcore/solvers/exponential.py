@@ -365,9 +365,5 @@ def _root_of_second_moment(X, mean):
 
 
 def _checked(X, Y):
-    X = checks.points(X, "X")
-    Y = checks.points(Y, "Y", n_columns=X.shape[1])
-    for name, points in (("X", X), ("Y", Y)):
-        if len(points) == 0:
-            raise ValueError(f"{name} has shape {points.shape}; give at least one point")
-    return X, Y
+    X = checks.points(X, "X", least=1)
+    return X, checks.points(Y, "Y", n_columns=X.shape[1], least=1)

@@ -165,7 +165,7 @@ def _target(target):
     target = checks.finite(checks.numbers(target, "target"), "target")
     if target.ndim != 2 or target.shape[0] != target.shape[1] or target.shape[0] == 0:
         raise ValueError(f"target has shape {target.shape}; give a square matrix, one row per node")
-    if not checks.is_traced(target) and not target.any():
+    if not checks.is_traced(target) and not np.asarray(target).any():
         raise ValueError("target is zero everywhere; errors relative to its size are not defined")
     return target
 

@@ -347,8 +347,5 @@ def _accepted(log_weights, done):
 
 
 def _set(X, name, kernel, d=None):
-    X = checks.points(X, name, n_columns=d)
     checks.choice(kernel, "kernel", KERNELS)
-    if len(X) == 0:
-        raise ValueError(f"{name} has shape {X.shape}; give at least one point")
-    return X
+    return checks.points(X, name, n_columns=d, least=1)

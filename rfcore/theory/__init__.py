@@ -10,12 +10,14 @@ Theorem 4.1) and the least that any law of frequencies gives ("All Random Featur
 
 Results come in the default float dtype: enable x64 for errors below 1e-6. The means over couplings of norms
 (:func:`norm_coupling_ratio`, :func:`log_pair_excess`, :func:`fourier_guarantee`, :func:`block_mse_ratio`, :func:`gram_rmse`,
-:func:`gram_norm_mse` and its kin) and the moments of graph features
+:func:`gram_pair_excess`) and the moments of graph features
 (:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`,
 :func:`bin_survival`) are float64 NumPy.
 """
 
 from rfcore.theory import generalisation, printed
+from rfcore.theory.attention_rows import row_covariance
+from rfcore.theory.block_errors import block_mse_ratio
 from rfcore.theory.conformity import (
     COUPLINGS,
     log_conformity,
@@ -27,15 +29,13 @@ from rfcore.theory.conformity import (
 from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
 from rfcore.theory.exponential import log_relative_moment, log_relative_variance, shifted_log_variance
 from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
-from rfcore.theory.gram_norms import antithetic_ratio, gram_norm_mse, gram_pair_excess
+from rfcore.theory.gram_norms import gram_pair_excess, gram_rmse
 from rfcore.theory.graph import walk_feature_moments, walk_gram_mse, walk_gram_mses
 from rfcore.theory.joint_sampling import log_joint_variance_floor, mean_overlap, optimal_overlaps
 from rfcore.theory.joint_survival import bin_survival, joint_survival
 from rfcore.theory.norm_costs import fourier_floor, fourier_guarantee, log_pair_excess, norm_coupling_ratio
-from rfcore.theory.norm_grams import block_mse_ratio, gram_rmse
 from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
 from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
-from rfcore.theory.row_covariance import row_covariance
 from rfcore.theory.sampling import NormalLaw, log_optimal_variance_bound, log_sampling_cost, optimal_normal
 from rfcore.theory.stratified_norms import cosh_ratio, one_frequency_mse, stratified_norms_ratio
 from rfcore.theory.structured import fast_bias
@@ -49,7 +49,6 @@ from rfcore.theory.trigonometric import (
 __all__ = [
     "COUPLINGS",
     "NormalLaw",
-    "antithetic_ratio",
     "bin_survival",
     "block_mse_ratio",
     "cosh_ratio",
@@ -65,7 +64,6 @@ __all__ = [
     "fourier_mse_ratio_asymptotic",
     "fourier_threshold",
     "generalisation",
-    "gram_norm_mse",
     "gram_pair_excess",
     "gram_rmse",
     "joint_survival",

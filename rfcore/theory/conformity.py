@@ -219,7 +219,7 @@ def log_conformity_of_directions(directions, v):
     if m < 2:
         raise ValueError(f"directions has shape {directions.shape}; give at least two, a pair")
     lengths = jnp.linalg.norm(directions, axis=1)
-    if not checks.is_traced(lengths) and not lengths.min() > 0:
+    if not checks.is_traced(lengths) and not np.asarray(lengths).min() > 0:
         raise ValueError(f"directions has a row of length {lengths.min()}; give lengths above 0")
     i, j = np.triu_indices(m, 1)
     cosines = jnp.clip(jnp.sum(directions[i] * directions[j], axis=1) / (lengths[i] * lengths[j]), -1, 1)

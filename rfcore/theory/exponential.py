@@ -132,11 +132,7 @@ def shifted_log_variance(X, Y, parameters):
     FAVOR#, Eq. 14. Its least possible value, without any variance, is 2 mean x . y, the mean of log k^2: the text after
     Eq. 14 has log k.
     """
-    X, Y, parameters = _checked(X, Y, parameters)
-    for name, points in (("X", X), ("Y", Y)):
-        if len(points) == 0:
-            raise ValueError(f"{name} has shape {points.shape}; give at least one point")
-    return _shifted_log_variance(X, Y, parameters)
+    return _shifted_log_variance(*_checked(X, Y, parameters, least=1))
 
 
 def log_of_expm1(r):
@@ -184,9 +180,9 @@ def _terms(parameters):
     return jnp.sum(jnp.log1p(16 * A**2 / (1 - 8 * A))) / 2, 1 / ((1 - 4 * A) * (1 - 8 * A))
 
 
-def _checked(X, Y, parameters):
-    X = checks.points(X, "X")
-    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+def _checked(X, Y, parameters, least=0):
+    X = checks.points(X, "X", least=least)
+    Y = checks.points(Y, "Y", n_columns=X.shape[1], least=least)
     if not hasattr(parameters, "moved"):
         got = f"parameters is of type {type(parameters).__name__}"
         raise ValueError(f"{got}; give features.ExponentialParameters, such as solvers.exponential.gerf(X, Y)")

@@ -1,39 +1,45 @@
-"""Expected errors of whole Gram matrices under couplings of norms, without Monte Carlo noise.
+"""Errors of whole Gram matrices under coupled norms, by closed forms: Table 1 of Variance-Reducing Couplings without simulation.
 
-The error at a pair of points is a smooth function of t = |x -+ y|^2 times a weight, so that its sum over all pairs is an integral
-of that function over a discrete law of t. The Gauss rule of that law (Golub and Welsch, 1969; Lanczos on the points of the law)
-does the work of n^2 pairs with a dozen distances, at which :func:`rfcore.theory.norm_coupling_ratio` knows the error.
+The error at a pair of points is that of independent frequencies times a ratio, a function of t = |x -+ y|^2. For independent and
+negative monotone norms the ratio is at hand for all pairs (:func:`rfcore.theory.block_mse_ratio`). For any other law the sum over
+pairs is an integral over a discrete law of t, and its Gauss rule (Golub and Welsch, 1969; Lanczos on the points of the law) does the
+work of n^2 pairs with a dozen distances, at which :func:`rfcore.theory.norm_coupling_ratio` knows the error.
 """
 
 import numpy as np
+from scipy import special
 from scipy.linalg import eigh_tridiagonal
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import pdist, squareform
 
 from rfcore import checks
-from rfcore.theory.norm_costs import log_iid_and_error, log_pair_excess, near, norm_coupling_ratio
+from rfcore.theory import norm_costs
+from rfcore.theory.block_errors import LAWS, block_mse_ratio, check_opposites
+from rfcore.theory.norm_costs import FEATURES, log_pair_excess, norm_coupling_ratio
+from rfcore.theory.stratified_norms import cosh_ratio
 
-MAPS = ("fourier", "positive", "antithetic")
 
-
-def gram_norm_mse(x, law, feature_map, n_nodes=12):
-    """Expected mean squared error of the Gram matrix of d orthogonal features whose norms are coupled.
+def gram_rmse(x, law, features, opposites="none", n_nodes=12):
+    """Root mean squared error of an estimated Gaussian Gram matrix, over all its entries and over the frequencies.
 
     ::
 
-        E[1 / n^2 sum_ij (K^_ij - K_ij)^2] = sum_k a_k MSE(t_k),   m = d,
+        sqrt(mean_ab MSE(x_a, x_b)),    m MSE(iid) = (1 - e^(-z^2))^2 / 2              fourier, m = d
+                                                     e^(4 x.y) (1 - e^(-v^2))          positive, m = d, or 2 d with opposites
 
-    with the nodes sqrt(t_k) of the law of |x_i - x_j|, or of |x_i + x_j| with weights exp(-2 |x_i|^2 - 2 |x_j|^2) for exponentials.
+    times the ratio of :func:`block_mse_ratio`, or of :func:`norm_coupling_ratio` for other laws. The diagonal counts.
 
     Parameters
     ----------
     x : array, shape (n, d)
-        Points, divided by the lengthscale; d at least 2, no two of them farther apart than 5 (exponentials: no sum longer).
-    law : "independent", "pnc", "positive_monotone", "stratified" or array, shape (d, d)
-        As for :func:`norm_coupling_ratio`.
-    feature_map : "fourier", "positive" or "antithetic"
-        The last is positive features with their opposites, 2 d in all.
+        Points, over the lengthscale; at least one, d at least 2.
+    law : "iid", "independent", "pnc", "positive_monotone", "stratified" or array, shape (d, d)
+        Of the norms of d orthogonal frequencies, an array being the correlation of a Gaussian copula; "iid" for independent
+        frequencies, as many as ``opposites`` says.
+    features : "fourier" or "positive"
+    opposites : "none", "equal" or "independent"
+        The norms of the opposite vectors of positive features; "independent" goes with the first three laws.
     n_nodes : int
-        Distances that stand for all pairs.
+        Distances that stand for all pairs, for the last three laws: none of these may then be above 5.
 
     Returns
     -------
@@ -42,46 +48,61 @@ def gram_norm_mse(x, law, feature_map, n_nodes=12):
     Raises
     ------
     ValueError
-        If an argument is out of range, or the points lie too far apart.
+        If an argument is out of range, there is no point, or points lie too far apart for the law.
 
     Notes
     -----
-    Ours; Variance-Reducing Couplings, Lemma 3.1, pair by pair. Its Eq. 35 has the mean of the root, which is less than the root of
-    this mean.
+    Variance-Reducing Couplings, Lemma 3.1 and Theorem 3.5, pair by pair; Table 1 has such RMSEs for many draws. Its Eq. 35 has the
+    mean of the root, which is less than the root of this mean.
 
     Examples
     --------
     >>> import numpy as np
     >>> from rfcore import theory
-    >>> x = np.random.default_rng(0).normal(size=(20, 4)) / 2
-    >>> pnc, independent = (theory.gram_norm_mse(x, law, "fourier", 4) for law in ("pnc", "independent"))
-    >>> 0.5 * independent < pnc < 0.9 * independent
+    >>> x = 0.3 * np.random.default_rng(0).normal(size=(20, 4))
+    >>> errors = [theory.gram_rmse(x, law, "fourier") for law in ("pnc", "independent", "iid")]
+    >>> errors == sorted(errors)
     True
     """
-    distances, weights, d = _rule(x, feature_map, n_nodes)
-    features = "fourier" if feature_map == "fourier" else "positive"
-    total = 0.0
-    for distance, weight in zip(distances, weights, strict=True):
-        ratio, log_error = norm_coupling_ratio(distance, d, d, law, features), log_iid_and_error(distance, features)[1]
-        if feature_map == "antithetic":
-            ratio, log_error = antithetic_ratio(ratio, distance), 2 * np.log(np.expm1(distance**2)) - np.log(2)
-        total += weight * ratio * np.exp(log_error)
-    return float(total / d)
+    x = _points(x)
+    n, d = x.shape
+    check_opposites(features, opposites)
+    n_nodes = checks.count(n_nodes, "n_nodes")
+    if np.ndim(law) == 0:
+        checks.choice(law, "law", ("iid", *norm_costs.LAWS))
+    squares, logs = _independent_errors(x, features)
+    if np.ndim(law) > 0 or law not in ("iid", *LAWS):
+        if opposites == "independent":
+            raise ValueError(f"opposites = {opposites!r}; give 'none' or 'equal' with the law {law!r}")
+        distances, weights = _rule(squares, np.exp(logs), n_nodes)
+        ratios = [norm_coupling_ratio(distance, d, d, law, features) for distance in distances]
+        if opposites == "equal":
+            # Cosh features of one frequency err by (1 - e^(-v^2)) / 2 of what a positive feature does.
+            of_cosh = -np.expm1(-(distances**2)) / 2
+            ratios = [2 * share * cosh_ratio(ratio, v) for share, ratio, v in zip(of_cosh, ratios, distances, strict=True)]
+        mean = weights @ ratios / n**2
+    else:
+        if law != "iid":
+            with np.errstate(divide="ignore"):
+                logs = logs + np.log(np.maximum(block_mse_ratio(np.sqrt(squares), d, law, features, opposites), 0.0))
+        mean = np.exp(special.logsumexp(logs) - 2 * np.log(n))
+    return float(np.sqrt(mean / (d if opposites == "none" else 2 * d)))
 
 
-def gram_pair_excess(x, correlation, feature_map, n_nodes=12):
+def gram_pair_excess(x, correlation, features, n_nodes=12):
     """What two norms of a Gaussian copula cost a Gram matrix, as a function of their correlation.
 
     ::
 
-        h(r) = sum_k a_k exp(log_pair_excess(r, t_k^(1/2))),   gram_norm_mse = constant + (d - 1) / d mean over pairs i < j of h(R_ij)
+        h(r) = sum_k a_k exp(log_pair_excess(r, t_k^(1/2))),   gram_rmse^2 = constant + (d - 1) / d mean over pairs i < j of h(R_ij)
 
-    up to the factor 1 for Fourier and positive features alike, with or without opposites.
+    with the nodes t_k and the weights a_k of the law of |x -+ y|^2 over all pairs of points, for positive features weighted by
+    exp(-2 |x|^2 - 2 |y|^2); their opposites change nothing.
 
     Parameters
     ----------
-    x, feature_map, n_nodes
-        As for :func:`gram_norm_mse`.
+    x, features, n_nodes
+        As for :func:`gram_rmse`; no distance above 5.
     correlation : array, values in [-1, 1]
 
     Returns
@@ -105,74 +126,47 @@ def gram_pair_excess(x, correlation, feature_map, n_nodes=12):
     >>> bool(np.all(np.diff(theory.gram_pair_excess(x, [-1.0, 0.0, 1.0], "fourier", 4)) > 0))
     True
     """
-    distances, weights, d = _rule(x, feature_map, n_nodes)
-    features = "fourier" if feature_map == "fourier" else "positive"
+    x = _points(x)
+    n, d = x.shape
+    checks.choice(features, "features", FEATURES)
+    squares, lengths = _squares(x, features), np.sum(x**2, axis=1)
+    weights = np.ones((n, n)) if features == "fourier" else np.exp(-2 * (lengths[:, None] + lengths))
+    distances, weights = _rule(squares, weights / n**2, checks.count(n_nodes, "n_nodes"))
     return sum(
         weight * np.exp(log_pair_excess(correlation, distance, d, features)) for distance, weight in zip(distances, weights, strict=True)
     )
 
 
-def antithetic_ratio(ratio, distance):
-    """Error of positive features with their opposites over that of independent frequencies with theirs.
-
-    ::
-
-        ratio' = 1 + 2 (ratio - 1) / (1 - e^(-v^2)),   v = |x + y|
-
-    Pairs of orthogonal frequencies cost the same with opposites and without, cosh in place of exp; one frequency with its opposite
-    errs by (e^(v^2) - 1)^2 / 2 and not by e^(2 v^2) - e^(v^2).
-
-    Parameters
-    ----------
-    ratio : float
-        The same without opposites, of blocks of orthogonal frequencies: :func:`norm_coupling_ratio`.
-    distance : float
-        v, above 0 and at most 5.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours; Variance-Reducing Couplings, Appendix B.1, has the ensemble.
-
-    Examples
-    --------
-    One coupling that does nothing does nothing with opposites:
-
-    >>> from rfcore import theory
-    >>> theory.antithetic_ratio(1.0, 0.7)
-    1.0
-    """
-    ratio, distance = checks.real(ratio, "ratio"), near(distance)
-    return float(1 + 2 * (ratio - 1) / -np.expm1(-(distance**2)))
+def _points(x):
+    x = np.asarray(checks.points(x, "x", least=1), dtype=float)
+    checks.count(x.shape[1], "d, the columns of x,", least=2)
+    return x
 
 
-def _rule(x, feature_map, n_nodes):
-    """Distances and weights that stand for all pairs of points, and the dimension."""
-    x = np.asarray(checks.points(x, "x"), dtype=float)
-    checks.choice(feature_map, "feature_map", MAPS)
-    n_nodes, (n, d) = checks.count(n_nodes, "n_nodes"), x.shape
-    if d < 2:
-        raise ValueError(f"x has shape {x.shape}; give points in at least two dimensions")
-    if feature_map == "fourier":
-        squares, weights = cdist(x, x, "sqeuclidean"), np.ones((n, n))
-    else:
-        squares, lengths = cdist(x, -x, "sqeuclidean"), np.sum(x**2, axis=1)
-        weights = np.exp(-2 * (lengths[:, None] + lengths))
+def _squares(x, features):
+    """|x_a - x_b|^2, or |x_a + x_b|^2 for positive features."""
+    squares = squareform(pdist(x, "sqeuclidean"))
+    return squares if features == "fourier" else np.maximum(squares + 4 * x @ x.T, 0.0)
+
+
+def _independent_errors(x, features):
+    """Squares of the distances of all pairs, and the logarithms of the errors by one frequency."""
+    squares = _squares(x, features)
+    saturation = -np.expm1(-squares)
+    with np.errstate(divide="ignore"):
+        logs = 2 * np.log(saturation) - np.log(2) if features == "fourier" else 4 * x @ x.T + np.log(saturation)
+    return squares, logs
+
+
+def _rule(squares, weights, n_nodes):
+    """Distances and weights that stand for all pairs of points."""
     kept = squares > 0  # where the distance is 0, the error is too
     if not kept.any():
-        raise ValueError(f"x = {x!r} has no distance above 0; give points that are apart")
+        raise ValueError("x has no distance above 0; give points that are apart")
     if not squares.max() <= 25:
         raise ValueError(f"x has points whose distance is {np.sqrt(squares.max())}; divide by a lengthscale that keeps it to 5")
-    t, weights = _gauss(squares[kept], weights[kept] / n**2, n_nodes)
-    return np.sqrt(t), weights, d
+    t, weights = _gauss(squares[kept], weights[kept], n_nodes)
+    return np.sqrt(t), weights
 
 
 def _gauss(values, weights, n_nodes):

@@ -64,10 +64,8 @@ def log_joint_variance_floor(X, m, kernel="gaussian"):
     Ours. An estimated Gram matrix of m features is positive semidefinite of rank at most m, so that its squared Frobenius norm is at least its
     squared trace over m, whose mean is at least (trace K)^2 / m.
     """
-    X, m = checks.points(X, "X"), checks.count(m, "m")
+    X, m = checks.points(X, "X", least=1), checks.count(m, "m")
     checks.choice(kernel, "kernel", ("gaussian", "softmax"))
-    if len(X) == 0:
-        raise ValueError(f"X has shape {X.shape}; give at least one point")
     return _log_floor(X, jnp.asarray(m, X.dtype), kernel)
 
 

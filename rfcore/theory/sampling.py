@@ -61,12 +61,9 @@ def log_optimal_variance_bound(X, Y, kernel="gaussian"):
     -----
     "All Random Features Representations are Equivalent", Corollaries 1 and 2.
     """
-    X = checks.points(X, "X")
-    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    X = checks.points(X, "X", least=1)
+    Y = checks.points(Y, "Y", n_columns=X.shape[1], least=1)
     checks.choice(kernel, "kernel", ("gaussian", "softmax"))
-    for name, points in (("X", X), ("Y", Y)):
-        if len(points) == 0:
-            raise ValueError(f"{name} has shape {points.shape}; give at least one point")
     return _log_bound(X, Y, kernel)
 
 

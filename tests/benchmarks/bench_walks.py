@@ -8,7 +8,7 @@ nodes only, and walk_features on threads.
 Then features of coupled walks, in processor time over that of independent ones, least and median of the rounds: a second
 column of independent walks shows the noise. Coupled walks are to cost no more than the noise where walks are long
 (p_halt = 0.1), and lengths alone, or Sobol' points for lengths and hops, little more where they are short (0.5, one hop).
-Stratified hops cost about half as much again there: three orders of 16 walks have to be drawn for one hop.
+Stratified hops cost up to 1.4 times as much there: three strata of 16 walks have to be drawn for one hop.
 
 Exit status 1 if a goal is missed.
 """
@@ -41,7 +41,7 @@ COUPLED_NODES = 20_000  # at most
 # Times independent walks, medians of rounds; karate's walks, over in a third of a millisecond, are shown and not judged.
 COUPLED_GOALS = {
     0.1: dict.fromkeys(COUPLED, 1.15) | {"stratified, 2 hops": 1.25},
-    0.5: dict.fromkeys(COUPLED, 1.25) | {"stratified, 2 hops": 1.7},
+    0.5: dict.fromkeys(COUPLED, 1.25) | {"stratified, 2 hops": 1.5},
 }
 
 
@@ -117,7 +117,7 @@ def main():
             if name != "karate":
                 slow = [c for c, (_, median) in ratios.items() if median > goals[c]]
                 missed += [f"{name}, p_halt = {p_halt}, {c}: above {goals[c]} times independent walks" for c in slow]
-    print("\ngoals, for the median, on all graphs but karate: 1.15 at p_halt = 0.1 and 1.25 at 0.5; for stratified hops 1.25 and 1.7")
+    print("\ngoals, for the median, on all graphs but karate: 1.15 at p_halt = 0.1 and 1.25 at 0.5; for stratified hops 1.25 and 1.5")
     print(*(f"MISSED: {miss}" for miss in missed), sep="\n")
     return bool(missed)
 

@@ -252,9 +252,6 @@ def _matrix(B, X):
 
 
 def _sets(X, Y):
-    X = checks.points(X, "X")
-    Y = checks.points(Y, "Y", n_columns=X.shape[1])
-    for name, points in (("X", X), ("Y", Y)):
-        if len(points) == 0:
-            raise ValueError(f"{name} has shape {points.shape}; give at least one point")
+    X = checks.points(X, "X", least=1)
+    Y = checks.points(Y, "Y", n_columns=X.shape[1], least=1)
     return X, Y, X.T @ X / len(X), Y.T @ Y / len(Y)

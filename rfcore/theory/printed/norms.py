@@ -176,7 +176,7 @@ def attention_error(estimates, kernel):
     if estimates.ndim != 3 or estimates.shape[1:] != kernel.shape or 0 in estimates.shape:
         got = f"kernel has shape {kernel.shape} and estimates has shape {estimates.shape}"
         raise ValueError(f"{got}; give repeats of the kernel, shape (repeats, n, N)")
-    if not checks.is_traced(kernel) and not kernel.min() > 0:
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
         raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total, deltas = kernel.sum(axis=1), estimates - kernel
     sums, weights = deltas.sum(axis=2, keepdims=True), kernel / total[:, None]

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from rfcore import couplings, features, kernels, theory
-from rfcore.theory import norm_grams
+from rfcore.theory import block_errors
 
 
-@pytest.mark.parametrize("kind", norm_grams.FEATURES)
-@pytest.mark.parametrize("law", norm_grams.LAWS)
+@pytest.mark.parametrize("kind", block_errors.FEATURES)
+@pytest.mark.parametrize("law", block_errors.LAWS)
 def test_ratios_are_those_of_single_distances(kind, law):
     for d in (2, 5):
         for distance in (0.11, 1.234, 3.3):
@@ -28,7 +28,7 @@ def test_opposites_of_independent_norms_have_the_conformity_of_a_straight_angle(
     with jax.enable_x64(True):
         for v in (0.3, 2.0):
             exact = np.exp(float(theory.log_conformity_at_angle(v, 4, -1.0)) - v**2)
-            assert np.isclose(norm_grams._own_opposite(np.array([v]), 4)[0], exact, rtol=1e-9)
+            assert np.isclose(block_errors._own_opposite(np.array([v]), 4)[0], exact, rtol=1e-9)
 
 
 @pytest.mark.parametrize("opposites", ["equal", "independent"])

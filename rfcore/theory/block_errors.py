@@ -1,8 +1,8 @@
-"""Errors of whole Gram matrices under coupled norms, by closed forms: Table 1 of Variance-Reducing Couplings without simulation.
+"""Errors of blocks of coupled norms at many distances at once, for all pairs of points of a table.
 
 The error of a pair of points is that of independent frequencies times a ratio, a function of |x - y| or |x + y| alone
-(:func:`rfcore.theory.norm_coupling_ratio`, which has it for one distance to twelve digits). Here it is for many distances at once:
-quadrature over normal scores at every tenth, an even cubic spline between. All in float64.
+(:func:`rfcore.theory.norm_coupling_ratio`, which has it for one distance to twelve digits). Here quadrature over normal scores gives
+it at every tenth, and an even cubic spline between. All in float64.
 
 Positive features may come with their opposites, 2 d frequencies in all. Pairs of two directions cost what they cost without; a
 frequency and its own opposite cost
@@ -19,7 +19,6 @@ import jax
 import numpy as np
 from scipy import special
 from scipy.interpolate import CubicSpline
-from scipy.spatial.distance import pdist, squareform
 
 from rfcore import checks
 from rfcore.theory.fourier import fourier_mse_ratio
@@ -79,77 +78,19 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
     distance = np.asarray(checks.finite(checks.numbers(distance, "distance"), "distance"), dtype=float)
     if distance.size and not distance.min() >= 0:
         raise ValueError(f"distance has the value {distance.min()}; give values of at least 0")
-    d, spline = checks.count(d, "d", least=2), _table(*_names(d, law, features, opposites))
+    d, law = checks.count(d, "d", least=2), checks.choice(law, "law", LAWS)
+    check_opposites(features, opposites)
+    spline = _table(d, law, features, opposites)
     near = distance < FARTHEST[features]
     return np.where(near, spline(np.where(near, distance, 1.0)), 1.0)
 
 
-def gram_rmse(x, law, features, opposites="none"):
-    """Root mean squared error of an estimated Gaussian Gram matrix, over all its entries and over the frequencies.
-
-    ::
-
-        sqrt(mean_ab MSE(x_a, x_b)),    m MSE(iid) = (1 - e^(-z^2))^2 / 2              fourier, m = d
-                                                     e^(4 x.y) (1 - e^(-v^2))          positive, m = d, or 2 d with opposites
-
-    times the ratio of :func:`block_mse_ratio`. The diagonal counts.
-
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points, over the lengthscale; at least one, d at least 2.
-    law : "iid", "independent" or "pnc"
-        "iid" for independent frequencies, as many as ``opposites`` says.
-    features : "fourier" or "positive"
-    opposites : "none", "equal" or "independent"
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        As :func:`block_mse_ratio`, or if there is no point.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Table 1, whose RMSEs are of this kind for many draws.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> x = 0.3 * np.random.default_rng(0).normal(size=(20, 4))
-    >>> errors = [theory.gram_rmse(x, law, "fourier") for law in ("pnc", "independent", "iid")]
-    >>> errors == sorted(errors)
-    True
-    """
-    x = np.asarray(checks.points(x, "x"), dtype=float)
-    if len(x) < 1:
-        raise ValueError(f"x has shape {x.shape}; give at least one point")
-    d = checks.count(x.shape[1], "d, the columns of x,", least=2)
-    checks.choice(law, "law", ("iid", *LAWS))
-    _names(d, "pnc" if law == "iid" else law, features, opposites)
-    squares, products = squareform(pdist(x, "sqeuclidean")), x @ x.T
-    if features == "positive":
-        squares = np.maximum(squares + 4 * products, 0.0)
-    saturation = -np.expm1(-squares)
-    with np.errstate(divide="ignore"):
-        logs = 2 * np.log(saturation) - np.log(2) if features == "fourier" else 4 * products + np.log(saturation)
-        if law != "iid":
-            logs += np.log(np.maximum(block_mse_ratio(np.sqrt(squares), d, law, features, opposites), 0.0))
-    m = d if opposites == "none" else 2 * d
-    return float(np.exp((special.logsumexp(logs) - np.log(m * logs.size)) / 2))
-
-
-def _names(d, law, features, opposites):
-    checks.choice(law, "law", LAWS)
+def check_opposites(features, opposites):
+    """Complains of names that are unknown or do not go together."""
     checks.choice(features, "features", FEATURES)
     checks.choice(opposites, "opposites", OPPOSITES)
     if features == "fourier" and opposites != "none":
         raise ValueError(f"opposites = {opposites!r}; give 'none' for Fourier features, which are the same for opposite frequencies")
-    return d, law, features, opposites
 
 
 @lru_cache(maxsize=256)

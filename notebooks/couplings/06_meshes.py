@@ -276,9 +276,8 @@ ledger.decide(decisions)
 # ## What a factor of 2 is worth
 #
 # A divergence is a *squared* error. Near zero it is a quadratic form in the errors of
-# mean and covariance, so that it falls as $1 / m$ where they fall as $1 / \sqrt m$. A
-# factor of 2 in it is a factor of 1.4 in those errors, and is what twice the walkers
-# would bring.
+# mean and covariance, so that it falls as $1 / m$ where they fall as $1 / \sqrt m$: a
+# factor of 2 in it is one of 1.4 in them, and what twice the walkers would bring.
 #
 # Why "inconclusive"? A verdict wants every condition shown at level 0.001. Where six
 # repeats are visibly skewed, a tail may hide, and the threshold is tripled.

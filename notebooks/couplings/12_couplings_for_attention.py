@@ -21,26 +21,26 @@
 #   orthogonal, PM and simplex frequencies they have the least error at every length of
 #   keys. On held-out keys they leave 12 to 25 per cent of orthogonal's error for short
 #   keys, and about 70 for one block where logits have variance 1.
-# * **Use cross-polytopes of one norm** from two blocks up: at $m = 4 d$ they err less than
-#   simplices, by three to five tenths where keys have length 1 or less.
-# * **Kernel variance chooses the right directions and the wrong norms.** The exact leading
-#   term of attention's error, Equation 8 with the true means, chooses both rightly.
-# * **The limit is long keys.** With logits of variance 1 and four blocks, the chosen coupling
-#   and PM are level, and spreading norms over the blocks does harm.
+# * **Use cross-polytopes of one norm** from two blocks up: at $m = 4 d$ they err less
+#   than simplices, by three to five tenths where keys have length 1 or less.
+# * **Kernel variance chooses the right directions and the wrong norms.** The exact
+#   leading term of attention's error, Equation 8 with the true means, gets both right.
+# * **The limit is long keys.** With logits of variance 1 and four blocks, the chosen
+#   coupling and PM are level, and spreading norms over the blocks does harm.
 #
 # **Where the paper stops.** {cite:t}`reid2025couplings` minimise the variance of the
 # kernel and find that the *greatest* variance does better in attention: "optimal
 # transport provides the right framing, but sometimes pointwise kernel variance is the
-# wrong cost function". {doc}`04_attention` confirms it. They leave open which coupling is
-# right. This page chooses one for the error of attention itself, and tests it on queries
-# and keys that it was not chosen on.
+# wrong cost function". {doc}`04_attention` confirms it. They leave open which coupling
+# is right. This page chooses one for the error of attention itself, and tests it on
+# queries and keys that it was not chosen on.
 #
-# **The idea.** Attention forgives errors that a row shares. Expand the exponential in an
-# estimate, $\widehat k(q, k) \propto \frac1m \sum_i e^{\omega_i \cdot (q + k)}$: the first
-# term of its error is $\sum_i \omega_i \cdot (q + k)$, the second $\sum_i (\omega_i \cdot (q +
-# k))^2$. Directions whose sum is zero, as those of a simplex, remove the first. If
-# the second is a multiple of $|q + k|^2$, as for orthogonal directions and one norm
-# $w$, it errs by a factor $w^2$ that is nearly the same for all keys, and cancels.
+# **The idea.** Attention forgives errors that a row shares. Expand the exponential in
+# an estimate, $\widehat k(q, k) \propto \frac1m \sum_i e^{\omega_i \cdot (q + k)}$: the
+# first term of its error is $\sum_i \omega_i \cdot (q + k)$, the second $\sum_i
+# (\omega_i \cdot (q + k))^2$. Directions whose sum is zero, as those of a simplex,
+# remove the first. If the second is a multiple of $|q + k|^2$, as for orthogonal
+# directions and one norm $w$, it errs by a factor $w^2$, nearly the same for all keys.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -71,27 +71,25 @@ ledger = evidence.Ledger("couplings/12_couplings_for_attention", profile)
 # (couplings-attention-chosen)=
 # ## A family of two parameters
 #
-# All directions of a block subtend one angle, and all norms have one correlation (of the
-# normal scores of a Gaussian copula):
+# All directions of a block subtend one angle, and all norms have one correlation (of
+# the normal scores of a Gaussian copula):
 #
 # $$
 # \cos(\omega_i, \omega_j) = -\frac{c}{d - 1} , \qquad \mathrm{corr} = r \in \Bigl[ -\frac{1}{d -
 # 1}, 1 \Bigr] .
 # $$
 #
-# Orthogonal frequencies are $(c, r) = (0, 0)$, orthogonal + PM $(0, 1)$, simplex $(1, 0)$. The
-# other corner, $(1, 1)$, has simplex directions and equal norms. We scan the family on
-# training queries and keys, independent and normal, at three lengths. With standard
-# deviation $d^{-1/4}$ logits have variance 1, as in a transformer at its start.
+# Orthogonal frequencies are $(c, r) = (0, 0)$, orthogonal + PM $(0, 1)$, and simplex
+# $(1, 0)$. The other corner, $(1, 1)$, has simplex directions and equal norms. We scan
+# the family on training queries and keys, independent and normal, at three lengths. With
+# standard deviation $d^{-1/4}$ logits have variance 1, as at a transformer's start.
 
 # %%
 ANGLES = np.array([0.0, 0.5, 1.0])
 # Of the norms; the first stands for -1 / (d - 1), the least there is.
 CORRELATIONS = np.array([-1.0, 0.0, 0.5, 0.9, 1.0])
 SCALES = {"half of 1/√d": (0.5, -0.5), "1/√d": (1.0, -0.5), "d^(-1/4)": (1.0, -0.25)}
-GRID = np.stack(np.meshgrid(ANGLES, CORRELATIONS, indexing="ij"), axis=-1).reshape(
-    -1, 2
-)
+GRID = np.array([(angle, r) for angle in ANGLES for r in CORRELATIONS])
 one_hot = jnp.eye(n_keys)
 
 
@@ -181,10 +179,10 @@ ledger.decide({
 # (couplings-attention-objectives)=
 # ## What other objectives choose
 #
-# The kernel's variance, and the leading term of attention's error (Equation 8, with
-# the true means), are exact for every member of the family
-# ({py:func}`rfcore.theory.row_covariance`, {py:func}`rfcore.models.attention.leading_error`).
-# No draw is needed to minimise them.
+# The kernel's variance, and the leading term of attention's error (Equation 8, with the
+# true means), are exact for every member of the family
+# ({py:func}`rfcore.theory.row_covariance`,
+# {py:func}`rfcore.models.attention.leading_error`). No draw is needed to minimise them.
 
 # %%
 rng = ledger.rng("exact rows")
@@ -208,10 +206,9 @@ names_of_grid = [
     for angle in ("orthogonal", "half way", "simplex")
     for r in CORRELATIONS
 ]
+objectives = variance, leading, training[:, 0].mean(axis=0)
 plotting.table(
-    np.stack(
-        [x / x[plain] for x in (variance, leading, training[:, 0].mean(axis=0))], 1
-    ),
+    np.stack([x / x[plain] for x in objectives], axis=1),
     rows=names_of_grid,
     columns=["kernel variance", "leading term", "measured error"],
     corner="directions, correlation of norms",
@@ -287,9 +284,8 @@ results = np.stack([held_out(d, m) for d, m in SIZES], axis=1)
 place = {name: FAMILY.index(tuple(map(float, p))) for name, p in POINTS.items()}
 place |= {name: len(FAMILY) + i for i, name in enumerate(POLYTOPES)}
 errors = {name: results[:, :, :, i] for name, i in place.items()}
-best = np.stack(
-    [errors[f"chosen, s = {s}"][:, :, i] for i, s in enumerate(SCALES)], axis=2
-)
+best = [errors[f"chosen, s = {s}"][:, :, i] for i, s in enumerate(SCALES)]
+best = np.stack(best, axis=2)
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -304,20 +300,14 @@ ledger.decide({
     ),
 })
 SHOWN = ["orthogonal + PM", "least variance", "simplex", "simplex + PM", *POLYTOPES]
-
-
-def ratios(causal):
-    """Errors over orthogonal's: mechanisms by sizes and lengths."""
-    base = errors["orthogonal"][..., causal].mean(axis=0)
-    of_each = [errors[name][..., causal].mean(axis=0) / base for name in SHOWN]
-    return np.stack(of_each).reshape(len(SHOWN), -1)
-
-
+means = results.mean(axis=0).reshape(-1, *results.shape[3:])
 for causal, seen in enumerate(("all keys seen", "causal")):
+    base = means[:, [place["orthogonal"]], causal]
     plotting.table(
-        ratios(causal),
-        rows=SHOWN,
-        columns=[f"d = {d}, m = {m}, s = {s}" for d, m in SIZES for s in SCALES],
+        means[:, [place[name] for name in SHOWN], causal] / base,
+        rows=[f"{d}, {m}, {s}" for d, m in SIZES for s in SCALES],
+        columns=[name.replace("cross-", "") for name in SHOWN],
+        corner="d, m, s",
         caption="Ours. Errors of attention weights on held-out queries and keys, over "
         f"those of orthogonal frequencies with independent norms; {seen}.",
     )
@@ -326,22 +316,22 @@ for causal, seen in enumerate(("all keys seen", "causal")):
 # (couplings-attention-blocks)=
 # ## Beyond one block
 #
-# Four blocks are usually drawn independently. Two other ways to spend $m = 4 d$ frequencies:
+# Four blocks are usually drawn independently. Two other ways to spend $m = 4 d$:
 #
 # * *Spread*: still one norm per block, but the norms of the blocks in different strata
 #   (the shells of {doc}`11_many_frequencies`). Within a block the error of the norm
 #   cancels in the quotient; between blocks it averages out.
-# * *Cross-polytopes*: orthogonal frequencies and their opposites, $2 d$ to a block, one norm.
-#   Sums of all odd powers vanish, and of squares they are a multiple of the
+# * *Cross-polytopes*: orthogonal frequencies and their opposites, $2 d$ to a block, one
+#   norm. Sums of all odd powers vanish, and of squares they are a multiple of the
 #   identity: both terms of the expansion above at once, where a simplex of $d$ corners
 #   has the first and just misses the second.
 #
 # Spread norms gain where keys are short, most with cross-polytopes (4 to 10 per cent of
-# orthogonal's error), and lose where they are long. We take it that there the block with
-# the greatest norm outweighs the others in every sum, and that strata make sure that one
-# block is always ahead. So our prediction is refuted as it stands. Cross-polytopes
-# keep their lead at every length; at $m = d$, where they have half as many
-# directions, simplices are better.
+# orthogonal's error), and lose where they are long, but for cross-polytopes at $d = 8$.
+# We take it that there the block with the greatest norm outweighs the others in every
+# sum, and that strata make sure that one block is always ahead. So our prediction is
+# refuted as it stands. Cross-polytopes keep their lead at every length; at $m = d$,
+# where they have half as many directions, simplices are better.
 
 # %% tags=["hide-input"]
 four = [i for i, (d, m) in enumerate(SIZES) if m == 4 * d]

@@ -21,13 +21,13 @@
 #   error is variance minus covariance.
 # * **Its remainder is no $O(1/N^3)$**, and Equation 45 on the way to it has two wrong
 #   coefficients.
-# * **It explains and does not predict.** For keys of length 1 and 16 features it is 20 to 30
-#   times the error that is measured.
+# * **It explains and does not predict.** For keys of length 1 and 16 features it is 20
+#   to 30 times the error that is measured.
 #
-# **What the paper claims.** Attention divides each kernel value by the sum of its row, and
-# so do estimates of it by $N$ keys' features. {cite:t}`reid2025couplings` expand the
-# quotient. If all means of a row are one number $\mu$, the mean squared error of the
-# weights is [VRC Eq. 8]
+# **What the paper claims.** Attention divides each kernel value by the sum of its row,
+# and so do estimates of it by $N$ keys' features. {cite:t}`reid2025couplings` expand
+# the quotient. If all means of a row are one number $\mu$, the mean squared error of
+# the weights is [VRC Eq. 8]
 #
 # $$
 # \frac{1}{N^2 \mu^2} \bigl[ \overline{\mathrm{Var}(\widehat k_j)} -
@@ -125,20 +125,20 @@ def row_errors(x, omega, widths, n_rows):
 # k_l, \widehat k_{l'}) \Bigr] .
 # $$
 #
-# Where all means are equal, $a_j = 1/N$ and $S = N \mu$, the mean over $j$ is Equation 8:
-# variance minus covariance, over $N^2 \mu^2$. Two slips stand on the way to it.
+# Where all means are equal, $a_j = 1/N$ and $S = N \mu$, the mean over $j$ is Equation
+# 8: variance minus covariance, over $N^2 \mu^2$. Two slips stand on the way to it.
 #
-# **Unequal means.** Equation 45 has the coefficients $-4$ and $3$ where $-2$ and $1$ stand
-# above. It computes $\mathbb E[\widehat a^2] - a^2$, which would be the error if $\widehat a$ were
-# unbiased; a quotient is not, to this very order. With equal means both sets add up to
-# Equation 8.
+# **Unequal means.** Equation 45 has the coefficients $-4$ and $3$ where $-2$ and $1$
+# stand above. It computes $\mathbb E[\widehat a^2] - a^2$, which would be the error if
+# $\widehat a$ were unbiased; a quotient is not, to this very order. With equal means
+# both sets add up to Equation 8.
 #
-# **The remainder** is not $O(1/N^3)$. Take a query $q$ and keys $y$ and $-y$, half each, at right
-# angles to it, so that all means are equal. Then $N \widehat a_j = 2 X / (X + X')$, $X$ and
-# $X'$ the two estimates, whatever $N$ is. So $N^2 \mathrm{MSE}$ is a constant; $N^2$ times the
-# leading term is another, and the remainder is exactly of order $1/N^2$. Keys share
-# frequencies: more keys do not average anything out. More *features* do. The
-# remainder is a share $O(1/m)$ of the error.
+# **The remainder** is not $O(1/N^3)$. Take a query $q$ and keys $y$ and $-y$, half
+# each, at right angles to it, so that all means are equal. Then $N \widehat a_j = 2 X /
+# (X + X')$, $X$ and $X'$ the two estimates, whatever $N$ is. So $N^2 \mathrm{MSE}$ is a
+# constant; $N^2$ times the leading term is another, and the remainder is exactly of
+# order $1/N^2$. Keys share frequencies: more keys do not average anything out. More
+# *features* do. The remainder is a share $O(1/m)$ of the error.
 
 # %%
 COUNTS = np.array([4, 16, 64])
@@ -230,12 +230,13 @@ ledger.decide({
 # (couplings-eq-8-accuracy)=
 # ## When Equation 8 is accurate
 #
-# When the denominator's relative error is small: $(e^{v^2} - 1) / m \ll 1$ for the longest
-# $v = |x_i + x_j|$, that of a key with itself. For keys of length 1, $v = 2$ and $e^4 = 55$: with 16
-# features the denominator errs by more than its own size, and the true error saturates,
-# as no weight exceeds 1, while the leading term keeps growing. For keys half as long
-# $e^{v^2} = 2.7$, and the leading term is good to some per cent, if means are not
-# taken as equal: that alone costs Equation 8 more than the remainder does.
+# When the denominator's relative error is small: $(e^{v^2} - 1) / m \ll 1$ for the
+# longest $v = |x_i + x_j|$, that of a key with itself. For keys of length 1, $v = 2$
+# and $e^4 = 55$: with 16 features the denominator errs by more than its own size, and
+# the true error saturates, as no weight exceeds 1, while the leading term keeps
+# growing. For keys half as long $e^{v^2} = 2.7$, and the leading term is good to some
+# per cent, if means are not taken as equal: that alone costs Equation 8 more than the
+# remainder does.
 
 # %%
 LENGTHS = {"keys half as long": d**-0.5 / 2, "standard deviation 1/√d": d**-0.5}
@@ -320,15 +321,17 @@ ledger.decide({
 })
 
 # %% tags=["hide-input"]
+over = predicted / found.mean(axis=0)  # (kinds, lengths, mechanisms, widths)
 plotting.table(
-    np.moveaxis(predicted / found.mean(axis=0), 2, 0).reshape(len(LAWS), -1),
-    rows=[plotting.LABELS[name] for name in LAWS],
-    columns=[
+    np.moveaxis(over, 2, -1).reshape(-1, len(LAWS)),
+    rows=[
         f"{kind}, {length}, m = {m}"
         for kind in ("Eq. 8", "true means")
         for length in ("half", "1/√d")
         for m in MANY
     ],
+    columns=[plotting.LABELS[name] for name in LAWS],
+    corner="formula, length, features",
     caption="Ours. Predicted over measured error.",
 )
 

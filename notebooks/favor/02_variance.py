@@ -23,9 +23,8 @@
 # * **"On par in all setups" depends on what is on par.** On images, at middling
 #   $\sigma$, trigonometric features have less variance than SDERF, by 0.6 to 1.2 nats
 #   whatever way we shrink the images.
-# * **Nearly all of the gain is the mean.** Take the means off the points, put them back
-#   exactly, and at $\sigma = 1$ plain GERF beats SDERF in three of four regimes. Centred
-#   SDERF is the best of all, on images one to two nats below SDERF.
+# * **"Relative" must mean divided by $K^2$.** The text divides by $K$ alone, and then
+#   softmax and Gaussian kernels give different curves. The gains are the same either way.
 #
 # **What the paper claims.** {cite:t}`likhosherstov2023favor` compare features by the
 # variance of one product over the squared kernel, on points of six kinds. "SDERFs
@@ -35,14 +34,13 @@
 #
 # **The idea.** GERFs fit one number to two sets of points, dense features a number per
 # direction and a direction per number ({doc}`01_optimal_parameters`). Where $x + y$ is
-# long in few directions this should pay.
+# long in few directions this should pay. How much of it needs dense features at all is the
+# question of {doc}`05_centred_points`.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
 
 # %% tags=["hide-input"]
-from functools import partial
-
 import jax
 
 jax.config.update("jax_enable_x64", True)
@@ -122,21 +120,15 @@ def draw(regime, i, n, way="box means"):
 # features have a random phase, as in Eqs. 5 to 7.
 
 # %%
-FITS = {
-    "gerf": exponential.gerf,
-    "aderf": exponential.aderf,
-    "sderf": exponential.sderf,
-    "gerf_centred": partial(exponential.gerf, centred=True),
-    "sderf_centred": partial(exponential.sderf, centred=True),
-}
-LINES = ("trigonometric", "positive", *FITS)
+FITS = (exponential.gerf, exponential.aderf, exponential.sderf)
+LINES = ("trigonometric", "positive", "gerf", "aderf", "sderf")
 
 
 @jax.jit
 def logs_and_objectives(x, y):
     """Mean log relative variance of LINES; objectives of Eq. 14 of nested families."""
     plain = features.ExponentialParameters()
-    fitted = [plain, *(fit(x, y) for fit in FITS.values())]
+    fitted = [plain, *(fit(x, y) for fit in FITS)]
     logs = [theory.trigonometric_log_relative_variance(x, y)]
     logs += [theory.log_relative_variance(x, y, p) for p in fitted]
     nested = [plain, fitted[1], exponential.saderf(x, y), fitted[2], fitted[3]]
@@ -159,15 +151,11 @@ logs, objectives = (np.stack(each, axis=1) for each in zip(*both, strict=True))
 of = dict(zip(LINES, np.moveaxis(logs, -1, 0), strict=True))  # draws, regimes, sigmas
 
 # %% tags=["hide-input"]
-shown = [
-    LINES.index(n) for n in ("trigonometric", "positive", "gerf", "aderf", "sderf")
-]
 figures = []
 for some in (slice(0, 3), slice(3, 6)):
     figures += plotting.panels(
-        SIGMAS, np.moveaxis(logs[:, some][..., shown], -1, 2), panels=REGIMES[some],
-        lines=[LINES[i] for i in shown], x_label="σ", y_label="mean log of Var / K²",
-        log="",
+        SIGMAS, np.moveaxis(logs[:, some], -1, 2), panels=REGIMES[some],
+        lines=LINES, x_label="σ", y_label="mean log of Var / K²", log="",
     )  # fmt: skip
 plotting.show(
     *figures,
@@ -230,17 +218,23 @@ for regime in PRINTED:
         readings = [s.mean(axis=1), s[:, -1], a.mean(axis=1), a[:, -1], rival]
         cells.append(np.mean(readings, axis=1))
         errors.append(np.std(readings, axis=1, ddof=1) / np.sqrt(N_DRAWS))
+cells, errors = np.array(cells), np.array(errors)
+names, printed = zip(*rows, strict=True)
 plotting.table(
-    cells, errors, rows=[name for name, _ in rows],
-    columns=[
-        "SDERF, mean over σ", "SDERF, σ = 1", "ADERF, mean over σ", "ADERF, σ = 1",
-        "trigonometric over SDERF at best",
-    ],
-    printed=[[e, None, 3 if "/" in name else None, None, None] for name, e in rows],
+    cells[:, [0, 1, 4]],
+    errors[:, [0, 1, 4]],
+    rows=names,
+    columns=["mean over σ", "at σ = 1", "trigonometric"],
+    printed=[[e, None, None] for e in printed],
     unit="nats",
-    caption="Ours. What dense features gain over GERF in mean log variance, by ways to "
-    "shrink the images: box means of averaged channels if nothing else is said. "
-    "Last: the largest gain of trigonometric features over SDERF, over σ.",
+    caption="Ours. What SDERF gains over GERF in mean log variance, by ways to shrink the "
+    "images: box means of averaged channels if nothing else is said. Last: the largest "
+    "gain of trigonometric features over SDERF, over σ.",
+)
+plotting.table(
+    cells[:, 2:4], errors[:, 2:4], rows=names, columns=["mean over σ", "at σ = 1"],
+    printed=[[3 if "/" in name else None, None] for name in names], unit="nats",
+    caption="Ours. What ADERF gains over GERF, in the same way.",
 )  # fmt: skip
 
 others = np.stack(
@@ -283,86 +277,6 @@ ledger.decide({
         largest.mean(axis=2), se, asked, paper_se=se, degrees=N_DRAWS - 1,
         rounding=0.5, smallest_difference=1.0, unit="nats",
         in_direction=bool(np.all(largest.mean(axis=2) >= asked)),
-    ),
-})  # fmt: skip
-
-# %% [markdown]
-# (favor-trigonometric)=
-# ## Where trigonometric features win
-#
-# The log of the relative variance is about $\lVert x + y \rVert^2$ for positive features
-# and $\lVert x - y \rVert^2$ for trigonometric ones. Images have no negative pixels:
-# $x + y$ is long, $x - y$ short. At small $\sigma$ a random phase leaves half the squared
-# kernel as variance, where positive features have next to none; at large $\sigma$ SDERF's
-# wide Gaussians pay. In between trigonometric features win. This takes nothing from the
-# reason why attention avoids them: they can be negative.
-
-# %% tags=["hide-input"]
-others = ("trigonometric", "gerf_centred", "sderf_centred")
-at = [REGIMES.index("mnist"), REGIMES.index("cifar10")]
-plotting.show(
-    *plotting.panels(
-        SIGMAS,
-        np.stack([of[name] - of["sderf"] for name in others], axis=2)[:, at],
-        panels=("mnist", "cifar10"), lines=others, levels={"sderf": 0.0},
-        x_label="σ", y_label="log variance, SDERF = 0", log="",
-    ),
-    caption="Ours. The mean log variance of trigonometric features, and of features of "
-    "centred points (next section), above that of SDERF.",
-    alt="Two charts with SDERF as a level line at zero. Trigonometric features lie "
-    "above it at the smallest sigma, below it in the middle, and return to it at the "
-    "right. Centred GERF and centred SDERF lie one to two nats below it; centred GERF "
-    "rises towards it at large sigma.",
-)  # fmt: skip
-middle = (SIGMAS > 0.25) & (SIGMAS < 0.75)
-ledger.decide({
-    "favor/extra-trigonometric/images": evidence.order(
-        of["trigonometric"][:, at][..., middle],
-        of["sderf"][:, at][..., middle], unit="nats",
-    )
-})  # fmt: skip
-
-# %% [markdown]
-# (favor-centring)=
-# ## How much of the gain is the mean
-#
-# The paper fits to the mean of $(x + y)(x + y)^\top = \mathrm{Cov}_x + \mathrm{Cov}_y +
-# (\mu_x + \mu_y)(\mu_x + \mu_y)^\top$. On images the last term is most of it, one
-# direction, for which SDERF has a wide Gaussian to spend and GERF has not. But the mean
-# needs no Gaussian. With $a = \mu_x$ and $b = \mu_y$
-#
-# $$
-# e^{x^\top y} = e^{(x - a)^\top (y - b)} \; e^{b^\top x} \; e^{a^\top y - a^\top b} :
-# $$
-#
-# features of the centred points, times factors that each know one point only. They stay
-# unbiased and positive, and cost nothing (`centred=True` in
-# {py:func}`rfcore.solvers.exponential.gerf` and its neighbours).
-
-# %% tags=["hide-input"]
-four = [REGIMES.index(regime) for regime in PRINTED]
-gerf, aderf, sderf = (of[name][:, four] for name in ("gerf", "aderf", "sderf"))
-centred, best = (of[name][:, four] for name in ("gerf_centred", "sderf_centred"))
-columns = [gerf, centred, sderf, best, of["trigonometric"][:, four]]
-at_one = np.stack([column[..., -1] for column in columns], axis=-1)
-plotting.table(
-    at_one.mean(axis=0), at_one.std(axis=0, ddof=1) / np.sqrt(N_DRAWS),
-    rows=list(PRINTED),
-    columns=["GERF", "GERF, centred", "SDERF", "SDERF, centred", "trigonometric"],
-    caption="Ours. Mean log of Var / K² at σ = 1, with and without the means.",
-)  # fmt: skip
-lost = (gerf - centred) - 0.9 * (gerf - sderf)
-three = [list(PRINTED).index(name) for name in ("heterogen", "mnist", "mnist/cifar10")]
-ledger.decide({
-    "favor/extra-centring/mostly-the-mean": evidence.bound(
-        lost.mean(axis=2), 0.0, side="above", unit="nats"
-    ),
-    "favor/extra-centring/gerf-beats-sderf": evidence.order(
-        centred[:, three, -1], sderf[:, three, -1], unit="nats"
-    ),
-    "favor/extra-centring/centred-sderf-best": evidence.order(
-        np.stack(4 * [best], axis=-1),
-        np.stack([gerf, aderf, sderf, centred], axis=-1), unit="nats",
     ),
 })  # fmt: skip
 

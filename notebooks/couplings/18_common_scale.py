@@ -164,7 +164,7 @@ titles = (
 figures = [
     plotting.panels(
         WIDTHS, curve[..., at], lines=COUPLINGS, x_label="frequencies m",
-        y_label=title, size=(3.0, 2.6),
+        y_label=title, size=(3.8, 2.6),
     )[0]
     for at, title in enumerate(titles)
 ]  # fmt: skip

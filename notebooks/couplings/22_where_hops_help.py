@@ -17,9 +17,14 @@
 # %% [markdown]
 # # Where do coupled hops help, and where not?
 #
-# * **Everywhere a bit, and most where walks are long.** TAKEAWAY
-# * **The degree decides, not the size.** TAKEAWAY
-# * **PageRank gains as well.** TAKEAWAY
+# * **For every kernel, and most for those that do not reach far.** 64 walkers do the
+#   work of nearly a thousand independent ones or more for the diffusion kernel and the
+#   2-step walk, and of 150 to 800 for the 2-regularised Laplacian.
+# * **The degree decides.** On graphs of degree 10 sixteen walkers leave less than two
+#   fifths of the error, among 10,000 nodes as among 100,000; of degree 100, more than
+#   nine tenths.
+# * **PageRank gains as well**: a twentieth of the error of long walks, a quarter and
+#   more of that of short ones.
 #
 # **What is known.** {doc}`09_walks_that_know` compares six ways to couple the walkers
 # of a node on three graphs at $p_{\text{halt}} = 0.1$. Systematic hops with stratified

@@ -199,8 +199,8 @@ drawn = np.array([  # repeats, edges, couplings, numbers of walkers
 
 # %% [markdown]
 # **The posterior.** Every split has its hyper-parameters, the exact kernel with them,
-# and several draws of walks. Error and divergence are those at the 75 other sensors, the
-# latter of new observations, in both directions, since the paper does not say in which.
+# and several draws of walks. Error and divergence are those at the 75 other sensors,
+# the latter of new observations and in both directions, as the paper names neither.
 
 
 # %%
@@ -252,10 +252,10 @@ plotting.show(
     panel(drawn[:, 0], "relative kernel error", predicted=closed[0]),
     panel(added[:, 0], "RMSE above exact, mph", log="x"),
     panel(kl[:, 0, ..., 0], "KL divergence"),
-    caption="Paper's Figure 11, for the first Monday on weighted edges; in place of the "
-    "test RMSE, what it exceeds that of the exact kernel by. Bands: one standard error "
-    "of the mean, over draws of walks for the kernel, else over splits. Dashed: exact "
-    "errors of estimates from two sets of walks.",
+    caption="Paper's Figure 11, for the first Monday on weighted edges; in place of "
+    "the test RMSE, by how much it exceeds that of the exact kernel. Bands: one "
+    "standard error of the mean, over draws of walks for the kernel, else over splits. "
+    "Dashed: exact errors of estimates from two sets of walks.",
     alt="Three panels, in which all curves fall as walkers are added, that of "
     "sigma-coupled walks below the others; those of the RMSE lie within their bands.",
 )

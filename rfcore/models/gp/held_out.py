@@ -98,7 +98,7 @@ def _checked(K, y, noise, n_seen):
     if len(y) != len(K):
         raise ValueError(f"y has shape {y.shape}, K {K.shape}; give one observation per row of K")
     if not 0 < n_seen < len(y):
-        raise ValueError(f"n_seen = {n_seen} of {len(y)} observations; let some be seen and some held out")
+        raise ValueError(f"n_seen = {n_seen} of {len(y)} observations; give fewer than all, and at least one")
     return K, y, checks.real(noise, "noise", above=0)
 
 

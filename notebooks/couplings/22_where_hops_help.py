@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Where do coupled hops help, and where not?
 #
-# * **For every kernel, and most for those that do not reach far.** 64 walkers do the
-#   work of nearly a thousand independent ones or more for the diffusion kernel and the
-#   2-step walk, and of 150 to 800 for the 2-regularised Laplacian.
+# * **For every kernel with a variance, and most for those that do not reach far.** 64
+#   walkers do the work of nearly a thousand independent ones or more for the diffusion
+#   kernel and the 2-step walk, and of 150 to 800 for the 2-regularised Laplacian.
 # * **The degree decides.** On graphs of degree 10 sixteen walkers leave less than two
 #   fifths of the error, among 10,000 nodes as among 100,000; of degree 100, more than
 #   nine tenths.

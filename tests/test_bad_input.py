@@ -34,6 +34,8 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import ode
+from rfcore.models.gp import held_out
+from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
 
 KEY = jax.random.key(0)
@@ -694,6 +696,20 @@ ROWS = {
         "lengthscales": ([0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]),
         "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
     },
+    "models.gp.held_out.predicted": {
+        "K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive), "n_seen": (2, lambda good: [*count(good), 3])
+    },
+    "models.gp.held_out.compared": {
+        "K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive), "exact": (models.gp.Posterior(V[:1], IDENTITY[:1, :1]), other_type)
+    },
+    "models.gp.profile.profile": {
+        "B": (IDENTITY, points), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
+        "ratios": ([0.1, 1.0], lambda good: [*vector(good), [0.0, 1.0]]),
+    },
+    "models.gp.profile.learn_on_grid": {
+        "gram": (lambda lengthscale: IDENTITY, function), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
+        "lengthscales": ([0.5, 2.0], vector), "ratios": ([0.1, 1.0], lambda good: [*vector(good), [0.0, 1.0]]),
+    },
     "models.gp.predictive_kl": {
         **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
@@ -951,7 +967,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -55,7 +55,7 @@ from rfcore.solvers import transport
 
 plotting.use_style()
 # The paper repeats 1000 times. Small graphs get more, since their errors scatter more,
-# and the smallest ten times as many again.
+# and the smallest forty times as many again.
 P_HALTS, MANY, FEW = {
     "paper": (np.arange(1, 10) / 10, 4_000, 1_000),
     "quick": (np.array([0.2, 0.5, 0.8]), 300, 20),
@@ -143,7 +143,7 @@ graphs = {
 def errors(name, g, p, sigma):
     """Norms of the errors of many estimates, (mechanisms, repeats)."""
     truth, repeats = pagerank.exact(g, p), MANY if g.n_nodes < 400 else FEW
-    repeats *= 10 if name == "karate" else 1
+    repeats *= 40 if name == "karate" else 1
     norms = []
     for coupling in ("iid", "antithetic", sigma):
         key = ledger.key(f"{name} {len(norms)}", round(10 * p))

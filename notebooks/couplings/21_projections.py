@@ -123,7 +123,7 @@ determined = np.array(determined)
 sizes, n_projections = (50, 100, 200, 400), (16, 64, 256)
 lost = np.empty((N_DRAWS, len(sizes), len(n_projections)))
 for i, n_nodes in enumerate(tqdm(sizes, desc="nodes", leave=False)):
-    # Gaussian projections see inner products only; the eigenbasis has them in N entries.
+    # Gaussian projections see inner products only: the eigenbasis has N entries.
     U = transport.pair_products(transport.bin_spectra(random_graph(n_nodes), f, 6, 0.3))
     least = transport.quadratic_cost(U, transport.exhaustive(U))
     for j, r in enumerate(n_projections):

@@ -9,13 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore.models.gp.exact import posterior, vector
+from rfcore import checks
+from rfcore.models.gp.exact import Posterior, posterior, symmetric, vector
 from rfcore.models.gp.graph import predictive_kl
 
 __all__ = ["compared", "predicted"]
 
 
-@partial(jax.jit, static_argnums=3)
 def predicted(K, y, noise, n_seen):
     """Posterior of the rows that are held out, and the root mean squared error of its mean.
 
@@ -27,7 +27,7 @@ def predicted(K, y, noise, n_seen):
     noise : float
         s^2, above 0.
     n_seen : int
-        How many observations, from the first on, are seen.
+        How many observations, from the first on, are seen; fewer than all.
 
     Returns
     -------
@@ -36,7 +36,7 @@ def predicted(K, y, noise, n_seen):
     Raises
     ------
     ValueError
-        As :func:`rfcore.models.gp.posterior`.
+        As :func:`rfcore.models.gp.posterior`, or if nothing is seen or nothing held out.
 
     Notes
     -----
@@ -50,12 +50,10 @@ def predicted(K, y, noise, n_seen):
     >>> round(float(found.mean[0]), 6), round(float(error), 6)
     (0.8, 0.2)
     """
-    y = vector(y)
-    found = posterior(K, y[:n_seen], noise, np.arange(n_seen))
-    return found, jnp.sqrt(jnp.mean((found.mean - y[n_seen:]) ** 2))
+    n_seen = checks.count(n_seen, "n_seen")
+    return _predicted(*_checked(K, y, noise, n_seen), n_seen)
 
 
-@jax.jit
 def compared(K, y, noise, exact):
     """Error of an approximate posterior, and its divergences from and of the exact one.
 
@@ -75,7 +73,7 @@ def compared(K, y, noise, exact):
     Raises
     ------
     ValueError
-        As :func:`rfcore.models.gp.posterior` and :func:`rfcore.models.gp.predictive_kl`.
+        As :func:`predicted`, or if exact is no posterior of some of the observations.
 
     Notes
     -----
@@ -90,6 +88,28 @@ def compared(K, y, noise, exact):
     >>> [round(abs(float(x)), 4) for x in compared(np.ones((3, 3)), y, 0.5, exact)]
     [0.2, 0.0, 0.0]
     """
-    found, error = predicted(K, y, noise, len(y) - len(exact.mean))
+    checks.instance(exact, Posterior, "exact", "the Posterior of predicted(...)")
+    y = vector(y)
+    return _compared(*_checked(K, y, noise, len(y) - len(exact.mean)), exact)
+
+
+def _checked(K, y, noise, n_seen):
+    K, y = symmetric(K, "K"), vector(y)
+    if len(y) != len(K):
+        raise ValueError(f"y has shape {y.shape}, K {K.shape}; give one observation per row of K")
+    if not 0 < n_seen < len(y):
+        raise ValueError(f"n_seen = {n_seen} of {len(y)} observations; give fewer than all, and at least one")
+    return K, y, checks.real(noise, "noise", above=0)
+
+
+@partial(jax.jit, static_argnames="n_seen")
+def _predicted(K, y, noise, n_seen):
+    found = posterior(K, y[:n_seen], noise, np.arange(n_seen))
+    return found, jnp.sqrt(jnp.mean((found.mean - y[n_seen:]) ** 2))
+
+
+@jax.jit
+def _compared(K, y, noise, exact):
+    found, error = _predicted(K, y, noise, len(y) - len(exact.mean))
     there, back = (predictive_kl(*pair, noise) for pair in ((found, exact), (exact, found)))
     return jnp.stack([error, there, back])

@@ -23,7 +23,7 @@
 # * **The gain grows with the number of walkers.** Four of them do the work of 5 to 7
 #   independent ones, 64 that of 250 to 1,400.
 # * **It costs no bias and no optimisation.** {doc}`19_which_coordinates` says why it
-#   works, {doc}`22_where_hops_help` where it ends, and what to do.
+#   works, {doc}`23_where_hops_help` where it ends, and what to do.
 #
 # **What the paper leaves open.** {cite:t}`reid2025couplings` couple how *long* the
 # walkers of a node walk, two at a time. {doc}`05_walk_lengths` finds that this takes
@@ -56,7 +56,7 @@ plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.
 N_GROUPS, PER_GROUP, WALKERS, N_MEANS, MEAN_OF = {
     "paper": (
-        6, {"karate": 20, "football": 6, "eurosis": 1}, (4, 16, 64, 256), 60, 150
+        12, {"karate": 20, "football": 6, "eurosis": 1}, (4, 16, 64, 256), 60, 150
     ),
     "quick": (24, {"karate": 4, "football": 2}, (4, 16, 64), 40, 150),
 }[profile]  # fmt: skip

@@ -63,8 +63,8 @@ PER_GROUP, P_HALTS, N_REPEATED, LARGE, N_RANKS = {
         (2_000, 10_000), {"karate": 1_200, "football": 600},
     ),
 }[profile]  # fmt: skip
-N_GROUPS, N_LARGE = 12, 6
-ledger = evidence.Ledger("couplings/22_where_hops_help", profile)
+N_GROUPS, N_LARGE = 12, 12
+ledger = evidence.Ledger("couplings/23_where_hops_help", profile)
 
 IID, REVERSAL = {"coupling": "iid"}, {"coupling": "reversal"}
 SYSTEMATIC = {"coupling": "stratified", "hops": "systematic"}

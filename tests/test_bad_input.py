@@ -34,6 +34,9 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import ode
+from rfcore.models.gp import held_out
+from rfcore.models.gp import profile as gp_profile
+from rfcore.models.gp import sparse as sparse_gp
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -172,6 +175,10 @@ some_nodes, some_positive, some_count = but_none(nodes), but_none(positive), but
 def sparse(good):
     """Features, sparse or dense."""
     return [*points(IDENTITY)[:-2], sp.csr_array(np.full((3, 3), np.nan)), sp.csr_array(1j * IDENTITY)]
+
+
+def sparse_symmetric(good):
+    return [None, 3, "a", IDENTITY, *(sp.csr_array(bad) for bad in (np.nan * IDENTITY, np.triu(np.ones((3, 3))), IDENTITY[:2]))]
 
 
 def partition(good):
@@ -682,6 +689,27 @@ ROWS = {
     "models.gp.exact_loss": {
         "parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum), "y": (V, vector)
     },
+    "models.gp.sparse.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (G, graph), "tol": (1e-7, positive)},
+    "models.gp.sparse.posterior": {"K": (sp.csr_array(IDENTITY), sparse_symmetric), **OBSERVED},
+    "models.gp.sparse.fit_diffusion": {
+        "key": (KEY, key), "deposits": (DEPOSITS, other_type), "y": (V, vector),
+        "lengthscales": ([0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]),
+        "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
+    },
+    "models.gp.held_out.predicted": {
+        "K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive), "n_seen": (2, lambda good: [*count(good), 3])
+    },
+    "models.gp.held_out.compared": {
+        "K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive), "exact": (models.gp.Posterior(V[:1], IDENTITY[:1, :1]), other_type)
+    },
+    "models.gp.profile.profile": {
+        "B": (IDENTITY, points), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
+        "ratios": ([0.1, 1.0], lambda good: [*vector(good), [0.0, 1.0]]),
+    },
+    "models.gp.profile.learn_on_grid": {
+        "gram": (lambda lengthscale: IDENTITY, function), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
+        "lengthscales": ([0.5, 2.0], vector), "ratios": ([0.1, 1.0], lambda good: [*vector(good), [0.0, 1.0]]),
+    },
     "models.gp.predictive_kl": {
         **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
@@ -885,7 +913,7 @@ SLOW = {
     "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.factored_posterior", "models.gp.divergences", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "theory.log_pair_density",
     "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
     "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
-    "models.gp.predictive_kl",
+    "models.gp.predictive_kl", "models.gp.sparse.posterior", "models.gp.sparse.fit_diffusion",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
     "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
@@ -939,7 +967,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

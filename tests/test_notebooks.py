@@ -42,6 +42,15 @@ NUMBER_HANGS_ON_SIZE = {
     ),
     "couplings/extra-attention-objectives/first-order-agrees": "a mean over one row at quick, over eight at paper",
     "couplings/eq-8/unequal-means": "until the mended term passes, which takes more draws than quick has, its distance; then the printed one's",
+    **dict.fromkeys(
+        [f"couplings/extra-{claim}" for claim in ("hop-rate/faster", "walk-variance/length", "walk-variance/two-hops")]
+        + ["couplings/extra-hops-size/nodes", "couplings/extra-hops-size/degree"],
+        "of the worst of two graphs at quick, of three at paper; or of larger graphs at paper",
+    ),
+    **dict.fromkeys(
+        [f"couplings/extra-walk-floors/{claim}" for claim in ("reached", "kept", "passed")],
+        "of the closest of six conditions, which at quick, with fewer repeats, is another",
+    ),
     "simplex/fig-10/exact-peaks-elsewhere": "a count of data sets: two at quick, eight at paper",
     "favor/fig-3/most-pairs": "of two data sets at quick, of eight at paper",
     "favor/extra-classification-splits/sderf-beats-gerf": "of two data sets at quick, of six at paper",

@@ -33,7 +33,7 @@
 #
 # **The idea.** Let $\hat\psi_q(i)$ be what a walk from node $i$ with a length from bin
 # $q$ leaves behind on average, $s_{qr} = \hat\psi_q + \hat\psi_r$ and
-# $u_{qr} = \operatorname{vec}(s_{qr} s_{qr}^\top)$, a vector of $N^2$ entries. Eq. 55 is
+# $u_{qr} = \operatorname{vec}(s_{qr} s_{qr}^\top)$, of $N^2$ entries. Eq. 55 is
 #
 # $$
 # \Bigl( \sum_q u_{q \sigma(q)}(i) \Bigr) \cdot
@@ -123,7 +123,7 @@ determined = np.array(determined)
 sizes, n_projections = (50, 100, 200, 400), (16, 64, 256)
 lost = np.empty((N_DRAWS, len(sizes), len(n_projections)))
 for i, n_nodes in enumerate(tqdm(sizes, desc="nodes", leave=False)):
-    # Gaussian projections see inner products only, which the eigenbasis has in N entries.
+    # Gaussian projections see inner products only: the eigenbasis has N entries.
     U = transport.pair_products(transport.bin_spectra(random_graph(n_nodes), f, 6, 0.3))
     least = transport.quadratic_cost(U, transport.exhaustive(U))
     for j, r in enumerate(n_projections):
@@ -191,8 +191,8 @@ least, succeeds = optimum @ optimum, []
 for _ in range(10 * N_DRAWS):
     direction = rng.normal(size=len(optimum))
     direction -= (direction @ optimum) / least * optimum
-    for g_ in (direction, -direction):
-        sigma = transport.assignment(U @ g_)
+    for g in (direction, -direction):
+        sigma = transport.assignment(U @ g)
         succeeds.append(transport.quadratic_cost(U, sigma) < least * (1 + 1e-9))
 succeeds = np.reshape(succeeds, (-1, 2))
 

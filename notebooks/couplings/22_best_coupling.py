@@ -280,8 +280,8 @@ plotting.show(
     ),
     caption="Ours. Mean product under the best permutation of n bins minus that of the "
     "optimal coupling, over the variance of f(X).",
-    alt="Two lines fall on logarithmic axes, from a tenth and more at 4 bins to below a "
-    "thousandth at 512; in the end with a slope near -1.",
+    alt="Two lines fall on logarithmic axes, from a tenth and more at 4 bins to below "
+    "a thousandth at 512; in the end with a slope near -1.",
 )
 ledger.decide({
     "couplings/thm-D.1/converges": evidence.bound(gaps[:, -1], 0.001, exact=True),

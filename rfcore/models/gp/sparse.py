@@ -1,0 +1,226 @@
+"""Gaussian processes on the nodes of a mesh: nothing dense of the size of the graph is formed.
+
+Where neighbours are few, a diffusion kernel is nearly zero beyond some hops, and the product of walk features is zero for all
+nodes that no two walks joined. Both are sparse matrices, and elimination along a surface keeps them sparse: on 8,700 faces
+factors have some hundreds of entries per row in place of thousands. The evidence of a fit needs products alone
+(:func:`fit_diffusion`). This module is imported by its own name, ``rfcore.models.gp.sparse``.
+"""
+
+import jax.numpy as jnp
+import numpy as np
+import scipy.sparse as sp
+from scipy.optimize import minimize_scalar
+from scipy.sparse.linalg import splu
+
+from rfcore import checks, features, streams, walks
+from rfcore.models.gp.by_probes import _lanczos
+from rfcore.models.gp.exact import Posterior, rows, vector
+from rfcore.models.gp.graph import Hyperparameters, hyperparameters
+
+PURPOSE = 9  # of the random stream; part of what a key means
+
+
+def diffusion_covariance(parameters, g, tol=1e-7):
+    """K between all nodes, as a sparse matrix.
+
+    ::
+
+        K = kappa exp(-gamma^2 (I - W)) = kappa sum_k P(k) W^k,   P(k) = exp(-gamma^2) gamma^(2k) / k!
+
+    Powers are counted until those left have a weight below tol; entries below tol kappa are left out. On 8,700 faces of a torus
+    tol = 1e-7 moves the law of 435 new observations by a divergence of 5e-9.
+
+    Parameters
+    ----------
+    parameters : Hyperparameters
+    g : rfcore.graphs.Graph
+        Undirected; normalised here, unless it is already.
+    tol : float
+        Above 0.
+
+    Returns
+    -------
+    scipy CSR array, shape (N, N), symmetric, float64
+
+    Raises
+    ------
+    ValueError
+        If parameters or g are none, g is directed, or tol is not above 0.
+
+    Notes
+    -----
+    Variance-Reducing Couplings, Appendix F.2: the kernel of :func:`rfcore.models.gp.diffusion_covariance`. No term is negative, so
+    that nothing cancels.
+
+    Examples
+    --------
+    >>> import networkx
+    >>> from rfcore import graphs, models
+    >>> from rfcore.models.gp import sparse
+    >>> g = graphs.Graph.from_networkx(networkx.cycle_graph(200))
+    >>> K = sparse.diffusion_covariance(models.gp.hyperparameters(), g)
+    >>> K.shape, bool(K.nnz < 200 * 20)
+    ((200, 200), True)
+    """
+    checks.instance(parameters, Hyperparameters, "parameters", "models.gp.hyperparameters(...)")
+    if not checks.graph(g).is_symmetric:
+        raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")
+    W, tol = sp.csr_array(g.normalised().to_scipy()), float(checks.real(tol, "tol", above=0))
+    mean, weights = float(parameters.lengthscale) ** 2, []
+    while not weights or (sum(weights) < 1 - tol and len(weights) < 10 * (mean + 10)):
+        weights.append(weights[-1] * mean / len(weights) if weights else np.exp(-mean))
+    eye = sp.eye_array(g.n_nodes, format="csr")
+    K = weights[-1] * eye
+    for weight in weights[-2::-1]:
+        K = W @ K + weight * eye
+    K = (K + K.T) / 2
+    K.data[K.data < tol] = 0
+    K.eliminate_zeros()
+    return float(parameters.variance) * K
+
+
+def posterior(K, y, noise, seen, asked=None):
+    """:func:`rfcore.models.gp.posterior` for a sparse matrix, by sparse elimination.
+
+    Parameters
+    ----------
+    K : scipy sparse array, shape (n, n)
+        Symmetric, positive semidefinite: of :func:`diffusion_covariance`, or ``phi @ phi.T`` of walk features.
+    y, noise, seen, asked
+        As for :func:`rfcore.models.gp.posterior`.
+
+    Returns
+    -------
+    Posterior
+
+    Raises
+    ------
+    ValueError
+        If shapes do not fit, a value is not finite, noise is not above 0, a row is not in K, or K is not symmetric.
+
+    Notes
+    -----
+    Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26; SuperLU with a symmetric order of least degree (Li and Demmel), without
+    pivots, which positive definite matrices do not need.
+
+    Examples
+    --------
+    >>> import networkx, numpy as np
+    >>> from rfcore import graphs, models
+    >>> from rfcore.models.gp import sparse
+    >>> g, theta = graphs.Graph.from_networkx(networkx.path_graph(3)), models.gp.hyperparameters()
+    >>> mean, covariance = sparse.posterior(sparse.diffusion_covariance(theta, g), [1.0, 1.0], 0.01, seen=[0, 2])
+    >>> mean.shape, covariance.shape
+    ((1,), (1, 1))
+    """
+    if not sp.issparse(K):
+        raise ValueError(
+            f"K is of type {type(K).__name__}; give a scipy sparse array, such as (phi @ phi.T) of walk features"
+        )
+    K = sp.csr_array(K)
+    checks.finite(checks.numbers(K.data, "K"), "K")
+    if K.shape[0] != K.shape[1] or abs(K - K.T).max() > 1e-12 * abs(K).max():
+        raise ValueError(f"K has shape {K.shape}, or is not symmetric; give a symmetric matrix")
+    y, noise = vector(y), float(checks.real(noise, "noise", above=0))
+    seen, asked = rows(seen, asked, K.shape[0], len(y))
+    seen, asked = np.asarray(seen), np.asarray(asked)
+    system = sp.csc_array(K[seen][:, seen] + noise * sp.eye_array(len(seen)))
+    factors = splu(system, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True})
+    between = K[asked][:, seen]
+    solved = factors.solve(np.column_stack([np.asarray(y, dtype=float), between.T.toarray()]))
+    covariance = K[asked][:, asked].toarray() - between @ solved[:, 1:]
+    return Posterior(jnp.asarray(between @ solved[:, 0]), jnp.asarray((covariance + covariance.T) / 2))
+
+
+def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps=64):
+    """Hyper-parameters of greatest evidence on walks that stay, for any number of nodes.
+
+    ::
+
+        max over kappa, gamma, s^2 of  log N(y; 0, kappa (phi phi^T + r I)),   s^2 = r kappa
+
+    For each gamma one run of Lanczos' recurrence on phi phi^T, started from y and from probes of signs, has the quadratures of
+    the evidence for all r at once, since a shift changes no Krylov space; the best kappa is a quotient. What is left are two
+    searches in one dimension. The same probes serve all gamma, so that the evidence is a smooth function of it.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+        Of the probes.
+    deposits : rfcore.walks.Deposits, one row per observation
+        Of walks on normalised weights from the nodes that were seen: ``walks.simulate(key, g, lengths, nodes=seen)``.
+    y : array, shape (n,)
+    lengthscales : (float, float)
+        Bounds of gamma.
+    n_probes, n_steps : int
+        As for :func:`rfcore.models.gp.log_evidence_by_probes`.
+
+    Returns
+    -------
+    Hyperparameters
+
+    Raises
+    ------
+    ValueError
+        If deposits are none or not on normalised weights, shapes do not fit, a value is not finite, y is 0, bounds do not rise, a count is too
+        small, or the key is no JAX key.
+
+    Notes
+    -----
+    Ours; Variance-Reducing Couplings, Appendix F.2, climbs the same evidence by 1000 steps of Adam.
+
+    Examples
+    --------
+    >>> import jax, networkx, numpy as np
+    >>> from rfcore import graphs, walks
+    >>> from rfcore.couplings import walk_lengths
+    >>> from rfcore.models.gp import sparse
+    >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.cycle_graph(200)).normalised()
+    >>> seen = np.arange(0, 200, 2)
+    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 100, 8, 0.4), nodes=seen)
+    >>> theta = sparse.fit_diffusion(key, deposits, np.sin(seen / 5))
+    >>> bool(theta.noise < 0.1 < theta.variance)
+    True
+    """
+    words, deposits, y = streams.words(key), walks.checked(deposits), np.asarray(vector(y), dtype=float)
+    n_probes, n_steps = checks.count(n_probes, "n_probes", least=2), checks.count(n_steps, "n_steps", least=2)
+    bounds = np.asarray(checks.vector(lengthscales, "lengthscales", 2, of="bound"), dtype=float)
+    if not 0 < bounds[0] < bounds[1]:
+        raise ValueError(f"lengthscales = {lengthscales}; give two bounds above 0 that rise")
+    n = len(y)
+    if n != deposits.n_rows or not y.any():
+        raise ValueError(
+            f"y has shape {y.shape}, deposits {deposits.n_rows} rows; give one value per row, not all 0"
+        )
+    starts = np.column_stack(
+        [y, 2.0 * streams.generator(words, PURPOSE, 0).integers(2, size=(n, n_probes)) - 1]
+    )
+    squares = np.sum(starts**2, axis=0)
+
+    def spectral(log_lengthscale):
+        """Nodes and weights of the quadratures, a row for y and for each probe."""
+        phi = features.weigh(deposits, features.modulation.diffusion(np.sqrt(2) * np.exp(log_lengthscale)))
+        transpose = phi.T.tocsr()
+        diagonal, beside = _lanczos(lambda v: phi @ (transpose @ v), starts, n_steps)
+        T = np.zeros((*diagonal.shape, n_steps))
+        i = np.arange(n_steps)
+        T[:, i, i], T[:, i[1:], i[:-1]] = diagonal, beside
+        nodes, vectors = np.linalg.eigh(T)  # of the lower triangle
+        return np.maximum(nodes, 0), squares[:, None] * vectors[:, 0] ** 2
+
+    def minus_evidence(log_ratio, nodes, weights):
+        shifted = nodes + np.exp(log_ratio)
+        variance = np.sum(weights[0] / shifted[0]) / n
+        log_det = np.sum(weights[1:] * np.log(shifted[1:])) / n_probes
+        return (n * np.log(variance) + log_det) / 2, variance
+
+    def best(log_lengthscale):
+        pair = spectral(log_lengthscale)
+        found = minimize_scalar(lambda r: minus_evidence(r, *pair)[0], bounds=(-14.0, 5.0), method="bounded")
+        return found.fun, minus_evidence(found.x, *pair)[1], np.exp(found.x)
+
+    found = minimize_scalar(
+        lambda x: best(x)[0], bounds=np.log(bounds), method="bounded", options={"xatol": 1e-3}
+    )
+    _, variance, ratio = best(found.x)
+    return hyperparameters(variance, np.exp(found.x), ratio * variance)

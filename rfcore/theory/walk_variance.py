@@ -1,0 +1,104 @@
+"""The variance of one walk, split by the coordinates that it is drawn from: its length, its first hop, its second, ..."""
+
+import numpy as np
+
+from rfcore import checks
+from rfcore.couplings.walk_lengths import halting
+
+
+def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
+    """Law of total variance of a walk's feature: what its length says of it, then its first hop, then its second.
+
+    With Y_i the feature of a single walk from node i (one row of :func:`rfcore.features.walk_features` with n_walks = 1)
+    and M = sum_k f(k) W^k,
+
+    ::
+
+        d_0 = sum_i E |M (E[Y_i | length] - E Y_i)|^2
+        d_t = sum_i E |M (E[Y_i | length, hops 1, ..., t] - E[Y_i | length, hops 1, ..., t - 1])|^2
+
+    so that d_0 + d_1 + ... is the whole variance sum_i E |M (Y_i - E Y_i)|^2. Without M for ``of="features"``.
+
+    m walks per node err by (d_0 + d_1 + ...) / m in phi M, and the Gram estimate phi_1 phi_2^T of two independent sets
+    by twice that, up to a term in 1 / m^2. If their lengths and first t hops are coupled in any way, and later hops
+    are independent, then (d_(t + 1) + d_(t + 2) + ...) / m of it remains: given these coordinates walks are
+    independent. So the partial sums are floors.
+
+    Parameters
+    ----------
+    g : rfcore.graphs.Graph
+        With symmetric weights, usually ``graph.normalised()``. All eigenvalues are computed: thousands of nodes.
+    f : function of an integer array
+        Modulation.
+    p_halt : float
+    n_terms : int
+        Steps counted: f(0), ..., f(n_terms - 1).
+    of : "kernel" | "features"
+        Errors of phi M, or of phi itself.
+
+    Returns
+    -------
+    float64 array, shape (n_terms,)
+        d_0, d_1, ..., of which none is negative.
+
+    Raises
+    ------
+    ValueError
+        If the weights are not symmetric, n_terms < 1, p_halt is outside (0, 1) or below 1.8e-8, f is not finite, or for
+        normalised weights only and those of g are not, or ``of`` is neither of the two.
+
+    Notes
+    -----
+    Ours. A walk that stands at v after t <= length hops, with load x, is expected to leave x G(v) from there on, with
+    G(v) = sum_(a <= length - t) f(t + a) (W^a)_v / (1 - p_halt)^a: given the length, loads are divided by the chance of
+    getting there, which is 1. Hop t from j therefore adds x^2 (1 - p_halt)^-2 (sum_v deg_j W_jv^2 |M G(v)|^2 - |M (W G)_j|^2),
+    and these squares need no more than the diagonals of powers of W times M^2.
+
+    Examples
+    --------
+    On a ring it matters most which way a walk sets out, and little how long it is:
+
+    >>> import networkx
+    >>> from rfcore import features, graphs
+    >>> from rfcore.theory.walk_variance import walk_variance
+    >>> g = graphs.Graph.from_networkx(networkx.cycle_graph(12)).normalised()
+    >>> parts = walk_variance(g, features.modulation.diffusion(1.0), 0.1)
+    >>> (parts[:4] / parts.sum()).round(2).tolist()
+    [0.1, 0.88, 0.02, 0.0]
+    """
+    p_halt, n_terms = halting(checks.probability(p_halt, "p_halt")), checks.count(n_terms, "n_terms")
+    checks.choice(of, "of", ("kernel", "features"))
+    if not checks.graph(g).is_symmetric:
+        raise ValueError("g has weights that are not symmetric; give a graph of undirected edges")
+    f = np.asarray(checks.modulation(f, n_terms, g.is_normalised), dtype=float)
+    values, q = f[: np.flatnonzero(f).max(initial=0) + 1], 1 - p_halt
+    n, W = len(values), g.to_scipy()
+    squares = W.power(2).multiply(g.neighbour_counts[:, None]).tocsr()
+
+    eigenvalues, vectors = np.linalg.eigh(W.toarray())
+    response = np.polynomial.polynomial.polyval(eigenvalues, values)
+    weight = response**2 if of == "kernel" else np.ones(len(eigenvalues))
+    # diag(W^s M^2) for s = 0, ..., 2 n, a row each
+    returns = (eigenvalues ** np.arange(2 * n + 1)[:, None] * weight) @ (vectors**2).T
+
+    chance = p_halt * q ** np.arange(n)
+    chance[-1] = q ** (n - 1)  # steps past the last that counts make no difference
+
+    visits = np.ones(g.n_nodes)  # sum over starts of the squared loads at step t - 1, for q = 1
+    parts = np.empty(n)
+    parts[0] = chance @ _squares(values, q, returns).sum(axis=1) - np.sum(weight * response**2)
+    for t in range(1, n):
+        onward, before = _squares(values[t:], q, returns), _squares(values[t:], q, returns[2:])
+        spread = visits @ (squares @ onward.T - before.T)
+        parts[t] = (chance[t:] * q ** (-2.0 * t)) @ spread
+        visits = visits @ squares
+    return np.append(np.maximum(parts, 0), np.zeros(n_terms - n))
+
+
+def _squares(values, q, returns):
+    """sum_(a, b <= l) c_a c_b returns[a + b] with c_a = values[a] / q^a, for l = 0, 1, ...: a row each."""
+    c = values * q ** -np.arange(len(values), dtype=float)
+    added = np.empty((len(c), returns.shape[1]))
+    for last in range(len(c)):
+        added[last] = c[last] * (2 * c[:last] @ returns[last : 2 * last] + c[last] * returns[2 * last])
+    return added.cumsum(axis=0)

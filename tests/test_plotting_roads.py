@@ -1,0 +1,20 @@
+"""Maps of roads: the colour of a road is the mean of its ends."""
+
+import numpy as np
+import pytest
+
+from rfcore.plotting.roads import road_map
+
+PLACE, ROADS, VALUES = [[0, 0], [1, 0], [1, 1]], [[0, 1], [1, 2]], [50.0, 60.0, 90.0]
+
+
+def test_colours_are_means_of_the_two_ends():
+    (lines,) = road_map(PLACE, ROADS, VALUES, "speed").axes[0].collections
+    np.testing.assert_allclose(lines.get_array(), [55.0, 75.0])
+    np.testing.assert_allclose(lines.get_segments()[1], [[1, 0], [1, 1]])
+
+
+@pytest.mark.parametrize("roads, values", [([[0, 3]], VALUES), ([[0, 1, 2]], VALUES), (ROADS, VALUES[:2])])
+def test_what_does_not_fit_is_a_value_error_that_helps(roads, values):
+    with pytest.raises(ValueError, match="; give "):
+        road_map(PLACE, roads, values, "speed")

@@ -91,9 +91,11 @@ small = len(KERNELS) * 2  # cases of karate and football
 # of walks. So this is the error to split:
 #
 # $$
-# \sum_i \E\, \bigl| M (Y_i - \E Y_i) \bigr|^2 = d_0 + d_1 + d_2 + \dots, \qquad
+# \begin{gathered}
+# \sum_i \E\, \bigl| M (Y_i - \E Y_i) \bigr|^2 = d_0 + d_1 + d_2 + \dots, \\
 # d_t = \sum_i \E\, \bigl| M \bigl( \E[Y_i \mid \ell, h_1, \dots, h_t]
 # - \E[Y_i \mid \ell, h_1, \dots, h_{t-1}] \bigr) \bigr|^2 ,
+# \end{gathered}
 # $$
 #
 # with the length $\ell$ and the hops $h_1, h_2, \dots$; $d_0$ is the part of the

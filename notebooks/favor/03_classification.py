@@ -331,8 +331,8 @@ plotting.table(
     rows=["mean over splits", "deviation"],
     columns=SMALL,
     unit="percentage points",
-    caption="Ours. Accuracy of SDERF minus that of GERF, averaged over M and seeds, and "
-    "its standard deviation over splits.",
+    caption="Ours. Accuracy of SDERF minus that of GERF, averaged over M and seeds, "
+    "and its standard deviation over splits.",
 )
 by_split = 1 - on_splits.mean(axis=1)
 ledger.decide({

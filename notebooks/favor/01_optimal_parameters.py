@@ -309,8 +309,8 @@ plotting.show(
         x_label="factor on the optimal φ", y_label="objective above its minimum, nats",
     ),
     caption="Ours. What a wrong $\\phi$ costs, in the mean over sets of points in "
-    "three dimensions; the proof of Theorem 4.2 has the factor 1/2. Bands: one standard "
-    "error.",
+    "three dimensions; the proof of Theorem 4.2 has the factor 1/2. Bands: one "
+    "standard error.",
     alt="Three curves with their minimum, zero, at the factor 1. They are flat near it "
     "and rise on both sides.",
 )  # fmt: skip

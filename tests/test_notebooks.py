@@ -40,6 +40,7 @@ NUMBER_HANGS_ON_SIZE = {
         + ["favor/fig-1/up-to"],
         "means over four sigmas at quick and ten at paper, of parameters fitted to fewer points",
     ),
+    "couplings/fig-9/substantial": "a mean over three p_halt at quick and over nine at paper",
     "couplings/extra-attention-objectives/first-order-agrees": "a mean over one row at quick, over eight at paper",
     "couplings/eq-8/unequal-means": "until the mended term passes, which takes more draws than quick has, its distance; then the printed one's",
     **dict.fromkeys(

@@ -40,8 +40,8 @@ bench: $(VENV)/.ready  ## time features, walks and fits of Gaussian processes ag
 	@for script in tests/benchmarks/bench_*.py; do echo "\n$$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
 
 lab: $(VENV)/.ready  ## open the notebooks in JupyterLab
-	@# As the runner has it: with this scheduler, or computations in the pool, XLA's threads can deadlock on LAPACK calls.
-	JAX_CPU_ENABLE_ASYNC_DISPATCH=0 XLA_FLAGS="--xla_cpu_enable_concurrency_optimized_scheduler=false $$XLA_FLAGS" $(BIN)/jupyter lab notebooks
+	@# As the runner has it: with this scheduler, XLA's thread pool can deadlock on LAPACK calls.
+	XLA_FLAGS="--xla_cpu_enable_concurrency_optimized_scheduler=false $$XLA_FLAGS" $(BIN)/jupyter lab notebooks
 
 lint: $(VENV)/.ready  ## style
 	$(BIN)/ruff check .

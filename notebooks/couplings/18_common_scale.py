@@ -130,7 +130,8 @@ def measured(omega, task, widths):
         phis = (features.fourier(task.x, omega[:m]) for m in widths)
         return jnp.stack([errors(jnp.sqrt(task.variance) * phi) for phi in phis])
 
-    return jax.vmap(jax.vmap(of_draw))(omega)
+    # One by one: batches of LAPACK calls can deadlock XLA's thread pool.
+    return jax.lax.map(partial(jax.lax.map, of_draw), omega)
 
 
 # %% [markdown]

@@ -67,8 +67,6 @@ def variables(profile, source_sha256):
         flags.append("--xla_backend_optimization_level=1")
     found = {
         "XLA_FLAGS": " ".join([*flags, os.environ.get("XLA_FLAGS", "")]),  # given flags prevail
-        # A computation that waits in the pool for a batch of LAPACK calls, which wait for the pool: on two cores, for ever.
-        "JAX_CPU_ENABLE_ASYNC_DISPATCH": os.environ.get("JAX_CPU_ENABLE_ASYNC_DISPATCH", "0"),
         # Two notebooks share two cores: BLAS threads that wait for a turn spin, at seven times the processor time.
         "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
         "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line

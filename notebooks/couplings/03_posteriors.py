@@ -159,8 +159,8 @@ def measured(omega, task, kind):
         readings = jnp.stack([*both, printed.of_exact]) / n_test
         return jnp.stack([kernel, both.of_exact / n_test, prediction]), readings
 
-    errors = jax.vmap(jax.vmap(lambda w: of(w)[0]))(omega)
-    return errors, jax.vmap(lambda w: of(w)[1])(omega[:, ORTHOGONAL])
+    errors = jax.lax.map(lambda draw: jax.lax.map(lambda w: of(w)[0], draw), omega)
+    return errors, jax.lax.map(lambda w: of(w)[1], omega[:, ORTHOGONAL])
 
 
 tables = {name: datasets.regression(name, fallback=True) for name in SETS}

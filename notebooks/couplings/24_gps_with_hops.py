@@ -202,7 +202,7 @@ plotting.table(
     "splits.",
 )
 EXTRA = "couplings/extra-hops-posteriors/"
-iid, sigma, _, systematic = np.moveaxis(found, 2, 0)  # splits, graphs, walkers, measures
+iid, sigma, _, systematic = np.moveaxis(found, 2, 0)
 n_meshes = len(MESHES)
 excess = found[:, :n_meshes, :, 1, 3] - exact[:, :n_meshes, None]
 ledger.decide({
@@ -243,7 +243,7 @@ ledger.decide({
 off = []
 for name in MESHES:
     g, key = problems[name][0], ledger.key(f"{name} same lengths")
-    f, v = features.modulation.diffusion(2.0), np.sqrt(problems[name][0].neighbour_counts)
+    f, v = features.modulation.diffusion(2.0), np.sqrt(g.neighbour_counts)
     free, repelled = (
         features.walk_features(key, g, f, 16, p_halt, **LAWS[law](g)) @ v
         for law in ("IID", "repelling")

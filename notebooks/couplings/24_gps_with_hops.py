@@ -27,8 +27,8 @@
 # better prediction ({doc}`06_meshes`, {doc}`07_traffic`).
 #
 # **The idea.** Take their Gaussian processes as they are: their graphs, their
-# $p_{\text{halt}}$, hyper-parameters learned on independent walks and then frozen. Change
-# nothing but how the walkers hop, and ask how many independent walkers would be needed
+# $p_{\text{halt}}$, hyper-parameters learned on independent walks and then frozen. Change nothing
+# but how the walkers hop, and ask how many independent walkers would be needed
 # for the same posterior.
 
 # %% tags=["parameters", "hide-input"]

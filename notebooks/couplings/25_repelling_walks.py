@@ -17,10 +17,10 @@
 # %% [markdown]
 # # Are repelling random walks as good?
 #
-# * **Nearly, once their lengths are coupled.** With stratified lengths, repelling
-#   walkers do the work of systematic ones to within a tenth.
+# * **Nearly, once their lengths are coupled.** With stratified lengths, 64 repelling
+#   walkers are worth at most an eighth fewer independent ones than systematic ones.
 # * **Without, they fall behind as walks become short**: at $p_{\text{halt}} = 0.5$ they
-#   are worth between a quarter and three quarters as many independent walkers.
+#   are worth between a quarter and three quarters as many.
 # * **Hops still matter more than lengths.** Repelling walks of independent lengths beat
 #   every coupling of lengths alone by far.
 #
@@ -282,7 +282,9 @@ ledger.decide({
 # (couplings-repelling-pagerank)=
 # ## PageRank
 #
-# The share of walks that end at a node ({doc}`08_pagerank`), 16 walkers per node.
+# The share of walks that end at a node ({doc}`08_pagerank`), 16 walkers per node. Where
+# a walk ends depends on how long it is as much as on where it goes: repelling hops
+# alone help little here.
 
 # %%
 ps = (0.1, 0.3, 0.5)
@@ -322,6 +324,15 @@ ledger.decide({
         ranks[..., 3], ranks[..., 1]
     ),
 })
+
+# %% [markdown]
+# ## What to do
+#
+# * Give repelling walkers stratified lengths: it costs nothing and is the larger step
+#   where walks are short.
+# * Systematic hops gain a little more, need no second law for what is left of a block,
+#   and do not have to know the graph beforehand; {doc}`23_where_hops_help` has their
+#   limits, which are those of repelling walks too: both gain by meeting.
 
 # %% tags=["hide-input"]
 ledger.close()

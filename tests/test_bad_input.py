@@ -31,9 +31,10 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import walk_lengths
+from rfcore.evidence import signs
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
-from rfcore.models import ode
+from rfcore.models import classification, ode
 from rfcore.models.gp import held_out
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
@@ -352,6 +353,8 @@ ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK
 PROFILE = {"profile": ("quick", choice)}
 DATA = {"fallback": (True, flag)}
 TABLE = datasets.Regression(X, V, "t", "here")
+PART = datasets.Split(X, np.array([0, 1, 1]), X[:2], np.array([0, 1]))
+TASK = classification.task(PART, 2, 1.0)
 
 ROWS = {
     "couplings.compose": {
@@ -633,6 +636,19 @@ ROWS = {
     },
     "models.attention.leading_error": {"kernel": (V**2, array), "covariance": (IDENTITY, array)},
     **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
+    "models.classification.task": {
+        "part": (PART, other_type), "n_classes": (2, lambda good: [*count(good), 1]), "sigma": (1.0, positive),
+        "dtype": (np.float32, lambda good: [int, None, "a"]),
+    },
+    "models.classification.public_task": {
+        "table": (datasets.Classification(np.eye(20), np.arange(20) % 2, ("a", "b"), "wifi", "here"), other_type),
+        "seed": (1, count_from_0), "double": (True, flag),
+    },
+    "models.classification.accuracies": {
+        "key": (KEY, key), "task": (TASK, other_type), "couplings": ([couplings.iid], several), "n_draws": (2, count),
+        "n_blocks": (1, count), "width": (2, lambda good: [*some_count(good), 1]), "batch": (1, count),
+    },
+    **{f"models.classification.{name}": {"task": (TASK, other_type)} for name in ("majority", "exact", "mean_v")},
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -864,6 +880,10 @@ ROWS = {
     "evidence.printed": {"table": ("simplex_table2", choice)},
     "evidence.scaled": {"decision": (FAILURE, other_type), "why": ("w", text)},
     "evidence.scorecard": PROFILE,
+    "evidence.signs.kept": {
+        "ours": (X, lambda good: [*numbers(good), good[0]]), "paper": (X, numbers), "paper_se": (0 * X + 0.1, all_at_least_0),
+        "least": (3.0, at_least_0),
+    },
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
@@ -938,6 +958,7 @@ LEFT = {
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "models.classification.Accuracies", "models.classification.Task",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
             "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
@@ -967,7 +988,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, classification, signs)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -111,7 +111,7 @@ paper, paper_se, paper_v = map(of_paper, ("accuracy", "std_error", "mean_v"))
 ours, ours_se = np.moveaxis([mean_and_se(at_d[name][1:]) for name in SETS], 1, 0)
 gain, gain_se = np.array([mean_and_se(a[2] - a[1]) for a in at_d.values()]).T
 paper_gain, paper_gain_se = paper[:, 1] - paper[:, 0], np.hypot(*paper_se.T)
-z = (ours - paper) / np.hypot(ours_se, paper_se)
+z = np.round((ours - paper) / np.hypot(ours_se, paper_se), 1)
 
 # %% tags=["hide-input"]
 blank = np.zeros(len(SETS))

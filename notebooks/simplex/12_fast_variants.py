@@ -127,11 +127,12 @@ plotting.table(
 
 # %% tags=["hide-input"]
 plotting.table(
-    (ours - paper) / np.hypot(ours_se, paper_se), rows=SETS, columns=LABELS,
+    np.round((ours - paper) / np.hypot(ours_se, paper_se), 1), rows=SETS, columns=LABELS,
     caption="Ours. The same accuracies minus the printed ones, over both standard errors.",
 )  # fmt: skip
 plotting.table(
-    (gain - paper_gain) / np.hypot(gain_se, paper_gain_se), rows=SETS, columns=LABELS[1:],
+    np.round((gain - paper_gain) / np.hypot(gain_se, paper_gain_se), 1),
+    rows=SETS, columns=LABELS[1:],
     caption="Ours. The gain over IID features minus the printed one, over both standard "
     "errors.",
 )  # fmt: skip
@@ -176,7 +177,7 @@ between, between_se = ours[:, 3] - without, np.hypot(ours_se[:, 3], without_se)
 printed = paper[:, 3] - of_table_2
 printed_se = np.hypot(paper_se[:, 3], of_table_2_se)
 blank = np.zeros(len(SETS))
-z = (between - printed) / np.hypot(between_se, printed_se)
+z = np.round((between - printed) / np.hypot(between_se, printed_se), 1)
 plotting.table(
     np.stack([d, padded, 100 * between, z], axis=1),
     np.stack([blank, blank, 100 * between_se, blank], axis=1),

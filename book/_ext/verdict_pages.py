@@ -24,6 +24,7 @@ from rfcore.evidence import Verdict
 from rfcore.evidence.claims import PAPERS
 from rfcore.evidence.verdicts import with_error
 
+
 def glance():
     """Front page: a bar and the counts for each paper."""
     lines = ["| paper | verdicts on its figures, tables and theorems |", "|---|---|"]

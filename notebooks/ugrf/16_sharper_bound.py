@@ -24,8 +24,8 @@
 #   proof has a gap, for nodes that are drawn twice. The sharper bound, a trace, is
 #   within about a fifth of the complexity itself.
 # * **The mended bound says something.** On polblogs, with 1000 nodes drawn
-#   independently, it promises an error of at most 0.82. The error is 0.07: as margin
-#   bounds go, that is not unusual.
+#   independently, it promises an error of at most about 0.8. The error is about 0.1: as
+#   margin bounds go, such a gap is not unusual.
 #
 # **What the paper claims.** Theorem 2.3 bounds the *empirical Rademacher complexity*
 # $\widehat{\mathcal R}$ of a family of graph kernels, what it can fit of random signs
@@ -54,7 +54,7 @@ from rfcore.theory import generalisation
 from rfcore.theory.sign_supremum import sign_supremum
 
 plotting.use_style()
-N_REPEATS, WITH_CLASSES = 30, ("karate", "dolphins", "polblogs")
+N_REPEATS, WITH_CLASSES = 100, ("karate", "dolphins", "polblogs")
 NAMES, N_DRAWS, N_MARGINS, N_SAMPLES = {
     "paper": (("karate", "dolphins", "football", "polblogs", "eurosis"), 40, 81, 30),
     "quick": (("karate", "dolphins", "football"), 20, 21, 10),

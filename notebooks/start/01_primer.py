@@ -19,12 +19,12 @@
 #
 # * **A random feature is a number** $f(\omega, x)$ computed from a point and a random frequency. Products of
 #   features are, on average, a kernel.
-# * **The average does not care how the frequencies depend on each other; the error does.** Two frequencies that
-#   point in opposite directions do the work of many independent ones.
+# * **The average does not care how the frequencies depend on each other; the error does.** In the example below two
+#   frequencies that point in opposite directions do the work of more than four independent ones.
 # * **A random walk is a frequency too**, and the nodes of a graph are its points.
 #
-# Everything in this book is a variation on these three sentences. Who knows kernels and Monte Carlo can start with a
-# [paper](simplex-chapter); who does not needs a thousand words first.
+# Everything in this book is a variation on these three sentences. If you know kernels and Monte Carlo, start
+# with [the first paper](simplex-chapter); if not, here are a thousand words.
 
 # %% tags=["hide-input"]
 import jax
@@ -84,7 +84,7 @@ def estimate(draw, key):
 
 
 # %% [markdown]
-# Three lines: draw frequencies, turn both points into features, multiply. The word *draw* hides the one question that
+# Draw frequencies, turn both points into features, multiply. The word *draw* hides the one question that
 # three of the five papers ask.
 #
 # ## Draw them how?
@@ -98,8 +98,8 @@ def estimate(draw, key):
 # **coupling** is a joint distribution with given marginals.
 #
 # Here is the simplest coupling that is not independent. In the plane draw $\omega_1$, and let $\omega_2$ point exactly
-# the opposite way, with a length of its own. It is still normal by itself. The picture shows both kinds of pair:
-# one dot of each colour alone looks the same left and right.
+# the opposite way, with a length of its own. It is still normal by itself. The picture shows both kinds of pair.
+# Circles alone are distributed alike left and right, and so are squares; the lines that join them are not.
 
 # %%
 DRAWS = {"iid": couplings.iid, "simplex": couplings.simplex}
@@ -144,6 +144,9 @@ plotting.show(
 # $z_2$ tends to be small where $z_1$ is large. Here $z$ grows with $\omega^\top (x + y)$: when $\omega_1$
 # points along $x + y$ its contribution is large, and that of $\omega_2$, which points the other way, is small. One makes up
 # for the other. All geometry in this book serves that covariance.
+#
+# Our two points lie close to the origin. Farther out the first term outgrows the second, and couplings matter less;
+# {doc}`/notebooks/simplex/01_conformity_and_error` shows the whole curve.
 
 # %%
 keys = jax.random.split(ledger.key("frequencies"), N_REPEATS)

@@ -122,6 +122,49 @@ def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     assert shown == [word.replace(" ", "-") for word in expected]
 
 
+def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(pages):
+    page = pages["book/scorecard.html"]
+    for row in evidence.scorecard("paper"):
+        name = f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
+        head = re.search(rf'<details[^>]*\bid="{name}".*?</summary>', page, re.S)[0]
+        if row.notebook:
+            target, anchor = re.search(r'href="\.\./([^"#]+)#([^"]+)"', head).groups()
+            assert target == f"notebooks/{row.notebook}.html" and f'id="{anchor}"' in pages[target], row.entry.id
+        words = text_of(head)
+        same = sum(decision is not None and decision.verdict is row.verdict for _, decision in row.claims)
+        assert (f", {same} of {len(row.claims)}" in words) == (0 < same < len(row.claims)), words
+
+
+def test_names_of_the_library_lead_from_cells_to_the_api_and_back(pages):
+    linked = re.compile(r'class="sphinx-codeautolink-a" href="\.\./\.\./(book/api/\w+\.html)#(rfcore\.[^"]+)"')
+    uses = Counter()
+    for name in (name for name in pages if name.startswith("notebooks/")):
+        targets = set(linked.findall(pages[name]))
+        assert len(targets) > 3, name
+        assert all(f'id="{anchor}"' in pages[page] for page, anchor in targets), name
+        uses.update(targets)
+    functions = (use for use in uses.most_common() if re.search(rf'<dl class="py function">\s*<dt[^>]*id="{use[0][1]}"', pages[use[0][0]]))
+    (page, anchor), count = next(functions)
+    entry = re.search(rf'id="{anchor}".*?</details>', pages[page], re.S)[0]
+    assert entry.count('href="../../notebooks/') == count
+    assert f"Used on {count} pages" in text_of(entry)
+
+
+def test_sources_of_docstrings_lead_to_chapters_places_and_references(pages):
+    api = "".join(page for name, page in pages.items() if name.startswith("book/api/"))
+    notes = "".join(re.findall(r"Notes</p>(.*?)</dd>", api, re.S))
+    papers = ("Simplex Random Features", "Universal Graph Random Features", "Variance-Reducing Couplings", "FAVOR#")
+    dead = [title for title in papers if re.search(rf"(?<!>){re.escape(title)}(?!<)", text_without_links(notes))]
+    assert dead == []
+    assert len(re.findall(r'href="\.\./references\.html#', api)) > 60
+    assert len(re.findall(r'class="std std-ref">(?:Table|Theorem|Eqs?\.?|Figure|Lemma|Algorithm|Corollary) ', api)) > 60
+
+
+def text_without_links(page):
+    """The words of a page but those of its links."""
+    return text_of(re.sub(r"<a\b.*?</a>", " ", page, flags=re.S))
+
+
 def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
     found = evidence.decisions("paper")
     for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:

@@ -8,8 +8,14 @@ import pytest
 from rfcore import couplings, datasets, features
 from rfcore.models import classification, regression
 
+
+def quadrants(x):
+    return 2 * (x[:, 0] > 0.2) + (x[:, 1] > 0)
+
+
 RNG = np.random.default_rng(0)
-PART = datasets.Split(RNG.normal(size=(60, 3)), RNG.integers(0, 4, 60), RNG.normal(size=(25, 3)), RNG.integers(0, 4, 25))
+X_TRAIN, X_TEST = RNG.normal(size=(60, 3)), RNG.normal(size=(25, 3))
+PART = datasets.Split(X_TRAIN, quadrants(X_TRAIN), X_TEST, quadrants(X_TEST))
 TASK, KEY, PAIR = classification.task(PART, 4, 0.5), jax.random.key(0), (couplings.iid, couplings.orthogonal)
 BLOCKS, DRAWS = 3, 4
 FOUND = classification.accuracies(KEY, TASK, PAIR, DRAWS, BLOCKS, batch=2)

@@ -218,7 +218,8 @@ ledger.decide({
 # %% [markdown]
 # ## Which orderings can the data resolve?
 #
-# Differences are paired: both mechanisms see the same random numbers.
+# Differences are paired: both mechanisms see the same random numbers. In the columns
+# $m = d$ the first block of each draw is a repeat; the last table counts all ten.
 
 # %% tags=["hide-input"]
 PAIRS = (("orthogonal", "iid"), ("simplex", "orthogonal"), ("simplex_plus", "simplex"))

@@ -22,18 +22,18 @@
 # * **Features pay for sharpness with variance.** They fall further behind the exact
 #   kernel at the largest scale than at the smallest, on every set.
 # * **The paper's scales fit to within a step or two.** That all of them are near the
-#   best for $10 d$ IID features cannot be made certain; on cmc there is no peak to find.
+#   best for $10 d$ IID features cannot be made certain; on cmc there is no peak.
 #
-# **What the paper claims.** Points are multiplied by $\sigma$ before the Gaussian kernel
-# sees them. {cite:t}`reid2023simplex` choose "the value of $\sigma$ at which the i.i.d.
-# PRF classification accuracy [...] peaks", which "does not generically coincide with
-# where the exact kernel performance [...] peaks" (Appendix B.1). Its two reasons pull
+# **What the paper claims.** Points are multiplied by $\sigma$ before the kernel sees
+# them. {cite:t}`reid2023simplex` choose "the value of $\sigma$ at which the i.i.d. PRF
+# classification accuracy [...] peaks", which "does not generically coincide with where
+# the exact kernel performance [...] peaks" (Appendix B.1). Its two reasons pull
 # against each other: some $\sigma$ suits the data, and positive features "tend to
 # perform worse" at large $\sigma$.
 #
-# **The idea.** The variance of a positive feature, in units of the kernel squared, grows
-# like $e^{\sigma^2 \lVert x + y \rVert^2}$. So a sharp kernel needs many features, and
-# few do better with a blunt one, which is wrong by less than they err.
+# **The idea.** The variance of a positive feature, in units of the kernel squared,
+# grows like $e^{\sigma^2 \lVert x + y \rVert^2}$. So a sharp kernel needs many
+# features, and few do better with a blunt one, which suits the data less and errs less.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -74,7 +74,7 @@ chosen = np.abs(np.log(GRID / papers[:, None])).argmin(axis=1)
 plotting.table(
     np.stack([papers, chosen + 1, papers / GRID[chosen] - 1], axis=1),
     rows=SETS,
-    columns=["σ of the public code", "its place among 20", "off the grid by, relative"],
+    columns=["σ of the public code", "its place among 20", "relative misfit"],
     caption="Ours. The grid that the paper's scales come from.",
 )
 
@@ -124,11 +124,11 @@ for s, name in enumerate(SETS):
 plotting.show(
     *charts,
     caption="Paper's Figure 10. Accuracy against the scale of the data on the public "
-    "split, of the kernel and of IID features with $m = 10 d$. Bands: one standard error "
-    "of the mean. Upright line: the paper's scale.",
-    alt="Eight charts of accuracy against sigma from 0.1 to 2. The exact kernel rises or "
-    "stays flat; IID features rise to a peak and fall. In most charts the upright line is "
-    "near the peak; in cmc the features start at the majority class and only fall.",
+    "split, of the kernel and of IID features with $m = 10 d$. Bands: one standard "
+    "error of the mean. Vertical line: the paper's scale.",
+    alt="Eight charts of accuracy against sigma from 0.1 to 2. The exact kernel rises "
+    "or stays flat; IID features rise to a peak and fall. In most charts the vertical "
+    "line is near the peak; in cmc the features start at the majority class and fall.",
 )
 
 # %% tags=["hide-input"]

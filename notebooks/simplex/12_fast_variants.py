@@ -19,9 +19,9 @@
 #
 # * **To two percentage points, yes**: on no set does a Hadamard product in place of the
 #   rotation change the accuracy by more.
-# * **On banknote it does change it, for the better.** Hadamard matrices of four rows are
-#   far from uniform rotations, and the fast simplex gains 0.8 points. It is a bias, for
-#   once a lucky one; the printed table has it too.
+# * **On banknote it does change it, for the better.** Hadamard matrices of four rows
+#   are far from uniform rotations, and the fast simplex gains 0.8 points. It is a bias,
+#   for once a lucky one; the printed table has it too.
 # * **Tables 2 and 3 differ by padding, not by chance.** More columns of zeros mean more
 #   features, and accuracies rise by what the two printed tables differ.
 #
@@ -127,14 +127,14 @@ plotting.table(
 
 # %% tags=["hide-input"]
 plotting.table(
-    np.round((ours - paper) / np.hypot(ours_se, paper_se), 1), rows=SETS, columns=LABELS,
-    caption="Ours. The same accuracies minus the printed ones, over both standard errors.",
+    np.round((ours - paper) / np.hypot(ours_se, paper_se), 1),
+    rows=SETS, columns=LABELS,
+    caption="Ours. The same accuracies minus the printed ones, over both errors.",
 )  # fmt: skip
 plotting.table(
     np.round((gain - paper_gain) / np.hypot(gain_se, paper_gain_se), 1),
     rows=SETS, columns=LABELS[1:],
-    caption="Ours. The gain over IID features minus the printed one, over both standard "
-    "errors.",
+    caption="Ours. The gain over IID features minus the printed one, over both errors.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -216,7 +216,8 @@ differences.append(np.stack([[np.nan, value] for value in more]))
 differences = 100 * np.array(differences)
 plotting.table(
     differences[:, 0], differences[:, 1],
-    rows=[*SETS, f"banknote, {N_BANKNOTE:,} repeats"], columns=["orthogonal", "simplex"],
+    rows=[*SETS, f"banknote, {N_BANKNOTE:,} repeats"],
+    columns=["orthogonal", "simplex"],
     unit="percentage points",
     caption="Ours. Accuracy of the fast variant minus that of the regular one.",
 )  # fmt: skip

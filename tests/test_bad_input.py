@@ -24,6 +24,7 @@ from rfcore import (
     features,
     graphs,
     kernels,
+    large_graphs,
     models,
     random_graphs,
     solvers,
@@ -31,10 +32,11 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import walk_lengths
+from rfcore.evidence import processes
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import ode
-from rfcore.models.gp import held_out
+from rfcore.models.gp import held_out, streamed
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
 
@@ -53,6 +55,12 @@ FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
+
+
+
+def three():
+    return 3
+
 
 # Kinds of arguments: from a good value to bad ones.
 
@@ -691,6 +699,14 @@ ROWS = {
     },
     "models.gp.sparse.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (G, graph), "tol": (1e-7, positive)},
     "models.gp.sparse.posterior": {"K": (sp.csr_array(IDENTITY), sparse_symmetric), **OBSERVED},
+    "models.gp.streamed.mean_weights": {
+        "phi": (PHI, lambda good: [bad for bad in sparse_symmetric(good) if not sp.issparse(bad)] + [STREAMED, sp.csr_array(np.nan * IDENTITY)]),
+        "y": (V, vector), "noise": (0.1, positive), **STOP,
+    },
+    "models.gp.streamed.mean_by_products": {
+        "product": (lambda v: v, lambda good: [*function(good), lambda v: v[:1]]), "n": (3, count), "y": (V[:2], vector),
+        "noise": (0.1, positive), "seen": ([2, 0], nodes), "rtol": (1e-3, positive), "max_steps": (9, some_count),
+    },
     "models.gp.sparse.fit_diffusion": {
         "key": (KEY, key), "deposits": (DEPOSITS, other_type), "y": (V, vector),
         "lengthscales": ([0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]),
@@ -841,6 +857,11 @@ ROWS = {
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
+    "evidence.processes.in_a_process": {
+        "function": (three, lambda good: [*function(good), len, lambda: 3]),
+        "helpers": ((), lambda good: [[3], [len], [lambda: 3]]),
+        "imports": ("", lambda good: [3, None]),
+    },
     "evidence.decisions": PROFILE,
     "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
@@ -900,6 +921,11 @@ ROWS = {
         "standardised": (True, flag),
     },
     "datasets.traffic": DATA,
+    "large_graphs.ring_with_chords": {"key": (KEY, key), "n": (5, count_from_3)},
+    "large_graphs.communities": {
+        "key": (KEY, key), "n": (5, count_from_3), "n_communities": (2, count), "mixing": (0.3, probability),
+    },
+    "large_graphs.streets": {"key": (KEY, key), "side": (3, count_from_3), "p": (0.5, probability)},
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
@@ -967,7 +993,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, streamed, large_graphs, processes)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -20,6 +20,7 @@ from rfcore import (
     graphs,
     jobs,
     kernels,
+    large_graphs,
     models,
     plotting,
     random_graphs,
@@ -29,7 +30,8 @@ from rfcore import (
     theory,
     walks,
 )
-from rfcore.models.gp import held_out, profile, sparse
+from rfcore.evidence import processes
+from rfcore.models.gp import held_out, profile, sparse, streamed
 from rfcore.plotting import roads, surfaces
 
 ROOT = Path(__file__).parents[1]
@@ -52,7 +54,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 PUBLIC = public_names(
     couplings, datasets, evidence, features, graphs, jobs, kernels, models, plotting, random_graphs, repository, solvers, streams,
-    theory, walks, sparse, profile, held_out, surfaces, roads,
+    theory, walks, sparse, profile, held_out, surfaces, roads, streamed, large_graphs, processes,
 )
 # A paper with its number, a book or an article with its year, a library, or "Ours": what a reader can look up.
 SOURCE = r"Random Features|Couplings|FAVOR|Equivalent|\b(19|20)\d\d\b|\bEq\. \d|\bOurs\b|:(func|class|mod):`|registry names"

@@ -35,7 +35,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.evidence import processes
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
-from rfcore.models import ode
+from rfcore.models import blocks, ode
 from rfcore.models.gp import held_out, streamed
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
@@ -699,6 +699,19 @@ ROWS = {
     },
     "models.gp.sparse.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (G, graph), "tol": (1e-7, positive)},
     "models.gp.sparse.posterior": {"K": (sp.csr_array(IDENTITY), sparse_symmetric), **OBSERVED},
+    "models.blocks.by_walks": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "n_walks": (2, count), "p_halt": (0.5, probability),
+        "nodes": ([2, 0], nodes),
+    },
+    "models.blocks.by_columns": {
+        "g": (G, graph), "function": (np.exp, function), "degree": (2, count), "nodes": ([2, 0], nodes),
+    },
+    "models.blocks.by_push": {"g": (G, graph), "f": (F, modulating), "degree": (2, count), "nodes": ([2, 0], nodes)},
+    "models.blocks.powers": {"g": (G, graph), "n_powers": (2, count), "nodes": ([2, 0], nodes)},
+    "models.blocks.deposits": {
+        "key": (KEY, key), "g": (G, graph), "n_walks": (2, count), "p_halt": (0.5, probability), "longest": (2, count),
+        "nodes": ([2, 0], nodes),
+    },
     "models.gp.streamed.mean_weights": {
         "phi": (PHI, lambda good: [bad for bad in sparse_symmetric(good) if not sp.issparse(bad)] + [STREAMED, sp.csr_array(np.nan * IDENTITY)]),
         "y": (V, vector), "noise": (0.1, positive), **STOP,
@@ -993,7 +1006,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, streamed, large_graphs, processes)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, streamed, large_graphs, processes, blocks)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -31,6 +31,7 @@ from rfcore import (
     walks,
 )
 from rfcore.evidence import processes
+from rfcore.models import blocks
 from rfcore.models.gp import held_out, profile, sparse, streamed
 from rfcore.plotting import roads, surfaces
 
@@ -54,7 +55,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 PUBLIC = public_names(
     couplings, datasets, evidence, features, graphs, jobs, kernels, models, plotting, random_graphs, repository, solvers, streams,
-    theory, walks, sparse, profile, held_out, surfaces, roads, streamed, large_graphs, processes,
+    theory, walks, sparse, profile, held_out, surfaces, roads, streamed, large_graphs, processes, blocks,
 )
 # A paper with its number, a book or an article with its year, a library, or "Ours": what a reader can look up.
 SOURCE = r"Random Features|Couplings|FAVOR|Equivalent|\b(19|20)\d\d\b|\bEq\. \d|\bOurs\b|:(func|class|mod):`|registry names"

@@ -197,6 +197,7 @@ ledger.decide({
 # independent, so that the kernel between them is unbiased. The shared walks in $\phi_s \phi_s^\top$ add to its
 # diagonal, which acts like noise.
 
+
 # %%
 def posteriors(phi, y, noise, n_seen, everywhere):
     """Means at all nodes from the first n observations, a column for each n; costs."""

@@ -131,7 +131,7 @@ ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)}
 # %%
 g, _ = large_graphs.communities(ledger.key("graph"), N_GRAPH)
 g, degree = g.normalised(), g.neighbour_counts
-hubs = np.argsort(-degree)[: N_HUBS]
+hubs = np.argsort(-degree)[:N_HUBS]
 centre = int(np.flatnonzero(degree == 6)[0])
 n_snowball = N_OBSERVED * 5 // 4
 W = g.to_scipy()
@@ -262,8 +262,8 @@ plotting.table(
     rows=list(posteriors),
     columns=["seconds", "error of the mean", "of standard deviations"],
     corner="kernel",
-    caption="Ours. Posterior at one node in five of the snowball: relative error of the "
-    "mean, and mean relative error of the standard deviations.",
+    caption="Ours. Posterior at one node in five of the snowball: relative error of "
+    "the mean, and mean relative error of the standard deviations.",
 )
 
 # %% [markdown]

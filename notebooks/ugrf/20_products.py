@@ -258,9 +258,7 @@ for repeat in tqdm(range(SIZES["n_repeats"]), desc="repeats", leave=False):
 
 # %% tags=["hide-input"]
 by_walking, by_vote = wrong.T
-ledger.decide({
-    "ugrf/extra-spreading/accuracy": evidence.order(by_walking, by_vote)
-})
+ledger.decide({"ugrf/extra-spreading/accuracy": evidence.order(by_walking, by_vote)})
 
 # %% [markdown]
 # (ugrf-decision-products)=

@@ -23,8 +23,8 @@
 # * **The other local method sets the limit.** Pushing the same power series out without randomness beats walks at short
 #   range, where a hop or two is all that counts. At long range its sparse rows fill the graph, on a graph with hubs
 #   already at the third hop, while walks stay as sparse as they are.
-# * **Blocks look better than they are.** The diagonal makes up most of the norm. Between distant hubs walks rarely meet,
-#   and 256 of them per node leave errors of half the entries and more. Neighbours share many places, and for them the
+# * **Blocks look better than they are.** The diagonal makes up most of the norm. Between distant hubs walks rarely
+#   meet, and 256 of them per node leave errors of half the entries and more. Neighbours share many places, and for them the
 #   same number of walks is enough.
 #
 # **What the paper claims.** That walk features bring kernels to "much larger networks" {cite:p}`reid2023universal`. It

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
+import optax
 import pytest
 import scipy.sparse as sp
 import trimesh
@@ -31,12 +32,14 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import walk_lengths
-from rfcore.features import modulation, neural, reference
+from rfcore.evidence import fits
+from rfcore.features import modulation, neural, reference, shared_walks
 from rfcore.graphs import Graph
-from rfcore.models import ode
+from rfcore.models import eight_graphs, ode
 from rfcore.models.gp import held_out
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
+from rfcore.solvers import modulations as learned_modulations
 from rfcore.theory import sign_supremum
 
 KEY = jax.random.key(0)
@@ -49,6 +52,7 @@ DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
 STREAMED = features.walk_features(KEY, G, F, 2, 0.5, stored=False)
+FORM = solvers.gram.form(STEPS, STEPS, np.eye(3), 3)
 WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
 FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
@@ -649,6 +653,35 @@ ROWS = {
     "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
+    "features.shared_walks.shared_errors": {
+        "key": (KEY, key), "g": (G, graph), "targets": ([IDENTITY], lambda good: [[], good * 2]), "modulations": ([F], lambda good: [[3], None]),
+        **WALKS, "n_repeats": (2, count),
+    },
+    "features.shared_walks.shared_bias": {
+        "g": (G, graph), "target": (IDENTITY, points), "f": (F, modulating), **WALKS, "n_terms": (20, count)
+    },
+    "solvers.modulations.loss_of_walks": {
+        "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, lambda good: [good[:2], good * np.nan]), **WALKS,
+        "n_repeats": (2, count), "n_steps": (3, some_count),
+    },
+    "solvers.modulations.best_scale": {"loss": (FORM, other_type), "f": (F, function)},
+    "solvers.modulations.staircase": {
+        "steps_per_epoch": (1, count), "rate": (0.01, positive), "decay": (0.9, probability)
+    },
+    "solvers.modulations.learn_each": {
+        "starts": ([neural.flat()], lambda good: [None, []]), "losses": (FORM, lambda good: [None, [], [good, good]]),
+        "n_steps": (2, count), "optimiser": (optax.adam(0.1), lambda good: [3, "a"]),
+    },
+    "models.eight_graphs.draw": {"name": ("binary_tree", choice), "key": (KEY, key)},
+    "evidence.fits.smooth": {
+        "x": (V, vector), "curves": (IDENTITY, array), "at": (V, vector), "degree": (1, lambda good: [*count_from_0(good), 3])
+    },
+    "evidence.fits.least_squares": {"at": (V, vector), "squares": (IDENTITY, points)},
+    "evidence.fits.held_out": {
+        "at": (V, vector), "curves": (IDENTITY, points), "se": (V**2, vector), "printed": (V, vector), "printed_se": (V**2, vector)
+    },
+    "evidence.fits.between_draws": {"repeats": (REPEATS, points)},
+    "evidence.fits.ratios": {"above": (REPEATS, array), "below": (REPEATS, lambda good: [*array(good), 0 * good])},
     "theory.sign_supremum.sign_supremum": {
         "g": (G, graph), "sample": ([0, 2], lambda good: [*nodes(good), list(range(3)) * 6]), "bounds": ([1.0, 0.5], families)
     },
@@ -941,7 +974,7 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
             "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
@@ -971,7 +1004,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, sign_supremum)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, sign_supremum, shared_walks, learned_modulations, eight_graphs, fits)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -19,9 +19,9 @@
 #
 # * **A modulation learned on 20 nodes serves all eight graphs**, up to sixty times
 #   larger. It is biased and has less variance, as the paper says.
-# * **It gains more than twice what the paper prints**: a quarter and more of the
-#   squared error in place of a tenth, by the stated schedule and by training to the
-#   end. {doc}`14_why_a_tenth` asks why.
+# * **It gains more than twice what the paper prints**: on average more than a quarter
+#   of the squared error in place of a tenth, by the stated schedule as well as by
+#   training to the end. {doc}`14_why_a_tenth` asks why.
 # * **The network needs two numbers.** Trained to the end it is $c\,r^k$: the estimator
 #   of the same kernel at a shorter length scale, times a constant.
 #

@@ -173,10 +173,11 @@ for (name, found), colour in zip(ratios.items(), colours, strict=False):
             **style | {"linewidth": 0},
         )
 for level in (reached, constant):
-    ax.axhline(level, color=plotting.INK, linewidth=0.8, linestyle=":")
+    ax.plot([1, N_STARTS], [level] * 2, ":", color=plotting.INK, linewidth=0.8)
 top = 1.3 * max(found.max() for found in ratios.values())
 ax.set(yscale="log", xlabel="networks, sorted", ylim=(0.6, top))
 ax.set(ylabel="error / unbiased error")
+ax.set_yticks([1, 10], ["1", "10"])
 plotting.label_ends(ax, lines)
 plotting.show(
     fig,

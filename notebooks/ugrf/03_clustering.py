@@ -37,6 +37,7 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 from dataclasses import replace
+from functools import partial
 
 import jax
 
@@ -143,10 +144,10 @@ def estimate(key, g):
 ours, largest = np.empty((2, N_STARTS, len(graphs)))
 another_start = np.empty((N_STARTS // 2, len(graphs)))
 for i, (name, g) in enumerate(graphs.items()):
-    exact = []
+    kernel, exact = partial(kernels.exponential_product, g, 0.2), []
     for r in tqdm(range(N_STARTS), desc=name, leave=False):
         start = ledger.rng("starts", i, r).integers(3, size=g.n_nodes)
-        exact.append(clusters(lambda Z: kernels.exponential_product(g, 0.2, Z), start))
+        exact.append(clusters(kernel, start))
         found = clusters(estimate(ledger.key("walks", i, r), g), start)
         ours[r, i] = clustering.pair_error(found, exact[r])
         largest[r, i] = np.bincount(exact[r]).max() / g.n_nodes
@@ -176,8 +177,8 @@ plotting.show(
     ),
     caption="Paper's Table 2. Share of pairs of nodes on which clusters differ from "
     "those of the exact kernel. Bars: one standard error. Crosses: the paper.",
-    alt="A row for each of eight graphs. The dot of the estimated kernel is left of the "
-    "dot of another start, far left but on eurosis; crosses are on either side of it.",
+    alt="A row for each of eight graphs. The dot of the estimated kernel is left of "
+    "that of another start, far left but on eurosis; crosses are on either side of it.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -230,7 +231,7 @@ plotting.table(
     rows=list(graphs),
     columns=["nodes", "error", "single runs", "as low", "another start", "largest"],
     printed=[[*of_paper, *4 * [None]] for of_paper in zip(*cells, strict=True)],
-    caption="Paper's Table 2. Mean clustering error; standard deviation of single runs; "
+    caption="Paper's Table 2. Mean clustering error; standard deviation of one run; "
     "per cent of runs at or below the printed number; error of the exact kernel from "
     "another start; per cent of the nodes that are in the largest exact cluster.",
 )

@@ -31,12 +31,15 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import walk_lengths
+from rfcore.evidence import processor
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import ode
 from rfcore.models.gp import held_out
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
+from rfcore.theory import given_directions
+from rfcore.theory.printed import simplex as printed_simplex
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -532,6 +535,13 @@ ROWS = {
         "x": (X, points), "omega": (X, points), "A": (-0.1, lambda good: [*real(good), 0.125])
     },
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
+    "theory.given_directions.relative_mean": {
+        "products": ([0.5, -1.0], lambda good: [*entries(good), 0.5, [0.5, 3.0]]), "d": (2, count),
+        "v": (1.0, lambda good: [*at_least_0(good), 21.0]),
+    },
+    "theory.printed.simplex.corners": {"d": (3, count_from_2)},
+    "theory.printed.simplex.product": {"x": (V, lambda good: [*vector(good), [1.0]])},
+    "theory.printed.simplex.sweep": {"vectors": (IDENTITY, matrix), "lengths": (V, vectors)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
     "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
@@ -880,6 +890,13 @@ ROWS = {
         "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
         "resolution": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), **UNIT,
     },
+    "evidence.processor.seconds_per_call": {
+        "cases": ([int], lambda good: [None, int, [], [1], "a"]), "n_rounds": (1, count), "description": ("draws", text),
+    },
+    "evidence.processor.exponents": {
+        "sizes": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [2.0, 2.0]]),
+        "seconds": ([1.0, 3.0], lambda good: [*entries(good), 1.0, [1.0, 2.0, 3.0], [0.0, 1.0]]),
+    },
     "datasets.classification": {"name": ("wifi", choice), **DATA},
     "datasets.entries": {"family": ("graphs", family)},
     "datasets.fallbacks": {},
@@ -967,7 +984,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, processor, given_directions, printed_simplex)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -51,6 +51,7 @@ os.environ["XLA_FLAGS"] = f"{os.environ.get('XLA_FLAGS', '')} {one_thread}"
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 
 from functools import cache, partial
+from itertools import product
 
 import jax
 
@@ -175,14 +176,12 @@ plotting.show(
 )
 
 # %% [markdown]
-# (simplex-exponents)=
 # ### The exponents, and space
 #
 # The paper says after the table that SimRFs are "essentially equal in computational
-# cost to ORFs". A round in which something else held up one of the two says nothing of
-# either, so that we count the rounds: a sign test. In space the paper counts $d^2$
-# numbers for $\mathbf R$, and $d$ for a fast block, whose lengths alone must be kept.
-# Its $3d$ signs must be kept, too.
+# cost to ORFs". A round that was held up says nothing of that, so that we count rounds:
+# a sign test. In space the paper counts $d^2$ numbers for $\mathbf R$, and $d$ for a
+# fast block, whose lengths alone must be kept. Its $3d$ signs must be kept, too.
 
 
 # %%
@@ -220,21 +219,22 @@ plotting.table(
     "its slope over the same sizes. Last column: single looks.",
 )
 stored, allowed = [], []
-for d in (8, 64, 512, 4096):
-    for name in (*DENSE, *FAST):
-        kept = jax.eval_shape(partial(law(name), m=d, d=d), jax.random.key(0))
-        stored.append(sum(leaf.size for leaf in jax.tree.leaves(kept)))
-        allowed.append(4 * d if name in FAST else d**2)
+for d, name in product((8, 64, 512, 4096), (*DENSE, *FAST)):
+    kept = jax.eval_shape(partial(law(name), m=d, d=d), jax.random.key(0))
+    stored.append(sum(leaf.size for leaf in jax.tree.leaves(kept)))
+    allowed.append(4 * d if name in FAST else d**2)
+as_orthogonal = evidence.order(ratio, 1.2, robust=True, unit="times")
 timed = {
-    "regular-draw": evidence.bound(of_draws, 3.5),
-    "regular-apply": evidence.bound(of_matrix, 2.5),
-    "simplex-as-orthogonal": evidence.order(ratio, 1.2, robust=True, unit="times"),
-    "fast-draw": evidence.bound(of_fast_draws, logs + 0.5),
-    "fast-apply": evidence.bound(of_products, apply_logs + 0.5),
+    "simplex/table-1/regular-draw": evidence.bound(of_draws, 3.5),
+    "simplex/table-1/regular-apply": evidence.bound(of_matrix, 2.5),
+    "simplex/table-1/simplex-as-orthogonal": as_orthogonal,
+    "simplex/table-1/fast-draw": evidence.bound(of_fast_draws, logs + 0.5),
+    "simplex/table-1/fast-apply": evidence.bound(of_products, apply_logs + 0.5),
 }
-found = {name: evidence.timed(x, profile, clock) for name, x in timed.items()}
-found["space"] = evidence.bound(np.array(stored), np.array(allowed), exact=True)
-ledger.decide({f"simplex/table-1/{name}": decision for name, decision in found.items()})
+space = evidence.bound(np.array(stored), np.array(allowed), exact=True)
+ledger.decide({"simplex/table-1/space": space} | {
+    name: evidence.timed(found, profile, clock) for name, found in timed.items()
+})  # fmt: skip
 
 # %% [markdown]
 # (simplex-crossover)=
@@ -261,8 +261,8 @@ plotting.table(
 )
 gain = (applied[:, :1] / applied[:, 1:])[..., np.array(SIZES["apply"]) >= overtakes]
 ahead = evidence.order(1.0, gain, robust=True, unit="times")
-of_ratios = evidence.timed(ahead, profile, clock)
-ledger.decide({"simplex/extra-crossover/from-1024": of_ratios})
+ahead = evidence.timed(ahead, profile, clock)
+ledger.decide({"simplex/extra-crossover/from-1024": ahead})
 
 # %% [markdown]
 # (simplex-alg-1)=
@@ -286,8 +286,8 @@ for d in (2, 3, 4, 7, 64, 257, 1024):
     of_library = np.asarray(directions.simplex_product(x[:, None]))[:, 0]
     computed += [simplex.product(x) / scale, of_library / scale]
     # Either sum rounds to d/2 units of the sum of the sizes of its terms, S to 4.
-    units = (d + 4) * np.finfo(float).eps
-    rounding.append(units * (np.abs(S) @ np.abs(x)).max() / scale)
+    size = (np.abs(S) @ np.abs(x)).max() / scale
+    rounding.append((d + 4) * np.finfo(float).eps * size)
 
 
 def projecting(_, d):

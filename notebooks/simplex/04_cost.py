@@ -33,11 +33,10 @@
 # | regular | $O(d^3)$ | $O(d^3)$ | $O(d^3)$ |
 # | fast | $O(d \log d)$ | $O(d \log d)$ | $O(d^3)$ |
 #
-# "Fast" means signs and Hadamard matrices for the rotation, with a bias that the table
-# does not show ({doc}`13_fast_bias`).
+# "Fast" replaces the rotation by signs and Hadamard matrices ({doc}`13_fast_bias`).
 #
-# **The idea.** Big-O is a promise about large $d$, and from above only. So exponents are
-# fitted at the large end, and may exceed the printed ones by half at most.
+# **The idea.** Big-O is a promise about large $d$, and from above only. So exponents
+# are fitted there, and may exceed the printed ones by half at most.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -57,7 +56,6 @@ import jax
 
 jax.config.update("jax_enable_x64", True)
 
-import jax.numpy as jnp
 import numpy as np
 
 from rfcore import couplings, evidence, plotting
@@ -68,15 +66,16 @@ from rfcore.theory.printed import simplex
 plotting.use_style()
 DENSE = ("orthogonal", "simplex", "simplex_plus")
 FAST = {name: plotting.LABELS[name] for name in ("orthogonal_fast", "simplex_fast")}
+EACH = ("matrix", *FAST)
 SIZES = {
     "paper": {
-        "dense": (8, 64, 256, 512, 1024, 2048), "once": 4096, "stair": (513,),
+        "dense": (8, 64, 256, 512, 1024, 2048), "once": (4096,), "stair": (513,),
         "fast": (8, 256, 4096, 2**14, 2**16, 2**18, 2**20), "sweeps": (128, 256, 512),
         "apply": (8, 64, 256, 512, 1024, 2048, 4096), "beyond": (2**13, 2**14, 2**16),
         "linear": (2**8, 2**10, 2**12, 2**14, 2**16), "from": (512, 2**14, 1024),
     },
     "quick": {
-        "dense": (16, 32), "once": 64, "stair": (17,), "fast": (16, 64),
+        "dense": (16, 32), "once": (64,), "stair": (17,), "fast": (16, 64),
         "sweeps": (128, 256), "apply": (16, 32), "beyond": (64,), "linear": (256, 1024),
         "from": (16, 16, 16),
     },
@@ -90,8 +89,8 @@ ledger = evidence.Ledger("simplex/04_cost", profile)
 # Fitted exponents mislead. We take *processor* time of one thread, in single precision,
 # without compilation; all competitors in turn within a round, several rounds
 # ({py:func}`rfcore.evidence.processor.seconds_per_call`); and fit each exponent in every
-# round by itself, so that the rounds give it an error bar. The clock decides at the
-# paper profile alone, and a failure beside other work on the machine decides nothing.
+# round by itself, so that the rounds give it an error bar. A failure beside other work
+# on the machine decides nothing.
 
 
 # %%
@@ -101,7 +100,6 @@ def compiled(function, *arguments):
 
 
 def law(name):
-    """The coupling, or for fast ones the draw that forms no matrix."""
     as_factors = partial(fast.draw, coupling=name.removesuffix("_fast"))
     return as_factors if name in FAST else getattr(couplings, name)
 
@@ -146,28 +144,30 @@ def measured(make, names, sizes, n_rounds):
 # as lengths of Gaussian vectors, the lengths alone would cost $d^2$.)
 #
 # **Multiplying.** A matrix costs $d^2$ per point; $\mathbf D \mathbf S
-# (\widetilde{\mathbf R} \boldsymbol x)$ costs $d \log d$. The library writes $\mathbf H$
-# as a Kronecker product of factors of at most $64 \times 64$, each one a small matrix
-# product: more operations than the textbook's butterflies, fewer trips to memory.
+# (\widetilde{\mathbf R} \boldsymbol x)$ costs $d \log d$
+# ({py:func}`rfcore.couplings.fast.walsh_hadamard`).
 
 # %%
-EACH = ("matrix", *FAST)
 with evidence.Clock() as clock:
     drawn = measured(drawing, DENSE, SIZES["dense"], DRAWS)
     fast_drawn = measured(drawing, FAST, SIZES["fast"], FAST_DRAWS)
     applied = measured(multiplying, EACH, SIZES["apply"], ROUNDS)
     beyond = measured(multiplying, FAST, SIZES["beyond"], ROUNDS)
-with jax.enable_x64(False):  # one block of 4096 takes seconds: a single look each
-    once = [drawing(name, SIZES["once"])[0] for name in DENSE]
-    once = [evidence.cost(lambda run=run: jax.block_until_ready(run())) for run in once]
+once = measured(drawing, DENSE, SIZES["once"], 1)  # it takes seconds: a single look
 
 # %% tags=["hide-input"]
 LINES = {"matrix": "iid"} | {label: name for name, label in FAST.items()}
-style = {"x_label": "dimension d", "y_label": "seconds", "size": plotting.PANEL}
+figures = []
+for sizes, seconds, lines, guide in (
+    (SIZES["dense"], drawn, DENSE, 3),
+    (SIZES["fast"], fast_drawn, list(FAST), 1),
+    (SIZES["apply"], applied, LINES, (1, 2)),
+):
+    style = {"x_label": "dimension d", "y_label": "seconds", "size": plotting.PANEL}
+    figures += plotting.panels(sizes, seconds, lines=lines, guide=guide, **style)
+    figures[-1].axes[0].set_xticks(sizes[::3], [str(d) for d in sizes[::3]])
 plotting.show(
-    *plotting.panels(SIZES["dense"], drawn, lines=DENSE, guide=3, **style),
-    *plotting.panels(SIZES["fast"], fast_drawn, lines=list(FAST), guide=1, **style),
-    *plotting.panels(SIZES["apply"], applied, lines=LINES, guide=(1, 2), **style),
+    *figures,
     caption="Ours. Processor time of one thread, mean over rounds, to draw a block "
     "of frequencies, dense (first) or fast (second), and to multiply a point with it.",
     alt="Three log-log charts against d. Three dense lines rise together to a second "
@@ -207,14 +207,14 @@ ratio = (drawn[:, 1] / drawn[:, 0])[:, np.array(SIZES["dense"]) >= from_dense]
 # %% tags=["hide-input"]
 slopes = (*of_draws.T, *of_fast_draws.T, of_matrix, *of_products.T)
 orders = np.array([3, 3, 3, logs, logs, 2, apply_logs, apply_logs])
-seconds_once = [*(spent["processor"] for _, spent in once), *5 * [np.nan]]
+seconds_once = np.append(once, np.full(5, np.nan))
 rows = [f"drawing, {plotting.LABELS[name]}" for name in (*DENSE, *FAST)]
 errors = [x.std(ddof=1) / len(x) ** 0.5 for x in slopes]
 plotting.table(
     np.column_stack([[x.mean() for x in slopes], orders, seconds_once]),
     np.column_stack([errors, np.zeros((8, 2))]),
     rows=rows + [f"multiplying, {name}" for name in LINES],
-    columns=["exponent", "of the printed order", f"seconds at d = {SIZES['once']}"],
+    columns=["exponent", "of the printed order", f"seconds at d = {SIZES['once'][0]}"],
     caption="Ours. Exponents over large d, mean over rounds; that of $d \\log d$ is "
     "its slope over the same sizes. Last column: single looks.",
 )
@@ -321,9 +321,10 @@ ledger.decide({
 # %%
 sweep_sizes, balance = SIZES["sweeps"], weight_dependent.balance
 squares = [ledger.rng("lengths", d).chisquare(d, d) for d in sweep_sizes]
-lengths = [jnp.asarray(np.sqrt(x)) for x in squares]
+lengths = [jax.device_put(np.sqrt(x)) for x in squares]
 starts = [w[:, None] * simplex.corners(len(w)) for w in lengths]
 twice = simplex.sweep(simplex.sweep(starts[0], lengths[0]), lengths[0])
+same = evidence.identity(balance(lengths[0], 2), twice, 1e-9, relative=True)
 cases = [compiled(simplex.sweep, *both) for both in zip(starts, lengths, strict=True)]
 cases += [compiled(partial(balance, sweeps=1), w) for w in lengths]
 with evidence.Clock() as clock:
@@ -339,7 +340,6 @@ plotting.table(
 )
 as_printed = evidence.order(of_sweeps[:, 0], 3.5, robust=True)
 smaller = evidence.order(of_sweeps[:, 1] + 0.5, of_sweeps[:, 0])
-same = evidence.identity(balance(lengths[0], 2), twice, 1e-9, relative=True)
 ledger.decide({
     "simplex/extra-running-sum/identity": same,
     "simplex/table-1/fast-simplex-plus": evidence.timed(as_printed, profile, clock),

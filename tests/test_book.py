@@ -138,6 +138,12 @@ def test_each_page_says_what_it_is_and_notebooks_offer_their_source_and_their_ve
         assert (built[1] / "_sources" / "results" / f"{name.relative_to('notebooks')}.json").exists()
 
 
+def test_the_script_of_icons_holds_those_that_are_shown(built):
+    script = built[1] / "_static" / "scripts" / "fontawesome.js"
+    assert script.stat().st_size < 200_000
+    assert "bars:[" in script.read_text()
+
+
 def test_every_image_of_the_text_has_a_description(pages):
     images = [(name, image.get("alt") or "") for name, page in pages.items() for image in Loads(page).images]
     # Without a description of its own, an output's alt text is the name of its file.
@@ -347,6 +353,8 @@ def test_pages_in_a_browser_without_a_network(site, pages):
             if (raw := tab.evaluate(RAW_MATHS)) != [0, 0, 0]:
                 faults.append((name, f"raw, unset, wrong maths: {raw}"))
             equations += len(tab.query_selector_all("mjx-container"))
+            if tab.query_selector("svg.svg-inline--fa animate"):  # what the script draws for an icon that it lacks
+                faults.append((name, "an icon is missing"))
             for size in (PHONE, DESKTOP):
                 tab.set_viewport_size(size)
                 if (pixels := tab.evaluate(SIDEWAYS)) > 0:

@@ -44,7 +44,9 @@ def definite_radius(alpha):
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
     if not alpha[0] > 0:
-        raise ValueError(f"alpha[0] = {alpha[0]}; give a positive constant term, without which no radius is small enough")
+        raise ValueError(
+            f"alpha[0] = {alpha[0]}; give a positive constant term, without which no radius is small enough"
+        )
     sizes, k = np.abs(alpha[1:]) / alpha[0], np.arange(1, len(alpha))
     if not sizes.any():
         return float("inf")

@@ -21,7 +21,7 @@
 # * **Three ways to the same numbers.** An explicit sum, a recursion and, for three
 #   kernels, closed forms agree in exact fractions.
 # * **Not every series is a kernel.** Small weights make it one, and how small has a
-#   simple answer. At twice that size many are none.
+#   simple answer. At twice that size most of ours are none.
 #
 # **What the paper claims.** A kernel between the nodes of a graph is a function of a
 # matrix, and to compute one exactly costs $O(N^3)$. {cite:t}`reid2023universal`

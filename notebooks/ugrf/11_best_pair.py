@@ -180,9 +180,9 @@ smallest = np.array([
 
 # %% tags=["hide-input"]
 plotting.table(
-    smallest,
-    rows=list(four),
-    columns=[f"{plotting.LABELS[name]}, $\\sigma = {s:g}$" for name, s in cases],
+    smallest.T,
+    rows=[f"{plotting.LABELS[name]}, $\\sigma = {s:g}$" for name, s in cases],
+    columns=list(four),
     caption="Ours. Smallest eigenvalue of the Hessian of the expected squared error, "
     "over that error.",
 )
@@ -225,15 +225,18 @@ near = np.linspace(-0.85, 0.88, 2 * N_SHARES - 1)
 of_c = np.array([[error_with(c, 200) for c in near]]) / expected[0]
 
 # %% tags=["hide-input"]
+SIZE = (3.4, 2.5)
 bowls /= bowls[:, [N_SHARES // 2]]
 left = plotting.panels(
-    shares, np.stack([bowls] * 2), lines=KERNELS, log="", size=plotting.PANEL,
-    x_label="share of the second modulation", y_label="squared error, over symmetric",
+    shares, np.stack([bowls] * 2), lines=KERNELS, log="", size=SIZE,
+    x_label="share of the second modulation", y_label="error over symmetric",
 )  # fmt: skip
 right = plotting.panels(
-    near, np.stack([of_c] * 2), lines={"": "diffusion"}, log="y", size=plotting.PANEL,
-    x_label="c, for second modulation (1, c)", y_label="squared error, over symmetric",
+    near, np.stack([of_c] * 2), lines={"": "diffusion"}, log="y", size=SIZE,
+    x_label="c, for second modulation (1, c)", y_label="error over symmetric",
 )  # fmt: skip
+for line in (*left[0].axes[0].lines, *right[0].axes[0].lines):
+    line.set_marker("")
 right[0].axes[0].axvline(threshold, ls=":", color=plotting.INK)
 plotting.show(
     *left, *right,

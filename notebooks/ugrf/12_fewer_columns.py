@@ -153,11 +153,13 @@ of_gaussian, times = added[:, :, 0], errors[:, 0, :, quarter] / whole_error[0]
 # %% tags=["hide-input"]
 figures = plotting.panels(
     WIDTHS, errors, panels=[f"$\\sigma$ = {sigma:g}" for sigma in SIGMAS],
-    lines=list(WAYS), levels={"all columns": np.array(whole_error)},
+    lines={"Gaussian": "gaussian", "sparse": "sparse", "anchors": "anchors"},
+    levels={"all columns": np.array(whole_error)},
     x_label="columns kept", y_label="relative Frobenius error",
 )  # fmt: skip
 for fig in figures:
     fig.axes[0].lines[1].set_linestyle("--")  # the two projections lie on each other
+    fig.axes[0].set_xticks(WIDTHS[::2], WIDTHS[::2])
 plotting.show(
     *figures,
     caption="Ours. Relative error of the diffusion kernel on eurosis (N = 1272) from "

@@ -12,6 +12,7 @@
 #     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
+# ---
 
 # %% [markdown]
 # # Can random walks estimate any graph kernel? (Table 1, Theorem 2.2, Equation 2)

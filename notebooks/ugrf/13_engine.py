@@ -12,6 +12,7 @@
 #     display_name: Python 3 (ipykernel)
 #     language: python
 #     name: python3
+# ---
 
 # %% [markdown]
 # # What does a walk cost? (Algorithm 1, Equation 18)

@@ -22,9 +22,10 @@
 # * **They cost what the columns are worth.** A projection to $n$ columns adds a relative
 #   error of about $\sqrt{(r + 1) / n}$, where $r$ counts the eigenvalues that matter. A
 #   kernel that suits walks, local and close to the identity, has almost all of them.
-# * **So this is no efficiency gain here.** To add no more error than 16 walkers make
-#   takes more columns than the graph has nodes, by far. And the columns to be saved are
-#   mostly empty.
+# * **So this is no efficiency gain here.** At short range, to add no more error than 16
+#   walkers make takes a hundred times as many columns as the graph has nodes. At long
+#   range some hundreds would do, but there the walks alone are wrong by half. And the
+#   columns to be saved are mostly empty.
 #
 # **What the paper claims.** Features have as many columns as the graph has nodes. "Any
 # techniques used for dimensionality reduction of regular GRFs (e.g. applying the
@@ -164,9 +165,9 @@ for fig in figures:
 plotting.show(
     *figures,
     caption="Ours. Relative error of the diffusion kernel on eurosis (N = 1272) from "
-    "one pair of features, 16 walkers. Bands: one standard error of the mean over draws "
-    "of the projection. Horizontal: all columns, that is, what the walks alone get "
-    "wrong.",
+    "one pair of features, 16 walkers. Bands: one standard error of the mean over "
+    "draws of the projection. Horizontal: all columns, that is, what the walks alone "
+    "get wrong.",
     alt="Two log-log panels. In each, three lines fall together towards a horizontal "
     "line. On the left they end a factor of ten above it, at an error of about one; on "
     "the right they come near it.",
@@ -180,9 +181,8 @@ ledger.decide({
 
 # %% [markdown]
 # At short range nearly every eigenvalue matters, and no reasonable number of columns is
-# enough. The long-range kernel would do with some hundreds, but its walks alone are
-# wrong by half. And there is little to save: features are sparse, and what they store
-# per node is a small part of the columns that they have.
+# enough. And there is little to save: features are sparse, and the numbers that they
+# store per node fill a small part of their columns.
 
 # %% tags=["hide-input"]
 at_quarter = errors[..., quarter].mean(axis=0).T

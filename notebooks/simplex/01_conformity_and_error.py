@@ -21,7 +21,7 @@
 #   over the length of their sum. Theorem 3.2 is what simulation finds.
 # * **Away from each other is best.** At $d = 64$ the corners of a simplex leave less
 #   than a hundredth of the error near the origin, though their angles are hardly wider
-#   than right ones. Past a distance of about 2 no coupling of directions helps.
+#   than right ones. Past a distance of about 2.5 no coupling of directions helps.
 # * **One misprint.** Equation 25, the gain of right angles, has lost a factor $2^{-k}$.
 #   As printed it is negative; mended, it is positive everywhere, as the paper says.
 #
@@ -81,8 +81,8 @@ ledger = evidence.Ledger("simplex/01_conformity_and_error", profile)
 # squared error of positive features is so heavy-tailed that soon a sample mean says
 # more about its largest term than about the expectation, and even its standard error is
 # wrong. So $v \le 0.6$ here; afterwards we integrate the rotation out, and average the
-# ${}_0F_1$ of $\rho$ instead. With $m = 4, 6, 9$ in $d = 6$ we have a cut block, a whole
-# one, and one and a half, where only pairs *within* a block count.
+# ${}_0F_1$ of $\rho$ instead. With $m = 4, 6, 9$ in $d = 6$ we have a cut block, a
+# whole one, and one and a half, where only pairs *within* a block count.
 
 # %%
 d, sizes = 6, (4, 6, 9)
@@ -296,8 +296,8 @@ plotting.show(
     caption="Paper's Figure 6. Mean squared error of 64 positive features at $d = 64$, "
     "over the closed-form error of independent ones. Lines: closed forms. Dots: "
     "simulated squared errors, with bars of one standard error.",
-    alt="IID is flat at 1; orthogonal starts at 1, dips to 0.7 near v = 1 and returns "
-    "to 1; simplex starts near 0, rises, and joins orthogonal near v = 1.5. The dots "
+    alt="IID is flat at 1; orthogonal starts at 1, dips to 0.7 near v = 1.2 and returns "
+    "to 1; simplex starts near 0, rises, and joins orthogonal near v = 2.5. The dots "
     "lie on the lines.",
 )
 
@@ -306,8 +306,8 @@ plotting.show(
 # the error, though its angles are hardly wider than right ones: the $d$ vectors nearly
 # cancel, $\sum_i \omega_i \approx 0$, and for small $v$ the error *is* the square of
 # that sum. The orthogonal curve is another matter: its gain is *not* largest at small
-# $v$, where it vanishes, but near $v = 1$. And past $v \approx 2$ nothing helps: the
-# error is then ruled by the tail of a single frequency, which no coupling may touch.
+# $v$, where it vanishes, but near $v = 1.2$. And past $v \approx 2.5$ nothing helps:
+# the error is ruled by the tail of a single frequency, which no coupling may touch.
 #
 # So the gain is a *small-$v$* gain. Attention with normalised queries and keys, or a
 # kernel with a long lengthscale, lives there; a sharp kernel does not, and then no

@@ -15,7 +15,7 @@
 # ---
 
 # %% [markdown]
-# # Should directions depend on the norms? (Figure 4, Equations 16 and 17)
+# # Should directions depend on the norms? (Figure 4, Equation 16)
 #
 # * **They may, and gain little.** In six dimensions the best directions that do so take
 #   some three per cent off the conformity of simplex, and simplex+ gets most of that.
@@ -162,10 +162,10 @@ plotting.show(
 )
 
 # %% [markdown]
-# The order holds in every single draw, not only in the paper's one. The paper prints no
-# number for "marginal", so that none of ours can contradict it. We ask for less than a
-# tenth of what simplex itself gains over independent directions, and show what it is.
-# What of higher dimensions? An optimum is out of reach there, but simplex+ is not.
+# The order of the means is that of the paper's one draw. The paper prints no number for
+# "marginal", so that none of ours can contradict it. We ask for less than a tenth of
+# what simplex itself gains over independent directions, and show what it is. What of
+# higher dimensions? An optimum is out of reach there, but simplex+ is not.
 
 # %%
 norms_64 = norms_of(64, N_NORMS_64)

@@ -15,10 +15,11 @@
 # ---
 
 # %% [markdown]
-# # How should Fourier frequencies point? (Theorem 4.5, Corollary 4.6, Equation 77)
+# # How should Fourier frequencies point? (Theorem 4.5, Corollary 4.6)
 #
-# * **At right angles, and not at the corners of a simplex.** A Fourier feature cannot
-#   tell $\omega$ from $-\omega$, so that an obtuse angle is as good as an acute one.
+# * **At right angles, and not at the corners of a simplex**, for points closer than 2.
+#   A Fourier feature cannot tell $\omega$ from $-\omega$, so that an obtuse angle is as
+#   good as an acute one.
 # * **And only up to a threshold**, a distance that grows with the dimension from $d =
 #   8$ on. The paper's formula for the gain holds, and so does its expansion in $1/d$.
 # * **Below $d = 8$ it is not so simple.** The threshold falls until $d = 6$, at $d = 2$
@@ -184,7 +185,8 @@ ledger.decide({
 # cosine, and right angles are as wide as lines can stand apart.
 # {py:func}`rfcore.theory.fourier_mse_ratio` covers the case. Orthogonal frequencies are
 # the better ones up to $z = 2$. Further out, near the threshold of the orthogonal gap,
-# the order can turn for a while, by a little.
+# the order turns for a while: in three dimensions by up to a twelfth of the error of
+# independent features, in six by a fiftieth, and in 64 not at all.
 
 # %%
 z = np.linspace(0.1, 6, 60)
@@ -204,8 +206,9 @@ plotting.show(
     ),
     caption="Ours. Mean squared error of $d$ Fourier features over that of independent "
     "ones.",
-    alt="In each chart both curves rise from far below one to about one, orthogonal "
-    "below simplex up to z = 2; at m = d = 6 simplex is slightly lower near z = 3.",
+    alt="In each chart both curves dip and then rise to about one, orthogonal below "
+    "simplex up to z = 2. Between z = 2.5 and 4 simplex is lower, clearly at m = d = 3 "
+    "and hardly at 6.",
 )  # fmt: skip
 ledger.decide({
     "simplex/extra-fourier-simplex/order": evidence.order(

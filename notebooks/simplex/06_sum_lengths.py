@@ -15,10 +15,11 @@
 # ---
 
 # %% [markdown]
-# # How long is the sum of two frequencies? (Figure 5, Lemmas 4.1 and 4.2, Theorem 4.3, Equations 24 and 56)
+# # How long is the sum of two frequencies? (Figure 5, Theorem 4.3, Lemmas 4.1 and 4.2)
 #
-# * **Coupling cuts off the long sums.** Every length beyond the upper quartile of
-#   independent frequencies is rarest for simplex, then for orthogonal ones.
+# * **Coupling cuts off the long sums.** Any length beyond the upper quartile of
+#   independent frequencies is exceeded less often by orthogonal ones, and least often
+#   by simplex.
 # * **All closed forms hold**: the density of the length and its mean, the conformity,
 #   agree with draws and with integrals computed in other ways.
 # * **One misprint and one warning.** The first line of Equation 56 has lost a root, and

@@ -186,7 +186,7 @@ ledger.decide({
 # {py:func}`rfcore.theory.fourier_mse_ratio` covers the case. Orthogonal frequencies are
 # the better ones up to $z = 2$. Further out, near the threshold of the orthogonal gap,
 # the order turns for a while: in three dimensions by up to a twelfth of the error of
-# independent features, in six by a fiftieth, and in 64 not at all.
+# independent features, in six by a fiftieth, and in 64 by nothing that could be seen.
 
 # %%
 z = np.linspace(0.1, 6, 60)

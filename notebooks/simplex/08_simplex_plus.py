@@ -192,7 +192,7 @@ plotting.table(
         "simplex below orthogonal",
         "simplex+ below simplex",
     ],
-    caption=f"Ours. How often the order of Figure 4 holds, {N_NORMS} draws of six norms.",
+    caption=f"Ours. How often Figure 4's order holds, {N_NORMS} draws of six norms.",
 )
 ledger.decide({
     "simplex/fig-4/one-draw": evidence.order(

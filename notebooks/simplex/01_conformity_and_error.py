@@ -296,9 +296,9 @@ plotting.show(
     caption="Paper's Figure 6. Mean squared error of 64 positive features at $d = 64$, "
     "over the closed-form error of independent ones. Lines: closed forms. Dots: "
     "simulated squared errors, with bars of one standard error.",
-    alt="IID is flat at 1; orthogonal starts at 1, dips to 0.7 near v = 1.2 and returns "
-    "to 1; simplex starts near 0, rises, and joins orthogonal near v = 2.5. The dots "
-    "lie on the lines.",
+    alt="IID is flat at 1; orthogonal starts at 1, dips to 0.7 near v = 1.2, and "
+    "returns to 1; simplex starts near 0, rises, and joins orthogonal near v = 2.5. "
+    "The dots lie on the lines.",
 )
 
 # %% [markdown]

@@ -37,7 +37,7 @@ from rfcore.models import ode
 from rfcore.models.gp import held_out
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
-from rfcore.theory import arrangements
+from rfcore.theory import arrangements, sign_supremum
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -656,6 +656,9 @@ ROWS = {
     "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
+    "theory.sign_supremum.sign_supremum": {
+        "g": (G, graph), "sample": ([0, 2], lambda good: [*nodes(good), list(range(3)) * 6]), "bounds": ([1.0, 0.5], families)
+    },
     "theory.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2),
@@ -975,7 +978,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -162,7 +162,7 @@ plotting.table(
     np.stack([drawn.mean(0), squared.mean(0)], axis=1),
     rows=list(TITLES.values()),
     columns=["mean estimate", "mean squared error"],
-    caption=f"Ours. Two frequencies, drawn {N_REPEATS} times. The kernel is {truth:.4f}.",
+    caption=f"Ours. Two frequencies, {N_REPEATS} draws. The kernel is {truth:.4f}.",
 )
 
 # %% [markdown]

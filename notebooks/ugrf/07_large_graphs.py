@@ -15,7 +15,7 @@
 # ---
 
 # %% [markdown]
-# # A million nodes: time, memory and error (abstract)
+# # What do a million nodes cost?
 #
 # * **The promise holds.** The time to build features grows far more slowly than the square of the number of nodes, and
 #   so does the memory. A million nodes take seconds and a few GiB; the error does not care how large the graph is.

@@ -86,8 +86,8 @@ ledger = evidence.Ledger("ugrf/09_gaussian_processes_at_scale", profile)
 #
 # First the product by itself, $\phi (\phi^\top v)$: the estimate of $K v$ that every iterative method asks for. The
 # kernel is the diffusion kernel with $\sigma = 1$, with 16 walks per node and $p_{\text{halt}} = 0.1$, and the graph is
-# the less convenient one of {doc}`07_large_graphs`: a ring with twice as many random chords as nodes, on which a walk hops
-# all over the memory. {py:class}`rfcore.features.StreamedFeatures` walk every node twice, once for
+# the less convenient one of {doc}`07_large_graphs`: a ring with twice as many random chords as nodes, on which a walk
+# hops all over the memory. {py:class}`rfcore.features.StreamedFeatures` walk every node twice, once for
 # $w = \phi^\top v$ and once for $\phi w$, with the same random numbers. Each measurement has a process of its own.
 
 # %% tags=["hide-input"]

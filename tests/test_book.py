@@ -6,6 +6,7 @@ The build is made once and shared by the workers of pytest-xdist.
 import fcntl
 import html
 import os
+import posixpath
 import re
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from contrast import INKS
@@ -105,6 +107,41 @@ def test_nothing_is_fetched_from_outside(built, pages):
         for address in re.findall(r"(?:url\(|@import )\s*[\"']?((?:https?:)?//[^\"')]+)", sheet.read_text())
     ]
     assert outside == []
+
+
+def test_no_link_within_the_book_is_dead(built, pages):
+    names = {page: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for page, text in pages.items()}
+    dead = []
+    for page, text in pages.items():
+        for address in set(re.findall(r'<a\b[^>]*\bhref="([^"]+)"', text)):
+            if re.match(r"[a-z]+:", address):
+                continue
+            path, _, name = address.partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+            if target in pages:
+                if name and html.unescape(unquote(name)) not in names[target]:
+                    dead.append((page, address))
+            elif not (built[1] / unquote(target)).exists():
+                dead.append((page, address))
+    assert sum(map(len, names.values())) > 1000
+    assert dead == []
+
+
+def test_each_page_says_what_it_is_and_notebooks_offer_their_source_and_their_verdicts(built, pages):
+    assert "<title>Random features, re-run</title>" in pages["book/index.html"]
+    for name in (name for name in pages if name.startswith(("book/", "notebooks/"))):
+        described = re.search(r'<meta content="([^"]{40,})" name="description"', pages[name])
+        assert described or name.startswith("book/api/") or name == "book/references.html", name
+    for name in (Path(name).with_suffix("") for name in pages if name.startswith("notebooks/")):
+        assert f'_sources/{name}.py"' in pages[f"{name}.html"]
+        assert (built[1] / "_sources" / f"{name}.py").read_text() == (ROOT / f"{name}.py").read_text()
+        assert (built[1] / "_sources" / "results" / f"{name.relative_to('notebooks')}.json").exists()
+
+
+def test_the_script_of_icons_holds_those_that_are_shown(built):
+    script = built[1] / "_static" / "scripts" / "fontawesome.js"
+    assert script.stat().st_size < 200_000
+    assert "bars:[" in script.read_text()
 
 
 def test_every_image_of_the_text_has_a_description(pages):
@@ -316,6 +353,8 @@ def test_pages_in_a_browser_without_a_network(site, pages):
             if (raw := tab.evaluate(RAW_MATHS)) != [0, 0, 0]:
                 faults.append((name, f"raw, unset, wrong maths: {raw}"))
             equations += len(tab.query_selector_all("mjx-container"))
+            if tab.query_selector("svg.svg-inline--fa animate"):  # what the script draws for an icon that it lacks
+                faults.append((name, "an icon is missing"))
             for size in (PHONE, DESKTOP):
                 tab.set_viewport_size(size)
                 if (pixels := tab.evaluate(SIDEWAYS)) > 0:
@@ -323,6 +362,23 @@ def test_pages_in_a_browser_without_a_network(site, pages):
         browser.close()
     assert not faults, "\n".join(map(str, faults))
     assert equations > 50
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was searched for"
+)
+def test_search_finds_and_quotes_in_a_book_that_is_opened_from_a_disk(built):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab, errors = browser.new_page(viewport=DESKTOP), []
+        tab.on("console", lambda message: message.type == "error" and errors.append(message.text))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(f"{(built[1] / 'search.html').as_uri()}?q=antithetic", wait_until="load")
+        tab.wait_for_function("document.querySelectorAll('#search-results p.context').length > 4")
+        quoted = tab.evaluate("[...document.querySelectorAll('#search-results p.context')].map(p => p.textContent)")
+        browser.close()
+    assert errors == []
+    assert sum("antithetic" in words.lower() for words in quoted) > 4
 
 
 @pytest.mark.skipif(

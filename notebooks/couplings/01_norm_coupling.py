@@ -105,7 +105,7 @@ ledger.decide({"couplings/lemma-3.1/cost": evidence.unbiased(drawn, costs, small
 # The mean squared error of $m$ features is that of independent ones, plus $(m - 1)/m$
 # times the average extra cost of a pair over an independent one. For coupled norms this
 # is an integral over one or two lengths, which quadrature does to twelve digits
-# ({py:func}`rfcore.theory.norm_coupling_ratio`). Here it stands beside draws.
+# ({py:func}`rfcore.theory.norm_coupling_ratio`). Here it is compared with draws.
 
 # %%
 NAMES = ("orthogonal_pnc", "orthogonal", "orthogonal_pm", "iid")
@@ -216,8 +216,9 @@ ledger.decide({
 # As $z \to 0$ the error depends on $\mathbb E \sum_{i \ne j} w_i^2 w_j^2$ alone, which
 # is the second moment of $s = \sum_i w_i^2$ minus a constant. The best that a coupling
 # could do is to keep $s$ at its mean $d^2$. That gives $2 / (d + 2)$ of the IID error
-# for $d$ frequencies, where independent norms have $3 / (d + 2)$: **norms take off at
-# most a third**, in any dimension. Pairs take off most of that, and strata hardly more.
+# for $d$ frequencies, where independent norms have $3 / (d + 2)$: **coupled norms take
+# off at most a third**, in any dimension. Pairs take off most of that, and strata
+# hardly more.
 
 # %%
 floor = np.vectorize(theory.fourier_floor)(of[1:], of[1:])

@@ -259,11 +259,11 @@ plotting.table(
 )
 
 # %% [markdown]
-# One $\sigma$ for all $M$ changes little: SDERF stays first. **Why?** GERF knows the points
-# by one number, the mean eigenvalue of $x + y$'s second moments, SDERF by each eigenvalue.
-# Correlated columns spread them, as on abalone, banknote and wifi. One-hot columns of a
-# table that lists every combination, as in car and nursery, do not: apart from the
-# zeros all are about equal, and at $M = 128$ the gain is less than a point.
+# One $\sigma$ for all $M$ changes little: SDERF stays first. **Why?** GERF sees the
+# points through one number, the mean eigenvalue of $x + y$'s second moments, SDERF
+# through each. Correlated columns spread them, as on abalone, banknote and wifi.
+# One-hot columns of a table that lists every combination (car, nursery) do not: apart
+# from the zeros all are about equal, and at $M = 128$ the gain is less than a point.
 #
 # (favor-classification-references)=
 # ## Between the majority class and the exact kernel

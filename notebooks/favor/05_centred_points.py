@@ -124,8 +124,8 @@ of = dict(zip(LINES, np.moveaxis(logs, -1, 0), strict=True))  # draws, regimes, 
 # e^{x^\top y} = e^{(x - a)^\top (y - b)} \; e^{b^\top x} \; e^{a^\top y - a^\top b} :
 # $$
 #
-# features of the centred points, times factors that each know one point only. They stay
-# unbiased and positive, and cost nothing (`centred=True` in
+# features of the centred points, times factors that each depend on one point only. They
+# stay unbiased and positive, and cost nothing (`centred=True` in
 # {py:func}`rfcore.solvers.exponential.gerf` and its neighbours).
 
 # %% tags=["hide-input"]

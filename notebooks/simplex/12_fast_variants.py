@@ -200,7 +200,7 @@ ledger.decide({
 # (simplex-extra-fast)=
 # ## Where the fast variants do differ
 #
-# The Hadamard product is not a uniform rotation ({doc}`04_cost`), and the fewer its
+# The Hadamard product is not a uniform rotation ({doc}`13_fast_bias`), and the fewer its
 # dimensions the more that shows; banknote has four. The paper's own table has $0.7296
 # \pm 0.0017$ for the fast simplex there and $0.7196 \pm 0.0019$ for the regular one.
 

@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
+import optax
 import pytest
 import scipy.sparse as sp
 import trimesh
@@ -24,6 +25,7 @@ from rfcore import (
     features,
     graphs,
     kernels,
+    large_graphs,
     models,
     random_graphs,
     solvers,
@@ -31,12 +33,16 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import repelling, walk_lengths
-from rfcore.features import modulation, neural, reference
+from rfcore.evidence import fits, processes, processor, signs
+from rfcore.features import modulation, neural, reference, shared_walks
 from rfcore.graphs import Graph
-from rfcore.models import ode
-from rfcore.models.gp import held_out
+from rfcore.models import blocks, classification, eight_graphs, ode
+from rfcore.models.gp import held_out, streamed
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
+from rfcore.solvers import modulations as learned_modulations
+from rfcore.theory import arrangements, given_directions, sign_supremum
+from rfcore.theory.printed import simplex as printed_simplex
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -48,11 +54,18 @@ DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
 STREAMED = features.walk_features(KEY, G, F, 2, 0.5, stored=False)
+FORM = solvers.gram.form(STEPS, STEPS, np.eye(3), 3)
 WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
 FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
+
+
+
+def three():
+    return 3
+
 
 # Kinds of arguments: from a good value to bad ones.
 
@@ -311,6 +324,10 @@ def all_pair_norms(good):
     return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
 
 
+def norms_of_vectors(good):
+    return [*entries(good), 1.0, [], -np.asarray(good)]
+
+
 def distance(good):
     """A number or an array of numbers from 0 to 30."""
     return [*entries(good), -0.1, 31.0]
@@ -352,6 +369,8 @@ ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK
 PROFILE = {"profile": ("quick", choice)}
 DATA = {"fallback": (True, flag)}
 TABLE = datasets.Regression(X, V, "t", "here")
+PART = datasets.Split(X, np.array([0, 1, 1]), X[:2], np.array([0, 1]))
+TASK = classification.task(PART, 2, 1.0)
 
 ROWS = {
     "couplings.compose": {
@@ -534,6 +553,13 @@ ROWS = {
         "x": (X, points), "omega": (X, points), "A": (-0.1, lambda good: [*real(good), 0.125])
     },
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
+    "theory.given_directions.relative_mean": {
+        "products": ([0.5, -1.0], lambda good: [*entries(good), 0.5, [0.5, 3.0]]), "d": (2, count),
+        "v": (1.0, lambda good: [*at_least_0(good), 21.0]),
+    },
+    "theory.printed.simplex.corners": {"d": (3, count_from_2)},
+    "theory.printed.simplex.product": {"x": (V, lambda good: [*vector(good), [1.0]])},
+    "theory.printed.simplex.sweep": {"vectors": (IDENTITY, matrix), "lengths": (V, vectors)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
     "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
@@ -542,6 +568,9 @@ ROWS = {
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
     "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.arrangements.independent_conformity": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count)},
+    "theory.arrangements.shortest_sum": {"norms": (V**2, norms_of_vectors)},
+    "theory.arrangements.mse_ratio": {"log_conformity": (V, entries), "v": (V**2, lengths), "m": (3, count)},
     "theory.fourier_convex_radius": {"d": (3, count)},
     "theory.swap_gain": {"cost": (IDENTITY, points)},
     "theory.norm_coupling_ratio": {
@@ -635,6 +664,19 @@ ROWS = {
     },
     "models.attention.leading_error": {"kernel": (V**2, array), "covariance": (IDENTITY, array)},
     **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
+    "models.classification.task": {
+        "part": (PART, other_type), "n_classes": (2, lambda good: [*count(good), 1]), "sigma": (1.0, positive),
+        "dtype": (np.float32, lambda good: [int, None, "a"]),
+    },
+    "models.classification.public_task": {
+        "table": (datasets.Classification(np.eye(20), np.arange(20) % 2, ("a", "b"), "wifi", "here"), other_type),
+        "seed": (1, count_from_0), "double": (True, flag),
+    },
+    "models.classification.accuracies": {
+        "key": (KEY, key), "task": (TASK, other_type), "couplings": ([couplings.iid], several), "n_draws": (2, count),
+        "n_blocks": (1, count), "width": (2, lambda good: [*some_count(good), 1]), "batch": (1, count),
+    },
+    **{f"models.classification.{name}": {"task": (TASK, other_type)} for name in ("majority", "exact", "mean_v")},
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -649,6 +691,38 @@ ROWS = {
     },
     "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
+    },
+    "features.shared_walks.shared_errors": {
+        "key": (KEY, key), "g": (G, graph), "targets": ([IDENTITY], lambda good: [[], good * 2]), "modulations": ([F], lambda good: [[3], None]),
+        **WALKS, "n_repeats": (2, count),
+    },
+    "features.shared_walks.shared_bias": {
+        "g": (G, graph), "target": (IDENTITY, points), "f": (F, modulating), **WALKS, "n_terms": (20, count)
+    },
+    "solvers.modulations.loss_of_walks": {
+        "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, lambda good: [good[:2], good * np.nan]), **WALKS,
+        "n_repeats": (2, count), "n_steps": (3, some_count),
+    },
+    "solvers.modulations.best_scale": {"loss": (FORM, other_type), "f": (F, function)},
+    "solvers.modulations.staircase": {
+        "steps_per_epoch": (1, count), "rate": (0.01, positive), "decay": (0.9, probability)
+    },
+    "solvers.modulations.learn_each": {
+        "starts": ([neural.flat()], lambda good: [None, []]), "losses": (FORM, lambda good: [None, [], [good, good]]),
+        "n_steps": (2, count), "optimiser": (optax.adam(0.1), lambda good: [3, "a"]),
+    },
+    "models.eight_graphs.draw": {"name": ("binary_tree", choice), "key": (KEY, key)},
+    "evidence.fits.smooth": {
+        "x": (V, vector), "curves": (IDENTITY, array), "at": (V, vector), "degree": (1, lambda good: [*count_from_0(good), 3])
+    },
+    "evidence.fits.least_squares": {"at": (V, vector), "squares": (IDENTITY, points)},
+    "evidence.fits.held_out": {
+        "at": (V, vector), "curves": (IDENTITY, points), "se": (V**2, vector), "printed": (V, vector), "printed_se": (V**2, vector)
+    },
+    "evidence.fits.between_draws": {"repeats": (REPEATS, points)},
+    "evidence.fits.ratios": {"above": (REPEATS, array), "below": (REPEATS, lambda good: [*array(good), 0 * good])},
+    "theory.sign_supremum.sign_supremum": {
+        "g": (G, graph), "sample": ([0, 2], lambda good: [*nodes(good), list(range(3)) * 6]), "bounds": ([1.0, 0.5], families)
     },
     "theory.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
@@ -693,6 +767,27 @@ ROWS = {
     },
     "models.gp.sparse.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (G, graph), "tol": (1e-7, positive)},
     "models.gp.sparse.posterior": {"K": (sp.csr_array(IDENTITY), sparse_symmetric), **OBSERVED},
+    "models.blocks.by_walks": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "n_walks": (2, count), "p_halt": (0.5, probability),
+        "nodes": ([2, 0], nodes),
+    },
+    "models.blocks.by_columns": {
+        "g": (G, graph), "function": (np.exp, function), "degree": (2, count), "nodes": ([2, 0], nodes),
+    },
+    "models.blocks.by_push": {"g": (G, graph), "f": (F, modulating), "degree": (2, count), "nodes": ([2, 0], nodes)},
+    "models.blocks.powers": {"g": (G, graph), "n_powers": (2, count), "nodes": ([2, 0], nodes)},
+    "models.blocks.deposits": {
+        "key": (KEY, key), "g": (G, graph), "n_walks": (2, count), "p_halt": (0.5, probability), "longest": (2, count),
+        "nodes": ([2, 0], nodes),
+    },
+    "models.gp.streamed.mean_weights": {
+        "phi": (PHI, lambda good: [bad for bad in sparse_symmetric(good) if not sp.issparse(bad)] + [STREAMED, sp.csr_array(np.nan * IDENTITY)]),
+        "y": (V, vector), "noise": (0.1, positive), **STOP,
+    },
+    "models.gp.streamed.mean_by_products": {
+        "product": (lambda v: v, lambda good: [*function(good), lambda v: v[:1]]), "n": (3, count), "y": (V[:2], vector),
+        "noise": (0.1, positive), "seen": ([2, 0], nodes), "rtol": (1e-3, positive), "max_steps": (9, some_count),
+    },
     "models.gp.sparse.fit_diffusion": {
         "key": (KEY, key), "deposits": (DEPOSITS, other_type), "y": (V, vector),
         "lengthscales": ([0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]),
@@ -843,6 +938,11 @@ ROWS = {
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
+    "evidence.processes.in_a_process": {
+        "function": (three, lambda good: [*function(good), len, lambda: 3]),
+        "helpers": ((), lambda good: [[3], [len], [lambda: 3]]),
+        "imports": ("", lambda good: [3, None]),
+    },
     "evidence.decisions": PROFILE,
     "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
@@ -866,6 +966,10 @@ ROWS = {
     "evidence.printed": {"table": ("simplex_table2", choice)},
     "evidence.scaled": {"decision": (FAILURE, other_type), "why": ("w", text)},
     "evidence.scorecard": PROFILE,
+    "evidence.signs.kept": {
+        "ours": (X, lambda good: [*numbers(good), good[0]]), "paper": (X, numbers), "paper_se": (0 * X + 0.1, all_at_least_0),
+        "least": (3.0, at_least_0),
+    },
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
@@ -881,6 +985,13 @@ ROWS = {
         "ours": (1.0, real), "se": (0.1, at_least_0), "paper": (1.1, real), "paper_se": (0.1, at_least_0),
         "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
         "resolution": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), **UNIT,
+    },
+    "evidence.processor.seconds_per_call": {
+        "cases": ([int], lambda good: [None, int, [], [1], "a"]), "n_rounds": (1, count), "description": ("draws", text),
+    },
+    "evidence.processor.exponents": {
+        "sizes": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [2.0, 2.0]]),
+        "seconds": ([1.0, 3.0], lambda good: [*entries(good), 1.0, [1.0, 2.0, 3.0], [0.0, 1.0]]),
     },
     "datasets.classification": {"name": ("wifi", choice), **DATA},
     "datasets.entries": {"family": ("graphs", family)},
@@ -902,6 +1013,11 @@ ROWS = {
         "standardised": (True, flag),
     },
     "datasets.traffic": DATA,
+    "large_graphs.ring_with_chords": {"key": (KEY, key), "n": (5, count_from_3)},
+    "large_graphs.communities": {
+        "key": (KEY, key), "n": (5, count_from_3), "n_communities": (2, count), "mixing": (0.3, probability),
+    },
+    "large_graphs.streets": {"key": (KEY, key), "side": (3, count_from_3), "p": (0.5, probability)},
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
@@ -939,7 +1055,8 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
+            "models.classification.Accuracies", "models.classification.Task",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
             "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
@@ -969,7 +1086,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, repelling)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, fits, streamed, large_graphs, processes, blocks, classification, signs, repelling)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

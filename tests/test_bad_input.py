@@ -33,7 +33,7 @@ from rfcore import (
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
-from rfcore.models import ode
+from rfcore.models import hidden_values, ode
 from rfcore.models.gp import held_out
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
@@ -46,6 +46,7 @@ F = modulation.diffusion(1.0)
 LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
 DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
+LESSON = hidden_values.Lesson(STEPS, np.ones((3, 2)), np.array([True, False, True]), np.array([1]))
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
 STREAMED = features.walk_features(KEY, G, F, 2, 0.5, stored=False)
 WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
@@ -713,6 +714,26 @@ ROWS = {
     "models.gp.predictive_kl": {
         **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
+    "models.hidden_values.hide": {"key": (KEY, key), "n_nodes": (20, count), "share": (0.1, lambda good: [*probability(good), 1e-3, 0.999])},
+    "models.hidden_values.lesson": {
+        "key": (KEY, key), "g": (G, graph), "values": (X, points), "n_copies": (2, count), "n_walks": (2, count),
+        "p_halt": (0.5, probability), "share": (0.4, probability),
+    },
+    "models.hidden_values.of_one_size": {"lessons": ([LESSON], lambda good: [*other_type(good), [], [3]])},
+    "models.hidden_values.loss": {
+        "f": (F, function), "deposits": (STEPS, other_type), "values": (X, matrix), "known": ([True, False, True], mask),
+        "hidden": ([1], lambda good: [None, "a", [0.5], [[1]], []]),
+    },
+    "models.hidden_values.error": {
+        "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix), "known": ([True, False, True], mask)
+    },
+    "models.hidden_values.exact_error": {
+        "g": (G, graph), "f": (F, function), "values": (X, points), "known": ([True, False, True], mask), "n_terms": (5, count)
+    },
+    "models.hidden_values.directions_in_turn": {
+        "key": (KEY, key), "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix),
+        "n_groups": (2, lambda good: [*count_from_2(good), 4]),
+    },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
@@ -937,7 +958,7 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "features.WalkFeatures", "features.reference.Lists", "models.hidden_values.Lesson", "features.neural.Neural", "models.clustering.Clusters",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
             "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
@@ -967,7 +988,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, hidden_values)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -399,5 +399,5 @@ def test_3d_view_is_drawn(site):
         tab = browser.new_page(viewport=DESKTOP)
         tab.goto(site + VIEW, wait_until="load")
         tab.wait_for_selector("#teapot-normals .gl-container canvas", state="attached")
-        assert tab.evaluate("document.querySelector('#teapot-normals').data.length") == 4
+        assert tab.evaluate("document.querySelector('#teapot-normals').data.length") == 1
         browser.close()

@@ -189,7 +189,7 @@ ledger.decide({
 #
 # The order, too, has settings under it. With more walks, or longer ones, the diffusion kernel overtakes the learned one
 # on the torus, and one of the fifteen differences is negative. With shorter walks all of them have the right sign, and
-# the sizes come closest to the paper's.
+# those of the two Laplacians come closest to the paper's sizes.
 
 # %% tags=["hide-input"]
 COLUMNS = ["diffusion", "1-regularised laplacian", "2-regularised laplacian"]
@@ -289,13 +289,14 @@ figures = plotting.panels(
     lines=list(kernels)[1:],
     predicted=lines[best_f],
     x_label="factor per step",
-    y_label="error over that of the learned",
+    y_label="error over the learned",
     log="y",
 )
 for figure, values in zip(figures, printed, strict=True):
     for kernel, value in zip(list(kernels)[1:], values, strict=True):
         style = {"color": plotting.COLOURS[kernel], "markerfacecolor": "none"}
         figure.axes[0].plot(betas[best_beta], 1 + value, "o", markersize=8, **style)
+    figure.axes[0].set_xticks([0.3, 0.5, 0.7])
 plotting.show(
     *figures,
     caption="Ours. Error of the fixed kernels over that of the learned one, against "

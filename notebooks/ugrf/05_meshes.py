@@ -21,7 +21,7 @@
 #   comes closest. On the torus that last difference is small.
 # * **What was learned is to look at direct neighbours only.** Trained to the end, $f(1)/f(0)$ goes to nearly nothing,
 #   and with it every longer walk.
-# * **The sizes of the differences are not the paper's.** They hang on settings that it does not print, and
+# * **The sizes of the differences are not the paper's.** They depend on settings that it does not print, and
 #   {doc}`19_mesh_noise` shows how much of them is noise.
 #
 # **What the paper claims.** Hide 5 % of the normal vectors of a triangle mesh and predict their directions from the

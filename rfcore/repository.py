@@ -25,7 +25,7 @@ def folder(path):
     Examples
     --------
     >>> from rfcore import repository
-    >>> repository.folder("no/such")  # doctest: +ELLIPSIS
+    >>> repository.folder("no/such")
     Traceback (most recent call last):
     FileNotFoundError: no/such belongs to the repository of rfcore, which ... is not; set RFCORE_REPOSITORY to a checkout
     """

@@ -8,6 +8,7 @@ os.environ.setdefault("MPLBACKEND", "Agg")
 # cost is compiling some thousand small functions that run once; in one piece each, since to split one for threads that
 # are not there takes a third longer. Flags that are given come last, and so prevail: tests/portable.py also runs the
 # units compiled as users compile, and the notebooks always are.
+os.environ.setdefault("PJRT_NPROC", "8")  # threads of XLA's pool: batches of LAPACK calls can hold both of two, and wait
 os.environ["XLA_FLAGS"] = (
     "--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_concurrency_optimized_scheduler=false "
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "

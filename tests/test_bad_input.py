@@ -31,12 +31,15 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import walk_lengths
+from rfcore.evidence import processor
 from rfcore.features import modulation, neural, reference
 from rfcore.graphs import Graph
 from rfcore.models import hidden_values, ode
 from rfcore.models.gp import held_out
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
+from rfcore.theory import arrangements, given_directions, sign_supremum
+from rfcore.theory.printed import simplex as printed_simplex
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -312,6 +315,10 @@ def all_pair_norms(good):
     return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
 
 
+def norms_of_vectors(good):
+    return [*entries(good), 1.0, [], -np.asarray(good)]
+
+
 def distance(good):
     """A number or an array of numbers from 0 to 30."""
     return [*entries(good), -0.1, 31.0]
@@ -533,6 +540,13 @@ ROWS = {
         "x": (X, points), "omega": (X, points), "A": (-0.1, lambda good: [*real(good), 0.125])
     },
     "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
+    "theory.given_directions.relative_mean": {
+        "products": ([0.5, -1.0], lambda good: [*entries(good), 0.5, [0.5, 3.0]]), "d": (2, count),
+        "v": (1.0, lambda good: [*at_least_0(good), 21.0]),
+    },
+    "theory.printed.simplex.corners": {"d": (3, count_from_2)},
+    "theory.printed.simplex.product": {"x": (V, lambda good: [*vector(good), [1.0]])},
+    "theory.printed.simplex.sweep": {"vectors": (IDENTITY, matrix), "lengths": (V, vectors)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
     "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
@@ -541,6 +555,9 @@ ROWS = {
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
     "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.arrangements.independent_conformity": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count)},
+    "theory.arrangements.shortest_sum": {"norms": (V**2, norms_of_vectors)},
+    "theory.arrangements.mse_ratio": {"log_conformity": (V, entries), "v": (V**2, lengths), "m": (3, count)},
     "theory.fourier_convex_radius": {"d": (3, count)},
     "theory.swap_gain": {"cost": (IDENTITY, points)},
     "theory.norm_coupling_ratio": {
@@ -648,6 +665,9 @@ ROWS = {
     },
     "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
+    },
+    "theory.sign_supremum.sign_supremum": {
+        "g": (G, graph), "sample": ([0, 2], lambda good: [*nodes(good), list(range(3)) * 6]), "bounds": ([1.0, 0.5], families)
     },
     "theory.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
@@ -901,6 +921,13 @@ ROWS = {
         "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
         "resolution": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), **UNIT,
     },
+    "evidence.processor.seconds_per_call": {
+        "cases": ([int], lambda good: [None, int, [], [1], "a"]), "n_rounds": (1, count), "description": ("draws", text),
+    },
+    "evidence.processor.exponents": {
+        "sizes": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [2.0, 2.0]]),
+        "seconds": ([1.0, 3.0], lambda good: [*entries(good), 1.0, [1.0, 2.0, 3.0], [0.0, 1.0]]),
+    },
     "datasets.classification": {"name": ("wifi", choice), **DATA},
     "datasets.entries": {"family": ("graphs", family)},
     "datasets.fallbacks": {},
@@ -988,7 +1015,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, hidden_values)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, hidden_values)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

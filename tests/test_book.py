@@ -6,6 +6,7 @@ The build is made once and shared by the workers of pytest-xdist.
 import fcntl
 import html
 import os
+import posixpath
 import re
 import shlex
 import shutil
@@ -17,6 +18,7 @@ from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from urllib.parse import unquote
 
 import pytest
 from contrast import INKS
@@ -107,6 +109,41 @@ def test_nothing_is_fetched_from_outside(built, pages):
     assert outside == []
 
 
+def test_no_link_within_the_book_is_dead(built, pages):
+    names = {page: set(re.findall(r'\b(?:id|name)="([^"]+)"', text)) for page, text in pages.items()}
+    dead = []
+    for page, text in pages.items():
+        for address in set(re.findall(r'<a\b[^>]*\bhref="([^"]+)"', text)):
+            if re.match(r"[a-z]+:", address):
+                continue
+            path, _, name = address.partition("#")
+            target = posixpath.normpath(posixpath.join(posixpath.dirname(page), path)) if path else page
+            if target in pages:
+                if name and html.unescape(unquote(name)) not in names[target]:
+                    dead.append((page, address))
+            elif not (built[1] / unquote(target)).exists():
+                dead.append((page, address))
+    assert sum(map(len, names.values())) > 1000
+    assert dead == []
+
+
+def test_each_page_says_what_it_is_and_notebooks_offer_their_source_and_their_verdicts(built, pages):
+    assert "<title>Random features, re-run</title>" in pages["book/index.html"]
+    for name in (name for name in pages if name.startswith(("book/", "notebooks/"))):
+        described = re.search(r'<meta content="([^"]{40,})" name="description"', pages[name])
+        assert described or name.startswith("book/api/") or name == "book/references.html", name
+    for name in (Path(name).with_suffix("") for name in pages if name.startswith("notebooks/")):
+        assert f'_sources/{name}.py"' in pages[f"{name}.html"]
+        assert (built[1] / "_sources" / f"{name}.py").read_text() == (ROOT / f"{name}.py").read_text()
+        assert (built[1] / "_sources" / "results" / f"{name.relative_to('notebooks')}.json").exists()
+
+
+def test_the_script_of_icons_holds_those_that_are_shown(built):
+    script = built[1] / "_static" / "scripts" / "fontawesome.js"
+    assert script.stat().st_size < 200_000
+    assert "bars:[" in script.read_text()
+
+
 def test_every_image_of_the_text_has_a_description(pages):
     images = [(name, image.get("alt") or "") for name, page in pages.items() for image in Loads(page).images]
     # Without a description of its own, an output's alt text is the name of its file.
@@ -120,6 +157,49 @@ def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     assert len(rows) > 80
     expected = [row.verdict.word(row.entry.extra) for row in sorted(rows, key=order_of_the_page)]
     assert shown == [word.replace(" ", "-") for word in expected]
+
+
+def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(pages):
+    page = pages["book/scorecard.html"]
+    for row in evidence.scorecard("paper"):
+        name = f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
+        head = re.search(rf'<details[^>]*\bid="{name}".*?</summary>', page, re.S)[0]
+        if row.notebook:
+            target, anchor = re.search(r'href="\.\./([^"#]+)#([^"]+)"', head).groups()
+            assert target == f"notebooks/{row.notebook}.html" and f'id="{anchor}"' in pages[target], row.entry.id
+        words = text_of(head)
+        same = sum(decision is not None and decision.verdict is row.verdict for _, decision in row.claims)
+        assert (f", {same} of {len(row.claims)}" in words) == (0 < same < len(row.claims)), words
+
+
+def test_names_of_the_library_lead_from_cells_to_the_api_and_back(pages):
+    linked = re.compile(r'class="sphinx-codeautolink-a" href="\.\./\.\./(book/api/\w+\.html)#(rfcore\.[^"]+)"')
+    uses = Counter()
+    for name in (name for name in pages if name.startswith("notebooks/")):
+        targets = set(linked.findall(pages[name]))
+        assert len(targets) > 3, name
+        assert all(f'id="{anchor}"' in pages[page] for page, anchor in targets), name
+        uses.update(targets)
+    functions = (use for use in uses.most_common() if re.search(rf'<dl class="py function">\s*<dt[^>]*id="{use[0][1]}"', pages[use[0][0]]))
+    (page, anchor), count = next(functions)
+    entry = re.search(rf'id="{anchor}".*?</details>', pages[page], re.S)[0]
+    assert entry.count('href="../../notebooks/') == count
+    assert f"Used on {count} pages" in text_of(entry)
+
+
+def test_sources_of_docstrings_lead_to_chapters_places_and_references(pages):
+    api = "".join(page for name, page in pages.items() if name.startswith("book/api/"))
+    notes = "".join(re.findall(r"Notes</p>(.*?)</dd>", api, re.S))
+    papers = ("Simplex Random Features", "Universal Graph Random Features", "Variance-Reducing Couplings", "FAVOR#")
+    dead = [title for title in papers if re.search(rf"(?<!>){re.escape(title)}(?!<)", text_without_links(notes))]
+    assert dead == []
+    assert len(re.findall(r'href="\.\./references\.html#', api)) > 60
+    assert len(re.findall(r'class="std std-ref">(?:Table|Theorem|Eqs?\.?|Figure|Lemma|Algorithm|Corollary) ', api)) > 60
+
+
+def text_without_links(page):
+    """The words of a page but those of its links."""
+    return text_of(re.sub(r"<a\b.*?</a>", " ", page, flags=re.S))
 
 
 def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
@@ -273,6 +353,8 @@ def test_pages_in_a_browser_without_a_network(site, pages):
             if (raw := tab.evaluate(RAW_MATHS)) != [0, 0, 0]:
                 faults.append((name, f"raw, unset, wrong maths: {raw}"))
             equations += len(tab.query_selector_all("mjx-container"))
+            if tab.query_selector("svg.svg-inline--fa animate"):  # what the script draws for an icon that it lacks
+                faults.append((name, "an icon is missing"))
             for size in (PHONE, DESKTOP):
                 tab.set_viewport_size(size)
                 if (pixels := tab.evaluate(SIDEWAYS)) > 0:
@@ -280,6 +362,23 @@ def test_pages_in_a_browser_without_a_network(site, pages):
         browser.close()
     assert not faults, "\n".join(map(str, faults))
     assert equations > 50
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was searched for"
+)
+def test_search_finds_and_quotes_in_a_book_that_is_opened_from_a_disk(built):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab, errors = browser.new_page(viewport=DESKTOP), []
+        tab.on("console", lambda message: message.type == "error" and errors.append(message.text))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(f"{(built[1] / 'search.html').as_uri()}?q=antithetic", wait_until="load")
+        tab.wait_for_function("document.querySelectorAll('#search-results p.context').length > 4")
+        quoted = tab.evaluate("[...document.querySelectorAll('#search-results p.context')].map(p => p.textContent)")
+        browser.close()
+    assert errors == []
+    assert sum("antithetic" in words.lower() for words in quoted) > 4
 
 
 @pytest.mark.skipif(

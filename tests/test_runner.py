@@ -275,6 +275,14 @@ def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
         assert len(flags) == n and flags[-1] == "--xla_cpu_max_isa=AVX2"
 
 
+def test_a_batch_of_lapack_calls_at_quick_cannot_hold_every_thread_of_the_pool(monkeypatch):
+    monkeypatch.delenv("PJRT_NPROC")  # conftest's
+    assert int(kernel.variables("quick", "s")["PJRT_NPROC"]) >= 8
+    assert "PJRT_NPROC" not in kernel.variables("paper", "s")  # timings: the pool that users have
+    monkeypatch.setenv("PJRT_NPROC", "3")
+    assert kernel.variables("quick", "s")["PJRT_NPROC"] == "3"
+
+
 @pytest.fixture
 def library_of_four(tmp_path):
     """Two modules that the notebook imports, one through the other; one it names inside a function; one it does not."""

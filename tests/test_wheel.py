@@ -107,7 +107,7 @@ for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
     for name in getattr(loaded, "__all__", ()):
         getattr(loaded, name)
     if module.name.startswith(tuple(PACKAGES)):
-        failed, tried = doctest.testmod(loaded, optionflags=doctest.NORMALIZE_WHITESPACE)
+        failed, tried = doctest.testmod(loaded, optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS)
         print("TRIED" if tried else "NONE", module.name)
 """
 PACKAGES = sorted({f"rfcore.{path.stem}" for path in (ROOT / "rfcore").iterdir() if not path.name.startswith("_")})

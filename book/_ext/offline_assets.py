@@ -1,5 +1,6 @@
 """Scripts of the pages, from installed packages into the built site, so that no page needs a network."""
 
+import re
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,6 +22,24 @@ def copy_assets(app, exception):
         shutil.copyfile(source, target / source.name)
 
 
+# name: [width, height, [aliases], code, path or two paths]
+ICON = re.compile(r'"?([a-z0-9-]+)"?:\[\d+,\d+,\[[^\]]*\],"[0-9a-f]+",(?:"[^"]*"|\["[^"]*","[^"]*"\])\],?')
+
+
+def trim_icons(app, exception):
+    """The theme brings two thousand icons, 1.5 MB that each page loads; the pages show some twenty."""
+    script = Path(app.outdir, "_static", "scripts", "fontawesome.js")
+    if exception or not script.exists():
+        return
+    shown = set()
+    for page in Path(app.outdir).rglob("*.html"):
+        for classes in re.findall(r'class="([^"]*\bfa-[^"]*)"', page.read_text()):
+            shown.update(name.removeprefix("fa-") for name in classes.split())
+    text = script.read_text()
+    script.write_text(ICON.sub(lambda icon: icon[0] if icon[1] in shown else "", text))
+
+
 def setup(app):
     app.connect("build-finished", copy_assets)
+    app.connect("build-finished", trim_icons)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -14,6 +14,13 @@ TITLES = {
     "favor": "FAVOR#",
     "equivalence": "All Random Features Representations are Equivalent",
 }
+CITATIONS = {
+    "simplex": "reid2023simplex",
+    "ugrf": "reid2023universal",
+    "couplings": "reid2025couplings",
+    "favor": "likhosherstov2023favor",
+    "equivalence": "sernau2024equivalent",
+}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -66,9 +73,10 @@ def section_link(row, text):
     return f"`{row.notebook}`, to come"
 
 
-def dropdown(head, body):
-    """A line that opens."""
-    return f":::{{dropdown}} {head}\n:class-container: entry\n{body}\n:::"
+def dropdown(head, body, name=None):
+    """A line that opens; with a name, other pages can point at it."""
+    named = f":name: {name}\n" if name else ""
+    return f":::{{dropdown}} {head}\n:class-container: entry\n{named}{body}\n:::"
 
 
 def terms(of):

@@ -4,6 +4,7 @@ from collections import Counter
 from itertools import groupby
 
 from record_text import (
+    CITATIONS,
     ROOT,
     TITLES,
     badge,
@@ -22,14 +23,6 @@ from rfcore import evidence
 from rfcore.evidence import Verdict
 from rfcore.evidence.claims import PAPERS
 from rfcore.evidence.verdicts import with_error
-
-CITATIONS = {
-    "simplex": "reid2023simplex",
-    "ugrf": "reid2023universal",
-    "couplings": "reid2025couplings",
-    "favor": "likhosherstov2023favor",
-    "equivalence": "sernau2024equivalent",
-}
 
 
 def glance():
@@ -72,9 +65,21 @@ def entry(row):
         lines += ["| claim, and what decides it | what was found | verdict |", "|---|---|---|"]
         lines += [claim_row(claim, decision) for claim, decision in row.claims]
         lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
-    named = f"[{plain(row.entry.title)}]{{.title}} {badge(row.verdict, extra=row.entry.extra)}"
-    head = named if row.entry.extra else f"[{plain(place)}]{{.place}} {named}"
-    return dropdown(head, "\n".join(lines))
+    title = plain(row.entry.title)
+    if row.notebook and row.entry.extra:
+        title = section_link(row, title)
+    elif row.notebook:
+        place = section_link(row, place)
+    named = f"[{title}]{{.title}} {badge(row.verdict, badge_text(row), extra=row.entry.extra)}"
+    head = named if row.entry.extra else f"[{place}]{{.place}} {named}"
+    return dropdown(head, "\n".join(lines), name=f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower())
+
+
+def badge_text(row):
+    """The word of an entry's verdict, and of how many of its claims it holds where it does not hold of all."""
+    word = row.verdict.word(row.entry.extra)
+    same = sum(decision is not None and decision.verdict is row.verdict for _, decision in row.claims)
+    return f"{word}, {same} of {len(row.claims)}" if 0 < same < len(row.claims) else word
 
 
 def claim_row(claim, decision):

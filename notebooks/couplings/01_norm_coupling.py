@@ -19,7 +19,7 @@
 #
 # * **Long norms should meet short ones.** With norms coupled so in pairs, orthogonal
 #   features err less than with independent ones: positive features at every distance,
-#   Fourier features to beyond $z = 2$, in all dimensions tried.
+#   Fourier features to beyond $z = 2$, in every dimension tried.
 # * **Pairs are nearly all there is to gain.** No coupling of norms can take more than a
 #   third off the error of close points, and coupling them in pairs takes off most of
 #   that third.
@@ -28,12 +28,13 @@
 #
 # **What the paper claims.** Frequencies at right angles err less than independent ones.
 # Their directions are coupled then, but their lengths are not, and
-# {cite:t}`reid2025couplings` ask which joint law of lengths is best. For two it is the
-# negative monotone one, which pairs long with short ({doc}`14_best_pair`). More lengths
-# are coupled in such pairs (PNC): "For any $m$, the variance of pairwise norm-coupled
-# RFs is guaranteed to be lower than orthogonal RFs with independent norms, in full
-# generality for RLFs and provided $z$ is small enough for RFFs" (Corollary 3.4). RFs
-# are random features: RLFs positive ones, RFFs Fourier ones.
+# {cite:t}`reid2025couplings` ask which joint distribution (law) of the lengths is best.
+# For two it is the negative monotone one, which pairs long with short
+# ({doc}`14_best_pair`). More lengths are coupled in such pairs (PNC): "For any $m$, the
+# variance of pairwise norm-coupled RFs is guaranteed to be lower than orthogonal RFs
+# with independent norms, in full generality for RLFs and provided $z$ is small enough
+# for RFFs" (Corollary 3.4). RFs are random features: RLFs positive ones, RFFs Fourier
+# ones.
 #
 # **The idea.** A law of $m$ lengths with given marginals is a transport plan, and the
 # variance is its cost. Rotations have been integrated out, so the cost of a pair of
@@ -102,9 +103,9 @@ ledger.decide({"couplings/lemma-3.1/cost": evidence.unbiased(drawn, costs, small
 # ## From the cost to the error (Lemmas A.1 and A.2)
 #
 # The mean squared error of $m$ features is that of independent ones, plus $(m - 1)/m$
-# times what a pair costs more than an independent pair on average. For coupled norms
-# this is an integral over one or two lengths, which quadrature does to twelve digits
-# ({py:func}`rfcore.theory.norm_coupling_ratio`). Here it stands beside draws.
+# times the average extra cost of a pair over an independent one. For coupled norms this
+# is an integral over one or two lengths, which quadrature does to twelve digits
+# ({py:func}`rfcore.theory.norm_coupling_ratio`). Here it is compared with draws.
 
 # %%
 NAMES = ("orthogonal_pnc", "orthogonal", "orthogonal_pm", "iid")
@@ -171,9 +172,9 @@ ledger.decide({  # v = 0.6, z = 1; in units of the error of d IID features
 #
 # With $m = d$ norms in pairs, only $d/2$ of the $d (d - 1)/2$ pairs are coupled, but
 # each of these gains, and nothing else changes. The opposite choice, one norm for all
-# (PM), gives away everything that orthogonality had gained: two orthogonal vectors of
-# one $\chi_d$ length have a sum of law $\mathcal N(0, 2 I_d)$, *as independent ones
-# have*, so that each pair costs what an independent pair costs.
+# (PM), gives away everything that orthogonality had gained: the sum of two orthogonal
+# vectors of one $\chi_d$ length is distributed as $\mathcal N(0, 2 I_d)$, *as is that
+# of independent ones*, so that each pair costs what an independent pair costs.
 #
 # How small is a small $z$? For Fourier features PNC is ahead at $z = 2.2$ in every
 # dimension tried, and behind at 3.1 for $d$ up to 16.
@@ -213,10 +214,11 @@ ledger.decide({
 # ## How much norms can do at all
 #
 # As $z \to 0$ the error depends on $\mathbb E \sum_{i \ne j} w_i^2 w_j^2$ alone, which
-# is the second moment of $s = \sum_i w_i^2$ less a constant. The best that a coupling
+# is the second moment of $s = \sum_i w_i^2$ minus a constant. The best that a coupling
 # could do is to keep $s$ at its mean $d^2$. That gives $2 / (d + 2)$ of the IID error
-# for $d$ frequencies, where independent norms have $3 / (d + 2)$: **norms take off at
-# most a third**, in any dimension. Pairs take off most of that, strata hardly more.
+# for $d$ frequencies, where independent norms have $3 / (d + 2)$: **coupled norms take
+# off at most a third**, in any dimension. Pairs take off most of that, and strata
+# hardly more.
 
 # %%
 floor = np.vectorize(theory.fourier_floor)(of[1:], of[1:])

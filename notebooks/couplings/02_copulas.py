@@ -34,8 +34,9 @@
 # **The idea.** A Gaussian copula (their Figure 1 draws one) takes $d$ correlated
 # normals $g \sim \mathcal N(0, \Sigma)$ and pushes each through its own distribution
 # function and back through the $\chi_d$ law, $w_i = F^{-1}(\Phi(g_i))$. Every norm
-# keeps its law, so that features stay unbiased whatever $\Sigma$ is, and $\Sigma$ can
-# be learned. PNC is one of them: correlations of $-1$ in pairs, and 0 elsewhere.
+# keeps its distribution, so that features stay unbiased whatever $\Sigma$ is, and
+# $\Sigma$ can be learned. PNC is one of them: correlations of $-1$ in pairs, and 0
+# elsewhere.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -214,9 +215,9 @@ expected = {case: expected_errors(case) for case in cases}
 
 # %% [markdown]
 # The loss itself, with the root inside the mean, is measured on fresh draws that share
-# rotations and normals. The closed form takes most of the noise off: with $E$ the
+# rotations and normals. The closed form removes most of the noise: with $E$ the
 # expected square and $r$ a draw of the root, $r - (r^2 - E) / (4 \sqrt E)$ has the mean
-# of $r$ and half its deviation.
+# of $r$ and half its standard deviation.
 
 
 # %%
@@ -340,10 +341,10 @@ ledger.decide({
 
 # %% [markdown]
 # Learned copulas stop short of equal correlations (the "simplex" of the table), by up
-# to a point and a half. For RLFs without opposites, whose error norms hardly touch,
-# nearly everything drowns in the noise. And norms that are simply *stratified*, one in
-# each of $d$ cells of equal probability, have nothing to learn, do about as well as PNC
-# everywhere, and best of all on Boston.
+# to one and a half percentage points. For RLFs without opposites, whose error norms
+# hardly affect, nearly everything is lost in the noise. And norms that are simply
+# *stratified*, one in each of $d$ cells of equal probability, need no learning, do
+# about as well as PNC everywhere, and best of all on Boston.
 
 # %% tags=["hide-input"]
 ledger.close()

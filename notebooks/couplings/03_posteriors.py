@@ -19,11 +19,11 @@
 #
 # * **Orthogonal directions help a posterior; coupled norms add next to nothing.** PNC
 #   lowers the error of the kernel, and leaves divergences and predictions about where
-#   orthogonal features have them; the exception is Laplace features on power, where the
-#   printed table has it, too. {doc}`18_common_scale` says why.
+#   they are without it; the exception is Laplace features on power, in the printed
+#   table too. {doc}`18_common_scale` says why.
 # * **All 48 ratios of Table 4 agree with ours, and 36 of the 48 divergences of
-#   Table 3.** Those of CPU, and of airfoil with Fourier features, do not, and hang on a
-#   fit that is not printed.
+#   Table 3.** Those of CPU, and of airfoil with Fourier features, do not, and depend on
+#   a fit that is not printed.
 # * **Two standard errors are 95 %, not 98 %**, and a printed mean on CPU contradicts the
 #   caption of Table 3.
 #
@@ -121,11 +121,11 @@ KINDS = {
 # The paper does not say in which direction it takes the divergence, nor whether it is
 # of observations or of the function behind them. Without noise the posterior of $m < n$
 # features is singular and both directions are infinite, so noise has to be in the
-# approximate law, as in Eq. 41. In the exact law, Eq. 42, it is missing; its divergence
-# then hangs on the jitter that keeps a numerically singular matrix positive. Three
+# approximate distribution, as in Eq. 41. In the exact one, Eq. 42, it is missing, and
+# the divergence depends on the jitter that keeps a singular matrix positive. Three
 # readings remain: $\mathrm{KL}(\text{exact} \mid \text{features})$ with noise in both,
-# which decides; the other direction; and Eq. 42 against Eq. 41 as printed, with a jitter
-# of $10^{-6}$ of the variance. {py:func}`rfcore.models.gp.divergences` computes them.
+# which decides; the other direction; and Eqs. 42 and 41 as printed, with a jitter of
+# $10^{-6}$ of the variance. {py:func}`rfcore.models.gp.divergences` computes them.
 
 # %%
 KERNEL, DIVERGENCE, PREDICTION = range(3)

@@ -21,8 +21,8 @@
 #   every covariance, and moves the error of attention by at most 1.5 per cent. PM raises
 #   them all, the variance to that of independent frequencies, and lowers the error of
 #   attention by 6 to 17 per cent.
-# * **An error that all weights share does not count**, and PM norms share theirs. What
-#   that means in formulas is a page of its own ({doc}`13_attention_expansion`).
+# * **An error that all weights share does not count**, and with PM norms they share
+#   more of it. The formulas have a page of their own ({doc}`13_attention_expansion`).
 # * **Simplex directions do as well as PM norms**, to within a twentieth, and both
 #   together do better than either.
 #
@@ -34,9 +34,9 @@
 # raise the variance as far as norms can, and the error of attention "actually drops: a
 # remarkable, counterintuitive finding".
 #
-# **The idea.** Attention is a quotient. An error that all estimates of a row share
-# stands above and below the line, and cancels. So the error to minimise is not
-# variance, but what is left of it after the covariance within the row is taken off.
+# **The idea.** Attention is a quotient. An error that all estimates of a row share is
+# in both numerator and denominator, and cancels. So what should be small is variance
+# minus covariance within the row.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -172,15 +172,15 @@ ledger.decide({
 # short never lowers the sum. Hence the monotone coupling is best for a pair, for any
 # marginals, and all pairs can have it at once, since equal norms are pairwise monotone.
 # That is the proof which the paper omits, as short as it says, given orthogonal
-# directions. The maximum has a plain value: with one norm $w$ of law $\chi_d$, $w (u_1 +
-# u_2)$ has the law of the sum of two *independent* frequencies. PM undoes all that
-# orthogonality had gained: **its kernel variance is that of IID frequencies**, exactly.
+# directions. The maximum has a plain value: with one norm $w \sim \chi_d$,
+# $w (u_1 + u_2)$ is distributed as the sum of two *independent* frequencies. PM undoes
+# all that orthogonality had gained: **its kernel variance is that of IID ones**.
 #
 # And not just the variance. A pair contributes to $\mathrm{Cov}(\widehat k_{ij},
 # \widehat k_{il})$ a hypergeometric function of a 2 by 2 matrix, again a power series in
 # $w_1^2$ and $w_2^2$ with no negative coefficient. PM maximises *every* covariance of a
-# row, and PNC lowers every one. Attention gains from covariance and loses by variance;
-# which side wins is left open.
+# row, and PNC lowers every one. Attention gains from covariance and loses from
+# variance; which side wins is left open.
 
 # %%
 w = couplings.chi.chi_quantile((jnp.arange(30) + 0.5) / 30, d)

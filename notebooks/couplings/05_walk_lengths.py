@@ -26,13 +26,13 @@
 # * **The gain is modest.** It is 1 % of the error where walks are long, up to 12 % on
 #   cora where they are short, and below 1 % on the densest graph at any length.
 #
-# **What the paper claims.** Two walkers of a node estimate a kernel better if they do
-# not repeat each other. {cite:t}`reid2025couplings` couple how *long* they walk, by a
-# permutation $\sigma$ of the quantiles of the length: drawn from the $q$-th of $n$ bins,
-# the first walker's length goes with one from bin $\sigma(q)$. Which permutation is
-# best, a matching problem tells, solved on one random graph of 100 nodes. On cora and
-# other graphs such walks "give equally good or smaller kernel estimator errors", and
-# often substantially smaller ones than *antithetic termination*
+# **What the paper claims.** Two walkers from one node estimate a kernel better if they
+# do not repeat each other. {cite:t}`reid2025couplings` couple how *long* they walk, by
+# a permutation $\sigma$ of the quantiles of the length: drawn from the $q$-th of $n$
+# bins, the first walker's length goes with one from bin $\sigma(q)$. A matching
+# problem, solved on one random graph of 100 nodes, tells which permutation is best. On
+# cora and other graphs such walks "give equally good or smaller kernel estimator
+# errors", and often substantially smaller ones than *antithetic termination*
 # {cite:p}`reid2023quasi`, which keeps two walkers from halting at the same step.
 #
 # **The idea.** What a walker of length $l$ leaves behind is the sum of what it leaves
@@ -91,11 +91,11 @@ ledger = evidence.Ledger("couplings/05_walk_lengths", profile)
 # it is exact ({py:func}`rfcore.solvers.transport.bin_spectra`). The Hungarian algorithm
 # finds the permutation of least total cost.
 #
-# There is one that nobody has to look for: the reversal, which matches the $q$-th bin
-# with the $q$-th from the end. In the limit of many bins it pairs the lengths of levels
-# $u$ and $1 - u$. All modulations here are positive, so that every entry of
-# $\hat\psi(q)$ grows with $q$, and costs are lowest where the sums
-# $\hat\psi(q) + \hat\psi(\sigma(q))$ are most alike.
+# One permutation needs no search: the reversal, which matches the $q$-th bin with the
+# $q$-th from the end. In the limit of many bins it pairs the lengths of levels $u$ and
+# $1 - u$. All modulations here are positive, so that every entry of $\hat\psi(q)$ grows
+# with $q$, and costs are lowest where the sums $\hat\psi(q) + \hat\psi(\sigma(q))$ are
+# most alike.
 
 # %%
 n_bins, n_walks = 30, 2
@@ -118,7 +118,7 @@ for p in P_HALTS:
 # place only: the factor $K_{kl}$ by which two walks of a node are likelier than
 # independent ones to make $k$ and $l$ hops
 # ({py:func}`rfcore.theory.joint_survival`). So no walk has to be simulated to compare
-# couplings, and nothing has to be said about chance. The estimate is
+# couplings, and the comparison has no sampling error. The estimate is
 # $\phi_1 \phi_2^\top$ from two independent sets of two walks per node.
 
 # %%
@@ -231,10 +231,10 @@ ledger.decide({
 #
 # The paper plots means of norms, not roots of mean squares, and its estimate is
 # $\phi \phi^\top$ from *one* set of walks, whose diagonal is biased upwards. Neither
-# changes who wins, as repeats of that experiment show; whether it changes the ratios by
-# less than 5 %, twenty repeats cannot tell. At
-# $p_{\text{halt}} = 0.5$ single walks carry so much that some errors are many times the
-# others, and the exact value is the better guide.
+# changes who wins, as repeats of that experiment show; twenty repeats cannot tell
+# whether the ratios change by less than 5 %. At $p_{\text{halt}} = 0.5$ single walks
+# carry so much that some errors are many times the others, and the exact value is the
+# better guide.
 
 # %%
 g = graphs[cora]

@@ -20,7 +20,7 @@
 # * **σ-coupled walks came out best in every panel of the figure**: in the error of the
 #   kernel, of the prediction and of the posterior, with any number of walkers.
 # * **The factor of 2 is there, in the divergence from the exact posterior**, over
-#   independent walks, on three of six meshes. It is what twice the walkers bring, too.
+#   independent walks, on three of six meshes. Twice the walkers bring as much.
 # * **The prediction gains less than the posterior**, and on some meshes next to nothing
 #   over antithetic walks.
 #
@@ -81,10 +81,10 @@ ledger = evidence.Ledger("couplings/06_meshes", profile)
 #
 # *Printed*: all this, $p_{\text{halt}} = 0.4$, and permutations of 50 bins. *Not
 # printed*: the hyper-parameters, the splits, and the learning rate of the thousand
-# steps of Adam. They had converged, says the paper, so that any search will do that
-# ends at the maximum: ours is {py:func}`rfcore.models.gp.sparse.fit_diffusion`. Nor is
-# it printed which divergence is meant. Ours is $\mathrm{KL}(\text{approximate} \mid
-# \text{exact})$, of the predictive laws of all hidden faces, with the noise in them.
+# steps of Adam. They had converged, says the paper, so that any search that ends at the
+# maximum will do: ours is {py:func}`rfcore.models.gp.sparse.fit_diffusion`. Nor is it
+# printed which divergence is meant. Ours is $\mathrm{KL}(\text{approximate} \mid
+# \text{exact})$, of the predictive distributions at all hidden faces, with noise.
 #
 # As in the paper the permutation $\sigma$ minimises the matching cost on an Erdős–Rényi
 # graph of 100 nodes, here for the kernel of the fit. The modulation of a diffusion
@@ -279,8 +279,8 @@ ledger.decide(decisions)
 # mean and covariance, so that it falls as $1 / m$ where they fall as $1 / \sqrt m$: a
 # factor of 2 in it is one of 1.4 in them, and what twice the walkers would bring.
 #
-# A verdict above wants each of 18 conditions shown at level 0.001, and one that is a tie
-# leaves it open. Averaged over the meshes the order is asked once more here.
+# A verdict above needs each of 18 conditions shown at level 0.001, and a single tie
+# leaves it open. Here the order is tested once more, averaged over the meshes.
 
 # %% tags=["hide-input"]
 overall = np.exp(np.log(grouped).mean(axis=1))  # groups, walkers, couplings, measures

@@ -21,8 +21,8 @@
 #   antithetic ones.
 # * **The prediction hardly does.** The gain in test error is below one per cent in most
 #   settings and a few per cent at best, for even the exact kernel is little better.
-# * **Walks cost more where they learn.** The lengthscale that they settle for is less
-#   than a quarter of what the exact kernel would learn, and predicts much worse.
+# * **Walks cost more in learning than in predicting.** The lengthscale they learn is
+#   less than a quarter of the exact kernel's own, and predicts much worse.
 #
 # **What the paper claims.** A Gaussian process on a graph needs the covariance of its
 # nodes, and random walks estimate it. {cite:t}`reid2025couplings` interpolate the

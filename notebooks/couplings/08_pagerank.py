@@ -69,8 +69,8 @@ ledger = evidence.Ledger("couplings/08_pagerank", profile)
 # (couplings-pagerank-reversal)=
 # ## The permutation
 #
-# Ten bins of equal probability divide the geometric law of the lengths. A pair whose
-# first walker draws its length from bin $q$ draws the second one's from bin
+# Ten bins of equal probability divide the geometric distribution of the lengths. A pair
+# whose first walker draws its length from bin $q$ draws the second one's from bin
 # $\sigma(q)$. The cost of matching $q$ with $r$ is how likely such walkers are to end
 # together [VRC Eq. 82]:
 #

@@ -26,8 +26,8 @@
 #   works, {doc}`23_where_hops_help` where it ends, and what to do.
 #
 # **What the paper leaves open.** {cite:t}`reid2025couplings` couple how *long* the
-# walkers of a node walk, two at a time. {doc}`05_walk_lengths` finds that this takes
-# off a hundredth of the error where walks are long. Where the walkers *go* stays
+# walkers from one node walk, two at a time. {doc}`05_walk_lengths` finds that this
+# takes off a hundredth of the error where walks are long. Where the walkers *go* stays
 # independent.
 #
 # **The idea.** Sixteen walkers on a node with four neighbours should leave four to
@@ -69,7 +69,7 @@ ledger = evidence.Ledger("couplings/09_walks_that_know", profile)
 # **Lengths** $\ell_i$ of the $m$ walkers of a node come from one uniform each. Reversed
 # ones (σ's optimum, see {doc}`05_walk_lengths`) and antithetic termination
 # {cite:p}`reid2023quasi` couple pairs; *stratified* ones put one walker into each of
-# $m$ equal parts of the law.
+# $m$ equal parts of the distribution.
 #
 # **Sobol' points** have further coordinates, and two of these choose the first two
 # hops.
@@ -83,11 +83,12 @@ ledger = evidence.Ledger("couplings/09_walks_that_know", profile)
 # $\lceil k/d \rceil$ of them, and the longest walks among them spread as evenly. The
 # walkers of "Repelling random walks" {cite:p}`reid2024repelling` spread over neighbours
 # too, by blocks without replacement and with independent lengths. Systematic sampling
-# itself is of 1944. New here are the order within a node, stratified lengths beside it,
-# and the measurements. Array-RQMC and systematic hops go with stratified lengths
+# itself dates from 1944. New here are the order within a node, stratified lengths
+# beside it, and the measurements. Array-RQMC and systematic hops are used with
+# stratified lengths
 # ({py:mod}`rfcore.couplings.walk_hops`).
 #
-# Every walker by itself remains a right random walk: its next hop is uniform on the
+# Every walker by itself remains a proper random walk: its next hop is uniform on the
 # neighbours, given its own past. So estimates stay unbiased. The walkers of *different*
 # nodes stay independent.
 
@@ -215,7 +216,7 @@ ledger.decide({
 })
 
 # %% [markdown]
-# As a number of walkers: so many independent ones would have the same error.
+# The same as numbers of walkers: how many independent ones would have the same error.
 
 # %% tags=["hide-input"]
 error = left[:, :, 5].std(axis=0, ddof=1) / np.sqrt(N_GROUPS) / mean[:, 5]

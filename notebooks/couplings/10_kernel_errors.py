@@ -25,7 +25,7 @@
 #   table within their errors, and eleven of twelve Laplace ones. The two Fourier ratios
 #   on Airfoil look like those of a lengthscale two or three times ours.
 # * **Where outliers decide, no coupling helps.** The root mean square of Laplace
-#   features on CPU and Abalone hangs on a few far points and rare draws; only single
+#   features on CPU and Abalone depends on a few far points and rare draws; only single
 #   draws show ratios like those of the table.
 #
 # **What the paper claims.** Six regression tables of the UCI repository, the Gaussian
@@ -225,8 +225,8 @@ plotting.show(
 # %% [markdown]
 # The orders are decided split by split on the same points. Laplace errors grow like
 # $e^{4 x \cdot y}$, so that differences between splits span many orders of magnitude:
-# sign tests count splits. Halton points have no closed form: draws stand for them, and
-# for Laplace PNC beside them.
+# sign tests count splits. Halton points have no closed form: draws stand in for them,
+# and for Laplace features also for the PNC that they are compared with.
 
 # %%
 log_draws = np.mean(np.log(single[..., [7, 8]]), axis=2)
@@ -274,9 +274,10 @@ ledger.decide({f"couplings/table-1/{name}": of_table[name] for name in of_table}
 #
 # The printed Fourier ratios on Airfoil are far below ours. Could another scaling of the
 # inputs explain them? Three reasonable ones do not. A longer lengthscale nearly does:
-# the ratio falls from 1, where no two points know of each other, to a minimum at two or
-# three times the fitted one, and rises from there to its limit, $\sqrt{3 / (d + 2)} =
-# 0.65$ for orthogonal features. The printed values are near that minimum.
+# the ratio falls from 1, where the lengthscale is too short to join any two points, to
+# a minimum at two or three times the fitted one, and rises from there to its limit,
+# $\sqrt{3 / (d + 2)} = 0.65$ for orthogonal features. The printed values are near that
+# minimum.
 
 # %%
 airfoil = {}

@@ -19,12 +19,12 @@
 #
 # * **Opposite norms win at $m = d$, equal ones when there are many blocks.** One norm
 #   per block, stratified over the blocks ("shells"), has 12 % of the RMSE of
-#   independent frequencies at $d = 16$, $m = 512$ and distance 0.5; PNC keeps its 31 %.
+#   independent frequencies at $d = 16$, $m = 512$ and distance 0.5; PNC stays at 31 %.
 # * **Sobol' points win in few dimensions**, from about $m = 6\, d^2$ on, and their lead
 #   grows. At distance 2 and from $d = 16$ on nothing takes off much more than a
 #   quarter.
-# * **In doubt, stratify all norms**: it costs more than PNC by over 5 % nowhere but in
-#   the plane. A rule for choosing has a page of its own ({doc}`17_choosing`).
+# * **When in doubt, stratify all norms**: only in the plane does it err over 5 % more
+#   than PNC. A rule for choosing has a page of its own ({doc}`17_choosing`).
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$,
 # as many frequencies as dimensions: orthogonal directions with norms in opposite pairs
@@ -87,7 +87,7 @@ ledger = evidence.Ledger("couplings/11_many_frequencies", profile)
 #
 # All errors but those of Sobol' points have closed forms. Let $f$ be the feature of one
 # frequency and $g(w)$ its mean given the norm $w$ alone. Strata over all $m$ norms
-# remove $\operatorname{Var} g$ from the error and nothing else. That is a $d$-th of
+# remove $\operatorname{Var} g$ from the error and nothing else. That is one $d$-th of
 # $\operatorname{Var} f$ for close points, about what PNC gets within its block.
 #
 # Equal norms within a block do the opposite. One such block has the error of
@@ -246,10 +246,10 @@ plotting.show(
 
 # %% [markdown]
 # For positive features Sobol' points do better, since each coordinate is stratified,
-# and with it the term of first order that these features have and even ones lack.
-# Against the number of frequencies, couplings within blocks are level, and strata over
-# all hardly below them. Shells fall until nothing is left of their norms. Sobol' points
-# go on falling, from a start that is the worse the more dimensions there are.
+# and with it the term of first order, which these features have and even functions
+# lack. Against the number of frequencies, couplings within blocks are level, and strata
+# over all hardly below them. Shells fall until nothing is left of their norms. The
+# error of Sobol' points keeps falling, from a start that is worse in more dimensions.
 
 # %% tags=["hide-input"]
 names, from_m = (

@@ -25,9 +25,9 @@
 #   to 30 times the error that is measured.
 #
 # **What the paper claims.** Attention divides each kernel value by the sum of its row,
-# and so do estimates of it by $N$ keys' features. {cite:t}`reid2025couplings` expand
-# the quotient. If all means of a row are one number $\mu$, the mean squared error of
-# the weights is [VRC Eq. 8]
+# over $N$ keys, and estimates of it do the same with estimated values.
+# {cite:t}`reid2025couplings` expand the quotient. If all means of a row are one number
+# $\mu$, the mean squared error of the weights is [VRC Eq. 8]
 #
 # $$
 # \frac{1}{N^2 \mu^2} \bigl[ \overline{\mathrm{Var}(\widehat k_j)} -
@@ -126,14 +126,14 @@ def row_errors(x, omega, widths, n_rows):
 # $$
 #
 # Where all means are equal, $a_j = 1/N$ and $S = N \mu$, the mean over $j$ is Equation
-# 8: variance minus covariance, over $N^2 \mu^2$. Two slips stand on the way to it.
+# 8: variance minus covariance, over $N^2 \mu^2$. There are two slips on the way to it.
 #
 # **Unequal means.** Equation 45 has the coefficients $-4$ and $3$ where $-2$ and $1$
 # stand above. It computes $\mathbb E[\widehat a^2] - a^2$, which would be the error if
-# $\widehat a$ were unbiased; a quotient is not, to this very order. With equal means
+# $\widehat a$ were unbiased; a quotient is not, even at this order. With equal means
 # both sets add up to Equation 8.
 #
-# **The remainder** is not $O(1/N^3)$. Take a query $q$ and keys $y$ and $-y$, half
+# **The remainder** is not $O(1/N^3)$. Take a query $q$ and keys $y$ and $-y$, half of
 # each, at right angles to it, so that all means are equal. Then $N \widehat a_j = 2 X /
 # (X + X')$, $X$ and $X'$ the two estimates, whatever $N$ is. So $N^2 \mathrm{MSE}$ is a
 # constant; $N^2$ times the leading term is another, and the remainder is exactly of
@@ -234,7 +234,7 @@ ledger.decide({
 # longest $v = |x_i + x_j|$, that of a key with itself. For keys of length 1, $v = 2$
 # and $e^4 = 55$: with 16 features the denominator errs by more than its own size, and
 # the true error saturates, as no weight exceeds 1, while the leading term keeps
-# growing. For keys half as long $e^{v^2} = 2.7$, and the leading term is good to some
+# growing. For keys half as long $e^{v^2} = 2.7$, and the leading term is good to a few
 # per cent, if means are not taken as equal: that alone costs Equation 8 more than the
 # remainder does.
 

@@ -62,13 +62,14 @@ ledger = evidence.Ledger("couplings/14_best_pair", profile)
 # (couplings-two-norms)=
 # ## Two norms: the best plan (Theorem 3.2)
 #
-# Cut the law of a norm into 40 quantiles. A coupling is then a matrix of 40 by 40 with
-# equal margins, the least cost a linear programme, and *all* couplings are tried at
-# once ({py:func}`rfcore.solvers.multi_marginal.two_norms`). For positive features the
-# optimum pairs opposite quantiles at every distance. For Fourier features the cost is
-# convex up to a radius: as long as $t = z \sqrt{w_1^2 + w_2^2}$ is below the first zero
-# $j$ of $J_{d/2+1}$ ({py:func}`rfcore.theory.fourier_convex_radius`). If the longest
-# pair of norms stays within, the same holds for the same reason.
+# Cut the distribution of a norm into 40 bins of equal probability. A coupling is then a
+# 40 by 40 matrix with equal margins, a linear programme finds the least cost, and *all*
+# couplings are tried at once ({py:func}`rfcore.solvers.multi_marginal.two_norms`). For
+# positive features the optimum pairs opposite quantiles at every distance. For Fourier
+# features the cost is convex up to a radius: as long as $t = z \sqrt{w_1^2 + w_2^2}$ is
+# below the first zero $j$ of $J_{d/2+1}$
+# ({py:func}`rfcore.theory.fourier_convex_radius`). If the longest pair of norms stays
+# within, the same holds for the same reason.
 
 
 # %%
@@ -110,8 +111,7 @@ ledger.decide({
 # nearly zero, so that the pair sits where the cost is *concave*, and two such
 # neighbours gain by exchanging partners. Norms are not bounded, so this happens at
 # every $z > 0$, with a probability that vanishes as $z \to 0$. The negative monotone
-# coupling is never exactly optimal for Fourier features; it is only that nobody will
-# notice.
+# coupling is never exactly optimal for Fourier features; but nobody will notice.
 
 # %%
 plans = [
@@ -157,7 +157,7 @@ ledger.decide({
 # ## Against every other coupling (Lemma A.6)
 #
 # For any *other* coupling there is a $z$ below which the negative monotone one is
-# better. Gaussian copulas of correlation $-0.99$ to $1$ stand for the others. On its
+# better. Gaussian copulas of correlation $-0.99$ to $1$ stand in for the others. On its
 # way the proof takes the moments of the chi-square law for "nothing other than $2^k
 # \Gamma(k/2 + d) / \Gamma(k/2)$", which would make the mean 13.1 in four dimensions.
 # They are $2^k \Gamma(k + d/2) / \Gamma(d/2)$, and with $\Gamma(d/2)$ for $\Gamma(k/2)$
@@ -192,8 +192,8 @@ ledger.decide({
 # If directions are free as well, a positive pair costs ${}_0F_1(; d/2; v^2 \lVert
 # \omega_1 + \omega_2 \rVert^2 / 4)$, a series whose terms are not negative, and all but
 # the first vanish for $\omega_2 = -\omega_1$ alone. That is the proof. How much is it
-# worth, against whatever else two features could do? And $2 d$ features: PNC with its
-# opposites, or two independent blocks of PNC?
+# worth, against whatever else two features could do? And for $2 d$ features, is it PNC
+# with its opposites, or two independent blocks of PNC?
 
 # %%
 v, of = np.array([0.1, 0.5, 1.0, 2.0]), [2, 4, 8, 16]

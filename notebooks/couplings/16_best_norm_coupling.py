@@ -80,9 +80,9 @@ def simplex(d):
 # A Gaussian copula correlates $d$ normals by a matrix $\Sigma$, and turns each into a
 # norm. The expected *squared* error is a constant plus the mean over pairs of norms of
 # one function $h$ of their correlation ({py:func}`rfcore.theory.gram_pair_excess`), and
-# a correlation matrix has little to give: since the sum of all its entries is a
-# variance, $\mathbf 1^\top \Sigma \mathbf 1 \geq 0$, correlations have at least the
-# mean $-1/(d - 1)$. Suppose that a line that does not fall touches $h$ from below at
+# a correlation matrix has little room: since the sum of all its entries is a variance,
+# $\mathbf 1^\top \Sigma \mathbf 1 \geq 0$, correlations have at least the mean
+# $-1/(d - 1)$. Suppose that a line that does not fall touches $h$ from below at
 # $-1/(d - 1)$. Then
 #
 # $$
@@ -93,9 +93,9 @@ def simplex(d):
 #
 # and equal correlations $-1/(d - 1)$, those of the corners of a simplex, are the best
 # of all. PNC spends the same budget (all of it for even $d$) on a few pairs. So the
-# difference between the two is what $h$ bends, and it bends little: a straight line
-# would not care how a budget is spread. That is the paper's "one cannot simultaneously
-# anticorrelate too many random variables", as an inequality.
+# difference between the two comes from the bend of $h$, which is slight: for a straight
+# line it does not matter how a budget is spread. That is the paper's "one cannot
+# simultaneously anticorrelate too many random variables", as an inequality.
 
 # %%
 GRID = np.linspace(-1, 1, 200)
@@ -242,10 +242,11 @@ ledger.decide({
 # Gaussian copulas are a small family. For few norms we can do without it: cut the
 # $\chi_d$ law into bins of equal probability, and the coupling that costs least is a
 # linear programme ({py:func}`rfcore.solvers.multi_marginal.norm_bound`). Its unknowns
-# are not $k^m$ but one weight per multiset of bins, because the cost knows no order.
-# With independent places within the bins its optimum is the error of a coupling that
-# exists; with opposite places for every pair at once it is an optimistic estimate. The
-# best of all couplings lies at most at the first, and about at the second.
+# are not $k^m$ but one weight per multiset of bins, because the cost does not depend on
+# the order. With independent places within the bins its optimum is the error of a
+# coupling that exists; with opposite places for every pair at once it is an optimistic
+# estimate. The best of all couplings lies at most at the first, and about at the
+# second.
 
 # %%
 BOUNDED = [
@@ -327,9 +328,9 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Two norms: PNC is optimal, as Theorem 3.2 says, and the programme knows. Four norms,
-# close points: PNC takes off seven to nine tenths of what any coupling could. Three
-# norms: a pair and a lonely one are no good team. A simplex copula treats all alike,
+# Two norms: PNC is optimal, as Theorem 3.2 says, and the programme finds it. Four
+# norms, close points: PNC takes off seven to nine tenths of what any coupling could.
+# Three norms: a pair and one left over do poorly. A simplex copula treats all alike,
 # and up to distance 1 closes some two thirds of the gap or more. Far points: for RFFs
 # the theorem asks for "sufficiently small" $z$, and here one sees why; what is best
 # there is neither PNC nor a simplex.

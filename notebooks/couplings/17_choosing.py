@@ -121,8 +121,8 @@ of["Sobol'"] = np.where(wide, drawn.mean(axis=0), np.nan)
 # A rule that asks for $d$ and $m$ alone has two lines $m = c\, d^a$: Sobol' points
 # above the one, shells above the other, strata over all $m$ norms below both. The lines
 # are those of least regret over all tiles of the three Fourier maps: the mean logarithm
-# of the rule's RMSE over the best. The exponents are quarters and $c$ is a half power
-# of two.
+# of the rule's RMSE over the best. The exponents are multiples of a quarter, and $c$ is
+# a power of $\sqrt 2$.
 
 # %%
 log_rmse = np.log(np.stack([of[name][:, wide] for name in TRIED])) / 2
@@ -197,14 +197,13 @@ for part in np.array_split(drawn[:, :2], 8):
     exponents.append(np.polyfit(np.log(DIMENSIONS[1:5]), points.mean(axis=0), 1)[0])
 
 # %% [markdown]
-# ### Held against real kernels
+# ### Checked on real kernels
 #
-# The map knows one distance at a time, and the rule was shaped with four other sets in
-# sight. These four were not looked at before it was final. Their columns are
-# standardised, their length-scale maximises the evidence of a Gaussian process on 200
-# points; distances are of all sizes, dimensions no powers of two, last blocks cut.
-# Errors are averaged over 100 pairs of points, so that far pairs, which err most, weigh
-# most.
+# The map shows one distance at a time, and the rule was shaped on four other sets.
+# These four were not looked at before it was final. Their columns are standardised,
+# their length-scale maximises the evidence of a Gaussian process on 200 points;
+# distances are of all sizes, dimensions no powers of two, last blocks cut. Errors are
+# averaged over 100 pairs of points, so that far pairs, which err most, count most.
 
 
 # %%

@@ -20,7 +20,7 @@
 #
 # * **On one split of power the kernel gets better and nothing else does.** Coupled
 #   norms (PNC) lower the error of the kernel at every number of frequencies; posterior,
-#   predictions and prior stay about where orthogonal features have them.
+#   predictions and prior stay about where they are without it.
 # * **What PNC removes is an error that a posterior forgives.** Independent norms put
 #   all lengthscales off by one common factor. On its own that makes 10 to 47 per cent
 #   of the kernel's squared error, and at most 3 per cent of the divergence.
@@ -72,7 +72,7 @@ ledger = evidence.Ledger("couplings/18_common_scale", profile)
 # Data, splits and fits are those of {doc}`03_posteriors`: at most 256 points to train
 # on and as many to test, standardised, hyper-parameters at a maximum of the exact
 # evidence, then fixed. Features are Fourier ones, and divergences those of the exact
-# law of new observations from the approximate one, both with noise.
+# distribution of new observations from the approximate one, both with noise.
 
 
 # %%
@@ -198,7 +198,8 @@ ledger.decide({
 # is not, all lengthscales are off together, by a factor $c$. Pairing a long frequency
 # with a short one holds $c$ near 1, and does little else. So how much does a factor $c$
 # harm? Take the *exact* kernel with its lengthscale divided by $c$, at eight quantiles
-# of the law that $c$ has for independent norms, and compare with orthogonal features.
+# of the distribution of $c$ for independent norms, and compare with orthogonal
+# features.
 
 
 # %%

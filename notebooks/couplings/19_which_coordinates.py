@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Length, first hop, second hop: where does a walk's error come from?
 #
-# * **From the first hop.** Of long walks it has 96 % of the variance or more for the
+# * **From the first hop.** On long walks it makes some 96 % of the variance for the
 #   diffusion kernel and two thirds or more for the 2-regularised Laplacian. The length
-#   has less than a tenth.
+#   makes less than a tenth.
 # * **What a coupling leaves out is a floor** that no such coupling can pass, however it
 #   was found. This is why coupled lengths gain so little.
 # * **Walkers who choose all hops together have no such floor.** On karate their error
@@ -33,8 +33,8 @@
 #
 # **The idea.** A walk is drawn coordinate by coordinate: how long, then where to, hop
 # by hop. The law of total variance says how much of its error is settled at each.
-# Walkers that share a coordinate out evenly have no error from it; from the others they
-# have all of it.
+# Walkers that divide a coordinate evenly among themselves have no error from it; from
+# the other coordinates they have all of it.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -87,8 +87,8 @@ small = len(KERNELS) * 2  # cases of karate and football
 #
 # Let $Y_i$ be the feature that a single walk from node $i$ makes, and $M = \sum_k f(k)
 # W^k$, so that $\E\, Y_i$ is row $i$ of $M$ and the kernel is $M^2$. To first order in
-# $1/m$, a Gram matrix from $m$ walks errs by what $\phi M$ errs by, once for either set
-# of walks. So this is the error to split:
+# $1/m$, a Gram matrix from $m$ walks has the error of $\phi M$, once for each of the
+# two sets of walks. So this is the error to split:
 #
 # $$
 # \begin{gathered}
@@ -169,7 +169,7 @@ ledger.decide({
 # Let the lengths and the first $t$ hops of the $m$ walkers of a node be coupled in
 # *any* way, and let all later hops be independent. Given the coupled coordinates, the
 # walkers are independent, and what each has left to vary is $d_{t+1} + d_{t+2} + \dots$
-# in the mean. So
+# on average. So
 #
 # $$
 # m\, \E\, \lVert \phi M - M^2 \rVert_F^2 \;\geq\; d_{t+1} + d_{t+2} + \dots
@@ -262,11 +262,11 @@ ledger.decide({
 #
 # Errors of independent walkers fall as $m^{-1/2}$. With systematic hops, each node
 # sends to each neighbour, at each hop, the expected number of the walkers that stand on
-# it to less than one. An error below one walker per place, of places that do not become
-# more, is an error of order $1/m$. That is a heuristic and not a proof, and it takes
-# more walkers than there are places, nodes times hops: before, most walkers stand
-# alone. Above 1,024 walkers on a node it ends, since these take van der Corput points
-# as they are, evenly spaced for powers of two only
+# it, to within one. An error below one walker per place, where the number of places is
+# fixed, is an error of order $1/m$. That is a heuristic and not a proof, and it takes
+# more walkers than there are places, nodes times hops: with fewer, most walkers stand
+# alone. It ends above 1,024 walkers on a node, since so many take van der Corput points
+# as they are, which are evenly spaced for powers of two only
 # ({py:mod}`rfcore.couplings.walk_hops`).
 
 

@@ -25,8 +25,8 @@
 # * **So nothing is lost by simplifying**, as the paper found and could not explain.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` couple the lengths of two walks
-# by a permutation $\sigma$ of $n$ quantile bins. Which one is best, a *quadratic*
-# assignment problem says (Eq. 13, and Eq. 55), hard in general. They solve a linear one
+# by a permutation $\sigma$ of $n$ quantile bins. A *quadratic* assignment problem, hard
+# in general, says which one is best (Eq. 13, and Eq. 55). They solve a linear one
 # instead (Eq. 56) and find in Figure 8 that this changes the permutation, but not the
 # variance: a "curious phenomenon" that they leave to future work. Their ways to solve
 # Eq. 13 exactly are the subject of {doc}`21_projections`.
@@ -83,8 +83,8 @@ ledger = evidence.Ledger("couplings/20_matching", profile)
 # cost of a match is a polynomial in the entries of $\hat\psi_q$ and
 # $\hat\psi_{\sigma(q)}$ without negative coefficients, hence supermodular.
 #
-# The modulation of the regularised Laplacian is positive. All permutations are tried
-# to see it, on a random graph of 100 nodes as in {doc}`05_walk_lengths`, summed over
+# The modulation of the regularised Laplacian is positive. To check this, we try all
+# permutations on a random graph of 100 nodes as in {doc}`05_walk_lengths`, summed over
 # all pairs of nodes and then for single pairs.
 
 # %%
@@ -130,8 +130,9 @@ pairs = [
 
 # %% [markdown]
 # What a permutation does to two walks is in the chance that one makes $k$ hops and the
-# other $l$ ({py:func}`rfcore.theory.joint_survival`). All solutions of either problem
-# have the one of the reversal: where they differ, they exchange bins of equal lengths.
+# other $l$ ({py:func}`rfcore.theory.joint_survival`). For all solutions of either
+# problem that chance is the same as for the reversal: where they differ, they exchange
+# bins of equal lengths.
 
 # %% tags=["hide-input"]
 ledger.decide({

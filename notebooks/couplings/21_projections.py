@@ -17,8 +17,8 @@
 # %% [markdown]
 # # Solving the matching exactly (Theorem 4.1, Lemma C.2)
 #
-# * **The number of nodes can be forgotten**, without chance and without error: the
-#   objective needs the products of $n^2$ vectors, and no vector.
+# * **The number of nodes drops out**, without randomness and without error: the
+#   objective needs the inner products of $n^2$ vectors, not the vectors.
 # * **For one node there is a solution in $n$ steps**, the reversal. It needs no random
 #   projections.
 # * **Lemma C.2 is empty.** Its condition cannot be met on more than one node, and the
@@ -73,12 +73,12 @@ ledger = evidence.Ledger("couplings/21_projections", profile)
 # The proof replaces each of the $n^2$ vectors $u_e$, $e = (q, r)$, of $N^2$ entries, by
 # $r$ random projections. There is a simpler way: Eq. 55 is a sum of products
 # $u_e \cdot u_{e'}$, of which there are $n^4$. Once they are known the number of nodes
-# is forgotten, without chance and without error. What is left is a search among $n!$
-# permutations either way.
+# no longer matters, without randomness and without error. What is left is a search
+# among $n!$ permutations either way.
 #
 # Projections keep products *nearly*; that the optimum "will remain optimal" needs them
-# to keep the gap to the next best permutation, which is the data's to give. The table
-# has how often it remained, and the claim is about what it costs.
+# to keep the gap to the next best permutation, which depends on the data. The table
+# shows how often it remained so; the claim is about what the solution costs.
 
 # %%
 f = features.modulation.regularised_laplacian(sigma=1.0, d=2)
@@ -158,7 +158,7 @@ ledger.decide({
 #
 # For $i = j$ Eq. 55 is $\lVert f_\sigma \rVert^2$ with $f_\sigma = \sum_q u_q$. The
 # lemma projects on a random $g$, finds the assignment of least $f_\sigma \cdot g$, and
-# keeps the best of $k$ tries. It is to succeed if $f_{\sigma^*}$ is
+# keeps the best of $k$ tries. It is meant to succeed if $f_{\sigma^*}$ is
 # $\epsilon$-*separated*: no direction within $\epsilon$ of right angles to it is within
 # $\epsilon$ of right angles to another $f_\sigma$.
 #

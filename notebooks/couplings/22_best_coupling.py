@@ -17,17 +17,17 @@
 # %% [markdown]
 # # The best coupling of two walks (Theorem D.1, Table 5)
 #
-# * **It is known in closed form**: levels $u$ and $1 - u$. No joint law of two lengths
-#   gives any kernel value a smaller variance, on any graph, if neither weights nor
-#   modulation are negative.
-# * **Permutations approach it**, as Theorem D.1 says of continuous variables, and as it
-#   does not say of lengths, which are none.
+# * **It is known in closed form**: levels $u$ and $1 - u$. No joint distribution (law)
+#   of two lengths gives any kernel value a smaller variance, on any graph, if neither
+#   weights nor modulation are negative.
+# * **Permutations approach it**, as Theorem D.1 says of continuous variables, but not
+#   of lengths, which are discrete.
 # * **Table 5 means the normalised Laplacian.** With the one that it prints, two of its
 #   four forms are no kernels.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` seek the coupling of two walks'
 # lengths of least variance among permutations of $n$ quantile bins. Theorem D.1 says
-# that nothing is lost by it in the limit: for a continuous variable $X$ and a
+# that nothing is lost by this in the limit: for a continuous variable $X$ and a
 # continuous function $f$, permutations come arbitrarily near the joint law of least
 # $\mathbb{E}\, f(X_1) f(X_2)$. For walks "not all the assumptions (...) hold", the
 # authors add. Table 5 lists the graph kernels that walks are to estimate.
@@ -120,8 +120,8 @@ for p in tqdm(P_HALTS, desc="p_halt", leave=False):
 
 # %% [markdown]
 # The sign is needed. A three-step random walk has a modulation with negative values:
-# $(1 + x)^{3/2}$ is no polynomial, and its coefficients alternate from the third on.
-# All permutations of six bins are tried at $p_{\text{halt}} = 0.3$.
+# $(1 + x)^{3/2}$ is no polynomial, and its coefficients alternate in sign from the
+# third power on. All permutations of six bins are tried at $p_{\text{halt}} = 0.3$.
 
 # %%
 f = modulation.p_step(alpha=2.0, p=3)

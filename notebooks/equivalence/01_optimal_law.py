@@ -20,15 +20,15 @@
 # * **The theorem holds, more sharply than it says.** Under the optimal law every single
 #   draw has the same mean squared estimate over all pairs of points.
 # * **How much it gains depends on where one starts**: plain positive features lie up to
-#   five orders of magnitude above the optimum, plain cosines within a factor two.
-# * **It holds for two laws of points too.** Where $x$ and $y$ come from different Gaussians,
-#   the error of fresh pairs is the printed minimum.
+#   five orders of magnitude above the optimum, plain cosines within a factor of two.
+# * **It holds for two distributions of points too.** Where $x$ and $y$ come from
+#   different Gaussians, the error of fresh pairs is the printed minimum.
 #
 # **What the paper claims.** Every random feature can be improved by drawing its
-# frequency from another law and weighting the result. {cite:t}`sernau2024equivalent`
-# derive the law that makes the mean variance over a data set least. The paper is four
-# pages of proof and prints no number. What it concludes for the choice of a feature is
-# the subject of {doc}`04_corollaries`.
+# frequency from another distribution (law) and weighting the result.
+# {cite:t}`sernau2024equivalent` derive the law that makes the mean variance over a data
+# set least. The paper is four pages of proof and prints no number. What it concludes
+# for the choice of a feature is the subject of {doc}`04_corollaries`.
 #
 # **Its scope.** A feature is *one number* per frequency, $\phi(x, \omega)$, the same
 # function for both points; frequencies are drawn independently; the error is the mean
@@ -75,7 +75,7 @@ ledger = evidence.Ledger("equivalence/01_optimal_law", profile)
 #
 # The points are rows of three tables of the UCI repository, standardised, and scaled so
 # that the longest has $\lvert x \rvert = 2$. The length matters: for the softmax kernel
-# the mean variance is ruled by $k(x, x) = e^{\lvert x \rvert^2}$.
+# the mean variance is dominated by $k(x, x) = e^{\lvert x \rvert^2}$.
 
 # %%
 SETS, KERNELS = ("wifi", "banknote", "yeast"), ("gaussian", "softmax")
@@ -136,7 +136,7 @@ relative = np.moveaxis([[errors[n, k, kind] for kind in MAPS] for n, k in CASES]
 relative = m * relative / bounds[:, None]  # repeats, cases, maps
 
 # %% [markdown]
-# Then the laws that one might take instead. A Gaussian law of frequencies is a
+# Then come the laws that one might take instead. A Gaussian law of frequencies is a
 # dense-exponential feature of FAVOR# {cite:p}`likhosherstov2023favor`, so that its mean
 # second moment over all pairs has a closed form: GERF has a law centred at 0 and round,
 # SDERF's has the shape of the data, and centred SDERF's its mean as well.

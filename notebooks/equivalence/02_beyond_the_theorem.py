@@ -19,10 +19,10 @@
 #
 # * **Draws made together go below "the lowest possible" error**: a sine with a cosine,
 #   orthogonal and simplex frequencies, strata of the data.
-# * **What nobody can undercut** has a two-line proof too: no unbiased estimate from $m$
-#   features errs less than the trace of the Gram matrix allows.
+# * **The bound that holds for all draws** has a two-line proof too: no unbiased
+#   estimate from $m$ features errs less than the trace of the Gram matrix allows.
 # * **A simplex of frequencies gains most where points are short**: there it takes off nine
-#   tenths of the error. Long points have features that hardly overlap anyway.
+#   tenths of the error. The features of long points hardly overlap anyway.
 #
 # **What the paper claims.** {cite:t}`sernau2024equivalent` title their paper "All Random
 # Features Representations are Equivalent" and call the error of their law "the lowest
@@ -75,7 +75,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # (equivalence-trace)=
 # ## A bound that covers everything
 #
-# What, then, can nobody undercut? A Gram matrix $\widehat K$ estimated from $m$
+# What bound does hold for every scheme? A Gram matrix $\widehat K$ estimated from $m$
 # features, however drawn, is positive semidefinite of rank at most $m$. Its eigenvalues
 # sum to its trace, so that $\lVert \widehat K \rVert_F^2 \geq (\operatorname{tr}
 # \widehat K)^2 / m$, and an unbiased one has, with $n$ points,
@@ -88,10 +88,10 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 #
 # For $m = 1$ this is Corollary 2 again: the paper's minimum is the floor of *one*
 # feature. For $m$ independent ones it is $(C^2 - \kappa^2) / m$, which lies above the
-# floor by $\kappa^2 (m - 1) / m$. All that joint draws can win lies between
+# floor by $\kappa^2 (m - 1) / m$. All that joint draws can gain lies between
 # ({py:func}`rfcore.theory.log_joint_variance_floor`).
 #
-# The plainest joint draw is older than the question: a sine and a cosine of one
+# The simplest joint draw is older than the question: a sine and a cosine of one
 # frequency. As two features they err less than any two independent scalar ones, on
 # every data set. Their second moment is the mean of $k(x,x)\, k(y,y)\, (1 + g^4) / 2$,
 # with $g$ the Gaussian kernel, against $(C^2 + \kappa^2) / 2$; and $\kappa^2$ is the
@@ -144,7 +144,7 @@ ledger.decide({
 # that repel help. With orthogonal frequencies its mean falls from $(1 + 4 t)^{-d/2}$ to
 # $(1 + 2 t)^{-d}$. Simplex frequencies go much further where points are short: to first
 # order in $t$ the error is the square of the mean frequency of a block, and those of a
-# simplex all but cancel. Long points have features that overlap little anyway.
+# simplex all but cancel. The features of long points overlap little anyway.
 
 # %%
 m, MASSES = 16, np.array([0.2, 0.4, 0.8, 1.6, 3.2])  # d s: the mean of |x|^2

@@ -22,12 +22,13 @@
 #   feature under a Gaussian law of frequencies, to the last digit.
 # * **The objective picks the winner.** For Gaussian points SDERF has the lower mean log
 #   second moment, the optimal law the lower mean one: infinitely lower for wide points.
-# * **In attention the optimal law wins here**, against what we expected.
+# * **In attention the optimal law wins here**, contrary to what we expected.
 #
 # {cite:t}`sernau2024equivalent` make the *mean variance* over pairs least and find all
 # features equal. FAVOR\# {cite:p}`likhosherstov2023favor` searches for better features
 # and reports gains of orders of magnitude. Both are right. This page shows that they
-# search among the same things, and that what they find differs by what they ask for.
+# search among the same things, and find different ones because they ask for different
+# ones.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -126,12 +127,12 @@ ledger.decide({
 # (equivalence-objectives)=
 # ## Another objective, another winner
 #
-# The mean variance is ruled by the longest points, where the kernel is largest. FAVOR\#
-# minimises the mean *logarithm* of the second moment over the squared kernel, which
-# weighs all pairs alike. For Gaussian points of variance $s$, softmax kernel, both laws
-# are Gaussian. They agree for small $s$. As $s$ grows to $1/2$ the optimal law spreads
-# without limit, to catch the few longest points; SDERF's does not, and soon its mean
-# variance is infinite. Neither law is wrong: they answer different questions.
+# The mean variance is dominated by the longest points, where the kernel is largest.
+# FAVOR\# minimises the mean *logarithm* of the second moment over the squared kernel,
+# which weighs all pairs alike. For Gaussian points of variance $s$, softmax kernel,
+# both laws are Gaussian. They agree for small $s$. As $s$ grows to $1/2$ the optimal
+# law spreads without limit, to catch the few longest points; SDERF's does not, and soon
+# its mean variance is infinite. Neither law is wrong: they answer different questions.
 #
 # SDERF is the best of the centred Gaussian laws for its objective, not of all laws. On
 # three tables it has the lower logarithm as well; on a handful of points the order can
@@ -202,10 +203,10 @@ ledger.decide({
 #
 # Attention divides every row of the estimated kernel by its sum. That cancels the length
 # of the query, so that rows count alike, and one might expect the logarithmic objective
-# to suit it better. It does not: a row is ruled by its largest entries, as the mean
-# variance is, and the optimal law, a mixture around the points, is free to be no
-# Gaussian. Queries and keys have random directions and lengths between 0.3 and 2;
-# 32 frequencies; values are the unit vectors, so that attention returns its weights.
+# to suit it better. It does not: a row is dominated by its largest entries, as the mean
+# variance is, and the optimal law, a mixture around the points, need not be Gaussian.
+# Queries and keys have random directions and lengths between 0.3 and 2; 32 frequencies;
+# values are the unit vectors, so that attention returns its weights.
 
 # %%
 rng = ledger.rng("queries and keys")

@@ -22,8 +22,8 @@
 #   Gram matrix tie.
 # * **For two laws only the bound is common.** Between two classes of a data set optimal
 #   positive features lie at 0.32 to 0.87 of it, optimal cosines at 0.84 to 0.97.
-# * **The tie is one of least mean variances.** To profit from it one must draw from a law
-#   that knows the data.
+# * **The tie is one of least mean variances.** To profit from it one must draw from a
+#   law that depends on the data.
 #
 # **What the paper claims.** {cite:t}`sernau2024equivalent` derive the law of frequencies
 # that makes the mean variance over a data set least ({doc}`01_optimal_law`), and then find
@@ -100,11 +100,12 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # ## Corollary 1: a bound without the feature
 #
 # By the inequality of Cauchy and Schwarz $C^2 \leq \mathbb E k(x, x)\, \mathbb E k(y,
-# y)$. There is a picture: $p q / C$ lies between the optimal laws $p_X$ and $p_Y$ of the
-# two sets, and $C^2$ is $\mathbb E k(x, x)\, \mathbb E k(y, y)$ times the square of their
-# overlap $\int \sqrt{p_X p_Y}$. Two sets that lie apart are far from the bound. On
-# Gaussian laws all is closed form. Between two classes of a table $C$ is the mean of $q$,
-# measured under the law that is optimal for both classes together, where it is bounded.
+# y)$. Geometrically, $p q / C$ lies between the optimal laws $p_X$ and $p_Y$ of the two
+# sets, and $C^2$ is $\mathbb E k(x, x)\, \mathbb E k(y, y)$ times the square of their
+# overlap $\int \sqrt{p_X p_Y}$. Two sets that lie apart are far from the bound. For
+# Gaussian laws everything is in closed form. Between two classes of a table $C$ is the
+# mean of $q$, measured under the law that is optimal for both classes together, where
+# it is bounded.
 
 # %%
 d = 3
@@ -172,7 +173,7 @@ ledger.decide({
 #
 # Any factor of the Gram matrix, $K = F F^\top$, is a random feature too: draw a column.
 # With columns as likely as they are long (their squared norm), eigenvectors, the
-# symmetric root and the triangular factor err alike.
+# symmetric root and the triangular factor have the same error.
 
 
 # %%
@@ -234,7 +235,7 @@ ledger.decide({
 #
 # The equality is real, and its proof is complete. It is an equality of *least mean
 # variances*, for one law of both points. To profit from it one must draw from the
-# optimal law, which knows the data.
+# optimal law, which depends on the data.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -28,9 +28,9 @@
 # error as every other" {cite:p}`sernau2024equivalent`. For one law of both points and the
 # optimal law of frequencies {doc}`it has <04_corollaries>`.
 #
-# **The idea.** Attention has two laws, of queries and of keys, and nothing ties the least
-# variances of two features together then. And features that tie under their optimal laws
-# start from very different places.
+# **The idea.** Attention has two distributions, of queries and of keys, and then
+# nothing ties the least variances of two features together. And features that tie under
+# their optimal laws start from very different places.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -69,8 +69,8 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # Corollary 2 needs one law of queries and keys. The extreme case of two is one query and
 # one key. Positive features then have *no* variance: under $\mathcal N(x + y, I)$ every
 # frequency gives $k(x, y)$ exactly. Cosines of random phase change sign, which no
-# weight mends: $C = \mathbb E\, \lvert \phi(x) \phi(y) \rvert$ exceeds the kernel, up to
-# $8 / \pi^2$ at great distance
+# weight can mend: $C = \mathbb E\, \lvert \phi(x) \phi(y) \rvert$ exceeds the kernel, up
+# to $8 / \pi^2$ at great distance
 # ({py:func}`rfcore.theory.trigonometric_least_variance`).
 #
 # Two sets also reward what Definition 1 excludes: a feature of its own for each side.
@@ -131,8 +131,8 @@ ledger.decide({
 # For cosines $q = \mathbb E_x k(x, x)\, (1 + \cos 2(\omega^\top x + \theta))$, and plain
 # draws have the mean square $\mathbb E\, q^2 = C^2 + \tfrac12 \mathbb E\, k(x, x)\, k(y,
 # y)\, g(x, y)^4 \leq \tfrac32 C^2$: **sampling optimally removes a third at most**.
-# Positive features have no such limit. Optimal sampling turns a useless feature into an
-# equal one; it hardly improves a good one.
+# Positive features have no such limit. Optimal sampling makes a useless feature as good
+# as the others; it hardly improves a good one.
 
 # %%
 constants = np.array([np.diag(GRAM[case]).mean() for case in CASES])

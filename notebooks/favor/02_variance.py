@@ -71,9 +71,10 @@ ledger = evidence.Ledger("favor/02_variance", profile)
 # photographs.
 #
 # The paper does not say how images are shrunk, how photographs lose their colour, or
-# what a white pixel is. We give white the value 1, average channels and average over
-# boxes; three other ways stand beside it below. Of $\sigma$ between 0.1 and 1 we take
-# ten. Digits are the 10,000 test images, photographs the 5,506 that our registry has.
+# what value a white pixel has. We give white the value 1, average channels and average
+# over boxes; three other ways are shown beside it below. Of $\sigma$ between 0.1 and 1
+# we take ten. Digits are the 10,000 test images, photographs the 5,506 that our
+# registry has.
 
 # %%
 IMAGES = {"mnist": ("mnist", "mnist"), "cifar10": ("cifar10", "cifar10")}

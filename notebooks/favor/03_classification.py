@@ -18,8 +18,8 @@
 # # Do better exponents classify better? (Figure 3)
 #
 # * **SDERF leads, as printed**: on some three quarters of the 32 pairs of set and $M$ no
-#   other kind is better. On average it is ahead by 1.5 to 2 points from $M = 32$ on; at
-#   $M = 16$ it ties with trigonometric features, 0.1 ± 0.3 points ahead.
+#   other kind is better. On average it is ahead by 1.5 to 2 percentage points from
+#   $M = 32$ on; at $M = 16$ it ties with trigonometric features.
 # * **The lead is real and uneven.** Over other splits it is 2.6 ± 0.3 points above GERF:
 #   six on wifi, less than one on car, whose columns leave a dense $B$ little to do.
 # * **All stay far below the kernel that they estimate**: with 128 features SDERF reaches
@@ -87,10 +87,11 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 # held-out inputs on one); **the kinds shown** (SADERF is a special case of ADERF). One
 # economy is ours: on nursery and chess, the large sets, ten of the seeds choose $\sigma$.
 #
-# At $\sigma = 100$ features have exponents of $10^5$. But the greatest of a row stays where
-# it is when the row is multiplied by one $e^{-a(u)} > 0$, so that logarithms lose their
-# greatest value first ({py:func}`rfcore.models.regression.scores_of_logs`). All kinds and
-# all $\sigma$ see the same frequencies, and the first $M$ of 128 serve as $M$.
+# At $\sigma = 100$ features have exponents of $10^5$. But the greatest entry of a row
+# stays the greatest when the row is multiplied by one $e^{-a(u)} > 0$, so we first
+# subtract their greatest value from the logarithms
+# ({py:func}`rfcore.models.regression.scores_of_logs`). All kinds and all $\sigma$ see
+# the same frequencies, and the first $M$ of 128 serve as $M$.
 
 # %%
 KINDS = ("trigonometric", "positive", "gerf", "aderf", "sderf")
@@ -224,8 +225,8 @@ plotting.show(
 
 # %% [markdown]
 # The paper counts the pairs of set and $M$ on which SDERF is best. We count those on
-# which no other kind is better, so that ties count for SDERF; a bootstrap over the seeds
-# tells how far such a count is chance.
+# which no other kind is better, so that ties count for SDERF; a bootstrap over the
+# seeds tells how far such a count is due to chance.
 
 
 # %% tags=["hide-input"]
@@ -258,11 +259,11 @@ plotting.table(
 )
 
 # %% [markdown]
-# One $\sigma$ for all $M$ changes little: SDERF stays first. **Why?** GERF knows the points
-# by one number, the mean eigenvalue of $x + y$'s second moments, SDERF by each eigenvalue.
-# Correlated columns spread them, as on abalone, banknote and wifi. One-hot columns of a
-# table that lists every combination, as car and nursery, do not: but for the zeros all are
-# about equal, and at $M = 128$ the gain is less than a point.
+# One $\sigma$ for all $M$ changes little: SDERF stays first. **Why?** GERF sees the
+# points through one number, the mean eigenvalue of $x + y$'s second moments, SDERF
+# through each. Correlated columns spread them, as on abalone, banknote and wifi.
+# One-hot columns of a table that lists every combination (car, nursery) do not: apart
+# from the zeros all are about equal, and at $M = 128$ the gain is less than a point.
 #
 # (favor-classification-references)=
 # ## Between the majority class and the exact kernel
@@ -305,16 +306,16 @@ ledger.decide({
 })
 
 # %% [markdown]
-# On average all stand between the two, and far from the upper one. Chess stays at 21 % of
-# 71 %. On cmc nothing beats the majority class by more than two points, and the exact
-# kernel does not beat it at all.
+# On average all stand between the two, and far from the upper one. Chess stays at 21 %,
+# against 71 % for the exact kernel. On cmc nothing beats the majority class by more
+# than two points, and the exact kernel does not beat it at all.
 #
 # (favor-classification-splits)=
 # ## Another split
 #
-# But a test part of banknote holds 69 points: another shuffle is another experiment. On
-# the six small sets we repeat everything, the choice of $\sigma$ included, with ten seeds
-# for each split.
+# A test part of banknote holds only 69 points: another shuffle is another experiment.
+# On the six small sets we repeat everything, the choice of $\sigma$ included, with ten
+# seeds for each split.
 
 # %%
 on_splits = np.empty((N_SPLITS, len(SMALL), 2))

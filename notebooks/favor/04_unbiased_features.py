@@ -20,8 +20,8 @@
 # * **Yes, with the printed variance** (Theorem 4.1): to the last digits of a quadrature
 #   that leaves nothing to chance.
 # * **Two older features that the paper recalls are misprinted.** A sign in Eq. 7 makes the
-#   pair estimate $e^{-x^\top y}$; a half too many in Eq. 11 leaves a factor that grows
-#   with the lengths of the points.
+#   pair estimate $e^{-x^\top y}$; an extra factor of one half in Eq. 11 makes the estimate
+#   too large, the more so the longer the points.
 # * **Neither slip reaches a theorem.** Mended, both pass the same quadrature.
 #
 # **What the paper claims.** Positive features of a very general kind estimate the kernel
@@ -64,8 +64,8 @@ ledger = evidence.Ledger("favor/04_unbiased_features", profile)
 # quadrature sums it to the last digits, without random numbers. Its nodes serve as the
 # frequencies of the library's own feature map ({py:func}`rfcore.features.exponential`),
 # its weights as their weights. A symmetric $A$ and a matrix $B^{(1)}$ are drawn at random,
-# and {py:func}`rfcore.features.dense` completes them; both stay where the nodes reach all
-# of the integral.
+# and {py:func}`rfcore.features.dense` completes them; both are kept so small that the
+# nodes cover the whole integral.
 
 # %%
 points, weights = np.polynomial.hermite_e.hermegauss(120)
@@ -101,8 +101,9 @@ ledger.decide({
 # where Eq. 6 has $\cos(\omega^\top x + \theta)$. The mean of the product over the phase
 # $\theta$ is then $\tfrac12 \cos \omega^\top (x + y)$, and the pair estimates
 # $e^{-x^\top y}$. Eq. 11 has the exponent $C \lVert x \rVert^2 / 2$ with $C = -\frac12$:
-# one half too many, which leaves a factor $e^{(\lVert x \rVert^2 + \lVert y \rVert^2) /
-# 4}$. The same quadrature, with five phases, tells; and it passes what is mended.
+# an extra factor of one half, which leaves $e^{(\lVert x \rVert^2 + \lVert y \rVert^2) /
+# 4}$ in the estimate. The same quadrature, with five phases, shows both slips, and that
+# the mended formulas are right.
 
 # %%
 five = 2 * np.pi * np.arange(5) / 5

@@ -17,9 +17,9 @@
 # %% [markdown]
 # # How much of the gain is the mean?
 #
-# * **Nearly all of it.** Take the means off the points, put them back exactly, and plain
-#   GERF has nine tenths of what SDERF gains over it, or more. At $\sigma = 1$ it even beats
-#   SDERF in three of four regimes.
+# * **Nearly all of it.** Subtract the means from the points, put them back exactly, and
+#   plain GERF gains nine tenths or more of what SDERF gains over it. At $\sigma = 1$ it
+#   even beats SDERF in three of four regimes.
 # * **Both together are best**: centred SDERF is ahead of every other positive feature at
 #   every $\sigma$, at $\sigma = 1$ on images by one to two nats over SDERF.
 # * **On images trigonometric features beat SDERF at middling $\sigma$.** Images have no
@@ -31,7 +31,7 @@
 # the points as they are.
 #
 # **The idea.** Where all points lie to one side of the origin, the one direction in which
-# $x + y$ is long is that of the mean. A mean can be taken off.
+# $x + y$ is long is that of the mean. A mean can be subtracted.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -117,15 +117,15 @@ of = dict(zip(LINES, np.moveaxis(logs, -1, 0), strict=True))  # draws, regimes, 
 #
 # The paper fits to the mean of $(x + y)(x + y)^\top = \mathrm{Cov}_x + \mathrm{Cov}_y +
 # (\mu_x + \mu_y)(\mu_x + \mu_y)^\top$. On images the last term is most of it, one
-# direction, for which SDERF has a wide Gaussian to spend and GERF has not. But the mean
+# direction, on which SDERF can spend a wide Gaussian and GERF cannot. But the mean
 # needs no Gaussian. With $a = \mu_x$ and $b = \mu_y$
 #
 # $$
 # e^{x^\top y} = e^{(x - a)^\top (y - b)} \; e^{b^\top x} \; e^{a^\top y - a^\top b} :
 # $$
 #
-# features of the centred points, times factors that each know one point only. They stay
-# unbiased and positive, and cost nothing (`centred=True` in
+# features of the centred points, times factors that each depend on one point only. They
+# stay unbiased and positive, and cost nothing (`centred=True` in
 # {py:func}`rfcore.solvers.exponential.gerf` and its neighbours).
 
 # %% tags=["hide-input"]
@@ -161,8 +161,8 @@ ledger.decide({
 # and $\lVert x - y \rVert^2$ for trigonometric ones. Images have no negative pixels:
 # $x + y$ is long, $x - y$ short. At small $\sigma$ a random phase leaves half the squared
 # kernel as variance, where positive features have next to none; at large $\sigma$ SDERF's
-# wide Gaussians pay. In between trigonometric features win. This takes nothing from the
-# reason why attention avoids them: they can be negative.
+# wide Gaussians pay. In between trigonometric features win. This takes nothing away
+# from the reason why attention avoids them: they can be negative.
 
 # %% tags=["hide-input"]
 others = ("trigonometric", "gerf_centred", "sderf_centred")

@@ -17,10 +17,10 @@
 # %% [markdown]
 # # Does SDERF's lead survive raw columns?
 #
-# * **No.** On columns as they come, trigonometric features are ahead of SDERF by five to
-#   seven points of accuracy.
-# * **Take the mean off, and SDERF is first again** from $M = 32$ on. The subtraction alone
-#   does more for accuracy than a dense $B$.
+# * **No.** On columns as they come, trigonometric features are ahead of SDERF by five
+#   to seven percentage points of accuracy.
+# * **Subtract the mean, and SDERF is first again** from $M = 32$ on. The subtraction
+#   alone does more for accuracy than a dense $B$.
 # * **Asymmetry has nothing to work on.** Fitted to one set on both sides, ADERF and SADERF
 #   are GERF, exactly.
 #
@@ -30,8 +30,8 @@
 #
 # **The idea.** "Shuffling the raw dataset" may mean that nothing is standardised. Then
 # points lie far from the origin, and positive features pay for $|x + y|$, although the
-# Gaussian kernel does not know where the origin is. SDERF bends its parameters towards the
-# mean. One may as well take the mean off
+# Gaussian kernel does not know where the origin is. SDERF bends its parameters towards
+# the mean. One may as well subtract the mean
 # ({py:class}`rfcore.features.ExponentialParameters`).
 
 # %% tags=["parameters", "hide-input"]
@@ -194,18 +194,20 @@ ledger.decide({
 })
 
 # %% [markdown]
-# So the claim of Figure 3 hangs on how columns were prepared. Trigonometric features
-# depend on $x - y$ alone and do not notice the mean. Centred GERFs are ahead of SDERFs by
-# 4.4 ± 0.9 points: here a subtraction does more than a dense $B$. Centring and a dense $B$
-# together are as good as SDERF is on standardised columns.
+# So the claim of Figure 3 depends on how columns were prepared. Trigonometric features
+# depend on $x - y$ alone and do not notice the mean. Centred GERFs are ahead of SDERFs
+# by 4.4 ± 0.9 percentage points: here a subtraction does more than a dense $B$.
+# Centring and a dense $B$ together are as good as SDERF is on standardised columns.
 #
 # (favor-classification-same-sets)=
 # ## Why asymmetry has nothing to do here
 #
-# ADERF gains where queries and keys have different second moments. In {doc}`classification
-# <03_classification>` both are draws of one population. Fitted to one set on both sides, Theorem 4.2 has $\Lambda_x =
+# ADERF gains where queries and keys have different second moments. In
+# {doc}`classification <03_classification>` both are drawn from one population. Fitted
+# to one set on both sides, Theorem 4.2 has $\Lambda_x =
 # \Lambda_y$ and $Q_x = Q_y$, so that $\Sigma = \Lambda$, $B^\top B = (1 - 4A) I$, and $A$
-# is GERF's: $B$ rotates frequencies whose law has no direction. SADERF has $\Psi = I$.
+# is GERF's: $B$ rotates frequencies whose distribution has no preferred direction.
+# SADERF has $\Psi = I$.
 
 # %% tags=["hide-input"]
 misfits = []

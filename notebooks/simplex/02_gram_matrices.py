@@ -23,8 +23,8 @@
 #   12,000 skewed repeats can tell.
 # * **A block is a team.** The gain builds up until a block of $d$ frequencies is full;
 #   after that it only repeats.
-# * **Fast rotations err as much, to a per cent, and that proves little.** Isotropic
-#   points cannot show how rotations are drawn ({doc}`05_uniform_rotations`).
+# * **Fast rotations err as much, to within one per cent, and that proves little.**
+#   Isotropic points cannot show how rotations are drawn ({doc}`05_uniform_rotations`).
 #
 # **What the paper claims.** Simplex frequencies estimate a single kernel value better
 # ({doc}`01_conformity_and_error`). {cite:t}`reid2023simplex` go on to whole matrices:

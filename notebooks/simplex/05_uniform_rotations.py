@@ -20,7 +20,7 @@
 # * **The $Q$ of a QR decomposition is not uniform** until its columns are multiplied by
 #   the signs of the diagonal of $R$, and many programs leave that out.
 # * **Positive features notice.** Without the sign fix they fall short by 7 to 19 % for
-#   $d$ from 4 to 64, and no number of features mends a bias.
+#   $d$ from 4 to 64, and no number of features removes a bias.
 # * **The usual experiment does not.** On isotropic points every rotation, uniform or
 #   not, gives the same error. Test code on points along a fixed direction.
 #
@@ -128,14 +128,14 @@ ledger.decide({
 # > same distribution for **every** way to draw the rotation $R$ in $W = DR$ or
 # > $W = DSR$.*
 #
-# Proof: the features see $R$ only through $R x$. Put $U x$ for $x$, with a uniform
+# Proof: the features see $R$ only through $R x$. Replace $x$ by $U x$, with a uniform
 # rotation $U$: the points have the same distribution and the same kernel matrix as
 # before. But $R U$ is uniform whatever $R$ is. ∎
 #
 # So for one block any fixed rotation, even none at all, would give the very same curve.
 # Several blocks share $U$: each is then unbiased on average over the points, but the
-# blocks' errors at a given point may agree. For the biased rotations of above, this is
-# what Figure 7 shows, up to one block:
+# blocks' errors at a given point may agree. For the biased rotations above, the
+# experiment of Figure 7 shows just this, up to one block:
 
 # %%
 d, n_points, sigma = 64, 64, 0.1

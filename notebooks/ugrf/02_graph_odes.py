@@ -20,15 +20,15 @@
 # * **Random walks do solve the equation.** From 2 walkers per node to 64 the error on the karate club falls from 21 %
 #   to 7 %, and it falls on all three graphs, as in the paper.
 # * **Ten random times hide most of what the walks can do.** Even with exact exponentials they are wrong by 7 %.
-#   One time in each tenth of the interval is nine times as accurate, the middles of the tenths more than a hundred
-#   times. Both are free.
+#   One random time in each tenth of the interval is nine times as accurate, the midpoints of the tenths more than a
+#   hundred times. Both are free.
 # * **Equation 11 needs a minus sign.** As printed, a source of heat sends its neighbours below zero, and under neither
 #   sign is there the steady state that the paper names.
 #
 # **What the paper claims.** A linear differential equation on the nodes of a graph is solved by an integral of matrix
 # exponentials over time. Each exponential is a graph kernel, and random walks can estimate that.
-# {cite:t}`reid2023universal` let heat flow from one node of karate, dolphins and football until time 1, look at the
-# integral at ten random times, and find that the error falls as the number of walkers grows (Section 3.2).
+# {cite:t}`reid2023universal` let heat flow from one node of karate, dolphins and football until time 1, replace the
+# integral by a mean over ten random times, and find that the error falls as the number of walkers grows (Section 3.2).
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -232,10 +232,10 @@ ledger.decide({
 # ## What the paper leaves open
 #
 # Two choices matter: the termination probability, and whether both factors share one set of walks. For times up to 1
-# the series is short, and steps beyond the first few are wasted. With $p = 0.5$ a walk visits two nodes on average
-# where it visits ten with $p = 0.1$, and the error grows by 40 to 50 % only: **a large termination probability is
-# better value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at
-# 16 walkers sharing costs little accuracy, and it saves half of the work.
+# the series is short, and steps beyond the first few hardly matter. With $p = 0.5$ a walk visits two nodes on average
+# where it visits ten with $p = 0.1$, and the error grows by 40 to 50 % only: **a large termination probability is better
+# value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at 16 walkers
+# sharing costs little accuracy, and it saves half of the work.
 
 # %% tags=["hide-input"]
 rows = {

@@ -257,15 +257,20 @@ ledger.decide({
 # meshes those of the two Laplacians are mostly smaller too, and those of the diffusion kernel are larger.
 
 # %% tags=["hide-input"]
+VALUES = (
+    "ugrf/table-4/values-1-regularised",
+    "ugrf/table-4/values-2-regularised",
+    "ugrf/table-4/values-diffusion",
+)
 ledger.decide({
-    f"ugrf/table-4/values-{kernel}": evidence.agree(
+    claim: evidence.agree(
         *(means[:, j], ses[:, j], paper[:, j]),
         paper_se=paper_se[:, j],
         degrees=min(N_REPEATS, 100) - 1,
         smallest_difference=paper[:, j] / 2,
         in_direction=evidence.order(0.0, worse[..., j]).verdict.green,
     )
-    for j, kernel in enumerate(("1-regularised", "2-regularised", "diffusion"))
+    for j, claim in enumerate(VALUES)
 })
 
 # %% [markdown]

@@ -74,6 +74,9 @@ def variables(profile, source_sha256):
     }
     if profile == "quick":  # notebooks share what XLA compiled; at paper, where timings decide, each compiles its own
         found |= {
+            # A batch of LAPACK calls holds a thread of XLA's pool while it waits for another. Of the two that two cores
+            # give, it can hold both: in 3 of 8 runs of one page with the flags of tests/conftest.py, with eight in none of 20.
+            "PJRT_NPROC": os.environ.get("PJRT_NPROC", str(max(8, os.cpu_count() or 1))),
             "JAX_COMPILATION_CACHE_DIR": str(ROOT / "_build" / "compiled"),
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
             "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",

@@ -1,0 +1,98 @@
+"""Sources that docstrings name, as links.
+
+``Universal Graph Random Features, Table 1`` leads to the paper's chapter and to the section of the notebook that re-runs
+the table; ``Rasmussen and Williams, 2006`` to the references. A source is named in plain words, so that ``help`` reads well:
+by the title of one of the five papers, or by the first author's name, whatever follows within the clause, and the year.
+"""
+
+import re
+
+from pybtex.database import parse_file
+from record_text import CITATIONS, ROOT, TITLES
+
+from rfcore import evidence
+
+KINDS = {
+    "Algorithm": "alg", "Corollary": "cor", "Eq.": "eq", "Eqs.": "eq", "Eqs": "eq", "Figure": "fig", "Lemma": "lemma",
+    "Table": "table", "Theorem": "thm",
+}  # fmt: skip
+YEARS = {"choromanski2021performers": "2020"}  # year of the preprint, by which it is known
+
+
+def spaced(words):
+    """A pattern for words that a line break may part."""
+    return r"\s+".join(map(re.escape, words.split()))
+
+
+def places():
+    """Labels of the sections that decide an entry, by the entry's id."""
+    return {
+        entry.id: entry.anchor
+        for entry in evidence.entries()
+        if entry.notebook and (ROOT / "notebooks" / f"{entry.notebook}.ipynb").exists()
+    }
+
+
+def of_papers():
+    """A pattern for the five titles, with the place that may follow, and what replaces it."""
+    papers, labels = {title: paper for paper, title in TITLES.items()}, places()
+    papers["Variance-Reducing Couplings"] = "couplings"
+    titles = "|".join(map(spaced, sorted(papers, key=len, reverse=True)))
+    pattern = rf'"?\b({titles})(?!\w)"?(?:,\s+({"|".join(map(re.escape, KINDS))})\s+([\dA-Z]+(?:\.\d+)?))?'
+
+    def link(found):
+        title, kind, number = " ".join(found[1].split()), found[2], found[3]
+        paper = papers[title]
+        chapter = f":doc:`{title} </book/{paper}>`"
+        if not kind:
+            return chapter
+        label = labels.get(f"{paper}/{KINDS[kind]}-{number}")
+        return f"{chapter}, :ref:`{kind} {number} <{label}>`" if label else f"{chapter}, {kind} {number}"
+
+    return re.compile(pattern), link
+
+
+def of_others():
+    """For each reference a pattern of its first author and its year, and what replaces it."""
+    for key, reference in parse_file(ROOT / "book" / "references.bib").entries.items():
+        if key in CITATIONS.values():
+            continue
+        first = re.sub(r"[{}]|\\.\s?", "", " ".join(reference.persons["author"][0].last_names))
+        year = YEARS.get(key, reference.fields["year"])
+        start = rf"(?<!, )(?<!and )(?:\b[A-Z]\.\s+)*\b{spaced(first)}(?:'s)?(?:\s+et\s+al\.)?(?![\w-])"
+        yield re.compile(rf"{start}[^.;:`\[]{{0,160}}?(?:\({year}\)|\b{year}\b)(?:,\s+\d+-\d+)?"), f":cite:t:`{key}`"
+
+
+def linked(text, links):
+    for pattern, link in links:
+        text = pattern.sub(link, text)
+    return text
+
+
+def sources(app, what, name, obj, options, lines):
+    """Link what Notes name; in the docstring of a module, what any paragraph does."""
+    start = 0
+    if what != "module":
+        heads = [i for i, line in enumerate(lines[:-1]) if line.strip() and re.fullmatch(r"\s*-{3,}", lines[i + 1])]
+        notes = [i for i in heads if lines[i].strip() == "Notes"]
+        if not notes:
+            return
+        start, end = notes[0] + 2, min((i for i in heads if i > notes[0]), default=len(lines))
+    else:
+        end = len(lines)
+    parts = re.split(r"(\n\s*\n)", "\n".join(lines[start:end]))
+    for i, part in enumerate(parts[::2]):
+        after_colons = i and parts[2 * i - 2].rstrip().endswith("::")
+        if not after_colons and ">>>" not in part:
+            parts[2 * i] = linked(part, app.rfcore_sources)
+    lines[start:end] = "".join(parts).split("\n")
+
+
+def prepare(app):
+    app.rfcore_sources = [of_papers(), *of_others()]
+
+
+def setup(app):
+    app.connect("builder-inited", prepare)
+    app.connect("autodoc-process-docstring", sources, priority=390)  # napoleon's is 500
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

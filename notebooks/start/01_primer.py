@@ -1,0 +1,252 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A primer: what is a random feature, and what is a coupling?
+#
+# * **A random feature is a number** $f(\omega, x)$ computed from a point and a random frequency. Products of
+#   features are, on average, a kernel.
+# * **The average does not care how the frequencies depend on each other; the error does.** In the example below two
+#   frequencies that point in opposite directions do the work of more than four independent ones.
+# * **A random walk is a frequency too**, and the nodes of a graph are its points.
+#
+# Everything in this book is a variation on these three sentences. If you know kernels and Monte Carlo, start
+# with [the first paper](simplex-chapter); if not, here are a thousand words.
+
+# %% tags=["hide-input"]
+import jax
+
+jax.config.update("jax_enable_x64", True)
+
+import jax.numpy as jnp
+import networkx as nx
+import numpy as np
+from matplotlib.figure import Figure
+
+from rfcore import couplings, evidence, features, graphs, kernels, plotting
+
+plotting.use_style()
+
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
+# %% tags=["hide-input"]
+N_REPEATS, N_WALKED = {"paper": (20_000, 4_000), "quick": (4_000, 400)}[profile]
+ledger = evidence.Ledger("start/01_primer", profile)
+
+# %% [markdown]
+# ## A kernel says how alike two points are
+#
+# The **Gaussian kernel** of two points is $k(x, y) = e^{-|x - y|^2 / 2}$: one where they coincide, close to zero where
+# they are far apart. Put the kernel of every pair of $N$ points into a matrix, the **Gram matrix**, and a good
+# part of machine learning is linear algebra with it: regression, Gaussian processes, clustering, attention in
+# transformers. That is also the trouble. The matrix has $N^2$ entries, and solving with it takes $N^3$ operations.
+#
+# Suppose instead that every point had a short list of numbers $\phi(x)$, its **features**, with
+# $k(x, y) = \phi(x)^\top \phi(y)$. Then the Gram matrix would be $\Phi \Phi^\top$, and one would never have to write
+# it down: multiplying by it takes two thin products. For most kernels no short list does this exactly. A random
+# short list does it *on average*.
+#
+# ## An average of random numbers
+#
+# **Monte Carlo** replaces an expectation by an average. Draw $\omega_1, \dots, \omega_m$ from a probability
+# distribution, compute a number $z_i$ from each, and $\frac1m \sum_i z_i$ estimates the expectation $\mathbb E[z]$. It
+# is **unbiased**: right on average, however small $m$ is. Its squared error is, on average, the variance of one $z$
+# divided by $m$. So a hundred times as many draws buy one more digit.
+#
+# For the Gaussian kernel in $d$ dimensions there is such a $z$. Draw $\omega$ from the standard normal distribution
+# $\mathcal N(0, I_d)$ and set $f(\omega, x) = e^{\omega^\top x - |x|^2}$. Then
+# $\mathbb E[f(\omega, x) f(\omega, y)] = k(x, y)$: these are **positive random features**, and the $\omega$ are called
+# **frequencies**, after the cosines $\cos(\omega^\top x)$ with which it all began {cite:p}`rahimi2007random`. In code:
+
+# %%
+d, m = 2, 2
+x, y = jnp.array([[0.4, 0.1]]), jnp.array([[0.1, 0.3]])
+
+
+def estimate(draw, key):
+    """The kernel of x and y, estimated from m frequencies of a coupling."""
+    omega = draw(key, m, d)
+    return (features.positive(x, omega) @ features.positive(y, omega).T)[0, 0]
+
+
+# %% [markdown]
+# Draw frequencies, turn both points into features, multiply. The word *draw* hides the one question that
+# three of the five papers ask.
+#
+# ## Draw them how?
+#
+# The obvious way is to draw the $m$ frequencies independently. Nothing requires it. What the average needs is that
+# *each frequency by itself* is normal. How they depend on each other is free, because the expectation of a sum is the
+# sum of the expectations.
+#
+# Two words for this recur on every page. The distribution of one frequency alone is its **marginal** distribution.
+# The distribution of all of them together is their **joint** distribution, also called their joint law. A
+# **coupling** is a joint distribution with given marginals.
+#
+# Here is the simplest coupling that is not independent. In the plane draw $\omega_1$, and let $\omega_2$ point exactly
+# the opposite way, with a length of its own. It is still normal by itself. The picture shows both kinds of pair.
+# Circles alone are distributed alike left and right, and so are squares; the lines that join them are not.
+
+# %%
+DRAWS = {"iid": couplings.iid, "simplex": couplings.simplex}
+
+
+def pairs_of(name, draw):
+    """Pairs of frequencies, each joined by a line."""
+    omega = np.asarray(
+        jax.vmap(lambda key: draw(key, m, d))(jax.random.split(ledger.key("seen"), 12))
+    )
+    ax = Figure(figsize=plotting.PANEL).subplots()
+    ax.plot(
+        *omega.transpose(2, 1, 0), color=plotting.COLOURS[name], linewidth=1, alpha=0.6
+    )
+    for k, marker in enumerate("os"):
+        ax.plot(*omega[:, k].T, marker, color=plotting.COLOURS[name], markersize=5)
+    ax.plot(0, 0, "+", color=plotting.INK)
+    ax.set(xlim=(-3.5, 3.5), ylim=(-3.5, 3.5), aspect="equal", title=TITLES[name])
+    return ax.figure
+
+
+TITLES = {"iid": "independent", "simplex": "opposite"}
+plotting.show(
+    *(pairs_of(*pair) for pair in DRAWS.items()),
+    caption="Ours. Twelve pairs of frequencies in the plane, each joined by a line.",
+    alt="Left, pairs of points at random, the lines crossing anyhow. Right, every line "
+    "runs through the origin, its ends on opposite sides at unequal distances.",
+)
+
+# %% [markdown]
+# ## Why opposite is better
+#
+# Write $z_i = f(\omega_i, x) f(\omega_i, y)$ for what one frequency contributes. The error of the average of two is
+#
+# $$
+# \operatorname{Var}\Bigl[\frac{z_1 + z_2}{2}\Bigr]
+# = \underbrace{\tfrac12 \operatorname{Var}[z]}_{\text{one frequency}}
+# + \underbrace{\tfrac12 \operatorname{Cov}[z_1, z_2]}_{\text{the coupling}} .
+# $$
+#
+# The first term is the same for every coupling. The second is zero for independent frequencies, and *negative* if
+# $z_2$ tends to be small where $z_1$ is large. Here $z$ grows with $\omega^\top (x + y)$: when $\omega_1$
+# points along $x + y$ its contribution is large, and that of $\omega_2$, which points the other way, is small. One makes up
+# for the other. All geometry in this book serves that covariance.
+#
+# Our two points lie close to the origin. Farther out the first term outgrows the second, and couplings matter less;
+# {doc}`/notebooks/simplex/01_conformity_and_error` shows the whole curve.
+
+# %%
+keys = jax.random.split(ledger.key("frequencies"), N_REPEATS)
+drawn = np.stack([
+    np.asarray(jax.jit(jax.vmap(lambda key, draw=draw: estimate(draw, key)))(keys))
+    for draw in DRAWS.values()
+], axis=1)  # fmt: skip
+truth = float(kernels.gaussian(x, y)[0, 0])
+squared = (drawn - truth) ** 2
+
+# %% tags=["hide-input"]
+plotting.table(
+    np.stack([drawn.mean(0), squared.mean(0)], axis=1),
+    rows=list(TITLES.values()),
+    columns=["mean estimate", "mean squared error"],
+    caption=f"Ours. Two frequencies, {N_REPEATS} draws. The kernel is {truth:.4f}.",
+)
+
+# %% [markdown]
+# (start-coupling)=
+# ### Both are right on average; one errs less
+
+# %% tags=["hide-input"]
+ledger.decide({
+    "simplex/extra-primer/unbiased": evidence.unbiased(drawn, truth, truth / 10),
+    "simplex/extra-primer/opposite": evidence.order(squared[:, 1], squared[:, 0]),
+})
+
+# %% [markdown]
+# In the plane, two opposite vectors are the corners of a **simplex**, the most symmetric figure with one corner more
+# than it has dimensions. In $d$ dimensions $d$ frequencies can point to the corners of one: that is the first paper,
+# {doc}`/book/simplex`. Lengths can be coupled as well as directions, a long one with a short one: that is the third,
+# {doc}`/book/couplings`. The second term is one handle on the error. The other two papers turn the first one: a better
+# function $f$ ({doc}`/book/favor`), or a better distribution to draw $\omega$ from, with weights that
+# keep the average right ({doc}`/book/equivalence`).
+#
+# ## Walks instead of frequencies
+#
+# On a graph the points are nodes, and two nodes are alike when many short paths join them. Kernels of this kind are
+# power series in the matrix of edge weights $W$: $(W^k)_{ij}$ counts the paths of $k$ steps from $i$ to $j$, weighted.
+#
+# A random walk samples paths. Start a walker at node $i$; before each hop let it stop with a probability
+# $p_{\text{halt}}$, else send it to a random neighbour. At each node that it visits it leaves a number: a *load*, which makes up
+# for how unlikely it was to come this way, times $f(k)$, where $k$ counts its steps. What it has left on all nodes is the
+# feature vector of node $i$. The function $f$ is called the **modulation**. It alone decides which kernel comes out, and it is
+# the subject of the second paper, {doc}`/book/ugrf`.
+#
+# The walker's length is its random number, and so it can be coupled: let one walker be long where the other
+# is short. Seven nodes in a ring, two walkers per node:
+
+# %%
+ring = graphs.Graph.from_networkx(nx.cycle_graph(7)).normalised()
+f = features.modulation.diffusion(1.0)
+K = np.asarray(kernels.diffusion(ring, 1.0))
+
+
+def walked(coupling):
+    """The kernel of the ring's nodes, many times, from two sets of walks."""
+    phi, psi = (
+        features.walk_features(
+            ledger.key(f"walks {k}"), ring, f, 2, 0.3, coupling,
+            nodes=np.tile(np.arange(7), N_WALKED),
+        ).toarray().reshape(N_WALKED, 7, 7)
+        for k in range(2)
+    )  # fmt: skip
+    return phi @ psi.transpose(0, 2, 1)
+
+
+on_ring = np.stack([walked(coupling) for coupling in ("iid", "antithetic")], axis=1)
+ring_errors = ((on_ring - K) ** 2).mean((2, 3))
+
+# %% tags=["hide-input"]
+plotting.table(
+    np.stack([np.einsum("rcii->rc", on_ring).mean(0) / 7, ring_errors.mean(0)], axis=1),
+    rows=["independent lengths", "long with short"],
+    columns=["mean estimate, diagonal", "mean squared error"],
+    caption=f"Ours. Diffusion kernel of a ring of seven nodes, {N_WALKED} repeats. "
+    f"Its diagonal is {K[0, 0]:.4f}.",
+)
+
+# %% [markdown]
+# (start-walks)=
+# ### Walks are right on average too
+
+# %% tags=["hide-input"]
+ledger.decide({
+    "simplex/extra-primer/walks": evidence.unbiased(
+        on_ring, np.stack([K, K]), K[0, 0] / 4
+    ),
+    "simplex/extra-primer/lengths": evidence.order(
+        ring_errors[:, 1], ring_errors[:, 0]
+    ),
+})
+
+# %% [markdown]
+# ## Where to go
+#
+# The verdicts above have the form of every verdict in this book: a claim, the rule that decides it, written down
+# before the first run, and what was found. {doc}`/book/how_to_read` explains them. The symbols of the five papers stand side
+# by side on {doc}`/book/notation`, the words on {doc}`/book/glossary`.
+
+# %% tags=["hide-input"]
+ledger.close()

@@ -1,0 +1,91 @@
+"""Errors of Gram matrices whose rows and columns share their walks, as in Table 3 of Universal Graph Random Features."""
+
+import jax
+import numpy as np
+import scipy.sparse as sp
+
+from rfcore import checks, walks
+from rfcore.couplings import walk_lengths
+from rfcore.features.graph import weigh
+
+__all__ = ["shared_errors"]
+
+
+def shared_errors(key, g, targets, modulations, n_walks, p_halt, n_repeats=1):
+    """Squared relative errors of repeated estimates from one set of walks, for several modulations on the same walks.
+
+    ::
+
+        |phi phi^T - K|_F^2 / |K|_F^2
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    g : rfcore.graphs.Graph
+    targets : sequence of arrays, shape (N, N)
+        K, one per modulation.
+    modulations : sequence of functions of an integer array
+        f; walks on beta W leave f(k) beta^k of what walks on W leave, so that one graph serves all beta.
+    n_walks : int
+        Per node and repeat, independent.
+    p_halt : float
+    n_repeats : int
+
+    Returns
+    -------
+    float64 array, shape (n_repeats, n_modulations)
+
+    Raises
+    ------
+    ValueError
+        If targets and modulations are not of one number, a target is no finite matrix of N by N that is not 0, or whatever
+        :func:`rfcore.walks.simulate` refuses.
+
+    Notes
+    -----
+    Universal Graph Random Features, Section 3.4 and Table 3. Shared walks bias the diagonal upwards; estimates of independent
+    sets are those of :func:`rfcore.features.gram_errors`. phi phi^T is sparse, and what lies outside of it is |K|^2 less what
+    lies inside.
+
+    Examples
+    --------
+    >>> import jax, networkx
+    >>> from rfcore import features, graphs, kernels
+    >>> from rfcore.features.shared_walks import shared_errors
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
+    >>> K, f = kernels.diffusion(g, 1.0), features.modulation.diffusion(1.0)
+    >>> errors = shared_errors(jax.random.key(0), g, [K, K], [f, lambda k: 0.9 * f(k)], 64, 0.5, n_repeats=3)
+    >>> errors.shape, bool(errors.max() < 0.1)
+    ((3, 2), True)
+    """
+    n_repeats, n = checks.count(n_repeats, "n_repeats"), checks.graph(g).n_nodes
+    modulations = list(modulations) if np.iterable(modulations) else [modulations]
+    targets = list(targets) if np.iterable(targets) else [targets]
+    if len(targets) != len(modulations):
+        raise ValueError(f"targets has {len(targets)} matrices for {len(modulations)} modulations; give one each")
+    targets = [_target(K, n) for K in targets]
+    for f in modulations:
+        checks.function(f, "modulations", "lambda k: 0.5**k")
+    nodes = np.tile(np.arange(n), n_repeats)
+    of_lengths, of_hops = jax.random.split(checks.key(key))
+    lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt)
+    deposits = walks.simulate(of_hops, g, lengths, nodes=nodes)
+    found = [_errors(weigh(deposits, f), K, n_repeats) for f, K in zip(modulations, targets, strict=True)]
+    return np.stack(found, axis=1)
+
+
+def _errors(phi, K, n_repeats):
+    """Of repeats below each other: a sum over the entries where walks meet."""
+    n = len(K)
+    repeat = np.repeat(np.arange(n_repeats), np.diff(phi.indptr).reshape(n_repeats, -1).sum(axis=1))
+    apart = sp.csr_array((phi.data, phi.indices + n * repeat, phi.indptr), shape=(phi.shape[0],) * 2)
+    G = (apart @ apart.T).tocoo()
+    beyond = G.data * (G.data - 2 * K[G.row % n, G.col % n])
+    return 1 + np.bincount(G.row // n, beyond, minlength=n_repeats) / np.sum(K**2)
+
+
+def _target(K, n):
+    K = np.asarray(checks.finite(checks.numbers(K, "targets"), "targets"))
+    if K.shape != (n, n) or not K.any():
+        raise ValueError(f"targets has a matrix of shape {K.shape}; give matrices of {n} by {n} that are not 0")
+    return K

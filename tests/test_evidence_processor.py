@@ -1,0 +1,54 @@
+"""Processor time of calls, on a clock that the tests turn, and the exponents of its growth."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from rfcore.evidence import processor
+from rfcore.evidence.processor import exponents, seconds_per_call
+
+
+@pytest.fixture
+def turned(monkeypatch):
+    """Cases that take so many seconds of a clock that nothing else moves, and what was called when."""
+    clock, called = SimpleNamespace(now=0.0), []
+    monkeypatch.setattr(processor, "time", SimpleNamespace(process_time=lambda: clock.now))
+
+    def case(seconds):
+        def run():
+            clock.now += seconds
+            called.append(seconds)
+
+        return run
+
+    return case, called
+
+
+def test_a_call_takes_what_the_clock_says(turned):
+    case, _ = turned
+    assert np.allclose(seconds_per_call([case(0.25), case(2.0)], 3, "cases"), [[0.25, 2.0]] * 3, rtol=1e-12)
+
+
+def test_cases_take_turns_after_a_first_call_of_each(turned):
+    case, called = turned
+    seconds_per_call([case(0.25), case(2.0)], 2, "cases")
+    assert called == [0.25, 2.0] * 3
+
+
+def test_what_is_over_at_once_is_repeated_and_its_time_shared(turned):
+    case, called = turned
+    assert np.allclose(seconds_per_call([case(0.001)], 1, "case"), 0.001, rtol=1e-12)
+    assert len(called) == 1 + 3  # the clock is looked at after each: three take 3 ms
+
+
+@pytest.mark.parametrize("power", [-1.0, 0.5, 3.0])
+def test_a_power_has_its_exponent_in_every_round(power):
+    sizes = np.array([3.0, 5.0, 17.0, 40.0])
+    seconds = np.array([[1.0], [7.0]]) * sizes**power
+    assert np.allclose(exponents(sizes, seconds), [power, power], rtol=1e-12)
+
+
+def test_the_exponent_is_that_of_least_squares():
+    sizes, seconds = np.array([1.0, 2.0, 8.0, 9.0]), np.array([2.0, 1.0, 5.0, 11.0])
+    assert np.isclose(exponents(sizes, seconds), np.polyfit(np.log(sizes), np.log(seconds), 1)[0], rtol=1e-12)

@@ -47,7 +47,10 @@ NUMBER_HANGS_ON_SIZE = {
         + ["couplings/extra-hops-size/nodes", "couplings/extra-hops-size/degree"],
         "of the worst of two graphs at quick, of three at paper; or of larger graphs at paper",
     ),
-    "ugrf/extra-mesh-noise/exact-order-on-four": "of the closest of twelve conditions, which at quick, with fewer repeats, is another",
+    **dict.fromkeys(
+        [f"ugrf/extra-mesh-noise/{claim}" for claim in ("exact-order-on-four", "torus-is-noise")],
+        "of the closest of several conditions, which at quick, with fewer repeats, is another",
+    ),
     **dict.fromkeys(
         [f"couplings/extra-walk-floors/{claim}" for claim in ("reached", "kept", "passed")],
         "of the closest of six conditions, which at quick, with fewer repeats, is another",

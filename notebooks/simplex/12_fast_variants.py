@@ -57,7 +57,7 @@ plotting.use_style()
 SETS, PADDED, OTHER_PADDED, N_DRAWS, OTHER_DRAWS, N_BANKNOTE = {
     "paper": (
         ("abalone", "banknote", "car", "yeast", "cmc", "nursery", "wifi", "chess"),
-        6000, {"nursery": 1500, "chess": 300}, 1000, 200, 20_000,
+        6000, {"nursery": 4500, "chess": 300}, 1000, 200, 20_000,
     ),
     "quick": (("banknote", "cmc"), 300, {}, 60, 60, 1000),
 }[profile]  # fmt: skip

@@ -246,7 +246,7 @@ ledger.decide({
 # whatever the number of nodes: so the degree should decide. Random graphs, fifty
 # rows of the diffusion kernel, 16 walkers, $p_{\text{halt}} = 0.1$. Nothing of the size
 # of the kernel is formed: its rows are a power series, whose terms from the sixth power
-# on weigh two in a hundred thousand. Among a million nodes, twelve groups of twenty rows,
+# on weigh two in a hundred thousand. Among a million nodes twelve groups of twenty rows,
 # far apart, share the walks from all nodes.
 
 # %%

@@ -32,11 +32,11 @@ from rfcore import (
     theory,
     walks,
 )
-from rfcore.couplings import walk_lengths
+from rfcore.couplings import repelling, walk_lengths
 from rfcore.evidence import fits, processes, processor, signs
 from rfcore.features import modulation, neural, reference, shared_walks
 from rfcore.graphs import Graph
-from rfcore.models import blocks, classification, eight_graphs, ode
+from rfcore.models import blocks, classification, eight_graphs, hidden_values, ode
 from rfcore.models.gp import held_out, streamed
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
@@ -52,6 +52,7 @@ F = modulation.diffusion(1.0)
 LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
 DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
+LESSON = hidden_values.Lesson(STEPS, np.ones((3, 2)), np.array([True, False, True]), np.array([1]))
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
 STREAMED = features.walk_features(KEY, G, F, 2, 0.5, stored=False)
 FORM = solvers.gram.form(STEPS, STEPS, np.eye(3), 3)
@@ -435,6 +436,8 @@ ROWS = {
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
     "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
+    "couplings.repelling.blocks": {"g": (G, graph)},
+    "couplings.repelling.shifted": {"g": (G, graph)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
@@ -808,6 +811,26 @@ ROWS = {
     "models.gp.predictive_kl": {
         **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
+    "models.hidden_values.hide": {"key": (KEY, key), "n_nodes": (20, count), "share": (0.1, lambda good: [*probability(good), 1e-3, 0.999])},
+    "models.hidden_values.lesson": {
+        "key": (KEY, key), "g": (G, graph), "values": (X, points), "n_copies": (2, count), "n_walks": (2, count),
+        "p_halt": (0.5, probability), "share": (0.4, probability),
+    },
+    "models.hidden_values.of_one_size": {"lessons": ([LESSON], lambda good: [*other_type(good), [], [3]])},
+    "models.hidden_values.loss": {
+        "f": (F, function), "deposits": (STEPS, other_type), "values": (X, matrix), "known": ([True, False, True], mask),
+        "hidden": ([1], lambda good: [None, "a", [0.5], [[1]], []]),
+    },
+    "models.hidden_values.error": {
+        "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix), "known": ([True, False, True], mask)
+    },
+    "models.hidden_values.exact_error": {
+        "g": (G, graph), "f": (F, function), "values": (X, points), "known": ([True, False, True], mask), "n_terms": (5, count)
+    },
+    "models.hidden_values.directions_in_turn": {
+        "key": (KEY, key), "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix),
+        "n_groups": (2, lambda good: [*count_from_2(good), 4]),
+    },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
@@ -1053,7 +1076,7 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
+            "features.WalkFeatures", "features.reference.Lists", "models.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
             "models.classification.Accuracies", "models.classification.Task",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
@@ -1084,7 +1107,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, fits, streamed, large_graphs, processes, blocks, classification, signs)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

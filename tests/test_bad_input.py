@@ -38,7 +38,7 @@ from rfcore.models import ode
 from rfcore.models.gp import held_out
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
-from rfcore.theory import given_directions, sign_supremum
+from rfcore.theory import arrangements, given_directions, sign_supremum
 from rfcore.theory.printed import simplex as printed_simplex
 
 KEY = jax.random.key(0)
@@ -314,6 +314,10 @@ def all_pair_norms(good):
     return [*entries(good), np.asarray(good)[:1], 1.0, [], -np.asarray(good), 1e4 * np.ones(2)]
 
 
+def norms_of_vectors(good):
+    return [*entries(good), 1.0, [], -np.asarray(good)]
+
+
 def distance(good):
     """A number or an array of numbers from 0 to 30."""
     return [*entries(good), -0.1, 31.0]
@@ -550,6 +554,9 @@ ROWS = {
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
     "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
+    "theory.arrangements.independent_conformity": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count)},
+    "theory.arrangements.shortest_sum": {"norms": (V**2, norms_of_vectors)},
+    "theory.arrangements.mse_ratio": {"log_conformity": (V, entries), "v": (V**2, lengths), "m": (3, count)},
     "theory.fourier_convex_radius": {"d": (3, count)},
     "theory.swap_gain": {"cost": (IDENTITY, points)},
     "theory.norm_coupling_ratio": {
@@ -987,7 +994,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, sign_supremum, processor, given_directions, printed_simplex)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -178,7 +178,7 @@ def test_the_ledger_refuses_what_it_cannot_keep(results):
         book.decide({"simplex/fig-6/order": GOOD})
     with pytest.raises(ValueError, match="give the table alone"):
         book.decide({"simplex/cor-3.3/order": GOOD}, GOOD)
-    with pytest.raises(ValueError, match=r"undecided.*simplex/cor-4.6/rate"):
+    with pytest.raises(ValueError, match=r"undecided.*simplex/cor-4.4/gap"):
         book.close()
     assert not list(results.rglob("*.json"))
 
@@ -205,7 +205,7 @@ def test_the_ledger_knows_its_notebook_and_profile(notebook, profile):
 
 def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
     having(monkeypatch, read=["karate"], stood_in=["cora"])
-    book = needing(decided(order=GOOD), {"simplex/fig-6/order": ("karate",), "simplex/cor-4.6/rate": ("cora",)})
+    book = needing(decided(order=GOOD), {"simplex/fig-6/order": ("karate",), "simplex/cor-4.4/gap": ("cora",)})
     book.key("blocks", 3)
     book.close(seeds={"walks": 0})
     path = results / "quick" / f"{NOTEBOOK}.json"

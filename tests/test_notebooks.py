@@ -31,7 +31,6 @@ every_notebook_with_data = pytest.mark.parametrize(
 NUMBER_HANGS_ON_SIZE = {
     "ugrf/fig-2/small-with-modest-m": "the error with the most walkers: 32 at quick, 64 at paper",
     "ugrf/fig-2/small-inverse-cosine": "the error with the most walkers: 32 at quick, 64 at paper",
-    "ugrf/extra-reduction/price": "of football at quick, of eurosis at paper",
     "ugrf/extra-vacuous/eq-41-above-one": "the bound falls with the size of the sample, which is smaller at quick",
     "ugrf/extra-ode-times/midpoints": "of the closest of three graphs: dolphins at quick, karate at paper",
     **dict.fromkeys(

@@ -124,7 +124,7 @@ def pairs_of(name, draw):
 TITLES = {"iid": "independent", "simplex": "opposite"}
 plotting.show(
     *(pairs_of(*pair) for pair in DRAWS.items()),
-    caption="Ours. Twelve pairs of frequencies in the plane, each pair joined by a line.",
+    caption="Ours. Twelve pairs of frequencies in the plane, each joined by a line.",
     alt="Left, pairs of points at random, the lines crossing anyhow. Right, every line "
     "runs through the origin, its ends on opposite sides at unequal distances.",
 )
@@ -162,7 +162,7 @@ plotting.table(
     np.stack([drawn.mean(0), squared.mean(0)], axis=1),
     rows=list(TITLES.values()),
     columns=["mean estimate", "mean squared error"],
-    caption=f"Ours. Two frequencies, {N_REPEATS} draws of them. The kernel is {truth:.4f}.",
+    caption=f"Ours. Two frequencies, {N_REPEATS} draws. The kernel is {truth:.4f}.",
 )
 
 # %% [markdown]
@@ -204,7 +204,7 @@ K = np.asarray(kernels.diffusion(ring, 1.0))
 
 
 def walked(coupling):
-    """The kernel of the ring's nodes, many times, from two independent sets of walks."""
+    """The kernel of the ring's nodes, many times, from two sets of walks."""
     phi, psi = (
         features.walk_features(
             ledger.key(f"walks {k}"), ring, f, 2, 0.3, coupling,

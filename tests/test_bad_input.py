@@ -12,6 +12,7 @@ import jax
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
+import optax
 import pytest
 import scipy.sparse as sp
 import trimesh
@@ -24,20 +25,22 @@ from rfcore import (
     features,
     graphs,
     kernels,
+    large_graphs,
     models,
     random_graphs,
     solvers,
     theory,
     walks,
 )
-from rfcore.couplings import walk_lengths
-from rfcore.evidence import processor
-from rfcore.features import modulation, neural, reference
+from rfcore.couplings import repelling, walk_lengths
+from rfcore.evidence import fits, processes, processor, signs
+from rfcore.features import modulation, neural, reference, shared_walks
 from rfcore.graphs import Graph
-from rfcore.models import ode
-from rfcore.models.gp import held_out
+from rfcore.models import blocks, classification, eight_graphs, hidden_values, ode
+from rfcore.models.gp import held_out, streamed
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
+from rfcore.solvers import modulations as learned_modulations
 from rfcore.theory import arrangements, given_directions, sign_supremum
 from rfcore.theory.printed import simplex as printed_simplex
 
@@ -49,13 +52,21 @@ F = modulation.diffusion(1.0)
 LENGTHS = walk_lengths.draw(KEY, 3, 2, 0.5)
 DEPOSITS = walks.simulate(KEY, G, LENGTHS)
 STEPS = features.by_step(DEPOSITS)
+LESSON = hidden_values.Lesson(STEPS, np.ones((3, 2)), np.array([True, False, True]), np.array([1]))
 PHI = features.walk_features(KEY, G, F, 2, 0.5)
 STREAMED = features.walk_features(KEY, G, F, 2, 0.5, stored=False)
+FORM = solvers.gram.form(STEPS, STEPS, np.eye(3), 3)
 WEIGHED = jax.jit(lambda steps: steps.with_modulation(F))(STEPS)
 FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
+
+
+
+def three():
+    return 3
+
 
 # Kinds of arguments: from a good value to bad ones.
 
@@ -359,6 +370,8 @@ ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK
 PROFILE = {"profile": ("quick", choice)}
 DATA = {"fallback": (True, flag)}
 TABLE = datasets.Regression(X, V, "t", "here")
+PART = datasets.Split(X, np.array([0, 1, 1]), X[:2], np.array([0, 1]))
+TASK = classification.task(PART, 2, 1.0)
 
 ROWS = {
     "couplings.compose": {
@@ -423,6 +436,8 @@ ROWS = {
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
     "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
+    "couplings.repelling.blocks": {"g": (G, graph)},
+    "couplings.repelling.shifted": {"g": (G, graph)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
@@ -650,6 +665,19 @@ ROWS = {
     },
     "models.attention.leading_error": {"kernel": (V**2, array), "covariance": (IDENTITY, array)},
     **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
+    "models.classification.task": {
+        "part": (PART, other_type), "n_classes": (2, lambda good: [*count(good), 1]), "sigma": (1.0, positive),
+        "dtype": (np.float32, lambda good: [int, None, "a"]),
+    },
+    "models.classification.public_task": {
+        "table": (datasets.Classification(np.eye(20), np.arange(20) % 2, ("a", "b"), "wifi", "here"), other_type),
+        "seed": (1, count_from_0), "double": (True, flag),
+    },
+    "models.classification.accuracies": {
+        "key": (KEY, key), "task": (TASK, other_type), "couplings": ([couplings.iid], several), "n_draws": (2, count),
+        "n_blocks": (1, count), "width": (2, lambda good: [*some_count(good), 1]), "batch": (1, count),
+    },
+    **{f"models.classification.{name}": {"task": (TASK, other_type)} for name in ("majority", "exact", "mean_v")},
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -665,6 +693,35 @@ ROWS = {
     "theory.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
+    "features.shared_walks.shared_errors": {
+        "key": (KEY, key), "g": (G, graph), "targets": ([IDENTITY], lambda good: [[], good * 2]), "modulations": ([F], lambda good: [[3], None]),
+        **WALKS, "n_repeats": (2, count),
+    },
+    "features.shared_walks.shared_bias": {
+        "g": (G, graph), "target": (IDENTITY, points), "f": (F, modulating), **WALKS, "n_terms": (20, count)
+    },
+    "solvers.modulations.loss_of_walks": {
+        "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, lambda good: [good[:2], good * np.nan]), **WALKS,
+        "n_repeats": (2, count), "n_steps": (3, some_count),
+    },
+    "solvers.modulations.best_scale": {"loss": (FORM, other_type), "f": (F, function)},
+    "solvers.modulations.staircase": {
+        "steps_per_epoch": (1, count), "rate": (0.01, positive), "decay": (0.9, probability)
+    },
+    "solvers.modulations.learn_each": {
+        "starts": ([neural.flat()], lambda good: [None, []]), "losses": (FORM, lambda good: [None, [], [good, good]]),
+        "n_steps": (2, count), "optimiser": (optax.adam(0.1), lambda good: [3, "a"]),
+    },
+    "models.eight_graphs.draw": {"name": ("binary_tree", choice), "key": (KEY, key)},
+    "evidence.fits.smooth": {
+        "x": (V, vector), "curves": (IDENTITY, array), "at": (V, vector), "degree": (1, lambda good: [*count_from_0(good), 3])
+    },
+    "evidence.fits.least_squares": {"at": (V, vector), "squares": (IDENTITY, points)},
+    "evidence.fits.held_out": {
+        "at": (V, vector), "curves": (IDENTITY, points), "se": (V**2, vector), "printed": (V, vector), "printed_se": (V**2, vector)
+    },
+    "evidence.fits.between_draws": {"repeats": (REPEATS, points)},
+    "evidence.fits.ratios": {"above": (REPEATS, array), "below": (REPEATS, lambda good: [*array(good), 0 * good])},
     "theory.sign_supremum.sign_supremum": {
         "g": (G, graph), "sample": ([0, 2], lambda good: [*nodes(good), list(range(3)) * 6]), "bounds": ([1.0, 0.5], families)
     },
@@ -711,6 +768,27 @@ ROWS = {
     },
     "models.gp.sparse.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (G, graph), "tol": (1e-7, positive)},
     "models.gp.sparse.posterior": {"K": (sp.csr_array(IDENTITY), sparse_symmetric), **OBSERVED},
+    "models.blocks.by_walks": {
+        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "n_walks": (2, count), "p_halt": (0.5, probability),
+        "nodes": ([2, 0], nodes),
+    },
+    "models.blocks.by_columns": {
+        "g": (G, graph), "function": (np.exp, function), "degree": (2, count), "nodes": ([2, 0], nodes),
+    },
+    "models.blocks.by_push": {"g": (G, graph), "f": (F, modulating), "degree": (2, count), "nodes": ([2, 0], nodes)},
+    "models.blocks.powers": {"g": (G, graph), "n_powers": (2, count), "nodes": ([2, 0], nodes)},
+    "models.blocks.deposits": {
+        "key": (KEY, key), "g": (G, graph), "n_walks": (2, count), "p_halt": (0.5, probability), "longest": (2, count),
+        "nodes": ([2, 0], nodes),
+    },
+    "models.gp.streamed.mean_weights": {
+        "phi": (PHI, lambda good: [bad for bad in sparse_symmetric(good) if not sp.issparse(bad)] + [STREAMED, sp.csr_array(np.nan * IDENTITY)]),
+        "y": (V, vector), "noise": (0.1, positive), **STOP,
+    },
+    "models.gp.streamed.mean_by_products": {
+        "product": (lambda v: v, lambda good: [*function(good), lambda v: v[:1]]), "n": (3, count), "y": (V[:2], vector),
+        "noise": (0.1, positive), "seen": ([2, 0], nodes), "rtol": (1e-3, positive), "max_steps": (9, some_count),
+    },
     "models.gp.sparse.fit_diffusion": {
         "key": (KEY, key), "deposits": (DEPOSITS, other_type), "y": (V, vector),
         "lengthscales": ([0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]),
@@ -732,6 +810,26 @@ ROWS = {
     },
     "models.gp.predictive_kl": {
         **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
+    },
+    "models.hidden_values.hide": {"key": (KEY, key), "n_nodes": (20, count), "share": (0.1, lambda good: [*probability(good), 1e-3, 0.999])},
+    "models.hidden_values.lesson": {
+        "key": (KEY, key), "g": (G, graph), "values": (X, points), "n_copies": (2, count), "n_walks": (2, count),
+        "p_halt": (0.5, probability), "share": (0.4, probability),
+    },
+    "models.hidden_values.of_one_size": {"lessons": ([LESSON], lambda good: [*other_type(good), [], [3]])},
+    "models.hidden_values.loss": {
+        "f": (F, function), "deposits": (STEPS, other_type), "values": (X, matrix), "known": ([True, False, True], mask),
+        "hidden": ([1], lambda good: [None, "a", [0.5], [[1]], []]),
+    },
+    "models.hidden_values.error": {
+        "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix), "known": ([True, False, True], mask)
+    },
+    "models.hidden_values.exact_error": {
+        "g": (G, graph), "f": (F, function), "values": (X, points), "known": ([True, False, True], mask), "n_terms": (5, count)
+    },
+    "models.hidden_values.directions_in_turn": {
+        "key": (KEY, key), "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix),
+        "n_groups": (2, lambda good: [*count_from_2(good), 4]),
     },
     "models.interpolation.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
@@ -861,6 +959,11 @@ ROWS = {
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.cost": {"work": (dict, function)},
+    "evidence.processes.in_a_process": {
+        "function": (three, lambda good: [*function(good), len, lambda: 3]),
+        "helpers": ((), lambda good: [[3], [len], [lambda: 3]]),
+        "imports": ("", lambda good: [3, None]),
+    },
     "evidence.decisions": PROFILE,
     "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
     "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
@@ -884,6 +987,10 @@ ROWS = {
     "evidence.printed": {"table": ("simplex_table2", choice)},
     "evidence.scaled": {"decision": (FAILURE, other_type), "why": ("w", text)},
     "evidence.scorecard": PROFILE,
+    "evidence.signs.kept": {
+        "ours": (X, lambda good: [*numbers(good), good[0]]), "paper": (X, numbers), "paper_se": (0 * X + 0.1, all_at_least_0),
+        "least": (3.0, at_least_0),
+    },
     "evidence.slope": {
         "x": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [1.0, 1.0]]),
         "y_repeats": (REPEATS, lambda good: [*repeated(good), -REPEATS]), "expected": (1.0, real),
@@ -927,6 +1034,11 @@ ROWS = {
         "standardised": (True, flag),
     },
     "datasets.traffic": DATA,
+    "large_graphs.ring_with_chords": {"key": (KEY, key), "n": (5, count_from_3)},
+    "large_graphs.communities": {
+        "key": (KEY, key), "n": (5, count_from_3), "n_communities": (2, count), "mixing": (0.3, probability),
+    },
+    "large_graphs.streets": {"key": (KEY, key), "side": (3, count_from_3), "p": (0.5, probability)},
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
     "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
@@ -964,7 +1076,8 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.reference.Lists", "features.neural.Neural", "models.clustering.Clusters",
+            "features.WalkFeatures", "features.reference.Lists", "models.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
+            "models.classification.Accuracies", "models.classification.Task",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
             "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
@@ -994,7 +1107,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

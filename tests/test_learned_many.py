@@ -11,7 +11,7 @@ from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.evidence import fits
 from rfcore.features import neural
-from rfcore.features.shared_walks import shared_errors
+from rfcore.features.shared_walks import shared_bias, shared_errors
 from rfcore.graphs import Graph
 from rfcore.solvers import descent, modulations
 
@@ -81,9 +81,10 @@ def test_two_numbers_are_a_function_and_a_pytree():
 def test_a_number_is_held_out_of_its_own_fit():
     at = np.linspace(0, 4, 4001)
     curves, printed = np.stack([at, 2 * at, 3 * at]), np.array([1.0, 2.0, 9.0])
-    numbers, errors = fits.held_out(at, curves, np.full(3, 0.1), printed, np.full(3, 0.1))
+    numbers, errors, (best, _) = fits.held_out(at, curves, np.full(3, 0.1), printed, np.full(3, 0.1))
     assert numbers[2] == pytest.approx(3.0, abs=0.01)
     assert numbers[0] == pytest.approx((2 * 2 + 9 * 3) / 13, abs=0.01)
+    assert best == pytest.approx((1 + 2 * 2 + 9 * 3) / 14, abs=0.002)
     assert errors[2] == pytest.approx(np.sqrt(0.01 + 9 * 0.02 / 5), rel=0.02)
 
 
@@ -94,3 +95,25 @@ def test_spread_between_draws_is_that_of_the_groups():
     assert spread == pytest.approx(0.3, abs=0.05)
     assert abs(mean - 5) < 4 * se
     assert fits.between_draws(rng.standard_normal((2, 5)) * 1e-9 + np.arange(5))[2] == 0.0
+
+
+def test_errors_are_squared_bias_and_variance():
+    f = lambda k: 0.6 * 0.3**k  # noqa: E731
+    off, on = shared_bias(G, K, f, 4, 0.5)
+    lengths = walk_lengths.draw(KEY, 4000 * 34, 4, 0.5)
+    phi = features.weigh(walks.simulate(KEY, G, lengths, nodes=np.tile(np.arange(34), 4000)), f).toarray().reshape(-1, 34, 34)
+    products = phi @ phi.transpose(0, 2, 1)
+    gap = ((products.mean(axis=0) - K) ** 2 - products.var(axis=0) / 4000) / np.sum(K**2)
+    assert np.trace(gap) == pytest.approx(on, rel=0.1)
+    assert gap.sum() - np.trace(gap) == pytest.approx(off, rel=0.1)
+
+
+def test_ratios_scatter_as_the_ratio_of_means_does():
+    rng = np.random.default_rng(1)
+    below = 2 + 0.2 * rng.standard_normal((20_000, 25))
+    above = 0.7 * below + 0.1 * rng.standard_normal(below.shape)
+    found = fits.ratios(above[0], below[0])
+    assert found.mean() == pytest.approx(above[0].mean() / below[0].mean())
+    spread = (above.mean(axis=1) / below.mean(axis=1)).std()
+    se = np.mean([fits.ratios(a, b).std(ddof=1) / 5 for a, b in zip(above[:400], below[:400], strict=True)])
+    assert se == pytest.approx(spread, rel=0.05)

@@ -48,6 +48,10 @@ NUMBER_HANGS_ON_SIZE = {
         "of the worst of two graphs at quick, of three at paper; or of larger graphs at paper",
     ),
     **dict.fromkeys(
+        [f"ugrf/extra-mesh-noise/{claim}" for claim in ("exact-order-on-four", "torus-is-noise")],
+        "of the closest of several conditions, which at quick, with fewer repeats, is another",
+    ),
+    **dict.fromkeys(
         [f"couplings/extra-walk-floors/{claim}" for claim in ("reached", "kept", "passed")],
         "of the closest of six conditions, which at quick, with fewer repeats, is another",
     ),

@@ -28,7 +28,7 @@ HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "g
 FLOORS = [
     {"checks", "jobs", "repository"},
     {"datasets", "evidence", "graphs", "kernels", "plotting", "streams"},
-    {"couplings", "random_graphs"},
+    {"couplings", "large_graphs", "random_graphs"},
     {"theory", "walks"},
     {"features"},
     {"models", "solvers"},

@@ -4,7 +4,7 @@ import numpy as np
 
 from rfcore import checks
 
-__all__ = ["between_draws", "held_out", "least_squares", "smooth"]
+__all__ = ["between_draws", "held_out", "least_squares", "ratios", "smooth"]
 
 
 def smooth(x, curves, at, degree):
@@ -105,7 +105,8 @@ def held_out(at, curves, se, printed, printed_se):
 
     Returns
     -------
-    (float64 array, float64 array), shape (k,) both
+    (float64 array, float64 array, (float, float))
+        The numbers and their errors, shape (k,) both; and the parameter that fits all, with its standard error.
 
     Raises
     ------
@@ -121,9 +122,9 @@ def held_out(at, curves, se, printed, printed_se):
     >>> import numpy as np
     >>> from rfcore.evidence.fits import held_out
     >>> at = np.linspace(0, 2, 2001)
-    >>> numbers, errors = held_out(at, [at, 2 * at], [0.0, 0.0], [1.0, 2.2], [0.1, 0.1])
-    >>> numbers.round(2).tolist()
-    [1.1, 2.0]
+    >>> numbers, errors, (best, se) = held_out(at, [at, 2 * at], [0.0, 0.0], [1.0, 2.2], [0.1, 0.1])
+    >>> numbers.round(2).tolist(), round(best, 2)
+    ([1.1, 2.0], 1.08)
     """
     at, curves = np.asarray(checks.vector(at, "at")), np.asarray(checks.finite(checks.numbers(curves, "curves"), "curves"))
     if curves.ndim != 2 or len(curves) < 2 or curves.shape[1:] != at.shape:
@@ -137,7 +138,8 @@ def held_out(at, curves, se, printed, printed_se):
     for j in range(k):
         i, width = least_squares(at, np.delete(squares, j, axis=0))
         found[:, j] = curves[j, i], np.hypot(se[j], width * np.gradient(curves[j], at)[i])
-    return found[0], found[1]
+    place, width = least_squares(at, squares)
+    return found[0], found[1], (float(at[place]), width)
 
 
 def between_draws(repeats):
@@ -174,3 +176,45 @@ def between_draws(repeats):
     means = repeats.mean(axis=1)
     beyond = means.var(ddof=1) - repeats.var(axis=1, ddof=1).mean() / repeats.shape[1]
     return float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means))), float(np.sqrt(max(0.0, beyond)))
+
+
+def ratios(above, below):
+    """Ratio of two means over paired repeats, one number per repeat: their mean is the ratio, and their scatter is its.
+
+    ::
+
+        R + (a_i - R b_i) / mean(b),   R = mean(a) / mean(b)
+
+    Parameters
+    ----------
+    above, below : array, shape (n_repeats, ...)
+        At least two repeats; the mean of ``below`` is not 0.
+
+    Returns
+    -------
+    float64 array, shape (n_repeats, ...)
+        Their standard error of the mean is that of R to first order; so are those of their sums over other axes.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, there are fewer than two repeats, or a mean below is 0.
+
+    Notes
+    -----
+    Ours; the delta method.
+
+    Examples
+    --------
+    >>> from rfcore.evidence.fits import ratios
+    >>> ratios([1.0, 3.0], [2.0, 2.0]).tolist()
+    [0.5, 1.5]
+    """
+    above = np.asarray(checks.finite(checks.numbers(above, "above"), "above"), dtype=float)
+    below = np.asarray(checks.finite(checks.numbers(below, "below"), "below"), dtype=float)
+    if above.shape != below.shape or above.ndim == 0 or len(above) < 2:
+        raise ValueError(f"above has shape {above.shape}, below {below.shape}; give equal shapes, at least two repeats")
+    if not np.all(below.mean(axis=0)):
+        raise ValueError("below has a mean of 0; give numbers whose mean is not 0")
+    ratio = above.mean(axis=0) / below.mean(axis=0)
+    return ratio + (above - ratio * below) / below.mean(axis=0)

@@ -1,0 +1,345 @@
+"""How well positive features classify a table: accuracies of many draws of coupled blocks of frequencies.
+
+A test point takes the class with most votes of the training points, weighted by the Gaussian kernel
+(:mod:`rfcore.models.regression`). Blocks of frequencies are independent, and so the votes of several blocks add up: one draw of ten
+blocks of d gives the accuracy of m = d, 2 d, ..., 10 d features. This module is imported by its own name,
+``rfcore.models.classification``.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rfcore import checks, datasets, features
+from rfcore.models import regression
+
+# Of the eight tables in the public code of Simplex Random Features; the paper prints none.
+SIGMA = {
+    "abalone": 0.41331138, "banknote": 1.06445901, "car": 0.77656608, "yeast": 0.90918797,
+    "cmc": 0.48389667, "nursery": 0.18788887, "wifi": 0.21997651, "chess": 0.25754408,
+}  # fmt: skip
+# All their points are so close to the origin, so scaled, that no feature underflows in single precision.
+NEAR = ("car", "cmc", "nursery", "wifi", "chess")
+
+# Every dimension is a compilation; at this level of optimisation it takes half as long, and the draws no longer.
+light = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
+
+
+class Task(NamedTuple):
+    """A split of a table whose points are scaled; from :func:`task`."""
+
+    x_train: jax.Array
+    """Shape (n, d)."""
+    targets: jax.Array
+    """One-hot labels of the training points, shape (n, c)."""
+    x_test: jax.Array
+    """Shape (l, d)."""
+    labels: jax.Array
+    """Of the test points, shape (l,)."""
+
+
+class Accuracies(NamedTuple):
+    """Of many draws of blocks of frequencies; from :func:`accuracies`."""
+
+    alone: np.ndarray
+    """Of every block by itself, shape (n_draws, n_couplings, n_blocks)."""
+    together: np.ndarray
+    """Of the first 1, 2, ..., n_blocks blocks of a draw, shape (n_draws, n_couplings, n_blocks)."""
+    votes: np.ndarray
+    """Scores of all blocks of ``batch`` draws, added up, shape (n_draws / batch, n_couplings, l, c)."""
+
+
+def task(part, n_classes, sigma, dtype=np.float64):
+    """The task of classifying the test part of a split from its training part, points multiplied by sigma.
+
+    Parameters
+    ----------
+    part : rfcore.datasets.Split
+        Its labels are 0, ..., n_classes - 1.
+    n_classes : int
+    sigma : float
+        Scale of the points, above 0.
+    dtype : numpy.float64 or numpy.float32
+        In which everything is computed. Single precision will do where no feature underflows: points near the origin.
+
+    Returns
+    -------
+    Task
+
+    Raises
+    ------
+    ValueError
+        If part is no split, a label is out of range, sigma is not above 0, or dtype is another.
+
+    Notes
+    -----
+    Simplex Random Features, Section 5.3 and Appendix B.1.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification
+    >>> table = datasets.classification("banknote", fallback=True)
+    >>> classification.task(datasets.split(table), len(table.classes), 1.0).targets.shape[1]
+    2
+    """
+    checks.instance(part, datasets.Split, "part", "what datasets.split(...) returned")
+    n_classes, sigma = checks.count(n_classes, "n_classes"), checks.real(sigma, "sigma", above=0)
+    if dtype not in (np.float64, np.float32):
+        raise ValueError(f"dtype = {dtype!r}; give numpy.float64 or numpy.float32")
+    largest = max(part.y_train.max(), part.y_test.max())
+    if largest >= n_classes:
+        raise ValueError(f"n_classes = {n_classes} for labels up to {largest}; give at least {largest + 1}")
+    targets = np.eye(n_classes)[part.y_train]
+    arrays = (jnp.asarray(a, dtype) for a in (sigma * part.X_train, targets, sigma * part.X_test))
+    return Task(*arrays, jnp.asarray(part.y_test))
+
+
+def public_task(table, seed=42, double=False):
+    """A table as the public code of Simplex Random Features splits and scales it.
+
+    In single precision where all points are so close to the origin that no feature underflows, which halves the time.
+
+    Parameters
+    ----------
+    table : rfcore.datasets.Classification
+        One of the eight of that paper.
+    seed : int
+        Of the split; 42 is that of the public code.
+    double : bool
+        Whether to use double precision for all.
+
+    Returns
+    -------
+    Task
+
+    Raises
+    ------
+    ValueError
+        If table is none of them, seed is below 0, or double is no bool.
+
+    Notes
+    -----
+    Simplex Random Features, Section 5.3 and its public code.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification
+    >>> classification.public_task(datasets.classification("wifi", fallback=True)).x_train.dtype.name
+    'float32'
+    """
+    checks.instance(table, datasets.Classification, "table", "what datasets.classification(...) returned")
+    checks.choice(table.name, "table.name", SIGMA)
+    single = not checks.flag(double, "double") and table.name in NEAR
+    part = datasets.split(table, seed=seed)
+    return task(part, len(table.classes), SIGMA[table.name], np.float32 if single else np.float64)
+
+
+def accuracies(key, task, couplings, n_draws, n_blocks=1, width=None, batch=10):
+    """Accuracies of positive features whose frequencies are drawn again and again, in blocks.
+
+    ::
+
+        votes of a block W:  phi_W(x)^T sum_i phi_W(x_i) y_i,   x_i the training points, y_i their one-hot labels
+        phi_W(x)_j = exp(w_j^T x - |x|^2),   together: votes of the first blocks, added up
+
+    All couplings draw from the same keys (common random numbers), so that differences between them are paired. Draws are
+    compiled apart from what is done with them, in which blocks come one by one and stay in the cache.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    task : Task
+    couplings : sequence of functions (key, m, d) -> array of shape (m, d)
+        Such as :func:`rfcore.couplings.simplex`.
+    n_draws : int
+        A multiple of batch.
+    n_blocks : int
+        Blocks per draw.
+    width : int, optional
+        Frequencies per block and their dimension; that of the points if not given. Above it, points are padded with zeros.
+    batch : int
+        Draws that are made at a time, and whose votes are added up.
+
+    Returns
+    -------
+    Accuracies
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, n_draws is no multiple of batch, or width is below the dimension of the points.
+
+    Notes
+    -----
+    Simplex Random Features, Section 5.3 and Appendix B.2 (padding). Ours: one draw for all numbers of features.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import couplings, datasets
+    >>> from rfcore.models import classification
+    >>> table = datasets.classification("banknote", fallback=True)
+    >>> task = classification.task(datasets.split(table), len(table.classes), 0.5)
+    >>> found = classification.accuracies(jax.random.key(0), task, [couplings.iid, couplings.simplex], 10, n_blocks=3)
+    >>> found.together.shape, found.votes.shape[:2]
+    ((10, 2, 3), (1, 2))
+    """
+    key = checks.key(key)
+    checks.instance(task, Task, "task", "what task(...) returned")
+    couplings = _functions(couplings)
+    n_draws, n_blocks, batch = (
+        checks.count(value, name) for value, name in ((n_draws, "n_draws"), (n_blocks, "n_blocks"), (batch, "batch"))
+    )
+    if n_draws % batch:
+        raise ValueError(f"n_draws = {n_draws} is no multiple of batch = {batch}; give one")
+    d = task.x_train.shape[1]
+    width = d if width is None else checks.count(width, "width", least=d)
+    parts = []
+    for keys in jax.random.split(key, n_draws).reshape(-1, batch):
+        omega = _draw(keys, couplings, width, n_blocks)[..., :d].astype(task.x_train.dtype)
+        parts.append(jax.tree.map(np.asarray, _evaluate(task, omega)))
+    alone, together, votes = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
+    return Accuracies(alone, together, votes)
+
+
+def majority(task):
+    """Accuracy of always answering the most frequent class of the training part: the limit sigma = 0 of every kernel.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If task is none.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification
+    >>> table = datasets.classification("banknote", fallback=True)
+    >>> 0.0 < classification.majority(classification.task(datasets.split(table), len(table.classes), 0.5)) < 1.0
+    True
+    """
+    checks.instance(task, Task, "task", "what task(...) returned")
+    return float(np.mean(np.asarray(task.labels) == np.asarray(task.targets).sum(axis=0).argmax()))
+
+
+def exact(task):
+    """Accuracy of the kernel that the features estimate: what infinitely many of them give.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If task is none.
+
+    Notes
+    -----
+    Simplex Random Features, Section 5.3; :func:`rfcore.models.regression.scores_exact`.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification
+    >>> table = datasets.classification("banknote", fallback=True)
+    >>> 0.0 < classification.exact(classification.task(datasets.split(table), len(table.classes), 0.5)) <= 1.0
+    True
+    """
+    checks.instance(task, Task, "task", "what task(...) returned")
+    votes = np.asarray(regression.scores_exact(task.x_train, task.targets, task.x_test))
+    return float(np.mean(votes.argmax(axis=1) == np.asarray(task.labels)))
+
+
+def mean_v(task):
+    """Mean length of v = x + y over training points x and test points y, on which the gain of a coupling hangs.
+
+    Parameters
+    ----------
+    task : Task
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If task is none.
+
+    Notes
+    -----
+    Simplex Random Features, Table 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification
+    >>> part = datasets.Split(np.array([[3.0, 0.0]]), np.array([0]), np.array([[0.0, 4.0]]), np.array([0]))
+    >>> classification.mean_v(classification.task(part, 1, 0.1))
+    0.5
+    """
+    checks.instance(task, Task, "task", "what task(...) returned")
+    return float(_mean_v(task))
+
+
+def _functions(couplings):
+    if not isinstance(couplings, list | tuple) or not couplings:
+        raise ValueError(f"couplings = {couplings!r}; give a list of functions such as [couplings.iid, couplings.simplex]")
+    return tuple(checks.function(draw, "couplings", "couplings.simplex") for draw in couplings)
+
+
+@partial(light, static_argnames=("couplings", "d", "n_blocks"))
+def _draw(keys, couplings, d, n_blocks):
+    """Frequencies in blocks of d, shape (draws, couplings, blocks, d, d)."""
+
+    def one(key):
+        return jnp.stack([draw(key, n_blocks * d, d) for draw in couplings])
+
+    return jax.vmap(one)(keys).reshape(len(keys), len(couplings), n_blocks, d, d)
+
+
+@light
+def _evaluate(task, omega):
+    """Accuracies of blocks alone and together, and the votes of all blocks of all draws."""
+
+    def votes_of(block):
+        phi, phi_test = features.positive(task.x_train, block), features.positive(task.x_test, block)
+        return regression.scores(phi, task.targets, phi_test)
+
+    # A compiled loop around LAPACK's QR can deadlock; there is none in this one.
+    votes = jax.lax.map(votes_of, omega.reshape(-1, *omega.shape[-2:]))
+    votes = votes.reshape(*omega.shape[:-2], *votes.shape[1:])
+    together = jnp.cumsum(votes, axis=-3)
+    shares = (jnp.mean(jnp.argmax(v, axis=-1) == task.labels, axis=-1, dtype=float) for v in (votes, together))
+    return *shares, together[..., -1, :, :].sum(axis=0, keepdims=True)
+
+
+@light
+def _mean_v(task):
+    def of_test_point(y):
+        return jnp.mean(jnp.linalg.norm(task.x_train + y, axis=1))
+
+    return jnp.mean(jax.lax.map(of_test_point, task.x_test, batch_size=16))

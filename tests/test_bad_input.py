@@ -32,7 +32,7 @@ from rfcore import (
     theory,
     walks,
 )
-from rfcore.couplings import walk_lengths
+from rfcore.couplings import repelling, walk_lengths
 from rfcore.evidence import fits, processes, processor, signs
 from rfcore.features import modulation, neural, reference, shared_walks
 from rfcore.graphs import Graph
@@ -436,6 +436,8 @@ ROWS = {
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
     "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
+    "couplings.repelling.blocks": {"g": (G, graph)},
+    "couplings.repelling.shifted": {"g": (G, graph)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
@@ -1105,7 +1107,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

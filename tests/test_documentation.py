@@ -30,6 +30,7 @@ from rfcore import (
     theory,
     walks,
 )
+from rfcore.couplings import repelling
 from rfcore.evidence import processes, processor, signs
 from rfcore.models import blocks, classification
 from rfcore.models.gp import held_out, profile, sparse, streamed
@@ -57,7 +58,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 PUBLIC = public_names(
     couplings, datasets, evidence, features, graphs, jobs, kernels, models, plotting, random_graphs, repository, solvers, streams,
-    theory, walks, sparse, profile, held_out, surfaces, roads, processor, given_directions, simplex, streamed, large_graphs, processes, blocks, classification, signs,
+    theory, walks, sparse, profile, held_out, surfaces, roads, processor, given_directions, simplex, streamed, large_graphs, processes, blocks, classification, signs, repelling,
 )
 # A paper with its number, a book or an article with its year, a library, or "Ours": what a reader can look up.
 SOURCE = r"Random Features|Couplings|FAVOR|Equivalent|\b(19|20)\d\d\b|\bEq\. \d|\bOurs\b|:(func|class|mod):`|registry names"

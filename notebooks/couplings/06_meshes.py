@@ -191,8 +191,7 @@ plotting.table(
 )
 
 # %% [markdown]
-# Four of the six face counts are the paper's, two differ a little. The files are those
-# of the repository that it names.
+# Four of the six face counts are the paper's. The files are those that it names.
 
 # %% tags=["hide-input"]
 # Groups of splits, as many for each mesh: (groups, meshes, walkers, ...).
@@ -280,7 +279,9 @@ ledger.decide(decisions)
 # factor of 2 in it is one of 1.4 in them, and what twice the walkers would bring.
 #
 # A verdict above needs each of 18 conditions shown at level 0.001, and a single tie
-# leaves it open. Here the order is tested once more, averaged over the meshes.
+# leaves it open. So does skewness: it triples the threshold of a $t$ test of few groups,
+# whereas {doc}`07_traffic` puts the same measure to a sign test, which needs no such
+# guard. Here the order is tested once more, averaged over the meshes.
 
 # %% tags=["hide-input"]
 overall = np.exp(np.log(grouped).mean(axis=1))  # groups, walkers, couplings, measures
@@ -302,8 +303,7 @@ ledger.decide({
 # %% [markdown]
 # ## The teapot, to turn by hand
 #
-# One split, and 16 walkers per node. The hidden faces are those where the exact
-# standard deviation is large.
+# One split, 16 walkers per node. Faces are hidden where the exact deviation is large.
 
 # %%
 name, n_walks = "teapot", WALKERS[0]

@@ -22,7 +22,6 @@ from urllib.parse import unquote
 
 import pytest
 from contrast import INKS
-from converted import is_converted
 from playwright.sync_api import sync_playwright
 
 from rfcore import evidence
@@ -428,17 +427,15 @@ GROUND_AND_INK = """() => {
 }"""
 
 
-def in_short_form(pages):
-    short = [name for name in pages if name.startswith("notebooks/") and is_converted(ROOT / Path(name).with_suffix(".py"))]
-    assert short
-    return short
+def notebook_pages(pages):
+    return [name for name in pages if name.startswith("notebooks/")]
 
 
 @pytest.mark.skipif(
     CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no colour was looked at"
 )
 def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
-    name = next(name for name in in_short_form(pages) if "rfcore-panels" in pages[name])
+    name = next(name for name in notebook_pages(pages) if "rfcore-panels" in pages[name])
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         found = []
@@ -453,13 +450,12 @@ def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
 @pytest.mark.skipif(
     CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no width was measured"
 )
-def test_pages_in_the_short_form_fit_a_laptop_and_their_figures_can_be_read_on_a_phone(site, pages):
-    short = in_short_form(pages)
+def test_notebook_pages_fit_a_laptop_and_their_figures_can_be_read_on_a_phone(site, pages):
     wide, small, n_letters = {}, {}, 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport=WIDE)
-        for name in short:
+        for name in notebook_pages(pages):
             for size in (WIDE, PHONE):  # loaded at either: the theme's columns slide for a moment when a window is resized
                 tab.set_viewport_size(size)
                 tab.goto(site + name, wait_until="load")

@@ -18,14 +18,14 @@
 # # What pays when, for a few nodes of a large graph?
 #
 # * **What walks have that products lack is a place.** The features of a hundred nodes take about as long in a graph of
-#   ten thousand nodes as in one of a million. So walks pay where a task needs many entries of $K$ between *few* nodes:
-#   blocks of a covariance, posteriors with covariance, likelihoods with a log-determinant.
+#   ten thousand nodes as in one of a million. At long range they give the block of the kernel between few nodes more
+#   than ten times faster than either rival.
 # * **The other local method sets the limit.** Pushing the same power series out without randomness beats walks at short
 #   range, where a hop or two is all that counts. At long range its sparse rows fill the graph, on a graph with hubs
 #   already at the third hop, while walks stay as sparse as they are.
-# * **Blocks look better than they are.** The diagonal makes up most of the norm. Between distant hubs walks rarely
-#   meet, and 256 of them per node leave errors of half the entries and more. Neighbours share many places, and for
-#   them the same number of walks is enough.
+# * **Fast is not accurate.** The diagonal makes up most of a block's norm, and hides the rest. Off it, 256 walks per node
+#   leave errors of a quarter and more, since walks from two nodes rarely meet. By the rule at the end of this page they
+#   pay where noise is part of the model: a modulation learned on stored walks.
 #
 # **What the paper claims.** That walk features bring kernels to "much larger networks" {cite:p}`reid2023universal`. It
 # does not say for which tasks. For a product with the kernel of a whole graph they do not pay: {doc}`20_products`.

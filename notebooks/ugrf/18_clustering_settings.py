@@ -153,7 +153,7 @@ from_nodes_short = errors(N_OTHERS, around, around_ends, p_halt=0.5)
 
 # %% tags=["hide-input"]
 settings = {
-    "as on page 03": usual,
+    "our settings": usual,
     "p = 0.3": medium_walks,
     "p = 0.5": short_walks,
     "two sets of walks": two_sets,

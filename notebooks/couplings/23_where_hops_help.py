@@ -246,7 +246,7 @@ ledger.decide({
 # whatever the number of nodes: so the degree should decide. Random graphs, fifty
 # rows of the diffusion kernel, 16 walkers, $p_{\text{halt}} = 0.1$. Nothing of the size
 # of the kernel is formed: its rows are a power series, whose terms from the sixth power
-# on weigh two in a hundred thousand. Among a million nodes twelve groups of twenty rows,
+# on weigh two in a hundred thousand. Among a million nodes twelve groups of sixty rows,
 # far apart, share the walks from all nodes.
 
 # %%
@@ -259,7 +259,7 @@ for i, (n, degree, sharing) in enumerate(tqdm(LARGE, desc="large", leave=False))
     ends = np.hstack([ends, ends[::-1]])[:, np.tile(ends[0] != ends[1], 2)]
     W = sp.coo_array((np.ones(ends.shape[1]), tuple(ends)), shape=(n, n)).tocsr()
     g = Graph.from_scipy((W > 0).astype(float)).normalised()
-    rows = rng.integers(n, size=(sharing, 50 if sharing == 1 else 20))
+    rows = rng.integers(n, size=(sharing, 50 if sharing == 1 else 60))
     truths = [kernels.power_series_rows(g, alpha, nodes) for nodes in rows]
     for (k, law), r in itertools.product(enumerate((IID, SYSTEMATIC)), range(N_GROUPS)):
         left, right = jax.random.split(ledger.key(f"{n} {degree} {k}", r))

@@ -160,10 +160,9 @@ plotting.table(
 )
 
 # %% [markdown]
-# Streaming doubles the walking and gives the same numbers. What is left in memory is the graph, in the form in which
-# walks read it, a few vectors, and one chunk of walks per core. The number of hops is linear, but on this
-# graph they land anywhere in the memory, and take longer the further it outgrows the processor's caches. A hundred
-# times the nodes took about 175 times as long.
+# Streaming doubles the walking and gives the same numbers. What is left in memory is the graph, as walks read it, a
+# few vectors, and one chunk of walks per core. The number of hops is linear, but here they land anywhere in the memory,
+# and take longer the more the graph outgrows the caches: a hundred times the nodes took about 175 times as long.
 
 # %% tags=["hide-input"]
 spent = [(n, one["streamed"]) for n, ones in measured.items() for one in ones]

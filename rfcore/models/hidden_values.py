@@ -19,7 +19,7 @@ from rfcore.features.deposits import DepositsByStep
 from rfcore.graphs import Graph
 from rfcore.models import interpolation
 
-PURPOSE = 10  # of the random stream; part of what a key means
+PURPOSE = 11  # of the random stream; part of what a key means
 
 
 class Lesson(NamedTuple):

@@ -491,10 +491,12 @@ def test_3d_view_is_drawn(site):
     flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*flags, "--ignore-gpu-blocklist"])
-        tab = browser.new_page(viewport=DESKTOP)
+        tab = browser.new_page(viewport=DESKTOP, color_scheme="dark")
         tab.goto(site + VIEW, wait_until="load")
         tab.wait_for_selector("#teapot-normals .gl-container canvas", state="attached")
         assert tab.evaluate("document.querySelector('#teapot-normals').data.length") == 1
+        behind = "getComputedStyle(document.querySelector('.rfcore-view').parentElement).backgroundColor"
+        assert tab.evaluate(behind) == "rgba(0, 0, 0, 0)"  # no pale box in the dark
         eyes = []
         for size in (DESKTOP, PHONE):
             tab.set_viewport_size(size)

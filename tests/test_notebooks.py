@@ -127,6 +127,14 @@ def test_the_page_shows_current_paper_outputs(name):
 
 
 @every_notebook
+def test_no_figure_is_larger_than_a_page(name):
+    """A label at the logarithm of nothing once made one of 85,000 points."""
+    drawn = (output.get("data", {}).get("text/html", "") for cell in page(name).cells for output in cell.get("outputs", []))
+    boxes = [box.split() for shown in drawn for box in re.findall(r'<svg[^>]*viewBox="([^"]*)"', shown)]
+    assert max((float(side) for box in boxes for side in box), default=0) < 700
+
+
+@every_notebook
 def test_no_page_is_due_for_a_rerun(name):
     made = page(name).metadata.get("rfcore", {})
     due = f"the library that the page rests on changed; due for a rerun: make paper NOTEBOOK={name}"

@@ -4,16 +4,19 @@ sphinx-codeautolink does the first and knows what the second needs; each entry g
 extension's own tables would be as long as the entries.
 """
 
+import textwrap
+
 from docutils import nodes
 from sphinx import addnodes
 
 
-def without_blank_lines(app, doctree):
-    """Cells may begin with blank lines, which the page leaves out: the links would not find their place."""
+def at_the_margin(app, doctree):
+    """Cells may begin with blank lines, which the page leaves out, and code that a page quotes with a margin of its own."""
     for block in doctree.findall(nodes.literal_block):
-        if block.rawsource == block.astext() and block.rawsource.startswith("\n"):
-            block.rawsource = block.rawsource.lstrip("\n")
-            block.children = [nodes.Text(block.rawsource)]
+        code = textwrap.dedent(block.rawsource).lstrip("\n")
+        if block.rawsource == block.astext() != code:
+            block.rawsource, block.children = code, []
+            block += nodes.Text(code)
 
 
 def remember_uses(app, env):
@@ -58,7 +61,7 @@ def fold(app, docname, pages):
 
 def setup(app):
     app.setup_extension("sphinx_codeautolink")
-    app.connect("doctree-read", without_blank_lines, priority=480)  # sphinx-codeautolink's is 490
+    app.connect("doctree-read", at_the_margin, priority=480)  # sphinx-codeautolink's is 490
     app.connect("env-updated", remember_uses, priority=600)  # after its 500
     app.connect("doctree-resolved", show_uses)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,7 @@ def kept(ours, paper, paper_se, least=3.0):
 
         sign(ours_ij - ours_ik) = sign(paper_ij - paper_ik)   wherever  |paper_ij - paper_ik| > least sqrt(se_ij^2 + se_ik^2)
 
-    It is the ``in_direction`` of :func:`rfcore.evidence.agree`, decided by a rule of its own.
+    It is the ``in_direction`` of :func:`rfcore.evidence.agreement.agree`, decided by a rule of its own.
 
     Parameters
     ----------

@@ -701,7 +701,7 @@ ROWS = {
         "g": (G, graph), "target": (IDENTITY, points), "f": (F, modulating), **WALKS, "n_terms": (20, count)
     },
     "solvers.modulations.loss_of_walks": {
-        "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, lambda good: [good[:2], good * np.nan]), **WALKS,
+        "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, points), **WALKS,
         "n_repeats": (2, count), "n_steps": (3, some_count),
     },
     "solvers.modulations.best_scale": {"loss": (FORM, other_type), "f": (F, function)},
@@ -939,13 +939,10 @@ ROWS = {
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Clock": {},
     "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
-    "evidence.Ledger.decide": {
-        "self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions),
-        "decision": (None, lambda good: [3, "a", FAILURE]),
-    },
+    "evidence.Ledger.decide": {"self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions)},
     "evidence.Ledger.key": {"self": (LEDGER, None), "name": ("walks", text)},
     "evidence.Ledger.rng": {"self": (LEDGER, None), "name": ("walks", text)},
-    "evidence.Ledger.close": {"self": (LEDGER, None), "seeds": (None, but_none(other_type))},
+    "evidence.Ledger.close": {"self": (LEDGER, None)},
     "evidence.agree": {
         "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
         "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),

@@ -114,7 +114,7 @@ def errata():
     """How many statements are wrong as printed, and each of them."""
     found = decided(Verdict.ERRATUM)
     counts = Counter(row.entry.paper for row, _, _ in found)
-    counted = " and ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
+    counted = ", ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
     return f"So far: {counted or 'none'}.\n\n{by_paper(found)}"
 
 

@@ -251,7 +251,7 @@ def both_ways(key, task):
 power = task_of(tables["power"], 0, "fourier")
 apart = evidence.identity(*both_ways(ledger.key("one draw"), power), tolerance=1e-8)
 lacking = "Eq. 39 lacks 1 / s^2; Eq. 41 has s^2 I, which Eq. 43 lacks."
-ledger.decide("couplings/table-3/rewritten", evidence.erratum(apart, lacking))
+ledger.decide({"couplings/table-3/rewritten": evidence.erratum(apart, lacking)})
 
 # %% [markdown]
 # Ours agree with the caption in direction: on no split of any set are orthogonal

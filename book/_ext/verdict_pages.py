@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import groupby
 
+from printed_values import fold
 from record_text import (
     CITATIONS,
     ROOT,
@@ -65,6 +66,7 @@ def entry(row):
         lines += ["| claim, and what decides it | what was found | verdict |", "|---|---|---|"]
         lines += [claim_row(claim, decision) for claim, decision in row.claims]
         lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
+    lines += ["", fold(row)]
     title = plain(row.entry.title)
     if row.notebook and row.entry.extra:
         title = section_link(row, title)

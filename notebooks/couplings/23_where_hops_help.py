@@ -149,7 +149,7 @@ plotting.table(
 
 # %% [markdown]
 # Where a kernel reaches far, short walks leave less to gain: what a walker brings from
-# afar is weighed up by the chance of getting there, few walkers do, and those have
+# afar is divided by the small chance of getting there; few walkers do, and those have
 # nobody to share a node with. The 2-step walk's modulation ends after one hop, and the
 # diffusion kernel's nearly does ({doc}`19_which_coordinates`).
 #
@@ -343,8 +343,8 @@ plotting.table(
 # * Do not expect anything for the inverse cosine kernel that an error bar could hold,
 #   and little for PageRank of long walks.
 # * A hop costs more, since walkers have to be put in order: 1.3 to 2.2 times the time
-#   of independent walks on karate and football when the library got them. A gain of
-#   less than that in walkers, as of four walkers, is none in time.
+#   of independent walks, as measured on karate and football. A smaller gain in walkers
+#   than that, as with four walkers, saves no time.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -243,8 +243,8 @@ ledger.decide({
 #
 # with $d$ the numbers of neighbours: in the direction of $\sqrt d$, the first
 # eigenvector of $W$ and the smoothest, features depend on the *lengths* alone. Hops
-# cannot mend an error there, and a posterior of a smooth function minds it. So coupled
-# hops have to come with coupled lengths.
+# cannot mend an error there, and the posterior of a smooth function suffers from it. So
+# coupled hops have to come with coupled lengths.
 
 # %%
 off = []
@@ -338,7 +338,8 @@ plotting.table(
 #   hops="systematic"`, the two together, in {py:func}`rfcore.features.walk_features`.
 # * Count on a sixth of the divergence or less with 16 walkers. A systematic hop costs
 #   1.3 to 2.2 times an independent one ({doc}`23_where_hops_help`), so that walking
-#   takes less than half the seconds for the same posterior; solving takes what it took.
+#   takes less than half the seconds for the same posterior; solving takes as long as
+#   before.
 # * Do not expect a better prediction where independent walkers already predict like the
 #   exact kernel, or where the hyper-parameters are what is wrong.
 # * This was seen on graphs of two or three neighbours per node, at

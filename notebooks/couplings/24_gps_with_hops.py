@@ -56,6 +56,7 @@ from rfcore.couplings import repelling, walk_lengths
 from rfcore.graphs import Graph
 from rfcore.models import gp
 from rfcore.models.gp import sparse
+from rfcore.theory import equal_walkers
 
 plotting.use_style()
 MESHES, N_SPLITS, MORE = {
@@ -272,17 +273,9 @@ ledger.decide({
 #
 # How many independent walkers have the same error of the kernel, the same divergence?
 # Their errors are interpolated between the numbers of walkers that were run, and beyond
-# the largest fall as one over it.
-
+# the largest fall as one over it ({py:func}`rfcore.theory.equal_walkers.of_curve`).
 
 # %%
-def as_many(m, curve, error):
-    """Independent walkers with that error, given those of m of them, which fall."""
-    log_m, log_curve = np.log(m), np.log(curve)
-    inside = np.interp(np.log(error), log_curve[::-1], log_m[::-1])
-    return np.exp(inside + max(0.0, log_curve[-1] - np.log(error)))
-
-
 cases = [(i, j) for i in range(len(names)) for j in (1, 2)]
 run = np.array([*WALKERS, *MORE])
 beyond = more[..., :3] ** np.array([2, 1, 2])
@@ -290,12 +283,11 @@ curves = np.concatenate([squared[:, :, 0], beyond], axis=2)
 curves = np.exp(np.log(curves).mean(axis=0))  # graphs, walkers, measures
 worth = np.array([
     [
-        as_many(run, curves[i, :, k], left[i, law, j, k] * curves[i, j, k])
+        equal_walkers.of_curve(run, curves[i, :, k], left[i, :, j, k] * curves[i, j, k])
         for k in (0, 1)
-        for law in (0, 1, 2)
     ]
     for i, j in cases
-])
+]).reshape(len(cases), -1)
 spread = np.array([(error / left)[i, :, j, :2].T.ravel() for i, j in cases])
 
 # %% tags=["hide-input"]

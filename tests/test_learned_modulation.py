@@ -38,15 +38,22 @@ def deposits(key, n_walks=16, g=G, repeats=1, p_halt=0.5):
 
 def test_steps_weighed_one_by_one_are_the_features(eps):
     """Sums of a few hundred terms: rounding below 1000 eps times the sum of their sizes."""
-    stepped, f = deposits(0).with_modulation(modulation.from_values(TABLE)), modulation.from_values(TABLE)
+    f = modulation.from_values(TABLE)
     phi = features.walk_features(jax.random.key(0), G, f, 16, 0.5)
-    assert stepped.toarray().dtype == jnp.zeros(()).dtype
-    sizes = np.asarray(stepped.with_modulation(modulation.from_values(np.abs(TABLE))).toarray())
-    assert np.all(np.abs(np.asarray(stepped.toarray()) - phi.toarray()) <= 1000 * eps * sizes)
     v, V, u = np.arange(20.0), np.arange(40.0).reshape(20, 2), np.cos(np.arange(20.0))
-    assert np.all(np.abs(np.asarray(stepped @ v) - phi @ v) <= 1000 * eps * (sizes @ np.abs(v)))
-    assert np.all(np.abs(np.asarray(stepped @ V) - phi @ V) <= 1000 * eps * (sizes @ np.abs(V)))
-    assert np.all(np.abs(np.asarray(stepped.T @ u) - phi.T @ u) <= 1000 * eps * (sizes.T @ np.abs(u)))
+
+    @jax.jit
+    def of_steps(steps):
+        stepped = steps.with_modulation(f)
+        sizes = stepped.with_modulation(modulation.from_values(np.abs(TABLE))).toarray()
+        return sizes, stepped.toarray(), stepped @ v, stepped @ V, stepped.T @ u
+
+    sizes, dense, *products = map(np.asarray, of_steps(deposits(0)))
+    assert dense.dtype == jnp.zeros(()).dtype
+    assert np.all(np.abs(dense - phi.toarray()) <= 1000 * eps * sizes)
+    others = (phi @ v, sizes @ np.abs(v)), (phi @ V, sizes @ np.abs(V)), (phi.T @ u, sizes.T @ np.abs(u))
+    for product, (other, size) in zip(products, others, strict=True):
+        assert np.all(np.abs(product - other) <= 1000 * eps * size)
 
 
 @pytest.mark.parametrize("wrap", [lambda call: call, jax.jit], ids=["eager", "jit"])
@@ -91,7 +98,8 @@ def test_gradient_of_errors_is_the_slope():
 def test_repeats_stand_one_below_the_other(eps):
     left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
     f1, f2 = modulation.from_values(TABLE), modulation.diffusion(1.0)
-    phi, psi = (np.asarray(d.with_modulation(f).toarray()).reshape(3, 20, 20) for d, f in ((left, f1), (right, f2)))
+    dense = jax.jit(lambda left, right: [d.with_modulation(f).toarray() for d, f in ((left, f1), (right, f2))])
+    phi, psi = (np.asarray(d).reshape(3, 20, 20) for d in dense(left, right))
     expected = [np.sum((a @ b.T - target) ** 2) / np.sum(target**2) for a, b in zip(phi, psi, strict=True)]
     errors = jax.jit(lambda left, right: gram.errors(f1, f2, left, right, target))(left, right)
     assert np.allclose(errors, expected, rtol=1000 * eps)
@@ -100,17 +108,22 @@ def test_repeats_stand_one_below_the_other(eps):
 def test_form_is_the_mean_error_of_every_pair_of_modulations(eps):
     """The form adds terms of both signs, whose sizes are up to 100 times the error: 10^4 eps, with a few hundred terms."""
     left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
-    form = gram.form(left, right, target)
-    padded = gram.form(left, right, target, n_steps=25)
-    pairs = [(modulation.from_values(TABLE), modulation.diffusion(1.0)), 2 * (neural.random(jax.random.key(0)),)]
-    for f1, f2 in pairs:
-        errors = jax.jit(lambda left, right, f1=f1, f2=f2: gram.errors(f1, f2, left, right, target))(left, right)
-        truth = float(np.mean(errors))
-        assert float(form(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
-        assert float(padded(f1, f2)) == pytest.approx(truth, rel=1e4 * eps)
-    assert float(form(pairs[1][0])) == pytest.approx(float(form(*pairs[1])), rel=1e4 * eps)
-    cut = gram.form(left, right, target, n_steps=len(TABLE))  # exact for an f that vanishes from there on
-    assert float(cut(pairs[0][0])) == pytest.approx(float(form(pairs[0][0])), rel=1e4 * eps)
+    table, other, drawn = modulation.from_values(TABLE), modulation.diffusion(1.0), neural.random(jax.random.key(0))
+
+    forms = [gram.form(left, right, target, n_steps=n) for n in (None, 25, len(TABLE))]
+
+    @jax.jit
+    def both(forms, left, right, drawn):
+        form, padded, cut = forms  # cut is exact for an f that vanishes from there on
+        pairs = (table, other), (drawn, drawn)
+        truths = [jnp.mean(gram.errors(*pair, left, right, target)) for pair in pairs]
+        return truths, [form(*pair) for pair in pairs], [padded(*pair) for pair in pairs], [cut(table), form(table)], form(drawn)
+
+    truths, found, padded, of_table, of_drawn = both(forms, left, right, drawn)
+    assert np.allclose(found, truths, rtol=1e4 * eps, atol=0)
+    assert np.allclose(padded, truths, rtol=1e4 * eps, atol=0)
+    assert float(of_drawn) == pytest.approx(float(found[1]), rel=1e4 * eps)
+    assert float(of_table[0]) == pytest.approx(float(of_table[1]), rel=1e4 * eps)
 
 
 @SLOW
@@ -119,6 +132,7 @@ def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs(eps):
     sigma = 0.8
     beta = sigma**2 / (1 + sigma**2)
 
+    @jax.jit
     def mean_error(f, stepped, target):
         """For K = (I + sigma^2 L)^(-2), whose f is 1 once beta^k and the constant are taken off."""
 
@@ -205,10 +219,11 @@ def test_divergence_is_an_error():
 
 def test_neural_modulation_is_equation_16(eps):
     f = neural.Neural(*(jnp.asarray(a) for a in ([-0.5], [1.2], [0.7], -0.3)))
+    compiled = jax.jit(lambda k: f(k))
     for k in range(6):
         by_hand = np.log1p(np.exp(0.7 * max(0.0, -0.5 * k + 1.2) - 0.3))
-        assert f(k).dtype == jnp.zeros(()).dtype
-        assert float(f(k)) == pytest.approx(by_hand, rel=10 * eps)
+        assert compiled(k).dtype == jnp.zeros(()).dtype
+        assert float(compiled(k)) == pytest.approx(by_hand, rel=10 * eps)
     assert np.all(np.isfinite(neural.random(jax.random.key(0), hidden=4)(np.array([0, 10_000]))))
     assert np.allclose(neural.flat(0.96, hidden=3)(np.arange(50)), 0.96, rtol=10 * eps)
 

@@ -58,6 +58,22 @@ def test_spread_keeps_order_and_distance(heights, gap):
         assert np.allclose(placed, heights)
 
 
+@given(heights=st.lists(st.floats(0, 100), min_size=1, max_size=8), gap=st.floats(1, 14))
+def test_spread_stays_between_bounds_and_is_nearest_there(heights, gap):
+    heights, lowest, highest = np.array(heights), 0.0, 100.0
+    placed = curves._spread(heights, gap, lowest, highest)
+    assert np.all(np.diff(np.sort(placed)) >= gap - 1e-6)
+    assert lowest - 1e-9 <= placed.min() and placed.max() <= highest + 1e-9
+    free = curves._spread(heights, gap)
+    if lowest <= free.min() and free.max() <= highest:
+        assert np.allclose(placed, free)
+
+
+def test_spread_without_room_ignores_the_bounds():
+    heights = np.array([3.0, 1.0, 2.0])
+    assert np.allclose(curves._spread(heights, 60.0, 0.0, 100.0), curves._spread(heights, 60.0))
+
+
 def test_band_is_one_standard_error_either_side():
     fig, ax = plt.subplots()
     samples = np.array([[1.0, 2.0], [3.0, 6.0]])

@@ -24,10 +24,11 @@
 # * **Sobol' points are for few dimensions**: the $m$ from which they beat PNC grows about
 #   like the square of $d$.
 #
-# **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$, as
-# many frequencies as dimensions, and find norms in opposite pairs (PNC) best. With many
-# more frequencies that changes: {doc}`11_many_frequencies` has the map of who wins. A
-# user does not know the distances on that map; this page asks what can be said without.
+# **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$,
+# as many frequencies as dimensions, and find norms in opposite pairs (PNC) best. With
+# many more frequencies that changes: {doc}`11_many_frequencies` has the map of who
+# wins. A user does not know the distances on that map; this page asks what can be said
+# without them.
 #
 # **The idea.** Take the coupling that loses least over the distances of the map. Then
 # test the choice where it was not made, on kernels of data with points at all distances.
@@ -201,7 +202,7 @@ for part in np.array_split(drawn[:, :2], 8):
 #
 # The map shows one distance at a time, and the rule was shaped on four other sets.
 # These four were not looked at before it was final. Their columns are standardised,
-# their length-scale maximises the evidence of a Gaussian process on 200 points;
+# their lengthscale maximises the evidence of a Gaussian process on 200 points;
 # distances are of all sizes, dimensions no powers of two, last blocks cut. Errors are
 # averaged over 100 pairs of points, so that far pairs, which err most, count most.
 
@@ -211,7 +212,7 @@ SETS = ("yacht", "energy", "abalone", "boston")
 
 
 def separations(name, n_points=200, n_pairs=100):
-    """Differences of random pairs of points over the fitted length-scale."""
+    """Differences of random pairs of points over the fitted lengthscale."""
     rng, table = (
         ledger.rng(f"pairs of {name}"),
         datasets.regression(name, fallback=True),

@@ -82,14 +82,15 @@ fits = solvers.exponential
 # | ADERF | one number | any | SADERF |
 # | SDERF | diagonal | $B^{(1)} = B^{(2)}$ | GERF |
 #
-# **ADERF** changes coordinates to $T x$ and $T^{-\top} y$, which leaves the kernel as it
-# is, so that both sets have the same second moments (Theorem 4.2); **SADERF** does so
-# coordinate by coordinate, for hardware that dislikes decompositions (Eq. 20). **SDERF**
-# leaves the points where they are, and gives an $A$ of its own to every eigenvector of
-# the mean of $s s^\top$, with $s = x + y$ (Theorem 4.3). Against the closed forms we set
-# a search that knows nothing of them: BFGS over all parameters of a family, from random
-# starts, for sets of points in three dimensions with means and covariances of their own.
-# Nearly every start ends at the closed form; the few others end above it.
+# **ADERF** changes coordinates to $T x$ and $T^{-\top} y$, which leaves the kernel as
+# it is, so that both sets have the same second moments (Theorem 4.2); **SADERF** does
+# so coordinate by coordinate, for hardware on which decompositions are slow (Eq. 20).
+# **SDERF** leaves the points where they are, and gives an $A$ of its own to every
+# eigenvector of the mean of $s s^\top$, with $s = x + y$ (Theorem 4.3). Against the
+# closed forms we set a search that knows nothing of them: BFGS over all parameters of a
+# family, from random starts, for sets of points in three dimensions with means and
+# covariances of their own. Nearly every start ends at the closed form; the few others
+# end above it.
 
 # %%
 d = 3
@@ -193,8 +194,10 @@ ledger.decide({
 # **A.1.** All families come down to one scalar problem, with $\phi \geq 0$:
 #
 # $$
-# f(A) = \log(1 - 4A) - \tfrac12 \log(1 - 8A) + \frac{\phi}{1 - 8A}, \qquad
-# A^* = \tfrac1{16} \Bigl( 1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi} \Bigr) .
+# \begin{aligned}
+# f(A) &= \log(1 - 4A) - \tfrac12 \log(1 - 8A) + \frac{\phi}{1 - 8A}, \\
+# A^* &= \tfrac1{16} \Bigl( 1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi} \Bigr) .
+# \end{aligned}
 # $$
 #
 # **A.2.** For fixed $A$ the objective is convex in $B^\top B$, with $B = B^{(1)}$, so

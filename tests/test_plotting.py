@@ -58,6 +58,24 @@ def test_spread_keeps_order_and_distance(heights, gap):
         assert np.allclose(placed, heights)
 
 
+@given(heights=st.lists(st.floats(0, 500), min_size=1, max_size=8), gap=st.floats(1, 40), least=st.floats(0, 100))
+def test_spread_leaves_the_axis_free(heights, gap, least):
+    free, bounded = (curves._spread(np.array(heights), gap, *bound) for bound in ((), (least,)))
+    assert bounded.min() >= least - 1e-9 and np.all(bounded >= free - 1e-9)
+    assert np.all(np.diff(np.sort(bounded)) >= gap - 1e-6)
+    if free.min() >= least:
+        assert np.allclose(bounded, free)
+
+
+def test_no_label_lies_on_the_axis():
+    ax = Figure(figsize=plotting.PANEL).subplots()
+    lines = {name: ax.plot([0, 1], [1, 0])[0] for name in ("one", "two", "three")}
+    ax.set_ylim(0, 1)
+    plotting.label_ends(ax, lines)
+    heights = [ax.transData.transform(text.xy)[1] * 72 / ax.figure.dpi + text.xyann[1] for text in ax.texts]
+    assert min(heights) - ax.bbox.y0 * 72 / ax.figure.dpi >= 6
+
+
 def test_band_is_one_standard_error_either_side():
     fig, ax = plt.subplots()
     samples = np.array([[1.0, 2.0], [3.0, 6.0]])

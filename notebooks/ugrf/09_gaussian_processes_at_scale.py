@@ -260,7 +260,7 @@ for ax, values, title in zip(axes, corner, ("signal", "posterior mean"), strict=
 plotting.show(
     fig,
     caption="Ours. A corner of the city, 60 crossings wide: the signal, and its "
-    "posterior mean from walks.",
+    "posterior mean from walks. Purple is high, orange low.",
     alt="Two maps of a square of crossings. The signal is a patchwork of positive and "
     "negative regions; the posterior mean shows the larger ones, paler.",
 )

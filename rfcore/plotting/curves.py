@@ -45,7 +45,7 @@ def band(ax, x, samples, name, label=None, **line):
 
 
 def label_ends(ax, lines, gap=13):
-    """Write each line's name at its right end, in its colour, pushed apart where they would collide.
+    """Write each line's name at its right end, in its colour, pushed apart where they would collide, and off the x axis.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def label_ends(ax, lines, gap=13):
     """
     ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
     heights = [ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi for _, _, x, y in ends]
-    placed = _spread(np.array(heights), gap)
+    placed = _spread(np.array(heights), gap, least=ax.bbox.y0 * 72 / ax.figure.dpi + gap / 2)
     for (text, line, x, y), height, place in zip(ends, heights, placed, strict=True):
         ax.annotate(
             text, (x, y), xytext=(6, place - height), textcoords="offset points", va="center",
@@ -86,9 +86,9 @@ def _last_finite(line):
     return x[last], y[last]
 
 
-def _spread(heights, gap):
-    """Nearest heights in the same order with at least ``gap`` between neighbours."""
+def _spread(heights, gap, least=-np.inf):
+    """Nearest heights in the same order with at least ``gap`` between neighbours, none below ``least``."""
     order, offsets = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
     placed = np.empty(len(heights))
-    placed[order] = isotonic_regression(heights[order] - offsets).x + offsets
+    placed[order] = np.maximum(isotonic_regression(heights[order] - offsets).x, least) + offsets
     return placed

@@ -37,6 +37,7 @@ from rfcore.evidence import fits, processes, processor, signs
 from rfcore.features import modulation, neural, reference, shared_walks
 from rfcore.graphs import Graph
 from rfcore.models import blocks, classification, eight_graphs, hidden_values, ode
+from rfcore.models import families as kernel_families
 from rfcore.models.gp import held_out, streamed
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
@@ -701,7 +702,7 @@ ROWS = {
         "g": (G, graph), "target": (IDENTITY, points), "f": (F, modulating), **WALKS, "n_terms": (20, count)
     },
     "solvers.modulations.loss_of_walks": {
-        "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, lambda good: [good[:2], good * np.nan]), **WALKS,
+        "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, points), **WALKS,
         "n_repeats": (2, count), "n_steps": (3, some_count),
     },
     "solvers.modulations.best_scale": {"loss": (FORM, other_type), "f": (F, function)},
@@ -713,6 +714,13 @@ ROWS = {
         "n_steps": (2, count), "optimiser": (optax.adam(0.1), lambda good: [3, "a"]),
     },
     "models.eight_graphs.draw": {"name": ("binary_tree", choice), "key": (KEY, key)},
+    "models.eight_graphs.target": {"g": (G, lambda good: [*graph(good), BARE]), "beta": (0.5, probability)},
+    "models.eight_graphs.errors": {
+        "key": (KEY, key), "g": (G, lambda good: [*graph(good), BARE]),
+        "readings": ([(neural.flat(), 0.5)], lambda good: [None, 3, [], [good[0][0]], [(3, 0.5)], [(good[0][0], 1.0)], [(*good[0], 1)]]),
+        **WALKS, "n_repeats": (2, count),
+    },
+    "models.families.taylor_bounds": {"n_terms": (3, count), "n_flat": (2, count)},
     "evidence.fits.smooth": {
         "x": (V, vector), "curves": (IDENTITY, array), "at": (V, vector), "degree": (1, lambda good: [*count_from_0(good), 3])
     },
@@ -728,6 +736,10 @@ ROWS = {
     "theory.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2),
+    },
+    "theory.generalisation.rademacher_repeats": {
+        "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
+        "n_draws": (4, count_from_2), "n_repeats": (2, count),
     },
     "theory.generalisation.margin_loss": {
         "scores": (V, vector), "labels": ([1.0, -1.0, 1.0], vector), "margin": (0.5, positive)
@@ -939,13 +951,10 @@ ROWS = {
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Clock": {},
     "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
-    "evidence.Ledger.decide": {
-        "self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions),
-        "decision": (None, lambda good: [3, "a", FAILURE]),
-    },
+    "evidence.Ledger.decide": {"self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions)},
     "evidence.Ledger.key": {"self": (LEDGER, None), "name": ("walks", text)},
     "evidence.Ledger.rng": {"self": (LEDGER, None), "name": ("walks", text)},
-    "evidence.Ledger.close": {"self": (LEDGER, None), "seeds": (None, but_none(other_type))},
+    "evidence.Ledger.close": {"self": (LEDGER, None)},
     "evidence.agree": {
         "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
         "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
@@ -1107,7 +1116,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, kernel_families, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

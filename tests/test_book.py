@@ -171,6 +171,28 @@ def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(page
         assert (f", {same} of {len(row.claims)}" in words) == (0 < same < len(row.claims)), words
 
 
+def numbers_in(text):
+    return Counter(float(number) for number in re.findall(r"\d+\.?\d*", text.replace(",", "")))
+
+
+@pytest.mark.parametrize("table", sorted(path.stem for path in (ROOT / "data" / "paper").glob("*.csv")))
+def test_every_printed_value_stands_on_the_scorecard_in_the_fold_of_its_table(pages, table):
+    paper, number = table.split("_table")
+    page = pages["book/scorecard.html"]
+    entry = re.search(rf'<details[^>]*\bid="scorecard-{paper}-table-{number}".*?(?=<details[^>]*\bentry\b|\Z)', page, re.S)[0]
+    fold = re.search(r'<details class="printed">.*?</details>', entry, re.S)[0]
+    ours_too = "<small>paper " in fold
+    cell = r"<small>paper (.*?)</small>" if ours_too else r"<td>(.*?)</td>"
+    cells, heads = (numbers_in(" ".join(re.findall(part, fold))) for part in (cell, r'<th scope="row">(.*?)</th>'))
+    lines = evidence.printed(table)
+    sizes = [key for key in ("n_nodes", "mean_v") if key in lines[0]]  # of a row, not of each of its cells
+    measured = numbers_in(" ".join(v for line in lines for k, v in line.items() if re.fullmatch(r"[\d.]+", v) and k not in sizes))
+    assert len(lines) > 2 and measured - cells == Counter()
+    of_rows = numbers_in(" ".join(line[key] for line in lines for key in sizes))
+    assert set(of_rows) <= set(cells | heads)
+    assert ours_too or "Planned: " in text_of(entry), "a page has re-run this table, and none of its tables shows the printed values"
+
+
 def test_names_of_the_library_lead_from_cells_to_the_api_and_back(pages):
     linked = re.compile(r'class="sphinx-codeautolink-a" href="\.\./\.\./(book/api/\w+\.html)#(rfcore\.[^"]+)"')
     uses = Counter()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from rounding import rounding
 from scipy import stats
+from small_graphs import DEAD_ENDS, UNEVEN, on_dead_ends
 
 from rfcore import evidence, features, kernels, walks
 from rfcore.couplings import copulas, walk_lengths
@@ -139,19 +140,6 @@ def test_reversal_is_the_reversing_permutation_of_fine_bins():
     assert pvalue_of_independence(*np.minimum(pairs, 4)) > 1e-4  # one bin couples nothing
 
 
-DEAD_ENDS = Graph.from_scipy(
-    np.array(
-        [
-            [0.0, 0.7, 0.2, 0.4, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0],
-            [0.5, 0.0, 0.3, -0.2, 0.0],
-            [0.6, 0.1, 0.1, 0.0, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0],
-        ]
-    )
-)
-
-
 def walked(g, start, n_hops, uniforms):
     """Nodes after each hop of one walk, of which the first hops have uniforms; it ends at a dead end."""
     nodes = [start]
@@ -186,28 +174,14 @@ def test_stored_walks_and_walks_walked_again_are_the_same():
             assert np.allclose(again.with_modulation(other).toarray(), stored, rtol=1e-12, atol=0), name
 
 
-# Weighted degrees far from the numbers of neighbours, a self-loop and an isolated node.
-SMALL = Graph.from_scipy(
-    np.array(
-        [
-            [0.0, 2.0, 0.5, 0.0, 0.0],
-            [2.0, 0.3, 1.0, 0.0, 0.0],
-            [0.5, 1.0, 0.0, 3.0, 0.0],
-            [0.0, 0.0, 3.0, 0.0, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0],
-        ]
-    )
-)
-
-
 @pytest.mark.parametrize("name", [*COUPLINGS, "antithetic"])
 def test_features_are_unbiased(name):
     """For the kernel, from two keys; with lengths coupled, with hops, with both."""
-    f, kernel = modulation.regularised_laplacian(1.0, 2), kernels.regularised_laplacian(SMALL, 1.0, 2)
+    f, kernel = modulation.regularised_laplacian(1.0, 2), kernels.regularised_laplacian(UNEVEN, 1.0, 2)
     nodes, coupling = np.tile(np.arange(5), 2000), COUPLINGS.get(name, name)
     for n_hops in (0, 2)[: 1 if name == "antithetic" else 2]:
         phi, psi = (
-            features.walk_features(jax.random.key(key), SMALL.normalised(), f, N_WALKS, 0.3, coupling, n_hops, nodes).toarray()
+            features.walk_features(jax.random.key(key), UNEVEN.normalised(), f, N_WALKS, 0.3, coupling, n_hops, nodes).toarray()
             for key in (6, 7)
         )
         estimates = phi.reshape(-1, 5, 5) @ psi.reshape(-1, 5, 5).transpose(0, 2, 1)
@@ -216,15 +190,7 @@ def test_features_are_unbiased(name):
 
 
 def test_deposits_with_dead_ends_are_powers_of_the_weights():
-    nodes, W = np.tile(np.arange(5), 4000), DEAD_ENDS.to_scipy().toarray()
-    lengths = walk_lengths.draw(jax.random.key(8), len(nodes), 4, 0.3, coupling="sobol", n_coupled_hops=2)
-    deposits = walks.simulate(jax.random.key(8), DEAD_ENDS, lengths, nodes=nodes)
-    found = np.zeros((4, len(nodes), 5))
-    early = deposits.step < 4
-    step, row, node, load = (a[early] for a in (deposits.step, deposits.row, deposits.node, deposits.load))
-    np.add.at(found, (step, row, node), load / 4)
-    powers = np.stack([np.linalg.matrix_power(W, k) for k in range(4)])
-    decision = evidence.unbiased(found.reshape(4, 4000, 5, 5).transpose(1, 0, 2, 3), powers, smallest_bias=0.1)
+    decision = on_dead_ends("sobol", n_coupled_hops=2)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 

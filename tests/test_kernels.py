@@ -118,6 +118,24 @@ def test_exponential_product_is_the_product_with_the_kernel(scale, shape):
     assert np.allclose(product, kernel @ v, rtol=0, atol=1e-13 * np.abs(kernel).sum())
 
 
+@pytest.mark.parametrize("small", [1.0, 1e-20])
+def test_exponential_product_has_the_terms_that_grow_late(small):
+    """Around a hub, of which the first terms of the series know nothing: W v is as good as 0, and exp(W) v is not."""
+    hub, v = Graph.from_networkx(nx.star_graph(400)), np.full(401, small)
+    v[1:3] = 1.0, -1.0
+    share = 398 / 400  # of the leaves, in what W^2 = 400 multiplies; exp(-20) is below rounding
+    grown = 1 - share + np.exp(20.0) / 2 * (share + 1 / 20)
+    assert np.allclose(kernels.exponential_product(hub, 1.0, v)[3:], small * grown, rtol=1e-12, atol=0)
+
+
+def test_exponential_product_of_a_directed_graph_at_one_scale_after_another():
+    W = np.array([[0.0, 2.0, 1.0], [0.0, 0.0, 3.0], [0.0, 0.0, 0.0]])
+    g, v = Graph.from_scipy(W), np.array([[1.0, -2.0], [5.0, 0.0], [-1.0, 4.0]])
+    for scale in (0.5, 2.0, -0.3, 2.0):
+        exact = v + scale * W @ v + scale**2 / 2 * W @ W @ v  # W^3 = 0
+        assert np.allclose(kernels.exponential_product(g, scale, v), exact, rtol=1e-14, atol=1e-14)
+
+
 @pytest.mark.parametrize(
     ("v", "scale"), [(np.ones(7), 1.0), (np.full(8, np.inf), 1.0), (np.ones(8), np.nan), (np.ones(8) * 1j, 1.0), (np.ones(8), 1e3)]
 )

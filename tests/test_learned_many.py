@@ -13,6 +13,7 @@ from rfcore.evidence import fits
 from rfcore.features import neural
 from rfcore.features.shared_walks import shared_bias, shared_errors
 from rfcore.graphs import Graph
+from rfcore.models import eight_graphs
 from rfcore.solvers import descent, modulations
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
@@ -36,6 +37,17 @@ def test_shared_errors_are_those_of_dense_products():
         phi = features.weigh(deposits, f).toarray().reshape(3, 34, 34)
         expected = np.sum((phi @ phi.transpose(0, 2, 1) - target) ** 2, axis=(1, 2)) / np.sum(target**2)
         assert np.allclose(found[:, i], expected, rtol=1e-7)
+
+
+def test_walks_on_the_weights_serve_every_length_scale():
+    """As walks on beta W of the same key do, each beta against its own kernel."""
+    sigma, beta = 0.8, 0.64 / 1.64
+    assert np.allclose(eight_graphs.target(G, beta), (1 + sigma**2) ** 2 * K, rtol=1e-12)
+    readings = [(lambda k: 0.9**k, beta), (lambda k: 1.0 + 0 * k, 0.2)]
+    found = eight_graphs.errors(KEY, G, readings, 8, 0.4, n_repeats=3)
+    for i, (f, b) in enumerate(readings):
+        alone = shared_errors(KEY, G.scaled(b), [eight_graphs.target(G, b)], [f], 8, 0.4, n_repeats=3)
+        assert np.allclose(found[:, i], alone[:, 0], rtol=1e-7)
 
 
 def test_loss_of_walks_is_the_mean_of_shared_errors():

@@ -15,6 +15,7 @@ import numpy as np
 import optax
 import pytest
 import trimesh
+from small_graphs import UNEVEN
 
 from rfcore import checks, evidence, features, kernels, streams, theory, walks
 from rfcore.couplings import walk_hops, walk_lengths
@@ -26,19 +27,7 @@ from rfcore.models.gp import of_features
 from rfcore.solvers import descent
 from rfcore.theory import generalisation
 
-# Weighted degrees far from the numbers of neighbours, a self-loop and an isolated node.
-GRAPH = Graph.from_scipy(
-    np.array(
-        [
-            [0.0, 2.0, 0.5, 0.0, 0.0],
-            [2.0, 0.3, 1.0, 0.0, 0.0],
-            [0.5, 1.0, 0.0, 3.0, 0.0],
-            [0.0, 0.0, 3.0, 0.0, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0],
-        ]
-    )
-)
-G = GRAPH.normalised()
+G = UNEVEN.normalised()
 P_HALT, N_WALKS, REPEATS = 0.3, 4, 2000
 NODES = np.tile(np.arange(5), REPEATS)
 
@@ -68,7 +57,7 @@ def check_kernel(key_of_the_right=3):
     keys = jax.random.key(2), jax.random.key(key_of_the_right)
     phi, psi = (features.walk_features(key, G, f, N_WALKS, P_HALT, nodes=NODES).toarray() for key in keys)
     estimates = phi.reshape(-1, 5, 5) @ psi.reshape(-1, 5, 5).transpose(0, 2, 1)
-    return evidence.unbiased(estimates, kernels.regularised_laplacian(GRAPH, 1.0, 2), smallest_bias=0.04)
+    return evidence.unbiased(estimates, kernels.regularised_laplacian(UNEVEN, 1.0, 2), smallest_bias=0.04)
 
 
 CHECKS = [check_lengths, check_loads, check_kernel]
@@ -236,7 +225,7 @@ def check_uniforms_choose_the_hops_of_their_walk():
 
 def check_what_a_coupling_hop_by_hop_sees():
     """What a coupling that acts hop by hop sees: rows of walkers, and nodes that an edge joins to those of the hop before."""
-    g, seen = GRAPH, []
+    g, seen = UNEVEN, []
 
     def watched(step, walkers, rows, nodes):
         assert np.array_equal(rows, walkers // 6)
@@ -282,14 +271,14 @@ def check_bins_make_all_walks():
 
 
 def check_pagerank_is_a_law():
-    rho = pagerank.estimate(jax.random.key(0), GRAPH, 6, P_HALT)
+    rho = pagerank.estimate(jax.random.key(0), UNEVEN, 6, P_HALT)
     assert rho.sum() == pytest.approx(1, rel=1e-12)
     assert rho[4] == pytest.approx(1 / 5, rel=1e-12)  # walks from an isolated node stay
 
 
 def check_pagerank_is_where_walks_end():
-    rho = pagerank.estimate(jax.random.key(0), GRAPH, 4, P_HALT, n_repeats=REPEATS)
-    decision = evidence.unbiased(rho, pagerank.exact(GRAPH, P_HALT), smallest_bias=0.02)
+    rho = pagerank.estimate(jax.random.key(0), UNEVEN, 4, P_HALT, n_repeats=REPEATS)
+    decision = evidence.unbiased(rho, pagerank.exact(UNEVEN, P_HALT), smallest_bias=0.02)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -354,11 +343,11 @@ def check_descent_steps_once():
 
 def check_named_modulations_want_normalised_weights():
     with pytest.raises(ValueError, match="normalised weights"):
-        features.walk_features(jax.random.key(0), GRAPH, modulation.diffusion(1.0), 2, P_HALT)
+        features.walk_features(jax.random.key(0), UNEVEN, modulation.diffusion(1.0), 2, P_HALT)
 
 
 def check_normalised_graphs_stay_as_they_are():
-    assert np.array_equal(kernels.diffusion(G, 1.0), kernels.diffusion(GRAPH, 1.0))
+    assert np.array_equal(kernels.diffusion(G, 1.0), kernels.diffusion(UNEVEN, 1.0))
 
 
 def check_noise_is_in_the_system():

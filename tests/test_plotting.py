@@ -58,13 +58,20 @@ def test_spread_keeps_order_and_distance(heights, gap):
         assert np.allclose(placed, heights)
 
 
-@given(heights=st.lists(st.floats(0, 500), min_size=1, max_size=8), gap=st.floats(1, 40), least=st.floats(0, 100))
-def test_spread_leaves_the_axis_free(heights, gap, least):
-    free, bounded = (curves._spread(np.array(heights), gap, *bound) for bound in ((), (least,)))
-    assert bounded.min() >= least - 1e-9 and np.all(bounded >= free - 1e-9)
-    assert np.all(np.diff(np.sort(bounded)) >= gap - 1e-6)
-    if free.min() >= least:
-        assert np.allclose(bounded, free)
+@given(heights=st.lists(st.floats(0, 100), min_size=1, max_size=8), gap=st.floats(1, 14))
+def test_spread_stays_between_bounds_and_is_nearest_there(heights, gap):
+    heights, lowest, highest = np.array(heights), 0.0, 100.0
+    placed = curves._spread(heights, gap, lowest, highest)
+    assert np.all(np.diff(np.sort(placed)) >= gap - 1e-6)
+    assert lowest - 1e-9 <= placed.min() and placed.max() <= highest + 1e-9
+    free = curves._spread(heights, gap)
+    if lowest <= free.min() and free.max() <= highest:
+        assert np.allclose(placed, free)
+
+
+def test_spread_without_room_ignores_the_bounds():
+    heights = np.array([3.0, 1.0, 2.0])
+    assert np.allclose(curves._spread(heights, 60.0, 0.0, 100.0), curves._spread(heights, 60.0))
 
 
 def test_no_label_lies_on_the_axis():

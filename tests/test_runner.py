@@ -240,9 +240,18 @@ def test_the_longest_starts_first_and_one_that_never_ran_before_all(project):
     ]:
         page = pages.page_of(source, profile)
         page.parent.mkdir(parents=True, exist_ok=True)
-        nbformat.write(nbformat.v4.new_notebook(metadata={"rfcore": {"seconds": seconds}}), page)
+        nbformat.write(nbformat.v4.new_notebook(metadata={"rfcore": {"processor_seconds": seconds}}), page)
     assert [s.stem for s in runner.longest_first(sources, "quick")] == ["04_d", "02_b", "03_c", "01_a"]
     assert [s.stem for s in runner.longest_first(sources, "paper")] == ["04_d", "03_c", "01_a", "02_b"]
+
+
+def test_notebooks_that_read_a_clock_run_alone_at_paper(project):
+    plain = [write(project, "", name) for name in ("01_a", "03_c", "04_d")]
+    timed = write(project, "with evidence.Clock() as clock:\n    pass\n", "02_b")
+    sources = [plain[0], timed, *plain[1:]]
+    assert runner.shifts(sources, "paper", 2) == [(plain, 2), ([timed], 1)]
+    assert runner.shifts(sources, "quick", 2) == [(sources, 2)]
+    assert runner.shifts([timed], "paper", 2) == [([timed], 1)]
 
 
 def test_what_a_kernel_itself_says_stands_in_the_report_if_it_dies_and_nowhere_else(project, capfd):

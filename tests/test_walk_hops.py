@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from rounding import rounding
 from scipy import stats
+from small_graphs import on_dead_ends
 
-from rfcore import evidence, features, kernels, streams, walks
+from rfcore import features, kernels, streams, walks
 from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.features import modulation
@@ -21,17 +22,6 @@ KARATE = Graph.from_networkx(nx.karate_club_graph())
 LAWS = ["systematic", "array_rqmc"]
 # Nodes of one, two and three neighbours; a self-loop.
 SMALL = Graph.from_scipy(np.array([[0, 1, 1, 0.0], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]))
-DEAD_ENDS = Graph.from_scipy(
-    np.array(
-        [
-            [0.0, 0.7, 0.2, 0.4, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0],
-            [0.5, 0.0, 0.3, -0.2, 0.0],
-            [0.6, 0.1, 0.1, 0.0, 0.0],
-            [0.0, 0.0, 0.0, 0.0, 0.0],
-        ]
-    )
-)
 
 
 class Given:
@@ -131,15 +121,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_deposits_with_dead_ends_are_powers_of_the_weights(law):
-    nodes, W = np.tile(np.arange(5), 4000), DEAD_ENDS.to_scipy().toarray()
-    lengths = walk_lengths.draw(jax.random.key(8), len(nodes), 4, 0.3, coupling="stratified")
-    deposits = walks.simulate(jax.random.key(8), DEAD_ENDS, lengths, nodes, law)
-    found = np.zeros((4, len(nodes), 5))
-    early = deposits.step < 4
-    step, row, node, load = (a[early] for a in (deposits.step, deposits.row, deposits.node, deposits.load))
-    np.add.at(found, (step, row, node), load / 4)
-    powers = np.stack([np.linalg.matrix_power(W, k) for k in range(4)])
-    decision = evidence.unbiased(found.reshape(4, 4000, 5, 5).transpose(1, 0, 2, 3), powers, smallest_bias=0.1)
+    decision = on_dead_ends("stratified", hops=law)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from itertools import groupby
 
+from printed_values import fold
 from record_text import (
     CITATIONS,
     ROOT,
@@ -65,6 +66,7 @@ def entry(row):
         lines += ["| claim, and what decides it | what was found | verdict |", "|---|---|---|"]
         lines += [claim_row(claim, decision) for claim, decision in row.claims]
         lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
+    lines += ["", fold(row)]
     title = plain(row.entry.title)
     if row.notebook and row.entry.extra:
         title = section_link(row, title)
@@ -112,7 +114,7 @@ def errata():
     """How many statements are wrong as printed, and each of them."""
     found = decided(Verdict.ERRATUM)
     counts = Counter(row.entry.paper for row, _, _ in found)
-    counted = " and ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
+    counted = ", ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
     return f"So far: {counted or 'none'}.\n\n{by_paper(found)}"
 
 

@@ -187,7 +187,7 @@ ROWS = [f"{name}, d = {table.X.shape[1]}" for name, table in tables.items()]
 def paper(number, sets=SETS):
     """Printed numbers and errors, as texts: (kinds, sets, couplings, 2)."""
     printed = evidence.printed(f"couplings_table{number}")
-    rows = np.array([list(row.values())[3:] for row in printed])
+    rows = np.array([list(row.values())[3:] for row in printed], dtype=object)
     of_all = rows.reshape(2, -1, len(ALL), 2).swapaxes(1, 2)
     return of_all[:, [ALL.index(name) for name in sets]]
 
@@ -201,13 +201,13 @@ def beside(values, which, printed, caption):
     for k, label in enumerate(LABELS):
         plotting.table(
             *mean_and_se(values)[:, k][..., which], rows=ROWS, columns=HEADS[which],
-            printed=printed[k, ..., 0], corner=label,
-            caption=f"Paper's {caption} {label}.",
+            printed=printed[k, ..., 0] + " ± " + printed[k, ..., 1], corner=label,
+            caption=f"Paper's {caption} {label}; ± one standard error, in print ± two.",
         )  # fmt: skip
 
 
 OF_3 = [IID, HALTON, ORTHOGONAL, PNC]
-caption = "Table 3. KL(exact | features), nats per test point; errors are over splits."
+caption = "Table 3. KL(exact | features), nats per test point, over splits."
 beside(of_split[..., DIVERGENCE], OF_3, paper(3), caption)
 
 # %% [markdown]
@@ -251,7 +251,7 @@ def both_ways(key, task):
 power = task_of(tables["power"], 0, "fourier")
 apart = evidence.identity(*both_ways(ledger.key("one draw"), power), tolerance=1e-8)
 lacking = "Eq. 39 lacks 1 / s^2; Eq. 41 has s^2 I, which Eq. 43 lacks."
-ledger.decide("couplings/table-3/rewritten", evidence.erratum(apart, lacking))
+ledger.decide({"couplings/table-3/rewritten": evidence.erratum(apart, lacking)})
 
 # %% [markdown]
 # Ours agree with the caption in direction: on no split of any set are orthogonal
@@ -322,7 +322,7 @@ plotting.table(
 OF_4 = [HALTON, SOBOL, ORTHOGONAL, PNC]
 over_iid = of_split[..., PREDICTION] / of_split[..., :1, PREDICTION]
 caption = "Table 4. Predictive RMSE over that of IID features."
-beside(over_iid, OF_4, paper(4)[:, :, OF_4], caption)
+beside(over_iid, [IID, *OF_4], paper(4), caption)
 kernel, prediction = change[..., KERNEL], change[..., PREDICTION]
 sides = np.stack([kernel - 1, prediction - 1.02, 0.98 - prediction], axis=-1)
 rotated, ours_4 = over_iid[..., [ORTHOGONAL, PNC]], mean_and_se(over_iid[..., OF_4])

@@ -159,7 +159,7 @@ drawn = {  # of every graph: (p_halt, mechanisms, repeats)
 }
 
 # %% tags=["hide-input"]
-MECHANISMS = {"antithetic termination": "antithetic", "σ-coupled": "permutation"}
+MECHANISMS = {"antithetic": "antithetic", "σ-coupled": "permutation"}
 # Groups of repeats, so that each graph has as many; in units of the mean error of IID.
 grouped = np.stack([
     e.reshape(*e.shape[:2], FEW, -1).mean(axis=3) for e in drawn.values()

@@ -88,7 +88,7 @@ ledger = evidence.Ledger("couplings/12_couplings_for_attention", profile)
 ANGLES = np.array([0.0, 0.5, 1.0])
 # Of the norms; the first stands for -1 / (d - 1), the least there is.
 CORRELATIONS = np.array([-1.0, 0.0, 0.5, 0.9, 1.0])
-SCALES = {"half of 1/√d": (0.5, -0.5), "1/√d": (1.0, -0.5), "d^(-1/4)": (1.0, -0.25)}
+SCALES = {"1/(2√d)": (0.5, -0.5), "1/√d": (1.0, -0.5), "d^(-1/4)": (1.0, -0.25)}
 GRID = np.array([(angle, r) for angle in ANGLES for r in CORRELATIONS])
 one_hot = jnp.eye(n_keys)
 

@@ -201,7 +201,7 @@ for part in np.array_split(drawn[:, :2], 8):
 #
 # The map shows one distance at a time, and the rule was shaped on four other sets.
 # These four were not looked at before it was final. Their columns are standardised,
-# their length-scale maximises the evidence of a Gaussian process on 200 points;
+# their lengthscale maximises the evidence of a Gaussian process on 200 points;
 # distances are of all sizes, dimensions no powers of two, last blocks cut. Errors are
 # averaged over 100 pairs of points, so that far pairs, which err most, count most.
 
@@ -211,7 +211,7 @@ SETS = ("yacht", "energy", "abalone", "boston")
 
 
 def separations(name, n_points=200, n_pairs=100):
-    """Differences of random pairs of points over the fitted length-scale."""
+    """Differences of random pairs of points over the fitted lengthscale."""
     rng, table = (
         ledger.rng(f"pairs of {name}"),
         datasets.regression(name, fallback=True),

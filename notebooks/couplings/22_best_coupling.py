@@ -74,10 +74,12 @@ ledger = evidence.Ledger("couplings/22_best_coupling", profile)
 # $\sum_{ab} A_{ab}(i) A_{ab}(j)$, and for two walks
 #
 # $$
-# A_{ab}(i) = \text{what one walk has} + \tfrac12 \sum_{k, l} f(k) f(l) \,
-# K_{kl} \, (W^k)_{ia} (W^l)_{ib} , \qquad
-# K_{kl} = \frac{\mathrm{P}(\ell_1 \geq k, \ell_2 \geq l)}{\mathrm{P}(\ell_1 \geq k)
+# \begin{aligned}
+# A_{ab}(i) &= \text{what one walk has}
+# + \tfrac12 \sum_{k, l} f(k) f(l) \, K_{kl} \, (W^k)_{ia} (W^l)_{ib} , \\
+# K_{kl} &= \frac{\mathrm{P}(\ell_1 \geq k, \ell_2 \geq l)}{\mathrm{P}(\ell_1 \geq k)
 # \mathrm{P}(\ell_2 \geq l)} .
+# \end{aligned}
 # $$
 #
 # A coupling enters through $K$ alone ({py:func}`rfcore.theory.joint_survival`). If

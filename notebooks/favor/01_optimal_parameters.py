@@ -193,8 +193,10 @@ ledger.decide({
 # **A.1.** All families come down to one scalar problem, with $\phi \geq 0$:
 #
 # $$
-# f(A) = \log(1 - 4A) - \tfrac12 \log(1 - 8A) + \frac{\phi}{1 - 8A}, \qquad
-# A^* = \tfrac1{16} \Bigl( 1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi} \Bigr) .
+# \begin{aligned}
+# f(A) &= \log(1 - 4A) - \tfrac12 \log(1 - 8A) + \frac{\phi}{1 - 8A}, \\
+# A^* &= \tfrac1{16} \Bigl( 1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi} \Bigr) .
+# \end{aligned}
 # $$
 #
 # **A.2.** For fixed $A$ the objective is convex in $B^\top B$, with $B = B^{(1)}$, so

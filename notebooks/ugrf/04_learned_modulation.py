@@ -45,7 +45,7 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-from functools import cache, partial
+from functools import partial
 
 import jax
 
@@ -56,10 +56,10 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import evidence, kernels, plotting, random_graphs
+from rfcore import evidence, plotting, random_graphs
 from rfcore.evidence import fits
 from rfcore.features import neural
-from rfcore.features.shared_walks import shared_bias, shared_errors
+from rfcore.features.shared_walks import shared_bias
 from rfcore.graphs import Graph
 from rfcore.models import eight_graphs
 from rfcore.solvers import descent, modulations
@@ -101,15 +101,8 @@ ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
 sigma, n_walks, p_halt = 0.8, 16, 0.5
 beta = sigma**2 / (1 + sigma**2)
 
-
-@cache
-def target(g, b):
-    """The kernel over its constant: the square of sum_k b^k W^k."""
-    return kernels.function_of_weights(g, lambda w: (1 - b * w) ** -2)
-
-
 small = eight_graphs.draw("erdos_renyi_small", ledger.key("small graph"))
-on_small = small.scaled(beta), target(small, beta), n_walks, p_halt
+on_small = small.scaled(beta), eight_graphs.target(small, beta), n_walks, p_halt
 training, testing = (
     modulations.loss_of_walks(ledger.key(name), *on_small, n_repeats)
     for name, n_repeats in (("training", N_TRAINING), ("testing", 4 * N_TRAINING))
@@ -170,9 +163,8 @@ repeats = {name: max(1, int(SHARE * repeats.get(name, 32))) for name in names}
 def errors_on(draw, readings, n_repeats, name, i):
     """Squared errors (repeats, readings); a reading is a modulation on b W, and b."""
     g = draw(key=ledger.key(f"graph {name}", i)).normalised()
-    fs = [lambda k, f=f, b=b: np.asarray(f(k)) * b**k for f, b in readings]
-    targets, key = [target(g, b) for _, b in readings], ledger.key(f"walks {name}", i)
-    return shared_errors(key, g, targets, fs, n_walks, p_halt, n_repeats)
+    key = ledger.key(f"walks {name}", i)
+    return eight_graphs.errors(key, g, readings, n_walks, p_halt, n_repeats)
 
 
 flats = [(flat, s**2 / (1 + s**2)) for s in SIGMAS]
@@ -228,8 +220,9 @@ split = ("karate", "dolphins", "football", "binary_tree")
 bias = np.empty((len(FS), len(split), 2))  # off the diagonal, and on it
 for j, name in enumerate(split):
     g = eight_graphs.draw(name, ledger.key("not random"))
+    on_graph, K = g.scaled(beta), eight_graphs.target(g, beta)
     for i, f in enumerate(FS.values()):
-        bias[i, j] = shared_bias(g.scaled(beta), target(g, beta), f, n_walks, p_halt)
+        bias[i, j] = shared_bias(on_graph, K, f, n_walks, p_halt)
 of_split = [names.index(name) for name in split]
 variance = errors[:, : len(FS), of_split] - bias.sum(axis=2)
 

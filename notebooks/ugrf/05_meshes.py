@@ -238,7 +238,7 @@ means, ses = features.mean_and_se(worse)
 plotting.table(
     means,
     ses,
-    rows=NAMES,
+    rows=[f"{name}, N = {counts[name]}" for name in NAMES],
     columns=[plotting.LABELS[name] for name in fixed],
     printed=printed[0] + " ± " + printed[1],
     corner="mesh",

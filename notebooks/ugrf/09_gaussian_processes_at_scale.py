@@ -20,7 +20,7 @@
 # * **A million nodes and ten thousand observations take minutes**, on two cores and in a fraction of a laptop's memory.
 #   Nearly all of the time goes into predicting everywhere; what the observations say is found in seconds.
 # * **Ten million nodes fit as well**, because features need not be stored. They are walked anew for every product, and
-#   what stays in memory is little more than the graph.
+#   what stays in memory is little more than the graph. Where neighbours stand close in the memory, time is linear.
 # * **Sixteen walks per node pay for it in accuracy.** The posterior mean is the true one plus noise, which matters more
 #   the more is observed. And the exact mean is within reach: Chebyshev products find it in a comparable time.
 #
@@ -36,8 +36,7 @@
 # $$
 #
 # which takes the features $\phi_s$ of the observed nodes only: few rows, and sparse ones. Predicting *all* nodes is
-# one product $\phi \bar b$, and a product needs each row of $\phi$ only once. So walk a chunk of nodes, multiply,
-# and forget the walks.
+# one product $\phi \bar b$, which needs each row once. So walk a chunk of nodes, multiply, and forget the walks.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -62,22 +61,19 @@ from rfcore.models.gp import streamed
 plotting.use_style()
 SIZES = {
     "paper": {
-        "product": (100_000, 316_000, 1_000_000, 3_160_000, 10_000_000),
-        "stored": 1_000_000,  # largest graph whose features are stored too
-        "rounds": 3,
+        "streets": (100_000, 1_000_000, 10_000_000),
+        "ring": (100_000, 316_000, 1_000_000, 3_160_000, 10_000_000),
+        "stored": 1_000_000,  # largest ring whose features are stored too
         "large": (1000, [10_000]),  # side of a city, observations
         "small": (100, [25, 50, 100, 200, 400]),
-        "n_repeats": 20,
+        "rounds": 3, "n_repeats": 20,
     },
     "quick": {
-        "product": (20_000,),
-        "stored": 20_000,
-        "rounds": 2,
-        "large": (60, [144]),
-        "small": (60, [36, 144, 576]),
-        "n_repeats": 5,
+        "streets": (20_000,), "ring": (20_000,), "stored": 20_000,
+        "large": (60, [144]), "small": (60, [36, 144, 576]),
+        "rounds": 2, "n_repeats": 5,
     },
-}[profile]
+}[profile]  # fmt: skip
 ledger = evidence.Ledger("ugrf/09_gaussian_processes_at_scale", profile)
 
 # %% [markdown]
@@ -85,10 +81,11 @@ ledger = evidence.Ledger("ugrf/09_gaussian_processes_at_scale", profile)
 # ## Ten million nodes, and nothing stored
 #
 # First the product by itself, $\phi (\phi^\top v)$: the estimate of $K v$ that every iterative method asks for. The
-# kernel is the diffusion kernel with $\sigma = 1$, with 16 walks per node and $p_{\text{halt}} = 0.1$, and the graph is
-# the less convenient one of {doc}`07_large_graphs`: a ring with twice as many random chords as nodes, on which a walk
-# hops all over the memory. {py:class}`rfcore.features.StreamedFeatures` walk every node twice, once for
-# $w = \phi^\top v$ and once for $\phi w$, with the same random numbers. Each measurement has a process of its own.
+# kernel is the diffusion kernel with $\sigma = 1$; 16 walks per node, $p_{\text{halt}} = 0.1$.
+# {py:class}`rfcore.features.StreamedFeatures` walk twice with the same random numbers, for $w = \phi^\top v$ and then
+# for $\phi w$. A hop costs more the further it goes in the memory, so there are two graphs: a city of streets
+# ({py:func}`rfcore.large_graphs.streets`), where neighbours stand close together in it, and the other extreme, the ring
+# with random chords of {doc}`07_large_graphs`. Each measurement has a process of its own.
 
 # %% tags=["hide-input"]
 IMPORTS = """
@@ -113,13 +110,16 @@ def through(phi, v):
     return phi @ (phi.T @ v)
 
 
-def product(n, seed, is_stored):
+def product(graph, n, seed, is_stored):
     """Costs of one product, streamed and stored, and how far the two are apart."""
     keys, f = jax.random.split(jax.random.key(seed)), modulation.diffusion(1.0)
-    g = large_graphs.ring_with_chords(keys[0], n).normalised()
-    v = np.random.default_rng(seed).normal(size=n)
+    if graph == "streets":
+        g = large_graphs.streets(keys[0], int(n**0.5), 0.8).normalised()
+    else:
+        g = large_graphs.ring_with_chords(keys[0], n).normalised()
+    v = np.random.default_rng(seed).normal(size=g.n_nodes)
     walk = partial(features.walk_features, keys[1], g, f, 16, 0.1)
-    found = {}
+    found = {"asked": n, "nodes": g.n_nodes}
     result, found["streamed"] = cost(through, walk(stored=False), v)
     if is_stored:
         phi, found["building"] = cost(walk)
@@ -128,57 +128,61 @@ def product(n, seed, is_stored):
     return found
 
 
-measured = {}  # of each size: what each process found
 in_a_process = partial(processes.in_a_process, imports=IMPORTS)
+measured = {"streets": [], "ring": []}  # what each process found
 with evidence.Clock() as clock:
-    for n in SIZES["product"]:
-        rounds = range(1 if n == 10_000_000 else SIZES["rounds"])
-        is_stored = n <= SIZES["stored"]
-        measured[n] = [
-            in_a_process(product, n, seed("product", i), is_stored, helpers=[through])
-            for i in rounds
-        ]
+    for graph, found in measured.items():
+        for n in SIZES[graph]:
+            is_stored = graph == "ring" and n <= SIZES["stored"]
+            one = partial(in_a_process, product, graph, n, helpers=[through])
+            rounds = range(1 if n == 10_000_000 else SIZES["rounds"])
+            found += [one(seed("product", i), is_stored) for i in rounds]
 
 # %% tags=["hide-input"]
-methods = ("streamed", "building", "product")
-columns = [(method, what) for method in methods for what in ("processor", "peak")][:-1]
+columns = [("streets", "streamed"), ("ring", "streamed"), ("ring", "building")]
+columns = [(*column, what) for column in columns for what in ("processor", "peak")]
+columns.append(("ring", "product", "processor"))
 
 
-def mean(ones, method, what):
-    """Of what processes found; nothing where they did not look."""
-    return np.mean([one[method][what] for one in ones if method in one] or [np.nan])
+def mean(ones, method, what, **chosen):
+    """Of what processes found; NaN where they did not look."""
+    ones = [one for one in ones if method in one and chosen.items() <= one.items()]
+    return np.mean([one[method][what] for one in ones] or [np.nan])
 
 
 plotting.table(
-    np.array([[mean(ones, *which) for which in columns] for ones in measured.values()])
-    * [1, 2**-30, 1, 2**-30, 1],
-    rows=[f"{n:,}" for n in measured],
-    columns=["streamed: s", "GiB", "stored: s", "GiB", "then a product: s"],
-    corner="nodes",
+    [[mean(measured[g], *what, asked=n) for g, *what in columns] for n in SIZES["ring"]]
+    * np.array([1, 2**-30, 1, 2**-30, 1, 2**-30, 1]),
+    rows=[f"{n:,}" for n in SIZES["ring"]], corner="nodes",
+    columns=["streets: s", "GiB", "ring: s", "GiB", "stored: s", "GiB", "product: s"],
     caption="Ours. Processor seconds, and peak memory of the whole process with its "
-    "graph: of a streamed product, and of features that stay. Means over processes.",
-)
+    "graph, of a streamed product on streets (a square just below) and on the ring; "
+    "there also of storing features, and of a product then. Means over processes.",
+)  # fmt: skip
 
 # %% [markdown]
-# Streaming doubles the walking and gives the same numbers. What is left in memory is the graph, as walks read it, a
-# few vectors, and one chunk of walks per core. The number of hops is linear, but here they land anywhere in the memory,
-# and take longer the more the graph outgrows the caches: a hundred times the nodes took about 175 times as long.
+# Streaming doubles the walking and gives the same numbers; what is left in memory is the graph, a few vectors, and one
+# chunk of walks per core. The number of hops is linear in that of nodes on both graphs. But on the ring they land
+# anywhere in the memory, and take longer the more the graph outgrows the caches.
 
 # %% tags=["hide-input"]
-spent = [(n, one["streamed"]) for n, ones in measured.items() for one in ones]
-apart = [one["apart"] for ones in measured.values() for one in ones if "apart" in one]
-growth = memory = evidence.not_run("Ten million nodes at the paper profile only.")
+apart = [one["apart"] for one in measured["ring"] if "apart" in one]
+memory = evidence.not_run("Ten million nodes at the paper profile only.")
+timed = partial(evidence.timed, profile=profile, clock=clock)
+growth = dict.fromkeys(measured, memory)
 if profile == "paper":
-    logs = np.log([(n, one["processor"]) for n, one in spent])
-    (power, _), covariance = np.polyfit(*logs.T, 1, cov=True)
-    growth = evidence.bound(power, 1.1, se=np.sqrt(covariance[0, 0]))
-    *before, peak = np.array([one["peak"] for _, one in spent])[-4:] / 2**30
+    for graph, ones in measured.items():
+        logs = np.log([(one["nodes"], one["streamed"]["processor"]) for one in ones])
+        (power, _), covariance = np.polyfit(*logs.T, 1, cov=True)
+        growth[graph] = evidence.bound(power, 1.1, se=np.sqrt(covariance[0, 0]))
+    *before, peak = [one["streamed"]["peak"] / 2**30 for one in measured["ring"][-4:]]
     share = max(np.std(before, ddof=1) / np.mean(before), 0.01)
     memory = evidence.bound(peak, 24.0, se=share * peak, unit="GiB")
 ledger.decide({
     "ugrf/extra-streamed/same": evidence.identity(apart, np.zeros(len(apart)), 1e-12),
     "ugrf/extra-streamed/memory": memory,
-    "ugrf/extra-streamed/linear": evidence.timed(growth, profile, clock),
+    "ugrf/extra-streamed/linear-on-streets": timed(growth["streets"]),
+    "ugrf/extra-streamed/linear": timed(growth["ring"]),
 })
 
 # %% [markdown]
@@ -186,11 +190,10 @@ ledger.decide({
 # ## A million crossings, ten thousand of them observed
 #
 # A Gaussian process is of use where neighbours tell of each other over some distance, and a ring with chords has no
-# distances. So the graph is a city: a square of $1000 \times 1000$ crossings, whose streets are open with probability
-# 0.8 ({py:func}`rfcore.large_graphs.streets`). The kernel is $(1 + \sigma^2 L)^{-2}$, the regularised Laplacian, or on
-# graphs Matérn's. Its modulation is geometric, $f(k) \propto r^k$ with $r = \sigma^2 / (1 + \sigma^2)$. With
-# $p_{\text{halt}} = 1 - r$ the loads cancel it, so that every step of a walk counts the same: we take
-# $p_{\text{halt}} = 0.01$, walks of a hundred hops.
+# distances. So the graph is the city: a square of $1000 \times 1000$ crossings, whose streets are open with
+# probability 0.8. The kernel is $(1 + \sigma^2 L)^{-2}$, the regularised Laplacian, or on graphs Matérn's. Its
+# modulation is geometric, $f(k) \propto r^k$ with $r = \sigma^2 / (1 + \sigma^2)$. With $p_{\text{halt}} = 1 - r$ the
+# loads cancel it, so that every step of a walk counts the same: $p_{\text{halt}} = 0.01$, walks of a hundred hops.
 #
 # The signal has to be known at all nodes: it is a draw from the process, $K^{1/2} z$ with Gaussian $z$, which a
 # Chebyshev expansion makes without forming anything. One node in a hundred is observed, with noise of a tenth of the
@@ -259,8 +262,7 @@ for ax, values, title in zip(axes, corner, ("signal", "posterior mean"), strict=
     ax.set(title=title, xticks=[], yticks=[])
 plotting.show(
     fig,
-    caption="Ours. A corner of the city, 60 crossings wide: the signal, and its "
-    "posterior mean from walks. Purple is high, orange low.",
+    caption="Ours. A corner of the city, and its posterior mean: purple high, orange low.",
     alt="Two maps of a square of crossings. The signal is a patchwork of positive and "
     "negative regions; the posterior mean shows the larger ones, paler.",
 )
@@ -276,9 +278,8 @@ plotting.table(
 
 # %% [markdown]
 # The last row is the rival: the exact posterior mean, by conjugate gradients in which every step is a product with the
-# whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.streamed.mean_by_products`). Its steps need the
-# whole graph. Those of the walks need the features of the observed nodes, so that solving again, for other data or
-# another level of noise, costs next to nothing.
+# whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.streamed.mean_by_products`). Walks need only the
+# features of the observed nodes, so that solving again, for other data or noise, costs next to nothing.
 
 # %% tags=["hide-input"]
 seconds = [sum(one[stage]["wall"] for stage in stages[1:4]) for one in costs]
@@ -324,8 +325,7 @@ plotting.show(
 
 # %% [markdown]
 # The noise of sixteen walks does not fall with the observations, and the rest of the error does: the gap widens.
-# Last, a check of the arithmetic, on 900 nodes: with the features written out, as dense matrices, elimination gives
-# the same mean.
+# Last, a check of the arithmetic, on 900 nodes: elimination with dense features gives the same mean.
 
 # %%
 g = large_graphs.streets(ledger.key("tiny city"), 30, 0.8).normalised()

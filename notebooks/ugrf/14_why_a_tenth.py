@@ -39,8 +39,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-from functools import cache
-
 import jax
 
 jax.config.update("jax_enable_x64", True)
@@ -51,10 +49,9 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import evidence, kernels, plotting
+from rfcore import evidence, plotting
 from rfcore.evidence import fits
 from rfcore.features import neural
-from rfcore.features.shared_walks import shared_errors
 from rfcore.models import eight_graphs
 from rfcore.solvers import modulations
 
@@ -100,15 +97,8 @@ ledger = evidence.Ledger("ugrf/14_why_a_tenth", profile)
 sigma, n_walks, p_halt = 0.8, 16, 0.5
 beta = sigma**2 / (1 + sigma**2)
 
-
-@cache
-def target(g, b):
-    """The kernel over its constant: the square of sum_k b^k W^k."""
-    return kernels.function_of_weights(g, lambda w: (1 - b * w) ** -2)
-
-
 small = eight_graphs.draw("erdos_renyi_small", ledger.key("small graph"))
-on_small = small.scaled(beta), target(small, beta), n_walks, p_halt
+on_small = small.scaled(beta), eight_graphs.target(small, beta), n_walks, p_halt
 training, testing = (
     modulations.loss_of_walks(ledger.key(name), *on_small, n_repeats)
     for name, n_repeats in (("training", N_TRAINING), ("testing", 4 * N_TRAINING))
@@ -225,10 +215,8 @@ repeats = {name: max(1, int(SHARE * repeats.get(name, 32))) for name in names}
 def errors_on(name, readings, n_repeats, *label, p_halt=p_halt):
     """Squared errors (repeats, readings); a reading is a modulation on b W, and b."""
     g = eight_graphs.draw(name, ledger.key(f"graph {name}, {label[0]}", *label[1:]))
-    fs = [lambda k, f=f, b=b: np.asarray(f(k)) * b**k for f, b in readings]
     key = ledger.key(f"walks {name}, {label[0]}", *label[1:])
-    targets = [target(g, b) for _, b in readings]
-    return shared_errors(key, g, targets, fs, n_walks, p_halt, n_repeats)
+    return eight_graphs.errors(key, g, readings, n_walks, p_halt, n_repeats)
 
 
 readings = [(f, beta) for f in FS.values()]

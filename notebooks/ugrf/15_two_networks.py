@@ -50,7 +50,7 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import evidence, kernels, plotting
+from rfcore import evidence, plotting
 from rfcore.features import neural
 from rfcore.models import eight_graphs
 from rfcore.solvers import modulations
@@ -94,7 +94,7 @@ ledger = evidence.Ledger("ugrf/15_two_networks", profile)
 sigma, p_halt, steps = 0.8, 0.5, np.arange(8)
 beta = sigma**2 / (1 + sigma**2)
 small = eight_graphs.draw("erdos_renyi_small", ledger.key("small graph"))
-target = kernels.function_of_weights(small, lambda w: (1 - beta * w) ** -2)
+target = eight_graphs.target(small, beta)
 
 
 def loss_of(name, *indices, n_walks=16, n_repeats=64):

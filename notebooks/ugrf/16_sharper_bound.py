@@ -50,6 +50,7 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, kernels, plotting
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.models import families
 from rfcore.theory import generalisation
 from rfcore.theory.sign_supremum import sign_supremum
 
@@ -75,16 +76,10 @@ ledger = evidence.Ledger("ugrf/16_sharper_bound", profile)
 # ({py:func}`~rfcore.theory.sign_supremum.sign_supremum`).
 
 # %%
-n_terms, fractions = 40, (1 / 8, 1 / 4, 1 / 2, 1)
-modulations = {
-    "diffusion": modulation.diffusion(1.0),
-    "regularised_laplacian": modulation.regularised_laplacian(1.0, 2),
-    "inverse_cosine": modulation.inverse_cosine(),
-}
-bounds = [modulation.to_taylor(f, n_terms=n_terms) for f in modulations.values()]
-bounds = np.abs([*bounds, np.arange(n_terms) < 10])
-bounds /= bounds[:, :1]
-FAMILIES = {plotting.LABELS[name]: name for name in modulations}
+fractions = 1 / 8, 1 / 4, 1 / 2, 1
+of_family = families.taylor_bounds(n_terms=40)
+bounds = np.stack(list(of_family.values()))
+FAMILIES = {plotting.LABELS[name]: name for name in list(of_family)[:3]}
 FAMILIES["flat, ten terms"] = "learned"
 raw = {
     name: datasets.graph(name, fallback=True)
@@ -119,9 +114,9 @@ excess = sign_supremum(graphs["karate"], repeated, bounds) / right_side
 # %%
 def measured(g, sample, *indices):
     """The complexity of every family from independent sets of signs."""
-    keys = jax.random.split(ledger.key("signs", *indices), N_REPEATS)
-    complexity = generalisation.rademacher_complexity
-    return np.stack([complexity(key, g, sample, bounds, N_DRAWS)[0] for key in keys])
+    return generalisation.rademacher_repeats(
+        ledger.key("signs", *indices), g, sample, bounds, N_DRAWS, N_REPEATS
+    )
 
 
 # with replacement or not, graph, family, size

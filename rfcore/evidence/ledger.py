@@ -13,7 +13,7 @@ from rfcore import checks
 from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries
 from rfcore.evidence.provenance import environment, files_read, line, own_source, sets_read, stood_in
 from rfcore.evidence.standing import results_folder
-from rfcore.evidence.verdicts import Decision, not_run, plain, unprinted
+from rfcore.evidence.verdicts import Decision, not_run, unprinted
 
 
 class Ledger:
@@ -107,7 +107,7 @@ class Ledger:
         self.seeds[name] = seed
         return seed
 
-    def decide(self, table, decision=None):
+    def decide(self, table):
         """Enter decisions on claims, and return them with their claims, to be shown.
 
         A failure that hangs on a setting which the paper does not print (``unprinted`` in the claim) is entered
@@ -118,8 +118,6 @@ class Ledger:
         ----------
         table : dict of str to Decision
             By claim id.
-        decision : Decision, optional
-            With a claim id as `table`: the decision on that one claim, which is returned.
 
         Returns
         -------
@@ -129,13 +127,9 @@ class Ledger:
         Raises
         ------
         ValueError
-            If a claim is not this notebook's, was decided before, or is of another kind than the rule; nothing is
-            entered then.
+            If the table is no dict, or a claim is not this notebook's, was decided before, or is of another kind than
+            the rule; nothing is entered then.
         """
-        if isinstance(table, str):  # the form of pages that are not converted yet: it goes with the last of them (issue 15)
-            return self.decide({table: decision})[table]
-        if decision is not None:
-            raise ValueError(f"decision = {decision!r} beside a table; give the table alone")
         checks.instance(table, dict, "table", "decisions by claim id")
         entered = Decisions({claim: self._checked(claim, found) for claim, found in table.items()})
         self.decided |= entered
@@ -156,21 +150,14 @@ class Ledger:
             decision = unprinted(decision, claim.unprinted)
         return replace(decision, claim=claim)
 
-    def close(self, seeds=None):
+    def close(self):
         """Write the ledger's JSON; show a line of provenance.
-
-        Parameters
-        ----------
-        seeds : dict, optional
-            Seeds that are not of :meth:`key` or :meth:`rng`, by name.
 
         Raises
         ------
         ValueError
             If a claim of this notebook is undecided, or a data set was read that none of its claims names.
         """
-        # Seeds by hand are the form of pages that are not converted yet: the argument goes with the last of them (issue 15).
-        checks.instance({} if seeds is None else seeds, dict, "seeds", "every seed by name")
         if missing := sorted(set(self.claims) - set(self.decided)):
             raise ValueError(f"{self.notebook} closes with undecided claims: {missing}")
         named = {name for claim in self.claims.values() for name in claim.data}
@@ -180,7 +167,7 @@ class Ledger:
         provenance = environment() | {
             "seconds": float(f"{time.monotonic() - self._opened:.3g}"),
             "source_sha256": own_source(self.notebook),
-            "seeds": self.seeds | (seeds or {}),
+            "seeds": self.seeds,
             "data": files_read(),
             "fallbacks": sorted(stood_in()),
         }
@@ -199,15 +186,7 @@ class Ledger:
             from IPython.display import Markdown, display
         except ModuleNotFoundError:  # a plain script
             Markdown, display = str, print
-        if seeds is not None:  # pages not converted yet list their verdicts here; the others show them once, and count on top
-            self._show_table(Markdown, display)
         display(Markdown(line(self.profile, provenance)))
-
-    def _show_table(self, Markdown, display):
-        found = [self.decided[name] for name in self.claims]
-        lines = ["| claim | what was found | verdict |", "|---|---|---|"]
-        lines += [f"| {plain(d.claim.statement)} | {plain(d.finding)} | **{d.word}** |" for d in found]
-        display(Markdown("\n".join(lines)))
 
 
 class Decisions(dict):

@@ -3,6 +3,7 @@
 The source is ``notebooks/<folder>/NN_slug.py``. At "paper" the executed notebook replaces the paired
 ``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped, unless
 its code, or code of the library that it imports, changed since. The longest start first; a table of times ends it.
+At "paper" those that read a clock run last, one at a time, so that no other notebook disturbs them.
 """
 
 import argparse
@@ -136,13 +137,22 @@ def run(source, profile, force=False, timeout=None):
 
 
 def longest_first(sources, profile):
-    """The sources by the seconds that each took when it was last run, at this profile or else at paper."""
+    """The sources by the processor seconds that each took when it was last run, at this profile or else at paper."""
 
     def seconds(source):
         last = made(page_of(source, profile)) or made(page_of(source, "paper"))
-        return last.get("seconds", float("inf"))
+        return last.get("processor_seconds", float("inf"))
 
     return sorted(sources, key=seconds, reverse=True)
+
+
+def shifts(sources, profile, jobs):
+    """Which sources run side by side, and how many at a time: at "paper", one at a time those that read a clock."""
+    if profile != "paper":
+        return [(sources, jobs)]
+    timed = [source for source in sources if "evidence.Clock(" in source.read_text()]
+    others = [source for source in sources if source not in timed]
+    return [shift for shift in ((others, jobs), (timed, 1)) if shift[0]]
 
 
 def parameters(notebook, name):
@@ -205,24 +215,25 @@ def main(arguments=None, project=ROOT):
         print(error, file=sys.stderr)
         return 1
     failures, spent, began = [], {}, time.monotonic()
-    # Processes, not threads: papermill changes the working directory of the process that calls it.
-    with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
-        jobs = {
-            pool.submit(run, s, options.profile, force=options.force, timeout=options.timeout): name_of(s)
-            for s in sources
-        }
-        running, bar = list(jobs.values()), tqdm(total=len(jobs), unit="notebook", disable=None)
-        bar.set_description(" ".join(running[: options.jobs]))
-        for job in as_completed(jobs):
-            try:
-                spent[jobs[job]] = job.result() or "unchanged, skipped"
-            except Exception as error:  # one notebook's trouble must not hide the others'
-                failures.append(str(error) if isinstance(error, RunError) else f"{jobs[job]}: {error!r}")
-                spent[jobs[job]] = "FAILED"
-            running.remove(jobs[job])
-            bar.set_description(" ".join(running[: options.jobs]))
-            bar.update()
-        bar.close()
+    for some, jobs in shifts(sources, options.profile, options.jobs):
+        # Processes, not threads: papermill changes the working directory of the process that calls it.
+        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+            names = {
+                pool.submit(run, s, options.profile, force=options.force, timeout=options.timeout): name_of(s)
+                for s in some
+            }
+            running, bar = list(names.values()), tqdm(total=len(names), unit="notebook", disable=None)
+            bar.set_description(" ".join(running[:jobs]))
+            for job in as_completed(names):
+                try:
+                    spent[names[job]] = job.result() or "unchanged, skipped"
+                except Exception as error:  # one notebook's trouble must not hide the others'
+                    failures.append(str(error) if isinstance(error, RunError) else f"{names[job]}: {error!r}")
+                    spent[names[job]] = "FAILED"
+                running.remove(names[job])
+                bar.set_description(" ".join(running[:jobs]))
+                bar.update()
+            bar.close()
     print(table(spent, options.profile, time.monotonic() - began))
     for failure in failures:
         print(f"\n{failure}", file=sys.stderr)

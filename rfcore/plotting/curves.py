@@ -45,7 +45,9 @@ def band(ax, x, samples, name, label=None, **line):
 
 
 def label_ends(ax, lines, gap=13):
-    """Write each line's name at its right end, in its colour, pushed apart where they would collide, and off the x axis.
+    """Write each line's name at its right end, in its colour, pushed apart where they would collide.
+
+    Names stay beside the axes, clear of the ticks below and the title above, if there is room for all of them.
 
     Parameters
     ----------
@@ -72,7 +74,8 @@ def label_ends(ax, lines, gap=13):
     """
     ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
     heights = [ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi for _, _, x, y in ends]
-    placed = _spread(np.array(heights), gap, least=ax.bbox.y0 * 72 / ax.figure.dpi + gap / 2)
+    bottom, top = ax.get_window_extent().intervaly * 72 / ax.figure.dpi
+    placed = _spread(np.array(heights), gap, bottom + gap / 2, top)
     for (text, line, x, y), height, place in zip(ends, heights, placed, strict=True):
         ax.annotate(
             text, (x, y), xytext=(6, place - height), textcoords="offset points", va="center",
@@ -86,9 +89,10 @@ def _last_finite(line):
     return x[last], y[last]
 
 
-def _spread(heights, gap, least=-np.inf):
-    """Nearest heights in the same order with at least ``gap`` between neighbours, none below ``least``."""
+def _spread(heights, gap, lowest=-np.inf, highest=np.inf):
+    """Nearest heights in the same order with at least ``gap`` between neighbours, and between two bounds if there is room."""
     order, offsets = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
-    placed = np.empty(len(heights))
-    placed[order] = np.maximum(isotonic_regression(heights[order] - offsets).x, least) + offsets
+    placed, highest = np.empty(len(heights)), highest - offsets.max(initial=0)
+    fitted = isotonic_regression(heights[order] - offsets).x
+    placed[order] = (np.clip(fitted, lowest, highest) if lowest <= highest else fitted) + offsets  # bounds cut a fit off
     return placed

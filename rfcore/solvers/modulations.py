@@ -56,7 +56,7 @@ def loss_of_walks(key, g, target, n_walks, p_halt, n_repeats, n_steps=10):
     Raises
     ------
     ValueError
-        If a number is out of its range, or the target does not fit the graph.
+        If a number is out of its range, or the target is no finite matrix that fits the graph.
 
     Notes
     -----
@@ -75,12 +75,13 @@ def loss_of_walks(key, g, target, n_walks, p_halt, n_repeats, n_steps=10):
     True
     """
     n_repeats, n = checks.count(n_repeats, "n_repeats"), checks.graph(g).n_nodes
+    target = checks.numbers(target, "target")
+    if target.shape != (n, n):
+        raise ValueError(f"target has shape {target.shape}; give ({n}, {n}), the size of the graph")
     nodes = np.tile(np.arange(n), n_repeats)
     of_lengths, of_hops = jax.random.split(checks.key(key))
     lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt)
     stored = by_step(walks.simulate(of_hops, g, lengths, nodes=nodes))
-    if np.shape(target) != (n, n):
-        raise ValueError(f"target has shape {np.shape(target)}; give ({n}, {n}), the size of the graph")
     return gram.form(stored, stored, target, n_steps)
 
 

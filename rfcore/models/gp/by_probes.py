@@ -95,17 +95,22 @@ def log_evidence_by_probes(key, phi, y, noise, n_probes=32, n_steps=48):
 
 def _quadratures(product, starts, n_steps, f):
     """Gauss' and Radau's quadrature of v^T f(A) v for every column v, for A of at least 1."""
-    diagonal, beside = _lanczos(product, starts, n_steps)
+    diagonal, beside = lanczos(product, starts, n_steps)
     pivot = diagonal[:, 0] - BELOW
     for j in range(1, n_steps - 1):
         pivot = diagonal[:, j] - BELOW - beside[:, j - 1] ** 2 / pivot
     last = BELOW + beside[:, -1] ** 2 / pivot
     square = np.sum(starts**2, axis=0)
-    return [square * _first_entry(d, beside, f) for d in (diagonal, np.column_stack([diagonal[:, :-1], last]))]
+    rules = (nodes_and_weights(d, beside) for d in (diagonal, np.column_stack([diagonal[:, :-1], last])))
+    return [square * np.sum(weights * f(nodes), axis=1) for nodes, weights in rules]
 
 
-def _lanczos(product, starts, n_steps):
-    """Diagonals and off-diagonals of the tridiagonal matrices of Lanczos' recurrence, one row per start."""
+def lanczos(product, starts, n_steps):
+    """Diagonals and off-diagonals of the tridiagonal matrices of Lanczos' recurrence v -> A v, one row per start.
+
+    ``product`` takes columns of shape (n, n_starts) and returns A times each, A symmetric. The diagonals have shape
+    (n_starts, n_steps), what stands beside them (n_starts, n_steps - 1). Nothing is orthogonalised anew.
+    """
     norm = np.linalg.norm(starts, axis=0)
     v, before = starts / np.where(norm > 0, norm, 1), np.zeros_like(starts)
     diagonal, beside = np.ones((starts.shape[1], n_steps)), np.zeros((starts.shape[1], n_steps - 1))
@@ -124,13 +129,17 @@ def _lanczos(product, starts, n_steps):
     return diagonal, beside
 
 
-def _first_entry(diagonal, beside, f):
-    """First entry of f of each tridiagonal matrix."""
+def nodes_and_weights(diagonal, beside):
+    """Gauss' quadrature by each tridiagonal matrix, T: v^T f(A) v is about v^T v times the sum of its weights f(nodes).
+
+    The nodes are the eigenvalues of T, the weights the squares of the first entries of its eigenvectors (Golub and Welsch,
+    1969); both have the shape of ``diagonal``, a row for each matrix.
+    """
     T = np.zeros((*diagonal.shape, diagonal.shape[1]))
     i = np.arange(diagonal.shape[1])
     T[:, i, i], T[:, i[1:], i[:-1]] = diagonal, beside
-    values, vectors = np.linalg.eigh(T)  # of the lower triangle
-    return np.sum(vectors[:, 0] ** 2 * f(values), axis=1)
+    nodes, vectors = np.linalg.eigh(T)  # of the lower triangle
+    return nodes, vectors[:, 0] ** 2
 
 
 def _on_host(phi):

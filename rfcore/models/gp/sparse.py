@@ -13,7 +13,7 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import splu
 
 from rfcore import checks, features, streams, walks
-from rfcore.models.gp.by_probes import _lanczos
+from rfcore.models.gp.by_probes import lanczos, nodes_and_weights
 from rfcore.models.gp.exact import Posterior, rows, vector
 from rfcore.models.gp.graph import Hyperparameters, hyperparameters
 
@@ -201,12 +201,8 @@ def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps
         """Nodes and weights of the quadratures, a row for y and for each probe."""
         phi = features.weigh(deposits, features.modulation.diffusion(np.sqrt(2) * np.exp(log_lengthscale)))
         transpose = phi.T.tocsr()
-        diagonal, beside = _lanczos(lambda v: phi @ (transpose @ v), starts, n_steps)
-        T = np.zeros((*diagonal.shape, n_steps))
-        i = np.arange(n_steps)
-        T[:, i, i], T[:, i[1:], i[:-1]] = diagonal, beside
-        nodes, vectors = np.linalg.eigh(T)  # of the lower triangle
-        return np.maximum(nodes, 0), squares[:, None] * vectors[:, 0] ** 2
+        nodes, weights = nodes_and_weights(*lanczos(lambda v: phi @ (transpose @ v), starts, n_steps))
+        return np.maximum(nodes, 0), squares[:, None] * weights
 
     def minus_evidence(log_ratio, nodes, weights):
         shifted = nodes + np.exp(log_ratio)

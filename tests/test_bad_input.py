@@ -36,13 +36,13 @@ from rfcore.couplings import repelling, walk_lengths
 from rfcore.evidence import fits, processes, processor, signs
 from rfcore.features import modulation, neural, reference, shared_walks
 from rfcore.graphs import Graph
-from rfcore.models import blocks, classification, eight_graphs, hidden_values, ode
+from rfcore.models import blocks, classification, eight_graphs, exponential_votes, hidden_values, ode
 from rfcore.models import families as kernel_families
 from rfcore.models.gp import held_out, streamed
 from rfcore.models.gp import profile as gp_profile
 from rfcore.models.gp import sparse as sparse_gp
 from rfcore.solvers import modulations as learned_modulations
-from rfcore.theory import arrangements, given_directions, sign_supremum
+from rfcore.theory import arrangements, equal_walkers, given_directions, sign_supremum
 from rfcore.theory.printed import simplex as printed_simplex
 
 KEY = jax.random.key(0)
@@ -373,6 +373,7 @@ DATA = {"fallback": (True, flag)}
 TABLE = datasets.Regression(X, V, "t", "here")
 PART = datasets.Split(X, np.array([0, 1, 1]), X[:2], np.array([0, 1]))
 TASK = classification.task(PART, 2, 1.0)
+FILLED = jax.tree.map(lambda field: field[None], features.ExponentialParameters().filled(2))
 
 ROWS = {
     "couplings.compose": {
@@ -655,6 +656,17 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "couplings": (["reversal"], lambda good: ["reversal", 3]),
     },
+    "theory.equal_walkers.gram_error_terms": {
+        "g": (G, graph), "f": (F, modulating), "p_halt": (0.5, probability), "n_terms": (20, count)
+    },
+    "theory.equal_walkers.of_terms": {
+        "a": (V[:1], lambda good: [*entries(good), 0 * good, -good]), "b": (V[:1], lambda good: [*entries(good), -good]),
+        "error": (V[:1], lambda good: [*entries(good), 0 * good, -good]),
+    },
+    "theory.equal_walkers.of_curve": {
+        "walkers": ([4, 16], lambda good: [*vector(good), [16, 4], [0, 4]]), "curve": ([0.5, 0.1], lambda good: [*vector(good), [0.1, 0.5], [0.1, 0.0]]),
+        "error": (V[:1], lambda good: [*entries(good), 0 * good, -good]),
+    },
     "models.attention.softmax": {
         "q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
     },
@@ -679,6 +691,17 @@ ROWS = {
         "n_blocks": (1, count), "width": (2, lambda good: [*some_count(good), 1]), "batch": (1, count),
     },
     **{f"models.classification.{name}": {"task": (TASK, other_type)} for name in ("majority", "exact", "mean_v")},
+    "models.exponential_votes.fitted": {
+        "task": (TASK, other_type), "fits": ({"a": lambda x, held: features.ExponentialParameters()}, lambda good: [None, 3, "a", {}, {"a": 3}]),
+        "sigmas": ([1.0], lambda good: [*vector(good), [0.0], [-1.0]]),
+    },
+    "models.exponential_votes.accuracies": {
+        "key": (KEY, key), "task": (TASK, other_type), "parameters": ({"a": FILLED}, lambda good: [None, 3, "a", {}, {"a": 3}, {"a": WITH_A}]),
+        "widths": ([2, 3], lambda good: [*vector(good), [0], [1.5]]), "n_seeds": (2, count), "n_tuning": (1, lambda good: [*some_count(good), 3]),
+        "sigmas": ([1.0], lambda good: [*vector(good), [0.0], [-1.0]]), "batch": (1, count),
+    },
+    "models.exponential_votes.exact": {"task": (TASK, other_type), "sigmas": ([1.0], lambda good: [*vector(good), [0.0], [-1.0]])},
+    "models.exponential_votes.without_validation": {"task": (TASK, other_type)},
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -1071,7 +1094,7 @@ SLOW = {
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
     "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_sampling_cost", "theory.optimal_overlaps", "theory.log_joint_variance_floor",
     "theory.trigonometric_least_variance", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
-    "evidence.Ledger.close", "evidence.in_batches",
+    "evidence.Ledger.close", "evidence.in_batches", "models.exponential_votes.fitted", "models.exponential_votes.accuracies",
 }  # fmt: skip
 
 # Names without a row, and arguments with bad values that are not refused.
@@ -1086,7 +1109,7 @@ LEFT = {
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "features.reference.Lists", "models.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
-            "models.classification.Accuracies", "models.classification.Task",
+            "models.classification.Accuracies", "models.classification.Task", "models.exponential_votes.Accuracies",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
             "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
@@ -1116,7 +1139,7 @@ LEFT = {
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, kernel_families, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling)
+PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, kernel_families, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling, equal_walkers, exponential_votes)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

@@ -32,10 +32,10 @@ from rfcore import (
 )
 from rfcore.couplings import repelling
 from rfcore.evidence import processes, processor, signs
-from rfcore.models import blocks, classification
+from rfcore.models import blocks, classification, exponential_votes
 from rfcore.models.gp import held_out, profile, sparse, streamed
 from rfcore.plotting import roads, surfaces
-from rfcore.theory import given_directions
+from rfcore.theory import equal_walkers, given_directions
 from rfcore.theory.printed import simplex
 
 ROOT = Path(__file__).parents[1]
@@ -59,6 +59,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 PUBLIC = public_names(
     couplings, datasets, evidence, features, graphs, jobs, kernels, models, plotting, random_graphs, repository, solvers, streams,
     theory, walks, sparse, profile, held_out, surfaces, roads, processor, given_directions, simplex, streamed, large_graphs, processes, blocks, classification, signs, repelling,
+    equal_walkers, exponential_votes,
 )
 # A paper with its number, a book or an article with its year, a library, or "Ours": what a reader can look up.
 SOURCE = r"Random Features|Couplings|FAVOR|Equivalent|\b(19|20)\d\d\b|\bEq\. \d|\bOurs\b|:(func|class|mod):`|registry names"

@@ -39,8 +39,8 @@
 # **The idea.** A law of $m$ lengths with given marginals is a transport plan, and the
 # variance is its cost. Rotations have been integrated out, so the cost of a pair of
 # orthogonal frequencies sees $w_1^2 + w_2^2$ alone, and it is convex in it, for Fourier
-# features while $z$ is small. What is convex likes sums that vary little: the longest
-# should meet the shortest.
+# features while $z$ is small. A convex cost is lowest where sums vary little: the
+# longest should meet the shortest.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

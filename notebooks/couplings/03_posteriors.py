@@ -295,11 +295,11 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Whole sets differ: CPU for both kinds of features, airfoil for Fourier ones. A set has
-# one fit per split, which is not printed and is what to suspect. A divergence is in
-# units of the noise, so that another maximum of the evidence, with less noise, could
-# make it much larger; we found none and cannot say that it is the reason. Nor does
-# another reading, the other direction or Eq. 42 against 41, bring these sets back.
+# Whole sets differ: CPU for both kinds of features, airfoil for Fourier ones. Each
+# split of a set has one fit, which is not printed and is the likely cause. A divergence
+# is in units of the noise, so that another maximum of the evidence, with less noise,
+# could make it much larger; we found none and cannot say that it is the reason. Nor
+# does another reading, the other direction or Eq. 42 against 41, bring these sets back.
 
 # %% tags=["hide-input"]
 plotting.table(

@@ -18,9 +18,9 @@
 # # More variance, less error: norms for attention (Figure 7)
 #
 # * **Figure 7 holds, under both readings of its keys.** PNC lowers every variance and
-#   every covariance, and moves the error of attention by at most 1.5 per cent. PM raises
+#   every covariance, and moves the error of attention by at most 1.5 %. PM raises
 #   them all, the variance to that of independent frequencies, and lowers the error of
-#   attention by 6 to 17 per cent.
+#   attention by 6 to 17 %.
 # * **An error that all weights share does not count**, and with PM norms they share
 #   more of it. The formulas have a page of their own ({doc}`13_attention_expansion`).
 # * **Simplex directions do as well as PM norms**, to within a twentieth, and both

@@ -325,7 +325,7 @@ deviations = {label: np.sqrt(np.array(p.variance)) for label, p in posteriors.it
 surface = meshes[name].vertices, meshes[name].faces
 ceiling = max(float(sd.max()) for sd in deviations.values())
 uncertain = {label: (sd, 0.0, ceiling) for label, sd in deviations.items()}
-layers = {"true": (vertical[name], -1.0, 1.0)}
+layers = {"true values": (vertical[name], -1.0, 1.0)}
 layers |= {f"mean, {k}": (np.array(p.mean), -1.0, 1.0) for k, p in posteriors.items()}
 layers |= {f"deviation, {k}": layer for k, layer in uncertain.items()}
 surfaces.turntable(

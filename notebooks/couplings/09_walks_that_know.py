@@ -51,6 +51,7 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.theory import equal_walkers
 
 plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.
@@ -133,17 +134,6 @@ def estimates(key, g, f, n_walks, p_halt, n_repeats, law):
         yield next(dense) @ next(dense).T
 
 
-def independent(g, f, p_halt):
-    """The error of independent walkers is a / m + b / m^2, exactly: a and b."""
-    one, two = (theory.walk_gram_mse(g, f, f, m, p_halt, TERMS) for m in (1, 2))
-    return 4 * two - one, 2 * one - 4 * two
-
-
-def as_many(a, b, error):
-    """How many independent walkers have that squared error."""
-    return (a + np.sqrt(a**2 + 4 * b * error)) / (2 * error)
-
-
 # %% [markdown]
 # All kernels have $\sigma = 1$. An error is that of the whole Gram matrix from two
 # independent sets of walks, so that its diagonal is unbiased too, as a root mean
@@ -157,7 +147,7 @@ left = np.empty((N_GROUPS, len(cases), len(MECHANISMS), len(m)))
 worth = np.empty((len(cases), len(m)))
 for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
     g, (truth, f) = graphs[name], KERNELS[kernel]
-    K, (a, b) = truth(g), independent(g, f, p_halt)
+    K, (a, b) = truth(g), equal_walkers.gram_error_terms(g, f, p_halt, TERMS)
     exact = a / m + b / m**2
     for k, n_walks in enumerate(WALKERS):
         known = theory.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS.values(), TERMS)
@@ -173,7 +163,7 @@ for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
             for found in estimates(key, g, f, n_walks, p_halt, n * N_GROUPS, law)
         ]
         left[:, i, j, k] = np.reshape(drawn, (N_GROUPS, n)).mean(axis=1) / exact[k]
-    worth[i] = as_many(a, b, exact * left[:, i, 5].mean(axis=0))
+    worth[i] = equal_walkers.of_terms(a, b, exact * left[:, i, 5].mean(axis=0))
 
 # %% tags=["hide-input"]
 mean = left.mean(axis=0)

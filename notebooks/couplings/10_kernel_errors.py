@@ -71,13 +71,13 @@ ledger = evidence.Ledger("couplings/10_kernel_errors", profile)
 #
 # Inputs are z-scored over the whole table, which the paper does not say. (Scaled by the
 # training part, one row of CPU lies 600 lengthscales away in six splits, and its $e^{4
-# x \cdot y}$ is no number.) The lengthscale is that of the largest marginal likelihood
-# for Fourier features ({py:func}`rfcore.models.gp.fit_gaussian`), and for Laplace
-# features twice the mean of $\lVert x_i + x_j \rVert$ over the training points (Eq.
-# 36). There are $d$ Fourier frequencies, and $2 d$ Laplace ones, which "include their
-# antiparallel directions". Whether antiparallel vectors have the *norms* of their
-# partners in the row "Orthogonal" is not said either, so both readings are shown; PNC
-# has them equal (antithetic).
+# x \cdot y}$ overflows.) The lengthscale is that of the largest marginal likelihood for
+# Fourier features ({py:func}`rfcore.models.gp.fit_gaussian`), and for Laplace features
+# twice the mean of $\lVert x_i + x_j \rVert$ over the training points (Eq. 36). There
+# are $d$ Fourier frequencies, and $2 d$ Laplace ones, which "include their antiparallel
+# directions". Whether antiparallel vectors have the *norms* of their partners in the
+# row "Orthogonal" is not said either, so both readings are shown; PNC has them equal
+# (antithetic).
 #
 # The RMSE of the whole matrix is a closed form ({py:func}`rfcore.theory.gram_rmse`),
 # but for the Halton points. Beside it are ten draws of the frequencies in each split.

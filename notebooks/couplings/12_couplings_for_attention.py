@@ -19,10 +19,10 @@
 #
 # * **Use simplex directions with equal norms** where $m \leq d$. Of a family that holds
 #   orthogonal, PM and simplex frequencies they have the least error at every length of
-#   keys. On held-out keys they leave 12 to 25 per cent of orthogonal's error for short
+#   keys. On held-out keys they leave 12 to 25 % of orthogonal's error for short
 #   keys, and about 70 for one block where logits have variance 1.
 # * **Use cross-polytopes of one norm** from two blocks up: at $m = 4 d$ they err less
-#   than simplices, by 30 to 50 per cent where keys have length 1 or less.
+#   than simplices, by 30 to 50 % where keys have length 1 or less.
 # * **Kernel variance chooses the right directions and the wrong norms.** The exact
 #   leading term of attention's error, Equation 8 with the true means, gets both right.
 # * **The limit is long keys.** With logits of variance 1 and four blocks, the chosen
@@ -326,8 +326,8 @@ for causal, seen in enumerate(("all keys seen", "causal")):
 #   identity: both terms of the expansion above at once, where a simplex of $d$ corners
 #   has the first and just misses the second.
 #
-# Spread norms gain where keys are short, most with cross-polytopes (which leave 4 to 9
-# per cent of orthogonal's error), and lose where they are long, except with
+# Spread norms gain where keys are short, most with cross-polytopes (which leave 4 to 9 %
+# of orthogonal's error), and lose where they are long, except with
 # cross-polytopes at $d = 8$. We take it that there the block with the greatest norm
 # outweighs the others in every sum, and that strata make sure that one block is always
 # ahead. So our prediction is refuted as it stands. Cross-polytopes keep their lead at

@@ -220,7 +220,7 @@ ledger.decide({
     ),
     "couplings/eq-8/unequal-means": evidence.erratum(
         near(of_two, printed, 0.1),
-        "E[a^^2] - a^2 is not the error of a biased estimate: -2 and 1 are right.",
+        "E[â^2] - a^2 is not the error of a biased estimate: -2 and 1 are right.",
     )
     if mends.verdict is evidence.Verdict.REPRODUCED
     else mends,
@@ -305,7 +305,7 @@ plotting.show(
         y_label="mean squared error of a weight",
     ),
     caption="Ours. Measured errors, and Equation 8 with exact variances and "
-    "covariances (dashed).",
+    "covariances (dashed). Most of the lines nearly coincide.",
     alt="Two charts of error against the number of features. Left, for short keys, "
     "dashed predictions lie a little above the measured lines. Right, for keys of "
     "length one, they lie an order of magnitude above at 16 features and come closer "

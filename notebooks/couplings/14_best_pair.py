@@ -237,7 +237,7 @@ ledger.decide({
 # The proof writes the cost as a series in $v^{2k} \lVert \omega_1 + \omega_2 \rVert^k$.
 # Its source, Eq. 15, has the power $2k$. In one and in three dimensions the mean over
 # directions is elementary, $\cosh(vs)$ and $\sinh(vs)/(vs)$, and the printed series is
-# neither. The argument does not mind: its terms vanish for the same pair.
+# neither. The argument is not affected: its terms vanish for the same pair.
 
 # %%
 s, v = np.meshgrid([0.25, 0.5, 2.0, 4.0], [0.5, 2.0])

@@ -24,10 +24,11 @@
 # * **Sobol' points are for few dimensions**: the $m$ from which they beat PNC grows about
 #   like the square of $d$.
 #
-# **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$, as
-# many frequencies as dimensions, and find norms in opposite pairs (PNC) best. With many
-# more frequencies that changes: {doc}`11_many_frequencies` has the map of who wins. A
-# user does not know the distances on that map; this page asks what can be said without.
+# **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$,
+# as many frequencies as dimensions, and find norms in opposite pairs (PNC) best. With
+# many more frequencies that changes: {doc}`11_many_frequencies` has the map of who
+# wins. A user does not know the distances on that map; this page asks what can be said
+# without them.
 #
 # **The idea.** Take the coupling that loses least over the distances of the map. Then
 # test the choice where it was not made, on kernels of data with points at all distances.

@@ -22,8 +22,8 @@
 #   norms (PNC) lower the error of the kernel at every number of frequencies; posterior,
 #   predictions and prior stay about where they are without it.
 # * **What PNC removes is an error that a posterior forgives.** Independent norms put
-#   all lengthscales off by one common factor. On its own that makes 10 to 47 per cent
-#   of the kernel's squared error, and at most 3 per cent of the divergence.
+#   all lengthscales off by one common factor. On its own that makes 10 to 47 %
+#   of the kernel's squared error, and at most 3 % of the divergence.
 # * **Orthogonal directions help most in the first block**, at four frequencies. From
 #   eight on all couplings predict alike, so that a gain "in every instance" cannot be
 #   shown.

@@ -129,8 +129,8 @@ pairs = [
 ]
 
 # %% [markdown]
-# What a permutation does to two walks is in the chance that one makes $k$ hops and the
-# other $l$ ({py:func}`rfcore.theory.joint_survival`). For all solutions of either
+# What a permutation does to two walks shows in the chance that one makes $k$ hops and
+# the other $l$ ({py:func}`rfcore.theory.joint_survival`). For all solutions of either
 # problem that chance is the same as for the reversal: where they differ, they exchange
 # bins of equal lengths.
 

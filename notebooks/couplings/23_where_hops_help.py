@@ -50,13 +50,14 @@ import optax
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting, theory, walks
+from rfcore import datasets, evidence, features, kernels, plotting, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import pagerank
 from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import descent, gram
+from rfcore.theory import equal_walkers
 
 plotting.use_style()
 # Of the large graphs: nodes, degree, and how many groups of rows share the other side.
@@ -96,17 +97,6 @@ def norms(key, g, f, K, n_walks, p_halt, n_repeats, law):
     return np.linalg.norm(left @ right.transpose(0, 2, 1) - K, axis=(1, 2))
 
 
-def independent(g, f, p_halt):
-    """The squared error of independent walkers is a / m + b / m^2: exact a and b."""
-    one, two = (theory.walk_gram_mse(g, f, f, m, p_halt) for m in (1, 2))
-    return 4 * two - one, 2 * one - 4 * two
-
-
-def as_many(a, b, error):
-    """How many independent walkers have that squared error."""
-    return (a + np.sqrt(a**2 + 4 * b * error)) / (2 * error)
-
-
 # %% [markdown]
 # (couplings-hops-kernels)=
 # ## Other kernels, shorter walks
@@ -133,10 +123,11 @@ for i, (name, kernel) in enumerate(tqdm(rows, desc="kernels", leave=False)):
         key = ledger.key(f"{name} {kernel}", round(100 * p))
         found = norms(key, g, f, M @ M.T, n_walks, p, n * N_GROUPS, SYSTEMATIC)
         squares = (found**2).reshape(N_GROUPS, n).mean(axis=1)
-        a, b = independent(g, f, p)
+        a, b = equal_walkers.gram_error_terms(g, f, p)
         parts[:, i, j] = squares / (a / n_walks + b / n_walks**2)
         spread = squares.std(ddof=1) / np.sqrt(N_GROUPS) / squares.mean()
-        equal[:, i, j] = as_many(a, b, squares.mean()) * np.array([1, spread])
+        worth = equal_walkers.of_terms(a, b, squares.mean())
+        equal[:, i, j] = worth, worth * spread
 
 # %% tags=["hide-input"]
 plotting.table(
@@ -149,7 +140,7 @@ plotting.table(
 
 # %% [markdown]
 # Where a kernel reaches far, short walks leave less to gain: what a walker brings from
-# afar is weighed up by the chance of getting there, few walkers do, and those have
+# afar is divided by the small chance of getting there; few walkers do, and those have
 # nobody to share a node with. The 2-step walk's modulation ends after one hop, and the
 # diffusion kernel's nearly does ({doc}`19_which_coordinates`).
 #
@@ -343,8 +334,8 @@ plotting.table(
 # * Do not expect anything for the inverse cosine kernel that an error bar could hold,
 #   and little for PageRank of long walks.
 # * A hop costs more, since walkers have to be put in order: 1.3 to 2.2 times the time
-#   of independent walks on karate and football when the library got them. A gain of
-#   less than that in walkers, as of four walkers, is none in time.
+#   of independent walks, as measured on karate and football. A smaller gain in walkers
+#   than that, as with four walkers, saves no time.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -56,6 +56,7 @@ from rfcore.couplings import repelling, walk_lengths
 from rfcore.graphs import Graph
 from rfcore.models import gp
 from rfcore.models.gp import sparse
+from rfcore.theory import equal_walkers
 
 plotting.use_style()
 MESHES, N_SPLITS, MORE = {
@@ -243,8 +244,8 @@ ledger.decide({
 #
 # with $d$ the numbers of neighbours: in the direction of $\sqrt d$, the first
 # eigenvector of $W$ and the smoothest, features depend on the *lengths* alone. Hops
-# cannot mend an error there, and a posterior of a smooth function minds it. So coupled
-# hops have to come with coupled lengths.
+# cannot mend an error there, and the posterior of a smooth function suffers from it. So
+# coupled hops have to come with coupled lengths.
 
 # %%
 off = []
@@ -272,17 +273,9 @@ ledger.decide({
 #
 # How many independent walkers have the same error of the kernel, the same divergence?
 # Their errors are interpolated between the numbers of walkers that were run, and beyond
-# the largest fall as one over it.
-
+# the largest fall as one over it ({py:func}`rfcore.theory.equal_walkers.of_curve`).
 
 # %%
-def as_many(m, curve, error):
-    """Independent walkers with that error, given those of m of them, which fall."""
-    log_m, log_curve = np.log(m), np.log(curve)
-    inside = np.interp(np.log(error), log_curve[::-1], log_m[::-1])
-    return np.exp(inside + max(0.0, log_curve[-1] - np.log(error)))
-
-
 cases = [(i, j) for i in range(len(names)) for j in (1, 2)]
 run = np.array([*WALKERS, *MORE])
 beyond = more[..., :3] ** np.array([2, 1, 2])
@@ -290,12 +283,11 @@ curves = np.concatenate([squared[:, :, 0], beyond], axis=2)
 curves = np.exp(np.log(curves).mean(axis=0))  # graphs, walkers, measures
 worth = np.array([
     [
-        as_many(run, curves[i, :, k], left[i, law, j, k] * curves[i, j, k])
+        equal_walkers.of_curve(run, curves[i, :, k], left[i, :, j, k] * curves[i, j, k])
         for k in (0, 1)
-        for law in (0, 1, 2)
     ]
     for i, j in cases
-])
+]).reshape(len(cases), -1)
 spread = np.array([(error / left)[i, :, j, :2].T.ravel() for i, j in cases])
 
 # %% tags=["hide-input"]
@@ -338,7 +330,8 @@ plotting.table(
 #   hops="systematic"`, the two together, in {py:func}`rfcore.features.walk_features`.
 # * Count on a sixth of the divergence or less with 16 walkers. A systematic hop costs
 #   1.3 to 2.2 times an independent one ({doc}`23_where_hops_help`), so that walking
-#   takes less than half the seconds for the same posterior; solving takes what it took.
+#   takes less than half the seconds for the same posterior; solving takes as long as
+#   before.
 # * Do not expect a better prediction where independent walkers already predict like the
 #   exact kernel, or where the hyper-parameters are what is wrong.
 # * This was seen on graphs of two or three neighbours per node, at

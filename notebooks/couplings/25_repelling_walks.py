@@ -49,6 +49,7 @@ from rfcore.couplings import repelling, walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import pagerank
+from rfcore.theory import equal_walkers
 
 plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.
@@ -142,12 +143,9 @@ def squared_errors(name, n_walks, p_halt, per_group, law):
 
 
 def independent(name, p_halt):
-    """The error of independent walkers is a / m + b / m^2, exactly: a and b."""
-    one, two = np.array([
-        [theory.walk_gram_mse(graphs[name], f, f, m, p_halt) for f in fs]
-        for m in (1, 2)
-    ])  # fmt: skip
-    return 4 * two - one, 2 * one - 4 * two
+    """The two terms of the error of independent walkers, each for all kernels."""
+    g = graphs[name]
+    return np.transpose([equal_walkers.gram_error_terms(g, f, p_halt) for f in fs])
 
 
 # %% [markdown]
@@ -205,11 +203,6 @@ plotting.show(
 
 
 # %%
-def as_many(a, b, error):
-    """How many independent walkers have that squared error."""
-    return (a + np.sqrt(a**2 + 4 * b * error)) / (2 * error)
-
-
 shown, n_walks = ("repelling", "repelling, stratified", "systematic"), 64
 worth, spread = np.empty((2, len(P_HALTS), len(graphs), len(fs), len(shown)))
 for i, name in enumerate(graphs):
@@ -217,7 +210,7 @@ for i, name in enumerate(graphs):
         a, b = independent(name, p)
         for k, law in enumerate(shown):
             found = squared_errors(name, n_walks, p, 1, law)
-            worth[j, i, :, k] = as_many(a, b, found.mean(axis=0))
+            worth[j, i, :, k] = equal_walkers.of_terms(a, b, found.mean(axis=0))
             spread[j, i, :, k] = found.std(axis=0, ddof=1) / found.mean(axis=0)
 worth, spread = (
     x.transpose(1, 2, 0, 3).reshape(-1, len(shown)) for x in (worth, spread)

@@ -24,12 +24,12 @@
 # * **A simplex of frequencies gains most where points are short**: there it takes off nine
 #   tenths of the error. The features of long points hardly overlap anyway.
 #
-# **What the paper claims.** {cite:t}`sernau2024equivalent` title their paper "All Random
-# Features Representations are Equivalent" and call the error of their law "the lowest
-# possible". {doc}`The theorem <01_optimal_law>` holds. It is about one number per
-# frequency, independent draws, one law of both points, and the mean variance over pairs.
-# This page steps over the first two fences, {doc}`05_two_sets` over the third,
-# {doc}`03_other_objectives` over the fourth.
+# **What the paper claims.** {cite:t}`sernau2024equivalent` title their paper "All
+# Random Features Representations are Equivalent" and call the error of their law "the
+# lowest possible". {doc}`The theorem <01_optimal_law>` holds. It is about one number
+# per frequency, independent draws, one law of both points, and the mean variance over
+# pairs. This page drops the first two conditions, {doc}`05_two_sets` the third,
+# {doc}`03_other_objectives` the fourth.
 #
 # **The idea.** Independent draws repeat each other by chance. Draws that avoid each other
 # repeat less, and each may still follow the optimal law by itself.

@@ -176,9 +176,10 @@ by_set, of_sderf = np.array(by_set).T, np.array(of_sderf)
 plotting.table(
     np.column_stack([logs, np.where(np.isinf(costs), np.nan, costs)]),
     rows=[f"s = {s:g}" for s in VARIANCES],
-    columns=["SDERF", "optimal law", "SDERF's mean second moment over the least, log"],
+    columns=["SDERF", "optimal law", "log of ratio of means"],
     caption="Ours. Mean log relative second moment, nats, Gaussian points in eight "
-    "dimensions. Right: empty where infinite.",
+    "dimensions. Right: logarithm of SDERF's mean second moment over the least one; "
+    "empty where it is infinite.",
 )
 plotting.table(
     np.column_stack([of_sderf, by_set.mean(axis=0)]),

@@ -66,11 +66,11 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # (equivalence-two-sets)=
 # ## Two sets: the feature matters
 #
-# Corollary 2 needs one law of queries and keys. The extreme case of two is one query and
-# one key. Positive features then have *no* variance: under $\mathcal N(x + y, I)$ every
-# frequency gives $k(x, y)$ exactly. Cosines of random phase change sign, which no
-# weight can mend: $C = \mathbb E\, \lvert \phi(x) \phi(y) \rvert$ exceeds the kernel, up
-# to $8 / \pi^2$ at great distance
+# Corollary 2 needs one law of queries and keys. The extreme case of two is one query
+# and one key. Positive features then have *no* variance: under $\mathcal N(x + y, I)$
+# every frequency gives $k(x, y)$ exactly. Cosines of random phase change sign, which no
+# weight can mend: $C = \mathbb E\, \lvert \phi(x) \phi(y) \rvert$ exceeds the kernel,
+# up to $8 / \pi^2$ at large distances
 # ({py:func}`rfcore.theory.trigonometric_least_variance`).
 #
 # Two sets also reward what Definition 1 excludes: a feature of its own for each side.

@@ -82,14 +82,15 @@ fits = solvers.exponential
 # | ADERF | one number | any | SADERF |
 # | SDERF | diagonal | $B^{(1)} = B^{(2)}$ | GERF |
 #
-# **ADERF** changes coordinates to $T x$ and $T^{-\top} y$, which leaves the kernel as it
-# is, so that both sets have the same second moments (Theorem 4.2); **SADERF** does so
-# coordinate by coordinate, for hardware that dislikes decompositions (Eq. 20). **SDERF**
-# leaves the points where they are, and gives an $A$ of its own to every eigenvector of
-# the mean of $s s^\top$, with $s = x + y$ (Theorem 4.3). Against the closed forms we set
-# a search that knows nothing of them: BFGS over all parameters of a family, from random
-# starts, for sets of points in three dimensions with means and covariances of their own.
-# Nearly every start ends at the closed form; the few others end above it.
+# **ADERF** changes coordinates to $T x$ and $T^{-\top} y$, which leaves the kernel as
+# it is, so that both sets have the same second moments (Theorem 4.2); **SADERF** does
+# so coordinate by coordinate, for hardware on which decompositions are slow (Eq. 20).
+# **SDERF** leaves the points where they are, and gives an $A$ of its own to every
+# eigenvector of the mean of $s s^\top$, with $s = x + y$ (Theorem 4.3). Against the
+# closed forms we set a search that knows nothing of them: BFGS over all parameters of a
+# family, from random starts, for sets of points in three dimensions with means and
+# covariances of their own. Nearly every start ends at the closed form; the few others
+# end above it.
 
 # %%
 d = 3

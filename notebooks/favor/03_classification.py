@@ -40,19 +40,15 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-from functools import partial
-from typing import NamedTuple
-
 import jax
 
 jax.config.update("jax_enable_x64", True)
 
-import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, features, plotting
-from rfcore.models import regression
+from rfcore import datasets, evidence, features, plotting
+from rfcore.models import classification, exponential_votes
 from rfcore.solvers import exponential
 
 plotting.use_style()
@@ -91,107 +87,30 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 # stays the greatest when the row is multiplied by one $e^{-a(u)} > 0$, so we first
 # subtract their greatest value from the logarithms
 # ({py:func}`rfcore.models.regression.scores_of_logs`). All kinds and all $\sigma$ see
-# the same frequencies, and the first $M$ of 128 serve as $M$.
+# the same frequencies, and the first $M$ of 128 serve as $M$
+# ({py:func}`rfcore.models.exponential_votes.accuracies`).
 
 # %%
-KINDS = ("trigonometric", "positive", "gerf", "aderf", "sderf")
-GRID, M, BATCH = np.logspace(-2, 2, 10), max(WIDTHS), 10
 FITS = {  # to the scaled training points, and for ADERF to the held-out ones
+    "trigonometric": None,
     "positive": lambda x, held: features.ExponentialParameters(),
     "gerf": lambda x, held: exponential.gerf(x, x),
     "aderf": lambda x, held: exponential.aderf(held, x),
     "sderf": lambda x, held: exponential.sderf(x, x),
 }
-# Each set is a compilation of its own; at this level it takes half as long.
-light = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
-
-
-class Task(NamedTuple):
-    """Training points; then validation and test points, in this order."""
-
-    x: jax.Array
-    targets: jax.Array
-    held: jax.Array
-    labels: jax.Array
+KINDS = tuple(FITS)
 
 
 def make_task(name, seed=42):
     part = datasets.split(tables[name], seed=seed, test_fraction=0.1)
-    targets = np.eye(len(tables[name].classes))[part.y_train]
-    return Task(*map(jnp.asarray, (part.X_train, targets, part.X_test, part.y_test)))
-
-
-@partial(light, static_argnames="d")
-@partial(jax.vmap, in_axes=(0, None))
-def draw(key, d):
-    """Orthogonal frequencies, and phases for the trigonometric features."""
-    phases = jax.random.uniform(jax.random.fold_in(key, 1), (M,), maxval=2 * jnp.pi)
-    return couplings.orthogonal(key, M, d), phases
-
-
-@light
-@partial(jax.vmap, in_axes=(None, 0))
-def fitted(task, sigma):
-    x, held = sigma * task.x, sigma * task.held
-    return {kind: fit(x, held).filled(x.shape[1]) for kind, fit in FITS.items()}
-
-
-def accuracies(task, votes):
-    """On the validation and on the test part, for every width: (widths, 2)."""
-    half = len(task.labels) // 2
-    parts = slice(half), slice(half, None)
-    both = [[regression.accuracy(v[p], task.labels[p]) for p in parts] for v in votes]
-    return jnp.stack([jnp.stack(pair) for pair in both])
-
-
-@light
-def with_exponential(task, omegas, sigma, parameters):
-    def one(omega):
-        x = features.log_exponential(sigma * task.x, omega, parameters, "y")
-        held = features.log_exponential(sigma * task.held, omega, parameters, "x")
-        votes = regression.scores_of_logs(x, task.targets, held, WIDTHS)
-        return accuracies(task, votes)
-
-    return jax.lax.map(one, omegas)
-
-
-@light
-def with_trigonometric(task, omegas, phases, sigma):
-    def one(drawn):
-        x, held = (features.trigonometric(sigma * a, *drawn) for a in task[::2])
-        votes = [regression.scores(x[:, :m], task.targets, held[:, :m]) for m in WIDTHS]
-        return accuracies(task, votes)
-
-    return jax.lax.map(one, (omegas, phases))
-
-
-def best(accuracy):
-    """Indices of the best sigmas, the second axis; of equals the smallest."""
-    return np.round(accuracy, 9).argmax(axis=1)
+    return classification.task(part, len(tables[name].classes), 1.0)
 
 
 def run(task, key, n_seeds, kinds, n_tuning):
     """Test accuracies (seeds, kinds, widths): sigma chosen per width, and for all."""
-    drawn = draw(jax.random.split(key, n_seeds), task.x.shape[1])
-    drawn, fits = jax.tree.map(np.asarray, (drawn, fitted(task, GRID)))
-    out = np.full((n_seeds, len(kinds), len(GRID), len(WIDTHS), 2), np.nan)
-    wanted = np.ones((len(kinds), len(GRID)), bool)
-    for now in (slice(start, start + BATCH) for start in range(0, n_seeds, BATCH)):
-        omegas, phases = (a[now] for a in drawn)
-        for k, g in np.argwhere(wanted):
-            if kinds[k] == "trigonometric":
-                out[now, k, g] = with_trigonometric(task, omegas, phases, GRID[g])
-            else:
-                p = jax.tree.map(lambda a, g=g: a[g], fits[kinds[k]])
-                out[now, k, g] = with_exponential(task, omegas, GRID[g], p)
-        if now.stop == n_tuning:  # from here on only what is chosen
-            mean = out[: now.stop, ..., 0].mean(axis=0)
-            chosen = best(mean), best(mean.mean(axis=2, keepdims=True))
-            wanted[:] = False
-            for choice in chosen:
-                np.put_along_axis(wanted, choice, values=True, axis=1)
-    k, w = np.ogrid[: len(kinds), : len(WIDTHS)]
-    return [out[:, k, choice, w, 1] for choice in chosen]
+    fits = exponential_votes.fitted(task, FITS)
+    fits = {kind: fits[kind] for kind in kinds}
+    return exponential_votes.accuracies(key, task, fits, WIDTHS, n_seeds, n_tuning)
 
 
 # %%
@@ -271,21 +190,12 @@ plotting.table(
 # Features estimate a vote. The exact vote is the limit of many features, and the most
 # frequent class of the training part needs no features at all.
 
-
 # %%
-@light
-def with_kernel(task, sigma):
-    votes = regression.scores_exact(sigma * task.x, task.targets, sigma * task.held)
-    return accuracies(task, [votes])[0]
-
-
 majority, exact = np.empty((2, len(SETS)))
 for s, name in enumerate(tqdm(SETS, desc="exact kernel", leave=False)):
     task = make_task(name)
-    validated, at_test = np.array([with_kernel(task, sigma) for sigma in GRID]).T
-    exact[s] = at_test[best(validated[None])[0]]
-    labels = np.asarray(task.labels)[len(task.labels) // 2 :]
-    majority[s] = np.mean(labels == np.asarray(task.targets).sum(axis=0).argmax())
+    exact[s] = exponential_votes.exact(task)
+    majority[s] = classification.majority(exponential_votes.without_validation(task))
 
 # %% tags=["hide-input"]
 plotting.table(
@@ -293,7 +203,7 @@ plotting.table(
     rows=SETS,
     columns=["majority", *(plotting.LABELS[kind] for kind in KINDS), "exact kernel"],
     unit="percent",
-    caption=f"Ours. Test accuracies; of features with M = {M}.",
+    caption=f"Ours. Test accuracies; of features with M = {max(WIDTHS)}.",
 )
 error, constant = 1 - average, np.ones_like(average)
 ledger.decide({
@@ -322,7 +232,7 @@ on_splits = np.empty((N_SPLITS, len(SMALL), 2))
 for split in tqdm(range(N_SPLITS), desc="splits", leave=False):
     for s, name in enumerate(SMALL):
         task, key = make_task(name, split), ledger.key("splits", split, s)
-        of_two = run(task, key, BATCH, ("gerf", "sderf"), BATCH)[0]
+        of_two = run(task, key, 10, ("gerf", "sderf"), 10).per_width
         on_splits[split, s] = of_two.mean(axis=(0, 2))
 
 # %% tags=["hide-input"]

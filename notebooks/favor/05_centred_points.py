@@ -22,8 +22,8 @@
 #   even beats SDERF in three of four regimes.
 # * **Both together are best**: centred SDERF is ahead of every other positive feature at
 #   every $\sigma$, at $\sigma = 1$ on images by one to two nats over SDERF.
-# * **On images trigonometric features beat SDERF at middling $\sigma$.** Images have no
-#   negative pixels, so that $x - y$ is short where $x + y$ is long.
+# * **On images trigonometric features beat SDERF at intermediate $\sigma$.** Images
+#   have no negative pixels, so that $x - y$ is short where $x + y$ is long.
 #
 # **What the paper claims.** Dense exponential features have about $e^5$ to $e^{10}$ times
 # less variance than GERFs, on images and on two Gaussian sets of different means

@@ -38,19 +38,15 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-from functools import partial
-from typing import NamedTuple
-
 import jax
 
 jax.config.update("jax_enable_x64", True)
 
-import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, features, plotting
-from rfcore.models import regression
+from rfcore import datasets, evidence, features, plotting
+from rfcore.models import classification, exponential_votes
 from rfcore.solvers import exponential
 
 plotting.use_style()
@@ -76,94 +72,28 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 
 # %%
 KINDS = ("trigonometric", "positive", "gerf", "sderf", "gerf_centred", "sderf_centred")
-GRID, M = np.logspace(-2, 2, 10), max(WIDTHS)
-FITS = {  # to the scaled training points
-    "positive": lambda x: features.ExponentialParameters(),
-    "gerf": lambda x: exponential.gerf(x, x),
-    "sderf": lambda x: exponential.sderf(x, x),
-    "gerf_centred": lambda x: exponential.gerf(x, x, centred=True),
-    "sderf_centred": lambda x: exponential.sderf(x, x, centred=True),
-    "ADERF of one set": lambda x: exponential.aderf(x, x),
-    "SADERF of one set": lambda x: exponential.saderf(x, x),
+FITS = {  # to the scaled training points, on both sides
+    "trigonometric": None,
+    "positive": lambda x, held: features.ExponentialParameters(),
+    "gerf": lambda x, held: exponential.gerf(x, x),
+    "sderf": lambda x, held: exponential.sderf(x, x),
+    "gerf_centred": lambda x, held: exponential.gerf(x, x, centred=True),
+    "sderf_centred": lambda x, held: exponential.sderf(x, x, centred=True),
+    "ADERF of one set": lambda x, held: exponential.aderf(x, x),
+    "SADERF of one set": lambda x, held: exponential.saderf(x, x),
 }
-# Each set is a compilation of its own; at this level it takes half as long.
-light = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 1})
-
-
-class Task(NamedTuple):
-    """Training points; then validation and test points, in this order."""
-
-    x: jax.Array
-    targets: jax.Array
-    held: jax.Array
-    labels: jax.Array
 
 
 def make_task(name, **options):
     part = datasets.split(tables[name], seed=42, test_fraction=0.1, **options)
-    targets = np.eye(len(tables[name].classes))[part.y_train]
-    return Task(*map(jnp.asarray, (part.X_train, targets, part.X_test, part.y_test)))
-
-
-@partial(light, static_argnames="d")
-@partial(jax.vmap, in_axes=(0, None))
-def draw(key, d):
-    """Orthogonal frequencies, and phases for the trigonometric features."""
-    phases = jax.random.uniform(jax.random.fold_in(key, 1), (M,), maxval=2 * jnp.pi)
-    return couplings.orthogonal(key, M, d), phases
-
-
-@light
-@partial(jax.vmap, in_axes=(None, 0))
-def fitted(x, sigma):
-    return {kind: fit(sigma * x).filled(x.shape[1]) for kind, fit in FITS.items()}
-
-
-def accuracies(task, votes):
-    """On the validation and on the test part, for every width: (widths, 2)."""
-    half = len(task.labels) // 2
-    parts = slice(half), slice(half, None)
-    both = [[regression.accuracy(v[p], task.labels[p]) for p in parts] for v in votes]
-    return jnp.stack([jnp.stack(pair) for pair in both])
-
-
-@light
-def with_exponential(task, omegas, sigma, parameters):
-    def one(omega):
-        x = features.log_exponential(sigma * task.x, omega, parameters, "y")
-        held = features.log_exponential(sigma * task.held, omega, parameters, "x")
-        votes = regression.scores_of_logs(x, task.targets, held, WIDTHS)
-        return accuracies(task, votes)
-
-    return jax.lax.map(one, omegas)
-
-
-@light
-def with_trigonometric(task, omegas, phases, sigma):
-    def one(drawn):
-        x, held = (features.trigonometric(sigma * a, *drawn) for a in task[::2])
-        votes = [regression.scores(x[:, :m], task.targets, held[:, :m]) for m in WIDTHS]
-        return accuracies(task, votes)
-
-    return jax.lax.map(one, (omegas, phases))
+    return classification.task(part, len(tables[name].classes), 1.0)
 
 
 def run(task, key):
     """Test accuracies (seeds, kinds, widths), sigma chosen on the validation part."""
-    drawn = draw(jax.random.split(key, N_SEEDS), task.x.shape[1])
-    drawn, fits = jax.tree.map(np.asarray, (drawn, fitted(task.x, GRID)))
-    out = np.empty((N_SEEDS, len(KINDS), len(GRID), len(WIDTHS), 2))
-    for k, g in np.ndindex(len(KINDS), len(GRID)):
-        if KINDS[k] == "trigonometric":
-            out[:, k, g] = with_trigonometric(task, *drawn, GRID[g])
-        else:
-            p = jax.tree.map(lambda a, g=g: a[g], fits[KINDS[k]])
-            out[:, k, g] = with_exponential(task, drawn[0], GRID[g], p)
-    best = np.round(out[..., 0].mean(axis=0), 9).argmax(
-        axis=1
-    )  # of equals the smallest
-    k, w = np.ogrid[: len(KINDS), : len(WIDTHS)]
-    return out[:, k, best, w, 1]
+    fits = exponential_votes.fitted(task, FITS)
+    fits = {kind: fits[kind] for kind in KINDS}
+    return exponential_votes.accuracies(key, task, fits, WIDTHS, N_SEEDS).per_width
 
 
 raw = np.stack([
@@ -212,7 +142,8 @@ ledger.decide({
 # %% tags=["hide-input"]
 misfits = []
 for name in SETS:
-    fits = jax.tree.map(np.asarray, fitted(make_task(name).x, GRID))
+    fits = exponential_votes.fitted(make_task(name), FITS)
+    fits = jax.tree.map(np.asarray, fits)
     for kind in ("ADERF of one set", "SADERF of one set"):
         A, B = fits[kind].A, fits[kind].B_x
         square = B.swapaxes(1, 2) @ B / (1 - 4 * A[:, :1, None])

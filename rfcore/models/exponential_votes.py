@@ -1,0 +1,346 @@
+"""How well exponential features classify a table, at the scale of the points that is best on a validation part.
+
+Every training point votes for its class, weighted by the Gaussian kernel of points that are multiplied by sigma, and features
+estimate the votes. The experiment of FAVOR# (Section 5.2 and Appendix B.2): frequencies are orthogonal; sigma is the one, of
+those given, with the best mean accuracy on the validation part; its accuracy on the test part is what counts. A
+:class:`~rfcore.models.classification.Task` has both parts in one: the first half of its test points validates, the other
+tests.
+
+Of one draw of frequencies the first m serve as m, for every m asked for; all kinds of features and all sigmas see the same. This
+module is imported by its own name, ``rfcore.models.exponential_votes``.
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rfcore import checks, couplings, features
+from rfcore.models import regression
+from rfcore.models.classification import Task, light
+
+#: Ten, from 1/100 to 100, equally spaced in the logarithm: those of FAVOR#, Appendix B.2.
+SIGMAS = np.logspace(-2, 2, 10)
+
+
+class Accuracies(NamedTuple):
+    """On the test part, shape (n_seeds, n_kinds, n_widths) both; from :func:`accuracies`."""
+
+    per_width: np.ndarray
+    """Where every width has a sigma of its own."""
+    one_sigma: np.ndarray
+    """Where all widths have the sigma whose validation accuracy is best on their average."""
+
+
+def fitted(task, fits, sigmas=SIGMAS):
+    """Parameters of exponential features, fitted to the points at every scale.
+
+    Parameters
+    ----------
+    task : rfcore.models.classification.Task
+        Of points that are not scaled yet.
+    fits : dict from str to function (x, held) -> rfcore.features.ExponentialParameters, or to None
+        Of kinds of features: x are the scaled training points, shape (n, d), held the scaled test points, shape (l, d), without
+        their labels. Functions are compiled once for every shape: give the same ones again, no new ones. None, for
+        trigonometric features, stays None.
+    sigmas : array, shape (s,)
+        Scales, above 0.
+
+    Returns
+    -------
+    dict from str to rfcore.features.ExponentialParameters or None
+        In the order of fits, with an array in every field, and a first axis of length s.
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind.
+
+    Notes
+    -----
+    FAVOR#, Appendix B.2. Test points are the queries, the x of the parameters, and training points the keys, their y.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification, exponential_votes
+    >>> from rfcore.solvers import exponential
+    >>> table = datasets.classification("banknote", fallback=True)
+    >>> task = classification.task(datasets.split(table), len(table.classes), 1.0)
+    >>> exponential_votes.fitted(task, {"gerf": lambda x, held: exponential.gerf(x, x)}, [0.5, 1.0])["gerf"].A.shape
+    (2, 4)
+    """
+    checks.instance(task, Task, "task", "what classification.task(...) returned")
+    if not isinstance(fits, dict) or not fits:
+        raise ValueError(
+            f"fits = {fits!r}; give a dict of functions such as {{'gerf': lambda x, held: exponential.gerf(x, x)}}"
+        )
+    functions = {kind: fit for kind, fit in fits.items() if fit is not None}
+    for fit in functions.values():
+        checks.function(fit, "fits", "lambda x, held: exponential.gerf(x, x)")
+    found = _fitted(task, _scales(sigmas), tuple(functions.values()))
+    return dict.fromkeys(fits) | dict(zip(functions, found, strict=True))
+
+
+def accuracies(key, task, parameters, widths, n_seeds, n_tuning=None, sigmas=SIGMAS, batch=10):
+    """Test accuracies of votes that features estimate, sigma chosen on the validation part.
+
+    ::
+
+        votes for a point u:  phi_x(sigma u)^T sum_i phi_y(sigma u_i) y_i,   u_i the training points, y_i their one-hot labels
+
+    of which exponential features give a positive multiple (:func:`rfcore.models.regression.scores_of_logs`). Of sigmas that are
+    equally good the first is chosen.
+
+    Parameters
+    ----------
+    key : JAX PRNG key
+    task : rfcore.models.classification.Task
+        Of points that are not scaled yet; its first l // 2 test points validate.
+    parameters : dict from str to rfcore.features.ExponentialParameters or None
+        Kinds of features, from :func:`fitted` at the same sigmas, in the order of the results.
+    widths : sequence of int
+        Numbers of features; the greatest is drawn.
+    n_seeds : int
+        Draws of frequencies, a multiple of batch.
+    n_tuning : int, optional
+        How many of them, the first, choose sigma: a multiple of batch. The others see the chosen sigmas alone. All if not given.
+    sigmas : array, shape (s,)
+        Scales, above 0.
+    batch : int
+        Draws that are evaluated in one call.
+
+    Returns
+    -------
+    Accuracies
+
+    Raises
+    ------
+    ValueError
+        If an argument is of another kind, n_seeds or n_tuning is no multiple of batch, n_tuning is above n_seeds, or parameters
+        are not those of all sigmas.
+
+    Notes
+    -----
+    FAVOR#, Section 5.2 and Appendix B.2. Ours: one draw for all widths; fewer seeds that choose sigma.
+
+    Examples
+    --------
+    >>> import jax
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification, exponential_votes
+    >>> from rfcore.solvers import exponential
+    >>> table = datasets.classification("banknote", fallback=True)
+    >>> task = classification.task(datasets.split(table), len(table.classes), 1.0)
+    >>> fits = {"trigonometric": None, "gerf": lambda x, held: exponential.gerf(x, x)}
+    >>> kinds = exponential_votes.fitted(task, fits, [0.1, 1.0])
+    >>> found = exponential_votes.accuracies(jax.random.key(0), task, kinds, (8, 16), 2, sigmas=[0.1, 1.0], batch=2)
+    >>> found.per_width.shape
+    (2, 2, 2)
+    """
+    key, sigmas = checks.key(key), _scales(sigmas)
+    _with_both_parts(task)
+    parameters = _host(parameters, len(sigmas), task.x_train.shape[1])
+    widths = _widths(widths)
+    n_seeds, batch = checks.count(n_seeds, "n_seeds"), checks.count(batch, "batch")
+    n_tuning = n_seeds if n_tuning is None else checks.count(n_tuning, "n_tuning")
+    for name, value in (("n_seeds", n_seeds), ("n_tuning", n_tuning)):
+        if value % batch:
+            raise ValueError(f"{name} = {value} is no multiple of batch = {batch}; give one")
+    if n_tuning > n_seeds:
+        raise ValueError(f"n_tuning = {n_tuning} of n_seeds = {n_seeds}; give at most their number")
+
+    drawn = jax.tree.map(
+        np.asarray, _draw(jax.random.split(key, n_seeds), max(widths), task.x_train.shape[1])
+    )
+    kinds = list(parameters.values())
+    found = np.full((n_seeds, len(kinds), len(sigmas), len(widths), 2), np.nan)
+    wanted = np.ones((len(kinds), len(sigmas)), bool)
+    for now in (slice(start, start + batch) for start in range(0, n_seeds, batch)):
+        omegas, phases = (part[now] for part in drawn)
+        for k, s in np.argwhere(wanted):
+            if kinds[k] is None:
+                found[now, k, s] = _with_trigonometric(task, omegas, phases, sigmas[s], widths)
+            else:
+                of_sigma = jax.tree.map(lambda field, s=s: field[s], kinds[k])
+                found[now, k, s] = _with_exponential(task, omegas, sigmas[s], of_sigma, widths)
+        if now.stop == n_tuning:  # from here on only what is chosen
+            validated = found[:n_tuning, ..., 0].mean(axis=0)
+            chosen = _best(validated), _best(validated.mean(axis=2, keepdims=True))
+            wanted[:] = False
+            for choice in chosen:
+                np.put_along_axis(wanted, choice, values=True, axis=1)
+    k, w = np.ogrid[: len(kinds), : len(widths)]
+    return Accuracies(*(found[:, k, choice, w, 1] for choice in chosen))
+
+
+def exact(task, sigmas=SIGMAS):
+    """Test accuracy of the kernel itself, sigma chosen on the validation part: what infinitely many features give.
+
+    Parameters
+    ----------
+    task : rfcore.models.classification.Task
+        As for :func:`accuracies`.
+    sigmas : array, shape (s,)
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If task is none, or has fewer than two test points, or a sigma is not above 0.
+
+    Notes
+    -----
+    FAVOR#, Appendix B.2; :func:`rfcore.models.regression.scores_exact`.
+
+    Examples
+    --------
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification, exponential_votes
+    >>> table = datasets.classification("banknote", fallback=True)
+    >>> exponential_votes.exact(classification.task(datasets.split(table), len(table.classes), 1.0), [1.0]) > 0.9
+    True
+    """
+    _with_both_parts(task)
+    validated, tested = np.array([_with_kernel(task, sigma) for sigma in _scales(sigmas)]).T
+    return float(tested[_best(validated[None])[0]])
+
+
+def without_validation(task):
+    """The task whose test points are those that :func:`accuracies` tests on, without the half that validates.
+
+    Parameters
+    ----------
+    task : rfcore.models.classification.Task
+
+    Returns
+    -------
+    rfcore.models.classification.Task
+
+    Raises
+    ------
+    ValueError
+        If task is none, or has fewer than two test points.
+
+    Notes
+    -----
+    FAVOR#, Appendix B.2: 90 % train, 5 % validate, 5 % test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from rfcore import datasets
+    >>> from rfcore.models import classification, exponential_votes
+    >>> part = datasets.Split(np.eye(2), np.array([0, 1]), np.eye(2), np.array([0, 1]))
+    >>> exponential_votes.without_validation(classification.task(part, 2, 1.0)).labels.tolist()
+    [1]
+    """
+    _, tests = _halves(_with_both_parts(task))
+    return task._replace(x_test=task.x_test[tests], labels=task.labels[tests])
+
+
+def _scales(sigmas):
+    sigmas = np.asarray(checks.vector(sigmas, "sigmas"), dtype=float)
+    if np.any(sigmas <= 0):
+        raise ValueError(f"sigmas has a value of {sigmas.min()}; give numbers above 0")
+    return sigmas
+
+
+def _widths(widths):
+    widths = checks.vector(widths, "widths")
+    if not all(width >= 1 and width == int(width) for width in widths):
+        raise ValueError(f"widths = {widths.tolist()}; give whole numbers of at least 1")
+    return tuple(int(width) for width in widths)
+
+
+def _host(parameters, n_sigmas, d):
+    """Parameters as NumPy arrays, of which slices compile nothing."""
+    if not isinstance(parameters, dict) or not parameters:
+        raise ValueError(f"parameters = {parameters!r}; give what fitted(...) returned")
+    for kind, of_kind in parameters.items():
+        if of_kind is None:
+            continue
+        checks.instance(
+            of_kind,
+            features.ExponentialParameters,
+            f"parameters[{kind!r}]",
+            "what fitted(...) returned, or None",
+        )
+        if np.shape(of_kind.B_x) != (n_sigmas, d, d):
+            got = f"parameters[{kind!r}] has B_x of shape {np.shape(of_kind.B_x)}"
+            raise ValueError(f"{got}; give what fitted(...) returned, with shape {(n_sigmas, d, d)}")
+    return {kind: jax.tree.map(np.asarray, of_kind) for kind, of_kind in parameters.items()}
+
+
+def _with_both_parts(task):
+    checks.instance(task, Task, "task", "what classification.task(...) returned")
+    if len(task.labels) < 2:
+        raise ValueError(
+            f"task has {len(task.labels)} test points; give one that validates and one that tests, at least"
+        )
+    return task
+
+
+def _halves(task):
+    half = len(task.labels) // 2
+    return slice(half), slice(half, None)
+
+
+def _best(accuracy):
+    """Places of the best sigmas, the second axis; of equals the first."""
+    return np.round(accuracy, 9).argmax(axis=1)
+
+
+@partial(light, static_argnames="fits")
+def _fitted(task, sigmas, fits):
+    def at(sigma):
+        x, held = sigma * task.x_train, sigma * task.x_test
+        return [fit(x, held).filled(x.shape[1]) for fit in fits]
+
+    return jax.vmap(at)(sigmas)
+
+
+@partial(light, static_argnames=("m", "d"))
+@partial(jax.vmap, in_axes=(0, None, None))
+def _draw(key, m, d):
+    """Orthogonal frequencies, and phases for the trigonometric features."""
+    phases = jax.random.uniform(jax.random.fold_in(key, 1), (m,), maxval=2 * jnp.pi)
+    return couplings.orthogonal(key, m, d), phases
+
+
+def _validated_and_tested(task, votes):
+    """Accuracies on the validation and on the test part, for every width: (widths, 2)."""
+    both = [[regression.accuracy(v[part], task.labels[part]) for part in _halves(task)] for v in votes]
+    return jnp.stack([jnp.stack(pair) for pair in both])
+
+
+@partial(light, static_argnames="widths")
+def _with_exponential(task, omegas, sigma, parameters, widths):
+    def one(omega):
+        x = features.log_exponential(sigma * task.x_train, omega, parameters, "y")
+        held = features.log_exponential(sigma * task.x_test, omega, parameters, "x")
+        return _validated_and_tested(task, regression.scores_of_logs(x, task.targets, held, widths))
+
+    return jax.lax.map(one, omegas)
+
+
+@partial(light, static_argnames="widths")
+def _with_trigonometric(task, omegas, phases, sigma, widths):
+    def one(drawn):
+        x, held = (features.trigonometric(sigma * points, *drawn) for points in (task.x_train, task.x_test))
+        return _validated_and_tested(
+            task, [regression.scores(x[:, :m], task.targets, held[:, :m]) for m in widths]
+        )
+
+    return jax.lax.map(one, (omegas, phases))
+
+
+@light
+def _with_kernel(task, sigma):
+    votes = regression.scores_exact(sigma * task.x_train, task.targets, sigma * task.x_test)
+    return _validated_and_tested(task, [votes])[0]

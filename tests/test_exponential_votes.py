@@ -1,0 +1,133 @@
+"""Accuracies at the scale that validation chooses are those of votes counted by hand, with features written out."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from rfcore import couplings, datasets, features
+from rfcore.models import classification, exponential_votes
+from rfcore.solvers import exponential
+
+RNG = np.random.default_rng(0)
+X_TRAIN, X_TEST = RNG.normal(size=(70, 3)), RNG.normal(size=(41, 3))
+
+
+def quadrants(x):
+    return 2 * (x[:, 0] > 0.2) + (x[:, 1] > 0)
+
+
+PART = datasets.Split(X_TRAIN, quadrants(X_TRAIN), X_TEST, quadrants(X_TEST))
+TASK, KEY, SIGMAS, WIDTHS = classification.task(PART, 4, 1.0), jax.random.key(0), np.array([0.2, 0.7, 2.0]), (3, 12)
+FITS = {
+    "trigonometric": None,
+    "sderf": lambda x, held: exponential.sderf(x, x, centred=True),
+    "aderf": lambda x, held: exponential.aderf(held, x),
+    "gerf": lambda x, held: exponential.gerf(x, x),
+}
+SEEDS, TUNING, BATCH = 6, 4, 2
+PARAMETERS = exponential_votes.fitted(TASK, FITS, SIGMAS)
+FOUND = exponential_votes.accuracies(KEY, TASK, PARAMETERS, WIDTHS, SEEDS, TUNING, SIGMAS, BATCH)
+
+
+def one_by_hand(key, kind, sigma, width):
+    """Accuracies on the validation and on the test part, of one draw."""
+    x, held = sigma * X_TRAIN, sigma * X_TEST
+    omega = couplings.orthogonal(key, max(WIDTHS), 3)[:width]
+    if kind == "trigonometric":
+        phases = jax.random.uniform(jax.random.fold_in(key, 1), (max(WIDTHS),), maxval=2 * jnp.pi)[:width]
+        phi, phi_held = (np.cos(a @ np.asarray(omega).T + np.asarray(phases)) for a in (x, held))
+    else:
+        p = FITS[kind](jnp.asarray(x), jnp.asarray(held))
+        phi, phi_held = features.exponential(x, omega, p, "y"), features.exponential(held, omega, p, "x")
+    right = np.argmax(np.asarray(phi_held) @ (np.asarray(phi).T @ np.eye(4)[PART.y_train]), axis=1) == PART.y_test
+    return right[:20].mean(), right[20:].mean()
+
+
+# kinds, sigmas, widths, seeds, parts
+BY_HAND = np.array([
+    [[[one_by_hand(key, kind, s, m) for key in jax.random.split(KEY, SEEDS)] for m in WIDTHS] for s in SIGMAS]
+    for kind in FITS
+])  # fmt: skip
+
+
+def counts(accuracies):
+    """Test points that are right: the mean of booleans is a float32."""
+    assert np.allclose(np.rint(accuracies * 21), accuracies * 21, rtol=0, atol=1e-5)
+    return np.rint(accuracies * 21).astype(int).tolist()
+
+
+def test_each_width_has_the_sigma_that_the_first_seeds_validate():
+    for k in range(len(FITS)):
+        for w in range(len(WIDTHS)):
+            best = BY_HAND[k, :, w, :TUNING, 0].mean(axis=1).round(9).argmax()
+            assert counts(FOUND.per_width[:, k, w]) == counts(BY_HAND[k, best, w, :, 1])
+
+
+def test_one_sigma_is_the_best_on_the_average_of_widths():
+    for k in range(len(FITS)):
+        best = BY_HAND[k, :, :, :TUNING, 0].mean(axis=(1, 2)).round(9).argmax()
+        assert counts(FOUND.one_sigma[:, k]) == counts(BY_HAND[k, best, :, :, 1].T)
+
+
+def test_sigmas_are_told_apart_here():
+    chosen = BY_HAND[..., :TUNING, 0].mean(axis=-1).argmax(axis=1)
+    assert len(np.unique(chosen)) > 1 and not np.array_equal(FOUND.per_width, FOUND.one_sigma)
+
+
+def test_a_kind_does_not_hang_on_the_others_nor_on_the_batch():
+    alone = exponential_votes.accuracies(KEY, TASK, {"gerf": PARAMETERS["gerf"]}, WIDTHS, SEEDS, sigmas=SIGMAS, batch=3)
+    of_all = exponential_votes.accuracies(KEY, TASK, PARAMETERS, WIDTHS, SEEDS, sigmas=SIGMAS, batch=6)
+    assert np.array_equal(alone.per_width[:, 0], of_all.per_width[:, list(FITS).index("gerf")])
+
+
+def test_parameters_are_fitted_at_every_scale_in_the_order_given():
+    assert list(PARAMETERS) == list(FITS) and PARAMETERS["trigonometric"] is None
+    for kind in ("sderf", "aderf", "gerf"):
+        for s, sigma in enumerate(SIGMAS):
+            one = FITS[kind](jnp.asarray(sigma * X_TRAIN), jnp.asarray(sigma * X_TEST)).filled(3)
+            # Eigenvectors of points three apart: their rounding is that of eigenvalues over their gaps.
+            for got, wanted in zip(PARAMETERS[kind], one, strict=True):
+                assert np.allclose(got[s], wanted, rtol=0, atol=1e-9 * max(1.0, np.abs(wanted).max()))
+
+
+def test_the_kernel_itself_is_the_limit_of_many_features():
+    def by_hand(sigma):
+        squares = np.sum((X_TEST[:, None] - X_TRAIN) ** 2, axis=-1)
+        votes = np.exp(-(sigma**2) * squares / 2) @ np.eye(4)[PART.y_train]
+        right = votes.argmax(axis=1) == PART.y_test
+        return right[:20].mean(), right[20:].mean()
+
+    validated, tested = np.array([by_hand(sigma) for sigma in SIGMAS]).T
+    assert counts(exponential_votes.exact(TASK, SIGMAS)) == counts(tested[validated.argmax()])
+    parameters = exponential_votes.fitted(TASK, FITS, [0.7])
+    many = exponential_votes.accuracies(KEY, TASK, parameters, (30_000,), 1, sigmas=[0.7], batch=1)
+    assert np.all(np.abs(many.per_width - by_hand(0.7)[1]) <= 1.01 / 21)  # at most one point on an edge
+
+
+def test_what_validates_is_left_out():
+    rest = exponential_votes.without_validation(TASK)
+    assert np.array_equal(rest.x_test, X_TEST[20:]) and np.array_equal(rest.labels, PART.y_test[20:])
+    assert rest.x_train is TASK.x_train and rest.targets is TASK.targets
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_seeds": 5}, r"n_seeds = 5 is no multiple of batch = 2; give one"),
+        ({"n_tuning": 3}, r"n_tuning = 3 is no multiple of batch = 2; give one"),
+        ({"n_tuning": 8}, r"n_tuning = 8 of n_seeds = 6; give at most their number"),
+        ({"sigmas": SIGMAS[:2]}, r"parameters\['sderf'\] has B_x of shape \(3, 3, 3\); .* with shape \(2, 3, 3\)"),
+        ({"widths": (3, 2.5)}, r"widths = \[3.0, 2.5\]; give whole numbers of at least 1"),
+    ],
+)
+def test_seeds_that_fill_no_batch_and_parameters_of_other_sigmas_are_refused(change, message):
+    good = {"key": KEY, "task": TASK, "parameters": PARAMETERS, "widths": WIDTHS, "n_seeds": 6, "sigmas": SIGMAS, "batch": 2}
+    with pytest.raises(ValueError, match=message):
+        exponential_votes.accuracies(**good | change)
+
+
+def test_a_task_without_two_parts_is_refused():
+    single = datasets.Split(X_TRAIN, quadrants(X_TRAIN), X_TEST[:1], quadrants(X_TEST[:1]))
+    with pytest.raises(ValueError, match="task has 1 test points; give one that validates and one that tests"):
+        exponential_votes.exact(classification.task(single, 4, 1.0))

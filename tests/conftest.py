@@ -1,5 +1,6 @@
 """Work in float64, draw hypothesis examples from a fixed seed, and never open a window."""
 
+import gc
 import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
@@ -21,3 +22,11 @@ import jax
 jax.config.update("jax_enable_x64", True)
 hypothesis.settings.register_profile("rfcore", derandomize=True, deadline=None, max_examples=25)
 hypothesis.settings.load_profile("rfcore")
+# Python's collector looks at all that lives whenever a thousand objects are new, and modules and compiled functions, which
+# live on, are most of it: a fifth of what it takes to collect the tests. It looks less often, and never at what was imported.
+gc.set_threshold(100_000, 20, 100)
+
+
+def pytest_collection_finish():
+    gc.collect()
+    gc.freeze()

@@ -14,7 +14,7 @@ from rfcore import couplings, features, kernels
 X = np.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]])
 Y = np.array([[0.1, 0.1, -0.3], [0.5, 0.0, 0.2], [0.3, 0.3, 0.3]])
 V = np.array([1.0, -2.0, 0.5])
-TRUTH = np.asarray(kernels.gaussian(X, Y))
+TRUTH = np.asarray(jax.jit(kernels.gaussian)(X, Y))
 MAPS = {"positive": features.positive, "fourier": features.fourier}
 COUPLINGS = ["iid", "orthogonal", "simplex"]
 N, BLOCK = 2000, 3

@@ -23,12 +23,12 @@ DENSE = PHI.toarray()
 K = DENSE @ DENSE.T
 SEEN, ASKED = np.array([30, 2, 5, 17, 0, 9, 5, 12]), np.array([1, 20, 5])  # one node was seen twice
 Y = np.sin(np.arange(8.0))
-kl = jax.jit(gp.kl)  # compiled as a whole: its steps one by one take several times as long
+kl, log_evidence = jax.jit(gp.kl), jax.jit(gp.log_evidence)  # compiled whole: step by step takes several times as long
 
 
 def test_posterior_is_the_conditional_law_of_the_joint_gaussian():
     """By the inverse of the whole covariance: given the seen, the others' precision is its block."""
-    mean, covariance = gp.posterior(kernels.diffusion(G, 1.0), Y, NOISE, SEEN)
+    mean, covariance = jax.jit(lambda K: gp.posterior(K, Y, NOISE, SEEN))(kernels.diffusion(G, 1.0))
     others = np.setdiff1d(np.arange(34), SEEN)
     order = np.append(others, SEEN)
     joint = kernels.diffusion(G, 1.0)[np.ix_(order, order)] + np.diag([0.0] * 27 + [NOISE] * 8)
@@ -41,7 +41,7 @@ def test_posterior_is_the_conditional_law_of_the_joint_gaussian():
 
 def test_conjugate_gradients_find_the_posterior():
     """The residual is below 1e-10 of y, and the least eigenvalue of the system at least NOISE."""
-    exact = gp.posterior(K, Y, NOISE, SEEN, ASKED)
+    exact = jax.jit(lambda K: gp.posterior(K, Y, NOISE, SEEN, ASKED))(K)
     slack = 1e-10 * np.sqrt(8) / NOISE * np.abs(K).sum(axis=1).max()
     found = gp.posterior_of_features(PHI, Y, NOISE, SEEN, ASKED, rtol=1e-10)
     for ours, theirs in zip((*found, found.variance), (*exact, np.diag(exact.covariance)), strict=True):
@@ -81,7 +81,7 @@ def test_quadratures_of_probes_lie_on_either_side(n_features, n_steps):
 def test_evidence_by_probes_is_the_evidence_to_within_its_errors():
     """Signs leave a variance of sum_(i != j) (log A)_ij^2 / 2 to the estimate of one probe."""
     y, law = np.cos(np.arange(34.0)), K + NOISE * np.eye(34)
-    exact = float(gp.log_evidence(K, y, NOISE))
+    exact = float(log_evidence(K, y, NOISE))
     values, vectors = np.linalg.eigh(law)
     off = (vectors * np.log(values)) @ vectors.T
     sd = np.sqrt((np.sum(off**2) - np.sum(np.diag(off) ** 2)) / 2)
@@ -102,7 +102,7 @@ def test_evidence_is_the_density(n_features):
     covariance = phi @ phi.T + NOISE * np.eye(34)
     law = stats.multivariate_normal(np.zeros(34), covariance)
     slack = rounding(100 * 34 * np.linalg.cond(covariance), y @ y / NOISE)
-    assert abs(gp.log_evidence(phi @ phi.T, y, NOISE) - law.logpdf(y)) < slack < 1e-6
+    assert abs(log_evidence(phi @ phi.T, y, NOISE) - law.logpdf(y)) < slack < 1e-6
     for given in (phi, PHI.to_scipy()[:, :n_features], *([PHI] if n_features == 34 else [])):
         assert abs(gp.log_evidence_of_features(given, y, NOISE) - law.logpdf(y)) < slack
 
@@ -114,13 +114,11 @@ def test_gradients_in_the_modulation_and_the_noise():
     def phi(values, steps):
         return steps.with_modulation(modulation.from_values(values))
 
-    @jax.jit
     def of_features(values, noise, y, steps):
         mean, covariance = gp.posterior_of_features(phi(values, steps), y[:8], noise, SEEN, ASKED, rtol=1e-12)
         results = jnp.sum(mean**2) + covariance[0, 1], gp.log_evidence_of_features(phi(values, steps), y, noise)
         return results, (mean, covariance, *results)
 
-    @jax.jit
     def exactly(values, noise, y, steps):
         dense = phi(values, steps).toarray()
         mean, covariance = gp.posterior(dense @ dense.T, y[:8], noise, SEEN, ASKED)
@@ -129,7 +127,7 @@ def test_gradients_in_the_modulation_and_the_noise():
 
     K6 = np.asarray(phi(values, STEPS).toarray())
     K6 = K6 @ K6.T
-    ours, theirs = (jax.jacrev(of, (0, 1, 2), has_aux=True)(values, NOISE, y, STEPS) for of in (of_features, exactly))
+    ours, theirs = (jax.jit(jax.jacrev(of, (0, 1, 2), has_aux=True))(values, NOISE, y, STEPS) for of in (of_features, exactly))
     for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
         assert np.abs(other).max() > 0.01
         # Slopes hold the solution up to twice, each with an error of 1e-12 times 1 / NOISE^2 and the sizes of K and y.
@@ -142,7 +140,7 @@ def test_gradients_in_the_modulation_and_the_noise():
 
 def test_divergence_between_gaussians():
     """In one dimension log(s_2/s_1) + (s_1^2 + d^2) / (2 s_2^2) - 1/2; in more, the formula with determinants."""
-    one = float(gp.kl([0.3], [[0.5]], [1.0], [[2.0]]))
+    one = float(kl(*map(np.array, ([0.3], [[0.5]], [1.0], [[2.0]]))))
     assert one == pytest.approx(np.log(2.0) + (0.5 + 0.49) / 4 - 0.5, rel=0, abs=rounding(20))  # some ten steps, of size below 1
     C, D = (kernels.diffusion(G, sigma)[:8, :8] + NOISE * np.eye(8) for sigma in (1.0, 2.0))
     inverse, gap = np.linalg.inv(D), Y[::-1] - Y

@@ -9,11 +9,13 @@ from rfcore import kernels, models, theory
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
-Y = np.linalg.cholesky(2 * np.asarray(kernels.gaussian(X / 1.5, X / 1.5)) + 0.1 * np.eye(40)) @ RNG.normal(size=40)
+gaussian = jax.jit(kernels.gaussian)  # what is compiled whole here takes several times as long step by step
+Y = np.linalg.cholesky(2 * np.asarray(gaussian(X / 1.5, X / 1.5)) + 0.1 * np.eye(40)) @ RNG.normal(size=40)
 
 
+@jax.jit
 def evidence(lengthscale, variance, noise):
-    return float(models.gp.log_evidence(variance * kernels.gaussian(X / lengthscale, X / lengthscale), Y, noise))
+    return models.gp.log_evidence(variance * kernels.gaussian(X / lengthscale, X / lengthscale), Y, noise)
 
 
 def test_the_fit_is_a_maximum_of_the_evidence_whatever_the_start_and_the_dtype():
@@ -49,9 +51,9 @@ def test_the_gradient_is_that_of_the_evidence():
 def test_weights_have_the_posterior_of_the_kernel(m):
     phi = np.random.default_rng(1).normal(size=(40, m)) / np.sqrt(m)
     seen = np.arange(0, 40, 2)
-    found, truth = (make(features, Y[seen], 0.05, seen) for make, features in (
-        (models.gp.posterior_by_weights, phi), (models.gp.posterior, phi @ phi.T)
-    ))  # fmt: skip
+    found, truth = jax.jit(
+        lambda phi, K: (models.gp.posterior_by_weights(phi, Y[seen], 0.05, seen), models.gp.posterior(K, Y[seen], 0.05, seen))
+    )(phi, phi @ phi.T)
     condition = 1 + np.linalg.norm(phi @ phi.T, 2) / 0.05
     assert np.allclose(found.mean, truth.mean, rtol=0, atol=rounding(40 * condition, Y))
     assert np.allclose(found.covariance, truth.covariance, rtol=0, atol=rounding(40 * condition))
@@ -60,8 +62,12 @@ def test_weights_have_the_posterior_of_the_kernel(m):
 
 def test_equation_39_lacks_the_noise_and_equation_41_has_it_in():
     phi, seen, noise = np.random.default_rng(2).normal(size=(6, 2)), [0, 1, 2, 3], 0.3
-    exact = models.gp.posterior(phi @ phi.T, Y[:4], noise, seen)
-    mean, covariance = theory.printed.posterior_by_weights(phi[:4], phi[4:], Y[:4], noise)
+    exact, (mean, covariance) = jax.jit(
+        lambda phi: (
+            models.gp.posterior(phi @ phi.T, Y[:4], noise, seen),
+            theory.printed.posterior_by_weights(phi[:4], phi[4:], Y[:4], noise),
+        )
+    )(phi)
     assert np.allclose(mean / noise, exact.mean, rtol=0, atol=rounding(1000))
     assert np.allclose(covariance - noise * np.eye(2), exact.covariance, rtol=0, atol=rounding(1000))
 
@@ -75,21 +81,24 @@ def test_printed_posterior_refuses_shapes_that_do_not_fit():
 def test_divergences_by_a_factor_are_those_of_the_covariances(exact_noise):
     seen, noise = np.arange(0, 40, 2), 0.05
     phi = np.random.default_rng(4).normal(size=(40, 7)) / 3
-    K = np.asarray(kernels.gaussian(X, X))
-    exact = models.gp.posterior(K, Y[seen], noise, seen)
-    few = models.gp.factored_posterior(phi, Y[seen], noise, seen)
-    found = models.gp.divergences(exact, few, noise, exact_noise)
+    K = np.asarray(gaussian(X, X))
+    exact, few = jax.jit(
+        lambda K, phi: (models.gp.posterior(K, Y[seen], noise, seen), models.gp.factored_posterior(phi, Y[seen], noise, seen))
+    )(K, phi)
+    divergences = jax.jit(models.gp.divergences)
+    found = divergences(exact, few, noise, exact_noise)
     eye = np.eye(20)
     laws = (
         (exact.mean, exact.covariance + (exact_noise or noise) * eye),
         (few.mean, few.factor @ few.factor.T + noise * eye),
     )
     condition = 1 + max(np.linalg.norm(K, 2), np.linalg.norm(phi, 2) ** 2) / (exact_noise or noise)
-    expected = models.gp.kl(*laws[0], *laws[1]), models.gp.kl(*laws[1], *laws[0])
+    kl = jax.jit(models.gp.kl)
+    expected = kl(*laws[0], *laws[1]), kl(*laws[1], *laws[0])
     assert np.allclose(found, expected, rtol=rounding(100 * condition), atol=0)
     assert all(value > 0.1 for value in found)
     prior = models.gp.FactoredPosterior(np.zeros(40), phi), models.gp.Posterior(np.zeros(40), phi @ phi.T)
-    assert np.allclose(models.gp.divergences(prior[1], prior[0], noise), 0, rtol=0, atol=rounding(1000 * condition))
+    assert np.allclose(divergences(prior[1], prior[0], noise), 0, rtol=0, atol=rounding(1000 * condition))
 
 
 def test_gpjax_has_the_same_evidence_and_posterior():
@@ -101,23 +110,29 @@ def test_gpjax_has_the_same_evidence_and_posterior():
     likelihood = gpx.likelihoods.Gaussian(obs_stddev=fit.noise**0.5)
     data = gpx.Dataset(X[seen], Y[seen, None])
     theirs = prior * likelihood
-    assert np.isclose(gpx.objectives.conjugate_mll(theirs, data), fit.log_evidence, rtol=rounding(1e6), atol=0)
+    compiled_mll = jax.jit(gpx.objectives.conjugate_mll)
+    assert np.isclose(compiled_mll(theirs, data), fit.log_evidence, rtol=rounding(1e6), atol=0)
     start = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=gpx.kernels.RBF(), jitter=0.0) * likelihood
     found, _ = gpx.fit_scipy(
         model=start, objective=lambda model, data: -gpx.objectives.conjugate_mll(model, data), train_data=data, verbose=False
     )
-    assert np.isclose(gpx.objectives.conjugate_mll(found, data), fit.log_evidence, rtol=0, atol=1e-5)  # a flat maximum
-    law = theirs.predict(X[asked], train_data=data)
-    K = fit.variance * kernels.gaussian(X / fit.lengthscale, X / fit.lengthscale)
-    ours = models.gp.posterior(K, Y[seen], fit.noise, seen, asked)
-    assert np.allclose(law.mean, ours.mean, rtol=1e-6, atol=1e-6)
-    assert np.allclose(law.covariance(), ours.covariance, rtol=0, atol=1e-5)
+    assert np.isclose(compiled_mll(found, data), fit.log_evidence, rtol=0, atol=1e-5)  # a flat maximum
+
+    @jax.jit
+    def both(x):
+        law = theirs.predict(x[asked], train_data=data)
+        K = fit.variance * kernels.gaussian(x / fit.lengthscale, x / fit.lengthscale)
+        return (law.mean, law.covariance()), models.gp.posterior(K, Y[seen], fit.noise, seen, asked)
+
+    law, ours = both(X)
+    assert np.allclose(law[0], ours.mean, rtol=1e-6, atol=1e-6)
+    assert np.allclose(law[1], ours.covariance, rtol=0, atol=1e-5)
 
 
 def test_divergence_of_predictives_is_zero_for_equal_ones_and_never_negative():
     phi = np.random.default_rng(3).normal(size=(40, 5))
     seen = np.arange(20)
-    mean, covariance = models.gp.posterior_by_weights(phi, Y[seen], 1e-6, seen)
+    mean, covariance = jax.jit(lambda phi: models.gp.posterior_by_weights(phi, Y[seen], 1e-6, seen))(phi)
     predictive = covariance + 1e-6 * np.eye(20)  # of rank 5 but for the noise
     near = predictive * (1 + 1e-9)
     assert 0 <= models.gp.kl(mean, predictive, mean, predictive) < 1e-6

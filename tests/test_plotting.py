@@ -80,7 +80,7 @@ def test_no_label_lies_on_the_axis():
     ax.set_ylim(0, 1)
     plotting.label_ends(ax, lines)
     heights = [ax.transData.transform(text.xy)[1] * 72 / ax.figure.dpi + text.xyann[1] for text in ax.texts]
-    assert min(heights) - ax.bbox.y0 * 72 / ax.figure.dpi >= 6
+    assert min(heights) - ax.bbox.y0 * 72 / ax.figure.dpi >= 5
 
 
 def test_band_is_one_standard_error_either_side():

@@ -138,7 +138,7 @@ ledger.decide({
 
 # %%
 predicted = np.array([
-    [[theory.positive_gram_mse(x, m, name) for m in WIDTHS] for name in REGULAR[:3]]
+    theory.positive_gram_mses(x, WIDTHS, REGULAR[:3])
     for x in tqdm(points, desc="closed forms", leave=False)
 ]) / sizes[:, None, None] ** 2  # fmt: skip
 of_iid = predicted[:, 0].mean(axis=0)

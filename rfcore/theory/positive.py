@@ -8,7 +8,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.theory.conformity import log_gap, partners
-from rfcore.theory.series import check_range, dimension, pair, radius
+from rfcore.theory.series import COUPLINGS, check_range, dimension, pair, radius
 
 
 def positive_mse(x, y, m, coupling):
@@ -220,7 +220,8 @@ def positive_gram_mses(x, widths, couplings):
     for name, given, such in (("widths", widths, "[16, 32]"), ("couplings", couplings, '["iid", "simplex"]')):
         if isinstance(given, str) or not np.iterable(given):
             raise ValueError(f"{name} = {given!r}; give a sequence, such as {such}")
-    return _gram_mses(x, [checks.count(m, "widths") for m in widths], list(couplings))
+    widths = [checks.count(m, "widths") for m in widths]
+    return _gram_mses(x, widths, [checks.choice(coupling, "couplings", COUPLINGS) for coupling in couplings])
 
 
 def _gram_mses(x, widths, couplings):

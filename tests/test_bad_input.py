@@ -566,6 +566,10 @@ ROWS = {
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
     "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
+    "theory.positive_gram_mses": {
+        "x": (X, points), "widths": ([3], lambda good: [3, "3", None, [0], [2.5]]),
+        "couplings": (["simplex"], lambda good: ["simplex", 3, None, ["no such"]]),
+    },
     "theory.positive_mse_ratio": {"v": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio": {"z": (1.0, distance), **RATIO, "coupling": ("simplex", choice)},
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},

@@ -74,6 +74,15 @@ def test_spread_without_room_ignores_the_bounds():
     assert np.allclose(curves._spread(heights, 60.0, 0.0, 100.0), curves._spread(heights, 60.0))
 
 
+def test_no_label_lies_on_the_axis():
+    ax = Figure(figsize=plotting.PANEL).subplots()
+    lines = {name: ax.plot([0, 1], [1, 0])[0] for name in ("one", "two", "three")}
+    ax.set_ylim(0, 1)
+    plotting.label_ends(ax, lines)
+    heights = [ax.transData.transform(text.xy)[1] * 72 / ax.figure.dpi + text.xyann[1] for text in ax.texts]
+    assert min(heights) - ax.bbox.y0 * 72 / ax.figure.dpi >= 5
+
+
 def test_band_is_one_standard_error_either_side():
     fig, ax = plt.subplots()
     samples = np.array([[1.0, 2.0], [3.0, 6.0]])

@@ -173,6 +173,10 @@ def test_mse_of_a_gram_matrix_is_the_sum_over_its_entries(coupling):
     of_pairs = jax.jit(jax.vmap(jax.vmap(lambda a, b: theory.positive_mse(a, b, m, coupling), (None, 0)), (0, None)))
     # Linear interpolation at steps of 0.005: 0.005^2 / 8 times a curvature of order one.
     assert theory.positive_gram_mse(x, m, coupling) == pytest.approx(float(of_pairs(x, x).sum()), rel=1e-5)
+    several = theory.positive_gram_mses(x, (2, m), ("iid", coupling))
+    assert several.shape == (2, 2)
+    assert several[1, 1] == theory.positive_gram_mse(x, m, coupling)
+    assert several[0, 0] == theory.positive_gram_mse(x, 2, "iid")
 
 
 @given(v=st.floats(1e-3, 25), d=st.integers(2, 64))

@@ -67,8 +67,10 @@ ledger = evidence.Ledger("couplings/01_norm_coupling", profile)
 # For a pair at a right angle the lemma has, up to a factor $\Gamma(d/2)$,
 #
 # $$
-# c(w_1, w_2) = \sum_k \frac{(\pm 1)^k\, t^{2k}}{2^{2k}\, k!\; \Gamma(k + d/2)},
-# \qquad t^2 = v^2 (w_1^2 + w_2^2) \text{ or } z^2 (w_1^2 + w_2^2),
+# \begin{aligned}
+# c(w_1, w_2) &= \sum_k \frac{(\pm 1)^k\, t^{2k}}{2^{2k}\, k!\; \Gamma(k + d/2)}, \\
+# t^2 &= v^2 (w_1^2 + w_2^2) \text{ or } z^2 (w_1^2 + w_2^2),
+# \end{aligned}
 # $$
 #
 # with $+$ and $v = \lVert x + y \rVert$ for positive features, and alternating signs

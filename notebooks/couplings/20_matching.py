@@ -69,8 +69,10 @@ ledger = evidence.Ledger("couplings/20_matching", profile)
 # $u_q(i) = s_q(i) s_q(i)^\top$. The two objectives are, for nodes $i$ and $j$,
 #
 # $$
-# \text{Eq. 55:}\quad \sum_q u_q(i) \cdot \sum_q u_q(j) , \qquad\qquad
-# \text{Eq. 56:}\quad \sum_q u_q(i) \cdot u_q(j) .
+# \begin{aligned}
+# \text{Eq. 55:}&\quad \sum_q u_q(i) \cdot \sum_q u_q(j) , \\
+# \text{Eq. 56:}&\quad \sum_q u_q(i) \cdot u_q(j) .
+# \end{aligned}
 # $$
 #
 # Suppose that weights and modulation are nowhere negative. Then $\hat\psi_q(i)$ is not

@@ -81,9 +81,11 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # \widehat K)^2 / m$, and an unbiased one has, with $n$ points,
 #
 # $$
+# \begin{gathered}
 # \frac{1}{n^2}\, \mathbb E \lVert \widehat K - K \rVert_F^2 \;\geq\; \frac{C^2}{m} -
-# \kappa^2, \qquad C = \frac{\operatorname{tr} K}{n}, \quad \kappa^2 = \frac{\lVert K
-# \rVert_F^2}{n^2} .
+# \kappa^2, \\
+# C = \frac{\operatorname{tr} K}{n}, \quad \kappa^2 = \frac{\lVert K \rVert_F^2}{n^2} .
+# \end{gathered}
 # $$
 #
 # For $m = 1$ this is Corollary 2 again: the paper's minimum is the floor of *one*

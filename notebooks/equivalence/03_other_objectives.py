@@ -242,9 +242,9 @@ in_rows = evidence.in_batches(row_errors, keys, 100, "attention")
 plotting.table(
     1e5 * in_rows.mean(axis=0)[None],
     1e5 * in_rows.std(axis=0, ddof=1)[None] / np.sqrt(N_REPEATS),
-    rows=["mean squared error, times 100,000"],
+    rows=["error"],
     columns=["plain", "optimal law", "SDERF"],
-    caption="Ours. Error of normalised rows of attention.",
+    caption="Ours. Mean squared error of normalised rows of attention, in units of 1e-5.",
 )
 ledger.decide({
     "equivalence/extra-attention/plain": evidence.order(in_rows[:, 1], in_rows[:, 0]),

@@ -129,10 +129,18 @@ ledger.decide({
 # ## What there is to gain
 #
 # For cosines $q = \mathbb E_x k(x, x)\, (1 + \cos 2(\omega^\top x + \theta))$, and plain
-# draws have the mean square $\mathbb E\, q^2 = C^2 + \tfrac12 \mathbb E\, k(x, x)\, k(y,
-# y)\, g(x, y)^4 \leq \tfrac32 C^2$: **sampling optimally removes a third at most**.
-# Positive features have no such limit. Optimal sampling makes a useless feature as good
-# as the others; it hardly improves a good one.
+# draws have the mean square
+#
+# $$
+# \begin{aligned}
+# \mathbb E\, q^2 &= C^2 + \tfrac12 \mathbb E\, k(x, x)\, k(y, y)\, g(x, y)^4 \\
+# &\leq \tfrac32 C^2 :
+# \end{aligned}
+# $$
+#
+# **sampling optimally removes a third at most**. Positive features have no such limit.
+# Optimal sampling makes a useless feature as good as the others; it hardly improves a
+# good one.
 
 # %%
 constants = np.array([np.diag(GRAM[case]).mean() for case in CASES])

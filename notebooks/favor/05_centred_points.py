@@ -115,10 +115,10 @@ of = dict(zip(LINES, np.moveaxis(logs, -1, 0), strict=True))  # draws, regimes, 
 # (favor-centring)=
 # ## How much of the gain is the mean
 #
-# The paper fits to the mean of $(x + y)(x + y)^\top = \mathrm{Cov}_x + \mathrm{Cov}_y +
-# (\mu_x + \mu_y)(\mu_x + \mu_y)^\top$. On images the last term is most of it, one
-# direction, on which SDERF can spend a wide Gaussian and GERF cannot. But the mean
-# needs no Gaussian. With $a = \mu_x$ and $b = \mu_y$
+# The paper fits to the mean of $(x + y)(x + y)^\top$, which is $\mathrm{Cov}_x +
+# \mathrm{Cov}_y + (\mu_x + \mu_y)(\mu_x + \mu_y)^\top$. On images the last term is most
+# of it, one direction, on which SDERF can spend a wide Gaussian and GERF cannot. But
+# the mean needs no Gaussian. With $a = \mu_x$ and $b = \mu_y$
 #
 # $$
 # e^{x^\top y} = e^{(x - a)^\top (y - b)} \; e^{b^\top x} \; e^{a^\top y - a^\top b} :

@@ -99,7 +99,7 @@ plotting.show(
         y_label="relative Frobenius error",
     ),
     caption="Paper's Figure 7. Error of the Gram matrix of 64 points against the "
-    "number of features. Simplex+ is not in the paper.",
+    "number of features. Simplex+, whose line covers simplex, is not in the paper.",
     alt="Log-log chart. All lines fall; simplex and simplex+ are lowest at every width "
     "and almost equal, then orthogonal, then IID. Coupled lines bend down towards "
     "m = 64 and run parallel to the guide of slope -1/2 afterwards.",
@@ -138,7 +138,7 @@ ledger.decide({
 
 # %%
 predicted = np.array([
-    [[theory.positive_gram_mse(x, m, name) for m in WIDTHS] for name in REGULAR[:3]]
+    theory.positive_gram_mses(x, WIDTHS, REGULAR[:3])
     for x in tqdm(points, desc="closed forms", leave=False)
 ]) / sizes[:, None, None] ** 2  # fmt: skip
 of_iid = predicted[:, 0].mean(axis=0)
@@ -157,7 +157,7 @@ plotting.show(
         log="x",
     ),
     caption="Ours. Mean squared Frobenius error over that of IID features. Dashed: "
-    "closed form for Haar rotations, without simulation. Right: the fast variants.",
+    "closed form for Haar rotations, without simulation. Second: fast variants.",
     alt="Two charts of a ratio against the number of features. Dashed lines fall until "
     "m = 64 and are level afterwards, simplex below orthogonal. The simulated points "
     "lie on them in both charts.",

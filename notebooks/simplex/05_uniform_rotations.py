@@ -161,7 +161,7 @@ plotting.show(
         y_label="relative Frobenius error",
     ),
     caption="Ours. The experiment of Figure 7, up to one block of 64 frequencies, with "
-    "and without the sign fix.",
+    "and without the sign fix: one line covers the other.",
     alt="Two falling lines of Gram matrix error against number of features lie on each "
     "other.",
 )

@@ -25,7 +25,7 @@
 # * **One misprint and one warning.** The first line of Equation 56 has lost a root, and
 #   Equation 24 is right but must not be summed as it stands.
 #
-# **What the paper claims.** The error of positive features hangs on one mean over the
+# **What the paper claims.** The error of positive features depends on one mean of the
 # length $w_{ij} = \lVert \omega_i + \omega_j \rVert$ of a pair, the conformity
 # $\rho(v)$ ({doc}`01_conformity_and_error`). {cite:t}`reid2023simplex` derive the
 # density of this length for independent frequencies (Lemma 4.1) and for any fixed angle

@@ -200,7 +200,7 @@ shown = [*shown, [None] * 8, [f"{x:.3f}" for x in paper_ratio], [None] * 8]
 plotting.table(
     values,
     se,
-    rows=[f"{r['graph']}, N = {r['n_nodes']}" for r in cells[0]],
+    rows=[f"{r['graph']}, N = {r['n_nodes']}".replace("_", " ") for r in cells[0]],
     columns=["unbiased", "schedule", "no decay", "ratio, schedule", "ratio, no decay"],
     printed=np.transpose(shown),
     caption="Paper's Table 3. Squared relative errors of the Gram matrix, and ratios.",
@@ -311,7 +311,7 @@ theirs = np.append(paper[0, kept], np.full(len(kinds), paper[0, j]))
 plotting.table(
     numbers[:, None],
     numbers_se[:, None],
-    rows=[*(names[j] for j in kept), *kinds],
+    rows=[*(names[j].replace("_", " ") for j in kept), *kinds],
     columns=["squared error, unbiased"],
     printed=[[f"{x:.4f} ± {e:.4f}"] for x, e in np.stack([theirs, their_se], axis=1)],
     caption="Ours. Seven graphs, each at the $\\sigma$ that fits the others best, and "

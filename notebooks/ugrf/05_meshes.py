@@ -99,7 +99,7 @@ for name, mesh in meshes.items():
 plotting.table(
     values,
     rows=NAMES,
-    columns=["vertices", "faces", "faces at a vertex", "median", "95 % quantile"],
+    columns=["vertices", "faces", "faces per vertex", "median", "95 % quantile"],
     printed=[[counts[name], *4 * [None]] for name in NAMES],
     corner="mesh",
     caption="Ours. The five meshes. Last two columns: $1 - \\cos$ of the angle between "

@@ -19,7 +19,7 @@
 #
 # * **The promise holds.** The time to build features grows far more slowly than the square of the number of nodes, and
 #   so does the memory. A million nodes take seconds and a few GiB; the error does not care how large the graph is.
-# * **The exact matrix would take years, and terabytes.** That is what the paper compares with. Whether anybody needs
+# * **The exact matrix would take about a year of processor time, and terabytes.** That is what the paper compares with. Whether anybody needs
 #   that matrix is another question, and {doc}`20_products` answers it.
 # * **"Linear" needs a definition.** The number of hops is linear. But once the graph outgrows the processor's cache,
 #   each hop waits for memory, so that the exponent depends on whether the small graphs were timed with a warm cache.
@@ -200,8 +200,8 @@ plotting.show(
     "one product; diffusion kernel, σ = 1. The exact matrix ends where we stopped; "
     "dotted, the cube and the square of N, up to where it fills 4 GiB. Chebyshev's "
     "memory, five vectors, is too little to read off a process.",
-    alt="Three log-log panels against the number of nodes. Time and memory of features "
-    "rise along lines of slope one; the exact matrix's rise much more steeply and stop "
+    alt="Three log-log panels against the number of nodes. The time of features rises "
+    "with a slope of about one, their memory less; the exact matrix's rise much more steeply and stop "
     "early; Chebyshev's product takes far less time. In the third panel the error of "
     "features is flat near a tenth, Chebyshev's flat near one in a hundred million.",
 )  # fmt: skip

@@ -108,8 +108,8 @@ plotting.show(
     ),
     caption="Paper's Figure 2. Relative Frobenius error of four kernels on eight "
     "graphs. Bands: one standard error of the mean over ten repeats.",
-    alt="Log-log panels. In each, four lines fall with slope -1/2, the inverse cosine "
-    "highest and unsteady, far below it the other three, lowest the diffusion kernel.",
+    alt="Log-log panels. In each, three lines fall with slope -1/2, the diffusion "
+    "kernel lowest; far above them the inverse cosine falls unsteadily.",
 )  # fmt: skip
 
 # %% [markdown]

@@ -243,8 +243,8 @@ plotting.show(
     *left, *right,
     caption="Ours. Expected squared error of asymmetric pairs over that of the "
     f"symmetric one, karate, $\\sigma = 1$, $p = {P_HALT}$, {N_WALKS} walks, in closed "
-    "form. Left: by the share of the kernel's exponent that the second modulation "
-    "takes; one half is symmetric, zero the lazy walker. Right: diffusion kernel with "
+    "form. First: by the share of the kernel's exponent that the second modulation "
+    "takes; one half is symmetric, zero the lazy walker. Second: diffusion kernel with "
     "the second modulation $(1, c)$; dotted: the $c$ past which there is no variance.",
     alt="Left, two bowls with their bottom at one half, at most two or three times as "
     "high at zero. Right, a curve with a minimum shoots up as c approaches the dotted "

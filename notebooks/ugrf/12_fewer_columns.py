@@ -166,8 +166,8 @@ plotting.show(
     *figures,
     caption="Ours. Relative error of the diffusion kernel on eurosis (N = 1272) from "
     "one pair of features, 16 walkers. Bands: one standard error of the mean over "
-    "draws of the projection. Horizontal: all columns, that is, what the walks alone "
-    "get wrong.",
+    "draws of the projection. Gaussian (solid) and sparse (dashed) projections lie "
+    "on each other. Horizontal: all columns, what the walks alone get wrong.",
     alt="Two log-log panels. In each, three lines fall together towards a horizontal "
     "line. On the left they end a factor of ten above it, at an error of about one; on "
     "the right they come near it.",

@@ -162,8 +162,9 @@ for (name, found), colour in zip(ratios.items(), colours, strict=False):
             mark,
             **style | {"linewidth": 0},
         )
-for level in (reached, constant):
-    ax.plot([1, N_STARTS], [level] * 2, ":", color=plotting.INK, linewidth=0.8)
+for name, level in {"best error": reached, "best constant": constant}.items():
+    style = {"color": plotting.INK, "linewidth": 0.8}
+    (lines[name],) = ax.plot([1, N_STARTS], [level] * 2, ":", **style)
 top = 1.3 * max(found.max() for found in ratios.values())
 ax.set(yscale="log", xlabel="networks, sorted", ylim=(0.6, top))
 ax.set(ylabel="error / unbiased error")
@@ -244,7 +245,7 @@ last = [np.nan, *np.sum(np.square(apart), axis=1)]
 plotting.table(
     [*np.transpose([paper_ratio, *(own[c] for c in shown)]), last],
     [*np.transpose([ratio_se, *(own_se[c] for c in shown)]), np.zeros(6)],
-    rows=[*names, "chi-square over the eight"],
+    rows=[*(n.replace("_", " ") for n in names), "chi-square over the eight"],
     columns=["paper", *shown],
     caption="Ours. Ratios to the unbiased error. The $r$ that fits the paper's is "
     f"{fitted_r:.4f} ± {r_se:.4f}.",

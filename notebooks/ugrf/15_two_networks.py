@@ -139,9 +139,9 @@ plotting.show(
 plotting.table(
     distance.mean(axis=0)[None],
     distance.std(axis=0, ddof=1)[None] / np.sqrt(N_TRAININGS),
-    rows=["distance from the flat one"],
+    rows=["distance"],
     columns=[f"m = {m}" for m in WALKERS],
-    caption="Ours. Means over trainings, with standard errors.",
+    caption="Ours. Distance from the flat modulation, mean over trainings.",
 )
 ledger.decide({
     "ugrf/fig-4/approaches-unbiased": evidence.order(distance[:, 1:], distance[:, :-1]),

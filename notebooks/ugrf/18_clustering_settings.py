@@ -33,7 +33,7 @@
 # starts, how many walks each graph had, or with which probability a walk ends.
 #
 # **The idea.** Change one choice at a time. If the errors move further than they differ
-# from the printed ones, no verdict can hang on the digits of Table 2.
+# from the printed ones, no verdict can rest on the digits of Table 2.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -149,7 +149,7 @@ from_nodes_short = errors(N_OTHERS, around, around_ends, p_halt=0.5)
 #
 # From three nodes, football and citeseer come out near the printed 0.02 and 0.01, and
 # others further off. With two starts, eight numbers and everything else to choose, this
-# identifies nothing; it shows that no verdict can hang on Table 2's digits.
+# identifies nothing; it shows that no verdict can rest on Table 2's digits.
 
 # %% tags=["hide-input"]
 settings = {

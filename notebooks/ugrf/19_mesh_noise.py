@@ -187,7 +187,7 @@ ledger.decide({
 # The numbers of Table 4 depend on what the paper does not print. First the walks: other numbers of them, and other
 # termination probabilities, each with an $f$ learned under it; $\sigma = 1$ as before.
 #
-# The order, too, has settings under it. With more walks, or longer ones, the diffusion kernel overtakes the learned one
+# The order depends on them too. With more walks, or longer ones, the diffusion kernel overtakes the learned one
 # on the torus, and one of the fifteen differences is negative. With shorter walks all of them have the right sign, and
 # those of the two Laplacians come closest to the paper's sizes.
 
@@ -222,7 +222,8 @@ plotting.table(
         [*np.stack([r.min(axis=0), r.max(axis=0)], axis=1).ravel(), np.sum(r > 0)]
         for r in ratios
     ],
-    rows=[f"{n_walks} walks, p_halt = {p_halt}" for n_walks, p_halt in by_walks],
+    rows=[f"{n_walks}, {p_halt}" for n_walks, p_halt in by_walks],
+    corner="walks, p_halt",
     columns=[f"{name}, {end}" for name in labels[1:] for end in ("least", "most")]
     + ["positive, of 15"],
     caption="Ours. Our normalised difference over the paper's, smallest and largest "
@@ -302,8 +303,8 @@ plotting.show(
     caption="Ours. Error of the fixed kernels over that of the learned one, against "
     "their factor per step. Solid: $f$ trained to the end. Dashed: $f$ stopped where "
     "the fit is closest. Circles: the paper's numbers, drawn at the fitted factor.",
-    alt="Five panels with three pairs of rising curves. All circles lie near the "
-    "dashed curves, those of the torus too, whose curves are the steepest.",
+    alt="Five panels with three pairs of rising curves. The circles lie near the "
+    "dashed curves; on the torus, whose curves are the steepest, two lie well above.",
 )
 plotting.table(
     grid[best_f, :, best_beta],

@@ -288,7 +288,8 @@ plotting.table(
     rows=[f"{name}: take {best}" for name, best in take.items()],
     columns=["features: s", "Chebyshev: s", "error of features", "Chebyshev's"],
     corner="task",
-    caption=f"Ours. {list(measured)[-1]:,} nodes; the labels: {SIZES['task']:,}.",
+    caption=f"Ours. Which way to take. Products: {list(measured)[-1]:,} nodes; labels: "
+    f"{SIZES['task']:,}.",
 )
 
 # %% tags=["hide-input"]

@@ -74,7 +74,8 @@ def label_ends(ax, lines, gap=13):
     """
     ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
     heights = [ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi for _, _, x, y in ends]
-    placed = _spread(np.array(heights), gap, *ax.get_window_extent().intervaly * 72 / ax.figure.dpi)
+    lowest, highest = ax.get_window_extent().intervaly * 72 / ax.figure.dpi
+    placed = _spread(np.array(heights), gap, lowest + 0.45 * gap, highest)
     for (text, line, x, y), height, place in zip(ends, heights, placed, strict=True):
         ax.annotate(
             text, (x, y), xytext=(6, place - height), textcoords="offset points", va="center",

@@ -35,7 +35,13 @@ from rfcore.theory.joint_sampling import log_joint_variance_floor, mean_overlap,
 from rfcore.theory.joint_survival import bin_survival, joint_survival
 from rfcore.theory.norm_costs import fourier_floor, fourier_guarantee, log_pair_excess, norm_coupling_ratio
 from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
-from rfcore.theory.positive import positive_gap, positive_gram_mse, positive_mse, positive_mse_ratio
+from rfcore.theory.positive import (
+    positive_gap,
+    positive_gram_mse,
+    positive_gram_mses,
+    positive_mse,
+    positive_mse_ratio,
+)
 from rfcore.theory.sampling import NormalLaw, log_optimal_variance_bound, log_sampling_cost, optimal_normal
 from rfcore.theory.stratified_norms import cosh_ratio, one_frequency_mse, stratified_norms_ratio
 from rfcore.theory.structured import fast_bias
@@ -88,6 +94,7 @@ __all__ = [
     "partners",
     "positive_gap",
     "positive_gram_mse",
+    "positive_gram_mses",
     "positive_mse",
     "positive_mse_ratio",
     "printed",

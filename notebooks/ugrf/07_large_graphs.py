@@ -201,8 +201,8 @@ plotting.show(
     "dotted, the cube and the square of N, up to where it fills 4 GiB. Chebyshev's "
     "memory, five vectors, is too little to read off a process.",
     alt="Three log-log panels against the number of nodes. The time of features rises "
-    "with a slope of about one, their memory less; the exact matrix's rise much more steeply and stop "
-    "early; Chebyshev's product takes far less time. In the third panel the error of "
+    "with a slope of about one, their memory less; the exact matrix's rise much more "
+    "steeply and stop early; Chebyshev's product takes far less time. In the third panel the error of "
     "features is flat near a tenth, Chebyshev's flat near one in a hundred million.",
 )  # fmt: skip
 

@@ -262,7 +262,7 @@ for ax, values, title in zip(axes, corner, ("signal", "posterior mean"), strict=
     ax.set(title=title, xticks=[], yticks=[])
 plotting.show(
     fig,
-    caption="Ours. A corner of the city, and its posterior mean: purple high, orange low.",
+    caption="Ours. A corner of the city, and its posterior mean; purple is high.",
     alt="Two maps of a square of crossings. The signal is a patchwork of positive and "
     "negative regions; the posterior mean shows the larger ones, paler.",
 )

@@ -1,5 +1,7 @@
 """Accuracies at the scale that validation chooses are those of votes counted by hand, with features written out."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,8 +28,17 @@ FITS = {
     "gerf": lambda x, held: exponential.gerf(x, x),
 }
 SEEDS, TUNING, BATCH = 6, 4, 2
-PARAMETERS = exponential_votes.fitted(TASK, FITS, SIGMAS)
-FOUND = exponential_votes.accuracies(KEY, TASK, PARAMETERS, WIDTHS, SEEDS, TUNING, SIGMAS, BATCH)
+
+
+# Made in the worker whose tests ask for them, not wherever the tests are collected.
+@cache
+def parameters():
+    return exponential_votes.fitted(TASK, FITS, SIGMAS)
+
+
+@cache
+def found():
+    return exponential_votes.accuracies(KEY, TASK, parameters(), WIDTHS, SEEDS, TUNING, SIGMAS, BATCH)
 
 
 def one_by_hand(key, kind, sigma, width):
@@ -44,11 +55,13 @@ def one_by_hand(key, kind, sigma, width):
     return right[:20].mean(), right[20:].mean()
 
 
-# kinds, sigmas, widths, seeds, parts
-BY_HAND = np.array([
-    [[[one_by_hand(key, kind, s, m) for key in jax.random.split(KEY, SEEDS)] for m in WIDTHS] for s in SIGMAS]
-    for kind in FITS
-])  # fmt: skip
+@cache
+def by_hand():
+    """Kinds, sigmas, widths, seeds, parts."""
+    return np.array([
+        [[[one_by_hand(key, kind, s, m) for key in jax.random.split(KEY, SEEDS)] for m in WIDTHS] for s in SIGMAS]
+        for kind in FITS
+    ])  # fmt: skip
 
 
 def counts(accuracies):
@@ -60,49 +73,49 @@ def counts(accuracies):
 def test_each_width_has_the_sigma_that_the_first_seeds_validate():
     for k in range(len(FITS)):
         for w in range(len(WIDTHS)):
-            best = BY_HAND[k, :, w, :TUNING, 0].mean(axis=1).round(9).argmax()
-            assert counts(FOUND.per_width[:, k, w]) == counts(BY_HAND[k, best, w, :, 1])
+            best = by_hand()[k, :, w, :TUNING, 0].mean(axis=1).round(9).argmax()
+            assert counts(found().per_width[:, k, w]) == counts(by_hand()[k, best, w, :, 1])
 
 
 def test_one_sigma_is_the_best_on_the_average_of_widths():
     for k in range(len(FITS)):
-        best = BY_HAND[k, :, :, :TUNING, 0].mean(axis=(1, 2)).round(9).argmax()
-        assert counts(FOUND.one_sigma[:, k]) == counts(BY_HAND[k, best, :, :, 1].T)
+        best = by_hand()[k, :, :, :TUNING, 0].mean(axis=(1, 2)).round(9).argmax()
+        assert counts(found().one_sigma[:, k]) == counts(by_hand()[k, best, :, :, 1].T)
 
 
 def test_sigmas_are_told_apart_here():
-    chosen = BY_HAND[..., :TUNING, 0].mean(axis=-1).argmax(axis=1)
-    assert len(np.unique(chosen)) > 1 and not np.array_equal(FOUND.per_width, FOUND.one_sigma)
+    chosen = by_hand()[..., :TUNING, 0].mean(axis=-1).argmax(axis=1)
+    assert len(np.unique(chosen)) > 1 and not np.array_equal(found().per_width, found().one_sigma)
 
 
 def test_a_kind_does_not_hang_on_the_others_nor_on_the_batch():
-    alone = exponential_votes.accuracies(KEY, TASK, {"gerf": PARAMETERS["gerf"]}, WIDTHS, SEEDS, sigmas=SIGMAS, batch=3)
-    of_all = exponential_votes.accuracies(KEY, TASK, PARAMETERS, WIDTHS, SEEDS, sigmas=SIGMAS, batch=6)
+    alone = exponential_votes.accuracies(KEY, TASK, {"gerf": parameters()["gerf"]}, WIDTHS, SEEDS, sigmas=SIGMAS, batch=3)
+    of_all = exponential_votes.accuracies(KEY, TASK, parameters(), WIDTHS, SEEDS, sigmas=SIGMAS, batch=6)
     assert np.array_equal(alone.per_width[:, 0], of_all.per_width[:, list(FITS).index("gerf")])
 
 
 def test_parameters_are_fitted_at_every_scale_in_the_order_given():
-    assert list(PARAMETERS) == list(FITS) and PARAMETERS["trigonometric"] is None
+    assert list(parameters()) == list(FITS) and parameters()["trigonometric"] is None
     for kind in ("sderf", "aderf", "gerf"):
         for s, sigma in enumerate(SIGMAS):
             one = FITS[kind](jnp.asarray(sigma * X_TRAIN), jnp.asarray(sigma * X_TEST)).filled(3)
             # Eigenvectors of points three apart: their rounding is that of eigenvalues over their gaps.
-            for got, wanted in zip(PARAMETERS[kind], one, strict=True):
+            for got, wanted in zip(parameters()[kind], one, strict=True):
                 assert np.allclose(got[s], wanted, rtol=0, atol=1e-9 * max(1.0, np.abs(wanted).max()))
 
 
 def test_the_kernel_itself_is_the_limit_of_many_features():
-    def by_hand(sigma):
+    def of_kernel(sigma):
         squares = np.sum((X_TEST[:, None] - X_TRAIN) ** 2, axis=-1)
         votes = np.exp(-(sigma**2) * squares / 2) @ np.eye(4)[PART.y_train]
         right = votes.argmax(axis=1) == PART.y_test
         return right[:20].mean(), right[20:].mean()
 
-    validated, tested = np.array([by_hand(sigma) for sigma in SIGMAS]).T
+    validated, tested = np.array([of_kernel(sigma) for sigma in SIGMAS]).T
     assert counts(exponential_votes.exact(TASK, SIGMAS)) == counts(tested[validated.argmax()])
     parameters = exponential_votes.fitted(TASK, FITS, [0.7])
     many = exponential_votes.accuracies(KEY, TASK, parameters, (30_000,), 1, sigmas=[0.7], batch=1)
-    assert np.all(np.abs(many.per_width - by_hand(0.7)[1]) <= 1.01 / 21)  # at most one point on an edge
+    assert np.all(np.abs(many.per_width - of_kernel(0.7)[1]) <= 1.01 / 21)  # at most one point on an edge
 
 
 def test_what_validates_is_left_out():
@@ -122,7 +135,7 @@ def test_what_validates_is_left_out():
     ],
 )
 def test_seeds_that_fill_no_batch_and_parameters_of_other_sigmas_are_refused(change, message):
-    good = {"key": KEY, "task": TASK, "parameters": PARAMETERS, "widths": WIDTHS, "n_seeds": 6, "sigmas": SIGMAS, "batch": 2}
+    good = {"key": KEY, "task": TASK, "parameters": parameters(), "widths": WIDTHS, "n_seeds": 6, "sigmas": SIGMAS, "batch": 2}
     with pytest.raises(ValueError, match=message):
         exponential_votes.accuracies(**good | change)
 

@@ -1,5 +1,7 @@
 """Hidden values are predicted from the others alone, and walks average to the exact prediction."""
 
+from functools import partial
+
 import jax
 import networkx as nx
 import numpy as np
@@ -18,6 +20,7 @@ G = Graph.from_networkx(nx.grid_2d_graph(5, 6)).normalised()
 ANGLES = np.linspace(0.0, 2.0, 30)
 VALUES = np.stack([np.cos(ANGLES), np.sin(ANGLES)], axis=1)
 F = modulation.diffusion(1.0)
+loss = jax.jit(partial(hidden_values.loss, F))
 
 
 def deposits(key=KEY, n_walks=16):
@@ -65,7 +68,7 @@ def test_what_is_hidden_is_not_looked_at():
 
 def test_the_loss_of_a_lesson_is_the_mean_error_of_its_copies():
     lesson = hidden_values.lesson(KEY, G, VALUES, 3, 16, 0.5, 0.2)
-    whole = float(hidden_values.loss(F, *lesson))
+    whole = float(loss(*lesson))
     assert [lesson.known[30 * i : 30 * i + 30].sum() for i in range(3)] == [24] * 3
     phi = lesson.deposits.with_modulation(F).to_scipy()
     K = (phi @ phi.T).toarray()
@@ -84,7 +87,7 @@ def test_lessons_of_one_size_teach_the_same():
     alike = hidden_values.of_one_size(lessons)
     assert len({one.deposits.load.shape for one in alike}) == len({one.deposits.n_steps for one in alike}) == 1
     for one, other in zip(lessons, alike, strict=True):
-        assert abs(float(hidden_values.loss(F, *one) - hidden_values.loss(F, *other))) < 1e-12
+        assert abs(float(loss(*one) - loss(*other))) < 1e-12
 
 
 def test_learning_lowers_the_loss():

@@ -202,8 +202,8 @@ plotting.show(
     "memory, five vectors, is too little to read off a process.",
     alt="Three log-log panels against the number of nodes. The time of features rises "
     "with a slope of about one, their memory less; the exact matrix's rise much more "
-    "steeply and stop early; Chebyshev's product takes far less time. In the third panel the error of "
-    "features is flat near a tenth, Chebyshev's flat near one in a hundred million.",
+    "steeply and stop early; Chebyshev's product takes far less time. In the third "
+    "panel the error of features is flat near a tenth, Chebyshev's flat near 1e-8.",
 )  # fmt: skip
 
 # %% tags=["hide-input"]

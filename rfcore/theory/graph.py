@@ -195,12 +195,14 @@ def _second_moments(g, f, n_walks, p_halt, n_terms, couplings, name):
     for k, value in enumerate(values):
         weighed[k] = value * visits
         visits = visits @ V
-    S, mean, power = np.zeros(W.shape), np.zeros(W.shape), np.eye(g.n_nodes)
+    # SciPy's product of a dense and a sparse array stands column by column; so does all that is added to it.
+    S, mean, term = (np.zeros(W.shape, order="F") for _ in range(3))
+    power = np.eye(g.n_nodes, order="F")
     for hops, value in enumerate(values):
-        S += (values[hops:] @ weighed[: len(values) - hops])[:, None] * power
-        mean += value * power
+        S += np.multiply((values[hops:] @ weighed[: len(values) - hops])[:, None], power, out=term)
+        mean += np.multiply(value, power, out=term)
         power = power @ W
-    walk = S + S.T - np.diag(values @ weighed)
+    walk = np.asfortranarray(S + S.T - np.diag(values @ weighed))
 
     def of_couplings():
         for coupling in couplings:

@@ -244,7 +244,7 @@ plotting.table(
     1e5 * in_rows.std(axis=0, ddof=1)[None] / np.sqrt(N_REPEATS),
     rows=["error"],
     columns=["plain", "optimal law", "SDERF"],
-    caption="Ours. Mean squared error of normalised rows of attention, in units of 1e-5.",
+    caption="Ours. Mean squared error of normalised rows of attention, times 10^5.",
 )
 ledger.decide({
     "equivalence/extra-attention/plain": evidence.order(in_rows[:, 1], in_rows[:, 0]),

@@ -164,8 +164,8 @@ plotting.show(
     "features over the squared kernel; its Figure 1 shows the last two panels.",
     alt="Six charts of curves that rise with sigma. On normal points trigonometric and "
     "positive features rise far above the others; on the sphere trigonometric ones are "
-    "highest at small sigma, and all meet at 1; in heterogen and on images SDERF is far "
-    "below GERF, and on images trigonometric features run along with SDERF.",
+    "highest at small sigma, and all meet at 1; in heterogen and on images SDERF is "
+    "far below GERF, and on images trigonometric features run along with SDERF.",
 )
 
 # %% [markdown]

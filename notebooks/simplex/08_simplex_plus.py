@@ -153,11 +153,11 @@ for ax in (left, right):
 plotting.show(
     *figures,
     caption="Paper's Figure 4. Conformity of six norms at $v = 1$, lower is better. "
-    "Left: one draw of norms (square: mean of 100 random arrangements, with its "
-    "standard error). Right: over that of simplex for the same norms; boxes hold the "
+    "First: one draw of norms (square: mean of 100 random arrangements, with its "
+    "standard error). Second: over that of simplex for the same norms; boxes hold the "
     "middle half of the draws, whiskers reach from 5 to 95 percent.",
-    alt="Left: conformity falls from IID to orthogonal to simplex; simplex+ and "
-    "optimised are slightly lower still. Right: boxes of ratios to simplex, IID around "
+    alt="First: conformity falls from IID to orthogonal to simplex; simplex+ and "
+    "optimised are slightly lower still. Second: boxes of ratios to simplex, IID around "
     "1.2, orthogonal slightly lower, simplex+ and optimised just below 1.",
 )
 

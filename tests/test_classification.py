@@ -1,5 +1,7 @@
 """Accuracies of drawn features are those of their votes, counted by hand; the votes of blocks add up."""
 
+from functools import cache
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,7 +20,11 @@ X_TRAIN, X_TEST = RNG.normal(size=(60, 3)), RNG.normal(size=(25, 3))
 PART = datasets.Split(X_TRAIN, quadrants(X_TRAIN), X_TEST, quadrants(X_TEST))
 TASK, KEY, PAIR = classification.task(PART, 4, 0.5), jax.random.key(0), (couplings.iid, couplings.orthogonal)
 BLOCKS, DRAWS = 3, 4
-FOUND = classification.accuracies(KEY, TASK, PAIR, DRAWS, BLOCKS, batch=2)
+
+
+@cache
+def found():
+    return classification.accuracies(KEY, TASK, PAIR, DRAWS, BLOCKS, batch=2)
 
 
 def by_hand(coupling, draw, blocks, d=3):
@@ -43,26 +49,26 @@ def test_blocks_alone_and_together_are_votes_of_their_frequencies(draw):
     for c, coupling in enumerate(PAIR):
         alone = [by_hand(coupling, draw, slice(b, b + 1))[1] for b in range(BLOCKS)]
         together = [by_hand(coupling, draw, slice(b + 1))[1] for b in range(BLOCKS)]
-        assert FOUND.alone[draw, c].tolist() == alone
-        assert FOUND.together[draw, c].tolist() == together
+        assert found().alone[draw, c].tolist() == alone
+        assert found().together[draw, c].tolist() == together
 
 
 def test_votes_of_the_draws_of_a_batch_add_up():
-    assert FOUND.votes.shape == (2, 2, 25, 4)
+    assert found().votes.shape == (2, 2, 25, 4)
     # phi has a factor 1 / sqrt(m), so that blocks of d alone have BLOCKS times the weight of all in one.
     expected = [BLOCKS * sum(by_hand(couplings.iid, draw, slice(None))[0] for draw in pair) for pair in ((0, 1), (2, 3))]
-    assert np.allclose(FOUND.votes[:, 0], expected, rtol=1e-12)
+    assert np.allclose(found().votes[:, 0], expected, rtol=1e-12)
 
 
 def test_wider_blocks_are_those_of_padded_points():
-    found = classification.accuracies(KEY, TASK, PAIR, DRAWS, BLOCKS, width=4, batch=4)
+    wider = classification.accuracies(KEY, TASK, PAIR, DRAWS, BLOCKS, width=4, batch=4)
     expected = BLOCKS * sum(by_hand(couplings.orthogonal, draw, slice(None), d=4)[0] for draw in range(DRAWS))
-    assert np.allclose(found.votes[0, 1], expected, rtol=1e-12)
+    assert np.allclose(wider.votes[0, 1], expected, rtol=1e-12)
 
 
 def test_draws_do_not_hang_on_the_batch_nor_on_the_other_couplings():
     others = classification.accuracies(KEY, TASK, PAIR[1:], DRAWS, BLOCKS, batch=1)
-    assert np.array_equal(others.alone[:, 0], FOUND.alone[:, 1])
+    assert np.array_equal(others.alone[:, 0], found().alone[:, 1])
 
 
 def test_no_scale_is_the_majority_and_many_features_are_the_kernel():

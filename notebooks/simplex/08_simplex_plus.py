@@ -157,8 +157,8 @@ plotting.show(
     "standard error). Second: over that of simplex for the same norms; boxes hold the "
     "middle half of the draws, whiskers reach from 5 to 95 percent.",
     alt="First: conformity falls from IID to orthogonal to simplex; simplex+ and "
-    "optimised are slightly lower still. Second: boxes of ratios to simplex, IID around "
-    "1.2, orthogonal slightly lower, simplex+ and optimised just below 1.",
+    "optimised are slightly lower still. Second: boxes of ratios to simplex, IID "
+    "around 1.2, orthogonal slightly lower, simplex+ and optimised just below 1.",
 )
 
 # %% [markdown]

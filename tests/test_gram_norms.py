@@ -1,5 +1,7 @@
 """Expected errors of Gram matrices under couplings of norms: against sums over all pairs of points, and against draws."""
 
+from itertools import combinations_with_replacement
+
 import jax
 import numpy as np
 import pytest
@@ -15,19 +17,19 @@ MAPS = [("fourier", "none"), ("positive", "none"), ("positive", "equal")]
 def pair_by_pair(law, features, opposites):
     """The mean square that the Gauss rule replaces."""
     d, total = X.shape[1], 0.0
-    for x in X:
-        for y in X:
-            if features == "fourier":
-                distance = np.linalg.norm(x - y)
-                one, prefactor = (1 - np.exp(-(distance**2))) ** 2 / 2, 1.0
-            else:
-                distance, prefactor = np.linalg.norm(x + y), np.exp(-2 * x @ x - 2 * y @ y)
-                grown = np.exp(distance**2)
-                one = (grown - 1) ** 2 / 2 if opposites == "equal" else grown**2 - grown
-            if distance == 0:
-                continue
-            ratio = theory.norm_coupling_ratio(distance, d, d, law, features)
-            total += prefactor * one * (theory.cosh_ratio(ratio, distance) if opposites == "equal" else ratio) / d
+    for x, y in combinations_with_replacement(X, 2):
+        if features == "fourier":
+            distance = np.linalg.norm(x - y)
+            one, prefactor = (1 - np.exp(-(distance**2))) ** 2 / 2, 1.0
+        else:
+            distance, prefactor = np.linalg.norm(x + y), np.exp(-2 * x @ x - 2 * y @ y)
+            grown = np.exp(distance**2)
+            one = (grown - 1) ** 2 / 2 if opposites == "equal" else grown**2 - grown
+        if distance == 0:
+            continue
+        ratio = theory.norm_coupling_ratio(distance, d, d, law, features)
+        times = 1 if x is y else 2  # (y, x) has the same error as (x, y)
+        total += times * prefactor * one * (theory.cosh_ratio(ratio, distance) if opposites == "equal" else ratio) / d
     return total / len(X) ** 2
 
 

@@ -19,8 +19,8 @@
 #
 # * **The promise holds.** The time to build features grows far more slowly than the square of the number of nodes, and
 #   so does the memory. A million nodes take seconds and a few GiB; the error does not care how large the graph is.
-# * **The exact matrix would take about a year of processor time, and terabytes.** That is what the paper compares with. Whether anybody needs
-#   that matrix is another question, and {doc}`20_products` answers it.
+# * **The exact matrix would take about a year of processor time, and terabytes.** That is what the paper compares with.
+#   Whether anybody needs that matrix is another question, and {doc}`20_products` answers it.
 # * **"Linear" needs a definition.** The number of hops is linear. But once the graph outgrows the processor's cache,
 #   each hop waits for memory, so that the exponent depends on whether the small graphs were timed with a warm cache.
 #

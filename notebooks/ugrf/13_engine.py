@@ -21,8 +21,8 @@
 #   graph of any size. Its time grows so slowly with the number of nodes that the caches
 #   of the processor account for it.
 # * **Drawing all lengths first changes nothing but the speed.** Our engine has the
-#   same moments as a plain loop of Algorithm 1, entry by entry, and is more than ten
-#   times as fast.
+#   same moments as a plain loop of Algorithm 1, entry by entry, and is some ten times
+#   as fast.
 # * **Few values of $f$ are needed.** For 16 walks from each of a million nodes fewer
 #   than two hundred will do, and ten times as many walks take about twenty more.
 #

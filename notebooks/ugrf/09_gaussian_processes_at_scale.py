@@ -162,8 +162,8 @@ plotting.table(
 
 # %% [markdown]
 # Streaming doubles the walking and gives the same numbers; what is left in memory is the graph, a few vectors, and one
-# chunk of walks per core. The number of hops is linear in that of nodes on both graphs. But on the ring they land
-# anywhere in the memory, and take longer the more the graph outgrows the caches.
+# chunk of walks per core. Hops are linear in number on both graphs. On the streets so is the time, though it is no
+# shorter. On the ring hops land anywhere in the memory, and take longer the more the graph outgrows the caches.
 
 # %% tags=["hide-input"]
 apart = [one["apart"] for one in measured["ring"] if "apart" in one]

@@ -89,6 +89,7 @@ def test_mean_v_is_the_mean_over_pairs():
     assert np.isclose(classification.mean_v(TASK), np.mean(lengths), rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::rfcore.datasets.FallbackWarning")  # true of stand-ins, too
 def test_the_public_task_is_the_default_split_at_the_public_scale():
     table = datasets.classification("wifi", fallback=True)
     single, double = classification.public_task(table), classification.public_task(table, double=True)

@@ -499,6 +499,7 @@ def test_split_leaves_a_constant_column_finite():
     assert np.array_equal(datasets.split(table, test_fraction=0.1).X_test[:, 0], [0, 0])
 
 
+@pytest.mark.filterwarnings("ignore::rfcore.datasets.FallbackWarning")  # true of stand-ins, too
 def test_a_split_that_is_not_standardised_has_the_rows_of_the_table():
     table = datasets.classification("banknote", fallback=True)
     raw, parts = (datasets.split(table, seed=3, standardised=flag) for flag in (False, True))

@@ -20,6 +20,7 @@ import hypothesis
 import jax
 
 jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_enable_compilation_cache", False)  # names of some thousand files, for a folder that is not there
 hypothesis.settings.register_profile("rfcore", derandomize=True, deadline=None, max_examples=25)
 hypothesis.settings.load_profile("rfcore")
 # Python's collector looks at all that lives whenever a thousand objects are new, and modules and compiled functions, which

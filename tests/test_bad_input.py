@@ -373,7 +373,7 @@ DATA = {"fallback": (True, flag)}
 TABLE = datasets.Regression(X, V, "t", "here")
 PART = datasets.Split(X, np.array([0, 1, 1]), X[:2], np.array([0, 1]))
 TASK = classification.task(PART, 2, 1.0)
-FILLED = jax.tree.map(lambda field: field[None], features.ExponentialParameters().filled(2))
+FILLED = jax.jit(lambda: jax.tree.map(lambda field: field[None], features.ExponentialParameters().filled(2)))()
 
 ROWS = {
     "couplings.compose": {
@@ -737,7 +737,7 @@ ROWS = {
         "steps_per_epoch": (1, count), "rate": (0.01, positive), "decay": (0.9, probability)
     },
     "solvers.modulations.learn_each": {
-        "starts": ([neural.flat()], lambda good: [None, []]), "losses": (FORM, lambda good: [None, [], [good, good]]),
+        "starts": ([jax.jit(neural.flat)()], lambda good: [None, []]), "losses": (FORM, lambda good: [None, [], [good, good]]),
         "n_steps": (2, count), "optimiser": (optax.adam(0.1), lambda good: [3, "a"]),
     },
     "models.eight_graphs.draw": {"name": ("binary_tree", choice), "key": (KEY, key)},

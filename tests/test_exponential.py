@@ -45,7 +45,7 @@ def nodes(n_phases=1):
     shares = np.outer(weights, weights).reshape(-1) / (2 * np.pi)
     omega, shares = (np.repeat(a, n_phases, axis=0) for a in (omega, shares / n_phases))
     phases = np.tile(2 * np.pi * np.arange(n_phases) / n_phases + 0.1, len(omega) // n_phases)
-    return frequencies.weighted(omega, np.log(shares) + np.log(len(shares))), phases
+    return jax.jit(frequencies.weighted)(omega, np.log(shares) + np.log(len(shares))), phases
 
 
 NODES, _ = nodes()

@@ -20,7 +20,7 @@ KEY, NODES, F = jax.random.key(0), [1, 1, 7, 30], modulation.regularised_laplaci
 STEPS = features.by_step(walks.simulate(KEY, G, walk_lengths.draw(KEY, 4, 8, 0.3), nodes=NODES))
 KINDS = {
     "SciPy": features.walk_features(KEY, G, F, 8, 0.3, nodes=NODES),
-    "JAX": STEPS.with_modulation(F),
+    "JAX": jax.jit(lambda steps: steps.with_modulation(F))(STEPS),
     "streamed": features.walk_features(KEY, G, F, 8, 0.3, nodes=NODES, stored=False),
 }
 DENSE = KINDS["SciPy"].toarray()

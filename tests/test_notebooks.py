@@ -152,6 +152,8 @@ def test_the_committed_ledger_decides_the_notebooks_claims(name):
         record = committed_ledger(name)
         assert (record["notebook"], record["profile"]) == (name, "paper")
         assert set(record["claims"]) == set(wanted)
+        outputs = "\n".join(shown(page(name)))  # a decision that ends no cell is taken, and shown to nobody
+        assert [claim for claim in wanted if f"{claim}: " not in outputs] == []
         assert record["provenance"]["source_sha256"] == page(name).metadata["rfcore"]["source_sha256"]
         assert record["provenance"]["fallbacks"] == [], "at paper the real data are needed"
         named = {data for claim in wanted.values() for data in claim.data}

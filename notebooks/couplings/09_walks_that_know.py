@@ -178,7 +178,8 @@ plotting.show(
         y_label="error over that of IID",
     ),
     caption="Ours. Root mean squared error of Gram matrices in units of that of as "
-    "many independent walkers, $p_{halt} = 0.1$. Bands: one standard error.",
+    "many independent walkers, $p_{\\text{halt}} = 0.1$. The three lines of lengths "
+    "nearly coincide.",
     alt="Panels by graph and kernel. Reversal, antithetic and stratified lengths stay "
     "close to 1. Sobol' points fall, array-RQMC falls faster, and systematic hops "
     "fastest.",
@@ -216,7 +217,7 @@ plotting.table(
     rows=[f"{name}, {kernel}" for name, kernel in cases],
     columns=[f"{n} walkers" for n in WALKERS],
     caption="Ours. Independent walkers with the error of so many that hop "
-    "systematically, $p_{halt} = 0.1$.",
+    "systematically, $p_{\\text{halt}} = 0.1$.",
 )
 
 # %% [markdown]

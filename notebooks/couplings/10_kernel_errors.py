@@ -19,11 +19,11 @@
 #
 # * **The order holds.** On all six sets, for both kinds of features, PNC errs less than
 #   orthogonal frequencies with independent norms, and these less than IID ones. Halton
-#   points are worse than PNC, but for one case: for Fourier features on Airfoil, plain
-#   ones do as well.
-# * **So do the sizes, mostly.** All ten Fourier ratios on five sets agree with the
-#   table within their errors, and eleven of twelve Laplace ones. The two Fourier ratios
-#   on Airfoil look like those of a lengthscale two or three times ours.
+#   points are worse than PNC, but for plain ones and Fourier features on Airfoil.
+# * **So do the sizes, mostly.** All ten Fourier ratios on five sets are within about
+#   one standard error (a wide one on Abalone), nine of twelve Laplace ones within two;
+#   Abalone's are off by 3 and 5. The two Fourier ratios on Airfoil look like those of a
+#   lengthscale two or three times ours.
 # * **Where outliers decide, no coupling helps.** The root mean square of Laplace
 #   features on CPU and Abalone depends on a few far points and rare draws; only single
 #   draws show ratios like those of the table.
@@ -37,8 +37,8 @@
 #
 # **The idea.** Orthogonality and coupled norms help by a factor that depends on $\lVert
 # x - y \rVert / \ell$ or $\lVert x + y \rVert / \ell$ alone ({doc}`01_norm_coupling`).
-# A table of ratios on real data is therefore a table of *distances*: what counts is how
-# far apart points are, in lengthscales, and which pairs make the largest errors.
+# A table of ratios on real data is therefore one of *distances*: how far apart points
+# are, in lengthscales, and which pairs make the largest errors.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -76,8 +76,7 @@ ledger = evidence.Ledger("couplings/10_kernel_errors", profile)
 # twice the mean of $\lVert x_i + x_j \rVert$ over the training points (Eq. 36). There
 # are $d$ Fourier frequencies, and $2 d$ Laplace ones, which "include their antiparallel
 # directions". Whether antiparallel vectors have the *norms* of their partners in the
-# row "Orthogonal" is not said either, so both readings are shown; PNC has them equal
-# (antithetic).
+# row "Orthogonal" is not said either, so both readings are shown; PNC has them equal.
 #
 # The RMSE of the whole matrix is a closed form ({py:func}`rfcore.theory.gram_rmse`),
 # but for the Halton points. Beside it are ten draws of the frequencies in each split.
@@ -212,7 +211,8 @@ plotting.show(
     caption="Paper's Table 1. Ours with jackknife errors over splits; crosses where "
     "the table prints a value. Equal norms: orthogonal and antithetic.",
     alt="Two charts with a row for each of six sets. PNC is left of orthogonal in "
-    "each, and Halton points are far to the right but for Airfoil on the left.",
+    "each, and Halton points are right of both, but for plain ones on Airfoil in the "
+    "first chart.",
 )
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "Table 1, cell by cell: the paper's numbers beside ours", "code_prompt_hide": "Table 1, cell by cell"}
@@ -270,8 +270,7 @@ agreements = {
     "laplace-values": compared(follows["laplace"], values("laplace", [0, 1], SETS)),
     "halton-values": compared(same_side, *of_halton),
 }
-of_table = orders | agreements
-ledger.decide({f"couplings/table-1/{name}": of_table[name] for name in of_table})
+ledger.decide({f"couplings/table-1/{k}": v for k, v in (orders | agreements).items()})
 
 # %% [markdown]
 # (couplings-airfoil)=
@@ -304,7 +303,8 @@ plotting.show(
         x_label="lengthscale over the fitted one", y_label="RMSE over that of IID",
         levels={"paper, orthogonal": goal[0], "paper, PNC": goal[1]},
     ),
-    caption="Ours. Fourier ratios on Airfoil, z-scored, as the lengthscale is changed.",
+    caption="Ours. Fourier ratios on Airfoil, z-scored, as the lengthscale is changed: "
+    "means of the ratios of 20 splits. Bands: one standard error.",
     alt="Two curves, PNC below orthogonal, fall with the lengthscale to a minimum and "
     "rise slowly. Two horizontal lines, the printed values, lie just below the minima.",
 )  # fmt: skip
@@ -323,7 +323,7 @@ ledger.decide({"couplings/table-1/airfoil": agreement})
 #
 # The paper does not say how many draws a split has. For Laplace features it matters:
 # their errors are heavy-tailed, so that most single draws err less than the root mean
-# square, and a mean over few draws sees little of the tail that couplings cut off.
+# square, and a mean over few draws sees little of the tail. There couplings gain less.
 
 # %%
 of_rms = np.moveaxis(single[..., 4] / laplace[:, :, :1], 2, 1).reshape(-1, n)

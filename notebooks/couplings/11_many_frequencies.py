@@ -17,12 +17,13 @@
 # %% [markdown]
 # # Many more frequencies than dimensions
 #
-# * **Opposite norms win at $m = d$, equal ones when there are many blocks.** One norm
-#   per block, stratified over the blocks ("shells"), has 12 % of the RMSE of
-#   independent frequencies at $d = 16$, $m = 512$ and distance 0.5; PNC stays at 31 %.
-# * **Sobol' points win in few dimensions**, from about $m = 6\, d^2$ on, and their lead
-#   grows. At distance 2 and from $d = 16$ on nothing takes off much more than a
-#   quarter.
+# * **At $m = d$ opposite norms are best, to a hundredth of the error of Fourier
+#   features; with many blocks, equal norms.** One norm per block, stratified over the
+#   blocks ("shells"), has 12 % of the RMSE of independent frequencies at $d = 16$, $m =
+#   512$ and distance 0.5; PNC stays at 31 %.
+# * **Sobol' points win in few dimensions**, up to $d = 16$ from about $m = 16\, d^2$
+#   on, and their lead grows. At distance 2 and from $d = 16$ on nothing takes off much
+#   more than a quarter.
 # * **When in doubt, stratify all norms**: only in the plane does it err over 5 % more
 #   than PNC. A rule for choosing has a page of its own ({doc}`17_choosing`).
 #
@@ -105,9 +106,9 @@ ledger = evidence.Ledger("couplings/11_many_frequencies", profile)
 # orthogonal frequencies of one length $w$ these add up to $w^2 - d$ exactly, whatever
 # the rotation. The angles leave nothing of the leading term to chance, and the strata
 # nothing of the norm. What remains begins with $\mathrm{He}_4$: for close points the
-# ratio of errors to independent frequencies tends to $\frac{d - 1}{d + 2}\, z^4 / 12$.
-# For positive features simplex directions do the same and more: at equal norms they add
-# up to zero, and the term of first order goes as well.
+# ratio of the mean squared error to that of independent frequencies tends to $\frac{d -
+# 1}{d + 2}\, z^4 / 12$. For positive features simplex directions do the same and more:
+# at equal norms they add up to zero, and the term of first order goes as well.
 
 
 # %%
@@ -247,9 +248,10 @@ plotting.show(
 # %% [markdown]
 # For positive features Sobol' points do better, since each coordinate is stratified,
 # and with it the term of first order, which these features have and even functions
-# lack. Against the number of frequencies, couplings within blocks are level, and strata
-# over all hardly below them. Shells fall until nothing is left of their norms. The
-# error of Sobol' points keeps falling, from a start that is worse in more dimensions.
+# lack. In the figure below couplings within blocks are level, and strata over all are
+# below them, by a third at $d = 4$ and hardly at $d = 64$. Shells fall until nothing is
+# left of their norms. The error of Sobol' points keeps falling, from a start that is
+# worse in more dimensions.
 
 # %% tags=["hide-input"]
 names, from_m = (
@@ -319,9 +321,9 @@ ledger.decide({
 })  # fmt: skip
 
 # %% [markdown]
-# Our guess that shells win from $m = 4\, d^{1.5}$ on fails in two of 660 comparisons, by
-# a thousandth. Strata over all lose to PNC by more than 5 % in the plane alone, where an
-# opposite pair beats two to eight strata.
+# Our guess that shells win from $m = 4\, d^{1.5}$ on fails in two of 660 comparisons,
+# by a few thousandths. Strata over all lose to PNC by more than 5 % in the plane alone,
+# where an opposite pair beats two to eight strata.
 
 # %% tags=["hide-input"]
 ledger.close()

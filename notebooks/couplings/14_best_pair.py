@@ -18,8 +18,8 @@
 # # Which pair of frequencies is best? (Theorems 3.2 and 3.5, Lemmas A.5 and A.6)
 #
 # * **At right angles, long should meet short.** Of all couplings of two norms the
-#   negative monotone one has the least cost: for positive features at every distance,
-#   for Fourier features as long as the cost is convex.
+#   negative monotone one (NM) has the least cost: for positive features at every
+#   distance, for Fourier features as long as the cost is convex.
 # * **With directions free, opposite vectors of one length.** Such a pair of positive
 #   features has less than a quarter of the error of two independent ones at $|x + y| =
 #   0.5$, in any dimension; at right angles the best norms take off a few per cent.
@@ -31,8 +31,9 @@
 # frequencies by optimal transport (OT). For orthogonal ones, whose norms alone are
 # free, "For RLFs, the OT problem in Eq. 5 is solved by the negative monotone coupling";
 # for Fourier features it "ensures lower cost than any other coupling, provided $z$ is
-# sufficiently small" (Theorem 3.2). RLF is their name for positive features. If
-# directions are free too, the best positive pair is $\omega, -\omega$ (Theorem 3.5).
+# sufficiently small" (Theorem 3.2). RLF is their name for positive features, RFF for
+# Fourier features. If directions are free too, the best positive pair is $\omega,
+# -\omega$ (Theorem 3.5).
 #
 # **The idea.** At right angles the cost of two lengths depends on $w_1^2 + w_2^2$ alone
 # ([Lemma 3.1](couplings-cost)), so that where it is convex the sum should vary little.
@@ -192,8 +193,8 @@ ledger.decide({
 # If directions are free as well, a positive pair costs ${}_0F_1(; d/2; v^2 \lVert
 # \omega_1 + \omega_2 \rVert^2 / 4)$, a series whose terms are not negative, and all but
 # the first vanish for $\omega_2 = -\omega_1$ alone. That is the proof. How much is it
-# worth, against whatever else two features could do? And for $2 d$ features, is it PNC
-# with its opposites, or two independent blocks of PNC?
+# worth, against whatever else two features could do? And for $2 d$ features, is it
+# pairwise norm coupling (PNC) with its opposites, or two independent blocks of PNC?
 
 # %%
 v, of = np.array([0.1, 0.5, 1.0, 2.0]), [2, 4, 8, 16]

@@ -27,10 +27,11 @@
 #   and it matters little how the sum that they may reach is spread.
 #
 # **What the paper claims.** Pairwise norm coupling (PNC) is the best coupling of *two*
-# norms [Theorem 3.2 of {cite:t}`reid2025couplings`]. For more, "an analytic solution to
-# the multi-marginal OT variance reduction problem is (for now) out of reach". A copula
-# learned by gradient descent does no better ({doc}`02_copulas`), so PNC "may already be
-# close optimal". How close?
+# norms of Fourier (RFF) or positive features (RLF) (Theorem 3.2 of
+# {cite:t}`reid2025couplings`). For more, "an analytic solution to the multi-marginal OT
+# variance reduction problem is (for now) out of reach". A copula learned by gradient
+# descent does no better ({doc}`02_copulas`), so PNC "may already be close optimal". How
+# close?
 #
 # **The idea.** A Gaussian copula of norms can be optimised without noise, since the
 # error is a sum over pairs of a function of one number. And of few norms the best
@@ -283,7 +284,7 @@ plotting.show(
         x_label="RMSE over that of IID frequencies",
     ),
     caption="Ours. Four orthogonal frequencies in four dimensions, at three distances: "
-    "errors under couplings of their norms, and what the best of all could do.",
+    "errors under couplings of their norms, and the optimistic estimate for the best.",
     alt="Rows of dots. Independent norms lie to the right; stratified norms, PNC and "
     "the simplex copula lie together at the left; the best of all couplings lies a "
     "little farther left, and much farther for RFFs at distance 2.",
@@ -328,12 +329,12 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Two norms: PNC is optimal, as Theorem 3.2 says, and the programme finds it. Four
-# norms, close points: PNC takes off seven to nine tenths of what any coupling could.
-# Three norms: a pair and one left over do poorly. A simplex copula treats all alike,
-# and up to distance 1 closes some two thirds of the gap or more. Far points: for RFFs
-# the theorem asks for "sufficiently small" $z$, and here one sees why; what is best
-# there is neither PNC nor a simplex.
+# Two norms: the programme finds PNC (the rare tail in which RFFs could do better, see
+# {doc}`14_best_pair`, is below its bins). Four norms, close points: PNC takes off seven
+# to nine tenths of what any coupling could. Three norms: a pair and one left over do
+# poorly. A simplex copula treats all alike, and up to distance 1 closes some two thirds
+# of the gap or more. Far points: for RFFs the theorem asks for "sufficiently small"
+# $z$, and here one sees why; what is best there is neither PNC nor a simplex.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Length, first hop, second hop: where does a walk's error come from?
 #
-# * **From the first hop.** On long walks it makes some 96 % of the variance for the
+# * **From the first hop.** On long walks it makes up some 96 % of the variance for the
 #   diffusion kernel and two thirds or more for the 2-regularised Laplacian. The length
-#   makes less than a tenth.
+#   makes up less than a tenth.
 # * **What a coupling leaves out is a floor** that no such coupling can pass, however it
 #   was found. This is why coupled lengths gain so little.
 # * **Walkers who choose all hops together have no such floor.** On karate their error
@@ -100,7 +100,7 @@ small = len(KERNELS) * 2  # cases of karate and football
 #
 # with the length $\ell$ and the hops $h_1, h_2, \dots$; $d_0$ is the part of the
 # length. All of them are known exactly: given its length, a walk that stands at node
-# $v$ goes on as powers of $W$ say
+# $v$ goes on as the powers of $W$ say
 # ({py:func}`rfcore.theory.walk_variance.walk_variance`).
 
 # %%
@@ -124,7 +124,7 @@ plotting.table(
     rows=[f"{name}, {kernel}" for name, kernel in cases],
     columns=["length", "hop 1", "hop 2", "hop 3", "later hops"],
     unit="%",
-    caption="Ours. Share of the variance of a walk, $p_{halt} = 0.1$, exact.",
+    caption="Ours. Share of the variance of a walk, $p_{\\text{halt}} = 0.1$, exact.",
 )
 shown = [(name, kernel) for name, kernel in cases if name != "football"]
 curves = np.array([
@@ -236,9 +236,11 @@ plotting.show(
         y_label="share of the variance left",
     ),
     caption="Ours. What couplings leave of the variance of independent walks, "
-    "$p_{halt} = 0.1$. Dashed: the floors, exact. Bands: one standard error.",
-    alt="Panels by graph and kernel. Three Sobol' curves fall onto dashed lines, the "
-    "lower the more hops are coupled. The systematic curve falls past the upper ones.",
+    "$p_{\\text{halt}} = 0.1$. Dashed: the floors, exact. Bands: one standard error.",
+    alt="Panels by graph and kernel. The Sobol' curve of the length lies on its "
+    "dashed line; that of one hop comes down to its own with the 2-regularised "
+    "Laplacian only, that of two hops stays above. The systematic curve falls past "
+    "every floor but that of two hops with the diffusion kernel.",
 )  # fmt: skip
 
 # %% tags=["hide-input"]
@@ -265,8 +267,8 @@ ledger.decide({
 # it, to within one. An error below one walker per place, where the number of places is
 # fixed, is an error of order $1/m$. That is a heuristic and not a proof, and it takes
 # more walkers than there are places, nodes times hops: with fewer, most walkers stand
-# alone. It ends above 1,024 walkers on a node, since so many take van der Corput points
-# as they are, which are evenly spaced for powers of two only
+# alone. The rate ends above 1,024 walkers on a node: so many take van der Corput points
+# as they are, and those are evenly spaced for powers of two only
 # ({py:mod}`rfcore.couplings.walk_hops`).
 
 
@@ -287,6 +289,13 @@ near, reaching = (
     for kernel in KERNELS
 )
 on_karate = [i for i, (name, _) in enumerate(cases) if name == "karate"]
+plotting.table(
+    steepness.mean(axis=0)[:, 1:],
+    steepness.std(axis=0, ddof=1)[:, 1:] / np.sqrt(N_GROUPS),
+    rows=[f"{name}, {kernel}" for name, kernel in cases],
+    columns=["Sobol', length and one hop", "and two hops", "systematic"],
+    caption=f"Ours. Exponent of the number of walkers, from 16 to {WALKERS[-1]:,}.",
+)
 ledger.decide({
     "couplings/extra-hop-rate/faster": evidence.bound(steepness[..., 3], -0.6),
     "couplings/extra-hop-rate/one": evidence.slope(
@@ -299,13 +308,6 @@ ledger.decide({
         steepness[:, near, 3], steepness[:, reaching, 3]
     ),
 })
-plotting.table(
-    steepness.mean(axis=0)[:, 1:],
-    steepness.std(axis=0, ddof=1)[:, 1:] / np.sqrt(N_GROUPS),
-    rows=[f"{name}, {kernel}" for name, kernel in cases],
-    columns=["Sobol', length and one hop", "and two hops", "systematic"],
-    caption=f"Ours. Exponent of the number of walkers, from 16 to {WALKERS[-1]:,}.",
-)
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -21,8 +21,9 @@
 #   the quadratic objective for every pair of nodes, without a search, where the
 #   modulation has no negative value.
 # * **The simplified objective has the same solutions.** Permutations differ because
-#   many are equally good; the coupling of the lengths is one and the same.
-# * **So nothing is lost by simplifying**, as the paper found and could not explain.
+#   many are equally good, or because simulated averages are noisy; the coupling of the
+#   lengths is one and the same.
+# * **So nothing is lost by simplifying**, as the paper found, and left to future work.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` couple the lengths of two walks
 # by a permutation $\sigma$ of $n$ quantile bins. A *quadratic* assignment problem, hard
@@ -131,10 +132,10 @@ pairs = [
 ]
 
 # %% [markdown]
-# What a permutation does to two walks shows in the chance that one makes $k$ hops and
-# the other $l$ ({py:func}`rfcore.theory.joint_survival`). For all solutions of either
-# problem that chance is the same as for the reversal: where they differ, they exchange
-# bins of equal lengths.
+# What a permutation does to two walks shows in the chance that one makes at least $k$
+# hops and the other at least $l$ ({py:func}`rfcore.theory.joint_survival`). For all
+# solutions of either problem that chance is the same as for the reversal: where they
+# differ, they exchange bins of equal lengths.
 
 # %% tags=["hide-input"]
 ledger.decide({

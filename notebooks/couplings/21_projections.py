@@ -32,8 +32,8 @@
 # time polynomial in $n$, by the random projections of Lemma C.2.
 #
 # **The idea.** Let $\hat\psi_q(i)$ be what a walk from node $i$ with a length from bin
-# $q$ leaves behind on average, $s_{qr} = \hat\psi_q + \hat\psi_r$ and
-# $u_{qr} = \operatorname{vec}(s_{qr} s_{qr}^\top)$, of $N^2$ entries. Eq. 55 is
+# $q$ leaves behind on average, $s_{qq'} = \hat\psi_q + \hat\psi_{q'}$ and $u_{qq'} =
+# \operatorname{vec}(s_{qq'} s_{qq'}^\top)$, of $N^2$ entries. Eq. 55 is
 #
 # $$
 # \Bigl( \sum_q u_{q \sigma(q)}(i) \Bigr) \cdot
@@ -70,11 +70,11 @@ ledger = evidence.Ledger("couplings/21_projections", profile)
 #
 # Graphs are random, of mean degree 5; the kernel is the 2-regularised Laplacian.
 #
-# The proof replaces each of the $n^2$ vectors $u_e$, $e = (q, r)$, of $N^2$ entries, by
-# $r$ random projections. There is a simpler way: Eq. 55 is a sum of products
-# $u_e \cdot u_{e'}$, of which there are $n^4$. Once they are known the number of nodes
-# no longer matters, without randomness and without error. What is left is a search
-# among $n!$ permutations either way.
+# The proof replaces each of the $n^2$ vectors $u_e$, $e = (q, q')$, of $N^2$ entries,
+# by $r$ random projections. There is a simpler way: Eq. 55 is a sum of products $u_e
+# \cdot u_{e'}$, of which there are $n^4$. Once they are known the number of nodes no
+# longer matters, without randomness and without error. What is left is a search among
+# $n!$ permutations either way.
 #
 # Projections keep products *nearly*; that the optimum "will remain optimal" needs them
 # to keep the gap to the next best permutation, which depends on the data. The table
@@ -156,11 +156,11 @@ ledger.decide({
 # (couplings-lemma-C.2)=
 # ## Lemma C.2: random projections for one node
 #
-# For $i = j$ Eq. 55 is $\lVert f_\sigma \rVert^2$ with $f_\sigma = \sum_q u_q$. The
-# lemma projects on a random $g$, finds the assignment of least $f_\sigma \cdot g$, and
-# keeps the best of $k$ tries. It is meant to succeed if $f_{\sigma^*}$ is
-# $\epsilon$-*separated*: no direction within $\epsilon$ of right angles to it is within
-# $\epsilon$ of right angles to another $f_\sigma$.
+# For $i = j$ Eq. 55 is $\lVert f_\sigma \rVert^2$ with $f_\sigma = \sum_q u_{q
+# \sigma(q)}$. The lemma projects on a random $g$, finds the assignment of least
+# $f_\sigma \cdot g$, and keeps the best of $k$ tries. It is meant to succeed if
+# $f_{\sigma^*}$ is $\epsilon$-*separated*: no direction within $\epsilon$ of right
+# angles to it is within $\epsilon$ of right angles to another $f_\sigma$.
 #
 # In more than two dimensions *every* two vectors have a direction at right angles to
 # both. On $N > 1$ nodes there are $N^2 \geq 4$ dimensions, and nothing is separated

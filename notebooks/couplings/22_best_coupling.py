@@ -20,8 +20,8 @@
 # * **It is known in closed form**: levels $u$ and $1 - u$. No joint distribution (law)
 #   of two lengths gives any kernel value a smaller variance, on any graph, if neither
 #   weights nor modulation are negative.
-# * **Permutations approach it**, as Theorem D.1 says of continuous variables, but not
-#   of lengths, which are discrete.
+# * **Permutations approach it**, for walks too: Theorem D.1 says so of continuous
+#   variables only, and lengths are discrete.
 # * **Table 5 means the normalised Laplacian.** With the one that it prints, two of its
 #   four forms are no kernels.
 #
@@ -149,8 +149,8 @@ ledger.decide({
 # The table prints the forms below, and exponential and cosine as power series of
 # matrices. They are computed as printed, by products, inverses and exponentials of
 # matrices, and compared with {py:mod}`rfcore.kernels`, which takes functions of
-# eigenvalues, and with the power series in the weights $W = I - \widetilde L$ that
-# walks sum: its coefficients are $f * f$.
+# eigenvalues, and with the power series in the weights $W = I - \widetilde L$, with
+# $\widetilde L$ the normalised Laplacian, that walks sum: its coefficients are $f * f$.
 
 
 # %%

@@ -152,8 +152,9 @@ def independent(name, p_halt):
 # ## How much of the error is left?
 #
 # Errors of Gram matrices from two independent sets of walks, $\sigma = 1$,
-# $p_{\text{halt}} = 0.1$, in units of that of as many independent walkers, which is
-# exact.
+# $p_{\text{halt}} = 0.1$, over those of as many independent walkers, which are exact.
+# For comparison, two laws with stratified lengths: the first two hops stratified like
+# them, and array-RQMC ({doc}`09_walks_that_know`).
 
 # %%
 m, p_halt = np.array(WALKERS), 0.1
@@ -192,10 +193,11 @@ plotting.show(
         y_label="error over that of IID",
     ),
     caption="Ours. Root mean squared error of Gram matrices over that of as many "
-    "independent walkers, $p_{halt} = 0.1$. Bands: one standard error.",
+    "independent walkers, $p_{\\text{halt}} = 0.1$. Bands: one standard error. "
+    "Systematic hops nearly hide repelling walks with stratified lengths.",
     alt="Panels by graph and kernel. All curves fall as walkers are added: two "
-    "stratified hops level off first, then repelling walks; systematic hops fall "
-    "furthest.",
+    "stratified hops level off first; systematic hops fall furthest, and repelling "
+    "walks with stratified lengths almost coincide with them.",
 )
 
 # %% [markdown]
@@ -323,9 +325,10 @@ ledger.decide({
 #
 # * Give repelling walkers stratified lengths: it costs nothing and is the larger step
 #   where walks are short.
-# * Systematic hops gain a little more, need no second law for what is left of a block,
-#   and do not have to know the graph beforehand; {doc}`23_where_hops_help` has their
-#   limits, which are those of repelling walks too: both gain by meeting.
+# * Systematic hops gain a little more in most cases, need no second law for what is
+#   left of a block, and do not have to know the graph beforehand;
+#   {doc}`23_where_hops_help` has their limits, which are those of repelling walks too:
+#   both gain by meeting.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -134,9 +134,10 @@ ledger.decide({
 # law spreads without limit, to catch the few longest points; SDERF's does not, and soon
 # its mean variance is infinite. Neither law is wrong: they answer different questions.
 #
-# SDERF is the best of the centred Gaussian laws for its objective, not of all laws. On
-# three tables it has the lower logarithm as well; on a handful of points the order can
-# turn, as the optimal law is a mixture around the points and fits what no Gaussian can.
+# SDERF is the best of the Gaussian laws of mean zero for its objective, not of all
+# laws. On three tables it has the lower logarithm as well; on a handful of points the
+# order can turn, as the optimal law is a mixture around the points and fits what no
+# Gaussian can.
 
 # %%
 d, VARIANCES = 8, (0.05, 0.15, 0.25, 0.35, 0.45)
@@ -186,7 +187,8 @@ plotting.table(
     np.column_stack([0 * of_sderf, by_set.std(axis=0, ddof=1) / np.sqrt(N_BATCHES)]),
     rows=SETS,
     columns=["SDERF", "optimal law"],
-    caption="Ours. The same for three data sets.",
+    caption="Ours. Mean log relative second moment, nats, of three data sets, softmax "
+    "kernel.",
 )
 ledger.decide({
     "equivalence/extra-objectives/logarithm": evidence.order(*logs.T, exact=True),
@@ -244,7 +246,7 @@ plotting.table(
     1e5 * in_rows.std(axis=0, ddof=1)[None] / np.sqrt(N_REPEATS),
     rows=["error"],
     columns=["plain", "optimal law", "SDERF"],
-    caption="Ours. Mean squared error of normalised rows of attention, times 10^5.",
+    caption="Ours. Mean squared error of normalised rows of attention, times $10^5$.",
 )
 ledger.decide({
     "equivalence/extra-attention/plain": evidence.order(in_rows[:, 1], in_rows[:, 0]),

@@ -60,10 +60,10 @@ ledger = evidence.Ledger("equivalence/04_corollaries", profile)
 # %% [markdown]
 # ## Points and samplers
 #
-# As for {doc}`Theorem 1 <01_optimal_law>`: rows of three tables of the UCI repository,
-# standardised, and scaled so that the longest has $\lvert x \rvert = 2$; two kernels, and
-# positive and trigonometric features, whose optimal laws can be drawn from exactly
-# ({py:mod}`rfcore.solvers.sampling`).
+# As for {doc}`Theorem 1 <01_optimal_law>`: 120 rows of each of three tables of the UCI
+# repository, standardised, and scaled so that the longest has $\lvert x \rvert = 2$;
+# two kernels, and positive and trigonometric features, whose optimal laws can be drawn
+# from exactly ({py:mod}`rfcore.solvers.sampling`).
 
 # %%
 SETS, KERNELS = ("wifi", "banknote", "yeast"), ("gaussian", "softmax")
@@ -172,8 +172,9 @@ ledger.decide({
 # which every draw has the right trace.
 #
 # Any factor of the Gram matrix, $K = F F^\top$, is a random feature too: draw a column.
-# With columns as likely as they are long (their squared norm), eigenvectors, the
-# symmetric root and the triangular factor have the same error.
+# If a column is drawn with probability proportional to its squared norm, eigenvectors,
+# the symmetric root and the triangular factor have the same error. (All columns of the
+# symmetric root have norm 1 here, so that drawing them uniformly is optimal too.)
 
 
 # %%

@@ -30,7 +30,10 @@
 #
 # **The idea.** Attention has two distributions, of queries and of keys, and then
 # nothing ties the least variances of two features together. And features that tie under
-# their optimal laws start from very different places.
+# their optimal laws start from very different places. As {doc}`before
+# <04_corollaries>`, $q(\omega) = \sqrt{\mathbb E_x \phi(x, \omega)^2 \; \mathbb E_y
+# \phi(y, \omega)^2}$, $C = \mathbb E_p\, q$, and the least mean square of an estimate
+# is $C^2$.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -128,8 +131,8 @@ ledger.decide({
 # (equivalence-third)=
 # ## What there is to gain
 #
-# For cosines $q = \mathbb E_x k(x, x)\, (1 + \cos 2(\omega^\top x + \theta))$, and plain
-# draws have the mean square
+# For cosines $q = \mathbb E_x k(x, x)\, (1 + \cos 2(\omega^\top x + \theta))$, and with
+# $g$ the Gaussian kernel plain draws have the mean square
 #
 # $$
 # \begin{aligned}

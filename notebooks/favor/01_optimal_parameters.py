@@ -62,11 +62,14 @@ fits = solvers.exponential
 # ## One number for two sets of points
 #
 # Parameters are measured by the *shifted log-variance* [FAVOR#, Eq. 14], a mean over
-# all pairs of points:
+# all pairs of points, $L$ in each set:
 #
 # $$
-# \overline{\mathcal L} = \frac1{L^2} \sum_{i,j}
-#     \log\bigl( \mathrm{Var}[f^{(1)}(x_i) f^{(2)}(y_j)] + K(x_i, y_j)^2 \bigr) .
+# \begin{aligned}
+# \overline{\mathcal L} = \frac1{L^2} \sum_{i,j} \log\bigl( & \mathrm{Var}[f^{(1)}(x_i)
+#     f^{(2)}(y_j)] \\
+# & + K(x_i, y_j)^2 \bigr) .
+# \end{aligned}
 # $$
 #
 # Below it the paper says that "the best possible value of (14) is $\log K$", reached
@@ -195,7 +198,8 @@ ledger.decide({
 #
 # $$
 # \begin{aligned}
-# f(A) &= \log(1 - 4A) - \tfrac12 \log(1 - 8A) + \frac{\phi}{1 - 8A}, \\
+# f(A) &= \log(1 - 4A) - \tfrac12 \log(1 - 8A) \\
+# &\quad + \frac{\phi}{1 - 8A}, \\
 # A^* &= \tfrac1{16} \Bigl( 1 - 2\phi - \sqrt{(2\phi + 1)^2 + 8\phi} \Bigr) .
 # \end{aligned}
 # $$

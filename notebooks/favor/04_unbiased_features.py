@@ -63,9 +63,10 @@ ledger = evidence.Ledger("favor/04_unbiased_features", profile)
 # $D$ follow. All of it is a Gaussian integral: in two dimensions Gauss-Hermite
 # quadrature sums it to the last digits, without random numbers. Its nodes serve as the
 # frequencies of the library's own feature map ({py:func}`rfcore.features.exponential`),
-# its weights as their weights. A symmetric $A$ and a matrix $B^{(1)}$ are drawn at random,
-# and {py:func}`rfcore.features.dense` completes them; both are kept so small that the
-# nodes cover the whole integral.
+# its weights as their weights. A symmetric $A$ and a matrix $B^{(1)}$ are drawn at
+# random, and {py:func}`rfcore.features.dense` completes them. The eigenvalues of $A$
+# stay below $1/20$ and the singular values of $B^{(1)}$ between $1/2$ and $2$, so that
+# the nodes cover the whole integral.
 
 # %%
 points, weights = np.polynomial.hermite_e.hermegauss(120)

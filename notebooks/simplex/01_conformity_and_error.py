@@ -67,13 +67,15 @@ ledger = evidence.Ledger("simplex/01_conformity_and_error", profile)
 # ## One number carries the error (Theorem 3.2)
 #
 # The positive feature of frequency $\omega$ is $\exp(\omega^\top x - \lVert x
-# \rVert^2)$. With $v = \lVert x + y \rVert$, the mean squared error of an estimate from
-# $m$ of them is
+# \rVert^2)$. With $v = \lVert x + y \rVert$, the mean squared error by $m$ of them is
 #
 # $$
-# \mathrm{MSE} = \frac{e^{-2\lVert x \rVert^2 - 2\lVert y \rVert^2}}{m} \Bigl[
-# \bigl(e^{2v^2} - e^{v^2}\bigr) + (m - 1) \bigl(\rho(v) - e^{v^2}\bigr) \Bigr], \qquad
-# \rho(v) = \mathbb E\, {}_0F_1\Bigl(; \tfrac d2; \tfrac{v^2 w_{ij}^2}{4}\Bigr) .
+# \begin{aligned}
+# \mathrm{MSE} &= \frac{e^{-2\lVert x \rVert^2 - 2\lVert y \rVert^2}}{m} \Bigl[
+# \bigl(e^{2v^2} - e^{v^2}\bigr) \\
+# &\qquad + (m - 1) \bigl(\rho(v) - e^{v^2}\bigr) \Bigr], \\
+# \rho(v) &= \mathbb E\, {}_0F_1\Bigl(; \tfrac d2; \tfrac{v^2 w_{ij}^2}{4}\Bigr) .
+# \end{aligned}
 # $$
 #
 # First the blunt test: draw frequencies, estimate $k(x, y)$, square the error, average.
@@ -160,8 +162,7 @@ ledger.decide({
 # The angle of a simplex is obtuse, so *every* pair has a shorter sum than the
 # orthogonal pair of the same norms, and ${}_0F_1$ grows with the length. That is a
 # proof, in any dimension; the closed forms had better agree
-# ({py:func}`rfcore.theory.log_conformity`; {doc}`06_sum_lengths` derives and tests
-# them).
+# ({py:func}`rfcore.theory.log_conformity`; {doc}`06_sum_lengths` tests them).
 
 # %%
 v_all = np.geomspace(0.01, 25, 60)
@@ -182,22 +183,22 @@ ledger.decide({
 # ## Orthogonal against independent, and an erratum (Corollary 4.4, Equation 25)
 #
 # The orthogonality gap is the difference of two errors, that is, of $e^{v^2}$ and
-# $\rho_{\text{orth}}$. The appendix has it right (Eq. 69). Eq. 25 in the text lost a
-# factor:
+# $\rho_{\text{orth}}$. The appendix has it right (Eq. 69); Eq. 25 lacks a factor:
 #
 # $$
-# e^{v^2} - \frac{\Gamma(d/2)}{\Gamma(d)} \sum_k \frac{v^{2k}}{k!}
-# \frac{\Gamma(k + d)}{\Gamma(k + d/2)} \quad\text{must read}\quad
-# e^{v^2} - \frac{\Gamma(d/2)}{\Gamma(d)} \sum_k \frac{v^{2k}}{\mathbf{2^k}\, k!}
-# \frac{\Gamma(k + d)}{\Gamma(k + d/2)} .
+# \begin{aligned}
+# & e^{v^2} - \frac{\Gamma(d/2)}{\Gamma(d)} \sum_k \frac{v^{2k}}{k!}
+# \frac{\Gamma(k + d)}{\Gamma(k + d/2)} \\
+# \text{must read}\quad & e^{v^2} - \frac{\Gamma(d/2)}{\Gamma(d)} \sum_k
+# \frac{v^{2k}}{\mathbf{2^k}\, k!} \frac{\Gamma(k + d)}{\Gamma(k + d/2)} .
+# \end{aligned}
 # $$
 #
 # To first order in $v^2$ the printed bracket is $1 + v^2 - (1 + 2 v^2) = -v^2$:
 # negative at once, while the sentence that follows it says "This is positive
 # everywhere". The sentence is right, term by term: the bracket is $\sum_k
 # \frac{v^{2k}}{k!} (1 - c_k)$ with $c_0 = c_1 = 1$ and $c_k = \prod_{j<k} \frac{d +
-# j}{d + 2j} < 1$ afterwards. Summed that way nothing cancels, and the sign survives
-# even where the gap is a billionth of the error.
+# j}{d + 2j} < 1$ afterwards. Nothing cancels then, and even a tiny gap keeps its sign.
 
 # %%
 v_gap = (0.1, 0.5, 1.0, 2.0)
@@ -310,8 +311,7 @@ plotting.show(
 # the error is ruled by the tail of a single frequency, which no coupling may touch.
 #
 # So the gain is a *small-$v$* gain. Attention with normalised queries and keys, or a
-# kernel with a long lengthscale, lives there; a sharp kernel does not, and then no
-# coupling of directions is worth its QR.
+# kernel with a long lengthscale, lives there; a sharp one does not: no coupling pays.
 #
 # Section 5.1 has the limits for every $d = m$: errors proportional to $v^2$ for IID and
 # orthogonal features, and to $v^2$ times a ratio of Gamma functions for simplex.

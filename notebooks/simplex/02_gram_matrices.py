@@ -157,7 +157,8 @@ plotting.show(
         log="x",
     ),
     caption="Ours. Mean squared Frobenius error over that of IID features. Dashed: "
-    "closed form for Haar rotations, without simulation. Second: fast variants.",
+    "closed form for Haar rotations, without simulation. Second: fast variants. Bands: "
+    "one standard error.",
     alt="Two charts of a ratio against the number of features. Dashed lines fall until "
     "m = 64 and are level afterwards, simplex below orthogonal. The simulated points "
     "lie on them in both charts.",
@@ -197,9 +198,10 @@ ledger.decide({
 #
 # Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ per
 # point. They are not uniform, and the features are biased
-# ({py:func}`rfcore.theory.fast_bias` enumerates by how much: a fifth at $d = 4$ along
-# the diagonal). Do they do as well here? On points without a preferred direction, yes:
-# but these cannot show a bias of rotations ({ref}`simplex-gram-blind`).
+# ({py:func}`rfcore.theory.fast_bias` enumerates by how much: nearly a quarter at $d =
+# 4$ and $\lVert x + y \rVert = 2$ along the diagonal). Do they do as well here? On
+# points without a preferred direction, yes: but these cannot show a bias of rotations
+# ({ref}`simplex-gram-blind`).
 
 
 # %% tags=["hide-input"]

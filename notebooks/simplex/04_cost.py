@@ -21,8 +21,7 @@
 #   decomposition, as for orthogonal features: seconds for one block of 4096.
 # * **The fast product pays from about a thousand dimensions on.** An attention head of
 #   64 is better served by a plain matrix, drawn once for a whole sequence.
-# * **One entry of the table can be improved.** With a running sum, simplex+ is quadratic
-#   beside its rotation.
+# * **One entry of the table can be improved.** By a running sum simplex+ is quadratic.
 #
 # **What the paper claims.** Simplex features cost no more than orthogonal ones, because
 # the simplex matrix $\mathbf S$ multiplies a vector in $O(d)$ (Algorithm 1). What costs
@@ -88,9 +87,8 @@ ledger = evidence.Ledger("simplex/04_cost", profile)
 #
 # Fitted exponents mislead. We take *processor* time of one thread, in single precision,
 # without compilation; all competitors in turn within a round, several rounds
-# ({py:func}`rfcore.evidence.processor.seconds_per_call`); and fit each exponent in every
-# round by itself, so that the rounds give it an error bar. A failure beside other work
-# on the machine decides nothing.
+# ({py:func}`rfcore.evidence.processor.seconds_per_call`); and fit each exponent round
+# by round, which gives it an error bar. A failure beside other work decides nothing.
 
 
 # %%
@@ -165,14 +163,16 @@ for sizes, seconds, lines in (
 ):
     style = {"x_label": "dimension d", "y_label": "seconds", "size": plotting.PANEL}
     figures += plotting.panels(sizes, seconds, lines=lines, **style)
-    ends = [sizes[0], sizes[-1]]
+    ends = [d for d in (sizes[0], 512, sizes[-1]) if d in sizes]
     figures[-1].axes[0].set_xticks(ends, [str(d) for d in ends])
 plotting.show(
     *figures,
-    caption="Ours. Processor time of one thread, mean over rounds, to draw a block "
-    "of frequencies, dense (first) or fast (second), and to multiply a point with it.",
+    caption="Ours. Processor time of one thread, mean over rounds, to draw a block of "
+    "frequencies, dense (first) or fast (second), and to multiply a point with it. "
+    "Bands: one standard error.",
     alt="Three log-log charts. Three dense lines rise together to a second at 2048, "
-    "two fast ones to a tenth at a million; the matrix's crosses the fast ones at 512.",
+    "two fast ones to a tenth at a million; the matrix's crosses the fast ones "
+    "between 512 and 1024.",
 )
 
 # %% [markdown]
@@ -339,7 +339,7 @@ plotting.table(
     caption="Ours. Milliseconds of a sweep, median; and the mean exponent.",
 )
 as_printed = evidence.order(of_sweeps[:, 0], 3.5, robust=True)
-smaller = evidence.order(of_sweeps[:, 1] + 0.5, of_sweeps[:, 0])
+smaller = evidence.bound(of_sweeps[:, 1] - of_sweeps[:, 0], -0.5)
 ledger.decide({
     "simplex/extra-running-sum/identity": same,
     "simplex/table-1/fast-simplex-plus": evidence.timed(as_printed, profile, clock),

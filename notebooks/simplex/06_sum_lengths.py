@@ -18,12 +18,11 @@
 # # How long is the sum of two frequencies? (Figure 5, Theorem 4.3, Lemmas 4.1 and 4.2)
 #
 # * **Coupling cuts off the long sums.** Any length beyond the upper quartile of
-#   independent frequencies is exceeded less often by orthogonal ones, and least often
-#   by simplex.
+#   independent frequencies is exceeded less often by orthogonal ones, least by simplex.
 # * **All closed forms hold**: the density of the length and its mean, the conformity,
 #   agree with draws and with integrals computed in other ways.
-# * **One misprint and one warning.** The first line of Equation 56 has lost a root, and
-#   Equation 24 is right but must not be summed as it stands.
+# * **One misprinted line and one warning.** Equation 56's first line has two roots
+#   wrong; Equation 24 is right, but must not be summed as it stands.
 #
 # **What the paper claims.** The error of positive features depends on one mean of the
 # length $w_{ij} = \lVert \omega_i + \omega_j \rVert$ of a pair, the conformity
@@ -70,8 +69,7 @@ log_density_at_angle = jax.jit(theory.log_pair_density_at_angle, static_argnums=
 # The paper draws the density for the three couplings without saying in which dimension.
 # We take $d = 6$, that of its Figure 4: at $d = 64$ the curves of orthogonal and
 # simplex could not be told apart by eye. We cut the axis where the claimed density has
-# 20 pieces of mass 1/20, draw, and count. A block is one repeat: the share of its three
-# disjoint pairs in each bin.
+# 20 pieces of mass 1/20, draw, and count. A repeat is a block, its three pairs.
 #
 # Independent and orthogonal lengths have the same mean square, $2d$, and differ in the
 # tail; simplex lengths are shorter altogether. The chances of long sums need no draws:
@@ -194,7 +192,7 @@ ledger.decide({
 # ## Two vectors at a fixed angle (Lemma 4.2)
 #
 # Two norms drawn from $\chi_d$, one angle. Eq. 20 gives the density of the length as an
-# integral over how the norms share, Eq. 21 the conformity.
+# integral, Eq. 21 the conformity.
 
 # %%
 cosines = (-0.9, -0.2, 0.5)
@@ -227,12 +225,17 @@ ledger.decide({
 # (simplex-eq-56)=
 # ### Erratum: the first line of Equation 56
 #
-# Eq. 20 is right, and the appendix derives it by differentiating $p(w < w') = \int
-# d\phi \int_0^{w'/\sqrt s} dr\, r\, p_\chi(r \cos\phi)\, p_\chi(r \sin\phi)$ with $s =
-# 1 + \sin 2\phi \cos\theta$. The chain rule gives $(w/\sqrt s)(1/\sqrt s) = w / s$ in
-# front. The first line of Eq. 56 prints $w / \sqrt s$, and the argument of the second
-# density is $w \sin\phi / s$, where its root has gone missing. At right angles, $s =
-# 1$, nobody notices; at the angle of a simplex it is no density:
+# Eq. 20 is right, and the appendix derives it by differentiating
+#
+# $$
+# p(w < w') = \int d\phi \int_0^{w'/\sqrt s} dr\, r\, p_\chi(r \cos\phi)\,
+# p_\chi(r \sin\phi), \qquad s = 1 + \sin 2\phi \cos\theta .
+# $$
+#
+# The chain rule gives $(w/\sqrt s)(1/\sqrt s) = w / s$ in front. The first line of Eq.
+# 56 prints $w / \sqrt s$, and the argument of the second density is $w \sin\phi / s$,
+# where its root has gone missing. At right angles $s = 1$, and nobody notices; at the
+# angle of a simplex it is no density:
 
 # %%
 dimensions = (3, 6, 64)

@@ -22,9 +22,9 @@
 #   good as an acute one.
 # * **And only up to a threshold**, a distance that grows with the dimension from $d =
 #   8$ on. The paper's formula for the gain holds, and so does its expansion in $1/d$.
-# * **Below $d = 8$ it is not so simple.** The threshold falls until $d = 6$, at $d = 2$
-#   there is none, and beyond it the gain can turn positive and negative again. One
-#   formula of the proof, Equation 77, has a wrong sign.
+# * **In few dimensions it is not so simple.** The threshold falls until $d = 6$, and at
+#   $d = 2$ there is none; beyond it the gain can turn positive and negative again, as
+#   it does at $d = 8$. One formula of the proof, Equation 77, has a wrong sign.
 #
 # **What the paper claims.** {cite:t}`reid2023simplex` carry their theory of orthogonal
 # positive features over to Fourier features. The gain of right angles is an exact
@@ -234,7 +234,7 @@ ledger.decide({
 #
 # And the sentence that follows it in the paper, that the gap is "positive everywhere
 # when $d \to \infty$", is to be read at a fixed $z$: at every finite $d > 2$ that we
-# looked at there is a $z$ beyond which it is not.
+# looked at there are distances $z$ at which it is not.
 
 # %%
 used = z[(z >= 0.25) & (z <= 3)]

@@ -20,8 +20,9 @@
 # * **Yes, in small dimensions.** Fast orthogonal features average to a third more than
 #   the kernel at $d = 2$ along the diagonal, and to nearly a quarter more at $d = 4$;
 #   elsewhere the bias has either sign. The paper does not say so.
-# * **At $d = 32$ at most half a per cent is left** in the directions tried, though one
-#   coordinate in thirteen of fast orthogonal frequencies is still exactly zero there.
+# * **At $d = 32$ hardly anything is left** in the directions tried: half a percent at
+#   most was seen, give or take 0.2. Still, one coordinate in thirteen of fast
+#   orthogonal frequencies is exactly zero there.
 # * **More features never cure a bias.** A random rotation of the data does, at the price
 #   of one dense product.
 #

@@ -34,16 +34,19 @@
 # off (Figure 2) that of {doc}`08_fixed_kernel_errors`.
 #
 # **The idea.** Let $W = D^{-1/2} A D^{-1/2}$. A walk from node $i$ picks a neighbour
-# uniformly, and stops before each hop with probability $p$. If its load is multiplied
-# at each hop by the number of neighbours times the weight of the edge, over $1 - p$,
-# then the load that it is expected to bring to node $j$ at step $k$ is exactly
-# $(W^k)_{ij}$: the factor undoes the chance of having walked there. So the feature
-# $\phi(i)_j$, the mean over walks of $\sum_k \text{load}_k\, f(k)$ left at $j$, obeys
+# uniformly, and stops before each hop with probability $p_{\text{halt}}$. If its load
+# is multiplied at each hop by the number of neighbours times the weight of the edge,
+# over $1 - p_{\text{halt}}$, then the load that it is expected to bring to node $j$ at
+# step $k$ is exactly $(W^k)_{ij}$: the factor undoes the chance of having walked there.
+# So the feature $\phi(i)_j$, the mean over walks of $\sum_k \text{load}_k\, f(k)$ left
+# at $j$, obeys
 #
 # $$
-# \mathbb E\,\phi = \sum_k f(k)\, W^k, \qquad
-# \mathbb E\, \phi_1 \phi_2^\top = \Bigl(\sum_k f(k) W^k\Bigr)^2
-# = \sum_k (f * f)(k)\, W^k
+# \begin{aligned}
+# \mathbb E\,\phi &= \sum_k f(k)\, W^k, \\
+# \mathbb E\, \phi_1 \phi_2^\top &= \Bigl(\sum_k f(k) W^k\Bigr)^2 \\
+# &= \sum_k (f * f)(k)\, W^k
+# \end{aligned}
 # $$
 #
 # for two *independent* sets of walks. Choose $f$ as the square root of the kernel's
@@ -82,8 +85,9 @@ ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
 # printed ({py:mod}`rfcore.theory.printed`), rebuild the kernels that
 # {py:mod}`rfcore.kernels` computes by eigendecomposition? They should, each up to the
 # constant that makes $\alpha_0 = 1$. We sum 60 terms on the karate club, with the
-# paper's regularisers $\sigma = 0.25$ and $\alpha = 20$. It does not say which $d$ and
-# $p$ it uses, and we try $d = 1, 2, 3, 5$ and $p = 1, 2, 3$.
+# paper's regularisers $\sigma = 0.25$ and $\alpha = 20$ (a number here, not the
+# coefficients). It does not say which $d$ and $p$ it uses, and we try $d = 1, 2, 3, 5$
+# and $p = 1, 2, 3$.
 
 
 # %%

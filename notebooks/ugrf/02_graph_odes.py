@@ -77,12 +77,12 @@ y = {g: np.eye(g.n_nodes)[0] for g in graphs.values()}  # the source, at the fir
 # (ugrf-heat-flow)=
 # ## The equation that is meant
 #
-# It is $d\boldsymbol x / dt = -\mathbf L \boldsymbol x + \boldsymbol y$. The exponential
-# $e^{-\mathbf L s} = e^{-s}\, e^{s \widetilde{\mathbf W}}$ is then the diffusion kernel, as the paper says it is, and
-# nothing else in the section has to change. There is still no steady state, because what goes in stays in: with
-# $\boldsymbol v = \sqrt{\boldsymbol d}$, $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top \boldsymbol y$.
-# But heat that enters at one node no longer cools another one. Here is every node of the karate club, under the
-# printed sign and under the opposite one.
+# It is $d\boldsymbol x / dt = -\mathbf L \boldsymbol x + \boldsymbol y$. The exponential $e^{-\mathbf L s} = e^{-s}\,
+# e^{s \widetilde{\mathbf W}}$, with $\widetilde{\mathbf W} = D^{-1/2} A D^{-1/2}$, is then the diffusion kernel, as the
+# paper says it is, and nothing else in the section has to change. There is still no steady state, because what goes in
+# stays in: with $\boldsymbol v = \sqrt{\boldsymbol d}$, $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top
+# \boldsymbol y$. But heat that enters at one node no longer cools another one. Here is every node of the karate club,
+# under the printed sign and under the opposite one.
 
 
 # %%
@@ -99,6 +99,7 @@ for sign, title, colour in ((1, "as printed", "fault"), (-1, "heat flow", "diffu
     lines = ax.plot(moments, states, color=plotting.COLOURS[colour], linewidth=0.8)
     lines[0].set_linewidth(3)
     ax.set(xlabel="time t", ylabel="temperature", title=title)
+    fig.draw_without_rendering()
     plotting.label_ends(ax, {"source": lines[0]})
     figures.append(fig)
 plotting.show(
@@ -141,11 +142,11 @@ ledger.decide({
 # (ugrf-fig-3)=
 # ## Figure 3: the experiment as the paper runs it
 #
-# The integral becomes a mean over $n = 10$ times, each exponential a product of features:
-# $\widehat{\boldsymbol x}(t) = \frac 1n \sum_{j=1}^n \boldsymbol\Phi_j \boldsymbol\Phi_j^\top \boldsymbol y / p(\tau_j)$
-# [u-GRF Eq. 14]. *Printed*: independent uniform times, $t = 1$, one set of walks for both factors, 100 repeats, and
-# the error $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$. *Not
-# printed*, so our choice: a termination probability of 0.1, because long walks have light tails; the symmetric
+# The integral becomes a mean over $n = 10$ times, each exponential a product of features: $\widehat{\boldsymbol x}(t) =
+# \frac 1n \sum_{j=1}^n \boldsymbol\Phi_j \boldsymbol\Phi_j^\top \boldsymbol y / p(\tau_j)$ (Eq. 14; $p(\tau_j)$ is the
+# density of the times, here 1). *Printed*: independent uniform times, $t = 1$, one set of walks for both factors, 100
+# repeats, and the error $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$.
+# *Not printed*, so our choice: a termination probability of 0.1, because long walks have light tails; the symmetric
 # modulation $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, that of
 # heat. Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
 # unbiased), or the middles of the tenths, and there each factor has its own walks.
@@ -185,7 +186,8 @@ plotting.show(
         x_label="walkers per node", y_label="relative error at time 1",
     ),
     caption="Paper's Figure 3. Error of the state at time 1, at ten uniform times and, "
-    "ours, at ten midpoints. Dashed: uniform times, exact exponentials.",
+    "ours, at ten midpoints. Dashed: uniform times, exact exponentials. Bands: one "
+    "standard error of the mean.",
     alt="Log-log panels of error against walkers. With uniform times it flattens onto "
     "a dashed line near 0.07, at midpoints it falls with slope -1/2 to 0.01 to 0.02.",
 )  # fmt: skip
@@ -198,8 +200,8 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # The error of the paper's protocol drops at first, and then stops dropping. A mean over ten random times is wrong even
 # if every exponential is exact, and by almost as much on one graph as on another, because that is a property of the
 # integrand: a pulse of heat at the source cools from 1 to about $e^{-1}$ over the interval, and ten random readings of
-# it scatter by 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four times as many
-# times, and walks for each.
+# it scatter by 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four times as many random
+# times, each with walks of its own.
 #
 # **Spreading the times is free.** One in each tenth has an error of order $n^{-3/2}$ where uniform times have
 # $n^{-1/2}$. The middles have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own error,

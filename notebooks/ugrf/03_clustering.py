@@ -110,8 +110,10 @@ ledger.decide({"ugrf/table-2/names": evidence.erratum(nearer, why)})
 # to the nearest centre in feature space,
 #
 # $$
-# \text{label}(i) = \arg\min_c \; -\frac{2}{|c|} \sum_{j \in c} \mathbf K_{ij}
-#   + \frac{1}{|c|^2} \sum_{j, l \in c} \mathbf K_{jl} ,
+# \begin{aligned}
+# \text{label}(i) = \arg\min_c \; & -\frac{2}{|c|} \sum_{j \in c} \mathbf K_{ij} \\
+# & + \frac{1}{|c|^2} \sum_{j, l \in c} \mathbf K_{jl} ,
+# \end{aligned}
 # $$
 #
 # until nothing changes. *Not stated*: where it starts, how many runs the printed number

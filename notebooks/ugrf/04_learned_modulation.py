@@ -22,8 +22,8 @@
 # * **It gains more than twice what the paper prints**: on average more than a quarter
 #   of the squared error in place of a tenth, by the stated schedule as well as by
 #   training to the end. {doc}`14_why_a_tenth` asks why.
-# * **The network needs two numbers.** Trained to the end it is $c\,r^k$: the estimator
-#   of the same kernel at a shorter length scale, times a constant.
+# * **The network needs two numbers.** Trained to the end it is nearly $c\,r^k$: the
+#   estimator of the same kernel at a shorter length scale, times a constant.
 #
 # **What the paper claims.** The modulation $f$ with $f * f = \alpha$ gives unbiased
 # estimates of a kernel. {cite:t}`reid2023universal` let a tiny network be the
@@ -315,7 +315,8 @@ plotting.table(
     columns=["squared error, unbiased"],
     printed=[[f"{x:.4f} ± {e:.4f}"] for x, e in np.stack([theirs, their_se], axis=1)],
     caption="Ours. Seven graphs, each at the $\\sigma$ that fits the others best, and "
-    f"regular graphs at the one that fits all seven, {best:.3f} ± {best_se:.3f}.",
+    f"regular graphs at the one that fits all seven, {best:.3f} ± {best_se:.3f}. The "
+    "paper's error bars with the spread between draws added.",
 )
 first, second = np.triu_indices(len(kept), 1)
 apart = theirs[first] - theirs[second]

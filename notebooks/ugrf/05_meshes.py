@@ -156,8 +156,9 @@ plotting.show(
     "trainings, beside those of three fixed kernels with regulariser 1, on the powers "
     "of the normalised adjacency matrix.",
     alt="Lines fall from 1. The 2-regularised Laplacian falls by halves; the "
-    "1-regularised Laplacian and the diffusion kernel start at a quarter, and the "
-    "latter falls faster; the learned one is almost zero from length 1 on.",
+    "1-regularised Laplacian and the diffusion kernel are at a quarter at length 1, "
+    "and the latter falls faster after it; the learned one is almost zero from length "
+    "1 on.",
 )
 values = [(t.losses[0], t.losses[-1], *shape(t.f)[1:3]) for t in trainings]
 mean, se = features.mean_and_se(np.array(values))
@@ -203,8 +204,8 @@ ledger.decide({
 # ## Table 4: five meshes
 #
 # The learned $f$ is frozen. In each repeat a mesh gets new walks and new hidden vertices, the same for all four
-# kernels, and we note $(\text{error} - \text{error of learned}) / \text{error of learned}$, as the paper does. It
-# takes 100 repeats, we take 300.
+# kernels, and we note by what share the error exceeds that of the learned kernel, as the paper does. It takes 100
+# repeats, we take 300.
 
 
 # %%

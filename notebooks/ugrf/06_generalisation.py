@@ -29,8 +29,8 @@
 #
 # **What the paper claims.** A modulation function can be learned, and with it, through
 # $f * f = \alpha$, a kernel $K_\alpha = \sum_i \alpha_i W^i$. Could a kernel from so
-# rich a family not fit anything at all? {cite:t}`reid2023universal` bound what it can
-# fit of pure noise, its *empirical Rademacher complexity* on a sample of $m$ nodes,
+# rich a family not fit whatever it is given? {cite:t}`reid2023universal` bound what it
+# can fit of pure noise, its *empirical Rademacher complexity* on a sample of $m$ nodes,
 # through a single number of the graph, the spectral radius $\rho(W)$. The paper has no
 # experiment on this. We measure the complexity, hold it against the bound, and go
 # through the proof. {doc}`16_sharper_bound` asks what the bound says of a classifier.
@@ -142,8 +142,7 @@ plotting.show(
         y_label="bound / complexity",
         log="x",
     ),
-    caption="Ours. Theorem 2.3 over the measured Rademacher complexity. Bands: one "
-    "standard error of the mean over sets of signs.",
+    caption="Ours. Theorem 2.3 over the measured Rademacher complexity.",
     alt="One panel per graph, four nearly level lines in each, since both sides fall "
     "at one rate: near 1.25 for the diffusion family, 1.4 for the inverse cosine, "
     "from 1.7 to 2 for the Laplacian, from 2.4 to 3.1 for the flat one.",

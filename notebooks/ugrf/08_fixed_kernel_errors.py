@@ -178,7 +178,7 @@ ledger.decide({
 # $$
 #
 # No power of $k$ makes up for $(1 - p)^{-k}$: **the sum diverges for every $p$**. And $P(\text{feature} > x)$ falls
-# about as $1/x$, the slowest tail that still has a mean.
+# about as $x^{-1} (\log x)^{-3/2}$: hardly faster than $1/x$, which would have no mean.
 #
 # To see it, let single walkers run on karate ($\sigma = 1$, $p = 0.2$), keep the largest entry of the feature that
 # each one makes, and take Hill's estimate of the tail index from the largest thousandth of them. An index below 2
@@ -242,8 +242,9 @@ plotting.table(
     values,
     rows=[plotting.LABELS[name] for name in papers],
     columns=["largest entry", *(f"{n} steps" for n in shown)],
-    caption="Ours. Largest entry of all single walks, over f(0); and the sum of "
-    "$f(k)^2 (1 - p)^{-k} / f(0)^2$ for $p = 0.1$, as more steps are counted.",
+    caption="Ours. Largest entry of all single walks above (σ = 1, p = 0.2), over "
+    "f(0); and, for σ = 0.25 and $p = 0.1$, the sum of $f(k)^2 (1 - p)^{-k} / f(0)^2$ "
+    "as more steps are counted.",
 )
 
 # %% tags=["hide-input"]

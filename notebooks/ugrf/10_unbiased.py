@@ -17,8 +17,8 @@
 # %% [markdown]
 # # Are the estimates unbiased? (Theorem 2.1)
 #
-# * **Yes, entry by entry**, as far as 3000 repeats can see: for symmetric pairs of
-#   modulations and for asymmetric ones.
+# * **Yes, entry by entry**, as far as 3000 repeats can see for symmetric pairs of
+#   modulations, and 1500 for asymmetric ones.
 # * **The theorem needs one condition more than it states.** $f_1 * f_2 = \alpha$ is
 #   enough for a mean only if the series of $f_1$ and of $f_2$ both converge absolutely
 #   at the spectral radius. An unfortunate $f_2$ makes the mean converge to another
@@ -261,8 +261,11 @@ ledger.decide({
 # On it,
 #
 # $$
-# \mathbb E\, \phi(i)^\top \phi(i) = \| \mathbb E\, \phi(i) \|^2 + \sum_j
-# \operatorname{Var} \phi(i)_j = K_{ii} + \text{(the variance of the features)} ,
+# \begin{aligned}
+# \mathbb E\, \phi(i)^\top \phi(i) &= \| \mathbb E\, \phi(i) \|^2 + \sum_j
+# \operatorname{Var} \phi(i)_j \\
+# &= K_{ii} + \text{(the variance of the features)} ,
+# \end{aligned}
 # $$
 #
 # and that variance has a closed form, because a walk past step $k$ goes on like a fresh

@@ -91,7 +91,7 @@ def claim_row(claim, decision):
         quiet(f"Decided by: {claim.rule}"),
         claim.unprinted and f"Not printed: {plain(claim.unprinted)}",
         claim.changed and f"*The rule changed.* {plain(claim.changed)}",
-        claim.why and f"Expected to fail: {plain(claim.why)}",
+        claim.why and f"Why it fails: {plain(claim.why)}",
     ]
     sentence = "<br>".join([plain(claim.statement), *filter(None, notes)])
     if decision is None:
@@ -120,11 +120,17 @@ def errata():
 
 def disagreements():
     """Claims of papers that came out otherwise, and those that hang on a setting which is not printed."""
+    undecided = [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted]
+
+    def by_choice(one):
+        return one[2].why.startswith("By our choice")
+
     of_papers = {
         "Not reproduced": decided(Verdict.NOT_REPRODUCED),
         "Reproduced in direction": decided(Verdict.IN_DIRECTION),
         "Scaled": decided(Verdict.SCALED),
-        "Undecided, because a setting is not printed": [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted],
+        "Failed by our choice of a setting that is not printed": [one for one in undecided if by_choice(one)],
+        "Too little power to say, with a setting that is not printed": [one for one in undecided if not by_choice(one)],
     }
     parts = []
     for title, found in of_papers.items():
@@ -151,11 +157,12 @@ def finding(row, claim, decision):
     link = section_link(row, name_of(row.entry))
     head = f"{link} {badge(decision.verdict, extra=claim.extra)}"
     ours, _, allowed = decision.finding.partition("; ")
-    if not allowed or decision.rule == "value":
-        allowed = decision.detail
+    if decision.rule == "value":
+        ours, allowed = decision.finding, decision.detail
+    allowed = allowed or decision.detail
     printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
     fields = {
-        "The paper": plain(claim.printed or printed or ("as above" if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
+        "The paper": plain(claim.printed or printed or (plain(row.entry.statement) if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
         "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
         "Why": plain(claim.why or decision.why),
@@ -174,7 +181,7 @@ def changes():
     changed = [claim for claim in claims if claim.changed]
     reviewed = sum("review" in claim.changed or " reading" in claim.changed for claim in changed)
     counted = f"{len(changed) - reviewed} after a first look at a run and {reviewed} in a later review"
-    return f"Of {len(claims)} rules, {len(changed)} have changed: {counted}.\n\n{bullets(lambda claim: claim.changed, True)}"
+    return f"Of {len(claims)} claims, {len(changed)} note a change, in the rule, the repeats or the wording: {counted}.\n\n{bullets(lambda claim: claim.changed, True)}"
 
 
 def bullets(note, quoted=False):

@@ -32,8 +32,7 @@
 # penalised by tails at large $w_{ij}$, which we suppress with geometrical coupling."
 #
 # **The idea.** By the law of cosines $w_{ij}^2 = w_i^2 + w_j^2 + 2 w_i w_j \cos\theta$.
-# The norms $w_i$ are $\chi_d$ whatever the coupling: it chooses the angle alone. An
-# obtuse one shortens every sum.
+# The norms $w_i$ are $\chi_d$; a coupling chooses the angle. Obtuse ones shorten it.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -69,7 +68,7 @@ log_density_at_angle = jax.jit(theory.log_pair_density_at_angle, static_argnums=
 # The paper draws the density for the three couplings without saying in which dimension.
 # We take $d = 6$, that of its Figure 4: at $d = 64$ the curves of orthogonal and
 # simplex could not be told apart by eye. We cut the axis where the claimed density has
-# 20 pieces of mass 1/20, draw, and count. A repeat is a block, its three pairs.
+# 20 pieces of mass 1/20, draw, and count. A repeat is a block, of three pairs.
 #
 # Independent and orthogonal lengths have the same mean square, $2d$, and differ in the
 # tail; simplex lengths are shorter altogether. The chances of long sums need no draws:

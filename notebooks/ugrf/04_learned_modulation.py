@@ -93,9 +93,9 @@ ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
 # ({py:func}`rfcore.solvers.modulations.loss_of_walks`). Its coefficients are computed
 # once. The paper lets Adam run at a rate of 0.01 that decays by 0.975 per epoch: with
 # one step per epoch the rates add up to 0.4, and no parameter can move much further. We
-# train so, and also **without the decay** until nothing moves: where the loss is least
-# does not depend on the start. To compare with: $c\,r^k$ with both numbers learned in
-# the same way, and the best constant.
+# train so, and also **without the decay** until nothing moves; from other starts that
+# can be another minimum ({doc}`14_why_a_tenth`). To compare with: $c\,r^k$ with both
+# numbers learned in the same way, and the best constant.
 
 # %%
 sigma, n_walks, p_halt = 0.8, 16, 0.5

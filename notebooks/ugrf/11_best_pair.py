@@ -242,10 +242,11 @@ right[0].axes[0].axvline(threshold, ls=":", color=plotting.INK)
 plotting.show(
     *left, *right,
     caption="Ours. Expected squared error of asymmetric pairs over that of the "
-    f"symmetric one, karate, $\\sigma = 1$, $p = {P_HALT}$, {N_WALKS} walks, in closed "
-    "form. First: by the share of the kernel's exponent that the second modulation "
-    "takes; one half is symmetric, zero the lazy walker. Second: diffusion kernel with "
-    "the second modulation $(1, c)$; dotted: the $c$ past which there is no variance.",
+    f"symmetric one, karate, $\\sigma = 1$, $p = {P_HALT}$, {N_WALKS} walks, in "
+    "closed form. First: by the share of the kernel's exponent that the second "
+    "modulation takes; one half is symmetric, zero the lazy walker. Second: "
+    "diffusion kernel with the second modulation $(1, c)$; dotted: the positive $c$ "
+    "past which there is no variance.",
     alt="Left, two bowls with their bottom at one half, at most two or three times as "
     "high at zero. Right, a curve with a minimum shoots up as c approaches the dotted "
     "line at 0.89.",

@@ -22,7 +22,7 @@
 #   less than always.
 # * **One line of Jensen's inequality makes it sharper**, and true where the paper's
 #   proof has a gap, for nodes that are drawn twice. The sharper bound, a trace, is
-#   within about a fifth of the complexity itself.
+#   within a seventh of the complexity itself.
 # * **The mended bound says something.** On polblogs, with 1000 nodes drawn
 #   independently, it promises an error of at most about 0.8. The error is about 0.1: as
 #   margin bounds go, such a gap is not unusual.
@@ -176,12 +176,12 @@ ledger.decide({
 # (ugrf-vacuous)=
 # ## What Eq. 41 says about a classifier
 #
-# With probability $1 - \delta$, for all hypotheses at once,
+# With probability $1 - \delta$, for all hypotheses at once (the paper's Eq. 40),
 #
 # $$
 # R(h) \ \leq\ \widehat R_\eta(h) + \frac2\eta\, \widehat{\mathcal R}
 # + 3 \sqrt{\frac{\log (2/\delta)}{2m}}
-# $$ (eq-margin)
+# $$
 #
 # where $\widehat R_\eta$ is the share of training nodes within a margin $\eta$ of the
 # wrong side, on a sliding scale (the paper calls the margin $\rho$ too). Put Theorem

@@ -18,9 +18,9 @@
 # # Which unprinted choices decide how well walks cluster?
 #
 # * **Where $k$-means starts matters more than anything else**, and it is not printed.
-#   From the nearest of three nodes, in place of random labels, the mean error is smaller
-#   on every graph, on some more than ten times. The termination probability, not
-#   printed either, matters where there are hubs.
+#   From the nearest of three nodes, in place of random labels, the mean error is
+#   smaller on every graph, on some more than ten times. The termination probability,
+#   not printed either, matters on all four large graphs, and most on eurosis.
 # * **An error of zero can mean that nothing was computed.** On the normalised adjacency
 #   matrix any features have it, because $k$-means returns its initial labels.
 # * **This task does not need features.** What is slow is the eigendecomposition, and
@@ -171,7 +171,7 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# **Fewer walkers.** The paper says "$m \le 80$ for all graphs", and so perhaps less on
+# **Fewer walkers.** The paper says "$m \le 80$ for all graphs", and so perhaps fewer on
 # some.
 
 # %% tags=["hide-input"]
@@ -199,8 +199,9 @@ plotting.show(
 # On the raw adjacency matrix a load grows by the number of neighbours at every hop, and
 # the kernel's weight sits at walk lengths up to about $\sigma^2$ times the spectral
 # radius. With $p = 0.5$ walks of that length are rare, and carry the weight of all
-# those that were not taken. On eurosis, which has hubs, the error of the kernel comes to
-# several hundred per cent. (Walks with $p = 0.1$ are nine times as long.)
+# those that were not taken. On eurosis, which has many edges as well as hubs, the error
+# of the kernel comes to about three hundred per cent. (Walks with $p = 0.1$ are nine
+# times as long.)
 
 # %% tags=["hide-input"]
 large = [g.n_nodes > 1000 for g in graphs.values()]
@@ -272,9 +273,10 @@ ledger.decide({
 #
 # An eigendecomposition is slow. The action of the exponential on three vectors
 # ({py:func}`rfcore.kernels.exponential_product`) is not: a whole run of $k$-means with
-# exact products takes a fraction of a second, as one with features does, which have to
-# be built first. Random features pay where the kernel itself has to be held or solved
-# with ({doc}`07_large_graphs`). No claim rests on these times: each is a single look.
+# exact products takes a fraction of a second, and so does one with features, although
+# they have to be built first. Random features pay where the kernel itself has to be
+# held or solved with ({doc}`07_large_graphs`). No claim rests on these times: each is a
+# single look.
 
 # %%
 i, g = list(graphs).index(TIMED), graphs[TIMED]

@@ -144,7 +144,7 @@ plotting.show(
     "Standard errors are smaller than the marks.",
     alt="Five groups of four vertical segments on a log scale. On four meshes open and "
     "filled marks rise from learned over diffusion and 1-regularised to 2-regularised "
-    "Laplacian. On the torus open marks lie a factor of 6 to 25 below the filled ones, "
+    "Laplacian. On the torus open marks lie a factor of 6 to 24 below the filled ones, "
     "and the learned kernel's is the highest.",
 )
 mean, se = features.mean_and_se(exact)

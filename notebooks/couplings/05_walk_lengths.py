@@ -23,9 +23,9 @@
 #   antithetic ones.
 # * **The optimal permutation is the plain reversal**: the same cost and the same error
 #   everywhere. Nothing has to be optimised.
-# * **The gain is modest.** It is below 2 % of the error where walks are long, up to 12
-#   % on cora where they are short, and below 1 % at any length on eu-core, where a node
-#   has the most neighbours.
+# * **The gain is modest.** It is below 2 % of the error where walks are long, up to
+#   12 % on cora where they are short, and below 1 % at any length on eu-core, where a
+#   node has the most neighbours.
 #
 # **What the paper claims.** Two walkers from one node estimate a kernel better if they
 # do not repeat each other. {cite:t}`reid2025couplings` couple how *long* they walk, by

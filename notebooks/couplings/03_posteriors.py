@@ -21,9 +21,9 @@
 #   lowers the error of the kernel, and leaves divergences and predictions about where
 #   they are without it; the exception is Laplace features on power, in the printed
 #   table too. {doc}`18_common_scale` says why.
-# * **All 48 ratios of Table 4 agree with ours, and 36 of the 48 divergences of Table
-#   3.** Those of CPU, and of airfoil with Fourier features, depend on an unprinted fit.
-# * **Two standard errors are 95 %, not 98 %**, and one mean of Table 3 shows it.
+# * **All 48 ratios of Table 4 agree with ours, and 36 of 48 divergences of Table 3.**
+#   Those of CPU, and of airfoil with Fourier features, do not: the fit is not printed.
+# * **Two standard errors are 95 %, not 98 %**; a mean on CPU belies the caption too.
 #
 # **What the paper claims.** Coupled norms lower the variance of every entry of a Gram
 # matrix. "It would be natural to assume that this would result in more accurate

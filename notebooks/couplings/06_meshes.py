@@ -21,7 +21,7 @@
 #   kernel, of the prediction and of the posterior, with any number of walkers.
 # * **The factor of 2 is there, in the divergence from the exact posterior**, over
 #   independent walks, on three of six meshes. Twice the walkers bring as much.
-# * **The prediction gains less than the posterior**, on some meshes next to nothing.
+# * **The prediction gains less**, over antithetic walks on some meshes next to nothing.
 #
 # **What the paper claims.** Hide one face in twenty of a triangle mesh, and predict the
 # vertical component of its normal vector from those of the others, by a Gaussian process

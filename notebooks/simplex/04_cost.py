@@ -21,7 +21,7 @@
 #   decomposition, as for orthogonal features: seconds for one block of 4096.
 # * **The fast product pays from about a thousand dimensions on.** An attention head of
 #   64 is better served by a plain matrix, drawn once for a whole sequence.
-# * **One entry of the table can be improved.** By a running sum simplex+ is quadratic.
+# * **One entry of the table can be improved.** A sweep of simplex+ can be quadratic.
 #
 # **What the paper claims.** Simplex features cost no more than orthogonal ones, because
 # the simplex matrix $\mathbf S$ multiplies a vector in $O(d)$ (Algorithm 1). What costs

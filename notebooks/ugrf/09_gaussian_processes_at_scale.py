@@ -164,7 +164,7 @@ plotting.table(
 # Streaming doubles the walking, yet takes about as long as storing features, and gives the same numbers; what is left
 # in memory is the graph, a few vectors, and one chunk of walks per core. Hops are linear in number on both graphs. On
 # the streets so is the time, though it is no shorter. On the ring hops land anywhere in the memory, and take longer as
-# it outgrows the caches.
+# graphs outgrow caches.
 
 # %% tags=["hide-input"]
 apart = [one["apart"] for one in measured["ring"] if "apart" in one]
@@ -199,7 +199,7 @@ ledger.decide({
 # The signal has to be known at all nodes: it is a draw from the process, $K^{1/2} z$ with Gaussian $z$, which a
 # Chebyshev expansion makes without forming anything. One node in a hundred is observed, with noise of a tenth of the
 # signal's variance. Observed nodes get 64 walks, all others 16 of their own; the walks of the two sides are
-# independent, so that the kernel between them is unbiased. Shared walks in $\phi_s \phi_s^\top$ add to its diagonal.
+# independent, so that the kernel between them is unbiased. Shared walks in $\phi_s \phi_s^\top$ act like noise.
 
 
 # %%

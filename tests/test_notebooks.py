@@ -1,5 +1,6 @@
 """The real notebooks: pairs in step, outputs current, claims decided, and every one runs at quick, also offline."""
 
+import html
 import json
 import re
 import shutil
@@ -159,6 +160,19 @@ def test_the_committed_ledger_decides_the_notebooks_claims(name):
         named = {data for claim in wanted.values() for data in claim.data}
         read = {e.name for e in datasets.entries() if any(f.path in record["provenance"]["data"] for f in e.files)}
         assert read == named, "data sets read, and those that claims name"
+
+
+@every_notebook
+def test_the_page_shows_the_present_words_of_its_claims(name):
+    """They are part of the outputs, so that a claim that is put in other words waits for the page's next run."""
+
+    def letters(text):
+        return re.sub(r"[^A-Za-z0-9]+", "", html.unescape(text))
+
+    outputs = letters(re.sub(r"</?[a-z][^>]*>", "", "\n".join(shown(page(name))).replace("\\", "")))
+    for claim in evidence.claims_of(name).values():
+        words = [claim.statement, claim.rule, claim.printed, claim.changed]
+        assert [text for text in words if text and letters(text) not in outputs] == [], "run the page again"
 
 
 def test_no_ledger_is_orphaned():

@@ -111,16 +111,33 @@ def levels(x, name):
 
 def numbers(x, name):
     """``x`` as an array of real numbers: a JAX array stays one, all else becomes a float64 NumPy array."""
-    if not isinstance(x, jax.Array):
-        try:
-            x = np.asarray(x)
-        except ValueError:  # rows of unequal length
-            raise ValueError(f"{name} = {x!r}; give an array of real numbers") from None
+    x = x if isinstance(x, jax.Array) else _array(x, name, "an array of real numbers")
     if np.iscomplexobj(x):
         raise ValueError(f"{name} has dtype {x.dtype}; give real numbers (its .real, or .imag, or two arrays)")
     if x.dtype.kind not in "fiub" and not jnp.issubdtype(x.dtype, jnp.floating):
         raise ValueError(f"{name} has dtype {x.dtype}; give an array of real numbers")
     return x if isinstance(x, jax.Array) else x.astype(float)
+
+
+def indices(x, name, n, empty=False, several=False):
+    """``x`` as a vector (``several``: an array) of whole numbers from 0 to n - 1, int64 unless it is traced."""
+    wanted = f"a vector{'' if empty else ', not empty,'} of whole numbers from 0 to {n - 1}"
+    x = x if is_traced(x) else _array(x, name, wanted)
+    x = x if is_traced(x) or x.size else x.astype(int)  # NumPy takes [] for floats
+    if not (x.ndim >= 1 if several else x.ndim == 1) or not (x.size or empty) or x.dtype.kind not in "iu":
+        raise ValueError(f"{name} has shape {x.shape}, dtype {x.dtype}; give {wanted}")
+    if is_traced(x):
+        return x
+    if x.size and not (x.min() >= 0 and x.max() < n):
+        raise ValueError(f"{name} has values in [{x.min()}, {x.max()}]; give {wanted}")
+    return x.astype(np.int64)
+
+
+def _array(x, name, wanted):
+    try:
+        return np.asarray(x)
+    except ValueError:  # rows of unequal length
+        raise ValueError(f"{name} = {x!r}; give {wanted}") from None
 
 
 def vector(x, name, n=None, of="number"):

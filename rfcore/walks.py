@@ -301,10 +301,4 @@ def start_nodes(g, nodes):
     checks.graph(g)
     if nodes is None:
         return np.arange(g.n_nodes)
-    nodes = np.asarray(nodes)
-    if nodes.ndim != 1 or not np.issubdtype(nodes.dtype, np.integer):
-        raise ValueError(f"nodes has shape {nodes.shape}, dtype {nodes.dtype}; give a vector of node numbers")
-    if len(nodes) and not (nodes.min() >= 0 and nodes.max() < g.n_nodes):
-        got = f"nodes has values in [{nodes.min()}, {nodes.max()}]"
-        raise ValueError(f"{got}; give nodes of the graph, 0 to {g.n_nodes - 1}")
-    return nodes.astype(np.int64)
+    return checks.indices(nodes, "nodes", g.n_nodes, empty=True)

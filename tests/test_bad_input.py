@@ -176,7 +176,7 @@ def choice(good):
 
 
 def nodes(good):
-    return [[3], [-1], [[0]], [0.5], "all"]
+    return [[3], [-1], [[0]], [[0], [0, 1]], [0.5], [True, False, True], "all"]
 
 
 def but_none(kind):
@@ -858,7 +858,7 @@ ROWS = {
     "models.hidden_values.of_one_size": {"lessons": ([LESSON], lambda good: [*other_type(good), [], [3]])},
     "models.hidden_values.loss": {
         "f": (F, function), "deposits": (STEPS, other_type), "values": (X, matrix), "known": ([True, False, True], mask),
-        "hidden": ([1], lambda good: [None, "a", [0.5], [[1]], []]),
+        "hidden": ([1], lambda good: [*nodes(good), None, []]),
     },
     "models.hidden_values.error": {
         "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix), "known": ([True, False, True], mask)

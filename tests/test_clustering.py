@@ -99,7 +99,7 @@ def test_initial_labels_are_uniform_and_depend_on_the_key():
         (lambda: clustering.kernel_k_means(np.eye(3), [0.0, 1.0, 1.0], 2), "labels has shape"),
         (lambda: clustering.kernel_k_means(np.eye(4), [0, 1, 1], 2), r"kernel has shape \(4, 4\)"),
         (lambda: clustering.labels_around(np.eye(4), [0, 1], 3), r"kernel has shape \(4, 4\) for 3 nodes"),
-        (lambda: clustering.labels_around(np.eye(3), [0, 3], 3), r"nodes = \[0, 3\]"),
+        (lambda: clustering.labels_around(np.eye(3), [0, 3], 3), r"nodes has values in \[0, 3\].*from 0 to 2"),
         (lambda: clustering.labels_around(np.eye(3), [0.5], 3), "nodes has shape"),
         (lambda: clustering.kernel_k_means(np.eye(3), [0, 0, 0], 0), "n_clusters = 0"),
         (lambda: clustering.kernel_k_means(np.full((3, 3), np.nan), [0, 1, 1], 2), "kernel has 9 NaN"),

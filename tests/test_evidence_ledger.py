@@ -95,7 +95,7 @@ def test_a_decision_that_knows_its_claim_shows_the_sentence_first_and_folds_how_
     _, sentence, verdict, fold, _ = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
     assert (sentence, verdict) == ("All f1 \\* f2 agree.", "**reproduced** 0.123 ± 0.010.")
     assert fold == (
-        "<details><summary>How it was decided; the rule was changed</summary>"
+        "<details><summary>How it was decided; changed since it was first written</summary>"
         "<p><b>The paper.</b> &quot;They agree&quot;</p><p><b>Rule.</b> Below 1 &lt; 2.</p><p><b>Changed.</b> Fewer nodes.</p>"
         "<p><b>Statistics.</b> |t| &lt; 3, all of it</p></details>"
     )

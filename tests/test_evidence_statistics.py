@@ -157,6 +157,18 @@ def test_bound_of_a_median_is_a_sign_test_that_stragglers_do_not_move():
             evidence.bound(times, 1.5, **wrong)
 
 
+def test_order_of_medians_shows_medians_and_of_equal_signs_the_smallest_gain():
+    rng = np.random.default_rng(61)
+    gain = np.exp(rng.normal(size=(40, 3))) * [2.0, 1.0, 3.0]  # never negative: three sign tests with the same result
+    worse = 5 + rng.normal(size=(40, 3))
+    decision = evidence.order(worse - gain, worse, robust=True)
+    assert decision.verdict is REPRODUCED
+    assert decision.ours == pytest.approx(np.median(gain[:, 1]), rel=1e-12)  # the difference of two rounded numbers near 5
+    assert decision.se is None
+    shown = [np.median(x[:, 1]) for x in (worse - gain, worse)]
+    assert decision.finding.startswith(f"medians: {shown[0]:.4g} against {shown[1]:.4g}, smaller by {decision.ours:.4g} in")
+
+
 def test_slope_of_a_median_is_two_sign_tests():
     curves = power_law(np.random.default_rng(47), -0.5, 40)
     curves[:3, -1] *= 1e3

@@ -158,7 +158,7 @@ def test_divergence_between_gaussians():
     ("make", "message"),
     [
         (lambda: gp.posterior(K, Y, NOISE, SEEN[:3]), r"seen has shape \(3,\), y has 8 values"),
-        (lambda: gp.posterior(np.eye(8), Y, NOISE, SEEN), r"seen has shape .*give a vector of whole numbers from 0 to 7"),
+        (lambda: gp.posterior(np.eye(8), Y, NOISE, SEEN), r"seen has values in .*give a vector of whole numbers from 0 to 7"),
         (lambda: gp.posterior(-K, Y, NOISE, SEEN), "K, with the noise, has eigenvalues that are not positive"),
         (lambda: gp.posterior(np.triu(K), Y, NOISE, SEEN), "K is not symmetric: .*of one set of features"),
         (lambda: gp.log_evidence(K, Y, NOISE), r"y has shape \(8,\), K \(34, 34\)"),

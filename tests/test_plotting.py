@@ -83,6 +83,14 @@ def test_no_label_lies_on_the_axis():
     assert min(heights) - ax.bbox.y0 * 72 / ax.figure.dpi >= 5
 
 
+def test_labels_stand_at_the_ends_of_lines_whose_limits_nobody_has_set():
+    ax = Figure(figsize=plotting.PANEL).subplots()
+    line = ax.plot([0, 1], [400.0, 100.0])[0]
+    plotting.label_ends(ax, {"one": line})
+    assert ax.get_ylim()[0] > 50  # set now, if not before
+    assert abs(ax.texts[0].xyann[1]) <= 4  # points from the end; only what keeps names off the axis
+
+
 def test_band_is_one_standard_error_either_side():
     fig, ax = plt.subplots()
     samples = np.array([[1.0, 2.0], [3.0, 6.0]])

@@ -90,7 +90,7 @@ def claim_row(claim, decision):
         claim.printed and f"The paper: {plain(claim.printed)}",
         quiet(f"Decided by: {claim.rule}"),
         claim.unprinted and f"Not printed: {plain(claim.unprinted)}",
-        claim.changed and f"*The rule changed.* {plain(claim.changed)}",
+        claim.changed and f"*Changed since it was first written.* {plain(claim.changed)}",
         claim.why and f"Why it fails: {plain(claim.why)}",
     ]
     sentence = "<br>".join([plain(claim.statement), *filter(None, notes)])

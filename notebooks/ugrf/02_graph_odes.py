@@ -99,7 +99,6 @@ for sign, title, colour in ((1, "as printed", "fault"), (-1, "heat flow", "diffu
     lines = ax.plot(moments, states, color=plotting.COLOURS[colour], linewidth=0.8)
     lines[0].set_linewidth(3)
     ax.set(xlabel="time t", ylabel="temperature", title=title)
-    fig.draw_without_rendering()
     plotting.label_ends(ax, {"source": lines[0]})
     figures.append(fig)
 plotting.show(

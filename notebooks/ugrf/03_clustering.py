@@ -166,7 +166,8 @@ for i, (name, g) in enumerate(graphs.items()):
 
 # %% tags=["hide-input"]
 over_pairs = ours.reshape(-1, 2, len(graphs)).mean(axis=1)
-mean, se = over_pairs.mean(axis=0), over_pairs.std(axis=0) / np.sqrt(N_STARTS / 2 - 1)
+mean, spread = ours.mean(axis=0), ours.std(axis=0, ddof=1)
+se = spread / np.sqrt(N_STARTS)
 of_starts = another_start.mean(axis=0)
 se_of_starts = another_start.std(axis=0) / np.sqrt(N_STARTS / 2 - 1)
 plotting.show(
@@ -211,12 +212,11 @@ ledger.decide({
 # printed number is that of an ordinary run.
 
 # %% tags=["hide-input"]
-spread = ours.std(axis=0, ddof=1)
 decisions = []
 for i, name in enumerate(graphs):
     below = evidence.order(over_pairs[:, i], another_start[:, i]).verdict.green
     found = evidence.value(
-        mean[i], spread[i] / np.sqrt(N_STARTS), printed[i], paper_se=spread[i],
+        mean[i], se[i], printed[i], paper_se=spread[i],
         rounding=0.005, in_direction=below, resolution=0.02,
     )  # fmt: skip
     named = f"{name} is furthest off: {found.finding}"

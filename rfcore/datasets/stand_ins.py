@@ -39,7 +39,7 @@ def _planted(rng: np.random.Generator, of_node: np.ndarray, edges: int) -> np.nd
     """
     n = len(of_node)
     child = np.arange(1, n)
-    # A tree: every node hangs on an earlier one of its class, the first of a class on any earlier one.
+    # A tree: every node is joined to an earlier one of its class, the first of a class to any earlier one.
     first = np.searchsorted(of_node, of_node[child])
     parent = rng.integers(np.where(first == child, 0, first), child)
     i, j = np.triu_indices(n, 1)

@@ -39,7 +39,7 @@ class Claim:
         The setting, chosen by us, that the paper does not print and on which the outcome hangs, as the end of
         "the paper does not print ...": a failure then becomes "inconclusive".
     changed : str or None
-        When the rule was changed after a first run, why, and what the old rule said.
+        When the claim was changed after a first run, why, and what it said before.
     data : tuple of str
         Names of the data sets that decide it (``datasets.entries()``). Where other data stood in for one of them, the claim is
         "not run". In the file it stands on the entry, for all of its claims, or on the claim, in the entry's place.
@@ -164,9 +164,9 @@ def _entry(raw):
             wanted = "expected may only be 'not reproduced' or 'paper erratum', and needs a why"
             raise ValueError(f"claim {claim.id}: {wanted}")
         if claim.extra and claim.unprinted:
-            raise ValueError(f"claim {claim.id}: a finding of ours hangs on nothing that a paper leaves out")
+            raise ValueError(f"claim {claim.id}: a finding of ours depends on nothing that a paper leaves out")
         if claim.expected and claim.unprinted:
-            raise ValueError(f"claim {claim.id}: what hangs on an unprinted setting is never a failure of the paper")
+            raise ValueError(f"claim {claim.id}: what depends on an unprinted setting is never a failure of the paper")
     return entry
 
 

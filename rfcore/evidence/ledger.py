@@ -110,7 +110,7 @@ class Ledger:
     def decide(self, table):
         """Enter decisions on claims, and return them with their claims, to be shown.
 
-        A failure that hangs on a setting which the paper does not print (``unprinted`` in the claim) is entered
+        A failure that depends on a setting which the paper does not print (``unprinted`` in the claim) is entered
         as "inconclusive". A claim one of whose data sets (``data``) was not to be had, so that other data stood in, is
         entered as "not run".
 

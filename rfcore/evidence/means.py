@@ -37,10 +37,12 @@ def guarded(threshold, skew, side):
 def all_positive(margin, confidence, name, robust=False):
     """Test that the mean (robust: the median) of every column of `margin`, made of `name`, is positive; say which is weakest.
 
+    Of columns that a sign test cannot tell apart, that of the smallest median is the weakest.
+
     Returns
     -------
     verdict, weakest, fields : Verdict, int, dict
-        ``fields`` are those of the decision that depend on the repeats only.
+        ``fields`` are those of the decision that depend on the repeats only; a median has no standard error here.
     """
     n, alpha = repeats(margin, name), level(confidence)
     margin = margin.reshape(n, -1)
@@ -49,7 +51,7 @@ def all_positive(margin, confidence, name, robust=False):
     if robust:
         wins, untied = (margin > 0).sum(0), (margin != 0).sum(0)
         statistic = (2 * wins - untied) / np.sqrt(np.maximum(untied, 1))
-        weakest, skewed = int(np.argmin(statistic)), False
+        weakest, skewed = int(np.lexsort((np.median(margin, 0), statistic))[0]), False
         shown = varies & (bdtrc(wins - 1.0, untied, 0.5) <= alpha)
         refuted = varies & (bdtr(wins * 1.0, untied, 0.5) <= alpha / mean.size)
     else:
@@ -60,12 +62,13 @@ def all_positive(margin, confidence, name, robust=False):
         refuted = varies & (statistic <= -guarded(-stdtrit(n - 1, alpha / mean.size), skew, side=-1))
     test = "Sign test" if robust else "Student's t, corrected for skewness"
     of = f"{'' if robust else ','} of the closest of {mean.size} conditions" if mean.size > 1 else ""
-    detail = f"{test}{of}: {statistic[weakest]:.3g} at level {alpha:.2g}, {n} repeats."
+    detail = f"{test}{of}: {in_words(statistic[weakest])} at level {alpha:.2g}, {n} repeats."
     if skewed:
         detail += " Threshold tripled where the repeats are so skewed that a tail may hide."
     if not varies.all():
         detail += f" {count(np.sum(~varies), 'condition does', 'conditions do')} not vary over the repeats."
-    fields = {"se": se[weakest], "statistic": statistic[weakest], "detail": detail}
+    fields = {} if robust else {"se": se[weakest]}
+    fields |= {"statistic": statistic[weakest], "detail": detail}
     fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size, "repeats": n}
     verdict = three_ways(shown.all(), refuted.any())
     if verdict is Verdict.INCONCLUSIVE and skewed and statistic.min() >= plain:
@@ -98,6 +101,13 @@ def three_ways(shown, refuted):
 def closest(n, holds, what="conditions"):
     """``" in the closest of 12 conditions"``, ``"the worst"`` where it lies on the wrong side; nothing for one."""
     return f" in the {'closest' if holds else 'worst'} of {n} {what}" if n > 1 else ""
+
+
+def in_words(statistic):
+    """A statistic to three digits; past a thousand nobody asks how far."""
+    if abs(statistic) < 1000:
+        return f"{statistic:.3g}"
+    return "above 1,000" if statistic > 0 else "below -1,000"
 
 
 def count(n, one, many):

@@ -91,13 +91,14 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
         pair = [x.reshape(-1)[weakest] for x in (better, worse)]
     else:
         verdict, weakest, found = all_positive(gain, confidence, "better", robust)
-        pair = [x.mean(0).reshape(-1)[weakest] for x in (better, worse)]
-    ours = pair[1] - pair[0] if exact else gain.mean(0).reshape(-1)[weakest]
+        centre = np.median if robust else np.mean
+        pair = [centre(x, 0).reshape(-1)[weakest] for x in (better, worse)]
+    ours = pair[1] - pair[0] if exact else centre(gain, 0).reshape(-1)[weakest]
     by = f"{'smaller' if ours > 0 else 'larger'} by {with_error(abs(ours), found.get('se'), unit)}" if ours else "no difference"
     shown = [with_error(number, None) for number in pair]
     both = f"{shown[0]} against {with_error(pair[1], None, unit)}, "
-    told = 0 in pair or (ours and shown[0] == shown[1])  # "0.1 against 0.1, smaller by 1e-07": the difference tells it
-    finding = ("" if told else both) + by + closest(found["comparisons"], ours > 0)
+    told = 0 in pair or (ours and f"{pair[0]:.4g}" == f"{pair[1]:.4g}")  # "0.1 against 0.1, smaller by 1e-07": the difference tells it
+    finding = f"{'medians: ' if robust else ''}{'' if told else both}{by}{closest(found['comparisons'], ours > 0)}"
     return Decision(verdict, "order", ours, limit=0.0, unit=unit, finding=finding, **found)
 
 
@@ -177,8 +178,6 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
         detail = f"Distance in standard errors: {z:.3g}, threshold {threshold:.3g}."
         found = {"se": se, "statistic": z, "detail": detail, "level": alpha, "miss": alpha, "comparisons": 1}
     limit = np.broadcast_to(limit, shape).reshape(-1)[weakest]
-    if robust:
-        found.pop("se")  # that of the mean
     if geometric:
         ours, limit = np.exp(ours), np.exp(limit)
         found["se"] *= ours
@@ -186,7 +185,7 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
     allowed = f"{'at most' if side == 'below' else 'at least'} {with_error(limit, None, unit)} "
     allowed += "allowed" if side == "below" else "needed"
     where = closest(found["comparisons"], ours <= limit if side == "below" else ours >= limit)
-    finding = f"{with_error(ours, found.get('se'), unit)}{where}; {allowed}"
+    finding = f"{'median ' if robust else ''}{with_error(ours, found.get('se'), unit)}{where}; {allowed}"
     return Decision(verdict, "bound", ours, limit=limit, unit=unit, finding=finding, **found)
 
 
@@ -242,10 +241,8 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999, robust=False):
     margins = np.stack([slopes - (expected - resolution), (expected + resolution) - slopes], -1)
     verdict, weakest, found = all_positive(margins, confidence, "y_repeats", robust)
     ours = np.median(slopes[:, weakest // 2]) if robust else slopes[:, weakest // 2].mean()
-    if robust:
-        found.pop("se")  # that of the mean
     where = closest(slopes.shape[1], abs(ours - expected) < resolution, "curves")
-    finding = f"exponent {with_error(ours, found.get('se'))}{where}; {expected:.3g} ± {resolution:.2g} claimed"
+    finding = f"{'median ' if robust else ''}exponent {with_error(ours, found.get('se'))}{where}; {expected:.3g} ± {resolution:.2g} claimed"
     return Decision(verdict, "slope", ours, limit=resolution, finding=finding, **found)
 
 

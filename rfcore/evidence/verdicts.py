@@ -164,7 +164,7 @@ class Decision:
         # One line: a raw block of Markdown ends at the first empty one.
         folded = "".join(f"<p><b>{name}.</b> {' '.join(html.escape(text).split())}</p>" for name, text in self._folded())
         if folded:
-            changed = "; the rule was changed" if claim and claim.changed else ""
+            changed = "; changed since it was first written" if claim and claim.changed else ""
             parts.append(f"<details><summary>How it was decided{changed}</summary>{folded}</details>")
         return "\n\n".join([*parts, "</div>"])
 
@@ -181,19 +181,27 @@ def plain(text):
 
 
 def with_error(number, se, unit=None):
-    """``0.612 ± 0.030 s``: both to the second digit of the error; a dash for None.
+    """``0.612 ± 0.030 s``: both to the second digit of the error, or four digits; a dash for None.
 
-    >>> with_error(0.61234, 0.03), with_error(29.7123, None, "times"), with_error(None, None)
-    ('0.612 ± 0.030', '29.71 times', '–')
+    >>> with_error(0.61234, 0.03), with_error(29.7001, None, "times"), with_error(0.5, None), with_error(None, None)
+    ('0.612 ± 0.030', '29.70 times', '0.5', '–')
     """
     if number is None:
         return "–"
-    text = f"{number:.4g}"
+    text = _four_digits(number)
     if se:
         decimals = 1 - math.floor(math.log10(se))
         fixed = 0 <= decimals <= 6 and abs(number) < 1e5
-        text = f"{number:.{decimals}f} ± {se:.{decimals}f}" if fixed else f"{number:.4g} ± {se:.2g}"
-    return f"{text} {unit}" if unit else text
+        text = f"{number:.{decimals}f} ± {se:.{decimals}f}" if fixed else f"{text} ± {se:.2g}"
+    return f"{text} {'nat' if (text, unit) == ('1', 'nats') else unit}" if unit else text
+
+
+def _four_digits(number):
+    """What four digits write exactly stays short: a measured 0.50002 is ``0.5000``, a limit of one half ``0.5``."""
+    if 1e4 <= abs(number) < 1e6:
+        return f"{number:,.0f}"
+    short = f"{number:.4g}"
+    return short if math.isclose(float(short), number, rel_tol=1e-9) else f"{number:#.4g}".removesuffix(".")
 
 
 def erratum(decision, why):
@@ -259,7 +267,7 @@ def not_run(why):
 
 
 def unprinted(decision, setting):
-    """A claim whose outcome hangs on a `setting` that the paper does not print: no failure of the paper.
+    """A claim whose outcome depends on a `setting` that the paper does not print: no failure of the paper.
 
     "Not reproduced" becomes "inconclusive"; the chance of a false "not reproduced" is none.
     """

@@ -178,11 +178,8 @@ def power_series_rows(g, alpha, nodes):
     True
     """
     alpha, W = np.asarray(checks.vector(alpha, "alpha"), dtype=float), checks.graph(g).to_scipy()
-    nodes = np.asarray(checks.vector(nodes, "nodes"))
-    if np.any(nodes != np.floor(nodes)) or not np.all((nodes >= 0) & (nodes < g.n_nodes)):
-        got = f"nodes has values in [{nodes.min():g}, {nodes.max():g}]"
-        raise ValueError(f"{got}; give whole numbers from 0 to {g.n_nodes - 1}")
-    places = np.arange(len(nodes)), nodes.astype(int)
+    nodes = checks.indices(nodes, "nodes", g.n_nodes)
+    places = np.arange(len(nodes)), nodes
     hop = sp.csr_array((np.ones(len(nodes)), places), shape=(len(nodes), g.n_nodes))
     total = alpha[0] * hop
     for coefficient in alpha[1:]:

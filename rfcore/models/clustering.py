@@ -93,9 +93,8 @@ def labels_around(kernel, nodes, n_nodes):
     >>> labels_around(X @ X.T, [0, 3], 4)
     array([0, 0, 1, 1])
     """
-    n_nodes, nodes = checks.count(n_nodes, "n_nodes"), _labels(nodes, "nodes")
-    if len(nodes) == 0 or nodes.min() < 0 or nodes.max() >= n_nodes:
-        raise ValueError(f"nodes = {nodes.tolist()}; give at least one, each of 0 to {n_nodes - 1}")
+    n_nodes = checks.count(n_nodes, "n_nodes")
+    nodes = checks.indices(nodes, "nodes", n_nodes)
     chosen = np.zeros((n_nodes, len(nodes)))
     chosen[nodes, np.arange(len(nodes))] = 1
     to_nodes = _product(kernel, n_nodes)(chosen)

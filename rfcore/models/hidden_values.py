@@ -213,9 +213,7 @@ def loss(f, deposits, values, known, hidden):
     """
     if not isinstance(deposits, DepositsByStep):
         raise ValueError(f"deposits = {deposits!r}; give what rfcore.features.by_step returned")
-    phi, hidden = deposits.with_modulation(f), hidden if isinstance(hidden, jax.Array) else np.asarray(hidden)
-    if np.ndim(hidden) != 1 or not np.issubdtype(hidden.dtype, np.integer) or not np.size(hidden):
-        raise ValueError(f"hidden has shape {np.shape(hidden)} and dtype {hidden.dtype}; give numbers of nodes, at least one")
+    phi, hidden = deposits.with_modulation(f), checks.indices(hidden, "hidden", deposits.shape[0])
     sums = interpolation.weighted_sums(lambda v: phi @ (phi.T @ v), values, known)
     return interpolation.angular_error(sums[hidden], jnp.asarray(values)[hidden])
 

@@ -52,7 +52,7 @@ def label_ends(ax, lines, gap=13):
     Parameters
     ----------
     ax : matplotlib.axes.Axes
-        With its final scales and limits.
+        With its final scales.
     lines : dict of str to matplotlib.lines.Line2D
         Text to write and the line it belongs to.
     gap : float
@@ -72,6 +72,7 @@ def label_ends(ax, lines, gap=13):
     >>> [text.get_text() for text in ax.texts]
     ['one', 'two']
     """
+    ax.autoscale_view()  # matplotlib would set the limits when it draws; the heights are read now
     ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
     heights = [ax.transData.transform((x, y))[1] * 72 / ax.figure.dpi for _, _, x, y in ends]
     lowest, highest = ax.get_window_extent().intervaly * 72 / ax.figure.dpi

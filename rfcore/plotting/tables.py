@@ -13,7 +13,8 @@ BOX = "overflow-x: auto; max-width: 100%"
 def table(values, errors=None, *, rows, columns, caption, corner="", unit=None, printed=None):
     """Display numbers as a table that scrolls within its box on a narrow page.
 
-    A number with an error is written with the error to two digits, one without to three digits.
+    A number with an error is written with the error to two digits, one without to three digits, or fewer if these write
+    it exactly.
 
     Parameters
     ----------
@@ -84,8 +85,11 @@ def _number(value, error):
 
 
 def _plain(value):
-    if value == 0 or 1e-4 <= abs(value) < 1e6:
-        return np.format_float_positional(float(f"{value:.3g}") if abs(value) < 1000 else round(value), trim="-")
+    rounded = float(f"{value:.3g}")
+    if 1000 <= abs(rounded) < 1e6:
+        return f"{value:.0f}"
+    if value == 0 or 1e-4 <= abs(value) < 1000:
+        return f"{value:.3g}" if np.isclose(rounded, value, rtol=1e-9, atol=0) else f"{value:#.3g}".removesuffix(".")
     head, _, power = f"{value:.2e}".partition("e")
     return f"{head} × 10^{int(power)}"
 

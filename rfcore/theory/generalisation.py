@@ -125,9 +125,8 @@ def rademacher_trace_bound(g, sample, bounds):
     >>> bool(sharper < generalisation.rademacher_bound([1.0, 0.5], 1.0, 2))
     True
     """
-    sample, bounds = np.asarray(sample), _bounds(bounds)
-    eigenvalues, vectors = kernels.spectrum(_symmetric(g))
-    _nodes(g, sample.ravel())
+    sample, bounds = checks.indices(sample, "sample", _symmetric(g).n_nodes, several=True), _bounds(bounds)
+    eigenvalues, vectors = kernels.spectrum(g)
     series = np.abs(eigenvalues)[:, None] ** np.arange(bounds.shape[-1]) @ bounds.T
     of_node = vectors**2 @ series  # sum_i bounds_i (|W|^i)_xx
     return (np.sqrt(of_node[sample].sum(axis=sample.ndim - 1)) / sample.shape[-1])[()]
@@ -178,7 +177,7 @@ def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
     >>> bool(mean < generalisation.rademacher_bound([1.0, 0.5], 1.0, 2))
     True
     """
-    key, sample, bounds = checks.key(key), _nodes(_symmetric(g), sample), _bounds(bounds)
+    key, sample, bounds = checks.key(key), checks.indices(sample, "sample", _symmetric(g).n_nodes), _bounds(bounds)
     n_draws = checks.count(n_draws, "n_draws", least=2)
     signs = np.zeros((g.n_nodes, n_draws))
     np.add.at(signs, sample, jax.random.rademacher(key, (len(sample), n_draws)))
@@ -324,15 +323,6 @@ def _bounds(bounds):
         raise ValueError(f"bounds = {bounds}; give a vector of numbers of at least 0, one per Taylor coefficient")
     return bounds
 
-
-def _nodes(g, sample):
-    sample = np.asarray(sample)
-    if sample.ndim != 1 or len(sample) == 0 or not np.issubdtype(sample.dtype, np.integer):
-        raise ValueError(f"sample has shape {sample.shape}, dtype {sample.dtype}; give a vector of node numbers")
-    if not np.isin(sample, np.arange(g.n_nodes)).all():
-        got = f"sample has values in [{sample.min()}, {sample.max()}]"
-        raise ValueError(f"{got}; give nodes of the graph, 0 to {g.n_nodes - 1}")
-    return sample
 
 
 def _symmetric(g):

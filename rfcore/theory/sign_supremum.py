@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 
+from rfcore import checks
 from rfcore.theory import generalisation
 
 __all__ = ["sign_supremum"]
@@ -53,7 +54,7 @@ def sign_supremum(g, sample, bounds):
     >>> round(float(sign_supremum(g, [0, 1], [1.0, 1.0])) ** 2, 6)  # 2 (1 + 1)
     4.0
     """
-    sample = generalisation._nodes(generalisation._symmetric(g), sample)
+    sample = checks.indices(sample, "sample", generalisation._symmetric(g).n_nodes)
     bounds = generalisation._bounds(bounds)
     if len(sample) > MOST:
         raise ValueError(f"sample has {len(sample)} nodes, 2^{len(sample)} vectors of signs; give at most {MOST}")

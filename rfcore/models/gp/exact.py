@@ -191,19 +191,10 @@ def symmetric(K, name):
 
 def rows(seen, asked, n, n_values):
     """Rows that were seen, one per value, and rows that are asked for: by default the others."""
-    seen = row_numbers(seen, "seen", n)
+    seen = checks.indices(seen, "seen", n, empty=True)
     if len(seen) != n_values:
         raise ValueError(f"seen has shape {seen.shape}, y has {n_values} values; give one row per value")
-    return seen, np.setdiff1d(np.arange(n), seen) if asked is None else row_numbers(asked, "asked", n)
-
-
-def row_numbers(chosen, name, n):
-    """``chosen`` as row numbers of a matrix with n rows."""
-    chosen = np.asarray(checks.numbers(chosen, name))
-    if chosen.ndim != 1 or np.any(chosen != np.floor(chosen)) or not np.all((chosen >= 0) & (chosen < n)):
-        got = f"{name} has shape {chosen.shape} and values {chosen.ravel()[:5]}"
-        raise ValueError(f"{got}; give a vector of whole numbers from 0 to {n - 1}")
-    return chosen.astype(int)
+    return seen, np.setdiff1d(np.arange(n), seen) if asked is None else checks.indices(asked, "asked", n, empty=True)
 
 
 def cholesky(A, name):

@@ -13,7 +13,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from rfcore import checks
 from rfcore.features import DepositFeatures, DepositsByStep, WalkFeatures
-from rfcore.models.gp.exact import Posterior, cholesky, log_det, log_evidence, row_numbers, rows, vector
+from rfcore.models.gp.exact import Posterior, cholesky, log_det, log_evidence, rows, vector
 
 
 def posterior_mean(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
@@ -198,7 +198,7 @@ def covariance_operator(phi, noise, seen=None):
     True
     """
     phi, noise = _matrix(phi), checks.real(noise, "noise", above=0)
-    seen = np.arange(phi.shape[0]) if seen is None else row_numbers(seen, "seen", phi.shape[0])
+    seen = np.arange(phi.shape[0]) if seen is None else checks.indices(seen, "seen", phi.shape[0], empty=True)
     return _operator(_chosen(phi, seen), noise, jnp.result_type(float))
 
 

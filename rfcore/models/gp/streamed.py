@@ -11,7 +11,7 @@ from scipy.sparse.linalg import LinearOperator, cg
 
 from rfcore import checks
 from rfcore.features import WalkFeatures
-from rfcore.models.gp.exact import row_numbers, vector
+from rfcore.models.gp.exact import vector
 from rfcore.models.gp.of_features import posterior_mean
 
 
@@ -131,7 +131,7 @@ def mean_by_products(product, n, y, noise, seen, rtol=1e-8, max_steps=None):
     """
     checks.function(product, "product", "lambda v: kernels.chebyshev_product(g, function, v, degree)")
     n, noise, rtol = checks.count(n, "n"), float(checks.real(noise, "noise", above=0)), checks.real(rtol, "rtol", above=0)
-    y, seen = np.asarray(vector(y), dtype=float), row_numbers(seen, "seen", n)
+    y, seen = np.asarray(vector(y), dtype=float), checks.indices(seen, "seen", n, empty=True)
     if len(y) != len(seen):
         raise ValueError(f"y has shape {y.shape}, seen {np.shape(seen)}; give one value per node that was seen")
     max_steps = 10 * len(y) if max_steps is None else checks.count(max_steps, "max_steps")

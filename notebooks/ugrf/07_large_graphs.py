@@ -23,8 +23,8 @@
 # * **The exact matrix would take about a year of processor time, and terabytes.** That is what the paper compares with.
 #   Whether anybody needs that matrix is another question, and {doc}`20_products` answers it.
 # * **"Linear" needs a definition.** The number of hops is linear. But once the graph outgrows the processor's cache,
-#   each hop waits for memory. The exponent of the time is 1.10 to 1.13, over runs of this page and ways to time: our
-#   limit for "about linear", 1.1, was in doubt in one run and broken in another.
+#   each hop waits for memory. The exponent of the time is 1.09 to 1.13, over runs of this page and ways to time: our
+#   limit for "about linear", 1.1, was broken in one run, and in doubt before and after.
 #
 # **What the paper claims.** {cite:t}`reid2023universal` promise "subquadratic time complexity with respect to the
 # number of nodes, overcoming the notoriously prohibitive cubic scaling of exact graph kernel evaluation", and learning
@@ -266,7 +266,7 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Far below two, then, and a little above one: between 1.10 and 1.13 over runs of this page, by either way to time. Our
+# Far below two, then, and a little above one: between 1.09 and 1.13 over runs of this page, by either way to time. Our
 # limit for "about linear" is 1.1, and half the difference of the two ways counts as uncertainty: where they differ
 # much, a run cannot tell.
 

@@ -311,7 +311,7 @@ plotting.show(
 # the error is ruled by the tail of a single frequency, which no coupling may touch.
 #
 # So the gain is a *small-$v$* gain. Attention with normalised queries and keys, or a
-# kernel with a long lengthscale, lives there; a sharp one does not: there no QR pays.
+# kernel with a long lengthscale, lives there; a sharp one does not, and gains little.
 #
 # Section 5.1 has the limits for every $d = m$: errors proportional to $v^2$ for IID and
 # orthogonal features, and to $v^2$ times a ratio of Gamma functions for simplex.

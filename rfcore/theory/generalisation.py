@@ -324,7 +324,6 @@ def _bounds(bounds):
     return bounds
 
 
-
 def _symmetric(g):
     if not checks.graph(g).is_symmetric:
         raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")

@@ -22,6 +22,7 @@ def decision(ours=1.0, se=0.1, verdict="reproduced", rule="order", comparisons=1
         ({"ours": 2.1}, {}, ""),
         ({"ours": 2.5, "comparisons": 5}, {}, ""),
         ({"ours": 2.5, "se": None}, {}, ""),
+        ({"ours": 2.5, "se": None, "level": 0.0, "repeats": 9}, {"se": None, "level": 0.0, "repeats": 99}, ""),  # medians
         ({"verdict": "not run", "ours": None}, {"ours": 7.0}, ""),
     ],
 )

@@ -117,6 +117,14 @@ def test_numbers_are_printed_to_the_second_digit_of_their_error():
     assert with_error(None, None) == "–"
 
 
+def test_a_measured_number_keeps_its_zeros_and_a_limit_has_none():
+    assert [with_error(number, None) for number in (0.5, 0.50002, 0.1 + 0.2, 20.001, 1235.2, 9.999e-5)] == [
+        "0.5", "0.5000", "0.3", "20.00", "1235", "9.999e-05",
+    ]  # fmt: skip
+    assert [with_error(number, None) for number in (92710.3, 1e6, 4.92e7)] == ["92,710", "1e+06", "4.92e+07"]
+    assert [with_error(number, None, "nats") for number in (1, 1.00001, 2)] == ["1 nat", "1.000 nats", "2 nats"]
+
+
 def test_an_erratum_needs_the_printed_claim_to_fail():
     assert evidence.erratum(FAILED, "A factor is missing.").verdict is Verdict.ERRATUM
     assert evidence.erratum(FAILED, "A factor is missing.").why == "A factor is missing."

@@ -169,6 +169,13 @@ def test_order_of_medians_shows_medians_and_of_equal_signs_the_smallest_gain():
     assert decision.finding.startswith(f"medians: {shown[0]:.4g} against {shown[1]:.4g}, smaller by {decision.ours:.4g} in")
 
 
+def test_a_t_past_a_thousand_is_not_counted_on():
+    repeats = 1 + 1e-9 * np.random.default_rng(62).normal(size=20)
+    assert ": above 1,000 at level" in evidence.bound(repeats, 2.0).detail
+    assert ": below -1,000 at level" in evidence.bound(repeats, 0.5).detail
+    assert ": 0." in evidence.bound([0.9, 1.0, 1.1, 0.95], 1.0).detail
+
+
 def test_slope_of_a_median_is_two_sign_tests():
     curves = power_law(np.random.default_rng(47), -0.5, 40)
     curves[:3, -1] *= 1e3

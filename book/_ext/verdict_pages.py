@@ -96,7 +96,7 @@ def claim_row(claim, decision):
     sentence = "<br>".join([plain(claim.statement), *filter(None, notes)])
     if decision is None:
         return f"| {sentence} | – | {badge(Verdict.NOT_YET)} |"
-    found = [plain(decision.finding), plain(decision.why), quiet(decision.detail)]
+    found = [plain(decision.finding), plain(decision.reason), quiet(decision.detail)]
     return f"| {sentence} | {'<br>'.join(filter(None, found))} | {badge(decision.verdict, extra=claim.extra)} |"
 
 
@@ -123,7 +123,7 @@ def disagreements():
     undecided = [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted]
 
     def by_choice(one):
-        return one[2].why.startswith("By our choice")
+        return one[2].by_choice
 
     of_papers = {
         "Not reproduced": decided(Verdict.NOT_REPRODUCED),
@@ -165,7 +165,7 @@ def finding(row, claim, decision):
         "The paper": plain(claim.printed or printed or (plain(row.entry.statement) if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
         "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
-        "Why": plain(claim.why or decision.why),
+        "Why": plain(claim.why or decision.reason),
     }
     return f":::{{div}} finding\n{head}\n\n{plain(claim.statement)}\n\n{terms(fields)}\n:::"
 

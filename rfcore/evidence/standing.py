@@ -28,7 +28,7 @@ def results_folder(profile):
 
 
 def decisions(profile="paper"):
-    """Every decision in the ledgers of `profile`, by claim id.
+    """Every decision in the ledgers of `profile`, by claim id, with the present words of its claim.
 
     Notes
     -----
@@ -40,10 +40,10 @@ def decisions(profile="paper"):
     >>> all("/" in claim for claim in evidence.decisions("paper"))
     True
     """
-    found = {}
+    found, claims = {}, {claim.id: claim for entry in entries() for claim in entry.claims}
     for path in sorted(results_folder(profile).glob("*/*.json")):
         for name, fields in json.loads(path.read_text())["claims"].items():
-            found[name] = Decision(**fields)
+            found[name] = Decision(**fields, claim=claims.get(name))
     return found
 
 

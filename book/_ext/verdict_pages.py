@@ -22,7 +22,6 @@ from record_text import (
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
-from rfcore.evidence.claims import PAPERS
 from rfcore.evidence.verdicts import with_error
 
 
@@ -39,7 +38,7 @@ def scorecard():
     """Every entry of the five papers, with its claims and their verdicts."""
     rows = evidence.scorecard("paper")
     parts = []
-    for paper in PAPERS:
+    for paper in TITLES:
         printed = [row for row in rows if row.entry.paper == paper and not row.entry.extra]
         extras = [row for row in rows if row.entry.paper == paper and row.entry.extra]
         counts = Counter(row.verdict for row in printed)
@@ -114,7 +113,7 @@ def errata():
     """How many statements are wrong as printed, and each of them."""
     found = decided(Verdict.ERRATUM)
     counts = Counter(row.entry.paper for row, _, _ in found)
-    counted = ", ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
+    counted = ", ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in TITLES if counts[paper])
     return f"So far: {counted or 'none'}.\n\n{by_paper(found)}"
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rfcore import checks, repository
-from rfcore.evidence.claims import PAPERS, PROFILES, Claim, Entry, entries
+from rfcore.evidence.claims import PROFILES, Claim, Entry, entries, papers
 from rfcore.evidence.verdicts import Decision, Verdict
 
 
@@ -106,7 +106,7 @@ def headline(profile="paper"):
     >>> sorted(evidence.headline())
     ['couplings', 'equivalence', 'favor', 'simplex', 'ugrf']
     """
-    counts = {paper: Counter() for paper in PAPERS}
+    counts = {paper.name: Counter() for paper in papers()}
     for row in scorecard(profile):
         if not row.entry.extra:
             counts[row.entry.paper][row.verdict] += 1

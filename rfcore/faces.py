@@ -37,5 +37,5 @@ def attach(package, exports):
             if origin.get(name) != name or not isinstance(value, ModuleType):
                 super().__setattr__(name, value)
 
-    face.__class__ = Face
+    face.__class__, face.__module__ = Face, package  # which would be that of the class: Sphinx reads its source
     return __getattr__, lambda: sorted(origin), sorted(origin)

@@ -42,6 +42,7 @@ def test_all_that_a_face_promises_is_there_and_stays(package):
             assert getattr(face, name) is value is vars(face)[name]
             assert inspect.ismodule(value) == (module == "."), f"{name} of {module}"
     assert set(face.__all__) <= set(dir(face))
+    assert face.__module__ == package, "Sphinx would look for the source there"
     into = {}
     exec(f"from {package} import *", into)
     assert set(face.__all__) <= set(into)

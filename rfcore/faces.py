@@ -34,7 +34,7 @@ def attach(package, exports):
     class Face(ModuleType):
         def __setattr__(self, name, value):
             # The import of a module binds its name in the package, whoever imports it and when: not over a function.
-            if origin.get(name) != name or not isinstance(value, ModuleType):
+            if origin.get(name, ".") == "." or not isinstance(value, ModuleType):
                 super().__setattr__(name, value)
 
     face.__class__, face.__module__ = Face, package  # which would be that of the class: Sphinx reads its source

@@ -3,4 +3,29 @@
 Import what you need: ``from rfcore import couplings, features, kernels, theory, graphs``.
 """
 
+from rfcore import faces
+
 __version__ = "0.1.0"
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": (
+            "couplings",
+            "datasets",
+            "evidence",
+            "features",
+            "graphs",
+            "jobs",
+            "kernels",
+            "large_graphs",
+            "models",
+            "plotting",
+            "random_graphs",
+            "repository",
+            "solvers",
+            "streams",
+            "theory",
+            "walks",
+        )
+    },
+)

@@ -5,6 +5,7 @@ decision of a rule of :mod:`rfcore.evidence`, at the same size for the right cod
 compiled as a whole: a compiled function would remember the right code.
 """
 
+import importlib
 import inspect
 import sys
 
@@ -25,7 +26,7 @@ from rfcore.models import regression
 from rfcore.solvers import exponential, sampling
 from rfcore.theory import conformity, norm_costs, positive
 
-compose = sys.modules["rfcore.couplings.compose"]  # the package exports a function of the same name
+compose = importlib.import_module("rfcore.couplings.compose")  # the package exports a function of the same name
 D, N = 4, 20_000
 X, Y = np.array([[0.30, -0.20, 0.10, 0.25]]), np.array([[0.20, 0.10, 0.30, 0.05]])
 V = np.full(D, 0.7)
@@ -269,9 +270,9 @@ CHECKS = {
 
 NORMAL = "jax.random.normal(checks.key(key), "
 FAULTS = {
-    "missing sign fix": (directions, "haar", "q * signs[:, None, :]", "q", "positive"),
+    "missing sign fix": (directions, "_with_signs", "q * signs[:, None, :]", "q", "positive"),
     "one rotation for all blocks": (
-        directions, "haar", f"{NORMAL}(n_blocks, d, d))", f"jnp.tile({NORMAL}(1, d, d)), (n_blocks, 1, 1))", "directions"
+        directions, "haar", f"{NORMAL}(n_blocks * d, d)).reshape(n_blocks, d, d)", f"jnp.tile({NORMAL}(1, d, d)), (n_blocks, 1, 1))", "directions"
     ),
     "simplex of the wrong constant": (directions, "simplex_product", "** 1.5", "** 0.5", "lengths of simplex"),
     "orthogonal called simplex": (directions, "simplex", "rotations if d == 1 else simplex_product(rotations)", "rotations", "error of simplex"),

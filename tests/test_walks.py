@@ -3,7 +3,6 @@
 import multiprocessing
 import pickle
 import random
-import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 
 import jax
@@ -18,6 +17,7 @@ from scipy import stats
 from rfcore import evidence, features, jobs, kernels, streams, theory, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import assembly, modulation, reference
+from rfcore.features import graph as graph_features
 from rfcore.graphs import Graph
 from rfcore.solvers import gram
 
@@ -236,7 +236,7 @@ def test_progress_bar_counts_nodes_and_changes_nothing(monkeypatch, capsys):
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
     quiet = features.walk_features(jax.random.key(4), g, f, 32, 0.1)
     assert capsys.readouterr().err == ""
-    monkeypatch.setattr(sys.modules["rfcore.features.graph"], "BAR_DELAY", 0.0)
+    monkeypatch.setattr(graph_features, "BAR_DELAY", 0.0)
     watched = features.walk_features(jax.random.key(4), g, f, 32, 0.1, progress=True)
     assert "34.0/34.0" in capsys.readouterr().err
     assert np.array_equal(quiet.toarray(), watched.toarray())

@@ -14,7 +14,7 @@ import rfcore
 
 logger = logging.getLogger(__name__)
 
-INTERNAL = {"rfcore.checks"}  # serves the other modules
+INTERNAL = {"rfcore.checks", "rfcore.faces"}  # serve the other modules
 
 
 def public():

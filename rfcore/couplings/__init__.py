@@ -12,46 +12,27 @@ The two that end in ``_fast`` are approximations that multiply fast: see ``coupl
 than N(0, I_d) carry log weights: see ``couplings.frequencies``.
 """
 
-from rfcore.couplings import (
-    chi,
-    copulas,
-    directions,
-    fast,
-    frequencies,
-    low_discrepancy,
-    norms,
-    walk_hops,
-    walk_lengths,
-    weight_dependent,
-)
-from rfcore.couplings.compose import antithetic, compose, iid, orthogonal, simplex
-from rfcore.couplings.fast import orthogonal_fast, simplex_fast
-from rfcore.couplings.low_discrepancy import halton, sobol
-from rfcore.couplings.norm_coupled import orthogonal_copula, orthogonal_pm, orthogonal_pnc
-from rfcore.couplings.weight_dependent import simplex_plus
+from rfcore import faces
 
-__all__ = [
-    "antithetic",
-    "chi",
-    "compose",
-    "copulas",
-    "directions",
-    "fast",
-    "frequencies",
-    "halton",
-    "iid",
-    "low_discrepancy",
-    "norms",
-    "orthogonal",
-    "orthogonal_copula",
-    "orthogonal_fast",
-    "orthogonal_pm",
-    "orthogonal_pnc",
-    "simplex",
-    "simplex_fast",
-    "simplex_plus",
-    "sobol",
-    "walk_hops",
-    "walk_lengths",
-    "weight_dependent",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": (
+            "chi",
+            "copulas",
+            "directions",
+            "fast",
+            "frequencies",
+            "low_discrepancy",
+            "norms",
+            "walk_hops",
+            "walk_lengths",
+            "weight_dependent",
+        ),
+        "compose": ("antithetic", "compose", "iid", "orthogonal", "simplex"),
+        "fast": ("orthogonal_fast", "simplex_fast"),
+        "low_discrepancy": ("halton", "sobol"),
+        "norm_coupled": ("orthogonal_copula", "orthogonal_pm", "orthogonal_pnc"),
+        "weight_dependent": ("simplex_plus",),
+    },
+)

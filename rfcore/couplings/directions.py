@@ -45,7 +45,13 @@ def haar(key, d, n_blocks=1):
     Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54 (2007).
     """
     d, n_blocks = checks.count(d, "d"), checks.count(n_blocks, "n_blocks", least=0)
-    q, r = jnp.linalg.qr(jax.random.normal(checks.key(key), (n_blocks, d, d)))
+    # A matrix of normals as norms.independent draws it too: one program to compile for both, the longest of a first draw.
+    gaussian = jax.random.normal(checks.key(key), (n_blocks * d, d)).reshape(n_blocks, d, d)
+    return _with_signs(*jnp.linalg.qr(gaussian))
+
+
+@jax.jit
+def _with_signs(q, r):
     signs = jnp.where(jnp.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
     return q * signs[:, None, :]
 

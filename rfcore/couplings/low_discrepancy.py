@@ -10,11 +10,10 @@ import warnings
 import jax
 import jax.numpy as jnp
 from scipy import special
-from scipy.stats import qmc
 
 from rfcore import checks
 from rfcore.couplings import copulas
-from rfcore.couplings.copulas.nets import BITS
+from rfcore.couplings.copulas.nets import BITS, MOST_COORDINATES
 
 
 def sobol(key, m, d):
@@ -134,10 +133,12 @@ def unrandomised(points, m, d):
     >>> low_discrepancy.unrandomised("sobol", 1, 3).tolist()
     [[0.0, 0.0, 0.0]]
     """
+    from scipy.stats import qmc
+
     sequence = {"sobol": qmc.Sobol, "halton": qmc.Halton}[checks.choice(points, "points", ("sobol", "halton"))]
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    if m > 2**BITS or d > qmc.Sobol.MAXDIM:
-        raise ValueError(f"m = {m} and d = {d}; give at most {2**BITS} points in at most {qmc.Sobol.MAXDIM} dimensions")
+    if m > 2**BITS or d > MOST_COORDINATES:
+        raise ValueError(f"m = {m} and d = {d}; give at most {2**BITS} points in at most {MOST_COORDINATES} dimensions")
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="The balance properties of Sobol'")  # lost with the origin in any case
         drawn = sequence(d, scramble=False).fast_forward(1).random(m)

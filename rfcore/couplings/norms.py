@@ -10,7 +10,6 @@ import jax.numpy as jnp
 
 from rfcore import checks
 from rfcore.couplings import copulas, directions
-from rfcore.couplings.chi import chi_quantile
 
 
 def independent(key, m, d):
@@ -102,6 +101,9 @@ def coupled(law, over="block"):
 
 
 def _coupled(law, key, m, d, over="block"):
+    # Not at the top: SciPy's special functions take a fifth of a second to load, and independent norms need none.
+    from rfcore.couplings.chi import chi_quantile
+
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     n_blocks = -(-m // d)
     shape = {"block": (n_blocks, d, 1), "all": (1, m, 1), "blocks": (1, n_blocks, 1)}[over]

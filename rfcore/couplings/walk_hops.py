@@ -26,7 +26,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import qmc
 
 from rfcore import checks
 
@@ -267,6 +266,8 @@ def _golden(n):
 
 @lru_cache(maxsize=16)
 def _van_der_corput(n):
+    from scipy.stats import qmc  # not above: see copulas/nets.py
+
     return _kept(qmc.Halton(1, scramble=False).random(n)[:, 0])
 
 

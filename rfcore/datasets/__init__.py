@@ -11,50 +11,28 @@ instead, shows a banner, and `fallbacks` names the set from then on. `provenance
 ``python -m rfcore.datasets`` lists the sets, ``fetch`` downloads them, ``show NAME`` tells all about one.
 """
 
-from rfcore.datasets.fallback import FallbackWarning, fallbacks
-from rfcore.datasets.graphs import graph
-from rfcore.datasets.images import Images, images
-from rfcore.datasets.meshes import mesh
-from rfcore.datasets.registry import Entry, File, entries, find
-from rfcore.datasets.resizing import grey, resize
-from rfcore.datasets.storage import Damaged, Unavailable, provenance
-from rfcore.datasets.tables import (
-    Classification,
-    Regression,
-    Split,
-    classification,
-    regression,
-    small_split,
-    split,
-)
-from rfcore.datasets.text import Sentences, sentences
-from rfcore.datasets.traffic import Traffic, traffic
+from rfcore import faces
 
-__all__ = [
-    "Classification",
-    "Damaged",
-    "Entry",
-    "FallbackWarning",
-    "File",
-    "Images",
-    "Regression",
-    "Sentences",
-    "Split",
-    "Traffic",
-    "Unavailable",
-    "classification",
-    "entries",
-    "fallbacks",
-    "find",
-    "graph",
-    "grey",
-    "images",
-    "mesh",
-    "provenance",
-    "regression",
-    "resize",
-    "sentences",
-    "small_split",
-    "split",
-    "traffic",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "fallback": ("FallbackWarning", "fallbacks"),
+        "graphs": ("graph",),
+        "images": ("Images", "images"),
+        "meshes": ("mesh",),
+        "registry": ("Entry", "File", "entries", "find"),
+        "resizing": ("grey", "resize"),
+        "storage": ("Damaged", "Unavailable", "provenance"),
+        "tables": (
+            "Classification",
+            "Regression",
+            "Split",
+            "classification",
+            "regression",
+            "small_split",
+            "split",
+        ),
+        "text": ("Sentences", "sentences"),
+        "traffic": ("Traffic", "traffic"),
+    },
+)

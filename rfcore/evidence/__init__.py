@@ -35,44 +35,22 @@ claim as printed is wrong, or give the claim ``expected = "not reproduced"`` and
 tolerance or try another seed; a rule that changes after a first run says so in ``changed``.
 """
 
-from rfcore.evidence.agreement import agree, identity, value
-from rfcore.evidence.bias import unbiased
-from rfcore.evidence.claims import claims_of, entries, printed
-from rfcore.evidence.costs import cost
-from rfcore.evidence.ledger import Ledger
-from rfcore.evidence.rates import error_rates
-from rfcore.evidence.repeats import in_batches
-from rfcore.evidence.standing import decisions, entry_verdict, headline, scorecard
-from rfcore.evidence.statistics import bound, order, slope
-from rfcore.evidence.tails import tail_index
-from rfcore.evidence.timing import Clock, timed
-from rfcore.evidence.verdicts import Decision, Verdict, erratum, not_run, scaled
+from rfcore import faces
 
-__all__ = [
-    "Clock",
-    "Decision",
-    "Ledger",
-    "Verdict",
-    "agree",
-    "bound",
-    "claims_of",
-    "cost",
-    "decisions",
-    "entries",
-    "entry_verdict",
-    "erratum",
-    "error_rates",
-    "headline",
-    "identity",
-    "in_batches",
-    "not_run",
-    "order",
-    "printed",
-    "scaled",
-    "scorecard",
-    "slope",
-    "tail_index",
-    "timed",
-    "unbiased",
-    "value",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "agreement": ("agree", "identity", "value"),
+        "bias": ("unbiased",),
+        "claims": ("claims_of", "entries", "printed"),
+        "costs": ("cost",),
+        "ledger": ("Ledger",),
+        "rates": ("error_rates",),
+        "repeats": ("in_batches",),
+        "standing": ("decisions", "entry_verdict", "headline", "scorecard"),
+        "statistics": ("bound", "order", "slope"),
+        "tails": ("tail_index",),
+        "timing": ("Clock", "timed"),
+        "verdicts": ("Decision", "Verdict", "erratum", "not_run", "scaled"),
+    },
+)

@@ -68,6 +68,10 @@ def _imports(path, package):
             above = package.split(".")[: len(package.split(".")) - node.level + 1] if node.level else []
             base = ".".join([*above, *filter(None, [node.module])])
             names = [base, *(f"{base}.{alias.name}" for alias in node.names)]
+        elif package != "rfcore" and isinstance(node, ast.Call) and ast.unparse(node.func) == "faces.attach":
+            # What the face of a package loads later; that of rfcore loads only packages, and those are imported by name.
+            exports = ast.literal_eval(node.args[1])
+            names = [f"{package}.{module}" for module in {*exports, *exports.get(".", ())} - {"."}]
         for name in names:
             parts = name.split(".")
             if parts[0] == "rfcore":

@@ -1,43 +1,19 @@
 """Feature maps: what turns a frequency and a point, or a walk and a node, into a feature."""
 
-from rfcore.features import modulation, neural, reduction, reference
-from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
-from rfcore.features.errors import euclidean_gram_errors, gram_errors
-from rfcore.features.estimates import gram, mean_and_se, product
-from rfcore.features.euclidean import fourier, trigonometric
-from rfcore.features.exponentials import exponential, log_exponential, log_positive, positive
-from rfcore.features.graph import StreamedFeatures, WalkFeatures, walk_features, weigh
-from rfcore.features.graph_estimates import walk_gram, walk_product
-from rfcore.features.logs import log_gram, stabilised
-from rfcore.features.parameters import ExponentialParameters, dense
+from rfcore import faces
 
-__all__ = [
-    "DepositFeatures",
-    "DepositsByStep",
-    "ExponentialParameters",
-    "StreamedFeatures",
-    "WalkFeatures",
-    "by_step",
-    "dense",
-    "euclidean_gram_errors",
-    "exponential",
-    "fourier",
-    "gram",
-    "gram_errors",
-    "log_exponential",
-    "log_gram",
-    "log_positive",
-    "mean_and_se",
-    "modulation",
-    "neural",
-    "positive",
-    "product",
-    "reduction",
-    "reference",
-    "stabilised",
-    "trigonometric",
-    "walk_features",
-    "walk_gram",
-    "walk_product",
-    "weigh",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": ("modulation", "neural", "reduction", "reference"),
+        "deposits": ("DepositFeatures", "DepositsByStep", "by_step"),
+        "errors": ("euclidean_gram_errors", "gram_errors"),
+        "estimates": ("gram", "mean_and_se", "product"),
+        "euclidean": ("fourier", "trigonometric"),
+        "exponentials": ("exponential", "log_exponential", "log_positive", "positive"),
+        "graph": ("StreamedFeatures", "WalkFeatures", "walk_features", "weigh"),
+        "graph_estimates": ("walk_gram", "walk_product"),
+        "logs": ("log_gram", "stabilised"),
+        "parameters": ("ExponentialParameters", "dense"),
+    },
+)

@@ -5,33 +5,23 @@
 :func:`power_series_rows`, which stays near its nodes.
 """
 
-from rfcore.kernels import spectral
-from rfcore.kernels.euclidean import gaussian, softmax
-from rfcore.kernels.graph import (
-    diffusion,
-    exponential,
-    function_of_weights,
-    inverse_cosine,
-    p_step,
-    power_series,
-    regularised_laplacian,
-    spectrum,
-)
-from rfcore.kernels.products import chebyshev_product, exponential_product, power_series_rows
+from rfcore import faces
 
-__all__ = [
-    "chebyshev_product",
-    "diffusion",
-    "exponential",
-    "exponential_product",
-    "function_of_weights",
-    "gaussian",
-    "inverse_cosine",
-    "p_step",
-    "power_series",
-    "power_series_rows",
-    "regularised_laplacian",
-    "softmax",
-    "spectral",
-    "spectrum",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": ("spectral",),
+        "euclidean": ("gaussian", "softmax"),
+        "graph": (
+            "diffusion",
+            "exponential",
+            "function_of_weights",
+            "inverse_cosine",
+            "p_step",
+            "power_series",
+            "regularised_laplacian",
+            "spectrum",
+        ),
+        "products": ("chebyshev_product", "exponential_product", "power_series_rows"),
+    },
+)

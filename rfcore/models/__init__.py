@@ -1,5 +1,10 @@
 """What features are for: models that need a kernel and make do with its features."""
 
-from rfcore.models import attention, clustering, gp, interpolation, ode, pagerank, regression
+from rfcore import faces
 
-__all__ = ["attention", "clustering", "gp", "interpolation", "ode", "pagerank", "regression"]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": ("attention", "clustering", "gp", "interpolation", "ode", "pagerank", "regression"),
+    },
+)

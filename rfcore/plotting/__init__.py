@@ -6,27 +6,17 @@ themes. ``WIDE`` and ``PANEL`` are sizes, in inches, whose text of 10 points can
 alone, and of one of several.
 """
 
-from rfcore.plotting.curves import band, label_ends
-from rfcore.plotting.figures import as_html, show
-from rfcore.plotting.maps import tiles
-from rfcore.plotting.multiples import panels
-from rfcore.plotting.rows import bars
-from rfcore.plotting.style import COLOURS, INK, LABELS, PANEL, WIDE, use_style
-from rfcore.plotting.tables import table
+from rfcore import faces
 
-__all__ = [
-    "COLOURS",
-    "INK",
-    "LABELS",
-    "PANEL",
-    "WIDE",
-    "as_html",
-    "band",
-    "bars",
-    "label_ends",
-    "panels",
-    "show",
-    "table",
-    "tiles",
-    "use_style",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "curves": ("band", "label_ends"),
+        "figures": ("as_html", "show"),
+        "maps": ("tiles",),
+        "multiples": ("panels",),
+        "rows": ("bars",),
+        "style": ("COLOURS", "INK", "LABELS", "PANEL", "WIDE", "use_style"),
+        "tables": ("table",),
+    },
+)

@@ -1,14 +1,19 @@
 """What is solved or fitted to get a coupling, a feature map or a law."""
 
-from rfcore.solvers import (
-    best_directions,
-    copula,
-    descent,
-    exponential,
-    gram,
-    multi_marginal,
-    sampling,
-    transport,
-)
+from rfcore import faces
 
-__all__ = ["best_directions", "copula", "descent", "exponential", "gram", "multi_marginal", "sampling", "transport"]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": (
+            "best_directions",
+            "copula",
+            "descent",
+            "exponential",
+            "gram",
+            "multi_marginal",
+            "sampling",
+            "transport",
+        ),
+    },
+)

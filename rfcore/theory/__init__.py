@@ -15,96 +15,46 @@ Results come in the default float dtype: enable x64 for errors below 1e-6. The m
 :func:`bin_survival`) are float64 NumPy.
 """
 
-from rfcore.theory import generalisation, printed
-from rfcore.theory.attention_rows import row_covariance
-from rfcore.theory.block_errors import block_mse_ratio
-from rfcore.theory.conformity import (
-    COUPLINGS,
-    log_conformity,
-    log_conformity_at_angle,
-    log_conformity_of,
-    log_conformity_of_directions,
-    partners,
-)
-from rfcore.theory.densities import log_pair_density, log_pair_density_at_angle
-from rfcore.theory.exponential import log_relative_moment, log_relative_variance, shifted_log_variance
-from rfcore.theory.fourier import fourier_gap, fourier_mse, fourier_mse_ratio, fourier_mse_ratio_asymptotic
-from rfcore.theory.gram_norms import gram_pair_excess, gram_rmse
-from rfcore.theory.graph import walk_feature_moments, walk_gram_mse, walk_gram_mses
-from rfcore.theory.joint_sampling import log_joint_variance_floor, mean_overlap, optimal_overlaps
-from rfcore.theory.joint_survival import bin_survival, joint_survival
-from rfcore.theory.norm_costs import fourier_floor, fourier_guarantee, log_pair_excess, norm_coupling_ratio
-from rfcore.theory.pair_cost import fourier_convex_radius, fourier_cost, log_positive_cost, swap_gain
-from rfcore.theory.positive import (
-    positive_gap,
-    positive_gram_mse,
-    positive_gram_mses,
-    positive_mse,
-    positive_mse_ratio,
-)
-from rfcore.theory.sampling import NormalLaw, log_optimal_variance_bound, log_sampling_cost, optimal_normal
-from rfcore.theory.stratified_norms import cosh_ratio, one_frequency_mse, stratified_norms_ratio
-from rfcore.theory.structured import fast_bias
-from rfcore.theory.threshold import fourier_threshold
-from rfcore.theory.trigonometric import (
-    fourier_log_relative_variance,
-    trigonometric_least_variance,
-    trigonometric_log_relative_variance,
-)
+from rfcore import faces
 
-__all__ = [
-    "COUPLINGS",
-    "NormalLaw",
-    "bin_survival",
-    "block_mse_ratio",
-    "cosh_ratio",
-    "fast_bias",
-    "fourier_convex_radius",
-    "fourier_cost",
-    "fourier_floor",
-    "fourier_gap",
-    "fourier_guarantee",
-    "fourier_log_relative_variance",
-    "fourier_mse",
-    "fourier_mse_ratio",
-    "fourier_mse_ratio_asymptotic",
-    "fourier_threshold",
-    "generalisation",
-    "gram_pair_excess",
-    "gram_rmse",
-    "joint_survival",
-    "log_conformity",
-    "log_conformity_at_angle",
-    "log_conformity_of",
-    "log_conformity_of_directions",
-    "log_joint_variance_floor",
-    "log_optimal_variance_bound",
-    "log_pair_density",
-    "log_pair_density_at_angle",
-    "log_pair_excess",
-    "log_positive_cost",
-    "log_relative_moment",
-    "log_relative_variance",
-    "log_sampling_cost",
-    "mean_overlap",
-    "norm_coupling_ratio",
-    "one_frequency_mse",
-    "optimal_normal",
-    "optimal_overlaps",
-    "partners",
-    "positive_gap",
-    "positive_gram_mse",
-    "positive_gram_mses",
-    "positive_mse",
-    "positive_mse_ratio",
-    "printed",
-    "row_covariance",
-    "shifted_log_variance",
-    "stratified_norms_ratio",
-    "swap_gain",
-    "trigonometric_least_variance",
-    "trigonometric_log_relative_variance",
-    "walk_feature_moments",
-    "walk_gram_mse",
-    "walk_gram_mses",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": ("generalisation", "printed"),
+        "attention_rows": ("row_covariance",),
+        "block_errors": ("block_mse_ratio",),
+        "conformity": (
+            "COUPLINGS",
+            "log_conformity",
+            "log_conformity_at_angle",
+            "log_conformity_of",
+            "log_conformity_of_directions",
+            "partners",
+        ),
+        "densities": ("log_pair_density", "log_pair_density_at_angle"),
+        "exponential": ("log_relative_moment", "log_relative_variance", "shifted_log_variance"),
+        "fourier": ("fourier_gap", "fourier_mse", "fourier_mse_ratio", "fourier_mse_ratio_asymptotic"),
+        "gram_norms": ("gram_pair_excess", "gram_rmse"),
+        "graph": ("walk_feature_moments", "walk_gram_mse", "walk_gram_mses"),
+        "joint_sampling": ("log_joint_variance_floor", "mean_overlap", "optimal_overlaps"),
+        "joint_survival": ("bin_survival", "joint_survival"),
+        "norm_costs": ("fourier_floor", "fourier_guarantee", "log_pair_excess", "norm_coupling_ratio"),
+        "pair_cost": ("fourier_convex_radius", "fourier_cost", "log_positive_cost", "swap_gain"),
+        "positive": (
+            "positive_gap",
+            "positive_gram_mse",
+            "positive_gram_mses",
+            "positive_mse",
+            "positive_mse_ratio",
+        ),
+        "sampling": ("NormalLaw", "log_optimal_variance_bound", "log_sampling_cost", "optimal_normal"),
+        "stratified_norms": ("cosh_ratio", "one_frequency_mse", "stratified_norms_ratio"),
+        "structured": ("fast_bias",),
+        "threshold": ("fourier_threshold",),
+        "trigonometric": (
+            "fourier_log_relative_variance",
+            "trigonometric_least_variance",
+            "trigonometric_log_relative_variance",
+        ),
+    },
+)

@@ -9,26 +9,16 @@ coordinates of one draw. Any such function serves where a name does.
 compiles in JAX. No entry is ever 1, whatever the rounding.
 """
 
-from rfcore.couplings.copulas.chosen import by_coordinate, named
-from rfcore.couplings.copulas.correlated import gaussian, gaussian_of_factor
-from rfcore.couplings.copulas.matched import permutation
-from rfcore.couplings.copulas.nets import halton, sobol
-from rfcore.couplings.copulas.sources import draw, uniforms
-from rfcore.couplings.copulas.strata import comonotone, independent, reversal, stratified, systematic
+from rfcore import faces
 
-__all__ = [
-    "by_coordinate",
-    "comonotone",
-    "draw",
-    "gaussian",
-    "gaussian_of_factor",
-    "halton",
-    "independent",
-    "named",
-    "permutation",
-    "reversal",
-    "sobol",
-    "stratified",
-    "systematic",
-    "uniforms",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "chosen": ("by_coordinate", "named"),
+        "correlated": ("gaussian", "gaussian_of_factor"),
+        "matched": ("permutation",),
+        "nets": ("halton", "sobol"),
+        "sources": ("draw", "uniforms"),
+        "strata": ("comonotone", "independent", "reversal", "stratified", "systematic"),
+    },
+)

@@ -3,11 +3,11 @@
 from functools import lru_cache
 
 import numpy as np
-from scipy.stats import qmc
 
 from rfcore.couplings.copulas.sources import sizes
 
 BITS = 23  # of the points: what a float32 uniform has, the digits after them being random
+MOST_COORDINATES = 21201  # of which SciPy has Sobol' points
 
 
 def sobol(uniform, shape):
@@ -91,12 +91,17 @@ def halton(uniform, shape):
 
 @lru_cache(maxsize=16)
 def _sobol_points(m, k):
+    # Not at the top: scipy.stats takes longer to load than all else together, and few who need this module draw nets.
+    from scipy.stats import qmc
+
     power = max(m - 1, 0).bit_length()  # fewer than a power of two are refused or warned of
     return _whole(qmc.Sobol(k, rng=0).random_base2(power)[:m] if k else np.empty((m, 0)))
 
 
 @lru_cache(maxsize=16)
 def _halton_points(m, k):
+    from scipy.stats import qmc
+
     return _whole(qmc.Halton(k, rng=0).random(m) if k else np.empty((m, 0)))
 
 
@@ -110,8 +115,8 @@ def _whole(points):
 def _shifted(points, uniform, shape, shift_by):
     """Points moved in their first digits by those of a uniform, with the digits after them added as they are."""
     blocks, m, k = sizes(uniform, shape)
-    if m > 2**BITS or k > qmc.Sobol.MAXDIM:
-        raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {qmc.Sobol.MAXDIM} coordinates in a block")
+    if m > 2**BITS or k > MOST_COORDINATES:
+        raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {MOST_COORDINATES} coordinates in a block")
     v = uniform((k, *blocks, 1))
     xp, digits = v.__array_namespace__(), np.finfo(v.dtype).nmant + 1
     whole = np.int64 if digits > 31 else np.int32

@@ -13,27 +13,20 @@ regulariser's powers and the constant: the product estimates the kernel of the s
 walks. Learned modulations are in :mod:`rfcore.features.neural`.
 """
 
-from rfcore.features.modulation.closed_forms import diffusion, exponential, p_step, regularised_laplacian
-from rfcore.features.modulation.series import (
-    deconvolve,
-    from_taylor,
-    from_values,
-    inverse_cosine,
-    lazy,
-    tilted,
-    to_taylor,
-)
+from rfcore import faces
 
-__all__ = [
-    "deconvolve",
-    "diffusion",
-    "exponential",
-    "from_taylor",
-    "from_values",
-    "inverse_cosine",
-    "lazy",
-    "p_step",
-    "regularised_laplacian",
-    "tilted",
-    "to_taylor",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "closed_forms": ("diffusion", "exponential", "p_step", "regularised_laplacian"),
+        "series": (
+            "deconvolve",
+            "from_taylor",
+            "from_values",
+            "inverse_cosine",
+            "lazy",
+            "tilted",
+            "to_taylor",
+        ),
+    },
+)

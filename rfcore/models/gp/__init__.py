@@ -11,56 +11,36 @@ matrix with a row per node or point. The hyper-parameters of the diffusion kerne
 (:func:`walk_loss`), or exactly (:func:`exact_loss`). Rasmussen and Williams, 2006, Sections 2.2, 2.3 and 5.4.
 """
 
-from rfcore.models.gp.by_probes import Evidence, log_evidence_by_probes
-from rfcore.models.gp.exact import Posterior, kl, log_evidence, posterior
-from rfcore.models.gp.gaussian import (
-    Divergences,
-    FactoredPosterior,
-    GaussianFit,
-    divergences,
-    factored_posterior,
-    fit_gaussian,
-    posterior_by_weights,
-)
-from rfcore.models.gp.graph import (
-    Hyperparameters,
-    diffusion_covariance,
-    diffusion_features,
-    exact_loss,
-    hyperparameters,
-    predictive_kl,
-    walk_loss,
-)
-from rfcore.models.gp.of_features import (
-    covariance_operator,
-    log_evidence_of_features,
-    posterior_mean,
-    posterior_of_features,
-)
+from rfcore import faces
 
-__all__ = [
-    "Divergences",
-    "Evidence",
-    "FactoredPosterior",
-    "GaussianFit",
-    "Hyperparameters",
-    "Posterior",
-    "covariance_operator",
-    "diffusion_covariance",
-    "diffusion_features",
-    "divergences",
-    "exact_loss",
-    "factored_posterior",
-    "fit_gaussian",
-    "hyperparameters",
-    "kl",
-    "log_evidence",
-    "log_evidence_by_probes",
-    "log_evidence_of_features",
-    "posterior",
-    "posterior_by_weights",
-    "posterior_mean",
-    "posterior_of_features",
-    "predictive_kl",
-    "walk_loss",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "by_probes": ("Evidence", "log_evidence_by_probes"),
+        "exact": ("Posterior", "kl", "log_evidence", "posterior"),
+        "gaussian": (
+            "Divergences",
+            "FactoredPosterior",
+            "GaussianFit",
+            "divergences",
+            "factored_posterior",
+            "fit_gaussian",
+            "posterior_by_weights",
+        ),
+        "graph": (
+            "Hyperparameters",
+            "diffusion_covariance",
+            "diffusion_features",
+            "exact_loss",
+            "hyperparameters",
+            "predictive_kl",
+            "walk_loss",
+        ),
+        "of_features": (
+            "covariance_operator",
+            "log_evidence_of_features",
+            "posterior_mean",
+            "posterior_of_features",
+        ),
+    },
+)

@@ -10,18 +10,13 @@ prints W = L for it, under which x grows without bound and nodes beside the sour
 ``g.normalised().scaled(-1)`` with shift 1.)
 """
 
-from rfcore.models.ode.by_walks import estimate
-from rfcore.models.ode.exact import quadrature, relative_errors, residual_at_rest, solution
-from rfcore.models.ode.times import Times, midpoint_times, stratified_times, uniform_times
+from rfcore import faces
 
-__all__ = [
-    "Times",
-    "estimate",
-    "midpoint_times",
-    "quadrature",
-    "relative_errors",
-    "residual_at_rest",
-    "solution",
-    "stratified_times",
-    "uniform_times",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "by_walks": ("estimate",),
+        "exact": ("quadrature", "relative_errors", "residual_at_rest", "solution"),
+        "times": ("Times", "midpoint_times", "stratified_times", "uniform_times"),
+    },
+)

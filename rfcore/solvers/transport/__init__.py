@@ -18,27 +18,13 @@ nodes, and no coupling of two lengths has a smaller variance than ``coupling="re
 Variance-Reducing Couplings for Random Features, Section 4 and Appendices C and E.
 """
 
-from rfcore.solvers.transport.bins import bin_features, bin_spectra, simulated_bin_features
-from rfcore.solvers.transport.costs import (
-    matching_costs,
-    pagerank_costs,
-    pagerank_mse,
-    pair_products,
-    quadratic_cost,
-)
-from rfcore.solvers.transport.matching import assignment, assignments, by_projections, exhaustive
+from rfcore import faces
 
-__all__ = [
-    "assignment",
-    "assignments",
-    "bin_features",
-    "bin_spectra",
-    "by_projections",
-    "exhaustive",
-    "matching_costs",
-    "pagerank_costs",
-    "pagerank_mse",
-    "pair_products",
-    "quadratic_cost",
-    "simulated_bin_features",
-]
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        "bins": ("bin_features", "bin_spectra", "simulated_bin_features"),
+        "costs": ("matching_costs", "pagerank_costs", "pagerank_mse", "pair_products", "quadratic_cost"),
+        "matching": ("assignment", "assignments", "by_projections", "exhaustive"),
+    },
+)

@@ -101,7 +101,7 @@ import doctest, importlib, pkgutil
 import rfcore
 assert rfcore.__file__.startswith(target)
 for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
-    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "pages", "runner") or module.name.endswith("__main__"):
+    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "runner") or module.name.endswith("__main__"):
         continue
     loaded = importlib.import_module(module.name)
     for name in getattr(loaded, "__all__", ()):

@@ -35,6 +35,7 @@ claim as printed is wrong, or give the claim ``expected = "not reproduced"`` and
 tolerance or try another seed; a rule that changes after a first run says so in ``changed``.
 """
 
+from rfcore.evidence import deadlocks
 from rfcore.evidence.agreement import agree, identity, value
 from rfcore.evidence.bias import unbiased
 from rfcore.evidence.claims import claims_of, entries, printed
@@ -76,3 +77,5 @@ __all__ = [
     "unbiased",
     "value",
 ]
+
+deadlocks.prevent()  # of every process that runs a page, before its first array

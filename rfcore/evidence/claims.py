@@ -9,9 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from rfcore import checks, repository
-from rfcore.repository import ROOT
 
-CLAIMS = ROOT / "data" / "claims"
 PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
 PROFILES = ("quick", "paper")
 # The rules that can decide each kind of claim.
@@ -92,9 +90,10 @@ class Entry:
         return self.id.split("/")[1].startswith("extra-")
 
 
-@cache
-def entries(folder=CLAIMS):
+def entries(folder=None):
     """All entries of all papers, in the order of the papers and of their places.
+
+    They are read from `folder`, by default the repository's ``data/claims``.
 
     Raises
     ------
@@ -113,20 +112,25 @@ def entries(folder=CLAIMS):
     >>> evidence.entries()[0].paper
     'simplex'
     """
-    if folder == CLAIMS:
-        repository.folder("data/claims")
+    if folder is None:
+        folder = repository.folder("data/claims")
     if not (isinstance(folder, str | Path) and Path(folder).is_dir()):
         raise ValueError(f"folder = {folder!r} is none; give a folder of claims, such as data/claims")
-    found = [entry for paper in PAPERS for entry in _entries_of(Path(folder) / f"{paper}.toml")]
+    return _read(Path(folder))
+
+
+@cache
+def _read(folder):
+    found = [entry for paper in PAPERS for entry in _entries_of(folder / f"{paper}.toml")]
     ids = [entry.id for entry in found] + [claim.id for entry in found for claim in entry.claims]
     if twice := [name for name, count in Counter(ids).items() if count > 1]:
-        raise ValueError(f"ids used twice in {Path(folder).name}: {twice}")
+        raise ValueError(f"ids used twice in {folder.name}: {twice}")
     return tuple(found)
 
 
 def _entries_of(path):
     found = []
-    for raw in tomllib.loads(path.read_text()).get("entry", []) if path.exists() else ():
+    for raw in tomllib.loads(path.read_text(encoding="utf-8")).get("entry", []) if path.exists() else ():
         try:
             entry = _entry(dict(raw))
             if entry.paper != path.stem:
@@ -197,11 +201,11 @@ def printed(table):
     """
     folder = repository.folder("data/paper")
     checks.choice(table, "table", sorted(path.stem for path in folder.glob("*.csv")))
-    with (folder / f"{table}.csv").open(newline="") as file:
+    with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def claims_of(notebook, folder=CLAIMS):
+def claims_of(notebook, folder=None):
     """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it.
 
     They stand in the files of the papers or, for a notebook of another folder, such as ``template``, in that folder's own.
@@ -219,5 +223,5 @@ def claims_of(notebook, folder=CLAIMS):
     checks.text(notebook, "notebook", "simplex/02_gram_matrices")
     own, found = notebook.partition("/")[0], entries(folder)
     if own not in PAPERS:
-        found += tuple(_entries_of(Path(folder) / f"{own}.toml"))
+        found += tuple(_entries_of(Path(folder or repository.folder("data/claims")) / f"{own}.toml"))
     return {c.id: c for entry in found if entry.notebook == notebook for c in entry.claims}

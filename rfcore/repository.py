@@ -11,6 +11,10 @@ from pathlib import Path
 def root():
     """``RFCORE_REPOSITORY``; else the nearest checkout at or above the current folder; else the folder that holds ``rfcore``.
 
+    Notes
+    -----
+    Ours.
+
     Examples
     --------
     >>> from rfcore import repository
@@ -31,6 +35,10 @@ def folder(path):
     ------
     FileNotFoundError
         If it is not there, as in an installed rfcore far from a checkout.
+
+    Notes
+    -----
+    Ours.
 
     Examples
     --------

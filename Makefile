@@ -11,7 +11,7 @@ PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book wheel runner evidence_rates planted_faults planted_faults_walks
 .DEFAULT_GOAL := help
-.PHONY: help book test unit portable quick paper bench lab lint sync lock clean
+.PHONY: help book test unit pages portable nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -22,13 +22,20 @@ book: $(VENV)/.ready  ## render the book from the committed notebook outputs
 
 test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, claims, book
 	$(BIN)/ruff check .
-	$(BIN)/pytest -n 2 --dist worksteal
+	$(BIN)/pytest -n 2 --dist worksteal -m "not nightly"
 
 unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, wheel, simulated error rates and planted faults: under three minutes
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)
 
-portable: $(VENV)/.ready  ## the units as on other processors, and under every Python found (or under PYTHON alone)
+pages: $(VENV)/.ready  ## every page at quick, held against its committed results: make pages [PAGES="simplex/01 or ugrf/02"]
+	$(BIN)/pytest -n 2 --dist worksteal tests/test_notebooks.py -k "at_quick$(if $(PAGES), and ($(PAGES)))"
+
+portable: $(VENV)/.ready  ## units and some pages as on one other processor under one other Python, which the commit chooses
 	@$(BIN)/python tests/portable.py $(if $(filter .venv,$(VENV)),,$(PYTHON))
+
+nightly: $(VENV)/.ready  ## the rest: all pages without data; units and all pages on all processors, under all Pythons
+	$(BIN)/pytest -n 2 --dist worksteal -m nightly
+	@$(BIN)/python tests/portable.py --all
 
 quick: $(VENV)/.ready  ## run notebooks at the quick profile: make quick [NOTEBOOK=simplex/01]
 	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile quick $(NOTEBOOK)

@@ -1,9 +1,10 @@
-"""Run the units as if on other processors, and under other Pythons: ``make portable``.
+"""Run units and pages as if on other processors, and under other Pythons: ``make portable``, ``make nightly``.
 
 Environment variables hold OpenBLAS, NumPy, XLA and the C library to the instructions of an older processor, so that
 one machine stands for many. Every processor and every Python gets a run, not every pair.
 """
 
+import argparse
 import os
 import platform
 import re
@@ -90,29 +91,52 @@ def pythons():
     return dict(sorted(found.items()))
 
 
-def run(version, python, processor):
-    """Run the units once; the line that sums them up and whether all passed."""
+def newest_pages(n):
+    """The ``n`` pages whose outputs were committed last."""
+    log = ["git", "log", "--format=", "--name-only", "-200", "--", "notebooks/*/*.ipynb"]
+    paths = subprocess.run(log, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return [f"{Path(path).parent.name}/{Path(path).stem}" for path in dict.fromkeys(paths) if (ROOT / path).exists()][:n]
+
+
+def run(version, python, processor, *targets):
+    """Run targets of the Makefile; the lines that sum them up, and whether all passed."""
     environment = {k: v for k, v in os.environ.items() if k not in ("MAKEFLAGS", "MFLAGS", "MAKELEVEL", "PYTHON")}
     environment |= PROCESSORS[processor][1] if processor else {"XLA_FLAGS": AS_USERS}
-    # The wheel too, whose examples may print otherwise under another Python.
-    command = ["make", "unit", "SLOW=notebooks book", *([f"PYTHON={python}"] if python else [])]
-    started = time.monotonic()
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    words = done.stdout.rstrip().rsplit("\n", 1)[-1].split(" in ")[0].strip("= ")
-    seconds = time.monotonic() - started
-    print(f"{processor or 'this processor':15} Python {version:5} {seconds:5.0f} s  {words}", flush=True)
-    if done.returncode:
-        print(done.stdout, done.stderr, sep="\n", flush=True)
-    return done.returncode == 0
+    passed = True
+    for target in targets:
+        command = ["make", *target, *([f"PYTHON={python}"] if python else [])]
+        started = time.monotonic()
+        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+        words = done.stdout.rstrip().rsplit("\n", 1)[-1].split(" in ")[0].strip("= ")
+        seconds = time.monotonic() - started
+        print(f"{processor or 'this processor':15} Python {version:5} {target[0]:5} {seconds:5.0f} s  {words}", flush=True)
+        if done.returncode:
+            print(done.stdout, done.stderr, sep="\n", flush=True)
+        passed &= done.returncode == 0
+    return passed
 
 
 def main(arguments):
-    """Run the units under the Pythons given, or under all found."""
-    under = {version_of(python): python for python in arguments} or pythons()
+    """Units and some pages under one pair of processor and Python, which the commit chooses; or all of them under all."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("pythons", nargs="*", help="interpreters in place of those that are found")
+    parser.add_argument("--all", action="store_true", help="every processor and every Python, and every page")
+    options = parser.parse_args(arguments)
+    under = {version_of(python): python for python in options.pythons} or pythons()
     on = processors() or [None]
-    pairs = [(list(under)[k % len(under)], on[k % len(on)]) for k in range(max(len(under), len(on)))]
-    passed = [run(version, under[version], processor) for version, processor in pairs]
-    print(f"{sum(passed)} of {len(passed)} runs of the units passed")
+    if options.all:
+        on, versions, pages = [*on, None], list(under), []
+    else:
+        commit = int(subprocess.check_output(["git", "rev-parse", "HEAD"], cwd=ROOT, text=True)[:8], 16)
+        versions = [version for version, python in under.items() if python] or list(under)  # .venv has its tests already
+        every = sorted(f"{path.parent.name}/{path.stem}" for path in ROOT.glob("notebooks/*/[0-9][0-9]_*.ipynb"))
+        on, versions = [on[commit % len(on)]], [versions[commit // len(on) % len(versions)]]
+        pages = sorted({*newest_pages(4), *every[commit % 16 :: 16]})
+    chosen = [f"PAGES={' or '.join(pages)}"] if pages else []
+    pairs = [(versions[k % len(versions)], on[k % len(on)]) for k in range(max(len(versions), len(on)))]
+    # The wheel too, whose examples may print otherwise under another Python.
+    passed = [run(v, under[v], cpu, ["unit", "SLOW=notebooks book"], ["pages", *chosen]) for v, cpu in pairs]
+    print(f"{sum(passed)} of {len(passed)} passed")
     return 0 if all(passed) else 1
 
 

@@ -64,6 +64,7 @@ def test_a_decision_survives_json_to_six_digits():
     assert found == Decision(Verdict.REPRODUCED, "order", ours=0.123457, se=0.01, statistic=12.0, detail=GOOD.detail)
     assert "paper" not in GOOD.as_dict()
     assert type(Decision("reproduced", "value", ours=np.float32(2), se=np.int64(1)).as_dict()["se"]) is float
+    assert "by_choice" not in GOOD.as_dict()
 
 
 @pytest.mark.parametrize("number", [np.nan, np.inf])
@@ -197,8 +198,10 @@ def test_a_table_of_claims_is_shown_in_its_order(results):
     book = evidence.Ledger(NOTEBOOK, "quick")
     table = book.decide({"simplex/fig-6/order": GOOD, "simplex/cor-3.3/order": replace(GOOD, finding="By far.")})
     assert list(table) == ["simplex/fig-6/order", "simplex/cor-3.3/order"]
-    shown = table._repr_markdown_()
-    assert shown.index(book.claims["simplex/fig-6/order"].statement) < shown.index("By far.")
+    shown, metadata = table._repr_mimebundle_()
+    words = shown["text/markdown"]
+    assert words.index(book.claims["simplex/fig-6/order"].statement) < words.index("By far.")
+    assert (shown["text/plain"], metadata) == (repr(table), {"rfcore": {"claims": list(table)}})
     assert repr(table) == "simplex/fig-6/order: reproduced. 0.123 ± 0.010\nsimplex/cor-3.3/order: reproduced. By far."
 
 
@@ -369,7 +372,9 @@ def test_what_hangs_on_an_unprinted_setting_is_no_failure_of_the_paper(results, 
         names[1]: Decision(Verdict.REPRODUCED, "order", ours=2.0, level=0.001),
     }).values()
     assert failed.verdict is Verdict.INCONCLUSIVE
-    assert failed.why == "By our choice the claim fails, but the paper does not print the degree of its regular graph."
+    chosen = "By our choice the claim fails, but the paper does not print the degree of its regular graph."
+    assert (failed.by_choice, failed.reason, held.by_choice, held.reason) == (True, chosen, False, "")
+    assert "degree" not in json.dumps(failed.as_dict())  # the words are the claim's
     assert held.verdict is Verdict.REPRODUCED
     assert failed.level == held.level == 0  # it can accuse nobody, so not falsely either
 

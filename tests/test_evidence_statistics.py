@@ -308,7 +308,30 @@ def test_identity_is_the_largest_error_against_the_tolerance():
     assert evidence.identity([1, 2 + 1.1e-7], [1, 2], 1e-8).verdict is NOT
     assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8).verdict is NOT
     assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8, relative=True).verdict is REPRODUCED
-    assert evidence.identity([1, 2 + 1e-9], [1, 2], 1e-8).ours == pytest.approx(1e-9, rel=1e-5)
+    assert evidence.identity([1, 2 + 9e-8], [1, 2], 1e-8).ours == pytest.approx(9e-8, rel=1e-5)
+
+
+def test_rounding_noise_has_a_bound_and_no_number():
+    """Another processor rounds otherwise: what is recorded and shown may not hang on it."""
+    for here, there in (([1, 2 + 1e-16], [1, 2 - 4e-16]), ([1.0, 2.0], [1, 2 + 1e-9])):
+        assert evidence.identity(here, [1, 2], 1e-8) == evidence.identity(there, [1, 2], 1e-8)
+    held = evidence.identity([1, 2 + 1e-9], [1, 2], 1e-8, unit="nats")
+    assert (held.ours, held.finding) == (None, "equal within 1e-08 nats, 2 of 2")
+    here, there = (evidence.bound(x, 1e-9, exact=True, only_rounding=True) for x in ([-3.9e-31, 0.0], [5.6e-17, -2e-16]))
+    assert here == there
+    assert (here.verdict, here.ours, here.finding) == (REPRODUCED, None, "at most 1e-09, 2 of 2")
+    cancelled = evidence.bound(4.02e10, 0.5, side="above", exact=True, only_rounding=True)
+    assert (cancelled.ours, cancelled.finding) == (None, "at least 0.5")
+    failed = evidence.bound([1e-3, 0.0], 1e-9, exact=True, only_rounding=True)
+    assert (failed.verdict, failed.ours) == (NOT, 1e-3)
+
+
+def test_exact_numbers_know_their_rounding():
+    """That of the numbers compared, however small their difference."""
+    assert evidence.order(1.0, 1.0 + 2.6e-10, exact=True).rounding == pytest.approx(1e-12)
+    assert evidence.bound([3.0, 1.0], [4.0, 8.0], exact=True).rounding == pytest.approx(4e-12)
+    assert evidence.order(3, 4, exact=True).rounding is None  # counts
+    assert evidence.identity([1, 3], [1, 2], 1e-8).rounding == 1e-8
 
 
 # bad input -------------------------------------------------------------------------------------------------
@@ -321,6 +344,7 @@ ONES = np.ones(5)
     [
         (lambda: evidence.identity([np.nan], 1, 1e-9), "ours"),
         (lambda: evidence.identity(1, 1, 0), "tolerance"),
+        (lambda: evidence.bound(1.0, 1.0, se=1.0, only_rounding=True), "only_rounding"),
         (lambda: evidence.identity([1], [0], 1e-9, relative=True), "exact"),
         (lambda: evidence.identity([], [], 1e-9), "ours"),
         (lambda: evidence.unbiased([1.0], 1, 1), "estimates"),

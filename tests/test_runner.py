@@ -459,6 +459,7 @@ def checkout(tmp_path, monkeypatch):
     folder = tmp_path / "checkout"
     (folder / "data" / "claims").mkdir(parents=True)
     (folder / "_toc.yml").write_text("")
+    shutil.copy(HERE / "data" / "papers.toml", folder / "data")
     (folder / "data" / "claims" / "simplex.toml").write_text(CLAIM)
     (folder / "notebooks" / "toy").mkdir(parents=True)
     write(folder, PAGE)

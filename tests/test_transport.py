@@ -174,3 +174,19 @@ def test_what_does_not_fit_is_refused():
         transport.matching_costs(U, U[:4, :4])
     with pytest.raises(ValueError, match="give at most 10 bins"):
         transport.exhaustive(np.ones((11, 11, 1)))
+
+
+def test_ties_are_broken_by_a_rule_and_not_by_rounding():
+    """Bins that hold the same lengths cost the same; how the last digits fall is the processor's."""
+    rng = np.random.default_rng(7)
+    psi = np.repeat(rng.normal(size=(3, 1, 4)), [4, 3, 1], axis=0)[rng.permutation(8)]
+    U = transport.pair_products(psi)
+    costs = transport.matching_costs(U)
+
+    def rounded_otherwise(x):
+        return x * (1 + 2.0**-52 * rng.integers(-3, 4, x.shape))
+
+    assert len({tuple(transport.assignment(rounded_otherwise(costs))) for _ in range(20)}) == 1
+    assert len({tuple(transport.exhaustive(rounded_otherwise(U))) for _ in range(3)}) == 1
+    assert len({tuple(transport.by_projections(jax.random.key(0), rounded_otherwise(U), 5)) for _ in range(5)}) == 1
+    assert transport.assignment(np.zeros((3, 3))).tolist() == [0, 1, 2]

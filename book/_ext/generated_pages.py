@@ -13,7 +13,6 @@ import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
 
 from rfcore import datasets
-from rfcore.evidence.claims import PAPERS
 from rfcore.evidence.standing import results_folder
 
 GENERATED = ROOT / "book" / "_generated"
@@ -89,7 +88,7 @@ def size(n_bytes):
 def write(app):
     GENERATED.mkdir(exist_ok=True)
     pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment)}
-    for paper in PAPERS:
+    for paper in TITLES:
         pages[f"errata_{paper}"] = verdict_pages.errata_of(paper)
         pages[f"places_{paper}"] = verdict_pages.places_of(paper)
     for name, text in pages.items():

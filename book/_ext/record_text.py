@@ -3,24 +3,13 @@
 from pathlib import Path
 
 from rfcore.evidence import Verdict
+from rfcore.evidence.claims import papers
 from rfcore.evidence.verdicts import plain
 
 ROOT = Path(__file__).resolve().parents[2]
 
-TITLES = {
-    "simplex": "Simplex Random Features",
-    "ugrf": "Universal Graph Random Features",
-    "couplings": "Variance-Reducing Couplings for Random Features",
-    "favor": "FAVOR#",
-    "equivalence": "All Random Features Representations are Equivalent",
-}
-CITATIONS = {
-    "simplex": "reid2023simplex",
-    "ugrf": "reid2023universal",
-    "couplings": "reid2025couplings",
-    "favor": "likhosherstov2023favor",
-    "equivalence": "sernau2024equivalent",
-}
+TITLES = {paper.name: paper.title for paper in papers()}
+CITATIONS = {paper.name: paper.citation for paper in papers()}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 

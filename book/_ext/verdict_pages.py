@@ -22,7 +22,6 @@ from record_text import (
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
-from rfcore.evidence.claims import PAPERS
 from rfcore.evidence.verdicts import with_error
 
 
@@ -39,7 +38,7 @@ def scorecard():
     """Every entry of the five papers, with its claims and their verdicts."""
     rows = evidence.scorecard("paper")
     parts = []
-    for paper in PAPERS:
+    for paper in TITLES:
         printed = [row for row in rows if row.entry.paper == paper and not row.entry.extra]
         extras = [row for row in rows if row.entry.paper == paper and row.entry.extra]
         counts = Counter(row.verdict for row in printed)
@@ -96,7 +95,7 @@ def claim_row(claim, decision):
     sentence = "<br>".join([plain(claim.statement), *filter(None, notes)])
     if decision is None:
         return f"| {sentence} | – | {badge(Verdict.NOT_YET)} |"
-    found = [plain(decision.finding), plain(decision.why), quiet(decision.detail)]
+    found = [plain(decision.finding), plain(decision.reason), quiet(decision.detail)]
     return f"| {sentence} | {'<br>'.join(filter(None, found))} | {badge(decision.verdict, extra=claim.extra)} |"
 
 
@@ -114,7 +113,7 @@ def errata():
     """How many statements are wrong as printed, and each of them."""
     found = decided(Verdict.ERRATUM)
     counts = Counter(row.entry.paper for row, _, _ in found)
-    counted = ", ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in PAPERS if counts[paper])
+    counted = ", ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in TITLES if counts[paper])
     return f"So far: {counted or 'none'}.\n\n{by_paper(found)}"
 
 
@@ -123,7 +122,7 @@ def disagreements():
     undecided = [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted]
 
     def by_choice(one):
-        return one[2].why.startswith("By our choice")
+        return one[2].by_choice
 
     of_papers = {
         "Not reproduced": decided(Verdict.NOT_REPRODUCED),
@@ -165,7 +164,7 @@ def finding(row, claim, decision):
         "The paper": plain(claim.printed or printed or (plain(row.entry.statement) if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
         "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
-        "Why": plain(claim.why or decision.why),
+        "Why": plain(claim.why or decision.reason),
     }
     return f":::{{div}} finding\n{head}\n\n{plain(claim.statement)}\n\n{terms(fields)}\n:::"
 

@@ -135,7 +135,9 @@ signed = np.array([
 
 # %% tags=["hide-input"]
 ledger.decide({
-    "couplings/extra-best-of-all/frechet": evidence.bound(below, 1e-9, exact=True),
+    "couplings/extra-best-of-all/frechet": evidence.bound(
+        below, 1e-9, exact=True, only_rounding=True
+    ),
     "couplings/extra-best-of-all/error": evidence.bound(ratios, 1 + 1e-9, exact=True),
     "couplings/extra-best-of-all/sign": evidence.order(
         signed[:, 1:].min(axis=1), signed[:, 0], exact=True
@@ -217,7 +219,7 @@ ledger.decide({
     "couplings/table-5/forms": evidence.identity(as_kernels, 0.0, 1e-12),
     "couplings/table-5/series": evidence.identity(as_series, 0.0, 1e-12),
     "couplings/table-5/positive": evidence.bound(
-        eigenvalues[1:], -1e-9, side="above", exact=True
+        eigenvalues[1:], -1e-9, side="above", exact=True, only_rounding=True
     ),
     "couplings/table-5/unnormalised": evidence.erratum(
         evidence.bound(eigenvalues[0], -1e-9, side="above", exact=True),

@@ -265,11 +265,14 @@ def same(i):
 
 
 def most(i):
-    return evidence.bound(largest[i] - in_order[i], 1e-9, exact=True)
+    excess = largest[i] - in_order[i]
+    return evidence.bound(excess, 1e-9, exact=True, only_rounding=True)
 
 
 ledger.decide({
-    "favor/lemma-A.1/minimum": evidence.bound(excess_A1, 1e-9, exact=True),
+    "favor/lemma-A.1/minimum": evidence.bound(
+        excess_A1, 1e-9, exact=True, only_rounding=True
+    ),
     "favor/lemma-A.2/stationary": evidence.identity(slopes, 0.0, tolerance=1e-6),
     "favor/lemma-A.2/lowest": evidence.bound(excess_A2, 1e-6, exact=True),
     "favor/lemma-A.3/attained": same(0),

@@ -342,7 +342,7 @@ plotting.show(
 )
 ledger.decide({
     "simplex/extra-eq-24/noise": evidence.bound(
-        float(off), 0.5, side="above", exact=True
+        float(off), 0.5, side="above", exact=True, only_rounding=True
     ),
 })
 

@@ -68,7 +68,7 @@ ledger = evidence.Ledger("simplex/10_scale_of_the_data", profile)
 
 # %%
 GRID = np.exp(np.linspace(np.log(0.1), np.log(2), 20))
-papers = np.array([classification.SIGMA[name] for name in SETS])
+papers = np.array([datasets.find(name).sigma for name in SETS])
 chosen = np.abs(np.log(GRID / papers[:, None])).argmin(axis=1)
 
 # %% tags=["hide-input"]

@@ -178,16 +178,15 @@ third = {
     (r["dataset"], r["mechanism"]): [float(r["accuracy"]), float(r["std_error"])]
     for r in evidence.printed("simplex_table3")
 }
-pairs = [(third[n, "simplex"], third[n, "orthogonal"]) for n in classification.SIGMA]
+sets_printed = list(dict.fromkeys(name for name, _ in third))
+pairs = [(third[n, "simplex"], third[n, "orthogonal"]) for n in sets_printed]
 ahead, ahead_se = np.array([[a - b, np.hypot(c, e)] for (a, c), (b, e) in pairs]).T
 least = np.argmin(ahead / ahead_se)
 beats = np.array([
     np.ravel([mean_and_se(a[k] - a[0]) for k in (1, 2)], order="F")
     for a in at_d.values()
 ])
-theirs = dict(
-    zip(classification.SIGMA, np.stack([ahead, ahead_se], axis=1), strict=True)
-)
+theirs = dict(zip(sets_printed, np.stack([ahead, ahead_se], axis=1), strict=True))
 plotting.table(
     100 * np.column_stack([[theirs[n][0] for n in SETS], beats[:, :2]]),
     100 * np.column_stack([[theirs[n][1] for n in SETS], beats[:, 2:]]),

@@ -26,7 +26,10 @@ class File(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One data set; ``papers`` are those of the five that use it, ``shape`` counts what a loader returns."""
+    """One data set; ``papers`` are those of the five that use it, ``shape`` counts what a loader returns.
+
+    ``sigma``: what the public code of Simplex Random Features multiplies the points by.
+    """
 
     name: str
     family: str
@@ -38,6 +41,7 @@ class Entry(NamedTuple):
     files: tuple[File, ...]
     preprocessing: str = ""
     aliases: tuple[str, ...] = ()
+    sigma: float | None = None
 
     @property
     def bytes(self) -> int:

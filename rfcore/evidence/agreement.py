@@ -13,7 +13,7 @@ THREE_SIGMA = 0.0026997960632601866  # chance of a normal draw beyond three stan
 def identity(ours, exact, tolerance, relative=False, unit=None):
     """Two ways to compute the same numbers agree: max abs(ours - exact) <= tolerance.
 
-    Up to ten times the tolerance is "inconclusive": a bound on rounding derived by hand is not sharp to a
+    What lies within the tolerance is rounding noise: only the bound is shown, and compared with other runs. Up to ten times the tolerance is "inconclusive": a bound on rounding derived by hand is not sharp to a
     factor ten. Beyond, the two differ.
 
     Parameters
@@ -43,6 +43,8 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     'reproduced'
     >>> identity([1.0, 2.5], [1.0, 2.0], tolerance=0.01).finding
     '0.5, the largest of 2 absolute errors; at most 0.01 allowed'
+    >>> identity([1.0, 2.0 + 1e-15], [1.0, 2.0], tolerance=1e-12).finding
+    'equal within 1e-12, 2 of 2'
     """
     ours, exact = same_shape(ours, "ours", exact, "exact")
     tolerance = positive(tolerance, "tolerance")
@@ -50,26 +52,23 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     if scale == 0:
         raise ValueError("exact = 0 everywhere; give relative=False, since nothing is relative to zero")
     error = np.abs(ours - exact).max() / scale
-    size = f"{'relative' if relative else 'absolute'} error"
+    size, unit = f"{'relative' if relative else 'absolute'} error", None if relative else unit
+    detail = f"No noise: {size} at most {tolerance:.2g}; inconclusive up to ten times that."
+    allowed = with_error(tolerance, None, unit)
+    fields = {"detail": detail, "limit": tolerance, "unit": unit, "level": 0.0, "miss": 0.0, "comparisons": ours.size}
     if error <= tolerance:
-        verdict = Verdict.REPRODUCED
-    else:
-        verdict = Verdict.INCONCLUSIVE if error <= 10 * tolerance else Verdict.NOT_REPRODUCED
-    unit = None if relative else unit
+        of = f", {ours.size} of {ours.size}" if ours.size > 1 else ""
+        return Decision(Verdict.REPRODUCED, "identity", finding=f"equal within {allowed}{of}", **fields)
     found = with_error(error, None, unit)
     found = f"{found}, the largest of {ours.size} {size}s" if ours.size > 1 else f"{size} {found}"
     return Decision(
-        verdict,
+        Verdict.INCONCLUSIVE if error <= 10 * tolerance else Verdict.NOT_REPRODUCED,
         "identity",
         error,
+        rounding=tolerance,
         statistic=error / tolerance,
-        detail=f"No noise: {size} at most {tolerance:.2g}; inconclusive up to ten times that.",
-        limit=tolerance,
-        unit=unit,
-        level=0.0,
-        miss=0.0,
-        comparisons=ours.size,
-        finding=f"{found}; at most {with_error(tolerance, None, unit)} allowed",
+        finding=f"{found}; at most {allowed} allowed",
+        **fields,
     )
 
 

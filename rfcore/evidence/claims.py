@@ -7,10 +7,10 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from rfcore import checks, repository
 
-PAPERS = ("simplex", "ugrf", "couplings", "favor", "equivalence")
 PROFILES = ("quick", "paper")
 # The rules that can decide each kind of claim.
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
@@ -90,6 +90,27 @@ class Entry:
         return self.id.split("/")[1].startswith("extra-")
 
 
+class Paper(NamedTuple):
+    """A paper that the book re-runs: the name that ids begin with, its title, its key in ``book/references.bib``."""
+
+    name: str
+    title: str
+    citation: str
+
+
+@cache
+def papers():
+    """The :class:`Paper` of every paper, in the order of the book (``data/papers.toml``).
+
+    Raises
+    ------
+    FileNotFoundError
+        If rfcore is installed without its repository (:mod:`rfcore.repository`).
+    """
+    text = (repository.folder("data") / "papers.toml").read_text(encoding="utf-8")
+    return tuple(Paper(**paper) for paper in tomllib.loads(text)["paper"])
+
+
 def entries(folder=None):
     """All entries of all papers, in the order of the papers and of their places.
 
@@ -121,7 +142,7 @@ def entries(folder=None):
 
 @cache
 def _read(folder):
-    found = [entry for paper in PAPERS for entry in _entries_of(folder / f"{paper}.toml")]
+    found = [entry for paper in papers() for entry in _entries_of(folder / f"{paper.name}.toml")]
     ids = [entry.id for entry in found] + [claim.id for entry in found for claim in entry.claims]
     if twice := [name for name, count in Counter(ids).items() if count > 1]:
         raise ValueError(f"ids used twice in {folder.name}: {twice}")
@@ -222,6 +243,6 @@ def claims_of(notebook, folder=None):
     """
     checks.text(notebook, "notebook", "simplex/02_gram_matrices")
     own, found = notebook.partition("/")[0], entries(folder)
-    if own not in PAPERS:
+    if own not in [paper.name for paper in papers()]:
         found += tuple(_entries_of(Path(folder or repository.folder("data/claims")) / f"{own}.toml"))
     return {c.id: c for entry in found if entry.notebook == notebook for c in entry.claims}

@@ -15,8 +15,9 @@ def drift(quick, paper):
     Numbers with standard errors are compared so; were both right, with errors from ten repeats, they would lie further
     apart than that at most once in 5000 times (Student's t with nine degrees of freedom, all noise on one side). Seeds are
     fixed, so that a check that passed passes again, but for a change of code. Numbers without noise must agree to
-    four digits; those of an identity may differ by what the identity allows. Of medians over repeats only the verdicts are
-    compared, and so they are over unequally many conditions: the worst of five is not the worst of fifty.
+    four digits, or to the rounding that the decisions say they carry; a number that is rounding and nothing else is not
+    recorded, and its bound decides. Of medians over repeats only the verdicts are compared, and so they are over unequally
+    many conditions: the worst of five is not the worst of fifty.
 
     Parameters
     ----------
@@ -38,7 +39,7 @@ def drift(quick, paper):
     if None not in errors:
         allowed = APART * sum(errors)
     elif errors == [None, None] and quick.get("level") == paper.get("level") == 0 and "repeats" not in quick:
-        allowed = max(1e-4 * max(map(abs, ours)), paper.get("limit", 0.0) if paper["rule"] == "identity" else 0.0)
+        allowed = max(1e-4 * max(map(abs, ours)), *(decision.get("rounding", 0.0) for decision in (quick, paper)))
     else:
         return ""
     if distance <= allowed:

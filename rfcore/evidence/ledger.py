@@ -148,7 +148,7 @@ class Ledger:
         if missing := sorted(set(claim.data).intersection(stood_in())):
             decision = not_run(f"The real {', '.join(missing)} could not be had; other data stood in.")
         if claim.unprinted:
-            decision = unprinted(decision, claim.unprinted)
+            decision = unprinted(decision)
         return replace(decision, claim=claim)
 
     def close(self):
@@ -192,12 +192,21 @@ class Ledger:
 
 
 class Decisions(dict):
-    """Decisions by claim id, shown one under the other."""
+    """Decisions by claim id, shown one under the other.
+
+    What is shown says in its metadata whose claims it holds: the runner keeps the numbers, and the book takes the words
+    from ``data/claims`` when it is built, so that a page need not be run for another wording.
+    """
 
     def __repr__(self):
         return "\n".join(f"{name}: {decision.word}. {decision.finding}" for name, decision in self.items())
 
-    def _repr_markdown_(self):
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        shown = {"text/plain": repr(self), "text/markdown": self.markdown()}
+        return shown, {"rfcore": {"claims": list(self)}}
+
+    def markdown(self):
+        """What readers meet: the words of the claims, their verdicts and numbers, the statistics in folds."""
         return "\n\n".join(decision._repr_markdown_() for decision in self.values())
 
 

@@ -81,15 +81,15 @@ def without_noise(margin, scale, counts, strict):
 
     A margin within 1e-12 of the numbers' own size may be rounding and decides nothing, unless they are counts.
     """
-    margin, unclear = margin.reshape(-1), np.zeros(margin.size, bool)
-    if not counts:
-        unclear = (np.abs(margin) <= 1e-12 * scale.reshape(-1)) & (scale.reshape(-1) > 0)
+    margin, rounding = margin.reshape(-1), np.zeros(margin.size) if counts else 1e-12 * scale.reshape(-1)
+    unclear = (np.abs(margin) <= rounding) & (rounding > 0)
     holds = margin > 0 if strict else margin >= 0
     weakest = int(np.argmin(margin))
     detail = f"No noise: {np.sum(holds & ~unclear)} of {margin.size} comparisons hold"
     detail += f", {np.sum(unclear)} lie within rounding." if unclear.any() else "."
     verdict = three_ways((holds & ~unclear).all(), (~holds & ~unclear).any())
     fields = {"statistic": margin[weakest], "detail": detail, "level": 0.0, "miss": 0.0, "comparisons": margin.size}
+    fields["rounding"] = rounding[weakest] or None
     return verdict, weakest, fields
 
 

@@ -40,6 +40,8 @@ def strip(notebook):
         seen[digest] = seen.get(digest, 0) + 1
         cell.id = f"{digest}-{seen[digest]}"
         for output in cell.get("outputs", []):
+            if claims_shown(output):  # their words come from data/claims when the book is built
+                output.data.pop("text/markdown", None)
             if output.output_type == "stream":  # what a terminal would show in the end
                 output.text = "\n".join(line.rsplit("\r", 1)[-1] for line in output.text.split("\n"))
         if "outputs" in cell:
@@ -47,6 +49,11 @@ def strip(notebook):
             cell.outputs = [
                 o for o in cell.outputs if o.output_type != "stream" or (o.name != "stderr" and o.text.strip())
             ]
+
+
+def claims_shown(output):
+    """Ids of the claims whose decisions an output of a cell shows; empty where it shows none."""
+    return output.get("metadata", {}).get("rfcore", {}).get("claims", [])
 
 
 def machine_paths(notebook):

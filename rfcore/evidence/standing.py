@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from rfcore import checks, repository
 from rfcore.evidence import files
-from rfcore.evidence.claims import PAPERS, PROFILES, Claim, Entry, entries
+from rfcore.evidence.claims import PROFILES, Claim, Entry, entries, papers
 from rfcore.evidence.verdicts import Decision, Verdict
 
 
@@ -35,7 +35,7 @@ def results_folder(profile, root=None):
 
 
 def decisions(profile="paper"):
-    """Every decision in the ledgers of `profile`, by claim id.
+    """Every decision in the ledgers of `profile`, by claim id, with the present words of its claim.
 
     Notes
     -----
@@ -47,10 +47,10 @@ def decisions(profile="paper"):
     >>> all("/" in claim for claim in evidence.decisions("paper"))
     True
     """
-    found = {}
+    found, claims = {}, {claim.id: claim for entry in entries() for claim in entry.claims}
     for path in sorted(results_folder(profile).glob("*/*.json")):
         for name, fields in files.read(path).get("claims", {}).items():
-            found[name] = Decision(**fields)
+            found[name] = Decision(**fields, claim=claims.get(name))
     return found
 
 
@@ -113,7 +113,7 @@ def headline(profile="paper"):
     >>> sorted(evidence.headline())
     ['couplings', 'equivalence', 'favor', 'simplex', 'ugrf']
     """
-    counts = {paper: Counter() for paper in PAPERS}
+    counts = {paper.name: Counter() for paper in papers()}
     for row in scorecard(profile):
         if not row.entry.extra:
             counts[row.entry.paper][row.verdict] += 1

@@ -102,7 +102,9 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
     return Decision(verdict, "order", ours, limit=0.0, unit=unit, finding=finding, **found)
 
 
-def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, robust=False, geometric=False, unit=None):
+def bound(
+    value, bound, se=None, side="below", confidence=0.999, exact=False, robust=False, geometric=False, only_rounding=False, unit=None
+):
     """A number is at most (with ``side="above"``: at least) `bound`.
 
     Parameters
@@ -126,6 +128,9 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
         Sign test in place of Student's t, for timings with stragglers: the claim is then about the median.
     geometric : bool
         The claim is about the geometric mean, as fits ratios: logarithms are tested, and the numbers shown are none.
+    only_rounding : bool
+        With `exact`: where the bound holds, the numbers are rounding noise and nothing else (the largest of differences that
+        vanish, a sum that cancels); the bound alone is shown, and compared with other runs.
     unit : str, optional
         Unit of the numbers.
 
@@ -133,7 +138,8 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
     ------
     ValueError
         If a number is not finite, shapes do not fit, one number comes with neither `se` nor ``exact=True``, a median or geometric
-        mean is asked for of numbers that are no repeats, or a geometric mean of numbers that are not above 0.
+        mean is asked for of numbers that are no repeats, or a geometric mean of numbers that are not above 0, or numbers that
+        are not exact are said to be rounding.
 
     Notes
     -----
@@ -143,6 +149,8 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
     --------
     >>> bound(29.71, 22.46, exact=True).finding
     '29.71; at most 22.46 allowed'
+    >>> bound([2e-16, -1e-16], 1e-12, exact=True, only_rounding=True).finding
+    'at most 1e-12, 2 of 2'
     """
     side, alpha = checks.choice(side, "side", ("below", "above")), level(confidence)
     exact, numbers, limit = checks.flag(exact, "exact"), finite(value, "value"), finite(bound, "bound")
@@ -157,6 +165,8 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
     if (robust or geometric) and (exact or not value.ndim or (robust and geometric)):
         got = f"robust = {robust}, geometric = {geometric} for value of shape {value.shape}, exact = {exact}"
         raise ValueError(f"{got}; give one of the two at most, and repeats")
+    if checks.flag(only_rounding, "only_rounding") and not exact:
+        raise ValueError("only_rounding = True; give it with exact=True, since noise of other kinds has an error")
     if geometric:
         for numbers, name in ((value, "value"), (limit, "bound")):
             positive(numbers.min(), name)
@@ -182,8 +192,12 @@ def bound(value, bound, se=None, side="below", confidence=0.999, exact=False, ro
         ours, limit = np.exp(ours), np.exp(limit)
         found["se"] *= ours
         found["detail"] = f"On logarithms. {found['detail']}"
-    allowed = f"{'at most' if side == 'below' else 'at least'} {with_error(limit, None, unit)} "
-    allowed += "allowed" if side == "below" else "needed"
+    allowed = f"{'at most' if side == 'below' else 'at least'} {with_error(limit, None, unit)}"
+    if only_rounding and verdict.green:
+        found |= {"statistic": None, "rounding": None}
+        of = f", {margin.size} of {margin.size}" if margin.size > 1 else ""
+        return Decision(verdict, "bound", limit=limit, unit=unit, finding=f"{allowed}{of}", **found)
+    allowed += " allowed" if side == "below" else " needed"
     where = closest(found["comparisons"], ours <= limit if side == "below" else ours >= limit)
     finding = f"{'median ' if robust else ''}{with_error(ours, found.get('se'), unit)}{where}; {allowed}"
     return Decision(verdict, "bound", ours, limit=limit, unit=unit, finding=finding, **found)

@@ -66,7 +66,10 @@ class Decision:
     rule : str
         The rule that decided: ``"order"``, ...
     ours, se : float or None
-        Our number, in the closest of several conditions, and its standard error (for ``order``: of the gain).
+        Our number, in the closest of several conditions, and its standard error (for ``order``: of the gain). None
+        where the number is rounding noise, of which only the bound means anything.
+    rounding : float or None
+        What rounding may have done to a number without noise: another processor may give another one, so far away.
     paper, paper_se : float or None
         The printed number and its standard error.
     statistic : float or None
@@ -88,8 +91,9 @@ class Decision:
     finding : str
         What was found, in one plain sentence: ``"29.7; at most 22.5 allowed"``. Made from the rest if not given.
     why : str
-        Why the verdict is not what the numbers alone would give: an erratum, a scaled experiment, a setting
-        that the paper does not print.
+        Why the verdict is not what the numbers alone would give: an erratum, a scaled experiment.
+    by_choice : bool
+        Whether the claim fails by our choice of the setting that ``claim.unprinted`` names.
     claim : Claim or None
         The claim decided, set by :meth:`~rfcore.evidence.ledger.Ledger.decide`; not recorded.
 
@@ -123,8 +127,10 @@ class Decision:
     miss: float | None = None
     comparisons: int | None = None
     repeats: int | None = None
+    rounding: float | None = None
     finding: str = ""
     why: str = ""
+    by_choice: bool = False
     claim: object = field(default=None, repr=False, compare=False)
 
     def __post_init__(self):
@@ -133,7 +139,7 @@ class Decision:
         checks.text(self.rule, "rule", "order")
         if self.unit is not None:
             checks.text(self.unit, "unit", "times")
-        for name in ("ours", "se", "paper", "paper_se", "statistic", "limit", "level", "miss"):
+        for name in ("ours", "se", "rounding", "paper", "paper_se", "statistic", "limit", "level", "miss"):
             if (number := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checks.real(number, name))
         for name in ("comparisons", "repeats"):
@@ -147,7 +153,7 @@ class Decision:
     def as_dict(self):
         """Plain types for JSON, numbers to six significant digits; without the claim and what is empty."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "claim"}
-        found = {k: v for k, v in found.items() if v not in (None, "")} | {"verdict": self.verdict.value}
+        found = {k: v for k, v in found.items() if v not in (None, "") and v is not False} | {"verdict": self.verdict.value}
         return {k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in found.items()}
 
     @property
@@ -155,12 +161,22 @@ class Decision:
         """The verdict as readers meet it, which depends on whose claim it is."""
         return self.verdict.word(bool(self.claim and self.claim.extra))
 
+    @property
+    def reason(self):
+        """Why the verdict is not what the numbers alone would give, in words; those of a setting are the claim's."""
+        chosen = f"By our choice the claim fails, but the paper does not print {self._setting}." if self.by_choice else ""
+        return f"{chosen} {self.why}".strip()
+
+    @property
+    def _setting(self):
+        return self.claim.unprinted.rstrip(".") if self.claim and self.claim.unprinted else "a setting"
+
     def _repr_markdown_(self):
         """The sentence, the verdict and the numbers; what the paper says, the rule and the statistics in a fold."""
         claim, parts = self.claim, ['<div class="decision">']  # paragraphs to those who know no such division
         if claim:
             parts.append(plain(claim.statement))
-        parts.append(" ".join(filter(None, [f"**{self.word}**", f"{plain(_sentence(self.finding))}", plain(self.why)])))
+        parts.append(" ".join(filter(None, [f"**{self.word}**", f"{plain(_sentence(self.finding))}", plain(self.reason)])))
         # One line: a raw block of Markdown ends at the first empty one.
         folded = "".join(f"<p><b>{name}.</b> {' '.join(html.escape(text).split())}</p>" for name, text in self._folded())
         if folded:
@@ -266,15 +282,14 @@ def not_run(why):
     return Decision(Verdict.NOT_RUN, "not run", detail=why)
 
 
-def unprinted(decision, setting):
-    """A claim whose outcome depends on a `setting` that the paper does not print: no failure of the paper.
+def unprinted(decision):
+    """A claim whose outcome depends on a setting that the paper does not print: no failure of the paper.
 
     "Not reproduced" becomes "inconclusive"; the chance of a false "not reproduced" is none.
     """
     if decision.verdict is not Verdict.NOT_REPRODUCED:
         return replace(decision, level=0.0)
-    why = f"By our choice the claim fails, but the paper does not print {setting.rstrip('.')}. {decision.why}".strip()
-    return replace(decision, verdict=Verdict.INCONCLUSIVE, level=0.0, why=why)
+    return replace(decision, verdict=Verdict.INCONCLUSIVE, level=0.0, by_choice=True)
 
 
 def _decided(decision):

@@ -16,11 +16,6 @@ import numpy as np
 from rfcore import checks, datasets, features
 from rfcore.models import regression
 
-# Of the eight tables in the public code of Simplex Random Features; the paper prints none.
-SIGMA = {
-    "abalone": 0.41331138, "banknote": 1.06445901, "car": 0.77656608, "yeast": 0.90918797,
-    "cmc": 0.48389667, "nursery": 0.18788887, "wifi": 0.21997651, "chess": 0.25754408,
-}  # fmt: skip
 # All their points are so close to the origin, so scaled, that no feature underflows in single precision.
 NEAR = ("car", "cmc", "nursery", "wifi", "chess")
 
@@ -133,10 +128,11 @@ def public_task(table, seed=42, double=False):
     'float32'
     """
     checks.instance(table, datasets.Classification, "table", "what datasets.classification(...) returned")
-    checks.choice(table.name, "table.name", SIGMA)
+    sigmas = {entry.name: entry.sigma for entry in datasets.entries("classification") if entry.sigma}
+    checks.choice(table.name, "table.name", sigmas)
     single = not checks.flag(double, "double") and table.name in NEAR
     part = datasets.split(table, seed=seed)
-    return task(part, len(table.classes), SIGMA[table.name], np.float32 if single else np.float64)
+    return task(part, len(table.classes), sigmas[table.name], np.float32 if single else np.float64)
 
 
 def accuracies(key, task, couplings, n_draws, n_blocks=1, width=None, batch=10):

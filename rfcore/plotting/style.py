@@ -1,5 +1,8 @@
 """One style and one colour per meaning, the same on every page of the book."""
 
+import tomllib
+from pathlib import Path
+
 import matplotlib as mpl
 
 from rfcore import checks
@@ -7,98 +10,8 @@ from rfcore import checks
 INK = "#757b85"  # in a figure that plotting.show displays, the text colour of its page
 WIDE, PANEL = (5.2, 3.3), (3.0, 2.4)  # inches: a figure that stands alone, and one of several
 
-COLOURS = {
-    # couplings
-    "iid": "#808691",
-    "orthogonal": "#2f80c9",
-    "simplex": "#d9622b",
-    "simplex_plus": "#c64e8a",
-    "orthogonal_pnc": "#a55cb8",
-    "orthogonal_pm": "#925d65",
-    "orthogonal_copula": "#1c979c",
-    "halton": "#7d8a2b",
-    "sobol": "#3a9464",
-    # copulas of norms, of the lengths of walks and of hops
-    "comonotone": "#925d65",
-    "reversal": "#a55cb8",
-    "stratified": "#af7b1f",
-    "systematic": "#508836",
-    "permutation": "#6780d7",
-    "antithetic": "#2c7c95",
-    # fast variants: the colour of what they stand in for, drawn dashed
-    "orthogonal_fast": "#2f80c9",
-    "simplex_fast": "#d9622b",
-    "optimised": "#8a6fd1",
-    # feature maps
-    "trigonometric": "#8b9a20",
-    "positive": "#8a8f80",
-    "gerf": "#2070d8",
-    "aderf": "#9a50d0",
-    "sderf": "#e05018",
-    # the same of points less their means
-    "gerf_centred": "#10a0a0",
-    "sderf_centred": "#d040a0",
-    # graph kernels
-    "diffusion": "#349bcf",
-    "regularised_laplacian": "#a4409a",
-    "regularised_laplacian_1": "#c27895",
-    "p_step": "#50a248",
-    "inverse_cosine": "#685acb",
-    "learned": "#257c6c",
-    # fewer columns
-    "gaussian": "#7c6f1e",
-    "sparse": "#be73c3",
-    "anchors": "#2d6bbb",
-    # roles
-    "exact": "#757b85",
-    "chebyshev": "#a8564a",
-    "fault": "#d73246",
-    "paper": "#a69016",
-    # what means something on its own page only: schedules, arrangements, two sides
-    "first": "#4489ae",
-    "second": "#ae6626",
-    "third": "#35a383",
-    "fourth": "#a081d5",
-}
-
-LABELS = {
-    "iid": "IID",
-    "orthogonal": "orthogonal",
-    "simplex": "simplex",
-    "simplex_plus": "simplex+",
-    "orthogonal_pnc": "orthogonal + PNC",
-    "orthogonal_pm": "orthogonal + PM",
-    "orthogonal_copula": "orthogonal + copula",
-    "halton": "Halton",
-    "sobol": "Sobol'",
-    "comonotone": "comonotone",
-    "reversal": "reversal",
-    "stratified": "stratified",
-    "systematic": "systematic",
-    "permutation": "permutation",
-    "antithetic": "antithetic termination",
-    "orthogonal_fast": "orthogonal, fast",
-    "simplex_fast": "simplex, fast",
-    "optimised": "optimised",
-    "trigonometric": "trigonometric",
-    "positive": "positive",
-    "gerf": "GERF",
-    "aderf": "ADERF",
-    "sderf": "SDERF",
-    "gerf_centred": "GERF, centred",
-    "sderf_centred": "SDERF, centred",
-    "diffusion": "diffusion",
-    "regularised_laplacian": "2-reg. Laplacian",
-    "regularised_laplacian_1": "1-reg. Laplacian",
-    "p_step": "2-step walk",
-    "inverse_cosine": "inverse cosine",
-    "learned": "learned",
-    "gaussian": "Gaussian projection",
-    "sparse": "sparse projection",
-    "anchors": "anchor points",
-    "exact": "exact",
-    "chebyshev": "Chebyshev",
-}
+_MECHANISMS = tomllib.loads(Path(__file__).with_name("mechanisms.toml").read_text(encoding="utf-8"))
+COLOURS, LABELS = _MECHANISMS["colours"], _MECHANISMS["labels"]
 
 STYLE = {
     "figure.figsize": (6.4, 3.8),

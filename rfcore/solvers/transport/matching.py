@@ -27,7 +27,8 @@ def assignment(costs):
     Returns
     -------
     int array, shape (n,)
-        For ``copulas.permutation(sigma)`` or ``coupling=sigma``. Seldom the only one of that cost.
+        For ``copulas.permutation(sigma)`` or ``coupling=sigma``. Seldom the only one of that cost: costs within 2^-32 of the
+        largest are equal, and the order of the bins decides, so that every processor finds the same.
 
     Raises
     ------
@@ -45,7 +46,7 @@ def assignment(costs):
     >>> transport.assignment([[16.0, 81.0], [81.0, 256.0]]).tolist()
     [1, 0]
     """
-    return linear_sum_assignment(square(costs))[1]
+    return linear_sum_assignment(_on_a_grid(square(costs)))[1]
 
 
 def exhaustive(U, V=None):
@@ -80,7 +81,7 @@ def exhaustive(U, V=None):
     n = len(U)
     if n > MOST_BINS:
         raise ValueError(f"U has shape {U.shape}; give at most {MOST_BINS} bins, for all their permutations are tried")
-    gram = U.reshape(n * n, -1) @ V.reshape(n * n, -1).T
+    gram = _on_a_grid(U.reshape(n * n, -1) @ V.reshape(n * n, -1).T)
     least, best, all_of_them = np.inf, None, permutations(range(n))
     while some := list(islice(all_of_them, 20_000)):
         sigmas = np.array(some)
@@ -132,7 +133,14 @@ def by_projections(key, U, n_projections):
     (U, _), n_projections = products(U), checks.count(n_projections, "n_projections")
     directions = np.asarray(jax.random.normal(checks.key(key), (n_projections, U.shape[-1])), dtype=float)
     found = {tuple(assignment(U @ g)) for g in directions}
-    return np.array(min(sorted(found), key=lambda sigma: quadratic_cost(U, sigma)))
+    found, costs = sorted(found), [quadratic_cost(U, sigma) for sigma in sorted(found)]
+    return np.array(found[int(np.argmin(_on_a_grid(np.array(costs))))])
+
+
+def _on_a_grid(costs):
+    """Whole multiples, as floats whose sums are exact: what is equal but for rounding, which processors do otherwise, ties."""
+    largest = np.abs(costs).max(initial=0.0)
+    return np.rint(costs * (2.0**32 / largest)) if largest > 0 else costs
 
 
 def assignments(psi, n_walks, max_sweeps=20):

@@ -264,7 +264,7 @@ def test_a_ledger_that_cannot_be_written_leaves_the_old_one_and_nothing_beside_i
 
     monkeypatch.setattr(Path, "write_text", full)
     with pytest.raises(OSError, match="No space left"):
-        decided(order=FAILED).close()
+        decided(order=GOOD).close()
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 

@@ -251,7 +251,7 @@ def test_front_page_counts_what_the_ledger_holds(pages):
 def text_of(page):
     """The words of a page, as read: no tags, no typographic quotes, one space between words."""
     words = html.unescape(re.sub(r"<[^>]*>", " ", page)).translate(str.maketrans("‘’“”", "''\"\""))
-    return " ".join(words.split())
+    return " ".join(words.replace("…", "...").split())
 
 
 def decided():
@@ -288,6 +288,15 @@ def test_errata_are_counted_once(pages):
     for paper in counts:
         chapter = text_of(pages[f"book/{paper}.html"])
         assert len(re.findall(r"Wrong as printed: ", chapter)) == 1
+
+
+def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages):
+    for row in evidence.scorecard("paper"):
+        page = row.notebook and text_of(pages[f"notebooks/{row.notebook}.html"])
+        for claim, decision in row.claims:
+            shown = f"{decision.word} {decision.finding}".rstrip(".")
+            for words in filter(None, (claim.statement, shown, claim.rule, claim.printed, claim.changed)):
+                assert text_of(html.escape(words)) in page, claim.id
 
 
 def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def root():
-    """``RFCORE_REPOSITORY``; else the nearest checkout at or above the current folder; else the folder that holds ``rfcore``.
+    """``RFCORE_REPOSITORY``; else the nearest checkout at or above the current folder; else what holds ``rfcore``.
 
     Notes
     -----

@@ -1,13 +1,11 @@
-"""A cure for pages that wait for themselves: what XLA's thread pool needs so that LAPACK calls cannot block it.
+"""A cure for pages that wait for themselves: LAPACK calls that hold every thread of XLA's pool on a processor.
 
-On processors XLA hands the matrices of a batch (QR, SVD, ...) to threads of its pool, and the thread that called waits
-for them. Where such calls hold every thread, nobody is left to do the work. Seen on two cores: within one computation,
-if its operations are scheduled to run side by side; between computations in 3 of 8 runs of one page with a pool of two
-threads, and in none of 20 with eight.
+A batch of such calls (QR, SVD, ...) holds a thread while it waits for another. Both of two were seen held, with XLA's
+schedule for concurrency inside one compiled function, and without it in 3 of 8 runs of one page; with eight in none of 20.
 
-``rfcore.evidence`` sees to it when it is imported, which every page does before its first array: in Jupyter, VS Code and
-the runner alike. XLA reads these variables when the first array is made, not when JAX is imported. Who imports another part
-of rfcore keeps XLA as it is.
+``rfcore.evidence`` sees to it when it is imported, as every page does before its first array: in Jupyter, in VS Code
+and under the runner. XLA reads these variables when the first array is made, not when JAX is imported. For those
+who import other parts of rfcore, XLA stays as it is.
 """
 
 import os

@@ -51,9 +51,9 @@ def _end_when_idle(process, seconds, said):
         if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less: a child that nobody waited for has ended
             mark, since = used, time.monotonic()
         elif time.monotonic() - since > seconds:
-            words = f"It did nothing for {seconds:g} seconds, neither it nor its children, and was ended: a deadlock, most likely."
+            told = f"It did nothing for {seconds:g} seconds, neither it nor its children, and was ended"
             with open(said, "a", encoding="utf-8") as file:
-                file.write(f"\n{words}")
+                file.write(f"\n{told}: a deadlock, most likely.")
             os.killpg(process.pid, signal.SIGKILL)
             return
         time.sleep(seconds / 50)

@@ -1,7 +1,8 @@
 """Where the repository is: claims, results, the papers' tables and the data registry stand there, not in an installed rfcore.
 
 Those who lift rfcore into work of their own want its mathematics and its rules; the record of what was found is the book's.
-A notebook finds its checkout from the folder it runs in, whichever rfcore is installed; ``RFCORE_REPOSITORY`` names another.
+A notebook finds its checkout from the folder it runs in, whichever rfcore is installed; ``RFCORE_REPOSITORY``
+names another.
 """
 
 import os
@@ -9,7 +10,7 @@ from pathlib import Path
 
 
 def root():
-    """``RFCORE_REPOSITORY``; else the nearest checkout at or above the current folder; else what holds ``rfcore``.
+    """``RFCORE_REPOSITORY``; else the nearest checkout at or above the current folder; else the package's parent.
 
     Notes
     -----
@@ -24,8 +25,10 @@ def root():
     if given := os.environ.get("RFCORE_REPOSITORY"):
         return Path(given).absolute()
     here = Path.cwd()
-    checkouts = (f for f in (here, *here.parents) if (f / "_toc.yml").is_file() and (f / "data" / "claims").is_dir())
-    return next(checkouts, Path(__file__).resolve().parents[1])
+    for place in (here, *here.parents):
+        if (place / "_toc.yml").is_file() and (place / "data" / "claims").is_dir():
+            return place
+    return Path(__file__).resolve().parents[1]
 
 
 def folder(path):
@@ -49,7 +52,6 @@ def folder(path):
     """
     found = root() / path
     if not found.is_dir():
-        raise FileNotFoundError(
-            f"{path} belongs to the repository of rfcore, which {root()} is not; set RFCORE_REPOSITORY to a checkout"
-        )
+        told = f"{path} belongs to the repository of rfcore, which {root()} is not"
+        raise FileNotFoundError(f"{told}; set RFCORE_REPOSITORY to a checkout")
     return found

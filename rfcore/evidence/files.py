@@ -1,4 +1,4 @@
-"""Pages and ledgers are whole or not there: they are written aside and renamed, and one that was cut reads as missing."""
+"""Pages and ledgers are whole or not there: written aside and renamed, and read as missing where one was cut."""
 
 import json
 import os

@@ -16,8 +16,8 @@ from traitlets.config import Config
 
 from rfcore import repository
 
-IDLE_SECONDS = 300  # without work, after which a kernel is ended: no page waits that long for anything but itself
-_BACKGROUND = 0.003  # of the time: an idle kernel's own threads, which look about once a second, take a tenth of that
+IDLE_SECONDS = 300  # without work, after which a kernel is ended: so long a page waits for itself alone
+_BACKGROUND = 0.003  # of the time: the threads of an idle kernel, which look about, take a tenth of that
 
 
 class Manager(AsyncKernelManager):
@@ -45,10 +45,10 @@ class Manager(AsyncKernelManager):
 
 
 def _end_when_idle(process, seconds, said):
-    """End a kernel (Popen) once it and its children used no processor time for so long; where that can be told."""
+    """End a kernel (Popen) once it and its children used no processor time for so long, where that can be told."""
     mark, since = None, time.monotonic()
     while process.poll() is None and (used := _processor_seconds(process.pid)) is not None:
-        if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less: a child that nobody waited for has ended
+        if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less when a child ends that nobody awaits
             mark, since = used, time.monotonic()
         elif time.monotonic() - since > seconds:
             told = f"It did nothing for {seconds:g} seconds, neither it nor its children, and was ended"
@@ -60,7 +60,7 @@ def _end_when_idle(process, seconds, said):
 
 
 def _processor_seconds(kernel):
-    """Processor time of a process, of all of its session and of their children; None where the system does not tell."""
+    """Processor time of a process, its session and their children; None where the system does not tell."""
     processes = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):  # it has just ended
@@ -73,7 +73,8 @@ def _processor_seconds(kernel):
 
     if kernel not in processes:
         return None
-    return sum(ticks for process, (*_, ticks) in processes.items() if belongs(process)) / os.sysconf("SC_CLK_TCK")
+    ticks = sum(ticks for process, (*_, ticks) in processes.items() if belongs(process))
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 @contextlib.contextmanager
@@ -106,7 +107,7 @@ def _last_words(folder):
 
 
 def variables(profile, source_sha256, results):
-    """Variables of the environment that a notebook's kernel runs under; its ledger goes below the folder `results`."""
+    """Variables of the environment that a notebook's kernel runs under; its ledger goes below `results`."""
     found = {
         # Two notebooks share two cores: BLAS threads that wait for a turn spin, at seven times the processor time.
         "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
@@ -117,11 +118,12 @@ def variables(profile, source_sha256, results):
     if os.environ.get("RFCORE_REPOSITORY"):  # it may be relative, and the kernel starts in another folder
         found["RFCORE_REPOSITORY"] = str(repository.root())
     library = Path(__file__).resolve().parents[2]
-    if (library / "pyproject.toml").exists():  # of a checkout; from its own folder the kernel might import another one's
+    if (library / "pyproject.toml").exists():  # a checkout's; the kernel, in its folder, might import another's
         found["PYTHONPATH"] = os.pathsep.join([str(library), *filter(None, [os.environ.get("PYTHONPATH")])])
     if profile == "quick":  # notebooks share what XLA compiled; at paper, where timings decide, each compiles its own
         found |= {
-            # Most of its time is compiling what then runs for a moment: LLVM's -O1 takes 40 % of that of -O3. Given flags prevail.
+            # Most of its time is compiling what then runs for a moment: LLVM's -O1 takes 40 % of that of -O3.
+            # Flags that are given come last, and so prevail.
             "XLA_FLAGS": f"--xla_backend_optimization_level=1 {os.environ.get('XLA_FLAGS', '')}",
             "JAX_COMPILATION_CACHE_DIR": str(repository.root() / "_build" / "compiled"),
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",

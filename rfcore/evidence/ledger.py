@@ -154,8 +154,8 @@ class Ledger:
     def close(self):
         """Write the ledger's JSON; show a line of provenance.
 
-        It goes below ``RFCORE_RESULTS``, where the runner wants it, or else, in a run by hand, below ``_build/results``:
-        only the runner writes what is committed.
+        It goes below ``RFCORE_RESULTS``, where the runner wants it, or else, in a run by hand, below
+        ``_build/results``: only the runner writes what is committed.
 
         Raises
         ------

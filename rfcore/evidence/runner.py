@@ -121,7 +121,8 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
                 config=config,
             )
     except PapermillExecutionError as error:
-        failure = _report(name, notebook, error.source, f"{error.ename}: {error.evalue}", "\n".join(error.traceback))
+        what, trace = f"{error.ename}: {error.evalue}", "\n".join(error.traceback)
+        failure = _report(name, notebook, error.source, what, trace)
     except (CellTimeoutError, DeadKernelError) as error:
         what, _, more = str(error).partition("\n")
         failure = _report(name, notebook, cells[-1] if cells else "", f"{type(error).__name__}: {what}", more)

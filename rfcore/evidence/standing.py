@@ -22,10 +22,10 @@ class Row(NamedTuple):
 
 
 def results_folder(profile, root=None):
-    """Folder of the decisions at `profile`, which the runner writes in the repository at `root` and the book reads.
+    """Folder of the decisions at `profile` in the repository at `root`, which the runner writes and the book reads.
 
-    It is ``data/results/paper``, which is committed, or ``_build/results/quick``; ``<profile>`` below ``RFCORE_RESULTS``
-    if that is set.
+    It is ``data/results/paper``, which is committed, or ``_build/results/quick``; where ``RFCORE_RESULTS`` is set,
+    the folder ``<profile>`` below it.
     """
     checks.choice(profile, "profile", PROFILES)
     if given := os.environ.get("RFCORE_RESULTS"):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def root():
-    """``RFCORE_REPOSITORY``; else the nearest checkout at or above the current folder; else the package's parent.
+    """``RFCORE_REPOSITORY``; else a checkout at or above the current folder; else the package's parent.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Pages and ledgers are whole or not there: written aside and renamed, and read as missing where one was cut."""
+"""Pages and ledgers are whole or not there: written aside and renamed, read as missing where cut."""
 
 import json
 import os

@@ -45,10 +45,10 @@ class Manager(AsyncKernelManager):
 
 
 def _end_when_idle(process, seconds, said):
-    """End a kernel (Popen) once it and its children used no processor time for so long, where that can be told."""
+    """End a kernel (Popen) once it and its children used no processor time for so long, if that can be told."""
     mark, since = None, time.monotonic()
     while process.poll() is None and (used := _processor_seconds(process.pid)) is not None:
-        if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less when a child ends that nobody awaits
+        if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less: a child has ended
             mark, since = used, time.monotonic()
         elif time.monotonic() - since > seconds:
             told = f"It did nothing for {seconds:g} seconds, neither it nor its children, and was ended"
@@ -118,7 +118,7 @@ def variables(profile, source_sha256, results):
     if os.environ.get("RFCORE_REPOSITORY"):  # it may be relative, and the kernel starts in another folder
         found["RFCORE_REPOSITORY"] = str(repository.root())
     library = Path(__file__).resolve().parents[2]
-    if (library / "pyproject.toml").exists():  # a checkout's; the kernel, in its folder, might import another's
+    if (library / "pyproject.toml").exists():  # else the kernel might import another checkout's
         found["PYTHONPATH"] = os.pathsep.join([str(library), *filter(None, [os.environ.get("PYTHONPATH")])])
     if profile == "quick":  # notebooks share what XLA compiled; at paper, where timings decide, each compiles its own
         found |= {

@@ -22,10 +22,10 @@ class Row(NamedTuple):
 
 
 def results_folder(profile, root=None):
-    """Folder of the decisions at `profile` in the repository at `root`, which the runner writes and the book reads.
+    """Folder of the decisions at `profile` in the repository at `root`: the runner writes, the book reads.
 
-    It is ``data/results/paper``, which is committed, or ``_build/results/quick``; where ``RFCORE_RESULTS`` is set,
-    the folder ``<profile>`` below it.
+    It is ``data/results/paper``, which is committed, or ``_build/results/quick``; where ``RFCORE_RESULTS`` is
+    set, the folder ``<profile>`` below it.
     """
     checks.choice(profile, "profile", PROFILES)
     if given := os.environ.get("RFCORE_RESULTS"):

@@ -46,9 +46,15 @@ paper: $(VENV)/.ready  ## run notebooks at the scale of the papers and keep the 
 bench: $(VENV)/.ready  ## time features, walks and fits of Gaussian processes against their peers, against stated goals
 	@for script in tests/benchmarks/bench_*.py; do echo "\n$$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
 
-lab: $(VENV)/.ready  ## open the notebooks in JupyterLab
-	@# As the runner has it: with this scheduler, XLA's thread pool can deadlock on LAPACK calls.
-	XLA_FLAGS="--xla_cpu_enable_concurrency_optimized_scheduler=false $$XLA_FLAGS" $(BIN)/jupyter lab notebooks
+lab: $(VENV)/.ready  ## open copies of the notebooks in JupyterLab; what you save there stays there
+	@# JupyterLab saves by itself, outputs too. A fresh copy is dated 2000, so that one which was saved since is known and kept.
+	@mkdir -p _build/lab && touch -t 200001010000 _build/lab/date
+	@for page in notebooks/*/*.ipynb; do \
+	  copy=_build/lab/$$page; \
+	  if [ $$copy -nt _build/lab/date ]; then echo "$$copy is yours and stays; delete it for a fresh copy"; \
+	  else mkdir -p $$(dirname $$copy) && cp $$page $$copy && touch -r _build/lab/date $$copy; fi; \
+	done
+	$(BIN)/jupyter lab _build/lab/notebooks
 
 lint: $(VENV)/.ready  ## style
 	$(BIN)/ruff check .
@@ -60,7 +66,7 @@ lock: $(VENV)/.ready  ## resolve the dependencies anew and pin them with hashes
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --generate-hashes --no-header --upgrade -o requirements.lock
 
 clean:  ## remove what was built, keep the environment
-	rm -rf _build book/_generated data/results/quick .pytest_cache .ruff_cache .hypothesis
+	rm -rf _build book/_generated .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)

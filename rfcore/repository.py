@@ -1,13 +1,34 @@
 """Where the repository is: claims, results, the papers' tables and the data registry stand there, not in an installed rfcore.
 
 Those who lift rfcore into work of their own want its mathematics and its rules; the record of what was found is the book's.
-``RFCORE_REPOSITORY`` names a checkout for an rfcore that is installed elsewhere.
+A notebook finds its checkout from the folder it runs in, whichever rfcore is installed; ``RFCORE_REPOSITORY``
+names another.
 """
 
 import os
 from pathlib import Path
 
-ROOT = Path(os.environ.get("RFCORE_REPOSITORY") or Path(__file__).resolve().parents[1])
+
+def root():
+    """``RFCORE_REPOSITORY``; else a checkout at or above the current folder; else the package's parent.
+
+    Notes
+    -----
+    Ours.
+
+    Examples
+    --------
+    >>> from rfcore import repository
+    >>> repository.root().is_dir()
+    True
+    """
+    if given := os.environ.get("RFCORE_REPOSITORY"):
+        return Path(given).absolute()
+    here = Path.cwd()
+    for place in (here, *here.parents):
+        if (place / "_toc.yml").is_file() and (place / "data" / "claims").is_dir():
+            return place
+    return Path(__file__).resolve().parents[1]
 
 
 def folder(path):
@@ -16,7 +37,7 @@ def folder(path):
     Raises
     ------
     FileNotFoundError
-        If it is not there, as in an installed rfcore.
+        If it is not there, as in an installed rfcore far from a checkout.
 
     Notes
     -----
@@ -29,7 +50,8 @@ def folder(path):
     Traceback (most recent call last):
     FileNotFoundError: no/such belongs to the repository of rfcore, which ... is not; set RFCORE_REPOSITORY to a checkout
     """
-    found = ROOT / path
+    found = root() / path
     if not found.is_dir():
-        raise FileNotFoundError(f"{path} belongs to the repository of rfcore, which {ROOT} is not; set RFCORE_REPOSITORY to a checkout")
+        told = f"{path} belongs to the repository of rfcore, which {root()} is not"
+        raise FileNotFoundError(f"{told}; set RFCORE_REPOSITORY to a checkout")
     return found

@@ -4,21 +4,21 @@ import gc
 import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
-# One thread, since the suite runs two workers; and no concurrent scheduling, in which XLA's CPU thread pool can deadlock
-# on LAPACK calls inside compiled code (seen with QR on two cores). Compiled fast rather than well: half of what the units
+# One thread, since the suite runs two workers. Compiled fast rather than well: half of what the units
 # cost is compiling some thousand small functions that run once; in one piece each, since to split one for threads that
 # are not there takes a third longer. Flags that are given come last, and so prevail: tests/portable.py also runs the
 # units compiled as users compile, and the notebooks always are.
-os.environ.setdefault("PJRT_NPROC", "8")  # threads of XLA's pool: batches of LAPACK calls can hold both of two, and wait
 os.environ["XLA_FLAGS"] = (
-    "--xla_cpu_multi_thread_eigen=false --xla_cpu_enable_concurrency_optimized_scheduler=false "
-    "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
+    "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
     "--xla_cpu_parallel_codegen_split_count=1 " + os.environ.get("XLA_FLAGS", "")
 )
 
 import hypothesis
 import jax
 
+from rfcore.evidence import deadlocks
+
+deadlocks.prevent()
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_enable_compilation_cache", False)  # names of some thousand files, for a folder that is not there
 hypothesis.settings.register_profile("rfcore", derandomize=True, deadline=None, max_examples=25)

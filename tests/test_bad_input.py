@@ -7,6 +7,7 @@ per name. A name without a row fails, and what is left out stands below with its
 import inspect
 import random
 import re
+from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -366,6 +367,7 @@ REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
 FAILURE = evidence.order(2.0, 1.0, exact=True)
 NOTEBOOK = "simplex/02_gram_matrices"
+CLAIMS = Path(__file__).parents[1] / "data" / "claims"
 LEDGER = evidence.Ledger(NOTEBOOK, "quick")
 ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK)
 PROFILE = {"profile": ("quick", choice)}
@@ -993,7 +995,7 @@ ROWS = {
         "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag),
         "robust": (False, flag), "geometric": (False, flag), **UNIT,
     },
-    "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (CLAIMS, lambda good: ["no such", 3])},
     "evidence.cost": {"work": (dict, function)},
     "evidence.processes.in_a_process": {
         "function": (three, lambda good: [*function(good), len, lambda: 3]),
@@ -1001,7 +1003,7 @@ ROWS = {
         "imports": ("", lambda good: [3, None]),
     },
     "evidence.decisions": PROFILE,
-    "evidence.entries": {"folder": (evidence.claims.CLAIMS, lambda good: ["no such", 3, None])},
+    "evidence.entries": {"folder": (CLAIMS, lambda good: ["no such", 3])},
     "evidence.entry_verdict": {"entry": (ENTRY, other_type), "ledger": ({}, other_type)},
     "evidence.erratum": {
         "decision": (FAILURE, lambda good: [*other_type(good), evidence.bound(1.0, 2.0, exact=True)]), "why": ("w", text)

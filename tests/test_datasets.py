@@ -15,7 +15,7 @@ import trimesh
 from rounding import rounding
 from scipy.spatial.distance import cdist
 
-from rfcore import datasets, repository
+from rfcore import datasets
 from rfcore.datasets import fallback, registry, stand_ins, storage
 from rfcore.datasets.labels import encode
 
@@ -41,7 +41,7 @@ def nowhere(monkeypatch, tmp_path):
 @pytest.fixture
 def miniature(monkeypatch, tmp_path, nowhere):
     """Return a function that registers a set and puts its files into a mirror; only these sets exist."""
-    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    monkeypatch.setenv("RFCORE_REPOSITORY", str(tmp_path))
     monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "mirror"))
     (tmp_path / "data" / "registry").mkdir(parents=True)
 
@@ -146,7 +146,7 @@ def test_names_aliases_and_near_misses():
 
 
 def test_missing_registry_says_where_it_is(monkeypatch, tmp_path):
-    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    monkeypatch.setenv("RFCORE_REPOSITORY", str(tmp_path))
     with pytest.raises(
         FileNotFoundError, match=r"data/registry belongs to the repository.*set RFCORE_REPOSITORY"
     ):

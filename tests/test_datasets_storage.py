@@ -17,7 +17,7 @@ import numpy as np
 import pooch
 import pytest
 
-from rfcore import datasets, repository
+from rfcore import datasets
 from rfcore.datasets import fallback, network, registry, storage, unpack
 from rfcore.datasets.__main__ import main
 
@@ -473,7 +473,7 @@ def two_sets(server, monkeypatch, tmp_path):
     )
     (tmp_path / "data" / "registry").mkdir(parents=True)
     (tmp_path / "data" / "registry" / "graphs.toml").write_text(table)
-    monkeypatch.setattr(repository, "ROOT", tmp_path)
+    monkeypatch.setenv("RFCORE_REPOSITORY", str(tmp_path))
     return files
 
 

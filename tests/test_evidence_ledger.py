@@ -5,15 +5,17 @@ import json
 import re
 import sys
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import jax
 import numpy as np
 import pytest
 
-from rfcore import evidence
+from rfcore import evidence, repository
 from rfcore.evidence import Decision, Verdict, claims, provenance
 from rfcore.evidence.claims import Claim, Entry
+from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import with_error
 
 NOTEBOOK = "simplex/01_conformity_and_error"
@@ -240,6 +242,55 @@ def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
     assert counts[Verdict.REPRODUCED] == len(own) > 0
     assert counts.total() == sum(e.paper == "simplex" and not e.extra for e in evidence.entries())
     assert evidence.headline("paper")["simplex"][Verdict.REPRODUCED] == 0
+
+
+def test_a_cut_ledger_decides_nothing_and_the_others_stand(results):
+    decided(order=GOOD).close()
+    path = results / "quick" / f"{NOTEBOOK}.json"
+    (path.parent / "02_gram_matrices.json").write_text('{"claims": {"simplex/fig-7/a": {"verd')
+    assert set(evidence.decisions("quick")) == set(evidence.claims_of(NOTEBOOK))
+    path.write_bytes(path.read_bytes()[:-2])
+    assert evidence.decisions("quick") == {}
+
+
+def test_a_ledger_that_cannot_be_written_leaves_the_old_one_and_nothing_beside_it(results, monkeypatch):
+    decided(order=GOOD).close()
+    path = results / "quick" / f"{NOTEBOOK}.json"
+    before = path.read_bytes()
+
+    def full(self, text, **options):
+        self.write_bytes(text.encode()[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError, match="No space left"):
+        decided(order=GOOD).close()
+    assert path.read_bytes() == before
+    assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_the_record_is_committed_at_paper_and_built_at_quick(tmp_path, monkeypatch):
+    monkeypatch.delenv("RFCORE_RESULTS", raising=False)
+    monkeypatch.setenv("RFCORE_REPOSITORY", str(tmp_path))
+    (tmp_path / "data").mkdir()
+    assert results_folder("paper") == tmp_path / "data" / "results" / "paper"
+    assert results_folder("quick") == tmp_path / "_build" / "results" / "quick"
+    assert results_folder("quick", tmp_path / "other") == tmp_path / "other" / "_build" / "results" / "quick"
+
+
+def test_the_repository_is_named_or_that_of_the_current_folder_or_of_the_package(tmp_path, monkeypatch):
+    monkeypatch.delenv("RFCORE_REPOSITORY", raising=False)
+    monkeypatch.chdir(tmp_path)
+    assert repository.root() == Path(repository.__file__).resolve().parents[1]
+    inside = tmp_path / "notebooks" / "toy"
+    inside.mkdir(parents=True)
+    (tmp_path / "data" / "claims").mkdir(parents=True)
+    monkeypatch.chdir(inside)
+    assert repository.root() != tmp_path  # claims alone are somebody else's
+    (tmp_path / "_toc.yml").write_text("")
+    assert repository.root() == tmp_path
+    monkeypatch.setenv("RFCORE_REPOSITORY", "..")
+    assert repository.root().resolve() == tmp_path / "notebooks"
 
 
 def test_closing_shows_where_it_comes_from(results, monkeypatch):

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import jupytext
 import nbformat
@@ -12,14 +13,14 @@ import pytest
 
 from rfcore import datasets, evidence
 from rfcore.evidence import runner
-from rfcore.evidence.claims import ROOT
 from rfcore.evidence.drift import drift
 from rfcore.evidence.ledger import Decisions
 from rfcore.evidence.library import library_sha256
 from rfcore.evidence.pages import machine_paths, name_of
 from rfcore.evidence.provenance import code_sha256
 
-SOURCES = {name_of(path): path for path in runner.find(["all"])}
+ROOT = Path(__file__).parents[1]
+SOURCES = {name_of(path): path for path in runner.find(["all"], ROOT)}
 TEMPLATE = "template/01_one_question"
 every_notebook = pytest.mark.parametrize("name", SOURCES)
 

@@ -1,8 +1,14 @@
 """The runner, on small throw-away projects."""
 
+import ast
 import json
+import os
 import re
+import shutil
 import signal
+import subprocess
+import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import jupytext
@@ -10,10 +16,11 @@ import nbformat
 import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
-from rfcore.evidence import kernel, library, pages, runner
+from rfcore.evidence import claims, deadlocks, files, kernel, library, pages, runner
 from rfcore.evidence.provenance import code_sha256
 from rfcore.evidence.runner import RunError
 
+HERE = Path(__file__).parents[1]
 PARAMETERS = '# %% tags=["parameters"]\nprofile = "paper"\n'
 
 # What a real notebook leaves to the ledger, in plain Python.
@@ -173,7 +180,7 @@ def other_claims(project, expected=False, more=""):
     folder.mkdir(parents=True, exist_ok=True)
     extra = '  expected = "not reproduced"\n  why = "w"\n' if expected else ""
     (folder / "simplex.toml").write_text(CLAIM + extra + more)
-    runner.claims_of.__globals__["entries"].cache_clear()
+    claims._read.cache_clear()
     return project / "other"
 
 
@@ -257,7 +264,7 @@ def test_notebooks_that_read_a_clock_run_alone_at_paper(project):
 def test_what_a_kernel_itself_says_stands_in_the_report_if_it_dies_and_nowhere_else(project, capfd):
     last = "import os, sys\nos.write(getattr(sys.stderr, '_original_stdstream_copy', 2), b'last words')\n"
     runner.run(write(project, f"{PARAMETERS}\n# %%\n{last}"), "quick")
-    with pytest.raises(RunError, match=r"^toy/02_b: DeadKernelError: Kernel died\nlast words$"):
+    with pytest.raises(RunError, match=r"^toy/02_b, cell 2 \(DeadKernelError: Kernel died\)\nimport os(.|\n)*os._exit\(1\)\nlast words$"):
         runner.run(write(project, f"{PARAMETERS}\n# %%\n{last}os._exit(1)\n", "02_b"), "quick")
     assert capfd.readouterr().err == ""
 
@@ -279,17 +286,272 @@ def test_the_table_of_times_adds_up_and_marks_what_is_slow_at_quick_only():
 
 def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX2")
-    for profile, n in (("paper", 2), ("quick", 3)):  # at paper XLA compiles as it does for users
-        flags = kernel.variables(profile, "s")["XLA_FLAGS"].split()
-        assert len(flags) == n and flags[-1] == "--xla_cpu_max_isa=AVX2"
+    flags = kernel.variables("quick", "s", tmp_path)["XLA_FLAGS"].split()
+    assert len(flags) == 2 and flags[-1] == "--xla_cpu_max_isa=AVX2"
+    assert "XLA_FLAGS" not in kernel.variables("paper", "s", tmp_path)  # XLA compiles as it does for users
 
 
-def test_a_batch_of_lapack_calls_at_quick_cannot_hold_every_thread_of_the_pool(monkeypatch):
-    monkeypatch.delenv("PJRT_NPROC")  # conftest's
-    assert int(kernel.variables("quick", "s")["PJRT_NPROC"]) >= 8
-    assert "PJRT_NPROC" not in kernel.variables("paper", "s")  # timings: the pool that users have
-    monkeypatch.setenv("PJRT_NPROC", "3")
-    assert kernel.variables("quick", "s")["PJRT_NPROC"] == "3"
+# threads that wait for each other --------------------------------------------------------------------------
+
+
+def test_what_is_said_of_xla_prevails_over_the_cure_for_its_deadlocks():
+    cure = f"--{deadlocks.SCHEDULER}=false"
+    bare, given = {}, {"XLA_FLAGS": "--xla_cpu_max_isa=AVX2", "PJRT_NPROC": "3"}
+    for environment in (bare, given):
+        deadlocks.prevent(environment)
+    assert bare["XLA_FLAGS"] == cure and int(bare["PJRT_NPROC"]) >= 8
+    assert given == {"XLA_FLAGS": f"{cure} --xla_cpu_max_isa=AVX2", "PJRT_NPROC": "3"}
+    before = dict(given)
+    deadlocks.prevent(given)  # as a kernel does, of the runner's environment
+    against = {"XLA_FLAGS": f"--{deadlocks.SCHEDULER}=true", "PJRT_NPROC": "3"}
+    deadlocks.prevent(against)
+    assert (given, against["XLA_FLAGS"]) == (before, f"--{deadlocks.SCHEDULER}=true")
+
+
+def python(code, check=True, **options):
+    """A new interpreter, which knows nothing of this one's flags, when it has run `code`."""
+    ours = ("XLA_FLAGS", "PJRT_NPROC", "RFCORE_RESULTS", "RFCORE_REPOSITORY", "PYTHONPATH")
+    environment = {name: value for name, value in os.environ.items() if name not in ours}
+    environment |= {"PYTHONPATH": str(HERE)} | options.pop("env", {})
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False, **options)
+    assert not check or done.returncode == 0, done.stdout + done.stderr
+    return done
+
+
+def test_every_process_that_imports_evidence_is_cured_before_its_first_array_and_no_other():
+    """No module makes an array as it is imported, so XLA reads its flags later: it ends a process whose flags it does not know."""
+    code = """
+import importlib, os, pkgutil, sys
+import rfcore
+from rfcore import couplings, features, graphs, kernels, models, solvers, theory
+assert "XLA_FLAGS" not in os.environ and "PJRT_NPROC" not in os.environ
+from rfcore import evidence
+assert os.environ["PJRT_NPROC"] and "scheduler=false" in os.environ["XLA_FLAGS"]
+for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
+    if not module.name.endswith("__main__"):
+        importlib.import_module(module.name)
+import jax.numpy
+os.environ["XLA_FLAGS"] = "--xla_no_such_flag=1"
+print("imported")
+sys.stdout.flush()
+jax.numpy.ones(1)
+"""
+    done = python(code, check=False)
+    assert done.stdout == "imported\n" and done.returncode != 0
+    assert "Unknown flag in XLA_FLAGS: --xla_no_such_flag=1" in done.stderr
+
+
+DEADLOCK = "import threading\nthreading.Event().wait()"
+
+
+def test_a_kernel_that_does_nothing_is_ended_and_the_report_names_page_and_cell(project):
+    source = write(project, f"{PARAMETERS}\n# %%\nprint('before')\n\n# %%\n{DEADLOCK}\n")
+    with pytest.raises(RunError) as caught:
+        runner.run(source, "quick", idle=2, timeout=30)
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "toy/01_a, cell 3 (DeadKernelError: Kernel died)"
+    assert "\n".join(lines[1:3]) == DEADLOCK
+    assert lines[-1] == "It did nothing for 2 seconds, neither it nor its children, and was ended: a deadlock, most likely."
+
+
+WORK = "import time\nwhile time.process_time() < 3:\n    sum(range(10000))\n"
+BUSY = f"""
+# %%
+import os, subprocess, sys
+WORK = {WORK!r}
+exec(WORK.replace("3", "5"))
+
+# %%
+subprocess.run([sys.executable, "-c", WORK])
+
+# %%
+subprocess.run([sys.executable, "-c", WORK], start_new_session=True)
+
+# %%
+heard, told = os.pipe()
+os.set_inheritable(told, True)
+subprocess.run(["/bin/sh", "-c", '"$0" -c "$1" &', sys.executable, WORK + f"import os; os.write({{told}}, b'done')"], close_fds=False)
+print(os.read(heard, 4))
+"""
+
+
+def test_a_kernel_that_works_or_waits_for_work_is_not_ended(project):
+    """Work of its own, of a child, of a child in a session of its own, of a grandchild whose parent has ended: each twice as long."""
+    source = write(project, PARAMETERS + BUSY)
+    runner.run(source, "quick", idle=1.5)
+    assert outputs(project / "_build" / "quick" / "toy" / "01_a.ipynb") == "b'done'\n"
+
+
+def test_where_processor_time_cannot_be_told_nothing_is_ended(monkeypatch, tmp_path):
+    monkeypatch.setattr(kernel, "Path", lambda place: tmp_path)
+    assert kernel._processor_seconds(os.getpid()) is None
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
+    kernel._end_when_idle(process, 0.0, tmp_path / "said")
+    assert process.poll() is None and not (tmp_path / "said").exists()
+    process.communicate(b"\n")
+    assert process.returncode == 0
+
+
+# what was cut, and whose record it is ----------------------------------------------------------------------
+
+
+def test_a_cut_page_is_one_that_was_not_made(project):
+    source = write(project, PARAMETERS + "\n# %%\nprint(profile)\n")
+    runner.run(source, "quick")
+    page = pages.page_of(source, "quick")
+    whole = page.read_bytes()
+    assert [path.name for path in page.parent.iterdir()] == [page.name]
+    for cut in (b"", whole[: len(whole) // 2], whole[:-3], b"\xff\xfe", b"<<<<<<< ours\n" + whole):
+        page.write_bytes(cut)
+        assert pages.made(page) == {}
+        assert runner.longest_first([source], "quick") == [source]
+    assert runner.main(["--profile", "quick"], project) == 0
+    assert pages.made(page)["profile"] == "quick" and outputs(page) == "quick\n"
+
+
+def test_a_page_that_runs_is_no_finished_one_and_what_cannot_be_written_leaves_the_old(project, monkeypatch):
+    source = write(project, PARAMETERS + "\n# %%\nprint(profile)\n")
+    runner.run(source, "quick")
+    page = pages.page_of(source, "quick")
+    whole = page.read_bytes()
+    source.write_text(source.read_text() + "1 / 0\n")
+    with pytest.raises(RunError, match="ZeroDivisionError"):
+        runner.run(source, "quick")
+    assert page.read_bytes() == whole
+    source.write_text(source.read_text().replace("1 / 0", "1 / 1"))
+
+    def full(*paths):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        runner.run(source, "quick")
+    assert page.read_bytes() == whole
+    assert [path.name for path in page.parent.iterdir()] == [page.name]
+
+
+def test_a_cut_ledger_is_one_that_is_not_there(project):
+    record(project)
+    path = project / "results" / "quick" / "toy" / "01_a.json"
+    whole = path.read_text()
+    for cut in ("", whole[:40], whole[:-1]):
+        path.write_text(cut)
+        assert "not closed" in problems(project, since="")
+
+
+PAGE = PARAMETERS + """
+# %%
+import rfcore
+from rfcore import evidence, repository
+ledger = evidence.Ledger("toy/01_a", profile)
+ledger.decide({"simplex/fig-1/x": evidence.order([1.0, 1.1, 1.0] * 20, [2.0, 2.1, 2.2] * 20)})
+ledger.close()
+if profile == "quick":
+    print("library", rfcore.__file__)
+    print("repository", repository.root())
+"""
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch):
+    """A checkout with a claim and a page that decides it; its own rfcore is still to come."""
+    monkeypatch.delenv("RFCORE_RESULTS", raising=False)
+    folder = tmp_path / "checkout"
+    (folder / "data" / "claims").mkdir(parents=True)
+    (folder / "_toc.yml").write_text("")
+    shutil.copy(HERE / "data" / "papers.toml", folder / "data")
+    (folder / "data" / "claims" / "simplex.toml").write_text(CLAIM)
+    (folder / "notebooks" / "toy").mkdir(parents=True)
+    write(folder, PAGE)
+    return folder
+
+
+@pytest.mark.parametrize("library_of", ["the checkout", "another checkout", "an installed wheel"])
+def test_the_runner_and_its_kernels_share_checkout_and_library(checkout, tmp_path, library_of):
+    """The library may come from elsewhere by a relative path; what is run is what is hashed, and results stay at home."""
+    place = {"the checkout": checkout, "another checkout": tmp_path / "other", "an installed wheel": tmp_path / "site"}[library_of]
+    shutil.copytree(HERE / "rfcore", place / "rfcore", ignore=shutil.ignore_patterns("__pycache__"))
+    if library_of != "an installed wheel":
+        (place / "pyproject.toml").write_text("")
+    if library_of == "another checkout":
+        (place / "_toc.yml").write_text("")
+        shutil.copytree(HERE / "data" / "claims", place / "data" / "claims")
+    given = str(place) if library_of == "an installed wheel" else os.path.relpath(place, checkout)
+    code = "import sys; from rfcore.evidence import runner; sys.exit(runner.main(['--profile', 'quick']))"
+    python(code, cwd=checkout, env={"PYTHONPATH": given})
+    shown = dict(line.split() for line in outputs(pages.page_of(checkout / "notebooks" / "toy" / "01_a.py", "quick")).splitlines())
+    assert shown == {"library": str(place / "rfcore" / "__init__.py"), "repository": str(checkout)}
+    (ledger,) = tmp_path.glob("**/results/**/*.json")
+    assert ledger == checkout / "_build" / "results" / "quick" / "toy" / "01_a.json"
+
+
+def test_the_runner_writes_the_record_and_a_run_by_hand_does_not(checkout):
+    source = checkout / "notebooks" / "toy" / "01_a.py"
+    committed, by_hand = checkout / "data" / "results" / "paper", checkout / "_build" / "results" / "paper"
+    python(source.read_text(), cwd=source.parent)  # as Jupyter and VS Code run it, at the default profile
+    assert (by_hand / "toy" / "01_a.json").exists() and not committed.exists()
+    runner.run(source, "paper")
+    assert (committed / "toy" / "01_a.json").exists()
+    before = (committed / "toy" / "01_a.json").read_bytes()
+    python(source.read_text(), cwd=source.parent)
+    assert (committed / "toy" / "01_a.json").read_bytes() == before
+
+
+def test_make_lab_opens_copies_and_keeps_those_that_were_saved(project):
+    shutil.copy(HERE / "Makefile", project)
+    for name in ("pyproject.toml", "requirements.lock", ".venv/.ready"):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text("")
+    jupyter = project / ".venv" / "bin" / "jupyter"
+    jupyter.parent.mkdir()
+    jupyter.write_text("#!/bin/sh\necho opened $*\n")
+    jupyter.chmod(0o755)
+    pairs = [(project / f"notebooks/toy/{name}.ipynb", project / f"_build/lab/notebooks/toy/{name}.ipynb") for name in ("a", "b")]
+
+    def lab(text):
+        for page, _ in pairs:
+            page.write_text(text)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTHON"))}
+        done = subprocess.run(["make", "lab"], cwd=project, env=environment, capture_output=True, text=True, check=True)
+        assert "opened lab _build/lab/notebooks\n" in done.stdout
+        return [copy.read_text() for _, copy in pairs], done.stdout
+
+    assert lab("one")[0] == ["one", "one"]
+    pairs[0][1].write_text("mine")
+    for text in ("two", "three"):
+        copies, said = lab(text)
+        assert copies == ["mine", text]
+        assert said.startswith("_build/lab/notebooks/toy/a.ipynb is yours and stays")
+    assert [page.read_text() for page, _ in pairs] == ["three", "three"]
+
+
+# texts -----------------------------------------------------------------------------------------------------
+
+
+def test_no_text_of_the_record_is_read_or_written_in_a_locales_encoding():
+    """That of a server, or of Windows, is not that of the files."""
+    unsaid = []
+    for path in sorted((HERE / "rfcore" / "evidence").glob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call):
+                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+                binary = any(isinstance(a, ast.Constant) and "b" in str(a.value) for a in node.args)
+                said = binary or any(keyword.arg == "encoding" for keyword in node.keywords)
+                if name in ("open", "read_text", "write_text") and not said:
+                    unsaid.append((path.name, node.lineno))
+    assert unsaid == []
+
+
+def test_a_page_runs_under_an_ascii_locale(checkout):
+    toml = checkout / "data" / "claims" / "simplex.toml"
+    toml.write_text(CLAIM.replace('statement = "s"', 'statement = "σ ≤ ½"'), encoding="utf-8")
+    source = checkout / "notebooks" / "toy" / "01_a.py"
+    source.write_text(PAGE + "\n# %% [markdown]\n# Größer\n\n# %%\nprint('Δ')\n", encoding="utf-8")
+    code = "import sys; from rfcore.evidence import runner; sys.exit(runner.main(['--profile', 'quick']))"
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": "utf-8"}
+    assert "skipped" not in python(code, cwd=checkout, env=ascii_only).stdout
+    assert "skipped" in python(code, cwd=checkout, env=ascii_only).stdout  # it has read what the first left
+    assert outputs(pages.page_of(source, "quick")).endswith("Δ\n")
 
 
 @pytest.fixture
@@ -365,5 +627,5 @@ def test_a_cell_that_takes_too_long_is_named(project, monkeypatch):
         )
 
     monkeypatch.setattr(runner.papermill, "execute_notebook", stuck)
-    with pytest.raises(RunError, match=r"(?s)toy/01_a: CellTimeoutError.*7 seconds.*while True"):
+    with pytest.raises(RunError, match=r"(?s)toy/01_a, a cell \(CellTimeoutError.*7 seconds.*while True"):
         runner.run(write(project, PARAMETERS), "quick", timeout=7)

@@ -79,7 +79,7 @@ def installed(tmp_path_factory):
     return folder / "alone"
 
 
-def run(installed, code, **variables):
+def run(installed, code, cwd=None, **variables):
     """What an interpreter prints that finds the wheel and what it declares, not the repository unless a variable names it."""
     undeclared = set(importlib.metadata.packages_distributions()) - modules_of(closure()) - {"rfcore"}
     arguments = [str(installed), sysconfig.get_path("purelib"), *undeclared]
@@ -87,7 +87,7 @@ def run(installed, code, **variables):
     environment |= {"RFCORE_OFFLINE": "1", "RFCORE_DATA_CACHE": str(installed / "cache")} | variables
     return subprocess.run(
         [sys.executable, "-I", "-S", "-c", ALONE + code, *arguments],
-        cwd=installed, env=environment, capture_output=True, text=True, check=False,
+        cwd=cwd or installed, env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ import doctest, importlib, pkgutil
 import rfcore
 assert rfcore.__file__.startswith(target)
 for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
-    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "pages", "runner") or module.name.endswith("__main__"):
+    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "runner") or module.name.endswith("__main__"):
         continue
     loaded = importlib.import_module(module.name)
     for name in getattr(loaded, "__all__", ()):
@@ -134,6 +134,12 @@ def test_what_belongs_to_the_repository_says_so_in_one_line(installed):
     assert len(lines) == len(calls), done.stdout + done.stderr
     line = r"FileNotFoundError data(/\w+)? belongs to the repository of rfcore, which .* is not; set RFCORE_REPOSITORY to a checkout"
     assert [said for said in lines if not re.fullmatch(line, said)] == []
+
+
+def test_in_the_folder_of_a_notebook_the_wheel_finds_the_checkout(installed):
+    code = "from rfcore import datasets, evidence\nprint(len(evidence.entries()) > 80, datasets.find('karate').name)\n"
+    done = run(installed, code, cwd=ROOT / "notebooks" / "simplex")
+    assert done.stdout == "True karate\n", done.stderr
 
 
 def test_the_runner_names_its_extra(installed):

@@ -36,6 +36,7 @@ tolerance or try another seed; a rule that changes after a first run says so in 
 """
 
 from rfcore import faces
+from rfcore.evidence import deadlocks
 
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
@@ -54,3 +55,5 @@ __getattr__, __dir__, __all__ = faces.attach(
         "verdicts": ("Decision", "Verdict", "erratum", "not_run", "scaled"),
     },
 )
+
+deadlocks.prevent()  # of every process that runs a page, before its first array

@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rfcore import checks, repository
-from rfcore.repository import ROOT
 
-CLAIMS = ROOT / "data" / "claims"
 PROFILES = ("quick", "paper")
 # The rules that can decide each kind of claim.
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
@@ -113,9 +111,10 @@ def papers():
     return tuple(Paper(**paper) for paper in tomllib.loads(text)["paper"])
 
 
-@cache
-def entries(folder=CLAIMS):
+def entries(folder=None):
     """All entries of all papers, in the order of the papers and of their places.
+
+    They are read from `folder`, by default the repository's ``data/claims``.
 
     Raises
     ------
@@ -134,20 +133,25 @@ def entries(folder=CLAIMS):
     >>> evidence.entries()[0].paper
     'simplex'
     """
-    if folder == CLAIMS:
-        repository.folder("data/claims")
+    if folder is None:
+        folder = repository.folder("data/claims")
     if not (isinstance(folder, str | Path) and Path(folder).is_dir()):
         raise ValueError(f"folder = {folder!r} is none; give a folder of claims, such as data/claims")
-    found = [entry for paper in papers() for entry in _entries_of(Path(folder) / f"{paper.name}.toml")]
+    return _read(Path(folder))
+
+
+@cache
+def _read(folder):
+    found = [entry for paper in papers() for entry in _entries_of(folder / f"{paper.name}.toml")]
     ids = [entry.id for entry in found] + [claim.id for entry in found for claim in entry.claims]
     if twice := [name for name, count in Counter(ids).items() if count > 1]:
-        raise ValueError(f"ids used twice in {Path(folder).name}: {twice}")
+        raise ValueError(f"ids used twice in {folder.name}: {twice}")
     return tuple(found)
 
 
 def _entries_of(path):
     found = []
-    for raw in tomllib.loads(path.read_text()).get("entry", []) if path.exists() else ():
+    for raw in tomllib.loads(path.read_text(encoding="utf-8")).get("entry", []) if path.exists() else ():
         try:
             entry = _entry(dict(raw))
             if entry.paper != path.stem:
@@ -218,11 +222,11 @@ def printed(table):
     """
     folder = repository.folder("data/paper")
     checks.choice(table, "table", sorted(path.stem for path in folder.glob("*.csv")))
-    with (folder / f"{table}.csv").open(newline="") as file:
+    with (folder / f"{table}.csv").open(newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
 
 
-def claims_of(notebook, folder=CLAIMS):
+def claims_of(notebook, folder=None):
     """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it.
 
     They stand in the files of the papers or, for a notebook of another folder, such as ``template``, in that folder's own.
@@ -240,5 +244,5 @@ def claims_of(notebook, folder=CLAIMS):
     checks.text(notebook, "notebook", "simplex/02_gram_matrices")
     own, found = notebook.partition("/")[0], entries(folder)
     if own not in [paper.name for paper in papers()]:
-        found += tuple(_entries_of(Path(folder) / f"{own}.toml"))
+        found += tuple(_entries_of(Path(folder or repository.folder("data/claims")) / f"{own}.toml"))
     return {c.id: c for entry in found if entry.notebook == notebook for c in entry.claims}

@@ -43,7 +43,7 @@ def cost(work, *arguments, **options):
     """
     checks.function(work, "work", "features.walk_features")
     if RESET.exists():
-        RESET.write_text("5")  # the peak is recorded from here on
+        RESET.write_text("5", encoding="utf-8")  # the peak is recorded from here on
     before, wall, processor = _memory("VmRSS"), time.perf_counter(), time.process_time()
     result = work(*arguments, **options)
     wall, processor, peak = time.perf_counter() - wall, time.process_time() - processor, _memory("VmHWM")
@@ -52,5 +52,5 @@ def cost(work, *arguments, **options):
 
 def _memory(record):
     """Memory that Linux has given to this process now ("VmRSS") or at most ("VmHWM"), in bytes; elsewhere 0."""
-    lines = STATUS.read_text().splitlines() if STATUS.exists() else [f"{record}: 0"]
+    lines = STATUS.read_text(encoding="utf-8").splitlines() if STATUS.exists() else [f"{record}: 0"]
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(record))

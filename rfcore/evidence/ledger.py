@@ -5,14 +5,15 @@ import json
 import os
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import jax
 import numpy as np
 
-from rfcore import checks
+from rfcore import checks, repository
+from rfcore.evidence import files
 from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries
 from rfcore.evidence.provenance import environment, files_read, line, own_source, sets_read, stood_in
-from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import Decision, not_run, unprinted
 
 
@@ -153,6 +154,9 @@ class Ledger:
     def close(self):
         """Write the ledger's JSON; show a line of provenance.
 
+        It goes below ``RFCORE_RESULTS``, where the runner wants it, or else, in a run by hand, below
+        ``_build/results``: only the runner writes what is committed.
+
         Raises
         ------
         ValueError
@@ -177,11 +181,9 @@ class Ledger:
             "claims": {name: decision.as_dict() for name, decision in self.decided.items()},
             "provenance": provenance,
         }
-        path = results_folder(self.profile) / f"{self.notebook}.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_suffix(f".{os.getpid()}.part")  # a reader never sees half a ledger
-        part.write_text(json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n")
-        part.replace(path)
+        folder = os.environ.get("RFCORE_RESULTS") or repository.root() / "_build" / "results"
+        path = Path(folder, self.profile, f"{self.notebook}.json")
+        files.write(path, json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n")
         try:
             from IPython.display import Markdown, display
         except ModuleNotFoundError:  # a plain script

@@ -5,8 +5,7 @@ import hashlib
 from functools import cache
 from pathlib import Path
 
-from rfcore.evidence.claims import ROOT
-
+ROOT = Path(__file__).resolve().parents[2]  # of the library that runs, which need not be the checkout's
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 

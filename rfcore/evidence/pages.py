@@ -3,7 +3,7 @@
 import hashlib
 import re
 
-import nbformat
+from rfcore.evidence import files
 
 _EMBEDDED = re.compile(r"base64,[A-Za-z0-9+/=\s]*")  # an image within HTML: letters and strokes at random
 _MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(?:work|root|home|tmp|Users)/[^\s\"'<>]*")
@@ -22,8 +22,8 @@ def page_of(source, profile):
 
 
 def made(page):
-    """What is recorded of how a page was made; empty where there is none."""
-    return nbformat.read(page, as_version=4).metadata.get("rfcore", {}) if page.exists() else {}
+    """What is recorded of how a page was made; empty where there is none, or none that can be read."""
+    return files.read(page).get("metadata", {}).get("rfcore", {})
 
 
 def strip(notebook):

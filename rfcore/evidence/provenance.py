@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 
+from rfcore import repository
+
 
 def environment():
     """Commit, date, versions and device of this run; no path of the machine.
@@ -79,7 +81,7 @@ def line(profile, provenance):
 
 
 def _git(*arguments):
-    command = ["git", "-C", str(Path(__file__).parent), *arguments]
+    command = ["git", "-C", str(repository.root()), *arguments]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
@@ -88,7 +90,7 @@ def _git(*arguments):
 
 def _cpu():
     try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
         return platform.processor() or platform.machine()
     return next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), "unknown")

@@ -11,8 +11,7 @@ def in_batches(function, keys, size, description):
     """Results of a function of a key for many keys, with a progress bar.
 
     Compiled code runs ``size`` keys at once, so that memory is bounded by a batch and not by the number of repeats.
-    A Python loop goes over the batches: a compiled loop around LAPACK's QR can deadlock XLA's CPU thread pool (seen
-    on two cores).
+    A Python loop goes over the batches, and moves the bar.
 
     Parameters
     ----------

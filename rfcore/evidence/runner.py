@@ -8,7 +8,6 @@ At "paper" those that read a clock run last, one at a time, so that no other not
 
 import argparse
 import ast
-import json
 import multiprocessing
 import re
 import sys
@@ -26,11 +25,12 @@ try:
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    from rfcore.evidence import kernel
+    from rfcore.evidence import files, kernel
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
-from rfcore.evidence.claims import ROOT, claims_of
+from rfcore import repository
+from rfcore.evidence.claims import claims_of
 from rfcore.evidence.library import library_sha256
 from rfcore.evidence.pages import machine_paths, made, name_of, page_of, strip
 from rfcore.evidence.provenance import code_sha256, environment
@@ -53,9 +53,9 @@ class Spent(NamedTuple):
     processor: float
 
 
-def find(patterns, project=ROOT):
+def find(patterns, project=None):
     """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one but the template."""
-    sources = sorted((Path(project) / "notebooks").glob("*/[0-9][0-9]_*.py"))
+    sources = sorted((Path(project or repository.root()) / "notebooks").glob("*/[0-9][0-9]_*.py"))
     chosen = []
     for pattern in patterns:
         prefix = pattern.removesuffix(".py")
@@ -66,7 +66,7 @@ def find(patterns, project=ROOT):
     return sorted(set(chosen))
 
 
-def run(source, profile, force=False, timeout=None):
+def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     """Execute one notebook at `profile` in its own folder and check what it leaves.
 
     Parameters
@@ -79,6 +79,8 @@ def run(source, profile, force=False, timeout=None):
         Run even if nothing changed.
     timeout : int, optional
         Seconds a single cell may take.
+    idle : float, optional
+        Seconds after which a kernel that uses no processor time is ended.
 
     Returns
     -------
@@ -88,23 +90,23 @@ def run(source, profile, force=False, timeout=None):
     Raises
     ------
     RunError
-        If the parameters are not as they must be, a cell fails, a claim is undecided or fails unexpectedly,
-        or (at "paper") an output shows a path of this machine.
+        If the parameters are not as they must be, a cell fails or waits forever, a claim is undecided or fails
+        unexpectedly, or (at "paper") an output shows a path of this machine.
     """
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     if parameters(notebook, name).get("profile") != "paper":
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
     stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "library_sha256": library_sha256(source)}
-    executed, final = project / "_build" / profile / f"{name}.ipynb", page_of(source, profile)
-    if not force and final.exists():
-        before = made(final)
-        if stamp.items() <= before.items() and not ledger_problems(name, stamp, project):
-            return None
+    executed, final = project / "_build" / "running" / profile / f"{name}.ipynb", page_of(source, profile)
+    if not force and stamp.items() <= made(final).items() and not ledger_problems(name, stamp, project):
+        return None
     executed.parent.mkdir(parents=True, exist_ok=True)
-    began, started, failure = time.monotonic(), environment(), None
+    began, started, failure, cells = time.monotonic(), environment(), None, []
     before = kernel.processor_seconds_of_children()
     try:
-        with kernel.configured(profile, stamp["source_sha256"]) as config:
+        results = results_folder(profile, project).parent
+        with kernel.configured(profile, stamp["source_sha256"], results, idle) as config:
+            config.NotebookClient.on_cell_execute = lambda cell, cell_index: cells.append(cell.source)
             result = papermill.execute_notebook(
                 notebook,
                 executed,
@@ -119,9 +121,11 @@ def run(source, profile, force=False, timeout=None):
                 config=config,
             )
     except PapermillExecutionError as error:
-        failure = _report(name, notebook, error)
+        what, trace = f"{error.ename}: {error.evalue}", "\n".join(error.traceback)
+        failure = _report(name, notebook, error.source, what, trace)
     except (CellTimeoutError, DeadKernelError) as error:
-        failure = f"{name}: {type(error).__name__}: {_ANSI.sub('', str(error))}"
+        what, _, more = str(error).partition("\n")
+        failure = _report(name, notebook, cells[-1] if cells else "", f"{type(error).__name__}: {what}", more)
     if failure:  # raised out here, so that the report is not buried under "during handling of the above"
         raise RunError(failure)
     if problems := ledger_problems(name, stamp, project, since=started["date"]):
@@ -132,7 +136,8 @@ def run(source, profile, force=False, timeout=None):
     spent = Spent(time.monotonic() - began, kernel.processor_seconds_of_children() - before)
     times = {"seconds": round(spent.wall, 1), "processor_seconds": round(spent.processor, 1)}
     result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | times
-    nbformat.write(result, final)
+    files.write(final, nbformat.writes(result).rstrip("\n") + "\n")
+    executed.unlink(missing_ok=True)
     return spent
 
 
@@ -150,7 +155,7 @@ def shifts(sources, profile, jobs):
     """Which sources run side by side, and how many at a time: at "paper", one at a time those that read a clock."""
     if profile != "paper":
         return [(sources, jobs)]
-    timed = [source for source in sources if "evidence.Clock(" in source.read_text()]
+    timed = [source for source in sources if "evidence.Clock(" in source.read_text(encoding="utf-8")]
     others = [source for source in sources if source not in timed]
     return [shift for shift in ((others, jobs), (timed, 1)) if shift[0]]
 
@@ -167,14 +172,14 @@ def parameters(notebook, name):
         raise RunError(f"{name}: the parameters cell may hold only lines like: name = literal") from None
 
 
-def ledger_problems(name, stamp, project=ROOT, since=""):
+def ledger_problems(name, stamp, project, since=""):
     """What is wrong with the ledger that the notebook left, as sentences; empty if all is well."""
     wanted = claims_of(name, project / "data" / "claims")
-    path = results_folder(stamp["profile"]) / f"{name}.json"
+    path = results_folder(stamp["profile"], project) / f"{name}.json"
     if not wanted:
         return [] if not path.exists() else ["it left a ledger, but no entry in data/claims names it"]
-    record = json.loads(path.read_text()) if path.exists() else None
-    if record is None or record["provenance"]["date"] < since:
+    record = files.read(path)
+    if not record or record["provenance"]["date"] < since:
         return ["the ledger was not closed: call ledger.close(...) in the last code cell"]
     problems = []
     if record["provenance"]["source_sha256"] != stamp["source_sha256"]:
@@ -193,14 +198,13 @@ def ledger_problems(name, stamp, project=ROOT, since=""):
     return problems
 
 
-def _report(name, notebook, error):
-    places = [i for i, cell in enumerate(notebook.cells, 1) if cell.source == error.source]
-    trace = _ANSI.sub("", "\n".join(error.traceback))
+def _report(name, notebook, source, what, more):
+    places = [i for i, cell in enumerate(notebook.cells, 1) if cell.source == source]
     place = f"cell {places[0]}" if places else "a cell"
-    return f"{name}, {place} ({error.ename}: {error.evalue})\n{error.source}\n{trace}"
+    return _ANSI.sub("", f"{name}, {place} ({what})\n{source}\n{more}").rstrip("\n")
 
 
-def main(arguments=None, project=ROOT):
+def main(arguments=None, project=None):
     """Run the command line on a project's notebooks; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m rfcore.evidence.runner", description="Run notebooks.")
     parser.add_argument("notebooks", nargs="*", default=["all"], help="all, or prefixes like simplex/01")

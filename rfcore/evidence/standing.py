@@ -1,12 +1,12 @@
 """How each claim and each entry stands: the decisions in the ledgers, the scorecard, the headline."""
 
-import json
 import os
 from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
 from rfcore import checks, repository
+from rfcore.evidence import files
 from rfcore.evidence.claims import PROFILES, Claim, Entry, entries, papers
 from rfcore.evidence.verdicts import Decision, Verdict
 
@@ -21,10 +21,17 @@ class Row(NamedTuple):
     anchor: str | None
 
 
-def results_folder(profile):
-    """Folder of the decisions at `profile`: ``data/results/<profile>``, or below ``RFCORE_RESULTS``."""
+def results_folder(profile, root=None):
+    """Folder of the decisions at `profile` in the repository at `root`: the runner writes, the book reads.
+
+    It is ``data/results/paper``, which is committed, or ``_build/results/quick``; where ``RFCORE_RESULTS`` is
+    set, the folder ``<profile>`` below it.
+    """
     checks.choice(profile, "profile", PROFILES)
-    return Path(os.environ.get("RFCORE_RESULTS") or repository.folder("data") / "results") / profile
+    if given := os.environ.get("RFCORE_RESULTS"):
+        return Path(given).absolute() / profile
+    place = "data" if profile == "paper" else "_build"
+    return (root or repository.folder("data").parent) / place / "results" / profile
 
 
 def decisions(profile="paper"):
@@ -42,7 +49,7 @@ def decisions(profile="paper"):
     """
     found, claims = {}, {claim.id: claim for entry in entries() for claim in entry.claims}
     for path in sorted(results_folder(profile).glob("*/*.json")):
-        for name, fields in json.loads(path.read_text())["claims"].items():
+        for name, fields in files.read(path).get("claims", {}).items():
             found[name] = Decision(**fields, claim=claims.get(name))
     return found
 

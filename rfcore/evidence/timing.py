@@ -93,7 +93,7 @@ def timed(decision, profile, clock):
 def _busy():
     """Seconds that all processors have worked since the start, or None."""
     try:
-        ticks = [int(n) for n in Path("/proc/stat").read_text().split("\n")[0].split()[1:9]]
+        ticks = [int(n) for n in Path("/proc/stat").read_text(encoding="utf-8").split("\n")[0].split()[1:9]]
     except (OSError, ValueError):
         return None
     idle = ticks[3] + ticks[4]

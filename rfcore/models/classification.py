@@ -325,7 +325,6 @@ def _evaluate(task, omega):
         phi, phi_test = features.positive(task.x_train, block), features.positive(task.x_test, block)
         return regression.scores(phi, task.targets, phi_test)
 
-    # A compiled loop around LAPACK's QR can deadlock; there is none in this one.
     votes = jax.lax.map(votes_of, omega.reshape(-1, *omega.shape[-2:]))
     votes = votes.reshape(*omega.shape[:-2], *votes.shape[1:])
     together = jnp.cumsum(votes, axis=-3)

@@ -26,7 +26,7 @@ def link_page(document, out_dir, transforms, inventory, *_, **__):
     """``link_html`` without a parser: the code of a page is found and read by its letters."""
     page = Path(out_dir, f"{document}.html")
     parts = BLOCK.split(page.read_text("utf-8"))
-    waiting = [(i, letters(parts[i]).strip("\n").rstrip()) for i in range(1, len(parts), 2)]
+    waiting = [(i, letters(parts[i]).rstrip()) for i in range(1, len(parts), 2)]
     for transform in transforms:
         source = transform.source.rstrip()
         place = next((place for place in waiting if place[1] == source), None)

@@ -51,7 +51,7 @@ def linked(code, name, root, inventory, document):
     start, location = found.start() + len(found[1]), name.resolved_location
     shown = code[start : found.end()]
     title = "" if re.sub(r"\s", "", letters(shown)) == location else f' title="{location}"'
-    link = f'<a href="{root}{inventory[location]}"{title} class="sphinx-codeautolink-a">{shown}</a>'
+    link = f'<a class="sphinx-codeautolink-a" href="{root}{inventory[location]}"{title}>{shown}</a>'
     return code[:start] + link + code[found.end() :]
 
 

@@ -5,6 +5,8 @@ The build is made once and shared by the workers of pytest-xdist.
 
 import fcntl
 import html
+import importlib
+import json
 import os
 import posixpath
 import re
@@ -18,11 +20,13 @@ from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
 from contrast import INKS
 from playwright.sync_api import sync_playwright
+from sphinx_codeautolink.parse import parse_names
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
@@ -206,6 +210,36 @@ def test_names_of_the_library_lead_from_cells_to_the_api_and_back(pages):
     entry = re.search(rf'id="{anchor}".*?</details>', pages[page], re.S)[0]
     assert entry.count('href="../../notebooks/') == count
     assert f"Used on {count} pages" in text_of(entry)
+
+
+@pytest.mark.parametrize("name", ["start/01_primer", "couplings/01_norm_coupling"])
+def test_code_that_is_parsed_cell_by_cell_shows_the_names_of_code_that_is_parsed_whole(name, monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    code_links = importlib.import_module("code_links")
+    continued, block, before, n_names = code_links.Continued(), SimpleNamespace(document=name), "", 0
+    for cell in json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            source = before + "".join(cell["source"])
+            n_before = before.count("\n")
+            whole = [found for found in parse_names(source, block) if found.lineno > n_before]
+            assert continued(source, block) == whole
+            before, n_names = f"{source}\n", n_names + len(whole)
+    assert n_names > 50
+
+
+def test_the_navigation_is_open_at_the_page_that_is_shown(pages):
+    entry = re.compile(r'<li class="toctree-l(\d)( current active)?[^"]*"><a class="(current )?reference internal" href="([^"]*)"')
+    for name, page in pages.items():
+        found = entry.findall(page)
+        way = [(level, bool(here), address) for level, marked, here, address in found if marked]
+        if name.startswith("notebooks/"):
+            *chapters, here = way
+            assert here == (str(len(way)), True, "#"), name
+            assert page.count('<details open="open">') == len(chapters) == (not name.startswith("notebooks/start/")), name
+            for _, _, address in chapters:
+                assert posixpath.normpath(posixpath.join(posixpath.dirname(name), address)) in pages, name
+        elif name.startswith("_modules/"):
+            assert len(found) > 90 and way == [] and '<details open="open">' not in page
 
 
 def test_sources_of_docstrings_lead_to_chapters_places_and_references(pages):

@@ -8,6 +8,7 @@ by the title of one of the five papers, or by the first author's name, whatever 
 import re
 
 from pybtex.database import parse_file
+from pybtex.plugin import find_plugin, register_plugin
 from record_text import CITATIONS, ROOT, TITLES
 
 from rfcore import evidence
@@ -93,6 +94,8 @@ def prepare(app):
 
 
 def setup(app):
+    # Else sphinxcontrib-bibtex looks through all installed packages for it, at each citation.
+    register_plugin("pybtex.backends", "plaintext", find_plugin("pybtex.backends", "plaintext"), force=True)
     app.connect("builder-inited", prepare)
     app.connect("autodoc-process-docstring", sources, priority=390)  # napoleon's is 500
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,8 +2,9 @@
 
 The source is ``notebooks/<folder>/NN_slug.py``. At "paper" the executed notebook replaces the paired
 ``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped, unless
-its code, or code of the library that it imports, changed since. The longest start first; a table of times ends it.
-At "paper" those that read a clock run last, one at a time, so that no other notebook disturbs them.
+its code, or a definition of the library that it reaches, changed since. The longest start first; a table of times ends it.
+At "paper" those that read a clock run last, one at a time, so that no other notebook disturbs them. With ``--due``
+nothing runs: it prints the pages that are due for a run at "paper".
 """
 
 import argparse
@@ -19,6 +20,11 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
+from rfcore.evidence import due
+
+if __name__ == "__main__" and sys.argv[1:] == ["--due"]:  # nothing runs, and what follows takes seconds to import
+    sys.exit(due.main())
+
 try:
     import jupytext
     import nbformat
@@ -31,9 +37,9 @@ except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
 from rfcore.evidence.claims import ROOT, claims_of
-from rfcore.evidence.library import library_sha256
 from rfcore.evidence.pages import machine_paths, made, name_of, page_of, strip
 from rfcore.evidence.provenance import code_sha256, environment
+from rfcore.evidence.reach import reach_sha256
 from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import Verdict
 
@@ -55,7 +61,7 @@ class Spent(NamedTuple):
 
 def find(patterns, project=ROOT):
     """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one but the template."""
-    sources = sorted((Path(project) / "notebooks").glob("*/[0-9][0-9]_*.py"))
+    sources = due.notebooks(project)
     chosen = []
     for pattern in patterns:
         prefix = pattern.removesuffix(".py")
@@ -94,7 +100,7 @@ def run(source, profile, force=False, timeout=None):
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     if parameters(notebook, name).get("profile") != "paper":
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
-    stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "library_sha256": library_sha256(source)}
+    stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "reach_sha256": reach_sha256(source)}
     executed, final = project / "_build" / profile / f"{name}.ipynb", page_of(source, profile)
     if not force and final.exists():
         before = made(final)
@@ -204,11 +210,14 @@ def main(arguments=None, project=ROOT):
     """Run the command line on a project's notebooks; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m rfcore.evidence.runner", description="Run notebooks.")
     parser.add_argument("notebooks", nargs="*", default=["all"], help="all, or prefixes like simplex/01")
+    parser.add_argument("--due", action="store_true", help="alone: print the pages that are due, and run nothing")
     parser.add_argument("--profile", required=True, choices=("quick", "paper"))
     parser.add_argument("--jobs", type=int, default=1, help="notebooks at a time")
     parser.add_argument("--force", action="store_true", help="run also what is unchanged")
     parser.add_argument("--timeout", type=int, help="seconds a cell may take")
     options = parser.parse_args(arguments)
+    if options.due:
+        parser.error("--due stands alone")
     try:
         sources = longest_first(find(options.notebooks, project), options.profile)
     except RunError as error:

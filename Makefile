@@ -11,7 +11,7 @@ PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book wheel runner evidence_rates planted_faults planted_faults_walks
 .DEFAULT_GOAL := help
-.PHONY: help book test unit portable quick paper bench lab lint sync lock clean
+.PHONY: help book test unit near portable quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -26,6 +26,9 @@ test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, c
 
 unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, wheel, simulated error rates and planted faults: under three minutes
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)
+
+near: $(VENV)/.ready  ## the tests, and the pages at quick, that your changes reach, in about three minutes: make near [BASE=commit]
+	@$(BIN)/python tests/near.py $(if $(BASE),--base $(BASE)) $(SLOW)
 
 portable: $(VENV)/.ready  ## the units as on other processors, and under every Python found (or under PYTHON alone)
 	@$(BIN)/python tests/portable.py $(if $(filter .venv,$(VENV)),,$(PYTHON))

@@ -4,6 +4,7 @@ import ast
 from typing import NamedTuple
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_NAMED = (*_FUNCTIONS[:2], ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 _SILENT = (ast.Constant, ast.Load, ast.Store, ast.Del)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
@@ -58,9 +59,7 @@ def bound(body, package):
             elsewhere.update(node.names)
         elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
             names = (node.id,)
-        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            names = (node.name,)
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar):
+        elif isinstance(node, _NAMED):
             names = (node.name,)
         elif isinstance(node, ast.MatchMapping):
             names = (node.rest,)

@@ -269,11 +269,7 @@ class Module:
         self.exports = {}  # of a lazy face: name to a list of what it means
         self.imports = {}
         self.bound = bound(self.tree.body, self.package)
-        changes = []
-        for statement in self.tree.body:
-            if not self._is_plain(statement):
-                changes.append(statement)
-        for statement in changes:
+        for statement in [s for s in self.tree.body if not self._is_plain(s)]:
             self._place(statement)
         if name.split(".")[0] != PACKAGE:
             self._read_strings()

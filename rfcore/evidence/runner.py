@@ -15,7 +15,6 @@ import re
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from pathlib import Path
 from typing import NamedTuple
 
 from tqdm import tqdm

@@ -1,6 +1,7 @@
-"""Runs a notebook at quick as a script, and prints which definitions of rfcore it called once they were imported.
+"""Runs a notebook at quick as a script, and prints which definitions of rfcore it called.
 
-``python tests/calls.py notebooks/simplex/06_sum_lengths.py``; RFCORE_RESULTS says where its ledger goes.
+Left out is what runs while a module is imported. ``python tests/calls.py
+notebooks/simplex/06_sum_lengths.py``; RFCORE_RESULTS says where its ledger goes.
 """
 
 import ast
@@ -27,7 +28,7 @@ def name_of(path, line):
 
 
 def called(text, path):
-    """Code objects of rfcore that the text of a script calls, those left out that run while a module is imported."""
+    """Code objects of rfcore that the text of a script calls, but for those that run at an import."""
     seen, importing, library = set(), 0, str(ROOT / "rfcore") + os.sep
 
     def watch(frame, event, _):

@@ -1,8 +1,8 @@
 """Run the tests and the pages that the working tree's changes reach: ``make near [BASE=commit]``.
 
-What changed is read off syntax trees (:mod:`rfcore.evidence.reach`), so a comment runs nothing. Of each test function it is
-followed which definitions of the library, and of the other tests, it reaches. Pages run at quick; where all that are
-reached would take more than three minutes with the tests, the longest are left out, and named.
+What changed is read off syntax trees (:mod:`rfcore.evidence.reach`), so a comment runs nothing. Of each test
+function it is followed which definitions of the library, and of the other tests, it reaches. Pages run at quick;
+where all that are reached would take more than three minutes with the tests, the longest are left out, and named.
 """
 
 import argparse
@@ -31,7 +31,7 @@ def git(*arguments):
 
 
 def tests_of(root):
-    """What each test function below `root` reaches: ``{"test_walks.py::test_lengths": {definition: hash}}``."""
+    """What each test function reaches: ``{"test_walks.py::test_lengths": {definition: hash}}``."""
     library, found = Library(root), {}
     for path in sorted((root / "tests").glob("*.py")):
         library.add(path, path.stem)
@@ -40,7 +40,9 @@ def tests_of(root):
         for name in module.definitions:
             if name.startswith("test_"):
                 start = [Target("conftest", "*"), *with_fixtures(library, path.stem, name)]
-                found[f"{path.name}::{name}"] = {library.name(t): library.sha256(t) for t in library.closure(start)}
+                found[f"{path.name}::{name}"] = {
+                    library.name(t): library.sha256(t) for t in library.closure(start)
+                }
     return found
 
 
@@ -78,11 +80,14 @@ def main():
     parser = argparse.ArgumentParser(prog="make near", description=__doc__)
     parser.add_argument("--base", default="HEAD", help="the commit that changes are counted from")
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
-    parser.add_argument("slow", nargs="*", help="tests, such as book, that run only if their own file changed")
+    parser.add_argument(
+        "slow", nargs="*", help="tests, such as book, that run only if their own file changed"
+    )
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
-        with tarfile.open(fileobj=io.BytesIO(git("archive", options.base, "rfcore", "tests", "notebooks"))) as committed:
+        packed = io.BytesIO(git("archive", options.base, "rfcore", "tests", "notebooks"))
+        with tarfile.open(fileobj=packed) as committed:
             committed.extractall(base, filter="data")
         before, after = tests_of(base), tests_of(ROOT)
         differ = {test: changed(before.get(test, {}), found) for test, found in after.items()}
@@ -94,14 +99,21 @@ def main():
             definitions |= of_page
             if (new or of_page) and source.parent.name != "template":
                 pages.append(source)
-    files = git("diff", "--name-only", options.base).decode().split() + git("ls-files", "-o", "--exclude-standard").decode().split()
+    files = git("diff", "--name-only", options.base) + git("ls-files", "-o", "--exclude-standard")
+    files = files.decode().splitlines()
     slow = {f"test_{name}.py" for name in options.slow if f"tests/test_{name}.py" not in files}
     near = [test for test, names in differ.items() if names]
     tests = [test for test in near if test.partition("::")[0] not in slow | {"test_notebooks.py"}]
     say("changed definitions", sorted(definitions))
-    say("changed files that are no code, of which nothing is known here", [f for f in files if not f.endswith(".py")])
+    say(
+        "changed files that are no code, of which nothing is known here",
+        [f for f in files if not f.endswith(".py")],
+    )
     say("tests, by file", by_file(tests))
-    say("tests that are left out, since they are slow; CI runs them", by_file([t for t in near if t not in tests]))
+    say(
+        "tests that are left out, since they are slow; CI runs them",
+        by_file([t for t in near if t not in tests]),
+    )
     left = SECONDS - OF_ALL_TESTS * len(tests) / len(after)
     run, skipped = [], []
     for source in sorted(pages, key=seconds_at_quick):
@@ -114,14 +126,17 @@ def main():
     ids += [f"tests/test_notebooks.py::{test}[{s.parent.name}/{s.stem}]" for s in run for test in of_pages]
     if options.list or not ids:
         return 0
-    return subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *ids], cwd=ROOT, check=False).returncode
+    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *ids]
+    return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def tests_of_pages():
     """Tests of every single notebook; that it is due says nothing new of one that is reached."""
     body = ast.parse((ROOT / "tests" / "test_notebooks.py").read_text(encoding="utf-8")).body
     functions = [node for node in body if isinstance(node, ast.FunctionDef) and "due" not in node.name]
-    return [f.name for f in functions if any(getattr(d, "id", "") == "every_notebook" for d in f.decorator_list)]
+    return [
+        f.name for f in functions if any(getattr(d, "id", "") == "every_notebook" for d in f.decorator_list)
+    ]
 
 
 def by_file(tests):

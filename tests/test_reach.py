@@ -157,7 +157,12 @@ def test_of_names_that_are_spelled_those_alone_are_reached(library):
         ("walks.py", "SCALE = 2.0", "SCALE = 2.0\nprint(1)", True),  # what the module does besides
         ("walks.py", "SCALE = 2.0", "for SCALE in (2.0, 3.0):\n    pass", True),
         ("walks.py", "def twice(x)", "@math.jit\ndef twice(x)", True),
-        ("walks.py", "import math", "import math\nimport numpy as math", False),  # a name that it does not use
+        (
+            "walks.py",
+            "import math",
+            "import math\nimport numpy as math",
+            False,
+        ),  # a name that it does not use
         ("walks.py", "return 0", "return 1", False),
         ("walks.py", "math.pi", "math.e", False),
         ("walks.py", "'''Double.'''", "'''Twice.'''  # so to say", False),

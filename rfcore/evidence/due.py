@@ -27,7 +27,11 @@ def due(project=ROOT):
     SyntaxError
         If a notebook or a module is no Python.
     """
-    return [source for source in notebooks(project) if source.parent.name != "template" and _is_due(source, project)]
+    return [
+        source
+        for source in notebooks(project)
+        if source.parent.name != "template" and _is_due(source, project)
+    ]
 
 
 def _is_due(source, project):
@@ -46,7 +50,10 @@ def source_sha256(source):
         if line.startswith("# %%"):
             cells.append("")
         cells[-1] += line
-    code = [cells[0], *(cell.partition("\n")[2] for cell in cells[1:] if not re.match(r"# %% .*\[(markdown|raw)\]", cell))]
+    code = [
+        cells[0],
+        *(cell.partition("\n")[2] for cell in cells[1:] if not re.match(r"# %% .*\[(markdown|raw)\]", cell)),
+    ]
     code = code if cells[0].removeprefix("\n") else code[1:]  # jupytext makes a cell of a second blank line
     return hashlib.sha256("\n# %%\n".join(cell.strip() for cell in code).encode()).hexdigest()
 

@@ -19,8 +19,8 @@ class Imported(NamedTuple):
 class Use(NamedTuple):
     """A name with the attributes asked of it, as in ``couplings.norms.chi``.
 
-    ``origin`` is what it was imported as where the code itself does so. ``by`` tells of dynamic access: the syntax tree
-    of the name in ``getattr(couplings, name)``.
+    ``origin`` is what it was imported as where the code itself does so. ``by`` tells of dynamic access: the
+    syntax tree of the name in ``getattr(couplings, name)``, ``import_module(name)`` or ``sys.modules[name]``.
     """
 
     name: str
@@ -30,7 +30,7 @@ class Use(NamedTuple):
 
 
 def imported(node, package):
-    """Names that an import statement binds, each with what it means: ``[(name, Imported)]``; ``"*"`` is a name here.
+    """Names that an import binds, each with what it means: ``[(name, Imported)]``; ``"*"`` is a name here.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def imported(node, package):
 
 
 def bound(body, package):
-    """Names that statements bind where they stand: name to a list of :class:`Imported`, empty if it is no import."""
+    """Names that statements bind: each with a list of :class:`Imported`, empty if no import binds it."""
     found, elsewhere = {}, set()
 
     def visit(node):
@@ -81,7 +81,8 @@ def bound(body, package):
 def uses(nodes, package):
     """Every :class:`Use` of a name that the code of `nodes` does not bind itself, built-in names among them.
 
-    Annotations of functions do not count, nor what a name is bound to on the level of `nodes`, which are a module's.
+    Annotations of functions do not count. What `nodes` themselves bind does: they are a module's, and its names
+    are their names.
 
     Parameters
     ----------
@@ -134,7 +135,11 @@ class _Reader:
             expression = expression.value
         if isinstance(expression, ast.Name):
             self.refer(expression.id, tuple(reversed(attributes)), by)
-        return isinstance(expression, ast.Name)
+        elif isinstance(expression, ast.Subscript) and ast.unparse(expression.value) == "sys.modules":
+            self.found.append(Use("import_module", tuple(reversed(attributes)), None, expression.slice))
+        else:
+            return False
+        return True
 
     def visit_Name(self, node):
         self.refer(node.id)
@@ -142,6 +147,8 @@ class _Reader:
     def visit_Attribute(self, node):
         if not self.refer_to(node):
             self.below(node)
+
+    visit_Subscript = visit_Attribute
 
     def visit_Call(self, node):
         name = getattr(node.func, "id", getattr(node.func, "attr", ""))

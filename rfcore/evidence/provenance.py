@@ -53,20 +53,12 @@ def _uses_data():
 
 def stood_in():
     """Data sets for which other data stood in."""
-    if not _uses_data():
-        return ()
-    from rfcore import datasets
-
-    return datasets.fallbacks()
+    return sys.modules["rfcore.datasets"].fallbacks() if _uses_data() else ()
 
 
 def files_read():
     """Hash of every data file that was read, by its path."""
-    if not _uses_data():
-        return {}
-    from rfcore import datasets
-
-    return datasets.provenance()
+    return sys.modules["rfcore.datasets"].provenance() if _uses_data() else {}
 
 
 def sets_read():
@@ -74,9 +66,8 @@ def sets_read():
     files = files_read()
     if not files:
         return []
-    from rfcore import datasets
-
-    return [entry.name for entry in datasets.entries() if any(f.path in files for f in entry.files)]
+    entries = sys.modules["rfcore.datasets"].entries()
+    return [entry.name for entry in entries if any(f.path in files for f in entry.files)]
 
 
 def line(profile, provenance):

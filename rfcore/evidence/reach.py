@@ -1,11 +1,13 @@
 """Which definitions of the library some code reaches, followed by name through syntax trees; nothing is imported.
 
-A *definition* is a function, a class or a constant of a module, with every statement of the module that changes it
-afterwards: ``RULES["shape"] = ...``, ``@log.defjvp``. It reaches what its names mean, through imports and the faces of
-packages. Whatever else a module does when it is imported (``jax.config.update(...)``, loops, blocks) belongs to all of
-its definitions. Where access is dynamic (``getattr(module, name)``, a module passed as a value, ``import *``) all of the
-module is reached; of ``getattr(couplings, name)`` those alone that are spelled, as strings, in the file or in a constant
-that is reached, if any are: a name that a page puts together from pieces is not seen.
+A *definition* is a function, a class or a constant of a module, with every statement of the module that changes
+it afterwards: ``RULES["shape"] = ...``, ``@log.defjvp``. It reaches what its names mean, through imports and the
+faces of packages. Whatever else a module does when it is imported (``jax.config.update(...)``, loops, blocks)
+belongs to all of its definitions.
+
+Where access is dynamic (``getattr(module, name)``, a module passed as a value, ``import *``) all of the module is
+reached; of ``getattr(couplings, name)`` those alone that are spelled, as strings, in the file or in a constant that
+is reached, if any are: a name that a page puts together from pieces is not seen.
 """
 
 import ast
@@ -20,12 +22,14 @@ from rfcore.evidence.skeletons import skeleton
 from rfcore.repository import ROOT
 
 PACKAGE = "rfcore"
+_DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_CHANGES = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign)
 _CONTENTS = ("__all__", "__dict__", "__path__")  # of a module: to ask for them is to ask for all of it
 _OF_MODULES = ("__name__", "__doc__", "__file__", "__spec__", "__package__", "__version__")
 
 
 class Target(NamedTuple):
-    """What a name leads to: a definition; with no name, what a module does besides; with ``"*"``, all of a module."""
+    """What a name leads to: a definition; without a name what a module does besides; ``"*"``: all of it."""
 
     module: str
     name: str
@@ -39,7 +43,7 @@ class Dynamic(NamedTuple):
 
 
 class Definition(NamedTuple):
-    """Statements of a definition, what their names mean, what they lead to, and the strings that a constant spells."""
+    """Its statements, what their names mean, what they lead to, and the strings, if it is a constant."""
 
     statements: list
     origins: list
@@ -48,7 +52,7 @@ class Definition(NamedTuple):
 
 
 def reach_sha256(source, root=ROOT):
-    """Hash of what a notebook reaches of ``rfcore``; where the recorded one is another, its page is due for a rerun.
+    """Hash of what a notebook reaches of ``rfcore``; where another is recorded, its page is due for a rerun.
 
     Parameters
     ----------
@@ -72,14 +76,14 @@ def reach_sha256(source, root=ROOT):
 
 
 def reached(source, root=ROOT):
-    """Definitions of ``rfcore`` that a script reaches, such as ``"rfcore.couplings.norms.chi"``, each with its hash."""
+    """Definitions that a script reaches, such as ``"rfcore.couplings.norms.chi"``, each with its hash."""
     library = library_at(root)
     found = library.closure([Target(library.add(Path(source)), "*")])
     return {library.name(t): library.sha256(t) for t in found if t.module.split(".")[0] == PACKAGE}
 
 
 def library_at(root=ROOT):
-    """The :class:`Library` below a folder as it stands now; what did not change since the last call is not read again."""
+    """The :class:`Library` below a folder as it stands now; read once, as long as no file changes."""
     files = sorted(Path(root, PACKAGE).rglob("*.py"))
     return _library(Path(root), tuple((path, path.stat().st_mtime_ns) for path in files))
 
@@ -147,7 +151,7 @@ class Library:
                 for origin, found in self._meanings(module, use):
                     origins.add((use.name, *use.attributes, origin))
                     targets |= found
-            constant = not any(isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) for s in statements)
+            constant = not any(isinstance(s, _DEFINED) for s in statements)
             strings = _strings(statements) if constant else frozenset()
             self._definitions[target] = Definition(statements, sorted(origins), targets, strings)
         return self._definitions[target]
@@ -170,11 +174,16 @@ class Library:
         if target.name != "*":
             parts = target.module.split(".")
             above = (".".join(parts[:k]) for k in range(1, len(parts) + 1))
-            return [*self.definition(target).targets, *(Target(name, "") for name in above if self.module(name))]
+            return [
+                *self.definition(target).targets,
+                *(Target(name, "") for name in above if self.module(name)),
+            ]
         found = [Target(target.module, name) for name in ["", *module.definitions]]
         if module.is_package or module.name.split(".")[0] != PACKAGE:
             names = [*module.exports, *(module.imports if module.is_package else [])]
-            found += [t for name in names for _, targets in self._lookup(module.name, name, ()) for t in targets]
+            found += [
+                t for name in names for _, targets in self._lookup(module.name, name, ()) for t in targets
+            ]
         return found + [t for star in module.stars if self.module(star) for t in [Target(star, "*")]]
 
     def _spelled(self, dynamic, strings):
@@ -184,12 +193,14 @@ class Library:
         spelled = names & (strings | self.module(dynamic.within).strings)
         if not spelled:
             return [Target(dynamic.module, "*")]
-        return [t for name in sorted(spelled) for _, found in self._lookup(module.name, name, ()) for t in found]
+        return [
+            t for name in sorted(spelled) for _, found in self._lookup(module.name, name, ()) for t in found
+        ]
 
     def _meanings(self, module, use):
         """What a use can mean: pairs of a dotted name and targets."""
         if use.name == "import_module":
-            return self._import_module(use.by)
+            return self._import_module(use, module.name)
         if use.origin is not None:
             return self._imported(use.origin, use.attributes, (), module.name, use.by)
         if use.name in ("globals", "eval", "exec", "vars", "locals") and use.name not in module.bound:
@@ -198,11 +209,11 @@ class Library:
             return []  # a built-in name
         return self._lookup(module.name, use.name, use.attributes, module.name, use.by)
 
-    def _import_module(self, name):
-        literal = getattr(name, "value", None) if isinstance(name, ast.Constant) else None
+    def _import_module(self, use, within):
+        literal = use.by.value if isinstance(use.by, ast.Constant) else None
         if literal is None:
             return [("dynamic", self._everything(PACKAGE))]
-        return [("dynamic", {Target(literal, "*")} if self.module(literal) else set())]
+        return self._of_module(literal, use.attributes, within, None, ()) if self.module(literal) else []
 
     def _everything(self, package):
         folder = self.root.joinpath(*package.split("."))
@@ -225,7 +236,7 @@ class Library:
         if not found and name in _CONTENTS:
             found = [(module, self._everything(module) if name == "__path__" else {Target(module, "*")})]
         if not found and name not in _OF_MODULES and not here.bound.get(name):
-            # Of names that it computes; what nobody defines is an error, whose cure may stand anywhere in the module.
+            # A name that the module computes, or an error, whose cure may stand anywhere in it.
             found = [(f"{module}.{name}", {Target(module, "*")})]
             for star in here.stars:
                 if self.module(star):
@@ -298,10 +309,10 @@ class Module:
                 self.effects += [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom)]
 
     def _is_plain(self, statement):
-        """Sort an import, a definition, a constant or a lazy face; False for what changes something by other means."""
+        """Sort an import, a definition, a constant or a lazy face; False for what (also) changes something else."""
         if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass) or _is_main(statement):
             return True
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(statement, _DEFINED):
             self.definitions[statement.name].append(statement)
             return not statement.decorator_list
         if isinstance(statement, ast.Expr):
@@ -309,11 +320,17 @@ class Module:
         if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign):
             return False
         targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        names = [n.id for target in targets for n in getattr(target, "elts", [target]) if isinstance(n, ast.Name)]
+        names = [
+            n.id for target in targets for n in getattr(target, "elts", [target]) if isinstance(n, ast.Name)
+        ]
         if "__getattr__" in names and (exported := _lazily_exported(statement.value)):
             for module, exports in exported.items():
                 for name in exports or [module]:
-                    origin = Imported(f"{self.package}.{module}", name) if exports else Imported(self.package, module)
+                    origin = (
+                        Imported(f"{self.package}.{module}", name)
+                        if exports
+                        else Imported(self.package, module)
+                    )
                     self.exports.setdefault(name, []).append(origin)
             return True
         if names == ["__all__"]:
@@ -324,7 +341,7 @@ class Module:
 
     def _place(self, statement):
         """Give a change to the definition that it changes, or, where it is none of this module, to all of them."""
-        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(statement, _DEFINED):
             for decorator in statement.decorator_list:
                 call = decorator.func if isinstance(decorator, ast.Call) else decorator
                 root = _root(call)
@@ -340,9 +357,7 @@ class Module:
         else:
             changed = [getattr(statement, "target", None)]
         roots = {_root(node) for node in changed if not isinstance(node, ast.Name)}
-        if not isinstance(statement, ast.Expr | ast.Assign | ast.AugAssign | ast.AnnAssign) or not roots <= set(
-            self.definitions
-        ):
+        if not isinstance(statement, _CHANGES) or not roots <= set(self.definitions):
             self.effects.append(statement)
             for name in bound([statement], self.package):
                 if not self.bound.get(name):
@@ -360,13 +375,18 @@ class Module:
 def _is_main(statement):
     """Whether this is ``if __name__ == "__main__"`` or ``if TYPE_CHECKING``, which no import runs."""
     return isinstance(statement, ast.If) and any(
-        getattr(node, "id", getattr(node, "attr", "")) in ("__name__", "TYPE_CHECKING") for node in ast.walk(statement.test)
+        getattr(node, "id", getattr(node, "attr", "")) in ("__name__", "TYPE_CHECKING")
+        for node in ast.walk(statement.test)
     )
 
 
 def _lazily_exported(value):
     """The dictionary in ``lazy.attach(__name__, {"directions": ("iid", "orthogonal"), "copulas": ()})``."""
-    tables = [a for a in getattr(value, "args", ()) if isinstance(a, ast.Dict)] if isinstance(value, ast.Call) else []
+    tables = (
+        [a for a in getattr(value, "args", ()) if isinstance(a, ast.Dict)]
+        if isinstance(value, ast.Call)
+        else []
+    )
     try:
         return ast.literal_eval(tables[0]) if tables else None
     except ValueError:

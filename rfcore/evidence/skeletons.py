@@ -8,8 +8,8 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 def skeleton(node):
     """A text that is the same under every version of Python.
 
-    Positions do not enter, nor fields that are empty (versions add such). Imports do not either: what a name means is
-    for who reads the names, and is the same whether it is imported in a function or above it.
+    Positions do not enter, nor fields that are empty (versions add such). Imports do not either: what a name means
+    is for who reads the names, and is the same whether it is imported in a function or above it.
 
     Parameters
     ----------
@@ -37,7 +37,11 @@ def _write(node, write):
             value = getattr(node, field, None)
             if field in ("ctx", "kind") or value is None or value == []:
                 continue
-            if field == "body" and isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            if (
+                field == "body"
+                and isinstance(node, _DOCUMENTED)
+                and ast.get_docstring(node, clean=False) is not None
+            ):
                 value = value[1:]
             write(f"{field}=")
             _write(value, write)

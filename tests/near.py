@@ -1,8 +1,8 @@
 """Run the tests and the pages that the working tree's changes reach: ``make near [BASE=commit]``.
 
 What changed is read off syntax trees (:mod:`rfcore.evidence.reach`), so a comment runs nothing. Of each test
-function it is followed which definitions of the library, and of the other tests, it reaches. Pages run at quick;
-where all that are reached would take more than three minutes with the tests, the longest are left out, and named.
+function it is followed which definitions of the library, and of the other tests, it reaches. Pages run at
+quick; where all would take more than three minutes with the tests, the longest are left out, and named.
 """
 
 import argparse

@@ -116,7 +116,7 @@ FAR = {"walks.far", "walks.twice", "walks.SCALE", "tables.base"}
     ],
 )
 def test_names_are_followed(library, text, expected):
-    # The decorator is of the library and might keep what it decorates, so `marked` belongs to all of its module.
+    # A decorator of the library might keep what it decorates, so `marked` belongs to all of its module.
     assert names(library, text) - {"tables", "tables.light"} == expected
 
 
@@ -194,6 +194,7 @@ def test_changes_of_a_name_belong_to_it(library):
     unmoved = page(library, "from rfcore.walks import unused\nunused\n")
     before = reach_sha256(unmoved, library)
     edit(library, "walks.py", "RULES.update(c=4)", "RULES.update(c=5)")
+    edit(library, "walks.py", "def rule(x):\n    return 1", "def rule(x):\n    return 2")
     assert reach_sha256(unmoved, library) == before
 
 
@@ -212,7 +213,9 @@ def test_a_name_imported_otherwise_is_another_name(library):
 
 
 def test_the_hash_is_that_of_every_python_and_takes_the_standard_library_alone(library):
-    code = """def f(x: int, *y, z=1e-12, **w):\n    return f'{x!r:>{z}} {{}} ' 'b' f'{y=}' if w else [a for a in (b := y)]\n"""
+    code = """def f(x: int, *y, z=1e-12, **w):
+    return f'{x!r:>{z}} {{}} ' 'b' f'{y=}' if w else [a for a in (b := y)]
+"""
     edit(library, "walks.py", "import math", f"import math\n{code}")
     source = page(library, "from rfcore.walks import f, far, Walk\nf, far, Walk\n")
     assert reach_sha256(source, library)[:16] == "49c83404327fce77"

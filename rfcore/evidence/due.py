@@ -1,6 +1,6 @@
 """Which pages are due for a rerun: their code changed since they were made, or a definition that they reach.
 
-Only the standard library is imported, so that to ask takes seconds: ``python -m rfcore.evidence.runner --due``.
+``python -m rfcore.evidence.runner --due`` lists them. It takes the standard library alone, so as to be quick.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ def _is_due(source, project):
 
 
 def source_sha256(source):
-    """Hash of a notebook's code cells, ``provenance.code_sha256`` of what jupytext reads: to import it takes seconds."""
+    """``provenance.code_sha256`` of what jupytext reads from a notebook; to import that takes seconds."""
     text = re.sub(r"\A(# ---\n(#.*\n)*?# ---\n)", "", source.read_text(encoding="utf-8"))
     cells = [""]
     for line in text.splitlines(keepends=True):

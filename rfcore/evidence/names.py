@@ -81,8 +81,8 @@ def bound(body, package):
 def uses(nodes, package):
     """Every :class:`Use` of a name that the code of `nodes` does not bind itself, built-in names among them.
 
-    Annotations of functions do not count. What `nodes` themselves bind does: they are a module's, and its names
-    are their names.
+    Annotations of functions do not count. What `nodes` themselves bind does: they are a module's, and so are
+    its names.
 
     Parameters
     ----------

@@ -1,13 +1,13 @@
-"""Which definitions of the library some code reaches, followed by name through syntax trees; nothing is imported.
+"""Which definitions of the library some code reaches, by name through syntax trees; nothing is imported.
 
-A *definition* is a function, a class or a constant of a module, with every statement of the module that changes
-it afterwards: ``RULES["shape"] = ...``, ``@log.defjvp``. It reaches what its names mean, through imports and the
-faces of packages. Whatever else a module does when it is imported (``jax.config.update(...)``, loops, blocks)
-belongs to all of its definitions.
+A *definition* is a function, a class or a constant of a module, with every statement of the module that
+changes it afterwards: ``RULES["shape"] = ...``, ``@log.defjvp``. It reaches what its names mean, through
+imports and the faces of packages. Whatever else a module does when it is imported (``jax.config.update(...)``,
+loops, blocks) belongs to all of its definitions.
 
-Where access is dynamic (``getattr(module, name)``, a module passed as a value, ``import *``) all of the module is
-reached; of ``getattr(couplings, name)`` those alone that are spelled, as strings, in the file or in a constant that
-is reached, if any are: a name that a page puts together from pieces is not seen.
+Where access is dynamic (``getattr(module, name)``, a module passed as a value, ``import *``) all of the
+module is reached; of ``getattr(couplings, name)`` those alone that are spelled, as strings, in the file or in
+a constant that is reached, if any are: a name that a page puts together from pieces is not seen.
 """
 
 import ast
@@ -106,7 +106,7 @@ class Library:
         self.root, self._files, self._definitions, self._following, self._hashes = root, {}, {}, {}, {}
 
     def add(self, path, name=None):
-        """Make a script a module of the library, under a name of its own if none is given; returns the name."""
+        """Make a script a module of the library, under a name of its own if none is given; that name."""
         name = name or f"{path.as_posix()} {len(self._files)}"
         self._files[name] = Module(name, path)
         return name
@@ -169,7 +169,7 @@ class Library:
         return module.definitions.get(target.name, []) if target.name else module.effects
 
     def _next(self, target):
-        """What follows at once from a target: for a definition what it names, for all of a module its definitions."""
+        """What follows at once from a target: what a definition names, or all that a module defines."""
         module = self.module(target.module)
         if target.name != "*":
             parts = target.module.split(".")
@@ -187,7 +187,7 @@ class Library:
         return found + [t for star in module.stars if self.module(star) for t in [Target(star, "*")]]
 
     def _spelled(self, dynamic, strings):
-        """Of all of a module, what the file that asks or a reached constant spells; all of it if nothing is."""
+        """What of a module the file that asks, or a reached constant, spells; all of it if nothing is."""
         module = self.module(dynamic.module)
         names = {*module.definitions, *module.imports, *module.exports}
         spelled = names & (strings | self.module(dynamic.within).strings)
@@ -309,7 +309,7 @@ class Module:
                 self.effects += [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom)]
 
     def _is_plain(self, statement):
-        """Sort an import, a definition, a constant or a lazy face; False for what (also) changes something else."""
+        """Sort an import, a definition, a constant or a lazy face; False for what changes more than that."""
         if isinstance(statement, ast.Import | ast.ImportFrom | ast.Pass) or _is_main(statement):
             return True
         if isinstance(statement, _DEFINED):
@@ -340,7 +340,7 @@ class Module:
         return len(names) == sum(len(getattr(target, "elts", [target])) for target in targets)
 
     def _place(self, statement):
-        """Give a change to the definition that it changes, or, where it is none of this module, to all of them."""
+        """Give a change to the definition that it changes or, where it is none of the module, to all."""
         if isinstance(statement, _DEFINED):
             for decorator in statement.decorator_list:
                 call = decorator.func if isinstance(decorator, ast.Call) else decorator

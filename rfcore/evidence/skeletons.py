@@ -8,8 +8,8 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 def skeleton(node):
     """A text that is the same under every version of Python.
 
-    Positions do not enter, nor fields that are empty (versions add such). Imports do not either: what a name means
-    is for who reads the names, and is the same whether it is imported in a function or above it.
+    Positions do not enter, nor fields that are empty (versions add such). Imports do not either: what a name
+    means is for who reads the names, and is the same whether it is imported in a function or above it.
 
     Parameters
     ----------

@@ -9,6 +9,7 @@ import argparse
 import ast
 import io
 import json
+import re
 import subprocess
 import sys
 import tarfile
@@ -80,9 +81,7 @@ def main():
     parser = argparse.ArgumentParser(prog="make near", description=__doc__)
     parser.add_argument("--base", default="HEAD", help="the commit that changes are counted from")
     parser.add_argument("--list", action="store_true", help="say what would run, and run nothing")
-    parser.add_argument(
-        "slow", nargs="*", help="tests, such as book, that run only if their own file changed"
-    )
+    parser.add_argument("slow", nargs="*", help="tests, such as book, that run only if their file changed")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
@@ -105,15 +104,9 @@ def main():
     near = [test for test, names in differ.items() if names]
     tests = [test for test in near if test.partition("::")[0] not in slow | {"test_notebooks.py"}]
     say("changed definitions", sorted(definitions))
-    say(
-        "changed files that are no code, of which nothing is known here",
-        [f for f in files if not f.endswith(".py")],
-    )
+    say("changed files that are no code, not looked at", [f for f in files if not f.endswith(".py")])
     say("tests, by file", by_file(tests))
-    say(
-        "tests that are left out, since they are slow; CI runs them",
-        by_file([t for t in near if t not in tests]),
-    )
+    say("slow tests that are left out; CI runs them", by_file([t for t in near if t not in tests]))
     left = SECONDS - OF_ALL_TESTS * len(tests) / len(after)
     run, skipped = [], []
     for source in sorted(pages, key=seconds_at_quick):
@@ -131,12 +124,11 @@ def main():
 
 
 def tests_of_pages():
-    """Tests of every single notebook; that it is due says nothing new of one that is reached."""
+    """Tests of every single notebook; that it is due at paper says nothing new of one that is reached."""
     body = ast.parse((ROOT / "tests" / "test_notebooks.py").read_text(encoding="utf-8")).body
-    functions = [node for node in body if isinstance(node, ast.FunctionDef) and "due" not in node.name]
-    return [
-        f.name for f in functions if any(getattr(d, "id", "") == "every_notebook" for d in f.decorator_list)
-    ]
+    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
+    each = [f.name for f in functions if "every_notebook" in [getattr(d, "id", "") for d in f.decorator_list]]
+    return [name for name in each if not re.search("due_for_a_rerun|current_paper_outputs", name)]
 
 
 def by_file(tests):

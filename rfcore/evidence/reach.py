@@ -2,8 +2,8 @@
 
 A *definition* is a function, a class or a constant of a module, with every statement of the module that
 changes it afterwards: ``RULES["shape"] = ...``, ``@log.defjvp``. It reaches what its names mean, through
-imports and the faces of packages. Whatever else a module does when it is imported (``jax.config.update(...)``,
-loops, blocks) belongs to all of its definitions.
+imports and the faces of packages. Whatever else a module does when it is imported, such as
+``jax.config.update(...)``, loops and blocks, belongs to all of its definitions.
 
 Where access is dynamic (``getattr(module, name)``, a module passed as a value, ``import *``) all of the
 module is reached; of ``getattr(couplings, name)`` those alone that are spelled, as strings, in the file or in

@@ -55,10 +55,11 @@ PACKAGE = {
         """,
     "faces/__init__.py": """
         from rfcore import lazy
-        __getattr__, __dir__, __all__ = lazy.attach(__name__, {"first": ("one", "two"), "second": ()})
+        __getattr__, __dir__, __all__ = lazy.attach(__name__, {"first": ("one", "two"), "second": (), ".": ("fourth",)})
         """,
     "faces/first.py": "def one(): return 1\ndef two(): return 2\n",
     "faces/second.py": "def three(): return 3\n",
+    "faces/fourth.py": "def four(): return 4\n",
     "lazy.py": "def attach(name, exports): return name, exports, 3\n",
 }
 
@@ -112,6 +113,7 @@ FAR = {"walks.far", "walks.twice", "walks.SCALE", "tables.base"}
         ("from rfcore import laws\nlaws.directions.orthogonal()", {"laws.directions.orthogonal"}),
         ("from rfcore import faces\nfaces.one()", {"faces.first.one"}),
         ("from rfcore import faces\nfaces.second.three()", {"faces.second.three"}),
+        ("from rfcore.faces import fourth\nfourth.four()", {"faces.fourth.four"}),
         ("from rfcore.faces import two\ntwo()", {"faces.first.two"}),
     ],
 )
@@ -225,7 +227,7 @@ import sys, types
 for name, folder in [("rfcore", ROOT), ("rfcore.evidence", ROOT + "/evidence")]:
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from rfcore.evidence import due, kernel
+from rfcore.evidence import due
 print(due.reach_sha256({str(source)!r}, {str(library)!r}))
 """.replace("ROOT", repr(str(ROOT / "rfcore")))
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)

@@ -326,11 +326,8 @@ class Module:
         if "__getattr__" in names and (exported := _lazily_exported(statement.value)):
             for module, exports in exported.items():
                 for name in exports or [module]:
-                    origin = (
-                        Imported(f"{self.package}.{module}", name)
-                        if exports
-                        else Imported(self.package, module)
-                    )
+                    submodule = exports and module != "."  # else the name is that of a submodule itself
+                    origin = Imported(f"{self.package}.{module}" if submodule else self.package, name)
                     self.exports.setdefault(name, []).append(origin)
             return True
         if names == ["__all__"]:
@@ -381,7 +378,7 @@ def _is_main(statement):
 
 
 def _lazily_exported(value):
-    """The dictionary in ``lazy.attach(__name__, {"directions": ("iid", "orthogonal"), "copulas": ()})``."""
+    """The dictionary in ``faces.attach(__name__, {".": ("copulas",), "directions": ("iid", "orthogonal")})``."""
     tables = (
         [a for a in getattr(value, "args", ()) if isinstance(a, ast.Dict)]
         if isinstance(value, ast.Call)

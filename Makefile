@@ -11,7 +11,7 @@ PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book wheel runner evidence_rates planted_faults planted_faults_walks
 .DEFAULT_GOAL := help
-.PHONY: help book test unit pages portable nightly quick paper bench lab lint sync lock clean
+.PHONY: help book test unit near pages portable nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -29,6 +29,9 @@ unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, wheel
 
 pages: $(VENV)/.ready  ## every page at quick, held against its committed results: make pages [PAGES="simplex/01 or ugrf/02"]
 	$(BIN)/pytest -n 2 --dist worksteal tests/test_notebooks.py -k "at_quick$(if $(PAGES), and ($(PAGES)))"
+
+near: $(VENV)/.ready  ## the tests, and the pages at quick, that your changes reach, in about three minutes: make near [BASE=commit]
+	@$(BIN)/python tests/near.py $(if $(BASE),--base $(BASE)) $(SLOW)
 
 portable: $(VENV)/.ready  ## units and some pages as on one other processor under one other Python, which the commit chooses
 	@$(BIN)/python tests/portable.py $(if $(filter .venv,$(VENV)),,$(PYTHON))

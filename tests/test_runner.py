@@ -16,8 +16,9 @@ import nbformat
 import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
-from rfcore.evidence import claims, deadlocks, files, kernel, library, pages, runner
+from rfcore.evidence import claims, deadlocks, files, kernel, pages, runner
 from rfcore.evidence.provenance import code_sha256
+from rfcore.evidence.reach import reach_sha256
 from rfcore.evidence.runner import RunError
 
 HERE = Path(__file__).parents[1]
@@ -148,7 +149,7 @@ def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project, 
     assert [cell.source for cell in page.cells] == [cell.source for cell in jupytext.read(source).cells]
     assert page.metadata["rfcore"]["profile"] == "paper"
     assert page.metadata["rfcore"]["source_sha256"] == code_sha256(jupytext.read(source))
-    assert page.metadata["rfcore"]["library_sha256"] == library.library_sha256(source)
+    assert page.metadata["rfcore"]["reach_sha256"] == reach_sha256(source)
     assert page.metadata["rfcore"]["processor_seconds"] > 0
     assert re.fullmatch(r"[0-9a-f]{40}", page.metadata["rfcore"]["commit"])
     assert "papermill" not in page.metadata
@@ -552,45 +553,6 @@ def test_a_page_runs_under_an_ascii_locale(checkout):
     assert "skipped" not in python(code, cwd=checkout, env=ascii_only).stdout
     assert "skipped" in python(code, cwd=checkout, env=ascii_only).stdout  # it has read what the first left
     assert outputs(pages.page_of(source, "quick")).endswith("Δ\n")
-
-
-@pytest.fixture
-def library_of_four(tmp_path):
-    """Two modules that the notebook imports, one through the other; one it names inside a function; one it does not."""
-    package = tmp_path / "rfcore" / "features"
-    package.mkdir(parents=True)
-    (tmp_path / "rfcore" / "__init__.py").write_text("")
-    (package / "__init__.py").write_text("from . import walks\n")
-    (package / "walks.py").write_text('"""Walks."""\ndef f(x):\n    """Double."""\n    return 2 * x\n')
-    (tmp_path / "rfcore" / "late.py").write_text("A = 1\n")
-    (tmp_path / "rfcore" / "other.py").write_text("A = 1\n")
-    source = tmp_path / "notebook.py"
-    source.write_text("import numpy\nfrom rfcore import features\ndef f():\n    import rfcore.late\n")
-    return source
-
-
-def test_the_library_hash_follows_the_code_that_the_notebook_imports(library_of_four):
-    source, root = library_of_four, library_of_four.parent
-    assert sorted(library.modules(source, root)) == ["rfcore", "rfcore.features", "rfcore.features.walks", "rfcore.late"]
-    before = library.library_sha256(source, root)
-
-    def after(name, text):
-        (root / "rfcore" / name).write_text(text)
-        library._skeleton_of.cache_clear()
-        return library.library_sha256(source, root)
-
-    assert after("other.py", "A = 2\n") == before
-    assert after("features/walks.py", '"""Hops."""\n\ndef f(x):  # twice\n    """Twice."""\n    return (2 * x)\n') == before
-    changed = after("features/walks.py", '"""Walks."""\ndef f(x):\n    """Double."""\n    return 3 * x\n')
-    assert changed != before
-    assert after("late.py", "A = 2\n") not in (before, changed)
-
-
-def test_the_library_hash_is_that_of_every_python(library_of_four):
-    code = """def f(x: int, *y, z=1e-12, **w):\n    return f'{x!r:>{z}} {{}} ' 'b' f'{y=}' if w else [a for a in (b := y)]\n"""
-    (library_of_four.parent / "rfcore" / "other.py").write_text(code)
-    library_of_four.write_text("import rfcore.other\n")
-    assert library.library_sha256(library_of_four, library_of_four.parent)[:16] == "2b679e8e8214f25f"
 
 
 def test_paths_of_the_machine_are_found_in_text_and_not_in_images_or_addresses():

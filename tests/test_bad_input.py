@@ -973,8 +973,8 @@ ROWS = {
     "graphs.Graph.transitions": {"self": (BARE, None)},
     "evidence.Decision": {
         "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
-        "why": ("", None), "claim": (None, None), **UNIT,
-        **dict.fromkeys(["ours", "se", "paper", "paper_se", "statistic", "limit", "level", "miss"], (0.5, number_or_none)),
+        "why": ("", None), "claim": (None, None), "by_choice": (False, None), **UNIT,
+        **dict.fromkeys(["ours", "se", "paper", "paper_se", "statistic", "limit", "rounding", "level", "miss"], (0.5, number_or_none)),
         **dict.fromkeys(["comparisons", "repeats"], (2, count_or_none)),
     },
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},

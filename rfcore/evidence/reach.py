@@ -180,7 +180,7 @@ class Library:
             ]
         found = [Target(target.module, name) for name in ["", *module.definitions]]
         if module.is_package or module.name.split(".")[0] != PACKAGE:
-            names = [*module.exports, *(module.imports if module.is_package else [])]
+            names = module.exports or (module.imports if module.is_package else [])  # a lazy face imports faces alone
             found += [
                 t for name in names for _, targets in self._lookup(module.name, name, ()) for t in targets
             ]

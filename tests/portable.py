@@ -131,7 +131,7 @@ def main(arguments):
         versions = [version for version, python in under.items() if python] or list(under)  # .venv has its tests already
         every = sorted(f"{path.parent.name}/{path.stem}" for path in ROOT.glob("notebooks/*/[0-9][0-9]_*.ipynb"))
         on, versions = [on[commit % len(on)]], [versions[commit // len(on) % len(versions)]]
-        pages = sorted({*newest_pages(4), *every[commit % 16 :: 16]})
+        pages = sorted({*newest_pages(4), *every[commit % 8 :: 8]})
     chosen = [f"PAGES={' or '.join(pages)}"] if pages else []
     pairs = [(versions[k % len(versions)], on[k % len(on)]) for k in range(max(len(versions), len(on)))]
     # The wheel too, whose examples may print otherwise under another Python.

@@ -116,6 +116,10 @@ FAR = {"walks.far", "walks.twice", "walks.SCALE", "tables.base"}
         ("from rfcore import faces\nfaces.second.three()", {"faces.second.three"}),
         ("from rfcore.faces import fourth\nfourth.four()", {"faces.fourth.four"}),
         ("from rfcore.faces import two\ntwo()", {"faces.first.two"}),
+        (
+            "from rfcore import faces\nprint([faces])",
+            {"faces.first.one", "faces.first.two", "faces.second.three", "faces.fourth.four"},
+        ),
     ],
 )
 def test_names_are_followed(library, text, expected):

@@ -288,7 +288,10 @@ def test_the_command_prints_the_pages_that_are_due_and_nothing_else():
     assert (done.returncode, done.stderr, done.stdout.splitlines()) == (0, "", expected)
 
 
-@pytest.mark.parametrize("name", ["favor/04_unbiased_features", "equivalence/05_two_sets"])
+TRACED = ["favor/04_unbiased_features", pytest.param("equivalence/05_two_sets", marks=pytest.mark.nightly)]
+
+
+@pytest.mark.parametrize("name", TRACED)
 def test_everything_that_a_page_calls_is_reached(name, tmp_path, monkeypatch):
     source = ROOT / "notebooks" / f"{name}.py"
     command = [sys.executable, str(ROOT / "tests" / "calls.py"), str(source)]

@@ -235,8 +235,8 @@ ledger.decide({
 # $\phi \phi^\top$ from *one* set of walks, whose diagonal is biased upwards. Neither
 # changes who wins, as repeats of that experiment show; twenty repeats cannot tell
 # whether the ratios change by less than 5 %. At $p_{\text{halt}} = 0.5$ single walks
-# carry so much that some errors are many times the others, and the exact value is the
-# better guide.
+# carry so much that some errors are nearly twice the others, and the exact value is
+# the better guide.
 
 # %%
 g = graphs[cora]

@@ -159,8 +159,10 @@ ledger.decide({
 # For comparison, two *solutions of one and the same problem* are drawn: the reversal,
 # with bins of equal lengths exchanged at random. With $p_{\text{halt}} = 0.5$ half of
 # the bins hold walks of length 0, and the distance of two solutions grows with $n$ as
-# that of the permutations does. At 0.1 there are no such bins and one solution; there
-# the noise of ten walks moves the permutations, and the errors in the fourth digit.
+# that of the permutations does. The permutations are further apart than two solutions
+# at random, for each solver breaks ties by an order of its own. At 0.1 there are no
+# such bins and one solution; there the noise of ten walks moves the permutations, and
+# the errors in the fourth digit.
 
 
 # %%

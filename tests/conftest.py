@@ -28,6 +28,14 @@ hypothesis.settings.load_profile("rfcore")
 gc.set_threshold(100_000, 20, 100)
 
 
+LONGEST_FIRST = ("test_book.py", "test_wheel.py", "test_notebooks.py")
+
+
+def pytest_collection_modifyitems(items):
+    """What takes a minute does not come last, when one worker is left to wait for the other."""
+    items.sort(key=lambda item: item.path.name not in LONGEST_FIRST)
+
+
 def pytest_collection_finish():
     gc.collect()
     gc.freeze()

@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import jupytext
@@ -60,6 +61,7 @@ NUMBER_HANGS_ON_SIZE = {
 }
 
 
+@cache
 def page(name):
     return nbformat.read(SOURCES[name].with_suffix(".ipynb"), as_version=4)
 
@@ -146,7 +148,8 @@ def test_no_page_is_due_for_a_rerun(name):
 
 
 @every_notebook
-def test_the_committed_ledger_decides_the_notebooks_claims(name):
+def test_the_committed_ledger_decides_the_notebooks_claims(name, monkeypatch):
+    monkeypatch.delenv("RFCORE_RESULTS", raising=False)
     wanted = evidence.claims_of(name)
     if wanted:
         record = committed_ledger(name)

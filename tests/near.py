@@ -8,7 +8,6 @@ quick; where all would take more than three minutes with the tests, the longest 
 import argparse
 import ast
 import io
-import json
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from rfcore.evidence import due  # noqa: E402
+from rfcore.evidence.pages import made, name_of, page_of  # noqa: E402
 from rfcore.evidence.reach import Library, Target, reached  # noqa: E402
 
 SECONDS = 2 * 130  # of processor time on two cores: three minutes, less what it takes to look and to start
@@ -68,12 +68,9 @@ def changed(before, after):
 
 def seconds_at_quick(source):
     """Processor seconds that a page takes at quick: as it last did here, or a guess from those at paper."""
-    quick = ROOT / "_build" / "quick" / source.parent.name / f"{source.stem}.ipynb"
-    for page, most in ((quick, float("inf")), (source.with_suffix(".ipynb"), AT_QUICK)):
-        if page.exists():
-            made = json.loads(page.read_text(encoding="utf-8"))["metadata"].get("rfcore", {})
-            if "processor_seconds" in made:
-                return min(made["processor_seconds"], most)
+    for page, most in ((page_of(source, "quick"), float("inf")), (page_of(source, "paper"), AT_QUICK)):
+        if seconds := made(page).get("processor_seconds"):
+            return min(seconds, most)
     return AT_QUICK
 
 
@@ -112,11 +109,11 @@ def main():
     for source in sorted(pages, key=seconds_at_quick):
         left -= seconds_at_quick(source)
         (run if left > 0 else skipped).append(source)
-    say("pages, at quick", [f"{s.parent.name}/{s.stem}" for s in run])
-    say("pages that are left out, for time", [f"{s.parent.name}/{s.stem}" for s in skipped])
+    say("pages, at quick", [name_of(s) for s in run])
+    say("pages that are left out, for time", [name_of(s) for s in skipped])
     of_pages = tests_of_pages()
     ids = [f"tests/{test}" for test in tests]
-    ids += [f"tests/test_notebooks.py::{test}[{s.parent.name}/{s.stem}]" for s in run for test in of_pages]
+    ids += [f"tests/test_notebooks.py::{test}[{name_of(s)}]" for s in run for test in of_pages]
     if options.list or not ids:
         return 0
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *ids]

@@ -13,8 +13,9 @@ THREE_SIGMA = 0.0026997960632601866  # chance of a normal draw beyond three stan
 def identity(ours, exact, tolerance, relative=False, unit=None):
     """Two ways to compute the same numbers agree: max abs(ours - exact) <= tolerance.
 
-    What lies within the tolerance is rounding noise: only the bound is shown, and compared with other runs. Up to ten times the tolerance is "inconclusive": a bound on rounding derived by hand is not sharp to a
-    factor ten. Beyond, the two differ.
+    What lies within the tolerance is rounding noise: only the bound is shown, and compared with other runs. Up to ten
+    times the tolerance is "inconclusive": a bound on rounding derived by hand is not sharp to a factor ten. Beyond, the
+    two differ.
 
     Parameters
     ----------

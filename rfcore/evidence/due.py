@@ -4,10 +4,10 @@
 """
 
 import hashlib
-import json
 import re
 from pathlib import Path
 
+from rfcore.evidence.pages import made, name_of, page_of
 from rfcore.evidence.reach import reach_sha256
 from rfcore.repository import root
 
@@ -35,11 +35,10 @@ def due(project=None):
 
 
 def _is_due(source, project):
-    page = source.with_suffix(".ipynb")
-    made = json.loads(page.read_text(encoding="utf-8"))["metadata"].get("rfcore", {}) if page.exists() else {}
-    if (made.get("profile"), made.get("source_sha256")) != ("paper", source_sha256(source)):
+    before = made(page_of(source, "paper"))
+    if (before.get("profile"), before.get("source_sha256")) != ("paper", source_sha256(source)):
         return True
-    return made.get("reach_sha256") != reach_sha256(source, project)
+    return before.get("reach_sha256") != reach_sha256(source, project)
 
 
 def source_sha256(source):
@@ -61,4 +60,4 @@ def source_sha256(source):
 def main(project=None):
     """Print the pages that are due, one a line."""
     for source in due(project):
-        print(f"{source.parent.name}/{source.stem}")
+        print(name_of(source))

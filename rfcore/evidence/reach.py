@@ -324,11 +324,10 @@ class Module:
             n.id for target in targets for n in getattr(target, "elts", [target]) if isinstance(n, ast.Name)
         ]
         if "__getattr__" in names and (exported := _lazily_exported(statement.value)):
-            for module, exports in exported.items():
-                for name in exports or [module]:
-                    submodule = exports and module != "."  # else the name is that of a submodule itself
-                    origin = Imported(f"{self.package}.{module}" if submodule else self.package, name)
-                    self.exports.setdefault(name, []).append(origin)
+            for module, names in exported.items():
+                origin = self.package if module == "." else f"{self.package}.{module}"
+                for name in names:
+                    self.exports.setdefault(name, []).append(Imported(origin, name))
             return True
         if names == ["__all__"]:
             return True

@@ -55,8 +55,8 @@ def test_unbiased_centres_before_squaring():
 
 def test_the_rule_for_hidden_tails_is_that_of_the_table():
     threshold, skew = 4.0, np.array([-0.126, -0.124, 0.0, 0.124, 0.126])
-    assert list(means.guarded(threshold, skew, 1)) == [12, 4, 4, 4, 4]
-    assert list(means.guarded(threshold, skew, -1)) == [4, 4, 4, 4, 12]
+    assert list(means.guarded(threshold, skew, 1)) == [6, 4, 4, 4, 4]
+    assert list(means.guarded(threshold, skew, -1, 3)) == [4, 4, 4, 4, 12]
     n = np.array([-1.0, 2.0, 5.0, 0.0])
     t_of = means.student(np.repeat(n[:, None], 2, 1), 0.0)
     assert t_of[4][0] == pytest.approx(np.mean(((n - n.mean()) / n.std(ddof=1)) ** 3) / 2)

@@ -1,6 +1,7 @@
 """The real notebooks: pairs in step, outputs current, claims decided, and every one runs at quick, also offline."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -11,6 +12,8 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
+from forked import IMPORTED, Kernel
+from jupyter_client.provisioning import local_provisioner
 
 from rfcore import datasets, evidence
 from rfcore.evidence import due, runner
@@ -179,13 +182,15 @@ def test_no_ledger_is_orphaned():
     assert kept <= {entry.notebook for entry in evidence.entries() if entry.notebook}
 
 
-def run_quick(name, folder, monkeypatch):
-    """Run a copy of the notebook at quick in `folder`; its page and its ledger."""
+def run_quick(name, folder, monkeypatch, fork=sys.platform == "linux"):
+    """Run a copy of the notebook at quick in `folder`, in a forked kernel if `fork`; its page and its ledger."""
     source = folder / "notebooks" / f"{name}.py"
     source.parent.mkdir(parents=True)
     shutil.copy(ROOT / "notebooks" / f"{name}.py", source)
     shutil.copytree(ROOT / "data" / "claims", folder / "data" / "claims")
     monkeypatch.setenv("RFCORE_RESULTS", str(folder / "results"))
+    if fork:
+        monkeypatch.setattr(local_provisioner, "launch_kernel", Kernel)
     report = None
     try:
         runner.run(source, "quick")
@@ -198,6 +203,14 @@ def run_quick(name, folder, monkeypatch):
     return executed, json.loads(ledger.read_text()) if ledger.exists() else {"claims": {}, "provenance": {}}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
+def test_what_forked_kernels_share_starts_no_thread():
+    code = "import os\n" + "".join(f"import {m}\n" for m in IMPORTED) + "print(len(os.listdir('/proc/self/task')))"
+    variables = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "tests")}
+    done = subprocess.run([sys.executable, "-c", code], env=variables, capture_output=True, text=True, check=False)
+    assert done.stdout == "1\n", done.stderr
+
+
 @every_notebook
 def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tmp_path, monkeypatch):
     _, found = run_quick(name, tmp_path, monkeypatch)
@@ -207,7 +220,7 @@ def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tm
 
 
 def test_the_template_of_new_pages_runs_and_is_no_page(tmp_path, monkeypatch):
-    _, found = run_quick(TEMPLATE, tmp_path, monkeypatch)
+    _, found = run_quick(TEMPLATE, tmp_path, monkeypatch, fork=False)
     assert {claim: d["verdict"] for claim, d in found["claims"].items()} == dict.fromkeys(evidence.claims_of(TEMPLATE), "reproduced")
     assert len(found["claims"]) > 1 and found["provenance"]["seeds"]
     assert TEMPLATE not in SOURCES and "template" not in (ROOT / "_toc.yml").read_text()

@@ -61,7 +61,7 @@ from rfcore.features.reduction import johnson_lindenstrauss
 from rfcore.solvers import transport
 
 plotting.use_style()
-N_DRAWS = {"paper": 100, "quick": 30}[profile]
+N_DRAWS = {"paper": 100, "quick": 15}[profile]
 ledger = evidence.Ledger("couplings/21_projections", profile)
 
 # %% [markdown]

@@ -56,7 +56,7 @@ from rfcore.solvers import exponential
 plotting.use_style()
 N_POINTS, N_OTHERWISE, N_SIGMAS = {
     "paper": (1024, 512, 10),
-    "quick": (384, 384, 4),
+    "quick": (192, 192, 4),
 }[profile]
 N_DRAWS, SIGMAS = 5, np.linspace(0.1, 1.0, N_SIGMAS)
 ledger = evidence.Ledger("favor/02_variance", profile)

@@ -52,7 +52,7 @@ from rfcore import datasets, evidence, plotting, theory
 from rfcore.solvers import exponential
 
 plotting.use_style()
-N_POINTS, N_SIGMAS = {"paper": (1024, 10), "quick": (384, 4)}[profile]
+N_POINTS, N_SIGMAS = {"paper": (1024, 10), "quick": (192, 4)}[profile]
 N_DRAWS, SIGMAS = 5, np.linspace(0.1, 1.0, N_SIGMAS)
 ledger = evidence.Ledger("favor/05_centred_points", profile)
 

@@ -7,6 +7,8 @@ from rfcore import checks
 from rfcore.evidence.means import POWER, count, finite, guarded, positive, repeats, student
 from rfcore.evidence.verdicts import Decision, Verdict, with_error
 
+NO_VARIANCE = 3.0  # times the threshold, where a tail may hide: an estimate may have none
+
 
 def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
     """Independent estimates have the truth as their mean, entry by entry and averaged over the entries.
@@ -70,9 +72,9 @@ def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
     mean, se, varies, t, skew = student(errors, floor)
     wrong = ~varies & (np.abs(mean) > floor) & ~unseen
     threshold = -stdtrit(n - 1, false_alarm / 2 / t.size)
-    needed = guarded(threshold, skew, np.sign(t))
+    needed = guarded(threshold, skew, np.sign(t), NO_VARIANCE)
     # A bias may pull the mean to either side: what could hide is what could hide on the worse one.
-    detectable = (guarded(threshold, skew, -np.sign(skew)) + stdtrit(n - 1, POWER)) * se
+    detectable = (guarded(threshold, skew, -np.sign(skew), NO_VARIANCE) + stdtrit(n - 1, POWER)) * se
     worst = int(np.argmax(np.where(wrong, np.inf, np.abs(t) / needed)))
     blind = int(np.argmax(detectable / smallest))
     if wrong.any() or abs(t[worst]) > needed[worst]:

@@ -7,6 +7,7 @@ from rfcore import checks
 from rfcore.evidence.verdicts import Verdict
 
 POWER = 0.9  # what a rule calls detectable would be seen nine times in ten
+AGAINST_TAILS = 1.5  # times the threshold, where a tail may hide; the table in rfcore.evidence.statistics has what that buys
 
 
 def student(draws, floor):
@@ -24,14 +25,14 @@ def student(draws, floor):
     return mean, sd / np.sqrt(n), varies, t, skew
 
 
-def guarded(threshold, skew, side):
-    """The threshold that t must pass on `side` (+1 or -1) of every column: three times as far where a tail may hide.
+def guarded(threshold, skew, side, factor=AGAINST_TAILS):
+    """The threshold that t must pass on `side` (+1 or -1) of every column: `factor` times as far where a tail may hide.
 
     A sample whose tail points right may have missed the largest values: then its mean is too small, and so is its
     standard error. The correction for skewness is a series in skew times threshold, and nothing past 1/2.
     """
     hidden = (skew * side < 0) & (np.abs(skew) * threshold > 0.5)
-    return threshold * np.where(hidden, 3.0, 1.0)
+    return threshold * np.where(hidden, factor, 1.0)
 
 
 def all_positive(margin, confidence, name, robust=False):
@@ -64,7 +65,7 @@ def all_positive(margin, confidence, name, robust=False):
     of = f"{'' if robust else ','} of the closest of {mean.size} conditions" if mean.size > 1 else ""
     detail = f"{test}{of}: {in_words(statistic[weakest])} at level {alpha:.2g}, {n} repeats."
     if skewed:
-        detail += " Threshold tripled where the repeats are so skewed that a tail may hide."
+        detail += " Half as much again was asked where the repeats are so skewed that a tail may hide."
     if not varies.all():
         detail += f" {count(np.sum(~varies), 'condition does', 'conditions do')} not vary over the repeats."
     fields = {} if robust else {"se": se[weakest]}

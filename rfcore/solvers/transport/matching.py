@@ -28,7 +28,8 @@ def assignment(costs):
     -------
     int array, shape (n,)
         For ``copulas.permutation(sigma)`` or ``coupling=sigma``. Seldom the only one of that cost: costs within 2^-32 of the
-        largest are equal, and the order of the bins decides, so that every processor finds the same.
+        largest are equal, and of equals it is the one nearest to the reversal, that of least sum_q q sigma(q), so that
+        every processor and every solver finds the same.
 
     Raises
     ------
@@ -46,7 +47,10 @@ def assignment(costs):
     >>> transport.assignment([[16.0, 81.0], [81.0, 256.0]]).tolist()
     [1, 0]
     """
-    return linear_sum_assignment(_on_a_grid(square(costs)))[1]
+    costs = _on_a_grid(square(costs))
+    n = len(costs)
+    ranks = np.outer(np.arange(n), np.arange(n))
+    return linear_sum_assignment(costs + ranks / 2.0 ** (3 * n.bit_length()))[1]  # their sum stays below one step
 
 
 def exhaustive(U, V=None):
@@ -82,13 +86,14 @@ def exhaustive(U, V=None):
     if n > MOST_BINS:
         raise ValueError(f"U has shape {U.shape}; give at most {MOST_BINS} bins, for all their permutations are tried")
     gram = _on_a_grid(U.reshape(n * n, -1) @ V.reshape(n * n, -1).T)
-    least, best, all_of_them = np.inf, None, permutations(range(n))
+    least, best, all_of_them = (np.inf, 0), None, permutations(range(n))
     while some := list(islice(all_of_them, 20_000)):
         sigmas = np.array(some)
         chosen = np.arange(n) * n + sigmas
         costs = gram[chosen[:, :, None], chosen[:, None, :]].sum(axis=(1, 2))
-        if costs.min() < least:
-            least, best = costs.min(), sigmas[costs.argmin()]
+        first = np.lexsort((sigmas @ np.arange(n), costs))[0]
+        if (rank := (costs[first], sigmas[first] @ np.arange(n))) < least:
+            least, best = rank, sigmas[first]
     return best
 
 
@@ -133,8 +138,9 @@ def by_projections(key, U, n_projections):
     (U, _), n_projections = products(U), checks.count(n_projections, "n_projections")
     directions = np.asarray(jax.random.normal(checks.key(key), (n_projections, U.shape[-1])), dtype=float)
     found = {tuple(assignment(U @ g)) for g in directions}
-    found, costs = sorted(found), [quadratic_cost(U, sigma) for sigma in sorted(found)]
-    return np.array(found[int(np.argmin(_on_a_grid(np.array(costs))))])
+    sigmas = np.array(sorted(found))
+    costs = _on_a_grid(np.array([quadratic_cost(U, sigma) for sigma in sigmas]))
+    return sigmas[np.lexsort((sigmas @ np.arange(len(U)), costs))[0]]
 
 
 def _on_a_grid(costs):

@@ -91,9 +91,10 @@ def exhaustive(U, V=None):
         sigmas = np.array(some)
         chosen = np.arange(n) * n + sigmas
         costs = gram[chosen[:, :, None], chosen[:, None, :]].sum(axis=(1, 2))
-        first = np.lexsort((sigmas @ np.arange(n), costs))[0]
-        if (rank := (costs[first], sigmas[first] @ np.arange(n))) < least:
-            least, best = rank, sigmas[first]
+        cheapest = sigmas[costs == costs.min()]
+        from_reversal = cheapest @ np.arange(n)
+        if (rank := (costs.min(), from_reversal.min())) < least:
+            least, best = rank, cheapest[from_reversal.argmin()]
     return best
 
 

@@ -164,6 +164,7 @@ sderf, others = np.broadcast_arrays(1 - average[:, -1:], 1 - average[:, :-1])
 first, first_se = share_first(np.ones(N_SEEDS)), max(resampled.std(), 1e-3)
 ledger.decide({
     "favor/fig-3/average": evidence.order(sderf, others),
+    "favor/fig-3/overall": evidence.order(sderf.mean(axis=2), others.mean(axis=2)),
     "favor/fig-3/most-pairs": evidence.bound(first - 0.5, 0.0, first_se, side="above"),
 })
 

@@ -62,7 +62,25 @@ def test_the_rule_for_hidden_tails_is_that_of_the_table():
     assert t_of[4][0] == pytest.approx(np.mean(((n - n.mean()) / n.std(ddof=1)) ** 3) / 2)
 
 
+@pytest.mark.parametrize(("repeats", "errors"), [(12, 25), (30, 21)])
+@pytest.mark.parametrize("sigma", [0.3, 1.0, 2.0])
+def test_a_gain_of_so_many_standard_errors_is_shown_however_skewed(repeats, errors, sigma):
+    rng = np.random.default_rng(54)
+    for _ in range(50):
+        noise = -rng.lognormal(0, sigma, repeats)
+        gain = noise - noise.mean() + errors * noise.std(ddof=1) / np.sqrt(repeats)
+        assert evidence.order(np.zeros(repeats), gain).verdict is REPRODUCED
+
+
 # order -----------------------------------------------------------------------------------------------------
+
+
+def test_order_records_what_it_compared_and_how_many_hold():
+    found = evidence.order([1.0, 2.0, 5.0], [2.0, 4.0, 4.0], exact=True)
+    assert (found.pair, found.holds, found.comparisons) == ((5.0, 4.0), 2, 3)
+    assert evidence.Decision(**found.as_dict()) == found
+    noisy = evidence.order(np.random.default_rng(55).normal([0.0, 3.0], 1, (9, 2)), 1.0)
+    assert (noisy.holds, noisy.pair[1]) == (1, 1.0)
 
 
 def test_order_gains_from_common_random_numbers():

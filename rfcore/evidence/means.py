@@ -70,7 +70,8 @@ def all_positive(margin, confidence, name, robust=False):
         detail += f" {count(np.sum(~varies), 'condition does', 'conditions do')} not vary over the repeats."
     fields = {} if robust else {"se": se[weakest]}
     fields |= {"statistic": statistic[weakest], "detail": detail}
-    fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size, "repeats": n}
+    centre = np.median(margin, 0) if robust else mean
+    fields |= {"level": alpha, "miss": alpha, "comparisons": mean.size, "holds": int((centre > 0).sum()), "repeats": n}
     verdict = three_ways(shown.all(), refuted.any())
     if verdict is Verdict.INCONCLUSIVE and skewed and statistic.min() >= plain:
         fields["why"] = "The repeats are so skewed that a tail may hide, and too few to rule it out."
@@ -90,7 +91,7 @@ def without_noise(margin, scale, counts, strict):
     detail += f", {np.sum(unclear)} lie within rounding." if unclear.any() else "."
     verdict = three_ways((holds & ~unclear).all(), (~holds & ~unclear).any())
     fields = {"statistic": margin[weakest], "detail": detail, "level": 0.0, "miss": 0.0, "comparisons": margin.size}
-    fields["rounding"] = rounding[weakest] or None
+    fields |= {"holds": int(holds.sum()), "rounding": rounding[weakest] or None}
     return verdict, weakest, fields
 
 

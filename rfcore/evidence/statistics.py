@@ -100,7 +100,7 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
     both = f"{shown[0]} against {with_error(pair[1], None, unit)}, "
     told = 0 in pair or (ours and f"{pair[0]:.4g}" == f"{pair[1]:.4g}")  # "0.1 against 0.1, smaller by 1e-07": the difference tells it
     finding = f"{'medians: ' if robust else ''}{'' if told else both}{by}{closest(found['comparisons'], ours > 0)}"
-    return Decision(verdict, "order", ours, limit=0.0, unit=unit, finding=finding, **found)
+    return Decision(verdict, "order", ours, limit=0.0, unit=unit, pair=tuple(pair), finding=finding, **found)
 
 
 def bound(

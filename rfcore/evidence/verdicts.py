@@ -84,8 +84,10 @@ class Decision:
         Chance of a false "not reproduced" at most, over all conditions together; 0 without noise.
     miss : float or None
         Chance at most of a false "reproduced", where the claim fails by what the rule is set to see.
-    comparisons : int or None
-        How many numbers were compared.
+    comparisons, holds : int or None
+        How many numbers were compared, and how many of these lie on the claimed side, significantly or not.
+    pair : tuple of float or None
+        The two numbers that an order compares, the one claimed to be smaller first, in the closest of the conditions.
     repeats : int or None
         How many independent repeats the rule had.
     finding : str
@@ -126,7 +128,9 @@ class Decision:
     level: float | None = None
     miss: float | None = None
     comparisons: int | None = None
+    holds: int | None = None
     repeats: int | None = None
+    pair: tuple[float, float] | None = None
     rounding: float | None = None
     finding: str = ""
     why: str = ""
@@ -142,9 +146,11 @@ class Decision:
         for name in ("ours", "se", "rounding", "paper", "paper_se", "statistic", "limit", "level", "miss"):
             if (number := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checks.real(number, name))
-        for name in ("comparisons", "repeats"):
+        for name, least in (("comparisons", 1), ("repeats", 1), ("holds", 0)):
             if (number := getattr(self, name)) is not None:
-                object.__setattr__(self, name, checks.count(number, name))
+                object.__setattr__(self, name, checks.count(number, name, least=least))
+        if self.pair is not None:
+            object.__setattr__(self, "pair", tuple(checks.real(number, "pair") for number in self.pair))
         if not self.finding:
             ours = self.detail if self.ours is None else with_error(self.ours, self.se, self.unit)
             printed = "" if self.paper is None else f"; printed {with_error(self.paper, self.paper_se, self.unit)}"
@@ -154,7 +160,7 @@ class Decision:
         """Plain types for JSON, numbers to six significant digits; without the claim and what is empty."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "claim"}
         found = {k: v for k, v in found.items() if v not in (None, "") and v is not False} | {"verdict": self.verdict.value}
-        return {k: float(f"{v:.6g}") if isinstance(v, float) else v for k, v in found.items()}
+        return {k: _short(v) for k, v in found.items()}
 
     @property
     def word(self):
@@ -189,6 +195,13 @@ class Decision:
         claim, statistics = self.claim, "" if self.detail == self.finding else self.detail
         said = [("The paper", claim.printed), ("Rule", claim.rule), ("Changed", claim.changed)] if claim else []
         return [(name, text) for name, text in [*said, ("Statistics", statistics)] if text]
+
+
+def _short(found):
+    """Numbers to six digits, alone or in a pair; all else as it is."""
+    if isinstance(found, tuple):
+        return [_short(number) for number in found]
+    return float(f"{found:.6g}") if isinstance(found, float) else found
 
 
 def plain(text):

@@ -57,13 +57,25 @@ def function(value, name, example):
     return value
 
 
+def answer(function, name, example, *arguments):
+    """``function(*arguments)``, or what Python or NumPy says of one that does not take them, with the mend."""
+    try:
+        return function(*arguments)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ValueError) and "; " in str(error):  # a complaint such as those here
+            raise
+        got = f"{name} = {function!r} does not take what it is called with: {error}"
+        raise ValueError(f"{got}; give a function, such as {example}") from error
+
+
 def modulation(f, n, is_normalised=True, name="f"):
     """f(0), ..., f(n - 1) as finite real numbers, for walks on weights that are normalised or not."""
     function(f, name, "features.modulation.diffusion(1.0)")
     if getattr(f, "for_normalised", False) and not is_normalised:
         got = f"{name} = {f!r} is for normalised weights, and those of the graph are not"
         raise ValueError(f"{got}; walk on g.normalised() (features.modulation.from_taylor takes any weights)")
-    values = numbers(f(np.arange(n)), name)
+    example = "features.modulation.diffusion(1.0) or lambda k: 0.5**k"
+    values = numbers(answer(f, name, example, np.arange(n)), name)
     if values.shape != (n,):
         got = f"{name} maps {n} lengths to an array of shape {values.shape}"
         raise ValueError(f"{got}; give one value per length")
@@ -111,7 +123,7 @@ def levels(x, name):
 
 def numbers(x, name):
     """``x`` as an array of real numbers: a JAX array stays one, all else becomes a float64 NumPy array."""
-    x = x if isinstance(x, jax.Array) else _array(x, name, "an array of real numbers")
+    x = x if isinstance(x, jax.Array) else _array(x, name)
     if np.iscomplexobj(x):
         raise ValueError(f"{name} has dtype {x.dtype}; give real numbers (its .real, or .imag, or two arrays)")
     if x.dtype.kind not in "fiub" and not jnp.issubdtype(x.dtype, jnp.floating):
@@ -133,10 +145,16 @@ def indices(x, name, n, empty=False, several=False):
     return x.astype(np.int64)
 
 
-def _array(x, name, wanted):
+def _array(x, name, wanted="an array of real numbers"):
+    if hasattr(x, "toarray"):  # of SciPy, or walk features: NumPy would make one object of them
+        sparse = ", or .to_scipy() where sparse ones are taken" if hasattr(x, "to_scipy") else ""
+        got = f"{name} is of type {type(x).__name__}"
+        raise ValueError(f"{got}; give {wanted}, such as its .toarray(){sparse}")
+    if np.ma.is_masked(x):
+        raise ValueError(f"{name} has {np.ma.count_masked(x)} masked values; remove or impute them first")
     try:
         return np.asarray(x)
-    except ValueError:  # rows of unequal length
+    except (TypeError, ValueError):  # a list of traced values, or rows of unequal length
         raise ValueError(f"{name} = {x!r}; give {wanted}") from None
 
 
@@ -151,7 +169,7 @@ def vector(x, name, n=None, of="number"):
 
 def floating(x, name):
     """``x`` as a finite floating-point JAX array of any shape; what is floating already keeps its dtype."""
-    x = jnp.asarray(x if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name))
+    x = jnp.asarray(_array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name))
     return finite(x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float), name)
 
 
@@ -195,7 +213,8 @@ def real(value, name, above=None, least=None):
     if is_traced(value):
         return value
     try:
-        if not isinstance(value, float) and (isinstance(value, str | bytes) or np.iscomplexobj(value) or np.ndim(value)):
+        wrong = isinstance(value, str | bytes | np.ma.MaskedArray)
+        if not isinstance(value, float) and (wrong or np.iscomplexobj(value) or np.ndim(value)):
             raise TypeError
         value = float(value)
     except (TypeError, ValueError):

@@ -28,6 +28,11 @@ class Graph:
         Whether the weights are those that :meth:`normalised` makes. Modulations that are named after a kernel
         walk on such graphs only.
 
+    Raises
+    ------
+    ValueError
+        If the arrays are no such rows, or a weight is NaN or infinite.
+
     Notes
     -----
     Ours; the layout is that of :class:`scipy.sparse.csr_array`.
@@ -47,6 +52,19 @@ class Graph:
     is_normalised: bool = False
 
     def __post_init__(self):
+        indptr = checks.indices(self.indptr, "indptr", 2**63)
+        indices = checks.indices(self.indices, "indices", 2**63, empty=True)
+        if indptr[0] or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
+            got = f"indptr = {indptr!r}, indices has shape {indices.shape}"
+            raise ValueError(f"{got}; give an indptr that goes up from 0 to the number of indices")
+        checks.indices(indices, "indices", len(indptr) - 1, empty=True)
+        weights = checks.finite(checks.numbers(self.weights, "weights"), "weights")
+        if not np.isin(np.flatnonzero(indices[1:] <= indices[:-1]) + 1, indptr).all():
+            mend = "give the neighbours of a node in increasing order, each once"
+            raise ValueError(f"indices = {indices!r}; {mend}")
+        if weights.shape != indices.shape:
+            got = f"weights has shape {weights.shape}"
+            raise ValueError(f"{got}; give one number per edge, shape {indices.shape}")
         for name in ("indptr", "indices", "weights"):
             object.__setattr__(self, name, _read_only(np.asarray(getattr(self, name)).view()))
 
@@ -194,17 +212,18 @@ class Graph:
         ------
         ValueError
             If a node with edges has a weighted degree that is not positive (negative weights, or a directed
-            edge to a node without outgoing edges), or one that overflows.
+            edge to a node without outgoing edges), or one whose inverse or itself overflows (below 2.2e-308).
         """
         if self.is_normalised:
             return self
         W = self.to_scipy()
         touched = (self.neighbour_counts > 0) | (np.bincount(self.indices, minlength=self.n_nodes) > 0)
-        bad = np.flatnonzero(touched & ~((self.degrees > 0) & np.isfinite(self.degrees)))
+        bad = np.flatnonzero(touched & ~((self.degrees >= np.finfo(float).tiny) & np.isfinite(self.degrees)))
         if len(bad):
             raise ValueError(
                 f"node {bad[0]} has edges but the weighted degree {self.degrees[bad[0]]:g} (and {len(bad) - 1} more "
-                "such nodes); sqrt(d_i d_j) is not defined: scale the weights yourself and use Graph.from_scipy"
+                "such nodes); 1 / sqrt(d_i d_j) is not defined or overflows: scale the weights yourself and use "
+                "Graph.from_scipy"
             )
         scale = np.where(touched, 1 / np.sqrt(np.where(touched, self.degrees, 1.0)), 0.0)
         rows = np.repeat(np.arange(self.n_nodes), self.neighbour_counts)

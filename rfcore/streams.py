@@ -41,6 +41,9 @@ def words(key):
         data = np.asarray(jax.random.key_data(key) if typed else key)
     except (AttributeError, TypeError):
         data = None
+    if data is not None and data.dtype == np.uint32 and data.shape == (4,):
+        got = f"key = {key!r} is of JAX's rbg kind"
+        raise ValueError(f"{got}; give one of kind threefry, such as jax.random.key(0, impl='threefry2x32')")
     if data is None or data.dtype != np.uint32 or data.shape != (2,):
         raise ValueError(f"key = {key!r}; give one JAX key, such as jax.random.key(0)")
     return (int(data[0]) << 32) | int(data[1])

@@ -60,7 +60,7 @@ def processors():
     if platform.machine().lower() not in ("x86_64", "amd64") or not Path("/proc/cpuinfo").exists():
         print(f"{platform.system()} on {platform.machine()}: no other processor can be stood for, this one it is")
         return []
-    flags = re.search(r"^flags\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.M)[1].split()
+    flags = re.search(r"^flags\s*: (.*)$", Path("/proc/cpuinfo").read_text(encoding="utf-8"), re.M)[1].split()
     able = [name for name, (needs, _) in PROCESSORS.items() if set(needs.split()) <= set(flags)]
     for name in set(PROCESSORS) - set(able):
         print(f"{name}: skipped, this machine lacks one of {PROCESSORS[name][0]}")

@@ -78,7 +78,8 @@ def entries(good):
     good = np.asarray(good, dtype=float)
     nan, inf = good.copy(), good.copy()
     nan.flat[0], inf.flat[-1] = np.nan, -np.inf
-    return [nan, inf, good + 1j, good.astype(str), [[1.0], [1.0, 2.0]], None, "a"]
+    masked = np.ma.masked_array(good, np.arange(good.size).reshape(good.shape) == 0)
+    return [nan, inf, masked, good + 1j, good.astype(str), [[1.0], [1.0, 2.0]], None, "a"]
 
 
 def array(good):
@@ -90,7 +91,7 @@ def vector(good):
 
 
 def points(good):
-    return [*entries(good), np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
+    return [*entries(good), PHI, np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
 
 
 def vectors(good):
@@ -99,7 +100,7 @@ def vectors(good):
 
 
 def matrix(good):
-    return points(good)[:-1]  # no columns is none of the faults
+    return [bad for bad in points(good)[:-1] if bad is not PHI]  # they may be features, and of no columns
 
 
 def families(good):
@@ -117,6 +118,11 @@ def lengths(good):
 
 def key(good):
     return [0, None, "a", np.zeros(2), jax.random.split(KEY, 2), jnp.zeros((3, 2), jnp.uint32)]
+
+
+def host_key(good):
+    """Walks take keys of one kind."""
+    return [*key(good), jax.random.key(0, impl="rbg")]
 
 
 def graph(good):
@@ -165,7 +171,8 @@ def optional_function(good):
 
 def modulating(good):
     """Functions of the length of a walk, and functions that are none."""
-    return [3, "f", lambda k: np.ones((2, 3)), lambda k: np.full(len(k), np.nan), lambda k: k + 1j, lambda k: None]
+    wrong = [3, "f", modulation.lazy, lambda k: 2**-k, lambda k: np.ones((2, 3))]
+    return [*wrong, lambda k: np.full(len(k), np.nan), lambda k: k + 1j, lambda k: None]
 
 
 def vector_or_function(good):
@@ -190,7 +197,7 @@ some_nodes, some_positive, some_count = but_none(nodes), but_none(positive), but
 
 def sparse(good):
     """Features, sparse or dense."""
-    return [*points(IDENTITY)[:-2], sp.csr_array(np.full((3, 3), np.nan)), sp.csr_array(1j * IDENTITY)]
+    return [*matrix(IDENTITY)[:-1], STREAMED, sp.csr_array(np.full((3, 3), np.nan)), sp.csr_array(1j * IDENTITY)]
 
 
 def sparse_symmetric(good):
@@ -239,6 +246,12 @@ def text(good):
 
 def optional_text(good):
     return [bad for bad in text(good) if bad is not None]
+
+
+def uniforms(good):
+    """Sources of uniforms, and of normals."""
+    rng = np.random.default_rng(0)
+    return [*function(good), rng.standard_normal, rng.normal, lambda shape: 0.5]
 
 
 def decisions(good):
@@ -339,7 +352,7 @@ def distance(good):
 DRAW = {"key": (KEY, key), "m": (3, count_from_0), "d": (2, count)}
 NAME = ("orthogonal", choice)
 PAIR = {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count)}
-LAW = {"uniform": (np.random.default_rng(0).random, function), "shape": ((2, 2, 1), shape)}
+LAW = {"uniform": (np.random.default_rng(0).random, uniforms), "shape": ((2, 2, 1), shape)}
 CORRELATION = {"correlation": (np.array([[1.0, -0.5], [-0.5, 1.0]]), correlation)}
 RATIO = {"d": (3, count_from_2), "m": (3, count)}
 MAP = {"x": (X, points), "omega": (X, points), "kernel": ("softmax", choice)}
@@ -435,7 +448,7 @@ ROWS = {
     "couplings.frequencies.normal": {"omega": (X, points), "mean": ([0.1, 0.2], families), "factor": (IDENTITY[:2, :2], points)},
     "couplings.fast.walsh_hadamard": {"x": (X, array)},
     "couplings.weight_dependent.balance": {"lengths": ([1.0, 2.0, 1.5], lengths), "sweeps": (2, count_from_0)},
-    "couplings.walk_lengths.draw": {"key": (KEY, key), "n_nodes": (3, count), **WALKS, **COUPLED},
+    "couplings.walk_lengths.draw": {"key": (KEY, host_key), "n_nodes": (3, count), **WALKS, **COUPLED},
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
@@ -460,15 +473,15 @@ ROWS = {
     "features.by_step": {"deposits": (DEPOSITS, other_type)},
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
-        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
+        "key": (KEY, host_key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
         "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS, "stored": (False, flag),
     },
     "features.walk_gram": {
-        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
+        "key": (KEY, host_key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
         "n_repeats": (2, count_from_2), "executor": (None, other_executor), **HOPS,
     },
     "features.walk_product": {
-        "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
+        "key": (KEY, host_key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
         "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.gram_errors": {
@@ -789,7 +802,7 @@ ROWS = {
         "start": ([1.0, 1.0, 0.1], lambda good: [bad for bad in vector(good) if bad is not None] + [[1.0, 0.0, 1.0]]),
     },
     "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
-    "models.gp.posterior_of_features": {"phi": (IDENTITY, points), **OBSERVED, **STOP},
+    "models.gp.posterior_of_features": {"phi": (IDENTITY, sparse), **OBSERVED, **STOP},
     "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
     "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
     "models.gp.log_evidence_by_probes": {
@@ -896,7 +909,7 @@ ROWS = {
     "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
     "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
     "models.pagerank.estimate": {
-        "key": (KEY, key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
+        "key": (KEY, host_key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
         "n_repeats": (2, some_count),
     },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
@@ -963,6 +976,14 @@ ROWS = {
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None), "key": (None, lambda good: [bad for bad in key(good) if bad is not None]),
+    },
+    "graphs.Graph": {
+        "indptr": (
+            BARE.indptr,
+            lambda good: [None, 3, "a", good / 1, good[None], good[::-1], good[:-1], good + 1, [0, 3, 1, 4]],
+        ),
+        "indices": (BARE.indices, lambda good: [*nodes(good), good[:-1], [1, 2, 0, 1], [1, 2, 2, 1]]),
+        "weights": (BARE.weights, vector),
     },
     "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
     "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
@@ -1079,7 +1100,7 @@ ROWS = {
     "large_graphs.streets": {"key": (KEY, key), "side": (3, count_from_3), "p": (0.5, probability)},
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
-    "walks.simulate": {"key": (KEY, key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
+    "walks.simulate": {"key": (KEY, host_key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
@@ -1119,7 +1140,7 @@ LEFT = {
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
             "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
-            "solvers.copula.Learned", "solvers.copula.Optimal", "graphs.Graph", "features.WalkFeatures.to_scipy",
+            "solvers.copula.Learned", "solvers.copula.Optimal", "features.WalkFeatures.to_scipy",
             "features.WalkFeatures.toarray", "features.StreamedFeatures", "features.StreamedFeatures.to_scipy",
             "features.StreamedFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
@@ -1188,7 +1209,7 @@ def test_every_public_name_has_a_row_or_a_reason():
 def test_every_argument_has_a_kind():
     for name, row in ROWS.items():
         free = {"progress", "shared", "is_normalised", "arguments", "options", "indices"}
-        assert set(inspect.signature(PUBLIC[name]).parameters) - free == set(row), name
+        assert set(inspect.signature(PUBLIC[name]).parameters) - free == set(row) - free, name
 
 
 def test_what_a_compiled_function_has_captured_is_checked_like_any_value():
@@ -1232,6 +1253,8 @@ def test_halves_that_are_swapped_or_do_not_fit_do_not_compose():
         couplings.compose(norms, directions)(KEY, 4, 3)
     with pytest.raises(ValueError, match=r"draw_norms drew an array of shape \(4, 3\); give .*second"):
         couplings.compose(directions, directions)(KEY, 4, 3)
+    with pytest.raises(ValueError, match=r"draw_norms = <function reversal.*give a function, such as couplings\.norms"):
+        couplings.compose(directions, couplings.copulas.reversal)(KEY, 4, 3)
 
 
 def test_alpha_of_p_step_is_at_least_2():

@@ -44,22 +44,24 @@ def built(tmp_path_factory):
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
     log = shared / "book.log"
-    with (shared / "book.lock").open("w") as lock:
+    with (shared / "book.lock").open("w", encoding="utf-8") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not log.exists():
-            (command,) = re.findall(r"\$\(BIN\)/(jupyter-book build .*)", (ROOT / "Makefile").read_text())
+            makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+            (command,) = re.findall(r"\$\(BIN\)/(jupyter-book build .*)", makefile)
             program, *arguments = shlex.split(command)
             done = subprocess.run(
                 [Path(sys.executable).parent / program, *arguments, "--path-output", shared],
                 cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
             )  # fmt: skip
-            log.write_text(f"{done.stdout}\nexit status {done.returncode}\n")
-    return log.read_text(), shared / "_build" / "html"
+            log.write_text(f"{done.stdout}\nexit status {done.returncode}\n", encoding="utf-8")
+    return log.read_text(encoding="utf-8"), shared / "_build" / "html"
 
 
 @pytest.fixture(scope="session")
 def pages(built):
-    found = {str(path.relative_to(built[1])): path.read_text() for path in sorted(built[1].rglob("*.html"))}
+    pages = sorted(built[1].rglob("*.html"))
+    found = {str(path.relative_to(built[1])): path.read_text(encoding="utf-8") for path in pages}
     assert len(found) > 20
     return {name: page for name, page in found.items() if not name.startswith("_static/")}  # the theme's templates
 
@@ -107,7 +109,7 @@ def test_nothing_is_fetched_from_outside(built, pages):
     outside += [
         (sheet.name, address)
         for sheet in built[1].rglob("*.css")
-        for address in re.findall(r"(?:url\(|@import )\s*[\"']?((?:https?:)?//[^\"')]+)", sheet.read_text())
+        for address in re.findall(r"(?:url\(|@import )\s*[\"']?((?:https?:)?//[^\"')]+)", sheet.read_text(encoding="utf-8"))
     ]
     assert outside == []
 
@@ -137,14 +139,14 @@ def test_each_page_says_what_it_is_and_notebooks_offer_their_source_and_their_ve
         assert described or name.startswith("book/api/") or name == "book/references.html", name
     for name in (Path(name).with_suffix("") for name in pages if name.startswith("notebooks/")):
         assert f'_sources/{name}.py"' in pages[f"{name}.html"]
-        assert (built[1] / "_sources" / f"{name}.py").read_text() == (ROOT / f"{name}.py").read_text()
+        assert (built[1] / "_sources" / f"{name}.py").read_bytes() == (ROOT / f"{name}.py").read_bytes()
         assert (built[1] / "_sources" / "results" / f"{name.relative_to('notebooks')}.json").exists()
 
 
 def test_the_script_of_icons_holds_those_that_are_shown(built):
     script = built[1] / "_static" / "scripts" / "fontawesome.js"
     assert script.stat().st_size < 200_000
-    assert "bars:[" in script.read_text()
+    assert "bars:[" in script.read_text(encoding="utf-8")
 
 
 def test_every_image_of_the_text_has_a_description(pages):
@@ -217,7 +219,7 @@ def test_code_that_is_parsed_cell_by_cell_shows_the_names_of_code_that_is_parsed
     monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
     code_links = importlib.import_module("code_links")
     continued, block, before, n_names = code_links.Continued(), SimpleNamespace(document=name), "", 0
-    for cell in json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text())["cells"]:
+    for cell in json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             source = before + "".join(cell["source"])
             n_before = before.count("\n")
@@ -546,7 +548,7 @@ VIEW = "notebooks/ugrf/05_meshes.html"
 def test_3d_view_finds_its_script_in_the_site(built, pages):
     (script,) = (address for address in Loads(pages[VIEW]).addresses if "plotly" in address)
     assert not re.match(r"(?:[a-z]+:)?/", script)
-    assert "newPlot" in (built[1] / VIEW).parent.joinpath(script).read_text()
+    assert "newPlot" in (built[1] / VIEW).parent.joinpath(script).read_text(encoding="utf-8")
 
 
 @pytest.mark.skipif(

@@ -78,7 +78,7 @@ def test_every_notebook_named_exists_and_has_the_section():
         if entry.notebook:
             source = ROOT / "notebooks" / f"{entry.notebook}.py"
             assert source.exists(), entry.id
-            assert f"\n# ({entry.anchor})=\n" in source.read_text(), entry.id
+            assert f"\n# ({entry.anchor})=\n" in source.read_text(encoding="utf-8"), entry.id
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "data" / "paper").glob("*.csv")), ids=lambda path: path.stem)
@@ -116,7 +116,7 @@ anchor = "a"
 
 
 def read(folder: Path, text):
-    (folder / "simplex.toml").write_text(text)
+    (folder / "simplex.toml").write_text(text, encoding="utf-8")
     return entries(folder)
 
 
@@ -193,11 +193,12 @@ def test_an_expected_failure_with_its_reason_is_read(tmp_path, expected):
 
 def test_no_claim_is_lost_when_a_page_is_rewritten():
     """Those that were decided on 2026-11-21, before the pages took their form of today."""
-    before = Path(__file__).with_name("claims_2026_11_21.txt").read_text().split()
+    before = Path(__file__).with_name("claims_2026_11_21.txt").read_text(encoding="utf-8").split()
     notebook_of = {claim.id: entry.notebook for entry in evidence.entries() for claim in entry.claims}
     assert len(before) == 193
     assert set(before) <= set(notebook_of)
-    sources = {name: (ROOT / "notebooks" / f"{name}.py").read_text() for name in set(notebook_of.values())}
+    names = set(notebook_of.values())
+    sources = {name: (ROOT / "notebooks" / f"{name}.py").read_text(encoding="utf-8") for name in names}
     assert [claim for claim in before if f'"{claim}"' not in sources[notebook_of[claim]]] == []
 
 
@@ -226,7 +227,8 @@ def test_places_are_read_off_titles():
 def titles():
     """Pages, and their titles."""
     for notebook in sorted({entry.notebook for entry in evidence.entries() if entry.notebook}):
-        yield notebook, re.search(r"^# # (.*)$", (ROOT / "notebooks" / f"{notebook}.py").read_text(), re.M)[1]
+        source = (ROOT / "notebooks" / f"{notebook}.py").read_text(encoding="utf-8")
+        yield notebook, re.search(r"^# # (.*)$", source, re.M)[1]
 
 
 @pytest.mark.parametrize(("notebook", "title"), titles())

@@ -28,7 +28,6 @@ CONTENT = b'graph [ node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ sourc
 def new_process(monkeypatch, tmp_path):
     """An empty cache, no mirror, a network, and nothing remembered."""
     for module, name, value in [
-        (storage, "_verified", set()),
         (storage, "_provenance", {}),
         (fallback, "_fallen", {}),
         (network, "_answering", set()),
@@ -171,13 +170,15 @@ def test_mirror_may_hold_a_text_packed_or_plain(packed, server, monkeypatch, tmp
     assert storage.read(registered(server, mirror="graphs/whole.gml.gz")) == CONTENT
 
 
-def test_hash_is_computed_once_per_process(server, monkeypatch):
+def test_a_file_that_changes_after_it_was_read_is_refused(server):
     server.pages["/whole"] = CONTENT
     file = registered(server)
     storage.read(file)
-    storage.read(file)
-    monkeypatch.setattr(storage.hashlib, "sha256", lambda _: pytest.fail("hashed again"))
     assert storage.read(file) == CONTENT
+    (storage.cache() / file.path).write_bytes(CONTENT[::-1])
+    assert storage.status(file) == "damaged"
+    with pytest.raises(datasets.Damaged, match="not the registered"):
+        storage.read(file)
 
 
 # --- bad files
@@ -367,7 +368,7 @@ def test_stamps_age(server, monkeypatch):
     server.pages["/whole"] = CONTENT
     stamp = storage.cache() / f".silent-{server.host.replace(':', '_')}"
     stamp.parent.mkdir()
-    stamp.write_text("it was silent")
+    stamp.write_text("it was silent", encoding="utf-8")
     with pytest.raises(datasets.Unavailable, match="it was silent"):
         storage.read(registered(server))
     os.utime(stamp, (0, 0))
@@ -376,7 +377,7 @@ def test_stamps_age(server, monkeypatch):
 
 
 def test_cache_that_cannot_be_made_is_unavailable_not_a_crash(server, monkeypatch, tmp_path):
-    (tmp_path / "file").write_text("in the way")
+    (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "file" / "cache"))
     with pytest.raises(datasets.Unavailable, match="no place to keep a download, RFCORE_DATA_CACHE moves it"):
         storage.read(registered(server))
@@ -472,7 +473,7 @@ def two_sets(server, monkeypatch, tmp_path):
         for name, year, file in zip(("one", "two"), (1999, 2000), files, strict=True)
     )
     (tmp_path / "data" / "registry").mkdir(parents=True)
-    (tmp_path / "data" / "registry" / "graphs.toml").write_text(table)
+    (tmp_path / "data" / "registry" / "graphs.toml").write_text(table, encoding="utf-8")
     monkeypatch.setenv("RFCORE_REPOSITORY", str(tmp_path))
     return files
 
@@ -490,7 +491,7 @@ def test_command_fetch_shows_a_bar_sums_up_and_fails_if_something_is_missing(two
 def test_command_fetch_asks_again_although_the_host_was_silent(two_sets, server, capsys):
     stamp = storage.cache() / f".silent-{server.host.replace(':', '_')}"
     stamp.parent.mkdir()
-    stamp.write_text("it was silent")
+    stamp.write_text("it was silent", encoding="utf-8")
     assert main(["fetch", "one"]) == 0 and not stamp.exists()
 
 
@@ -520,3 +521,12 @@ def test_module_runs():
     command = [sys.executable, "-m", "rfcore.datasets", "show", "karate"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "Zachary" in done.stdout and "raw.githubusercontent.com" in done.stdout and done.stderr == ""
+
+
+def test_an_ascii_terminal_shows_names_of_authors():
+    command = [sys.executable, "-m", "rfcore.datasets", "show", "traffic"]
+    environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for told in ({}, {"PYTHONIOENCODING": "ascii"}):
+        done = subprocess.run(command, capture_output=True, env=environment | told, check=False)
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert rb"Mat\xe9rn Gaussian processes" in done.stdout

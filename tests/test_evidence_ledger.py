@@ -219,8 +219,8 @@ def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
     book.close()
     path = results / "quick" / f"{NOTEBOOK}.json"
     assert [p.name for p in path.parent.iterdir()] == [path.name]  # no half-written file stays behind
-    record = json.loads(path.read_text())
-    assert path.read_text() == json.dumps(record, indent=1, sort_keys=True) + "\n"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    assert path.read_text(encoding="utf-8") == json.dumps(record, indent=1, sort_keys=True) + "\n"
     where = record["provenance"]
     assert where["seeds"] == {name: int(hashlib.sha256(name.encode()).hexdigest()[:8], 16) for name in ("blocks", "walks")}
     assert (where["data"], where["fallbacks"]) == ({"graphs/karate.gml": "ab"}, ["cora"])
@@ -228,7 +228,7 @@ def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", where["date"])
     assert where["versions"]["numpy"] == np.__version__
     assert where["seconds"] >= 0
-    assert not re.search(r'"/|/home/|/root/', path.read_text())
+    assert not re.search(r'"/|/home/|/root/', path.read_text(encoding="utf-8"))
 
     found = evidence.decisions("quick")
     assert found["simplex/fig-6/order"].ours == pytest.approx(GOOD.ours, rel=1e-5)
@@ -247,7 +247,7 @@ def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
 def test_a_cut_ledger_decides_nothing_and_the_others_stand(results):
     decided(order=GOOD).close()
     path = results / "quick" / f"{NOTEBOOK}.json"
-    (path.parent / "02_gram_matrices.json").write_text('{"claims": {"simplex/fig-7/a": {"verd')
+    (path.parent / "02_gram_matrices.json").write_text('{"claims": {"simplex/fig-7/a": {"verd', encoding="utf-8")
     assert set(evidence.decisions("quick")) == set(evidence.claims_of(NOTEBOOK))
     path.write_bytes(path.read_bytes()[:-2])
     assert evidence.decisions("quick") == {}
@@ -287,7 +287,7 @@ def test_the_repository_is_named_or_that_of_the_current_folder_or_of_the_package
     (tmp_path / "data" / "claims").mkdir(parents=True)
     monkeypatch.chdir(inside)
     assert repository.root() != tmp_path  # claims alone are somebody else's
-    (tmp_path / "_toc.yml").write_text("")
+    (tmp_path / "_toc.yml").write_text("", encoding="utf-8")
     assert repository.root() == tmp_path
     monkeypatch.setenv("RFCORE_REPOSITORY", "..")
     assert repository.root().resolve() == tmp_path / "notebooks"

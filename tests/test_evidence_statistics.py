@@ -327,6 +327,8 @@ def test_identity_is_the_largest_error_against_the_tolerance():
     assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8).verdict is NOT
     assert evidence.identity([1e9 + 1, 2], [1e9, 2], 1e-8, relative=True).verdict is REPRODUCED
     assert evidence.identity([1, 2 + 9e-8], [1, 2], 1e-8).ours == pytest.approx(9e-8, rel=1e-5)
+    assert evidence.identity(2**60 + 100, 2**60, 0.5).ours == 100  # float64 has only every 256th number there
+    assert evidence.identity([2**60 + 1, 0], [2**60, 0], 0.5).verdict is OPEN
 
 
 def test_rounding_noise_has_a_bound_and_no_number():

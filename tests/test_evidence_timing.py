@@ -59,7 +59,8 @@ def test_the_clock_counts_what_others_worked(monkeypatch, busy, own, others):
 
 def test_busy_is_all_that_is_neither_idle_nor_waiting_for_a_disk(monkeypatch, tmp_path):
     told = tmp_path / "stat"
-    told.write_text("cpu  100 1 200 900 50 3 4 5 60 70\ncpu0 1 1 1 1 1 1 1 1 1 1\n")  # the last two are counted in the first
+    # The last two are counted in the first.
+    told.write_text("cpu  100 1 200 900 50 3 4 5 60 70\ncpu0 1 1 1 1 1 1 1 1 1 1\n", encoding="utf-8")
     monkeypatch.setattr(timing, "Path", lambda _: told)
     monkeypatch.setattr(timing.os, "sysconf", {"SC_CLK_TCK": 100}.get)
     assert timing._busy() == (100 + 1 + 200 + 3 + 4 + 5) / 100
@@ -82,7 +83,7 @@ def test_cost_is_that_of_the_call(monkeypatch, tmp_path):
     seconds = iter([10.0, 12.0])
     monkeypatch.setattr(costs, "time", SimpleNamespace(perf_counter=lambda: next(seconds), process_time=iter([5.0, 6.0]).__next__))
     record = tmp_path / "status"
-    record.write_text("VmPeak:\t9 kB\nVmHWM:\t7 kB\nVmRSS:\t3 kB\n")
+    record.write_text("VmPeak:\t9 kB\nVmHWM:\t7 kB\nVmRSS:\t3 kB\n", encoding="utf-8")
     monkeypatch.setattr(costs, "STATUS", record)
     monkeypatch.setattr(costs, "RESET", tmp_path / "none")
     result, spent = evidence.cost(int, "11", base=2)

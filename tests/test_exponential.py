@@ -192,6 +192,19 @@ def test_best_A_is_lemma_A_1_in_fifty_digits():
     assert np.allclose(found, truth, rtol=rounding(20), atol=0)
 
 
+@pytest.mark.parametrize("fit", FITS.values())
+def test_far_points_have_parameters_until_their_squares_overflow(fit):
+    """a*(phi) is -phi / 4 there; of one point x = y, far along a diagonal, phi or its mean is |2 x|^2 / 2.
+
+    ADERFs add eps^(1/2) of the mean of two eigenvalues, the larger of which matters.
+    """
+    for size in (1e10, 1e16):
+        far = np.full((1, 2), size, dtype=np.float32)
+        assert np.sum(np.asarray(fit(far, far).filled(2).A)) == pytest.approx(-2 * size**2, rel=3.5e-4)
+    with pytest.raises(ValueError, match=r"X or Y has values up to 1e\+25, whose squares overflow in float32; give"):
+        fit(far * 1e9, far)
+
+
 def test_special_cases_nest():
     omega = RNG.normal(size=(7, 2))
     plain = np.asarray(features.positive(X, omega))

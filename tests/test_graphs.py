@@ -46,6 +46,15 @@ def test_scaled_weights():
     assert np.array_equal(g.scaled(-0.5).neighbour_counts, g.neighbour_counts)
 
 
+def test_weights_whose_inverse_overflows_are_not_normalised():
+    tiny = np.finfo(float).tiny
+    smallest = Graph.from_scipy(np.array([[0, tiny], [tiny, 0]])).normalised()
+    assert np.allclose(smallest.weights, 1)
+    for weight in (1e-320, tiny / 2):
+        with pytest.raises(ValueError, match=r"node 0 has edges but the weighted degree .* scale the weights"):
+            Graph.from_scipy(np.array([[0, weight], [weight, 0]])).normalised()
+
+
 def test_a_graph_knows_whether_it_is_normalised():
     g = Graph.from_scipy(random_weights(0))
     assert not g.is_normalised

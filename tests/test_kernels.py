@@ -1,5 +1,6 @@
 """Kernels against their definitions, computed another way."""
 
+import jax
 import networkx as nx
 import numpy as np
 import pytest
@@ -22,6 +23,13 @@ def test_euclidean_kernels_entry_by_entry():
             assert kernels.softmax(X, Y)[i, j] == pytest.approx(np.exp(X[i] @ Y[j]))
     far = X + 1e8
     assert np.allclose(kernels.gaussian(far, far), kernels.gaussian(X, X), atol=1e-6)
+
+
+def test_a_softmax_kernel_that_overflows_is_refused_where_it_is_known():
+    x = np.full((2, 4), 20.0)
+    with pytest.raises(ValueError, match=r"X @ Y.T has values up to 1600, .* give shorter points, or .* X @ Y.T"):
+        kernels.softmax(x, x)
+    assert np.all(np.isinf(jax.jit(kernels.softmax)(x, x)))
 
 
 @pytest.mark.parametrize(

@@ -72,7 +72,7 @@ def page(name):
 def committed_ledger(name):
     path = ROOT / "data" / "results" / "paper" / f"{name}.json"
     assert path.exists(), f"no results: run  python -m rfcore.evidence.runner --profile paper {name}"
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def shown(notebook):
@@ -102,7 +102,8 @@ def test_no_line_of_its_text_is_a_comment_by_accident(name):
 
 def test_pages_are_350_lines_long_and_their_code_88_columns_wide_and_shows_its_figures():
     paths = sorted(ROOT.glob("notebooks/*/*.py"))
-    assert [path.stem for path in paths if len(path.read_text().splitlines()) > 350] == [], "one question per page"
+    long = [path.stem for path in paths if len(path.read_text(encoding="utf-8").splitlines()) > 350]
+    assert long == [], "one question per page"
     # Captions and descriptions have to end somewhere too, though the formatter leaves strings alone.
     long = [
         (path.stem, line)
@@ -110,7 +111,8 @@ def test_pages_are_350_lines_long_and_their_code_88_columns_wide_and_shows_its_f
         for line in cell.source.splitlines() if len(line) > 88
     ]  # fmt: skip
     assert long == []
-    assert [path.stem for path in paths if "plt.show(" in path.read_text()] == [], "figures are shown by plotting.show"
+    shown = [path.stem for path in paths if "plt.show(" in path.read_text(encoding="utf-8")]
+    assert shown == [], "figures are shown by plotting.show"
     ruff = [sys.executable, "-m", "ruff", "format", "--no-cache", "--check", *paths]
     done = subprocess.run(ruff, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"run  ruff format  on them\n{done.stdout}{done.stderr}"
@@ -200,7 +202,8 @@ def run_quick(name, folder, monkeypatch, fork=sys.platform == "linux"):
         pytest.fail(report, pytrace=False)
     ledger = folder / "results" / "quick" / f"{name}.json"
     executed = nbformat.read(folder / "_build" / "quick" / f"{name}.ipynb", as_version=4)
-    return executed, json.loads(ledger.read_text()) if ledger.exists() else {"claims": {}, "provenance": {}}
+    found = json.loads(ledger.read_text(encoding="utf-8")) if ledger.exists() else {"claims": {}, "provenance": {}}
+    return executed, found
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
@@ -223,7 +226,7 @@ def test_the_template_of_new_pages_runs_and_is_no_page(tmp_path, monkeypatch):
     _, found = run_quick(TEMPLATE, tmp_path, monkeypatch, fork=False)
     assert {claim: d["verdict"] for claim, d in found["claims"].items()} == dict.fromkeys(evidence.claims_of(TEMPLATE), "reproduced")
     assert len(found["claims"]) > 1 and found["provenance"]["seeds"]
-    assert TEMPLATE not in SOURCES and "template" not in (ROOT / "_toc.yml").read_text()
+    assert TEMPLATE not in SOURCES and "template" not in (ROOT / "_toc.yml").read_text(encoding="utf-8")
     assert TEMPLATE not in {entry.notebook for entry in evidence.entries()}
 
 

@@ -73,6 +73,22 @@ def test_streamed_features_are_those_that_are_stored_whatever_the_threads(monkey
             streamed @ other
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_features_of_another_kind_are_no_factor(kind):
+    for other in KINDS.values():
+        if type(other) is not type(KINDS[kind]):
+            with pytest.raises(ValueError, match=f"what multiplies phi is of type {type(other).__name__}.*; give"):
+                KINDS[kind] @ other.T
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_array_of_features_is_one_object_as_of_scipys_which_leaves_products_to_us(kind):
+    """Were it a matrix, or refused, SciPy would multiply by it, or stop."""
+    assert np.asarray(KINDS[kind]).shape == np.asarray(sp.eye_array(3)).shape == ()
+    if kind == "SciPy":
+        assert sp.issparse(sp.eye_array(4) @ KINDS[kind])
+
+
 def test_no_product_of_features_is_formed():
     large = Graph.from_networkx(nx.random_regular_graph(4, 300, seed=0)).normalised()
     steps = features.by_step(walks.simulate(KEY, large, walk_lengths.draw(KEY, 300, 2, 0.5)))
@@ -103,6 +119,7 @@ def test_gradients_and_batches_of_modulations():
         (np.ones((2, 34, 3)), r"\(2, 34, 3\); give"),
         (2, "a number is no factor"),
         (np.ones(34) * 1j, "complex"),
+        (np.ma.masked_array(np.ones(34), np.arange(34) == 1), "what multiplies phi has 1 masked values; remove"),
         ("v", "give an array of real numbers"),
         (None, "give an array of real numbers"),
     ],

@@ -19,8 +19,8 @@ from rfcore import evidence
 from rfcore.evidence import Verdict
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-LOCK = (ROOT / "requirements.lock").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+LOCK = (ROOT / "requirements.lock").read_text(encoding="utf-8")
 HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "gro.adnocana", "oi.setarc")]
 
 
@@ -49,7 +49,7 @@ def locked():
 
 
 def test_conda_file_installs_this_project_and_nothing_else():
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     conda = [line for line in environment["dependencies"] if isinstance(line, str)]
     pip = [line for line in environment["dependencies"] if isinstance(line, dict)]
     assert pip == [{"pip": ["-e .[book,test]"]}]
@@ -111,15 +111,15 @@ def test_no_file_names_a_registry_host():
 
 
 def test_readme_names_commands_that_exist():
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.M))
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M))
     assert {"book", "test"} <= targets
-    text = "\n".join(page.read_text() for page in [ROOT / "README.md", *(ROOT / "book").glob("*.md")])
+    text = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "book").glob("*.md")])
     named = set(re.findall(r"(?:`|^)make ([a-z]+)", text, re.M))
     assert named <= targets
 
 
 def test_readme_gives_the_headline_of_the_committed_ledger():
-    assert headline_sentence() in " ".join((ROOT / "README.md").read_text().split())
+    assert headline_sentence() in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 
 
 def headline_sentence():
@@ -157,7 +157,7 @@ def test_no_two_modules_draw_from_one_stream():
     """A stream of numbers belongs to a key and a purpose: two modules of one purpose would draw the same numbers."""
     found = Counter()
     for path in (ROOT / "rfcore").rglob("*.py"):
-        for node in ast.parse(path.read_text()).body:
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("PURPOSE", "PURPOSES"):
                 given = ast.literal_eval(node.value)
                 found.update(given.values() if isinstance(given, dict) else [given])

@@ -276,7 +276,7 @@ FAULTS = {
     ),
     "simplex of the wrong constant": (directions, "simplex_product", "** 1.5", "** 0.5", "lengths of simplex"),
     "orthogonal called simplex": (directions, "simplex", "rotations if d == 1 else simplex_product(rotations)", "rotations", "error of simplex"),
-    "one key for directions and norms": (compose, "compose", "draw_norms(key_norms, m, d)", "draw_norms(key_directions, m, d)", "covariance"),
+    "one key for directions and norms": (compose, "compose", "key_norms, m, d)", "key_directions, m, d)", "covariance"),
     "norms shared between blocks": (norms, "independent", f"{NORMAL}(m, d))", f"jnp.tile({NORMAL}(d, d)), (-(-m // d), 1))[:m]", "norms of simplex"),
     "norms shared between blocks of simplex_plus": (
         weight_dependent, "simplex_plus", "norms.independent(key_norms, n_blocks * d, d)",

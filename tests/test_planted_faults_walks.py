@@ -5,9 +5,12 @@ same size for the right engine and the wrong one. Mistakes in one line of the li
 the checks for them are exact: they assert.
 """
 
+import hashlib
 import inspect
 import itertools
+import os
 import sys
+import tempfile
 import textwrap
 
 import jax
@@ -19,6 +22,8 @@ from small_graphs import UNEVEN
 
 from rfcore import checks, evidence, features, kernels, streams, theory, walks
 from rfcore.couplings import walk_hops, walk_lengths
+from rfcore.datasets import network, storage
+from rfcore.datasets.registry import File
 from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, graph_estimates, modulation, neural, reduction
 from rfcore.graphs import Graph
@@ -336,6 +341,54 @@ def check_no_stream_is_drawn_from_twice():
     assert len(set(opened)) == 5
 
 
+def check_chunks_of_pagerank_have_streams_of_their_own():
+    opened, right = [], streams.generator
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(streams, "generator", lambda *seed: opened.append(seed) or right(*seed))
+        patch.setattr(streams, "WALKERS_PER_CHUNK", 4)
+        pagerank.estimate(jax.random.key(0), UNEVEN, 4, P_HALT, hops="systematic")
+    assert len(set(opened)) == len(opened) >= 2 * UNEVEN.n_nodes
+
+
+def check_single_walkers_on_their_nodes_spread():
+    """Eight multiples of the golden ratio leave no gap of .15; one shift for all nodes of a start leaves all."""
+    walkers = np.arange(24)
+    u = walk_hops.systematic(np.random.default_rng(0), 3, 8)(0, walkers, walkers // 8, walkers % 8).reshape(3, 8)
+    ends = np.sort(np.column_stack([u, u.min(axis=1) + 1]), axis=1)
+    assert np.diff(ends).max() < 0.15
+
+
+def check_a_download_is_never_half_there():
+    """Nobody opens a file under its own name to write it: one that is whole is renamed."""
+    content, written = b"whole", []
+    file = File("set/file", "http://nowhere/file", hashlib.sha256(content).hexdigest(), len(content))
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RFCORE_DATA_CACHE", folder)
+        patch.delenv("RFCORE_DATA_MIRROR", raising=False)
+        patch.setattr(network, "ask", lambda url, stamps: None)
+        patch.setattr(network, "download", lambda url, target, stamps: target.write_bytes(content))
+        WATCHING.append(written)
+        try:
+            assert storage.read(file) == content
+        finally:
+            WATCHING.remove(written)
+        kept = storage.cache() / file.path
+        assert kept.is_file()
+        assert str(kept) not in written
+
+
+WATCHING = []  # lists to which the paths of files that are opened for writing are added
+
+
+def _watch(event, arguments):
+    if event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR):
+        for written in WATCHING:
+            written.append(str(arguments[0]))
+
+
+sys.addaudithook(_watch)  # for good: Python has no way to take one off
+
+
 def check_descent_steps_once():
     learned = descent.learn(lambda f: f**2, 1.0, n_steps=3, optimiser=optax.sgd(0.1))
     assert float(learned.f) == pytest.approx(0.8**3)
@@ -375,11 +428,14 @@ IN_SOURCE = [
     (walk_hops, "systematic", "rng.random(n_rows)", "np.zeros(n_rows)", check_hops_are_uniform_and_starts_independent),
     (walk_hops, "systematic", "rng.random(n_rows)", "rng.random(1).repeat(n_rows)", check_hops_are_uniform_and_starts_independent),
     (walk_hops, "array_rqmc", "rng.random(n_rows)", "np.zeros(n_rows)", check_array_rqmc),
+    (walk_hops, "systematic", "start += moved[: len(first)]", "pass", check_single_walkers_on_their_nodes_spread),
     (walk_hops, "systematic", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
     (walk_hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
     (theory, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
     (pagerank, "estimate", "(n_nodes * n_walks)", "n_nodes", check_pagerank_is_a_law),
     (pagerank, "estimate", "(n_nodes * n_walks)", "n_walks", check_pagerank_is_a_law),
+    (pagerank, "estimate", "PURPOSE, chunk)", "PURPOSE, 0)", check_chunks_of_pagerank_have_streams_of_their_own),
+    (pagerank, "estimate", "_ends(words, chunk,", "_ends(words, 0,", check_chunks_of_pagerank_have_streams_of_their_own),
     (pagerank, "_ends", "(begin + after, begin + now)", "(begin, begin + now - after)", check_pagerank_is_where_walks_end),
     (walk_lengths, "antithetic", "- halts) + 1", "- halts)", check_antithetic_verdict),
     (walk_lengths, "antithetic", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
@@ -395,6 +451,9 @@ IN_SOURCE = [
     (reduction, "johnson_lindenstrauss", "PURPOSES[kind]", "2", check_no_stream_is_drawn_from_twice),
     (descent, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
     (checks, "modulation", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
+    (storage, "_download", "os.replace(whole, kept)", "kept.write_bytes(content)", check_a_download_is_never_half_there),
+    (storage, "_download", "os.replace(whole, kept)", "shutil.copy(whole, kept)", check_a_download_is_never_half_there),
+    (storage, "_download", "os.replace(whole, kept)", "pass", check_a_download_is_never_half_there),
     (Graph, "normalised", "if self.is_normalised:", "if False:", check_normalised_graphs_stay_as_they_are),
 ]
 

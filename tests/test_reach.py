@@ -72,21 +72,21 @@ def library(tmp_path):
     for name, text in PACKAGE.items():
         path = root / "rfcore" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text.replace("\n        ", "\n"))
+        path.write_text(text.replace("\n        ", "\n"), encoding="utf-8")
     return root
 
 
 def edit(root, name, old, new):
     path = root / "rfcore" / name
-    text, before = path.read_text(), path.stat().st_mtime_ns
+    text, before = path.read_text(encoding="utf-8"), path.stat().st_mtime_ns
     assert old in text
-    path.write_text(text.replace(old, new))
+    path.write_text(text.replace(old, new), encoding="utf-8")
     os.utime(path, ns=(before + 1_000_000, before + 1_000_000))  # clocks of file systems can be coarse
 
 
 def page(root, text):
     source = root / "page.py"
-    source.write_text(text)
+    source.write_text(text, encoding="utf-8")
     return source
 
 
@@ -250,13 +250,13 @@ def project(library):
         "03_none": "1 + 1\n",
     }.items():
         source = folder / f"{name}.py"
-        source.write_text(f"# %% [markdown]\n# # A title\n\n# %%\n{text}")
+        source.write_text(f"# %% [markdown]\n# # A title\n\n# %%\n{text}", encoding="utf-8")
         made = {
             "profile": "paper",
             "source_sha256": due.source_sha256(source),
             "reach_sha256": reach_sha256(source, library),
         }
-        source.with_suffix(".ipynb").write_text(json.dumps({"metadata": {"rfcore": made}}))
+        source.with_suffix(".ipynb").write_text(json.dumps({"metadata": {"rfcore": made}}), encoding="utf-8")
     return library
 
 
@@ -273,11 +273,11 @@ def test_an_edit_of_a_function_that_one_page_uses_makes_that_page_due_and_no_oth
 
 def test_a_page_whose_own_code_changed_or_that_was_never_made_is_due(project):
     folder = project / "notebooks" / "toy"
-    text = (folder / "03_none.py").read_text()
-    (folder / "03_none.py").write_text(text.replace("A title", "Another title"))
+    text = (folder / "03_none.py").read_text(encoding="utf-8")
+    (folder / "03_none.py").write_text(text.replace("A title", "Another title"), encoding="utf-8")
     assert due.due(project) == []
-    (folder / "03_none.py").write_text(text.replace("1 + 1", "1 + 2"))
-    (folder / "02_one.ipynb").write_text('{"cells": [')  # cut: as if it was not there
+    (folder / "03_none.py").write_text(text.replace("1 + 1", "1 + 2"), encoding="utf-8")
+    (folder / "02_one.ipynb").write_text('{"cells": [', encoding="utf-8")  # cut: as if it was not there
     assert due.due(project) == [folder / "02_one.py", folder / "03_none.py"]
 
 

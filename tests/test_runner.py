@@ -61,7 +61,7 @@ def project(tmp_path, monkeypatch):
 
 def write(project, text, name="01_a"):
     source = project / "notebooks" / "toy" / f"{name}.py"
-    source.write_text(text)
+    source.write_text(text, encoding="utf-8")
     return source
 
 
@@ -97,7 +97,7 @@ def test_notebooks_are_chosen_by_prefix(project):
     assert runner.find(["all"], project) == sources
     template = project / "notebooks" / "template" / "01_t.py"
     template.parent.mkdir()
-    template.write_text("")
+    template.write_text("", encoding="utf-8")
     assert runner.find(["all"], project) == sources
     assert runner.find(["template"], project) == [template]
     assert runner.find(["toy"], project) == sources
@@ -124,7 +124,7 @@ def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project
     assert not good.with_suffix(".ipynb").exists()
 
     assert runner.run(good, "quick") is None
-    good.write_text(good.read_text().replace("print(profile,", "print('changed',"))
+    good.write_text(good.read_text(encoding="utf-8").replace("print(profile,", "print('changed',"), encoding="utf-8")
     assert runner.run(good, "quick").processor > 0
     assert outputs(executed) == "changed toy\n"
     assert runner.main(["--profile", "quick", "toy/7"], project) == 1
@@ -159,14 +159,14 @@ def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project, 
     before = source.with_suffix(".ipynb").read_bytes()
     assert runner.run(source, "paper") is None
 
-    source.write_text(text + "print('/root/secret')\n")
+    source.write_text(text + "print('/root/secret')\n", encoding="utf-8")
     with pytest.raises(RunError, match=r"paths of this machine: \['/root/secret"):
         runner.run(source, "paper")
     assert source.with_suffix(".ipynb").read_bytes() == before
 
 
 def test_a_claim_that_fails_stops_the_run_unless_its_entry_expects_it(project, monkeypatch):
-    (project / "data" / "claims" / "simplex.toml").write_text(CLAIM)
+    (project / "data" / "claims" / "simplex.toml").write_text(CLAIM, encoding="utf-8")
     source = write(project, PARAMETERS + LEDGER.replace("VERDICT", "'not reproduced'"))
     monkeypatch.setenv("SOURCE_SHA256", code_sha256(jupytext.read(source)))  # no kernel here imports the library
     with pytest.raises(RunError, match=r"toy/01_a at quick:\n  simplex/fig-1/x is not reproduced: by a hair"):
@@ -180,7 +180,7 @@ def other_claims(project, expected=False, more=""):
     folder = project / "other" / "data" / "claims"
     folder.mkdir(parents=True, exist_ok=True)
     extra = '  expected = "not reproduced"\n  why = "w"\n' if expected else ""
-    (folder / "simplex.toml").write_text(CLAIM + extra + more)
+    (folder / "simplex.toml").write_text(CLAIM + extra + more, encoding="utf-8")
     claims._read.cache_clear()
     return project / "other"
 
@@ -193,7 +193,7 @@ def record(project, verdict="reproduced", claim="simplex/fig-1/x", profile="quic
     path.parent.mkdir(parents=True, exist_ok=True)
     claims = {claim: {"verdict": verdict, "rule": "order"}}
     provenance = {"date": "2026-01-02T00:00:00Z", "source_sha256": "s"} | provenance
-    path.write_text(json.dumps({"claims": claims, "provenance": provenance}))
+    path.write_text(json.dumps({"claims": claims, "provenance": provenance}), encoding="utf-8")
 
 
 def problems(project, since="2026-01-01T00:00:00Z", expected=False, profile="quick"):
@@ -415,11 +415,11 @@ def test_a_page_that_runs_is_no_finished_one_and_what_cannot_be_written_leaves_t
     runner.run(source, "quick")
     page = pages.page_of(source, "quick")
     whole = page.read_bytes()
-    source.write_text(source.read_text() + "1 / 0\n")
+    source.write_text(source.read_text(encoding="utf-8") + "1 / 0\n", encoding="utf-8")
     with pytest.raises(RunError, match="ZeroDivisionError"):
         runner.run(source, "quick")
     assert page.read_bytes() == whole
-    source.write_text(source.read_text().replace("1 / 0", "1 / 1"))
+    source.write_text(source.read_text(encoding="utf-8").replace("1 / 0", "1 / 1"), encoding="utf-8")
 
     def full(*paths):
         raise OSError(28, "No space left on device")
@@ -434,9 +434,9 @@ def test_a_page_that_runs_is_no_finished_one_and_what_cannot_be_written_leaves_t
 def test_a_cut_ledger_is_one_that_is_not_there(project):
     record(project)
     path = project / "results" / "quick" / "toy" / "01_a.json"
-    whole = path.read_text()
+    whole = path.read_text(encoding="utf-8")
     for cut in ("", whole[:40], whole[:-1]):
-        path.write_text(cut)
+        path.write_text(cut, encoding="utf-8")
         assert "not closed" in problems(project, since="")
 
 
@@ -459,9 +459,9 @@ def checkout(tmp_path, monkeypatch):
     monkeypatch.delenv("RFCORE_RESULTS", raising=False)
     folder = tmp_path / "checkout"
     (folder / "data" / "claims").mkdir(parents=True)
-    (folder / "_toc.yml").write_text("")
+    (folder / "_toc.yml").write_text("", encoding="utf-8")
     shutil.copy(HERE / "data" / "papers.toml", folder / "data")
-    (folder / "data" / "claims" / "simplex.toml").write_text(CLAIM)
+    (folder / "data" / "claims" / "simplex.toml").write_text(CLAIM, encoding="utf-8")
     (folder / "notebooks" / "toy").mkdir(parents=True)
     write(folder, PAGE)
     return folder
@@ -473,9 +473,9 @@ def test_the_runner_and_its_kernels_share_checkout_and_library(checkout, tmp_pat
     place = {"the checkout": checkout, "another checkout": tmp_path / "other", "an installed wheel": tmp_path / "site"}[library_of]
     shutil.copytree(HERE / "rfcore", place / "rfcore", ignore=shutil.ignore_patterns("__pycache__"))
     if library_of != "an installed wheel":
-        (place / "pyproject.toml").write_text("")
+        (place / "pyproject.toml").write_text("", encoding="utf-8")
     if library_of == "another checkout":
-        (place / "_toc.yml").write_text("")
+        (place / "_toc.yml").write_text("", encoding="utf-8")
         shutil.copytree(HERE / "data" / "claims", place / "data" / "claims")
     given = str(place) if library_of == "an installed wheel" else os.path.relpath(place, checkout)
     code = "import sys; from rfcore.evidence import runner; sys.exit(runner.main(['--profile', 'quick']))"
@@ -489,12 +489,12 @@ def test_the_runner_and_its_kernels_share_checkout_and_library(checkout, tmp_pat
 def test_the_runner_writes_the_record_and_a_run_by_hand_does_not(checkout):
     source = checkout / "notebooks" / "toy" / "01_a.py"
     committed, by_hand = checkout / "data" / "results" / "paper", checkout / "_build" / "results" / "paper"
-    python(source.read_text(), cwd=source.parent)  # as Jupyter and VS Code run it, at the default profile
+    python(source.read_text(encoding="utf-8"), cwd=source.parent)  # as Jupyter and VS Code run it, at the default profile
     assert (by_hand / "toy" / "01_a.json").exists() and not committed.exists()
     runner.run(source, "paper")
     assert (committed / "toy" / "01_a.json").exists()
     before = (committed / "toy" / "01_a.json").read_bytes()
-    python(source.read_text(), cwd=source.parent)
+    python(source.read_text(encoding="utf-8"), cwd=source.parent)
     assert (committed / "toy" / "01_a.json").read_bytes() == before
 
 
@@ -502,45 +502,53 @@ def test_make_lab_opens_copies_and_keeps_those_that_were_saved(project):
     shutil.copy(HERE / "Makefile", project)
     for name in ("pyproject.toml", "requirements.lock", ".venv/.ready"):
         (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_text("")
+        (project / name).write_text("", encoding="utf-8")
     jupyter = project / ".venv" / "bin" / "jupyter"
     jupyter.parent.mkdir()
-    jupyter.write_text("#!/bin/sh\necho opened $*\n")
+    jupyter.write_text("#!/bin/sh\necho opened $*\n", encoding="utf-8")
     jupyter.chmod(0o755)
     pairs = [(project / f"notebooks/toy/{name}.ipynb", project / f"_build/lab/notebooks/toy/{name}.ipynb") for name in ("a", "b")]
 
     def lab(text):
         for page, _ in pairs:
-            page.write_text(text)
+            page.write_text(text, encoding="utf-8")
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS", "PYTHON"))}
         done = subprocess.run(["make", "lab"], cwd=project, env=environment, capture_output=True, text=True, check=True)
         assert "opened lab _build/lab/notebooks\n" in done.stdout
-        return [copy.read_text() for _, copy in pairs], done.stdout
+        return [copy.read_text(encoding="utf-8") for _, copy in pairs], done.stdout
 
     assert lab("one")[0] == ["one", "one"]
-    pairs[0][1].write_text("mine")
+    pairs[0][1].write_text("mine", encoding="utf-8")
     for text in ("two", "three"):
         copies, said = lab(text)
         assert copies == ["mine", text]
         assert said.startswith("_build/lab/notebooks/toy/a.ipynb is yours and stays")
-    assert [page.read_text() for page, _ in pairs] == ["three", "three"]
+    assert [page.read_text(encoding="utf-8") for page, _ in pairs] == ["three", "three"]
 
 
 # texts -----------------------------------------------------------------------------------------------------
 
 
-def test_no_text_of_the_record_is_read_or_written_in_a_locales_encoding():
+@pytest.mark.parametrize("folder", ["rfcore", "notebooks", "tests", "book/_ext"])
+def test_no_text_is_read_or_written_in_a_locales_encoding(folder):
     """That of a server, or of Windows, is not that of the files."""
     unsaid = []
-    for path in sorted((HERE / "rfcore" / "evidence").glob("*.py")):
+    for path in sorted((HERE / folder).rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call):
-                name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-                binary = any(isinstance(a, ast.Constant) and "b" in str(a.value) for a in node.args)
-                said = binary or any(keyword.arg == "encoding" for keyword in node.keywords)
-                if name in ("open", "read_text", "write_text") and not said:
-                    unsaid.append((path.name, node.lineno))
+            if isinstance(node, ast.Call) and is_of_a_text(node):
+                said = any(keyword.arg == "encoding" for keyword in node.keywords)
+                unsaid += [] if said else [(path.name, node.lineno)]
     assert unsaid == []
+
+
+def is_of_a_text(call):
+    """Whether a call opens a text, or reads or writes one; what tarfile and webbrowser open is none."""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if name != "open" or ast.unparse(call.func) in ("tarfile.open", "webbrowser.open"):
+        return name in ("read_text", "write_text")
+    of_function = isinstance(call.func, ast.Name)  # of a path, the mode comes first
+    modes = [*call.args[int(of_function) :][:1], *(k.value for k in call.keywords if k.arg == "mode")]
+    return not any(isinstance(mode, ast.Constant) and "b" in mode.value for mode in modes)
 
 
 def test_a_page_runs_under_an_ascii_locale(checkout):

@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 import random
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 
 import jax
 import jax.numpy as jnp
@@ -503,6 +504,18 @@ def test_unsigned_lengths_are_lengths():
 
 
 LENGTHS = walk_lengths.Lengths(np.ones((34, 2), dtype=int), 0.5)
+LONG = [modulation.diffusion(50.0), modulation.regularised_laplacian(5.0, 50), modulation.p_step(2, 2000)]
+
+
+def too_short(f, **options):
+    return features.walk_features(jax.random.key(0), KARATE.normalised(), f, 2, 0.1, **options)
+
+
+@pytest.mark.parametrize("f", [*LONG, modulation.diffusion(8.0), modulation.regularised_laplacian(3.0, 2)])
+def test_nine_tenths_of_a_named_modulation_are_where_it_says(f):
+    values = f(np.arange(4000))
+    assert sum(values[max(0, int(np.ceil(f.hops))) :]) >= 0.9 * sum(values)
+    assert (0.9**f.hops < 1e-8) == (f in LONG)
 
 
 @pytest.mark.parametrize(
@@ -515,6 +528,8 @@ LENGTHS = walk_lengths.Lengths(np.ones((34, 2), dtype=int), 0.5)
         (lambda: features.walk_features(jax.random.key(0), KARATE.to_scipy(), modulation.lazy(), 2, 0.5), "from_scipy"),
         (lambda: features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 1e-8), "p_halt = 1e-08; .*too long"),
         (lambda: walk_lengths.draw(jax.random.key(0), 3, 2, 1e-9), "p_halt = 1e-09"),
+        *((partial(too_short, f), r"p_halt = 0.1: .* f = \w+\(.*\) matters; give a p_halt of about 0.00") for f in LONG),
+        (partial(too_short, LONG[0], stored=False), "fewer than one walk"),
         (lambda: walk_lengths.geometric_quantile(1.0, 0.5), r"u has values in \[1.0, 1.0\]"),
         (lambda: walk_lengths.geometric_quantile([0.5, -0.1], 0.5), "u has values in"),
         (lambda: walk_lengths.geometric_quantile(np.nan, 0.5), "u has values in"),

@@ -18,7 +18,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Imported only where they are installed, or by `python -m rfcore.evidence.runner`, which says what it needs.
 OF_NOTEBOOKS = {"IPython", "jupyter_client", "jupytext", "matplotlib_inline", "nbclient", "nbformat", "papermill", "traitlets"}
 

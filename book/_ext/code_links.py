@@ -25,7 +25,7 @@ logger = logging.getLogger(__name__)
 def link_page(document, out_dir, transforms, inventory, *_, **__):
     """``link_html`` without a parser: the code of a page is found and read by its letters."""
     page = Path(out_dir, f"{document}.html")
-    parts = BLOCK.split(page.read_text("utf-8"))
+    parts = BLOCK.split(page.read_text(encoding="utf-8"))
     waiting = [(i, letters(parts[i]).rstrip()) for i in range(1, len(parts), 2)]
     for transform in transforms:
         source = transform.source.rstrip()
@@ -39,7 +39,7 @@ def link_page(document, out_dir, transforms, inventory, *_, **__):
             span = slice(name.lineno - 1, name.end_lineno)
             lines[span] = linked("\n".join(lines[span]), name, "../" * document.count("/"), inventory, document).split("\n")
         parts[place[0]] = "\n".join(lines)
-    page.write_text("".join(parts), "utf-8")
+    page.write_text("".join(parts), encoding="utf-8")
 
 
 def linked(code, name, root, inventory, document):

@@ -54,10 +54,12 @@ def data_set(s):
 def environment():
     """Where and when the committed outputs were made, and what the lock pins."""
     runs = ["| notebook | run |", "|---|---|"]
-    ledgers = [json.loads(path.read_text()) for path in sorted(results_folder("paper").glob("*/*.json"))]
+    paths = sorted(results_folder("paper").glob("*/*.json"))
+    ledgers = [json.loads(path.read_text(encoding="utf-8")) for path in paths]
     runs += [run_row(ledger["notebook"], ledger["provenance"]) for ledger in ledgers]
     pins = {}
-    for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", (ROOT / "requirements.lock").read_text(), re.M):
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.M):
         pins.setdefault(name, []).append(version)  # several, where the version of Python decides
     return "\n".join([
         "## The runs behind these pages",
@@ -93,8 +95,9 @@ def write(app):
         pages[f"places_{paper}"] = verdict_pages.places_of(paper)
     for name, text in pages.items():
         path, text = GENERATED / f"{name}.md", text + "\n"
-        if not path.exists() or path.read_text() != text:  # an untouched page is not read again
-            path.write_text(text)
+        # An untouched page is not read again.
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
 
 
 def setup(app):

@@ -33,10 +33,10 @@ def trim_icons(app, exception):
         return
     shown = set()
     for page in Path(app.outdir).rglob("*.html"):
-        for classes in re.findall(r'class="([^"]*\bfa-[^"]*)"', page.read_text()):
+        for classes in re.findall(r'class="([^"]*\bfa-[^"]*)"', page.read_text(encoding="utf-8")):
             shown.update(name.removeprefix("fa-") for name in classes.split())
-    text = script.read_text()
-    script.write_text(ICON.sub(lambda icon: icon[0] if icon[1] in shown else "", text))
+    text = script.read_text(encoding="utf-8")
+    script.write_text(ICON.sub(lambda icon: icon[0] if icon[1] in shown else "", text), encoding="utf-8")
 
 
 def setup(app):

@@ -88,7 +88,7 @@ def write(app, exception):
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
     words = {page: app.env.rfcore_words[page] for page in pages if page in app.env.rfcore_words}
-    Path(app.outdir, "_static", "excerpts.js").write_text(EXCERPTS % json.dumps(words))
+    Path(app.outdir, "_static", "excerpts.js").write_text(EXCERPTS % json.dumps(words), encoding="utf-8")
 
 
 def remember_words(app, doctree):

@@ -60,7 +60,7 @@ def tables_of(notebook):
     path = ROOT / "notebooks" / f"{notebook}.ipynb"
     anchors = {entry.anchor for entry in evidence.entries() if entry.notebook == notebook}
     found, label = [], None
-    for cell in json.loads(path.read_text())["cells"] if path.exists() else []:
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if path.exists() else []:
         if cell["cell_type"] == "markdown":
             label = next((name for name in reversed(LABEL.findall("".join(cell["source"]))) if name in anchors), label)
         for output in cell.get("outputs", []):

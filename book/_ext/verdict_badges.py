@@ -58,7 +58,7 @@ def strip(app, doctree):
             line += nodes.inline("", text, classes=classes)
         line += nodes.Text(" ")
     if results.exists():
-        line += nodes.inline("", took(json.loads(results.read_text())), classes=["quiet"])
+        line += nodes.inline("", took(json.loads(results.read_text(encoding="utf-8"))), classes=["quiet"])
     title = next(doctree.findall(nodes.title))
     title.parent.insert(title.parent.index(title) + 1, nodes.container("", line, classes=["strip"]))
     for source in (results, *(ROOT / "data" / "claims").glob("*.toml")):  # a page is made anew when these change

@@ -26,7 +26,7 @@ def compose(draw_directions, draw_norms):
     Raises
     ------
     ValueError
-        If one of the two is no function; and, when the coupling draws, if they give other shapes.
+        If one of the two is no function; and, when the coupling draws, if they take or give anything else.
 
     Notes
     -----
@@ -46,7 +46,9 @@ def compose(draw_directions, draw_norms):
     def coupling(key, m, d):
         m, d = checks.count(m, "m", least=0), checks.count(d, "d")
         key_directions, key_norms = jax.random.split(checks.key(key))
-        unit, lengths = draw_directions(key_directions, m, d), draw_norms(key_norms, m, d)
+        example = "couplings.directions.simplex"
+        unit = checks.answer(draw_directions, "draw_directions", example, key_directions, m, d)
+        lengths = checks.answer(draw_norms, "draw_norms", "couplings.norms.independent", key_norms, m, d)
         for name, drawn, shape in (("draw_directions", unit, (m, d)), ("draw_norms", lengths, (m,))):
             if jnp.shape(drawn) != shape:
                 mend = f"give directions, shape (m, d), first and norms, shape (m,), second: here {shape}"

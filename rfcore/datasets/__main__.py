@@ -95,4 +95,5 @@ def _show(entry: registry.Entry) -> int:
 
 
 if __name__ == "__main__":
+    sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may lack the letters of authors' names
     sys.exit(main())

@@ -2,7 +2,7 @@
 
 ``RFCORE_DATA_CACHE`` names the cache (else the system's cache folder for rfcore), ``RFCORE_DATA_MIRROR`` a
 read-only folder that holds the files under the registry's paths, and ``RFCORE_OFFLINE=1`` forbids the
-network. Whatever is read was compared with the registry's sha256 first, once per process.
+network. Whatever is read is compared with the registry's sha256, each time: a tenth of the time of reading.
 """
 
 import contextlib
@@ -26,7 +26,6 @@ from rfcore.datasets.unpack import unpack
 # What gzip, zip and tar raise on bytes that are not theirs. Not OSError: an unreadable file is not a bad one.
 _BAD = (gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, tarfile.TarError, EOFError, KeyError, ValueError)
 
-_verified: set[Path] = set()
 _provenance: dict[str, str] = {}
 
 
@@ -119,14 +118,12 @@ def _checked(path: Path, file: File) -> bytes:
         content = unpack(path, file.path)
     except _BAD as error:
         raise Damaged(f"{path} cannot be unpacked to {file.path}: {error}.") from error
-    if path not in _verified:
-        found = hashlib.sha256(content).hexdigest()
-        if found != file.sha256:
-            raise Damaged(
-                f"{path} is not the registered {file.path}: it has {len(content)} bytes with sha256 {found}, "
-                f"the registry says {file.bytes} bytes with {file.sha256}."
-            )
-        _verified.add(path)
+    found = hashlib.sha256(content).hexdigest()
+    if found != file.sha256:
+        raise Damaged(
+            f"{path} is not the registered {file.path}: it has {len(content)} bytes with sha256 {found}, "
+            f"the registry says {file.bytes} bytes with {file.sha256}."
+        )
     return content
 
 

@@ -20,7 +20,7 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     Parameters
     ----------
     ours, exact : array_like
-        The numbers, of the same shape; a scalar stands for an array of one value.
+        The numbers, of the same shape; a scalar stands for an array of one value. Whole ones are taken exactly.
     tolerance : float
         What the arithmetic can lose: rounding times conditioning and number of operations, or a proven
         truncation error. Derive it before looking; never widen it until it passes.
@@ -47,12 +47,16 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     >>> identity([1.0, 2.0 + 1e-15], [1.0, 2.0], tolerance=1e-12).finding
     'equal within 1e-12, 2 of 2'
     """
+    given = ours, exact
     ours, exact = same_shape(ours, "ours", exact, "exact")
+    apart, given = ours - exact, [np.asarray(numbers) for numbers in given]
+    if all(numbers.dtype.kind in "iu" for numbers in given):  # beyond 2^53 float64 would round them
+        apart = np.subtract(*(numbers.astype(object) for numbers in given))
     tolerance = positive(tolerance, "tolerance")
     scale = np.abs(exact).max() if checks.flag(relative, "relative") else 1.0
     if scale == 0:
         raise ValueError("exact = 0 everywhere; give relative=False, since nothing is relative to zero")
-    error = np.abs(ours - exact).max() / scale
+    error = float(np.max(np.abs(apart))) / scale
     size, unit = f"{'relative' if relative else 'absolute'} error", None if relative else unit
     detail = f"No noise: {size} at most {tolerance:.2g}; inconclusive up to ten times that."
     allowed = with_error(tolerance, None, unit)

@@ -16,6 +16,7 @@ from rfcore.features.assembly import assembled, stacked
 from rfcore.features.operator import Operator
 
 BAR_DELAY = 1.0  # seconds: what is over sooner needs no progress bar
+RAREST = 1e-8  # how likely a walk is to get to where f matters, at least: few graphs have more walks
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,7 +196,9 @@ def walk_features(
     Raises
     ------
     ValueError
-        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, the coupling is unknown or draws no uniforms,
+        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, or so large that walks end before f matters
+        (fewer than one in 10^8 gets to where f, named after a kernel, has nine tenths of its sum, and features
+        would be 0), the coupling is unknown or draws no uniforms,
         n_coupled_hops is negative, there is no such law of hops, f is not finite, f is for normalised weights only and g is not normalised, a node
         is not in the graph, or the key is no JAX key.
 
@@ -221,6 +224,12 @@ def walk_features(
         walk_hops.named(hops, n_coupled_hops),
         walks.start_nodes(g, nodes),
     )
+    _, _, _, p_halt, *_ = recipe
+    hops = getattr(f, "hops", 0.0)
+    if hops * -np.log1p(-p_halt) > -np.log(RAREST):
+        few = f"fewer than one walk in {1 / RAREST:.0e} makes the {hops:.0f} hops"
+        got = f"p_halt = {p_halt}: {few} from which on f = {f!r} matters"
+        raise ValueError(f"{got}; give a p_halt of about {min(1 / hops, 0.5):.1g}")
     if not checks.flag(stored, "stored"):
         return _to_be_streamed(recipe, f, executor, progress)
     return WalkFeatures(_build(*recipe, f, executor, progress), recipe)

@@ -9,7 +9,8 @@ class Operator:
         phi @ v,   u @ phi,   phi.T,   phi.shape,   phi.toarray(),   phi.to_scipy(),   phi.with_modulation(f)
 
     ``phi.T`` speaks the same language, so that ``phi @ (phi.T @ v)`` is two products with features and never forms the
-    product of the two. Vectors and matrices may stand on either side.
+    product of the two. Vectors and matrices may stand on either side. ``np.asarray(phi)`` is one object and no matrix,
+    as it is of SciPy's sparse arrays, which look at that before they leave ``csr @ phi`` to us.
     """
 
     ndim = 2

@@ -65,7 +65,8 @@ def softmax(X, Y):
     Raises
     ------
     ValueError
-        If a shape is wrong or a value is not finite.
+        If a shape is wrong or a value is not finite, or the exponential of a product overflows; inside
+        ``jax.jit``, where values are not known, it becomes infinite. Its logarithm is ``X @ Y.T``.
 
     Notes
     -----
@@ -81,4 +82,8 @@ def softmax(X, Y):
     """
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
-    return jnp.exp(X @ Y.T)
+    K = jnp.exp(X @ Y.T)
+    if not checks.is_traced(K) and not jnp.isfinite(K).all():
+        got = f"X @ Y.T has values up to {jnp.max(X @ Y.T):.4g}, whose exponentials overflow in {K.dtype}"
+        raise ValueError(f"{got}; give shorter points, or work with X @ Y.T, the logarithm")
+    return K

@@ -53,7 +53,7 @@ def gerf(X, Y, centred=False):
     Raises
     ------
     ValueError
-        If a shape is wrong, there is no point, or a value is not finite.
+        If a shape is wrong, there is no point, or a value is not finite or has a square that overflows.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def gerf(X, Y, centred=False):
     -----
     FAVOR#, Section 3.1; Likhosherstov et al., "Chefs' random tables" (2022). O((n + l) d).
     """
-    return _gerf(*_checked(X, Y), checks.flag(centred, "centred"))
+    return _solved(_gerf, X, Y, centred)
 
 
 def sderf(X, Y, centred=False):
@@ -106,7 +106,7 @@ def sderf(X, Y, centred=False):
     -----
     FAVOR#, Theorem 4.3. O((n + l) d^2 + d^3).
     """
-    return _sderf(*_checked(X, Y), checks.flag(centred, "centred"))
+    return _solved(_sderf, X, Y, centred)
 
 
 def aderf(X, Y, centred=False):
@@ -151,7 +151,7 @@ def aderf(X, Y, centred=False):
     FAVOR#, Theorem 4.2; mu is a mean per pair, so that sets may differ in size. B_x' B_x / (1 - 4 A) is the geometric mean of
     M_x^-1 and M_y, the best of all positive definite matrices; a rotation of B_x changes no variance. O((n + l) d^2 + d^3).
     """
-    return _aderf(*_checked(X, Y), checks.flag(centred, "centred"))
+    return _solved(_aderf, X, Y, centred)
 
 
 def saderf(X, Y, centred=False):
@@ -190,7 +190,7 @@ def saderf(X, Y, centred=False):
     -----
     FAVOR#, Eqs. 18 to 20, with means for the sums: sets may differ in size. O((n + l) d), no decomposition of a matrix.
     """
-    return _saderf(*_checked(X, Y), checks.flag(centred, "centred"))
+    return _solved(_saderf, X, Y, centred)
 
 
 def of_law(mean, covariance):
@@ -269,7 +269,7 @@ def best_A(phi):
     Returns
     -------
     array of the shape of phi, at most 0; -phi / 2 where phi is small, -phi / 4 where it is large
-        Relatively accurate from 0 to the largest number whose square there is.
+        Relatively accurate from 0 to the largest number there is.
 
     Raises
     ------
@@ -293,8 +293,9 @@ def best_A(phi):
 
 
 def _best_A(phi):
-    s = jnp.sqrt(4 * phi**2 + 12 * phi + 1)
-    return -phi * (s + 2 * phi) / (s + 14 * phi + 1)
+    within = jnp.minimum(phi, 1e9)  # the square of more may overflow, and s is 2 phi + 3 to a rounding
+    s = jnp.sqrt(4 * within**2 + 12 * within + 1)
+    return jnp.where(phi > 1e9, -phi / 4 - 1 / 8, -within * (s + 2 * within) / (s + 14 * within + 1))
 
 
 @partial(jax.jit, static_argnames="centred")
@@ -364,6 +365,11 @@ def _root_of_second_moment(X, mean):
     return jnp.sqrt(jnp.maximum(values, 0) + floor), vectors
 
 
-def _checked(X, Y):
+def _solved(solve, X, Y, centred):
     X = checks.points(X, "X", least=1)
-    return X, checks.points(Y, "Y", n_columns=X.shape[1], least=1)
+    Y = checks.points(Y, "Y", n_columns=X.shape[1], least=1)
+    parameters = solve(X, Y, checks.flag(centred, "centred"))
+    if not all(checks.is_traced(leaf) or jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters)):
+        got = f"X or Y has values up to {max(jnp.abs(X).max(), jnp.abs(Y).max()):.2g}"
+        raise ValueError(f"{got}, whose squares overflow in {X.dtype}; give shorter points, or float64")
+    return parameters

@@ -95,7 +95,7 @@ class _ByCoordinate:
     laws: tuple
 
     def __call__(self, uniform, shape):
-        blocks, m, k = sizes(uniform, shape)
+        uniform, blocks, m, k = sizes(uniform, shape)
         own = [draw(law, uniform, (*blocks, m, 1)) for law in self.laws[:k]]
         rest = uniform((*blocks, m, k - len(own)))
         return rest.__array_namespace__().concat([*own, rest], axis=-1)

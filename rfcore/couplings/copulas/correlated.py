@@ -106,7 +106,7 @@ class _Gaussian:
     factor: Any
 
     def __call__(self, uniform, shape):
-        blocks, m, k = sizes(uniform, shape)
+        uniform, blocks, m, k = sizes(uniform, shape)
         n_rows, rank = self.factor.shape
         if m != n_rows:
             got = f"correlation has shape {(n_rows, n_rows)} and a block has {m} draws"

@@ -65,7 +65,7 @@ class _Matched:
     sigmas: tuple
 
     def __call__(self, uniform, shape):
-        blocks, m, k = sizes(uniform, shape)
+        uniform, blocks, m, k = sizes(uniform, shape)
         n, size = len(self.sigmas[0]), 1 + len(self.sigmas)
         groups = -(-m // size)
         first, place = uniform((*blocks, groups, k)), uniform((*blocks, m - groups, k))

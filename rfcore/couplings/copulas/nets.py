@@ -33,7 +33,8 @@ def sobol(uniform, shape):
     Raises
     ------
     ValueError
-        If uniform is no function, shape no shape, or a block has more draws or coordinates than there are points.
+        If uniform is no function or draws no uniforms, shape is no shape, or a block has more draws or
+        coordinates than there are points.
 
     Notes
     -----
@@ -73,7 +74,8 @@ def halton(uniform, shape):
     Raises
     ------
     ValueError
-        If uniform is no function, shape no shape, or a block has more draws or coordinates than there are points.
+        If uniform is no function or draws no uniforms, shape is no shape, or a block has more draws or
+        coordinates than there are points.
 
     Notes
     -----
@@ -114,7 +116,7 @@ def _whole(points):
 
 def _shifted(points, uniform, shape, shift_by):
     """Points moved in their first digits by those of a uniform, with the digits after them added as they are."""
-    blocks, m, k = sizes(uniform, shape)
+    uniform, blocks, m, k = sizes(uniform, shape)
     if m > 2**BITS or k > MOST_COORDINATES:
         raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {MOST_COORDINATES} coordinates in a block")
     v = uniform((k, *blocks, 1))

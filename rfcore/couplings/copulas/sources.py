@@ -1,5 +1,7 @@
 """Where the uniforms of a copula come from, and what its draws are held to."""
 
+from dataclasses import dataclass
+
 import jax
 import numpy as np
 
@@ -71,7 +73,8 @@ def draw(law, uniform, shape):
     Raises
     ------
     ValueError
-        If law or uniform is no function, shape is no shape, or what the law draws is of another shape or outside [0, 1).
+        If law or uniform is no function, shape is no shape, or what one of them draws is of another shape or
+        outside [0, 1).
 
     Notes
     -----
@@ -85,7 +88,7 @@ def draw(law, uniform, shape):
     (3, 4, 1)
     """
     checks.function(law, "law", "couplings.copulas.reversal")
-    blocks, m, k = sizes(uniform, shape)
+    uniform, blocks, m, k = sizes(uniform, shape)
     u = law(uniform, (*blocks, m, k))
     if np.shape(u) != (*blocks, m, k):
         raise ValueError(f"law maps shape {shape} to an array of shape {np.shape(u)}; give one uniform per entry")
@@ -93,12 +96,30 @@ def draw(law, uniform, shape):
 
 
 def sizes(uniform, shape):
-    """``(blocks, m, k)`` of a shape ``(*blocks, m, k)``, for a source of uniforms that is a function."""
+    """``(uniform, blocks, m, k)`` of a shape ``(*blocks, m, k)``; anybody's uniforms become checked ones."""
     checks.function(uniform, "uniform", "couplings.copulas.uniforms(key)")
     if not isinstance(shape, tuple | list) or len(shape) < 2:
         raise ValueError(f"shape = {shape!r}; give a tuple (..., m, k): blocks, m draws in each, k coordinates")
     *blocks, m, k = (checks.count(size, "shape", least=0) for size in shape)
-    return blocks, m, k
+    known = isinstance(uniform, _Uniforms | _Checked) or (
+        isinstance(getattr(uniform, "__self__", None), np.random.Generator) and uniform.__name__ == "random"
+    )
+    return uniform if known else _Checked(uniform), blocks, m, k
+
+
+@dataclass(frozen=True)
+class _Checked:
+    """Anybody's uniforms: what comes is looked at."""
+
+    uniform: object
+
+    def __call__(self, shape):
+        u = self.uniform(shape)
+        if np.shape(u) != tuple(shape) or getattr(u, "dtype", np.dtype(int)).kind != "f":
+            kind = getattr(u, "dtype", type(u).__name__)
+            got = f"uniform maps shape {shape} to {kind} of shape {np.shape(u)}"
+            raise ValueError(f"{got}; give uniforms of that shape, such as np.random.default_rng(0).random")
+        return checks.levels(u, "uniform")
 
 
 def eps(u):

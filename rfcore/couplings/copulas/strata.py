@@ -25,7 +25,7 @@ def independent(uniform, shape):
     Raises
     ------
     ValueError
-        If uniform is no function or shape no shape.
+        If uniform is no function or draws no uniforms, or shape is no shape.
 
     Notes
     -----
@@ -38,7 +38,7 @@ def independent(uniform, shape):
     >>> copulas.independent(np.random.default_rng(0).random, (5, 4, 1)).shape
     (5, 4, 1)
     """
-    blocks, m, k = sizes(uniform, shape)
+    uniform, blocks, m, k = sizes(uniform, shape)
     return uniform((*blocks, m, k))
 
 
@@ -61,7 +61,7 @@ def reversal(uniform, shape):
     Raises
     ------
     ValueError
-        If uniform is no function or shape no shape.
+        If uniform is no function or draws no uniforms, or shape is no shape.
 
     Notes
     -----
@@ -75,7 +75,7 @@ def reversal(uniform, shape):
     >>> bool((u[:, 0] + u[:, 1] == 1).all())
     True
     """
-    blocks, m, k = sizes(uniform, shape)
+    uniform, blocks, m, k = sizes(uniform, shape)
     u = uniform((*blocks, (m + 1) // 2, k))
     xp = u.__array_namespace__()
     pairs = xp.stack([u, xp.minimum(1 - u, below_one(u))], axis=-2)
@@ -97,7 +97,7 @@ def comonotone(uniform, shape):
     Raises
     ------
     ValueError
-        If uniform is no function or shape no shape.
+        If uniform is no function or draws no uniforms, or shape is no shape.
 
     Notes
     -----
@@ -111,7 +111,7 @@ def comonotone(uniform, shape):
     >>> bool((u == u[:, :1]).all())
     True
     """
-    blocks, m, k = sizes(uniform, shape)
+    uniform, blocks, m, k = sizes(uniform, shape)
     u = uniform((*blocks, 1, k))
     return u.__array_namespace__().repeat(u, m, axis=-2)
 
@@ -139,7 +139,7 @@ def stratified(uniform, shape):
     Raises
     ------
     ValueError
-        If uniform is no function or shape no shape.
+        If uniform is no function or draws no uniforms, or shape is no shape.
 
     Notes
     -----
@@ -153,7 +153,7 @@ def stratified(uniform, shape):
     >>> np.sort(np.floor(4 * u[0, :, 0])).tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
-    blocks, m, k = sizes(uniform, shape)
+    uniform, blocks, m, k = sizes(uniform, shape)
     return _in_strata(uniform, (k, *blocks, m), (k, *blocks, m))
 
 
@@ -176,7 +176,7 @@ def systematic(uniform, shape):
     Raises
     ------
     ValueError
-        If uniform is no function or shape no shape.
+        If uniform is no function or draws no uniforms, or shape is no shape.
 
     Notes
     -----
@@ -190,7 +190,7 @@ def systematic(uniform, shape):
     >>> bool(np.allclose(np.diff(np.sort(u[0, :, 0])), 0.25))
     True
     """
-    blocks, m, k = sizes(uniform, shape)
+    uniform, blocks, m, k = sizes(uniform, shape)
     return _in_strata(uniform, (k, *blocks, m), (k, *blocks, 1))
 
 

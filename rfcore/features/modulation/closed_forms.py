@@ -47,7 +47,7 @@ def diffusion(sigma):
     True
     """
     sigma = checks.real(sigma, "sigma", above=0)
-    return Named(f"diffusion({sigma})", partial(_diffusion, sigma))
+    return Named(f"diffusion({sigma})", partial(_diffusion, sigma), sigma**2 / 4 - 1.5 * sigma)
 
 
 def _diffusion(sigma, k):
@@ -133,7 +133,9 @@ def regularised_laplacian(sigma, d):
     [0.5, 0.25, 0.125]
     """
     sigma, d = checks.real(sigma, "sigma", above=0), checks.real(d, "d", above=0)
-    return Named(f"regularised_laplacian({sigma}, {d})", partial(_regularised_laplacian, sigma, d))
+    mean = sigma**2 * d / 2
+    hops = mean - 3 * (mean * (1 + sigma**2)) ** 0.5
+    return Named(f"regularised_laplacian({sigma}, {d})", partial(_regularised_laplacian, sigma, d), hops)
 
 
 def _regularised_laplacian(sigma, d, k):
@@ -182,7 +184,8 @@ def p_step(alpha, p):
     [1.0, 2.0, 1.0, 0.0]
     """
     alpha, p = checks.real(alpha, "alpha", least=2), checks.count(p, "p")
-    return Named(f"p_step({alpha}, {p})", partial(_p_step, alpha, p))
+    hops = (p / 2 - 3 * (p / 2 * (alpha - 1)) ** 0.5) / alpha
+    return Named(f"p_step({alpha}, {p})", partial(_p_step, alpha, p), hops)
 
 
 def _p_step(alpha, p, k):

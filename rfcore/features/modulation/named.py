@@ -19,6 +19,8 @@ class Named:
 
     name: str
     values: Callable
+    hops: float = 0.0
+    """Nine tenths of the sum of the values, or more, are at lengths above this: the mean less three deviations."""
     for_normalised = True
 
     def __call__(self, k):

@@ -197,16 +197,14 @@ def deconvolve(alpha, f2):
     [1.0, 0.5, 0.25, 0.0]
     """
     alpha = _coefficients(alpha)
-    first = checks.modulation(f2, 1, name="f2")[0]
-    if checks.is_traced(first):
-        raise ValueError("f2 is traced; this recursion runs on the host: call deconvolve outside jax.jit and jax.grad")
+    first = _known(checks.modulation(f2, 2, name="f2"), "f2")[0]
     if first == 0:
         raise ValueError(f"f2(0) = {first}; only a modulation with f2(0) != 0 has a partner")
     return _Tabulated(partial(_quotient, alpha, f2))
 
 
 def _quotient(alpha, f2, n):
-    target, other, f1 = alpha(n), np.asarray(checks.modulation(f2, n, name="f2"), dtype=float), np.zeros(n)
+    target, other, f1 = alpha(n), _known(checks.modulation(f2, n, name="f2"), "f2"), np.zeros(n)
     for i in range(n):
         f1[i] = (target[i] - other[1 : i + 1] @ f1[:i][::-1]) / other[0]
     return f1
@@ -236,7 +234,7 @@ def tilted(f, g):
     Raises
     ------
     ValueError
-        If f or g is not finite, or g(0) is not 0.
+        If f or g is traced or not finite, or g(0) is not 0.
 
     Notes
     -----
@@ -251,10 +249,10 @@ def tilted(f, g):
     >>> bool(np.allclose(modulation.to_taylor(*pair), modulation.to_taylor(f)))
     True
     """
-    g = np.asarray(checks.vector(g, "g"), dtype=float)
+    g = _known(checks.vector(g, "g"), "g")
     if g[0] != 0:
         raise ValueError(f"g[0] = {g[0]}; give 0, since a factor changes nothing but the kernel's size")
-    checks.modulation(f, 1)
+    _known(checks.modulation(f, 2), "f")
     return _Tabulated(partial(_tilt, f, g))
 
 
@@ -264,7 +262,7 @@ def _tilt(f, g, n):
     for i in range(1, n):
         reach = np.arange(1, min(i, len(g) - 1) + 1)
         e[i] = (reach * g[reach]) @ e[i - reach] / i
-    return np.convolve(np.asarray(checks.modulation(f, n), dtype=float), e)[:n]
+    return np.convolve(_known(checks.modulation(f, n), "f"), e)[:n]
 
 
 def to_taylor(f1, f2=None, n_terms=50):
@@ -287,7 +285,7 @@ def to_taylor(f1, f2=None, n_terms=50):
     Raises
     ------
     ValueError
-        If n_terms < 1, or a modulation is not finite.
+        If n_terms < 1, or a modulation is traced or not finite.
 
     Notes
     -----
@@ -300,8 +298,8 @@ def to_taylor(f1, f2=None, n_terms=50):
     [1.0, 2.0, 1.0, 0.0]
     """
     n_terms = checks.count(n_terms, "n_terms")
-    first = np.asarray(checks.modulation(f1, n_terms, name="f1"), dtype=float)
-    second = first if f2 is None else np.asarray(checks.modulation(f2, n_terms, name="f2"), dtype=float)
+    first = _known(checks.modulation(f1, n_terms, name="f1"), "f1")
+    second = first if f2 is None else _known(checks.modulation(f2, n_terms, name="f2"), "f2")
     return np.convolve(first, second)[:n_terms]
 
 
@@ -321,12 +319,18 @@ class _Tabulated:
 
 def _coefficients(alpha):
     """Function that gives the first n Taylor coefficients."""
-    if checks.is_traced(alpha):
-        raise ValueError("alpha is traced; make this modulation outside jax.jit and jax.grad, or learn its values: from_values")
     if not callable(alpha):
-        alpha = from_values(np.asarray(checks.vector(alpha, "alpha"), dtype=float))
+        alpha = from_values(_known(checks.vector(alpha, "alpha"), "alpha"))
     return partial(_first_coefficients, alpha)
 
 
 def _first_coefficients(alpha, n):
-    return np.asarray(checks.modulation(alpha, n, name="alpha"), dtype=float)
+    return _known(checks.modulation(alpha, n, name="alpha"), "alpha")
+
+
+def _known(values, name):
+    """Values on the host, where these recursions run."""
+    if checks.is_traced(values):
+        got = f"{name} is traced, and this runs on the host"
+        raise ValueError(f"{got}; give it outside jax.jit and jax.grad, or learn its values: from_values")
+    return np.asarray(values, dtype=float)

@@ -238,10 +238,9 @@ def places_of(paper):
 
 def errata_of(paper):
     """For a chapter: where the paper is wrong as printed, by the kind of erratum."""
-    parts, rows = [], [row for row in evidence.scorecard("paper") if row.entry.paper == paper and not row.entry.extra]
-    for verdict in reversed(ERRATA):
-        if places := [section_link(row, name_of(row.entry)) for row in rows if verdict in row.verdicts]:
-            parts.append(f"{badge(verdict, verdict.counted(len(places)))} {', '.join(places)}.")
+    rows = [row for row in evidence.scorecard("paper") if row.entry.paper == paper and not row.entry.extra]
+    found = {v: [section_link(row, name_of(row.entry)) for row in rows if v in row.verdicts] for v in reversed(ERRATA)}
+    parts = [f"{badge(v, v.counted(len(links)))} {', '.join(links)}." for v, links in found.items() if links]
     if not parts:
         return "No statement of this paper was found to be wrong as printed."
     return f"Wrong as printed: {' '.join(parts)} What is printed and what was found stand side by side on [](deviations.md)."

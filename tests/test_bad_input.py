@@ -1007,7 +1007,7 @@ ROWS = {
     "evidence.Ledger.close": {"self": (LEDGER, None)},
     "evidence.agree": {
         "ours": (V, numbers), "se": (0.1, all_at_least_0), "paper": (V, numbers), "paper_se": (0.1, all_at_least_0),
-        "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
+        "unprinted_se": (0.1, all_at_least_0), "smallest_difference": (1.0, all_positive), "rounding": (0.1, all_at_least_0), "false_alarm": (0.1, probability),
         "degrees": (5, lambda good: [bad for bad in all_positive(good) if bad is not None]),
         "in_direction": (True, optional_flag), **UNIT,
     },
@@ -1063,7 +1063,7 @@ ROWS = {
     },
     "evidence.value": {
         "ours": (1.0, real), "se": (0.1, at_least_0), "paper": (1.1, real), "paper_se": (0.1, at_least_0),
-        "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
+        "unprinted_se": (0.1, at_least_0), "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
         "resolution": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), **UNIT,
     },
     "evidence.processor.seconds_per_call": {

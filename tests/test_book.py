@@ -30,6 +30,7 @@ from sphinx_codeautolink.parse import parse_names
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
+from rfcore.evidence.verdicts import ERRATA
 
 ROOT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
@@ -158,10 +159,10 @@ def test_every_image_of_the_text_has_a_description(pages):
 def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     page = pages["book/scorecard.html"]
     rows = evidence.scorecard("paper")
-    shown = re.findall(r"<details[^>]*\bentry\b.*?<span class=\"verdict ([a-z-]+)\">", page, re.S)
+    heads = re.findall(r"<details[^>]*\bentry\b.*?</summary>", page, re.S)
     assert len(rows) > 80
-    expected = [row.verdict.word(row.entry.extra) for row in sorted(rows, key=order_of_the_page)]
-    assert shown == [word.replace(" ", "-") for word in expected]
+    shown = [re.findall(r'<span class="verdict ([a-z-]+)">', head) for head in heads]
+    assert shown == [[slug(v.word(row.entry.extra)) for v in row.verdicts] for row in sorted(rows, key=order_of_the_page)]
 
 
 def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(pages):
@@ -175,6 +176,10 @@ def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(page
         words = text_of(head)
         same = sum(decision is not None and decision.verdict is row.verdict for _, decision in row.claims)
         assert (f", {same} of {len(row.claims)}" in words) == (0 < same < len(row.claims)), words
+
+
+def slug(word):
+    return word.replace(",", "").replace(" ", "-")
 
 
 def numbers_in(text):
@@ -266,7 +271,7 @@ def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
         strip = re.search(r'</h1>\s*<div class="strip[^>]*>(.*?)</div>', page, re.S)[1]
         shown = re.findall(r'class="[^"]*\bverdict ([\w-]+)[^"]*"[^>]*>(\d+) ', strip)
         verdicts = [(found[c.id].verdict if c.id in found else Verdict.NOT_YET, c.extra) for c in evidence.claims_of(name).values()]
-        expected = Counter(verdict.word(extra).replace(" ", "-") for verdict, extra in verdicts)
+        expected = Counter(slug(verdict.word(extra)) for verdict, extra in verdicts)
         assert {word: int(count) for word, count in shown} == expected
         assert all(f'id="{target}"' in page for target in re.findall(r'href="#([^"]+)"', strip))
 
@@ -298,7 +303,7 @@ def decided():
 def disagrees(claim, decision):
     """Whether a decision must stand on the page of deviations and errata."""
     undecided = decision.verdict is Verdict.INCONCLUSIVE and claim.unprinted and not claim.extra
-    return undecided or decision.verdict in (Verdict.ERRATUM, Verdict.NOT_REPRODUCED) or (
+    return undecided or decision.verdict in (*ERRATA, Verdict.NOT_REPRODUCED) or (
         decision.verdict in (Verdict.IN_DIRECTION, Verdict.SCALED) and not claim.extra
     )  # fmt: skip
 
@@ -315,15 +320,33 @@ def test_deviations_page_says_what_was_found_and_not_only_the_rule(pages):
         assert re.search(r"The paper \S+.* Found \S+.* Threshold \S", card), card
 
 
-def test_errata_are_counted_once(pages):
-    counts = Counter(claim.id.split("/")[0] for claim, decision in decided() if decision.verdict is Verdict.ERRATUM)
-    sentence = re.search(r"So far: (.*?)\.", text_of(pages["book/deviations.html"]))[1]
-    words = re.findall(rf"\b(?:{'|'.join(NUMBERS[1:])}|\d+)\b", sentence)
-    numbers = [NUMBERS.index(word) if word in NUMBERS else int(word) for word in words]
+@pytest.mark.parametrize("verdict", ERRATA)
+def test_errata_are_counted_the_same_on_the_front_page_in_chapters_on_the_scorecard_and_on_deviations(pages, verdict):
+    """Places with a claim of this verdict, counted here from the ledgers and the words of the claims alone."""
+    found = {claim.id.rpartition("/")[0] for claim, decision in decided() if claim.expected == verdict and not decision.verdict.green}
+    counts = Counter(place.split("/")[0] for place in found)
+    badge = re.compile(rf'<span class="verdict {slug(verdict)}">(\d+) ')
+    assert counts.total() > 4
+
+    def of_papers(page, row, end):
+        parts = {p: re.search(row.format(p) + rf".*?(?={end}|\Z)", pages[page], re.S)[0] for p in evidence.headline("paper")}
+        return Counter({paper: sum(map(int, badge.findall(part))) for paper, part in parts.items()}) + Counter()
+
+    assert of_papers("book/index.html", r'href="{}\.html">', "</tr>") == counts
+    assert of_papers("book/scorecard.html", r'id="scorecard-{}"', "<details") == counts
+    assert Counter({p: sum(map(int, badge.findall(pages[f"book/{p}.html"]))) for p in evidence.headline("paper")}) + Counter() == counts
+    words = text_of(pages["book/deviations.html"])
+    sentence = re.search(rf"{verdict.value.capitalize()} # Figures, tables and numbered statements of this kind so far: (.*?)\.", words)[1]
+    numbers = [NUMBERS.index(n) if n in NUMBERS else int(n) for n in re.findall(rf"\b(?:{'|'.join(NUMBERS[1:])}|\d+)\b", sentence)]
     assert numbers == [counts[paper] for paper in evidence.headline("paper") if counts[paper]]
-    for paper in counts:
-        chapter = text_of(pages[f"book/{paper}.html"])
-        assert len(re.findall(r"Wrong as printed: ", chapter)) == 1
+
+
+def test_front_page_promises_as_many_verdicts_as_there_are(pages):
+    rows = [row for row in evidence.scorecard("paper") if not row.entry.extra and not row.entry.schematic]
+    have = sum(row.verdict is not Verdict.NOT_YET for row in rows)
+    words = text_of(pages["book/index.html"])
+    assert f"So far {have} of the {len(rows)} figures, tables and numbered statements of the papers have one." in words
+    assert have == len(rows) or "every figure" not in words
 
 
 def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages):

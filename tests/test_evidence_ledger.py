@@ -135,6 +135,19 @@ def test_an_erratum_needs_the_printed_claim_to_fail():
         evidence.erratum(GOOD, "A factor is missing.")
 
 
+@pytest.mark.parametrize("recorded", ["paper erratum", "misprint, the result stands", "the statement is false"])
+@pytest.mark.parametrize("said", ["misprint, the result stands", "the statement is false"])
+def test_which_erratum_it_is_the_entry_of_the_claim_says_and_no_ledger(recorded, said):
+    claim = Claim("simplex/cor-4.4/x", "s", "value", "r", expected=said, why="A factor is missing.")
+    decision = replace(FAILED, verdict=recorded, claim=claim)
+    assert (decision.word, decision.as_dict()["verdict"]) == (said, "paper erratum")
+
+
+def test_an_erratum_whose_entry_does_not_say_which_is_refused():
+    with pytest.raises(ValueError, match=r"expected of simplex/fig-1/x = None; choose one of 'misprint, the result stands', 'the"):
+        replace(evidence.erratum(FAILED, "A factor is missing."), claim=Claim("simplex/fig-1/x", "s", "value", "r"))
+
+
 def test_a_scaled_experiment_is_scaled_only_if_it_succeeds():
     assert evidence.scaled(GOOD, "CIFAR for ImageNet.").verdict is Verdict.SCALED
     assert evidence.scaled(FAILED, "CIFAR for ImageNet.").verdict is Verdict.NOT_REPRODUCED
@@ -155,7 +168,9 @@ def test_green_is_never_for_what_was_not_shown():
     ("found", "expected"),
     [
         (["reproduced", "reproduced"], "reproduced"),
-        (["reproduced", "paper erratum"], "paper erratum"),
+        (["reproduced", "misprint, the result stands"], "misprint, the result stands"),
+        (["inconclusive", "misprint, the result stands"], "inconclusive"),
+        (["inconclusive", "the statement is false"], "the statement is false"),
         (["reproduced in direction", "reproduced"], "reproduced in direction"),
         (["scaled", "reproduced in direction"], "scaled"),
         (["reproduced", "inconclusive"], "inconclusive"),

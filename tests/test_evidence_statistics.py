@@ -256,7 +256,14 @@ def test_value_in_direction_only_where_the_number_differs():
 
 def test_value_counts_the_spread_of_single_runs_of_the_paper():
     assert evidence.value(0.056, 0.0045, 0.09, paper_se=0).verdict is NOT
-    assert evidence.value(0.056, 0.0045, 0.09, paper_se=0.045).verdict is REPRODUCED
+    found = evidence.value(0.056, 0.0045, 0.09, paper_se=0, unprinted_se=0.045)
+    assert (found.verdict, found.paper_se) == (REPRODUCED, 0.0)
+    assert found.finding.endswith("; printed 0.09") and "0.045 by our estimate" in found.detail  # not as the paper's own
+    several = {"paper_se": 0.002, "smallest_difference": 0.5}
+    assert evidence.agree([0.056, 0.2], 0.0045, [0.09, 0.2], **several).verdict is NOT
+    found = evidence.agree([0.056, 0.2], 0.0045, [0.09, 0.2], unprinted_se=[0.045, 0], **several)
+    assert (found.verdict, found.paper_se) == (REPRODUCED, 0.002)
+    assert found.finding.endswith("printed 0.0900 ± 0.0020") and "0.045 by our estimate" in found.detail
 
 
 # agree -----------------------------------------------------------------------------------------------------

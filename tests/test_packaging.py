@@ -126,8 +126,8 @@ def headline_sentence():
     """Of how many figures, tables and theorems which verdict was found, over all papers."""
     total = sum(evidence.headline("paper").values(), Counter())
     found = [v.counted(total[v]) for v in evidence.Verdict if v not in (Verdict.NOT_YET, Verdict.NOTHING) and total[v]]
-    things = sum(total.values()) - total[Verdict.NOTHING]
-    return f"Of {things} figures, tables and numbered statements: {', '.join(found)}; {total[Verdict.NOT_YET]} not yet."
+    things = sum(not row.entry.extra and row.verdict is not Verdict.NOTHING for row in evidence.scorecard("paper"))
+    return f"Of {things} figures, tables and numbered statements: {'; '.join(found)}; {total[Verdict.NOT_YET]} not yet."
 
 
 def test_every_import_runs_downward():

@@ -26,7 +26,7 @@ def bar(counts):
 
 
 def tally(counts):
-    """``3 reproduced``, ``2 paper errata``, ... as badges."""
+    """``3 reproduced``, ``2 false``, ... as badges."""
     return " ".join(badge(verdict, verdict.counted(counts[verdict])) for verdict in shown(counts))
 
 
@@ -37,7 +37,7 @@ def shown(counts):
 
 def slug(word):
     """Name of a word's class in the style sheet."""
-    return word.replace(" ", "-")
+    return word.replace(",", "").replace(" ", "-")
 
 
 def quiet(text):

@@ -1,6 +1,5 @@
 """Pages about claims: the front page's counts, the scorecard, deviations and errata, changed rules."""
 
-from collections import Counter
 from itertools import groupby
 
 from printed_values import fold
@@ -22,12 +21,15 @@ from record_text import (
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
-from rfcore.evidence.verdicts import with_error
+from rfcore.evidence.verdicts import ERRATA, with_error
 
 
 def glance():
-    """Front page: a bar and the counts for each paper."""
-    lines = ["| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
+    """Front page: how many places have a verdict, and a bar and the counts for each paper."""
+    verdicts = [row.verdict for row in evidence.scorecard("paper") if not row.entry.extra]
+    things, open_ones = len(verdicts) - verdicts.count(Verdict.NOTHING), verdicts.count(Verdict.NOT_YET)
+    said = f"So far {things - open_ones} of the {things} figures, tables and numbered statements of the papers have one."
+    lines = [said, "", "| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
     for paper, counts in evidence.headline("paper").items():
         chapter = f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]
         lines.append(f"| {chapter} | {bar(counts)} {tally(counts)} [every claim](#scorecard-{paper}) |")
@@ -41,7 +43,7 @@ def scorecard():
     for paper in TITLES:
         printed = [row for row in rows if row.entry.paper == paper and not row.entry.extra]
         extras = [row for row in rows if row.entry.paper == paper and row.entry.extra]
-        counts = Counter(row.verdict for row in printed)
+        counts = evidence.headline("paper")[paper]
         parts += [
             f"(scorecard-{paper})=",
             f"## {TITLES[paper]}",
@@ -71,15 +73,16 @@ def entry(row):
         title = section_link(row, title)
     elif row.notebook:
         place = section_link(row, place)
-    named = f"[{title}]{{.title}} {badge(row.verdict, badge_text(row), extra=row.entry.extra)}"
+    badges = " ".join(badge(verdict, badge_text(row, verdict), extra=row.entry.extra) for verdict in row.verdicts)
+    named = f"[{title}]{{.title}} {badges}"
     head = named if row.entry.extra else f"[{place}]{{.place}} {named}"
     return dropdown(head, "\n".join(lines), name=f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower())
 
 
-def badge_text(row):
-    """The word of an entry's verdict, and of how many of its claims it holds where it does not hold of all."""
-    word = row.verdict.word(row.entry.extra)
-    same = sum(decision is not None and decision.verdict is row.verdict for _, decision in row.claims)
+def badge_text(row, verdict):
+    """The word of a verdict on an entry, and of how many of its claims it holds where it does not hold of all."""
+    word = verdict.word(row.entry.extra)
+    same = sum(decision is not None and decision.verdict is verdict for _, decision in row.claims)
     return f"{word}, {same} of {len(row.claims)}" if 0 < same < len(row.claims) else word
 
 
@@ -110,11 +113,13 @@ def decided(*verdicts):
 
 
 def errata():
-    """How many statements are wrong as printed, and each of them."""
-    found = decided(Verdict.ERRATUM)
-    counts = Counter(row.entry.paper for row, _, _ in found)
-    counted = ", ".join(f"{in_words(counts[paper])} in *{TITLES[paper]}*" for paper in TITLES if counts[paper])
-    return f"So far: {counted or 'none'}.\n\n{by_paper(found)}"
+    """At how many places a paper is wrong as printed, by the kind of erratum, and each claim that says so."""
+    parts, counts = [], evidence.headline("paper")
+    for verdict in reversed(ERRATA):
+        counted = [f"{in_words(counts[paper][verdict])} in *{TITLES[paper]}*" for paper in TITLES if counts[paper][verdict]]
+        places = f"Figures, tables and numbered statements of this kind so far: {', '.join(counted) or 'none'}."
+        parts += [f"### {verdict.value.capitalize()}", places, by_paper(decided(verdict))]
+    return "\n\n".join(parts)
 
 
 def disagreements():
@@ -161,7 +166,7 @@ def finding(row, claim, decision):
     allowed = allowed or decision.detail
     printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
     fields = {
-        "The paper": plain(claim.printed or printed or (plain(row.entry.statement) if not claim.extra or decision.verdict is Verdict.ERRATUM else "nothing: a finding of ours")),
+        "The paper": plain(claim.printed or printed or ("nothing: a finding of ours" if claim.extra else plain(row.entry.statement))),
         "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
         "Why": plain(claim.why or decision.reason),
@@ -232,10 +237,10 @@ def places_of(paper):
 
 
 def errata_of(paper):
-    """For a chapter: which of the paper's statements are wrong as printed."""
-    places = dict.fromkeys(
-        section_link(row, name_of(row.entry)) for row, _, _ in decided(Verdict.ERRATUM) if row.entry.paper == paper
-    )
-    if not places:
+    """For a chapter: where the paper is wrong as printed, by the kind of erratum."""
+    rows = [row for row in evidence.scorecard("paper") if row.entry.paper == paper and not row.entry.extra]
+    found = {v: [section_link(row, name_of(row.entry)) for row in rows if v in row.verdicts] for v in reversed(ERRATA)}
+    parts = [f"{badge(v, v.counted(len(links)))} {', '.join(links)}." for v, links in found.items() if links]
+    if not parts:
         return "No statement of this paper was found to be wrong as printed."
-    return f"Wrong as printed: {', '.join(places)}. What is printed and what was found stand side by side on [](deviations.md)."
+    return f"Wrong as printed: {' '.join(parts)} What is printed and what was found stand side by side on [](deviations.md)."

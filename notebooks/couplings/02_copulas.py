@@ -22,7 +22,7 @@
 # * **There is hardly more to gain.** No learned copula is better than equal correlations
 #   of $-1/(d - 1)$, which need no learning ({doc}`16_best_norm_coupling` says why).
 # * **Equation 34 needs two corrections**: its indices are exchanged, and its positive
-#   parameters make no negative correlation.
+#   parameters make no negative correlation. Mended, it has PNC as a limit.
 #
 # **What the paper claims.** Pairwise norm coupling (PNC) is the best coupling of *two*
 # norms. For more, "an analytic solution to the multi-marginal OT variance reduction
@@ -93,6 +93,12 @@ def in_pairs(d):
 # parameters no entry of $L$ is negative, so no correlation is, and there is nothing
 # to gain. Both are slips of the pen: the code that drew Figure 5 must have done
 # otherwise, and {py:func}`rfcore.solvers.copula.correlation_factor` does.
+#
+# Mended so, it still does not hold PNC, as Section 3.2 says of Gaussian copulas, but
+# comes as near as one likes. As $L_{ii} = 1/s_i$ is not zero, correlations of $g_i$
+# with those before it are at most $\sqrt{1 - 1/s_i^2} < 1$ in size: $\Sigma$ is positive
+# *definite*, as Definition A.7 asks, while that of PNC is singular. For two norms $1 +
+# \Sigma_{12}$ falls like $1/(2 \theta_{21}^2)$.
 
 # %%
 rng = ledger.rng("parameters")
@@ -108,6 +114,8 @@ free = rng.normal(size=(N_MATRICES, 10))
 correlations = np.asarray([L @ L.T for L in np.asarray(to_factor(free))])
 lower = np.linalg.cholesky(correlations)
 again = (lower / np.diagonal(lower, axis1=1, axis2=2)[..., None])[:, *below]
+two = np.asarray(to_factor(-(10.0 ** np.arange(4))[:, None]))  # theta = -1 ... -1000
+above = 1 + min(correlations.min(), (two @ two.mT).min())
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -118,6 +126,10 @@ ledger.decide({
     "couplings/eq-34/positive": evidence.erratum(
         evidence.order(np.min(allowed @ allowed.mT, axis=(1, 2)), 0.0, exact=True),
         "The parameters must be real: positive ones make no negative correlation.",
+    ),
+    "couplings/eq-34/pnc": evidence.erratum(
+        evidence.bound(above, 0.0, exact=True),
+        "L L^T is positive definite: the correlation of PNC, -1, is only a limit.",
     ),
     "couplings/eq-34/mended": evidence.identity(
         np.column_stack([np.diagonal(correlations, axis1=1, axis2=2), again]),

@@ -44,6 +44,16 @@
 #   on the cube, hence every frequency normal and every estimate unbiased, however the
 #   points are placed. A random rotation keeps the normal law and makes the error a
 #   function of the distance alone.
+#
+# **What is known.** {cite:t}`yang2014quasi` and {cite:t}`avron2016quasi` made Fourier
+# features of low-discrepancy points; new here are the rotation and the map over $d$,
+# $m$ and distance, beside coupled norms. Radii apart from directions are
+# spherical-radial quadrature, as in {cite:t}`munkhoeva2018quadrature`;
+# {cite:t}`lyu2017spherical` spreads points on the sphere by their energy.
+# {cite:t}`belhadji2024design` come closest to shells: radii of a Gauss-Laguerre rule
+# times orthogonal directions, weighted. A shell's radius is random in its stratum, so
+# that there are no weights, every frequency keeps its law, and the error has a closed
+# form.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

@@ -126,7 +126,7 @@ def row_errors(x, omega, widths, n_rows):
 # $$
 #
 # Where all means are equal, $a_j = 1/N$ and $S = N \mu$, the mean over $j$ is Equation
-# 8: variance minus covariance, over $N^2 \mu^2$. There are two slips on the way to it.
+# 8: variance minus covariance, over $N^2 \mu^2$. Two statements on the way to it are false.
 #
 # **Unequal means.** Equation 45 has the coefficients $-4$ and $3$ where $-2$ and $1$
 # stand above. It computes $\mathbb E[\widehat a^2] - a^2$, which would be the error if

@@ -31,6 +31,12 @@
 # wins. A user does not know the distances on that map; this page asks what can be said
 # without them.
 #
+# **What is known.** The candidates have ancestors: {cite:t}`yang2014quasi` and
+# {cite:t}`avron2016quasi` for Sobol' points, {cite:t}`belhadji2024design` for shells
+# (what differs is on {doc}`11_many_frequencies`). The latter balance radii and
+# directions for their own rule; new here are a rule that chooses between families, by
+# $d$ and $m$ alone, and its test on kernels that it had not seen.
+#
 # **The idea.** Take the coupling that loses least over the distances of the map. Then
 # test the choice where it was not made, on kernels of data with points at all distances.
 
@@ -297,12 +303,13 @@ ledger.decide({
 #
 # | Fourier or cosh features | take | with |
 # |---|---|---|
-# | $m = d$ | PNC | `orthogonal_pnc` |
 # | $m < 1.4\, d^{1.5}$ | strata over all norms | `norms.coupled("stratified", "all")` |
 # | from there on | shells | `norms.coupled("stratified", "blocks")` |
 # | $m \geq 5.7\, d^2$ | Sobol' points, $m$ a power of two | `sobol`, times a rotation |
 #
-# The norms go with orthogonal directions by {py:func}`rfcore.couplings.compose`. For
+# This is the rule that was tested. At $m = d$ PNC (`orthogonal_pnc`), which it does not
+# choose from, is about as good as strata ({doc}`11_many_frequencies`). The norms go
+# with orthogonal directions by {py:func}`rfcore.couplings.compose`. For
 # positive features read the last map of {doc}`11_many_frequencies`: from 8 dimensions
 # on simplex directions near $m = d$, shells on simplices next, Sobol' points from about
 # 16 times $d$; in fewer dimensions Sobol' points from 4 times $d$.

@@ -20,10 +20,11 @@
 # * **The exact problem is solved by the reversal of the bins.** It attains the least of
 #   the quadratic objective for every pair of nodes, without a search, where the
 #   modulation has no negative value.
-# * **The simplified objective has the same solutions.** Permutations differ because
-#   many are equally good, or because simulated averages are noisy; the coupling of the
-#   lengths is one and the same.
-# * **So nothing is lost by simplifying**, as the paper found, and left to future work.
+# * **At exact averages the simplified objective has the same optimum.** Its permutations
+#   differ where many are equally good, but they couple the lengths in one way.
+# * **Averages of few simulated walks can part the two**, as the paper says: at
+#   $p_{\text{halt}} = 0.1$ they often lead to different couplings, at 0.5 to none. The
+#   errors stay the same to half a per cent.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` couple the lengths of two walks
 # by a permutation $\sigma$ of $n$ quantile bins. A *quadratic* assignment problem, hard
@@ -115,15 +116,13 @@ def of_node(node, n, p):
 
 
 g = random_graphs.erdos_renyi(ledger.key("random graph"), 100, 0.05).normalised()
-over_all, dropped, laws, of_reversal = [], [], [], []
+over_all, laws, of_reversal = [], [], []
 for n in tqdm(ORDERS, desc="bins", leave=False):
     for p in P_HALTS:
         U = transport.pair_products(transport.bin_spectra(g, f, n, p))
-        exact, approximate = chosen(U)
-        least = transport.quadratic_cost(U, exact)
+        two, least = chosen(U), transport.quadratic_cost(U, transport.exhaustive(U))
         over_all.append(transport.quadratic_cost(U, reversal(n)) / least)
-        dropped.append(transport.quadratic_cost(U, approximate) / least - 1)
-        laws += [theory.joint_survival(s, 2, p, 30) for s in (exact, approximate)]
+        laws += [theory.joint_survival(s, 2, p, 30) for s in two]
         of_reversal += 2 * [theory.joint_survival(reversal(n), 2, p, 30)]
 pairs = [
     1 + excess(of_node(i, 7, p), reversal(7), of_node(i + 1, 7, p))
@@ -162,7 +161,9 @@ ledger.decide({
 # that of the permutations does. The permutations are further apart than two solutions
 # at random, for each solver breaks ties by an order of its own. At 0.1 there are no
 # such bins and one solution; there the noise of ten walks moves the permutations, and
-# the errors in the fourth digit.
+# the errors in the fourth digit. What two permutations mean for the lengths of two walks
+# is compared by the joint law of these lengths, in **total variation**: 0 where the
+# coupling is one and the same, 1 where no pair of lengths occurs with both.
 
 
 # %%
@@ -183,8 +184,16 @@ def a_solution(rng, n, p):
     return exchange[0][reversal(n)[exchange[1]]]
 
 
+def law(sigma, p, n_terms=200):
+    """Chances that two walks have the lengths k and l; either may be the first."""
+    alone = (1 - p) ** np.arange(n_terms)
+    both = theory.joint_survival(sigma, 2, p, n_terms) * np.outer(alone, alone)
+    return np.diff(np.diff(both, axis=0), axis=1)
+
+
 rng = ledger.rng("solutions")
 distances = np.empty((N_REPEATS, len(P_HALTS), 2, len(SIMULATED)))
+variation = np.empty((N_REPEATS, len(P_HALTS), len(SIMULATED)))
 learned = {}
 for repeat in tqdm(range(N_REPEATS), desc="repeats", leave=False):
     for i, p in enumerate(P_HALTS):
@@ -195,6 +204,7 @@ for repeat in tqdm(range(N_REPEATS), desc="repeats", leave=False):
             learned[p, repeat, n] = two
             solutions = [a_solution(rng, n, p) for _ in range(2)]
             distances[repeat, i, :, j] = cayley(*two), cayley(*solutions)
+            variation[repeat, i, j] = abs(law(two[0], p) - law(two[1], p)).sum() / 2
 
 
 # %% tags=["hide-input"]
@@ -251,6 +261,16 @@ plotting.show(
 )
 
 # %% tags=["hide-input"]
+other = variation > 0.01
+plotting.table(
+    100 * np.stack([other.mean(axis=0), variation.max(axis=0)], 2).reshape(3, -1),
+    rows=titles,
+    columns=[f"n = {n}, {what}" for n in SIMULATED for what in ("differ", "at most")],
+    unit="percent",
+    caption=f"Ours. Of {N_REPEATS} repeats, those in which the permutations of the two "
+    "objectives couple the lengths differently (total variation above 0.01), and the "
+    "largest total variation.",
+)
 ledger.decide({
     "couplings/fig-8/variance": evidence.bound(
         [of[..., 1] / of[..., 0] for of in ratios.values()], 1.005, exact=True
@@ -258,10 +278,8 @@ ledger.decide({
     "couplings/fig-8/permutations": evidence.order(
         distances[:, :, 0, :-1].mean(axis=1), distances[:, :, 0, 1:].mean(axis=1)
     ),
-    "couplings/fig-8/other-coupling": evidence.erratum(
-        evidence.bound(max(dropped[-3:]), 1e-9, side="above", exact=True),
-        "Both objectives have the same solutions, the reversal among them; which one "
-        "is returned is up to ties and to noise.",
+    "couplings/fig-8/changes-the-coupling": evidence.bound(
+        variation[:, 0, -1].max(), 0.01, side="above", exact=True
     ),
 })
 

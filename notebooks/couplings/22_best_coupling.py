@@ -32,6 +32,12 @@
 # $\mathbb{E}\, f(X_1) f(X_2)$. For walks "not all the assumptions (...) hold", the
 # authors add. Table 5 lists the graph kernels that walks are to estimate.
 #
+# **What is known.** The bound below is that of Fréchet and Hoeffding
+# {cite:p}`nelsen2006introduction`, and that it gives monotone functions of two levels
+# their least covariance is why antithetic variates work {cite:p}`whitt1976bivariate`.
+# New is that features of walks, whose hops are random too, come under it in all entries
+# at once.
+#
 # **The idea.** Two levels $u_1, u_2$ that are uniform on $[0, 1]$ exceed $a$ and $b$
 # together with a probability of at least $\max(0, 1 - a - b)$, whatever their joint
 # law. For $u_2 = 1 - u_1$ it is that, for all $a$ and $b$ at once.

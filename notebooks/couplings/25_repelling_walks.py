@@ -24,8 +24,11 @@
 # * **Hops still matter more than lengths.** Repelling walks of independent lengths beat
 #   every coupling of lengths alone by far.
 #
-# **What is known.** {cite:t}`reid2024repelling` were the first to couple where the
-# walkers of a graph go: walkers who meet at a node of $d$ neighbours leave it in blocks
+# **What is known.** {cite:t}`reid2024repelling` were the first to couple, for random
+# features, where the walkers of a graph go. (Rotor-routers, which serve neighbours in
+# turn without chance {cite:p}`cooper2006simulating`, and array-RQMC
+# {cite:p}`lecuyer2008randomized` are older; {doc}`09_walks_that_know` says what is new
+# against each.) Walkers who meet at a node of $d$ neighbours leave it in blocks
 # of $d$, and within a block no two take the same edge. The lengths of their walks are
 # independent. The systematic hops of {doc}`09_walks_that_know` spread the walkers of a
 # node over its neighbours too, and go with stratified lengths. What do the lengths add,

@@ -30,6 +30,12 @@
 # set least. The paper is four pages of proof and prints no number. What it concludes
 # for the choice of a feature is the subject of {doc}`04_corollaries`.
 #
+# **What is known.** With a sum over columns in place of the integral over frequencies,
+# this is the sampling of matrix products by {cite:t}`drineas2006fast`: columns in
+# proportion to the norms of their outer products err least. These all weigh the same
+# then, which is the identity below; what is new in the theorem is the class of random
+# features that it holds for.
+#
 # **Its scope.** A feature is *one number* per frequency, $\phi(x, \omega)$, the same
 # function for both points; frequencies are drawn independently; the error is the mean
 # variance over pairs. What happens outside is the subject of

@@ -180,7 +180,7 @@ ledger.decide({
 
 # %% [markdown]
 # (simplex-cor-4-4)=
-# ## Orthogonal against independent, and an erratum (Corollary 4.4, Equation 25)
+# ## Orthogonal against independent, and a misprint (Corollary 4.4, Equation 25)
 #
 # The orthogonality gap is the difference of two errors, that is, of $e^{v^2}$ and
 # $\rho_{\text{orth}}$. The appendix has it right (Eq. 69); Eq. 25 lacks a factor:

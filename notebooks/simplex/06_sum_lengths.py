@@ -222,7 +222,7 @@ ledger.decide({
 
 # %% [markdown]
 # (simplex-eq-56)=
-# ### Erratum: the first line of Equation 56
+# ### Misprint: the first line of Equation 56
 #
 # Eq. 20 is right, and the appendix derives it by differentiating
 #

@@ -272,7 +272,7 @@ ledger.decide({
 
 # %% [markdown]
 # (simplex-eq-77)=
-# ### Erratum: a sign in Equation 77
+# ### Misprint: a sign in Equation 77
 #
 # The proof starts from the ratio of two errors of the form of Eq. 74, whose first term
 # is $(1 - e^{-z^2})^2 / 2$. Eq. 77 prints $(1 + e^{-z^2})^2$ in the denominator. The

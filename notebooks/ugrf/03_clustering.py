@@ -216,7 +216,7 @@ decisions = []
 for i, name in enumerate(graphs):
     below = evidence.order(over_pairs[:, i], another_start[:, i]).verdict.green
     found = evidence.value(
-        mean[i], se[i], printed[i], paper_se=spread[i],
+        mean[i], se[i], printed[i], paper_se=0.0, unprinted_se=spread[i],
         rounding=0.005, in_direction=below, resolution=0.02,
     )  # fmt: skip
     named = f"{name} is furthest off: {found.finding}"

@@ -18,7 +18,8 @@
 # # What pays when, for a few nodes of a large graph?
 #
 # * **What walks have that products lack is a place.** The features of a hundred nodes take about as long in a graph of
-#   ten thousand nodes as in one of a million. At long range they give a block some thirty times faster.
+#   ten thousand nodes as in one of a million. At long range they give a block between hubs some thirty times
+#   faster than the best rival, and yet the rival is to be taken: it errs 0.08 off the diagonal where they err 0.55.
 # * **The other local method sets the limit.** Pushing the power series out without randomness beats walks at short
 #   range around ordinary nodes; from hubs its second hop takes far longer. At long range its sparse rows fill the
 #   graph, with hubs at the third hop, while walks stay sparse.

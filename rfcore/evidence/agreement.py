@@ -77,20 +77,21 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     )
 
 
-def value(ours, se, paper, *, paper_se, rounding=0.0, in_direction=None, resolution=None, unit=None):
+def value(ours, se, paper, *, paper_se, unprinted_se=0.0, rounding=0.0, in_direction=None, resolution=None, unit=None):
     """Our number is the paper's, within three standard errors of the difference.
 
     A printed number stands for every number that rounds to it: z is measured from the nearest of them, in
-    units of sqrt(se^2 + paper_se^2). A false "not reproduced" has a chance of 0.27 %.
+    units of sqrt(se^2 + paper_se^2 + unprinted_se^2). A false "not reproduced" has a chance of 0.27 %.
 
     Parameters
     ----------
     ours, se : float
         Our number and its standard error (0 for a closed form).
     paper, paper_se : float
-        The printed number and its standard error, with every source of variance: where the paper may have run
-        once (one split of the data, one start), the standard deviation of single runs, as ours show it.
-        0 only for a closed form.
+        The printed number and its printed standard error, 0 where none is printed.
+    unprinted_se : float
+        What the printed error leaves out, as we estimate it: where the paper may have run once (one split of the
+        data, one start), the standard deviation of single runs. It decides, and is not shown as the paper's.
     rounding : float
         Half a unit of the last printed digit: 0.00005 for 0.0078.
     in_direction : bool, optional
@@ -118,9 +119,10 @@ def value(ours, se, paper, *, paper_se, rounding=0.0, in_direction=None, resolut
     """
     ours, paper = checks.real(ours, "ours"), checks.real(paper, "paper")
     se, paper_se = not_negative(se, "se"), not_negative(paper_se, "paper_se")
+    unprinted_se = not_negative(unprinted_se, "unprinted_se")
     rounding, in_direction = not_negative(rounding, "rounding"), _direction(in_direction)
     resolution = positive(abs(paper) / 5 if resolution is None else resolution, "resolution")
-    found = _compare(ours, se, paper, paper_se, rounding, THREE_SIGMA, None)
+    found = _compare(ours, se, paper, paper_se, unprinted_se, rounding, THREE_SIGMA, None)
     both, z = found["both"][0], found["z"][0]
     if z > 1:
         verdict = Verdict.IN_DIRECTION if in_direction else Verdict.NOT_REPRODUCED
@@ -129,6 +131,7 @@ def value(ours, se, paper, *, paper_se, rounding=0.0, in_direction=None, resolut
     detail = "Closed forms: the printed digits decide."
     if both:
         detail = f"z at most 3, a difference up to {found['hidden'][0]:.2g} could hide; our standard error at most {resolution:.2g}."
+        detail += _unprinted(unprinted_se)
     return Decision(
         verdict,
         "value",
@@ -153,6 +156,7 @@ def agree(
     paper,
     *,
     paper_se,
+    unprinted_se=0.0,
     smallest_difference,
     rounding=0.0,
     false_alarm=1e-3,
@@ -170,7 +174,9 @@ def agree(
     ours, se : array_like, shape (...)
         Our numbers and their standard errors; a scalar `se` holds for all.
     paper, paper_se : array_like, shape (...)
-        The printed numbers and their standard errors, with every source of variance (see :func:`value`).
+        The printed numbers and their printed standard errors.
+    unprinted_se : array_like
+        What the printed errors leave out (see :func:`value`).
     smallest_difference : array_like
         The size of difference that the claim is about, for all numbers or for each. "Inconclusive" if a
         difference of this size would be missed more than one time in ten.
@@ -202,7 +208,7 @@ def agree(
     """
     false_alarm = checks.probability(false_alarm, "false_alarm")
     in_direction = _direction(in_direction)
-    found = _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees)
+    found = _compare(ours, se, paper, paper_se, unprinted_se, rounding, false_alarm, degrees)
     z, both, hidden = found["z"], found["both"], found["hidden"]
     smallest = _each(smallest_difference, "smallest_difference", found["shape"])
     positive(smallest.min(), "smallest_difference")
@@ -213,7 +219,7 @@ def agree(
     worst = int(np.argmax(z))
     one, printed = found["ours"][worst], found["paper"][worst]
     which = f"{np.sum(z <= 1)} of {z.size} numbers agree; farthest "
-    ours_se, printed_se = found["se"][worst], found["paper_se"][worst]
+    ours_se, printed_se, more = (found[name][worst] for name in ("se", "paper_se", "unprinted_se"))
     least = int(np.argmax(hidden / smallest))
     return Decision(
         verdict,
@@ -224,7 +230,7 @@ def agree(
         printed_se,
         z[worst] * found["threshold"][worst],
         f"Largest |z| of {z.size}, threshold {found['threshold'][worst]:.3g} (false alarm {false_alarm:.0e} in all); "
-        f"a difference up to {hidden[least]:.2g} could hide in one, {smallest[least]:.2g} is what matters.",
+        f"a difference up to {hidden[least]:.2g} could hide in one, {smallest[least]:.2g} is what matters.{_unprinted(more)}",
         limit=smallest[least],
         unit=unit,
         level=false_alarm if both.any() else 0.0,
@@ -246,15 +252,20 @@ def _direction(in_direction):
     return None if in_direction is None else checks.flag(in_direction, "in_direction")
 
 
-def _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees):
+def _unprinted(se):
+    return f" An error of the printed number that is not printed, {se:.2g} by our estimate, is added to it." if se else ""
+
+
+def _compare(ours, se, paper, paper_se, unprinted_se, rounding, false_alarm, degrees):
     """Of every number: distance in units of the allowed one (z), and the difference that could hide (flat arrays)."""
     ours, paper = same_shape(ours, "ours", paper, "paper")
     shape = ours.shape
     ours, paper = ours.reshape(-1), paper.reshape(-1)
-    se, paper_se = _each(se, "se", shape), _each(paper_se, "paper_se", shape)
-    rounding = _each(rounding, "rounding", shape)
-    for name, numbers in {"se": se, "paper_se": paper_se, "rounding": rounding}.items():
+    errors = {"se": se, "paper_se": paper_se, "unprinted_se": unprinted_se, "rounding": rounding}
+    errors = {name: _each(numbers, name, shape) for name, numbers in errors.items()}
+    for name, numbers in errors.items():
         not_negative(numbers.min(), name)
+    rounding = errors.pop("rounding")
     tail = false_alarm / 2 / ours.size
     threshold, power = np.full(ours.size, -ndtri(tail)), ndtri(POWER)
     if degrees is not None:
@@ -262,12 +273,12 @@ def _compare(ours, se, paper, paper_se, rounding, false_alarm, degrees):
         positive(degrees.min(), "degrees")
         threshold, power = -stdtrit(degrees, tail), stdtrit(degrees, POWER)
     gap = np.maximum(np.abs(ours - paper) - rounding * (1 + 1e-9), 0.0)
-    both = np.hypot(se, paper_se)
+    both = np.hypot(np.hypot(errors["se"], errors["paper_se"]), errors["unprinted_se"])
     with np.errstate(divide="ignore", invalid="ignore"):
         z = np.where(gap > 0, gap / (threshold * both), 0.0)
     z = np.minimum(z, 1e12)  # an exact number that differs: a decision rests on finite numbers
     found = {"z": z, "both": both, "hidden": (threshold + power) * both + rounding, "threshold": threshold}
-    return found | {"ours": ours, "se": se, "paper": paper, "paper_se": paper_se, "shape": shape}
+    return found | errors | {"ours": ours, "paper": paper, "shape": shape}
 
 
 def _each(numbers, name, shape):

@@ -15,7 +15,7 @@ PROFILES = ("quick", "paper")
 # The rules that can decide each kind of claim.
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
-EXPECTED = (None, "not reproduced", "paper erratum")
+EXPECTED = (None, "not reproduced", "misprint, the result stands", "the statement is false")
 _ID = re.compile(r"[a-z]+/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9.-]+")
 
 
@@ -28,8 +28,9 @@ class Claim:
     id, statement, kind, rule : str
         ``rule`` says in words what decides; ``kind`` is one of the keys of ``RULES``.
     expected, why : str or None
-        ``"not reproduced"`` or ``"paper erratum"``, with the reason, where that outcome is known and accepted;
-        any other claim that fails stops the runner.
+        ``"not reproduced"``, ``"misprint, the result stands"`` or ``"the statement is false"``, with the reason, where
+        that outcome is known and accepted; any other claim that fails stops the runner. A misprint is mended from the
+        paper itself, and nothing that follows from it changes.
     printed : str or None
         What the paper says, quoted, with its number and place. Nothing of a paper is called "not reproduced"
         without it.
@@ -186,7 +187,7 @@ def _entry(raw):
         if claim.kind not in RULES:
             raise ValueError(f"claim {claim.id}: kind={claim.kind!r} must be one of {', '.join(RULES)}")
         if claim.expected not in EXPECTED or bool(claim.expected) != bool(claim.why):
-            wanted = "expected may only be 'not reproduced' or 'paper erratum', and needs a why"
+            wanted = f"expected may only be one of {', '.join(map(repr, EXPECTED[1:]))}, and needs a why"
             raise ValueError(f"claim {claim.id}: {wanted}")
         if claim.extra and claim.unprinted:
             raise ValueError(f"claim {claim.id}: a finding of ours depends on nothing that a paper leaves out")

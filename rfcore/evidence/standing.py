@@ -8,7 +8,7 @@ from typing import NamedTuple
 from rfcore import checks, repository
 from rfcore.evidence import files
 from rfcore.evidence.claims import PROFILES, Claim, Entry, entries, papers
-from rfcore.evidence.verdicts import Decision, Verdict
+from rfcore.evidence.verdicts import ERRATA, Decision, Verdict
 
 
 class Row(NamedTuple):
@@ -19,6 +19,12 @@ class Row(NamedTuple):
     claims: tuple[tuple[Claim, Decision | None], ...]
     notebook: str | None
     anchor: str | None
+
+    @property
+    def verdicts(self):
+        """The verdict, and the errata beside it: a table may be inconclusive, and one of its lines misprinted."""
+        found = {decision.verdict for _, decision in self.claims if decision}
+        return (self.verdict, *(verdict for verdict in ERRATA if verdict in found and verdict is not self.verdict))
 
 
 def results_folder(profile, root=None):
@@ -101,7 +107,7 @@ def scorecard(profile="paper"):
 def headline(profile="paper"):
     """How many figures, tables and theorems of each paper have which verdict: ``{paper: Counter}``.
 
-    Our own extra findings are not counted.
+    One that has an erratum beside another verdict counts under both. Our own extra findings are not counted.
 
     Notes
     -----
@@ -116,5 +122,5 @@ def headline(profile="paper"):
     counts = {paper.name: Counter() for paper in papers()}
     for row in scorecard(profile):
         if not row.entry.extra:
-            counts[row.entry.paper][row.verdict] += 1
+            counts[row.entry.paper].update(row.verdicts)
     return counts

@@ -12,6 +12,9 @@ from rfcore import checks
 class Verdict(StrEnum):
     """The state of a claim or an entry, from best to worst; the last two are states of entries only.
 
+    A ledger records "paper erratum". Which of the two errata that is, the claim's entry says (``expected``): readers
+    meet the misprint and the false statement alone.
+
     Notes
     -----
     Ours.
@@ -19,16 +22,18 @@ class Verdict(StrEnum):
     Examples
     --------
     >>> from rfcore import evidence
-    >>> evidence.Verdict("paper erratum").counted(2), evidence.Verdict("reproduced").word(extra=True)
-    ('2 paper errata', 'shown')
+    >>> evidence.Verdict("the statement is false").counted(2), evidence.Verdict("reproduced").word(extra=True)
+    ('2 false', 'shown')
     """
 
     REPRODUCED = "reproduced"
-    ERRATUM = "paper erratum"
+    MISPRINT = "misprint, the result stands"
     IN_DIRECTION = "reproduced in direction"
     SCALED = "scaled"
     INCONCLUSIVE = "inconclusive"
     NOT_RUN = "not run"
+    ERRATUM = "paper erratum"
+    FALSE = "the statement is false"
     NOT_REPRODUCED = "not reproduced"
     NOT_YET = "not yet"
     NOTHING = "nothing to reproduce"
@@ -48,11 +53,13 @@ class Verdict(StrEnum):
         return EXTRA_WORDS.get(self, self.value) if extra else self.value
 
     def counted(self, n):
-        """``"2 paper errata"``: how often, in words that can be counted."""
-        return f"{n} {self.value if n == 1 else PLURALS.get(self, self.value)}"
+        """``"2 misprints, the results stand"``: how often, in words that can be counted."""
+        one, more = COUNTED.get(self, (self.value, self.value))
+        return f"{n} {one if n == 1 else more}"
 
 
-PLURALS = {Verdict.ERRATUM: "paper errata"}
+ERRATA = (Verdict.MISPRINT, Verdict.FALSE)
+COUNTED = {Verdict.MISPRINT: (Verdict.MISPRINT.value, "misprints, the results stand"), Verdict.FALSE: ("false", "false")}
 EXTRA_WORDS = {Verdict.REPRODUCED: "shown", Verdict.NOT_REPRODUCED: "refuted"}
 
 
@@ -97,12 +104,13 @@ class Decision:
     by_choice : bool
         Whether the claim fails by our choice of the setting that ``claim.unprinted`` names.
     claim : Claim or None
-        The claim decided, set by :meth:`~rfcore.evidence.ledger.Ledger.decide`; not recorded.
+        The claim decided, set by :meth:`~rfcore.evidence.ledger.Ledger.decide`; not recorded. It says which of the two
+        errata a "paper erratum" is.
 
     Raises
     ------
     ValueError
-        If a number is not finite, or the verdict is a state of entries only.
+        If a number is not finite, the verdict is a state of entries only, or the claim of an erratum does not say which.
 
     Notes
     -----
@@ -140,6 +148,9 @@ class Decision:
     def __post_init__(self):
         known = [verdict.value for verdict in Verdict if verdict not in (Verdict.NOT_YET, Verdict.NOTHING)]
         object.__setattr__(self, "verdict", Verdict(checks.choice(self.verdict, "verdict", known)))
+        if self.claim and self.verdict in (Verdict.ERRATUM, *ERRATA):
+            which = checks.choice(self.claim.expected, f"expected of {self.claim.id}", [verdict.value for verdict in ERRATA])
+            object.__setattr__(self, "verdict", Verdict(which))
         checks.text(self.rule, "rule", "order")
         if self.unit is not None:
             checks.text(self.unit, "unit", "times")
@@ -157,9 +168,10 @@ class Decision:
             object.__setattr__(self, "finding", ours + printed)
 
     def as_dict(self):
-        """Plain types for JSON, numbers to six significant digits; without the claim and what is empty."""
+        """Plain types for JSON, numbers to six significant digits; without what is empty, the claim and what it says."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "claim"}
-        found = {k: v for k, v in found.items() if v not in (None, "") and v is not False} | {"verdict": self.verdict.value}
+        verdict = Verdict.ERRATUM if self.verdict in ERRATA else self.verdict
+        found = {k: v for k, v in found.items() if v not in (None, "") and v is not False} | {"verdict": verdict.value}
         return {k: _short(v) for k, v in found.items()}
 
     @property

@@ -236,6 +236,7 @@ def agree(
         level=false_alarm if both.any() else 0.0,
         miss=1 - POWER if both.any() else 0.0,
         comparisons=z.size,
+        holds=int(np.sum(z <= 1)),
         finding=f"{which}{with_error(one, ours_se, unit)}, printed {with_error(printed, printed_se, unit)}",
     )
 

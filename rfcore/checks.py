@@ -2,17 +2,21 @@
 
 Shapes are checked always. Values are checked only where they are known: inside ``jax.jit`` or ``jax.grad``
 an array is a tracer, and a NaN passes through as it does everywhere in JAX.
+
+Numbers are float32 or float64: whole numbers, bools and narrower floats become floats before anything is computed.
 """
 
 import math
 import operator
 from contextlib import nullcontext
+from fractions import Fraction
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy.sparse as sp
 
-FLOATS = (np.float16, np.float32, np.float64)
+FLOATS = (np.float32, np.float64)
 
 
 def is_traced(x):
@@ -122,13 +126,27 @@ def levels(x, name):
 
 
 def numbers(x, name):
-    """``x`` as an array of real numbers: a JAX array stays one, all else becomes a float64 NumPy array."""
+    """``x`` as an array of float32 or float64: a JAX array stays one, all else becomes a float64 NumPy array."""
     x = x if isinstance(x, jax.Array) else _array(x, name)
-    if np.iscomplexobj(x):
-        raise ValueError(f"{name} has dtype {x.dtype}; give real numbers (its .real, or .imag, or two arrays)")
-    if x.dtype.kind not in "fiub" and not jnp.issubdtype(x.dtype, jnp.floating):
-        raise ValueError(f"{name} has dtype {x.dtype}; give an array of real numbers")
-    return x if isinstance(x, jax.Array) else x.astype(float)
+    _real_dtype(x.dtype, name)
+    if isinstance(x, jax.Array):
+        return x if x.dtype in FLOATS else x.astype(float)
+    return x.astype(float)
+
+
+def sparse(x, name):
+    """A scipy sparse array as a finite CSR array, float64: floats first, since duplicates are added on the way to CSR."""
+    _real_dtype(x.dtype, name)
+    x = sp.csr_array(x.astype(float, copy=False))
+    finite(x.data, name)
+    return x
+
+
+def _real_dtype(dtype, name):
+    if jnp.issubdtype(dtype, jnp.complexfloating):
+        raise ValueError(f"{name} has dtype {dtype}; give real numbers (its .real, or .imag, or two arrays)")
+    if dtype.kind not in "fiub" and not jnp.issubdtype(dtype, jnp.floating):
+        raise ValueError(f"{name} has dtype {dtype}; give an array of real numbers")
 
 
 def indices(x, name, n, empty=False, several=False):
@@ -168,9 +186,8 @@ def vector(x, name, n=None, of="number"):
 
 
 def floating(x, name):
-    """``x`` as a finite floating-point JAX array of any shape; what is floating already keeps its dtype."""
-    x = jnp.asarray(_array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name))
-    return finite(x if jnp.issubdtype(x.dtype, jnp.floating) else x.astype(float), name)
+    """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64."""
+    return finite(jnp.asarray(_array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name)), name)
 
 
 def points(x, name, n_columns=None, least=0):
@@ -209,9 +226,9 @@ def probability(value, name):
 
 
 def real(value, name, above=None, least=None):
-    """``value``, a finite real number; a traced one is returned as it is."""
+    """``value``, a finite real number, as a float; a traced one stays traced."""
     if is_traced(value):
-        return value
+        return numbers(value, name)
     try:
         wrong = isinstance(value, str | bytes | np.ma.MaskedArray)
         if not isinstance(value, float) and (wrong or np.iscomplexobj(value) or np.ndim(value)):
@@ -226,6 +243,12 @@ def real(value, name, above=None, least=None):
     if least is not None and not value >= least:
         raise ValueError(f"{name} = {value}; give a number of at least {least}")
     return value
+
+
+def exact(value, name, above=None):
+    """``value`` as :func:`real` has it, but for whole numbers and fractions of Python's own, which stay what they are."""
+    found = real(value, name, above)
+    return value if isinstance(value, int | Fraction) else found
 
 
 def flag(value, name):

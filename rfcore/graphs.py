@@ -89,14 +89,11 @@ class Graph:
             raise ValueError(f"is_normalised = {is_normalised!r}; give True or False")
         if hasattr(W, "number_of_nodes") or isinstance(W, Graph):
             raise ValueError(f"W is of type {type(W).__name__}; give a matrix (Graph.from_networkx takes networkx graphs)")
-        if not sp.issparse(W):
-            W = np.asarray(checks.numbers(W, "W"))
+        W = checks.sparse(W, "W") if sp.issparse(W) else checks.finite(np.asarray(checks.numbers(W, "W")), "W")
         if W.ndim != 2 or W.shape[0] != W.shape[1]:
             raise ValueError(f"W has shape {W.shape}; give a square matrix, one row and one column per node")
         if W.shape[0] == 0:
             raise ValueError("W has shape (0, 0); a graph needs at least one node")
-        W = sp.csr_array(W)
-        checks.finite(checks.numbers(W.data, "W"), "W")
         W = sp.csr_array(W, dtype=float, copy=True)
         W.sum_duplicates()
         W.eliminate_zeros()

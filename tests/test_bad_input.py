@@ -545,6 +545,7 @@ ROWS = {
     "kernels.spectral.p_step": {"alpha": (2.0, positive), "p": (2, count)},
     "kernels.spectral.inverse_cosine": {},
     "kernels.spectrum": {"g": (BARE, graph)},
+    "kernels.Spectrum.at": {"self": (kernels.spectrum(G), None), "nodes": ([0, 2], nodes)},
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},
     "kernels.chebyshev_product": {"g": (G, graph), "function": (np.exp, function), "v": (V, array), "degree": (3, count)},
     "kernels.exponential_product": {"g": (BARE, graph), "scale": (1.0, real), "v": (V, array)},
@@ -737,7 +738,7 @@ ROWS = {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
     "features.shared_walks.shared_errors": {
-        "key": (KEY, key), "g": (G, graph), "targets": ([IDENTITY], lambda good: [[], good * 2]), "modulations": ([F], lambda good: [[3], None]),
+        "key": (KEY, key), "g": (G, graph), "targets": ([IDENTITY], lambda good: [[], good * 2, [1j * IDENTITY]]), "modulations": ([F], lambda good: [[3], None]),
         **WALKS, "n_repeats": (2, count),
     },
     "features.shared_walks.shared_bias": {
@@ -879,7 +880,7 @@ ROWS = {
         "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix), "known": ([True, False, True], mask)
     },
     "models.hidden_values.exact_error": {
-        "g": (G, graph), "f": (F, function), "values": (X, points), "known": ([True, False, True], mask), "n_terms": (5, count)
+        "g": (G, graph), "f": (F, function), "values": (X, points), "known": ([True, False, True], mask), "n_terms": (20, count)
     },
     "models.hidden_values.directions_in_turn": {
         "key": (KEY, key), "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix),
@@ -1135,7 +1136,7 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.reference.Lists", "models.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
+            "features.WalkFeatures", "features.reference.Lists", "kernels.Spectrum", "models.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
             "models.classification.Accuracies", "models.classification.Task", "models.exponential_votes.Accuracies",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
@@ -1199,6 +1200,93 @@ def test_bad_input_is_a_value_error_that_helps(name):
             fault = fault_of(call, arguments, argument, bad)
             if fault:
                 faults.append(f"{argument} = {bad!r}: {fault}")
+    assert not faults, "\n".join(faults)
+
+
+# The same numbers have the same answer, however narrow the type that holds them.
+
+
+def thrice(x, dtype):
+    """A sparse matrix whose entries stand three times each, to be added up."""
+    row, column = np.nonzero(np.ones(x.shape))
+    return sp.coo_array((np.tile(x.ravel(), 3).astype(dtype), (np.tile(row, 3), np.tile(column, 3))), x.shape)
+
+
+STORED = {  # how whole numbers are given in some type; and the narrow types, where bool is for 0 and 1
+    "NumPy": (lambda x, dtype: x.astype(dtype), [np.int8, np.float16, np.bool_]),
+    "JAX": (lambda x, dtype: jnp.asarray(x, dtype=dtype), [jnp.int8, jnp.float16, jnp.bfloat16, np.bool_]),
+    "SciPy": (thrice, [np.int8, np.bool_]),
+}
+LARGEST = (100, 11, 3, 1, 0)  # whole numbers to try, until a function has a use for them; a square of 100 is no int8
+ROUNDED = {"evidence.unbiased"}  # take the rounding of what they are given from its type
+
+
+def arrays(good):
+    """A good value as an array, or as a list of several."""
+    good = good.toarray() if hasattr(good, "toarray") else good
+    is_several = isinstance(good, list | tuple) and np.ndim(good[0]) == 2
+    return [np.asarray(x, dtype=float) for x in good] if is_several else np.asarray(good, dtype=float)
+
+
+def answer(result):
+    """Arrays behind what a function returns; a function is called as modulations, couplings or laws are."""
+    if hasattr(result, "to_scipy"):
+        return [result.to_scipy().toarray()]
+    leaves = jax.tree.leaves(result)
+    if len(leaves) != 1 or leaves[0] is not result:
+        return [array for leaf in leaves for array in answer(leaf)]
+    if isinstance(result, jax.Array | type) or not (callable(result) or hasattr(result, "__dict__")):
+        return [x for x in [np.asarray(result)] if x.dtype != object]
+    if not callable(result):
+        return answer(vars(result))
+    for arguments in ((np.arange(3),), (KEY, 2, 2), (np.random.default_rng(0).random, (2, 2, 1))):
+        try:
+            return answer(result(*arguments))
+        except (AttributeError, IndexError, TypeError, ValueError):
+            continue
+    raise ValueError(f"{result!r} takes none of these arguments")
+
+
+def narrow_faults(name, argument, good, stored):
+    store, dtypes = STORED[stored]
+    row = {other: value for other, (value, _) in ROWS[name].items()}
+
+    def given(largest, dtype):
+        size = max((np.abs(x).max(initial=0) for x in jax.tree.leaves(arrays(good))), default=0) or 1
+        return jax.tree.map(lambda x: store(np.round(largest * x / size), dtype), arrays(good))
+
+    if stored == "SciPy" and any(np.ndim(x) != 2 for x in jax.tree.leaves(arrays(good))):
+        return
+    for largest in LARGEST:
+        try:
+            expected = answer(PUBLIC[name](**row | {argument: given(largest, float)}))
+        except (ValueError, RuntimeError, RuntimeWarning):
+            continue
+        if all(np.all(np.isfinite(x)) for x in expected if x.dtype.kind == "f"):
+            break
+    else:
+        return
+    is_0_or_1 = all(np.all((x >= 0) & (largest <= 1)) for x in jax.tree.leaves(arrays(good)))
+    for dtype in dtypes:
+        if (dtype is np.bool_ and not is_0_or_1) or (np.dtype(dtype) == np.float16 and name in ROUNDED):
+            continue
+        try:
+            found = answer(PUBLIC[name](**row | {argument: given(largest, dtype)}))
+        except Exception as error:
+            found = [np.asarray(f"{type(error).__name__}: {error}")]
+        if [x.dtype for x in found] != [x.dtype for x in expected] or not all(map(np.array_equal, found, expected)):
+            yield f"{argument} of {stored} and {np.dtype(dtype)}: {found} is not {expected}"
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.nightly] * (name in SLOW)) for name in ROWS])
+def test_narrow_numbers_are_as_good_as_others(name):
+    faults = [
+        fault
+        for argument, (good, kind) in ROWS[name].items()
+        if kind and any(np.iscomplexobj(x) for bad in kind(good) for x in jax.tree.leaves(bad))  # it takes numbers
+        for stored in STORED
+        for fault in narrow_faults(name, argument, good, stored)
+    ]
     assert not faults, "\n".join(faults)
 
 

@@ -69,11 +69,27 @@ def test_divergence_of_predictions_has_the_noise_in_both():
     assert 0 <= float(gp.predictive_kl(exact, exact, 0.1)) < rounding(100 * np.linalg.cond(D))
 
 
+def test_a_spectrum_of_some_nodes_is_a_pair_of_arrays():
+    of_seen = kernels.spectrum(G).at(SEEN)
+    assert np.array_equal(gp.diffusion_covariance(PARAMETERS, of_seen), gp.diffusion_covariance(PARAMETERS, OF_SEEN))
+    assert np.array_equal(gp.exact_loss(PARAMETERS, of_seen, Y), gp.exact_loss(PARAMETERS, OF_SEEN, Y))
+    assert np.array_equal(
+        jax.jit(gp.diffusion_covariance)(PARAMETERS, of_seen), jax.jit(gp.diffusion_covariance)(PARAMETERS, OF_SEEN)
+    )
+
+
 def test_what_does_not_fit_is_refused():
     with pytest.raises(ValueError, match=r"spectrum has shapes \(34,\) and \(34, 3\)"):
         gp.diffusion_covariance(PARAMETERS, (EIGENVALUES, VECTORS[:, :3]))
     with pytest.raises(ValueError, match="y has shape"):
         gp.walk_loss(PARAMETERS, DEPOSITS, Y[:4])
     bare = Graph.from_networkx(nx.karate_club_graph())
+    spectrum = kernels.spectrum(bare)
+    for call in (gp.diffusion_covariance, jax.jit(gp.diffusion_covariance), lambda *pair: gp.exact_loss(*pair, np.ones(34))):
+        with pytest.raises(ValueError, match="spectrum has weights that are not normalised"):
+            call(PARAMETERS, spectrum)
+    for call in (gp.diffusion_covariance, lambda *pair: gp.exact_loss(*pair, Y)):
+        with pytest.raises(ValueError, match=r"spectrum has an eigenvalue of 6\.73, .*; give kernels.spectrum\(g.normalised"):
+            call(PARAMETERS, (spectrum[0], spectrum[1][SEEN]))
     with pytest.raises(ValueError, match="normalised weights"):
         gp.diffusion_features(PARAMETERS, features.by_step(walks.simulate(jax.random.key(0), bare, LENGTHS, SEEN)))

@@ -1,5 +1,6 @@
 """The profiled evidence of Gaussian processes, against the evidence itself."""
 
+import jax
 import numpy as np
 import pytest
 
@@ -56,3 +57,13 @@ def test_bad_input_is_a_value_error_that_helps(task, argument, bad):
     arguments[argument] = bad
     with pytest.raises(ValueError, match="; give "):
         profile(*arguments)
+
+
+def test_a_kernel_that_is_none_is_refused_and_rounding_is_not(task):
+    B, y, ratios = task  # of rank 7 of 12: five eigenvalues are rounding, of either sign
+    for bad in (-B, B - np.eye(12)):
+        with pytest.raises(ValueError, match=r"B has the eigenvalue -\S+; give a positive semidefinite matrix"):
+            profile(bad, y, ratios)
+    with jax.enable_x64(False):
+        assert np.linalg.eigvalsh(B.astype(np.float32)).min() < 0
+        profile(B, y, ratios)

@@ -3,6 +3,7 @@
 import jax
 import networkx as nx
 import numpy as np
+import pytest
 import scipy.sparse as sp
 from rounding import rounding
 
@@ -63,3 +64,11 @@ def test_no_hyper_parameters_nearby_have_more_evidence():
             moved[i] *= factor
             assert evidence(*moved) < evidence(*best)
     assert np.all(np.abs(np.log(best / [9.0, 1.5, 2.7])) < 0.7)  # what y was drawn with, but for the noise of the walks
+
+
+def test_a_covariance_that_is_none_is_refused():
+    K, seen = sparse.diffusion_covariance(THETA, G), np.arange(0, 144, 2)
+    shifted = K - 0.5 * sp.eye_array(144)  # and with the noise still indefinite
+    for bad in (-K, shifted, -0.05 * sp.eye_array(144), sp.csr_array(np.fliplr(np.eye(144)))):
+        with pytest.raises(ValueError, match="K, with the noise, has eigenvalues that are not positive; give"):
+            sparse.posterior(bad, np.sin(seen), 0.05, seen)

@@ -76,3 +76,10 @@ def test_gradient_is_finite_where_nothing_is_predicted(eps):
 def test_bad_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("size", [1e-37, 1e-20, 1e19, 1e38])
+def test_lengths_of_rows_do_not_matter(eps, size):
+    rows = np.array([[1.0, 2.0, -0.5], [0.3, 0.0, 1.0]])
+    for predicted, truth in ((size * rows, rows), (rows, size * rows), (size * rows, size * rows)):
+        assert abs(float(error_of(predicted, truth))) < 10 * eps

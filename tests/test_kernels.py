@@ -82,7 +82,7 @@ def test_kernels_that_overflow_are_an_error(make):
         (lambda: kernels.power_series(G, [1.0, 1j]), "alpha has dtype complex"),
         (lambda: kernels.chebyshev_product(G, np.exp, np.ones(8) * 1j, 3), "v has dtype complex"),
         (lambda: kernels.chebyshev_product(G, 3, np.ones(8), 3), "function = 3"),
-        (lambda: kernels.chebyshev_product(G, lambda x: x + np.nan, np.ones(8), 3), "function between -1 and 1 has 4 NaN"),
+        (lambda: kernels.chebyshev_product(G, lambda x: x + np.nan, np.ones(8), 3), "function has 4 NaN values"),
         (lambda: kernels.exponential_product(np.eye(8), 1.0, np.ones(8)), "give a Graph"),
     ],
 )
@@ -188,3 +188,28 @@ def test_rows_of_power_series_are_those_of_the_matrix():
     assert np.allclose(rows.toarray(), whole[[2, 0, 2]], rtol=0, atol=rounding(20, 10.0))
     far = kernels.power_series_rows(Graph.from_networkx(nx.cycle_graph(100)), alpha, [7])
     assert sorted(far.indices) == [4, 6, 7, 8, 10]  # none two hops away, where alpha is 0
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda x: np.ones(1), r"function maps 8 eigenvalues to an array of shape \(1,\)"),
+        (lambda x: 2.0, r"function maps 8 eigenvalues to an array of shape \(\)"),
+        (lambda x: np.exp(1j * x), "function has dtype complex128; give real numbers"),
+        (lambda x: np.log(x - 9), "function has 8 NaN values at eigenvalues in .*; give one that is defined there"),
+        (lambda x: None, "function has dtype object"),
+    ],
+)
+def test_functions_that_are_none_of_eigenvalues_are_refused(function, message):
+    with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=message):
+        kernels.function_of_weights(G, function)
+    assert np.array_equal(kernels.function_of_weights(G, lambda x: x > 0), kernels.function_of_weights(G, lambda x: 1.0 * (x > 0)))
+
+
+def test_a_spectrum_says_what_it_is_of_and_unpacks_as_a_pair():
+    for g in (G, G.normalised()):
+        spectrum = kernels.spectrum(g)
+        eigenvalues, vectors = spectrum
+        assert spectrum.is_normalised == g.is_normalised
+        assert spectrum[0] is eigenvalues is spectrum.eigenvalues and spectrum[1] is vectors is spectrum.vectors
+        assert np.array_equal(spectrum.at([2, 0]).vectors, vectors[[2, 0]]) and spectrum.at([2, 0]).is_normalised == g.is_normalised

@@ -273,3 +273,11 @@ def test_flat_start_has_no_dead_unit(eps):
 def test_bad_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_loads_that_overflow_float32_are_refused_by_name():
+    chain = Graph.from_scipy(np.diag(np.full(3, 1e20), 1))
+    deposits = walks.simulate(jax.random.key(0), chain, walk_lengths.Lengths(np.full((4, 1), 3), 0.5))
+    assert np.all(np.isfinite(features.by_step(deposits).load))
+    with jax.enable_x64(False), pytest.raises(ValueError, match=r"deposits has loads up to .* overflow float32; .*g.normalised"):
+        features.by_step(deposits)

@@ -1,6 +1,7 @@
 """Moments of graph features against the enumeration of all walks, and against draws."""
 
 import itertools
+import re
 
 import jax
 import numpy as np
@@ -10,7 +11,12 @@ from rounding import rounding
 from rfcore import evidence, features, theory
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
+from rfcore.features.shared_walks import shared_bias
 from rfcore.graphs import Graph
+from rfcore.models import hidden_values
+from rfcore.solvers import transport
+from rfcore.theory import equal_walkers
+from rfcore.theory.walk_variance import walk_variance
 
 # Directed weights, a self-loop, an isolated node; f vanishes after two hops, so that the walks can be enumerated.
 G = Graph.from_scipy(np.array([[0, 2.0, -0.5, 0], [1.0, 0.3, 0, 0], [0, 1.5, 0, 0], [0, 0, 0, 0]]))
@@ -161,3 +167,39 @@ def test_bad_arguments_are_refused(arguments, message):
         theory.walk_feature_moments(G, F1, *arguments)
     with pytest.raises(ValueError, match=message):
         theory.walk_gram_mse(G, F1, F2, *arguments)
+
+
+COMPLETE = Graph.from_scipy(np.ones((4, 4)) - np.eye(4)).normalised()
+VALUES = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -2.0], [0.5, 0.5]])
+SUMS = {  # over the steps of a modulation, up to n
+    "walk_feature_moments": lambda f, n: theory.walk_feature_moments(COMPLETE, f, 2, 0.3, n),
+    "walk_gram_mse": lambda f, n: theory.walk_gram_mse(COMPLETE, f, f, 2, 0.3, n),
+    "walk_gram_mses": lambda f, n: theory.walk_gram_mses(COMPLETE, f, f, 2, 0.3, ["reversal"], n),
+    "gram_error_terms": lambda f, n: equal_walkers.gram_error_terms(COMPLETE, f, 0.3, n),
+    "walk_variance": lambda f, n: sum(walk_variance(COMPLETE, f, 0.3, n)),
+    "shared_bias": lambda f, n: shared_bias(COMPLETE, np.eye(4), f, 2, 0.3, n),
+    "exact_error": lambda f, n: hidden_values.exact_error(COMPLETE, f, VALUES, np.arange(4) > 0, n),
+    "bin_spectra": lambda f, n: transport.bin_spectra(COMPLETE, f, 2, 0.3, n),
+    "bin_features": lambda f, n: transport.bin_features(COMPLETE, f, 2, 0.3, n_terms=n),
+}
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_a_cut_that_matters_is_refused_with_what_is_enough(name):
+    """diffusion(30) peaks at the 225th step; of diffusion(100), at the 2500th, 200 values are 0 in float64."""
+    for sigma in (30.0, 100.0):
+        with pytest.raises(ValueError, match=r"n_terms = 100 leaves out 1 of .*; give n_terms of at least") as refused:
+            SUMS[name](modulation.diffusion(sigma), 100)
+        assert sigma**2 / 4 < int(re.search(r"at least (\d+)", str(refused.value))[1]) < sigma**2
+    f = modulation.regularised_laplacian(1.5, 2)
+    with pytest.raises(ValueError, match=r"n_terms = 5 ") as refused:
+        SUMS[name](f, 5)
+    enough = int(re.search(r"at least (\d+)", str(refused.value))[1])
+    assert np.allclose(SUMS[name](f, enough), SUMS[name](f, 4 * enough), rtol=1e-4, atol=1e-9)
+    SUMS[name](modulation.from_values(f(np.arange(5))), 5)
+
+
+def test_a_sum_without_end_is_refused():
+    with pytest.raises(ValueError, match=r"n_terms = 100 leaves out .*may have no end, give .*from_values\(f1\(np.arange\(100"):
+        theory.walk_gram_mse(COMPLETE, modulation.inverse_cosine(), modulation.lazy(), 2, 0.3)
+    assert theory.walk_gram_mse(COMPLETE, modulation.from_values([0.0]), modulation.lazy(), 2, 0.3) == 0.0

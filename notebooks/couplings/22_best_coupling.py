@@ -132,7 +132,8 @@ for p in tqdm(P_HALTS, desc="p_halt", leave=False):
 # third power on. All permutations of six bins are tried at $p_{\text{halt}} = 0.3$.
 
 # %%
-f = modulation.p_step(alpha=2.0, p=3)
+three_step = modulation.p_step(alpha=2.0, p=3)
+f = modulation.from_values(three_step(np.arange(N_TERMS)))  # of the rest no sum ends
 sixes = [list(sigma) for sigma in permutations(range(6))]
 signed = np.array([
     theory.walk_gram_mses(g, f, f, 2, 0.3, ["reversal", *sixes], n_terms=N_TERMS)

@@ -208,8 +208,8 @@ ledger.decide({
 # %%
 def error_with(c, n_terms):
     """Expected squared error for f2 = (1, c), counting n_terms steps."""
-    f2 = modulation.from_values([1.0, c])
-    return expected_error(*pair("diffusion", 1.0, f2), n_terms)
+    f1, f2 = pair("diffusion", 1.0, modulation.from_values([1.0, c]))
+    return expected_error(modulation.from_values(f1(np.arange(n_terms))), f2)
 
 
 threshold = np.sqrt(1 - P_HALT)

@@ -243,8 +243,8 @@ def equicorrelated_root(c, d, name):
     >>> (root @ root).round(2).tolist()[0]
     [1.0, -0.5, -0.5]
     """
-    d = checks.count(d, "d")
-    if not checks.is_traced(c) and not (-1 / (d - 1) - 1e-6 <= checks.real(c, name) <= 1 if d > 1 else True):
+    d, c = checks.count(d, "d"), checks.real(c, name)
+    if not checks.is_traced(c) and not (-1 / (d - 1) - 1e-6 <= c <= 1 if d > 1 else True):
         raise ValueError(f"{name} = {c}; give one from -1 / (d - 1) = {-1 / (d - 1):g} to 1")
     other = jnp.sqrt(jnp.maximum(1 - c, 0.0))
     return other * jnp.eye(d) + (jnp.sqrt(jnp.maximum(1 + (d - 1) * c, 0.0)) - other) / d

@@ -115,7 +115,7 @@ def by_step(deposits):
     Raises
     ------
     ValueError
-        If deposits are none.
+        If deposits are none, or a load overflows the default float of JAX.
 
     Notes
     -----
@@ -139,5 +139,9 @@ def by_step(deposits):
     total = sp.coo_array((deposits.load, (row_and_step, deposits.node)), (n_rows * n_steps, n_nodes)).tocsr()
     row, step = np.divmod(np.repeat(np.arange(n_rows * n_steps), np.diff(total.indptr)), n_steps)
     places = (jnp.asarray(a, dtype=jnp.int32) for a in (row, total.indices, step))
-    load = jnp.asarray(total.data / deposits.n_walks)
+    with np.errstate(over="ignore"):
+        load = jnp.asarray(total.data / deposits.n_walks)
+    if not jnp.isfinite(load).all():
+        got = f"deposits has loads up to {np.abs(total.data).max() / deposits.n_walks:.1e}, which overflow {load.dtype}"
+        raise ValueError(f"{got}; give those of walks on g.normalised() or smaller weights, or set jax_enable_x64")
     return DepositsByStep(*places, load, (n_rows, n_nodes), n_steps, deposits.is_normalised)

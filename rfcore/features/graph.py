@@ -55,8 +55,7 @@ class WalkFeatures(Operator):
         if isinstance(other, WalkFeatures):
             return other.matrix
         if sp.issparse(other):
-            checks.numbers(other.data, "what multiplies phi")
-            return sp.csr_array(other)
+            return checks.sparse(other, "what multiplies phi")
         if checks.is_traced(other):
             got = f"what multiplies phi has shape {other.shape} and no values yet, as inside jax.jit, and phi is of SciPy"
             raise ValueError(f"{got}; give features.by_step(deposits).with_modulation(f) for phi")

@@ -157,9 +157,7 @@ def anchor_points(key, phi, n_anchors):
 
 def _matrix(phi, name="phi"):
     phi = phi.to_scipy() if hasattr(phi, "to_scipy") else phi
-    is_sparse = sp.issparse(phi)
-    phi = sp.csr_array(phi) if is_sparse else np.asarray(checks.numbers(phi, name))
-    checks.finite(checks.numbers(phi.data if is_sparse else phi, name), name)
+    phi = checks.sparse(phi, name) if sp.issparse(phi) else np.asarray(checks.finite(checks.numbers(phi, name), name))
     if phi.ndim != 2:
         raise ValueError(f"{name} has shape {phi.shape}; give one row of features per node")
     return phi

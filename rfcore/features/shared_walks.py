@@ -67,7 +67,7 @@ def shared_errors(key, g, targets, modulations, n_walks, p_halt, n_repeats=1):
     targets = list(targets) if np.iterable(targets) else [targets]
     if len(targets) != len(modulations):
         raise ValueError(f"targets has {len(targets)} matrices for {len(modulations)} modulations; give one each")
-    targets = [_target(K, n) for K in targets]
+    targets = [_target(K, n, "targets") for K in targets]
     for f in modulations:
         checks.function(f, "modulations", "lambda k: 0.5**k")
     nodes = np.tile(np.arange(n), n_repeats)
@@ -153,8 +153,8 @@ def _beyond(phi, K):
     return np.array([beyond[a:b].sum() for a, b in pairwise(G.indptr[::n])])  # no BLAS, whose threads wake for nothing
 
 
-def _target(K, n):
-    K = np.asarray(checks.finite(checks.numbers(K, "target"), "target"))
+def _target(K, n, name="target"):
+    K = np.asarray(checks.finite(checks.numbers(K, name), name))
     if K.shape != (n, n) or not K.any():
-        raise ValueError(f"target has shape {K.shape}; give a matrix of {n} by {n} that is not 0")
+        raise ValueError(f"{name} has shape {K.shape}; give a matrix of {n} by {n} that is not 0")
     return K

@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = faces.attach(
         ".": ("spectral",),
         "euclidean": ("gaussian", "softmax"),
         "graph": (
+            "Spectrum",
             "diffusion",
             "exponential",
             "function_of_weights",

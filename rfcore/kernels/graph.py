@@ -8,8 +8,10 @@ Each costs one eigendecomposition, O(N^3) time and O(N^2) memory. All work is fl
 that features are held against. Universal Graph Random Features, Table 1.
 """
 
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 
+import jax
 import numpy as np
 
 from rfcore import checks
@@ -273,7 +275,7 @@ def function_of_weights(g, function):
     Raises
     ------
     ValueError
-        If the graph is directed, or the kernel overflows.
+        If the graph is directed, the function does not give one real number per eigenvalue, or the kernel overflows.
 
     Notes
     -----
@@ -290,7 +292,19 @@ def function_of_weights(g, function):
     checks.function(function, "function", "lambda x: np.exp(x - 1)")
     eigenvalues, vectors = spectrum(g)
     with np.errstate(over="ignore", invalid="ignore"):
-        return finite((vectors * function(eigenvalues)) @ vectors.T)
+        return finite((vectors * values_of(function, eigenvalues)) @ vectors.T)
+
+
+def values_of(function, x):
+    """``function(x)``, if it is one real number for each of these eigenvalues."""
+    values = np.asarray(checks.numbers(function(x), "function"))
+    if values.shape != x.shape:
+        got = f"function maps {len(x)} eigenvalues to an array of shape {values.shape}"
+        raise ValueError(f"{got}; give one value per eigenvalue")
+    if np.isnan(values).any() and not np.isinf(values).any():  # else it has overflown
+        got = f"function has {np.isnan(values).sum()} NaN values at eigenvalues in [{x.min():.3g}, {x.max():.3g}]"
+        raise ValueError(f"{got}; give one that is defined there")
+    return values
 
 
 def finite(result):
@@ -298,6 +312,27 @@ def finite(result):
     if not np.all(np.isfinite(result)):
         raise ValueError("the kernel overflows float64; give smaller weights, such as g.normalised(), or smaller parameters")
     return result
+
+
+@jax.tree_util.register_dataclass
+@dataclass(frozen=True, eq=False)
+class Spectrum:
+    """Of the weights of a graph; unpacks as a pair, ``eigenvalues, vectors``. A JAX pytree."""
+
+    eigenvalues: np.ndarray
+    vectors: np.ndarray
+    is_normalised: bool = field(metadata={"static": True})
+    """Whether the weights are those of :meth:`rfcore.graphs.Graph.normalised`."""
+
+    def at(self, nodes):
+        """Spectrum with the rows of some nodes alone."""
+        return replace(self, vectors=self.vectors[checks.indices(nodes, "nodes", len(self.vectors))])
+
+    def __iter__(self):
+        return iter((self.eigenvalues, self.vectors))
+
+    def __getitem__(self, i):
+        return tuple(self)[i]
 
 
 def spectrum(g):
@@ -310,8 +345,9 @@ def spectrum(g):
 
     Returns
     -------
-    (float64 array, float64 array), shapes (N,) and (N, N)
-        Read-only; those of the last graph are kept.
+    Spectrum
+        ``eigenvalues, vectors = kernels.spectrum(g)`` are float64 arrays, shapes (N,) and (N, N). Read-only; those of
+        the last graph are kept.
 
     Raises
     ------
@@ -340,4 +376,4 @@ def _eigenpairs(g):
     pairs = np.linalg.eigh(g.to_scipy().toarray())
     for array in pairs:
         array.flags.writeable = False
-    return pairs
+    return Spectrum(*pairs, g.is_normalised)

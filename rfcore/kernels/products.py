@@ -1,11 +1,13 @@
 """Kernels times vectors, without the kernels: what features of a large graph have to be held against."""
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import expm_multiply
 
 from rfcore import checks
-from rfcore.kernels.graph import finite
+from rfcore.kernels.graph import finite, values_of
 
 
 def chebyshev_product(g, function, v, degree):
@@ -53,7 +55,7 @@ def chebyshev_product(g, function, v, degree):
     """
     degree, v = checks.count(degree, "degree"), _rows(v, g)
     checks.function(function, "function", "lambda x: np.exp(x - 1)")
-    W, coefficients = g.to_scipy(), np.polynomial.chebyshev.chebinterpolate(function, degree)
+    W, coefficients = g.to_scipy(), np.polynomial.chebyshev.chebinterpolate(partial(values_of, function), degree)
     checks.finite(coefficients, "function between -1 and 1")
     # abs(T_k) <= 1 on the spectrum of a symmetric W: rounding adds k^2 eps at most, 1e-8 for thousands of degrees.
     most = np.linalg.norm(v, axis=0) * (1 + 1e-8)

@@ -18,6 +18,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.features.deposits import DepositsByStep
 from rfcore.graphs import Graph
 from rfcore.models import interpolation
+from rfcore.theory.graph import counted
 
 PURPOSE = 11  # of the random stream; part of what a key means
 
@@ -266,7 +267,7 @@ def exact_error(g, f, values, known, n_terms=200):
 
         v_i = sum over known j of  (f(W) f(W)^T)_ij v_j,    f(W) = sum_k f(k) W^k
 
-    Products with f(W) are summed from the far end (Horner), without the trailing f(k) below 1e-14 of f(0).
+    Products with f(W) are summed from the far end (Horner), without the trailing f(k) below 1e-14 of the largest.
 
     Parameters
     ----------
@@ -276,7 +277,7 @@ def exact_error(g, f, values, known, n_terms=200):
     values : array, shape (N, c)
     known : bool array, shape (N,)
     n_terms : int
-        How many values of f are looked at.
+        Steps counted: f(0), ..., f(n_terms - 1).
 
     Returns
     -------
@@ -285,7 +286,7 @@ def exact_error(g, f, values, known, n_terms=200):
     Raises
     ------
     ValueError
-        If g is no graph, shapes do not fit, or every node is known.
+        If g is no graph, shapes do not fit, every node is known, or steps from n_terms on matter.
 
     Notes
     -----
@@ -302,9 +303,8 @@ def exact_error(g, f, values, known, n_terms=200):
     0.0
     """
     values = _of_nodes(values, checks.graph(g).n_nodes)
-    table = np.asarray(checks.modulation(f, checks.count(n_terms, "n_terms"), g.is_normalised), dtype=float)
-    table = table[: np.flatnonzero(np.abs(table) > 1e-14 * abs(table[0])).max(initial=0) + 1]
-    W = g.to_scipy()
+    table, W = counted(f, g, n_terms), g.to_scipy()
+    table = table[: np.flatnonzero(np.abs(table) > 1e-14 * np.abs(table).max()).max(initial=0) + 1]
 
     def applied(W, v):
         total = np.zeros_like(v)

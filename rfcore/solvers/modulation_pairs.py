@@ -59,7 +59,8 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
     n_directions, step = checks.count(n_directions, "n_directions"), checks.real(step, "step", above=0)
 
     def error(tilt):
-        pair = [modulation.tilted(f, sign * tilt) for sign in (-1, 1)]
+        # Where f was found to end, below: what a small tilt moves beyond is as small.
+        pair = [modulation.from_values(modulation.tilted(f, sign * tilt)(np.arange(n_terms))) for sign in (-1, 1)]
         return theory.walk_gram_mse(g, *pair, n_walks, p_halt, n_terms)
 
     symmetric = theory.walk_gram_mse(g, f, f, n_walks, p_halt, n_terms)

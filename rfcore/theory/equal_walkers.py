@@ -6,7 +6,7 @@ Imported by its own name, ``rfcore.theory.equal_walkers``.
 import numpy as np
 
 from rfcore import checks
-from rfcore.theory.graph import walk_gram_mse
+from rfcore.theory.graph import counted, walk_gram_mse
 
 
 def gram_error_terms(g, f, p_halt, n_terms=100):
@@ -50,7 +50,7 @@ def gram_error_terms(g, f, p_halt, n_terms=100):
     >>> round(theory.walk_gram_mse(g, f, f, 8, 0.5) / (a / 8 + b / 64), 9)
     1.0
     """
-    checks.modulation(f, checks.count(n_terms, "n_terms"), checks.graph(g).is_normalised)
+    counted(f, g, n_terms, checks.probability(p_halt, "p_halt"))
     one, two = (walk_gram_mse(g, f, f, m, p_halt, n_terms) for m in (1, 2))
     return 4 * two - one, 2 * one - 4 * two
 

@@ -7,9 +7,10 @@ The loads of a walk have a closed second moment. With W the weights, deg the num
     E[load_k at j] = (W^k)_ij,   E[load_k^2 at j] = (V^k)_ij,   V_ij = deg_i W_ij^2 / (1 - p),
 
 and past step k a walk goes on as a fresh one would: E[load_k^2 at u, times what the load grows by up to v, l hops
-on] = (V^k)_iu (W^l)_uv. All moments below are sums of these over the steps, cut at ``n_terms``; that is exact for a
-modulation that vanishes from there on. Where the sum over the steps diverges with growing ``n_terms`` the moment
-does not exist. Powers of W are dense and made one sparse product at a time: O(n_terms N edges), for thousands of nodes.
+on] = (V^k)_iu (W^l)_uv. All moments below are sums of these over the steps, cut at ``n_terms``, and a cut that
+leaves out more than a millionth is refused (:func:`counted`). Where the sum over the steps diverges with growing
+``n_terms`` the moment does not exist. Powers of W are dense and made one sparse product at a time: O(n_terms N edges),
+for thousands of nodes.
 
 Two walks of a node are independent given their lengths, and K_kl (:func:`joint_survival`) says how much likelier than
 independent ones they are to make k and l hops: 1 where lengths are independent. Coupled lengths of directed weights take O(n_terms^2 N^2) more.
@@ -23,6 +24,57 @@ import scipy.sparse as sp
 
 from rfcore import checks
 from rfcore.theory.joint_survival import joint_survival
+
+BEYOND = 1e-6  # the share of a sum over steps that may lie beyond the last that is counted
+LONGEST = 2**13  # where the search for the end of a sum stops
+
+
+def counted(f, g, n_terms, p_halt=None, name="f"):
+    """f(0), ..., f(n_terms - 1) without trailing zeros, if later steps add a millionth at most to what these add up to.
+
+    A step counts as what it adds to a mean, |f(k)| times the largest row sum of |W|^k, and with p_halt also as what it
+    adds to a mean square, f(k)^2 times that of V^k.
+    """
+    n, W = checks.count(n_terms, "n_terms"), checks.graph(g).to_scipy()
+    growths = [(1, abs(W))] if p_halt is None else [(1, abs(W)), (2, _squares(g, p_halt))]
+
+    def looked_at(n):
+        values = np.asarray(checks.modulation(f, 2 * n, g.is_normalised, name), dtype=float)
+        return values, np.max([_shares_beyond(values, *growth) for growth in growths], axis=0)
+
+    values, beyond = looked_at(n)
+    while not beyond[n] <= BEYOND and n < LONGEST:
+        n *= 2
+        longer, beyond = looked_at(n)
+    if n > n_terms and longer.any():
+        alone = f"modulation.from_values({name}(np.arange({n_terms}))) for {name} to count these alone"
+        if beyond[n] <= BEYOND:
+            mend = f"give n_terms of at least {np.argmax(beyond <= BEYOND)}, or {alone}"
+        else:
+            mend = f"the sum may have no end, give {alone}"
+        raise ValueError(f"n_terms = {n_terms} leaves out {beyond[n_terms]:.2g} of the sum over the steps of {name}; {mend}")
+    return values[: np.flatnonzero(values[:n_terms]).max(initial=0) + 1]
+
+
+def _shares_beyond(values, power, growth):
+    """From each k on, the share of the sum over k of |values[k]|^power times the largest row sum of growth^k."""
+    log_sizes, visits, log_scale = np.full(len(values), -np.inf), np.ones(growth.shape[0]), 0.0
+    for k in range(len(values)):
+        if (scale := visits.max()) == 0:
+            break
+        log_scale += np.log(scale)
+        log_sizes[k], visits = log_scale, growth @ (visits / scale)
+    with np.errstate(divide="ignore"):
+        log_sizes += power * np.log(np.abs(values))
+    if (largest := log_sizes.max()) == -np.inf:
+        return np.ones(len(values))  # nothing yet
+    beyond = np.cumsum(np.exp(log_sizes - largest)[::-1])[::-1]
+    return beyond / beyond[0]
+
+
+def _squares(g, p_halt):
+    """V, whose powers are the mean squares of loads."""
+    return sp.diags_array(g.neighbour_counts / (1 - p_halt)) @ g.to_scipy().power(2)
 
 
 def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
@@ -57,8 +109,8 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
     Raises
     ------
     ValueError
-        If n_walks or n_terms < 1, p_halt is outside (0, 1), f is not finite, or for normalised weights only and those of
-        g are not, or the coupling is none of these.
+        If n_walks or n_terms < 1, steps from n_terms on matter, p_halt is outside (0, 1), f is not finite, or for
+        normalised weights only and those of g are not, or the coupling is none of these.
 
     Notes
     -----
@@ -122,8 +174,8 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
     Raises
     ------
     ValueError
-        If n_walks or n_terms < 1, p_halt is outside (0, 1), f is not finite, or for normalised weights only and those of
-        g are not, or the coupling is none of these.
+        If n_walks or n_terms < 1, steps from n_terms on matter, p_halt is outside (0, 1), f is not finite, or for
+        normalised weights only and those of g are not, or the coupling is none of these.
 
     Notes
     -----
@@ -245,8 +297,4 @@ def _pairs(values, W, coupling, n_walks, p_halt):
 
 def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):
     n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
-    n_terms, is_normalised = checks.count(n_terms, "n_terms"), checks.graph(g).is_normalised
-    values = np.asarray(checks.modulation(f, n_terms, is_normalised, name), dtype=float)
-    values = values[: np.flatnonzero(values).max(initial=0) + 1]
-    W = g.to_scipy()
-    return n_walks, values, W, sp.diags_array(g.neighbour_counts / (1 - p_halt)) @ W.power(2)
+    return n_walks, counted(f, g, n_terms, p_halt, name), g.to_scipy(), _squares(g, p_halt)

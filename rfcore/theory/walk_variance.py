@@ -4,6 +4,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.couplings.walk_lengths import halting
+from rfcore.theory.graph import counted
 
 
 def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
@@ -44,7 +45,7 @@ def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
     Raises
     ------
     ValueError
-        If the weights are not symmetric, n_terms < 1, p_halt is outside (0, 1) or below 1.8e-8, f is not finite, or for
+        If the weights are not symmetric, n_terms < 1, steps from there on matter, p_halt is outside (0, 1) or below 1.8e-8, f is not finite, or for
         normalised weights only and those of g are not, or ``of`` is neither of the two.
 
     Notes
@@ -70,8 +71,7 @@ def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
     checks.choice(of, "of", ("kernel", "features"))
     if not checks.graph(g).is_symmetric:
         raise ValueError("g has weights that are not symmetric; give a graph of undirected edges")
-    f = np.asarray(checks.modulation(f, n_terms, g.is_normalised), dtype=float)
-    values, q = f[: np.flatnonzero(f).max(initial=0) + 1], 1 - p_halt
+    values, q = counted(f, g, n_terms, p_halt), 1 - p_halt
     n, W = len(values), g.to_scipy()
     squares = W.power(2).multiply(g.neighbour_counts[:, None]).tocsr()
 

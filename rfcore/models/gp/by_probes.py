@@ -146,8 +146,4 @@ def _on_host(phi):
     """Features as a SciPy CSR or NumPy array."""
     if isinstance(phi, WalkFeatures | DepositFeatures):
         phi = phi.to_scipy()
-    if sp.issparse(phi):
-        phi = sp.csr_array(phi)
-        checks.finite(checks.numbers(phi.data, "phi"), "phi")
-        return phi
-    return np.asarray(checks.points(phi, "phi"), dtype=float)
+    return checks.sparse(phi, "phi") if sp.issparse(phi) else np.asarray(checks.points(phi, "phi"), dtype=float)

@@ -171,8 +171,7 @@ def kl(mean_1, covariance_1, mean_2, covariance_2):
 
 def vector(y, name="y"):
     """A vector of floating-point numbers."""
-    y = jnp.asarray(checks.vector(y, name))
-    return y if jnp.issubdtype(y.dtype, jnp.floating) else y.astype(float)
+    return jnp.asarray(checks.vector(y, name))
 
 
 def symmetric(K, name):

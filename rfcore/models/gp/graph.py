@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks, features
+from rfcore.kernels import Spectrum
 from rfcore.models.gp.exact import Posterior, kl, log_evidence, vector
 from rfcore.models.gp.of_features import log_evidence_of_features
 
@@ -84,9 +85,8 @@ def diffusion_covariance(parameters, spectrum):
     Parameters
     ----------
     parameters : Hyperparameters
-    spectrum : (array, array), shapes (N,) and (n, N)
-        Eigenvalues, and the rows of the eigenvectors that belong to the nodes: ``eigenvalues, vectors[nodes]`` for
-        ``eigenvalues, vectors = kernels.spectrum(g.normalised())``.
+    spectrum : rfcore.kernels.Spectrum, or (array, array) of shapes (N,) and (n, N)
+        Of normalised weights, with the rows of the nodes: ``kernels.spectrum(g.normalised()).at(nodes)``.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def diffusion_covariance(parameters, spectrum):
     Raises
     ------
     ValueError
-        If parameters are none, or the spectrum is none.
+        If parameters are none, or the spectrum is none or not of normalised weights.
 
     Notes
     -----
@@ -204,7 +204,7 @@ def exact_loss(parameters, spectrum, y):
     Parameters
     ----------
     parameters : Hyperparameters
-    spectrum : (array, array)
+    spectrum : rfcore.kernels.Spectrum, or (array, array)
         As for :func:`diffusion_covariance`, with the rows of the nodes that were seen.
     y : array, shape (n,)
 
@@ -227,8 +227,7 @@ def exact_loss(parameters, spectrum, y):
     >>> from rfcore import graphs, kernels, models
     >>> from rfcore.solvers import descent
     >>> g, seen = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised(), np.arange(20)
-    >>> eigenvalues, vectors = kernels.spectrum(g)
-    >>> data, start = ((eigenvalues, vectors[seen]), np.sin(seen)), models.gp.hyperparameters()
+    >>> data, start = (kernels.spectrum(g).at(seen), np.sin(seen)), models.gp.hyperparameters()
     >>> learned = descent.learn(models.gp.exact_loss, start, data, n_steps=5, optimiser=optax.adam(0.1))
     >>> bool(learned.losses[-1] < learned.losses[0])
     True
@@ -282,13 +281,21 @@ def predictive_kl(approximate, exact, noise):
 
 
 def _spectrum(spectrum):
-    """Eigenvalues and eigenvectors that fit together."""
+    """Eigenvalues of normalised weights and eigenvectors that fit together."""
+    mend = "give kernels.spectrum(g.normalised()), or its .at(nodes)"
     try:
         eigenvalues, vectors = spectrum
     except (TypeError, ValueError):
-        raise ValueError(f"spectrum is of type {type(spectrum).__name__}; give kernels.spectrum(g.normalised())") from None
+        raise ValueError(f"spectrum is of type {type(spectrum).__name__}; {mend}") from None
     eigenvalues, vectors = vector(eigenvalues, "spectrum"), checks.points(vectors, "spectrum")
     if vectors.shape[1] != len(eigenvalues):
-        got = f"spectrum has shapes {eigenvalues.shape} and {vectors.shape}"
-        raise ValueError(f"{got}; give kernels.spectrum(g.normalised())")
+        raise ValueError(f"spectrum has shapes {eigenvalues.shape} and {vectors.shape}; {mend}")
+    if isinstance(spectrum, Spectrum):
+        if not spectrum.is_normalised:
+            raise ValueError(f"spectrum has weights that are not normalised; {mend}")
+    elif not checks.is_traced(eigenvalues):  # a pair, which does not say what it is of
+        with jax.ensure_compile_time_eval():
+            largest = float(eigenvalues.max())
+        if largest > 1 + 1e3 * jnp.finfo(eigenvalues.dtype).eps:
+            raise ValueError(f"spectrum has an eigenvalue of {largest:.3g}, and normalised weights of 1 at most; {mend}")
     return eigenvalues, vectors

@@ -286,9 +286,7 @@ def _matrix(phi):
     if isinstance(phi, DepositFeatures):
         return phi
     if isinstance(phi, WalkFeatures) or sp.issparse(phi):
-        matrix = sp.csr_array(phi.to_scipy() if isinstance(phi, WalkFeatures) else phi)
-        checks.finite(checks.numbers(matrix.data, "phi"), "phi")
-        return matrix
+        return checks.sparse(phi.to_scipy() if isinstance(phi, WalkFeatures) else phi, "phi")
     return checks.points(phi, "phi")
 
 

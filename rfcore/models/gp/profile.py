@@ -37,7 +37,7 @@ def profile(B, y, ratios):
     Raises
     ------
     ValueError
-        If B is not symmetric, shapes do not fit, a number is not finite, or a ratio is not above 0.
+        If B is not symmetric or has negative eigenvalues beyond rounding, shapes do not fit, a number is not finite, or a ratio is not above 0.
 
     Notes
     -----
@@ -51,13 +51,17 @@ def profile(B, y, ratios):
     >>> float(variance[0, 0])  # 0.5 of signal and 0.5 of noise
     0.5
     """
-    B, y = np.asarray(symmetric(B, "B"), dtype=float), np.asarray(checks.points(y, "y"), dtype=float)
+    B, y = symmetric(B, "B"), np.asarray(checks.points(y, "y"), dtype=float)
+    B, eps = np.asarray(B, dtype=float), np.finfo(B.dtype).eps
     ratios = np.asarray(checks.vector(ratios, "ratios"), dtype=float)
     if y.shape[1] != len(B):
         raise ValueError(f"y has shape {y.shape}, B {B.shape}; give rows of {len(B)} observations")
     if ratios.min() <= 0:
         raise ValueError(f"ratios has the value {ratios.min()}; give numbers above 0")
     eigenvalues, vectors = np.linalg.eigh(B)
+    if eigenvalues[0] < -1e3 * eps * np.abs(eigenvalues).max():
+        got = f"B has the eigenvalue {eigenvalues[0]:.3g}"
+        raise ValueError(f"{got}; give a positive semidefinite matrix, such as phi @ phi.T of one set of features")
     spread = np.maximum(eigenvalues, 0)[:, None] + ratios
     variance = (y @ vectors) ** 2 @ (1 / spread) / len(B)
     fit = -len(B) / 2 * (1 + np.log(2 * np.pi * variance))

@@ -96,7 +96,8 @@ def posterior(K, y, noise, seen, asked=None):
     Raises
     ------
     ValueError
-        If shapes do not fit, a value is not finite, noise is not above 0, a row is not in K, or K is not symmetric.
+        If shapes do not fit, a value is not finite, noise is not above 0, a row is not in K, or K is not symmetric or
+        not positive definite with the noise added.
 
     Notes
     -----
@@ -118,8 +119,7 @@ def posterior(K, y, noise, seen, asked=None):
         raise ValueError(
             f"K is of type {type(K).__name__}; give a scipy sparse array, such as (phi @ phi.T) of walk features"
         )
-    K = sp.csr_array(K)
-    checks.finite(checks.numbers(K.data, "K"), "K")
+    K = checks.sparse(K, "K")
     if K.shape[0] != K.shape[1] or abs(K - K.T).max() > 1e-12 * abs(K).max():
         raise ValueError(f"K has shape {K.shape}, or is not symmetric; give a symmetric matrix")
     y, noise = vector(y), float(checks.real(noise, "noise", above=0))
@@ -128,13 +128,27 @@ def posterior(K, y, noise, seen, asked=None):
     first = _least_degree(K[seen][:, seen])
     order, given = np.concatenate([seen[first], asked]), np.asarray(y, dtype=float)[first]
     system = sp.csc_array(K[order][:, order] + noise * sp.eye_array(len(order)))
-    factors = splu(system, permc_spec="NATURAL", **_SYMMETRIC)
+    factors = _positive_factors(system)
     last = factors.perm_c[len(seen) :]  # where SuperLU put them: it may exchange what does not depend on each other
     left = factors.L[:, last].tocsr()[last].toarray() @ factors.U[:, last].tocsr()[last].toarray()
     # (y, 0) = system (u, v) makes v = -left^-1 K_asked,seen (K_seen,seen + noise)^-1 y
     mean = -left @ factors.solve(np.concatenate([given, np.zeros(len(asked))]))[len(seen) :]
     covariance = left - noise * np.eye(len(asked))
     return Posterior(jnp.asarray(mean), jnp.asarray((covariance + covariance.T) / 2))
+
+
+def _positive_factors(system):
+    """SuperLU's factors without pivots, whose diagonal has the signs of the eigenvalues."""
+    try:
+        factors = splu(system, permc_spec="NATURAL", **_SYMMETRIC)
+        is_positive = np.array_equal(factors.perm_r, factors.perm_c) and np.all(factors.U.diagonal() > 0)
+    except RuntimeError:  # a pivot of 0
+        is_positive = False
+    if not is_positive:
+        raise ValueError(
+            "K, with the noise, has eigenvalues that are not positive; give a positive definite matrix, or more noise"
+        )
+    return factors
 
 
 _SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}

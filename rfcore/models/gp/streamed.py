@@ -66,13 +66,12 @@ def mean_weights(phi, y, noise, rtol=None, max_steps=None):
     if not (isinstance(phi, WalkFeatures) or sp.issparse(phi)):
         got = f"phi is of type {type(phi).__name__}"
         raise ValueError(f"{got}; give features of the nodes that were seen, of walk_features(..., nodes=seen), or a sparse array")
-    phi = sp.csr_array(phi.to_scipy() if isinstance(phi, WalkFeatures) else phi)
+    phi = checks.sparse(phi.to_scipy() if isinstance(phi, WalkFeatures) else phi, "phi")
     y, (n, m) = vector(y), phi.shape
     if n != len(y):
         raise ValueError(f"y has shape {y.shape}, phi {phi.shape}; give one value per row of phi")
     # The weights are what the process is at nodes whose features are unit vectors.
-    units = sp.eye_array(m, dtype=checks.numbers(phi.data, "phi").dtype, format="csr")
-    both = sp.vstack([phi, units], format="csr")
+    both = sp.vstack([phi, sp.eye_array(m, format="csr")], format="csr")
     return np.asarray(posterior_mean(both, y, noise, np.arange(n), n + np.arange(m), rtol, max_steps))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from rfcore import checks, features, kernels, theory, walks
 from rfcore.couplings import copulas, walk_lengths
 from rfcore.couplings.copulas.strata import in_cells
+from rfcore.theory.graph import counted
 
 
 def bin_spectra(g, f, n_bins, p_halt, n_terms=100):
@@ -167,6 +168,5 @@ def _in_bin(uniform, shape, q, n_bins):
 
 def _shares(g, f, n_bins, p_halt, n_terms):
     """f(k) h_q(k), shape (n_bins, steps that count)."""
-    values = np.asarray(checks.modulation(f, checks.count(n_terms, "n_terms"), checks.graph(g).is_normalised), dtype=float)
-    values = values[: np.flatnonzero(values).max(initial=0) + 1]
+    values = counted(f, g, n_terms)
     return theory.bin_survival(n_bins, p_halt, len(values)) * values

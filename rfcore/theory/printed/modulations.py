@@ -124,7 +124,7 @@ def f_by_partitions(alpha):
     >>> [str(f) for f in printed.f_by_partitions(alpha)]
     ['1', '1/2', '3/8', '5/16']
     """
-    _check(alpha)
+    alpha = _exact(alpha)
     f = []
     for i in range(len(alpha)):
         f.append(0)
@@ -159,7 +159,7 @@ def f_by_iteration(alpha):
     >>> printed.f_by_iteration(alpha) == printed.f_by_partitions(alpha)
     True
     """
-    _check(alpha)
+    alpha = _exact(alpha)
     f = [alpha[0]]
     for i in range(len(alpha) - 1):
         f.append((alpha[i + 1] - sum(f[i - p] * f[p + 1] for p in range(i))) / (2 * f[0]))
@@ -203,14 +203,14 @@ def batch_size_approximation(n_walkers, p_halt, delta):
     return (log(delta) - log(n_walkers)) / log(1 - p_halt)
 
 
-def _check(alpha):
-    """Coefficients are left as they are, fractions or not."""
+def _exact(alpha):
+    """Coefficients, of which fractions stay what they are."""
     if isinstance(alpha, str) or not hasattr(alpha, "__len__") or len(alpha) == 0:
         raise ValueError(f"alpha = {alpha!r}; give coefficients alpha_0 = 1, alpha_1, ...")
-    for i, alpha_i in enumerate(alpha):
-        checks.real(alpha_i, f"alpha[{i}]")
+    alpha = [checks.exact(alpha_i, f"alpha[{i}]") for i, alpha_i in enumerate(alpha)]
     if alpha[0] != 1:
         raise ValueError(f"alpha[0] = {alpha[0]}; give coefficients that are normalised to alpha[0] = 1, as the paper's are")
+    return alpha
 
 
 def _double_factorial(n):

@@ -42,7 +42,7 @@ def alpha_regularised_laplacian(k, sigma, d):
     Fraction(3, 4)
     """
     k, d = checks.count(k, "k", least=0), checks.count(d, "d")
-    checks.real(sigma, "sigma", above=0)
+    sigma = checks.exact(sigma, "sigma", above=0)
     return comb(d + k - 1, k) * (1 + 1 / sigma**2) ** -k
 
 
@@ -67,7 +67,7 @@ def alpha_p_step(k, alpha, p):
     [1, 2.0, 1.0, 0.0]
     """
     k, p = checks.count(k, "k", least=0), checks.count(p, "p")
-    checks.real(alpha, "alpha", above=1)
+    alpha = checks.exact(alpha, "alpha", above=1)
     return comb(p, k) * (alpha - 1) ** -k
 
 
@@ -92,7 +92,7 @@ def alpha_diffusion(k, sigma):
     Fraction(1, 48)
     """
     k = checks.count(k, "k", least=0)
-    checks.real(sigma, "sigma", above=0)
+    sigma = checks.exact(sigma, "sigma", above=0)
     return (sigma**2 / 2) ** k / factorial(k)
 
 
@@ -130,5 +130,5 @@ def alpha_inverse_cosine(k, base=pi / 4):
     ['1', '1', '-1/2', '-1/6']
     """
     k = checks.count(k, "k", least=0)
-    checks.real(base, "base")
+    base = checks.exact(base, "base")
     return (-1) ** (k // 2) * base**k / factorial(k)

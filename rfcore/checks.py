@@ -129,9 +129,11 @@ def numbers(x, name):
     """``x`` as an array of float32 or float64: a JAX array stays one, all else becomes a float64 NumPy array."""
     x = x if isinstance(x, jax.Array) else _array(x, name)
     _real_dtype(x.dtype, name)
-    if isinstance(x, jax.Array):
-        return x if x.dtype in FLOATS else x.astype(float)
-    return x.astype(float)
+    if isinstance(x, jax.Array) and x.dtype in FLOATS:
+        return x
+    # What a function that is being compiled has captured stays known.
+    with nullcontext() if is_traced(x) else jax.ensure_compile_time_eval():
+        return x.astype(float)
 
 
 def sparse(x, name):

@@ -140,8 +140,8 @@ def by_step(deposits):
     row, step = np.divmod(np.repeat(np.arange(n_rows * n_steps), np.diff(total.indptr)), n_steps)
     places = (jnp.asarray(a, dtype=jnp.int32) for a in (row, total.indices, step))
     with np.errstate(over="ignore"):
-        load = jnp.asarray(total.data / deposits.n_walks)
-    if not jnp.isfinite(load).all():
+        load = (total.data / deposits.n_walks).astype(jnp.result_type(float))
+    if not np.isfinite(load).all():
         got = f"deposits has loads up to {np.abs(total.data).max() / deposits.n_walks:.1e}, which overflow {load.dtype}"
         raise ValueError(f"{got}; give those of walks on g.normalised() or smaller weights, or set jax_enable_x64")
-    return DepositsByStep(*places, load, (n_rows, n_nodes), n_steps, deposits.is_normalised)
+    return DepositsByStep(*places, jnp.asarray(load), (n_rows, n_nodes), n_steps, deposits.is_normalised)

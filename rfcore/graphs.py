@@ -54,19 +54,25 @@ class Graph:
     def __post_init__(self):
         indptr = checks.indices(self.indptr, "indptr", 2**63)
         indices = checks.indices(self.indices, "indices", 2**63, empty=True)
+        weights = self.weights
+        if getattr(weights, "dtype", None) != float or np.ma.isMaskedArray(weights):
+            weights = np.asarray(checks.numbers(weights, "weights"), dtype=float)
+        checks.finite(weights, "weights")
         if indptr[0] or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
             got = f"indptr = {indptr!r}, indices has shape {indices.shape}"
             raise ValueError(f"{got}; give an indptr that goes up from 0 to the number of indices")
         checks.indices(indices, "indices", len(indptr) - 1, empty=True)
-        weights = checks.finite(checks.numbers(self.weights, "weights"), "weights")
-        if not np.isin(np.flatnonzero(indices[1:] <= indices[:-1]) + 1, indptr).all():
+        starts = indptr[(indptr > 0) & (indptr < len(indices))]
+        falls = indices[1:] <= indices[:-1]
+        falls[starts - 1] = False
+        if falls.any():
             mend = "give the neighbours of a node in increasing order, each once"
             raise ValueError(f"indices = {indices!r}; {mend}")
         if weights.shape != indices.shape:
             got = f"weights has shape {weights.shape}"
             raise ValueError(f"{got}; give one number per edge, shape {indices.shape}")
-        for name in ("indptr", "indices", "weights"):
-            object.__setattr__(self, name, _read_only(np.asarray(getattr(self, name)).view()))
+        for name, x in (("indptr", self.indptr), ("indices", self.indices), ("weights", weights)):
+            object.__setattr__(self, name, _read_only(np.asarray(x).view()))
 
     @classmethod
     def from_scipy(cls, W, is_normalised=False):

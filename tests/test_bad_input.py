@@ -997,7 +997,7 @@ ROWS = {
         "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
         "why": ("", None), "claim": (None, None), "by_choice": (False, None), **UNIT,
         **dict.fromkeys(["ours", "se", "paper", "paper_se", "statistic", "limit", "rounding", "level", "miss"], (0.5, number_or_none)),
-        **dict.fromkeys(["comparisons", "repeats"], (2, count_or_none)),
+        **dict.fromkeys(["comparisons", "repeats"], (2, count_or_none)), "holds": (0, lambda good: [bad for bad in count_or_none(good) if bad != 0]), "pair": (None, None),
     },
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Clock": {},

@@ -332,7 +332,7 @@ def test_errata_are_counted_the_same_on_the_front_page_in_chapters_on_the_scorec
         parts = {p: re.search(row.format(p) + rf".*?(?={end}|\Z)", pages[page], re.S)[0] for p in evidence.headline("paper")}
         return Counter({paper: sum(map(int, badge.findall(part))) for paper, part in parts.items()}) + Counter()
 
-    assert of_papers("book/index.html", r'href="{}\.html">', "</tr>") == counts
+    assert of_papers("book/index.html", r'<td><p><a class="reference internal" href="{}\.html">', "</tr>") == counts
     assert of_papers("book/scorecard.html", r'id="scorecard-{}"', "<details") == counts
     assert Counter({p: sum(map(int, badge.findall(pages[f"book/{p}.html"]))) for p in evidence.headline("paper")}) + Counter() == counts
     words = text_of(pages["book/deviations.html"])

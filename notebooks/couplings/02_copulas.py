@@ -25,10 +25,9 @@
 #   parameters make no negative correlation. Mended, it has PNC as a limit.
 #
 # **What the paper claims.** Pairwise norm coupling (PNC) is the best coupling of *two*
-# norms. For more, "an analytic solution to the multi-marginal OT variance reduction
-# problem is (for now) out of reach", say {cite:t}`reid2025couplings`. They learn a
-# coupling instead, by gradient descent on the error of the kernel, and "[r]emarkably,
-# this [...] does not [...] find couplings much better than PNC".
+# norms. For more, no analytic solution is known, and {cite:t}`reid2025couplings` learn a
+# coupling by gradient descent on the error of the kernel. "[r]emarkably, this [...]
+# does not [...] find couplings much better than PNC".
 #
 # **The idea.** A Gaussian copula (their Figure 1 draws one) takes $d$ correlated
 # normals $g \sim \mathcal N(0, \Sigma)$ and pushes each through its own distribution
@@ -88,17 +87,13 @@ def in_pairs(d):
 # s_i^2 = \sum_{j \leq i} \theta_{ij}^2, \qquad \theta_{ii} = 1 .
 # $$
 #
-# Eq. 34 prints the condition as $i \leq j$: an upper triangle, divided by the lengths
-# of the lower one. And the text asks for $\theta_{ij} \in \mathbb R^+$. With positive
-# parameters no entry of $L$ is negative, so no correlation is, and there is nothing
-# to gain. Both are slips of the pen: the code that drew Figure 5 must have done
-# otherwise, and {py:func}`rfcore.solvers.copula.correlation_factor` does.
-#
-# Mended so, it still does not hold PNC, as Section 3.2 says of Gaussian copulas, but
-# comes as near as one likes. As $L_{ii} = 1/s_i$ is not zero, correlations of $g_i$
-# with those before it are at most $\sqrt{1 - 1/s_i^2} < 1$ in size: $\Sigma$ is positive
-# *definite*, as Definition A.7 asks, while that of PNC is singular. For two norms $1 +
-# \Sigma_{12}$ falls like $1/(2 \theta_{21}^2)$.
+# Eq. 34 prints $i \leq j$: an upper triangle, divided by the lengths of the lower one.
+# And with $\theta_{ij} \in \mathbb R^+$, as the text asks, no entry of $L$ is negative,
+# nor is a correlation. Both are slips of the pen: the code behind Figure 5 must differ,
+# and {py:func}`rfcore.solvers.copula.correlation_factor` does. Mended so, PNC is still
+# only a limit: as $L_{ii} = 1/s_i$ is not zero, $\Sigma$ is positive *definite*, which
+# Definition A.7 asks for, and PNC's is singular. For two norms $1 + \Sigma_{12}$ falls
+# like $1/(2 \theta_{21}^2)$.
 
 # %%
 rng = ledger.rng("parameters")
@@ -142,15 +137,9 @@ ledger.decide({
 # (couplings-fig-5)=
 # ## Learning a copula
 #
-# The loss is the root mean squared error of the Gram matrix of the training points, in
-# the mean over features [Eq. 35]:
-#
-# $$
-# \mathcal L(\theta) = \mathbb E \sqrt{ \frac1{N^2} \sum_{i,j} \bigl( \phi(x_i)^\top
-# \phi(x_j) - k(x_i, x_j) \bigr)^2 } .
-# $$
-#
-# A draw of normals is turned into norms by differentiable functions, so that the
+# The loss is the root mean squared error of the Gram matrix of the training points, $(
+# \frac1{N^2} \sum_{i,j} ( \phi(x_i)^\top \phi(x_j) - k(x_i, x_j) )^2 )^{1/2}$, in the mean
+# over features [Eq. 35]. A draw of normals is turned into norms by differentiable functions, so that the
 # gradient of a sample is a sample of the gradient. Appendix B.1 gives the rest: inputs
 # standardised, at most 256 points, $d$ orthogonal frequencies. The lengthscale of
 # Fourier features (RFFs) makes the evidence of a Gaussian process greatest; that of
@@ -306,9 +295,8 @@ ledger.decide({
 #
 # A correlation matrix has a budget: the sum of its entries is a variance, so its
 # correlations sum to at least $-d$. PNC spends that on a few pairs, equal correlations
-# on all. What was learned looks like neither: its correlations scatter widely, since
-# the cost of a pair of norms is almost linear in its correlation, so that hardly
-# anything but their sum matters, and the noise of the gradient blurs the rest.
+# on all. What was learned scatters widely: the cost of a pair is almost linear in its
+# correlation, so that hardly anything but their sum matters.
 
 # %% tags=["hide-input"]
 errors = np.array([expected[case] for case in cases])
@@ -352,11 +340,10 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Learned copulas stop short of equal correlations (the "simplex" of the table), by up
-# to one and a half percentage points. For RLFs without opposites, whose error norms
-# hardly affect, more than half of the little there is to gain is lost in the noise. And
-# norms that are simply *stratified*, one in each of $d$ cells of equal probability,
-# need no learning, do about as well as PNC everywhere, and best of all on Boston.
+# Learned copulas stop up to one and a half points short of equal correlations ("simplex").
+# For RLFs without opposites most of the little there is to gain is lost in the noise.
+# Norms that are simply *stratified*, one in each of $d$ cells of equal probability, do
+# about as well as PNC everywhere without learning, and best of all on Boston.
 
 # %% tags=["hide-input"]
 ledger.close()

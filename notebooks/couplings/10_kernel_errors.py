@@ -183,7 +183,7 @@ TEXTS = {row[:3]: row[3:] for row in table}  # numbers and their errors
 
 
 def printed(kind, coupling):
-    """Ratios that the table prints, their errors, and what the IID row's adds to them."""
+    """Ratios that are printed, their errors, and what that of IID adds to them."""
     value, error = np.array([TEXTS[kind, coupling, name] for name in SETS], float).T
     of_iid = [float(TEXTS[kind, "iid", name][1]) for name in SETS]
     return value, error, value * of_iid
@@ -254,9 +254,8 @@ follows = {kind: orders[f"{kind}-order"].verdict.green for kind in rows}
 
 def values(kind, printed_rows, sets):
     """Some rows and sets of ours and of the table, with their errors."""
-    both = [*ours[kind][:, PLACES[kind]], *theirs[kind]]
     keep = np.ix_(printed_rows, [SETS.index(name) for name in sets])
-    return [numbers[keep] for numbers in both]
+    return [x[keep] for x in (*ours[kind][:, PLACES[kind]], *theirs[kind])]
 
 
 def compared(in_direction, *parts, n_splits=N_SPLITS):

@@ -18,14 +18,13 @@
 # # What pays when, for a few nodes of a large graph?
 #
 # * **What walks have that products lack is a place.** The features of a hundred nodes take about as long in a graph of
-#   ten thousand nodes as in one of a million. At long range they give a block between hubs some thirty times
-#   faster than the best rival, and yet the rival is to be taken: it errs 0.08 off the diagonal where they err 0.55.
+#   ten thousand nodes as in one of a million. At long range they give hubs' block thirty times faster than the best
+#   rival, and yet the rival is to be taken: it errs 0.08 off the diagonal where they err 0.55.
 # * **The other local method sets the limit.** Pushing the power series out without randomness beats walks at short
 #   range around ordinary nodes; from hubs its second hop takes far longer. At long range its sparse rows fill the
 #   graph, with hubs at the third hop, while walks stay sparse.
 # * **Fast is not accurate.** The diagonal makes up most of a block's norm, and hides the rest. Off it, 256 walks per
-#   node leave errors of a quarter and more, since walks from two nodes rarely meet. By the rule below they pay for a
-#   modulation learned on stored walks, and barely for a posterior.
+#   node leave errors of a quarter and more. By the rule below they pay to learn $f$, and barely for a posterior.
 #
 # **What the paper claims.** That walk features bring kernels to "much larger networks" {cite:p}`reid2023universal`. It
 # does not say for which tasks. For a product with the kernel of a whole graph they do not pay: {doc}`20_products`.

@@ -39,6 +39,9 @@ class Claim:
         "the paper does not print ...": a failure then becomes "inconclusive".
     changed : str or None
         When the claim was changed after a first run, why, and what it said before.
+    finding : str or None
+        The sentence that tells what was found, with places for numbers of the decision: ``"KL {better} against {worse} for
+        independent walks, smaller on {holds} of mesh and walkers"``.
     data : tuple of str
         Names of the data sets that decide it (``datasets.entries()``). Where other data stood in for one of them, the claim is
         "not run". In the file it stands on the entry, for all of its claims, or on the claim, in the entry's place.
@@ -53,6 +56,7 @@ class Claim:
     printed: str | None = None
     unprinted: str | None = None
     changed: str | None = None
+    finding: str | None = None
     data: tuple[str, ...] = ()
 
     @property

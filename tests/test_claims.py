@@ -2,12 +2,14 @@
 
 import re
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from rfcore import datasets, evidence
 from rfcore.evidence.claims import entries
+from rfcore.evidence.sentences import told
 
 ROOT = Path(__file__).parents[1]
 
@@ -244,3 +246,19 @@ def test_nothing_of_a_paper_is_called_wrong_without_its_words():
     """The rule of the book: who says that a paper errs quotes what it says, with the number and the place."""
     accused = [c for e in evidence.entries() for c in e.claims if c.expected and not c.extra]
     assert [claim.id for claim in accused if not claim.printed] == []
+
+
+@pytest.mark.parametrize("paper", EXPECTED)
+def test_findings_are_single_sentences_of_numbers_that_there_are(paper):
+    of_paper = [d for name, d in evidence.decisions("paper").items() if d.claim and name.startswith(f"{paper}/")]
+    findings = {decision.claim.id: told(decision).finding for decision in of_paper if decision.claim.finding}
+    assert {claim: text for claim, text in findings.items() if len(text) > 200 or re.search(r"[{}]|\. |\ball 1\b|–", text)} == {}
+
+
+def test_a_sentence_that_asks_for_a_number_that_is_not_there_is_refused_by_name():
+    (claim,) = [c for entry in evidence.entries() for c in entry.claims if c.id == "couplings/fig-4/kl-iid"]
+    bare = evidence.Decision("reproduced", "value", ours=1.0, claim=replace(claim, finding="{ours} of {holds}"))
+    with pytest.raises(ValueError, match=r"couplings/fig-4/kl-iid: finding = '{ours} of {holds}' asks for 'holds'; there are \['ours'\]"):
+        told(bare)
+    assert told(replace(bare, claim=replace(claim, finding="KL {ours}"))).finding == "KL 1"
+    assert told(replace(bare, claim=None)) == replace(bare, claim=None)

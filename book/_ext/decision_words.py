@@ -10,6 +10,7 @@ from record_text import ROOT
 from rfcore import evidence
 from rfcore.evidence.ledger import Decisions
 from rfcore.evidence.pages import claims_shown
+from rfcore.evidence.sentences import told
 
 
 def put_in(app, docname, source):
@@ -21,7 +22,7 @@ def put_in(app, docname, source):
     if outputs:
         decisions = evidence.decisions("paper")
         for output in outputs:
-            output["data"]["text/markdown"] = Decisions({name: decisions[name] for name in claims_shown(output)}).markdown()
+            output["data"]["text/markdown"] = Decisions({name: told(decisions[name]) for name in claims_shown(output)}).markdown()
         source[0] = json.dumps(notebook)
         for path in (*ROOT.glob("data/claims/*.toml"), ROOT / f"data/results/paper/{docname.removeprefix('notebooks/')}.json"):
             app.env.note_dependency(str(path))

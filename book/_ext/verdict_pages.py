@@ -21,6 +21,7 @@ from record_text import (
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
+from rfcore.evidence.sentences import told
 from rfcore.evidence.verdicts import ERRATA, with_error
 
 
@@ -98,6 +99,7 @@ def claim_row(claim, decision):
     sentence = "<br>".join([plain(claim.statement), *filter(None, notes)])
     if decision is None:
         return f"| {sentence} | – | {badge(Verdict.NOT_YET)} |"
+    decision = told(decision)
     found = [plain(decision.finding), plain(decision.reason), quiet(decision.detail)]
     return f"| {sentence} | {'<br>'.join(filter(None, found))} | {badge(decision.verdict, extra=claim.extra)} |"
 
@@ -158,7 +160,7 @@ def by_paper(found):
 
 def finding(row, claim, decision):
     """One claim beside what was found: what the paper prints, ours, what was allowed, and why."""
-    link = section_link(row, name_of(row.entry))
+    link, decision = section_link(row, name_of(row.entry)), told(decision)
     head = f"{link} {badge(decision.verdict, extra=claim.extra)}"
     ours, _, allowed = decision.finding.partition("; ")
     if decision.rule == "value":

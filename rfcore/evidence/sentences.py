@@ -1,0 +1,53 @@
+"""Findings in the words of their claims. The book asks for them, no page does: another sentence makes none due."""
+
+from dataclasses import replace
+
+from rfcore.evidence.verdicts import Verdict, with_error
+
+
+def told(decision):
+    """The decision with the sentence that its claim brings for it; what stood in its place begins the statistics.
+
+    A sentence has places for numbers: ``{ours}`` and ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an
+    order), ``{limit}``, ``{holds}`` ("all 18", or "15 of 18" of the comparisons) and ``{repeats}``. Of several conditions
+    the numbers are those of the closest.
+
+    Raises
+    ------
+    ValueError
+        If the sentence asks for a number that the decision has not; the message names the claim.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> from rfcore import evidence
+    >>> from rfcore.evidence.sentences import told
+    >>> claim = evidence.claims_of("couplings/06_meshes")["couplings/fig-4/kl-iid"]
+    >>> claim = replace(claim, finding="KL {better} against {worse} for independent walks, smaller on {holds} of mesh and walkers")
+    >>> found = evidence.order([[5.98, 1.0]], [[15.5, 9.0]], exact=True)
+    >>> told(replace(found, claim=claim)).finding
+    'KL 1 against 9 for independent walks, smaller on all 2 of mesh and walkers'
+    """
+    claim = decision.claim
+    if not (claim and claim.finding) or decision.verdict is Verdict.NOT_RUN:
+        return decision
+    try:
+        sentence = claim.finding.format(**_places(decision))
+    except (KeyError, IndexError, ValueError) as error:
+        raise ValueError(f"{claim.id}: finding = {claim.finding!r} asks for {error}; there are {[*_places(decision)]}") from None
+    return replace(decision, finding=sentence, detail=f"{decision.finding.rstrip('.')}. {decision.detail}".strip())
+
+
+def _places(decision):
+    places = {
+        "ours": decision.ours is not None and with_error(decision.ours, decision.se, decision.unit),
+        "limit": decision.limit is not None and with_error(decision.limit, None, decision.unit),
+        "paper": decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit),
+        "repeats": decision.repeats and f"{decision.repeats:,}",
+    }
+    if decision.pair:
+        places |= {name: with_error(number, None, decision.unit) for name, number in zip(("better", "worse"), decision.pair, strict=True)}
+    if decision.holds is not None:
+        n = decision.comparisons
+        places["holds"] = f"all {n}" if decision.holds == n else f"{decision.holds} of {n}"
+    return {name: text for name, text in places.items() if text}

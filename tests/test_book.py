@@ -30,6 +30,7 @@ from sphinx_codeautolink.parse import parse_names
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
+from rfcore.evidence.sentences import told
 from rfcore.evidence.verdicts import ERRATA
 
 ROOT = Path(__file__).parents[1]
@@ -310,12 +311,12 @@ def disagrees(claim, decision):
 
 def test_deviations_page_says_what_was_found_and_not_only_the_rule(pages):
     page = pages["book/deviations.html"]
-    cards = [text_of(card) for card in re.findall(r'<div class="finding[^"]*">(.*?)</dl>', page, re.S)]
+    cards = [text_of(card) for card in re.findall(r'<details class="[^"]*\bfinding\b[^"]*">(.*?)</dl>', page, re.S)]
     wanted = [(claim, decision) for claim, decision in decided() if disagrees(claim, decision)]
     assert len(cards) == len(wanted) > 0
     for claim, decision in wanted:
         (card,) = (card for card in cards if text_of(claim.statement) in card)
-        found = decision.finding.partition("; ")[0]
+        found = told(decision).finding.partition("; ")[0]
         assert f"Found {found}" in card
         assert re.search(r"The paper \S+.* Found \S+.* Threshold \S", card), card
 
@@ -353,18 +354,18 @@ def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages):
     for row in evidence.scorecard("paper"):
         page = row.notebook and text_of(pages[f"notebooks/{row.notebook}.html"])
         for claim, decision in row.claims:
-            shown = f"{decision.word} {decision.finding}".rstrip(".")
+            shown = f"{decision.word} {told(decision).finding}".rstrip(".")
             for words in filter(None, (claim.statement, shown, claim.rule, claim.printed, claim.changed)):
                 assert text_of(html.escape(words)) in page, claim.id
 
 
 def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
-    page, score = text_of(pages["book/deviations.html"]), text_of(pages["book/scorecard.html"])
+    history, choices, score = (text_of(pages[f"book/{name}.html"]) for name in ("history", "choices", "scorecard"))
     for entry in evidence.entries():
         for claim in entry.claims:
-            for words in filter(None, (claim.changed, claim.unprinted)):
-                assert text_of(words).rstrip(".") in page, claim.id
-                assert text_of(words).rstrip(".") in score, claim.id
+            for words, page in ((claim.changed, history), (claim.unprinted, choices)):
+                assert not words or text_of(words).rstrip(".") in page, claim.id
+                assert not words or text_of(words).rstrip(".") in score, claim.id
 
 
 def test_how_to_read_states_the_error_rates_of_the_whole_book(pages):
@@ -477,7 +478,7 @@ def test_no_verdict_is_out_of_sight_on_a_phone(site, pages):
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
         tab = browser.new_page(viewport=PHONE)
-        written = (f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations"))
+        written = (f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations", "choices", "history"))
         for name in (*written, *(name for name in pages if name.startswith("notebooks/"))):
             tab.goto(site + name, wait_until="load")
             tab.evaluate("document.querySelectorAll('article details').forEach(fold => fold.open = true)")

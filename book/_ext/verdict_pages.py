@@ -159,9 +159,10 @@ def by_paper(found):
 
 
 def finding(row, claim, decision):
-    """One claim beside what was found: what the paper prints, ours, what was allowed, and why."""
-    link, decision = section_link(row, name_of(row.entry)), told(decision)
-    head = f"{link} {badge(decision.verdict, extra=claim.extra)}"
+    """A line that opens: one claim beside what was found, what the paper prints, ours, what was allowed, and why."""
+    decision = told(decision)
+    place, sentence = section_link(row, name_of(row.entry)), plain(claim.statement)
+    head = f"[{place}]{{.place}} [{sentence}]{{.title}} {badge(decision.verdict, extra=claim.extra)}"
     ours, _, allowed = decision.finding.partition("; ")
     if decision.rule == "value":
         ours, allowed = decision.finding, decision.detail
@@ -173,7 +174,7 @@ def finding(row, claim, decision):
         "Threshold": plain(allowed or "–"),
         "Why": plain(claim.why or decision.reason),
     }
-    return f":::{{div}} finding\n{head}\n\n{plain(claim.statement)}\n\n{terms(fields)}\n:::"
+    return dropdown(head, terms(fields), classes="entry finding")
 
 
 def unprinted():

@@ -62,10 +62,10 @@ def section_link(row, text):
     return f"`{row.notebook}`, to come"
 
 
-def dropdown(head, body, name=None, classes="entry"):
-    """A line that opens; with a name, other pages can point at it."""
+def dropdown(head, body, name=None, classes="entry", fence=":::"):
+    """A line that opens; with a name, other pages can point at it. Around others it takes a longer fence."""
     named = f":name: {name}\n" if name else ""
-    return f":::{{dropdown}} {head}\n:class-container: {classes}\n{named}{body}\n:::"
+    return f"{fence}{{dropdown}} {head}\n:class-container: {classes}\n{named}{body}\n{fence}"
 
 
 def terms(of):

@@ -141,20 +141,22 @@ def disagreements():
     parts = []
     for title, found in of_papers.items():
         if found := [one for one in found if not one[1].extra]:
-            parts += [f"### {title}", by_paper(found)]
+            parts += [f"### {title}", by_paper(found, folded=True)]
     return "\n\n".join(parts) or "None so far."
 
 
 def refuted():
     """Findings of our own that our own test refuted."""
-    return by_paper(one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra) or "None so far."
+    return by_paper((one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra), folded=True) or "None so far."
 
 
-def by_paper(found):
-    """Findings under the name of their paper."""
+def by_paper(found, folded=False):
+    """Findings under the name of their paper, or in a fold of that name."""
     parts = []
     for paper, members in groupby(found, key=lambda one: one[0].entry.paper):
-        parts += [f"**{TITLES[paper]}**", *(finding(*one) for one in members)]
+        lines = [finding(*one) for one in members]
+        head = f"[{TITLES[paper]}]{{.title}} {quiet(str(len(lines)))}"
+        parts += [dropdown(head, "\n\n".join(lines), fence="::::")] if folded else [f"**{TITLES[paper]}**", *lines]
     return "\n\n".join(parts)
 
 

@@ -49,5 +49,5 @@ def _places(decision):
         places |= {name: with_error(number, None, decision.unit) for name, number in zip(("better", "worse"), decision.pair, strict=True)}
     if decision.holds is not None:
         n = decision.comparisons
-        places["holds"] = f"all {n}" if decision.holds == n else f"{decision.holds} of {n}"
+        places["holds"] = f"all {n:,}" if decision.holds == n else f"{decision.holds:,} of {n:,}"
     return {name: text for name, text in places.items() if text}

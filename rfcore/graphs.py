@@ -55,7 +55,7 @@ class Graph:
         indptr = checks.indices(self.indptr, "indptr", 2**63)
         indices = checks.indices(self.indices, "indices", 2**63, empty=True)
         weights = self.weights
-        if getattr(weights, "dtype", None) != np.dtype(float) or np.ma.isMaskedArray(weights):
+        if not isinstance(weights, np.ndarray) or weights.dtype != float or np.ma.isMaskedArray(weights):
             weights = np.asarray(checks.numbers(weights, "weights"), dtype=float)
         checks.finite(weights, "weights")
         if indptr[0] or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):

@@ -382,8 +382,8 @@ WAYS_TO_WEIGH = {
     "weigh": lambda g, f: features.weigh(deposits_on(g), f),
     "by_step": lambda g, f: features.by_step(deposits_on(g)).with_modulation(f),
     "by_step, anew": lambda g, f: features.by_step(deposits_on(g)).with_modulation(modulation.lazy()).with_modulation(f),
-    "moments": lambda g, f: theory.walk_feature_moments(g, f, 4, 0.5, 20),
-    "mse": lambda g, f: theory.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 20),
+    "moments": lambda g, f: theory.walk_feature_moments(g, f, 4, 0.5, 30),
+    "mse": lambda g, f: theory.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 30),
     "loop": lambda g, f: reference.walk_features(random.Random(0), reference.as_lists(g), f, 4, 0.5, [0]),
     "gram_form": lambda g, f: gram.form(*2 * [features.by_step(deposits_on(g))], np.eye(34), n_steps=3)(f),
 }

@@ -394,6 +394,8 @@ def test_named_modulations_want_normalised_weights(way):
     for f in NAMED:
         with pytest.raises(ValueError, match=r"(f|f1|f2) = \w+\(.*\) is for normalised weights.*; walk on g.normalised"):
             WAYS_TO_WEIGH[way](KARATE, f)
+        if way in ("moments", "mse") and f is NAMED[-1]:  # the mean square of its walks is a sum without an end
+            continue
         WAYS_TO_WEIGH[way](KARATE.normalised(), f)
     for f in ANY:
         WAYS_TO_WEIGH[way](KARATE, f)

@@ -1,8 +1,11 @@
 """Findings in the words of their claims. The book asks for them, no page does: another sentence makes none due."""
 
 from dataclasses import replace
+from string import Formatter
 
 from rfcore.evidence.verdicts import Verdict, with_error
+
+PLACES = ("ours", "paper", "limit", "better", "worse", "holds", "repeats")
 
 
 def told(decision):
@@ -10,12 +13,12 @@ def told(decision):
 
     A sentence has places for numbers: ``{ours}`` and ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an
     order), ``{limit}``, ``{holds}`` ("all 18", or "15 of 18" of the comparisons) and ``{repeats}``. Of several conditions
-    the numbers are those of the closest.
+    the numbers are those of the closest. A decision without one of these numbers keeps its own line.
 
     Raises
     ------
     ValueError
-        If the sentence asks for a number that the decision has not; the message names the claim.
+        If the sentence has a place of another name; the message names the claim.
 
     Examples
     --------
@@ -31,10 +34,12 @@ def told(decision):
     claim = decision.claim
     if not (claim and claim.finding) or decision.verdict is Verdict.NOT_RUN:
         return decision
-    try:
-        sentence = claim.finding.format(**_places(decision))
-    except (KeyError, IndexError, ValueError) as error:
-        raise ValueError(f"{claim.id}: finding = {claim.finding!r} asks for {error}; there are {[*_places(decision)]}") from None
+    asked, places = {name for _, name, _, _ in Formatter().parse(claim.finding) if name is not None}, _places(decision)
+    if not asked <= set(PLACES):
+        raise ValueError(f"{claim.id}: finding = {claim.finding!r}; give places of {', '.join(PLACES)} alone")
+    if not asked <= set(places):
+        return decision
+    sentence = claim.finding.format(**places)
     return replace(decision, finding=sentence, detail=f"{decision.finding.rstrip('.')}. {decision.detail}".strip())
 
 

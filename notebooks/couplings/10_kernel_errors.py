@@ -20,10 +20,11 @@
 # * **The order holds.** On all six sets, for both kinds of features, PNC errs less than
 #   orthogonal frequencies with independent norms, and these less than IID ones. Halton
 #   points are worse than PNC, but for plain ones and Fourier features on Airfoil.
-# * **So do the sizes, mostly.** All ten Fourier ratios on five sets are within about
-#   one standard error (a wide one on Abalone), nine of twelve Laplace ones within two;
-#   Abalone's are off by 3 and 5. The two Fourier ratios on Airfoil look like those of a
-#   lengthscale two or three times ours.
+# * **So do the sizes, mostly.** All ten Fourier ratios on five sets agree with the
+#   printed ones within their errors, which on CPU are wide; farthest is Abalone's PNC,
+#   0.51 for 0.43. Nine of twelve Laplace ones are within two errors; Abalone's are off
+#   by 3 and 5. The two Fourier ratios on Airfoil look like those of a lengthscale two or
+#   three times ours.
 # * **Where outliers decide, no coupling helps.** The root mean square of Laplace
 #   features on CPU and Abalone depends on a few far points and rare draws; only single
 #   draws show ratios like those of the table.

@@ -22,7 +22,7 @@
 #   (PNC) lower the error of the kernel at every number of frequencies; the divergences
 #   of posterior and prior change by about 5 % at most, predictions by a thousandth.
 #   From 16 frequencies on orthogonality gains so little there that PNC may add more
-#   than a tenth of it: that verdict is open.
+#   than a tenth of it.
 # * **What PNC removes is an error that a posterior forgives.** Independent norms put
 #   all lengthscales off by one common factor. On its own that makes up 10 to 47 % of
 #   the kernel's squared error, and at most 3 % of the divergence.
@@ -264,10 +264,9 @@ ledger.decide({
 # %% [markdown]
 # On every set the common scale weighs far more in the kernel than in the posterior: a
 # posterior that has seen data hardly cares whether its lengthscale is a tenth too long.
-# (The verdict is open for one reason: on abalone the shares are so skewed that twenty
-# splits cannot rule out a tail.) What a posterior does care about, we suppose, is which
-# functions the features span, and on that pairs of norms have little influence. This
-# last step is a reading of the numbers, and is not tested here.
+# What a posterior does care about, we suppose, is which functions the features span, and
+# on that pairs of norms have little influence. This last step is a reading of the
+# numbers, and is not tested here.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -256,8 +256,9 @@ plotting.show(
     caption="Paper's Figure 8, distances: of the permutations from the two objectives, "
     "and of two random solutions of one problem. Bands: one standard error of the "
     "mean.",
-    alt="Three panels. At p_halt = 0.5 both curves rise steeply with the number of "
-    "bins; at smaller p_halt there are fewer solutions, and distances are smaller.",
+    alt="Three panels. At p_halt = 0.1 the distance between the two objectives grows "
+    "with the number of bins, to 1.6 at 8, and no problem has two solutions. At 0.3 it "
+    "stays near 0 and at 0.5 at 0, where two random solutions are up to four apart.",
 )
 
 # %% tags=["hide-input"]

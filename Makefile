@@ -66,7 +66,9 @@ sync: $(VENV)/.ready  ## carry edits of the .py into the .ipynb; the text is the
 	$(BIN)/jupytext --to notebook --update notebooks/*/*.py
 
 lock: $(VENV)/.ready  ## resolve the dependencies anew and pin them with hashes
-	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --generate-hashes --no-header --upgrade -o requirements.lock
+	@# The OpenBLAS of NumPy 2.5's wheels crashes where it stands for a processor of AVX2 alone (tests/portable.py).
+	@mkdir -p _build && echo "numpy<2.5" > _build/constraints.txt
+	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --generate-hashes --no-header --upgrade -c _build/constraints.txt -o requirements.lock
 
 clean:  ## remove what was built, keep the environment
 	rm -rf _build book/_generated .pytest_cache .ruff_cache .hypothesis

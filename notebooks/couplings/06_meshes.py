@@ -281,9 +281,7 @@ ledger.decide(decisions)
 # mean and covariance, so that it falls as $1 / m$ where they fall as $1 / \sqrt m$: a
 # factor of 2 in it is one of 1.4 in them, and what twice the walkers would bring.
 #
-# A verdict on an order needs each condition shown at level 0.001, and a single tie leaves
-# it open: 18 of mesh and walkers, or the six meshes for the prediction, which gains so
-# little that the numbers of walkers are averaged.
+# A verdict on an order needs every condition shown; a single tie leaves it open.
 
 # %% tags=["hide-input"]
 overall = np.exp(np.log(grouped).mean(axis=1))  # groups, walkers, couplings, measures

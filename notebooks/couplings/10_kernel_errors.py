@@ -21,13 +21,11 @@
 #   orthogonal frequencies with independent norms, and these less than IID ones. Halton
 #   points are worse than PNC, but for plain ones and Fourier features on Airfoil.
 # * **So do the sizes, mostly.** All ten Fourier ratios on five sets agree with the
-#   printed ones within their errors, which on CPU are wide; farthest is Abalone's PNC,
-#   0.51 for 0.43. Nine of twelve Laplace ones are within two errors; Abalone's are off
-#   by 3 and 5. The two Fourier ratios on Airfoil look like those of a lengthscale two or
-#   three times ours.
+#   printed ones; farthest is Abalone's PNC, 0.51 for 0.43. Nine of twelve Laplace ones
+#   are within two errors; Abalone's are off by 3 and 5. The two Fourier ratios on
+#   Airfoil look like those of a lengthscale two or three times ours.
 # * **Where outliers decide, no coupling helps.** The root mean square of Laplace
-#   features on CPU and Abalone depends on a few far points and rare draws; only single
-#   draws show ratios like those of the table.
+#   features on CPU and Abalone depends on a few far points and rare draws.
 #
 # **What the paper claims.** Six regression tables of the UCI repository, the Gaussian
 # kernel of at most 256 test points in each of 20 splits, and the root mean squared
@@ -38,8 +36,7 @@
 #
 # **The idea.** Orthogonality and coupled norms help by a factor that depends on $\lVert
 # x - y \rVert / \ell$ or $\lVert x + y \rVert / \ell$ alone ({doc}`01_norm_coupling`).
-# A table of ratios on real data is therefore one of *distances*: how far apart points
-# are, in lengthscales, and which pairs make the largest errors.
+# A table of ratios on real data is therefore one of *distances*, in lengthscales.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -70,19 +67,17 @@ ledger = evidence.Ledger("couplings/10_kernel_errors", profile)
 # (couplings-closed-forms)=
 # ## The table without simulation
 #
-# Inputs are z-scored over the whole table, which the paper does not say. (Scaled by the
-# training part, one row of CPU lies 600 lengthscales away in six splits, and its $e^{4
-# x \cdot y}$ overflows.) The lengthscale is that of the largest marginal likelihood for
-# Fourier features ({py:func}`rfcore.models.gp.fit_gaussian`), and for Laplace features
-# twice the mean of $\lVert x_i + x_j \rVert$ over the training points (Eq. 36). There
-# are $d$ Fourier frequencies, and $2 d$ Laplace ones, which "include their antiparallel
-# directions". Whether antiparallel vectors have the *norms* of their partners in the
-# row "Orthogonal" is not said either, so both readings are shown; PNC has them equal.
+# Inputs are z-scored over the whole table, which the paper does not say. The lengthscale
+# is that of the largest marginal likelihood for Fourier features
+# ({py:func}`rfcore.models.gp.fit_gaussian`), and for Laplace features twice the mean of
+# $\lVert x_i + x_j \rVert$ over the training points (Eq. 36). There are $d$ Fourier
+# frequencies, and $2 d$ Laplace ones, which "include their antiparallel directions".
+# Whether these have the *norms* of their partners in the row "Orthogonal" is not said
+# either, so both readings are shown; PNC has them equal.
 #
 # The RMSE of the whole matrix is a closed form ({py:func}`rfcore.theory.gram_rmse`),
 # but for the Halton points. Beside it are ten draws of the frequencies in each of the
-# paper's 20 splits; Fourier features have 80 more, since their closed form costs little
-# and 20 leave Abalone's ratio too uncertain to compare.
+# paper's 20 splits; Fourier features have 80 splits more, by closed form alone.
 
 
 # %%
@@ -160,9 +155,8 @@ ledger.decide({"couplings/extra-table-1-formula/fourier": closed_form})
 # (couplings-table-1)=
 # ## Table 1
 #
-# A cell is a ratio of mean RMSEs over splits, with its jackknife error. For Fourier
-# features the RMSEs are the closed forms, for Laplace features those of single draws,
-# for a reason that [follows](couplings-heavy).
+# A cell is a ratio of mean RMSEs over splits, with its jackknife error: closed forms for
+# Fourier features, [single draws](couplings-heavy) for Laplace features.
 
 
 # %%
@@ -234,10 +228,9 @@ for kind, found in {"fourier": of_fourier, "laplace": of_laplace}.items():
     )  # fmt: skip
 
 # %% [markdown]
-# The orders are decided split by split on the same points. Laplace errors grow like
-# $e^{4 x \cdot y}$, so that differences between splits span many orders of magnitude:
-# sign tests count splits. Halton points have no closed form: draws stand in for them,
-# and for Laplace features also for the PNC that they are compared with.
+# The orders are decided split by split, by sign tests: Laplace errors span many orders
+# of magnitude. Halton points have no closed form: draws stand in for them, and for
+# Laplace features also for the PNC that they are compared with.
 
 # %%
 log_draws = np.mean(np.log(single[..., [7, 8]]), axis=2)
@@ -286,9 +279,8 @@ ledger.decide({f"couplings/table-1/{k}": v for k, v in (orders | agreements).ite
 #
 # The printed Fourier ratios on Airfoil are far below ours. Could another scaling of the
 # inputs explain them? Three reasonable ones do not. A longer lengthscale nearly does:
-# the ratio falls from 1, where the lengthscale is too short to join any two points, to
-# a minimum at two or three times the fitted one, near which the printed values are, and
-# rises to its limit, $\sqrt{3 / (d + 2)} = 0.65$ for orthogonal features.
+# the ratio falls to a minimum at two or three times the fitted one, near which the
+# printed values are.
 
 # %%
 airfoil = {}
@@ -330,9 +322,8 @@ ledger.decide({"couplings/table-1/airfoil": agreement})
 # (couplings-heavy)=
 # ## How often to draw
 #
-# The paper does not say how many draws a split has. For Laplace features it matters:
-# their errors are heavy-tailed, so that most single draws err less than the root mean
-# square, and a mean over few draws sees little of the tail. There couplings gain less.
+# The paper does not say how many draws a split has. Laplace errors are heavy-tailed:
+# a mean over few draws sees little of the tail, and there couplings gain less.
 
 # %%
 of_rms = np.moveaxis(single[..., 4] / laplace[:, :, :1], 2, 1).reshape(-1, n)

@@ -65,7 +65,7 @@ def section_link(row, text):
 def dropdown(head, body, name=None, classes="entry", fence=":::"):
     """A line that opens; with a name, other pages can point at it. Around others it takes a longer fence."""
     named = f":name: {name}\n" if name else ""
-    return f"{fence}{{dropdown}} {head}\n:class-container: {classes}\n{named}{body}\n{fence}"
+    return f"{fence}{{dropdown}} {head}\n:class-container: {classes}\n{named}\n{body}\n{fence}"
 
 
 def terms(of):

@@ -58,8 +58,9 @@ class Kernel:
 
 def _serve(arguments, environment, folder, said):
     os.setsid()
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    os.dup2(os.open(said, os.O_WRONLY | os.O_APPEND), 2)
+    with open(os.devnull, "wb") as nowhere, open(said, "ab") as words:
+        os.dup2(nowhere.fileno(), 1)
+        os.dup2(words.fileno(), 2)
     os.chdir(folder or ".")
     from ipykernel import kernelapp
 

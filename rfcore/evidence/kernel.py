@@ -17,7 +17,8 @@ from traitlets.config import Config
 from rfcore import repository
 
 IDLE_SECONDS = 300  # without work, after which a kernel is ended: so long a page waits for itself alone
-# Most of the time at quick is compiling what then runs for a moment: 22 to 24 % less processor time than with -O1 on three pages.
+# Most pages at quick compile what then runs for a moment, and take less processor time than with -O1 (a quarter on three of
+# them); those that compute for long take more, so that their quick sizes have to be small.
 COMPILE_FAST = (
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 )

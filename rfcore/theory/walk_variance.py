@@ -45,8 +45,8 @@ def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
     Raises
     ------
     ValueError
-        If the weights are not symmetric, n_terms < 1, steps from there on matter, p_halt is outside (0, 1) or below 1.8e-8, f is not finite, or for
-        normalised weights only and those of g are not, or ``of`` is neither of the two.
+        If the weights are not symmetric, n_terms < 1, steps from there on matter, p_halt is outside (0, 1) or below
+        1.8e-8, f is not finite, or for normalised weights only and those of g are not, or ``of`` is neither of the two.
 
     Notes
     -----

@@ -20,8 +20,8 @@
 # * **The exact problem is solved by the reversal of the bins.** It attains the least of
 #   the quadratic objective for every pair of nodes, without a search, where the
 #   modulation has no negative value.
-# * **At exact averages the simplified objective has the same optimum.** Its permutations
-#   differ where many are equally good, but they couple the lengths in one way.
+# * **At exact averages the simplified objective has the same optimum.** Where many
+#   permutations are equally good, all of them couple the lengths in one way.
 # * **Averages of few simulated walks can part the two**, as the paper says: at
 #   $p_{\text{halt}} = 0.1$ they often lead to different couplings, at 0.5 to none. The
 #   errors stay the same to half a per cent.
@@ -157,13 +157,13 @@ ledger.decide({
 #
 # For comparison, two *solutions of one and the same problem* are drawn: the reversal,
 # with bins of equal lengths exchanged at random. With $p_{\text{halt}} = 0.5$ half of
-# the bins hold walks of length 0, and the distance of two solutions grows with $n$ as
-# that of the permutations does. The permutations are further apart than two solutions
-# at random, for each solver breaks ties by an order of its own. At 0.1 there are no
-# such bins and one solution; there the noise of ten walks moves the permutations, and
-# the errors in the fourth digit. What two permutations mean for the lengths of two walks
-# is compared by the joint law of these lengths, in **total variation**: 0 where the
-# coupling is one and the same, 1 where no pair of lengths occurs with both.
+# the bins hold walks of length 0, and the distance of two solutions grows with $n$. Both
+# of our solvers take, of equal permutations, the one nearest to the reversal; solvers
+# with habits of their own would seem to disagree there. At 0.1 there are no such bins and
+# one solution; there the noise of ten walks moves the permutations, and the errors in
+# the fourth digit. What two permutations mean for the lengths of two walks is compared
+# by the joint law of these lengths, in **total variation**: 0 where the coupling is one
+# and the same, 1 where no pair of lengths occurs with both.
 
 
 # %%

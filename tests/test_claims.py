@@ -255,6 +255,14 @@ def test_findings_are_single_sentences_of_numbers_that_there_are(paper):
     assert {claim: text for claim, text in findings.items() if len(text) > 200 or re.search(r"[{}]|\. |\ball 1 |–", text)} == {}
 
 
+def test_an_inconclusive_claim_says_why_and_no_other_does():
+    found = {d.claim.id: d for d in evidence.decisions("paper").values() if d.claim}
+    still = {name for name, decision in found.items() if decision.verdict is evidence.Verdict.INCONCLUSIVE}
+    assert {name for name, decision in found.items() if decision.claim.undecided} == still
+    for name in still:
+        assert found[name].claim.undecided in told(found[name]).reason
+
+
 def test_a_sentence_is_filled_with_the_numbers_of_its_decision():
     (claim,) = [c for entry in evidence.entries() for c in entry.claims if c.id == "couplings/fig-4/kl-iid"]
 

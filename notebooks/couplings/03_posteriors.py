@@ -315,6 +315,8 @@ plotting.table(
 # ratios over splits, with the error of a ratio; the printed errors are those of single
 # rows over splits, and several times as large. All 48 ratios agree within these errors;
 # yet one could hide a difference of 0.075, above the 0.066 that matter: it stays open.
+# Together they say more. Their mean, weighted by the printed errors, is known to half a
+# percent even if the errors of the eight ratios on one set were all one and the same.
 
 # %% tags=["hide-input"]
 OF_4 = [HALTON, SOBOL, ORTHOGONAL, PNC]
@@ -324,9 +326,24 @@ beside(over_iid, [IID, *OF_4], paper(4), caption)
 kernel, prediction = change[..., KERNEL], change[..., PREDICTION]
 sides = np.stack([kernel - 1, prediction - 1.02, 0.98 - prediction], axis=-1)
 rotated, ours_4 = over_iid[..., [ORTHOGONAL, PNC]], mean_and_se(over_iid[..., OF_4])
+
+
+def weighted(number, error, weights):
+    """Mean of (kinds, sets, couplings); on a set all errors count as one and the same."""
+    of_sets = np.sum(weights * error, axis=(0, 2))
+    return np.sum(weights * number), np.linalg.norm(of_sets)
+
+
+theirs_4, two_errors = np.moveaxis(paper(4)[:, :, OF_4].astype(float), -1, 0)
+weights = two_errors**-2 / np.sum(two_errors**-2)
+mean, error = weighted(theirs_4, (two_errors + 0.0005) / 2, weights)
+on_average = evidence.value(
+    *weighted(*ours_4, weights), mean, paper_se=error, resolution=0.005
+)
 ledger.decide({
     "couplings/table-4/no-worse": evidence.bound(rotated, 1.02),
     "couplings/table-4/no-guarantee": evidence.bound(sides, 0.0),
+    "couplings/table-4/on-average": on_average,
     "couplings/table-4/values": agreement(ours_4, paper(4)[:, :, OF_4]),
 })
 

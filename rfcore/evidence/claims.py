@@ -42,6 +42,8 @@ class Claim:
     finding : str or None
         The sentence that tells what was found, with places for numbers of the decision: ``"KL {better} against {worse} for
         independent walks, smaller on {holds} of mesh and walkers"``.
+    undecided : str or None
+        Where the claim stays inconclusive: why no repeat could decide it, or what was tried.
     data : tuple of str
         Names of the data sets that decide it (``datasets.entries()``). Where other data stood in for one of them, the claim is
         "not run". In the file it stands on the entry, for all of its claims, or on the claim, in the entry's place.
@@ -57,6 +59,7 @@ class Claim:
     unprinted: str | None = None
     changed: str | None = None
     finding: str | None = None
+    undecided: str | None = None
     data: tuple[str, ...] = ()
 
     @property

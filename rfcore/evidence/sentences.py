@@ -13,7 +13,8 @@ def told(decision):
 
     A sentence has places for numbers: ``{ours}`` and ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an
     order), ``{limit}``, ``{holds}`` ("all 18", or "15 of 18" of the comparisons) and ``{repeats}``. Of several conditions
-    the numbers are those of the closest. A decision without one of these numbers keeps its own line.
+    the numbers are those of the closest. A decision without one of these numbers keeps its own line. An inconclusive one
+    says why it is.
 
     Raises
     ------
@@ -32,6 +33,8 @@ def told(decision):
     'KL 1 against 9 for independent walks, smaller on all 2 of mesh and walkers'
     """
     claim = decision.claim
+    if claim and claim.undecided and decision.verdict is Verdict.INCONCLUSIVE:
+        decision = replace(decision, why=f"{decision.why} {claim.undecided}".strip())
     if not (claim and claim.finding) or decision.verdict is Verdict.NOT_RUN:
         return decision
     asked, places = {name for _, name, _, _ in Formatter().parse(claim.finding) if name is not None}, _places(decision)

@@ -44,6 +44,8 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
+from dataclasses import replace
+
 import jax
 
 jax.config.update("jax_enable_x64", True)
@@ -200,7 +202,13 @@ def near(samples, expected, margin):
     return evidence.bound(np.stack([off, -off], axis=-1), margin)
 
 
-mends = near(of_two, ours, 0.1)
+of_printed = near(of_two, printed, 0.1)
+if near(of_two, ours, 0.1).verdict is evidence.Verdict.REPRODUCED:
+    why = "E[â^2] - a^2 is not the error of a biased estimate: -2 and 1 are right."
+    of_printed = evidence.erratum(of_printed, why)
+else:  # no accusation without the mended term
+    why = "The term with 1, -2 and 1 is not shown to be within a tenth either."
+    of_printed = replace(of_printed, verdict="inconclusive", why=why)
 plotting.table(
     [[of_two.mean(), ours, printed]],
     [[of_two.std() / np.sqrt(len(of_two)), 0, 0]],
@@ -218,12 +226,7 @@ ledger.decide({
         "Keys y and -y, half each, have an error of exactly c / N^2, and so are its "
         "leading term and the remainder; it falls with the number of features.",
     ),
-    "couplings/eq-8/unequal-means": evidence.erratum(
-        near(of_two, printed, 0.1),
-        "E[â^2] - a^2 is not the error of a biased estimate: -2 and 1 are right.",
-    )
-    if mends.verdict is evidence.Verdict.REPRODUCED
-    else mends,
+    "couplings/eq-8/unequal-means": of_printed,
 })
 
 # %% [markdown]

@@ -23,8 +23,8 @@
 #   short of them by about two hundredths on every graph.
 # * **A hidden unit that hardly moved would explain it.** The stated schedule does stop
 #   early: with one step per epoch it brings fewer than half of all random starts near
-#   the best error. We cannot know: the paper prints neither the start nor the number of
-#   steps.
+#   the error of the flat start. We cannot know: the paper prints neither the start nor
+#   the number of steps.
 # * **The errors of the table are squared**, though the text defines them without the
 #   square. No other reading that we tried comes near.
 #
@@ -268,7 +268,7 @@ ledger.decide({
 # A dead unit, then, does not explain the printed ratios, and a unit that hardly moved
 # does. (The paper's two columns probably share their walks, which makes their ratios
 # sharper than we took them for.) With ten steps per epoch most networks that are not
-# dead come near the best error, which is not the printed one.
+# dead come near the flat start's error, which is not the printed one.
 
 # %% [markdown]
 # (ugrf-extra-table-3-conventions)=

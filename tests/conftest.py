@@ -6,8 +6,8 @@ import os
 os.environ.setdefault("MPLBACKEND", "Agg")
 # One thread, since the suite runs two workers. Compiled fast rather than well: half of what the units
 # cost is compiling some thousand small functions that run once; in one piece each, since to split one for threads that
-# are not there takes a third longer. Flags that are given come last, and so prevail: tests/portable.py also runs the
-# units compiled as users compile, and the notebooks always are.
+# are not there takes a third longer. Flags that are given come last, and so prevail: at night tests/portable.py
+# runs units and pages compiled as users compile, too.
 os.environ["XLA_FLAGS"] = (
     "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
     "--xla_cpu_parallel_codegen_split_count=1 " + os.environ.get("XLA_FLAGS", "")

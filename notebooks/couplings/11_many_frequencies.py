@@ -73,7 +73,7 @@ from rfcore import couplings, evidence, plotting, theory
 from rfcore.couplings import copulas
 
 plotting.use_style()
-LARGEST, N_DRAWS, N_CHECK = {"paper": (4096, 400, 4000), "quick": (4096, 32, 400)}[
+LARGEST, N_DRAWS, N_CHECK = {"paper": (4096, 1100, 4000), "quick": (4096, 32, 400)}[
     profile
 ]
 DIMENSIONS, DISTANCES = np.array([2, 4, 8, 16, 32, 64, 128]), (0.5, 1.0, 2.0)

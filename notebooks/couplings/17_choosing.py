@@ -56,9 +56,9 @@ from rfcore import couplings, datasets, evidence, models, plotting, theory
 from rfcore.couplings import copulas
 
 plotting.use_style()
-N_DRAWS, LARGEST, N_UCI, UCI_WIDTHS = {
-    "paper": (400, 4096, 200, (16, 64, 256, 1024)),
-    "quick": (32, 4096, 24, (16, 64, 256)),
+N_DRAWS, LARGEST, N_UCI, N_PAIRED, UCI_WIDTHS = {
+    "paper": (400, 4096, 200, 1100, (16, 64, 256, 1024)),
+    "quick": (32, 4096, 24, 60, (16, 64, 256)),
 }[profile]
 DIMENSIONS, DISTANCES = np.array([2, 4, 8, 16, 32, 64, 128]), (0.5, 1.0, 2.0)
 WIDTHS = 2 ** np.arange(1, int(np.log2(LARGEST)) + 1)
@@ -233,39 +233,52 @@ def separations(name, n_points=200, n_pairs=100):
     return (X[first] - X[second]) / scale
 
 
-def levels_of(rng, law, over, m, d):
+def levels_of(rng, draws, law, over, m, d):
     """Levels of m norms per draw, as couplings.norms.coupled(law, over) has them."""
     n = -(-m // d)
-    shape = {"block": (N_UCI, n, d, 1), "all": (N_UCI, m, 1), "blocks": (N_UCI, n, 1)}[
-        over
-    ]
-    levels = law(rng.random, shape).reshape(N_UCI, -1)
+    shape = {"block": (n, d, 1), "all": (m, 1), "blocks": (n, 1)}[over]
+    levels = law(rng.random, (draws, *shape)).reshape(draws, -1)
     return (np.repeat(levels, d, axis=1) if over == "blocks" else levels)[:, :m]
 
 
-def errors_on(name, apart):
-    """Mean squared errors over those of independent frequencies: draws, laws, m."""
-    rng, d, top = ledger.rng(f"features on {name}"), apart.shape[1], max(UCI_WIDTHS)
-    tried = [levels_of(rng, *law, m, d) for law in LAWS.values() for m in UCI_WIDTHS]
-    lengths = np.asarray(couplings.chi.chi_quantile(np.concatenate(tried, axis=1), d))
-    rotations = stats.ortho_group(d).rvs(N_UCI * (-(-top // d) + 1), rng)
+def errors_on(rng, apart, draws, tried):
+    """Mean squared errors over those of independent frequencies: draws, laws, m.
+
+    ``tried`` are names of laws for every m.
+    """
+    d, top = apart.shape[1], max(UCI_WIDTHS)
+    cells = [
+        (law, m)
+        for laws in zip(*tried, strict=True)
+        for law, m in zip(laws, UCI_WIDTHS, strict=True)
+    ]
+    levels = [
+        levels_of(rng, draws, *LAWS[law], m, d) for law, m in cells if law in LAWS
+    ]
+    ends = np.cumsum([part.shape[1] for part in levels])[:-1]
+    lengths = np.asarray(couplings.chi.chi_quantile(np.concatenate(levels, axis=1), d))
+    rotations = stats.ortho_group(d).rvs(draws * (-(-top // d) + 1), rng)
     truth, found = np.exp(-(apart**2).sum(axis=1) / 2), []
-    ends = np.cumsum(len(LAWS) * UCI_WIDTHS)[:-1]
-    for w, rows in zip(lengths, rotations.reshape(N_UCI, -1, d), strict=True):
-        unit = rows[d : d + top] @ apart.T
-        cosines = [
-            np.cos(part[:, None] * unit[: len(part)]) for part in np.split(w, ends)
-        ]
+    for w, rows in zip(lengths, rotations.reshape(draws, -1, d), strict=True):
+        unit, norms = rows[d : d + top] @ apart.T, iter(np.split(w, ends))
         points = special.ndtri(copulas.sobol(rng.random, (top, d))) @ rows[:d]
         turned = np.cos(points @ apart.T)
-        cosines += [turned[:m] for m in UCI_WIDTHS]
+        cosines = [
+            np.cos(next(norms)[:, None] * unit[:m]) if law in LAWS else turned[:m]
+            for law, m in cells
+        ]
         found.append([np.mean((x.mean(axis=0) - truth) ** 2) for x in cosines])
     of_one = np.mean(np.expm1(2 * np.log(truth)) ** 2) / 2
-    return np.reshape(found, (N_UCI, -1, len(UCI_WIDTHS))) * UCI_WIDTHS / of_one
+    return np.reshape(found, (draws, -1, len(UCI_WIDTHS))) * UCI_WIDTHS / of_one
 
 
 apart = {name: separations(name) for name in SETS}
-on_sets = {name: errors_on(name, x) for name, x in tqdm(apart.items(), leave=False)}
+on_sets, paired = {}, {}  # all couplings; more draws of the choice and of PNC alone
+for name, x in tqdm(apart.items(), leave=False):
+    rng, again = ledger.rng(f"features on {name}"), ledger.rng(f"choice on {name}")
+    on_sets[name] = errors_on(rng, x, N_UCI, len(UCI_WIDTHS) * [TRIED])
+    two = [(rule(x.shape[1], m), "PNC") for m in UCI_WIDTHS]
+    paired[name] = errors_on(again, x, N_PAIRED, two)
 
 # %% tags=["hide-input"]
 short = [name.removeprefix("strata ") for name in TRIED]
@@ -280,7 +293,7 @@ for name, errors in on_sets.items():
         rows.append(f"{name}, {m}: {short[taken]}")
         rest = np.delete(here, taken, axis=1)
         over_best.append(here[:, [taken]] - 1.1**2 * rest)
-        against_pnc.append(here[:, taken] - 1.05**2 * here[:, 1])
+        against_pnc.append(paired[name][:, 0, k] - 1.05**2 * paired[name][:, 1, k])
 plotting.table(
     cells,
     rows=rows, columns=[*short, "rule / best"], corner="set, m: rule",

@@ -56,7 +56,7 @@ from rfcore.solvers import transport
 
 plotting.use_style()
 TESTS, ORDERS, N_REPEATS, N_ERRORS = {
-    "paper": (("football", "eurosis"), (4, 6, 8, 10), 20, 10),
+    "paper": (("football", "eurosis"), (4, 6, 8, 10), 120, 10),
     "quick": (("football",), (4, 6, 8), 10, 3),
 }[profile]
 P_HALTS, SIMULATED, N_WALKS = (0.1, 0.3, 0.5), (4, 6, 8), 10

@@ -75,7 +75,7 @@ MECHANISMS = (*REGULAR, "orthogonal_fast", "simplex_fast")
 
 
 def squared_errors(x, omega, exact):
-    """Squared relative errors, (widths), means over the parts that a draw falls into."""
+    """Squared relative errors, (widths), means over the parts of a draw."""
     phi = features.positive(x, omega) * jnp.sqrt(len(omega))
     means = []
     for m in WIDTHS:

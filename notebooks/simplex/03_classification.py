@@ -57,7 +57,7 @@ plotting.use_style()
 SETS, N_DRAWS, LARGE, N_SPLITS, PER_SPLIT = {
     "paper": (
         ("abalone", "banknote", "car", "yeast", "cmc", "nursery", "wifi", "chess"),
-        1000, 200, 20, 50,
+        1000, 200, 80, 20,
     ),
     "quick": (("banknote", "cmc"), 60, 60, 4, 10),
 }[profile]  # fmt: skip
@@ -273,8 +273,8 @@ plotting.table(
 # What would no features at all achieve? Always answering the most frequent class of the
 # training part is a classifier too: the limit $\sigma \to 0$ of every mechanism here.
 # A ranking of mechanisms below it says little about classifiers. On cmc all four are
-# below, by some seven points on the public split and by four or five on average over
-# others, which twenty splits cannot make certain.
+# below, by some seven points on the public split and by fewer on average over eighty
+# others.
 
 # %%
 of_splits = []  # of cmc, mean over single blocks, minus that of the majority

@@ -226,6 +226,20 @@ def test_special_cases_nest():
     assert np.allclose(theory.log_relative_moment(X, Y, aderf), theory.log_relative_moment(X, Y, gerf), rtol=0, atol=1e-6)  # the floor
 
 
+@pytest.mark.parametrize("name", ["aderf", "sderf", "dense"])
+def test_rounding_does_not_choose_among_eigenvectors_of_equal_eigenvalues(name):
+    """All corners of a cube: four equal eigenvalues, whose vectors LAPACK takes from the last digits."""
+    corners = np.stack(np.meshgrid(*4 * [[-1.0, 1.0]]), axis=-1).reshape(-1, 4)
+    noise = np.random.default_rng(0).normal(size=(2, *corners.shape))
+
+    def phi(X):
+        fitted = features.dense(-X.T @ X / 64, np.eye(4)) if name == "dense" else FITS[name](X, X)
+        return features.exponential(corners, np.random.default_rng(1).normal(size=(8, 4)), fitted)
+
+    first, second = (phi(corners * (1 + 1e-15 * of)) for of in noise)
+    assert np.allclose(first, second, rtol=1e-6, atol=0)
+
+
 @pytest.mark.parametrize("name", ["dense", "aderf", "sderf", "aderf, centred"])  # those with an A and a matrix B
 def test_exponential_features_are_positive_ones_of_other_points_and_another_gaussian_law(name):
     p, omega = made(name), RNG.normal(size=(7, 2))

@@ -143,12 +143,27 @@ def dense(A, B):
     if A.ndim == 2:
         if not checks.is_traced(A) and not checks.is_symmetric(A):
             raise ValueError(f"A = {A} is not symmetric; give (A + A.T) / 2, which has the same quadratic form")
-        A, rotation = jnp.linalg.eigh(A)
+        A, rotation = eigenbasis(A)
         B = rotation.T @ B
     inverse = jnp.linalg.inv(B)
     if not checks.is_traced(inverse) and not jnp.all(jnp.isfinite(inverse)):
         raise ValueError("B has determinant 0; give an invertible matrix")
     return ExponentialParameters(_below_an_eighth(A), B, (1 - 4 * A)[:, None] * inverse.T)
+
+
+def eigenbasis(M):
+    """Eigenvalues of a symmetric matrix in increasing order, and eigenvectors as columns that rounding does not choose.
+
+    Equal eigenvalues leave the basis of their space open, and every vector its sign: processors take others, and the same
+    frequencies then give other features. Here a slope along the coordinates has to be diagonal in each such space.
+    """
+    values, vectors = jnp.linalg.eigh(M)
+    slope = jnp.arange(1, len(M) + 1, dtype=M.dtype) * (5**0.5 - 1) / 2 % 1
+    apart = jnp.diff(values, prepend=values[:1]) > jnp.finfo(M.dtype).eps ** 0.75 * jnp.abs(values).max()
+    space = jnp.cumsum(apart)
+    within = jnp.where(space[:, None] == space, (vectors.T * slope) @ vectors, 0)
+    vectors = vectors @ jnp.linalg.eigh(within + 10 * jnp.diag(space).astype(M.dtype))[1]
+    return values, vectors * jnp.where(slope @ vectors < 0, -1, 1)
 
 
 def of(parameters, d):

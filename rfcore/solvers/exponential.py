@@ -29,6 +29,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.features import ExponentialParameters
+from rfcore.features.parameters import eigenbasis
 
 
 def gerf(X, Y, centred=False):
@@ -247,7 +248,7 @@ def of_law(mean, covariance):
         raise ValueError(f"mean has shape {mean.shape}; give one number per coordinate, shape ({d},)")
     if not checks.is_traced(covariance) and not checks.is_symmetric(covariance):
         raise ValueError(f"covariance = {covariance} is not symmetric; give a covariance")
-    values, vectors = jnp.linalg.eigh(covariance)
+    values, vectors = eigenbasis(covariance)
     if not checks.is_traced(values) and values[0] <= 0.5:
         raise ValueError(f"covariance = {covariance} has the eigenvalue {values[0]}; give one above 1/2")
     B = jnp.sqrt(values)[:, None] * vectors.T
@@ -310,7 +311,7 @@ def _gerf(X, Y, centred):
 def _sderf(X, Y, centred):
     X, Y, centres = _centred(X, Y, centred)
     means = jnp.mean(X, axis=0) + jnp.mean(Y, axis=0)
-    values, vectors = jnp.linalg.eigh(jnp.outer(means, means) + _covariance(X) + _covariance(Y))
+    values, vectors = eigenbasis(jnp.outer(means, means) + _covariance(X) + _covariance(Y))
     A = _best_A(jnp.maximum(values[::-1], 0))
     B = jnp.sqrt(1 - 4 * A)[:, None] * vectors.T[::-1]
     return ExponentialParameters(A, B, B, *centres)
@@ -322,8 +323,9 @@ def _aderf(X, Y, centred):
     means, d = (jnp.mean(X, axis=0), jnp.mean(Y, axis=0)), X.shape[1]
     (roots_x, vectors_x), (roots_y, vectors_y) = map(_root_of_second_moment, (X, Y), means)
     U, sigma, _ = jnp.linalg.svd(roots_x[:, None] * (vectors_x.T @ vectors_y) * roots_y)
-    B_x = jnp.sqrt(sigma)[:, None] * ((U.T / roots_x) @ vectors_x.T)
-    B_y = ((U.T * roots_x) @ vectors_x.T) / jnp.sqrt(sigma)[:, None]
+    # Rotated, B_x and B_y = B_x^-T do as well. The symmetric ones do not hang on U, which equal eigenvalues leave open.
+    _, sizes, rotation = jnp.linalg.svd(jnp.sqrt(sigma)[:, None] * ((U.T / roots_x) @ vectors_x.T))
+    B_x, B_y = (rotation.T * sizes) @ rotation, (rotation.T / sizes) @ rotation
     return _with_scalar(2 / d * (jnp.sum(sigma) + means[0] @ means[1]), B_x, B_y, d, centres)
 
 

@@ -7,8 +7,8 @@ import scipy.sparse as sp
 def assembled(entries, shape):
     """CSR array of entries (row, node, value); those of one row at one node are added.
 
-    Best give it the only reference to the entries. They are dropped as soon as they have been read: sorting is as fast
-    as memory is, and what the next copy is written to is then still in the cache.
+    Best give it the only reference to the entries. They are dropped as soon as they have been read: sorting
+    is as fast as memory is, and what the next copy is written to is then still in the cache.
     """
     row, node, values = entries
     del entries
@@ -33,10 +33,7 @@ def assembled(entries, shape):
 
 
 def stacked(matrices, n_rows, n_nodes, n_entries=0):
-    """CSR arrays as they come, one below the other, in one allocation that grows.
-
-    ``n_entries`` is a guess at how many entries there will be.
-    """
+    """CSR arrays as they come, one below the other, in one allocation; ``n_entries`` guesses its size."""
     indices, data = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)  # no memory until it is written
     counts, size = [np.zeros(1, dtype=np.int64)], 0
     for matrix in matrices:

@@ -1,4 +1,4 @@
-"""Walk features as a function of the modulation: fixed walks, aggregated once, that gradients pass through."""
+"""Walk features as a differentiable function of the modulation: fixed walks, aggregated once."""
 
 from dataclasses import dataclass, field, replace
 
@@ -14,15 +14,17 @@ from rfcore.features.operator import Operator
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
 class DepositsByStep:
-    """Average load at every (row, node, step) that walks visited, from which any f makes features in one pass.
+    """Average load at every (row, node, step) visited, from which any f makes features in one pass.
 
     ::
 
         phi_ij = sum over the entries (i, j, k) of  load f(k)
 
-    ``deposits.with_modulation(f)`` is phi, and ``deposits.with_modulation(f) @ v`` differentiable in f. A JAX pytree:
-    hand it to compiled functions as an argument (captured, it would become a constant of the compiled code). Memory is
-    O(entries), at most the number of deposits.
+    A JAX pytree: hand it to compiled functions as an argument (captured, it would become a constant of the
+    compiled code). Memory is O(entries), at most the number of deposits.
+
+    Attributes:
+        row, node, step, load: one value per entry.
     """
 
     row: jax.Array
@@ -47,9 +49,13 @@ class DepositsByStep:
 class DepositFeatures(Operator):
     """Walk features in JAX: deposits weighted by a modulation, from :meth:`DepositsByStep.with_modulation`.
 
-    They speak the language of :class:`rfcore.features.WalkFeatures`; all products are JAX arrays, differentiable in
-    the modulation and in the other factor. ``phi @ v`` and ``phi.T @ v`` cost O(entries); the product of two features,
-    ``phi_1 @ phi_2.T``, is dense, and makes both dense on the way. A JAX pytree.
+    They speak the language of :class:`rfcore.features.WalkFeatures`; products are JAX arrays, differentiable
+    in the modulation and in the other factor. ``phi @ v`` and ``phi.T @ v`` cost O(entries); ``phi_1 @
+    phi_2.T`` is dense, and makes both dense on the way. A JAX pytree.
+
+    Attributes:
+        deposits: a DepositsByStep.
+        is_transposed: whether rows and columns are exchanged.
     """
 
     deposits: DepositsByStep
@@ -103,35 +109,23 @@ class DepositFeatures(Operator):
 def by_step(deposits):
     """Deposits of equal row, node and step added up, for modulations that change while walks stay.
 
-    Parameters
-    ----------
-    deposits : rfcore.walks.Deposits
-        From :func:`rfcore.walks.simulate`.
+    Raises ValueError if a load overflows the default float of JAX, as on large weights in float32.
 
-    Returns
-    -------
-    DepositsByStep, shape (deposits.n_rows, deposits.n_nodes)
+    Args:
+        deposits: from :func:`rfcore.walks.simulate`.
 
-    Raises
-    ------
-    ValueError
-        If deposits are none, or a load overflows the default float of JAX.
+    Returns:
+        DepositsByStep.
 
-    Notes
-    -----
-    Ours; Universal Graph Random Features, Section 2.1, learns f on walks that stay.
+    Source: Universal Graph Random Features, Section 2.1, learns f on walks that stay.
 
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import features, graphs, walks
-    >>> from rfcore.couplings import walk_lengths
+    >>> import jax, networkx
+    >>> from rfcore import couplings, features, graphs, walks
     >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> lengths = walk_lengths.draw(key, 34, 16, 0.5)
-    >>> deposits = features.by_step(walks.simulate(key, g, lengths))
-    >>> phi = deposits.with_modulation(features.modulation.diffusion(1.0))
-    >>> (phi @ (phi.T @ np.ones(34))).shape
-    (34,)
+    >>> deposits = features.by_step(walks.simulate(key, g, couplings.walk_lengths.draw(key, 34, 16, 0.5)))
+    >>> total = lambda f: deposits.with_modulation(features.modulation.from_values(f)).toarray().sum()
+    >>> float(jax.grad(total)(jax.numpy.ones(2))[0])  # f(0) is added once at each of the 34 nodes
+    34.0
     """
     n_rows, n_nodes = walks.checked(deposits).n_rows, deposits.n_nodes
     n_steps = int(deposits.step.max(initial=0)) + 1

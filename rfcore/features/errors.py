@@ -1,4 +1,4 @@
-"""How far repeated estimates of Gram matrices are from the truth: the experiments behind most figures of the papers."""
+"""How far repeated estimates of Gram matrices are from the truth: what most of the figures show."""
 
 from collections.abc import Mapping
 
@@ -17,52 +17,24 @@ AT_ONCE = 2**22  # entries of a stack of dense features
 def gram_errors(
     key, graphs, kernels_and_modulations, walkers, p_halt, n_repeats, coupling="iid", n_coupled_hops=0, executor=None
 ):
-    """Relative errors of kernel matrices estimated by walks, over graphs, kernels and numbers of walkers.
+    """Relative errors of kernels estimated by walks, over graphs, kernels and numbers of walkers per node.
 
     ::
 
         |phi psi^T - K|_F / |K|_F       phi, psi: two independent sets of walks in every repeat
 
-    All kernels are estimated from the same walks, and so are couplings from the same key; repeats, graphs and numbers of
-    walkers have walks of their own.
+    All kernels share the walks; repeats, graphs and numbers of walkers have their own. Couplings are compared
+    by calls with the same key. Products are in single precision: distrust errors below 1e-6.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    graphs : sequence or dict of rfcore.graphs.Graph
-        Normalised ones, where the modulations are for those.
-    kernels_and_modulations : sequence or dict of (function, function)
-        Pairs: what computes K of a graph, and the modulation f with f * f its power series.
-    walkers : sequence of int
-        Numbers of walks from each node.
-    p_halt, coupling, n_coupled_hops, executor
-        As for :func:`rfcore.features.walk_features`.
-    n_repeats : int
+    Args:
+        graphs: sequence or dict of :class:`rfcore.graphs.Graph`, normalised where the modulations need it.
+        kernels_and_modulations: pairs (what computes K of a graph, the modulation f), f * f its power series.
+        walkers: numbers of walks from each node.
 
-    Returns
-    -------
-    float64 array, shape (n_repeats, n_graphs, n_kernels, n_numbers_of_walkers)
-        Products are made in single precision, so that errors below 1e-6 are not to be trusted.
+    Returns:
+        float64 array, (n_repeats, n_graphs, n_kernels, n_numbers_of_walkers).
 
-    Raises
-    ------
-    ValueError
-        As :func:`rfcore.features.walk_features`; if there is no graph, no pair or no number of walkers, or a kernel is not a
-        finite N by N matrix.
-
-    Notes
-    -----
-    Universal Graph Random Features, Figure 2.
-
-    Examples
-    --------
-    >>> import jax, networkx
-    >>> from rfcore import features, graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> diffusion = (lambda g: kernels.diffusion(g, 1.0), features.modulation.diffusion(1.0))
-    >>> errors = features.gram_errors(jax.random.key(0), [g], [diffusion], [4, 64], 0.1, n_repeats=10)
-    >>> errors.shape, bool(errors[..., 1].mean() < errors[..., 0].mean() / 2)
-    ((10, 1, 1, 2), True)
+    Source: Universal Graph Random Features, Figure 2.
     """
     graphs = [checks.graph(g, "graphs") for g in _members(graphs, "graphs", "graphs")]
     pairs = _members(kernels_and_modulations, "kernels_and_modulations", "pairs of functions")
@@ -120,47 +92,13 @@ def euclidean_gram_errors(key, x, couplings, widths, feature_map=positive, kerne
 
     ::
 
-        |phi_m phi_m^T - K|_F / |K|_F       phi_m = feature_map(x, omega[:m]),   omega one draw of max(widths) frequencies
+        |phi_m phi_m^T - K|_F / |K|_F   phi_m = feature_map(x, omega[:m]),   omega one draw of max(widths)
 
-    The first m frequencies of a draw are a draw of m, since a draw is a stack of independent blocks. All couplings are given the
-    same key, so that those built from the same rotations share them: differences are much less noisy than errors.
+    The first m frequencies of a draw are a draw of m only for stacks of independent blocks: not for
+    ``halton`` or ``sobol``. All couplings take the same key and share rotations: differences are less noisy
+    than errors. Returned is (n_couplings, n_widths), jit-able and vmap-able over keys and points.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    x : array, shape (n, d)
-        Points.
-    couplings : sequence or dict of functions (key, m, d) -> (m, d)
-        Whose draws are stacks of independent blocks (not :func:`rfcore.couplings.halton` or ``sobol``, whose frequencies all
-        belong together).
-    widths : sequence of int
-        Numbers of features m.
-    feature_map : function (x, omega) -> features
-    kernel : function (x, x) -> array, shape (n, n)
-
-    Returns
-    -------
-    array, shape (n_couplings, n_widths), in the dtype of the features
-        jit-able and vmap-able over keys and points.
-
-    Raises
-    ------
-    ValueError
-        If there is no coupling or no width, or something given is of the wrong kind.
-
-    Notes
-    -----
-    Simplex Random Features, Figure 7.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import couplings, features
-    >>> x = 0.1 * jax.random.normal(jax.random.key(0), (5, 8))
-    >>> both, keys = (couplings.iid, couplings.simplex), jax.random.split(jax.random.key(1), 100)
-    >>> errors = jax.vmap(lambda key: features.euclidean_gram_errors(key, x, both, (8, 64)))(keys)
-    >>> errors.shape, bool((errors.mean(axis=0)[1] < errors.mean(axis=0)[0]).all())
-    ((100, 2, 2), True)
+    Source: Simplex Random Features, Figure 7.
     """
     key, x = checks.key(key), checks.points(x, "x")
     members = [

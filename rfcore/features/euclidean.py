@@ -1,4 +1,4 @@
-"""Fourier features: cosines of products of frequencies and points, for the Gaussian and the softmax kernel."""
+"""Fourier features: cosines of products of frequencies and points, for Gaussian and softmax kernels."""
 
 import math
 from functools import partial
@@ -15,98 +15,57 @@ KERNELS = ("gaussian", "softmax")
 
 
 def fourier(x, omega, kernel="gaussian"):
-    """Random Fourier features.
+    """Random Fourier features, a sine and a cosine per frequency.
 
     ::
 
         phi(x) = m^(-1/2) [sin(omega_1 . x), ..., sin(omega_m . x), cos(omega_1 . x), ..., cos(omega_m . x)]
 
-    for the Gaussian kernel; times exp(|x|^2 / 2) for the softmax kernel. E[phi(x) . phi(y)] = k(x, y). Both features of
-    frequency i are multiplied by exp(w_i / 2) where it has a log weight w_i.
+    for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel, which overflows where ``|x|^2``
+    is above 177 in float32 or 1419 in float64. There is no logarithm to take, since they have signs. Where a
+    quotient divides a factor per query out (see :func:`stabilised`), take Gaussian features of the queries,
+    and for the keys Gaussian features times ``exp((|k|^2 - c) / 2)``, with one c for all of them, the
+    greatest ``|k|^2``.
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
-        Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`; or fast ones, whose matrix is
-        never formed; or frequencies of another law with their log weights.
-    kernel : "gaussian" or "softmax"
+    Args:
+        x, omega: points, (n, d), and frequencies, (m, d): see :mod:`rfcore.features`.
+        kernel: "gaussian" or "softmax".
 
-    Returns
-    -------
-    array, shape (n, 2 m)
+    Returns:
+        Array, (n, 2 m). Columns i and m + i belong to frequency i.
 
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, or a value is not finite.
+    Source: Rahimi and Recht (2007); Simplex Random Features, Eq. 3.
 
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, kernels
     >>> x = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]])
     >>> phi = features.fourier(x, couplings.orthogonal(jax.random.key(0), 3000, 3))
-    >>> phi.shape, bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
-    ((2, 6000), True)
-
-    Notes
-    -----
-    Those of the softmax kernel overflow where |x|^2 > 177 in float32, 1419 in float64. They have signs, so there is no
-    logarithm to take, but all that overflows is a factor of a row: softmax features are Gaussian ones times exp(|x|^2 / 2).
-    Where a quotient divides it out (see :func:`stabilised`), take ``kernel="gaussian"`` for the queries, and for the keys
-    Gaussian features times exp((|k|^2 - c) / 2), with one c, the greatest |k|^2, for all of them.
-
-    Rahimi and Recht (2007); Simplex Random Features, Eq. 3.
+    >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
+    True
     """
     return _fourier(*checked(x, omega, kernel), kernel)
 
 
 def trigonometric(x, omega, phases, kernel="gaussian"):
-    """Random Fourier features of random phase: one feature per frequency in place of a sine and a cosine.
+    """Random Fourier features of random phase, one cosine per frequency.
 
     ::
 
         phi(x)_i = (2 / m)^(1/2) cos(omega_i . x + theta_i)
 
-    for the Gaussian kernel; times exp(|x|^2 / 2) for the softmax kernel; times exp(w_i / 2) where frequency i has a log
-    weight w_i. E[phi(x) . phi(y)] = k(x, y) for phases that are uniform on [0, 2 pi), independent of the frequencies. At
-    equal numbers of features :func:`fourier`, which needs no phases, has the lower variance.
+    for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel. Unbiased for phases uniform on
+    [0, 2 pi) and independent of the frequencies. At equal numbers of features :func:`fourier` has the lower
+    variance. The features of y are those of x: with the minus sign that Eq. 7 prints, a pair estimates exp(-x
+    . y).
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
-        As for :func:`fourier`.
-    phases : array, shape (m,)
-        theta, in radians.
-    kernel : "gaussian" or "softmax"
+    Args:
+        x, omega, kernel: as for :func:`fourier`, with the same range.
+        phases: theta, in radians, (m,).
 
-    Returns
-    -------
-    array, shape (n, m)
+    Returns:
+        Array, (n, m).
 
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, or a value is not finite.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features, kernels
-    >>> x, keys = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]]), jax.random.split(jax.random.key(0))
-    >>> phases = jax.random.uniform(keys[0], (6000,), maxval=2 * jnp.pi)
-    >>> phi = features.trigonometric(x, couplings.iid(keys[1], 6000, 3), phases)
-    >>> phi.shape, bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
-    ((2, 6000), True)
-
-    Notes
-    -----
-    Rahimi and Recht (2007); FAVOR#, Eqs. 5 to 7. The feature of y is that of x: with the minus sign of Eq. 7 a pair estimates
-    exp(-x . y) (``theory.printed.trigonometric``). For the range of the softmax kernel's see :func:`fourier`.
+    Source: Rahimi and Recht (2007); FAVOR#, Eqs. 5 to 7.
     """
     x, omega = checked(x, omega, kernel)
     phases = checks.floating(phases, "phases")
@@ -131,7 +90,7 @@ def _trigonometric(x, omega, phases, kernel):
 
 
 def _grown(phi, x, omega, kernel):
-    """Features of the Gaussian kernel times what the softmax kernel and the weights of frequencies ask for."""
+    """Features of the Gaussian kernel times what the softmax kernel and log weights ask for."""
     exponents = []
     if kernel == "softmax":
         exponents.append(jnp.sum(x**2, axis=1, keepdims=True) / 2)

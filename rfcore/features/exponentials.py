@@ -12,93 +12,55 @@ from rfcore.features.parameters import ExponentialParameters, of
 
 
 def positive(x, omega, kernel="gaussian"):
-    """Positive random features.
+    """Positive random features: unbiased like Fourier features, and never negative.
 
     ::
 
         phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2)        gaussian
         phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2 / 2)    softmax
 
-    times exp(w_i / 2) where frequency i has a log weight w_i: one exp of :func:`log_positive`, and :func:`exponential`
-    with A = 0 and B = I. E[phi(x) . phi(y)] = k(x, y), and no feature is ever negative. They are not even in the frequency, so that
-    the law of omega must be symmetric to the last bit: see :func:`rfcore.couplings.directions.haar`. Far from the origin
-    all features of a point underflow to 0 (in float32 where |x|^2 is a few hundred): :func:`log_positive` does not.
+    They are not even in the frequency: a law of omega that is not exactly symmetric biases them, as that of
+    Haar matrices without the sign fix does (:func:`rfcore.couplings.directions.haar`). Far from the origin
+    all features of a point underflow to 0, in float32 where ``|x|^2`` is a few hundred; :func:`log_positive`
+    stays finite.
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
-        Frequencies whose rows are marginally N(0, I_d), from :mod:`rfcore.couplings`; or fast ones, whose matrix is
-        never formed; or frequencies of another law with their log weights.
-    kernel : "gaussian" or "softmax"
+    Args:
+        x, omega: points, (n, d), and frequencies, (m, d): see :mod:`rfcore.features`.
+        kernel: "gaussian" or "softmax".
 
-    Returns
-    -------
-    array, shape (n, m)
+    Returns:
+        Array, (n, m).
 
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, or a value is not finite.
+    Source: Choromanski et al., "Rethinking attention with Performers" (2020); Simplex Random Features, Eq. 7.
 
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, kernels
     >>> x = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]])
     >>> phi = features.positive(x, couplings.orthogonal(jax.random.key(0), 3000, 3), kernel="softmax")
     >>> bool(jnp.all(phi > 0)), bool(jnp.allclose(phi @ phi.T, kernels.softmax(x, x), rtol=0.1))
     (True, True)
-
-    Notes
-    -----
-    Choromanski et al., "Rethinking attention with Performers" (2020); Simplex Random Features, Eq. 7.
     """
     return _exponential(*checked(x, omega, kernel), _POSITIVE, kernel)
 
 
 def log_positive(x, omega, kernel="gaussian"):
-    """Logarithms of positive random features, which neither overflow nor underflow.
+    """Logarithms of :func:`positive` features, which neither overflow nor underflow.
 
     ::
 
         log phi(x)_i = omega_i . x - |x|^2 - log(m) / 2        gaussian
         log phi(x)_i = omega_i . x - |x|^2 / 2 - log(m) / 2    softmax
 
-    plus w_i / 2 where frequency i has a log weight w_i.
-    :func:`stabilised` keeps them in range when they are exponentiated, where attention or a vote divides a factor out;
-    :func:`log_gram` sums their products in logs.
+    :func:`stabilised` exponentiates them where attention or a vote divides a factor out; :func:`log_gram`
+    sums their products in logs. Parameters and shape are those of :func:`positive`.
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
-        As for :func:`positive`.
-    kernel : "gaussian" or "softmax"
+    Source: Simplex Random Features, Eq. 7.
 
-    Returns
-    -------
-    array, shape (n, m)
-
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, or a value is not finite.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features
-    >>> omega = couplings.simplex(jax.random.key(0), 8, 3)
-    >>> log_phi = features.log_positive(30 * jnp.eye(3), omega, kernel="softmax")
+    >>> log_phi = features.log_positive(30 * jnp.eye(3), couplings.simplex(jax.random.key(0), 8, 3))
     >>> bool(jnp.any(jnp.exp(log_phi) > 0)), bool(jnp.all(jnp.isfinite(log_phi)))
     (False, True)
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 7.
     """
     return _log_exponential(*checked(x, omega, kernel), _POSITIVE, kernel)
 
@@ -111,83 +73,35 @@ def exponential(x, omega, parameters, side="x", kernel="gaussian"):
         phi(x)_i = m^(-1/2) D exp(omega_i' A omega_i + omega_i' B x + x' C x)                softmax
         phi(x)_i = m^(-1/2) D exp(omega_i' A omega_i + omega_i' B x + x' C x - |x|^2 / 2)    gaussian
 
-    times exp(w_i / 2) where frequency i has a log weight w_i; with B and C of the side. E[phi(x) . psi(y)] = k(x, y)
-    for phi with ``side="x"`` and psi with ``side="y"``, whatever the parameters: they change the variance alone
-    (:func:`rfcore.theory.log_relative_variance`). No feature is ever negative. One exp of :func:`log_exponential`.
+    with B and C of the side. E[phi(x) . psi(y)] = k(x, y) for phi with ``side="x"`` and psi with ``side="y"``
+    on the same frequencies, whatever the parameters: they change the variance alone
+    (:func:`rfcore.theory.log_relative_variance`). No feature is ever negative.
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points of one side. A lengthscale only scales them.
-    omega : array, shape (m, d), or :class:`rfcore.couplings.frequencies.Projectable`
-        As for :func:`positive`; the same for both sides.
-    parameters : ExponentialParameters
-        From :mod:`rfcore.solvers.exponential`, fitted to points of both sides; or from :func:`dense`.
-    side : "x" or "y"
-        Queries or keys. No matter where the parameters are symmetric (GERF and SDERF without centres).
-    kernel : "gaussian" or "softmax"
+    Args:
+        x, omega: points of one side, (n, d), and frequencies, (m, d): see :mod:`rfcore.features`.
+        parameters: ExponentialParameters, from :mod:`rfcore.solvers.exponential` or :func:`dense`.
+        side: "x" (queries) or "y" (keys); the same for symmetric parameters (GERF, SDERF without centres).
+        kernel: "gaussian" or "softmax".
 
-    Returns
-    -------
-    array, shape (n, m)
+    Returns:
+        Array, (n, m).
 
-    Raises
-    ------
-    ValueError
-        If a shape or a name is wrong, or a value is not finite.
-
-    Examples
-    --------
-    Keys whose coordinates are smaller than the queries':
+    Source: FAVOR#, Theorem 4.1, for the softmax kernel; Section 2.3 for K^(alpha).
 
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, kernels, solvers
     >>> q, k = jnp.array([[1.5, -1.2], [1.0, 1.4]]), jnp.array([[0.1, 0.2], [-0.2, 0.1], [0.3, 0.1]])
-    >>> parameters = solvers.exponential.aderf(q, k)
-    >>> omega = couplings.iid(jax.random.key(0), 20_000, 2)
-    >>> phi, psi = (features.exponential(x, omega, parameters, side, "softmax") for x, side in ((q, "x"), (k, "y")))
+    >>> fitted, omega = solvers.exponential.aderf(q, k), couplings.iid(jax.random.key(0), 20_000, 2)
+    >>> phi = features.exponential(q, omega, fitted, "x", "softmax")
+    >>> psi = features.exponential(k, omega, fitted, "y", "softmax")
     >>> bool(jnp.allclose(phi @ psi.T, kernels.softmax(q, k), rtol=0.05))
     True
-
-    Notes
-    -----
-    FAVOR#, Theorem 4.1, for the softmax kernel; for K^(alpha) see its Section 2.3. With centres: ours.
     """
     return _exponential(*_checked(x, omega, parameters, side, kernel), kernel)
 
 
 def log_exponential(x, omega, parameters, side="x", kernel="gaussian"):
-    """Logarithms of dense-exponential random features, which neither overflow nor underflow.
-
-    Parameters
-    ----------
-    x, omega, parameters, side, kernel
-        As for :func:`exponential`.
-
-    Returns
-    -------
-    array, shape (n, m)
-        For :func:`stabilised` and :func:`log_gram`.
-
-    Raises
-    ------
-    ValueError
-        If a shape or a name is wrong, or a value is not finite.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features, solvers
-    >>> x = 30 * jnp.eye(3)
-    >>> omega = couplings.iid(jax.random.key(0), 8, 3)
-    >>> log_phi = features.log_exponential(x, omega, solvers.exponential.gerf(x / 30, x / 30), kernel="softmax")
-    >>> bool(jnp.any(jnp.exp(log_phi) > 0)), bool(jnp.all(jnp.isfinite(log_phi)))
-    (False, True)
-
-    Notes
-    -----
-    FAVOR#, Theorem 4.1.
-    """
+    """Logarithms of :func:`exponential` features, with its parameters: see :func:`log_positive`."""
     return _log_exponential(*_checked(x, omega, parameters, side, kernel), kernel)
 
 

@@ -21,12 +21,17 @@ RAREST = 1e-8  # how likely a walk is to get to where f matters, at least: few g
 
 @dataclass(frozen=True, eq=False)
 class WalkFeatures(Operator):
-    """Sparse features, one row a start node and one column a node, with the recipe of their walks.
+    """Sparse features of nodes, stored on the host with the recipe of their walks.
 
-    ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products of features, such as the estimate
-    ``phi_1 @ phi_2.T`` of a kernel, and products with scipy sparse arrays are scipy CSR arrays; those with dense
-    arrays, on either side, are dense. ``phi.with_modulation(f)`` weighs the same walks anew. Everything is on the
-    host: inside ``jax.jit`` and ``jax.grad`` use :class:`rfcore.features.DepositFeatures`, which speaks the same language.
+    ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products with other features, such as the estimate
+    ``phi_1 @ phi_2.T`` of a kernel, and with scipy sparse arrays are scipy CSR arrays; those with dense
+    arrays, on either side, are dense. Inside ``jax.jit`` and ``jax.grad`` use
+    :class:`rfcore.features.DepositFeatures`.
+
+    Attributes:
+        matrix: one row per start node, one column per node.
+        recipe: key, graph, law and start nodes of the walks, from which they can be walked again.
+        is_transposed: whether rows and columns are exchanged.
     """
 
     matrix: sp.csr_array
@@ -72,9 +77,8 @@ class WalkFeatures(Operator):
     def with_modulation(self, f, executor=None, progress=False):
         """Features of the same walks under another modulation.
 
-        The walks are a pure function of their key and are walked again rather than stored: this costs the time
-        of building and no memory. To weigh walks many times, keep their deposits:
-        :func:`rfcore.features.by_step`.
+        The walks are a pure function of their key and are walked again: this costs the time of building and
+        no memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
         """
         matrix = _build(*self.recipe, f, executor, progress)
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
@@ -84,9 +88,9 @@ class WalkFeatures(Operator):
 class StreamedFeatures(Operator):
     """Features that are never stored: every product walks the same walks again, chunk by chunk.
 
-    They are those of :class:`WalkFeatures` to rounding, and take the memory of a few chunks beside the graph and the vectors.
-    ``phi @ v`` and ``phi.T @ v``, on either side, are for dense arrays; a product costs less time than building features, and more than a product
-    with built ones.
+    They equal :class:`WalkFeatures` to rounding, and take the memory of a few chunks beside the graph and the
+    vectors. They multiply dense arrays, on either side; a product costs less time than building features, and
+    more than a product with built ones.
     """
 
     recipe: tuple
@@ -148,71 +152,50 @@ def walk_features(
     hops="independent",
     stored=True,
 ):
-    """Universal graph random features.
+    """Universal graph random features, whose products estimate a kernel between the nodes of a graph.
 
     ::
 
         phi(i)_j = 1/n_walks sum over the walks from i, over their steps k at node j, of  load_k f(k)
 
-    so that E[phi_1 phi_2^T] = sum_k (f * f)(k) W^k for two *independent* sets of walks (two keys) and
-    symmetric W. phi phi^T with one set is positive semidefinite, but its diagonal is biased upwards.
+        E[phi_1 phi_2^T] = sum_k (f * f)(k) W^k    for independent sets of walks (two keys), symmetric W
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    g : rfcore.graphs.Graph
-        Graph whose weights W are; usually ``graph.normalised()``.
-    f : function of an integer array
-        Modulation, from :mod:`rfcore.features.modulation`.
-    n_walks : int
-        Walks from each node.
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
-    coupling : "iid" | "reversal" | "stratified" | "sobol" | "antithetic" | ..., int array or function
-        Joint law of the walks of one node, their lengths and first hops: see
-        :func:`rfcore.couplings.walk_lengths.draw`. Expectations do not depend on it, errors do.
-    n_coupled_hops : int
-        How many of the first hops are coupled as the lengths are; none by default.
-    nodes : int array, optional
-        Nodes to compute features of, one row each; repeats are independent. All nodes by default.
-    executor : concurrent.futures.Executor, optional
-        Where chunks of walks run: threads (by default as many as cores), processes, a cluster
-        (``distributed.Client.get_executor()``). The result does not depend on it, nor on the number of
-        workers; what a lost worker was doing is done again here.
-    progress : bool
-        Show a progress bar if this takes longer than a moment.
-    hops : "independent", "systematic", "array_rqmc" or function
-        Joint law of all hops of the walks of one node, made as they walk: see :mod:`rfcore.couplings.walk_hops`.
-        "systematic", with "stratified" lengths, has the smallest errors that we have measured; it is in place of n_coupled_hops.
-    stored : bool
-        False for features that are walked again for every product, where they would not fit into memory: a graph of 10^7
-        nodes with 16 walks of ten hops has 20 GB of them.
+    ``phi phi^T`` with one set is positive semidefinite, but its diagonal is biased upwards.
 
-    Returns
-    -------
-    WalkFeatures, or StreamedFeatures if not stored; shape (len(nodes), N), float64
+    Raises ValueError if f is for normalised weights and g is not normalised; if fewer than one walk in 10^8
+    gets to the lengths where f has nine tenths of its sum, since features would be 0; or if p_halt is below
+    1.8e-8.
 
-    Raises
-    ------
-    ValueError
-        If n_walks < 1, p_halt is outside (0, 1) or below 1.8e-8, or so large that walks end before f matters
-        (fewer than one in 10^8 gets to where f, named after a kernel, has nine tenths of its sum, and features
-        would be 0), the coupling is unknown or draws no uniforms,
-        n_coupled_hops is negative, there is no such law of hops, f is not finite, f is for normalised weights only and g is not normalised, a node
-        is not in the graph, or the key is no JAX key.
+    Args:
+        key: JAX PRNG key.
+        g: :class:`rfcore.graphs.Graph` with the weights W; usually ``g.normalised()``.
+        f: modulation, a function of an integer array of lengths, from :mod:`rfcore.features.modulation`.
+        n_walks: walks from each node.
+        p_halt: probability of stopping before each hop, strictly between 0 and 1.
+        coupling: joint law of the walks of one node, "iid", "reversal", "stratified", ..., an int array or a
+            function (:func:`rfcore.couplings.walk_lengths.draw`). Means do not depend on it, errors do.
+        n_coupled_hops: how many of the first hops are coupled as the lengths are.
+        nodes: int array of start nodes, one row each; repeats are independent. All nodes by default.
+        executor: a concurrent.futures.Executor (of threads, by default; of processes; a cluster's), on which
+            the result does not depend. What a lost worker was doing is done again.
+        progress: whether to show a progress bar if this takes longer than a moment.
+        hops: joint law of all hops (:mod:`rfcore.couplings.walk_hops`), in place of n_coupled_hops.
+            "systematic", with "stratified" lengths, has the smallest errors that we have measured.
+        stored: False for features that are walked again for every product because they would not fit into
+            memory: 10^7 nodes with 16 walks of ten hops have 20 GB of them.
 
-    Notes
-    -----
-    Universal Graph Random Features, Algorithm 1 and Theorem 2.1.
+    Returns:
+        WalkFeatures, or StreamedFeatures if not stored, float64, (len(nodes), N).
 
-    Examples
-    --------
+    Source: Universal Graph Random Features, Algorithm 1 and Theorem 2.1.
+
     >>> import jax, networkx
-    >>> from rfcore import features, graphs
+    >>> from rfcore import features, graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> phi = features.walk_features(jax.random.key(0), g, features.modulation.diffusion(1.0), 16, 0.1)
-    >>> phi.shape
-    (34, 34)
+    >>> f, keys = features.modulation.diffusion(1.0), jax.random.split(jax.random.key(0))
+    >>> phi, psi = (features.walk_features(key, g, f, n_walks=1000, p_halt=0.1) for key in keys)
+    >>> bool(abs((phi @ psi.T).toarray() - kernels.diffusion(g, 1.0)).max() < 0.1)
+    True
     """
     recipe = (
         streams.words(key),
@@ -237,34 +220,20 @@ def walk_features(
 def weigh(deposits, f):
     """Features from deposits: the last of the three steps, for those who keep the walks.
 
-    Parameters
-    ----------
-    deposits : rfcore.walks.Deposits
-        From :func:`rfcore.walks.simulate`.
-    f : function of an integer array
+    Args:
+        deposits: from :func:`rfcore.walks.simulate`.
+        f: modulation, as for :func:`walk_features`.
 
-    Returns
-    -------
-    scipy CSR array, shape (deposits.n_rows, deposits.n_nodes)
+    Returns:
+        scipy CSR array, (deposits.n_rows, deposits.n_nodes).
 
-    Raises
-    ------
-    ValueError
-        If deposits are none, or f is not finite, or for normalised weights only and the walks' were not.
+    Source: Universal Graph Random Features, Algorithm 1.
 
-    Notes
-    -----
-    Universal Graph Random Features, Algorithm 1.
-
-    Examples
-    --------
     >>> import jax, networkx
-    >>> from rfcore import features, graphs, walks
-    >>> from rfcore.couplings import walk_hops, walk_lengths
+    >>> from rfcore import couplings, features, graphs, walks
     >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 3, 16, 0.5))
-    >>> features.weigh(deposits, features.modulation.diffusion(1.0)).shape
-    (3, 3)
+    >>> deposits = walks.simulate(key, g, couplings.walk_lengths.draw(key, 3, 16, 0.5))
+    >>> phi = features.weigh(deposits, features.modulation.diffusion(1.0))
     """
     longest = int(walks.checked(deposits).step.max(initial=0))
     table = modulation_table(f, longest, deposits.is_normalised) / deposits.n_walks
@@ -328,7 +297,7 @@ def _streamed(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, prog
 
 
 def _product(words, chunk, nodes, tables, n_walks, p_halt, coupling, law, table, factor, is_transposed):
-    """What a chunk adds to a product: rows, or the nodes that its walks reach and what they bring there, a row per column."""
+    """What a chunk adds to a product: rows; or the nodes that its walks reach, and what they bring there."""
     lengths = _lengths(words, chunk, len(nodes), n_walks, p_halt, coupling)
     row, node, values = _entries(words, chunk, nodes, tables, lengths, law, table)
     if is_transposed:
@@ -352,7 +321,6 @@ def _rows(words, first, chunks, tables, n_walks, p_halt, coupling, law, table):
 
 
 def _chunk(words, chunk, nodes, tables, n_walks, p_halt, coupling, law, table):
-    """Features of one chunk of start nodes."""
     lengths = _lengths(words, chunk, len(nodes), n_walks, p_halt, coupling)
     return assembled(_entries(words, chunk, nodes, tables, lengths, law, table), (len(nodes), len(tables.node)))
 

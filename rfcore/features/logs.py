@@ -1,4 +1,8 @@
-"""Sums and quotients of positive features that overflow or underflow, from their logarithms."""
+"""Sums and quotients of positive features that overflow or underflow, from their logarithms.
+
+Logarithms of features are (points, frequencies), from :func:`rfcore.features.log_positive` or
+:func:`rfcore.features.log_exponential`, those of both sides with the same frequencies.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -13,44 +17,24 @@ def log_gram(log_phi, log_psi):
 
         log sum_i exp(log_phi_ni + log_psi_ki)
 
-    exact to rounding for every entry, whatever its size. Subtracting the greatest exponent of each row before a matrix
-    product is not: where the rows are large at different features, all products of a pair underflow. It is done where it
-    suffices, in the rows of the matrix whose entries show that what underflowed is below rounding; the others are summed
-    entry by entry, about ten times slower.
+    to rounding for every entry, whatever its size. Subtracting the greatest exponent of each row before a
+    matrix product does not do: where two rows are large at different features, all their products underflow.
+    It is done in those rows of the result where every sum of the scaled products is at least m t / eps, with
+    t the least normal number: underflow loses less than t per term, so less than eps of such a sum. The other
+    rows are summed entry by entry, some ten times slower. Memory is O(n m + k m + n k).
 
-    Parameters
-    ----------
-    log_phi : array, shape (n, m)
-        From :func:`rfcore.features.log_positive`.
-    log_psi : array, shape (k, m)
-        Of the other points, from the same frequencies.
+    Args:
+        log_phi, log_psi: logarithms of features, (n, m) and (k, m).
 
-    Returns
-    -------
-    array, shape (n, k)
-        Memory O(n m + k m + n k).
+    Returns:
+        Array, (n, k).
 
-    Raises
-    ------
-    ValueError
-        If the columns differ or a value is not finite.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features, kernels
-    >>> x = jnp.array([[20.0, 0.0], [0.0, 20.0]])
-    >>> omega = couplings.simplex(jax.random.key(0), 8, 2)
-    >>> phi = features.positive(x, omega)
-    >>> log_phi = features.log_positive(x, omega)
-    >>> bool(jnp.any(phi @ phi.T > 0)), bool(jnp.all(jnp.isfinite(features.log_gram(log_phi, log_phi))))
+    >>> from rfcore import couplings, features
+    >>> log_phi = features.log_positive(20 * jnp.eye(2), couplings.simplex(jax.random.key(0), 8, 2))
+    >>> phi, log_K = jnp.exp(log_phi), features.log_gram(log_phi, log_phi)
+    >>> bool(jnp.any(phi @ phi.T > 0)), bool(jnp.all(jnp.isfinite(log_K)))
     (False, True)
-
-    Notes
-    -----
-    Ours. Why rows suffice: with the greatest exponents a_n and b_k subtracted, factors and terms are at most 1. What underflows
-    loses less than t, the least normal number, in each of the m terms; the sum s is off by less than m t, and by less than
-    eps s where s >= m t / eps.
     """
     log_phi, log_psi = checks.points(log_phi, "log_phi"), checks.points(log_psi, "log_psi")
     _same_columns(log_phi, log_psi, "log_psi", "log_phi")
@@ -58,72 +42,41 @@ def log_gram(log_phi, log_psi):
 
 
 def stabilised(log_q, log_k):
-    """Positive features of queries and of keys for a quotient, scaled by factors that cancel in it.
-
-    In attention, and in a vote over labels, the features of queries q and of keys k with values v (keys: training points,
-    values: one-hot labels) meet in
+    """Positive features of queries q and keys k for a quotient, scaled by factors that cancel in it.
 
     ::
 
-        out(q) = sum_k [phi(q) . phi(k)] v_k / sum_k [phi(q) . phi(k)],   phi(q) . phi(k) = sum_i phi(q)_i phi(k)_i
-
-    Returned are
-
-    ::
+        out(q) = sum_k [phi(q) . phi(k)] v_k / sum_k [phi(q) . phi(k)]      attention; a vote for one-hot v_k
 
         b_i = max_k log phi(k)_i,   a(q) = max_i (log phi(q)_i + b_i)
-        phi'(q)_i = exp(log phi(q)_i + b_i - a(q)),   phi'(k)_i = exp(log phi(k)_i - b_i)
+        phi'(q)_i = exp(log phi(q)_i + b_i - a(q)),   phi'(k)_i = exp(log phi(k)_i - b_i)         are returned
 
-    **They cancel.** phi'(q)_i phi'(k)_i = e^(-a(q)) phi(q)_i phi(k)_i: the factor e^(b_i) of a feature meets its inverse in
-    each product, and what is left, e^(-a(q)), is the same for all keys and all features; it stands in each term above and
-    below the line, and divides out. (A factor of its own for every *key* would not cancel: it weighs the keys anew.)
+    **They cancel.** phi'(q)_i phi'(k)_i = e^(-a(q)) phi(q)_i phi(k)_i, and e^(-a(q)), the same for all keys
+    and all features, divides out. A factor for every *key* would not: it weighs the keys anew.
 
-    **Nothing overflows, and no query is lost.** All exponents are at most 0. For each query some feature i has
-    phi'(q)_i = 1, and for each feature some key has phi'(k)_i = 1, so that the sum below the line is at least 1, while what
-    underflows changes it by less than (keys times features) the least number there is. One factor for all keys in place of
-    the b_i, the usual choice, leaves queries whose features all meet underflowed keys with 0 / 0.
+    **Nothing overflows, and no query is lost.** All exponents are at most 0. For each query some phi'(q)_i is
+    1, and for each feature some key has phi'(k)_i = 1, so the denominator is at least 1, while what
+    underflows changes it by less than (keys times features) the least number there is. The usual choice, one
+    factor for all keys in place of the b_i, leaves 0 / 0 to queries whose features all meet underflowed keys.
 
-    **Not for causal attention.** b_i is taken over all keys. The result does not depend on it but for rounding; yet a key
-    of the future that is large enough makes all of the past underflow, and so is seen. Causal attention needs greatest
-    exponents of keys up to the query's place: call this for each query with its past, or carry running maxima and rescale
-    the sums when they grow.
+    **Not for causal attention.** b_i is taken over all keys, so a future key that is large enough makes the
+    past underflow, and is seen. Call this for each query with its past, or carry running maxima.
 
-    Parameters
-    ----------
-    log_q : array, shape (n, m)
-        From :func:`rfcore.features.log_positive`, of the queries or test points.
-    log_k : array, shape (k, m)
-        Of the keys or training points, from the same frequencies; at least one.
+    Args:
+        log_q, log_k: logarithms of features, (n, m) and (k, m), at least one key.
 
-    Returns
-    -------
-    phi_q, phi_k : arrays, shapes (n, m) and (k, m), values in [0, 1]
-        Their products are kernels up to a factor per query: good for quotients and for the greatest of scores, no estimates
-        of kernels (:func:`log_gram` gives those).
+    Returns:
+        phi_q (n, m) and phi_k (k, m), in [0, 1]; for quotients and greatest scores, not estimates of kernels.
 
-    Raises
-    ------
-    ValueError
-        If the columns differ, there is no key, or a value is not finite.
-
-    Examples
-    --------
-    Attention of points that are too far out for :func:`rfcore.features.positive`:
+    Source: Choromanski et al. (2020), published code, with one exponent per query and one over all keys.
 
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features
-    >>> q, k, v = 30 * jnp.eye(3), jnp.eye(3), jnp.arange(6.0).reshape(3, 2)
     >>> omega = couplings.simplex(jax.random.key(0), 8, 3)
-    >>> bool(jnp.any(features.positive(q, omega, kernel="softmax") > 0))
-    False
-    >>> phi_q, phi_k = features.stabilised(*(features.log_positive(x, omega, kernel="softmax") for x in (q, k)))
-    >>> below = phi_q @ phi_k.sum(axis=0)
-    >>> (phi_q @ (phi_k.T @ v) / below[:, None]).shape, bool(jnp.all(below >= 1))
-    ((3, 2), True)
-
-    Notes
-    -----
-    Performers subtract a greatest exponent per query and one over all keys (Choromanski et al., 2020, the published code).
+    >>> logs = (features.log_positive(x, omega, kernel="softmax") for x in (30 * jnp.eye(3), jnp.eye(3)))
+    >>> phi_q, phi_k = features.stabilised(*logs)  # positive features of these queries all underflow
+    >>> bool(jnp.all(phi_q @ phi_k.sum(axis=0) >= 1))
+    True
     """
     log_q, log_k = checks.points(log_q, "log_q"), checks.points(log_k, "log_k")
     _same_columns(log_q, log_k, "log_k", "log_q")

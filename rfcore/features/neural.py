@@ -16,12 +16,10 @@ class Neural(NamedTuple):
         f(k) = softplus(w2 . relu(w1 k + b1) + b2) > 0
 
     with one hidden layer; the paper's has a single unit. A unit whose relu is 0 at every length is dead: no
-    gradient reaches it any more, and with all units dead f is a constant for ever. One unit in four of
-    :func:`random` starts dead (w1 and b1 both negative), others die in training; :func:`flat` starts with none.
+    gradient reaches it, and with all units dead f is a constant for ever. One unit in four of :func:`random`
+    starts dead (w1 and b1 both negative), others die in training; :func:`flat` starts with none.
 
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 16.
+    Source: Universal Graph Random Features, Eq. 16.
     """
 
     w1: jax.Array
@@ -42,34 +40,12 @@ class Neural(NamedTuple):
 def random(key, hidden=1):
     """Neural modulation with the usual random start of linear layers.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    hidden : int
-        Number of hidden units.
+    Args:
+        key: JAX PRNG key.
+        hidden: number of hidden units.
 
-    Returns
-    -------
-    Neural
-        w1, b1 uniform on (-1, 1); w2, b2 uniform on (-1, 1) / sqrt(hidden).
-
-    Raises
-    ------
-    ValueError
-        If hidden < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Ours, after the usual start of linear layers: uniform within 1 / sqrt(number of inputs). The function is Universal
-    Graph Random Features, Eq. 16.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.features import neural
-    >>> f = neural.random(jax.random.key(0))
-    >>> bool(np.all(f(np.arange(3)) > 0))
-    True
+    Returns:
+        Neural; w1 and b1 are uniform on (-1, 1), w2 and b2 on (-1, 1) / sqrt(hidden).
     """
     hidden = checks.count(hidden, "hidden")
     keys = jax.random.split(checks.key(key), 4)
@@ -83,34 +59,9 @@ def flat(value=1.0, hidden=1):
 
     ::
 
-        f(k) = value;   w1 = 1, b1 = 1, 0, -1, ...,  w2 = 0
+        f(k) = value > 0;   w1 = 1,  b1 = 1, 0, -1, ...,  w2 = 0
 
-    Parameters
-    ----------
-    value : float
-        Above 0.
-    hidden : int
-        Number of hidden units; unit j bends at length j - 1.
-
-    Returns
-    -------
-    Neural
-
-    Raises
-    ------
-    ValueError
-        If value <= 0 or hidden < 1.
-
-    Notes
-    -----
-    Ours; the function is Universal Graph Random Features, Eq. 16.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.features import neural
-    >>> np.round(neural.flat(0.5)(np.arange(3)), 4).tolist()
-    [0.5, 0.5, 0.5]
+    Of the ``hidden`` units, number j bends at length j - 1.
     """
     value, hidden = checks.real(value, "value", above=0), checks.count(hidden, "hidden")
     inverse_softplus = value + jnp.log(-jnp.expm1(-value))

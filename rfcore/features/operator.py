@@ -1,4 +1,4 @@
-"""The language that walk features speak, be they scipy arrays on the host or JAX arrays that gradients pass through."""
+"""The language of walk features, be they scipy arrays on the host or JAX arrays under gradients."""
 
 
 class Operator:
@@ -8,9 +8,10 @@ class Operator:
 
         phi @ v,   u @ phi,   phi.T,   phi.shape,   phi.toarray(),   phi.to_scipy(),   phi.with_modulation(f)
 
-    ``phi.T`` speaks the same language, so that ``phi @ (phi.T @ v)`` is two products with features and never forms the
-    product of the two. Vectors and matrices may stand on either side. ``np.asarray(phi)`` is one object and no matrix,
-    as it is of SciPy's sparse arrays, which look at that before they leave ``csr @ phi`` to us.
+    ``phi.T`` speaks the same language, so that ``phi @ (phi.T @ v)`` is two products with features and never
+    forms the product of the two. Vectors and matrices may stand on either side. ``np.asarray(phi)`` is one
+    object and no matrix, as it is of SciPy's sparse arrays, which look at that before they leave ``csr @
+    phi`` to us.
     """
 
     ndim = 2

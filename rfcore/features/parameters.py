@@ -10,32 +10,26 @@ from rfcore import checks
 
 
 class ExponentialParameters(NamedTuple):
-    """Parameters of a pair of exponential features of x and of y, for the softmax kernel.
+    """Parameters of a pair of exponential features, f_x of x and f_y of y, for the softmax kernel.
 
     ::
 
-        f_x(omega, x) = D exp(omega' A omega + omega' B_x x + x' C_x x),   f_y(omega, y) = D exp(omega' A omega + omega' B_y y + y' C_y y)
+        f_x(omega, x) = D exp(omega' A omega + omega' B_x x + x' C_x x),   f_y(omega, y) with B_y and C_y
 
-    estimate exp(x . y) without bias where
+        E[f_x f_y] = exp(x . y)  where  8 A < I,          B_x' (I - 4 A)^-1 B_y = I,
+                                        D = det(I - 4 A)^(1/4),  C = -1/2 B' (I - 4 A)^-1 B
 
-    ::
-
-        8 A < I,   B_x' (I - 4 A)^-1 B_y = I,   C = -1/2 B' (I - 4 A)^-1 B,   D = det(I - 4 A)^(1/4)
-
-    so that A and B hold it all. A is diagonal: an A that is not is a rotation of frequencies away from one that is, which
-    goes into B (:func:`dense`). With centres a and b they are features of x - a and y - b, and what that changes is put back
-    exactly, by factors of the points:
+    so that A and B hold it all; for an A that is not diagonal see :func:`dense`. With T = (I - 4 A)^(-1/2)
+    B_x they are positive features of T x and T^-T y, whose scalar product is that of x and y, with importance
+    sampling of the frequencies from N(0, I - 4 A). With centres a and b they are features of x - a and y - b,
+    and factors of the points put the difference back exactly:
 
     ::
 
         exp(x . y) = exp((x - a) . (y - b)) exp(b . (x - a) + a . b / 2) exp(a . (y - b) + a . b / 2)
 
-    A pytree of arrays: ``jax.vmap`` takes one set of parameters per head, gradients reach them. From
-    :mod:`rfcore.solvers.exponential`, which fits them to points, or from :func:`dense`.
-
-    **What they are.** With T = (I - 4 A)^(-1/2) B_x the features are positive features of T x and T^-T y, whose scalar
-    products are those of x and y, with the frequencies (I - 4 A)^(1/2) omega of the law N(0, I - 4 A) and the weights of
-    importance sampling. Centres shift the mean of that law by B_x a + B_y b, both scaled by (I - 4 A)^(-1/2).
+    Centres shift the mean of the law of frequencies by (I - 4 A)^(-1/2) (B_x a + B_y b). A pytree of arrays:
+    ``jax.vmap`` takes one set of parameters per head.
     """
 
     A: jax.Array | None = None
@@ -82,11 +76,11 @@ class ExponentialParameters(NamedTuple):
         return ExponentialParameters(A, matrix(self.B_x), matrix(self.B_y), centre_x, centre_y)
 
     def away(self, x):
-        """x minus its centre, shape (n, d)."""
+        """x minus its centre, (n, d)."""
         return x if self.centre_x is None else x - self.centre_x
 
     def moved(self, x):
-        """B_x (x - centre_x) for every row of x, shape (n, d)."""
+        """B_x (x - centre_x) for every row of x, (n, d)."""
         x = self.away(x)
         if self.B_x is None:
             return x
@@ -100,39 +94,19 @@ def dense(A, B):
 
         B_y = (I - 4 A) B_x^-T
 
-    and C and D follow: every unbiased pair is one of these. An A that is not diagonal, A = Q diag(a) Q', gives the features of
-    the frequencies Q' omega: a and Q' B_x in place of A and B_x.
+    Every unbiased pair is one of these. A matrix A = Q diag(a) Q' is stored as a and Q' B_x, the features of
+    the frequencies Q' omega.
 
-    Parameters
-    ----------
-    A : array, shape (d,) or (d, d)
-        A diagonal, or a symmetric matrix; eigenvalues below 1/8.
-    B : array, shape (d, d)
-        Invertible.
+    Raises ValueError if A has an eigenvalue of 1/8 or more, where the variance is infinite, or B is singular.
 
-    Returns
-    -------
-    ExponentialParameters
+    Args:
+        A: a diagonal, (d,), or a symmetric matrix, (d, d), with eigenvalues below 1/8.
+        B: B_x, an invertible matrix, (d, d).
 
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, a value is not finite, A is not symmetric or has an eigenvalue of 1/8 or more, or B is singular.
+    Returns:
+        ExponentialParameters.
 
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features, kernels
-    >>> x, y = jnp.array([[0.3, -0.2], [0.0, 0.4]]), jnp.array([[0.1, 0.2]])
-    >>> parameters = features.dense(jnp.array([-0.1, 0.05]), jnp.array([[1.0, 0.3], [0.0, 0.8]]))
-    >>> omega = couplings.iid(jax.random.key(0), 20_000, 2)
-    >>> phi, psi = (features.exponential(*side, kernel="softmax") for side in ((x, omega, parameters, "x"), (y, omega, parameters, "y")))
-    >>> bool(jnp.allclose(phi @ psi.T, kernels.softmax(x, y), rtol=0.1))
-    True
-
-    Notes
-    -----
-    FAVOR#, Theorem 4.1 and the text after it.
+    Source: FAVOR#, Theorem 4.1 and the text after it.
     """
     A, B = checks.floating(A, "A"), checks.points(B, "B")
     d = B.shape[0]

@@ -1,11 +1,7 @@
-"""Fewer features: products of the reduced features of two nodes have the products of the features as their mean.
+"""Fewer features: given Phi_1 and Phi_2, E (Phi_1 R) (Phi_2 R)^T = Phi_1 Phi_2^T, where E[R R^T] = I.
 
-::
-
-    E[(Phi_1 R) (Phi_2 R)^T | Phi_1, Phi_2] = Phi_1 Phi_2^T,   where E[R R^T] = I
-
-Both sides of a product must be reduced by the same R, that is with the same key. The key may be the one of the
-walks: R and walks are drawn from independent streams.
+Both sides of a product need the same R, so the same key. The key may be the one of the walks: R and walks are
+drawn from independent streams. phi is WalkFeatures or a sparse or dense array.
 """
 
 import numpy as np
@@ -17,44 +13,12 @@ PURPOSES = {"gaussian": 3, "sparse": 4, "anchors": 5}
 
 
 def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
-    """Features projected to random directions.
+    """Features projected to random directions, "gaussian" R_jk ~ N(0, 1 / n_features) or "sparse".
 
-    ::
+    Row j of a sparse R has ``nonzeros`` random signs / sqrt(nonzeros) in random places, added where they
+    meet: O(N) memory, where Gaussian directions take O(N n_features), and ``nonzeros`` passes over phi.
 
-        gaussian:  R_jk ~ N(0, 1 / n_features)
-        sparse:    row j of R is the sum of ``nonzeros`` random signs / sqrt(nonzeros), in random places
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    phi : WalkFeatures, scipy sparse or dense array, shape (n, N)
-    n_features : int
-    kind : "gaussian" or "sparse"
-        Gaussian directions take O(N n_features) memory; sparse ones O(N), and the time of ``nonzeros`` passes
-        over the nonzeros of phi.
-    nonzeros : int
-        For "sparse".
-
-    Returns
-    -------
-    float64 array, shape (n, n_features)
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, the kind is unknown, phi is no finite matrix, or the key is no JAX key.
-
-    Notes
-    -----
-    Dasgupta, Kumar and Sarlos, 2010 (sparse); Universal Graph Random Features, Section 2.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.features import reduction
-    >>> reduced = reduction.johnson_lindenstrauss(jax.random.key(0), np.eye(4), 1000)
-    >>> bool(np.allclose(reduced @ reduced.T, np.eye(4), atol=0.2))
-    True
+    Source: Dasgupta, Kumar and Sarlos, 2010 (sparse); Universal Graph Random Features, Section 2.
     """
     n_features, nonzeros = checks.count(n_features, "n_features"), checks.count(nonzeros, "nonzeros")
     checks.choice(kind, "kind", ("gaussian", "sparse"))
@@ -69,37 +33,11 @@ def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
 
 
 def johnson_lindenstrauss_mse(phi, psi, n_features):
-    """Expected squared Frobenius error that Gaussian directions add to a product of features.
+    """Expected squared Frobenius error that Gaussian directions add to a product (by Isserlis, 1918).
 
     ::
 
-        E |Phi R R^T Psi^T - Phi Psi^T|^2 = (|Phi|^2 |Psi|^2 + |Phi Psi^T|^2) / n_features,   R_jk ~ N(0, 1 / n_features)
-
-    Parameters
-    ----------
-    phi, psi : WalkFeatures, scipy sparse or dense array, shapes (n, N) and (k, N)
-    n_features : int
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If n_features < 1, or phi or psi is no finite matrix, or they differ in their columns.
-
-    Notes
-    -----
-    Given the rows x and y, x R R^T y^T is the mean of n_features products of two normal numbers of variances |x|^2 and
-    |y|^2 and covariance x . y; the variance of one is |x|^2 |y|^2 + (x . y)^2 (Isserlis, 1918).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.features import reduction
-    >>> float(reduction.johnson_lindenstrauss_mse(np.eye(3), np.eye(3), 4))
-    3.0
+        E |Phi R R^T Psi^T - Phi Psi^T|^2 = (|Phi|^2 |Psi|^2 + |Phi Psi^T|^2) / n_features
     """
     phi, psi, n_features = _matrix(phi), _matrix(psi, "psi"), checks.count(n_features, "n_features")
     if phi.shape[1] != psi.shape[1]:
@@ -113,39 +51,7 @@ def _square(matrix):
 
 
 def anchor_points(key, phi, n_anchors):
-    """Features at a random set of nodes only.
-
-    ::
-
-        sqrt(N / n_anchors) Phi[:, anchors],   anchors drawn without replacement
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    phi : WalkFeatures, scipy sparse or dense array, shape (n, N)
-    n_anchors : int
-        At most N; with all N nothing is lost.
-
-    Returns
-    -------
-    array of the kind of phi (CSR for WalkFeatures), shape (n, n_anchors)
-
-    Raises
-    ------
-    ValueError
-        If n_anchors is not between 1 and N, phi is no finite matrix, or the key is no JAX key.
-
-    Notes
-    -----
-    Choromanski, 2023; Universal Graph Random Features, Section 2. Columns are in increasing order of the nodes.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.features import reduction
-    >>> reduction.anchor_points(jax.random.key(0), np.eye(4), 4).tolist() == np.eye(4).tolist()
-    True
-    """
+    """sqrt(N / n_anchors) Phi[:, anchors], anchors drawn without replacement (Choromanski, 2023)."""
     phi, n_anchors = _matrix(phi), checks.count(n_anchors, "n_anchors")
     n_nodes = phi.shape[1]
     if n_anchors > n_nodes:

@@ -1,7 +1,7 @@
 """Algorithm 1 line by line, in plain Python: what the engine is tested against, and timed against.
 
-One walker at a time, one step at a time, a coin for each step. The paper hops first and halts afterwards, which throws
-the last hop away; here a walker halts first. Universal Graph Random Features, Algorithm 1.
+One walker at a time, one step at a time, a coin for each step. The paper hops first and halts afterwards,
+which throws the last hop away; here a walker halts first. Universal Graph Random Features, Algorithm 1.
 """
 
 from typing import NamedTuple
@@ -12,7 +12,11 @@ from rfcore.features.graph import modulation_table
 
 
 class Lists(NamedTuple):
-    """A graph as Python lists, which a loop reads faster than arrays."""
+    """A graph as Python lists, which a loop reads faster than arrays.
+
+    Attributes:
+        neighbours, weights: of each edge.
+    """
 
     first: list
     """First edge of each node, and the number of edges."""
@@ -22,62 +26,13 @@ class Lists(NamedTuple):
 
 
 def as_lists(g):
-    """First edges, neighbours and weights of a graph as :class:`Lists`.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import graphs
-    >>> from rfcore.features import reference
-    >>> reference.as_lists(graphs.Graph.from_networkx(networkx.path_graph(3))).neighbours
-    [1, 0, 2, 1]
-    """
+    """First edges, neighbours and weights of a graph as :class:`Lists`."""
     checks.graph(g)
     return Lists(g.indptr.tolist(), g.indices.tolist(), g.weights.tolist(), g.is_normalised)
 
 
 def walk_features(rng, lists, f, n_walks, p_halt, nodes):
-    """Features of the given nodes, as :func:`rfcore.features.walk_features` has them in law.
-
-    Parameters
-    ----------
-    rng : random.Random
-    lists : Lists
-        From :func:`as_lists`.
-    f : function of an integer array
-        Modulation.
-    n_walks : int
-    p_halt : float
-    nodes : iterable of int
-
-    Returns
-    -------
-    list of dict
-        The entries of each feature that are not zero, by node.
-
-    Raises
-    ------
-    ValueError
-        If n_walks < 1, p_halt is outside (0, 1), or f is not finite or not for the weights of this graph.
-
-    Notes
-    -----
-    Universal Graph Random Features, Algorithm 1.
-
-    Examples
-    --------
-    >>> import networkx, random
-    >>> from rfcore import graphs
-    >>> from rfcore.features import modulation, reference
-    >>> lists = reference.as_lists(graphs.Graph.from_networkx(networkx.path_graph(3)))
-    >>> (feature,) = reference.walk_features(random.Random(0), lists, modulation.exponential(1.0), 4, 0.5, [0])
-    >>> feature[0] >= 1  # every walk leaves f(0) = 1 where it starts
-    True
-    """
+    """Features in law as of :func:`rfcore.features.walk_features`: for each of some nodes a dict by node."""
     n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
     first, neighbours, weights, is_normalised = lists
     table = modulation_table(f, walk_lengths.longest(p_halt), is_normalised).tolist()

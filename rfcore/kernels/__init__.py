@@ -1,8 +1,10 @@
 """The truth that features estimate, written slowly and plainly.
 
-``gaussian`` and ``softmax`` take points; the others take a :class:`rfcore.graphs.Graph`. All are dense, except
-:func:`chebyshev_product` and :func:`exponential_product`, which multiply by a kernel that they never form, and
-:func:`power_series_rows`, which stays near its nodes.
+``gaussian`` and ``softmax`` take points. The others take a :class:`rfcore.graphs.Graph` g, undirected where
+nothing else is said, and give float64 NumPy arrays. Kernels of nodes are dense and exact, (N, N); those that
+are functions of the normalised Laplacian L normalise g themselves, unless it is already.
+:func:`chebyshev_product` and :func:`exponential_product` multiply by a kernel that they never form, and
+:func:`power_series_rows` stays near its nodes.
 """
 
 from rfcore import faces

@@ -6,35 +6,17 @@ from rfcore import checks
 
 
 def gaussian(X, Y):
-    """Gaussian kernel matrix.
+    """Gaussian kernel matrix, (n, l), of points X, (n, d), and Y, (l, d).
 
     ::
 
         K[i, j] = exp(-|X_i - Y_j|^2 / 2)
 
-    A lengthscale only scales the points: pass ``X / lengthscale``.
+    A lengthscale only scales the points: pass ``X / lengthscale``. Distances come from differences, since the
+    expanded square would lose half of the digits for close points; memory is therefore O(n l d).
 
-    Parameters
-    ----------
-    X : array, shape (n, d)
-    Y : array, shape (l, d)
+    Source: Simplex Random Features, Eq. 4.
 
-    Returns
-    -------
-    array, shape (n, l), in the dtype of the points
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is not finite.
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 4. Distances come from differences, not from the expanded square, which
-    would lose half of the digits for close points; memory is therefore O(n l d).
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore import kernels
     >>> K = kernels.gaussian(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[0.0, 0.0]]))
@@ -47,33 +29,17 @@ def gaussian(X, Y):
 
 
 def softmax(X, Y):
-    """Softmax kernel matrix: attention before its normalisation.
+    """Softmax kernel matrix, (n, l), of points X, (n, d), and Y, (l, d): attention before its normalisation.
 
     ::
 
         K[i, j] = exp(X_i . Y_j) = exp(|X_i|^2 / 2) exp(-|X_i - Y_j|^2 / 2) exp(|Y_j|^2 / 2)
 
-    Parameters
-    ----------
-    X : array, shape (n, d)
-    Y : array, shape (l, d)
+    Raises ValueError if an exponential overflows; inside ``jax.jit``, where values are not known, it becomes
+    infinite. The logarithm is ``X @ Y.T``.
 
-    Returns
-    -------
-    array, shape (n, l), in the dtype of the points
+    Source: Simplex Random Features, Eq. 5.
 
-    Raises
-    ------
-    ValueError
-        If a shape is wrong or a value is not finite, or the exponential of a product overflows; inside
-        ``jax.jit``, where values are not known, it becomes infinite. Its logarithm is ``X @ Y.T``.
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 5.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore import kernels
     >>> K = kernels.softmax(np.array([[0.0, 0.0], [1.0, 0.0]]), np.array([[2.0, 1.0]]))

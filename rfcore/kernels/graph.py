@@ -1,11 +1,11 @@
-"""Kernels between the nodes of a graph: functions of its normalised Laplacian or of its weights, dense and exact.
+"""Kernels between the nodes of a graph: functions of its normalised Laplacian or of its weights.
 
 ::
 
     L = I - D^(-1/2) W D^(-1/2)
 
-Each costs one eigendecomposition, O(N^3) time and O(N^2) memory. All work is float64 NumPy: these are the truth
-that features are held against. Universal Graph Random Features, Table 1.
+Each takes one eigendecomposition, O(N^3) time and O(N^2) memory, in float64 NumPy. Directed graphs raise a
+ValueError. Universal Graph Random Features, Table 1.
 """
 
 from dataclasses import dataclass, field, replace
@@ -19,34 +19,10 @@ from rfcore.kernels import spectral
 
 
 def diffusion(g, sigma):
-    """Diffusion (heat) kernel.
+    """Diffusion (heat) kernel K = exp(-sigma^2 L / 2), for sigma of at least 0.
 
-    ::
+    Source: Kondor and Lafferty, 2002; Universal Graph Random Features, Table 1.
 
-        K = exp(-sigma^2 L / 2)
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected; normalised here, unless it is already.
-    sigma : float
-        At least 0.
-
-    Returns
-    -------
-    float64 array, shape (N, N)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed or cannot be normalised, or sigma < 0.
-
-    Notes
-    -----
-    Kondor and Lafferty, 2002; Universal Graph Random Features, Table 1.
-
-    Examples
-    --------
     >>> import networkx
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
@@ -57,36 +33,10 @@ def diffusion(g, sigma):
 
 
 def regularised_laplacian(g, sigma, d):
-    """d-regularised Laplacian kernel.
+    """d-regularised Laplacian kernel K = (I + sigma^2 L)^(-d), for sigma of at least 0 and d above 0.
 
-    ::
+    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
 
-        K = (I + sigma^2 L)^(-d)
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected; normalised here, unless it is already.
-    sigma : float
-        At least 0.
-    d : float
-        Above 0.
-
-    Returns
-    -------
-    float64 array, shape (N, N)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed or cannot be normalised, sigma < 0 or d <= 0.
-
-    Notes
-    -----
-    Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
-
-    Examples
-    --------
     >>> import networkx
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
@@ -97,36 +47,10 @@ def regularised_laplacian(g, sigma, d):
 
 
 def p_step(g, alpha, p):
-    """p-step random walk kernel.
+    """p-step random walk kernel K = (alpha I - L)^p, positive semidefinite as alpha must be at least 2.
 
-    ::
+    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
 
-        K = (alpha I - L)^p
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected; normalised here, unless it is already.
-    alpha : float
-        At least 2, so that K is positive semidefinite.
-    p : int
-        At least 1.
-
-    Returns
-    -------
-    float64 array, shape (N, N)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed or cannot be normalised, alpha < 2 or p < 1.
-
-    Notes
-    -----
-    Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
-
-    Examples
-    --------
     >>> import networkx
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
@@ -137,32 +61,10 @@ def p_step(g, alpha, p):
 
 
 def inverse_cosine(g):
-    """Inverse cosine kernel.
+    """Inverse cosine kernel K = cos(pi L / 4).
 
-    ::
+    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
 
-        K = cos(pi L / 4)
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected; normalised here, unless it is already.
-
-    Returns
-    -------
-    float64 array, shape (N, N)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed or cannot be normalised.
-
-    Notes
-    -----
-    Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
-
-    Examples
-    --------
     >>> import networkx
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
@@ -173,78 +75,25 @@ def inverse_cosine(g):
 
 
 def exponential(g, scale):
-    """Exponential of the weights as they are, not normalised.
+    """Exponential K = exp(scale W) of the weights as they are, not normalised.
 
-    ::
+    Its modulation is :func:`rfcore.features.modulation.exponential`. Raises ValueError if the kernel
+    overflows.
 
-        K = exp(scale W)
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected.
-    scale : float
-
-    Returns
-    -------
-    float64 array, shape (N, N)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed, scale is no finite number, or the kernel overflows.
-
-    Notes
-    -----
-    Universal Graph Random Features, Sections 3.2 and 3.3; :func:`rfcore.features.modulation.exponential` is its
-    modulation.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))
-    >>> bool(np.allclose(kernels.exponential(g, 1.0), [[np.cosh(1), np.sinh(1)], [np.sinh(1), np.cosh(1)]]))
-    True
+    Source: Universal Graph Random Features, Sections 3.2 and 3.3.
     """
     scale = checks.real(scale, "scale")
     return function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues))
 
 
 def power_series(g, alpha):
-    """Power series of the weights as they are: the kernel behind a learned modulation.
+    """Power series K = sum_k alpha_k W^k of the weights as they are: the kernel behind a learned modulation.
 
-    ::
+    Args:
+        g: usually ``g.normalised()``, so that powers do not grow.
+        alpha: coefficients, (n_terms,), as from :func:`rfcore.features.modulation.to_taylor` of a learned f.
 
-        K = sum_k alpha_k W^k
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected; usually ``graph.normalised()``, so that powers do not grow.
-    alpha : array, shape (n_terms,)
-        Taylor coefficients, for example :func:`rfcore.features.modulation.to_taylor` of a learned f.
-
-    Returns
-    -------
-    float64 array, shape (N, N)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed, or alpha is no finite vector.
-
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 2.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))
-    >>> kernels.power_series(g, [1.0, 0.5, 0.25]).round(3).tolist()
-    [[1.25, 0.5], [0.5, 1.25]]
+    Source: Universal Graph Random Features, Eq. 2.
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
     return function_of_weights(g, np.polynomial.Polynomial(alpha))
@@ -261,33 +110,11 @@ def function_of_weights(g, function):
 
         K = sum_i function(lambda_i) v_i v_i^T,   W = sum_i lambda_i v_i v_i^T
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected.
-    function : function of a float array
-        Of the eigenvalues of W; those of L are 1 minus those of ``g.normalised()``.
+    The function takes the array of eigenvalues of W; those of L are 1 minus those of ``g.normalised()``.
 
-    Returns
-    -------
-    float64 array, shape (N, N)
+    Raises ValueError if the function gives no real number for an eigenvalue, or the kernel overflows.
 
-    Raises
-    ------
-    ValueError
-        If the graph is directed, the function does not give one real number per eigenvalue, or the kernel overflows.
-
-    Notes
-    -----
-    Higham, Functions of Matrices, 2008, Section 1.2.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())
-    >>> bool(np.allclose(kernels.function_of_weights(g, np.exp), kernels.exponential(g, 1.0)))
-    True
+    Source: Higham, Functions of Matrices, 2008, Section 1.2.
     """
     checks.function(function, "function", "lambda x: np.exp(x - 1)")
     eigenvalues, vectors = spectrum(g)
@@ -317,7 +144,12 @@ def finite(result):
 @jax.tree_util.register_dataclass
 @dataclass(frozen=True, eq=False)
 class Spectrum:
-    """Of the weights of a graph; unpacks as a pair, ``eigenvalues, vectors``. A JAX pytree."""
+    """Spectrum of the weights of a graph; unpacks as a pair, ``eigenvalues, vectors``. A JAX pytree.
+
+    Attributes:
+        eigenvalues: in increasing order, (N,).
+        vectors: eigenvectors as columns, (N, N).
+    """
 
     eigenvalues: np.ndarray
     vectors: np.ndarray
@@ -336,30 +168,11 @@ class Spectrum:
 
 
 def spectrum(g):
-    """Eigenvalues of the weights in increasing order, and eigenvectors as columns.
+    """Eigenvalues and eigenvectors of the weights, by LAPACK.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected.
+    Returns:
+        :class:`Spectrum` of float64 arrays. They are read-only; those of the last graph are kept.
 
-    Returns
-    -------
-    Spectrum
-        ``eigenvalues, vectors = kernels.spectrum(g)`` are float64 arrays, shapes (N,) and (N, N). Read-only; those of
-        the last graph are kept.
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed.
-
-    Notes
-    -----
-    LAPACK's symmetric eigenproblem, as in :func:`numpy.linalg.eigh`.
-
-    Examples
-    --------
     >>> import networkx
     >>> from rfcore import graphs, kernels
     >>> eigenvalues, vectors = kernels.spectrum(graphs.Graph.from_networkx(networkx.path_graph(2)))

@@ -17,40 +17,26 @@ def chebyshev_product(g, function, v, degree):
 
         f(W) v  =  sum over k <= degree of  c_k T_k(W) v,     T_{k+1}(W) v = 2 W T_k(W) v - T_{k-1}(W) v
 
-    with c_k from interpolation of f at the Chebyshev points of [-1, 1]. For smooth f the error falls faster than
-    geometrically with the degree, at the price of one sparse product per degree and of no memory but four vectors.
+    with c_k from interpolation of f at the Chebyshev points of [-1, 1]. For entire f, such as exp, the error
+    falls faster than geometrically with the degree, at one sparse product per degree and the memory of four
+    vectors.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected, with all eigenvalues of W between -1 and 1: usually ``graph.normalised()``.
-    function : function of a float array
-        f, of the eigenvalues of W; those of the kernels are in :mod:`rfcore.kernels.spectral`.
-    v : array, shape (N,) or (N, c)
-    degree : int
-        At least 1.
+    Raises ValueError if eigenvalues of W are seen to leave [-1, 1]: abs(T_k) <= 1 within, and grows outside.
 
-    Returns
-    -------
-    float64 array with the shape of v
+    Args:
+        g: usually ``g.normalised()``, whose eigenvalues are between -1 and 1.
+        function: f, of an array of eigenvalues of W; those of the kernels are in
+            :mod:`rfcore.kernels.spectral`.
+        v: (N,) or (N, c).
+        degree: at least 1.
 
-    Raises
-    ------
-    ValueError
-        If v does not have one finite row per node, degree < 1, f is not finite, or the eigenvalues of W are seen to
-        leave [-1, 1]: there T_k grows without bound, where abs(T_k) <= 1 within.
+    Source: Trefethen, Approximation Theory and Approximation Practice, 2013, Chapters 3 and 8.
 
-    Notes
-    -----
-    Trefethen, Approximation Theory and Approximation Practice, 2013, Chapters 3 and 8.
-
-    Examples
-    --------
     >>> import networkx, numpy as np
     >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())
-    >>> product = kernels.chebyshev_product(g.normalised(), lambda x: np.exp(x - 1), np.ones(34), 12)
-    >>> bool(np.allclose(product, kernels.diffusion(g, np.sqrt(2)) @ np.ones(34)))
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
+    >>> product = kernels.chebyshev_product(g, kernels.spectral.diffusion(1.0), np.ones(34), 12)
+    >>> bool(np.allclose(product, kernels.diffusion(g, 1.0) @ np.ones(34)))
     True
     """
     degree, v = checks.count(degree, "degree"), _rows(v, g)
@@ -70,41 +56,15 @@ def chebyshev_product(g, function, v, degree):
 
 
 def exponential_product(g, scale, v):
-    """The exponential of the weights as they are times a vector, to rounding.
+    """The product exp(scale W) v, to rounding, for v of shape (N,) or (N, c); the graph may be directed.
 
-    ::
+    Where neither the weights nor scale are below 0 this is Taylor's series with a bound on its rest: no terms
+    cancel for v of one sign, and it takes a fifth of the time of :func:`scipy.sparse.linalg.expm_multiply`,
+    which is used otherwise. :func:`rfcore.kernels.exponential` is the matrix.
 
-        exp(scale W) v
+    Raises ValueError if the product overflows.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        May be directed.
-    scale : float
-    v : array, shape (N,) or (N, c)
-
-    Returns
-    -------
-    float64 array with the shape of v
-
-    Raises
-    ------
-    ValueError
-        If v does not have one finite row per node, scale is no finite number, or the product overflows.
-
-    Notes
-    -----
-    Where neither the weights nor scale are below 0, Taylor's series with a bound on its rest: no two terms cancel for v of
-    one sign, and it takes a fifth of the time (ours). Otherwise Al-Mohy and Higham, 2011, as in
-    :func:`scipy.sparse.linalg.expm_multiply`. :func:`rfcore.kernels.exponential` is the matrix.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())
-    >>> bool(np.allclose(kernels.exponential_product(g, 0.1, np.ones(34)), kernels.exponential(g, 0.1) @ np.ones(34)))
-    True
+    Source: Al-Mohy and Higham, 2011, for weights or a scale below 0.
     """
     scale, v = checks.real(scale, "scale"), _rows(v, g)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -120,10 +80,10 @@ def exponential_product(g, scale, v):
 
 
 def _n_terms(A):
-    """Last power in the series of exp(A) v, for an error below eps / 2 of the largest entry of v; None where it is of no use.
+    """Last power of exp(A) v for an error below eps / 2 of v's largest entry; None where it is of no use.
 
-    For A >= 0 the norms a_k = |A^k|_inf / k! = max(A^k 1) / k! satisfy a_{K+j} <= a_K a_j / (K + 1), and so what comes
-    after K is at most a_K (a_1 + ... + a_K) / K once a_K <= 1.
+    For A >= 0 the norms a_k = |A^k|_inf / k! = max(A^k 1) / k! satisfy a_{K+j} <= a_K a_j / (K + 1), and so
+    what comes after K is at most a_K (a_1 + ... + a_K) / K once a_K <= 1.
     """
     if A.nnz and A.data.min() < 0:
         return None  # terms may cancel
@@ -141,43 +101,20 @@ def _n_terms(A):
 
 
 def power_series_rows(g, alpha, nodes):
-    """Rows of a power series of the weights, pushed out from their nodes: sparse for as long as few hops reach few nodes.
+    """Rows of a power series of the weights, sparse for as long as few hops reach few nodes.
 
     ::
 
         sum_k alpha_k W^k[nodes, :]
 
-    With the values of a modulation for alpha these are walk features without their randomness, cut at the degree of the
-    series. Time and memory are those of the nodes within reach of so many hops; with hubs that is soon everybody.
+    With the values of a modulation for alpha these are walk features without their randomness, cut at the
+    degree of the series. Time and memory are those of the nodes within reach of so many hops; with hubs that
+    is soon everybody. The graph may be directed.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        May be directed.
-    alpha : array, shape (n_terms,)
-    nodes : int array, shape (n,)
+    Returns:
+        scipy CSR array, (len(nodes), N).
 
-    Returns
-    -------
-    scipy CSR array, shape (n, N), float64
-
-    Raises
-    ------
-    ValueError
-        If alpha is no finite vector, or a node is not in the graph.
-
-    Notes
-    -----
-    Ours; it is the "push" of Andersen, Chung and Lang, 2006, without their threshold.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import features, graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> rows = kernels.power_series_rows(g, features.modulation.diffusion(1.0)(np.arange(12)), [0, 5])
-    >>> bool(np.allclose((rows @ rows.T).toarray(), kernels.diffusion(g, 1.0)[np.ix_([0, 5], [0, 5])]))
-    True
+    Source: the "push" of Andersen, Chung and Lang, 2006, without their threshold.
     """
     alpha, W = np.asarray(checks.vector(alpha, "alpha"), dtype=float), checks.graph(g).to_scipy()
     nodes = checks.indices(nodes, "nodes", g.n_nodes)

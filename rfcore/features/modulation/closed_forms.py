@@ -1,4 +1,8 @@
-"""Modulations with a closed form."""
+"""Modulations with a closed form.
+
+Those named after a kernel are Universal Graph Random Features, Section 2, "Generating functions", with the
+powers and the constant of Table 1 put in. Their real parameters may be traced: f is differentiable in them.
+"""
 
 from functools import partial
 
@@ -13,33 +17,14 @@ from rfcore.features.modulation.named import Named, lengths
 
 
 def diffusion(sigma):
-    """Modulation of the diffusion kernel exp(-sigma^2 L / 2).
+    """Modulation of the diffusion kernel exp(-sigma^2 L / 2), for sigma above 0.
 
     ::
 
         f(k) = exp(-sigma^2 / 4) (sigma^2 / 4)^k / k!
 
-    Parameters
-    ----------
-    sigma : float
-        Above 0. May be traced: f is differentiable in it.
+    Source: Universal Graph Random Features, Section 2 and Table 1.
 
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If sigma <= 0.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 2, "Generating functions", with the powers and the constant of Table 1 put
-    in.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.features import modulation
     >>> alpha = modulation.to_taylor(modulation.diffusion(1.0), n_terms=3)  # of exp(-1/2) exp(x / 2)
@@ -58,36 +43,15 @@ def _diffusion(sigma, k):
 
 
 def exponential(scale):
-    """Modulation of exp(scale W) for the weights W of whatever graph is walked.
+    """Modulation of exp(scale W) for the weights W of whatever graph is walked, normalised or not.
 
     ::
 
         f(k) = (scale / 2)^k / k!
 
-    Parameters
-    ----------
-    scale : float
-        May be negative (f alternates) or 0, but not traced.
+    The scale may be negative (f alternates) or 0, but not traced.
 
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If scale is no finite number.
-
-    Notes
-    -----
-    Universal Graph Random Features, Sections 3.2 and 3.3; the coefficients follow from Eq. 4.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.features import modulation
-    >>> modulation.exponential(1.0)(np.arange(4)).round(4).tolist()
-    [1.0, 0.5, 0.125, 0.0208]
+    Source: Universal Graph Random Features, Sections 3.2 and 3.3; the coefficients follow from Eq. 4.
     """
     if checks.is_traced(scale):
         raise ValueError("scale is traced; make this modulation outside jax.jit and jax.grad, or learn its values: from_values")
@@ -100,36 +64,17 @@ def _exponential(scale, k):
 
 
 def regularised_laplacian(sigma, d):
-    """Modulation of the d-regularised Laplacian kernel (I + sigma^2 L)^(-d).
+    """Modulation of the d-regularised Laplacian kernel (I + sigma^2 L)^(-d), for sigma and d above 0.
 
     ::
 
         f(k) = (1 + sigma^2)^(-d/2) Gamma(k + d/2) / (Gamma(d/2) k!) (sigma^2 / (1 + sigma^2))^k
 
-    Parameters
-    ----------
-    sigma, d : float
-        Above 0. May be traced: f is differentiable in both.
+    Source: Universal Graph Random Features, Section 2 and Table 1.
 
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If sigma <= 0 or d <= 0.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 2, "Generating functions", with the powers and the constant of Table 1 put
-    in.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from rfcore.features import modulation
-    >>> modulation.to_taylor(modulation.regularised_laplacian(1.0, 1), n_terms=3).round(4).tolist()  # of 1 / (2 - x)
+    >>> f = modulation.regularised_laplacian(1.0, 1)
+    >>> modulation.to_taylor(f, n_terms=3).round(4).tolist()  # of 1 / (2 - x)
     [0.5, 0.25, 0.125]
     """
     sigma, d = checks.real(sigma, "sigma", above=0), checks.real(d, "d", above=0)
@@ -147,7 +92,7 @@ def _regularised_laplacian(sigma, d, k):
 
 
 def p_step(alpha, p):
-    """Modulation of the p-step random walk kernel (alpha I - L)^p.
+    """Modulation of the p-step random walk kernel (alpha I - L)^p, for alpha of at least 2.
 
     ::
 
@@ -155,30 +100,8 @@ def p_step(alpha, p):
 
     For even p walks longer than p/2 count nothing; for odd p some of them count negatively.
 
-    Parameters
-    ----------
-    alpha : float
-        At least 2. May be traced: f is differentiable in it.
-    p : int
-        At least 1.
+    Source: Universal Graph Random Features, Section 2 and Table 1.
 
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If alpha < 2 or p < 1.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 2, "Generating functions", with the powers and the constant of Table 1 put
-    in.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> from rfcore.features import modulation
     >>> modulation.to_taylor(modulation.p_step(2, 2), n_terms=4).round(4).tolist()  # of (1 + x)^2
     [1.0, 2.0, 1.0, 0.0]

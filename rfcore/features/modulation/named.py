@@ -11,10 +11,9 @@ from rfcore import checks
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Named:
-    """Modulation of a kernel that is defined through the normalised Laplacian.
+    """Modulation of a kernel defined through the normalised Laplacian; walks on other weights refuse it.
 
-    A function of an integer array like the others, which walks on other weights refuse:
-    :func:`rfcore.features.walk_features` and the like raise a ValueError. It can be pickled.
+    It can be pickled.
     """
 
     name: str
@@ -32,7 +31,7 @@ class Named:
 
 
 def lengths(k, of_table=False):
-    """``k`` as an array of whole numbers of at least 0; a JAX array stays one, unless it is the place in a NumPy table."""
+    """``k`` as whole numbers of at least 0; a JAX array stays one, unless it indexes a NumPy table."""
     if checks.is_traced(k):
         if of_table:
             raise ValueError("k is traced; this modulation is computed on the host: call it with NumPy lengths, np.arange(n)")

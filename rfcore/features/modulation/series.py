@@ -1,4 +1,9 @@
-"""Modulations given by their values or by a power series, and the way back from a modulation to its series."""
+"""Modulations from their values or from a power series, and from a modulation back to its series.
+
+A series alpha is an array of Taylor coefficients, zero past its end, or a function of an integer array.
+Except for :func:`from_values`, whose values may be traced, all runs on the host in float64 and refuses traced
+input. The recursions cost O(b^2) for lengths up to b, once: the longest table so far is kept.
+"""
 
 from functools import partial
 
@@ -12,26 +17,18 @@ from rfcore.features.modulation.named import Named, lengths
 
 
 def inverse_cosine():
-    """Modulation of the inverse cosine kernel cos(pi L / 4).
+    """Modulation of the inverse cosine kernel cos(pi L / 4), from :func:`from_taylor`.
 
     ::
 
         alpha_k = (pi/4)^k / (sqrt(2) k!) times +, +, -, -, +, +, ...
 
-    There is no closed form; f comes from :func:`from_taylor`. Its modulus decays only like k^(-3/2) / 4, because
-    sqrt(cos x + sin x) has its first singularity at -pi/4, which is where the spectrum of W can end: the
-    estimates have no variance, for any p_halt, since sum_k f(k)^2 (1 - p_halt)^(-k) diverges.
+    abs(f(k)) decays only like k^(-3/2) / 4, because sqrt(cos x + sin x) has its first singularity at -pi/4,
+    where the spectrum of W can end. So sum_k f(k)^2 (1 - p_halt)^(-k) diverges for any p_halt, and the
+    estimates have no finite variance.
 
-    Returns
-    -------
-    function of an integer array
+    Source: Universal Graph Random Features, Table 1 and Eq. 6.
 
-    Notes
-    -----
-    Universal Graph Random Features, Table 1 and Eq. 6.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.features import modulation
     >>> alpha = modulation.to_taylor(modulation.inverse_cosine(), n_terms=3)
@@ -47,51 +44,18 @@ def _cosine_series(k):
 
 
 def lazy():
-    """Modulation of the lazy walker, which deposits everything where it starts.
-
-    ::
-
-        f(0) = 1,  f(k) = 0 for k > 0;  features are the identity
+    """Modulation of the lazy walker, f(0) = 1 and 0 beyond, whose features are the identity.
 
     The other of the pair must then be alpha itself: ``deconvolve(alpha, lazy())``.
 
-    Notes
-    -----
-    Universal Graph Random Features, the text below Theorem 2.1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.features import modulation
-    >>> modulation.lazy()(np.arange(3)).tolist()
-    [1.0, 0.0, 0.0]
+    Source: Universal Graph Random Features, the text below Theorem 2.1.
     """
     return from_values([1.0])
 
 
 def from_values(values):
-    """Modulation with given values; longer walks count nothing.
+    """Modulation with given values f(0), ..., f(n - 1), differentiable in them; longer walks count nothing.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        f(0), ..., f(n - 1). May be traced: f is differentiable in them.
-
-    Returns
-    -------
-    function of an integer array
-
-    Raises
-    ------
-    ValueError
-        If values is no vector, or not finite.
-
-    Notes
-    -----
-    Ours; what Universal Graph Random Features, Section 2.1, learns is such a function.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.features import modulation
     >>> modulation.from_values([1.0, 0.5])(np.arange(4)).tolist()
@@ -107,34 +71,21 @@ def _value_at(values, k):
 
 
 def from_taylor(alpha):
-    """Symmetric modulation of the kernel sum_k alpha_k W^k.
+    """Symmetric modulation of the kernel sum_k alpha_k W^k, for alpha_0 > 0.
 
     ::
 
         f * f = alpha:   f(0) = sqrt(alpha_0),
         f(i + 1) = (alpha_{i+1} - sum_{p=1}^{i} f(p) f(i + 1 - p)) / (2 f(0))
 
-    Parameters
-    ----------
-    alpha : array, shape (K,), or function of an integer array
-        Taylor coefficients, alpha_0 > 0. Those past the end of an array are zero (f goes on all the same).
+    Args:
+        alpha: Taylor coefficients, (K,), zero past the end (f goes on all the same); or a function of k.
 
-    Returns
-    -------
-    function of an integer array; costs O(b^2) for lengths up to b, once
+    Returns:
+        Function of an integer array of lengths; costs O(b^2) for lengths up to b, once.
 
-    Raises
-    ------
-    ValueError
-        If alpha is no vector or function, is traced, is not finite (the result of a function is looked at when f is
-        called), or alpha_0 <= 0.
+    Source: Universal Graph Random Features, Eq. 6.
 
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 6. Float64 on the host.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.features import modulation
     >>> f = modulation.from_taylor([1.0, 1.0])  # the series of sqrt(1 + x)
@@ -157,44 +108,25 @@ def _square_root(alpha, n):
 
 
 def deconvolve(alpha, f2):
-    """The other half of an asymmetric pair: the modulation f1 that estimates sum_k alpha_k W^k together with f2.
+    """The modulation f1 that estimates sum_k alpha_k W^k together with a given f2, where f2(0) is not 0.
 
     ::
 
         f1 * f2 = alpha:   f1(i) = (alpha_i - sum_{p=1}^{i} f2(p) f1(i - p)) / f2(0)
 
-    Every f2 with f2(0) != 0 has exactly one partner, but a bad choice of f2 makes f1 grow with the length, as
-    r^-i, where r is the modulus of the zero of sum_k f2(k) z^k next to 0 (of those that alpha does not share).
-    The estimate has a variance while r > spectral radius of W / sqrt(1 - p_halt), roughly; it is unbiased while
-    sum_k |f(k)| radius^k converges for both of the pair; below that its mean does not exist.
+    A bad choice of f2 makes f1 grow with the length, as r^-i, where r is the modulus of the zero next to 0 of
+    the series of f2 (of those that alpha does not share). With R the spectral radius of W, the estimate has a
+    variance while r > R / sqrt(1 - p_halt), roughly. It is unbiased while sum_k abs(f(k)) R^k converges for
+    both of the pair, and has no mean beyond.
 
-    Parameters
-    ----------
-    alpha : array, shape (K,), or function of an integer array
-        Taylor coefficients. Those past the end of an array are zero (f1 goes on all the same).
-    f2 : function of an integer array
-        A modulation, f2(0) != 0.
+    Args:
+        alpha: as for :func:`from_taylor`; alpha_0 may be anything.
+        f2: a modulation with f2(0) != 0.
 
-    Returns
-    -------
-    function of an integer array; costs O(b^2) for lengths up to b, once
+    Returns:
+        As :func:`from_taylor`.
 
-    Raises
-    ------
-    ValueError
-        If alpha is no vector or function, is traced, or alpha or f2 is not finite, or f2(0) is 0.
-
-    Notes
-    -----
-    Universal Graph Random Features, Theorem 2.1 and the text below it. Float64 on the host.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.features import modulation
-    >>> f = modulation.deconvolve([1.0, 0.5, 0.25], modulation.lazy())
-    >>> f(np.arange(4)).tolist()
-    [1.0, 0.5, 0.25, 0.0]
+    Source: Universal Graph Random Features, Theorem 2.1 and the text below it.
     """
     alpha = _coefficients(alpha)
     first = _known(checks.modulation(f2, 2, name="f2"), "f2")[0]
@@ -211,43 +143,18 @@ def _quotient(alpha, f2, n):
 
 
 def tilted(f, g):
-    """A modulation times the exponential of a power series: away from the symmetric pair, the kernel staying as it is.
+    """A modulation times the exponential of a power series: one half of an asymmetric pair.
 
     ::
 
         f * e,   e = exp(g):   e(0) = 1,  n e(n) = sum_{k=1}^{n} k g(k) e(n - k)
 
-    As exp(g) exp(-g) = 1, ``tilted(f, g)`` and ``tilted(f, -g)`` estimate the kernel that f does with itself, and every pair
-    for that kernel is one of these, up to a factor that moves from one to the other.
+    As exp(g) exp(-g) = 1, ``tilted(f, g)`` and ``tilted(f, -g)`` estimate the kernel that f does with itself,
+    and every pair for that kernel is one of these, up to a factor that moves from one to the other.
 
-    Parameters
-    ----------
-    f : function of an integer array
-        Modulation.
-    g : array, shape (K,)
-        Power series; g(0) = 0.
-
-    Returns
-    -------
-    function of an integer array; costs O(b K) for lengths up to b, once
-
-    Raises
-    ------
-    ValueError
-        If f or g is traced or not finite, or g(0) is not 0.
-
-    Notes
-    -----
-    Ours; Universal Graph Random Features, Eq. 4, is solved by every pair f e^g, f e^-g.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.features import modulation
-    >>> f, g = modulation.diffusion(1.0), np.array([0.0, 0.3, -0.1])
-    >>> pair = modulation.tilted(f, g), modulation.tilted(f, -g)
-    >>> bool(np.allclose(modulation.to_taylor(*pair), modulation.to_taylor(f)))
-    True
+    Args:
+        f: a modulation.
+        g: power series, (K,), with g(0) = 0.
     """
     g = _known(checks.vector(g, "g"), "g")
     if g[0] != 0:
@@ -272,30 +179,13 @@ def to_taylor(f1, f2=None, n_terms=50):
 
         alpha_k = sum_{p=0}^{k} f1(k - p) f2(p),  k < n_terms
 
-    Parameters
-    ----------
-    f1, f2 : function of an integer array
-        ``f2`` is ``f1`` by default: the symmetric pair.
-    n_terms : int
+    Args:
+        f1, f2: modulations; f2 is f1 by default, the symmetric pair.
 
-    Returns
-    -------
-    float64 array, shape (n_terms,)
+    Returns:
+        float64 array, (n_terms,).
 
-    Raises
-    ------
-    ValueError
-        If n_terms < 1, or a modulation is traced or not finite.
-
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 4. :func:`rfcore.kernels.power_series` is that kernel.
-
-    Examples
-    --------
-    >>> from rfcore.features import modulation
-    >>> modulation.to_taylor(modulation.from_values([1.0, 1.0]), n_terms=4).tolist()  # (1 + x)^2
-    [1.0, 2.0, 1.0, 0.0]
+    Source: Universal Graph Random Features, Eq. 4. :func:`rfcore.kernels.power_series` is that kernel.
     """
     n_terms = checks.count(n_terms, "n_terms")
     first = _known(checks.modulation(f1, n_terms, name="f1"), "f1")
@@ -304,7 +194,7 @@ def to_taylor(f1, f2=None, n_terms=50):
 
 
 class _Tabulated:
-    """Modulation f(k) = table(n)[k], where table(n) computes the first n values; the longest so far is kept."""
+    """f(k) = table(n)[k], where table(n) computes the first n values; the longest table is kept."""
 
     def __init__(self, table):
         self.table, self.values = table, np.empty(0)

@@ -18,8 +18,8 @@ Statistical Theory, 1982, Section 7.3)
 
 Every coefficient of w_1^2i w_2^2j in it is at least 0, so that it is supermodular in the two norms: of all
 their couplings the positive monotone one has the *greatest* covariance of every pair of estimates, for every
-query and keys, and the negative monotone one the least. For j = l this is the variance (Variance-Reducing
-Couplings, Appendix B.3).
+query and keys, and the negative monotone one the least. For j = l this is the variance, under the positive
+monotone one that of independent frequencies (Variance-Reducing Couplings, Appendix B.3).
 """
 
 import numpy as np

@@ -13,10 +13,10 @@ def definite_radius(alpha):
 
         the r > 0 at which  sum_{k >= 1} |alpha_k| r^k = alpha_0 > 0,  infinite if no other differs from 0
 
-    An eigenvalue at which all terms are negative shows that no larger one will do for all coefficients of
-    these sizes.
+    No larger one serves all coefficients of these sizes: W may have an eigenvalue at which every term but the
+    first is negative.
 
-    Source: Universal Graph Random Features, Section 2, says that some such radius exists.
+    Source: Universal Graph Random Features, Section 2, which says that some such radius exists.
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
     if not alpha[0] > 0:

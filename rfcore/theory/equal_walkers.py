@@ -10,10 +10,10 @@ from rfcore.theory.graph import counted, walk_gram_mse
 
 
 def gram_error_terms(g, f, p_halt, n_terms=100):
-    """Terms a, b of the error a / m + b / m^2 of phi_1 phi_2^T from two sets of m independent walkers a node.
+    """Terms a, b of the squared error a / m + b / m^2 of phi_1 phi_2^T, from two sets of m walkers a node.
 
-    The form is exact, as features are means over walkers; two values of m give both terms. Other arguments
-    are as in :mod:`rfcore.theory.graph`.
+    The form is exact, as features are means over independent walkers; two values of m give both terms. Other
+    arguments are as in :mod:`rfcore.theory.graph`.
     """
     counted(f, g, n_terms, checks.probability(p_halt, "p_halt"))
     one, two = (walk_gram_mse(g, f, f, m, p_halt, n_terms) for m in (1, 2))
@@ -35,7 +35,7 @@ def of_terms(a, b, error):
 
 
 def of_curve(walkers, curve, error):
-    """Number of independent walkers of some error, from the falling errors of a few numbers of them.
+    """Number of independent walkers of some error, given the falling errors ``curve`` of rising ``walkers``.
 
     Between these it is interpolated in logarithms; beyond the largest, errors fall as one over the number, as
     squared errors and divergences do. An error above the whole curve has ``walkers[0]``.

@@ -61,9 +61,9 @@ def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
 
         1/m E_s sqrt( sum_i bounds_i |s^T (W^i)_SS s| ),   s uniform on {-1, 1}^m    (Eqs. 34, 35)
 
-    Only positive semidefinite kernels have features. The supremum here is over all |alpha_i| <= bounds_i, so
-    that this is an upper bound unless sum_{i >= 1} bounds_i radius^i <= bounds_0. In S, ``sample``, repeats
-    count as they stand.
+    Only positive semidefinite kernels have features, but the supremum is over all |alpha_i| <= bounds_i: an
+    upper bound, exact where sum_{i >= 1} bounds_i radius^i <= bounds_0. Repeats in S, ``sample``, count as
+    often as they stand.
     """
     key, sample, bounds = checks.key(key), checks.indices(sample, "sample", _symmetric(g).n_nodes), _bounds(bounds)
     n_draws = checks.count(n_draws, "n_draws", least=2)

@@ -17,7 +17,7 @@ def relative_mean(products, d, v):
         1/m sum_i E_w[cosh(w t_i)] / exp(v^2 / 2) = 1/m sum_i 1F1(d/2; 1/2; t_i^2 / 2) / exp(v^2 / 2)
 
     with w of law chi_d, products t_i = u_i . (x + y) of unit vectors, (..., m), and v = |x + y| at most 20.
-    Where u and -u are equally likely, unbiased features have the mean 1 over directions.
+    Where u and -u are equally likely, its mean over directions is 1 if the features are unbiased.
 
     Source: Abramowitz and Stegun, 13.1.2 (1964), term by term.
     """

@@ -31,8 +31,9 @@ def log_joint_variance_floor(X, m, kernel="gaussian"):
 
         (mean k(x, x))^2 / m - mean over all pairs of k(x, y)^2
 
-    It holds for any features and laws, as an estimate of rank m has a squared norm of at least its squared
-    trace over m. From m = (trace K)^2 / trace K^2 on it is -inf, and says nothing.
+    It holds for any features and laws: an estimate is positive semidefinite of rank m at most, so that its
+    squared Frobenius norm is at least its squared trace over m. From m = (trace K)^2 / trace K^2 on it is
+    -inf, and says nothing.
     """
     X, m = checks.points(X, "X", least=1), checks.count(m, "m")
     checks.choice(kernel, "kernel", ("gaussian", "softmax"))
@@ -67,8 +68,8 @@ def mean_overlap(variance, d, coupling, kernel="gaussian"):
 
         iid (1 + 4 t)^(-d/2),   orthogonal (1 + 2 t)^(-d),   t = s (gaussian), s / (1 - 2 s) (softmax)
 
-    With r and rho for the two, m <= d frequencies err by [1 + (m - 1) rho - m r] / (1 - r) of the independent
-    bound.
+    With r and rho for the two, the mean squared error of m <= d frequencies is [1 + (m - 1) rho - m
+    r] / (1 - r) of the bound that independent ones attain.
     """
     variance, d = checks.real(variance, "variance", above=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", ("iid", "orthogonal"))

@@ -90,7 +90,7 @@ def fourier_guarantee(d, law="independent"):
     Both sides are Gamma(d/2) times the paper's, whose g has k/2 for d/2, from a slip in the moments of the
     chi square law. It promises little: the advantage goes on much farther (:func:`norm_coupling_ratio`).
 
-    Source: Variance-Reducing Couplings, Lemma A.6, with the moments 2^k Gamma(k + d/2) / Gamma(d/2).
+    Source: Variance-Reducing Couplings, Lemma A.6 (Eqs. 29 to 32), moments 2^k Gamma(k + d/2) / Gamma(d/2).
     """
     d, law = checks.count(d, "d", least=2), checks.choice(law, "law", ("independent", "positive_monotone"))
     x, log_density = _scores(0)

@@ -31,7 +31,7 @@ LARGEST_T = 300.0  # 200 nodes resolve the waves of cos(t u) up to here
 
 
 def log_positive_cost(norms, v, d, excess=False):
-    """Logarithm of the cost of norms for positive features, the mean over their pairs, or of its excess.
+    """Logarithm of the mean cost of pairs of norms for positive features; of the excess alone if ``excess``.
 
     ::
 
@@ -46,7 +46,7 @@ def log_positive_cost(norms, v, d, excess=False):
 
 
 def fourier_cost(norms, z, d, excess=False):
-    """Cost of norms for Fourier features, the mean over their pairs, or its excess.
+    """Mean cost of pairs of norms for Fourier features; the excess alone if ``excess``.
 
     ::
 

@@ -18,13 +18,19 @@ def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
         d_t = sum_i E |M (E[Y_i | length, hops 1, ..., t] - E[Y_i | length, hops 1, ..., t - 1])|^2
 
     m walks per node err by (d_0 + d_1 + ...) / m in phi M, and phi_1 phi_2^T of two independent sets by twice
-    that, up to 1 / m^2. If lengths and the first t hops are coupled in any way, and later hops independent,
-    (d_(t + 1) + ...) / m of it remains, since given these coordinates walks are independent: the partial sums
-    are floors. W is symmetric.
+    that, up to a term in 1 / m^2. If lengths and the first t hops are coupled in any way, and later hops
+    independent, (d_(t + 1) + ...) / m of it remains, since given these coordinates walks are independent: the
+    partial sums are floors. Weights must be symmetric. All eigenvalues are computed, for thousands of nodes.
 
-    From v, after t hops with load x, a walk is expected to leave x G(v), G(v) = sum_(a <= length - t)
-    f(t + a) (W^a)_v / (1 - p_halt)^a. So hop t from j adds x^2 (1 - p_halt)^-2 (sum_v deg_j W_jv^2 |M
-    G(v)|^2 - |M (W G)_j|^2), squares that need no more than the diagonals of powers of W times M^2.
+    Given its length, a walk at v after t hops with load x is expected to leave x G(v) from there on; hop t
+    from j adds
+
+    ::
+
+        x^2 (1 - p)^-2 (sum_v deg_j W_jv^2 |M G(v)|^2 - |M (W G)_j|^2),   p = p_halt
+        G(v) = sum_(a <= length - t) f(t + a) (W^a)_v / (1 - p)^a
+
+    which takes no more than the diagonals of powers of W times M^2.
     """
     p_halt, n_terms = halting(checks.probability(p_halt, "p_halt")), checks.count(n_terms, "n_terms")
     checks.choice(of, "of", ("kernel", "features"))

@@ -14,11 +14,11 @@ exp(z^2). Kummer's transformation 1F1(d; d/2; -s) = e^(-s) 1F1(-d/2; d/2; s) mak
 
     rho = E[c_K],  K ~ Poisson(z^2 (1 +- cosine sin u) / 2),  c_k = prod_{j < k} (j - d/2) / (j + d/2)
 
-with u as in :mod:`rfcore.theory.series`. A mean of numbers of at most 1 keeps its digits, however large z and
-d are. The paper leaves out the simplex, where omega_i + omega_j and omega_i - omega_j have different lengths;
-the mean of the two is no harder. Here z is at most 30, m counts frequencies (of which there are 2 m
-features), couplings are "iid", "orthogonal" and "simplex", and for m > d the factor m - 1 stands for
-:func:`partners`.
+with u as in :mod:`rfcore.theory.series` and the cosine of the angle between two directions. A mean of numbers
+of at most 1 keeps its digits, however large z and d are. The paper leaves out the simplex, where
+omega_i + omega_j and omega_i - omega_j have different lengths; the mean of the two is no harder. Here z is at
+most 30, m counts frequencies (of which there are 2 m features), couplings are "iid", "orthogonal" and
+"simplex", and for m > d the factor m - 1 stands for :func:`partners`.
 """
 
 from functools import lru_cache

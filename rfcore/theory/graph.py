@@ -93,7 +93,7 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
     For independent lengths the last sum is F_ij^2. The sum over j of E[phi_ij^2] - E[phi_ij]^2 is by how much
     phi phi^T of one shared set of walks is too large on the diagonal.
 
-    Arguments are those of the module.
+    Arguments are as in :mod:`rfcore.theory.graph`.
 
     Returns:
         Mean and mean square, float64 arrays (N, N).
@@ -125,7 +125,8 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
         A = 1/n_walks (S + S^T - sum_k f(k)^2 diag(v_k)) + (1 - 1/n_walks) sum_kl f(k) f(l) K_kl (W^k)^T W^l,
         v_k = 1^T V^k,   S = sum_{k, l} f(k) f(k + l) diag(v_k) W^l
 
-    For independent lengths the last sum of A is F^T F. Further arguments are those of the module.
+    For independent lengths the last sum of A is F^T F. Further arguments are as in
+    :mod:`rfcore.theory.graph`.
 
     Args:
         f1, f2: the pair of modulations; the error is against the kernel that they estimate.

@@ -15,9 +15,9 @@ to leading order: in Hermite polynomials f starts with He_2, and the sum of He_2
 equal norms is w^2 - d, which strata integrate. Means over a stratum of powers of w^2 give all of it, by
 Gauss-Legendre quadrature over normal scores.
 
-Features are "fourier", "positive" or "cosh", positive features of frequencies and their opposites. The
-distance is |x - y| for the first, |x + y| for the others. An error is compared with that of independent
-features of its kind.
+Features are "fourier", "positive" or "cosh"; the last are positive features of frequencies and their
+opposites. The distance is |x - y| for Fourier features, |x + y| for the others. An error is compared with
+that of independent features of its kind.
 """
 
 import itertools

@@ -1,18 +1,17 @@
-"""Closed-form errors of features: under couplings, of exponential features, and under other laws of the frequencies.
+"""Closed-form errors of features: which coupling, feature map or law of frequencies to take.
 
-Of geometric couplings (Simplex Random Features, Sections 3 and 4) one quantity carries everything: the *conformity* rho(v) of a
-coupling, the mean of exp((omega_i + omega_j) . (x + y)) over pairs of frequencies of one block, with v = |x + y|. The error of positive features is an increasing function of
-it; that of Fourier features follows from its continuation to imaginary arguments. Conformities, gaps and densities
-are computed in logarithms or as sums without cancellation, so that nothing overflows between d = 2 and 512 and for
-v from 0 to 30, and all are differentiable in v or in the points. What coupled norms cost (Variance-Reducing Couplings, Lemma 3.1) is
-known for given norms, differentiable in them, and in the mean over a coupling. The variance of exponential features (FAVOR#,
-Theorem 4.1) and the least that any law of frequencies gives ("All Random Features Representations are Equivalent") are in logarithms.
+Couplings of directions (Simplex Random Features, Sections 3 and 4) act through one quantity, their
+*conformity* rho(v): the mean of exp((omega_i + omega_j) . (x + y)) over pairs of frequencies of one block,
+with v = |x + y|. The error of positive features increases with it; that of Fourier features follows from its
+continuation to imaginary v. Beside it stand the errors of coupled norms (Variance-Reducing Couplings,
+Lemma 3.1), of exponential features (FAVOR#, Theorem 4.1), of other laws of the frequencies ("All Random
+Features Representations are Equivalent") and of graph features.
 
-Results come in the default float dtype: enable x64 for errors below 1e-6. The means over couplings of norms
-(:func:`norm_coupling_ratio`, :func:`log_pair_excess`, :func:`fourier_guarantee`, :func:`block_mse_ratio`, :func:`gram_rmse`,
-:func:`gram_pair_excess`) and the moments of graph features
-(:func:`walk_feature_moments`, :func:`walk_gram_mse`, :func:`joint_survival`,
-:func:`bin_survival`) are float64 NumPy.
+All is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30 nothing
+overflows, and results are differentiable in v or in the points. They have the default float dtype (enable x64
+for errors below 1e-6), except those of :mod:`~rfcore.theory.graph`, :mod:`~rfcore.theory.joint_survival` and
+of laws of norms (:func:`norm_coupling_ratio`, :func:`block_mse_ratio`, :func:`gram_rmse` and their kin),
+which are float64 NumPy.
 """
 
 from rfcore import faces

@@ -1,21 +1,25 @@
-"""Covariances of the estimates of one row of attention, exactly: what a coupling of norms does to all of them at once.
+"""Covariances of the estimates of a row of attention, exactly: what coupled norms do to all of them at once.
 
-Two estimates of a row, k^(q, k_j) and k^(q, k_l), share their frequencies. With a = q + k_j and b = q + k_l a frequency omega_1 of the
-first and omega_2 of the second, of norms w_1, w_2 and orthogonal directions, contribute
+Two estimates of a row, k^(q, k_j) and k^(q, k_l), share their frequencies. With a = q + k_j and b = q + k_l a
+frequency omega_1 of the first and omega_2 of the second, of norms w_1, w_2 and orthogonal directions,
+contribute
 
 ::
 
-    E[exp(omega_1 . a + omega_2 . b) | w_1, w_2] = 0F1(; d/2; G / 4),   G = [[w_1^2 |a|^2, w_1 w_2 a.b], [w_1 w_2 a.b, w_2^2 |b|^2]]
+    E[exp(omega_1 . a + omega_2 . b) | w_1, w_2] = 0F1(; d/2; G / 4)
+    G = [[w_1^2 |a|^2, w_1 w_2 a.b], [w_1 w_2 a.b, w_2^2 |b|^2]]
 
-a hypergeometric function of a 2 x 2 matrix, of which Muirhead has the series
+a hypergeometric function of a 2 x 2 matrix, which has the series (Muirhead, Aspects of Multivariate
+Statistical Theory, 1982, Section 7.3)
 
 ::
 
     0F1(; c; G / 4) = sum_k (det G / 16)^k / ((c - 1/2)_k (c)_2k k!) 0F1(; c + 2 k; tr G / 4)
 
-Every coefficient of w_1^2i w_2^2j in it is at least 0, so that it is supermodular in the two norms: of all couplings of them the positive
-monotone one has the *greatest* covariance of every pair of estimates, for every query and keys, and the negative
-monotone one the least. For j = l this is the variance (Variance-Reducing Couplings, Appendix B.3).
+Every coefficient of w_1^2i w_2^2j in it is at least 0, so that it is supermodular in the two norms: of all
+their couplings the positive monotone one has the *greatest* covariance of every pair of estimates, for every
+query and keys, and the negative monotone one the least. For j = l this is the variance, under the positive
+monotone one that of independent frequencies (Variance-Reducing Couplings, Appendix B.3).
 """
 
 import numpy as np
@@ -32,52 +36,22 @@ LARGEST = 100.0  # exponents: the sums keep their digits, and nothing overflows
 
 
 def row_covariance(q, k, m, law="independent", cosine=0.0, pairs=False):
-    """Covariance matrix of the estimates of exp(q . k_j) by positive features whose norms and directions are coupled.
+    """Covariance matrix, (N, N), of the estimates of exp(q . k_j) by positive features with coupled norms.
 
     ::
 
-        Cov_jl = e^(-|q|^2 - (|k_j|^2 + |k_l|^2) / 2) / m [e^(|a + b|^2 / 2) - e^(|a|^2 / 2 + |b|^2 / 2)
-                    + partners (E[exp(omega_1 . a + omega_2 . b)] - e^(|a|^2 / 2 + |b|^2 / 2))],   a = q + k_j, b = q + k_l
+        Cov_jl = e^(-|q|^2 - (|k_j|^2 + |k_l|^2) / 2) / m
+                 [e^(|a + b|^2 / 2) - e^h + partners (E[exp(omega_1 . a + omega_2 . b)] - e^h)]
+        h = (|a|^2 + |b|^2) / 2,   a = q + k_j,   b = q + k_l
 
-    Parameters
-    ----------
-    q : array, shape (d,), d at least 2
-    k : array, shape (N, d)
-    m : int
-        Number of frequencies; the last block of d is cut.
-    law : "iid", "independent", "pnc", "positive_monotone" or float
-        Of the norms, in blocks of frequencies at a common angle; a number is the correlation of every pair's Gaussian copula.
-        "iid" is for frequencies without blocks.
-    cosine : float in [-1 / (d - 1), 1)
-        Of the angle between two directions: 0 for orthogonal, -1 / (d - 1) for simplex directions.
-    pairs : bool
-        Whether to give partners E[exp(omega_1 . a + omega_2 . b)] alone in place of the sum in brackets: what couplings change, above 0, in
-        which they differ visibly where v is large and e^(2 v^2) hides the rest.
-
-    Returns
-    -------
-    array, shape (N, N), float64 NumPy
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, m < 1, the law or the cosine is out of range, or an exponent is above 100.
-
-    Notes
-    -----
-    Ours. Muirhead, Aspects of Multivariate Statistical Theory, 1982, Section 7.3 for matrix arguments; Gauss-Hermite nodes in the
-    normal scores of the norms, 24 each.
-
-    Examples
-    --------
-    Norms that are all equal give independent frequencies' variances, and greater covariances than orthogonal ones:
-
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> q, k = np.array([0.3, 0.1, 0.0]), np.array([[0.2, 0.0, 0.5], [0.0, -0.4, 0.1]])
-    >>> iid, pm, orthogonal = (theory.row_covariance(q, k, 3, law) for law in ("iid", "positive_monotone", "independent"))
-    >>> bool(np.allclose(np.diag(pm), np.diag(iid))), bool(np.all(pm > orthogonal))
-    (True, True)
+    Args:
+        q, k: the query, (d,), and the keys, (N, d), of at least two dimensions; exponents may reach 100.
+        m: number of frequencies; the last block of d is cut.
+        law: of the norms, "iid" (no blocks), "independent", "pnc", "positive_monotone", or a float, the
+            correlation of every pair's Gaussian copula.
+        cosine: of the angle of two directions, below 1; 0 is orthogonal, -1 / (d - 1), the least, is simplex.
+        pairs: whether to give partners E[exp(omega_1 . a + omega_2 . b)] in place of the sum in brackets. It
+            is what couplings change, and differs visibly where v is large and e^(2 v^2) hides the rest.
     """
     k = np.asarray(checks.points(k, "k"), dtype=float)
     q = np.asarray(checks.vector(q, "q", k.shape[1], "coordinate of a key"), dtype=float)
@@ -109,7 +83,7 @@ def row_covariance(q, k, m, law="independent", cosine=0.0, pairs=False):
 
 
 def _kinds(law, m, d):
-    """Of the kinds of pairs in a block: share, norms of the first and of the second at the nodes, weights of the nodes."""
+    """Of the kinds of pairs in a block: share, norms of the first and of the second, weights of the nodes."""
     if law == "iid" or partners(m, d) == 0:
         return []
     correlations = {"independent": [(1, 0)], "positive_monotone": [(1, 1)]}
@@ -138,7 +112,7 @@ def _kinds(law, m, d):
 
 
 def _gram(a, b, first, second, cosine):
-    """Trace and determinant of G, shape (pairs, nodes), for directions u_1 and cosine u_1 + sine u_2 of an orthonormal frame."""
+    """Trace and determinant of G, (pairs, nodes), for directions u_1 and cosine u_1 + sine u_2."""
     squares_a, squares_b, inner = (np.sum(x * y, axis=1)[:, None] for x, y in ((a, a), (b, b), (a, b)))
     trace = first**2 * squares_a + second**2 * squares_b + 2 * first * second * cosine * inner
     volume = np.maximum(squares_a * squares_b - inner**2, 0)

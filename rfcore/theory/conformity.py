@@ -1,12 +1,13 @@
-"""RF-conformity: how strongly pairs of frequencies pull the same way (Simplex Random Features, Definition 3.1).
+"""How strongly pairs of frequencies pull the same way: RF-conformity (Simplex Random Features, Section 3).
 
 ::
 
     rho(v) = E[ 0F1(; d/2; v^2 w^2 / 4) ],  w = |omega_i + omega_j|,  v = |x + y|
 
-It is a power series in v^2 with positive coefficients, which are tables computed once on the host in float64; what is
-evaluated at v is a log-sum-exp. The gap e^(v^2) - rho(v) is a series with coefficients of one sign too, so that it is
-exact where the two terms nearly cancel.
+It is a power series in v^2 with positive coefficients, tabulated once in float64 and evaluated as a
+log-sum-exp. The gap e^(v^2) - rho(v) is a series with coefficients of one sign too, so that it is exact where
+its two terms nearly cancel. Everywhere v is between 0 and 30, an array unless said otherwise, and results
+have its shape.
 """
 
 from functools import lru_cache
@@ -46,36 +47,21 @@ def log_conformity(v, d, coupling):
 
     ::
 
-        rho(v) = E[ 0F1(; d/2; v^2 w^2 / 4) ],  w = |omega_i + omega_j|                               (Eq. 10)
-        iid         rho = exp(v^2)                                                                    (Eq. 19)
-        orthogonal  rho = sum_k v^2k / (2^k k!) Gamma(d/2) Gamma(k + d) / (Gamma(d) Gamma(k + d/2))     (Eq. 23)
-        simplex     each term of that times E_u[(1 - sin(u) / (d - 1))^k], u ~ sin(u)^(d-1) on [0, pi]  (Eq. 21)
+        rho(v) = E[ 0F1(; d/2; v^2 w^2 / 4) ],  w = |omega_i + omega_j|                          (Eq. 10)
+        iid         exp(v^2)                                                                     (Eq. 19)
+        orthogonal  sum_k v^2k / (2^k k!) Gamma(d/2) Gamma(k + d) / (Gamma(d) Gamma(k + d/2))    (Eq. 23)
+        simplex     its terms times E_u[(1 - sin(u) / (d - 1))^k], u ~ sin(u)^(d-1) on [0, pi]   (Eq. 21)
 
-    Parameters
-    ----------
-    v : array
-        |x + y|, between 0 and 30.
-    d : int
-        Dimension, at least 1 (at least 2 for "simplex").
-    coupling : "iid", "orthogonal" or "simplex"
+    Eq. 24 expands the last into an alternating sum, which loses all digits for small d and large v
+    (``theory.printed.simplex_conformity``); the form used here stays positive.
 
-    Returns
-    -------
-    array, the shape of v
+    Args:
+        v: |x + y|, between 0 and 30.
+        d: dimension, at least 1; at least 2 for "simplex".
+        coupling: "iid", "orthogonal" or "simplex".
 
-    Raises
-    ------
-    ValueError
-        If v is outside [0, 30] or not finite, d too small, or the coupling unknown.
+    Source: Simplex Random Features, Theorem 4.3 and Lemmas 4.1 and 4.2.
 
-    Notes
-    -----
-    Simplex Random Features, Definition 3.1, Lemmas 4.1 and 4.2, Theorem 4.3. Its Eq. 24 expands the simplex
-    term into an alternating sum that loses all digits for small d and large v
-    (``theory.printed.simplex_conformity``); Eq. 21 stays positive.
-
-    Examples
-    --------
     >>> from rfcore import theory
     >>> [round(float(theory.log_conformity(1.0, 3, coupling)), 3) for coupling in theory.COUPLINGS]
     [1.0, 0.922, 0.55]
@@ -91,35 +77,11 @@ def log_conformity_at_angle(v, d, cosine):
 
         rho(v) = E_u[ rho_orthogonal(v sqrt(1 + cosine sin u)) ],  u ~ sin(u)^(d-1) on [0, pi]
 
-    Parameters
-    ----------
-    v : array
-        |x + y|, between 0 and 30; at most 30 / sqrt(2) where the cosine is 1.
-    d : int
-        Dimension, at least 1.
-    cosine : array
-        Cosine of the angle, between -1 and 1. Broadcasts against v; may be traced, as v may.
+    Args:
+        v: |x + y|; both v and v sqrt(1 + cosine) between 0 and 30. Broadcasts against ``cosine``.
+        cosine: between -1 and 1, may be traced; 0 is "orthogonal", -1 / (d - 1) is "simplex".
 
-    Returns
-    -------
-    array, the common shape of v and cosine
-
-    Raises
-    ------
-    ValueError
-        If v, or v sqrt(1 + cosine), is outside [0, 30], the cosine outside [-1, 1], or d < 1.
-
-    Notes
-    -----
-    Simplex Random Features, Lemma 4.2, Eq. 21. The cosine 0 is "orthogonal", -1 / (d - 1) is "simplex".
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> at_right_angles = theory.log_conformity_at_angle(1.0, 3, 0.0)
-    >>> bool(jnp.allclose(at_right_angles, theory.log_conformity(1.0, 3, "orthogonal"), rtol=1e-5))
-    True
+    Source: Simplex Random Features, Eq. 21.
     """
     v, d, cosine = radius(v, "v"), checks.count(d, "d"), cosine_of(cosine)
     sine, log_weights = map(constant, angles(d))
@@ -135,33 +97,13 @@ def log_conformity_of(omega, v):
 
         rho(v) = 1 / (m (m - 1)) sum_{i != j} 0F1(; d/2; v^2 w_ij^2 / 4),  w_ij = |omega_i + omega_j|
 
-    Parameters
-    ----------
-    omega : array, shape (m, d)
-        At least two frequencies. May be traced: this is what ``solvers.best_directions.optimised`` minimises.
-    v : array
-        |x + y|, between 0 and 30, and v w_ij at most 1200.
+    Memory is O(m^2) per value of v, times the 1,400 terms of the series.
 
-    Returns
-    -------
-    array, the shape of v
+    Args:
+        omega: array (m, d), m at least 2; may be traced, as ``solvers.best_directions.optimised`` does.
+        v: |x + y|, with v w_ij at most 1200.
 
-    Raises
-    ------
-    ValueError
-        If m < 2, omega is no matrix or not finite, or v or v w_ij is out of range.
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 12. Memory is O(m^2) per value of v, times the 1,400 terms of the series.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> opposite = jnp.array([[1.0, 2.0, 0.0], [-1.0, -2.0, 0.0]])  # their sum is 0, where 0F1 is 1
-    >>> theory.log_conformity_of(opposite, 1.0).item()
-    0.0
+    Source: Simplex Random Features, Eq. 12.
     """
     omega, v = checks.points(omega, "omega"), radius(v, "v")
     m, d = omega.shape
@@ -177,42 +119,20 @@ def log_conformity_of(omega, v):
 
 
 def log_conformity_of_directions(directions, v):
-    """Logarithm of the RF-conformity of a coupling that gives its frequencies these directions, whatever their norms.
+    """Logarithm of the RF-conformity of a coupling that gives its frequencies these directions.
 
     ::
 
-        rho(v) = 1 / (m (m - 1)) sum_{i != j} rho_theta(v),  theta the angle between u_i and u_j         (Eq. 21)
+        rho(v) = 1 / (m (m - 1)) sum_{i != j} rho_theta(v),  theta the angle between u_i and u_j    (Eq. 21)
 
-    This is what every weight-independent coupling averages over its law of directions, so that the best of them
-    takes the best directions always.
+    Every coupling whose norms are independent of its directions averages this over its law of directions, so
+    that the best one takes the best directions always. A pair costs 280,000 numbers in time and memory.
 
-    Parameters
-    ----------
-    directions : array, shape (m, d)
-        At least two vectors of any length above 0. May be traced.
-    v : float
-        |x + y|, between 0 and 30 / sqrt(2).
+    Args:
+        directions: array (m, d), m at least 2, rows of any length above 0; may be traced.
+        v: |x + y|, a float between 0 and 30 / sqrt(2).
 
-    Returns
-    -------
-    scalar array
-
-    Raises
-    ------
-    ValueError
-        If m < 2, directions is no matrix, not finite or has a zero row, or v is out of range.
-
-    Notes
-    -----
-    Simplex Random Features, Theorem 3.4. It takes time and memory for 280,000 numbers a pair.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> at_right_angles = theory.log_conformity_of_directions(jnp.eye(3), 1.0)
-    >>> bool(jnp.allclose(at_right_angles, theory.log_conformity(1.0, 3, "orthogonal"), rtol=1e-5))
-    True
+    Source: Simplex Random Features, Theorem 3.4.
     """
     directions = checks.points(directions, "directions")
     m, d = directions.shape
@@ -229,32 +149,10 @@ def log_conformity_of_directions(directions, v):
 def partners(m, d):
     """Mean number of frequencies that share a frequency's block of d, when m are drawn.
 
-    ::
+    For m <= d it is the factor m - 1 of Simplex Random Features, Theorem 3.2, which is for one block.
 
-        (number of ordered pairs within blocks) / m,  which is m - 1 for m <= d and d - 1 for multiples of d
-
-    Parameters
-    ----------
-    m, d : int
-        Number and dimension of the frequencies.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If m < 1 or d < 1.
-
-    Notes
-    -----
-    Ours; the paper has m at most d, where it is the factor m - 1 of Simplex Random Features, Theorem 3.2.
-
-    Examples
-    --------
     >>> from rfcore import theory
-    >>> theory.partners(3, 3), theory.partners(6, 3), theory.partners(4, 3)
+    >>> theory.partners(3, 3), theory.partners(6, 3), theory.partners(4, 3)  # the last block may be cut
     (2.0, 2.0, 1.5)
     """
     m, d = checks.count(m, "m"), checks.count(d, "d")

@@ -1,4 +1,4 @@
-"""How small a spectral radius makes a power series of a matrix positive semidefinite, whatever the signs of its coefficients."""
+"""How small a spectral radius makes a power series of a matrix positive semidefinite, whatever its signs."""
 
 import numpy as np
 from scipy.optimize import brentq
@@ -11,36 +11,12 @@ def definite_radius(alpha):
 
     ::
 
-        the r > 0 at which  sum_{k >= 1} |alpha_k| r^k = alpha_0
+        the r > 0 at which  sum_{k >= 1} |alpha_k| r^k = alpha_0 > 0,  infinite if no other differs from 0
 
-    An eigenvalue lambda of W becomes sum_k alpha_k lambda^k >= alpha_0 - sum_{k >= 1} |alpha_k| |lambda|^k, which does not
-    fall below zero while |lambda| <= r.
+    No larger one serves all coefficients of these sizes: W may have an eigenvalue at which every term but the
+    first is negative.
 
-    Parameters
-    ----------
-    alpha : array, shape (K,)
-        Taylor coefficients, alpha_0 > 0.
-
-    Returns
-    -------
-    float
-        Infinite if all coefficients but the first are zero.
-
-    Raises
-    ------
-    ValueError
-        If alpha is no finite vector, or alpha_0 <= 0.
-
-    Notes
-    -----
-    Ours; Weyl's inequality. Universal Graph Random Features, Section 2, says that some such radius exists. A matrix with an
-    eigenvalue at which all terms are negative shows that no larger radius will do for all coefficients of these sizes.
-
-    Examples
-    --------
-    >>> from rfcore.theory.definiteness import definite_radius
-    >>> round(definite_radius([1.0, -2.0]), 6)  # 1 - 2 x is negative past 1/2
-    0.5
+    Source: Universal Graph Random Features, Section 2, which says that some such radius exists.
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
     if not alpha[0] > 0:

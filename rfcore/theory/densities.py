@@ -1,4 +1,4 @@
-"""Law of the length w = |omega_i + omega_j| of the sum of two frequencies (Simplex Random Features, Figure 5)."""
+"""Law of the length |omega_i + omega_j| of the sum of two frequencies (Simplex Random Features, Figure 5)."""
 
 import jax.numpy as jnp
 from jax.scipy.special import gammaln, logsumexp
@@ -9,42 +9,15 @@ from rfcore.theory.series import angles, constant, dimension
 
 
 def log_pair_density(w, d, coupling):
-    """Logarithm of the density of w = |omega_i + omega_j| for a pair of frequencies from one block.
+    """Logarithm of the density of w = |omega_i + omega_j| > 0 for a pair of frequencies from one block.
 
     ::
 
         iid         p(w) = w^(d-1) exp(-w^2 / 4) / (2^(d-1) Gamma(d/2))                (Eq. 18)
-        orthogonal  p(w) = w^(2d-1) exp(-w^2 / 2) / (2^(d-1) Gamma(d)), that of chi_2d  (Eq. 58)
-        simplex     as log_pair_density_at_angle for the cosine -1 / (d - 1)             (Eq. 20)
+        orthogonal  p(w) = w^(2d-1) exp(-w^2 / 2) / (2^(d-1) Gamma(d)), that of chi_2d (Eq. 58)
+        simplex     as log_pair_density_at_angle for the cosine -1 / (d - 1)           (Eq. 20)
 
-    Parameters
-    ----------
-    w : array
-        Above 0.
-    d : int
-        Dimension, at least 1 (at least 2 for "simplex").
-    coupling : "iid", "orthogonal" or "simplex"
-
-    Returns
-    -------
-    array, the shape of w
-
-    Raises
-    ------
-    ValueError
-        If w <= 0 or not finite, d too small, or the coupling unknown.
-
-    Notes
-    -----
-    Simplex Random Features, Lemmas 4.1 and 4.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> w = np.linspace(0.01, 12, 1000)
-    >>> round(float(np.trapezoid(np.exp(theory.log_pair_density(w, 3, "orthogonal")), w)), 4)
-    1.0
+    Source: Simplex Random Features, Lemmas 4.1 and 4.2.
     """
     w, d = _length(w), dimension(d, coupling)
     if coupling == "simplex":
@@ -61,38 +34,10 @@ def log_pair_density_at_angle(w, d, cosine):
 
         p(w) = E_u[ p_chi_2d(w / s) / s ],  s = sqrt(1 + cosine sin u),  u ~ sin(u)^(d-1) on [0, pi]
 
-    which is Eq. 20 with u = 2 phi.
+    which is Eq. 20 with u = 2 phi. (Its derivation's Eq. 56 is printed with w / s for w / s^2 and without a
+    root in the second density; the result is right.)
 
-    Parameters
-    ----------
-    w : array
-        Above 0.
-    d : int
-        Dimension, at least 1.
-    cosine : array
-        Cosine of the angle, between -1 and 1. Broadcasts against w.
-
-    Returns
-    -------
-    array, the common shape of w and cosine
-
-    Raises
-    ------
-    ValueError
-        If w <= 0 or not finite, the cosine outside [-1, 1], or d < 1.
-
-    Notes
-    -----
-    Simplex Random Features, Lemma 4.2. (The first line of the derivation, Eq. 56, is printed with w / s for w / s^2
-    and without a root in the second density; the result is right.)
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> at_right_angles = theory.log_pair_density_at_angle(2.0, 3, 0.0)
-    >>> bool(jnp.allclose(at_right_angles, theory.log_pair_density(2.0, 3, "orthogonal"), atol=1e-4))
-    True
+    Source: Simplex Random Features, Lemma 4.2.
     """
     w, d, cosine = _length(w), checks.count(d, "d"), cosine_of(cosine)
     sine, log_weights = map(constant, angles(d))

@@ -1,15 +1,16 @@
 """Variance of exponential features, positive ones among them, in logarithms and without cancellation.
 
-For features with parameters A, B and independent frequencies, of points x and y with u = B_x x + B_y y (centres taken off),
+For parameters A, B, independent frequencies and u = B_x x + B_y y (centres taken off),
 
 ::
 
-    r(x, y) = log E(phi(x) psi(y))^2 - 2 log k(x, y) = sum_l [log1p(16 A_l^2 / (1 - 8 A_l)) / 2 + u_l^2 / ((1 - 4 A_l) (1 - 8 A_l))]
+    r(x, y) = log E(phi(x) psi(y))^2 - 2 log k(x, y)
+            = sum_l [log1p(16 A_l^2 / (1 - 8 A_l)) / 2 + u_l^2 / ((1 - 4 A_l) (1 - 8 A_l))]
     Var / k(x, y)^2 = e^r - 1
 
-per frequency. This is FAVOR#'s Eq. 15, whose quadratic forms in C are those in B, so that every term is positive: see
-:func:`log_relative_moment`. The ratio is that of the Gaussian kernel as well as the softmax kernel's, since factors of the
-points divide out. With m independent frequencies the variance is an m-th.
+per frequency; m independent ones have an m-th of the variance. The ratio is the same for the Gaussian and for
+the softmax kernel, since factors of the points divide out. This is FAVOR#'s Eq. 15, its quadratic forms in C
+written with B, so that every term is positive.
 """
 
 import jax
@@ -19,79 +20,40 @@ from rfcore import checks
 
 
 def log_relative_moment(X, Y, parameters):
-    """Logarithm of the second moment of exponential features over the squared kernel, for every pair of points.
+    """Logarithm r of the second moment of exponential features over the squared kernel, for all pairs.
+
+    It is 0 for features without variance. The module's form follows from FAVOR#'s by the conditions on C and
+    B,
 
     ::
 
-        r = log E(phi(x) psi(y))^2 / k(x, y)^2 >= 0,   0 for features without variance
+        2 x'C_x x + 2 y'C_y y - 2 x.y = -u'(I - 4 A)^-1 u
+        2 / (1 - 8 A) - 1 / (1 - 4 A) = 1 / ((1 - 4 A) (1 - 8 A))
+        (1 - 4 A)^2 / (1 - 8 A) = 1 + 16 A^2 / (1 - 8 A)
 
-    Parameters
-    ----------
-    X, Y : arrays, shapes (n, d) and (l, d)
-    parameters : :class:`rfcore.features.ExponentialParameters`
-        Without any, ``ExponentialParameters()``, positive features: r = |x + y|^2.
+    Args:
+        X, Y: points, arrays (n, d) and (l, d).
+        parameters: :class:`rfcore.features.ExponentialParameters`; its defaults give positive features,
+            r = |x + y|^2.
 
-    Returns
-    -------
-    array, shape (n, l)
-        Memory O((n + l) d + n l).
+    Returns:
+        Array, (n, l), made in memory O((n + l) d + n l).
 
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, or a value is not finite.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import features, theory
-    >>> x, y = jnp.array([[1.0, 0.5]]), jnp.array([[0.5, -0.5]])
-    >>> float(theory.log_relative_moment(x, y, features.ExponentialParameters())[0, 0])
-    2.25
-
-    Notes
-    -----
-    FAVOR#, Theorem 4.1. With u = B_x x + B_y y the conditions on C and B give 2 x'C_x x + 2 y'C_y y - 2 x.y =
-    -u'(I - 4 A)^-1 u, and 2 / (1 - 8 A) - 1 / (1 - 4 A) = 1 / ((1 - 4 A) (1 - 8 A)); (1 - 4 A)^2 / (1 - 8 A) = 1 + 16 A^2 / (1 - 8 A).
+    Source: FAVOR#, Theorem 4.1.
     """
     return _log_relative_moment(*_checked(X, Y, parameters))
 
 
 def log_relative_variance(X, Y, parameters):
-    """Logarithm of the variance of exponential features over the squared kernel, for every pair of points.
+    """Logarithm of the variance of exponential features over the squared kernel, for all pairs of points.
 
     ::
 
         log Var(phi(x) psi(y)) / k(x, y)^2 = log(e^r - 1)
 
-    for one frequency, with r as in :func:`log_relative_moment`; minus log m for m independent ones. It is -inf where there is no variance.
+    for one frequency; subtract log m for m independent ones. It is -inf where there is no variance.
 
-    Parameters
-    ----------
-    X, Y, parameters
-        As for :func:`log_relative_moment`.
-
-    Returns
-    -------
-    array, shape (n, l)
-
-    Raises
-    ------
-    ValueError
-        As for :func:`log_relative_moment`.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import features, solvers, theory
-    >>> x, y = jnp.array([[3.0, 1.5], [3.0, 1.0]]), jnp.array([[2.5, 1.5], [2.0, 1.0]])
-    >>> plain, dense = (theory.log_relative_variance(x, y, p) for p in (features.ExponentialParameters(), solvers.exponential.sderf(x, y)))
-    >>> bool(jnp.mean(dense) < jnp.mean(plain) - 20)
-    True
-
-    Notes
-    -----
-    FAVOR#, Eq. 15, over K^2: Section 5.1 divides by K, which is no ratio.
+    Source: FAVOR#, Eq. 15, over K^2; Section 5.1 divides by K, which is no ratio.
     """
     r = log_relative_moment(X, Y, parameters)
     return log_of_expm1(r)
@@ -104,33 +66,10 @@ def shifted_log_variance(X, Y, parameters):
 
         mean over x, y of log(Var(phi(x) psi(y)) + k(x, y)^2) = mean of r(x, y) + 2 mean x . y
 
-    Parameters
-    ----------
-    X, Y, parameters
-        As for :func:`log_relative_moment`.
+    A scalar, differentiable, in O((n + l) d^2). The least that it can be, without any variance, is 2 mean
+    x . y, the mean of log k^2; the text after Eq. 14 has log k.
 
-    Returns
-    -------
-    scalar array, differentiable, in O((n + l) d^2)
-
-    Raises
-    ------
-    ValueError
-        As for :func:`log_relative_moment`; if there is no point.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import features, kernels, theory
-    >>> x, y, positive = jnp.array([[1.0, 0.5], [0.2, 0.1]]), jnp.array([[0.5, -0.5]]), features.ExponentialParameters()
-    >>> by_pairs = jnp.mean(theory.log_relative_moment(x, y, positive) + 2 * jnp.log(kernels.softmax(x, y)))
-    >>> bool(jnp.allclose(theory.shifted_log_variance(x, y, positive), by_pairs))
-    True
-
-    Notes
-    -----
-    FAVOR#, Eq. 14. Its least possible value, without any variance, is 2 mean x . y, the mean of log k^2: the text after
-    Eq. 14 has log k.
+    Source: FAVOR#, Eq. 14.
     """
     return _shifted_log_variance(*_checked(X, Y, parameters, least=1))
 

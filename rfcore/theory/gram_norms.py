@@ -1,9 +1,10 @@
-"""Errors of whole Gram matrices under coupled norms, by closed forms: Table 1 of Variance-Reducing Couplings without simulation.
+"""Errors of Gram matrices under coupled norms: Variance-Reducing Couplings, Table 1, without simulation.
 
-The error at a pair of points is that of independent frequencies times a ratio, a function of t = |x -+ y|^2. For independent and
-negative monotone norms the ratio is at hand for all pairs (:func:`rfcore.theory.block_mse_ratio`). For any other law the sum over
-pairs is an integral over a discrete law of t, and its Gauss rule (Golub and Welsch, 1969; Lanczos on the points of the law) does the
-work of n^2 pairs with a dozen distances, at which :func:`rfcore.theory.norm_coupling_ratio` knows the error.
+The error at a pair of points is that of independent frequencies times a ratio, a function of t = |x -+ y|^2.
+For independent and negative monotone norms the ratio is at hand for all pairs
+(:func:`rfcore.theory.block_mse_ratio`). For other laws the sum over pairs is an integral over a discrete law
+of t, and its Gauss rule (Golub and Welsch, 1969; Lanczos on the points of the law) does the work of n^2 pairs
+with a dozen distances, of at most 5, at which :func:`rfcore.theory.norm_coupling_ratio` knows the error.
 """
 
 import numpy as np
@@ -19,50 +20,25 @@ from rfcore.theory.stratified_norms import cosh_ratio
 
 
 def gram_rmse(x, law, features, opposites="none", n_nodes=12):
-    """Root mean squared error of an estimated Gaussian Gram matrix, over all its entries and over the frequencies.
+    """Root mean squared error of an estimated Gaussian Gram matrix, over its entries and the frequencies.
 
     ::
 
         sqrt(mean_ab MSE(x_a, x_b)),    m MSE(iid) = (1 - e^(-z^2))^2 / 2              fourier, m = d
-                                                     e^(4 x.y) (1 - e^(-v^2))          positive, m = d, or 2 d with opposites
+                                                     e^(4 x.y) (1 - e^(-v^2))          positive, m = d or 2 d
 
-    times the ratio of :func:`block_mse_ratio`, or of :func:`norm_coupling_ratio` for other laws. The diagonal counts.
+    with MSE / MSE(iid) as in the module. The paper's Eq. 35 has the mean of the root, which is less.
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points, over the lengthscale; at least one, d at least 2.
-    law : "iid", "independent", "pnc", "positive_monotone", "stratified" or array, shape (d, d)
-        Of the norms of d orthogonal frequencies, an array being the correlation of a Gaussian copula; "iid" for independent
-        frequencies, as many as ``opposites`` says.
-    features : "fourier" or "positive"
-    opposites : "none", "equal" or "independent"
-        The norms of the opposite vectors of positive features; "independent" goes with the first three laws.
-    n_nodes : int
-        Distances that stand for all pairs, for the last three laws: none of these may then be above 5.
+    Args:
+        x: points, array (n, d), over the lengthscale; d at least 2.
+        law: of the norms of d orthogonal frequencies, "independent", "pnc", "positive_monotone", "stratified"
+            or the (d, d) correlation of a Gaussian copula; "iid" for independent frequencies, as many as
+            ``opposites`` says.
+        opposites: "none", "equal" or "independent", the norms of the opposite vectors of positive features;
+            the last goes with "iid", "independent" and "pnc".
+        n_nodes: distances that stand for all pairs, under the other laws.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, there is no point, or points lie too far apart for the law.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Lemma 3.1 and Theorem 3.5, pair by pair; Table 1 has such RMSEs for many draws. Its Eq. 35 has the
-    mean of the root, which is less than the root of this mean.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> x = 0.3 * np.random.default_rng(0).normal(size=(20, 4))
-    >>> errors = [theory.gram_rmse(x, law, "fourier") for law in ("pnc", "independent", "iid")]
-    >>> errors == sorted(errors)
-    True
+    Source: Variance-Reducing Couplings, Lemma 3.1 and Theorem 3.5, pair by pair.
     """
     x = _points(x)
     n, d = x.shape
@@ -94,37 +70,11 @@ def gram_pair_excess(x, correlation, features, n_nodes=12):
 
     ::
 
-        h(r) = sum_k a_k exp(log_pair_excess(r, t_k^(1/2))),   gram_rmse^2 = constant + (d - 1) / d mean over pairs i < j of h(R_ij)
+        h(r) = sum_k a_k exp(log_pair_excess(r, t_k^(1/2)))
+        gram_rmse^2 = constant + (d - 1) / d mean over pairs i < j of h(R_ij)
 
-    with the nodes t_k and the weights a_k of the law of |x -+ y|^2 over all pairs of points, for positive features weighted by
-    exp(-2 |x|^2 - 2 |y|^2); their opposites change nothing.
-
-    Parameters
-    ----------
-    x, features, n_nodes
-        As for :func:`gram_rmse`; no distance above 5.
-    correlation : array, values in [-1, 1]
-
-    Returns
-    -------
-    array of the shape of correlation
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the points lie too far apart.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> x = np.random.default_rng(0).normal(size=(20, 4)) / 2
-    >>> bool(np.all(np.diff(theory.gram_pair_excess(x, [-1.0, 0.0, 1.0], "fourier", 4)) > 0))
-    True
+    with nodes t_k and weights a_k of the law of |x -+ y|^2 over all pairs of points, which for positive
+    features are weighted by exp(-2 |x|^2 - 2 |y|^2). Opposites change nothing.
     """
     x = _points(x)
     n, d = x.shape

@@ -1,19 +1,23 @@
 """Exact moments of graph random features and of the kernel estimates made of them.
 
-The loads of a walk have a closed second moment. With W the weights, deg the numbers of neighbours and p = p_halt,
+The loads of a walk have a closed second moment. With W the weights, deg the numbers of neighbours and
+p = p_halt,
 
 ::
 
     E[load_k at j] = (W^k)_ij,   E[load_k^2 at j] = (V^k)_ij,   V_ij = deg_i W_ij^2 / (1 - p),
 
-and past step k a walk goes on as a fresh one would: E[load_k^2 at u, times what the load grows by up to v, l hops
-on] = (V^k)_iu (W^l)_uv. All moments below are sums of these over the steps, cut at ``n_terms``, and a cut that
-leaves out more than a millionth is refused (:func:`counted`). Where the sum over the steps diverges with growing
-``n_terms`` the moment does not exist. Powers of W are dense and made one sparse product at a time: O(n_terms N edges),
-for thousands of nodes.
+and past step k a walk goes on as a fresh one would: E[load_k^2 at u, times what the load grows by up to v, l
+hops on] = (V^k)_iu (W^l)_uv. All moments are sums of these over the steps. Two walks of a node are
+independent given their lengths, and K_kl (:func:`joint_survival`) says how much likelier than independent
+ones they are to make k and l hops: 1 where lengths are independent.
 
-Two walks of a node are independent given their lengths, and K_kl (:func:`joint_survival`) says how much likelier than
-independent ones they are to make k and l hops: 1 where lengths are independent. Coupled lengths of directed weights take O(n_terms^2 N^2) more.
+Arguments are the graph that is walked, usually ``graph.normalised()``; modulations, functions of an integer
+array; the number of walks per node; n_terms, for f(0), ..., f(n_terms - 1); and as coupling of a node's
+lengths "iid", "reversal", "antithetic", "stratified" or a permutation. A cut that leaves out more than a
+millionth is refused (:func:`counted`); where the sum diverges with growing n_terms the moment does not exist.
+Results are float64 NumPy. Powers of W are dense, made by one sparse product at a time: O(n_terms N edges),
+for thousands of nodes. Coupled lengths of directed weights take O(n_terms^2 N^2) more.
 """
 
 from collections.abc import Callable
@@ -30,10 +34,10 @@ LONGEST = 2**13  # where the search for the end of a sum stops
 
 
 def counted(f, g, n_terms, p_halt=None, name="f"):
-    """f(0), ..., f(n_terms - 1) without trailing zeros, if later steps add a millionth at most to what these add up to.
+    """f(0), ..., f(n_terms - 1) without trailing zeros, if later steps add a millionth at most to these.
 
-    A step counts as what it adds to a mean, |f(k)| times the largest row sum of |W|^k, and with p_halt also as what it
-    adds to a mean square, f(k)^2 times that of V^k.
+    A step counts as what it adds to a mean, ``|f(k)|`` times the largest row sum of ``|W|^k``, and with
+    p_halt also as what it adds to a mean square, f(k)^2 times that of V^k.
     """
     n, W = checks.count(n_terms, "n_terms"), checks.graph(g).to_scipy()
     growths = [(1, abs(W))] if p_halt is None else [(1, abs(W)), (2, _squares(g, p_halt))]
@@ -57,7 +61,7 @@ def counted(f, g, n_terms, p_halt=None, name="f"):
 
 
 def _shares_beyond(values, power, growth):
-    """From each k on, the share of the sum over k of |values[k]|^power times the largest row sum of growth^k."""
+    """From each k on, the share of the sum of |values[k]|^power times the top row sum of growth^k."""
     log_sizes, visits, log_scale = np.full(len(values), -np.inf), np.ones(growth.shape[0]), 0.0
     for k in range(len(values)):
         if (scale := visits.max()) == 0:
@@ -86,45 +90,15 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
         E[phi_ij^2] = 1/n_walks sum_k (V^k)_ij [f(k)^2 + 2 f(k) sum_{l >= 1} f(k + l) (W^l)_jj]
                       + (1 - 1/n_walks) sum_kl f(k) f(l) K_kl (W^k)_ij (W^l)_ij
 
-    where K is :func:`joint_survival`, so that the last sum is F_ij^2 for independent lengths.
-    The sum over j of E[phi_ij^2] - E[phi_ij]^2 is by how much phi phi^T of one shared set of walks is too large on
-    the diagonal.
+    For independent lengths the last sum is F_ij^2. The sum over j of E[phi_ij^2] - E[phi_ij]^2 is by how much
+    phi phi^T of one shared set of walks is too large on the diagonal.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        The graph that is walked, usually ``graph.normalised()``.
-    f : function of an integer array
-    n_walks : int
-    p_halt : float
-    n_terms : int
-        Steps counted: f(0), ..., f(n_terms - 1).
-    coupling : "iid" | "reversal" | "antithetic" | "stratified" or a permutation
-        Joint law of the lengths of a node's walks.
+    Arguments are as in :mod:`rfcore.theory.graph`.
 
-    Returns
-    -------
-    (float64 array, float64 array), shape (N, N) each
+    Returns:
+        Mean and mean square, float64 arrays (N, N).
 
-    Raises
-    ------
-    ValueError
-        If n_walks or n_terms < 1, steps from n_terms on matter, p_halt is outside (0, 1), f is not finite, or for
-        normalised weights only and those of g are not, or the coupling is none of these.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import features, graphs, kernels, theory
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> f = features.modulation.diffusion(1.0)
-    >>> mean, square = theory.walk_feature_moments(g, f, 8, 0.5)
-    >>> bool(np.allclose(mean @ mean.T, kernels.diffusion(g, 1.0))), bool(np.all(square >= mean**2))
-    (True, True)
+    Raises ValueError if the steps from n_terms on add more than a millionth.
     """
     n_walks, values, W, V = _arguments(g, f, n_walks, p_halt, n_terms)
     returns, mean = np.empty((len(values), g.n_nodes)), np.zeros(W.shape)
@@ -151,82 +125,21 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
         A = 1/n_walks (S + S^T - sum_k f(k)^2 diag(v_k)) + (1 - 1/n_walks) sum_kl f(k) f(l) K_kl (W^k)^T W^l,
         v_k = 1^T V^k,   S = sum_{k, l} f(k) f(k + l) diag(v_k) W^l
 
-    where K is :func:`joint_survival`, so that the last sum is F^T F for independent lengths.
+    For independent lengths the last sum of A is F^T F. Further arguments are as in
+    :mod:`rfcore.theory.graph`.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        The graph that is walked, usually ``graph.normalised()``.
-    f1, f2 : function of an integer array
-        The pair of modulations; the error is against the kernel that they estimate.
-    n_walks : int
-        In each of the two sets.
-    p_halt : float
-    n_terms : int
-        Steps counted: f(0), ..., f(n_terms - 1).
-    coupling : "iid" | "reversal" | "antithetic" | "stratified" or a permutation
-        Joint law of the lengths of a node's walks, in both sets.
+    Args:
+        f1, f2: the pair of modulations; the error is against the kernel that they estimate.
+        n_walks: walks per node in each of the two sets.
+        coupling: of lengths, in both sets.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If n_walks or n_terms < 1, steps from n_terms on matter, p_halt is outside (0, 1), f is not finite, or for
-        normalised weights only and those of g are not, or the coupling is none of these.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import features, graphs, theory
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> f = features.modulation.diffusion(1.0)
-    >>> few, many = (theory.walk_gram_mse(g, f, f, n, 0.5) for n in (100, 200))
-    >>> round(few / many, 2)  # it falls like one over the number of walks
-    2.0
+    Raises ValueError if the steps from n_terms on add more than a millionth.
     """
     return float(walk_gram_mses(g, f1, f2, n_walks, p_halt, [coupling], n_terms)[0])
 
 
 def walk_gram_mses(g, f1, f2, n_walks, p_halt, couplings, n_terms=100):
-    """:func:`walk_gram_mse` under several couplings, at little more than the cost of one.
-
-    Parameters
-    ----------
-    g, f1, f2, n_walks, p_halt, n_terms
-        As for :func:`walk_gram_mse`.
-    couplings : sequence
-        Of what :func:`walk_gram_mse` takes as coupling.
-
-    Returns
-    -------
-    float64 array, shape (n_couplings,)
-
-    Raises
-    ------
-    ValueError
-        As :func:`walk_gram_mse`, and if couplings are no sequence.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import features, graphs, theory
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> f = features.modulation.diffusion(1.0)
-    >>> iid, coupled = theory.walk_gram_mses(g, f, f, 2, 0.3, ["iid", "reversal"])
-    >>> bool(coupled < iid)
-    True
-    """
+    """:func:`walk_gram_mse` under a sequence of couplings, at little more than the cost of one."""
     if isinstance(couplings, str) or not np.iterable(couplings):
         raise ValueError(f'couplings = {couplings!r}; give a sequence, such as ["iid", "reversal"]')
     first = _second_moments(g, f1, n_walks, p_halt, n_terms, couplings, "f1")

@@ -14,11 +14,11 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
 
     ::
 
-        K_kl = mean over pairs of different walks of  P(length_1 >= k, length_2 >= l) / (q^k q^l),   q = 1 - p_halt
+        K_kl = mean over pairs of walks of  P(length_1 >= k, length_2 >= l) / q^(k + l),   q = 1 - p_halt
 
-    With it every second moment of features whose walks have coupled lengths and independent hops is known: products of
-    loads of two walks, which average W^k and W^l apart, are weighed by K_kl (:func:`walk_feature_moments`,
-    :func:`walk_gram_mse`). For one pair K is
+    With it every second moment of features with coupled lengths and independent hops is known: products of
+    loads of two walks, which average W^k and W^l apart, are weighed by K_kl (:func:`walk_gram_mse`). For one
+    pair K is
 
     ::
 
@@ -29,42 +29,22 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
                                                   and any two of a group where there are several permutations
         1/(n(n - 1)) sum_{i != j} h_i(k) h_j(l)   stratified, n = n_walks
 
-    with h = :func:`bin_survival`. All walks are a pair in the last, those of a group in the one before it, walks
-    2i and 2i + 1 in the others: n_walks // 2 of them.
+    with h = :func:`bin_survival`. The last holds for every two walks, the one before it for every two of a
+    group; the others hold for walks 2i and 2i + 1, n_walks // 2 pairs, and the rest are independent.
 
-    Parameters
-    ----------
-    coupling : "iid" | "reversal" | "antithetic" | "stratified" or a permutation, an int array (or several, one per row)
-    n_walks : int
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
-    n_terms : int
-        k, l = 0, ..., n_terms - 1.
+    Args:
+        coupling: "iid", "reversal", "antithetic", "stratified" or a permutation, an int array (several, one
+            per row).
+        p_halt: probability of stopping before each hop; at least 1.8e-8.
 
-    Returns
-    -------
-    float64 array, shape (n_terms, n_terms)
-        Ones for a single walk, which has no pairs.
+    Returns:
+        float64 array, (n_terms, n_terms), of ones for a single walk, which has no pairs.
 
-    Raises
-    ------
-    ValueError
-        If a count is below 1, p_halt outside (0, 1) or below 1.8e-8, or the coupling neither one of these nor a
-        permutation.
-
-    Examples
-    --------
-    Two walks of a reversed pair never both make three hops where half of all walks stop before each:
+    Source: Variance-Reducing Couplings, Appendix C.3, for the cost of a pair.
 
     >>> from rfcore import theory
-    >>> theory.joint_survival("reversal", 2, 0.5, 3)[1:, 1:]
-    array([[0., 0.],
-           [0., 0.]])
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix C.3, has the cost of a pair; the law of antithetic termination is that of
-    :func:`rfcore.couplings.walk_lengths.antithetic`.
+    >>> theory.joint_survival("reversal", 2, 0.5, 3)[1, 1].tolist()  # only one of the two makes a first hop
+    0.0
     """
     n_walks, n_terms, p_halt = checks.count(n_walks, "n_walks"), checks.count(n_terms, "n_terms"), halting(p_halt)
     if isinstance(coupling, list | tuple | np.ndarray):
@@ -104,39 +84,11 @@ def bin_survival(n_bins, p_halt, n_terms):
         h_i(k) = P(length >= k | u in [i / n, (i + 1) / n)) / q^k = min(max(n - (n - 1 - i) q^-k, 0), q^-k),
         q = 1 - p_halt,   n = n_bins
 
-    The expected sum of the loads of such a walk at step k is h_i(k) times that of any walk: see
-    :func:`rfcore.solvers.transport.bin_features`. The mean over the bins is 1, for every k.
+    It is also the expected sum of such a walk's loads at step k over that of any walk
+    (:func:`rfcore.solvers.transport.bin_features`). The mean over the bins is 1. A float64 array, (n_bins,
+    n_terms).
 
-    Parameters
-    ----------
-    n_bins : int
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
-    n_terms : int
-        k = 0, ..., n_terms - 1.
-
-    Returns
-    -------
-    float64 array, shape (n_bins, n_terms)
-        Values from 0 to n_bins.
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, or p_halt outside (0, 1) or below 1.8e-8.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 54, with the walks averaged in closed form.
-
-    Examples
-    --------
-    Half of all walks stop before their first hop where p_halt = 1/2: those of the first of two bins.
-
-    >>> from rfcore import theory
-    >>> theory.bin_survival(2, 0.5, 3)
-    array([[1., 0., 0.],
-           [1., 2., 2.]])
+    Source: Variance-Reducing Couplings, Eq. 54, with the walks averaged in closed form.
     """
     n_bins, n_terms = checks.count(n_bins, "n_bins"), checks.count(n_terms, "n_terms")
     growth, above = _growth(halting(p_halt), n_terms), n_bins - 1 - np.arange(n_bins)[:, None]

@@ -1,16 +1,19 @@
 """Expected costs of coupled norms, by quadrature: couplings are compared without Monte Carlo noise.
 
-A norm is w = q(x), x ~ N(0, 1) its normal score and q the chi_d quantile of the level Phi(x). Couplings of norms are laws of scores:
-x and -x for a negative monotone pair, bivariate normals for Gaussian copulas, cells of equal probability for strata. Means
-over scores are trapezoidal sums, which converge exponentially for the smooth functions that these are; costs are taken in
-logarithms, and without the terms that no coupling changes (:mod:`rfcore.theory.pair_cost`). Two closed forms check them, and replace them:
+A norm is w = q(x), x ~ N(0, 1) its normal score and q the chi_d quantile of the level Phi(x). Couplings of
+norms are laws of scores: x and -x for a negative monotone pair, bivariate normals for Gaussian copulas, cells
+of equal probability for strata. Means over scores are trapezoidal sums, which converge exponentially for
+functions as smooth as these; costs are in logarithms, without the terms that no coupling changes
+(:mod:`rfcore.theory.pair_cost`). Two closed forms check them, and replace them:
 
 ::
 
     independent         E[c] = 1F1(d; d/2; +-distance^2 / 2)
     positive monotone   E[c] = e^(+-distance^2),  the cost of independent frequencies
 
-since orthogonal vectors of one chi_d length have N(0, 2 I_d) for the law of their sum, as independent ones have. All in float64.
+since orthogonal vectors of one chi_d length have N(0, 2 I_d) for the law of their sum, as independent ones
+have. All in float64. The distance, |x + y| for positive features and |x - y| for Fourier features, is above 0
+and at most 5.
 """
 
 import itertools
@@ -39,41 +42,18 @@ def norm_coupling_ratio(distance, d, m, law, features):
 
     ::
 
-        MSE(law) / MSE(iid) = 1 + partners (E[c] - e^(v^2)) / (e^(2 v^2) - e^(v^2))          positive, v = |x + y|
-        MSE(law) / MSE(iid) = 1 + 2 partners (E[c] - e^(-z^2)) / (1 - e^(-z^2))^2            fourier, z = |x - y|
+        1 + partners (E[c] - e^(v^2)) / (e^(2 v^2) - e^(v^2))          positive, v = |x + y|
+        1 + 2 partners (E[c] - e^(-z^2)) / (1 - e^(-z^2))^2            fourier, z = |x - y|
 
-    with E[c] the mean of :func:`log_positive_cost` or :func:`fourier_cost` over the pairs within blocks: see
-    :func:`partners`. RMSEs have the square root of this ratio.
+    with E[c] the mean of :func:`log_positive_cost` or :func:`fourier_cost` over the pairs within blocks
+    (:func:`partners`). RMSEs have the square root of this ratio. d and m are at least 2; the last block of d
+    is cut.
 
-    Parameters
-    ----------
-    distance : float
-        |x + y| for positive features, |x - y| for Fourier features; above 0 and at most 5.
-    d, m : int
-        Dimension, at least 2; number of frequencies, at least 2. The last block of d is cut.
-    law : "independent", "pnc", "positive_monotone", "stratified" or array, shape (d, d)
-        As in :mod:`rfcore.couplings.norms`; an array is the correlation matrix of a Gaussian copula.
-    features : "positive" or "fourier"
+    Args:
+        law: "independent", "pnc", "positive_monotone", "stratified", as in :mod:`rfcore.couplings.norms`, or
+            the (d, d) correlation matrix of a Gaussian copula.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the distance is out of range, d or m < 2, a name unknown, or the array no correlation matrix.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Lemma 3.1, Theorem 3.2 and Corollary 3.4; the quadrature is ours.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> laws = ("pnc", "independent", "positive_monotone")
-    >>> [round(theory.norm_coupling_ratio(1.0, 4, 4, law, "fourier"), 3) for law in laws]
-    [0.225, 0.409, 1.0]
+    Source: Variance-Reducing Couplings, Lemma 3.1, Theorem 3.2 and Corollary 3.4.
     """
     distance, d, m = near(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
     logs, shares = _pairs(law, distance, d, m, checks.choice(features, "features", FEATURES))
@@ -82,42 +62,15 @@ def norm_coupling_ratio(distance, d, m, law, features):
 
 
 def log_pair_excess(correlation, distance, d, features):
-    """Logarithm of the expected excess cost of two norms with a Gaussian copula.
+    """Logarithm of the expected excess cost of two norms with a Gaussian copula of each correlation.
 
     ::
 
-        log E[c(q(x_1), q(x_2)) - 1 -+ distance^2 (q(x_1)^2 + q(x_2)^2) / (2 d)],   x_1, x_2 standard normal, E[x_1 x_2] = correlation
+        log E[c(w_1, w_2) - 1 -+ distance^2 (w_1^2 + w_2^2) / (2 d)],  w_i = q(x_i),  E[x_1 x_2] = correlation
 
-    -1 is the negative monotone pair, 1 the positive monotone one. The cost of a Gaussian copula of any number of norms is the
-    mean of this over its pairs. It is a power series in the correlation (Mehler's), of which a Chebyshev interpolant of its
-    logarithm of degree 40 is evaluated.
-
-    Parameters
-    ----------
-    correlation : array, values in [-1, 1]
-    distance, d, features
-        As for :func:`norm_coupling_ratio`.
-
-    Returns
-    -------
-    array of the shape of correlation
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Ours; Variance-Reducing Couplings, Section 3.2, learns correlations from noisy estimates of such costs.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> cost = theory.log_pair_excess(np.linspace(-1, 1, 5), 1.0, 4, "fourier")
-    >>> bool(np.all(np.diff(cost) > 0))
-    True
+    -1 is the negative monotone pair, 1 the positive monotone one; any number of norms costs the mean of this
+    over its pairs. It is a power series in the correlation (Mehler's); a Chebyshev interpolant of degree 40
+    is evaluated.
     """
     correlation = np.asarray(checks.finite(checks.numbers(correlation, "correlation"), "correlation"))
     if correlation.size and not np.abs(correlation).max() <= 1:
@@ -127,40 +80,17 @@ def log_pair_excess(correlation, distance, d, features):
 
 
 def fourier_guarantee(d, law="independent"):
-    """Distance below which the proof of Lemma A.6 promises negative monotone norms an advantage over others.
+    """Distance below which Lemma A.6 proves negative monotone norms better than another law: the root z > 0.
 
     ::
 
-        z^4 / (8 d (d + 2)) c = 2 g(z),   c = E_law[(w_1^2 + w_2^2)^2] - E_NM[(w_1^2 + w_2^2)^2],   g(z) = e^(z^2) - 1 - z^2 - z^4 / 2
+        z^4 / (8 d (d + 2)) c = 2 g(z),   g(z) = e^(z^2) - 1 - z^2 - z^4 / 2
+        c = E_law[(w_1^2 + w_2^2)^2] - E_NM[(w_1^2 + w_2^2)^2],   law "independent" or "positive_monotone"
 
-    Both sides are Gamma(d/2) times the paper's, whose g has k/2 for d/2, from a slip in the moments of the chi square law. What
-    is promised is little: the advantage itself goes on much farther (:func:`norm_coupling_ratio`).
+    Both sides are Gamma(d/2) times the paper's, whose g has k/2 for d/2, from a slip in the moments of the
+    chi square law. It promises little: the advantage goes on much farther (:func:`norm_coupling_ratio`).
 
-    Parameters
-    ----------
-    d : int
-        Dimension, at least 2.
-    law : "independent" or "positive_monotone"
-        Of the other pair.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If d < 2 or there is no such law.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Lemma A.6, Eqs. 29 to 32, with the moments 2^k Gamma(k + d/2) / Gamma(d/2).
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> bool(0 < theory.fourier_guarantee(4) < 1)
-    True
+    Source: Variance-Reducing Couplings, Lemma A.6 (Eqs. 29 to 32), moments 2^k Gamma(k + d/2) / Gamma(d/2).
     """
     d, law = checks.count(d, "d", least=2), checks.choice(law, "law", ("independent", "positive_monotone"))
     x, log_density = _scores(0)
@@ -171,39 +101,15 @@ def fourier_guarantee(d, law="independent"):
 
 
 def fourier_floor(d, m):
-    """What no coupling of norms can get below for Fourier features of close points: the least ratio of :func:`norm_coupling_ratio` as z -> 0.
+    """Least :func:`norm_coupling_ratio` that any coupling of norms can have for Fourier features as z -> 0.
 
     ::
 
-        MSE / MSE(iid) >= 1 - sum over blocks b^2 / (m (d + 2)),   b >= 2 the sizes of the blocks;   2 / (d + 2) for m = d
+        1 - sum over blocks b^2 / (m (d + 2)),   b >= 2 the sizes of the blocks;   2 / (d + 2) for m = d
 
-    As z -> 0 the cost of a block is E[sum_{i != j} w_i^2 w_j^2] up to constants, and the variance of the sum of the w_i^2 is at least 0. With
-    independent norms the ratio is 3 / (d + 2) for m = d, so that norms take at most a third off it, whatever d.
-
-    Parameters
-    ----------
-    d, m : int
-        Dimension and number of the frequencies, at least 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If d or m < 1.
-
-    Notes
-    -----
-    Ours. Reached only if squared norms can have a constant sum, which pairs cannot.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> floor = theory.fourier_floor(8, 8)
-    >>> bool(floor < theory.norm_coupling_ratio(1e-3, 8, 8, "stratified", "fourier") < 1.1 * floor)
-    True
+    As z -> 0 a block costs E[sum_{i != j} w_i^2 w_j^2] up to constants, and the variance of the sum of the
+    w_i^2 is at least 0. Independent norms have 3 / (d + 2) for m = d, so that norms take at most a third off,
+    whatever d. It is reached only if squared norms can have a constant sum, which pairs cannot.
     """
     d, m = checks.count(d, "d"), checks.count(m, "m")
     full, rest = divmod(m, d)

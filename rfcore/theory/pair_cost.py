@@ -1,16 +1,19 @@
-"""What a pair of orthogonal frequencies of given norms adds to the error (Variance-Reducing Couplings, Lemma 3.1).
+"""What two orthogonal frequencies of given norms add to the error (Variance-Reducing Couplings, Lemma 3.1).
 
-Over all rotations of the pair, exp((omega_1 + omega_2) . v) and cos(omega_1 . z) cos(omega_2 . z) have the means
+Over all rotations of the pair, exp((omega_1 + omega_2) . v) and cos(omega_1 . z) cos(omega_2 . z) have the
+means
 
 ::
 
-    0F1(; d/2; t^2 / 4) = E[cosh(t u)],  t = v sqrt(w_1^2 + w_2^2)        positive features
-    0F1(; d/2; -t^2 / 4) = E[cos(t u)],  t = z sqrt(w_1^2 + w_2^2)        Fourier features
+    0F1(; d/2; t^2 / 4) = E[cosh(t u)],  t = v sqrt(w_1^2 + w_2^2)        positive features, v = |x + y|
+    0F1(; d/2; -t^2 / 4) = E[cos(t u)],  t = z sqrt(w_1^2 + w_2^2)        Fourier features, z = |x - y|
 
-with u the first coordinate of a uniform unit vector. The left-hand sides are the series of Lemma 3.1, of which the second
-alternates with terms up to e^t; the right-hand sides are sums of numbers of a size, over nodes of u.
-Their first two terms, 1 +- t^2 / (2 d), have a mean that no coupling of norms changes. The *excess* is what is left, and
-keeps its digits where the distance is small.
+with u the first coordinate of a uniform unit vector. The left-hand sides are the series of Lemma 3.1, of
+which the second alternates with terms up to e^t; the right-hand sides are sums of numbers of a size, over
+nodes of u. Their first two terms, 1 +- t^2 / (2 d), have a mean that no coupling of norms changes. The
+*excess* is what is left, and keeps its digits where the distance is small. Norms are arrays (..., m), with v
+or z above 0 and t at most 300; Eq. 6 of the paper leaves out a factor Gamma(d/2), and sums over pairs where
+costs here are means.
 """
 
 from functools import lru_cache, partial
@@ -28,45 +31,14 @@ LARGEST_T = 300.0  # 200 nodes resolve the waves of cos(t u) up to here
 
 
 def log_positive_cost(norms, v, d, excess=False):
-    """Logarithm of the cost of norms for positive features, the mean over their pairs.
+    """Logarithm of the mean cost of pairs of norms for positive features; of the excess alone if ``excess``.
 
     ::
 
         c = 1 / (m (m - 1)) sum_{i != j} 0F1(; d/2; v^2 (w_i^2 + w_j^2) / 4)
-        MSE = exp(-2|x|^2 - 2|y|^2) / m [e^(2 v^2) - e^(v^2) + (m - 1) (E[c] - e^(v^2))],  v = |x + y|
+        MSE = exp(-2|x|^2 - 2|y|^2) / m [e^(2 v^2) - e^(v^2) + (m - 1) (E[c] - e^(v^2))]
 
-    Parameters
-    ----------
-    norms : array, shape (..., m), of at least two frequencies, pairwise orthogonal
-    v : float
-        |x + y|, above 0 and small enough for v sqrt(w_i^2 + w_j^2) <= 300.
-    d : int
-        Dimension of the frequencies.
-    excess : bool
-        Whether to leave out the terms 1 + v^2 (w_i^2 + w_j^2) / (2 d), whose mean is the same for all couplings.
-
-    Returns
-    -------
-    array, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two norms, one is negative or not finite, or v is out of range.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Lemma 3.1 and Eqs. 14, 15; its Eq. 6 sums over pairs, and leaves out a factor Gamma(d/2).
-
-    Examples
-    --------
-    The cost of a pair is a function of the sum of their squares:
-
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> apart, alike = theory.log_positive_cost(jnp.array([[1.0, 7.0], [5.0, 5.0]]), 1.0, 4)
-    >>> bool(jnp.isclose(apart, alike))
-    True
+    Source: Variance-Reducing Couplings, Eqs. 14 and 15.
     """
     t, nodes, log_weights = _arguments(norms, v, "v", d)
     excess = checks.flag(excess, "excess")
@@ -74,82 +46,27 @@ def log_positive_cost(norms, v, d, excess=False):
 
 
 def fourier_cost(norms, z, d, excess=False):
-    """Cost of norms for Fourier features, the mean over their pairs.
+    """Mean cost of pairs of norms for Fourier features; the excess alone if ``excess``.
 
     ::
 
         c = 1 / (m (m - 1)) sum_{i != j} 0F1(; d/2; -z^2 (w_i^2 + w_j^2) / 4)
-        MSE = 1 / m [(1 - e^(-z^2))^2 / 2 + (m - 1) (E[c] - e^(-z^2))],  z = |x - y|
+        MSE = 1 / m [(1 - e^(-z^2))^2 / 2 + (m - 1) (E[c] - e^(-z^2))]
 
-    Parameters
-    ----------
-    norms : array, shape (..., m), of at least two frequencies, pairwise orthogonal
-    z : float
-        |x - y|, above 0 and small enough for z sqrt(w_i^2 + w_j^2) <= 300.
-    d : int
-        Dimension of the frequencies.
-    excess : bool
-        Whether to leave out the terms 1 - z^2 (w_i^2 + w_j^2) / (2 d), whose mean is the same for all couplings.
-
-    Returns
-    -------
-    array, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If there are fewer than two norms, one is negative or not finite, or z is out of range.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Lemma 3.1 and Eqs. 16, 19; its Eq. 6 sums over pairs, and leaves out a factor Gamma(d/2).
-
-    Examples
-    --------
-    In the line a frequency has one coordinate, so that the cost is a cosine:
-
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> bool(jnp.isclose(theory.fourier_cost([3.0, 4.0], 0.5, 1), jnp.cos(2.5)))
-    True
+    Source: Variance-Reducing Couplings, Eqs. 16 and 19.
     """
     t, nodes, log_weights = _arguments(norms, z, "z", d)
     return jnp.mean(fourier_at(t, nodes, log_weights, checks.flag(excess, "excess")), axis=-1)
 
 
 def fourier_convex_radius(d):
-    """Largest z sqrt(w_1^2 + w_2^2) up to which the cost of a pair of norms is convex for Fourier features.
+    """Largest t with a convex cost of a pair for Fourier features, the first zero of ``J_{d/2 + 1}``.
 
-    ::
+    As a function of w_1^2 + w_2^2 it has the second derivative z^4 / (4 d (d + 2)) 0F1(; d/2 + 2; -t^2 / 4).
+    Where it is convex, swapping norms to opposite orders never raises the cost: norms that stay below are
+    best coupled negatively monotone, as those for positive features are at any size.
 
-        the first zero of the Bessel function J_{d/2 + 1}
-
-    The cost is a function of w_1^2 + w_2^2, with the second derivative z^4 / (4 d (d + 2)) 0F1(; d/2 + 2; -t^2 / 4). Where it is
-    convex, swapping norms to opposite orders never raises the cost, so that norms that stay below this radius are
-    best coupled negatively monotone, as norms for positive features are whatever their size.
-
-    Parameters
-    ----------
-    d : int
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If d < 1.
-
-    Notes
-    -----
-    Ours: the "sufficiently small z" of Variance-Reducing Couplings, Theorem 3.2, for bounded norms.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> round(theory.fourier_convex_radius(2), 4)  # the first zero of J_2
-    5.1356
+    Source: the "sufficiently small z" of Variance-Reducing Couplings, Theorem 3.2, for bounded norms.
     """
     order = checks.count(d, "d") / 2 + 1
     first = order + 1.8557571 * order ** (1 / 3) + 1.033150 * order ** (-1 / 3)  # DLMF 10.21.40
@@ -157,40 +74,13 @@ def fourier_convex_radius(d):
 
 
 def swap_gain(cost):
-    """What exchanging partners takes off the cost of pairs (x_i, y_i).
+    """What exchanging partners takes off the cost of pairs (x_i, y_i), for a matrix of c(x_i, y_j).
 
     ::
 
-        g_ij = c(x_i, y_i) + c(x_j, y_j) - c(x_i, y_j) - c(x_j, y_i)
+        g_ij = c(x_i, y_i) + c(x_j, y_j) - c(x_i, y_j) - c(x_j, y_i);   no entry is above 0 if c-monotone
 
-    A set of pairs is c-monotone if no entry is above 0: no optimal coupling has two pairs that would gain by a swap.
-
-    Parameters
-    ----------
-    cost : array, shape (n, n)
-        Entry (i, j) is c(x_i, y_j).
-
-    Returns
-    -------
-    array, shape (n, n)
-
-    Raises
-    ------
-    ValueError
-        If cost is no square matrix of finite numbers.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Definition A.4 and Lemma A.5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> x = np.array([1.0, 2.0, 3.0])
-    >>> opposite, alike = (theory.swap_gain((x[:, None] + y) ** 2) for y in (x[::-1], x))
-    >>> float(opposite.max()), float(alike.max())
-    (0.0, 8.0)
+    Source: Variance-Reducing Couplings, Definition A.4 and Lemma A.5.
     """
     cost = checks.points(cost, "cost")
     if cost.shape[0] != cost.shape[1]:
@@ -201,7 +91,7 @@ def swap_gain(cost):
 
 @lru_cache
 def coordinate(d, n_nodes=200):
-    """Nodes of the first coordinate u in (0, 1] of a unit vector in d dimensions, and the logarithms of their weights."""
+    """Nodes of the first coordinate u in (0, 1] of a unit vector in d dimensions, and log weights."""
     if d == 1:
         return np.ones(1), np.zeros(1)
     # u = cos(a) with a of density sin(a)^(d - 2) on [0, pi / 2]: smooth, and even about either end.

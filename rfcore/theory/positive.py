@@ -1,4 +1,8 @@
-"""Mean squared error of positive features (Simplex Random Features, Theorem 3.2, Corollary 4.4)."""
+"""Mean squared error of positive features (Simplex Random Features, Theorem 3.2, Corollary 4.4).
+
+Throughout v = |x + y|, between 0 and 30, couplings are "iid", "orthogonal" and "simplex", and for m > d the
+factor m - 1 stands for :func:`partners`, since only pairs within a block of d count.
+"""
 
 from functools import lru_cache
 
@@ -12,42 +16,26 @@ from rfcore.theory.series import COUPLINGS, check_range, dimension, pair, radius
 
 
 def positive_mse(x, y, m, coupling):
-    """Mean squared error of the estimate of the Gaussian kernel of two points by m positive features.
+    """Mean squared error of positive features' estimate of the Gaussian kernel of two points.
 
     ::
 
-        MSE = 1/m exp(-2|x|^2 - 2|y|^2) [(e^(2 v^2) - e^(v^2)) + (m - 1) (rho(v) - e^(v^2))],  v = |x + y|   (Eq. 11)
+        MSE = 1/m exp(-2|x|^2 - 2|y|^2) [(e^(2 v^2) - e^(v^2)) + (m - 1) (rho(v) - e^(v^2))]   (Eq. 11)
+            = 1/m exp(4 x.y) [1 - e^(-v^2) - (m - 1) (e^(v^2) - rho(v)) e^(-2 v^2)]
 
-    where for m > d only pairs within a block of d count towards (m - 1): see :func:`partners`.
+    The second form is evaluated: its bracket is between 0 and 1.
 
-    Parameters
-    ----------
-    x, y : array, shape (d,)
-    m : int
-        Number of frequencies.
-    coupling : "iid", "orthogonal" or "simplex"
+    Args:
+        x, y: points, arrays (d,), with |x + y| at most 30.
+        m: number of frequencies; for m > d only pairs within a block count towards m - 1 (:func:`partners`).
+        coupling: "iid", "orthogonal" or "simplex".
 
-    Returns
-    -------
-    scalar array
+    Source: Simplex Random Features, Theorem 3.2.
 
-    Raises
-    ------
-    ValueError
-        If the shapes differ, |x + y| > 30, m < 1, or the coupling is unknown.
-
-    Notes
-    -----
-    Simplex Random Features, Theorem 3.2. Evaluated as
-    exp(4 x.y) / m [1 - e^(-v^2) - partners (e^(v^2) - rho(v)) e^(-2 v^2)], whose bracket is between 0 and 1.
-
-    Examples
-    --------
     >>> import jax.numpy as jnp
     >>> from rfcore import theory
     >>> x, y = jnp.array([0.5, 0.0, 0.2]), jnp.array([0.1, 0.4, 0.0])
-    >>> coupled = theory.positive_mse(x, y, 3, "orthogonal")
-    >>> bool(coupled < theory.positive_mse(x, y, 3, "iid"))
+    >>> bool(theory.positive_mse(x, y, 3, "orthogonal") < theory.positive_mse(x, y, 3, "iid"))
     True
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
@@ -56,83 +44,30 @@ def positive_mse(x, y, m, coupling):
 
 
 def positive_gap(x, y, m, coupling="orthogonal"):
-    """What a coupling takes off the error of m positive features; for "orthogonal" the orthogonality gap.
+    """What a coupling takes off the error of positive features; for "orthogonal" the orthogonality gap.
 
     ::
 
-        MSE(iid) - MSE(coupling) = (m - 1)/m exp(-2|x|^2 - 2|y|^2) (e^(v^2) - rho(v)),  v = |x + y|
-        orthogonal:  e^(v^2) - rho(v) = sum_k v^2k / k! (1 - Gamma(d/2) Gamma(k + d) / (2^k Gamma(d) Gamma(k + d/2)))
+        MSE(iid) - MSE(coupling) = (m - 1)/m exp(-2|x|^2 - 2|y|^2) (e^(v^2) - rho(v))
+        orthogonal:  e^(v^2) - rho(v)
+                     = sum_k v^2k / k! (1 - Gamma(d/2) Gamma(k + d) / (2^k Gamma(d) Gamma(k + d/2)))
 
-    where for m > d only pairs within a block of d count towards (m - 1). Every term of the sum is positive or zero.
+    No term of the sum is negative, so that the gap keeps its digits however small it is. Eq. 25 is printed
+    without the 2^-k that its proof (Eq. 69) has; what the printed formula gives is
+    ``theory.printed.positive_gap``.
 
-    Parameters
-    ----------
-    x, y : array, shape (d,)
-    m : int
-        Number of frequencies.
-    coupling : "iid", "orthogonal" or "simplex"
-
-    Returns
-    -------
-    scalar array, relatively accurate however small
-
-    Raises
-    ------
-    ValueError
-        As :func:`positive_mse`.
-
-    Notes
-    -----
-    Simplex Random Features, Corollary 4.4. Its Eq. 25 is printed without 2^-k, which its proof (Eq. 69) has; what the
-    printed formula gives is ``theory.printed.positive_gap``.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> x, y = jnp.array([0.5, 0.0, 0.2]), jnp.array([0.1, 0.4, 0.0])
-    >>> gap = theory.positive_gap(x, y, 3)
-    >>> error = theory.positive_mse(x, y, 3, "iid")
-    >>> bool(jnp.allclose(error - gap, theory.positive_mse(x, y, 3, "orthogonal"), rtol=1e-5))
-    True
+    Source: Simplex Random Features, Corollary 4.4.
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
     return jnp.exp(4 * jnp.dot(x, y)) / m * square * _saving(square, d, m, coupling)
 
 
 def positive_mse_ratio(v, d, m, coupling):
-    """Error of positive features under a coupling over the error under independence.
+    """Error of positive features under a coupling over that under independence, a function of v alone.
 
-    ::
+    At v = 0, where both errors vanish, it is its limit. v is an array of any shape.
 
-        MSE(coupling) / MSE(iid),  a function of v = |x + y| alone
-
-    Parameters
-    ----------
-    v : array
-        |x + y|, between 0 and 30. Both errors vanish at v = 0; the ratio there is its limit.
-    d, m : int
-        Dimension; number of frequencies.
-    coupling : "iid", "orthogonal" or "simplex"
-
-    Returns
-    -------
-    array, the shape of v
-
-    Raises
-    ------
-    ValueError
-        As :func:`log_conformity`, or if m < 1.
-
-    Notes
-    -----
-    Simplex Random Features, Section 5.1 and Figure 6.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> bool(theory.positive_mse_ratio(1.0, 3, 3, "simplex") < theory.positive_mse_ratio(1.0, 3, 3, "orthogonal") < 1)
-    True
+    Source: Simplex Random Features, Section 5.1 and Figure 6.
     """
     m, d, square = checks.count(m, "m"), dimension(d, coupling), radius(v, "v") ** 2
     safe = jnp.where(square > 0, square, 1.0)
@@ -145,76 +80,28 @@ def positive_gram_mse(x, m, coupling):
 
     ::
 
-        E |K - Phi Phi'|_F^2 = sum_ab MSE(x_a, x_b),   MSE as in :func:`positive_mse`, diagonal included
+        E |K - Phi Phi'|_F^2 = sum_ab MSE(x_a, x_b),   MSE as in positive_mse, diagonal included
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        Points, with |x_a + x_b| at most 30.
-    m : int
-        Number of frequencies.
-    coupling : "iid", "orthogonal" or "simplex"
+    What a coupling takes off a pair depends on v alone. It is tabulated at steps of 0.005 and interpolated,
+    which leaves a relative error of the sum below 1e-5 (the squared step, times a curvature of order one,
+    over eight).
 
-    Returns
-    -------
-    float
+    Args:
+        x: points, array (n, d), with all |x_a + x_b| at most 30.
 
-    Raises
-    ------
-    ValueError
-        If x is no set of points, is too long, m < 1, or the coupling is unknown.
-
-    Notes
-    -----
-    Simplex Random Features, Theorem 3.2, summed. What a coupling takes off depends on the pair through v = |x_a + x_b|
-    alone: it is tabulated once per d and coupling at steps of 0.005 in v, and interpolated (relative error of the sum
-    below 1e-5: the square of the step, times a curvature of order one, over eight).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> x = np.array([[0.5, 0.0, 0.2], [0.1, 0.4, 0.0]])
-    >>> theory.positive_gram_mse(x, 3, "simplex") < theory.positive_gram_mse(x, 3, "iid")
-    True
+    Source: Simplex Random Features, Theorem 3.2, summed.
     """
     m = checks.count(m, "m")
     return float(_gram_mses(np.asarray(checks.points(x, "x")), [m], [coupling])[0, 0])
 
 
 def positive_gram_mses(x, widths, couplings):
-    """:func:`positive_gram_mse` under several couplings at several numbers of frequencies, at little more than the cost of one.
+    """:func:`positive_gram_mse` of several couplings and widths, at hardly more than the cost of one.
 
-    Parameters
-    ----------
-    x : array, shape (n, d)
-        As for :func:`positive_gram_mse`.
-    widths : sequence of int
-        Numbers of frequencies.
-    couplings : sequence
-        Of "iid", "orthogonal" and "simplex".
+    The two are sequences; a width is a number of frequencies.
 
-    Returns
-    -------
-    float64 array, shape (n_couplings, n_widths)
-
-    Raises
-    ------
-    ValueError
-        As :func:`positive_gram_mse`, and if widths or couplings are no sequence.
-
-    Notes
-    -----
-    Ours: the number of frequencies is a factor of two sums over pairs of points, which are taken once.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> x = np.array([[0.5, 0.0, 0.2], [0.1, 0.4, 0.0]])
-    >>> iid, simplex = theory.positive_gram_mses(x, [3, 6], ["iid", "simplex"])
-    >>> bool((simplex < iid).all())
-    True
+    Returns:
+        float64 array, (number of couplings, number of widths).
     """
     x = np.asarray(checks.points(x, "x"))
     for name, given, such in (("widths", widths, "[16, 32]"), ("couplings", couplings, '["iid", "simplex"]')):
@@ -247,7 +134,7 @@ _RADII = np.linspace(0, 30, 6001)
 
 @lru_cache
 def _tabulated_gap(d, coupling, dtype):
-    """(exp(v^2) - rho(v)) exp(-2 v^2) / v^2 at every radius; dtype keeps tables of single and double precision apart."""
+    """(exp(v^2) - rho(v)) exp(-2 v^2) / v^2 at every radius; dtype keeps the precisions apart."""
     return np.exp(np.asarray(log_gap(jnp.asarray(_RADII**2, dtype), d, coupling)) - 2 * _RADII**2)
 
 

@@ -1,14 +1,16 @@
-"""The best that sampling frequencies from another law can do ("All Random Features Representations are Equivalent").
+"""The best that another law of frequencies can do ("All Random Features Representations are Equivalent").
 
-For one feature per frequency, phi(x, omega) with omega ~ p, and points x and y drawn independently from two laws, the mean
-variance over pairs is least if frequencies have a density proportional to p q,
+For one feature per frequency, phi(x, omega) with omega ~ p, and points x and y drawn independently from two
+laws, the mean variance over pairs is least if frequencies have a density proportional to p q,
 
 ::
 
-    q(omega) = (E_x phi(x, omega)^2 E_y phi(y, omega)^2)^(1/2),   least mean variance = (E_p q)^2 - E k(x, y)^2
+    q(omega) = (E_x phi(x, omega)^2 E_y phi(y, omega)^2)^(1/2)
+    least mean variance = (E_p q)^2 - E k(x, y)^2
 
-(Theorem 1). By the inequality of Cauchy and Schwarz (E_p q)^2 <= E k(x, x) E k(y, y), whatever phi (Corollary 1), with
-equality if x and y have one law (Corollary 2). The samplers are :mod:`rfcore.solvers.sampling`.
+(Theorem 1). By the inequality of Cauchy and Schwarz (E_p q)^2 <= E k(x, x) E k(y, y), whatever phi
+(Corollary 1), with equality if x and y have one law (Corollary 2). The samplers are
+:mod:`rfcore.solvers.sampling`; kernels here are "gaussian" and "softmax".
 """
 
 from functools import partial
@@ -24,42 +26,19 @@ from rfcore.theory.trigonometric import squared_distances
 
 
 def log_optimal_variance_bound(X, Y, kernel="gaussian"):
-    """Logarithm of the bound on the least mean variance over pairs of points of two sets.
+    """Logarithm of the bound on the least mean variance over pairs of points of two sets, per frequency.
 
     ::
 
         mean k(x, x) mean k(y, y) - mean over all pairs of k(x, y)^2
 
-    per frequency. With one set in both places it is the least mean variance itself, the same for all features that are one
-    number per frequency; pairs of a point with itself count.
+    With one set in both places it is the least mean variance itself, the same for all features that are one
+    number per frequency. Pairs of a point with itself count. The logarithm of zero is -inf.
 
-    Parameters
-    ----------
-    X, Y : arrays, shapes (n, d) and (l, d), at least one point each
-    kernel : "gaussian" or "softmax"
+    Args:
+        X, Y: arrays (n, d) and (l, d), at least one point each.
 
-    Returns
-    -------
-    scalar array
-        -inf where there is none.
-
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, there is no point, or a value is not finite.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import kernels, theory
-    >>> x = jnp.array([[1.0, 0.5], [0.2, 0.1]])
-    >>> bound = 1 - jnp.mean(kernels.gaussian(x, x) ** 2)
-    >>> bool(jnp.allclose(theory.log_optimal_variance_bound(x, x), jnp.log(bound)))
-    True
-
-    Notes
-    -----
-    "All Random Features Representations are Equivalent", Corollaries 1 and 2.
+    Source: "All Random Features Representations are Equivalent", Corollaries 1 and 2.
     """
     X = checks.points(X, "X", least=1)
     Y = checks.points(Y, "Y", n_columns=X.shape[1], least=1)
@@ -83,45 +62,34 @@ class NormalLaw(NamedTuple):
 
 
 def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"):
-    """The optimal law of the frequencies of positive features for Gaussian points, which is Gaussian, in closed form.
+    """Optimal law of the frequencies of positive features for Gaussian points: Gaussian too, in closed form.
 
     ::
 
         x ~ N(mu_x, S_x),  y ~ N(mu_y, S_y);   c = 2 (softmax), 4 (gaussian)
-        precision = 1/2 sum over both of (I + (c - 4) S) (I + c S)^-1,   mean = precision^-1 sum over both of (I + c S)^-1 mu
+        precision = 1/2 sum over both of (I + (c - 4) S) (I + c S)^-1
+        mean = precision^-1 sum over both of (I + c S)^-1 mu
 
-    For the softmax kernel E k(x, x) must be finite, which asks for S < I/2.
+    It follows from the theorem named below by
 
-    Parameters
-    ----------
-    mean_x, mean_y : arrays, shape (d,)
-    covariance_x, covariance_y : arrays, shape (d, d)
-        Positive semidefinite.
-    kernel : "gaussian" or "softmax"
+    ::
 
-    Returns
-    -------
-    NormalLaw
+        E_x phi^2 = det(R)^(-1/2) exp(2 w'S R^-1 w + 2 w'R^-1 mu - c/2 mu'R^-1 mu),   R = I + c S
 
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, a value is not finite, a covariance is none, or E k(x, x) is infinite.
+    For means of 0 and one law it is the law behind a dense-exponential feature with A = -S (I - 2 S)^-1
+    (FAVOR#).
 
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> mean, covariance = jnp.array([0.5, 0.0]), jnp.diag(jnp.array([0.1, 0.2]))
-    >>> law = theory.optimal_normal(mean, covariance, mean, covariance, kernel="softmax")
-    >>> law.mean.round(2).tolist(), bool(jnp.allclose(jnp.diag(law.covariance), jnp.array([1.2 / 0.8, 1.4 / 0.6])))
-    ([1.25, 0.0], True)
+    Args:
+        mean_x, mean_y: arrays (d,).
+        covariance_x, covariance_y: arrays (d, d), positive semidefinite.
+        kernel: "gaussian", or "softmax", for which E k(x, x) is finite only if S < I/2.
 
-    Notes
-    -----
-    Ours, from "All Random Features Representations are Equivalent", Theorem 1:
-    E_x phi^2 = det(I + c S)^(-1/2) exp(2 w'S(I + c S)^-1 w + 2 w'(I + c S)^-1 mu - c/2 mu'(I + c S)^-1 mu). For means of 0 and one
-    law this is the law behind a dense-exponential feature with A = -S (I - 2 S)^-1 (FAVOR#).
+    Returns:
+        :class:`NormalLaw`.
+
+    Raises ValueError if E k(x, x) is infinite.
+
+    Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
     checks.choice(kernel, "kernel", ("gaussian", "softmax"))
     means, covariances = [], []
@@ -140,44 +108,22 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
 
 
 def log_sampling_cost(law, mean, covariance):
-    """What another Gaussian law of frequencies costs: the mean second moment under it over the least, in logarithms.
+    """What another Gaussian law of frequencies costs: its mean second moment over the least, in logarithms.
 
     ::
 
-        log of the integral of N(law)^2 / N(mean, covariance) >= 0,   inf unless covariance > law.covariance / 2
+        log of the integral of N(law)^2 / N(mean, covariance) >= 0;   inf unless covariance > law.covariance/2
 
-    Parameters
-    ----------
-    law : NormalLaw
-        The optimal one, from :func:`optimal_normal`.
-    mean : array, shape (d,)
-    covariance : array, shape (d, d)
-        Symmetric, positive definite.
+    This is log(1 + the chi-square divergence of the two laws): under a density r the second moment is the
+    integral of (p q)^2 / r, and p q is a constant times the optimal density. Plain frequencies, N(0, I), cost
+    the more the wider the points are spread: for the softmax kernel, without limit from a variance of 1/6 in
+    a coordinate on.
 
-    Returns
-    -------
-    scalar array
+    Args:
+        law: the optimal one, from :func:`optimal_normal`.
+        mean, covariance: arrays (d,) and (d, d), the latter positive definite.
 
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, a value is not finite, the covariance is not symmetric, or ``law`` is none.
-
-    Examples
-    --------
-    Plain frequencies cost the more the wider the points are spread, and beyond a variance of 1/6 without limit:
-
-    >>> import jax.numpy as jnp
-    >>> from rfcore import theory
-    >>> zeros, eye = jnp.zeros(2), jnp.eye(2)
-    >>> laws = [theory.optimal_normal(zeros, s * eye, zeros, s * eye, kernel="softmax") for s in (0.05, 0.15, 0.17)]
-    >>> [round(float(theory.log_sampling_cost(law, zeros, eye)), 2) for law in laws]
-    [0.05, 1.33, inf]
-
-    Notes
-    -----
-    Ours: the second moment under a density r is the integral of (p q)^2 / r and p q is C times the optimal density ("All Random
-    Features Representations are Equivalent", Theorem 1). It is 1 plus the chi-square divergence of the two laws.
+    Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
     checks.instance(law, NormalLaw, "law", "what theory.optimal_normal(...) returned")
     covariance, mean = checks.points(covariance, "covariance"), checks.floating(mean, "mean")

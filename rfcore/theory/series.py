@@ -1,9 +1,9 @@
 """Power series with coefficients of one sign, in logarithms, and the mean over the angle between two lengths.
 
-Two independent chi_d lengths are r cos(u/2) and r sin(u/2) with r ~ chi_2d and, independently, u on [0, pi] of density
-proportional to sin(u)^(d - 1). The sum of two vectors of these lengths at a fixed angle theta then has the length
-r sqrt(1 + cos(theta) sin u): everything about an angle is a mean over u of what is known at a right angle
-(Simplex Random Features, Eqs. 20 and 21).
+Two independent chi_d lengths are r cos(u/2) and r sin(u/2) with r ~ chi_2d and, independently, u on [0, pi]
+of density proportional to sin(u)^(d - 1). The sum of two vectors of these lengths at a fixed angle theta then
+has the length r sqrt(1 + cos(theta) sin u): everything about an angle is a mean over u of what is known at a
+right angle (Simplex Random Features, Eqs. 20 and 21).
 """
 
 from functools import lru_cache
@@ -26,8 +26,8 @@ LOG_FACTORIAL = gammaln(K + 1.0)
 def constant(table):
     """A table from the host as a new array of the default float dtype.
 
-    JAX remembers by the array's identity what a NumPy array became as a constant of a compiled function: the cached tables
-    themselves, seen once in float32, would break every later use under x64, and the other way round.
+    JAX remembers by the array's identity what a NumPy array became as a constant of a compiled function: a
+    cached table itself, seen once in float32, would break every later use under x64, and the other way round.
     """
     return jnp.array(table, dtype=float)
 
@@ -54,7 +54,7 @@ def log_orthogonal_share(d):
 
 @lru_cache
 def angles(d):
-    """sin(u) at nodes of a quadrature over u, and the logarithms of its weights, which sum to one; NumPy float64."""
+    """sin(u) at nodes of a quadrature over u, and logarithms of its weights of sum one; float64 NumPy."""
     # Symmetric about pi/2: half of the interval. 200 nodes resolve the narrowest peak, 1 / sqrt(512), many times.
     nodes, weights = roots_legendre(200)
     sine = np.sin(np.pi / 4 * (nodes + 1))

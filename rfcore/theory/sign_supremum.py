@@ -1,4 +1,4 @@
-"""The largest value, over all signs, of what Theorem 2.3 of Universal Graph Random Features averages over them."""
+"""The largest value, over all signs, of what Universal Graph Random Features, Theorem 2.3, averages."""
 
 import itertools
 
@@ -13,46 +13,16 @@ MOST = 16
 
 
 def sign_supremum(g, sample, bounds):
-    """Supremum over the signs of a sample, and over all kernels of a family, by trying every vector of signs.
+    """Supremum over the signs of a sample and over the kernels of a family, by trying all signs: O(2^m).
 
     ::
 
-        sup_s sup_alpha sqrt( s^T K_SS s ) = max over s in {-1, 1}^m of sqrt( sum_i bounds_i |s^T (W^i)_SS s| )
+        sup_s sup_alpha sqrt(s^T K_SS s) = max over s in {-1, 1}^m of sqrt(sum_i bounds_i |s^T (W^i)_SS s|)
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected.
-    sample : int array, shape (m,)
-        Nodes S, at most 16; repeats count as often as they stand.
-    bounds : array, shape (n_terms,) or (n_families, n_terms)
-        Largest modulus of each Taylor coefficient.
+    Arguments are as for :func:`rfcore.theory.generalisation.rademacher_complexity`; a sample has at most 16
+    nodes.
 
-    Returns
-    -------
-    float, or float64 array of shape (n_families,)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed, nodes are not in it or more than 16, or a bound is negative or not finite.
-
-    Notes
-    -----
-    Left side of Universal Graph Random Features, Eq. 36, under the same reading of the family as
-    :func:`rfcore.theory.generalisation.rademacher_complexity`, which is the mean over the signs where this is the largest
-    value. O(2^m) time and memory.
-
-    Examples
-    --------
-    On a single edge equal signs reach what the paper prints, sqrt(m sum_i bounds_i radius^i) with radius 1:
-
-    >>> import networkx
-    >>> from rfcore import graphs
-    >>> from rfcore.theory.sign_supremum import sign_supremum
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))
-    >>> round(float(sign_supremum(g, [0, 1], [1.0, 1.0])) ** 2, 6)  # 2 (1 + 1)
-    4.0
+    Source: Universal Graph Random Features, Eq. 36, left side.
     """
     sample = checks.indices(sample, "sample", generalisation._symmetric(g).n_nodes)
     bounds = generalisation._bounds(bounds)

@@ -1,16 +1,23 @@
-"""Errors of coupled norms that are stratified over all frequencies, or over blocks of one norm each, in closed form.
+"""Errors of norms that are stratified over all frequencies, or over blocks of one norm each, in closed form.
 
-A feature of an orthogonal frequency is f, its mean given the norm g(w) = 0F1(; d/2; +-(distance w / 2)^2), and K = E[f]. Blocks have
-independent directions, so that pairs of blocks meet through g alone, and strata take the part of Var g that lies between them:
+A feature of an orthogonal frequency is f, its mean given the norm g(w) = 0F1(; d/2; +-(distance w / 2)^2),
+and K = E[f]. Blocks have independent directions, so that pairs of blocks meet through g alone, and strata
+take the part of Var g that lies between them:
 
 ::
 
-    all       m MSE = Var f + (d - 1) (E[c] - K^2) - (m - d) / (m - 1) Var_between(g),   c the cost of two norms in different strata
-    blocks    m MSE = Var f + (d - 1) (e - K^2)    - d Var_between(g),                   e the cost of one norm for both
+    all       m MSE = Var f + (d - 1) (E[c] - K^2) - (m - d) / (m - 1) Var_between(g)
+    blocks    m MSE = Var f + (d - 1) (e - K^2)    - d Var_between(g)
 
-With e = K^2 for orthogonal directions, the second tends to Var f - d Var g. For Fourier and cosh features of close points that is
-nothing to leading order: in Hermite polynomials f starts with He_2, and the sum of He_2 over an orthogonal block of equal norms is
-w^2 - d, which strata integrate. Means over a stratum of powers of w^2 give all of it, by Gauss-Legendre quadrature over normal scores.
+with c the cost of two norms in different strata, e the cost of one norm for both. With e = K^2 for orthogonal
+directions, the second tends to Var f - d Var g. For Fourier and cosh features of close points that is nothing
+to leading order: in Hermite polynomials f starts with He_2, and the sum of He_2 over an orthogonal block of
+equal norms is w^2 - d, which strata integrate. Means over a stratum of powers of w^2 give all of it, by
+Gauss-Legendre quadrature over normal scores.
+
+Features are "fourier", "positive" or "cosh"; the last are positive features of frequencies and their
+opposites. The distance is |x - y| for Fourier features, |x + y| for the others. An error is compared with
+that of independent features of its kind.
 """
 
 import itertools
@@ -28,46 +35,20 @@ X_MAX = 13.0  # normal scores: the last powers of norms have their mass below
 
 
 def stratified_norms_ratio(distance, d, m, features, over, directions="orthogonal"):
-    """Error of features whose norms are stratified over all blocks, over the error of independent frequencies.
+    """Error of features whose norms are stratified over all blocks, over that of independent frequencies.
 
-    ::
+    Equal norms in a block that are not stratified are the positive monotone coupling of Variance-Reducing
+    Couplings, Appendix B.3, here the case m = d of "blocks".
 
-        MSE / MSE(iid),   MSE as in the module, :mod:`rfcore.theory.stratified_norms`
-
-    Parameters
-    ----------
-    distance : float
-        |x - y| for Fourier features, |x + y| for positive ones and cosh features; above 0 and at most 3.
-    d, m : int
-        Dimension, at least 2; number of frequencies, a multiple of d.
-    features : "fourier", "positive" or "cosh"
-        The last are positive features of frequencies and their opposites, and are compared with independent cosh features.
-    over : "block", "all" or "blocks"
-        As in :func:`rfcore.couplings.norms.coupled`: a norm for each frequency, in d strata within each block or in m over all, or one
-        norm for each block, in m / d strata.
-    directions : "orthogonal" or "simplex"
-        The latter for "blocks", and not for cosh features.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If the distance is out of range, d < 2, m is no multiple of d, or a name is unknown or does not go with another.
-
-    Notes
-    -----
-    Ours. Equal norms in a block that are not stratified are the positive monotone coupling of Variance-Reducing Couplings, Appendix
-    B.3, here the case m = d. The means are E[c] over orthogonal directions, e^(+-distance^2) for one norm, and
-    e^(v^2 (1 + cosine)) for a norm that two directions of another angle share.
-
-    Examples
-    --------
-    One block has the error of independent frequencies, 64 blocks have little of it:
+    Args:
+        distance: above 0 and at most 3.
+        d, m: dimension, at least 2; number of frequencies, a multiple of d.
+        over: as in :func:`rfcore.couplings.norms.coupled`, "block" or "all" for a norm per frequency, in d
+            strata within each block or in m over all; "blocks" for a norm per block, in m / d strata.
+        directions: "orthogonal", or with "blocks", and not for cosh features, "simplex".
 
     >>> from rfcore import theory
+    >>> # one block errs like independent frequencies, 64 blocks hardly at all
     >>> [round(theory.stratified_norms_ratio(0.5, 8, m, "fourier", "blocks"), 3) for m in (8, 512)]
     [1.0, 0.009]
     """
@@ -104,32 +85,9 @@ def one_frequency_mse(distance, features):
     ::
 
         (1 - e^(-z^2))^2 / 2                         fourier, the Gaussian kernel at distance z = |x - y|
-        e^(v^2) - 1,   2 sinh(v^2 / 2)^2             positive and cosh, over the square of the kernel, v = |x + y|
+        e^(v^2) - 1,   2 sinh(v^2 / 2)^2             positive and cosh, over the squared kernel, v = |x + y|
 
-    Parameters
-    ----------
-    distance : float
-        Above 0.
-    features : "fourier", "positive" or "cosh"
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If distance is not above 0 or features are unknown.
-
-    Notes
-    -----
-    Simplex Random Features, Theorems 3.2 and 4.5, with m = 1; cosh features are positive ones of a frequency and its opposite.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> round(theory.one_frequency_mse(1.0, "fourier"), 4)
-    0.1998
+    Source: Simplex Random Features, Theorems 3.2 and 4.5, with m = 1.
     """
     square = checks.real(distance, "distance", above=0) ** 2
     checks.choice(features, "features", FEATURES)
@@ -139,42 +97,19 @@ def one_frequency_mse(distance, features):
 
 
 def cosh_ratio(positive_ratio, v):
-    """Ratio of the errors of cosh features, from that of positive features of the same orthogonal frequencies.
+    """Error of cosh features over that of independent ones, from that ratio of positive features.
 
     ::
 
         1 + (ratio - 1) 2 / (1 - e^(-v^2))
 
-    A coupling changes the covariance of two features, which is the same for exp and cosh where omega_i + omega_j and
-    omega_i - omega_j have one law; and the variance of a feature is e^(2 v^2) - e^(v^2) for exp, (e^(v^2) - 1)^2 / 2 for cosh.
+    since a coupling changes the covariance of two features, the same for exp and cosh where omega_i + omega_j
+    and omega_i - omega_j have one law (orthogonal or independent directions), while a feature's variance is
+    e^(2 v^2) - e^(v^2) for exp, (e^(v^2) - 1)^2 / 2 for cosh.
 
-    Parameters
-    ----------
-    positive_ratio : array
-        MSE over that of independent positive features, directions orthogonal or independent.
-    v : float
-        |x + y|, above 0.
-
-    Returns
-    -------
-    array of the shape of positive_ratio
-        MSE over that of independent cosh features.
-
-    Raises
-    ------
-    ValueError
-        If a ratio is not finite, or v is not above 0.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> positive = theory.norm_coupling_ratio(1.0, 8, 8, "pnc", "positive")
-    >>> bool(theory.cosh_ratio(positive, 1.0) < positive)
-    True
+    Args:
+        positive_ratio: array, of the same frequencies.
+        v: |x + y|, above 0.
     """
     ratio = np.asarray(
         checks.finite(checks.numbers(positive_ratio, "positive_ratio"), "positive_ratio"), dtype=float
@@ -191,7 +126,7 @@ def _one_norm(d, sign, square):
 
 @lru_cache(maxsize=128)
 def _moments(distance, d, n):
-    """Means over each of n strata of (distance w / 2)^(2 a) / a!, shape (n, powers); overall, shape (powers,)."""
+    """Means over each of n strata, (n, powers), and overall, of (distance w / 2)^(2 a) / a!."""
     a = np.arange(int(36 + 5 * distance**2))
     overall = np.exp(
         a * np.log(distance**2 / 2)

@@ -1,4 +1,4 @@
-"""What Hadamard-Rademacher products are not: uniform. Their bias, by exact enumeration in small dimensions."""
+"""What Hadamard-Rademacher products are not: uniform. Their bias, by enumeration in small dimensions."""
 
 from itertools import product
 
@@ -12,40 +12,17 @@ FAST = ("orthogonal_fast", "simplex_fast")
 
 
 def fast_bias(v, coupling):
-    """Mean of a positive feature under a fast coupling, over its mean under the Gaussian law.
+    """Mean of a positive feature under a fast coupling, over its mean under the Gaussian law, N(0, I_d).
 
     ::
 
-        E[exp(omega . v)] / exp(|v|^2 / 2),  which is 1 for a row omega of law N(0, I_d)
+        E[exp(omega . v)] / exp(|v|^2 / 2),   v = x + y of at most 4 coordinates, |v| at most 20
 
-    The mean is exact: over the 2^(3 p) sign patterns of the product H D_1 H D_2 H D_3 by enumeration, over the rows of
-    a block by averaging (they agree), over the chi_p length of a row in closed form. With v = x + y it is the mean
-    of the estimate of k(x, y) over k(x, y), so that the features are unbiased if and only if it is 1 everywhere.
+    Features are unbiased if and only if it is 1 everywhere. The mean is exact: over the 2^(3 p) sign patterns
+    of H D_1 H D_2 H D_3 by enumeration, over the rows of a block by averaging (they agree), over the chi_p
+    length of a row in closed form. Like the coupling it pads d = 3 to p = 4.
 
-    Parameters
-    ----------
-    v : array, shape (d,), d at most 4
-        x + y; d = 3 is padded to p = 4, as the coupling pads it.
-    coupling : "orthogonal_fast" or "simplex_fast"
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If v is no finite vector of 1 to 4 coordinates, |v| > 20, or the coupling is unknown.
-
-    Notes
-    -----
-    Simplex Random Features, Appendix B.2.2, says of these products that they are "only approximately" uniform.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> round(theory.fast_bias([1.0, 0.0], "orthogonal_fast"), 3)  # no bias would be 1
-    0.966
+    Source: Simplex Random Features, Appendix B.2.2, which calls these products "only approximately" uniform.
     """
     checks.choice(coupling, "coupling", FAST)
     v = np.asarray(checks.vector(v, "v"))

@@ -1,4 +1,4 @@
-"""Where orthogonal Fourier features stop being better than independent ones (Simplex Random Features, Section 4.1)."""
+"""Where orthogonal Fourier features stop being better than independent ones."""
 
 from decimal import Decimal, localcontext
 from functools import lru_cache
@@ -9,39 +9,16 @@ STEP = 0.02  # below the distance of two sign changes for d <= 256
 
 
 def fourier_threshold(d):
-    """The first distance at which the orthogonality gap of Fourier features turns negative, z_crit(d).
+    """First distance at which the orthogonality gap of Fourier features is negative, to 1e-12; 3 <= d <= 256.
 
     ::
 
-        gap(z) e^(z^2 / 2) = e^(-z^2 / 2) - 1F1(-d/2; d/2; z^2 / 2),  positive for 0 < z < z_crit
+        gap(z) e^(z^2 / 2) = e^(-z^2 / 2) - 1F1(-d/2; d/2; z^2 / 2),  positive for 0 < z < z_crit(d)
 
-    At d = 64 both terms are 1e-10 there and agree to another 1e-11, at d = 256 to many digits more: they are
-    evaluated in decimal arithmetic of as many digits as it takes.
+    At d = 64 both terms are 1e-10 there and agree to another 1e-11: hence decimal arithmetic of as many
+    digits as it takes. For d = 2 there is none: the gap is e^(-z^2 / 2) (e^(-z^2 / 2) - 1 + z^2 / 2) > 0.
 
-    Parameters
-    ----------
-    d : int
-        Dimension, from 3 to 256. For d = 1 there is no pair of directions to be orthogonal, and for d = 2 no threshold: the gap
-        is e^(-z^2 / 2) (e^(-z^2 / 2) - 1 + z^2 / 2) > 0.
-
-    Returns
-    -------
-    float, to 1e-12
-
-    Raises
-    ------
-    ValueError
-        If d is not in 3, ..., 256.
-
-    Notes
-    -----
-    Simplex Random Features, Section 4.1, which calls it z_crit and says that it diverges with d.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> round(theory.fourier_threshold(3), 3)
-    3.311
+    Source: Simplex Random Features, Section 4.1.
     """
     d = checks.count(d, "d", least=3)
     if d > 256:
@@ -62,7 +39,7 @@ def _threshold(d):
 
 
 def _is_negative(z, d):
-    """Sign of the gap; the terms of the series are below e^(z^2 / 2), its value above e^(-z^2) for d <= 256."""
+    """Sign of the gap; terms of the series are below e^(z^2 / 2), its value above e^(-z^2) for d <= 256."""
     with localcontext() as context:
         context.prec = 60 + int(z * z)
         s, b = Decimal(z) ** 2 / 2, Decimal(d) / 2

@@ -1,4 +1,4 @@
-"""The variance of one walk, split by the coordinates that it is drawn from: its length, its first hop, its second, ..."""
+"""The variance of one walk, split by what it is drawn from: its length, its first hop, its second, ..."""
 
 import numpy as np
 
@@ -8,64 +8,29 @@ from rfcore.theory.graph import counted
 
 
 def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
-    """Law of total variance of a walk's feature: what its length says of it, then its first hop, then its second.
+    """Law of total variance of a walk's feature: what its length says of it, then its first hop, and so on.
 
-    With Y_i the feature of a single walk from node i (one row of :func:`rfcore.features.walk_features` with n_walks = 1)
-    and M = sum_k f(k) W^k,
+    With Y_i the feature of a single walk from node i and M = sum_k f(k) W^k (left out for ``of="features"``),
 
     ::
 
         d_0 = sum_i E |M (E[Y_i | length] - E Y_i)|^2
         d_t = sum_i E |M (E[Y_i | length, hops 1, ..., t] - E[Y_i | length, hops 1, ..., t - 1])|^2
 
-    so that d_0 + d_1 + ... is the whole variance sum_i E |M (Y_i - E Y_i)|^2. Without M for ``of="features"``.
+    m walks per node err by (d_0 + d_1 + ...) / m in phi M, and phi_1 phi_2^T of two independent sets by twice
+    that, up to a term in 1 / m^2. If lengths and the first t hops are coupled in any way, and later hops
+    independent, (d_(t + 1) + ...) / m of it remains, since given these coordinates walks are independent: the
+    partial sums are floors. Weights must be symmetric. All eigenvalues are computed, for thousands of nodes.
 
-    m walks per node err by (d_0 + d_1 + ...) / m in phi M, and the Gram estimate phi_1 phi_2^T of two independent sets
-    by twice that, up to a term in 1 / m^2. If their lengths and first t hops are coupled in any way, and later hops
-    are independent, then (d_(t + 1) + d_(t + 2) + ...) / m of it remains: given these coordinates walks are
-    independent. So the partial sums are floors.
+    Given its length, a walk at v after t hops with load x is expected to leave x G(v) from there on; hop t
+    from j adds
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        With symmetric weights, usually ``graph.normalised()``. All eigenvalues are computed: thousands of nodes.
-    f : function of an integer array
-        Modulation.
-    p_halt : float
-    n_terms : int
-        Steps counted: f(0), ..., f(n_terms - 1).
-    of : "kernel" | "features"
-        Errors of phi M, or of phi itself.
+    ::
 
-    Returns
-    -------
-    float64 array, shape (n_terms,)
-        d_0, d_1, ..., of which none is negative.
+        x^2 (1 - p)^-2 (sum_v deg_j W_jv^2 |M G(v)|^2 - |M (W G)_j|^2),   p = p_halt
+        G(v) = sum_(a <= length - t) f(t + a) (W^a)_v / (1 - p)^a
 
-    Raises
-    ------
-    ValueError
-        If the weights are not symmetric, n_terms < 1, steps from there on matter, p_halt is outside (0, 1) or below
-        1.8e-8, f is not finite, or for normalised weights only and those of g are not, or ``of`` is neither of the two.
-
-    Notes
-    -----
-    Ours. A walk that stands at v after t <= length hops, with load x, is expected to leave x G(v) from there on, with
-    G(v) = sum_(a <= length - t) f(t + a) (W^a)_v / (1 - p_halt)^a: given the length, loads are divided by the chance of
-    getting there, which is 1. Hop t from j therefore adds x^2 (1 - p_halt)^-2 (sum_v deg_j W_jv^2 |M G(v)|^2 - |M (W G)_j|^2),
-    and these squares need no more than the diagonals of powers of W times M^2.
-
-    Examples
-    --------
-    On a ring it matters most which way a walk sets out, and little how long it is:
-
-    >>> import networkx
-    >>> from rfcore import features, graphs
-    >>> from rfcore.theory.walk_variance import walk_variance
-    >>> g = graphs.Graph.from_networkx(networkx.cycle_graph(12)).normalised()
-    >>> parts = walk_variance(g, features.modulation.diffusion(1.0), 0.1)
-    >>> (parts[:4] / parts.sum()).round(2).tolist()
-    [0.1, 0.88, 0.02, 0.0]
+    which takes no more than the diagonals of powers of W times M^2.
     """
     p_halt, n_terms = halting(checks.probability(p_halt, "p_halt")), checks.count(n_terms, "n_terms")
     checks.choice(of, "of", ("kernel", "features"))

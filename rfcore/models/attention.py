@@ -1,11 +1,13 @@
-"""Softmax attention, its estimate by random features in linear time, and where the error of normalised rows comes from.
+"""Softmax attention, its estimate by random features in linear time, and the error of normalised rows.
 
 ::
 
-    out_i = sum_j a_ij v_j,   a_ij = k(q_i, k_j) / sum_l k(q_i, k_l),   k(x, y) = exp(x . y) = E[phi(x) . phi(y)]
+    out_i = sum_j a_ij v_j,   a_ij = k(q_i, k_j) / sum_l k(q_i, k_l)
+    k(x, y) = exp(x . y) = E[phi(x) . phi(y)]
 
-Queries and keys are taken as they are: a transformer's are multiplied by d^(-1/4) before. In causal attention the sums go over
-keys up to the query's place.
+Queries (n, d), keys (l, d) and values (l, c) give outputs (n, c). Queries and keys are taken as they are: a
+transformer's are multiplied by d^(-1/4) before. Causal attention (l = n) lets query i see keys 0, ..., i
+alone.
 """
 
 from typing import NamedTuple
@@ -36,33 +38,8 @@ class RowError(NamedTuple):
 def softmax(q, k, v, causal=False):
     """Exact attention, in quadratic time and memory.
 
-    ::
+    Source: Vaswani et al., "Attention is all you need" (2017), without the scale d^(-1/2).
 
-        out_i = sum_j softmax_j(q_i . k_j) v_j
-
-    Parameters
-    ----------
-    q : array, shape (n, d)
-    k : array, shape (l, d)
-    v : array, shape (l, c)
-    causal : bool
-        Whether query i attends to keys 0, ..., i alone; then l = n.
-
-    Returns
-    -------
-    array, shape (n, c)
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, there is no key, or a value is not finite.
-
-    Notes
-    -----
-    Vaswani et al., "Attention is all you need" (2017), without the scale d^(-1/2).
-
-    Examples
-    --------
     >>> import jax.numpy as jnp
     >>> from rfcore.models import attention
     >>> v = jnp.array([[1.0], [2.0]])
@@ -85,32 +62,15 @@ def linear(phi_q, phi_k, v, causal=False):
 
         out_i = phi(q_i) . S / phi(q_i) . s,   S = sum_j phi(k_j) v_j^T,   s = sum_j phi(k_j)
 
-    Parameters
-    ----------
-    phi_q : array, shape (n, m)
-    phi_k : array, shape (l, m)
-        Features of the same frequencies; positive ones, or the sum below the line may be near 0.
-    v : array, shape (l, c)
-    causal : bool
-        Whether the sums for query i go over keys 0, ..., i alone; then l = n.
+    Memory is O((n + l) (m + c) + m c), causal or not; the gradient of the causal one keeps S for each place,
+    O(n m c). Where features overflow or underflow, take :func:`linear_of_logs`.
 
-    Returns
-    -------
-    array, shape (n, c)
-        Memory O((n + l) (m + c) + m c), causal or not; the gradient of the causal one keeps S for each place, O(n m c).
+    Args:
+        phi_q, phi_k: features of the same frequencies, (n, m) and (l, m); positive, or phi(q_i) . s may be
+            near 0.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, there is no key, or a value is not finite.
+    Source: Choromanski et al., "Rethinking attention with Performers" (2020).
 
-    Notes
-    -----
-    Choromanski et al., "Rethinking attention with Performers" (2020). Features that overflow or underflow:
-    :func:`linear_of_logs`.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features
     >>> from rfcore.models import attention
@@ -136,44 +96,25 @@ def linear(phi_q, phi_k, v, causal=False):
 
 
 def linear_of_logs(log_q, log_k, v, causal=False):
-    """:func:`linear` from logarithms of positive features, safe at any scale of queries and keys.
+    """Attention as in :func:`linear`, from logarithms of positive features: safe at any scale.
 
-    Not causal, features are scaled by factors that cancel (:func:`rfcore.features.stabilised`). Causal, the sums over keys carry for
-    each feature the greatest exponent so far, b_i, and are rescaled when it grows:
+    Without a causal mask, features are scaled by factors that cancel (:func:`rfcore.features.stabilised`).
+    With it, each feature i carries the greatest exponent b_i of the keys so far, and its sums are rescaled
+    when b_i grows to b'_i:
 
     ::
 
-        b_i <- max(b_i, log phi(k_j)_i) = b'_i,   S_i <- e^(b_i - b'_i) S_i + e^(log phi(k_j)_i - b'_i) v_j,   and so for s
-        out_j = sum_i c_i S_i / sum_i c_i s_i,   c_i = exp(log phi(q_j)_i + b_i - max_l (log phi(q_j)_l + b_l))
+        b'_i = max(b_i, log phi(k_j)_i)
+        S_i <- e^(b_i - b'_i) S_i + e^(log phi(k_j)_i - b'_i) v_j,   s_i likewise, with 1 in place of v_j
+        out_j = sum_i c_i S_i / sum_i c_i s_i,  log c_i = log phi(q_j)_i + b'_i - max_l(log phi(q_j)_l + b'_l)
 
-    Here s_i >= 1 and the greatest c_i is 1, so that the sum below the line is at least 1; and nothing of a later key enters.
+    As s_i >= 1 and the greatest c_i is 1, the denominator is at least 1; and nothing of a later key enters.
+    (The published Performer code subtracts one greatest exponent over all keys, past and future.)
 
-    Parameters
-    ----------
-    log_q : array, shape (n, m)
-        From :func:`rfcore.features.log_positive` with kernel="softmax".
-    log_k : array, shape (l, m)
-        Of the same frequencies.
-    v : array, shape (l, c)
-    causal : bool
-        As for :func:`linear`.
+    Args:
+        log_q, log_k: (n, m) and (l, m), such as :func:`rfcore.features.log_positive` with
+            ``kernel="softmax"``.
 
-    Returns
-    -------
-    array, shape (n, c)
-        Memory as for :func:`linear`.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, there is no key, or a value is not finite.
-
-    Notes
-    -----
-    Ours; the published Performer code subtracts one greatest exponent over all keys, past and future.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features
     >>> from rfcore.models import attention
@@ -202,56 +143,24 @@ def linear_of_logs(log_q, log_k, v, causal=False):
 
 
 def row_error(estimates, kernel):
-    """Error of rows that are normalised after estimation, and its share from variances and from covariances.
+    """Error of rows that are normalised after estimation, and its shares from variances and from covariances.
 
-    With delta_j = k^_j - k_j of one row, S = sum_j k_j and a_j = k_j / S, the quotient is, to first order in delta / S,
-
-    ::
-
-        a^_j - a_j = (k_j + delta_j) / (S + sum_l delta_l) - a_j = (delta_j - a_j sum_l delta_l) / S + ...
-        MSE(a^_j) = [Var(k^_j) - 2 a_j sum_l Cov(k^_j, k^_l) + a_j^2 sum_{l, l'} Cov(k^_l, k^_l')] / S^2 + ...
-
-    which is ``first_order`` after the mean over j. Where all k_j are equal, a_j = 1 / N, it is
+    With delta_j = k^_j - k_j of one row, S = sum_j k_j and a_j = k_j / S, to first order in delta / S,
 
     ::
 
-        [mean_j Var(k^_j) - mean_{j, l} Cov(k^_j, k^_l)] / S^2                                        (Eq. 8)
+        MSE(a^_j) = [Var(k^_j) - 2 a_j sum_l Cov(k^_j, k^_l) + a_j^2 sum_{l, l'} Cov(k^_l, k^_l')] / S^2
+        equal k_j:  mean_j MSE(a^_j) = [mean_j Var(k^_j) - mean_{j, l} Cov(k^_j, k^_l)] / S^2    (Eq. 8)
 
-    What is dropped is of third order in delta / S, a share O(1 / m) of the error for m features, however many columns there are: the
-    paper's O(1 / N^3) counts powers of S alone. Eq. 45 has -4 and +3 for -2 and +1
-    (:func:`rfcore.theory.printed.attention_error`); with equal means both add up to Eq. 8.
+    What is dropped is a share O(1 / m) of the error for m features, however many columns there are: the
+    paper's O(1 / N^3) counts powers of S alone. Its Eq. 45 has -4 and +3 for -2 and +1; with equal means both
+    give Eq. 8.
 
-    Parameters
-    ----------
-    estimates : array, shape (repeats, n, N)
-        Independent unbiased estimates of the kernel.
-    kernel : array, shape (n, N), above 0
-        Each row may have a factor of its own, the same in both.
+    Args:
+        estimates: independent unbiased estimates of the kernel, (repeats, n, N).
+        kernel: their mean, (n, N), above 0; each row may have a factor of its own, the same in both.
 
-    Returns
-    -------
-    RowError
-        Variances and covariances are means about ``kernel``, which is their mean.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or a value is not finite, or the kernel not above 0.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eqs. 8 and 44 to 46.
-
-    Examples
-    --------
-    An error that all estimates of a row share divides out; its variance and covariance are equal:
-
-    >>> import jax.numpy as jnp
-    >>> from rfcore.models import attention
-    >>> kernel = jnp.ones((1, 2))
-    >>> error = attention.row_error(jnp.stack([0.9 * kernel, 1.1 * kernel]), kernel)
-    >>> bool(error.measured[0] < 1e-12), bool(error.equal_means[0] < 1e-12), round(float(error.variance[0]), 4)
-    (True, True, 0.01)
+    Source: Variance-Reducing Couplings, Eqs. 8 and 44 to 46.
     """
     estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
     if estimates.ndim != 3 or estimates.shape[1:] != kernel.shape or 0 in estimates.shape:
@@ -269,41 +178,17 @@ def row_error(estimates, kernel):
 
 
 def leading_error(kernel, covariance):
-    """Leading term of the error of a normalised row whose estimates have a known covariance.
+    """Leading term of the error of a normalised row whose estimates have a known covariance C.
 
     ::
 
         1 / N sum_j [C_jj - 2 a_j sum_l C_jl + a_j^2 sum_{l, l'} C_ll'] / S^2,   S = sum_j k_j,  a_j = k_j / S
 
-    which is ``first_order`` of :func:`row_error` for given covariances. Of a row of equal values it is Eq. 8, (mean of the diagonal minus mean
-    of C) / S^2.
+    Args:
+        kernel, covariance: (..., N), above 0, and (..., N, N), such as of
+            :func:`rfcore.theory.row_covariance`.
 
-    Parameters
-    ----------
-    kernel : array, shape (..., N), above 0
-    covariance : array, shape (..., N, N)
-        Such as :func:`rfcore.theory.row_covariance` gives.
-
-    Returns
-    -------
-    array, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a value is not finite, or the kernel not above 0.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eqs. 8 and 46; for unequal means ours.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore.models import attention
-    >>> shared, own = jnp.ones((2, 2)), jnp.eye(2)
-    >>> [round(float(attention.leading_error(jnp.ones(2), c)), 4) for c in (shared, own)]
-    [0.0, 0.125]
+    Source: Variance-Reducing Couplings, Eq. 46, and Eq. 8 for equal values.
     """
     kernel, covariance = checks.floating(kernel, "kernel"), checks.floating(covariance, "covariance")
     if not kernel.ndim or not kernel.size or covariance.shape != (*kernel.shape, kernel.shape[-1]):

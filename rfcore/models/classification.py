@@ -1,9 +1,10 @@
 """How well positive features classify a table: accuracies of many draws of coupled blocks of frequencies.
 
-A test point takes the class with most votes of the training points, weighted by the Gaussian kernel
-(:mod:`rfcore.models.regression`). Blocks of frequencies are independent, and so the votes of several blocks add up: one draw of ten
-blocks of d gives the accuracy of m = d, 2 d, ..., 10 d features. This module is imported by its own name,
-``rfcore.models.classification``.
+A test point takes the class with most votes of training points, weighted by the Gaussian kernel. Blocks are
+independent, so that votes of several add up: one draw of ten blocks of d gives the accuracy of m = d, 2 d,
+..., 10 d features.
+
+Source: Simplex Random Features, Section 5.3 and Appendix B.
 """
 
 from functools import partial
@@ -48,39 +49,7 @@ class Accuracies(NamedTuple):
 
 
 def task(part, n_classes, sigma, dtype=np.float64):
-    """The task of classifying the test part of a split from its training part, points multiplied by sigma.
-
-    Parameters
-    ----------
-    part : rfcore.datasets.Split
-        Its labels are 0, ..., n_classes - 1.
-    n_classes : int
-    sigma : float
-        Scale of the points, above 0.
-    dtype : numpy.float64 or numpy.float32
-        In which everything is computed. Single precision will do where no feature underflows: points near the origin.
-
-    Returns
-    -------
-    Task
-
-    Raises
-    ------
-    ValueError
-        If part is no split, a label is out of range, sigma is not above 0, or dtype is another.
-
-    Notes
-    -----
-    Simplex Random Features, Section 5.3 and Appendix B.1.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification
-    >>> table = datasets.classification("banknote", fallback=True)
-    >>> classification.task(datasets.split(table), len(table.classes), 1.0).targets.shape[1]
-    2
-    """
+    """Classifying the test part of a ``datasets.Split`` from its training part, points times sigma."""
     checks.instance(part, datasets.Split, "part", "what datasets.split(...) returned")
     n_classes, sigma = checks.count(n_classes, "n_classes"), checks.real(sigma, "sigma", above=0)
     if dtype not in (np.float64, np.float32):
@@ -94,38 +63,10 @@ def task(part, n_classes, sigma, dtype=np.float64):
 
 
 def public_task(table, seed=42, double=False):
-    """A table as the public code of Simplex Random Features splits and scales it.
+    """A table as the public code of Simplex Random Features splits (seed 42) and scales it.
 
-    In single precision where all points are so close to the origin that no feature underflows, which halves the time.
-
-    Parameters
-    ----------
-    table : rfcore.datasets.Classification
-        One of the eight of that paper.
-    seed : int
-        Of the split; 42 is that of the public code.
-    double : bool
-        Whether to use double precision for all.
-
-    Returns
-    -------
-    Task
-
-    Raises
-    ------
-    ValueError
-        If table is none of them, seed is below 0, or double is no bool.
-
-    Notes
-    -----
-    Simplex Random Features, Section 5.3 and its public code.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification
-    >>> classification.public_task(datasets.classification("wifi", fallback=True)).x_train.dtype.name
-    'float32'
+    Unless ``double``, in single precision where points are near the origin, and no feature underflows: half
+    the time.
     """
     checks.instance(table, datasets.Classification, "table", "what datasets.classification(...) returned")
     sigmas = {entry.name: entry.sigma for entry in datasets.entries("classification") if entry.sigma}
@@ -140,50 +81,13 @@ def accuracies(key, task, couplings, n_draws, n_blocks=1, width=None, batch=10):
 
     ::
 
-        votes of a block W:  phi_W(x)^T sum_i phi_W(x_i) y_i,   x_i the training points, y_i their one-hot labels
+        votes of a block W:  phi_W(x)^T sum_i phi_W(x_i) y_i,   x_i training points, y_i their one-hot labels
         phi_W(x)_j = exp(w_j^T x - |x|^2),   together: votes of the first blocks, added up
 
-    All couplings draw from the same keys (common random numbers), so that differences between them are paired. Draws are
-    compiled apart from what is done with them, in which blocks come one by one and stay in the cache.
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    task : Task
-    couplings : sequence of functions (key, m, d) -> array of shape (m, d)
-        Such as :func:`rfcore.couplings.simplex`.
-    n_draws : int
-        A multiple of batch.
-    n_blocks : int
-        Blocks per draw.
-    width : int, optional
-        Frequencies per block and their dimension; that of the points if not given. Above it, points are padded with zeros.
-    batch : int
-        Draws that are made at a time, and whose votes are added up.
-
-    Returns
-    -------
-    Accuracies
-
-    Raises
-    ------
-    ValueError
-        If an argument is of another kind, n_draws is no multiple of batch, or width is below the dimension of the points.
-
-    Notes
-    -----
-    Simplex Random Features, Section 5.3 and Appendix B.2 (padding). Ours: one draw for all numbers of features.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import couplings, datasets
-    >>> from rfcore.models import classification
-    >>> table = datasets.classification("banknote", fallback=True)
-    >>> task = classification.task(datasets.split(table), len(table.classes), 0.5)
-    >>> found = classification.accuracies(jax.random.key(0), task, [couplings.iid, couplings.simplex], 10, n_blocks=3)
-    >>> found.together.shape, found.votes.shape[:2]
-    ((10, 2, 3), (1, 2))
+    All couplings, functions (key, m, d), draw from the same keys, so that differences between them are
+    paired. Draws are compiled apart from what is done with them, in which blocks come one by one and stay in
+    the cache. A block has width frequencies in as many dimensions; above d, points are padded with zeros
+    (Appendix B.2).
     """
     key = checks.key(key)
     checks.instance(task, Task, "task", "what task(...) returned")
@@ -204,98 +108,22 @@ def accuracies(key, task, couplings, n_draws, n_blocks=1, width=None, batch=10):
 
 
 def majority(task):
-    """Accuracy of always answering the most frequent class of the training part: the limit sigma = 0 of every kernel.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If task is none.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification
-    >>> table = datasets.classification("banknote", fallback=True)
-    >>> 0.0 < classification.majority(classification.task(datasets.split(table), len(table.classes), 0.5)) < 1.0
-    True
-    """
+    """Accuracy of always answering the commonest training class: the limit sigma = 0 of every kernel."""
     checks.instance(task, Task, "task", "what task(...) returned")
     return float(np.mean(np.asarray(task.labels) == np.asarray(task.targets).sum(axis=0).argmax()))
 
 
 def exact(task):
-    """Accuracy of the kernel that the features estimate: what infinitely many of them give.
-
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If task is none.
-
-    Notes
-    -----
-    Simplex Random Features, Section 5.3; :func:`rfcore.models.regression.scores_exact`.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification
-    >>> table = datasets.classification("banknote", fallback=True)
-    >>> 0.0 < classification.exact(classification.task(datasets.split(table), len(table.classes), 0.5)) <= 1.0
-    True
-    """
+    """Accuracy of the kernel itself: what infinitely many features give."""
     checks.instance(task, Task, "task", "what task(...) returned")
     votes = np.asarray(regression.scores_exact(task.x_train, task.targets, task.x_test))
     return float(np.mean(votes.argmax(axis=1) == np.asarray(task.labels)))
 
 
 def mean_v(task):
-    """Mean length of v = x + y over training points x and test points y, on which the gain of a coupling hangs.
+    """Mean length of x + y over training points x and test points y, on which the gain of a coupling hangs.
 
-    Parameters
-    ----------
-    task : Task
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If task is none.
-
-    Notes
-    -----
-    Simplex Random Features, Table 2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification
-    >>> part = datasets.Split(np.array([[3.0, 0.0]]), np.array([0]), np.array([[0.0, 4.0]]), np.array([0]))
-    >>> classification.mean_v(classification.task(part, 1, 0.1))
-    0.5
+    Source: Simplex Random Features, Table 2.
     """
     checks.instance(task, Task, "task", "what task(...) returned")
     return float(_mean_v(task))

@@ -1,7 +1,8 @@
 """Kernel k-means on the nodes of a graph, and how much two clusterings disagree.
 
-k-means finds the nearest starting point's local optimum: compare kernels from the *same* initial labels. Universal
-Graph Random Features, Section 3.3; Dhillon, Guan and Kulis, 2004.
+k-means ends in the local optimum near its start: compare kernels from the *same* initial labels. A kernel is
+a matrix, (N, N), or the product ``Z -> K Z`` with an (N, c) array, such as
+``lambda Z: phi_1 @ (phi_2.T @ Z)``: O(nonzeros) with features. Labels are int64 arrays of shape (N,).
 """
 
 from typing import NamedTuple
@@ -24,33 +25,7 @@ class Clusters(NamedTuple):
 
 
 def initial_labels(key, n_nodes, n_clusters):
-    """Labels drawn uniformly and independently.
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    n_nodes, n_clusters : int
-
-    Returns
-    -------
-    int64 array, shape (n_nodes,)
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, or the key no JAX key.
-
-    Notes
-    -----
-    Ours; the paper does not say how its labels start.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore.models import clustering
-    >>> clustering.initial_labels(jax.random.key(0), 6, 1).tolist()
-    [0, 0, 0, 0, 0, 0]
-    """
+    """Labels drawn uniformly and independently (the paper does not say how its labels start)."""
     n_nodes, n_clusters = checks.count(n_nodes, "n_nodes"), checks.count(n_clusters, "n_clusters")
     return np.asarray(jax.random.randint(checks.key(key), (n_nodes,), 0, n_clusters), dtype=np.int64)
 
@@ -60,38 +35,11 @@ def labels_around(kernel, nodes, n_nodes):
 
     ::
 
-        label of i = argmin_c  K_cc - 2 K_ic
+        label of i = argmin_c  K_cc - 2 K_ic      the squared distance of i to node c, minus K_ii
 
-    the squared distance of i to node c, minus K_ii, which is the same for all c.
-
-    Parameters
-    ----------
-    kernel : array, shape (N, N), or function of an (N, c) array
-        K, or the product ``Z -> K Z``; K symmetric.
-    nodes : int array, shape (c,)
-    n_nodes : int
-        N.
-
-    Returns
-    -------
-    int64 array, shape (N,)
-
-    Raises
-    ------
-    ValueError
-        If nodes are no vector of values 0 to N - 1, the kernel or a product with it has another size or is not finite,
-        or n_nodes < 1.
-
-    Notes
-    -----
-    Ours; the distance is that of Dhillon, Guan and Kulis, 2004.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.array([[0.0], [0.2], [1.0], [1.1]])
-    >>> labels_around(X @ X.T, [0, 3], 4)
-    array([0, 0, 1, 1])
+    Args:
+        kernel: symmetric.
+        nodes, n_nodes: the nodes c, an integer array; N.
     """
     n_nodes = checks.count(n_nodes, "n_nodes")
     nodes = checks.indices(nodes, "nodes", n_nodes)
@@ -108,35 +56,20 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
 
         label of i = argmin_c  -2/|c| sum_{j in c} K_ij + 1/|c|^2 sum_{j, l in c} K_jl
 
-    the squared distance of i to the centre of c in feature space, minus K_ii, which is the same for all c. The sum
-    of squared distances never rises if K is symmetric and positive semidefinite. An empty cluster stays empty.
+    which is the squared distance of i to the centre of c in feature space, minus K_ii. The sum of squared
+    distances never rises if K is symmetric and positive semidefinite. An empty cluster stays empty.
 
-    Parameters
-    ----------
-    kernel : array, shape (N, N), or function of an (N, n_clusters) array
-        K, or the product ``Z -> K Z``, such as ``lambda Z: phi_1 @ (phi_2.T @ Z)``: O(nonzeros) with features.
-    labels : int array, shape (N,)
-        Where to start, values 0 to n_clusters - 1.
-    n_clusters : int
-    max_iterations : int
-        An estimate phi_1 phi_2^T is not symmetric, so that labels may cycle; this ends it.
+    Args:
+        kernel: as in the module's docstring; an estimate phi_1 phi_2^T is not symmetric, and labels may
+            cycle.
+        labels: where to start, 0 to n_clusters - 1.
+        n_clusters, max_iterations: counts; the second ends a cycle.
 
-    Returns
-    -------
-    Clusters
+    Returns:
+        Clusters.
 
-    Raises
-    ------
-    ValueError
-        If labels are no vector of values 0 to n_clusters - 1, the kernel or a product with it has another size or is
-        not finite, or a count is below 1.
+    Source: Dhillon, Guan and Kulis, Kernel k-means (2004); Universal Graph Random Features, Section 3.3.
 
-    Notes
-    -----
-    Dhillon, Guan and Kulis, 2004; Universal Graph Random Features, Section 3.3.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.models import clustering
     >>> X = np.array([[0.0], [0.2], [1.0], [1.1]])
@@ -161,32 +94,12 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
 
 
 def pair_error(labels, others):
-    """Share of pairs of nodes that one clustering groups and the other separates.
+    """Share of the N (N - 1) / 2 pairs of nodes that one clustering groups and the other separates.
 
-    ::
+    The names of the clusters do not matter.
 
-        E_c = (number of wrong pairs) / (N (N - 1) / 2)
+    Source: Universal Graph Random Features, Eq. 15.
 
-    Parameters
-    ----------
-    labels, others : int array, shape (N,)
-        Names of the clusters do not matter.
-
-    Returns
-    -------
-    float, between 0 and 1
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or there are fewer than two nodes.
-
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 15.
-
-    Examples
-    --------
     >>> from rfcore.models import clustering
     >>> clustering.pair_error([0, 0, 1, 1], [1, 1, 0, 0]), clustering.pair_error([0, 0, 0], [0, 0, 1])
     (0.0, 0.6666666666666666)
@@ -203,7 +116,7 @@ def pair_error(labels, others):
 
 
 def _product(kernel, n_nodes):
-    """The product with a kernel, given as a matrix or as a function, whose results are checked."""
+    """The product with a kernel, whose results are checked."""
     if not callable(kernel):
         kernel = np.asarray(checks.finite(checks.numbers(kernel, "kernel"), "kernel"))
         if kernel.shape != (n_nodes, n_nodes):

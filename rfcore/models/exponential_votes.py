@@ -1,13 +1,13 @@
-"""How well exponential features classify a table, at the scale of the points that is best on a validation part.
+"""How well exponential features classify a table, at the scale that is best on a validation part.
 
-Every training point votes for its class, weighted by the Gaussian kernel of points that are multiplied by sigma, and features
-estimate the votes. The experiment of FAVOR# (Section 5.2 and Appendix B.2): frequencies are orthogonal; sigma is the one, of
-those given, with the best mean accuracy on the validation part; its accuracy on the test part is what counts. A
-:class:`~rfcore.models.classification.Task` has both parts in one: the first half of its test points validates, the other
-tests.
+Every training point votes for its class, weighted by the Gaussian kernel of points that are multiplied by
+sigma, and features estimate the votes. Frequencies are orthogonal; sigma is the one, of those given, with the
+best mean accuracy on the validation part; its accuracy on the test part is what counts. A
+:class:`~rfcore.models.classification.Task` of points that are not scaled has both parts in one: the first
+half of its test points validates, the other tests. Of one draw of frequencies the first m serve as m, for
+every m asked for; all kinds of features and all sigmas see the same.
 
-Of one draw of frequencies the first m serve as m, for every m asked for; all kinds of features and all sigmas see the same. This
-module is imported by its own name, ``rfcore.models.exponential_votes``.
+Source: FAVOR#, Section 5.2 and Appendix B.2.
 """
 
 from functools import partial
@@ -35,42 +35,13 @@ class Accuracies(NamedTuple):
 
 
 def fitted(task, fits, sigmas=SIGMAS):
-    """Parameters of exponential features, fitted to the points at every scale.
+    """Parameters of exponential features, fitted to the points at every scale: a first axis along sigmas.
 
-    Parameters
-    ----------
-    task : rfcore.models.classification.Task
-        Of points that are not scaled yet.
-    fits : dict from str to function (x, held) -> rfcore.features.ExponentialParameters, or to None
-        Of kinds of features: x are the scaled training points, shape (n, d), held the scaled test points, shape (l, d), without
-        their labels. Functions are compiled once for every shape: give the same ones again, no new ones. None, for
-        trigonometric features, stays None.
-    sigmas : array, shape (s,)
-        Scales, above 0.
+    The test points are the queries, the x of the parameters, the training points the keys, their y.
 
-    Returns
-    -------
-    dict from str to rfcore.features.ExponentialParameters or None
-        In the order of fits, with an array in every field, and a first axis of length s.
-
-    Raises
-    ------
-    ValueError
-        If an argument is of another kind.
-
-    Notes
-    -----
-    FAVOR#, Appendix B.2. Test points are the queries, the x of the parameters, and training points the keys, their y.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification, exponential_votes
-    >>> from rfcore.solvers import exponential
-    >>> table = datasets.classification("banknote", fallback=True)
-    >>> task = classification.task(datasets.split(table), len(table.classes), 1.0)
-    >>> exponential_votes.fitted(task, {"gerf": lambda x, held: exponential.gerf(x, x)}, [0.5, 1.0])["gerf"].A.shape
-    (2, 4)
+    Args:
+        fits: by kind, function (x, held) of scaled training and test points, or None for trigonometric
+            features. They are compiled once for every shape: give the same ones again, no new ones.
     """
     checks.instance(task, Task, "task", "what classification.task(...) returned")
     if not isinstance(fits, dict) or not fits:
@@ -89,56 +60,20 @@ def accuracies(key, task, parameters, widths, n_seeds, n_tuning=None, sigmas=SIG
 
     ::
 
-        votes for a point u:  phi_x(sigma u)^T sum_i phi_y(sigma u_i) y_i,   u_i the training points, y_i their one-hot labels
+        votes for a point u:  phi_x(sigma u)^T sum_i phi_y(sigma u_i) y_i
+        u_i the training points, y_i their one-hot labels
 
-    of which exponential features give a positive multiple (:func:`rfcore.models.regression.scores_of_logs`). Of sigmas that are
-    equally good the first is chosen.
+    of which exponential features give a positive multiple (:func:`rfcore.models.regression.scores_of_logs`).
+    Of sigmas that are equally good the first is chosen.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    task : rfcore.models.classification.Task
-        Of points that are not scaled yet; its first l // 2 test points validate.
-    parameters : dict from str to rfcore.features.ExponentialParameters or None
-        Kinds of features, from :func:`fitted` at the same sigmas, in the order of the results.
-    widths : sequence of int
-        Numbers of features; the greatest is drawn.
-    n_seeds : int
-        Draws of frequencies, a multiple of batch.
-    n_tuning : int, optional
-        How many of them, the first, choose sigma: a multiple of batch. The others see the chosen sigmas alone. All if not given.
-    sigmas : array, shape (s,)
-        Scales, above 0.
-    batch : int
-        Draws that are evaluated in one call.
-
-    Returns
-    -------
-    Accuracies
-
-    Raises
-    ------
-    ValueError
-        If an argument is of another kind, n_seeds or n_tuning is no multiple of batch, n_tuning is above n_seeds, or parameters
-        are not those of all sigmas.
-
-    Notes
-    -----
-    FAVOR#, Section 5.2 and Appendix B.2. Ours: one draw for all widths; fewer seeds that choose sigma.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification, exponential_votes
-    >>> from rfcore.solvers import exponential
-    >>> table = datasets.classification("banknote", fallback=True)
-    >>> task = classification.task(datasets.split(table), len(table.classes), 1.0)
-    >>> fits = {"trigonometric": None, "gerf": lambda x, held: exponential.gerf(x, x)}
-    >>> kinds = exponential_votes.fitted(task, fits, [0.1, 1.0])
-    >>> found = exponential_votes.accuracies(jax.random.key(0), task, kinds, (8, 16), 2, sigmas=[0.1, 1.0], batch=2)
-    >>> found.per_width.shape
-    (2, 2, 2)
+    Args:
+        key, task: JAX PRNG key, Task.
+        parameters: by kind, from :func:`fitted` at the same sigmas, in the order of the results.
+        widths: numbers of features; the greatest is drawn.
+        n_seeds, batch: draws of frequencies; how many of them are evaluated in one call, a divisor.
+        n_tuning: how many draws, the first, choose sigma, a multiple of batch; the others see the chosen
+            sigmas alone. All by default.
+        sigmas: scales, above 0.
     """
     key, sigmas = checks.key(key), _scales(sigmas)
     _with_both_parts(task)
@@ -177,70 +112,14 @@ def accuracies(key, task, parameters, widths, n_seeds, n_tuning=None, sigmas=SIG
 
 
 def exact(task, sigmas=SIGMAS):
-    """Test accuracy of the kernel itself, sigma chosen on the validation part: what infinitely many features give.
-
-    Parameters
-    ----------
-    task : rfcore.models.classification.Task
-        As for :func:`accuracies`.
-    sigmas : array, shape (s,)
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If task is none, or has fewer than two test points, or a sigma is not above 0.
-
-    Notes
-    -----
-    FAVOR#, Appendix B.2; :func:`rfcore.models.regression.scores_exact`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification, exponential_votes
-    >>> part = datasets.Split(np.eye(2), np.array([0, 1]), np.eye(2), np.array([0, 1]))
-    >>> exponential_votes.exact(classification.task(part, 2, 1.0), [1.0])
-    1.0
-    """
+    """Test accuracy of the kernel itself, sigma chosen by validation: what infinitely many features give."""
     _with_both_parts(task)
     validated, tested = np.array([_with_kernel(task, sigma) for sigma in _scales(sigmas)]).T
     return float(tested[_best(validated[None])[0]])
 
 
 def without_validation(task):
-    """The task whose test points are those that :func:`accuracies` tests on, without the half that validates.
-
-    Parameters
-    ----------
-    task : rfcore.models.classification.Task
-
-    Returns
-    -------
-    rfcore.models.classification.Task
-
-    Raises
-    ------
-    ValueError
-        If task is none, or has fewer than two test points.
-
-    Notes
-    -----
-    FAVOR#, Appendix B.2: 90 % train, 5 % validate, 5 % test.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import datasets
-    >>> from rfcore.models import classification, exponential_votes
-    >>> part = datasets.Split(np.eye(2), np.array([0, 1]), np.eye(2), np.array([0, 1]))
-    >>> exponential_votes.without_validation(classification.task(part, 2, 1.0)).labels.tolist()
-    [1]
-    """
+    """The task whose test points are those that :func:`accuracies` tests on: the second half."""
     _, tests = _halves(_with_both_parts(task))
     return task._replace(x_test=task.x_test[tests], labels=task.labels[tests])
 

@@ -1,8 +1,4 @@
-"""Families of graph kernels K = sum_i alpha_i W^i whose Taylor coefficients are bounded, abs(alpha_i) <= bound_i.
-
-What such a family can fit is asked in :mod:`rfcore.theory.generalisation`. This module is imported by its own name,
-``rfcore.models.families``.
-"""
+"""Families of graph kernels K = sum_i alpha_i W^i of bounded coefficients, abs(alpha_i) <= bound_i."""
 
 import numpy as np
 
@@ -13,41 +9,10 @@ __all__ = ["taylor_bounds"]
 
 
 def taylor_bounds(n_terms=40, n_flat=10):
-    """Bounds on the coefficients of four families, each scaled to a first bound of 1.
+    """Bounds of four families by name, scaled to begin with 1: those of kernels, and a flat one.
 
-    ::
-
-        diffusion: 1 / (2^i i!),   regularised Laplacian: (i + 1) / 2^i,   inverse cosine: (pi / 4)^i / i!,   flat: 1 for i < n_flat
-
-    The first three are the sizes of the coefficients of the kernels with sigma = 1 (and d = 2); the flat family gives a learned
-    modulation of some free values the same freedom in each.
-
-    Parameters
-    ----------
-    n_terms : int
-        Coefficients of each.
-    n_flat : int
-        Those of the flat family that are not 0.
-
-    Returns
-    -------
-    dict of str to float64 array, shape (n_terms,)
-        By ``"diffusion"``, ``"regularised_laplacian"``, ``"inverse_cosine"`` and ``"flat"``.
-
-    Raises
-    ------
-    ValueError
-        If a number is no whole number of at least 1.
-
-    Notes
-    -----
-    Universal Graph Random Features, Table 1 for the kernels; the choice of families is ours, as the paper names none.
-
-    Examples
-    --------
-    >>> from rfcore.models import families
-    >>> families.taylor_bounds(3)["regularised_laplacian"].round(6).tolist()
-    [1.0, 1.0, 0.75]
+    The kernels have sigma = 1 and d = 2; the flat bounds are 1 for i < n_flat, then 0. What a family can fit
+    is asked in :mod:`rfcore.theory.generalisation`.
     """
     n_terms, n_flat = checks.count(n_terms, "n_terms"), checks.count(n_flat, "n_flat")
     named = {

@@ -1,8 +1,10 @@
-"""Values hidden at some nodes of a graph, predicted from the others by a kernel made of walks, and what is learned from that.
+"""Values hidden at nodes of a graph, predicted from the others by a kernel of walks, and what that teaches.
 
-The kernel is ``phi phi^T`` of one set of walks. Sharing the walks biases its diagonal alone, which is never used: a node whose
-value is hidden has none to contribute. What is compared, or learned, is the modulation f. This module is imported by its own
-name, ``rfcore.models.hidden_values``.
+The kernel is ``phi phi^T`` of one set of walks. Sharing the walks biases its diagonal alone, which is never
+used: a node whose value is hidden has none to contribute. What is compared, or learned, is the modulation f.
+Values have shape (N, c); ``known`` is a bool array, (N,). Errors are means of 1 - cos(angle) at hidden nodes.
+
+Source: Universal Graph Random Features, Section 3.5.
 """
 
 from dataclasses import replace
@@ -26,9 +28,8 @@ PURPOSE = 11  # of the random stream; part of what a key means
 class Lesson(NamedTuple):
     """What a modulation is learned from, in the order in which :func:`loss` takes it.
 
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.5.
+    Attributes:
+        deposits: of walks with one row per node.
     """
 
     deposits: DepositsByStep
@@ -41,35 +42,7 @@ class Lesson(NamedTuple):
 
 
 def hide(key, n_nodes, share=0.05):
-    """Which nodes keep their values: all but a random share.
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    n_nodes : int
-    share : float
-        Of the nodes, between 0 and 1; rounded to a whole number of nodes.
-
-    Returns
-    -------
-    bool array, shape (n_nodes,)
-
-    Raises
-    ------
-    ValueError
-        If share is outside (0, 1), or hides no node or all.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.5, hides 5 %.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore.models import hidden_values
-    >>> int(hidden_values.hide(jax.random.key(0), 40).sum())
-    38
-    """
+    """Which nodes keep their values: all but a random share, 5 % in the paper."""
     n_nodes, share = checks.count(n_nodes, "n_nodes"), checks.probability(share, "share")
     n_hidden = round(share * n_nodes)
     if not 0 < n_hidden < n_nodes:
@@ -82,43 +55,9 @@ def hide(key, n_nodes, share=0.05):
 
 
 def lesson(key, g, values, n_copies, n_walks, p_halt, share=0.05):
-    """One draw of walks and of hidden nodes on each of several copies of a graph, side by side as one graph.
+    """One draw of walks and of hidden nodes on each of n_copies copies of a graph, side by side as one graph.
 
-    A single draw on a small graph is a noisy teacher; copies make the mean of many.
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    g : rfcore.graphs.Graph
-    values : array, shape (N, c)
-    n_copies, n_walks : int
-        Walks of each node.
-    p_halt : float
-    share : float
-        As for :func:`hide`.
-
-    Returns
-    -------
-    Lesson
-        Of ``n_copies N`` nodes.
-
-    Raises
-    ------
-    ValueError
-        As for :func:`hide`, or if g is no graph, values do not fit it, or a count is below 1.
-
-    Notes
-    -----
-    Ours; Universal Graph Random Features, Section 3.5, has a single graph.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore.graphs import Graph
-    >>> from rfcore.models import hidden_values
-    >>> g = Graph.from_networkx(networkx.cycle_graph(20)).normalised()
-    >>> hidden_values.lesson(jax.random.key(0), g, np.ones((20, 1)), 3, 4, 0.5).known.shape
-    (60,)
+    A single draw on a small graph, as in the paper, is a noisy teacher; copies make the mean of many.
     """
     values, n_copies = _of_nodes(values, checks.graph(g).n_nodes), checks.count(n_copies, "n_copies")
     copies = Graph.from_scipy(
@@ -131,36 +70,7 @@ def lesson(key, g, values, n_copies, n_walks, p_halt, share=0.05):
 
 
 def of_one_size(lessons):
-    """The same lessons, with deposits of no load appended, so that what is compiled for one serves all.
-
-    Parameters
-    ----------
-    lessons : sequence of Lesson
-
-    Returns
-    -------
-    list of Lesson
-
-    Raises
-    ------
-    ValueError
-        If there is none, or one is no Lesson.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore.graphs import Graph
-    >>> from rfcore.models import hidden_values
-    >>> g = Graph.from_networkx(networkx.cycle_graph(20)).normalised()
-    >>> keys = jax.random.split(jax.random.key(0))
-    >>> pair = hidden_values.of_one_size([hidden_values.lesson(key, g, np.ones((20, 1)), 3, 4, 0.5) for key in keys])
-    >>> pair[0].deposits.load.shape == pair[1].deposits.load.shape
-    True
-    """
+    """The same lessons, with deposits of no load appended, so that what is compiled for one serves all."""
     if (
         not isinstance(lessons, list | tuple)
         or not lessons
@@ -179,39 +89,7 @@ def of_one_size(lessons):
 
 
 def loss(f, deposits, values, known, hidden):
-    """Mean of 1 - cos(angle) between hidden values and what the others predict, differentiable in f.
-
-    Parameters
-    ----------
-    f : function of an integer array
-        Modulation, such as one of :mod:`rfcore.features.neural`.
-    deposits, values, known, hidden
-        As in a :class:`Lesson`.
-
-    Returns
-    -------
-    scalar array
-
-    Raises
-    ------
-    ValueError
-        As :func:`rfcore.models.interpolation.weighted_sums` and :func:`rfcore.models.interpolation.angular_error`.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.5.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore.features import neural
-    >>> from rfcore.graphs import Graph
-    >>> from rfcore.models import hidden_values
-    >>> g = Graph.from_networkx(networkx.cycle_graph(20)).normalised()
-    >>> taught = hidden_values.lesson(jax.random.key(0), g, np.ones((20, 1)), 3, 64, 0.5)
-    >>> round(float(hidden_values.loss(neural.flat(), *taught)), 6)
-    0.0
-    """
+    """Error at the hidden nodes, differentiable in f; the other arguments are those of a :class:`Lesson`."""
     if not isinstance(deposits, DepositsByStep):
         raise ValueError(f"deposits = {deposits!r}; give what rfcore.features.by_step returned")
     phi, hidden = deposits.with_modulation(f), checks.indices(hidden, "hidden", deposits.shape[0])
@@ -220,42 +98,7 @@ def loss(f, deposits, values, known, hidden):
 
 
 def error(deposits, f, values, known):
-    """Mean of 1 - cos(angle) at the nodes that are not known, of predictions by walks.
-
-    Parameters
-    ----------
-    deposits : rfcore.walks.Deposits
-        From :func:`rfcore.walks.simulate`, one row per node.
-    f : function of an integer array
-        Modulation.
-    values : array, shape (N, c)
-    known : bool array, shape (N,)
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, deposits are none, or every node is known.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.5.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import features, graphs, walks
-    >>> from rfcore.couplings import walk_lengths
-    >>> from rfcore.models import hidden_values
-    >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.cycle_graph(20)).normalised()
-    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 20, 64, 0.5))
-    >>> known = hidden_values.hide(key, 20)
-    >>> round(hidden_values.error(deposits, features.modulation.diffusion(1.0), np.ones((20, 1)), known), 6)
-    0.0
-    """
+    """Error at the nodes that are not known, of predictions by deposits with one row per node."""
     phi = _features(deposits, f)
     return _error(lambda v: phi @ (phi.T @ v), _of_nodes(values, phi.shape[0]), known)
 
@@ -265,42 +108,10 @@ def exact_error(g, f, values, known, n_terms=200):
 
     ::
 
-        v_i = sum over known j of  (f(W) f(W)^T)_ij v_j,    f(W) = sum_k f(k) W^k
+        v_i = sum over known j of  (f(W) f(W)^T)_ij v_j,    f(W) = sum over k < n_terms of f(k) W^k
 
-    Products with f(W) are summed from the far end (Horner), without the trailing f(k) below 1e-14 of the largest.
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-    f : function of an integer array
-        Modulation.
-    values : array, shape (N, c)
-    known : bool array, shape (N,)
-    n_terms : int
-        Steps counted: f(0), ..., f(n_terms - 1).
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If g is no graph, shapes do not fit, every node is known, or steps from n_terms on matter.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import features
-    >>> from rfcore.graphs import Graph
-    >>> from rfcore.models import hidden_values
-    >>> g, known = Graph.from_networkx(networkx.cycle_graph(20)).normalised(), hidden_values.hide(jax.random.key(0), 20)
-    >>> round(hidden_values.exact_error(g, features.modulation.diffusion(1.0), np.ones((20, 1)), known), 6)
-    0.0
+    Products with f(W) are summed from the far end (Horner), without the trailing f(k) below 1e-14 of the
+    largest.
     """
     values = _of_nodes(values, checks.graph(g).n_nodes)
     table, W = counted(f, g, n_terms), g.to_scipy()
@@ -316,45 +127,9 @@ def exact_error(g, f, values, known, n_terms=200):
 
 
 def directions_in_turn(key, deposits, f, values, n_groups=20):
-    """Which way every node's value is predicted to point while it is hidden, one random group of nodes after another.
+    """Predicted directions of all values, (N, c), hidden in turn in n_groups random groups of nodes.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-        Of the groups, whose sizes differ by one at most.
-    deposits : rfcore.walks.Deposits
-        From :func:`rfcore.walks.simulate`, one row per node.
-    f : function of an integer array
-        Modulation.
-    values : array, shape (N, c)
-    n_groups : int
-        From 2 to N.
-
-    Returns
-    -------
-    array, shape (N, c)
-        Rows of length 1, or of zeros where no walk met a value.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, deposits are none, or n_groups is outside that range.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import features, graphs, walks
-    >>> from rfcore.couplings import walk_lengths
-    >>> from rfcore.models import hidden_values
-    >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.cycle_graph(20)).normalised()
-    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 20, 64, 0.5))
-    >>> f = features.modulation.diffusion(1.0)
-    >>> bool(np.allclose(hidden_values.directions_in_turn(key, deposits, f, 3 * np.ones((20, 1))), 1.0))
-    True
+    Rows have length 1, or are zero where no walk met a value. Deposits are those of :func:`error`.
     """
     phi, n_groups = _features(deposits, f), checks.count(n_groups, "n_groups", least=2)
     n_nodes, values = phi.shape[0], _of_nodes(values, phi.shape[0])

@@ -1,7 +1,8 @@
-"""What nodes without a value have, from those with one: a kernel-weighted sum, such as of the normals of a mesh.
+"""Values of nodes that have none, such as normals of a mesh: kernel-weighted sums of the known ones.
 
-JAX throughout: the error is differentiable in the modulation behind the kernel. Universal Graph Random Features,
-Section 3.5.
+JAX throughout: the error is differentiable in the modulation behind the kernel.
+
+Source: Universal Graph Random Features, Section 3.5.
 """
 
 import jax
@@ -12,41 +13,11 @@ from rfcore import checks
 
 
 def weighted_sums(kernel, values, known):
-    """Sums of the known values, weighted by the kernel; not normalised.
+    """Sums v_i = sum over known j of K_ij v_j for every node i, not normalised, (N, c).
 
-    ::
-
-        v_i = sum over known j of  K_ij v_j,   for every node i
-
-    Parameters
-    ----------
-    kernel : array, shape (N, N), or function of an (N, c) array
-        K, or the product ``v -> K v``: ``lambda v: phi_1 @ (phi_2.T @ v)`` with features, which are
-        ``deposits.with_modulation(f)`` where gradients of f are wanted.
-    values : array, shape (N, c)
-        Rows of unknown nodes are not looked at.
-    known : bool array, shape (N,)
-
-    Returns
-    -------
-    array, shape (N, c)
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, or a known value or the kernel is not finite.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.models import interpolation
-    >>> values, known = np.array([[1.0], [3.0], [0.0]]), np.array([True, True, False])
-    >>> interpolation.weighted_sums(np.full((3, 3), 0.5), values, known).tolist()
-    [[2.0], [2.0], [2.0]]
+    The kernel is a matrix or the product ``v -> K v``: ``lambda v: phi_1 @ (phi_2.T @ v)`` with features,
+    which are ``deposits.with_modulation(f)`` where gradients of f are wanted. ``known`` is a bool array,
+    (N,).
     """
     values = jnp.asarray(checks.numbers(values, "values"))
     known = known if isinstance(known, jax.Array) else np.asarray(known)
@@ -68,35 +39,7 @@ def weighted_sums(kernel, values, known):
 
 
 def angular_error(predicted, truth):
-    """Mean of 1 - cos(angle) between rows.
-
-    A row of zeros points nowhere: its cosine counts as 0.
-
-    Parameters
-    ----------
-    predicted, truth : array, shape (n, c)
-        Lengths do not matter.
-
-    Returns
-    -------
-    scalar array, between 0 and 2
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ, or there are no rows.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.models import interpolation
-    >>> interpolation.angular_error(np.eye(3), 2 * np.eye(3)).item()
-    0.0
-    """
+    """Mean of 1 - cos(angle) between rows; a row of zeros points nowhere, and its cosine counts as 0."""
     predicted, truth = checks.points(predicted, "predicted"), checks.points(truth, "truth")
     if predicted.shape != truth.shape or len(truth) == 0:
         raise ValueError(f"predicted has shape {predicted.shape}, truth {truth.shape}; give equal shapes, with rows")

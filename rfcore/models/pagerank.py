@@ -1,12 +1,14 @@
-"""PageRank: where walks end that start everywhere, exactly and by walks whose lengths and hops may be coupled.
+"""PageRank: where walks end that start everywhere; exactly, and by walks with coupled lengths and hops.
 
 ::
 
-    rho^T P~ = rho^T,   sum_i rho_i = 1,   P~ = (1 - p_halt) P + p_halt / N,   P_ij = 1 / (number of neighbours of i)
+    rho^T P~ = rho^T,   sum_i rho_i = 1,   P~ = (1 - p_halt) P + p_halt / N
+    P_ij = 1 / (number of neighbours of i)  for neighbours i, j
     rho_i = p_halt / N sum_j sum_k (1 - p_halt)^k (P^k)_ji
 
-which is the share of walks that end at node i, when equally many start at every node and halt with probability p_halt before
-each hop. A walk stays at a node without neighbours. Page et al., 1998; Variance-Reducing Couplings, Appendix E.
+which is the share of walks that end at node i, when equally many start at every node and halt with
+probability p_halt before each hop. Weights are not looked at; the graph may be directed; a walk stays at a
+node without neighbours.
 """
 
 import numpy as np
@@ -18,35 +20,14 @@ from rfcore.couplings import walk_hops, walk_lengths
 
 
 def exact(g, p_halt):
-    """PageRank vector, from one sparse linear system.
+    """PageRank vector, float64 of shape (N,), from one sparse linear system.
 
     ::
 
         (I - (1 - p_halt) P^T) rho = p_halt / N 1
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Which neighbours there are; weights are not looked at. It may be directed.
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
+    Source: Variance-Reducing Couplings, Eqs. 77 and 78.
 
-    Returns
-    -------
-    float64 array, shape (N,)
-        Positive; the sum is 1.
-
-    Raises
-    ------
-    ValueError
-        If g is no graph or p_halt is outside (0, 1).
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eqs 77 and 78.
-
-    Examples
-    --------
     >>> import networkx
     >>> from rfcore import graphs, models
     >>> star = graphs.Graph.from_networkx(networkx.star_graph(2))
@@ -61,40 +42,18 @@ def exact(g, p_halt):
 def estimate(key, g, n_walks, p_halt, coupling="iid", n_coupled_hops=0, hops="independent", n_repeats=None):
     """Unbiased estimate of the PageRank vector: the share of walks that end at each node.
 
-    ::
+    Args:
+        key, g: JAX PRNG key, graph.
+        n_walks, p_halt: walks from each node; the probability of stopping before each hop, in (0, 1).
+        coupling, n_coupled_hops, hops: law of the walks of a node, as for
+            :func:`rfcore.features.walk_features`.
+        n_repeats: how many independent estimates; by default one, without a leading axis.
 
-        rho_i = 1 / (N n_walks) sum_j (number of the n_walks walks from j that end at i)
+    Returns:
+        float64 array, (N,) or (n_repeats, N), whose rows sum to 1.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    g : rfcore.graphs.Graph
-        Which neighbours there are; weights are not looked at. It may be directed.
-    n_walks : int
-        Walks from each node.
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
-    coupling, n_coupled_hops, hops
-        Joint law of the walks of one node, as for :func:`rfcore.features.walk_features`.
-    n_repeats : int, optional
-        How many independent estimates; one by default.
+    Source: Fogaras, Rácz, Csalogány and Sarlós (2005); Variance-Reducing Couplings, Eq. 79.
 
-    Returns
-    -------
-    float64 array, shape (N,), or (n_repeats, N)
-        The sum is 1.
-
-    Raises
-    ------
-    ValueError
-        As :func:`rfcore.features.walk_features`, and if n_repeats < 1.
-
-    Notes
-    -----
-    Fogaras, Rácz, Csalogány and Sarlós, 2005; Variance-Reducing Couplings, Eq. 79.
-
-    Examples
-    --------
     >>> import jax, networkx
     >>> from rfcore import graphs, models
     >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())

@@ -4,11 +4,17 @@
 
     y = h(seen) + noise,   h ~ N(0, K),   noise ~ N(0, s^2 I),   K = phi phi^T  for features phi
 
-Means, covariances and exact evidence are differentiable in the kernel or the modulation, in y and in s^2, inside ``jax.jit``
-too; sparse features of SciPy are multiplied on the host wherever all values are known. Features are one *shared* set for both
-sides, which keeps K positive semidefinite at the price of a diagonal that is biased upwards; they are walk features, or any
-matrix with a row per node or point. The hyper-parameters of the diffusion kernel of a graph are learned on walks that stay
-(:func:`walk_loss`), or exactly (:func:`exact_loss`). Rasmussen and Williams, 2006, Sections 2.2, 2.3 and 5.4.
+In all functions ``y`` holds observations, ``noise`` is the variance s^2 > 0, ``seen`` the rows (nodes,
+points) that were observed, ``asked`` those to predict: by default the others, in increasing order. Features
+phi, (n, m), have one row per node or point: WalkFeatures, DepositFeatures, SciPy sparse or dense. They are
+one *shared* set for both sides, which keeps K positive semidefinite at the price of a diagonal that is biased
+upwards.
+
+Means, covariances and exact evidence are differentiable in the kernel or the modulation, in y and in s^2,
+inside ``jax.jit`` too; sparse features of SciPy are multiplied on the host wherever all values are known.
+Hyper-parameters of the diffusion kernel of a graph are learned on walks that stay (:func:`walk_loss`) or
+exactly (:func:`exact_loss`). Source of the standard formulas: Rasmussen and Williams, Gaussian Processes for
+Machine Learning (2006).
 """
 
 from rfcore import faces

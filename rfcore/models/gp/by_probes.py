@@ -1,4 +1,4 @@
-"""Evidence of Gaussian processes on many nodes, by probes and quadrature: with a standard error, and a bound on the rest."""
+"""Evidence of Gaussian processes on many nodes by probes and quadrature: standard error and bound."""
 
 from typing import NamedTuple
 
@@ -25,54 +25,20 @@ class Evidence(NamedTuple):
 
 
 def log_evidence_by_probes(key, phi, y, noise, n_probes=32, n_steps=48):
-    """Estimate of :func:`log_evidence` for the kernel phi phi^T of large sparse features, whose product is never formed.
+    """Estimate of the log evidence for the kernel phi phi^T of large sparse features, in float64 on the host.
 
     ::
 
         log det A = n E[log-quadrature of z],  A = phi phi^T + s^2 I,  z of n independent signs
 
-    Each probe z takes n_steps of Lanczos' recurrence, v -> A v, which give two quadratures of its spectral measure. Gauss'
-    overestimates the integral of the logarithm, Radau's, with a node below the spectrum, underestimates it; for
-    y^T A^(-1) y it is the other way round. What is returned is the middle between the two, and half their distance. If the gap is larger than the
-    standard error, take more steps (their number grows with the root of 1 + abs(K) / s^2), else more probes.
+    For each probe n_steps of Lanczos' recurrence, v -> A v, give two quadratures of the spectral measure.
+    Gauss' overestimates the integral of the logarithm, Radau's, with a node below the spectrum,
+    underestimates it; for y^T A^(-1) y it is the other way round. The result is the middle between the two,
+    the gap half their distance. If the gap exceeds the standard error, take more steps (their number grows
+    with the root of 1 + abs(K) / s^2), else more probes. Memory is O(n_probes (n + m)). Nothing is
+    orthogonalised anew: quadrature does not need it (Golub and Strakos, 1994).
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    phi : WalkFeatures, DepositFeatures, scipy sparse or dense array, shape (n, m)
-        Features, one row per node. The work is on the host, by SciPy, and is not differentiable.
-    y : array, shape (n,)
-    noise : float
-        s^2, the variance of the noise; above 0.
-    n_probes : int
-        At least 2.
-    n_steps : int
-        Time is O(n_steps n_probes entries of phi), memory O(n_probes (n + m)).
-
-    Returns
-    -------
-    Evidence
-        ``mean, se, gap`` in float64, whatever JAX's default.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a value is not finite, noise is not above 0, a count is too small, or the key is no JAX key.
-
-    Notes
-    -----
-    Hutchinson, 1990 (probes of signs); Golub and Meurant, Matrices, Moments and Quadrature, 2010, Sections 6.2 and 7.1 to 7.3
-    (the bounds: even derivatives of the logarithm are negative, odd ones positive); Ubaru, Chen and Saad, 2017 (together). The
-    recurrence does not orthogonalise anew: quadrature does not need it (Golub and Strakos, 1994).
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore import models
-    >>> phi, y = np.array([[1.0, 0.2], [0.5, 0.0], [0.0, 1.0]]), np.array([1.0, 2.0, 0.5])
-    >>> mean, se, gap = models.gp.log_evidence_by_probes(jax.random.key(0), phi, y, 0.1, n_probes=64)
-    >>> bool(abs(mean - models.gp.log_evidence_of_features(phi, y, 0.1)) < 4 * se + gap + 1e-9)
-    True
+    Source: Golub and Meurant, Matrices, Moments and Quadrature (2010), Chapters 6 and 7; Ubaru et al. (2017).
     """
     words, phi, y = streams.words(key), _on_host(phi), np.asarray(vector(y), dtype=float)
     noise, n = float(checks.real(noise, "noise", above=0)), phi.shape[0]
@@ -106,10 +72,10 @@ def _quadratures(product, starts, n_steps, f):
 
 
 def lanczos(product, starts, n_steps):
-    """Diagonals and off-diagonals of the tridiagonal matrices of Lanczos' recurrence v -> A v, one row per start.
+    """Diagonals and off-diagonals of the matrices of Lanczos' recurrence v -> A v, a row per start.
 
-    ``product`` takes columns of shape (n, n_starts) and returns A times each, A symmetric. The diagonals have shape
-    (n_starts, n_steps), what stands beside them (n_starts, n_steps - 1). Nothing is orthogonalised anew.
+    ``product`` takes columns (n, n_starts) and returns A times each, A symmetric. Results have shapes
+    (n_starts, n_steps) and (n_starts, n_steps - 1).
     """
     norm = np.linalg.norm(starts, axis=0)
     v, before = starts / np.where(norm > 0, norm, 1), np.zeros_like(starts)
@@ -130,10 +96,10 @@ def lanczos(product, starts, n_steps):
 
 
 def nodes_and_weights(diagonal, beside):
-    """Gauss' quadrature by each tridiagonal matrix, T: v^T f(A) v is about v^T v times the sum of its weights f(nodes).
+    """Gauss' quadrature by each tridiagonal matrix, T: v^T f(A) v ~ v^T v sum of weights f(nodes).
 
-    The nodes are the eigenvalues of T, the weights the squares of the first entries of its eigenvectors (Golub and Welsch,
-    1969); both have the shape of ``diagonal``, a row for each matrix.
+    Eigenvalues of T, and squares of the first entries of its eigenvectors, a row per matrix (Golub and
+    Welsch, 1969).
     """
     T = np.zeros((*diagonal.shape, diagonal.shape[1]))
     i = np.arange(diagonal.shape[1])

@@ -1,4 +1,4 @@
-"""Hyper-parameters of the Gaussian kernel by evidence, the posterior of its features in their weights, and how far it is off."""
+"""Hyper-parameters of the Gaussian kernel by evidence; posteriors in the weights of features; their error."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,12 @@ LOG_RANGE = 12.0  # how far from its start the logarithm of a parameter may go
 
 
 class GaussianFit(NamedTuple):
-    """Hyper-parameters at a maximum of the evidence."""
+    """Hyper-parameters at a maximum of the evidence.
+
+    Attributes:
+        lengthscale, variance: of the kernel.
+        log_evidence: its maximum.
+    """
 
     lengthscale: float
     variance: float
@@ -33,37 +38,24 @@ def fit_gaussian(X, y, lengthscale=None, start=None):
 
     ::
 
-        max log N(y; 0, variance k(X / lengthscale, X / lengthscale) + noise I),   k(x, x') = exp(-|x - x'|^2 / 2)
+        max log N(y; 0, variance k(X / lengthscale, X / lengthscale) + noise I)
+        k(x, x') = exp(-|x - x'|^2 / 2)
 
-    L-BFGS-B on logarithms, compiled once per number of points. The gradient is closed: one Cholesky factor and one inverse.
+    L-BFGS-B on logarithms in float64 (the paper has Adam), compiled once per number of points; the gradient
+    is closed: one Cholesky factor and one inverse. GPJax 1.0 and scikit-learn find the same optimum; GPJax
+    compiles anew in each fit.
 
-    Parameters
-    ----------
-    X : array, shape (n, d)
-    y : array, shape (n,)
-        Of mean 0, as the model has it.
-    lengthscale : float, optional
-        Keeps the lengthscale fixed.
-    start : tuple of three floats, optional
-        Lengthscale, variance and noise, above 0. By default the root of half the mean squared distance, the mean of y^2 and a
-        tenth of it. Parameters stay within e^12 of their start.
+    Args:
+        X, y: points, (n, d), and values, (n,), of mean 0, as the model has it.
+        lengthscale: keeps the lengthscale fixed.
+        start: lengthscale, variance and noise; parameters stay within e^12 of it. By default the root of half
+            the mean squared distance, the mean of y^2 and a tenth of it.
 
-    Returns
-    -------
-    GaussianFit
+    Returns:
+        GaussianFit.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a value is not finite, or a number not above 0.
+    Source: Rasmussen and Williams (2006), Eqs. 5.8 and 5.9; Variance-Reducing Couplings, Appendix B.1.
 
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eqs. 5.8 and 5.9; Variance-Reducing Couplings, Appendix B.1, has Adam for L-BFGS. In float64 whatever
-    the default. GPJax 1.0 and scikit-learn find the same optimum; GPJax compiles anew in each fit.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore import models
     >>> X = np.linspace(0, 6, 40)[:, None]
@@ -98,7 +90,7 @@ def fit_gaussian(X, y, lengthscale=None, start=None):
 
 
 class FactoredPosterior(NamedTuple):
-    """What is known about h where it was asked for, by few features: a covariance of low rank, as a factor."""
+    """What is known about h where it was asked for, by few features: a covariance of low rank."""
 
     mean: jax.Array
     """Shape (n,)."""
@@ -107,7 +99,7 @@ class FactoredPosterior(NamedTuple):
 
 
 class Divergences(NamedTuple):
-    """Kullback-Leibler divergences of two laws of new observations, in either direction; in nats, of all points together."""
+    """Kullback-Leibler divergences of two laws of new observations, in nats, of all points together."""
 
     of_exact: jax.Array
     """KL(exact | approximate)."""
@@ -123,80 +115,30 @@ def posterior_by_weights(phi, y, noise, seen, asked=None):
         h = phi w,  w ~ N(0, I);   A = phi_s^T phi_s + s^2 I
         mean = phi_a A^(-1) phi_s^T y,     covariance = s^2 phi_a A^(-1) phi_a^T
 
-    the same as :func:`posterior` of the matrix phi phi^T, in O((n_seen + n_asked) m^2) for m features: for fewer features than points. The
-    covariance is a product of a factor with itself, so that no rounding makes it indefinite.
+    the same as :func:`posterior` of the matrix phi phi^T, in O((n_seen + n_asked) m^2): for fewer features
+    than points. The covariance is a factor times its transpose, so that no rounding makes it indefinite. It
+    is that of h: add s^2 I for observations. (Of the printed formulas, Eq. 39 lacks the factor 1 / s^2, and
+    Eq. 41 has the variance of observations where Eq. 42, of the exact process, has that of h.)
 
-    Parameters
-    ----------
-    phi : array, shape (n, m)
-        Features of points that are seen and asked for, times the root of the variance of the kernel.
-    y, noise, seen, asked
-        As for :func:`posterior`, with rows of phi.
+    Args:
+        phi: features of seen and asked points, times the root of the variance of the kernel, (n, m).
+        y, noise, seen, asked: as for :func:`posterior`, with rows of phi.
 
-    Returns
-    -------
-    Posterior
-        Of h; observations of it vary by s^2 more.
+    Returns:
+        Posterior.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a value is not finite, noise is not above 0, or a row is not in phi.
-
-    Notes
-    -----
-    Lazaro-Gredilla et al., "Sparse spectrum Gaussian process regression" (2010); Variance-Reducing Couplings, Eqs. 39 and 41, of which
-    the first lacks the factor 1 / s^2, and the second has the variance of observations where Eq. 42, of the exact process, has that
-    of h: add s^2 I to both before comparing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import models
-    >>> phi = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    >>> by_weights = models.gp.posterior_by_weights(phi, [1.0, 0.0], 0.1, seen=[0, 2])
-    >>> exact = models.gp.posterior(phi @ phi.T, [1.0, 0.0], 0.1, seen=[0, 2])
-    >>> bool(np.allclose(by_weights.mean, exact.mean, atol=1e-5))
-    True
+    Source: Lazaro-Gredilla et al. (2010); Variance-Reducing Couplings, Eqs. 39 and 41.
     """
     mean, factor = factored_posterior(phi, y, noise, seen, asked)
     return Posterior(mean, factor @ factor.T)
 
 
 def factored_posterior(phi, y, noise, seen, asked=None):
-    """The posterior of :func:`posterior_by_weights`, its covariance as a factor with a column per feature.
+    """The same as :func:`posterior_by_weights`, as a FactoredPosterior with a column per feature.
 
     ::
 
-        A = phi_s^T phi_s + s^2 I = L L^T
-        mean = phi_a A^(-1) phi_s^T y,     factor = s phi_a L^(-T)
-
-    Parameters
-    ----------
-    phi, y, noise, seen, asked
-        As for :func:`posterior_by_weights`.
-
-    Returns
-    -------
-    FactoredPosterior
-        Of h.
-
-    Raises
-    ------
-    ValueError
-        As :func:`posterior_by_weights`.
-
-    Notes
-    -----
-    Lazaro-Gredilla et al., "Sparse spectrum Gaussian process regression" (2010).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import models
-    >>> phi = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    >>> models.gp.factored_posterior(phi, [1.0, 0.0], 0.1, seen=[0, 2]).factor.shape
-    (1, 2)
+        phi_s^T phi_s + s^2 I = L L^T,     factor = s phi_a L^(-T)
     """
     phi, y, noise = checks.points(phi, "phi"), vector(y), checks.real(noise, "noise", above=0)
     seen, asked = rows(seen, asked, len(phi), len(y))
@@ -214,43 +156,19 @@ def divergences(exact, approximate, noise, exact_noise=None):
         E = N(m_1, C + s^2 I),   A = N(m_2, F F^T + s^2 I):   KL(E | A)  and  KL(A | E)
         (F F^T + s^2 I)^(-1) = (I - F (s^2 I + F^T F)^(-1) F^T) / s^2
 
-    O(n^2 m) per approximation of n points by m columns, once the exact covariance has been factored, where :func:`predictive_kl` is
-    O(n^3). A prior of features is a posterior too: of mean 0, with phi as its factor.
+    O(n^2 m) per approximation of n points by m columns, once the exact covariance is factored, where
+    :func:`predictive_kl` is O(n^3). A prior of features is a posterior too: of mean 0, with phi as its
+    factor. The noise must be above 0: without it the approximate covariance is singular for m < n, and both
+    are infinite.
 
-    Parameters
-    ----------
-    exact : Posterior
-        Of h.
-    approximate : FactoredPosterior
-        Of h, at the same points.
-    noise : float
-        s^2, above 0.
-    exact_noise : float, optional
-        What the exact law has in place of s^2; by default s^2.
+    Args:
+        exact, approximate: Posterior and FactoredPosterior of h at the same points.
+        noise, exact_noise: s^2; what the exact law has in its place, by default the same.
 
-    Returns
-    -------
-    Divergences
-        Not divided by the number of points.
+    Returns:
+        Divergences, not divided by the number of points.
 
-    Raises
-    ------
-    ValueError
-        If one is no posterior, shapes do not fit, a value is not finite, a noise is not above 0, or the exact covariance not symmetric.
-
-    Notes
-    -----
-    Woodbury's identity. Variance-Reducing Couplings, Tables 3 and 4, which do not say which direction they have. Without noise the
-    approximate covariance is singular for m < n, and both divergences are infinite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import models
-    >>> exact = models.gp.Posterior(np.zeros(2), np.diag([1.0, 0.0]))
-    >>> found = models.gp.divergences(exact, models.gp.FactoredPosterior(np.zeros(2), np.zeros((2, 1))), 1.0)
-    >>> [round(float(value), 3) for value in found]  # (2 - 1 - log 2) / 2 and (1/2 - 1 + log 2) / 2
-    [0.153, 0.097]
+    Source: Variance-Reducing Couplings, Tables 3 and 4, which do not say which direction they have.
     """
     checks.instance(exact, Posterior, "exact", "a Posterior, as of models.gp.posterior(...)")
     checks.instance(approximate, FactoredPosterior, "approximate", "a FactoredPosterior, as of models.gp.factored_posterior(...)")

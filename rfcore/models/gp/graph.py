@@ -4,9 +4,10 @@
 
     h ~ N(0, K),   K = kappa exp(-gamma^2 L),   y = h(seen) + noise,   noise ~ N(0, s^2 I)
 
-L is the normalised Laplacian. The hyper-parameters are learned by descent on the evidence, with
-:func:`rfcore.solvers.descent.learn`: exactly from the spectrum of the graph, or on one fixed set of walks from the nodes
-that were seen, whose features are a smooth function of gamma. Variance-Reducing Couplings, Appendix F.2.
+L is the normalised Laplacian, so that :func:`rfcore.kernels.diffusion` has sigma = sqrt(2) gamma.
+Hyper-parameters are learned by :func:`rfcore.solvers.descent.learn`: exactly from the spectrum of the graph,
+or on one fixed set of walks from the nodes that were seen, whose features are a smooth function of gamma.
+Source: Variance-Reducing Couplings, Appendix F.2.
 """
 
 from dataclasses import replace
@@ -22,7 +23,11 @@ from rfcore.models.gp.of_features import log_evidence_of_features
 
 
 class Hyperparameters(NamedTuple):
-    """Of a diffusion Gaussian process, in logarithms, so that descent keeps them positive. A JAX pytree."""
+    """Of a diffusion Gaussian process, in logarithms, so that descent keeps them positive. A JAX pytree.
+
+    Attributes:
+        log_variance, log_lengthscale, log_noise: of kappa, gamma and s^2, scalars.
+    """
 
     log_variance: jax.Array
     log_lengthscale: jax.Array
@@ -45,32 +50,7 @@ class Hyperparameters(NamedTuple):
 
 
 def hyperparameters(variance=1.0, lengthscale=1.0, noise=0.1):
-    """:class:`Hyperparameters` from their values.
-
-    Parameters
-    ----------
-    variance, lengthscale, noise : float
-        kappa, gamma and s^2, above 0.
-
-    Returns
-    -------
-    Hyperparameters
-
-    Raises
-    ------
-    ValueError
-        If one of them is not above 0.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix F.2.
-
-    Examples
-    --------
-    >>> from rfcore import models
-    >>> round(float(models.gp.hyperparameters(noise=0.25).noise), 4)
-    0.25
-    """
+    """Hyperparameters from kappa, gamma and s^2, all above 0, in place of their logarithms."""
     values = {"variance": variance, "lengthscale": lengthscale, "noise": noise}
     return Hyperparameters(*(jnp.log(checks.real(value, name, above=0)) for name, value in values.items()))
 
@@ -82,32 +62,9 @@ def diffusion_covariance(parameters, spectrum):
 
         K = kappa V exp(-gamma^2 (1 - lambda)) V^T,   W = V diag(lambda) V^T  the normalised weights
 
-    Parameters
-    ----------
-    parameters : Hyperparameters
-    spectrum : rfcore.kernels.Spectrum, or (array, array) of shapes (N,) and (n, N)
-        Of normalised weights, with the rows of the nodes: ``kernels.spectrum(g.normalised()).at(nodes)``.
-
-    Returns
-    -------
-    array, shape (n, n)
-
-    Raises
-    ------
-    ValueError
-        If parameters are none, or the spectrum is none or not of normalised weights.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix F.2; :func:`rfcore.kernels.diffusion` has sigma = sqrt(2) gamma.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import graphs, kernels, models
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> models.gp.diffusion_covariance(models.gp.hyperparameters(), kernels.spectrum(g)).shape
-    (34, 34)
+    Args:
+        parameters: Hyperparameters.
+        spectrum: lambda and rows of V, (N,) and (n, N): ``kernels.spectrum(g.normalised()).at(nodes)``.
     """
     checks.instance(parameters, Hyperparameters, "parameters", "models.gp.hyperparameters(...)")
     eigenvalues, vectors = _spectrum(spectrum)
@@ -116,40 +73,18 @@ def diffusion_covariance(parameters, spectrum):
 
 
 def diffusion_features(parameters, deposits):
-    """Features of K on walks that stay, differentiable in the hyper-parameters.
+    """Features of K on walks that stay, K ~ phi phi^T, differentiable in the hyper-parameters.
 
     ::
 
-        phi = sqrt(kappa) deposits.with_modulation(modulation.diffusion(sqrt(2) gamma)),   K ~ phi phi^T
+        phi = sqrt(kappa) deposits.with_modulation(modulation.diffusion(sqrt(2) gamma))
 
-    Parameters
-    ----------
-    parameters : Hyperparameters
-    deposits : DepositsByStep
-        From :func:`rfcore.features.by_step`, of walks on normalised weights.
+    Args:
+        parameters, deposits: Hyperparameters; of :func:`rfcore.features.by_step`, of walks on normalised
+            weights.
 
-    Returns
-    -------
-    DepositFeatures
-
-    Raises
-    ------
-    ValueError
-        If parameters or deposits are none, or the walks were not on normalised weights.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix F.2.
-
-    Examples
-    --------
-    >>> import jax, networkx
-    >>> from rfcore import features, graphs, models, walks
-    >>> from rfcore.couplings import walk_lengths
-    >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> deposits = features.by_step(walks.simulate(key, g, walk_lengths.draw(key, 34, 16, 0.4)))
-    >>> models.gp.diffusion_features(models.gp.hyperparameters(), deposits).shape
-    (34, 34)
+    Returns:
+        DepositFeatures.
     """
     checks.instance(parameters, Hyperparameters, "parameters", "models.gp.hyperparameters(...)")
     checks.instance(deposits, features.DepositsByStep, "deposits", "those of features.by_step(walks.simulate(...))")
@@ -158,30 +93,12 @@ def diffusion_features(parameters, deposits):
 
 
 def walk_loss(parameters, deposits, y):
-    """What descent makes small on walks that stay: minus the log evidence per observation.
+    """Minus the log evidence per observation on walks that stay, for descent to make small.
 
-    Parameters
-    ----------
-    parameters : Hyperparameters
-    deposits : DepositsByStep, one row per observation
-        Of walks from the nodes that were seen: ``walks.simulate(key, g, lengths, nodes=seen)``.
-    y : array, shape (n,)
+    The covariance of the n nodes that were seen is formed: O(n^2 (N + n)). Arguments as for
+    :func:`diffusion_features`, with one row of deposits per observation,
+    ``walks.simulate(key, g, lengths, nodes=seen)``.
 
-    Returns
-    -------
-    scalar array
-
-    Raises
-    ------
-    ValueError
-        As :func:`diffusion_features` and :func:`log_evidence_of_features`.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix F.2. The covariance of the n nodes that were seen is formed: O(n^2 (N + n)).
-
-    Examples
-    --------
     >>> import jax, networkx, numpy as np, optax
     >>> from rfcore import features, graphs, models, walks
     >>> from rfcore.couplings import walk_lengths
@@ -199,79 +116,24 @@ def walk_loss(parameters, deposits, y):
 
 
 def exact_loss(parameters, spectrum, y):
-    """What descent makes small for the kernel itself: minus the log evidence per observation.
+    """Minus the log evidence per observation for the kernel itself, for descent to make small.
 
-    Parameters
-    ----------
-    parameters : Hyperparameters
-    spectrum : rfcore.kernels.Spectrum, or (array, array)
-        As for :func:`diffusion_covariance`, with the rows of the nodes that were seen.
-    y : array, shape (n,)
-
-    Returns
-    -------
-    scalar array
-
-    Raises
-    ------
-    ValueError
-        As :func:`diffusion_covariance` and :func:`log_evidence`.
-
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eq. 2.30.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np, optax
-    >>> from rfcore import graphs, kernels, models
-    >>> from rfcore.solvers import descent
-    >>> g, seen = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised(), np.arange(20)
-    >>> data, start = (kernels.spectrum(g).at(seen), np.sin(seen)), models.gp.hyperparameters()
-    >>> learned = descent.learn(models.gp.exact_loss, start, data, n_steps=5, optimiser=optax.adam(0.1))
-    >>> bool(learned.losses[-1] < learned.losses[0])
-    True
+    Arguments as for :func:`diffusion_covariance`, with the rows of the nodes that y are the values of.
     """
     y = vector(y)
     return -log_evidence(diffusion_covariance(parameters, spectrum), y, parameters.noise) / len(y)
 
 
 def predictive_kl(approximate, exact, noise):
-    """Divergence of one law of new observations from another: how much of the exact posterior an approximate one misses.
+    """Divergence KL(approximate | exact) of two posterior laws of new observations.
 
     ::
 
         KL(N(m_1, C_1 + s^2 I) | N(m_2, C_2 + s^2 I)),   1 the approximate, 2 the exact posterior
 
-    Parameters
-    ----------
-    approximate, exact : Posterior
-        Of the same nodes.
-    noise : float
-        s^2, above 0.
+    It is not divided by the number of nodes.
 
-    Returns
-    -------
-    scalar array
-        Not divided by the number of nodes.
-
-    Raises
-    ------
-    ValueError
-        If one is no posterior, noise is not above 0, or as :func:`kl`.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Figures 4 and 11, whose text says "unnormalised by the number of test points" and not in
-    which direction, nor whether noise is in.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import models
-    >>> exact = models.gp.posterior(np.eye(3), [1.0], 0.1, seen=[0])
-    >>> bool(models.gp.predictive_kl(exact, exact, 0.1) < 1e-5)
-    True
+    Source: Variance-Reducing Couplings, Figures 4 and 11, without the direction or whether noise is in.
     """
     checks.instance(approximate, Posterior, "approximate", "a Posterior, as of models.gp.posterior(...)")
     checks.instance(exact, Posterior, "exact", "a Posterior, as of models.gp.posterior(...)")

@@ -1,6 +1,6 @@
-"""Predictions of observations that were held out, and how far those of an approximate kernel are from exact ones.
+"""Predictions of held-out observations, and how far those of an approximate kernel are from exact ones.
 
-Observations and the rows of kernels stand in one order: those that are seen first, then those that are held out.
+Observations and the rows of kernels, (n, n), stand in one order: those seen first, then those held out.
 """
 
 from functools import partial
@@ -17,76 +17,19 @@ __all__ = ["compared", "predicted"]
 
 
 def predicted(K, y, noise, n_seen):
-    """Posterior of the rows that are held out, and the root mean squared error of its mean.
-
-    Parameters
-    ----------
-    K : array, shape (n, n)
-        Symmetric, positive semidefinite.
-    y : array, shape (n,)
-    noise : float
-        s^2, above 0.
-    n_seen : int
-        How many observations, from the first on, are seen; fewer than all.
-
-    Returns
-    -------
-    Posterior, scalar array
-
-    Raises
-    ------
-    ValueError
-        As :func:`rfcore.models.gp.posterior`, or if nothing is seen or nothing held out.
-
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.models.gp.held_out import predicted
-    >>> found, error = predicted(np.ones((3, 3)), np.array([1.0, 1.0, 1.0]), 0.5, 2)
-    >>> round(float(found.mean[0]), 6), round(float(error), 6)
-    (0.8, 0.2)
-    """
+    """Posterior of all rows but the first n_seen, and the root mean squared error of its mean."""
     n_seen = checks.count(n_seen, "n_seen")
     return _predicted(*_checked(K, y, noise, n_seen), n_seen)
 
 
 def compared(K, y, noise, exact):
-    """Error of an approximate posterior, and its divergences from and of the exact one.
+    """Error of an approximate posterior, and its divergences from and of the exact one, of :func:`predicted`.
 
-    Parameters
-    ----------
-    K, y, noise
-        As for :func:`predicted`, with an estimate of the kernel.
-    exact : Posterior
-        Of :func:`predicted`, with the kernel.
-
-    Returns
-    -------
-    array, shape (3,)
-        The root mean squared error; KL(approximate | exact) and KL(exact | approximate) of new observations, by
+    Returns:
+        Array, (3,), of the root mean squared error, KL(approximate | exact) and KL(exact | approximate), by
         :func:`rfcore.models.gp.predictive_kl`.
 
-    Raises
-    ------
-    ValueError
-        As :func:`predicted`, or if exact is no posterior of some of the observations.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Figures 4 and 11.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.models.gp.held_out import compared, predicted
-    >>> y = np.array([1.0, 1.0, 1.0])
-    >>> exact, error = predicted(np.ones((3, 3)), y, 0.5, 2)
-    >>> [round(abs(float(x)), 4) for x in compared(np.ones((3, 3)), y, 0.5, exact)]
-    [0.2, 0.0, 0.0]
+    Source: Variance-Reducing Couplings, Figures 4 and 11.
     """
     checks.instance(exact, Posterior, "exact", "the Posterior of predicted(...)")
     y = vector(y)

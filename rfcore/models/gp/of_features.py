@@ -1,4 +1,4 @@
-"""Posterior and evidence of Gaussian processes whose kernel is phi phi^T, a product of features that is never formed."""
+"""Posterior and evidence of Gaussian processes whose kernel, phi phi^T, is never formed."""
 
 from functools import partial
 from typing import Any, NamedTuple
@@ -19,49 +19,28 @@ from rfcore.models.gp.exact import Posterior, cholesky, log_det, log_evidence, r
 def posterior_mean(phi, y, noise, seen, asked=None, rtol=None, max_steps=None):
     """Mean of :func:`posterior` for the kernel phi phi^T, by conjugate gradients.
 
-    Sparse features of SciPy (WalkFeatures too) are multiplied by SciPy, on the host, for values of y and noise that are known: nothing is
-    compiled, and a product takes a fifth of XLA's time. Everything else is JAX.
-
     ::
 
         mean = phi_a phi_s^T x,     (phi_s phi_s^T + s^2 I) x = y
 
-    Parameters
-    ----------
-    phi : WalkFeatures, DepositFeatures, scipy sparse or dense array, shape (n, m)
-        Features, one row per node. The product phi phi^T is not formed: time and memory are O(entries of phi) a step,
-        and the number of steps grows with the square root of the condition number, below 1 + abs(K) / s^2.
-    y, noise, seen, asked
-        As for :func:`posterior`, with rows of phi.
-    rtol : float, optional
-        Where to stop: each residual is at most rtol times the largest of abs(y), and a little more. The square root of
-        the rounding of the dtype by default.
-    max_steps : int, optional
-        Ten times n_seen by default.
+    Time and memory are O(entries of phi) a step; the number of steps grows with the root of the condition
+    number, below 1 + abs(K) / s^2. Sparse features of SciPy (WalkFeatures too) with known y and noise are
+    multiplied on the host: nothing is compiled, and a product takes a fifth of XLA's time. Everything else is
+    JAX.
 
-    Returns
-    -------
-    array, shape (n_asked,)
+    Args:
+        phi: features, one row per node, (n, m).
+        y, noise, seen, asked: as for :func:`posterior`, with rows of phi.
+        rtol: residuals are at most rtol times the largest of abs(y), and a little more; by default the root
+            of the rounding of the dtype.
+        max_steps: 10 n_seen by default.
 
-    Raises
-    ------
-    ValueError
-        As :func:`posterior`.
-    RuntimeError
-        If max_steps are not enough.
+    Returns:
+        Array, (n_asked,).
 
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eq. 2.25; ``lineax.CG``, on the host ``scipy.sparse.linalg.cg``.
+    Raises RuntimeError if max_steps are not enough.
 
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import features, graphs, models
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> phi = features.walk_features(jax.random.key(0), g, features.modulation.diffusion(2.0), 64, 0.1)
-    >>> models.gp.posterior_mean(phi, np.ones(20), 0.1, seen=np.arange(20)).shape
-    (14,)
+    Source: Rasmussen and Williams (2006), Eq. 2.25.
     """
     y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
     x = _solution(seen, noise, y[:, None], *_stop(rtol, max_steps, y))
@@ -72,34 +51,14 @@ def posterior_of_features(phi, y, noise, seen, asked=None, rtol=None, max_steps=
     """Mean and covariance of :func:`posterior` for the kernel phi phi^T, by conjugate gradients.
 
     One system for y and one for each node that is asked for: for few of them among many that were seen.
+    Arguments are those of :func:`posterior_mean`.
 
-    Parameters
-    ----------
-    phi, y, noise, seen, asked, rtol, max_steps
-        As for :func:`posterior_mean`.
+    Returns:
+        Posterior.
 
-    Returns
-    -------
-    Posterior
+    Raises RuntimeError if max_steps are not enough.
 
-    Raises
-    ------
-    ValueError
-        As :func:`posterior`.
-    RuntimeError
-        If max_steps are not enough.
-
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import models
-    >>> phi = np.array([[1.0, 0.0], [0.8, 0.6], [0.0, 1.0]])
-    >>> models.gp.posterior_of_features(phi, [1.0, 0.0], 0.1, seen=[0, 2]).variance.shape
-    (1,)
+    Source: Rasmussen and Williams (2006), Eqs. 2.25 and 2.26.
     """
     y, noise, seen, asked = _checked(phi, y, noise, seen, asked)
     halfway = asked.transposed_times(np.eye(len(asked.rows), dtype=y.dtype))
@@ -111,42 +70,18 @@ def posterior_of_features(phi, y, noise, seen, asked=None, rtol=None, max_steps=
 
 
 def log_evidence_of_features(phi, y, noise):
-    """:func:`log_evidence` of the kernel phi phi^T, exactly, on the smaller side of phi.
+    """Log of the density of y for the kernel phi phi^T, exactly, on the smaller side of phi, (n, m).
 
     ::
 
-        A = phi^T phi + s^2 I,   b = A^(-1) phi^T y   if there are fewer features than nodes (else K is formed):
-        y^T (K + s^2 I)^(-1) y = (|y - phi b|^2 + s^2 |b|^2) / s^2,   log det(K + s^2 I) = log det A + (n - m) log s^2
+        A = phi^T phi + s^2 I,   b = A^(-1) phi^T y   if m < n (else K is formed):
+        y^T (K + s^2 I)^(-1) y = (|y - phi b|^2 + s^2 |b|^2) / s^2
+        log det(K + s^2 I) = log det A + (n - m) log s^2
 
-    Parameters
-    ----------
-    phi : WalkFeatures, DepositFeatures, scipy sparse or dense array, shape (n, m)
-        Features, one row per node.
-    y : array, shape (n,)
-    noise : float
-        s^2, the variance of the noise; above 0.
+    A sum of squares, in which nothing cancels. O(n m min(n, m)): for many nodes see
+    :func:`log_evidence_by_probes`.
 
-    Returns
-    -------
-    scalar array
-
-    Raises
-    ------
-    ValueError
-        As :func:`log_evidence`.
-
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eqs. 2.30, A.9 and A.10, with the quadratic form as a sum of squares, in which nothing cancels.
-    O(n m min(n, m)): for many nodes see :func:`log_evidence_by_probes`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import models
-    >>> phi, y = np.array([[1.0], [0.5], [0.0]]), [1.0, 2.0, 0.5]
-    >>> bool(np.isclose(models.gp.log_evidence_of_features(phi, y, 0.1), models.gp.log_evidence(phi @ phi.T, y, 0.1)))
-    True
+    Source: Rasmussen and Williams (2006), Eqs. 2.30, A.9 and A.10.
     """
     phi, y, noise = _matrix(phi), vector(y), checks.real(noise, "noise", above=0)
     n, m = phi.shape
@@ -162,35 +97,15 @@ def log_evidence_of_features(phi, y, noise):
 
 
 def covariance_operator(phi, noise, seen=None):
-    """Covariance of observations as an operator for ``lineax.linear_solve``.
+    """Covariance of observations, v -> (phi_s phi_s^T + s^2 I) v, as an operator for ``lineax.linear_solve``.
 
-    ::
+    Args:
+        phi, noise: features, (n, m); the variance s^2.
+        seen: rows of phi; all by default.
 
-        v -> (phi_s phi_s^T + s^2 I) v
+    Returns:
+        ``lineax.FunctionLinearOperator``, tagged positive semidefinite.
 
-    Parameters
-    ----------
-    phi : WalkFeatures, DepositFeatures, scipy sparse or dense array, shape (n, m)
-    noise : float
-        s^2; above 0.
-    seen : int array, optional
-        Rows of phi; all by default.
-
-    Returns
-    -------
-    lineax.FunctionLinearOperator, tagged positive semidefinite
-
-    Raises
-    ------
-    ValueError
-        If noise is not above 0, phi is no finite matrix, or a row is not in phi.
-
-    Notes
-    -----
-    Ours; the operator protocol is lineax's (Rader, Lyons and Kidger, 2023).
-
-    Examples
-    --------
     >>> import jax.numpy as jnp, lineax
     >>> from rfcore import models
     >>> operator = models.gp.covariance_operator(jnp.eye(3), 1.0)

@@ -6,7 +6,8 @@
     kappa(r) = (1/n) sum_i (U^T y)_i^2 / (lambda_i + r)   maximises the evidence at gamma and r, and leaves
     log evidence = -(n/2) (1 + log(2 pi kappa(r))) - (1/2) sum_i log(lambda_i + r)
 
-One eigendecomposition per lengthscale serves all r and all y. Compare :func:`rfcore.models.gp.walk_loss` for descent.
+One eigendecomposition per lengthscale serves all ratios r and all rows of y, (k, n). Descent:
+:func:`rfcore.models.gp.walk_loss`.
 """
 
 import numpy as np
@@ -19,38 +20,7 @@ __all__ = ["learn_on_grid", "profile"]
 
 
 def profile(B, y, ratios):
-    """Log evidence, maximised over the variance of the signal, and where.
-
-    Parameters
-    ----------
-    B : array, shape (n, n)
-        Symmetric, positive semidefinite: the kernel of variance 1.
-    y : array, shape (k, n)
-        Vectors of observations, a row each.
-    ratios : array, shape (l,)
-        Variances of the noise over that of the signal, s^2 / kappa; above 0.
-
-    Returns
-    -------
-    log_evidence, variance : float64 arrays, shape (k, l)
-
-    Raises
-    ------
-    ValueError
-        If B is not symmetric or has negative eigenvalues beyond rounding, shapes do not fit, a number is not finite, or a ratio is not above 0.
-
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eq. 2.30, maximised over a common factor of signal and noise.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.models.gp.profile import profile
-    >>> log_evidence, variance = profile(np.eye(2), [[1.0, 1.0]], [1.0])
-    >>> float(variance[0, 0])  # 0.5 of signal and 0.5 of noise
-    0.5
-    """
+    """Log evidence maximised over kappa, and the best kappa: two arrays, (k, number of ratios)."""
     B, y = symmetric(B, "B"), np.asarray(checks.points(y, "y"), dtype=float)
     B, eps = np.asarray(B, dtype=float), np.finfo(B.dtype).eps
     ratios = np.asarray(checks.vector(ratios, "ratios"), dtype=float)
@@ -69,42 +39,7 @@ def profile(B, y, ratios):
 
 
 def learn_on_grid(gram, y, lengthscales, ratios):
-    """Hyper-parameters of largest evidence on a grid of lengthscales and noises, the variance of the signal free.
-
-    Parameters
-    ----------
-    gram : function ``lengthscale -> array, shape (n, n)``
-        The kernel of variance 1 between the nodes that were seen, exact or of features.
-    y : array, shape (k, n)
-        Vectors of observations, a row each.
-    lengthscales : array, shape (l,)
-    ratios : array
-        As for :func:`profile`.
-
-    Returns
-    -------
-    list of Hyperparameters, one for each row of y
-
-    Raises
-    ------
-    ValueError
-        As :func:`profile`, or if gram is no function or the lengthscales are no vector.
-
-    Notes
-    -----
-    Ours; the model is that of Variance-Reducing Couplings, Appendix F.2, which learns by descent.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs, kernels
-    >>> from rfcore.models.gp.profile import learn_on_grid
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> wave = kernels.spectrum(g)[1][:, -2]  # smooth: the second of the eigenvectors
-    >>> (found,) = learn_on_grid(lambda l: kernels.diffusion(g, 2**0.5 * l), wave[None], [0.5, 1.0, 4.0], [0.01, 1.0])
-    >>> round(float(found.lengthscale), 6)
-    4.0
-    """
+    """Hyperparameters of largest evidence for each row of y; ``gram(lengthscale)`` is B, of variance 1."""
     checks.function(gram, "gram", "lambda lengthscale: ...")
     lengthscales = np.asarray(checks.vector(lengthscales, "lengthscales"), dtype=float)
     found = [profile(gram(lengthscale), y, ratios) for lengthscale in lengthscales]

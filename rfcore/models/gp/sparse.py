@@ -1,9 +1,9 @@
 """Gaussian processes on the nodes of a mesh: nothing dense of the size of the graph is formed.
 
-Where neighbours are few, a diffusion kernel is nearly zero beyond some hops, and the product of walk features is zero for all
-nodes that no two walks joined. Both are sparse matrices, and elimination along a surface keeps them sparse: on 8,700 faces
-factors have some hundreds of entries per row in place of thousands. The evidence of a fit needs products alone
-(:func:`fit_diffusion`). This module is imported by its own name, ``rfcore.models.gp.sparse``.
+Where neighbours are few, a diffusion kernel is nearly zero beyond some hops, and the product of walk features
+is zero for all nodes that no two walks joined. Both are sparse matrices, and elimination along a surface
+keeps them sparse: on 8,700 faces factors have some hundreds of entries per row in place of thousands. This
+module is imported by its own name, ``rfcore.models.gp.sparse``.
 """
 
 import jax.numpy as jnp
@@ -21,46 +21,24 @@ PURPOSE = 9  # of the random stream; part of what a key means
 
 
 def diffusion_covariance(parameters, g, tol=1e-7):
-    """K between all nodes, as a sparse matrix.
+    """The kernel of :func:`rfcore.models.gp.diffusion_covariance` between all nodes, as a sparse matrix.
 
     ::
 
         K = kappa exp(-gamma^2 (I - W)) = kappa sum_k P(k) W^k,   P(k) = exp(-gamma^2) gamma^(2k) / k!
 
-    Powers are counted until those left have a weight below tol; entries below tol kappa are left out. On 8,700 faces of a torus
-    tol = 1e-7 moves the law of 435 new observations by a divergence of 5e-9.
+    No term is negative, so that nothing cancels. On 8,700 faces of a torus tol = 1e-7 moves the law of 435
+    new observations by a divergence of 5e-9.
 
-    Parameters
-    ----------
-    parameters : Hyperparameters
-    g : rfcore.graphs.Graph
-        Undirected; normalised here, unless it is already.
-    tol : float
-        Above 0.
+    Args:
+        parameters, g: Hyperparameters; undirected graph, which is normalised here.
+        tol: powers are counted until those left have a weight below tol; entries below tol kappa are left
+            out.
 
-    Returns
-    -------
-    scipy CSR array, shape (N, N), symmetric, float64
+    Returns:
+        SciPy CSR array, (N, N), symmetric, float64.
 
-    Raises
-    ------
-    ValueError
-        If parameters or g are none, g is directed, or tol is not above 0.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix F.2: the kernel of :func:`rfcore.models.gp.diffusion_covariance`. No term is negative, so
-    that nothing cancels.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import graphs, models
-    >>> from rfcore.models.gp import sparse
-    >>> g = graphs.Graph.from_networkx(networkx.cycle_graph(200))
-    >>> K = sparse.diffusion_covariance(models.gp.hyperparameters(), g)
-    >>> K.shape, bool(K.nnz < 200 * 20)
-    ((200, 200), True)
+    Source: Variance-Reducing Couplings, Appendix F.2.
     """
     checks.instance(parameters, Hyperparameters, "parameters", "models.gp.hyperparameters(...)")
     if not checks.graph(g).is_symmetric:
@@ -80,40 +58,21 @@ def diffusion_covariance(parameters, g, tol=1e-7):
 
 
 def posterior(K, y, noise, seen, asked=None):
-    """:func:`rfcore.models.gp.posterior` for a sparse matrix, by sparse elimination.
+    """Posterior of :func:`rfcore.models.gp.posterior` for a sparse matrix, by sparse elimination.
 
-    Parameters
-    ----------
-    K : scipy sparse array, shape (n, n)
-        Symmetric, positive semidefinite: of :func:`diffusion_covariance`, or ``phi @ phi.T`` of walk features.
-    y, noise, seen, asked
-        As for :func:`rfcore.models.gp.posterior`.
+    SuperLU with a symmetric order of least degree, without pivots, which positive definite matrices do not
+    need. Rows that are asked for are eliminated last, so that the covariance is what elimination leaves of
+    them: solving for them one by one takes several times as long.
 
-    Returns
-    -------
-    Posterior
+    Args:
+        K: SciPy sparse, symmetric, (n, n): of :func:`diffusion_covariance`, or ``phi @ phi.T`` of walk
+            features.
+        y, noise, seen, asked: as for :func:`rfcore.models.gp.posterior`.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a value is not finite, noise is not above 0, a row is not in K, or K is not symmetric or
-        not positive definite with the noise added.
+    Returns:
+        Posterior.
 
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eqs. 2.25 and 2.26; SuperLU with a symmetric order of least degree (Li and Demmel), without
-    pivots, which positive definite matrices do not need. Rows that are asked for are eliminated last, so that the covariance
-    is what elimination leaves of them: solving for them one by one takes several times as long.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs, models
-    >>> from rfcore.models.gp import sparse
-    >>> g, theta = graphs.Graph.from_networkx(networkx.path_graph(3)), models.gp.hyperparameters()
-    >>> mean, covariance = sparse.posterior(sparse.diffusion_covariance(theta, g), [1.0, 1.0], 0.01, seen=[0, 2])
-    >>> mean.shape, covariance.shape
-    ((1,), (1, 1))
+    Source: Rasmussen and Williams (2006), Eqs. 2.25 and 2.26.
     """
     if not sp.issparse(K):
         raise ValueError(
@@ -155,7 +114,7 @@ _SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
 
 def _least_degree(K):
-    """SuperLU's symmetric order of least degree of the rows of K, which depends on where its entries are alone."""
+    """SuperLU's symmetric order of least degree of the rows of K, which depends on its pattern alone."""
     pattern = sp.csc_array(K + sp.eye_array(K.shape[0]))
     rows, columns = pattern.nonzero()
     pattern = sp.csc_array(((rows == columns).astype(float), (rows, columns)), shape=K.shape)
@@ -169,48 +128,22 @@ def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps
 
         max over kappa, gamma, s^2 of  log N(y; 0, kappa (phi phi^T + r I)),   s^2 = r kappa
 
-    For each gamma one run of Lanczos' recurrence on phi phi^T, started from y and from probes of signs, has the quadratures of
-    the evidence for all r at once, since a shift changes no Krylov space; the best kappa is a quotient. What is left are two
-    searches in one dimension. The same probes serve all gamma, so that the evidence is a smooth function of it.
+    For each gamma one run of Lanczos' recurrence on phi phi^T, started from y and from probes of signs, has
+    the quadratures of the evidence for all r at once, since a shift changes no Krylov space; the best kappa
+    is a quotient. Two searches in one dimension are left. The same probes serve all gamma, so that the
+    evidence is smooth in it. (Appendix F.2 of Variance-Reducing Couplings climbs the same evidence by 1000
+    steps of Adam.)
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-        Of the probes.
-    deposits : rfcore.walks.Deposits, one row per observation
-        Of walks on normalised weights from the nodes that were seen: ``walks.simulate(key, g, lengths, nodes=seen)``.
-    y : array, shape (n,)
-    lengthscales : (float, float)
-        Bounds of gamma.
-    n_probes, n_steps : int
-        As for :func:`rfcore.models.gp.log_evidence_by_probes`.
+    Args:
+        key: JAX PRNG key, of the probes.
+        deposits: of walks on normalised weights from seen nodes,
+            ``walks.simulate(key, g, lengths, nodes=seen)``.
+        y: one value per row of the deposits, not all 0.
+        lengthscales: bounds of gamma.
+        n_probes, n_steps: as for :func:`rfcore.models.gp.log_evidence_by_probes`.
 
-    Returns
-    -------
-    Hyperparameters
-
-    Raises
-    ------
-    ValueError
-        If deposits are none or not on normalised weights, shapes do not fit, a value is not finite, y is 0, bounds do not rise, a count is too
-        small, or the key is no JAX key.
-
-    Notes
-    -----
-    Ours; Variance-Reducing Couplings, Appendix F.2, climbs the same evidence by 1000 steps of Adam.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import graphs, walks
-    >>> from rfcore.couplings import walk_lengths
-    >>> from rfcore.models.gp import sparse
-    >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.cycle_graph(200)).normalised()
-    >>> seen = np.arange(0, 200, 2)
-    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 100, 8, 0.4), nodes=seen)
-    >>> theta = sparse.fit_diffusion(key, deposits, np.sin(seen / 5))
-    >>> bool(theta.noise < 0.1 < theta.variance)
-    True
+    Returns:
+        Hyperparameters.
     """
     words, deposits, y = streams.words(key), walks.checked(deposits), np.asarray(vector(y), dtype=float)
     n_probes, n_steps = checks.count(n_probes, "n_probes", least=2), checks.count(n_steps, "n_steps", least=2)

@@ -1,8 +1,9 @@
 """Posterior means where neither a kernel nor the features of all nodes fit into memory.
 
-The features of the n nodes that were seen are sparse and few. They hold all that the observations say, as one weight per feature;
-a prediction is a product of features with these weights, and features for that may be walked chunk by chunk
-(``features.walk_features(..., stored=False)``). This module is imported by its own name, ``rfcore.models.gp.streamed``.
+The features of the n nodes that were seen are sparse and few, and hold all that the observations say as one
+weight per feature. A prediction is a product of features with these weights, which may be walked chunk by
+chunk (``features.walk_features(..., stored=False)``). Imported by its own name,
+``rfcore.models.gp.streamed``.
 """
 
 import numpy as np
@@ -16,52 +17,24 @@ from rfcore.models.gp.of_features import posterior_mean
 
 
 def mean_weights(phi, y, noise, rtol=None, max_steps=None):
-    """Posterior mean of the weights of a Gaussian process h = phi b, b ~ N(0, I).
+    """Posterior mean of the weights of a Gaussian process h = phi b, b ~ N(0, I), by conjugate gradients.
 
     ::
 
         b = phi^T (phi phi^T + s^2 I)^(-1) y,     E[h(asked) | y] = phi_asked b
 
-    The features ``phi_asked`` of other nodes may be any that multiply a vector, :class:`rfcore.features.StreamedFeatures`
-    among them. Their walks may, and for an unbiased kernel between asked and seen nodes should, have a key of their own.
+    ``phi_asked`` may be any features that multiply a vector, such as
+    :class:`rfcore.features.StreamedFeatures`; for an unbiased kernel between asked and seen nodes its walks
+    should have a key of their own.
 
-    Parameters
-    ----------
-    phi : WalkFeatures or scipy sparse array, shape (n, m)
-        Features of the nodes that were seen, one row each.
-    y : array, shape (n,)
-        Observations, of noise s^2.
-    noise : float
-        s^2, above 0.
-    rtol, max_steps
-        As for :func:`rfcore.models.gp.posterior_mean`.
+    Args:
+        phi: WalkFeatures or SciPy sparse, (n, m), one row per seen node.
+        y, noise: observations, (n,); the variance s^2.
+        rtol, max_steps: as for :func:`rfcore.models.gp.posterior_mean`.
 
-    Returns
-    -------
-    float64 array, shape (m,)
+    Raises RuntimeError if max_steps are not enough.
 
-    Raises
-    ------
-    ValueError
-        If phi is no finite sparse array, y does not have one finite value per row, noise or rtol is not above 0, or max_steps < 1.
-    RuntimeError
-        If max_steps are not enough.
-
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eqs. 2.11 and 2.12; conjugate gradients on the n observations, O(entries of phi) a step.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import features, graphs
-    >>> from rfcore.models.gp import streamed
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> seen, all_nodes = jax.random.split(jax.random.key(0))
-    >>> what = g, features.modulation.diffusion(2.0), 64, 0.1
-    >>> b = streamed.mean_weights(features.walk_features(seen, *what, nodes=np.arange(20)), np.ones(20), 0.1)
-    >>> (features.walk_features(all_nodes, *what, stored=False) @ b).shape
-    (34,)
+    Source: Rasmussen and Williams (2006), Eqs. 2.11 and 2.12.
     """
     if not (isinstance(phi, WalkFeatures) or sp.issparse(phi)):
         got = f"phi is of type {type(phi).__name__}"
@@ -76,57 +49,21 @@ def mean_weights(phi, y, noise, rtol=None, max_steps=None):
 
 
 def mean_by_products(product, n, y, noise, seen, rtol=1e-8, max_steps=None):
-    """Posterior mean at all nodes for a kernel that is known by its products with vectors.
+    """Posterior mean at all n nodes for a kernel that is known by its products with vectors.
 
     ::
 
         mean = K e,     e = x at the seen nodes and 0 elsewhere,     (K_ss + s^2 I) x = y
 
-    Each step of conjugate gradients takes one product with the whole kernel, such as
-    :func:`rfcore.kernels.chebyshev_product`.
+    Args:
+        product: v -> K v, K symmetric and positive semidefinite, such as
+            :func:`rfcore.kernels.chebyshev_product`; one product per step of conjugate gradients.
+        n, y, noise, seen: number of nodes; observations, (n_seen,); the variance s^2; their nodes.
+        rtol, max_steps: largest norm of the residual over that of y; by default 10 n_seen steps.
 
-    Parameters
-    ----------
-    product : function of an array of shape (n,)
-        v -> K v, for symmetric positive semidefinite K.
-    n : int
-        Number of nodes.
-    y : array, shape (n_seen,)
-    noise : float
-        s^2, above 0.
-    seen : int array, shape (n_seen,)
-        Nodes of the observations.
-    rtol : float
-        Where to stop: norm of the residual over that of y.
-    max_steps : int, optional
-        Ten times n_seen by default.
+    Raises RuntimeError if max_steps are not enough.
 
-    Returns
-    -------
-    float64 array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If product is no function or gives another shape, a node is not in the graph, y does not have one finite value per node that
-        was seen, noise or rtol is not above 0, or n or max_steps < 1.
-    RuntimeError
-        If max_steps are not enough.
-
-    Notes
-    -----
-    Rasmussen and Williams, 2006, Eq. 2.25; ``scipy.sparse.linalg.cg``.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs, kernels, models
-    >>> from rfcore.models.gp import streamed
-    >>> g, y, seen = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised(), np.ones(20), np.arange(20)
-    >>> heat = kernels.spectral.diffusion(1.0)
-    >>> mean = streamed.mean_by_products(lambda v: kernels.chebyshev_product(g, heat, v, 16), 34, y, 0.1, seen)
-    >>> bool(np.allclose(mean[20:], models.gp.posterior(kernels.diffusion(g, 1.0), y, 0.1, seen).mean, atol=1e-4))
-    True
+    Source: Rasmussen and Williams (2006), Eq. 2.25.
     """
     checks.function(product, "product", "lambda v: kernels.chebyshev_product(g, function, v, degree)")
     n, noise, rtol = checks.count(n, "n"), float(checks.real(noise, "noise", above=0)), checks.real(rtol, "rtol", above=0)

@@ -18,44 +18,21 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
 
         x(t) = sum_j weight_j exp(shift (t - s_j)) Phi_j Psi_j^T y(s_j),   E[Phi_j Psi_j^T] = exp(W (t - s_j))
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    g : rfcore.graphs.Graph
-        Undirected; its weights are W.
-    y : array, shape (N,), or function of a time
-        Source.
-    t : float
-        When x is wanted.
-    times : Times
-        Within [0, t]; a row per repeat, or one set.
-    n_walks : int
-        Walks from each node.
-    p_halt : float
-        Probability of stopping before each hop.
-    shift : float
-        M = W + shift I.
-    shared : bool
-        Whether Psi_j = Phi_j, as the paper has it: half the work, and a bias in the diagonal.
+    Repeats are copies of the graph side by side, whose weights are multiplied by (t - s) / t, which does the
+    same as another modulation: so repeats may differ in their times.
 
-    Returns
-    -------
-    float64 array, shape (N,), or (n_repeats, N): independent estimates
+    Args:
+        key, g, y: JAX PRNG key; graph; source, (N,) or a function of a time.
+        t, times: when x is wanted; Times within [0, t], a row per repeat or one set.
+        n_walks, p_halt: walks from each node; the probability of stopping before each hop.
+        shift: M = W + shift I.
+        shared: whether Psi_j = Phi_j, as in the paper: half the work, and a bias in the diagonal.
 
-    Raises
-    ------
-    ValueError
-        As :func:`rfcore.features.walk_features`; if y has another shape, shift is not finite, or a time is outside
-        [0, t].
+    Returns:
+        float64 array, (N,), or (n_repeats, N) of independent estimates.
 
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 14. Repeats are copies of the graph side by side, which are one graph: walks never
-    leave the copy in which they start. A copy's weights are multiplied by (t - s) / t, which does the same as another
-    modulation (Section 3.5), so that repeats may differ in their times.
+    Source: Universal Graph Random Features, Eq. 14 and Section 3.5.
 
-    Examples
-    --------
     >>> import jax, networkx, numpy as np
     >>> from rfcore import graphs
     >>> from rfcore.models import ode

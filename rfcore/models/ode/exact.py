@@ -7,37 +7,14 @@ from rfcore.models.ode.times import within
 
 
 def solution(g, y, t, shift=0.0):
-    """Exact solution at time t for a source that does not change.
+    """Exact solution at time t, (N,), for a source that does not change.
 
     ::
 
-        x(t) = M^(-1) (exp(M t) - I) y,   with t in place of (exp(lambda t) - 1) / lambda at eigenvalue lambda = 0
+        x(t) = M^(-1) (exp(M t) - I) y;   where lambda = 0, t replaces (exp(lambda t) - 1) / lambda
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected; its weights are W.
-    y : array, shape (N,)
-    t : float
-        At least 0.
-    shift : float
-        M = W + shift I.
+    Source: Universal Graph Random Features, Eq. 12, integrated for a constant source.
 
-    Returns
-    -------
-    float64 array, shape (N,)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed, t < 0, or y is no finite vector of N numbers.
-
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 12, integrated for a constant source.
-
-    Examples
-    --------
     >>> import networkx, numpy as np
     >>> from rfcore import graphs
     >>> from rfcore.models import ode
@@ -58,33 +35,9 @@ def solution(g, y, t, shift=0.0):
 def quadrature(g, y, t, times, shift=0.0):
     """Solution with exact exponentials at the given times only: the error that is left when walks are many.
 
-    Parameters
-    ----------
-    g, y, t, times, shift
-        As for :func:`estimate`.
+    Arguments and result are those of :func:`estimate`.
 
-    Returns
-    -------
-    float64 array, shape (N,), or (n_repeats, N)
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed, y has another shape, shift is not finite, or a time is outside [0, t].
-
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 13.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs
-    >>> from rfcore.models import ode
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2)).normalised()
-    >>> found = ode.quadrature(g, np.array([1.0, 0.0]), 1.0, ode.midpoint_times(1.0, 100), shift=-1.0)
-    >>> bool(np.allclose(found, ode.solution(g, np.array([1.0, 0.0]), 1.0, shift=-1.0), rtol=1e-4))
-    True
+    Source: Universal Graph Random Features, Eq. 13.
     """
     shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.spectrum(g)
     y, t = source(y, g), checks.real(t, "t", least=0)
@@ -99,42 +52,11 @@ def quadrature(g, y, t, times, shift=0.0):
 
 
 def residual_at_rest(g, y, shift=0.0):
-    """How far a constant source is from having a steady state.
+    """How far a constant source is from having a steady state: min over x of |M x + y|, M = W + shift I.
 
-    ::
-
-        min over x of |M x + y|,   M = W + shift I
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Undirected; its weights are W.
-    y : array, shape (N,)
-    shift : float
-
-    Returns
-    -------
-    float
-        0, up to rounding, if and only if there is one. For M = -L or L on a connected graph it is
-        ``|sqrt(d) . y| / |sqrt(d)|`` with d the degrees, because M sqrt(d) = 0.
-
-    Raises
-    ------
-    ValueError
-        If the graph is directed, shift is not finite, or y is no finite vector of N numbers.
-
-    Notes
-    -----
-    Ours. Eigenvalues within N units of rounding of the largest count as zero.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs
-    >>> from rfcore.models import ode
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2)).normalised()
-    >>> [round(ode.residual_at_rest(g, np.array(y), shift=-1.0), 6) for y in ([1.0, 0.0], [1.0, -1.0])]
-    [0.707107, 0.0]
+    It is 0, up to rounding, if and only if there is one. For M = -L or L on a connected graph of degrees d it
+    is |sqrt(d) . y| / |sqrt(d)|, because M sqrt(d) = 0. Eigenvalues within N units of rounding of the largest
+    count as zero.
     """
     shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.spectrum(g)
     rates = np.abs(eigenvalues + shift)
@@ -143,36 +65,9 @@ def residual_at_rest(g, y, shift=0.0):
 
 
 def relative_errors(x, exact):
-    """Distance of states from the exact one, over its norm.
+    """Distances |x - exact| / |exact| of states, (..., N), from the exact one, (N,), which is not 0.
 
-    ::
-
-        |x - exact| / |exact|
-
-    Parameters
-    ----------
-    x : array, shape (..., N)
-    exact : array, shape (N,)
-        Not zero.
-
-    Returns
-    -------
-    float64 array, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If exact is no finite vector or is zero, or x has another number of nodes or is not finite.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.2.
-
-    Examples
-    --------
-    >>> from rfcore.models import ode
-    >>> ode.relative_errors([[3.0, 4.0], [3.0, 3.0]], [3.0, 4.0]).tolist()
-    [0.0, 0.2]
+    Source: Universal Graph Random Features, Section 3.2.
     """
     exact, x = np.asarray(checks.vector(exact, "exact")), np.asarray(checks.finite(checks.numbers(x, "x"), "x"))
     if x.ndim == 0 or x.shape[-1] != len(exact):

@@ -1,4 +1,7 @@
-"""Where an integral over time is looked at: independent times, one in each part, or the middles."""
+"""Where an integral over [0, t] is looked at: n independent times, one in each of n parts, or the middles.
+
+With n_repeats, there are as many sets of times, and arrays have shape (n_repeats, n).
+"""
 
 from typing import NamedTuple
 
@@ -18,69 +21,23 @@ class Times(NamedTuple):
 
 
 def uniform_times(key, t, n, n_repeats=None):
-    """Independent uniform times on [0, t]: unbiased, with an error of order 1 / sqrt(n) of its own (Eq. 13).
+    """Independent uniform times: unbiased, with an error of order 1 / sqrt(n).
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    t : float
-        At least 0.
-    n : int
-    n_repeats : int, optional
-        Draw so many sets of n times.
-
-    Returns
-    -------
-    Times, shape (n,) or (n_repeats, n)
-
-    Notes
-    -----
-    Universal Graph Random Features, Eq. 13.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore.models import ode
-    >>> ode.uniform_times(jax.random.key(0), 2.0, 4).weight.tolist()
-    [0.5, 0.5, 0.5, 0.5]
+    Source: Universal Graph Random Features, Eq. 13.
     """
     return _times(_uniforms(key, n, n_repeats) * n, t, n)
 
 
 def stratified_times(key, t, n, n_repeats=None):
-    """One uniform time in each of n equal parts of [0, t]: unbiased, with an error of order n^(-3/2).
+    """One uniform time in each part: unbiased, with an error of order n^(-3/2).
 
-    Parameters and result are those of :func:`uniform_times`.
-
-    Notes
-    -----
-    Ours; stratified sampling, Owen, Monte Carlo Theory, Methods and Examples, 2013, Chapter 8.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore.models import ode
-    >>> (ode.stratified_times(jax.random.key(0), 4.0, 4).time // 1).tolist()
-    [0.0, 1.0, 2.0, 3.0]
+    Source: Owen, Monte Carlo Theory, Methods and Examples (2013), Chapter 8.
     """
     return _times(np.arange(checks.count(n, "n")) + _uniforms(key, n, n_repeats), t, n)
 
 
 def midpoint_times(t, n, n_repeats=None):
-    """Middles of n equal parts of [0, t]: no randomness, a bias of order n^(-2).
-
-    Parameters and result are those of :func:`uniform_times`, and all repeats have the same times.
-
-    Notes
-    -----
-    Ours; the midpoint rule.
-
-    Examples
-    --------
-    >>> from rfcore.models import ode
-    >>> ode.midpoint_times(2.0, 4).time.tolist()
-    [0.25, 0.75, 1.25, 1.75]
-    """
+    """Middles of the parts, the same for all repeats: no randomness, a bias of order n^(-2)."""
     return _times(np.full(_shape(n, n_repeats), 0.5) + np.arange(n), t, n)
 
 

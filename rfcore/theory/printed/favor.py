@@ -85,8 +85,8 @@ def aderf_objective(X, Y):
 
         d (log(1 - 4 A) - log(1 - 8 A) / 2 + 2 (1 - 8 A)^-1 (tr Sigma / d + mu_3) + 2 mu_3)
 
-    with Sigma the singular values of M_x^(1/2) M_y^(1/2), mu_3 = mean x . mean y / d, A = a*(2 tr Sigma / d +
-    2 mu_3).
+    with Sigma the singular values of M_x^(1/2) M_y^(1/2), mu_3 = mean x . mean y / d,
+    A = a*(2 tr Sigma / d + 2 mu_3).
 
     Source: FAVOR#, Theorem 4.2, Eq. 16.
     """

@@ -46,7 +46,7 @@ def weight_independent(start, v):
 
         argmin over directions of  sum_{i != j} rho_theta(v),  theta the angle between u_i and u_j
 
-    From the given start (m, d) it must end at the corners of a simplex, says the theorem; v is at most
+    From the given start (m, d) it must, by the theorem, end at the corners of a simplex. v is at most
     30 / sqrt(2).
 
     Source: Simplex Random Features, Theorem 3.4.

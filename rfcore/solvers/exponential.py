@@ -8,7 +8,8 @@ alone, for over all pairs
 
     mean of (x + y) (x + y)' = (mu_x + mu_y) (mu_x + mu_y)' + Cov_x + Cov_y
 
-a sum of what is positive, in which nothing cancels. The rest is the scalar problem a*(phi) of :func:`best_A`.
+a sum of positive semidefinite terms, in which nothing cancels. The rest is the scalar problem a*(phi) of
+:func:`best_A`.
 
 Arguments are points X (n, d) and Y (l, d), at least one each, as the features will see them: divided by the
 lengthscale. With ``centred=True`` the means are taken off first, and put back exactly by the features; of the
@@ -80,12 +81,13 @@ def aderf(X, Y, centred=False):
         A = a*(2/d (tr Sigma + mu_x . mu_y))
         B_x = (1 - 4 A)^(1/2) Sigma^(1/2) U' L_x^(-1/2) Q_x',   B_y = (1 - 4 A) B_x^-T
 
-    In these coordinates both sets have the second moments Sigma: B_x' B_x / (1 - 4 A) is the geometric mean
-    of M_x^-1 and M_y, the best of all positive definite matrices, and a rotation of B_x changes no variance.
+    In these coordinates both sets have the second moments Sigma. With M for mean x x' and mean y y',
+    B_x' B_x / (1 - 4 A) is the geometric mean of M_x^-1 and M_y, the best of all positive definite matrices;
+    a rotation of B_x changes no variance.
 
     Where a set does not vary (a pixel that is always 0) the best B is infinite or any, so the mean of the
-    eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where both sets do not vary
-    B stays of size 1; where one does not, points elsewhere than in the set will have large features.
+    eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where neither set varies
+    B stays of size 1; where one does not, points outside the set will have large features.
 
     Source: FAVOR#, Theorem 4.2; mu is a mean per pair, so that sets may differ in size.
 

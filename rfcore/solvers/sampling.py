@@ -9,12 +9,12 @@ For features phi(x, omega), one per frequency, that law has a density proportion
 and its frequencies have the log weights log C - log q(omega), C = E_p q. For positive features of one set p q
 is a mixture of Gaussians around 2 x, one per point, and for Gaussian points a Gaussian: :func:`of_points` and
 :func:`of_normal` take frequencies of any coupling and move them, so that couplings and the optimal law go
-together. For two sets, and for a random phase, draws are independent and by rejection (:func:`of_two_sets`,
-:func:`of_phases`).
+together. For two sets, and for a random phase, draws come from rejection and are independent
+(:func:`of_two_sets`, :func:`of_phases`).
 
 All return :class:`rfcore.couplings.frequencies.Weighted`, which every feature map takes. The laws are optimal
 for :func:`rfcore.features.positive` and :func:`rfcore.features.trigonometric`; other maps stay unbiased, but
-have other optima. How low the variance gets says :func:`rfcore.theory.log_optimal_variance_bound`.
+have other optima. :func:`rfcore.theory.log_optimal_variance_bound` says how low the variance gets.
 
 Source: All Random Features Representations are Equivalent, Theorem 1 (the law); the samplers are ours.
 """
@@ -97,7 +97,7 @@ def of_normal(omega, mean_x, covariance_x, mean_y, covariance_y, kernel="gaussia
 
     ::
 
-        omega'_i = mean + factor omega_i,   factor factor' = covariance
+        omega'_i = mean + L omega_i,   L L' = covariance
 
     with the mean and the covariance of :func:`rfcore.theory.optimal_normal`.
 

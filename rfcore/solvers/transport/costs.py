@@ -59,6 +59,8 @@ def matching_costs(U, V=None):
 
     U and V are :func:`pair_products` of the start nodes i and j. V is U by default, which sums over all pairs
     of a set: divided by the number of pairs it is their average.
+
+    Source: Variance-Reducing Couplings, Eq. 56.
     """
     return np.einsum("qrd,qrd->qr", *products(U, V))
 

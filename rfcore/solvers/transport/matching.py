@@ -1,8 +1,8 @@
 """Permutations of bins of least cost: linear assignments, and searches where the cost is quadratic.
 
-Permutations are int arrays (n,), for ``copulas.permutation(sigma)`` or ``coupling=sigma``. Seldom is one the
-only one of its cost: costs within 2^-32 of the largest are equal, and of equals it is the one nearest to the
-reversal, that of least sum_q q sigma(q), so that every processor and every solver finds the same.
+Permutations are int arrays (n,), for ``copulas.permutation(sigma)`` or ``coupling=sigma``. A cost seldom has
+only one: costs within 2^-32 of the largest are equal, and of equals the one nearest to the reversal is taken,
+that of least sum_q q sigma(q), so that every processor and every solver finds the same.
 """
 
 from itertools import islice, permutations

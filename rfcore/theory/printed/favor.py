@@ -1,6 +1,8 @@
 """Features as FAVOR# prints them, wrong by a sign (Eq. 7) and a factor (Eq. 11); optima, which are right.
 
 Shapes: points X and x (n, d), Y and y (l, d), frequencies omega (m, d); features of n points (n, m).
+M_x and M_y are the means of x x' and y y', mu_x and mu_y those of x and y, and a* is
+:func:`rfcore.solvers.exponential.best_A`.
 """
 
 import jax.numpy as jnp

@@ -40,8 +40,8 @@ def fourier_mse_ratio(z, d, m):
 
         1 + 2 (m - 1) (rho(z) - e^(-z^2)) / (1 + e^(-z^2))^2,  rho(z) = E[cos(omega_1 . z) cos(omega_2 . z)]
 
-    Independent features have (1 - e^(-z^2))^2, as in Eqs. 74 and 86, and so the printed gain is too small.
-    Right is :func:`rfcore.theory.fourier_mse_ratio`, whose arguments these are.
+    Independent features have (1 - e^(-z^2))^2, as in Eqs. 74 and 86, so that the gain looks smaller
+    than it is. Right is :func:`rfcore.theory.fourier_mse_ratio`, whose arguments these are.
 
     Source: Simplex Random Features, Appendix A.9, Eq. 77.
     """

@@ -76,9 +76,9 @@ def positive_gap(x, y, m):
         (e^(v^2) - Gamma(d/2) / Gamma(d) sum_k v^2k / k! Gamma(k + d) / Gamma(k + d/2)),   v = |x + y|
 
     For m <= d. Without 2^-k the sum is the conformity at sqrt(2) v, and the gap is negative for every v > 0,
-    against the statement that it is positive everywhere. Right is Eq. 69, :func:`rfcore.theory.positive_gap`.
+    against the statement that it is positive everywhere. Right is :func:`rfcore.theory.positive_gap`.
 
-    Source: Simplex Random Features, Corollary 4.4, Eq. 25.
+    Source: Simplex Random Features, Corollary 4.4, Eq. 25; compare Eq. 69.
     """
     x, y = pair(x, y)
     m, d = checks.count(m, "m"), x.shape[0]

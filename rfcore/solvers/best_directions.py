@@ -1,4 +1,8 @@
-"""The best directions for one given distance, for norms that are given or not yet drawn, by numerical optimisation."""
+"""The best directions for one given distance, for norms given or not yet drawn, by L-BFGS. Enable x64.
+
+Benchmarks, not couplings to use: slow, and their answers depend on v = |x + y|, the pair of points. Raises
+RuntimeError if the optimiser stops away from a stationary point.
+"""
 
 import jax
 import jax.numpy as jnp
@@ -10,50 +14,17 @@ from rfcore.couplings import weight_dependent
 
 
 def optimised(lengths, v, start=None):
-    """Vectors of given lengths that minimise the RF-conformity at v, one block of d in d dimensions.
+    """Vectors (rows) of given lengths (d,) that minimise the RF-conformity at v, d of them in d dimensions.
 
     ::
 
-        argmin over directions of  sum_{i != j} 0F1(; d/2; v^2 |w_i + w_j|^2 / 4),  |w_i| = lengths_i     (Eq. 12)
+        argmin over directions of  sum_{i != j} 0F1(; d/2; v^2 |w_i + w_j|^2 / 4),  |w_i| = lengths_i
 
-    L-BFGS on the logarithm of the conformity. This is a benchmark, not a coupling to use: it is slow, and its answer
-    depends on v and so on the pair of points. Rotated by a Haar matrix (:func:`rfcore.couplings.directions.haar`) and
-    with chi_d lengths, its rows are marginally N(0, I_d).
+    Rotated by a Haar matrix (:func:`rfcore.couplings.directions.haar`) and with chi_d lengths, rows are
+    marginally N(0, I_d). v is at most 30. The objective is not convex; other starts than the default, that of
+    SimRF+, end at the same value.
 
-    Parameters
-    ----------
-    lengths : array, shape (d,)
-        Above 0, d at least 2.
-    v : float
-        |x + y|, above 0 and at most 30.
-    start : array, shape (d, d), optional
-        Directions to start from, a vector of any length a row; by default those of SimRF+.
-
-    Returns
-    -------
-    array, shape (d, d), a vector a row
-
-    Raises
-    ------
-    ValueError
-        If lengths is no vector of at least 2 finite positive numbers, start does not fit or has a row of zeros, or v is
-        out of range.
-    RuntimeError
-        If the optimiser stops away from a stationary point.
-
-    Notes
-    -----
-    Simplex Random Features, Section 3.2 and Figure 4. The objective is not convex in the directions; starts from random
-    directions end at the same value (``tests/test_solvers_best_directions.py``). Enable x64.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.solvers import best_directions
-    >>> with jax.enable_x64(True):
-    ...     found = np.asarray(best_directions.optimised(np.array([1.0, 2.0]), 1.0))
-    >>> bool(np.allclose(np.linalg.norm(found, axis=1), [1, 2])), bool(found[0] @ found[1] < -1.99)
-    (True, True)
+    Source: Simplex Random Features, Section 3.2, Eq. 12 and Figure 4.
     """
     lengths, v = np.asarray(checks.vector(lengths, "lengths"), dtype=float), checks.real(v, "v", above=0)
     if len(lengths) < 2 or not lengths.min() > 0:
@@ -69,44 +40,16 @@ def optimised(lengths, v, start=None):
 
 
 def weight_independent(start, v):
-    """Directions that minimise the RF-conformity at v if the norms are chi_d and drawn independently of them.
+    """Directions (rows) that minimise the RF-conformity at v if norms are drawn independently of them.
 
     ::
 
         argmin over directions of  sum_{i != j} rho_theta(v),  theta the angle between u_i and u_j
 
-    L-BFGS from the given start. Theorem 3.4 says where it must end: at the corners of a simplex.
+    From the given start (m, d) it must, by the theorem, end at the corners of a simplex. v is at most
+    30 / sqrt(2).
 
-    Parameters
-    ----------
-    start : array, shape (m, d)
-        At least two vectors of any length above 0 to start from.
-    v : float
-        |x + y|, above 0 and at most 30 / sqrt(2).
-
-    Returns
-    -------
-    array, shape (m, d), rows of length 1
-
-    Raises
-    ------
-    ValueError
-        If start is no matrix of at least two finite rows other than 0, or v is out of range.
-    RuntimeError
-        If the optimiser stops away from a stationary point.
-
-    Notes
-    -----
-    Simplex Random Features, Theorem 3.4. Enable x64.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.solvers import best_directions
-    >>> with jax.enable_x64(True):
-    ...     found = best_directions.weight_independent(np.array([[1.0, 0.0], [1.0, 1.0]]), 1.0)
-    >>> bool(np.allclose(found[0], -found[1], atol=1e-3))  # the corners of a simplex in the plane
-    True
+    Source: Simplex Random Features, Theorem 3.4.
     """
     start, v = np.asarray(checks.points(start, "start"), dtype=float), checks.real(v, "v", above=0)
     if len(start) < 2 or not np.linalg.norm(start, axis=1).min() > 0:

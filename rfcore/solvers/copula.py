@@ -2,10 +2,9 @@
 
 ::
 
-    norms w_i = F^-1(Phi(g_i)),   g ~ N(0, R),   R = L L^T a correlation matrix,   F the chi_d distribution function
+    norms w_i = F^-1(Phi(g_i)),   g ~ N(0, R),   R = L L^T a correlation matrix,   F the chi_d distribution
 
-Every R gives each norm its chi_d law, so that features stay unbiased whatever is learned. Variance-Reducing Couplings, Section 3.2
-and Appendix A.5.
+Every R gives each norm its chi_d law, so that features stay unbiased whatever is learned.
 """
 
 from math import isqrt
@@ -44,38 +43,17 @@ class Optimal(NamedTuple):
 
 
 def correlation_factor(theta):
-    """Lower triangular factor of a correlation matrix, from unconstrained real numbers.
+    """Lower triangular factor L of a correlation matrix, from m (m - 1) / 2 unconstrained numbers.
 
     ::
 
         L_ij = theta_ij / s_i  for j <= i,  0 otherwise;   theta_ii = 1,   s_i = sqrt(sum_{j <= i} theta_ij^2)
 
-    Parameters
-    ----------
-    theta : array, shape (m (m - 1) / 2,)
-        The entries below the diagonal, row by row; zeros are independence. A correlation of -1 is a limit: theta infinite.
+    Zeros are independence; a correlation of -1 is a limit, theta infinite. Printed for i <= j
+    (:func:`rfcore.theory.printed.correlation_factor`) and with positive theta_ij, with which no correlation
+    is negative.
 
-    Returns
-    -------
-    array, shape (m, m), rows of length 1
-
-    Raises
-    ------
-    ValueError
-        If theta is no vector of so many finite numbers.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 34, which is printed for i <= j (:func:`rfcore.theory.printed.correlation_factor`) and with positive
-    theta_ij, with which no correlation would be negative.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore.solvers import copula
-    >>> factor = copula.correlation_factor(jnp.array([-1.0, 0.0, 0.0]))
-    >>> round(float((factor @ factor.T)[0, 1]), 4)
-    -0.7071
+    Source: Variance-Reducing Couplings, Eq. 34.
     """
     theta = checks.vector(theta, "theta")
     m = (1 + isqrt(1 + 8 * len(theta))) // 2
@@ -87,52 +65,16 @@ def correlation_factor(theta):
 
 
 def learn(key, loss, d, n_steps=1000, n_draws=16, start=None, optimiser=None):
-    """Correlation of the norms of a block that makes the mean of a loss small, by stochastic gradient descent.
+    """Correlation of the norms of a block that makes the mean of a loss small, by gradient descent.
 
-    Each step draws fresh normals, of which the norms are differentiable functions of theta: the reparameterised gradient.
+    Each step draws ``n_draws`` blocks of fresh normals, of which norms are differentiable functions of theta:
+    the reparameterised gradient. The loss maps a key, for what else it draws, such as a rotation, and norms
+    (d,) to a number. With :func:`rfcore.theory.fourier_cost` rotations are integrated out, and the gradient
+    is less noisy. By default theta starts at 0 and the optimiser is ``optax.adam(0.01)``. Raises
+    FloatingPointError if a loss or a parameter is not finite.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    loss : function (key, norms) -> scalar
-        Differentiable in the norms, shape (d,). Its key is for what else it draws, such as a rotation. With
-        :func:`rfcore.theory.fourier_cost` rotations are integrated out, and the gradient is less noisy.
-    d : int
-        Degrees of freedom of the norms, and their number; at least 2.
-    n_steps, n_draws : int
-        Steps, and blocks drawn in each of them.
-    start : array, shape (d (d - 1) / 2,), optional
-        Parameters of :func:`correlation_factor` to start from; independence by default.
-    optimiser : optax.GradientTransformation, optional
-        ``optax.adam(0.01)`` by default.
-
-    Returns
-    -------
-    Learned
-
-    Raises
-    ------
-    FloatingPointError
-        If a loss or a parameter is not finite.
-    ValueError
-        If an argument is out of range, start does not fit, or the key is no JAX key.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix A.5, Eq. 35, where the loss is the RMSE of the features' kernel on data.
-
-    Examples
-    --------
-    The loss is least where large norms come with small ones:
-
-    >>> import jax, optax
-    >>> from rfcore import theory
-    >>> from rfcore.solvers import copula
-    >>> learned = copula.learn(
-    ...     jax.random.key(0), lambda key, norms: theory.fourier_cost(norms, 0.5, 2), 2, n_steps=50, n_draws=64, optimiser=optax.adam(0.1)
-    ... )
-    >>> bool(learned.correlation[0, 1] < -0.5)
-    True
+    Source: Variance-Reducing Couplings, Appendix A.5, Eq. 35, where the loss is the RMSE of the kernel on
+    data.
     """
     key, d = checks.key(key), checks.count(d, "d", least=2)
     checks.function(loss, "loss", "lambda key, norms: theory.fourier_cost(norms, 1.0, 4)")
@@ -148,40 +90,12 @@ def learn(key, loss, d, n_steps=1000, n_draws=16, start=None, optimiser=None):
 def optimal(key, distance, d, features):
     """Gaussian copula of the norms of d orthogonal features that makes their error least at a distance.
 
-    The expected cost of a Gaussian copula is a sum over its pairs of one function of their correlation
-    (:func:`rfcore.theory.log_pair_excess`), so that nothing is drawn: L-BFGS on a factor of the correlation, singular ones included.
+    The cost is a sum over pairs of a function of their correlation (:func:`rfcore.theory.log_pair_excess`),
+    so nothing is drawn: L-BFGS on a factor of the correlation, singular ones included. The problem is not
+    convex: compare several keys, of random starts. The distance is |x + y| for positive, |x - y| for Fourier
+    features, at most 5.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-        Of the random factor to start from. The problem is not convex: compare several.
-    distance : float
-        |x + y| for positive features, |x - y| for Fourier features; above 0 and at most 5.
-    d : int
-        Dimension and number of the frequencies; at least 2.
-    features : "positive" or "fourier"
-
-    Returns
-    -------
-    Optimal
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the key is no JAX key.
-
-    Notes
-    -----
-    Ours; what Variance-Reducing Couplings, Appendix A.5, learns from noisy estimates.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import theory
-    >>> from rfcore.solvers import copula
-    >>> found = copula.optimal(jax.random.key(0), 0.5, 3, "fourier")
-    >>> found.ratio < theory.norm_coupling_ratio(0.5, 3, 3, "pnc", "fourier")
-    True
+    Source: Variance-Reducing Couplings, Appendix A.5, which learns this from noisy estimates.
     """
     key, distance, d = checks.key(key), near(distance), checks.count(d, "d", least=2)
     series = log_excess_series(distance, d, checks.choice(features, "features", theory.norm_costs.FEATURES))

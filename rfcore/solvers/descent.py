@@ -1,9 +1,7 @@
 """Gradient descent on any differentiable loss: how modulations are learned, among others.
 
-Features are linear in their modulation f and walks do not depend on it, so that any differentiable loss of the
-features is a differentiable loss of f. Large arrays travel to the compiled descent as arguments, and it holds nothing of
-their size beyond what the loss makes. The steps are those of ``optax``. Universal Graph Random Features, Sections 2.1,
-3.4 and 3.5.
+Features are linear in their modulation f and walks do not depend on it, so that any differentiable loss of
+the features is a differentiable loss of f. The steps are those of ``optax``.
 """
 
 from functools import partial
@@ -29,41 +27,20 @@ class Learned(NamedTuple):
 def learn(loss, f, data=(), n_steps=1000, optimiser=None, key=None):
     """Parameters that make a loss small, such as a modulation that makes the error of features small.
 
-    Parameters
-    ----------
-    loss : function ``(f, *data) -> scalar``, or ``(f, key, *data) -> scalar`` if there is a key
-        Differentiable; for example the mean of :func:`rfcore.solvers.gram.errors` with the same f on both sides, or a
-        model's error as a function of ``deposits.with_modulation(f)``.
-    f : pytree
-        What to start from: :func:`rfcore.features.neural.flat`, an array of values that the loss hands to
-        :func:`rfcore.features.modulation.from_values`, a pair of either.
-    data : tuple of pytrees
-        Walks, targets: all large arrays, so that none becomes a constant of the compiled code.
-    n_steps : int
-    optimiser : optax.GradientTransformation, optional
-        ``optax.adam(0.01)`` by default. A schedule that decays too fast stops short: by 0.975 a step, no
-        parameter moves further than about 0.4 in all.
-    key : JAX PRNG key, optional
-        For a loss with noise of its own: each step hands the loss another key, split from this one.
+    Args:
+        loss: function ``(f, *data) -> scalar``, or ``(f, key, *data) -> scalar`` if there is a key; for
+            example a model's error as a function of ``deposits.with_modulation(f)``.
+        f: pytree of numbers to start from, such as :func:`rfcore.features.neural.flat` or a pair of them.
+        data: tuple of pytrees: all large arrays, so that none becomes a constant of the compiled code.
+        n_steps: number of steps.
+        optimiser: one of optax, ``optax.adam(0.01)`` by default. A schedule that decays too fast stops short:
+            by 0.975 a step, no parameter moves further than about 0.4 in all.
+        key: JAX PRNG key for a loss with noise of its own, split into one key a step.
 
-    Returns
-    -------
-    Learned
+    Raises FloatingPointError if a loss or a parameter is not finite.
 
-    Raises
-    ------
-    FloatingPointError
-        If a loss or a parameter is not finite.
-    ValueError
-        If n_steps < 1, the loss is no function, the optimiser none, the key no JAX key, or a parameter no real number.
+    Source: Universal Graph Random Features, Section 3.4; Kingma and Ba, "Adam" (2015).
 
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.4, learns modulations so; the steps are optax's (Kingma and Ba, 2015, by
-    default).
-
-    Examples
-    --------
     >>> import optax
     >>> from rfcore.solvers import descent
     >>> learned = descent.learn(lambda x: (x - 3.0) ** 2, 1.0, n_steps=20, optimiser=optax.sgd(0.25))
@@ -89,20 +66,7 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None, key=None):
 
 @partial(jax.jit, static_argnums=(0, 1, 2))
 def descend(loss, optimiser, n_steps, f, data, key=None):
-    """The compiled loop of :func:`learn`: the last f, and the loss before each step.
-
-    Notes
-    -----
-    Ours, on optax.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp, optax
-    >>> from rfcore.solvers import descent
-    >>> last, losses = descent.descend(jnp.square, optax.sgd(0.5), 3, jnp.array(1.0), ())
-    >>> float(last), losses.tolist()
-    (0.0, [1.0, 0.0, 0.0])
-    """
+    """The compiled loop of :func:`learn`, without its checks: the last f, and the loss before each step."""
 
     def step(state, fresh):
         f, memory = state

@@ -1,23 +1,24 @@
-"""Parameters of exponential features that suit two sets of points, in closed form (FAVOR#, Sections 2.3 and 4).
+"""Parameters of exponential features that suit two sets of points, in closed form.
 
-All minimise the mean over pairs of the logarithm of the second moment, :func:`rfcore.theory.shifted_log_variance`, over a
-family. What they need of n and l points is means and covariances, in O((n + l) d^2 + d^3) at most: of x + y, over all pairs,
+All minimise the mean over pairs of the logarithm of the second moment,
+:func:`rfcore.theory.shifted_log_variance`, over a family. Of the points they need means and covariances
+alone, for over all pairs
 
 ::
 
     mean of (x + y) (x + y)' = (mu_x + mu_y) (mu_x + mu_y)' + Cov_x + Cov_y
 
-a sum of what is positive, in which nothing cancels. One scalar problem solves them all:
+a sum of positive semidefinite terms, in which nothing cancels. The rest is the scalar problem a*(phi) of
+:func:`best_A`.
 
-::
+Arguments are points X (n, d) and Y (l, d), at least one each, as the features will see them: divided by the
+lengthscale. With ``centred=True`` the means are taken off first, and put back exactly by the features; of the
+matrix above Cov_x + Cov_y is left. Results are :class:`rfcore.features.ExponentialParameters` in the dtype of
+the points. Raises ValueError where squares overflow. GERFs and SADERFs take O((n + l) d), SDERFs and ADERFs
+O((n + l) d^2 + d^3). All can be compiled, mapped over heads and differentiated, where eigenvalues are
+distinct.
 
-    a*(phi) = argmin over A < 1/8 of log(1 - 4 A) - log(1 - 8 A) / 2 + phi / (1 - 8 A) = -phi (s + 2 phi) / (s + 14 phi + 1),
-    s = (4 phi^2 + 12 phi + 1)^(1/2)
-
-which is (1 - 2 phi - s) / 16 (FAVOR#, Lemma A.1) without its cancellation. With ``centred=True`` the means are taken off the
-points first, and put back exactly by the features: what is left of the matrix above is Cov_x + Cov_y.
-
-All can be compiled, mapped over heads and differentiated, where eigenvalues are distinct; results have the dtype of the points.
+Source: FAVOR#, Sections 2.3 and 4.
 """
 
 import math
@@ -33,130 +34,76 @@ from rfcore.features.parameters import eigenbasis
 
 
 def gerf(X, Y, centred=False):
-    """Parameters of generalised exponential features: A and B multiples of I.
+    """Parameters of generalised exponential features (GERF): A and B multiples of I.
 
     ::
 
         A = a*(mean |x + y|^2 / d),   B = (1 - 4 A)^(1/2)
 
-    Parameters
-    ----------
-    X, Y : array, shapes (n, d) and (l, d), at least one point each
-        Points, as the features will see them: divided by the lengthscale.
-    centred : bool
-        Whether the means are taken off.
+    Source: FAVOR#, Section 3.1; Likhosherstov et al., "Chefs' random tables" (2022).
 
-    Returns
-    -------
-    ExponentialParameters
-        Symmetric, but for centres.
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, there is no point, or a value is not finite or has a square that overflows.
-
-    Examples
-    --------
     >>> import jax.numpy as jnp
     >>> from rfcore import solvers, theory
     >>> x, y = jnp.array([[1.0, 2.0], [1.5, 2.0]]), jnp.array([[1.0, 1.0]])
-    >>> plain, centred = (theory.shifted_log_variance(x, y, solvers.exponential.gerf(x, y, centred)) for centred in (False, True))
-    >>> bool(centred < plain)
-    True
-
-    Notes
-    -----
-    FAVOR#, Section 3.1; Likhosherstov et al., "Chefs' random tables" (2022). O((n + l) d).
+    >>> fits = [solvers.exponential.gerf(x, y, centred) for centred in (False, True)]
+    >>> [round(float(theory.shifted_log_variance(x, y, fit)), 2) for fit in fits]
+    [8.89, 6.56]
     """
     return _solved(_gerf, X, Y, centred)
 
 
 def sderf(X, Y, centred=False):
-    """Parameters of symmetric dense-exponential features: one B for both sides.
+    """Parameters of symmetric dense-exponential features (SDERF): one B for both sides.
 
     ::
 
         mean (x + y) (x + y)' = Q diag(lambda) Q',   A = diag(a*(lambda)),   B = (I - 4 A)^(1/2) Q'
 
-    Parameters
-    ----------
-    X, Y, centred
-        As for :func:`gerf`.
+    A ascends, as eigenvalues descend.
 
-    Returns
-    -------
-    ExponentialParameters
-        Symmetric, but for centres; A ascends, as eigenvalues descend.
+    Source: FAVOR#, Theorem 4.3.
 
-    Raises
-    ------
-    ValueError
-        As for :func:`gerf`.
-
-    Examples
-    --------
     >>> import jax.numpy as jnp
     >>> from rfcore import solvers, theory
     >>> x, y = jnp.array([[1.0, 2.0], [1.5, 2.0]]), jnp.array([[1.0, 1.0]])
-    >>> dense, plain = (theory.shifted_log_variance(x, y, fit(x, y)) for fit in (solvers.exponential.sderf, solvers.exponential.gerf))
-    >>> bool(dense < plain)
-    True
-
-    Notes
-    -----
-    FAVOR#, Theorem 4.3. O((n + l) d^2 + d^3).
+    >>> fits = [fit(x, y) for fit in (solvers.exponential.gerf, solvers.exponential.sderf)]
+    >>> [round(float(theory.shifted_log_variance(x, y, fit)), 2) for fit in fits]
+    [8.89, 8.05]
     """
     return _solved(_sderf, X, Y, centred)
 
 
 def aderf(X, Y, centred=False):
-    """Parameters of asymmetric dense-exponential features: A a multiple of I, and any B_x.
+    """Parameters of asymmetric dense-exponential features (ADERF): A a multiple of I, any B_x.
 
     ::
 
         mean x x' = Q_x L_x Q_x',   mean y y' = Q_y L_y Q_y',   U Sigma V' = L_x^(1/2) Q_x' Q_y L_y^(1/2)
-        A = a*(2/d (tr Sigma + mu_x . mu_y)),   B_x = (1 - 4 A)^(1/2) Sigma^(1/2) U' L_x^(-1/2) Q_x',   B_y = (1 - 4 A) B_x^-T
+        A = a*(2/d (tr Sigma + mu_x . mu_y))
+        B_x = (1 - 4 A)^(1/2) Sigma^(1/2) U' L_x^(-1/2) Q_x',   B_y = (1 - 4 A) B_x^-T
 
-    In these coordinates both sets have the second moments Sigma.
+    In these coordinates both sets have the second moments Sigma. With M for mean x x' and mean y y',
+    B_x' B_x / (1 - 4 A) is the geometric mean of M_x^-1 and M_y, the best of all positive definite matrices;
+    a rotation of B_x changes no variance.
 
-    Where a set does not vary (a pixel that is always 0) L_x or L_y is singular, and the best B infinite or any: the mean of the
-    eigenvalues times eps^(1/2), eps being the rounding of the dtype, is added to each. Where both sets do not vary, B stays of
-    size 1; where one does not, points elsewhere than in the set will have large features.
+    Where a set does not vary (a pixel that is always 0) the best B is infinite or any, so the mean of the
+    eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where neither set varies
+    B stays of size 1; where one does not, points outside the set will have large features.
 
-    Parameters
-    ----------
-    X, Y, centred
-        As for :func:`gerf`.
+    Source: FAVOR#, Theorem 4.2; mu is a mean per pair, so that sets may differ in size.
 
-    Returns
-    -------
-    ExponentialParameters
-
-    Raises
-    ------
-    ValueError
-        As for :func:`gerf`.
-
-    Examples
-    --------
     >>> import jax.numpy as jnp
     >>> from rfcore import solvers, theory
     >>> x, y = jnp.array([[1.0, 0.2], [-1.5, 0.1]]), jnp.array([[0.1, 1.0], [0.2, -1.0]])
-    >>> dense, plain = (theory.shifted_log_variance(x, y, fit(x, y)) for fit in (solvers.exponential.aderf, solvers.exponential.gerf))
-    >>> bool(dense < plain)
-    True
-
-    Notes
-    -----
-    FAVOR#, Theorem 4.2; mu is a mean per pair, so that sets may differ in size. B_x' B_x / (1 - 4 A) is the geometric mean of
-    M_x^-1 and M_y, the best of all positive definite matrices; a rotation of B_x changes no variance. O((n + l) d^2 + d^3).
+    >>> fits = [fit(x, y) for fit in (solvers.exponential.gerf, solvers.exponential.aderf)]
+    >>> [round(float(theory.shifted_log_variance(x, y, fit)), 2) for fit in fits]
+    [1.02, 0.36]
     """
     return _solved(_aderf, X, Y, centred)
 
 
 def saderf(X, Y, centred=False):
-    """Parameters of simplified asymmetric features: A a multiple of I, B_x and B_y diagonal.
+    """Parameters of simplified asymmetric features (SADERF): A a multiple of I, B_x and B_y diagonal.
 
     ::
 
@@ -164,80 +111,36 @@ def saderf(X, Y, centred=False):
 
     with A that of GERFs of Psi x and Psi^-1 y. Where a coordinate is 0 in all points of a set Psi is 1.
 
-    Parameters
-    ----------
-    X, Y, centred
-        As for :func:`gerf`.
+    Source: FAVOR#, Eqs. 18 to 20, with means for the sums, so that sets may differ in size.
 
-    Returns
-    -------
-    ExponentialParameters
-
-    Raises
-    ------
-    ValueError
-        As for :func:`gerf`.
-
-    Examples
-    --------
     >>> import jax.numpy as jnp
     >>> from rfcore import solvers
     >>> x, y = jnp.array([[1.0, 0.2], [-1.5, 0.0]]), jnp.array([[0.1, 0.2], [0.2, 0.0]])
     >>> parameters = solvers.exponential.saderf(x, y)
     >>> (parameters.B_x / parameters.B_y).round(2)  # Psi^2
     Array([0.12, 1.  ], dtype=float32)
-
-    Notes
-    -----
-    FAVOR#, Eqs. 18 to 20, with means for the sums: sets may differ in size. O((n + l) d), no decomposition of a matrix.
     """
     return _solved(_saderf, X, Y, centred)
 
 
 def of_law(mean, covariance):
-    """Parameters of the features that positive features are whose frequencies follow N(mean, covariance).
+    """Parameters that make exponential features positive features of N(mean, covariance) frequencies.
 
     ::
 
         covariance = Q diag(s) Q':   A = (1 - s) / 4,   B = diag(s)^(1/2) Q',   both centres mean / 2
 
-    For every frequency phi(x) psi(y) is the same number as with :func:`rfcore.features.positive` and the frequencies of
-    :func:`rfcore.couplings.frequencies.normal` that it becomes. So a Gaussian law of frequencies has the closed-form
-    variance of exponential features, :func:`rfcore.theory.log_relative_variance`, and symmetric exponential features are no more than
-    importance sampling from a Gaussian law: which of them is best for a data set and which law is,
-    :func:`rfcore.theory.optimal_normal`, differ by their objectives alone.
+    For every frequency phi(x) psi(y) is the same number as with :func:`rfcore.features.positive` and the
+    frequencies of :func:`rfcore.couplings.frequencies.normal` that it becomes. So a Gaussian law of
+    frequencies has a closed-form variance, :func:`rfcore.theory.log_relative_variance`, and symmetric
+    exponential features are no more than importance sampling from a Gaussian law: the best of them for a data
+    set and the best law, :func:`rfcore.theory.optimal_normal`, differ by their objectives alone.
 
-    Parameters
-    ----------
-    mean : array, shape (d,)
-    covariance : array, shape (d, d)
-        Symmetric, eigenvalues above 1/2: below, the variance is infinite.
+    Args:
+        mean: shape (d,).
+        covariance: shape (d, d), symmetric, eigenvalues above 1/2: below, the variance is infinite.
 
-    Returns
-    -------
-    ExponentialParameters
-
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, a value is not finite, or the covariance is not symmetric or has an eigenvalue of 1/2 or less.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features
-    >>> from rfcore.solvers import exponential
-    >>> x, omega = jnp.array([[1.0, 0.9]]), couplings.iid(jax.random.key(0), 6, 2)
-    >>> mean, variances = jnp.array([2.0, 1.0]), jnp.array([1.2, 0.8])
-    >>> law = couplings.frequencies.normal(omega, mean, jnp.diag(jnp.sqrt(variances)))
-    >>> parameters = exponential.of_law(mean, jnp.diag(variances))
-    >>> same = features.exponential(x, omega[:, ::-1], parameters)  # eigenvalues ascend
-    >>> bool(jnp.allclose(same, features.positive(x, law), rtol=1e-3))
-    True
-
-    Notes
-    -----
-    Ours: FAVOR#, Theorem 4.1, with "All Random Features Representations are Equivalent", Eq. 2.
+    Source: FAVOR#, Theorem 4.1, with All Random Features Representations are Equivalent, Eq. 2.
     """
     covariance = checks.points(covariance, "covariance")
     d = covariance.shape[1]
@@ -256,36 +159,18 @@ def of_law(mean, covariance):
 
 
 def best_A(phi):
-    """The A of a scalar problem, to which all of this module come down.
+    """The A of a scalar problem, to which all solvers of this module come down.
 
     ::
 
         a*(phi) = argmin over A < 1/8 of log(1 - 4 A) - log(1 - 8 A) / 2 + phi / (1 - 8 A)
+                = -phi (s + 2 phi) / (s + 14 phi + 1),   s = (4 phi^2 + 12 phi + 1)^(1/2)
 
-    Parameters
-    ----------
-    phi : array
-        Mean squares of x + y per coordinate, at least 0.
+    for an array of mean squares of x + y per coordinate, phi >= 0: about -phi / 2 where phi is small,
+    -phi / 4 where it is large. As printed, (1 - 2 phi - s) / 16, it cancels where phi is small; this is
+    relatively accurate for all.
 
-    Returns
-    -------
-    array of the shape of phi, at most 0; -phi / 2 where phi is small, -phi / 4 where it is large
-        Relatively accurate from 0 to the largest number there is.
-
-    Raises
-    ------
-    ValueError
-        If a value is negative or not finite.
-
-    Examples
-    --------
-    >>> from rfcore import solvers
-    >>> [round(float(A), 4) for A in solvers.exponential.best_A([0.0, 1.0])]  # (1 - 2 - 17^(1/2)) / 16
-    [-0.0, -0.3202]
-
-    Notes
-    -----
-    FAVOR#, Lemma A.1, whose (1 - 2 phi - s) / 16 cancels where phi is small.
+    Source: FAVOR#, Lemma A.1.
     """
     phi = checks.floating(phi, "phi")
     if not checks.is_traced(phi) and not np.all(np.asarray(phi) >= 0):

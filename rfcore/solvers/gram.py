@@ -1,9 +1,8 @@
-"""How far estimates of a Gram matrix are from it, as a function of the modulation: what modulations are learned by.
+"""Errors of estimates of a Gram matrix as functions of the modulation: what modulations are learned by.
 
-Walks come as :class:`rfcore.features.DepositsByStep` and stay as they are. :func:`errors` costs a pass over the walks; on
-a small graph the mean of the errors is best summed up once, as a polynomial of f, and learned from any number of
-starts: :func:`form`. The descent itself is :func:`rfcore.solvers.descent.learn`. Universal Graph Random Features,
-Section 3.4.
+Walks stay as they are, :class:`rfcore.features.DepositsByStep`. :func:`errors` costs a pass over them; on a
+small graph the mean of the errors is best summed up once, as a polynomial of f (:func:`form`), and learned
+from any number of starts. The descent itself is :func:`rfcore.solvers.descent.learn`.
 """
 
 from dataclasses import dataclass, field
@@ -17,47 +16,19 @@ from rfcore.features.deposits import DepositsByStep
 
 
 def errors(f1, f2, left, right, target):
-    """Squared relative errors of repeated estimates of a Gram matrix, in Frobenius norm.
+    """Squared relative errors of repeated estimates of a Gram matrix, an array (n_repeats,).
 
     ::
 
         |Phi_1(f1) Phi_2(f2)^T - K|^2 / |K|^2
 
-    Parameters
-    ----------
-    f1, f2 : functions of an integer array
-        Modulations; the same twice for a symmetric pair.
-    left, right : DepositsByStep, shape (n_repeats n, N)
-        Walks behind Phi_1 and Phi_2, one repeat below the other; the same twice for shared walks, whose diagonal
-        is biased upwards.
-    target : array, shape (n, n)
-        K.
+    Args:
+        f1, f2: modulations, functions of an integer array; the same twice for a symmetric pair.
+        left, right: walks behind Phi_1 and Phi_2, (n_repeats n, N), repeats one below the other, from
+            ``features.by_step``; the same twice for shared walks, whose diagonal is biased upwards.
+        target: the matrix K, (n, n), not zero.
 
-    Returns
-    -------
-    array, shape (n_repeats,)
-
-    Raises
-    ------
-    ValueError
-        If the rows of the walks are no multiple of n, or differ between left and right, or the target is not square,
-        not finite or zero.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.4. The numbers of its Table 3 are squared errors of shared walks.
-
-    Examples
-    --------
-    >>> import jax, networkx
-    >>> from rfcore import features, graphs, kernels, walks
-    >>> from rfcore.couplings import walk_lengths
-    >>> from rfcore.solvers import gram
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> left, right = (features.by_step(walks.simulate(k, g, walk_lengths.draw(k, 3, 1000, 0.5))) for k in jax.random.split(jax.random.key(0)))
-    >>> f = features.modulation.diffusion(1.0)
-    >>> bool(gram.errors(f, f, left, right, kernels.diffusion(g, 1.0))[0] < 0.01)
-    True
+    Source: Universal Graph Random Features, Section 3.4, whose Table 3 has squared errors of shared walks.
     """
     target = jnp.asarray(_target(target))
     shape = (_repeats(left, right, target), len(target), left.shape[1])
@@ -99,42 +70,16 @@ def form(left, right, target, n_steps=None):
 
     ::
 
-        G_ab = P_a Q_b^T,   P_k, Q_k the loads at step k;   T_(ab)(cd) = <G_ab, G_cd> / |K|^2,   m_(ab) = <G_ab, K> / |K|^2
+        G_ab = P_a Q_b^T,   P_k, Q_k the loads at step k of left and right
+        T_(ab)(cd) = <G_ab, G_cd> / |K|^2,   m_(ab) = <G_ab, K> / |K|^2
 
-    averaged over the repeats. O(n_steps^4 n^2) time a repeat and O(n_steps^2 n^2) memory on the host: for graphs of
-    some hundred nodes at most.
+    averaged over the repeats. O(n_steps^4 n^2) time a repeat and O(n_steps^2 n^2) memory on the host: for
+    graphs of some hundred nodes at most.
 
-    Parameters
-    ----------
-    left, right, target
-        As in :func:`errors`.
-    n_steps : int, optional
-        Steps counted, all by default; exact for modulations that vanish from there on. Forms of one shape stack.
-
-    Returns
-    -------
-    Form
-
-    Raises
-    ------
-    ValueError
-        If the rows of the walks do not fit the target, or n_steps < 1.
-
-    Notes
-    -----
-    Ours; it sums up the loss of Universal Graph Random Features, Section 3.4.
-
-    Examples
-    --------
-    >>> import jax, networkx, numpy as np
-    >>> from rfcore import features, graphs, kernels, walks
-    >>> from rfcore.couplings import walk_lengths
-    >>> from rfcore.solvers import gram
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> left, right = (features.by_step(walks.simulate(k, g, walk_lengths.draw(k, 3, 1000, 0.5))) for k in jax.random.split(jax.random.key(0)))
-    >>> f, target = features.modulation.diffusion(1.0), kernels.diffusion(g, 1.0)
-    >>> bool(np.allclose(gram.form(left, right, target, n_steps=6)(f), gram.errors(f, f, left, right, target)[0], atol=1e-4))
-    True
+    Args:
+        left, right, target: as in :func:`errors`.
+        n_steps: steps counted, all by default; exact for modulations that vanish from there on. Forms of one
+            shape stack.
     """
     target = np.asarray(_target(target), dtype=float)
     n_repeats, longest = _repeats(left, right, target), max(left.n_steps, right.n_steps)

@@ -1,4 +1,4 @@
-"""Pairs of modulations for one kernel, and how the error changes as they move away from the symmetric pair."""
+"""Pairs of modulations for one kernel: how the error changes away from the symmetric pair."""
 
 import numpy as np
 
@@ -11,50 +11,13 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
 
     ::
 
-        H_ij = d^2 / dg(i) dg(j)  log E |phi_1 phi_2^T - K|_F^2     at g = 0,     f_1 = f * exp(-g),  f_2 = f * exp(g)
+        H_ij = d^2 / dg(i) dg(j) log E |phi_1 phi_2^T - K|_F^2   at g = 0,   f_1 = f exp(-g), f_2 = f exp(g)
 
-    for i, j = 1, ..., n_directions: all pairs near the symmetric one are of this form, and g(0) changes nothing
-    (:func:`rfcore.features.modulation.tilted`). Exchanging the two modulations transposes the estimate, and turns g into -g: the
-    error is an even function of g, its gradient at 0 vanishes, and the symmetric pair is a local minimum where H is
-    positive definite.
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        The graph that is walked, usually ``graph.normalised()``.
-    f : function of an integer array
-        The symmetric modulation.
-    n_walks : int
-    p_halt : float
-    n_directions : int
-    n_terms : int
-        Steps counted: f(0), ..., f(n_terms - 1).
-    step : float
-        Of the differences.
-
-    Returns
-    -------
-    float64 array, shape (n_directions, n_directions)
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, p_halt is outside (0, 1), step <= 0, f is not finite, or for normalised weights only and those of
-        g are not, or the symmetric pair has no error.
-
-    Notes
-    -----
-    Ours; central differences of :func:`rfcore.theory.walk_gram_mse`. They err by step^2 times fourth derivatives.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import features, graphs
-    >>> from rfcore.solvers.modulation_pairs import hessian
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(4)).normalised()
-    >>> H = hessian(g, features.modulation.diffusion(1.0), 16, 0.2, n_directions=2)
-    >>> bool(np.all(np.linalg.eigvalsh(H) > 0))
-    True
+    for i, j = 1, ..., n_directions: all pairs near the symmetric one are of this form, and g(0) changes
+    nothing (:func:`rfcore.features.modulation.tilted`). Exchanging the modulations transposes the estimate
+    and turns g into -g, so the gradient at 0 vanishes, and the symmetric pair is a local minimum where H is
+    positive definite. Central differences of :func:`rfcore.theory.walk_gram_mse`, which err by step^2 times
+    fourth derivatives.
     """
     n_directions, step = checks.count(n_directions, "n_directions"), checks.real(step, "step", above=0)
 

@@ -1,4 +1,4 @@
-"""Modulations learned on a small graph: the loss of its walks, two numbers in place of a network, many trainings at once."""
+"""Modulations learned on a small graph: the loss of walks, two numbers for a network, many at once."""
 
 from typing import NamedTuple
 
@@ -16,13 +16,9 @@ __all__ = ["Geometric", "best_scale", "learn_each", "loss_of_walks", "staircase"
 
 
 class Geometric(NamedTuple):
-    """Modulation ``f(k) = c r^k``, itself the function and a pytree of its two numbers.
+    """Modulation f(k) = c r^k, itself the function of an integer array and a pytree of its two numbers.
 
     On weights beta W it is c times the flat one on r beta W: a kernel of another length scale.
-
-    Notes
-    -----
-    Ours.
     """
 
     c: jax.Array
@@ -36,43 +32,16 @@ class Geometric(NamedTuple):
 def loss_of_walks(key, g, target, n_walks, p_halt, n_repeats, n_steps=10):
     """Mean squared relative error of Gram matrices from shared walks, as a function of the modulation.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    g : rfcore.graphs.Graph
-        Small: see :func:`rfcore.solvers.gram.form`.
-    target : array, shape (N, N)
-    n_walks : int
-        Per node and repeat, independent, the same for rows and columns.
-    p_halt : float
-    n_repeats : int
-    n_steps : int
-        Steps counted.
+    Args:
+        key: JAX PRNG key.
+        g: graph, small: the cost is that of :func:`rfcore.solvers.gram.form`, which this returns.
+        target: the Gram matrix, (N, N).
+        n_walks: number per node and repeat, independent, the same for rows and columns.
+        p_halt: probability of stopping before each hop.
+        n_repeats: number of repeats, over which the error is averaged.
+        n_steps: steps counted.
 
-    Returns
-    -------
-    rfcore.solvers.gram.Form
-
-    Raises
-    ------
-    ValueError
-        If a number is out of its range, or the target is no finite matrix that fits the graph.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.4.
-
-    Examples
-    --------
-    >>> import jax, networkx
-    >>> from rfcore import graphs, kernels
-    >>> from rfcore.features import neural
-    >>> from rfcore.solvers import modulations
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> K = kernels.regularised_laplacian(g, 1.0, 2) * 4  # (I - W/2)^-2
-    >>> loss = modulations.loss_of_walks(jax.random.key(0), g.scaled(0.5), K, 100, 0.5, 8)
-    >>> bool(loss(neural.flat()) < 0.02)
-    True
+    Source: Universal Graph Random Features, Section 3.4.
     """
     n_repeats, n = checks.count(n_repeats, "n_repeats"), checks.graph(g).n_nodes
     target = checks.numbers(target, "target")
@@ -92,37 +61,11 @@ def best_scale(loss, f):
 
         loss(c f) = A c^4 - 2 B c^2 + 1,   c = sqrt(B / A)
 
-    Parameters
-    ----------
-    loss : rfcore.solvers.gram.Form
-    f : function of an integer array
-        Of values that are not negative, and not all 0.
+    Args:
+        loss: :class:`rfcore.solvers.gram.Form`.
+        f: modulation of values that are not negative, and not all 0.
 
-    Returns
-    -------
-    (float, float)
-
-    Raises
-    ------
-    ValueError
-        If the loss is none, f no function, or no c makes the loss smaller.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import jax, networkx
-    >>> from rfcore import graphs, kernels
-    >>> from rfcore.features import neural
-    >>> from rfcore.solvers import modulations
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> K = kernels.regularised_laplacian(g, 1.0, 2) * 4
-    >>> loss = modulations.loss_of_walks(jax.random.key(0), g.scaled(0.5), K, 4, 0.5, 8)
-    >>> c, least = modulations.best_scale(loss, neural.flat())
-    >>> bool(c < 1), bool(least < loss(neural.flat()))
-    (True, True)
+    Raises ValueError if no c brings the loss below 1, that of c = 0.
     """
     checks.instance(loss, gram.Form, "loss", "loss_of_walks(...)")
     checks.function(f, "f", "neural.flat()")
@@ -136,33 +79,15 @@ def best_scale(loss, f):
 def staircase(steps_per_epoch, rate=0.01, decay=0.975):
     """Adam at a rate that decays once an epoch: the printed schedule.
 
-    Parameters
-    ----------
-    steps_per_epoch : int
-    rate : float
-    decay : float
-        Strictly between 0 and 1.
+    The paper does not say how many steps an epoch has, and it matters: the rates, about what Adam moves a
+    parameter by in a step, add up to rate / (1 - decay) per step of an epoch, 0.4 by default.
 
-    Returns
-    -------
-    optax.GradientTransformation
+    Args:
+        steps_per_epoch: number of steps.
+        rate: of the first epoch.
+        decay: factor by which the rate falls each epoch, strictly between 0 and 1.
 
-    Raises
-    ------
-    ValueError
-        If a number is out of its range.
-
-    Notes
-    -----
-    Universal Graph Random Features, Section 3.4, which does not say how many steps an epoch has. The rates add up to
-    rate / (1 - decay) per step of an epoch: 0.4.
-
-    Examples
-    --------
-    >>> from rfcore.solvers import descent, modulations
-    >>> far = descent.learn(lambda x: abs(x - 3.0), 0.0, n_steps=400, optimiser=modulations.staircase(1)).f
-    >>> round(float(far), 2)
-    0.4
+    Source: Universal Graph Random Features, Section 3.4.
     """
     steps, decay = checks.count(steps_per_epoch, "steps_per_epoch"), checks.probability(decay, "decay")
     rate = checks.real(rate, "rate", above=0)
@@ -172,42 +97,17 @@ def staircase(steps_per_epoch, rate=0.01, decay=0.975):
 def learn_each(starts, losses, n_steps, optimiser):
     """Many modulations, or pairs of them, learned at once, each as if alone.
 
-    Parameters
-    ----------
-    starts : sequence of pytrees of one structure
-        Modulations such as :func:`rfcore.features.neural.flat`, or tuples of two for a pair.
-    losses : rfcore.solvers.gram.Form, or sequence of them
-        One for all, or one each.
-    n_steps : int
-    optimiser : optax.GradientTransformation
-        That treats every parameter apart, such as ``optax.adam``.
+    The sum of the losses falls as each would.
 
-    Returns
-    -------
-    pytree
-        Of the structure of one start, each leaf with a first axis over the starts.
+    Args:
+        starts: pytrees of one structure, such as :func:`rfcore.features.neural.flat`, or tuples of two for a
+            pair.
+        losses: :class:`rfcore.solvers.gram.Form`, one for all, or a sequence of one each.
+        n_steps: number of steps.
+        optimiser: one of optax that treats every parameter apart, such as ``optax.adam``.
 
-    Raises
-    ------
-    ValueError
-        If there are no starts, or losses that are none or not one each.
-
-    Notes
-    -----
-    Ours: the sum of the losses falls as each would.
-
-    Examples
-    --------
-    >>> import jax, networkx, optax
-    >>> from rfcore import graphs, kernels
-    >>> from rfcore.features import neural
-    >>> from rfcore.solvers import modulations
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> K = kernels.regularised_laplacian(g, 1.0, 2) * 4
-    >>> loss = modulations.loss_of_walks(jax.random.key(0), g.scaled(0.5), K, 4, 0.5, 8)
-    >>> found = modulations.learn_each([neural.flat(), neural.flat(0.5)], loss, 20, optax.adam(0.01))
-    >>> found.w1.shape
-    (2, 1)
+    Returns:
+        Pytree of the structure of one start, each leaf with a first axis over the starts.
     """
     starts = list(starts) if np.iterable(starts) else []
     if not starts:

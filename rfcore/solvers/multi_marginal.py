@@ -1,9 +1,10 @@
 """Optimal transport between several copies of one law, and what it bounds: the gain of any coupling of norms.
 
-A coupling of m norms is a law on (0, inf)^m whose m marginals are chi_d; the best one minimises the mean of a cost that is a
-sum over pairs (Variance-Reducing Couplings, Eq. 5). With k quantile bins in place of the real line this is a linear programme. Its
-unknowns are one weight per *multiset* of m bins: the cost does not care for the order, and any plan can be averaged over all
-orders, so that C(k + m - 1, m) weights do the work of k^m.
+A coupling of m norms is a law on (0, inf)^m whose m marginals are chi_d; the best one minimises the mean of a
+cost that is a sum over pairs (Variance-Reducing Couplings, Eq. 5). With k quantile bins in place of the real
+line this is a linear programme. Its unknowns are one weight per *multiset* of m bins: the cost does not care
+for the order, and any plan can be averaged over all orders, so that C(k + m - 1, m) weights, at most 200,000,
+do the work of k^m. Distances are |x + y| for positive, |x - y| for Fourier features.
 """
 
 import itertools
@@ -38,41 +39,13 @@ class Plan(NamedTuple):
 
 
 def solve(costs, m):
-    """Coupling of m draws, each uniform on k bins, that minimises a cost of pairs.
+    """Coupling of m draws, each uniform on k bins, that minimises a symmetric cost (k, k) of pairs, by HiGHS.
 
     ::
 
         min E[1 / (m (m - 1)) sum_{i != j} costs[a_i, a_j]],   a_1, ..., a_m each uniform on 0, ..., k - 1
 
-    Parameters
-    ----------
-    costs : array, shape (k, k), symmetric
-    m : int
-        At least 2; C(k + m - 1, m) at most 200,000.
-
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    ValueError
-        If costs is no symmetric matrix of finite numbers, m < 2, or the programme is too large.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 5, as a linear programme, by HiGHS. That symmetric plans suffice is ours.
-
-    Examples
-    --------
-    Three numbers whose sum should stay the same:
-
-    >>> import numpy as np
-    >>> from rfcore.solvers import multi_marginal
-    >>> x = np.arange(3.0)
-    >>> plan = multi_marginal.solve(np.outer(x, x), 3)  # the mean product is least for 0 + 1 + 2 and 1 + 1 + 1
-    >>> bool(np.isclose(plan.cost, 2 / 3)), set(plan.bins.sum(axis=1).tolist())
-    (True, {3})
+    Source: Variance-Reducing Couplings, Eq. 5; that symmetric plans suffice is ours.
     """
     costs, m = np.asarray(checks.points(costs, "costs"), dtype=float), checks.count(m, "m", least=2)
     k = len(costs)
@@ -114,38 +87,12 @@ def two_norms(distance, d, features, n_quantiles=40):
 
     ::
 
-        min sum_ab P_ab c(q_a, q_b),   P a law on k^2 pairs with uniform margins,   c as in theory.log_positive_cost or fourier_cost
+        min sum_ab P_ab c(q_a, q_b),   P a law on k^2 pairs with uniform margins
 
-    Parameters
-    ----------
-    distance : float
-        |x + y| for positive features, |x - y| for Fourier features; above 0.
-    d : int
-    features : "positive" or "fourier"
-    n_quantiles : int
-        At least 2.
+    with c of :func:`rfcore.theory.log_positive_cost` or :func:`rfcore.theory.fourier_cost`. Far points want
+    other partners than opposites.
 
-    Returns
-    -------
-    TwoNorms
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Theorem 3.2 and Lemma A.5, for laws of finitely many values.
-
-    Examples
-    --------
-    Far points want other partners than opposites:
-
-    >>> from rfcore.solvers import multi_marginal
-    >>> near, far = (multi_marginal.two_norms(z, 4, "fourier", 20) for z in (0.5, 3.0))
-    >>> abs(near.cost / near.opposite - 1) < 1e-6, far.cost < 0.99 * far.opposite
-    (True, True)
+    Source: Variance-Reducing Couplings, Theorem 3.2 and Lemma A.5, for laws of finitely many values.
     """
     distance = checks.real(distance, "distance", above=0)
     checks.choice(features, "features", FEATURES)
@@ -164,7 +111,7 @@ def two_norms(distance, d, features, n_quantiles=40):
 
 
 class NormBound(NamedTuple):
-    """Errors relative to those of independent frequencies, as :func:`rfcore.theory.norm_coupling_ratio` gives them."""
+    """Errors relative to those of independent frequencies: :func:`rfcore.theory.norm_coupling_ratio`."""
 
     achieved: float
     """Of a coupling that exists: bins by the plan, independent places within them. The best of all is at most this."""
@@ -175,51 +122,21 @@ class NormBound(NamedTuple):
 
 
 def norm_bound(distance, d, m, features, n_bins):
-    """How small any coupling of norms could make the error of m orthogonal features.
+    """How small any coupling of norms could make the error of m orthogonal features, for a distance up to 5.
 
-    Two linear programmes on bins of equal probability. Their costs are means over the places of two norms within their bins,
+    Two linear programmes on bins of equal probability. Their costs are means over places of two norms within
+    their bins,
 
     ::
 
         achieved     independent places: the programme's optimum is the error of a coupling that can be drawn
-        optimistic   opposite places, which cost a pair least where its cost is convex, as if all pairs could have them at once
+        optimistic   opposite places, best for a pair of convex cost, as if all pairs could have them at once
 
-    The two close on each other like 1 / n_bins^2. The optimistic one is exact for m = 2 and convex costs, where the optimum
-    is pairwise norm-coupling. For m > 2 the optimal coupling might place norms within a bin according to the bins of the
-    others, so that it is an estimate and no proven lower bound.
-
-    Parameters
-    ----------
-    distance : float
-        |x + y| for positive features, |x - y| for Fourier features; above 0 and at most 5. The cost of Fourier
-        features is convex up to :func:`rfcore.theory.fourier_convex_radius`.
-    d, m : int
-        Dimension, at least 2; number of frequencies, from 2 to d.
-    features : "positive" or "fourier"
-    n_bins : int
-        At least 2; C(n_bins + m - 1, m) at most 200,000.
-
-    Returns
-    -------
-    NormBound
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range, or the programme too large.
-
-    Notes
-    -----
-    Ours; Variance-Reducing Couplings, Section 3.2, calls the problem a tough open one and compares with learned copulas alone.
-
-    Examples
-    --------
-    >>> from rfcore import theory
-    >>> from rfcore.solvers import multi_marginal
-    >>> bound = multi_marginal.norm_bound(1.0, 2, 2, "fourier", 4)
-    >>> pnc = theory.norm_coupling_ratio(1.0, 2, 2, "pnc", "fourier")
-    >>> abs(bound.optimistic - pnc) < 1e-6, bound.achieved > pnc
-    (True, True)
+    The two close on each other like 1 / n_bins^2. The optimistic one is exact for m = 2 and convex costs,
+    where pairwise norm-coupling is optimal; those of Fourier features are convex up to
+    :func:`rfcore.theory.fourier_convex_radius`. For m > 2 the optimal coupling might place norms within a bin
+    according to the bins of the others, so that it is an estimate and no proven lower bound. The paper,
+    Section 3.2, calls the problem a tough open one.
     """
     distance, d, m = distance_of(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
     checks.choice(features, "features", FEATURES)
@@ -248,7 +165,7 @@ def norm_bound(distance, d, m, features, n_bins):
 
 
 def _places(n_bins, largest):
-    """Scores at nodes of each bin and their weights, which sum to one but for the tails beyond ``largest``."""
+    """Scores at nodes of each bin and their weights, which sum to one but for tails beyond ``largest``."""
     edges = np.concatenate([[-largest], special.ndtri(np.arange(1, n_bins) / n_bins), [largest]])
     scores, all_weights = [], []
     for a, (low, high) in enumerate(itertools.pairwise(edges)):
@@ -260,7 +177,7 @@ def _places(n_bins, largest):
 
 
 def _mirrored(scores, own, other, n_bins):
-    """Scores in the bin ``other`` whose places there are opposite to those of ``scores`` in the bin ``own``."""
+    """Scores in the bin ``other`` whose places are opposite to those of ``scores`` in the bin ``own``."""
     place = np.clip(n_bins * special.ndtr(scores) - own, 0, 1)
     to_the_right = np.clip(n_bins * special.ndtr(-scores) - (n_bins - 1 - own), 0, 1)  # 1 - place, exact near 0
     level, complement = (other + to_the_right) / n_bins, (n_bins - 1 - other + place) / n_bins

@@ -6,13 +6,17 @@ For features phi(x, omega), one per frequency, that law has a density proportion
 
     q(omega) = (mean over X of phi(x, omega)^2 times mean over Y of phi(y, omega)^2)^(1/2)
 
-and its frequencies the log weights log C - log q(omega), C = E_p q ("All Random Features Representations are Equivalent",
-Theorem 1). For positive features p q is a mixture of Gaussians around 2 x, one per point, and for Gaussian points a Gaussian
-(:func:`of_points`, :func:`of_normal`): these take frequencies of any coupling and move them, so that couplings
-and the optimal law go together. For two sets, and for a random phase, draws are rejected (:func:`of_two_sets`,
-:func:`of_phases`). All return what every feature map takes; how low the variance gets says
-:func:`rfcore.theory.log_optimal_variance_bound`. For :func:`rfcore.features.positive` and
-:func:`rfcore.features.trigonometric`; other maps take the frequencies, and stay unbiased, but have other optima.
+and its frequencies have the log weights log C - log q(omega), C = E_p q. For positive features of one set p q
+is a mixture of Gaussians around 2 x, one per point, and for Gaussian points a Gaussian: :func:`of_points` and
+:func:`of_normal` take frequencies of any coupling and move them, so that couplings and the optimal law go
+together. For two sets, and for a random phase, draws come from rejection and are independent
+(:func:`of_two_sets`, :func:`of_phases`).
+
+All return :class:`rfcore.couplings.frequencies.Weighted`, which every feature map takes. The laws are optimal
+for :func:`rfcore.features.positive` and :func:`rfcore.features.trigonometric`; other maps stay unbiased, but
+have other optima. :func:`rfcore.theory.log_optimal_variance_bound` says how low the variance gets.
+
+Source: All Random Features Representations are Equivalent, Theorem 1 (the law); the samplers are ours.
 """
 
 import math
@@ -36,48 +40,21 @@ def of_points(key, omega, X, kernel="gaussian", law=None):
 
         omega'_i = omega_i + 2 x,   x drawn from X with probability proportional to k(x, x)
 
-    Their law is p q / C itself, a mixture; C is the mean of k(x, x).
+    This is p q / C itself, since phi(x, omega)^2 p(omega) = k(x, x) N(omega; 2 x, I) for both kernels; C is
+    the mean of k(x, x). Whatever the draw, the squares of the estimates from one frequency average to C^2
+    over all pairs. The weights take O(n m d).
 
-    Parameters
-    ----------
-    key : JAX key
-        Of the points drawn, for all frequencies.
-    omega : array, shape (m, d)
-        Frequencies with rows N(0, I_d), of any coupling: the differences to their points stay coupled.
-    X : array, shape (n, d), at least one point
-    kernel : "gaussian" or "softmax"
-    law : copula or its name, optional
-        Of the levels of all m points drawn, as :func:`rfcore.couplings.copulas.named` takes it: the point at level u is the
-        quantile of the law of x in the order of the rows of X, so that strata of levels are strata of X if
-        neighbours in it stand in neighbouring rows. None for independent points.
+    With a law the points drawn are coupled: the one at level u is the quantile of the law of x in the order
+    of the rows of X, so that strata of levels are strata of X if neighbours in it stand in neighbouring rows.
 
-    Returns
-    -------
-    :class:`rfcore.couplings.frequencies.Weighted`
-        Computing the weights takes O(n m d).
+    Args:
+        key: JAX PRNG key, of the points drawn.
+        omega: frequencies (m, d), rows N(0, I_d), of any coupling: the differences to their points stay
+            coupled.
+        X, kernel: points (n, d); "gaussian" or "softmax".
+        law: copula of the levels of all m points drawn, or its name; None for independent points.
 
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, there is no point, or a value is not finite; if there is no such law.
-
-    Examples
-    --------
-    Whatever the draw, the squares of the estimates from one frequency have the mean C^2 over all pairs:
-
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features
-    >>> from rfcore.solvers import sampling
-    >>> keys, x = jax.random.split(jax.random.key(0)), jnp.array([[0.3, -0.2], [1.0, 0.4], [-0.5, 0.8]])
-    >>> omega = sampling.of_points(keys[0], couplings.iid(keys[1], 1, 2), x)
-    >>> phi = features.positive(x, omega)
-    >>> float(jnp.mean((phi @ phi.T) ** 2).round(4))
-    1.0
-
-    Notes
-    -----
-    "All Random Features Representations are Equivalent", Theorem 1 and Corollary 2; the sampler is ours: phi(x, omega)^2 p(omega) =
-    k(x, x) N(omega; 2 x, I) for both kernels.
+    Source: All Random Features Representations are Equivalent, Corollary 2.
     """
     X, omega = _set(X, "X", kernel), checks.points(omega, "omega")
     if omega.shape[1] != X.shape[1]:
@@ -96,43 +73,17 @@ def of_two_sets(key, m, X, Y, kernel="gaussian", pilot=4096):
 
         propose from (m_X + m_Y) / 2,   accept with probability (m_X m_Y)^(1/2) / ((m_X + m_Y) / 2)
 
-    m_X and m_Y being the mixtures of :func:`of_points`. The share accepted is C / (mean k(x, x) mean k(y, y))^(1/2), whose
-    square is what Corollary 1 gives away. C is not known: a pilot estimates it from other draws, so that features stay
-    unbiased, and their variance rises by the share that the variance of the pilot's mean is of C^2.
+    m_X and m_Y being the mixtures of :func:`of_points`. The share accepted is C / (mean k(x, x) mean
+    k(y, y))^(1/2), whose square is what Corollary 1 gives away. C is not known: a pilot estimates it from
+    other draws, so that features stay unbiased; their variance rises by the variance of the pilot's mean
+    relative to C^2.
 
-    Parameters
-    ----------
-    key : JAX key
-    m : int
-        Number of frequencies, independent of each other.
-    X, Y : arrays, shapes (n, d) and (l, d), at least one point each
-    kernel : "gaussian" or "softmax"
-    pilot : int
-        Number of draws of the pilot.
+    Args:
+        key: JAX PRNG key.
+        m, pilot: number of frequencies, and of draws of the pilot.
+        X, Y, kernel: points (n, d) and (l, d); "gaussian" or "softmax".
 
-    Returns
-    -------
-    :class:`rfcore.couplings.frequencies.Weighted`
-
-    Raises
-    ------
-    ValueError
-        If a shape or the kernel's name is wrong, there is no point, or a value is not finite; if the sets are so far apart
-        that a thousand proposals per frequency do not suffice.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import features, kernels
-    >>> from rfcore.solvers import sampling
-    >>> x, y = jnp.array([[0.3, -0.2], [1.0, 0.4]]), jnp.array([[0.5, 0.8]])
-    >>> omega = sampling.of_two_sets(jax.random.key(0), 4000, x, y)
-    >>> bool(jnp.allclose(features.positive(x, omega) @ features.positive(y, omega).T, kernels.gaussian(x, y), rtol=0.1))
-    True
-
-    Notes
-    -----
-    "All Random Features Representations are Equivalent", Theorem 1; the sampler is ours.
+    Raises ValueError if the sets are so far apart that a thousand proposals per frequency do not suffice.
     """
     X = _set(X, "X", kernel)
     Y = _set(Y, "Y", kernel, X.shape[1])
@@ -146,39 +97,14 @@ def of_normal(omega, mean_x, covariance_x, mean_y, covariance_y, kernel="gaussia
 
     ::
 
-        omega'_i = mean + factor omega_i,   the mean and a root of the covariance of :func:`rfcore.theory.optimal_normal`
+        omega'_i = mean + L omega_i,   L L' = covariance
 
-    Parameters
-    ----------
-    omega : array, shape (m, d)
-        Frequencies with rows N(0, I_d), of any coupling.
-    mean_x, covariance_x, mean_y, covariance_y : arrays, shapes (d,) and (d, d)
-        Of the laws of x and of y.
-    kernel : "gaussian" or "softmax"
+    with the mean and the covariance of :func:`rfcore.theory.optimal_normal`.
 
-    Returns
-    -------
-    :class:`rfcore.couplings.frequencies.Weighted`
-
-    Raises
-    ------
-    ValueError
-        As for :func:`rfcore.theory.optimal_normal`; if omega has another dimension.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features, kernels
-    >>> from rfcore.solvers import sampling
-    >>> x, law = jnp.array([[0.3, -0.2], [1.0, 0.4]]), (jnp.ones(2), 0.2 * jnp.eye(2))
-    >>> omega = sampling.of_normal(couplings.iid(jax.random.key(0), 4000, 2), *law, *law)
-    >>> phi = features.positive(x, omega)
-    >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
-    True
-
-    Notes
-    -----
-    "All Random Features Representations are Equivalent", Theorem 1; the closed form is ours.
+    Args:
+        omega: frequencies (m, d), rows N(0, I_d), of any coupling.
+        mean_x, covariance_x, mean_y, covariance_y: of the laws of x and of y, shapes (d,) and (d, d).
+        kernel: "gaussian" or "softmax".
     """
     omega = checks.points(omega, "omega")
     law = theory.optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel)
@@ -188,50 +114,25 @@ def of_normal(omega, mean_x, covariance_x, mean_y, covariance_y, kernel="gaussia
 
 
 def of_phases(key, m, X, Y=None, kernel="gaussian", pilot=4096):
-    """Optimal frequencies and phases of Fourier features of random phase, for pairs of points of one set or of two.
+    """Optimal frequencies and phases of Fourier features of random phase, for one set or two.
 
     ::
 
-        propose omega ~ N(0, I), theta ~ U(0, 2 pi),   accept with probability q(omega, theta) / 2 (mean k(x, x) mean k(y, y))^(1/2)
+        propose omega ~ N(0, I), theta ~ U(0, 2 pi)
+        accept with probability q(omega, theta) / (2 (mean k(x, x) mean k(y, y))^(1/2))
 
-    Of one set exactly half are accepted, and C is the mean of k(x, x); of two C is estimated as in :func:`of_two_sets`.
+    Of one set exactly half are accepted, and C is the mean of k(x, x); of two C is estimated as in
+    :func:`of_two_sets`.
 
-    Parameters
-    ----------
-    key : JAX key
-    m : int
-        Number of frequencies, independent of each other.
-    X : array, shape (n, d), at least one point
-    Y : array, shape (l, d), optional
-        The other set; None for X again.
-    kernel : "gaussian" or "softmax"
-    pilot : int
-        Number of draws of the pilot, for two sets.
+    Args:
+        key: JAX PRNG key.
+        m, pilot: number of frequencies; of draws of the pilot, for two sets.
+        X, Y, kernel: points (n, d) and (l, d), without Y X again; "gaussian" or "softmax".
 
-    Returns
-    -------
-    omega : :class:`rfcore.couplings.frequencies.Weighted`
-    phases : array, shape (m,)
-        For :func:`rfcore.features.trigonometric`.
+    Returns:
+        Frequencies, and their phases (m,), as :func:`rfcore.features.trigonometric` takes them.
 
-    Raises
-    ------
-    ValueError
-        As for :func:`of_two_sets`.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import features, kernels
-    >>> from rfcore.solvers import sampling
-    >>> x = jnp.array([[0.3, -0.2], [1.0, 0.4]])
-    >>> phi = features.trigonometric(x, *sampling.of_phases(jax.random.key(0), 4000, x))
-    >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.1))
-    True
-
-    Notes
-    -----
-    "All Random Features Representations are Equivalent", Theorem 1; the sampler is ours.
+    Raises ValueError as :func:`of_two_sets` does.
     """
     X = _set(X, "X", kernel)
     Y = None if Y is None else _set(Y, "Y", kernel, X.shape[1])
@@ -292,7 +193,7 @@ def _of_phases(key, m, X, Y, kernel, pilot):
 
 
 def _rejected(key, propose, logs, m):
-    """For each of m places the first proposal that is accepted, its log q, and whether there was one in ROUNDS."""
+    """For m places the first proposal accepted, its log q, and whether there was one in ROUNDS."""
 
     def step(state):
         key, kept, kept_log_q, done, rounds = state
@@ -313,7 +214,6 @@ def _rejected(key, propose, logs, m):
 
 
 def _log_share(key, propose, logs, pilot):
-    """Log of the mean share of proposals that are accepted, from a pilot."""
     return logsumexp(logs(propose(key, pilot))[1]) - math.log(pilot)
 
 

@@ -1,12 +1,18 @@
 """What walks whose length lies in one quantile bin leave behind on average: psi^ of Eq. 54.
 
-Averaged over its directions a walk leaves f(k) W^k / P(length >= k) at every step k that it makes, so that bin q of n has
+Averaged over its directions a walk leaves f(k) W^k / P(length >= k) at every step k that it makes, so that
+bin q of n has
 
 ::
 
     Psi_q = sum_k f(k) h_q(k) W^k,    h_q(k) = P(length >= k | bin q) / P(length >= k)
 
 with :func:`rfcore.theory.bin_survival` for h: closed forms, where the paper simulates. Row i is psi^(q^(i)).
+Results are float64; those of some start nodes are (n_bins, n_starts, N), all nodes by default. g is the graph
+that is walked, usually ``graph.normalised()``, f the modulation, p_halt the probability of stopping before
+each hop, and f(0), ..., f(n_terms - 1) are counted.
+
+Source: Variance-Reducing Couplings, Eqs 52 and 54.
 """
 
 from functools import partial
@@ -21,86 +27,23 @@ from rfcore.theory.graph import counted
 
 
 def bin_spectra(g, f, n_bins, p_halt, n_terms=100):
-    """Eigenvalues of Psi_q for symmetric weights: all nodes of a graph, exactly, for one eigendecomposition.
+    """Eigenvalues (n_bins, N) of Psi_q for symmetric weights: all nodes of a graph, exactly.
 
     ::
 
         Psi_q = V diag(x_q) V^T,    x_qa = sum_k f(k) h_q(k) l_a^k,    W = V diag(l) V^T
 
-    Sums over all pairs of start nodes need no more, since bins share their eigenvectors: see :func:`pair_products`.
-
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        The graph that is walked, usually ``graph.normalised()``, with symmetric weights.
-    f : function of an integer array
-        Modulation.
-    n_bins : int
-        n, the order of the permutations.
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
-    n_terms : int
-        Steps counted: f(0), ..., f(n_terms - 1).
-
-    Returns
-    -------
-    float64 array, shape (n_bins, N)
-
-    Raises
-    ------
-    ValueError
-        If a count is below 1, p_halt outside (0, 1), f is not finite, or for normalised weights only and those of g are
-        not, or weights are not symmetric.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eqs 52 and 54, in closed form.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import features, graphs
-    >>> from rfcore.solvers import transport
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> transport.bin_spectra(g, features.modulation.diffusion(1.0), 10, 0.3).shape
-    (10, 34)
+    One eigendecomposition. Sums over all pairs of start nodes need no more, since bins share their
+    eigenvectors: see :func:`pair_products`. Raises ValueError if weights are not symmetric.
     """
     shares, eigenvalues = _shares(g, f, n_bins, p_halt, n_terms), kernels.spectrum(g)[0]
     return shares @ eigenvalues ** np.arange(shares.shape[1])[:, None]
 
 
 def bin_features(g, f, n_bins, p_halt, nodes=None, n_terms=100):
-    """Rows of Psi_q for some start nodes, exactly.
+    """Rows of Psi_q for some start nodes, exactly; weights need not be symmetric.
 
-    Parameters
-    ----------
-    g, f, n_bins, p_halt, n_terms
-        As for :func:`bin_spectra`; weights need not be symmetric.
-    nodes : int array, optional
-        Start nodes; all by default.
-
-    Returns
-    -------
-    float64 array, shape (n_bins, n_starts, N)
-        Time is O(n_terms n_starts (edges + n_bins N)).
-
-    Raises
-    ------
-    ValueError
-        As :func:`bin_spectra`, and if a node is not in the graph.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eqs 52 and 54, in closed form.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import features, graphs
-    >>> from rfcore.solvers import transport
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> transport.bin_features(g, features.modulation.diffusion(1.0), 10, 0.3, nodes=[0, 33]).shape
-    (10, 2, 34)
+    O(n_terms n_starts (edges + n_bins N)) time.
     """
     shares, nodes = _shares(g, f, n_bins, p_halt, n_terms), walks.start_nodes(g, nodes)
     W = g.to_scipy()
@@ -116,41 +59,10 @@ def bin_features(g, f, n_bins, p_halt, nodes=None, n_terms=100):
 def simulated_bin_features(key, g, f, n_bins, p_halt, n_walks, nodes=None):
     """Rows of Psi_q for some start nodes, by walks: what the paper does.
 
-    Unbiased for Psi_q itself; costs, which are of fourth order in it, come out too large by what the directions of the
-    walks vary. On a graph whose rows are too long to be averaged exactly (:func:`bin_features`) this is what there is.
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    g, f, n_bins, p_halt
-        As for :func:`bin_spectra`; weights need not be symmetric.
-    n_walks : int
-        Walks from each start for each bin, their lengths stratified within it.
-    nodes : int array, optional
-        Start nodes; all by default.
-
-    Returns
-    -------
-    float64 array, shape (n_bins, n_starts, N)
-
-    Raises
-    ------
-    ValueError
-        As :func:`rfcore.features.walk_features`.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 54 and the text below it.
-
-    Examples
-    --------
-    >>> import jax, networkx
-    >>> from rfcore import features, graphs
-    >>> from rfcore.solvers import transport
-    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> f = features.modulation.diffusion(1.0)
-    >>> transport.simulated_bin_features(jax.random.key(0), g, f, 10, 0.3, 50, nodes=[0, 33]).shape
-    (10, 2, 34)
+    Unbiased for Psi_q itself; costs, which are of fourth order in it, come out too large by what the
+    directions of the walks vary. On a graph whose rows are too long to be averaged exactly
+    (:func:`bin_features`) this is the only way. ``n_walks`` walks leave each start for each bin, their
+    lengths stratified within it.
     """
     n_bins, n_walks = checks.count(n_bins, "n_bins"), checks.count(n_walks, "n_walks")
     nodes, keys = walks.start_nodes(g, nodes), jax.random.split(checks.key(key), (n_bins, 2))

@@ -1,20 +1,22 @@
 """What pairs of bins cost: the objectives of Eqs 55, 56 and 82 for permutations of the bins.
 
-For a pair of start nodes i, j, with s_q(i) = psi^(q^(i)) + psi^(sigma(q)^(i)) and u_q(i) = vec(s_q(i) s_q(i)^T),
+For a pair of start nodes i, j, with s_q(i) = psi^(q^(i)) + psi^(sigma(q)^(i)) and u_q(i) = vec(s_q(i)
+s_q(i)^T),
 
 ::
 
     Eq. 55:  sum_{q, r} (s_q(i) . s_r(j))^2 = (sum_q u_q(i)) . (sum_q u_q(j))
     Eq. 56:  sum_q      (s_q(i) . s_q(j))^2 =  sum_q u_q(i)  .  u_q(j)
 
-Summed over all pairs of a set of start nodes, i = j included, both are squares. With U_q the sum of the u_q(i) over the set,
+Summed over all pairs of a set of start nodes, i = j included, both are squares. With U_q the sum of the
+u_q(i) over the set,
 
 ::
 
     Eq. 55:  |sum_q U_q|^2          Eq. 56:  sum_q |U_q|^2
 
 so that what the paper shows for i = j holds for the average over all pairs, which its experiments take.
-:func:`pair_products` is U for all pairs of bins.
+Arrays are float64.
 """
 
 import numpy as np
@@ -24,39 +26,19 @@ from rfcore.couplings import copulas, walk_lengths
 
 
 def pair_products(psi):
-    """U of every pair of bins: what costs are inner products of.
+    """U of every pair of bins, (n, n, N^2), symmetric in the bins: what costs are inner products of.
 
     ::
 
-        U_qr = sum_i vec(s_i s_i^T) = vec((Psi_q + Psi_r)^T (Psi_q + Psi_r)),   s_i = psi^(q^(i)) + psi^(r^(i))
+        U_qr = sum_i vec(s_i s_i^T) = vec((Psi_q + Psi_r)^T (Psi_q + Psi_r))
+        s_i = psi^(q^(i)) + psi^(r^(i))
 
-    Parameters
-    ----------
-    psi : array, shape (n, n_starts, N) or (n, N)
-        From :func:`bin_features` or :func:`simulated_bin_features`; or eigenvalues from :func:`bin_spectra`, for which
-        U_qr are those of the product, N numbers in place of N^2 with the same inner products.
+    Of eigenvalues psi (n, N), from :func:`bin_spectra`, U_qr are those of the product, N numbers in place of
+    N^2 with the same inner products. Otherwise psi is (n, n_starts, N), and
+    ``features.reduction.johnson_lindenstrauss(key, U.reshape(n * n, -1), r)`` has r numbers in place of N^2,
+    and inner products that agree on average (Eqs 62 and 63).
 
-    Returns
-    -------
-    float64 array, shape (n, n, N^2) or (n, n, N)
-        Symmetric in the bins. ``features.reduction.johnson_lindenstrauss(key, U.reshape(n * n, -1), r)`` has r numbers in
-        place of N^2, and inner products that agree on average (Eqs 62 and 63).
-
-    Raises
-    ------
-    ValueError
-        If psi has another shape or is not finite.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 60; the sum over start nodes is ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.solvers import transport
-    >>> transport.pair_products(np.ones((4, 2, 3))).shape
-    (4, 4, 9)
+    Source: Variance-Reducing Couplings, Eq. 60; the sum over start nodes is ours.
     """
     psi = np.asarray(checks.finite(checks.numbers(psi, "psi"), "psi"))
     if psi.ndim not in (2, 3) or not psi.size:
@@ -73,39 +55,12 @@ def pair_products(psi):
 
 
 def matching_costs(U, V=None):
-    """Cost of matching bin q with bin r.
+    """Cost c_qr = U_qr . V_qr of matching bin q with bin r; Eq. 56 sums c_{q, sigma(q)} over q.
 
-    ::
+    U and V are :func:`pair_products` of the start nodes i and j. V is U by default, which sums over all pairs
+    of a set: divided by the number of pairs it is their average.
 
-        c_qr = U_qr . V_qr
-
-    so that Eq. 56 is the sum of c_{q, sigma(q)} over q; divided by the number of pairs of starts it is their average.
-
-    Parameters
-    ----------
-    U, V : array, shape (n, n, D)
-        From :func:`pair_products`, for the start nodes i and j; V is U by default, which sums over all pairs of a set.
-
-    Returns
-    -------
-    float64 array, shape (n, n)
-
-    Raises
-    ------
-    ValueError
-        If U or V has another shape or is not finite.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 56.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.solvers import transport
-    >>> transport.matching_costs(transport.pair_products(np.array([[1.0], [2.0]])))
-    array([[ 16.,  81.],
-           [ 81., 256.]])
+    Source: Variance-Reducing Couplings, Eq. 56.
     """
     return np.einsum("qrd,qrd->qr", *products(U, V))
 
@@ -117,32 +72,9 @@ def quadratic_cost(U, sigma, V=None):
 
         (sum_q U_{q, sigma(q)}) . (sum_q V_{q, sigma(q)})
 
-    Parameters
-    ----------
-    U, V : array, shape (n, n, D)
-        As for :func:`matching_costs`.
-    sigma : int array, shape (n,)
+    U and V as for :func:`matching_costs`.
 
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If U or V has another shape or is not finite, or sigma is no permutation of n bins.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eqs 55 and 61.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.solvers import transport
-    >>> U = transport.pair_products(np.array([[1.0], [2.0]]))
-    >>> transport.quadratic_cost(U, [0, 1]), transport.quadratic_cost(U, [1, 0])
-    (400.0, 324.0)
+    Source: Variance-Reducing Couplings, Eqs 55 and 61.
     """
     U, V = products(U, V)
     q, sigma = np.arange(len(U)), one_permutation(sigma, len(U))
@@ -167,39 +99,15 @@ def pagerank_costs(g, n_bins, p_halt):
 
         c_qr = sum_ij P_q(j -> i) P_r(j -> i),   P_q = sum_l P(length = l | bin q) P^l
 
-    with P the transitions of the walk, uniform on the neighbours of a node; without neighbours a walk stays. The variance
-    of the estimate, summed over all nodes i, is a constant plus 1 / (N^2 n_bins m) times the sum of c_{q, sigma(q)}, m
-    the even number of walks of a node: no approximation is made.
+    with P the transitions of the walk, uniform on the neighbours of a node whatever the weights; without
+    neighbours a walk stays. The variance of the estimate, summed over all nodes i, is a constant plus
+    1 / (N^2 n_bins m) times the sum of c_{q, sigma(q)}, m the even number of walks of a node: no
+    approximation is made. Lengths are summed until fewer than 2^-53 of all walks are left: O(N^2
+    (edges / N + n_bins) / p_halt) time, n_bins N^2 numbers.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        Which neighbours there are; weights are not looked at.
-    n_bins : int
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
+    Raises ValueError if p_halt, the probability of stopping before each hop, is below 1.8e-8.
 
-    Returns
-    -------
-    float64 array, shape (n_bins, n_bins)
-
-    Raises
-    ------
-    ValueError
-        If g is no graph, n_bins < 1, or p_halt is outside (0, 1) or below 1.8e-8.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 82, summed over the node v_i as well. Lengths are summed until fewer than 2^-53 of all
-    walks are left: O(N^2 (edges / N + n_bins) / p_halt) time, n_bins N^2 numbers.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import graphs
-    >>> from rfcore.solvers import transport
-    >>> transport.pagerank_costs(graphs.Graph.from_networkx(networkx.karate_club_graph()), 10, 0.3).shape
-    (10, 10)
+    Source: Variance-Reducing Couplings, Eq. 82, summed over the node v_i as well.
     """
     P, p_halt = checks.graph(g).transitions().to_scipy(), walk_lengths.halting(p_halt)
     k = np.arange(walk_lengths.longest(p_halt) + 2)
@@ -215,48 +123,21 @@ def pagerank_costs(g, n_bins, p_halt):
 
 
 def pagerank_mse(costs, n_nodes, n_walks=2, sigma=None):
-    """Mean squared error of an estimate of the PageRank vector, from the costs of the bins.
+    """Mean squared error of an estimate of the PageRank vector, from the costs of :func:`pagerank_costs`.
 
     ::
 
-        E |rho_hat - rho|^2 = (N - 2 S + 1/n sum_q c_{q, sigma(q)}) / (N^2 m),   S = 1/n^2 sum_qr c_qr = sum_ij P(j -> i)^2
+        E |rho_hat - rho|^2 = (N - 2 S + 1/n sum_q c_{q, sigma(q)}) / (N^2 m)
+        S = 1/n^2 sum_qr c_qr = sum_ij P(j -> i)^2
 
-    with N - S in place of the bracket for independent walks: S is how likely two independent walks of a node are to end
-    together, summed over the nodes.
+    with N - S in place of the bracket for independent walks: S is how likely two independent walks of a node
+    are to end together, summed over the nodes.
 
-    Parameters
-    ----------
-    costs : array, shape (n, n)
-        From :func:`pagerank_costs`.
-    n_nodes : int
-        Nodes of the graph, N.
-    n_walks : int
-        Walks of each node, m; even, since they walk in pairs.
-    sigma : int array, shape (n,), optional
-        Permutation of the bins; independent walks by default.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If costs are no finite square matrix, a count is below 1, n_walks is odd, or sigma is no permutation of the bins.
-
-    Notes
-    -----
-    Ours: Eq. 82 of Variance-Reducing Couplings with what does not depend on sigma.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import graphs
-    >>> from rfcore.solvers import transport
-    >>> costs = transport.pagerank_costs(graphs.Graph.from_networkx(networkx.karate_club_graph()), 10, 0.3)
-    >>> best = transport.assignment(costs)
-    >>> transport.pagerank_mse(costs, 34, sigma=best) < transport.pagerank_mse(costs, 34)
-    True
+    Args:
+        costs: shape (n, n).
+        n_nodes: N, nodes of the graph.
+        n_walks: m, walks of each node; even, since they walk in pairs.
+        sigma: permutation of the bins; None for independent walks.
     """
     costs = square(costs)
     n, n_nodes, n_walks = len(costs), checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
@@ -276,7 +157,7 @@ def square(costs):
 
 
 def one_permutation(sigma, n):
-    """sigma as a permutation of n bins."""
+    """The one permutation of n bins that sigma is."""
     sigmas = np.array(copulas.permutation(sigma).sigmas)
     if sigmas.shape != (1, n):
         raise ValueError(f"sigma = {sigma!r}; give one permutation of 0, ..., {n - 1}, the bins")

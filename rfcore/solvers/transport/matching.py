@@ -1,4 +1,9 @@
-"""Permutations of bins of least cost: linear assignments, and searches where the cost is quadratic or walks are many."""
+"""Permutations of bins of least cost: linear assignments, and searches where the cost is quadratic.
+
+Permutations are int arrays (n,), for ``copulas.permutation(sigma)`` or ``coupling=sigma``. A cost seldom has
+only one: costs within 2^-32 of the largest are equal, and of equals the one nearest to the reversal is taken,
+that of least sum_q q sigma(q), so that every processor and every solver finds the same.
+"""
 
 from itertools import islice, permutations
 
@@ -19,30 +24,11 @@ def assignment(costs):
 
         sigma = argmin sum_q c_{q, sigma(q)}
 
-    Parameters
-    ----------
-    costs : array, shape (n, n)
-        From :func:`matching_costs` or :func:`pagerank_costs`.
+    The costs (n, n) are those of :func:`matching_costs` or :func:`pagerank_costs`; by
+    :func:`scipy.optimize.linear_sum_assignment`, O(n^3).
 
-    Returns
-    -------
-    int array, shape (n,)
-        For ``copulas.permutation(sigma)`` or ``coupling=sigma``. Seldom the only one of that cost: costs within 2^-32 of the
-        largest are equal, and of equals it is the one nearest to the reversal, that of least sum_q q sigma(q), so that
-        every processor and every solver finds the same.
+    Source: Variance-Reducing Couplings, Definition 4.2.
 
-    Raises
-    ------
-    ValueError
-        If costs are no finite square matrix.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Definition 4.2; the algorithm is that of
-    :func:`scipy.optimize.linear_sum_assignment` (Crouse, 2016), O(n^3).
-
-    Examples
-    --------
     >>> from rfcore.solvers import transport
     >>> transport.assignment([[16.0, 81.0], [81.0, 256.0]]).tolist()
     [1, 0]
@@ -54,32 +40,9 @@ def assignment(costs):
 
 
 def exhaustive(U, V=None):
-    """Permutation of least quadratic cost among all of them, for up to ten bins.
+    """Permutation of least :func:`quadratic_cost` of U and V among all of them, for up to ten bins.
 
-    Parameters
-    ----------
-    U, V : array, shape (n, n, D), n <= 10
-        As for :func:`quadratic_cost`.
-
-    Returns
-    -------
-    int array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If U or V has another shape or is not finite, or n > 10.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 55 and Figure 8.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.solvers import transport
-    >>> transport.exhaustive(transport.pair_products(np.array([[1.0], [2.0], [4.0]]))).tolist()
-    [2, 1, 0]
+    Source: Variance-Reducing Couplings, Eq. 55 and Figure 8.
     """
     U, V = products(U, V)
     n = len(U)
@@ -103,38 +66,16 @@ def by_projections(key, U, n_projections):
 
     ::
 
-        for each g ~ N(0, I):  the assignment of least  sum_q U_{q, sigma(q)} . g;   the best of them in |sum_q U_{q, sigma(q)}|^2
+        for each of n_projections g ~ N(0, I):  the assignment of least  sum_q U_{q, sigma(q)} . g
+        the best of them in |sum_q U_{q, sigma(q)}|^2
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    U : array, shape (n, n, D)
-        From :func:`pair_products`, of one start node or of all pairs of a set.
-    n_projections : int
+    U is :func:`pair_products` of one start node or of all pairs of a set. A search without a guarantee: on
+    small problems mostly as good as :func:`exhaustive`. The condition of Lemma C.2, that no direction is
+    nearly orthogonal to the optimal sum and to another one, cannot be met for N > 1: some direction is
+    orthogonal to any two vectors of more than two entries. And the assignment takes the *least* projection,
+    which of the others may be negative.
 
-    Returns
-    -------
-    int array, shape (n,)
-
-    Raises
-    ------
-    ValueError
-        If U has another shape or is not finite, or n_projections < 1.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Lemma C.2. Its condition, that no direction is nearly orthogonal to the optimal sum and to
-    another one, cannot be met for N > 1: some direction is orthogonal to any two vectors of more than two entries. And the
-    assignment takes the *least* projection, which of the others may be negative. So this is a search without a guarantee:
-    never better than :func:`exhaustive`, and on small problems mostly as good.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.solvers import transport
-    >>> U = transport.pair_products(np.array([[1.0], [2.0], [4.0]]))
-    >>> transport.by_projections(jax.random.key(0), U, 20).tolist()
-    [2, 1, 0]
+    Source: Variance-Reducing Couplings, Lemma C.2.
     """
     (U, _), n_projections = products(U), checks.count(n_projections, "n_projections")
     directions = np.asarray(jax.random.normal(checks.key(key), (n_projections, U.shape[-1])), dtype=float)
@@ -145,7 +86,7 @@ def by_projections(key, U, n_projections):
 
 
 def _on_a_grid(costs):
-    """Whole multiples, as floats whose sums are exact: what is equal but for rounding, which processors do otherwise, ties."""
+    """Whole multiples, whose sums are exact: what is equal but for rounding ties on all processors."""
     largest = np.abs(costs).max(initial=0.0)
     return np.rint(costs * (2.0**32 / largest)) if largest > 0 else costs
 
@@ -155,40 +96,23 @@ def assignments(psi, n_walks, max_sweeps=20):
 
     ::
 
-        cost = sum_q |sum_i vec(s_i s_i^T)|^2,   s_i = psi^(q^(i)) + psi^(sigma_2(q)^(i)) + ... + psi^(sigma_m(q)^(i))
+        cost = sum_q |sum_i vec(s_i s_i^T)|^2
+        s_i = psi^(q^(i)) + psi^(sigma_2(q)^(i)) + ... + psi^(sigma_m(q)^(i))
 
-    Given the others, the best permutation of one walk is an assignment. Each is solved for in turn: first as walks are
-    added, then over and over. The cost never rises; what it stays at is a local minimum. For two walks it is the least.
+    Given the others, the best permutation of one walk is an assignment. Each is solved for in turn: first as
+    walks are added, then over and over. The cost never rises; what it stays at is a local minimum, for two
+    walks the least. Variance-Reducing Couplings, Section 4.1, leaves more than two walks open: this is an
+    axial m-dimensional assignment, hard from m = 3 on.
 
-    Parameters
-    ----------
-    psi : array, shape (n, n_starts, N) or (n, N)
-        As for :func:`pair_products`.
-    n_walks : int
-        m, at least 2.
-    max_sweeps : int
+    Args:
+        psi: as for :func:`pair_products`.
+        n_walks: m, at least 2.
+        max_sweeps: most times that all permutations are solved for again.
 
-    Returns
-    -------
-    int array, shape (n_walks - 1, n)
-        sigma_2, ..., sigma_m, for ``copulas.permutation`` or ``coupling``.
+    Returns:
+        Int array (n_walks - 1, n): sigma_2, ..., sigma_m.
 
-    Raises
-    ------
-    ValueError
-        If psi has another shape or is not finite, n_walks < 2 or max_sweeps < 1.
-
-    Notes
-    -----
-    Ours. Variance-Reducing Couplings, Section 4.1, leaves more than two walks open; the problem is an axial
-    m-dimensional assignment (Spieksma, "Multi index assignment problems", 2000), hard from m = 3 on.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.solvers import transport
-    >>> transport.assignments(np.array([[1.0], [2.0], [4.0]]), 3).shape
-    (2, 3)
+    Source: Spieksma, "Multi index assignment problems" (2000).
     """
     psi = np.asarray(checks.finite(checks.numbers(psi, "psi"), "psi"))
     if psi.ndim not in (2, 3) or not psi.size:

@@ -1,10 +1,11 @@
-"""Formulas as four papers print them, for showing what happens when they are used; nothing here is used elsewhere.
+"""Formulas as four papers print them, to show what happens when they are used; nothing else uses them.
 
-Simplex Random Features: conformities and gaps of positive and of Fourier features, densities of sums of frequencies.
-Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation matrix, the
-error of attention, the posterior in the weights of features.
-Universal Graph Random Features: Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. FAVOR#: two feature
-maps, a variance and two optima. Where a formula is wrong as printed its docstring says what is right.
+Simplex Random Features: conformities and gaps of features, densities of sums of frequencies, the simplex
+matrix. Variance-Reducing Couplings: the cost of a sum of frequencies, moments, the factor of a correlation
+matrix, the error of attention, the posterior in the weights of features. Universal Graph Random Features:
+Taylor coefficients ``alpha_...`` and modulations ``f_...`` in exact fractions. FAVOR#: two feature maps, a
+variance, two optima. Where a formula is wrong as printed, the summary of its docstring says so and the text
+says what is right.
 """
 
 from rfcore import faces

@@ -1,4 +1,4 @@
-"""Densities of |omega_i + omega_j| as Simplex Random Features prints them (Section 4, Appendix A.5)."""
+"""Densities of |omega_i + omega_j| as Simplex Random Features prints them, at lengths w."""
 
 import numpy as np
 from scipy.special import gammaln, roots_legendre
@@ -7,84 +7,29 @@ from rfcore import checks
 
 
 def pair_density(w, d):
-    """Density of w = |omega_i + omega_j| for independent frequencies, Eq. 18.
+    """Density of w = |omega_i + omega_j| for independent frequencies.
 
-    ::
+    p(w) = w^(d-1) exp(-w^2 / 4) / (2^(d-1) Gamma(d/2)).
 
-        p(w) = w^(d-1) exp(-w^2 / 4) / (2^(d-1) Gamma(d/2))
-
-    Parameters
-    ----------
-    w : array
-        Above 0.
-    d : int
-
-    Returns
-    -------
-    numpy array, the shape of w
-
-    Raises
-    ------
-    ValueError
-        If w <= 0 somewhere or not finite, or d < 1.
-
-    Notes
-    -----
-    Simplex Random Features, Lemma 4.1.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> w = np.linspace(0.01, 12, 1000)
-    >>> round(float(np.trapezoid(theory.printed.pair_density(w, 3), w)), 4)
-    1.0
+    Source: Simplex Random Features, Lemma 4.1, Eq. 18.
     """
     w, d = _lengths(w), checks.count(d, "d")
     return np.exp((d - 1) * np.log(w) - w**2 / 4 - (d - 1) * np.log(2) - gammaln(d / 2))
 
 
 def pair_density_at_angle(w, d, cosine, n_nodes=400):
-    """Density of w = |omega_i + omega_j| by the first line of the derivation, Eq. 56, as it stands there.
+    """Density of w = |omega_i + omega_j| at an angle theta by the first line of Eq. 56, which is wrong.
 
     ::
 
         integral over phi in [0, pi/2] of  w / sqrt(s) p(w cos(phi) / sqrt(s)) p(w sin(phi) / s),
         s = 1 + sin(2 phi) cos(theta),  p the density of chi_d
 
-    The Jacobian of r = w / sqrt(s) is w / s, not w / sqrt(s), and the last s has lost its root. The second line of
-    Eq. 56, which is Eq. 20, is right: :func:`rfcore.theory.log_pair_density_at_angle`. The lines agree at right angles.
+    The Jacobian of r = w / sqrt(s) is w / s, not w / sqrt(s), and the last s has lost its root; only at right
+    angles, s = 1, does it not matter. The second line, Eq. 20, is right:
+    :func:`rfcore.theory.log_pair_density_at_angle`. The integral is by Gauss-Legendre with ``n_nodes`` nodes.
 
-    Parameters
-    ----------
-    w : array
-        Above 0.
-    d : int
-    cosine : float
-        Above -1 and at most 1.
-    n_nodes : int
-        Nodes of the Gauss-Legendre quadrature.
-
-    Returns
-    -------
-    numpy array, the shape of w
-
-    Raises
-    ------
-    ValueError
-        If w <= 0 somewhere or not finite, d < 1, n_nodes < 1, or the cosine is out of range.
-
-    Notes
-    -----
-    Simplex Random Features, Appendix A.5.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import theory
-    >>> w = np.linspace(0.01, 12, 1000)
-    >>> round(float(np.trapezoid(theory.printed.pair_density_at_angle(w, 3, -0.5), w)), 2)  # a density would have 1
-    0.55
+    Source: Simplex Random Features, Appendix A.5, Eq. 56.
     """
     w, d = _lengths(w), checks.count(d, "d")
     cosine, n_nodes = checks.real(cosine, "cosine", above=-1), checks.count(n_nodes, "n_nodes")

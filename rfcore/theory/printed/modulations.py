@@ -1,7 +1,8 @@
-"""Modulations of graph features as Universal Graph Random Features prints them (Section 2, Appendix A.1).
+"""Modulations of graph features as Universal Graph Random Features prints them.
 
-Plain Python, slow, in exact fractions where the coefficients are such. In the closed forms the powers of Table 1 are
-absorbed into W.
+Plain Python, slow, in exact fractions where the coefficients are such. The closed forms of f_p_step,
+f_diffusion and f_regularised_laplacian are those of the table in Section 2, "Generating functions": powers
+are absorbed into W.
 """
 
 from fractions import Fraction
@@ -11,118 +12,40 @@ from rfcore import checks
 
 
 def f_regularised_laplacian(k, d):
-    """Modulation of the d-regularised Laplacian, where the powers of Table 1 are absorbed into W.
+    """Modulation of the d-regularised Laplacian.
 
     ::
 
         f(k) = (d - 2 + 2k)!! / ((2k)!! (d - 2)!!),  n!! = n (n - 2) (n - 4) ..., and (-1)!! = 0!! = 1
-
-    Parameters
-    ----------
-    k, d : int
-
-    Returns
-    -------
-    Fraction
-
-    Raises
-    ------
-    ValueError
-        If k < 0 or d < 1.
-
-    Notes
-    -----
-    Universal Graph Random Features, table in Section 2, "Generating functions".
-
-    Examples
-    --------
-    >>> [str(f_regularised_laplacian(k, 1)) for k in range(4)]
-    ['1', '1/2', '3/8', '5/16']
     """
     k, d = checks.count(k, "k", least=0), checks.count(d, "d")
     return Fraction(_double_factorial(d - 2 + 2 * k), _double_factorial(2 * k) * _double_factorial(d - 2))
 
 
 def f_p_step(k, p):
-    """Modulation of the p-step random walk, where the powers of Table 1 are absorbed into W.
-
-    ::
-
-        f(k) = binomial(p/2, k)
-
-    A Fraction, of whole numbers k >= 0 and p >= 1; else, and for the source, as :func:`f_regularised_laplacian`.
-
-    Notes
-    -----
-    Universal Graph Random Features, table in Section 2, "Generating functions".
-
-    Examples
-    --------
-    >>> from rfcore.theory import printed
-    >>> [str(printed.f_p_step(k, 3)) for k in range(4)]
-    ['1', '3/2', '3/8', '-1/16']
-    """
+    """Modulation of the p-step random walk, f(k) = binomial(p/2, k)."""
     k, p = checks.count(k, "k", least=0), checks.count(p, "p")
     return _binomial(Fraction(p, 2), k)
 
 
 def f_diffusion(k):
-    """Modulation of the diffusion kernel, where the powers of Table 1 are absorbed into W.
-
-    ::
-
-        f(k) = 1 / (2^k k!)
-
-    A Fraction, of a whole number k >= 0; else, and for the source, as :func:`f_regularised_laplacian`.
-
-    Notes
-    -----
-    Universal Graph Random Features, table in Section 2, "Generating functions".
-
-    Examples
-    --------
-    >>> from rfcore.theory import printed
-    >>> [str(printed.f_diffusion(k)) for k in range(4)]
-    ['1', '1/2', '1/8', '1/48']
-    """
+    """Modulation of the diffusion kernel, f(k) = 1 / (2^k k!)."""
     k = checks.count(k, "k", least=0)
     return Fraction(1, 2**k * factorial(k))
 
 
 def f_by_partitions(alpha):
-    """The symmetric modulation, f * f = alpha, by the explicit sum of Eq. 5.
+    """The symmetric modulation f of as many values as alpha, f * f = alpha and f(0) = 1, by an explicit sum.
 
     ::
 
         f(i) = sum_{n=0}^{i} binomial(1/2, n) sum over k_1 + 2 k_2 + 3 k_3 + ... = i, k_1 + k_2 + ... = n of
                n! / (k_1! k_2! ...) alpha_1^k_1 alpha_2^k_2 ...
 
-    One term for each partition of i into whole numbers: 77 for i = 12, 190 million for i = 100.
+    It needs alpha_0 = 1, and a term for each partition of i into whole numbers: 77 for i = 12, 190 million
+    for i = 100.
 
-    Parameters
-    ----------
-    alpha : sequence of numbers
-        alpha_0 = 1, alpha_1, ...; exact results for fractions.
-
-    Returns
-    -------
-    list of numbers, as long as alpha; the solution with f(0) = 1
-
-    Raises
-    ------
-    ValueError
-        If alpha is no sequence of finite numbers, or alpha_0 is not 1.
-
-    Notes
-    -----
-    Universal Graph Random Features, Theorem 2.2, Eq. 5.
-
-    Examples
-    --------
-    >>> from rfcore.theory import printed
-    >>> alpha = [1, 1, 1, 1]
-    >>> [str(f) for f in printed.f_by_partitions(alpha)]
-    ['1', '1/2', '3/8', '5/16']
+    Source: Universal Graph Random Features, Theorem 2.2, Eq. 5.
     """
     alpha = _exact(alpha)
     f = []
@@ -138,26 +61,15 @@ def f_by_partitions(alpha):
 
 
 def f_by_iteration(alpha):
-    """The symmetric modulation, f * f = alpha, by the recursion of Eq. 6.
+    """The modulation of :func:`f_by_partitions` by a recursion.
 
     ::
 
         f(0) = 1,  f(i + 1) = (alpha_{i+1} - sum_{p=0}^{i-1} f(i - p) f(p + 1)) / (2 f(0))
 
-    Takes, returns and raises what :func:`f_by_partitions` does.
+    :func:`rfcore.features.modulation.from_taylor` is the same in float64, for any alpha_0 > 0.
 
-    Notes
-    -----
-    Universal Graph Random Features, Theorem 2.2, Eq. 6. :func:`rfcore.features.modulation.from_taylor` is the same in
-    float64 and for any alpha_0 > 0.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> from rfcore.theory import printed
-    >>> alpha = [Fraction(1)] * 4
-    >>> printed.f_by_iteration(alpha) == printed.f_by_partitions(alpha)
-    True
+    Source: Universal Graph Random Features, Theorem 2.2, Eq. 6.
     """
     alpha = _exact(alpha)
     f = [alpha[0]]
@@ -167,36 +79,12 @@ def f_by_iteration(alpha):
 
 
 def batch_size_approximation(n_walkers, p_halt, delta):
-    """About how many values of f suffice for n_walkers walks with probability 1 - delta: the right side of Eq. 18.
+    """About how many values of f suffice for n_walkers walks with probability 1 - delta.
 
-    ::
+    (log(delta) - log(n_walkers)) / log(1 - p_halt); the exact number is
+    :func:`rfcore.couplings.walk_lengths.batch_size`.
 
-        (log(delta) - log(n_walkers)) / log(1 - p_halt)
-
-    Parameters
-    ----------
-    n_walkers : int
-    p_halt, delta : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If n_walkers < 1, or p_halt or delta is outside (0, 1).
-
-    Notes
-    -----
-    Universal Graph Random Features, Appendix A.1. The left side is :func:`rfcore.couplings.walk_lengths.batch_size`.
-
-    Examples
-    --------
-    >>> from rfcore.theory import printed
-    >>> round(printed.batch_size_approximation(1000, 0.1, 0.01), 1)
-    109.3
+    Source: Universal Graph Random Features, Appendix A.1, right side of Eq. 18.
     """
     n_walkers = checks.count(n_walkers, "n_walkers")
     p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
@@ -218,7 +106,6 @@ def _double_factorial(n):
 
 
 def _binomial(x, k):
-    """binomial(x, k) of a fraction x."""
     result = Fraction(1)
     for j in range(k):
         result = result * (x - j) / (j + 1)

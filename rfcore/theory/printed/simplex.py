@@ -1,7 +1,8 @@
-"""The simplex matrix, the product with it and the iteration of simplex+ as Simplex Random Features prints them, term by term.
+"""The simplex matrix, the product with it and the sweep of simplex+ as Simplex Random Features prints them.
 
 The library has faster forms of the last two: :func:`rfcore.couplings.directions.simplex_product` and
-:func:`rfcore.couplings.weight_dependent.balance`. Imported by its own name, ``rfcore.theory.printed.simplex``.
+:func:`rfcore.couplings.weight_dependent.balance`. Imported by its own name,
+``rfcore.theory.printed.simplex``.
 """
 
 import jax
@@ -12,36 +13,14 @@ from rfcore import checks
 
 
 def corners(d):
-    """The simplex matrix S, whose rows are the corners of a regular simplex.
+    """The simplex matrix S in float64, whose rows are the corners of a regular simplex; d at least 2.
 
     ::
 
         s_i = sqrt(d / (d - 1)) e_i - (sqrt(d) + 1) / (d - 1)^(3/2) (1, ..., 1, 0)   for i < d
         s_d = (1, ..., 1, 0) / sqrt(d - 1)
 
-    Parameters
-    ----------
-    d : int
-        At least 2.
-
-    Returns
-    -------
-    float64 array, shape (d, d)
-
-    Raises
-    ------
-    ValueError
-        If d < 2.
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 9.
-
-    Examples
-    --------
-    >>> from rfcore.theory.printed import simplex
-    >>> (simplex.corners(3) @ simplex.corners(3).T).round(3).tolist()[0]
-    [1.0, -0.5, -0.5]
+    Source: Simplex Random Features, Eq. 9.
     """
     d = checks.count(d, "d", least=2)
     ones = np.append(np.ones(d - 1), 0.0)
@@ -50,35 +29,14 @@ def corners(d):
 
 
 def product(x):
-    """S x by Algorithm 1, loop and all.
+    """The product S x of a vector (d,), term by term in float64.
 
     ::
 
         y_d = (x_1 + ... + x_{d-1}) / sqrt(d - 1)
         y_i = sqrt(d / (d - 1)) x_i - (sqrt(d) + 1) / (d - 1) y_d   for i < d
 
-    Parameters
-    ----------
-    x : array, shape (d,), with d >= 2
-
-    Returns
-    -------
-    float64 array, shape (d,)
-
-    Raises
-    ------
-    ValueError
-        If x is no finite vector, or d < 2.
-
-    Notes
-    -----
-    Simplex Random Features, Algorithm 1 (Appendix B.2.1).
-
-    Examples
-    --------
-    >>> from rfcore.theory.printed import simplex
-    >>> simplex.product([1.0, 1.0, 5.0]).round(3).tolist()
-    [-0.707, -0.707, 1.414]
+    Source: Simplex Random Features, Algorithm 1 (Appendix B.2.1).
     """
     x = np.asarray(checks.vector(x, "x"))
     d = len(x)
@@ -92,37 +50,13 @@ def product(x):
 
 
 def sweep(vectors, lengths):
-    """One pass of the iteration of simplex+ over all vectors, each sum from scratch: O(d^3) operations.
+    """One pass of the iteration of simplex+ over all vectors, its rows, each sum from scratch: O(d^3).
 
     ::
 
-        w_i <- - lengths_i r_i / |r_i|,  r_i = sum_{j != i} w_j,  for i = 1, ..., d
+        w_i <- - lengths_i r_i / |r_i|,   r_i = sum_{j != i} w_j,   for i = 1, ..., d
 
-    Parameters
-    ----------
-    vectors : array, shape (d, d)
-        A vector a row.
-    lengths : array, shape (d,)
-
-    Returns
-    -------
-    array, shape (d, d)
-
-    Raises
-    ------
-    ValueError
-        If vectors are no finite matrix, or lengths are not one finite number per vector.
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 17.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.theory.printed import simplex
-    >>> (0.0 + simplex.sweep(np.eye(2), np.array([1.0, 3.0]))).tolist()
-    [[0.0, -1.0], [0.0, 3.0]]
+    Source: Simplex Random Features, Eq. 17.
     """
     vectors = checks.points(vectors, "vectors")
     lengths = checks.vector(checks.floating(lengths, "lengths"), "lengths", len(vectors), "vector")

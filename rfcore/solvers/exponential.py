@@ -80,11 +80,11 @@ def aderf(X, Y, centred=False):
 
         mean x x' = Q_x L_x Q_x',   mean y y' = Q_y L_y Q_y',   U Sigma V' = L_x^(1/2) Q_x' Q_y L_y^(1/2)
         A = a*(2/d (tr Sigma + mu_x . mu_y))
-        B_x = (1 - 4 A)^(1/2) Sigma^(1/2) U' L_x^(-1/2) Q_x',   B_y = (1 - 4 A) B_x^-T
+        B_x = (1 - 4 A)^(1/2) (P' P)^(1/2),   B_y = (1 - 4 A) B_x^-T,   P = Sigma^(1/2) U' L_x^(-1/2) Q_x'
 
-    In these coordinates both sets have the second moments Sigma. With M for mean x x' and mean y y',
-    B_x' B_x / (1 - 4 A) is the geometric mean of M_x^-1 and M_y, the best of all positive definite matrices;
-    a rotation of B_x changes no variance.
+    With M for mean x x' and mean y y', P' P is the geometric mean of M_x^-1 and M_y, the best of all positive
+    definite matrices, and after B both sets have equal second moments. A rotation of B_x, such as the paper's P
+    for its symmetric root, changes no variance; the root does not hang on how eigenvectors were chosen.
 
     Where a set does not vary (a pixel that is always 0) the best B is infinite or any, so the mean of the
     eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where neither set varies

@@ -98,7 +98,7 @@ def _of_tangent(d, primals, tangents):
 
 @jax.jit
 def _density(x, d, log_at_mode):
-    """Density of the chi law as a multiple of that at its mode: the powers alone would be large in float32."""
+    """Density of the chi law over that at its mode: the powers alone would be large in float32."""
     degrees = jnp.asarray(d, x.dtype)
     mode = jnp.sqrt(jnp.maximum(degrees - 1, 1))
     excess = x / mode - 1
@@ -113,7 +113,7 @@ def _log_density_at_mode(d):
 
 @lru_cache(maxsize=64)
 def _table(d):
-    """Coefficients of the polynomials, highest power first, in a variable that runs from -1 to 1 over a piece."""
+    """Coefficients of the polynomials, highest power first; the variable runs from -1 to 1 over a piece."""
     nodes = chebyshev.chebpts1(DEGREE + 1)
     lower = START + WIDTH * (np.arange(N_LOWER)[:, None] + (nodes + 1) / 2)
     values = np.concatenate([
@@ -124,7 +124,7 @@ def _table(d):
 
 
 def _log_quantile(log_p, d, is_lower):
-    """Log of the chi quantile by Newton's method on the log of a tail, in log y with y = x^2 / 2 the gamma quantile."""
+    """Log of the chi quantile, by Newton's method on the log of a tail in log y, y = x^2 / 2 the gamma quantile."""
     a, p = d / 2, np.exp(log_p)
     if is_lower:
         # Leading order, a lower bound, where y underflows.
@@ -141,7 +141,7 @@ def _log_quantile(log_p, d, is_lower):
 
 
 def _log_lower(log_y, a):
-    """Log of the regularised lower incomplete gamma function: its series where y < 1, since there it may underflow."""
+    """Log of the regularised lower incomplete gamma function; where y < 1, where that may underflow, a series."""
     y = np.exp(log_y)
     small = np.minimum(y, 1)
     terms = np.cumprod(small[..., None] / (a + np.arange(1, 20)), axis=-1)

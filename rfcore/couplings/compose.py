@@ -50,8 +50,7 @@ def iid(key, m, d):
 
     >>> import jax
     >>> from rfcore import couplings
-    >>> couplings.iid(jax.random.key(0), 8, 4).shape
-    (8, 4)
+    >>> omega = couplings.iid(jax.random.key(0), 8, 4)  # 8 frequencies in dimension 4, one a row
     """
     return jax.random.normal(checks.key(key), (checks.count(m, "m", least=0), checks.count(d, "d")))
 

@@ -80,7 +80,7 @@ def equiangular(cosine):
 
     ::
 
-        rows of C R,  R from Haar measure,  C C = (1 - c) I + c 1 1^T,  c the cosine
+        rows of C R,  R from Haar measure,  C symmetric with C^2 = (1 - c) I + c 1 1^T,  c the cosine
 
     ``orthogonal`` for c = 0, and the law of ``simplex`` for c = -1 / (d - 1).
 

@@ -83,8 +83,7 @@ def draw(key, m, d, coupling):
     >>> import jax
     >>> from rfcore import couplings, features
     >>> frequencies = couplings.fast.draw(jax.random.key(0), 8, 3, "simplex")
-    >>> features.positive(jax.numpy.ones((2, 3)), frequencies).shape
-    (2, 8)
+    >>> phi = features.positive(jax.numpy.ones((2, 3)), frequencies)  # no matrix is formed
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", COUPLINGS)

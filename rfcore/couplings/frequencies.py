@@ -105,7 +105,7 @@ class Weighted:
         return self.frequencies.d
 
     def project(self, x, unit=1.0, copies=1):
-        """Scalar products of points with frequencies, without the weights: see :meth:`Projectable.project`."""
+        """Scalar products of points with frequencies, not weighted: see :meth:`Projectable.project`."""
         return self.frequencies.project(x, unit, copies)
 
 

@@ -201,7 +201,7 @@ def _van_der_corput(n):
 
 @lru_cache(maxsize=16)
 def _spaced(n_walks):
-    """Where the points of k walkers begin, for k = 0, ..., n_walks, and the points of all k one after the other."""
+    """Where the points of k walkers begin, for k = 0, ..., n_walks, and the points of all k in a row."""
     corput, sizes = _van_der_corput(n_walks), np.arange(n_walks + 1)
     order = corput.argsort()
     points = [order[order < k].argsort() / k for k in range(1, min(n_walks, MOST_SPACED) + 1)]

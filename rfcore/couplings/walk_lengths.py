@@ -67,8 +67,9 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
 
     >>> import jax
     >>> from rfcore.couplings import walk_lengths
-    >>> walk_lengths.draw(jax.random.key(0), 1, 4, 0.2, coupling="reversal").values.shape
-    (1, 4)
+    >>> lengths = walk_lengths.draw(jax.random.key(0), 1000, 2, 0.5, coupling="reversal").values
+    >>> bool(((lengths[:, 0] == 0) == (lengths[:, 1] > 0)).all())
+    True
     """
     n_nodes, n_walks = checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
     p_halt, law, words = halting(p_halt), named(coupling, n_coupled_hops), streams.words(key)

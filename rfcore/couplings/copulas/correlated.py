@@ -54,14 +54,6 @@ def gaussian_of_factor(factor):
         A copula for blocks of m draws.
 
     Source: Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
-
-    The mean product of two draws, to be differentiated by ``jax.grad``:
-
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore.couplings import copulas
-    >>> def mean_product(factor):
-    ...     u = copulas.gaussian_of_factor(factor)(copulas.uniforms(jax.random.key(0)), (1000, 2, 1))
-    ...     return (u[:, 0] * u[:, 1]).mean()
     """
     factor = checks.finite(checks.numbers(factor, "factor"), "factor")
     if factor.ndim != 2 or 0 in factor.shape:

@@ -189,9 +189,11 @@ class Graph:
             W_ij / sqrt(d_i d_j),  d_i = sum_j W_ij
 
         An isolated node keeps its empty row. The spectral radius of an undirected graph with positive weights
-        becomes 1. A graph that is normalised is returned as it is. Raises ValueError if a node with edges has
-        a weighted degree that is not positive (negative weights, or a directed edge to a node without
-        outgoing edges), or so small (below 2.2e-308) or large that it or its inverse overflows.
+        becomes 1. A graph that is normalised is returned as it is.
+
+        Raises ValueError if a node with edges has a weighted degree that is not positive (negative weights,
+        or a directed edge to a node without outgoing edges), or so small (below 2.2e-308) or large that it or
+        its inverse overflows.
         """
         if self.is_normalised:
             return self
@@ -213,8 +215,10 @@ class Graph:
     def scaled(self, factor):
         """Graph with every weight times a number, such as -1 (growth of dx/dt = L x in place of its decay).
 
-        It is not normalised, unless this one is and the factor is 1. Raises ValueError if a weight becomes 0
-        (its edge would be gone) or infinite.
+        It is not normalised, unless this one is and the factor is 1.
+
+        Raises ValueError if a weight becomes 0 (its edge would
+        be gone) or infinite.
         """
         factor = checks.real(factor, "factor")
         with np.errstate(over="ignore", under="ignore"):

@@ -50,8 +50,7 @@ def communities(key, n, n_communities=4, mixing=0.3):
 
     Returns:
         Graph, unweighted, without self-loops, with some nodes without neighbours; and the community of each
-        node, an int
-        array (n,) in increasing order, each drawn uniformly.
+        node, an int array (n,) in increasing order, each drawn uniformly.
 
     Source: a stochastic block model corrected for degrees (Karrer and Newman, 2011).
     """
@@ -78,9 +77,9 @@ def communities(key, n, n_communities=4, mixing=0.3):
 def streets(key, side, p):
     """Crossings of a square city, side x side, whose streets are each open with probability p.
 
-    The city closes on itself, on a torus: side^2 nodes, side at least 3, of mean degree 4 p. Node ``side *
-    row + column`` is the crossing in that row and column, which has streets to its four neighbours. From
-    p = 1/2 on, most nodes of a large city hang together. The graph is unweighted, without self-loops.
+    The city closes on itself, on a torus: side^2 nodes, side at least 3, of mean degree 4 p. Node
+    ``side * row + column`` is the crossing in that row and column, which has streets to its four neighbours.
+    From p = 1/2 on, most nodes of a large city hang together. The graph is unweighted, without self-loops.
 
     Source: bond percolation on a square lattice; the threshold 1/2 is Kesten's, 1980.
     """

@@ -30,8 +30,9 @@ def regular(key, n, degree):
     Every node has ``degree`` ends of edges. All ends are paired at random; a pair that would be a self-loop
     or an edge twice is undone, and its ends are paired anew, together with the others that were undone. Where
     none of these could be joined any more everything begins again. For n large against ``degree`` all such
-    graphs are about equally likely. networkx's ``random_regular_graph`` has the same algorithm. Raises
-    ValueError if n times the degree is odd.
+    graphs are about equally likely. networkx's ``random_regular_graph`` has the same algorithm.
+
+    Raises ValueError if n times the degree is odd.
 
     Source: Steger and Wormald, Combinatorics, Probability and Computing 8 (1999), 377-396.
     """

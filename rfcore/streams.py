@@ -16,7 +16,10 @@ WALKERS_PER_CHUNK = 2**16  # the arrays of a chunk stay within a few MB of cache
 
 
 def words(key):
-    """JAX PRNG key as one 64-bit integer. Raises ValueError if it is traced."""
+    """JAX PRNG key as one 64-bit integer.
+
+    Raises ValueError if the key is traced or of JAX's rbg kind.
+    """
     if checks.is_traced(key):
         raise ValueError("key is traced; walks are drawn on the host: call this outside jax.jit and jax.vmap")
     try:

@@ -11,7 +11,7 @@ so that the expected sum of the loads deposited at node j and step k by a walk f
 k. Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink
 as walks end.
 
-Source: General Graph Random Features (Choromanski, 2023) and Universal Graph Random Features, Algorithms 1.
+Source: General Graph Random Features, 2023, Algorithm 1; Universal Graph Random Features, Algorithm 1.
 """
 
 from typing import NamedTuple
@@ -191,8 +191,9 @@ def walk(rng, hops, nodes, lengths, last_step=None, uniforms=None):
     """One chunk of walks on a NumPy generator, with arguments taken as checked.
 
     ``uniforms`` says where those of the hops come from: see :func:`rfcore.couplings.walk_hops.independent`,
-    the default. Deposits after ``last_step`` are left out; those up to it do not change by that. Raises
-    ValueError if loads overflow.
+    the default. Deposits after ``last_step`` are left out; those up to it do not change by that.
+
+    Raises ValueError if loads overflow.
 
     Returns:
         Row, node and load of the deposits in the order of the steps, and how many there are of each step.

@@ -124,7 +124,7 @@ def _table(d):
 
 
 def _log_quantile(log_p, d, is_lower):
-    """Log of the chi quantile, by Newton's method on the log of a tail in log y, y = x^2 / 2 the gamma quantile."""
+    """Log of the chi quantile by Newton's method on the log of a tail, in log y with y = x^2 / 2."""
     a, p = d / 2, np.exp(log_p)
     if is_lower:
         # Leading order, a lower bound, where y underflows.
@@ -141,7 +141,7 @@ def _log_quantile(log_p, d, is_lower):
 
 
 def _log_lower(log_y, a):
-    """Log of the regularised lower incomplete gamma function; where y < 1, where that may underflow, a series."""
+    """Log of the regularised lower incomplete gamma function, by a series where y < 1: it may underflow."""
     y = np.exp(log_y)
     small = np.minimum(y, 1)
     terms = np.cumprod(small[..., None] / (a + np.arange(1, 20)), axis=-1)

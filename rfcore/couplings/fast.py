@@ -96,9 +96,9 @@ def draw(key, m, d, coupling):
 def orthogonal_fast(key, m, d):
     """Orthogonal frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    For use where any coupling can stand; to multiply fast, give the features ``fast.draw(key, m, d,
-    "orthogonal")`` instead and never form the matrix. Blocks hold 2^ceil(log2 d) rows, which are
-    approximately N(0, I_d).
+    For use where any coupling can stand; to multiply fast, give the features
+    ``fast.draw(key, m, d, "orthogonal")`` instead and never form the matrix. Blocks hold 2^ceil(log2 d) rows,
+    which are approximately N(0, I_d).
 
     Source: Simplex Random Features, Eqs. 89 and 90, with three factors.
 
@@ -139,8 +139,9 @@ def walsh_hadamard(x):
 
     a Kronecker product, so that x, folded to a x b x ..., is multiplied along each axis. With factors of up
     to 64 each is one matrix product that runs at the speed of the processor; butterflies (factors of 2) need
-    fewer operations but several times the passes over memory. Raises ValueError if the last axis of x is no
-    power of two.
+    fewer operations but several times the passes over memory.
+
+    Raises ValueError if the last axis of x is no power of two.
 
     Source: Fino and Algazi, "Unified matrix treatment of the fast Walsh-Hadamard transform", 1976.
     """

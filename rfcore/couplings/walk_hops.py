@@ -60,8 +60,8 @@ def systematic(rng, n_rows, n_walks):
     points, of which an interval of length 1/d holds the whole number below k/d or the one above it: so many
     walkers go to each of d neighbours. pi is the order of the first k van der Corput points, so that the
     longest walks among them spread as well, and those that end next; a j keeps nodes with few walkers from
-    hopping alike. More than 1,024 walkers on a node take van der Corput points as they are. "Repelling Random
-    Walks" (:mod:`rfcore.couplings.repelling`) spread all of them as evenly.
+    hopping alike. More than 1,024 walkers on a node take van der Corput points as they are. Repelling random
+    walks (:mod:`rfcore.couplings.repelling`) spread all of them as evenly.
 
     Source: Madow and Madow, 1944 (systematic sampling); van der Corput, 1935 (the order).
 

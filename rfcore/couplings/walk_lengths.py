@@ -38,9 +38,10 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
     """Lengths of n_walks walks from each of n_nodes nodes, and the uniforms of their first hops.
 
     The same key gives the lengths that :func:`rfcore.features.walk_features` uses. Two coupled hops are about
-    as good as many. To couple hops and not lengths, give ``copulas.by_coordinate("iid", "stratified",
-    "stratified")``. Sobol' points are balanced where n_walks is a power of two; other numbers of walks keep
-    their laws, so that nothing is biased, and lose some of the gain.
+    as good as many. To couple hops and not lengths, give
+    ``copulas.by_coordinate("iid", "stratified", "stratified")``. Sobol' points are balanced where n_walks is
+    a power of two; other numbers of walks keep their laws, so that nothing is biased, and lose some of the
+    gain.
 
     Coupled walks cost what independent ones do where walks are long (p_halt = 0.1: stratified hops a tenth
     more, the rest nothing that shows). At p_halt = 0.5, with 16 walks from each node, features take up to 1.1
@@ -86,8 +87,7 @@ def named(coupling, n_coupled_hops=0):
 
     Returns:
         A function ``(rng, n_nodes, n_walks, p_halt) -> Lengths`` on a NumPy generator, for one chunk of
-        nodes; it can
-        be pickled if the coupling can.
+        nodes; it can be pickled if the coupling can.
     """
     n_hops = checks.count(n_coupled_hops, "n_coupled_hops", least=0)
     if isinstance(coupling, str) and coupling == "antithetic":

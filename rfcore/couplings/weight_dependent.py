@@ -22,8 +22,8 @@ def simplex_plus(key, m, d):
 
         W = D S' R,  R from Haar measure, D diagonal with independent chi_d entries, S' from balance
 
-    Longer rows subtend wider angles (:func:`balance`). This minimises the conformity to first order in ``|x +
-    y|^2``; the gain over ``simplex`` is small. Rows are exactly Gaussian however far the sweeps have
+    Longer rows subtend wider angles (:func:`balance`). This minimises the conformity to first order in
+    ``|x + y|^2``; the gain over ``simplex`` is small. Rows are exactly Gaussian however far the sweeps have
     converged: given the norms, the Haar rotation alone makes each direction uniform. For d = 1 this is
     ``iid``, and for d = 2 ``simplex``, which no norms can better. The same key gives the rotations and, if d
     divides m, the norms of ``simplex``.

@@ -1,9 +1,8 @@
-"""What every public function asks of its arguments; each complaint names the argument, its value and the mend.
+"""What every public function asks of its arguments; complaints name the argument, its value and the mend.
 
-Shapes are checked always. Values are checked only where they are known: inside ``jax.jit`` or ``jax.grad``
-an array is a tracer, and a NaN passes through as it does everywhere in JAX.
-
-Numbers are float32 or float64: whole numbers, bools and narrower floats become floats before anything is computed.
+Shapes are checked always. Values are checked only where they are known: inside ``jax.jit`` or ``jax.grad`` an
+array is a tracer, and a NaN passes through as it does everywhere in JAX. Numbers are float32 or float64:
+whole numbers, bools and narrower floats become floats before anything is computed.
 """
 
 import math
@@ -62,7 +61,7 @@ def function(value, name, example):
 
 
 def answer(function, name, example, *arguments):
-    """``function(*arguments)``, or what Python or NumPy says of one that does not take them, with the mend."""
+    """``function(*arguments)``, or a complaint with what Python says of one that does not take them."""
     try:
         return function(*arguments)
     except (TypeError, ValueError) as error:
@@ -126,7 +125,7 @@ def levels(x, name):
 
 
 def numbers(x, name):
-    """``x`` as an array of float32 or float64: a JAX array stays one, all else becomes a float64 NumPy array."""
+    """``x`` in float32 or float64: a JAX array stays one, all else becomes a float64 NumPy array."""
     x = x if isinstance(x, jax.Array) else _array(x, name)
     _real_dtype(x.dtype, name)
     if isinstance(x, jax.Array) and x.dtype in FLOATS:
@@ -137,7 +136,7 @@ def numbers(x, name):
 
 
 def sparse(x, name):
-    """A scipy sparse array as a finite CSR array, float64: floats first, since duplicates are added on the way to CSR."""
+    """A scipy sparse array as a finite CSR array; float64 first, since duplicates are added on the way."""
     _real_dtype(x.dtype, name)
     x = sp.csr_array(x.astype(float, copy=False))
     finite(x.data, name)
@@ -152,7 +151,7 @@ def _real_dtype(dtype, name):
 
 
 def indices(x, name, n, empty=False, several=False):
-    """``x`` as a vector (``several``: an array) of whole numbers from 0 to n - 1, int64 unless it is traced."""
+    """``x`` as a vector (``several``: an array) of whole numbers from 0 to n - 1, int64 if not traced."""
     wanted = f"a vector{'' if empty else ', not empty,'} of whole numbers from 0 to {n - 1}"
     x = x if is_traced(x) else _array(x, name, wanted)
     x = x if is_traced(x) or x.size else x.astype(int)  # NumPy takes [] for floats
@@ -179,7 +178,7 @@ def _array(x, name, wanted="an array of real numbers"):
 
 
 def vector(x, name, n=None, of="number"):
-    """``x`` as a finite vector of real numbers with at least one entry, or with ``n`` of them, one an ``of``."""
+    """``x`` as a finite vector of real numbers, one at least, or ``n`` of them, one an ``of``."""
     x = numbers(x, name)
     if x.ndim != 1 or len(x) == 0 or n not in (None, len(x)):
         wanted = "a vector with at least one entry" if n is None else f"a vector of {n}, one number per {of}"
@@ -248,7 +247,7 @@ def real(value, name, above=None, least=None):
 
 
 def exact(value, name, above=None):
-    """``value`` as :func:`real` has it, but for whole numbers and fractions of Python's own, which stay what they are."""
+    """``value`` as :func:`real` has it, but Python's own whole numbers and fractions stay what they are."""
     found = real(value, name, above)
     return value if isinstance(value, int | Fraction) else found
 

@@ -1,14 +1,16 @@
 """Faces of packages: what a package promises, loaded when it is first asked for (PEP 562).
 
-An ``__init__.py`` says which of its modules defines which name, as a literal that tools read from the syntax tree::
+An ``__init__.py`` says which of its modules defines which name, as a literal that tools read from the syntax
+tree::
 
     __getattr__, __dir__, __all__ = faces.attach(__name__, {
         ".": ("directions", "norms"),      # from . import directions, norms
         "compose": ("compose", "iid"),     # from .compose import compose, iid
     })
 
-Modules of the package under ``"."`` are promised themselves. The other keys can be reached as attributes, too, as after an
-import of all of them; but where a function is promised under the name of a module (``compose``), the name is the function's.
+Modules of the package under ``"."`` are promised themselves. The other keys can be reached as attributes,
+too, as after an import of all of them; but where a function is promised under the name of a module
+(``compose``), the name is the function's.
 """
 
 import sys

@@ -11,34 +11,21 @@ from rfcore import checks
 
 @dataclass(frozen=True, eq=False)
 class Graph:
-    """Weighted graph on nodes 0, ..., n_nodes - 1.
+    """Weighted graph on nodes 0, ..., n_nodes - 1, in the layout of :class:`scipy.sparse.csr_array`.
 
-    The neighbours of node i are ``indices[indptr[i]:indptr[i + 1]]`` in increasing order, and ``weights`` holds
-    the edge weights in the same places. An undirected edge stands twice. Weights may be negative; zeros are
-    dropped, since a walk can never use them. A self-loop makes a node its own neighbour. Build one with
-    :meth:`from_networkx`, :meth:`from_scipy` or :meth:`from_mesh`. Its arrays are read-only: what is computed from
-    them is kept.
+    The neighbours of node i are ``indices[indptr[i]:indptr[i + 1]]`` in increasing order, and ``weights``
+    holds the edge weights in the same places. An undirected edge stands twice. Weights may be negative; zeros
+    are dropped, since a walk can never use them. A self-loop makes a node its own neighbour. Its arrays are
+    read-only: what is computed from them is kept. Build one with :meth:`from_networkx`, :meth:`from_scipy` or
+    :meth:`from_mesh`.
 
-    Parameters
-    ----------
-    indptr : int64 array, shape (n_nodes + 1,)
-    indices : int32 or int64 array, shape (n_edges,)
-    weights : float64 array, shape (n_edges,)
-    is_normalised : bool
-        Whether the weights are those that :meth:`normalised` makes. Modulations that are named after a kernel
-        walk on such graphs only.
+    Attributes:
+        indptr: int64, (n_nodes + 1,).
+        indices: int32 or int64, (n_edges,).
+        weights: float64, (n_edges,).
+        is_normalised: whether the weights are those that :meth:`normalised` makes; modulations that are named
+            after a kernel walk on such graphs only.
 
-    Raises
-    ------
-    ValueError
-        If the arrays are no such rows, or a weight is NaN or infinite.
-
-    Notes
-    -----
-    Ours; the layout is that of :class:`scipy.sparse.csr_array`.
-
-    Examples
-    --------
     >>> import networkx
     >>> from rfcore import graphs
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(3))
@@ -76,20 +63,17 @@ class Graph:
 
     @classmethod
     def from_scipy(cls, W, is_normalised=False):
-        """Graph with the given weighted adjacency matrix.
+        """Graph with the given weighted adjacency matrix, N x N, scipy sparse or dense.
 
-        Parameters
-        ----------
-        W : scipy sparse or dense array, shape (N, N)
-            ``W[i, j]`` is the weight of the edge from i to j. Duplicate entries are added.
-        is_normalised : bool
-            A promise, which is not looked into: W is D^(-1/2) A D^(-1/2) already, because it was made of the
-            weights of normalised graphs, such as several of them side by side.
+        Args:
+            W: ``W[i, j]`` is the weight of the edge from i to j; duplicate entries are added.
+            is_normalised: a promise, which is not looked into, that W is D^(-1/2) A D^(-1/2) already, because
+                it was made of the weights of normalised graphs, such as several of them side by side.
 
-        Raises
-        ------
-        ValueError
-            If W is not square, is empty, or holds NaN, infinite or complex weights.
+        >>> import scipy.sparse as sp
+        >>> from rfcore import graphs
+        >>> graphs.Graph.from_scipy(sp.coo_array(([1.0, 2.0], ([0, 1], [1, 0])))).weights.tolist()
+        [1.0, 2.0]
         """
         if not isinstance(is_normalised, bool | np.bool_):
             raise ValueError(f"is_normalised = {is_normalised!r}; give True or False")
@@ -110,18 +94,15 @@ class Graph:
     def from_networkx(cls, G, weight=None):
         """Graph with the nodes of G in G's order.
 
-        Parameters
-        ----------
-        G : networkx.Graph or networkx.DiGraph
-        weight : str, optional
-            Edge attribute to read weights from. Without it every edge weighs 1, whatever attributes G carries
-            (networkx's karate club carries weights that the papers do not use).
+        Args:
+            G: networkx Graph or DiGraph; parallel edges of a multigraph must be merged before.
+            weight: edge attribute to read weights from. None: every edge weighs 1, whatever attributes G
+                carries (networkx's karate club carries weights that the papers do not use).
 
-        Raises
-        ------
-        ValueError
-            If G is no networkx graph, has no nodes, is a multigraph, or an edge lacks the attribute or has one that
-            is no finite real number.
+        >>> import networkx
+        >>> from rfcore import graphs
+        >>> set(graphs.Graph.from_networkx(networkx.karate_club_graph()).weights.tolist())
+        {1.0}
         """
         import networkx as nx
 
@@ -142,17 +123,16 @@ class Graph:
     def from_mesh(cls, mesh, nodes="vertices"):
         """Unweighted graph of a triangle mesh.
 
-        Parameters
-        ----------
-        mesh : trimesh.Trimesh
-        nodes : "vertices" or "faces"
-            Vertices are joined by mesh edges; faces are joined when they share an edge, each with each where there
-            are more than two. The edge of a degenerate face from a vertex to itself counts for neither.
+        Args:
+            mesh: ``trimesh.Trimesh``.
+            nodes: "vertices", joined by mesh edges, or "faces", joined when they share an edge, each with
+                each where there are more than two. The edge of a degenerate face from a vertex to itself
+                counts for neither.
 
-        Raises
-        ------
-        ValueError
-            If ``nodes`` is neither, mesh is no mesh, or it has none of them.
+        >>> import trimesh
+        >>> from rfcore import graphs
+        >>> set(graphs.Graph.from_mesh(trimesh.creation.box(), nodes="faces").neighbour_counts.tolist())
+        {3}
         """
         checks.choice(nodes, "nodes", ("vertices", "faces"))
         if not (hasattr(mesh, "vertices") and hasattr(mesh, "faces")):
@@ -182,12 +162,12 @@ class Graph:
 
     @cached_property
     def neighbour_counts(self):
-        """Number of neighbours of each node, int64 array of shape (N,): what a walk multiplies its load by."""
+        """Number of neighbours of each node, int64, (N,): what a walk multiplies its load by."""
         return _read_only(np.diff(self.indptr))
 
     @cached_property
     def degrees(self):
-        """Weighted degree sum_j W_ij of each node, float64 array of shape (N,): what normalisation divides by."""
+        """Weighted degree sum_j W_ij of each node, float64, (N,): what normalisation divides by."""
         with np.errstate(over="ignore"):  # an infinite degree cannot be normalised by, which is said there
             return _read_only(self.to_scipy().sum(axis=1))
 
@@ -198,7 +178,7 @@ class Graph:
         return (W != W.T).nnz == 0
 
     def to_scipy(self):
-        """Weighted adjacency matrix as a scipy CSR array, shape (N, N); read-only (``.copy()`` it to change it)."""
+        """Weighted adjacency matrix as a scipy CSR array, (N, N); read-only (``.copy()`` it to change it)."""
         return sp.csr_array((self.weights, self.indices, self.indptr), shape=(self.n_nodes, self.n_nodes))
 
     def normalised(self):
@@ -211,11 +191,9 @@ class Graph:
         An isolated node keeps its empty row. The spectral radius of an undirected graph with positive weights
         becomes 1. A graph that is normalised is returned as it is.
 
-        Raises
-        ------
-        ValueError
-            If a node with edges has a weighted degree that is not positive (negative weights, or a directed
-            edge to a node without outgoing edges), or one whose inverse or itself overflows (below 2.2e-308).
+        Raises ValueError if a node with edges has a weighted degree that is not positive (negative weights,
+        or a directed edge to a node without outgoing edges), or so small (below 2.2e-308) or large that it or
+        its inverse overflows.
         """
         if self.is_normalised:
             return self
@@ -235,14 +213,12 @@ class Graph:
         return Graph(self.indptr, self.indices, weights, is_normalised=True)
 
     def scaled(self, factor):
-        """Graph with every weight multiplied by a number, such as -1 (the growth of dx/dt = L x in place of its decay).
+        """Graph with every weight times a number, such as -1 (growth of dx/dt = L x in place of its decay).
 
         It is not normalised, unless this one is and the factor is 1.
 
-        Raises
-        ------
-        ValueError
-            If the factor is not finite, or makes a weight 0 (its edge would be gone) or infinite.
+        Raises ValueError if a weight becomes 0 (its edge would
+        be gone) or infinite.
         """
         factor = checks.real(factor, "factor")
         with np.errstate(over="ignore", under="ignore"):
@@ -253,13 +229,13 @@ class Graph:
         return Graph(self.indptr, self.indices, weights, self.is_normalised and factor == 1)
 
     def transitions(self):
-        """Graph whose weights are the transitions of a simple random walk.
+        """Graph whose weights are the transitions of a simple random walk, whatever the weights were.
 
         ::
 
             P_ij = 1 / (number of neighbours of i)
 
-        whatever the weights were. A node without neighbours becomes its own: a walk stays there, and every row sums to 1.
+        A node without neighbours becomes its own: a walk stays there, and every row sums to 1.
         """
         dead_ends = np.flatnonzero(self.neighbour_counts == 0)
         loops = sp.csr_array((np.ones(len(dead_ends)), (dead_ends, dead_ends)), shape=2 * (self.n_nodes,))

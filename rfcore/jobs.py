@@ -9,29 +9,14 @@ def in_order(function, jobs, executor):
     """Yield ``function(*job)`` for each job, in order, while an executor works ahead.
 
     A job whose worker is lost (killed, out of memory, disconnected) is run again in this process, with a
-    warning: jobs are pure functions, so that the result is the same. A fault of the job itself, or of its way to
-    the worker (a function that cannot be pickled), is raised as itself.
+    warning: jobs are pure functions, so that the result is the same. A fault of the job itself, or of its way
+    to the worker (a function that cannot be pickled), is raised as itself.
 
-    Parameters
-    ----------
-    function : callable
-        For process pools and clusters: a module-level function.
-    jobs : list of tuples
-        Arguments of each call.
-    executor : concurrent.futures.Executor
-        Threads, processes, ``distributed.Client.get_executor()``, ``mpi4py.futures`` and the like.
+    Args:
+        function: for process pools and clusters a module-level function.
+        jobs: list of tuples, the arguments of each call.
+        executor: threads, processes, ``distributed.Client.get_executor()``, ``mpi4py.futures`` and the like.
 
-    Raises
-    ------
-    ValueError
-        If the executor is none.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> from rfcore import jobs
     >>> with ThreadPoolExecutor(2) as pool:
@@ -43,20 +28,7 @@ def in_order(function, jobs, executor):
 
 
 def checked(executor):
-    """``executor``, if jobs can be submitted to it.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import jobs
-    >>> jobs.checked(4)
-    Traceback (most recent call last):
-        ...
-    ValueError: executor = 4; give one, such as concurrent.futures.ThreadPoolExecutor(4)
-    """
+    """``executor``, if jobs can be submitted to it."""
     if isinstance(executor, type) or not callable(getattr(executor, "submit", None)):
         raise ValueError(f"executor = {executor!r}; give one, such as concurrent.futures.ThreadPoolExecutor(4)")
     return executor

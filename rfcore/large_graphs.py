@@ -1,8 +1,9 @@
-"""Random graphs that can be grown to ten million nodes, decided by a key like those of :mod:`rfcore.random_graphs`.
+"""Random graphs that can be grown to ten million nodes, decided by a key like :mod:`rfcore.random_graphs`.
 
-Time and memory are linear in the number of nodes. No real graph of that size can be shipped. A ring with chords is tame, and has
-no two nodes far apart; communities whose degrees follow a power law have hubs with thousands of neighbours; streets have
-distances. This module is imported by its own name, ``rfcore.large_graphs``.
+Time and memory are linear in the number of nodes. No real graph of that size can be shipped. A ring with
+chords is tame, and has no two nodes far apart; communities whose degrees follow a power law have hubs with
+thousands of neighbours; streets have distances. This module is imported by its own name,
+``rfcore.large_graphs``.
 """
 
 import numpy as np
@@ -15,38 +16,15 @@ PURPOSE = 10  # of the random stream; part of what a key means
 
 
 def ring_with_chords(key, n):
-    """A ring of n nodes with 2 n chords, each between two random nodes: mean degree 6.
+    """A connected ring of n nodes, at least 3, with 2 n chords, each between two random nodes: mean degree 6.
 
     ::
 
         edges  (i, i + 1 mod n)  for every node i,  and 2 n pairs of independent uniform nodes
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    n : int
-        Number of nodes, at least 3.
+    An edge that was drawn several times weighs as much; a chord may be a self-loop.
 
-    Returns
-    -------
-    rfcore.graphs.Graph
-        Connected. An edge that was drawn several times weighs as much; a chord may be a self-loop.
-
-    Raises
-    ------
-    ValueError
-        If the key is none or traced, or n < 3.
-
-    Notes
-    -----
-    Ours; the small worlds of Newman and Watts, 1999, with many chords.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import large_graphs
-    >>> large_graphs.ring_with_chords(jax.random.key(0), 1000).n_nodes
-    1000
+    Source: the small worlds of Newman and Watts, 1999, with many chords.
     """
     rng, n = _generator(key), checks.count(n, "n", least=3)
     ring = np.arange(n)
@@ -62,41 +40,19 @@ def communities(key, n, n_communities=4, mixing=0.3):
 
         weight_i = min(U_i^(-2/3), 10 sqrt(n)),   U_i uniform:  a Pareto law of tail 3/2
 
-    An edge takes its first end in proportion to the weights, its second end too: with probability 1 - mixing from the community
-    of the first, else from all nodes.
+    An edge takes its first end in proportion to the weights, its second end too: with probability 1 - mixing
+    from the community of the first, else from all nodes.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    n : int
-        Number of nodes, at least 3.
-    n_communities : int
-    mixing : float
-        Share of the edges that ignore communities, strictly between 0 and 1.
+    Args:
+        key: JAX PRNG key.
+        n, n_communities: number of nodes, at least 3; number of communities.
+        mixing: share of the edges that ignore communities, strictly between 0 and 1.
 
-    Returns
-    -------
-    g : rfcore.graphs.Graph
-        Unweighted, without self-loops; some nodes have no neighbour.
-    community : int array, shape (n,)
-        Of each node, in increasing order, each drawn uniformly.
+    Returns:
+        Graph, unweighted, without self-loops, with some nodes without neighbours; and the community of each
+        node, an int array (n,) in increasing order, each drawn uniformly.
 
-    Raises
-    ------
-    ValueError
-        If the key is none or traced, n < 3, n_communities < 1, or mixing is outside (0, 1).
-
-    Notes
-    -----
-    Ours; a stochastic block model corrected for degrees (Karrer and Newman, 2011).
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import large_graphs
-    >>> g, community = large_graphs.communities(jax.random.key(0), 1000)
-    >>> g.n_nodes, sorted(set(community.tolist()))
-    (1000, [0, 1, 2, 3])
+    Source: a stochastic block model corrected for degrees (Karrer and Newman, 2011).
     """
     rng, n = _generator(key), checks.count(n, "n", least=3)
     n_communities, mixing = checks.count(n_communities, "n_communities"), checks.probability(mixing, "mixing")
@@ -121,37 +77,11 @@ def communities(key, n, n_communities=4, mixing=0.3):
 def streets(key, side, p):
     """Crossings of a square city, side x side, whose streets are each open with probability p.
 
-    The city closes on itself, on a torus. Node ``side * row + column`` is the crossing in that row and column, which has
-    streets to its four neighbours: mean degree 4 p.
+    The city closes on itself, on a torus: side^2 nodes, side at least 3, of mean degree 4 p. Node
+    ``side * row + column`` is the crossing in that row and column, which has streets to its four neighbours.
+    From p = 1/2 on, most nodes of a large city hang together. The graph is unweighted, without self-loops.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    side : int
-        At least 3; the graph has side^2 nodes.
-    p : float
-        Strictly between 0 and 1. From 1/2 on most nodes of a large city hang together.
-
-    Returns
-    -------
-    rfcore.graphs.Graph
-        Unweighted, without self-loops.
-
-    Raises
-    ------
-    ValueError
-        If the key is none or traced, side < 3, or p is outside (0, 1).
-
-    Notes
-    -----
-    Bond percolation on a square lattice; the threshold 1/2 is Kesten's, 1980.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import large_graphs
-    >>> large_graphs.streets(jax.random.key(0), 30, 0.8).n_nodes
-    900
+    Source: bond percolation on a square lattice; the threshold 1/2 is Kesten's, 1980.
     """
     rng, side, p = _generator(key), checks.count(side, "side", least=3), checks.probability(p, "p")
     n = side**2

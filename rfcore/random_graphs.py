@@ -1,6 +1,7 @@
-"""Random graphs that a key decides: the same on every machine, for every version of Python, NumPy and networkx.
+"""Random graphs that a key decides: the same on all machines and versions of Python, NumPy and networkx.
 
-networkx's generators promise no such thing: the same seed gives other graphs in other versions.
+networkx's generators promise no such thing: the same seed gives other graphs in other versions. The graphs
+are unweighted, without self-loops, and need not be connected.
 """
 
 import numpy as np
@@ -15,33 +16,7 @@ PURPOSE = 6  # of the random stream; part of what a key means
 def erdos_renyi(key, n, p):
     """Erdős–Rényi graph: every pair of n nodes is an edge with probability p, independently of the others.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    n : int
-        Number of nodes.
-    p : float
-        Strictly between 0 and 1.
-
-    Returns
-    -------
-    rfcore.graphs.Graph
-        Unweighted, without self-loops; it need not be connected.
-
-    Raises
-    ------
-    ValueError
-        If the key is none or traced, n < 1, or p is outside (0, 1).
-
-    Examples
-    --------
-    >>> import jax
-    >>> erdos_renyi(jax.random.key(0), 20, 0.2).n_nodes
-    20
-
-    Notes
-    -----
-    E. N. Gilbert, "Random graphs", Annals of Mathematical Statistics 30 (1959), 1141-1144.
+    Source: E. N. Gilbert, "Random graphs", Annals of Mathematical Statistics 30 (1959), 1141-1144.
     """
     rng, n, p = streams.generator(streams.words(key), PURPOSE, 0), checks.count(n, "n"), checks.probability(p, "p")
     i, j = np.triu_indices(n, 1)
@@ -52,38 +27,14 @@ def erdos_renyi(key, n, p):
 def regular(key, n, degree):
     """Graph of n nodes that all have ``degree`` neighbours, by the pairing of Steger and Wormald.
 
-    Every node has ``degree`` ends of edges. All ends are paired at random; a pair that would be a self-loop or an edge
-    twice is undone, and its ends are paired anew, together with the others that were undone. Where none of these could
-    be joined any more everything begins again. For n large against ``degree`` all such graphs are about equally likely.
+    Every node has ``degree`` ends of edges. All ends are paired at random; a pair that would be a self-loop
+    or an edge twice is undone, and its ends are paired anew, together with the others that were undone. Where
+    none of these could be joined any more everything begins again. For n large against ``degree`` all such
+    graphs are about equally likely. networkx's ``random_regular_graph`` has the same algorithm.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    n : int
-        Number of nodes.
-    degree : int
-        At least 1 and below n; n times the degree is even.
+    Raises ValueError if n times the degree is odd.
 
-    Returns
-    -------
-    rfcore.graphs.Graph
-        Unweighted, without self-loops; it need not be connected.
-
-    Raises
-    ------
-    ValueError
-        If the key is none or traced, or no graph has such degrees.
-
-    Examples
-    --------
-    >>> import jax
-    >>> set(regular(jax.random.key(0), 100, 4).neighbour_counts.tolist())
-    {4}
-
-    Notes
-    -----
-    A. Steger and N. C. Wormald, "Generating random regular graphs quickly", Combinatorics, Probability and Computing 8
-    (1999), 377-396; the algorithm of networkx's ``random_regular_graph``.
+    Source: Steger and Wormald, Combinatorics, Probability and Computing 8 (1999), 377-396.
     """
     rng, n, degree = streams.generator(streams.words(key), PURPOSE, 0), checks.count(n, "n"), checks.count(degree, "degree")
     if degree >= n or n * degree % 2:

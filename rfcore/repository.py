@@ -1,8 +1,8 @@
-"""Where the repository is: claims, results, the papers' tables and the data registry stand there, not in an installed rfcore.
+"""Where the repository is: claims, results, the papers' tables and the data registry stand there.
 
-Those who lift rfcore into work of their own want its mathematics and its rules; the record of what was found is the book's.
-A notebook finds its checkout from the folder it runs in, whichever rfcore is installed; ``RFCORE_REPOSITORY``
-names another.
+An installed rfcore has none of them: those who lift rfcore into work of their own want its mathematics and
+its rules, and the record of what was found is the book's. A notebook finds its checkout from the folder it
+runs in, whichever rfcore is installed; ``RFCORE_REPOSITORY`` names another.
 """
 
 import os
@@ -10,18 +10,7 @@ from pathlib import Path
 
 
 def root():
-    """``RFCORE_REPOSITORY``; else a checkout at or above the current folder; else the package's parent.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import repository
-    >>> repository.root().is_dir()
-    True
-    """
+    """``RFCORE_REPOSITORY``; else a checkout at or above the current folder; else the package's parent."""
     if given := os.environ.get("RFCORE_REPOSITORY"):
         return Path(given).absolute()
     here = Path.cwd()
@@ -34,21 +23,7 @@ def root():
 def folder(path):
     """Folder of the repository at ``path``, such as ``data/claims``.
 
-    Raises
-    ------
-    FileNotFoundError
-        If it is not there, as in an installed rfcore far from a checkout.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import repository
-    >>> repository.folder("no/such")
-    Traceback (most recent call last):
-    FileNotFoundError: no/such belongs to the repository of rfcore, which ... is not; set RFCORE_REPOSITORY to a checkout
+    Raises FileNotFoundError if it is not there, as in an installed rfcore far from a checkout.
     """
     found = root() / path
     if not found.is_dir():

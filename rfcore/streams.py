@@ -1,9 +1,9 @@
 """Independent host random streams from one JAX key, so that host work depends on the key alone.
 
-Walks are drawn by NumPy in chunks. Chunk c for purpose p owns the SFC64 stream seeded with (JAX key, p, c): the numbers
-do not depend on threads, on the order of the chunks or on the machine. Streams do not overlap: a word of SFC64's state
-counts the numbers drawn, from 1 in every stream, and its step can be undone. Two streams that met would have the same
-count, so that within 2^64 numbers they would have had the same seed.
+Walks are drawn by NumPy in chunks. Chunk c for purpose p owns the SFC64 stream seeded with (JAX key, p, c):
+the numbers do not depend on threads, on the order of the chunks or on the machine. Streams do not overlap: a
+word of SFC64's state counts the numbers drawn, from 1 in every stream, and its step can be undone. Two
+streams that met would have the same count, so that within 2^64 numbers they would have had the same seed.
 """
 
 import jax
@@ -18,21 +18,7 @@ WALKERS_PER_CHUNK = 2**16  # the arrays of a chunk stay within a few MB of cache
 def words(key):
     """JAX PRNG key as one 64-bit integer.
 
-    Raises
-    ------
-    ValueError
-        If ``key`` is no single JAX key, or is traced.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import streams
-    >>> streams.words(jax.random.key(7))
-    7
+    Raises ValueError if the key is traced or of JAX's rbg kind.
     """
     if checks.is_traced(key):
         raise ValueError("key is traced; walks are drawn on the host: call this outside jax.jit and jax.vmap")
@@ -50,23 +36,12 @@ def words(key):
 
 
 def generator(key_words, purpose, chunk):
-    """NumPy generator of one chunk for one purpose.
+    """NumPy generator (SFC64, Doty-Humphrey's small fast counting generator) of one chunk for one purpose.
 
-    Parameters
-    ----------
-    key_words : int
-        From :func:`words`.
-    purpose : int
-        What the numbers are for; different purposes give independent streams.
-    chunk : int
-        Index of the chunk.
+    Args:
+        key_words: from :func:`words`.
+        purpose, chunk: whole numbers; others give independent streams.
 
-    Notes
-    -----
-    Ours, on NumPy's SFC64 (Doty-Humphrey's small fast counting generator).
-
-    Examples
-    --------
     >>> from rfcore import streams
     >>> first, again, other = (streams.generator(7, purpose, 0).random() for purpose in (1, 1, 2))
     >>> first == again, first == other
@@ -78,18 +53,7 @@ def generator(key_words, purpose, chunk):
 
 
 def chunks(n_rows, walkers_per_row):
-    """Slices that cut ``n_rows`` rows into chunks of about ``WALKERS_PER_CHUNK`` walkers.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import streams
-    >>> streams.chunks(5, 2**15)
-    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
-    """
+    """Slices that cut ``n_rows`` rows into chunks of about ``WALKERS_PER_CHUNK`` walkers."""
     size = max(1, WALKERS_PER_CHUNK // walkers_per_row)
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]
 

@@ -1,16 +1,17 @@
-"""The walk engine: lengths in, and uniforms of first hops where these are coupled; deposits out. It knows no kernel.
+"""The walk engine, which knows no kernel: lengths in, and uniforms of coupled first hops; deposits out.
 
-A walk of length l from a node leaves a deposit at every step 0, ..., l: the node where it is and its load, which
-starts at 1 and is multiplied at each hop by
+A walk of length l from a node leaves a deposit at every step 0, ..., l: the node where it is and its load,
+which starts at 1 and is multiplied at each hop by
 
 ::
 
     (number of neighbours) x (weight of the edge) / (1 - p_halt)
 
-so that the expected sum of the loads deposited at node j and step k by a walk from i is (W^k)_ij, for every k.
-Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink as
-walks end. General Graph Random Features (Choromanski, 2023), Algorithm 1; Universal Graph Random Features,
-Algorithm 1.
+so that the expected sum of the loads deposited at node j and step k by a walk from i is (W^k)_ij, for every
+k. Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink
+as walks end.
+
+Source: General Graph Random Features, 2023, Algorithm 1; Universal Graph Random Features, Algorithm 1.
 """
 
 from typing import NamedTuple
@@ -32,7 +33,7 @@ np.empty(31 * 2**17)
 
 
 class Deposits(NamedTuple):
-    """What walks left behind: four arrays of the same length, one entry per deposit, and where the walks were.
+    """What walks left behind: four arrays of one length, an entry per deposit, and where the walks were.
 
     The step-0 deposits of all walks of a row coincide and stand as one entry with load n_walks.
     """
@@ -58,8 +59,8 @@ class Deposits(NamedTuple):
 class Hops(NamedTuple):
     """A graph as walkers use it, in float64 (whole numbers below 2^53 are exact).
 
-    All that an edge leads to stands in one cache line, because a walk waits for memory: a table of the edges and
-    another of the nodes would make it wait twice.
+    All that an edge leads to stands in one cache line, because a walk waits for memory: a table of the edges
+    and another of the nodes would make it wait twice.
     """
 
     node: np.ndarray
@@ -73,44 +74,27 @@ class Hops(NamedTuple):
 def simulate(key, g, lengths, nodes=None, hops="independent"):
     """Walks of given lengths on a graph.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    g : rfcore.graphs.Graph
-        Usually ``graph.normalised()``. A walk ends early at a node without neighbours.
-    lengths : rfcore.couplings.walk_lengths.Lengths
-        From :func:`rfcore.couplings.walk_lengths.draw`, shape (n_rows, n_walks). The loads divide by 1 minus its
-        p_halt at each hop. Uniforms u of first hops, where it has them, choose neighbour number
-        ``floor(u * number of neighbours)``; all other hops are as ``hops`` says.
-    nodes : int array, shape (n_rows,), optional
-        Node at which the walks of each row start; by default row i starts at node i.
-    hops : "independent", "systematic", "array_rqmc" or function
-        Joint law of the hops of the walks of a row: see :mod:`rfcore.couplings.walk_hops`. Only independent ones follow
-        hops that the lengths bring.
+    A walk ends early at a node without neighbours. Only independent hops follow hops that the lengths bring.
 
-    Returns
-    -------
-    Deposits
+    Args:
+        key: JAX PRNG key.
+        g: graph, usually ``graph.normalised()``.
+        lengths: (n_rows, n_walks), from :func:`rfcore.couplings.walk_lengths.draw`; they say p_halt and may
+            bring uniforms of first hops.
+        nodes: (n_rows,), the start of the walks of each row; by default row i starts at node i.
+        hops: "independent", "systematic", "array_rqmc" or function, the joint law of the hops of the walks of
+            a row: see :mod:`rfcore.couplings.walk_hops`.
 
-    Raises
-    ------
-    ValueError
-        If g is no graph, shapes do not fit, lengths are no Lengths, negative or of no walks, uniforms of hops are
-        outside [0, 1), nodes are not in the graph, p_halt is outside (0, 1), or there is no such law of hops.
+    The mean load at node j and step k estimates (W^k)_ij:
 
-    Notes
-    -----
-    General Graph Random Features (Choromanski, 2023), Algorithm 1; Universal Graph Random Features, Algorithm 1.
-
-    Examples
-    --------
-    >>> import jax, networkx
+    >>> import jax, networkx, numpy as np
     >>> from rfcore import graphs, walks
     >>> from rfcore.couplings import walk_lengths
     >>> key, g = jax.random.key(0), graphs.Graph.from_networkx(networkx.path_graph(3)).normalised()
-    >>> deposits = walks.simulate(key, g, walk_lengths.draw(key, 3, 16, 0.5))
-    >>> deposits.n_rows, deposits.n_walks, int(deposits.step.min())
-    (3, 16, 0)
+    >>> row, node, step, load, *_ = walks.simulate(key, g, walk_lengths.draw(key, 3, 10_000, 0.5))
+    >>> estimate = load[(row == 0) & (node == 0) & (step == 2)].sum() / 10_000
+    >>> bool(np.isclose(estimate, (g.to_scipy() @ g.to_scipy())[0, 0], atol=0.05))
+    True
     """
     words, nodes = streams.words(key), start_nodes(checks.graph(g), nodes)
     lengths, p_halt, first = _checked(lengths, len(nodes))
@@ -126,20 +110,7 @@ def simulate(key, g, lengths, nodes=None, hops="independent"):
 
 
 def checked(deposits):
-    """``deposits``, if they are some, and lie in the rows and nodes that they name.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import walks
-    >>> walks.checked(None)
-    Traceback (most recent call last):
-        ...
-    ValueError: deposits is of type NoneType; give those of walks.simulate(...)
-    """
+    """``deposits``, if they are some, and lie in the rows and nodes that they name."""
     if not isinstance(deposits, Deposits):
         raise ValueError(f"deposits is of type {type(deposits).__name__}; give those of walks.simulate(...)")
     for name, places, n in (("row", deposits.row, deposits.n_rows), ("node", deposits.node, deposits.n_nodes)):
@@ -172,9 +143,10 @@ def _checked(lengths, n_starts):
 
 
 def hops_of(g, p_halt):
-    """The tables of :class:`Hops`: O(edges), kept as long as the graph is, or until it is walked with another p_halt.
+    """The tables of :class:`Hops`, which take O(edges) operations.
 
-    Features of a few nodes of a large graph would otherwise cost what the whole graph does.
+    They are kept as long as the graph is, or until it is walked with another p_halt: features of a few nodes
+    of a large graph would otherwise cost what the whole graph does.
     """
     kept = _KEPT.get(g)
     if kept is None or kept[0] != p_halt:
@@ -194,7 +166,7 @@ def _tabulated(g, p_halt):
 
 
 def walk_chunk(words, chunk, tables, nodes, lengths, law, last_step=None):
-    """:func:`walk` of one chunk, on streams of its own: one for what is independent, another for the law of hops."""
+    """:func:`walk` of one chunk, on a stream of its own, and another for hops that are not independent."""
     rng = streams.generator(words, PURPOSE, chunk)
     if law is walk_hops.independent:
         uniforms = first_hops(lengths.hops)
@@ -204,7 +176,7 @@ def walk_chunk(words, chunk, tables, nodes, lengths, law, last_step=None):
 
 
 def first_hops(hops):
-    """Uniforms for :func:`walk` from those of the first hops of each walk, shape (n_rows, n_walks, n_hops), or None."""
+    """Uniforms for :func:`walk` from those of the first hops, (n_rows, n_walks, n_hops), or from None."""
     if hops is None:
         return walk_hops.independent(None, 0, 0)
     by_hop = np.moveaxis(hops, 2, 0).reshape(hops.shape[2], -1)
@@ -218,10 +190,13 @@ def first_hops(hops):
 def walk(rng, hops, nodes, lengths, last_step=None, uniforms=None):
     """One chunk of walks on a NumPy generator, with arguments taken as checked.
 
-    ``uniforms`` says where those of the hops come from: see :func:`rfcore.couplings.walk_hops.independent`, the default.
-    Deposits after ``last_step`` are left out; those up to it do not change by that. Returns row, node and load
-    of the deposits in the order of the steps, and how many there are of each step. Loads that overflow are a
-    ValueError.
+    ``uniforms`` says where those of the hops come from: see :func:`rfcore.couplings.walk_hops.independent`,
+    the default. Deposits after ``last_step`` are left out; those up to it do not change by that.
+
+    Raises ValueError if loads overflow.
+
+    Returns:
+        Row, node and load of the deposits in the order of the steps, and how many there are of each step.
     """
     try:
         with np.errstate(over="raise"):
@@ -285,19 +260,7 @@ def _walk(rng, hops, nodes, lengths, last_step, uniforms):
 
 
 def start_nodes(g, nodes):
-    """``nodes`` as an int64 array of nodes of g; all of them if None.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import networkx
-    >>> from rfcore import graphs, walks
-    >>> walks.start_nodes(graphs.Graph.from_networkx(networkx.path_graph(3)), None).tolist()
-    [0, 1, 2]
-    """
+    """``nodes`` as an int64 array of nodes of g; all of them if None."""
     checks.graph(g)
     if nodes is None:
         return np.arange(g.n_nodes)

@@ -1,4 +1,22 @@
-"""Quantiles of the chi law, which is the law of the length of a N(0, I_d) vector."""
+"""Quantiles of the chi law, which is the law of the length of a N(0, I_d) vector.
+
+JAX has no inverse of the incomplete gamma function. With p the smaller of u and 1 - u (exact for u >= 1/2),
+
+::
+
+    log(x / sqrt(d)) - [u <= 1/2] log(u) / d
+
+is a smooth function of s = log(-log p), whose nearest singularities, p = 1 on other sheets of the logarithm,
+have ``|Im s| = pi/2`` for the normal law. Polynomials of degree 12 on pieces 0.43 wide then err by about
+14^-13 = 1e-15; they interpolate values that SciPy's incomplete gamma function and Newton's method give in
+float64.
+
+``tests/test_chi_proof.py`` proves a relative error of the quantile of the number that u is of at most 1e-13
+in float64 and 1e-6 in float32, given a log and an exp that are good to one eps. The distance of the
+polynomials from the function is bounded by Taylor expansions with remainders, at all s at once (in interval
+arithmetic for every d up to 900 and forty more up to 4096: 9e-14), and rounding step by step, for every d
+(2e-15, 9.95e-7). Measured against 40 digits of mpmath: 3e-14 and 2e-7.
+"""
 
 import math
 import sys
@@ -26,47 +44,22 @@ def chi_quantile(u, d):
 
         x with P(d/2, x^2/2) = u,  P the regularised lower incomplete gamma function
 
-    Parameters
-    ----------
-    u : array with values in [0, 1)
-        Levels below the least normal number of the dtype (2e-308 in float64) may count as 0, as XLA does with them.
-    d : int, at most 10^5
+    The derivative is 1 / density, at any order. Inside ``jax.jit``, where values are unknown, u = 1 gives
+    infinity and u outside [0, 1] NaN.
 
-    Returns
-    -------
-    array of the shape of u
-        In float64 if u is float64 and ``jax_enable_x64`` is on, else in float32. Inside ``jax.jit``, where values are
-        unknown, u = 1 gives infinity and u outside [0, 1] NaN.
+    Args:
+        u: levels in [0, 1), of any shape. Those below the least normal number of the dtype (2e-308 in
+            float64) may count as 0, as XLA does with them.
+        d: dimension, at most 10^5.
 
-    Raises
-    ------
-    ValueError
-        If u has values outside [0, 1), or d < 1 or d > 10^5.
+    Returns:
+        Array of the shape of u; float64 if u is float64 and ``jax_enable_x64`` is on, else float32.
 
-    Examples
-    --------
     The median of a Rayleigh law, d = 2:
 
     >>> from rfcore.couplings import chi
     >>> round(float(chi.chi_quantile(0.5, 2)), 6)
     1.17741
-
-    Notes
-    -----
-    Ours. JAX has no inverse of the incomplete gamma function. With p the smaller of u and 1 - u (exact for u >= 1/2),
-    ::
-
-        log(x / sqrt(d)) - [u <= 1/2] log(u) / d
-
-    is a smooth function of s = log(-log p), whose nearest singularities, p = 1 on other sheets of the logarithm, have
-    |Im s| = pi/2 for the normal law. Polynomials of degree 12 on pieces 0.43 wide then err by about 14^-13 = 1e-15; they
-    interpolate values that SciPy's incomplete gamma function and Newton's method give in float64.
-
-    ``tests/test_chi_proof.py`` proves a relative error of the quantile of the number that u is of at most 1e-13 in float64 and
-    1e-6 in float32, given a log and an exp that are good to one eps: the distance of the polynomials from the function is bounded by
-    Taylor expansions with remainders, at all s at once (in interval arithmetic for every d up to 900 and forty more up to 4096: 9e-14),
-    and rounding step by step, for every d (2e-15, 9.95e-7). Measured against 40 digits of mpmath: 3e-14 and 2e-7. The
-    derivative is 1 / density, at any order.
     """
     u, d = checks.levels(checks.floating(u, "u"), "u"), checks.count(d, "d")
     if d > LARGEST_D:
@@ -105,7 +98,7 @@ def _of_tangent(d, primals, tangents):
 
 @jax.jit
 def _density(x, d, log_at_mode):
-    """Density of the chi law as a multiple of that at its mode: the powers alone would be large in float32."""
+    """Density of the chi law over that at its mode: the powers alone would be large in float32."""
     degrees = jnp.asarray(d, x.dtype)
     mode = jnp.sqrt(jnp.maximum(degrees - 1, 1))
     excess = x / mode - 1
@@ -120,7 +113,7 @@ def _log_density_at_mode(d):
 
 @lru_cache(maxsize=64)
 def _table(d):
-    """Coefficients of the polynomials, highest power first, in a variable that runs from -1 to 1 over a piece."""
+    """Coefficients of the polynomials, highest power first; the variable runs from -1 to 1 over a piece."""
     nodes = chebyshev.chebpts1(DEGREE + 1)
     lower = START + WIDTH * (np.arange(N_LOWER)[:, None] + (nodes + 1) / 2)
     values = np.concatenate([
@@ -131,7 +124,7 @@ def _table(d):
 
 
 def _log_quantile(log_p, d, is_lower):
-    """Log of the chi quantile by Newton's method on the log of a tail, in log y with y = x^2 / 2 the gamma quantile."""
+    """Log of the chi quantile by Newton's method on the log of a tail, in log y with y = x^2 / 2."""
     a, p = d / 2, np.exp(log_p)
     if is_lower:
         # Leading order, a lower bound, where y underflows.
@@ -148,7 +141,7 @@ def _log_quantile(log_p, d, is_lower):
 
 
 def _log_lower(log_y, a):
-    """Log of the regularised lower incomplete gamma function: its series where y < 1, since there it may underflow."""
+    """Log of the regularised lower incomplete gamma function, by a series where y < 1: it may underflow."""
     y = np.exp(log_y)
     small = np.minimum(y, 1)
     terms = np.cumprod(small[..., None] / (a + np.arange(1, 20)), axis=-1)

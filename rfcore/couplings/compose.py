@@ -1,4 +1,4 @@
-"""Couplings of frequencies, ``(key, m, d) -> (m, d)``, most of them directions times norms."""
+"""Couplings of frequencies ``(key, m, d) -> (m, d)``, most of them directions times norms."""
 
 import jax
 import jax.numpy as jnp
@@ -14,31 +14,16 @@ def compose(draw_directions, draw_norms):
 
         omega_i = norm_i direction_i
 
-    Parameters
-    ----------
-    draw_directions : function (key, m, d) -> (m, d), unit rows, each uniform on the sphere
-    draw_norms : function (key, m, d) -> (m,), each chi_d
+    Args:
+        draw_directions: function ``(key, m, d) -> (m, d)``, unit rows, each uniform on the sphere.
+        draw_norms: function ``(key, m, d) -> (m,)``, each chi_d.
 
-    Returns
-    -------
-    function (key, m, d) -> (m, d), rows marginally N(0, I_d)
+    Returns:
+        A function ``(key, m, d) -> (m, d)``, rows marginally N(0, I_d).
 
-    Raises
-    ------
-    ValueError
-        If one of the two is no function; and, when the coupling draws, if they take or give anything else.
-
-    Notes
-    -----
-    Ours; the polar decomposition of the normal law.
-
-    Examples
-    --------
     >>> import jax
     >>> from rfcore.couplings import compose, directions, norms
-    >>> omega = compose(directions.simplex, norms.independent)(jax.random.key(0), 8, 4)
-    >>> omega.shape
-    (8, 4)
+    >>> omega = compose(directions.simplex, norms.pnc)(jax.random.key(0), 8, 4)
     """
     checks.function(draw_directions, "draw_directions", "couplings.directions.simplex")
     checks.function(draw_norms, "draw_norms", "couplings.norms.independent")
@@ -61,145 +46,68 @@ def compose(draw_directions, draw_norms):
 def iid(key, m, d):
     """Independent frequencies.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-        Number and dimension of the frequencies.
+    Source: Rahimi and Recht, "Random features for large-scale kernel machines", 2007.
 
-    Returns
-    -------
-    array, shape (m, d), independent N(0, 1) entries in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Rahimi and Recht, Random features for large-scale kernel machines, 2007.
-
-    Examples
-    --------
     >>> import jax
     >>> from rfcore import couplings
-    >>> couplings.iid(jax.random.key(0), 8, 4).shape
-    (8, 4)
+    >>> omega = couplings.iid(jax.random.key(0), 8, 4)  # 8 frequencies in dimension 4, one a row
     """
     return jax.random.normal(checks.key(key), (checks.count(m, "m", least=0), checks.count(d, "d")))
 
 
 def orthogonal(key, m, d):
-    """Orthogonal frequencies: pairwise orthogonal in each block of d rows, with independent norms.
+    """Orthogonal frequencies: pairwise orthogonal within each block of d rows, with independent norms.
 
     ::
 
         W = D R,  R from Haar measure on O(d), D diagonal with independent chi_d entries
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-        Number and dimension of the frequencies; m need not be a multiple of d.
+    Source: Yu et al., "Orthogonal random features", 2016; Simplex Random Features, Section 1.
 
-    Returns
-    -------
-    array, shape (m, d), rows marginally N(0, I_d), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings
     >>> block = couplings.orthogonal(jax.random.key(0), 6, 4)[:4]
     >>> gram = block @ block.T
     >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-4))
     True
-
-    Notes
-    -----
-    Yu et al., "Orthogonal random features" (2016); Simplex Random Features, Section 1.
     """
     return _orthogonal(key, m, d)
 
 
 def simplex(key, m, d):
-    """Simplex frequencies: each block of d rows points to the corners of a regular simplex, with independent norms.
+    """Simplex frequencies: each block points to the corners of a regular simplex, with independent norms.
 
     ::
 
-        W = D S R,  S the simplex matrix (Eq. 9), R from Haar measure, D diagonal with independent chi_d entries
+        W = D S R,  S the simplex matrix, R from Haar measure, D diagonal with independent chi_d entries
 
-    Obtuse angles keep |omega_i + omega_j| small, which is what the error of positive features grows with; no
-    coupling of directions alone does better (Theorem 3.4). For d = 1 this is ``iid``.
+    Obtuse angles keep ``|omega_i + omega_j|`` small, which is what the error of positive features grows with;
+    no coupling of directions alone does better (Theorem 3.4). For d = 1 this is ``iid``.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-        Number and dimension of the frequencies; m need not be a multiple of d.
+    Source: Simplex Random Features, Eqs. 8 and 9.
 
-    Returns
-    -------
-    array, shape (m, d), rows marginally N(0, I_d), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Examples
-    --------
-    A feature map makes an estimate of a kernel of them:
+    With a feature map, they estimate a kernel:
 
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features, kernels
     >>> x = jnp.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1]])
-    >>> omega = couplings.simplex(jax.random.key(0), 3000, 3)
-    >>> phi = features.positive(x, omega)
+    >>> phi = features.positive(x, couplings.simplex(jax.random.key(0), 3000, 3))
     >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
     True
-
-    Notes
-    -----
-    Simplex Random Features, Eqs. 8 and 9.
     """
     return _simplex(key, m, d)
 
 
 def antithetic(omega):
-    """Frequencies and their opposites.
+    """Frequencies and their opposites, (2 m, d): rows omega, then rows -omega.
 
-    Parameters
-    ----------
-    omega : array, shape (m, d)
+    Source: Variance-Reducing Couplings, Theorem 3.5.
 
-    Returns
-    -------
-    array, shape (2 m, d)
-        Rows omega, then rows -omega.
-
-    Raises
-    ------
-    ValueError
-        If omega is no finite real matrix.
-
-    Examples
-    --------
     >>> import jax
     >>> from rfcore import couplings
     >>> omega = couplings.antithetic(couplings.orthogonal_pnc(jax.random.key(0), 4, 4))
     >>> bool((omega[:4] == -omega[4:]).all())
     True
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Theorem 3.5.
     """
     omega = checks.points(omega, "omega")
     return jnp.concatenate([omega, -omega])

@@ -1,4 +1,4 @@
-"""Joint laws of unit vectors, each uniform on the sphere: ``(key, m, d) -> (m, d)``."""
+"""Joint laws of unit vectors, each uniform on the sphere: functions ``(key, m, d) -> (m, d)``."""
 
 import jax
 import jax.numpy as jnp
@@ -7,42 +7,29 @@ from rfcore import checks
 
 
 def haar(key, d, n_blocks=1):
-    """Rotations and reflections drawn uniformly (from Haar measure) on the orthogonal group O(d).
+    """Rotations and reflections from Haar measure, the uniform law on the orthogonal group O(d).
 
     ::
 
         G = Q R,  G with independent N(0, 1) entries;   the draw is Q sign(diag R)
 
-    The signs matter. QR fixes the signs of diag R by a rule of its own, so that Q alone is not uniform,
-    and features that are not even in the frequency (positive features) become biased: by -19 % at d = 4.
+    The signs matter: QR fixes those of diag R by a rule of its own, so that Q alone is not uniform, and
+    features that are not even in the frequency (positive features) become biased, by -19 % at d = 4.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    d : int
-    n_blocks : int
-        How many independent matrices.
+    Args:
+        key: JAX PRNG key.
+        d, n_blocks: dimension; number of independent matrices, which may be 0.
 
-    Returns
-    -------
-    array, shape (n_blocks, d, d)
+    Returns:
+        Array, (n_blocks, d, d).
 
-    Raises
-    ------
-    ValueError
-        If d < 1 or n_blocks < 0, or the key is no JAX key.
+    Source: Mezzadri, Notices of the AMS 54 (2007).
 
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> q = couplings.directions.haar(jax.random.key(0), 3)[0]
+    >>> from rfcore.couplings import directions
+    >>> q = directions.haar(jax.random.key(0), 3)[0]
     >>> bool(jnp.allclose(q @ q.T, jnp.eye(3), atol=1e-5))
     True
-
-    Notes
-    -----
-    Mezzadri, "How to generate random matrices from the classical compact groups", Notices of the AMS 54 (2007).
     """
     d, n_blocks = checks.count(d, "d"), checks.count(n_blocks, "n_blocks", least=0)
     # A matrix of normals as norms.independent draws it too: one program to compile for both, the longest of a first draw.
@@ -57,73 +44,23 @@ def _with_signs(q, r):
 
 
 def independent(key, m, d):
-    """Independent uniform directions.
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-
-    Returns
-    -------
-    array, shape (m, d), rows of length 1
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Muller, A note on a method for generating points uniformly on n-dimensional spheres, 1959.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore.couplings import directions
-    >>> bool(jnp.allclose(jnp.linalg.norm(directions.independent(jax.random.key(0), 8, 4), axis=1), 1))
-    True
-    """
+    """Independent directions."""
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     gaussian = jax.random.normal(checks.key(key), (m, d))
     return gaussian / jnp.linalg.norm(gaussian, axis=1, keepdims=True)
 
 
 def orthogonal(key, m, d):
-    """Uniform directions, pairwise orthogonal within each block of d.
+    """Directions that are pairwise orthogonal within each block of d.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-
-    Returns
-    -------
-    array, shape (m, d), rows of length 1
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Yu et al., "Orthogonal random features" (2016).
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore.couplings import directions
-    >>> u = directions.orthogonal(jax.random.key(0), 4, 4)
-    >>> bool(jnp.allclose(u @ u.T, jnp.eye(4), atol=1e-5))
-    True
+    Source: Yu et al., "Orthogonal random features", 2016.
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     return _cut(haar(key, d, _n_blocks(m, d)), m)
 
 
 def simplex(key, m, d):
-    """Uniform directions that point to the corners of a regular simplex within each block of d.
+    """Directions to the corners of a regular simplex within each block of d.
 
     ::
 
@@ -131,33 +68,7 @@ def simplex(key, m, d):
 
     For d = 1 a block holds one vector, and for d = 2 a vector and its opposite.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-
-    Returns
-    -------
-    array, shape (m, d), rows of length 1
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Examples
-    --------
-    In two dimensions a vector and its opposite:
-
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> first, second = couplings.directions.simplex(jax.random.key(0), 2, 2)
-    >>> bool(jnp.allclose(first, -second, atol=1e-5))
-    True
-
-    Notes
-    -----
-    Simplex Random Features, Eqs. 8 and 9.
+    Source: Simplex Random Features, Eqs. 8 and 9.
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     rotations = haar(key, d, _n_blocks(m, d))
@@ -165,34 +76,20 @@ def simplex(key, m, d):
 
 
 def equiangular(cosine):
-    """Uniform directions that pairwise subtend one angle within each block of d.
+    """Directions of which each two subtend the same angle within each block of d.
 
     ::
 
-        rows of C R,  R from Haar measure,  C = sqrt(1 - c) I + (sqrt(1 + (d - 1) c) - sqrt(1 - c)) / d 1 1^T,  c the cosine
+        rows of C R,  R from Haar measure,  C symmetric with C^2 = (1 - c) I + c 1 1^T,  c the cosine
 
-    ``orthogonal`` for c = 0 and of the law of ``simplex`` for c = -1 / (d - 1).
+    ``orthogonal`` for c = 0, and the law of ``simplex`` for c = -1 / (d - 1).
 
-    Parameters
-    ----------
-    cosine : float
-        From -1 / (d - 1) to 1. Inside ``jax.jit`` and ``jax.grad`` its value is not checked.
+    Args:
+        cosine: from -1 / (d - 1) to 1; not checked where it is traced.
 
-    Returns
-    -------
-    function (key, m, d) -> (m, d), rows of length 1
+    Returns:
+        A function ``(key, m, d) -> (m, d)``.
 
-    Raises
-    ------
-    ValueError
-        If cosine is no number; and, when the directions are drawn, if it is out of range.
-
-    Notes
-    -----
-    Ours; C is the symmetric root of the Gram matrix of the directions.
-
-    Examples
-    --------
     >>> import jax
     >>> from rfcore.couplings import directions
     >>> u = directions.equiangular(-0.2)(jax.random.key(0), 4, 4)
@@ -215,33 +112,9 @@ def equicorrelated_root(c, d, name):
 
         R = sqrt(1 - c) I + (sqrt(1 + (d - 1) c) - sqrt(1 - c)) / d  1 1^T,    R^2 = (1 - c) I + c 1 1^T
 
-    Parameters
-    ----------
-    c : float
-        From -1 / (d - 1) to 1; it may be traced.
-    d : int
-    name : str
-        What c is called where it is refused.
-
-    Returns
-    -------
-    array, shape (d, d)
-
-    Raises
-    ------
-    ValueError
-        If c is outside its range, or d < 1.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore.couplings import directions
-    >>> root = directions.equicorrelated_root(-0.5, 3, "cosine")
-    >>> (root @ root).round(2).tolist()[0]
-    [1.0, -0.5, -0.5]
+    Args:
+        c, d: from -1 / (d - 1) to 1, may be traced; number of rows.
+        name: what c is called where it is refused.
     """
     d, c = checks.count(d, "d"), checks.real(c, name)
     if not checks.is_traced(c) and not (-1 / (d - 1) - 1e-6 <= c <= 1 if d > 1 else True):
@@ -261,30 +134,10 @@ def simplex_product(x):
 
     The rows of S have length 1 and scalar products -1 / (d - 1); its last column is zero.
 
-    Parameters
-    ----------
-    x : array, shape (..., d, k), with d >= 2
+    Args:
+        x: (..., d, k), d at least 2.
 
-    Returns
-    -------
-    array of the same shape
-
-    Raises
-    ------
-    ValueError
-        If x is no finite real array, or d < 2.
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 9 and Algorithm 1 (Appendix B.2.1).
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore.couplings import directions
-    >>> corners = directions.simplex_product(jnp.eye(4))
-    >>> bool(jnp.allclose(corners.sum(axis=0), 0, atol=1e-5)), round(float(corners[0] @ corners[1]), 4)
-    (True, -0.3333)
+    Source: Simplex Random Features, Eq. 9 and Algorithm 1 (Appendix B.2.1).
     """
     x = checks.floating(x, "x")
     d = x.shape[-2] if x.ndim > 1 else 0

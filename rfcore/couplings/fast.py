@@ -4,23 +4,23 @@ The rotation of a block is replaced by a product of three Hadamard-Rademacher fa
 
 ::
 
-    R~ = H D_1 H D_2 H D_3,  H the normalised p x p Hadamard matrix, D_i diagonal with independent random signs
+    R~ = H D_1 H D_2 H D_3,  H the normalised p x p Hadamard matrix, D_i diagonal with random signs
 
-which is orthogonal and is multiplied by fast Walsh-Hadamard transforms; only signs and norms are drawn and stored, O(m)
-numbers.
+which is orthogonal and is multiplied by fast Walsh-Hadamard transforms; only signs and norms are drawn and
+stored, O(m) numbers.
 
 R~ is **not** uniform on the orthogonal group, and features of it are **biased**. By enumeration
-(:func:`rfcore.theory.fast_bias`) the mean of a positive feature is off by 33 % at p = 2 and by 23 % at p = 4 for
-v = (1, ..., 1) 2 / sqrt(p); simulation finds 4 % at p = 8, and nothing above its error of 0.6 % at p = 16. Over uniform
-directions of v the bias averages out, as R~ is orthogonal: a random rotation of the data mends it. The couplings built
-on Haar rotations have no bias.
+(:func:`rfcore.theory.fast_bias`) the mean of a positive feature is off by 33 % at p = 2 and by 23 % at p = 4
+for v = (1, ..., 1) 2 / sqrt(p); simulation finds 4 % at p = 8, and nothing above its error of 0.6 % at
+p = 16. Over uniform directions of v the bias averages out, as R~ is orthogonal: a random rotation of the data
+mends it. The couplings built on Haar rotations have no bias.
 
-Padding: Hadamard matrices of this kind exist for p = 2^k, so that points of dimension d are padded by zeros to
-p = 2^ceil(log2 d). Blocks then hold p rows, not d, whose lengths are chi_p and whose geometry is that of p dimensions;
-what multiplies a point is their first d coordinates, which are not orthogonal any more (nor are they in a cut of a
-Haar matrix) and would be N(0, I_d) if the rotation were uniform.
+Padding: Hadamard matrices of this kind exist for p = 2^k, so that points of dimension d are padded by zeros
+to p = 2^ceil(log2 d). Blocks then hold p rows, not d, whose lengths are chi_p and whose geometry is that of p
+dimensions; what multiplies a point is their first d coordinates, which are not orthogonal any more (nor are
+they in a cut of a Haar matrix) and would be N(0, I_d) if the rotation were uniform.
 
-Simplex Random Features, Section 4.2 and Appendix B.2; Choromanski et al. (2017).
+Source: Simplex Random Features, Section 4.2 and Appendix B.2; Choromanski et al., 2017.
 """
 
 from dataclasses import dataclass
@@ -44,15 +44,13 @@ CACHED_NUMBERS = 2**20  # points are taken in batches whose intermediate results
 class Frequencies:
     """A draw of m frequencies, kept as O(m) numbers in place of their matrix; from :func:`draw`.
 
-    The feature maps take it where they take a matrix of frequencies (:class:`rfcore.couplings.frequencies.Projectable`).
+    The feature maps take it where they take a matrix (:class:`rfcore.couplings.frequencies.Projectable`).
 
-    Parameters
-    ----------
-    signs : array, shape (n_blocks, 3, p), -1 or 1
-    norms : array, shape (m,)
-    d : int
-        Dimension of the points, at most p.
-    coupling : "orthogonal" or "simplex"
+    Attributes:
+        signs: (n_blocks, 3, p), -1 or 1.
+        norms: (m,).
+        d: dimension of the points, at most p.
+        coupling: "orthogonal" or "simplex".
     """
 
     signs: jax.Array
@@ -73,66 +71,19 @@ class Frequencies:
 
             x W^T / unit,  W = D R~  or  D S R~,  D diagonal with the norms, S the simplex matrix (Eq. 9)
 
-        Parameters
-        ----------
-        x : array, shape (n, d)
-        unit : float
-            What one is divided by: 2 pi for turns.
-        copies : int
-            How often all columns stand side by side.
-
-        Returns
-        -------
-        array, shape (n, copies m), in the dtype of the points
-
-        Raises
-        ------
-        ValueError
-            If x is no finite (n, d) array.
-
-        Examples
-        --------
-        >>> import jax
-        >>> from rfcore import couplings
-        >>> key, x = jax.random.key(0), jax.numpy.ones((2, 4))
-        >>> projections = couplings.fast.draw(key, 8, 4, "simplex").project(x)
-        >>> bool(jax.numpy.allclose(projections, x @ couplings.simplex_fast(key, 8, 4).T, atol=1e-5))
-        True
+        Arguments and result are those of :meth:`rfcore.couplings.frequencies.Projectable.project`.
         """
         x = checks.points(x, "x", n_columns=self.d)
         return _project(x, self, unit, copies)
 
 
 def draw(key, m, d, coupling):
-    """Signs and norms of m frequencies in dimension d, in O(m + d) operations.
+    """Signs and norms of m "orthogonal" or "simplex" frequencies, in O(m + d) operations.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-        Number and dimension of the frequencies.
-    coupling : "orthogonal" or "simplex"
-
-    Returns
-    -------
-    Frequencies
-
-    Raises
-    ------
-    ValueError
-        If m < 0, d < 1, the coupling is unknown, or the key is no JAX key.
-
-    Notes
-    -----
-    Simplex Random Features, Section 4.2; Yu and others, Orthogonal Random Features, 2016.
-
-    Examples
-    --------
     >>> import jax
-    >>> from rfcore import couplings
-    >>> frequencies = couplings.fast.draw(jax.random.key(0), 8, 4, "simplex")
-    >>> frequencies.m, frequencies.d
-    (8, 4)
+    >>> from rfcore import couplings, features
+    >>> frequencies = couplings.fast.draw(jax.random.key(0), 8, 3, "simplex")
+    >>> phi = features.positive(jax.numpy.ones((2, 3)), frequencies)  # no matrix is formed
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", COUPLINGS)
@@ -145,30 +96,12 @@ def draw(key, m, d, coupling):
 def orthogonal_fast(key, m, d):
     """Orthogonal frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    For use where any coupling can stand; to multiply fast, give the features ``fast.draw(key, m, d, "orthogonal")``
-    instead and never form the matrix.
+    For use where any coupling can stand; to multiply fast, give the features
+    ``fast.draw(key, m, d, "orthogonal")`` instead and never form the matrix. Blocks hold 2^ceil(log2 d) rows,
+    which are approximately N(0, I_d).
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-        Number and dimension of the frequencies; blocks hold p = 2^ceil(log2 d) rows.
+    Source: Simplex Random Features, Eqs. 89 and 90, with three factors.
 
-    Returns
-    -------
-    array, shape (m, d), rows approximately N(0, I_d), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Simplex Random Features, Eqs. 89 and 90, with three factors.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings
     >>> omega = couplings.orthogonal_fast(jax.random.key(0), 4, 4)
@@ -182,30 +115,11 @@ def orthogonal_fast(key, m, d):
 def simplex_fast(key, m, d):
     """Simplex frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    For use where any coupling can stand; to multiply fast, give the features ``fast.draw(key, m, d, "simplex")``
-    instead and never form the matrix.
+    To multiply fast, give the features ``fast.draw(key, m, d, "simplex")``; all else as for
+    :func:`orthogonal_fast`.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-        Number and dimension of the frequencies; blocks hold p = 2^ceil(log2 d) rows.
+    Source: Simplex Random Features, Appendix B.2, with three factors.
 
-    Returns
-    -------
-    array, shape (m, d), rows approximately N(0, I_d), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Simplex Random Features, Appendix B.2, with three factors.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings
     >>> omega = couplings.simplex_fast(jax.random.key(0), 4, 4)
@@ -217,39 +131,19 @@ def simplex_fast(key, m, d):
 
 
 def walsh_hadamard(x):
-    """Normalised Walsh-Hadamard transform along the last axis: H x, an orthogonal and symmetric matrix times x.
+    """Normalised Walsh-Hadamard transform H x along the last axis; H is orthogonal and symmetric.
 
     ::
 
         H_p = H_a (x) H_b (x) ...,  p = a b ...
 
-    a Kronecker product, so that x, folded to a x b x ..., is multiplied along each axis. With factors of up to 64
-    each is one matrix product that runs at the speed of the processor; butterflies (factors of 2) need fewer operations
-    but several times the passes over memory.
+    a Kronecker product, so that x, folded to a x b x ..., is multiplied along each axis. With factors of up
+    to 64 each is one matrix product that runs at the speed of the processor; butterflies (factors of 2) need
+    fewer operations but several times the passes over memory.
 
-    Parameters
-    ----------
-    x : array, shape (..., p), p a power of two
+    Raises ValueError if the last axis of x is no power of two.
 
-    Returns
-    -------
-    array of the same shape
-
-    Raises
-    ------
-    ValueError
-        If p is no power of two, or x no finite real array.
-
-    Notes
-    -----
-    Fino and Algazi, Unified matrix treatment of the fast Walsh-Hadamard transform, 1976.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> couplings.fast.walsh_hadamard(jnp.array([1.0, 0.0, 0.0, 0.0])).tolist()
-    [0.5, 0.5, 0.5, 0.5]
+    Source: Fino and Algazi, "Unified matrix treatment of the fast Walsh-Hadamard transform", 1976.
     """
     x = checks.floating(x, "x")
     p = x.shape[-1] if x.ndim else 0
@@ -265,18 +159,7 @@ def walsh_hadamard(x):
 
 
 def padded(d):
-    """Least power of two that is at least d; ValueError if d < 1.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import couplings
-    >>> couplings.fast.padded(5)
-    8
-    """
+    """Least power of two that is at least d."""
     d = checks.count(d, "d")
     return 1 << (d - 1).bit_length()
 
@@ -284,8 +167,9 @@ def padded(d):
 def _chi(key, m, p):
     """Independent chi_p lengths in O(m) operations.
 
-    Marsaglia and Tsang's rejection (2000), all lengths at once: almost all are accepted in the first pass. ``norms``
-    takes O(m p), cheap beside a dense rotation but not here; ``jax.random.gamma`` takes seconds to compile for each m.
+    Marsaglia and Tsang's rejection (2000), all lengths at once: almost all are accepted in the first pass.
+    ``norms`` takes O(m p), cheap beside a dense rotation but not here; ``jax.random.gamma`` takes seconds to
+    compile for each m.
     """
     if p == 1:
         return jnp.abs(jax.random.normal(key, (m,)))

@@ -1,21 +1,23 @@
 """What a feature map asks of frequencies, whoever holds them and whatever their law.
 
-A map multiplies points by frequencies, counts them, and weighs them; :class:`Projectable` says so in four names. A plain
-array (m, d) is wrapped by :func:`of`, so that every function that takes frequencies takes arrays; fast frequencies
-(:mod:`rfcore.couplings.fast`) answer by themselves; :func:`weighted` gives either the weights of another law.
+A map multiplies points by frequencies, counts them, and weighs them; :class:`Projectable` says so in four
+names. A plain array (m, d) is wrapped by :func:`of`, so that every function that takes frequencies takes
+arrays; fast frequencies (:mod:`rfcore.couplings.fast`) answer by themselves; :func:`weighted` gives either
+the weights of another law.
 
-Importance weights: the maps estimate an expectation over omega ~ p = N(0, I_d). With frequencies from q in its place,
+Importance weights: the maps estimate an expectation over omega ~ p = N(0, I_d). With frequencies from q in
+its place,
 
 ::
 
     E_p[phi(x, omega) phi(y, omega)] = E_q[p(omega)/q(omega) phi(x, omega) phi(y, omega)]
 
-so that each map multiplies feature i of x, and that of y, by sqrt(p(omega_i) / q(omega_i)), in logs. Which q is best is a
-matter of the data ("All Random Features Representations are Equivalent", Theorem 1); the density of q stays with whoever
-draws from it, and everything here asks for log p - log q alone.
+so that each map multiplies feature i of x, and that of y, by sqrt(p(omega_i) / q(omega_i)), in logs. Which q
+is best is a matter of the data ("All Random Features Representations are Equivalent", Theorem 1); the density
+of q stays with whoever draws from it, and everything here asks for log p - log q alone.
 
-All are pytrees: ``jax.jit``, ``jax.vmap`` and ``jax.grad`` take them, gradients reach frequencies and log weights. The
-matrix of any frequencies is ``omega.project(jnp.eye(omega.d)).T``.
+All are pytrees: ``jax.jit``, ``jax.vmap`` and ``jax.grad`` take them, and gradients reach frequencies and log
+weights. The matrix of any frequencies is ``omega.project(jnp.eye(omega.d)).T``.
 """
 
 from dataclasses import dataclass
@@ -43,19 +45,17 @@ class Projectable(Protocol):
 
         ::
 
-            [x . omega_1 / unit, ..., x . omega_m / unit],  ``copies`` times side by side
+            [x . omega_1 / unit, ..., x . omega_m / unit],  copies times side by side
 
-        Fourier features are cosines of angles in turns, each of them twice, which a matrix gives in one product.
+        Fourier features are cosines of angles in turns (``unit`` 2 pi), each of them twice, which a matrix
+        gives in one product.
 
-        Parameters
-        ----------
-        x : array, shape (n, d)
-        unit : float
-        copies : int
+        Args:
+            x: points, (n, d).
+            unit, copies: what products are divided by; how often all columns stand side by side.
 
-        Returns
-        -------
-        array, shape (n, copies m)
+        Returns:
+            Array, (n, copies m).
         """
         ...
 
@@ -105,39 +105,16 @@ class Weighted:
         return self.frequencies.d
 
     def project(self, x, unit=1.0, copies=1):
-        """Scalar products of points with frequencies, without the weights: see :meth:`Projectable.project`."""
+        """Scalar products of points with frequencies, not weighted: see :meth:`Projectable.project`."""
         return self.frequencies.project(x, unit, copies)
 
 
 def of(omega, d=None):
-    """Frequencies that answer to :class:`Projectable`: themselves if they do, else those of a matrix.
+    """Frequencies that answer to :class:`Projectable`: themselves if they do, else those of a matrix (m, d).
 
-    Parameters
-    ----------
-    omega : array, shape (m, d), or Projectable
-    d : int, optional
-        Dimension that they must have.
-
-    Returns
-    -------
-    Projectable
-
-    Raises
-    ------
-    ValueError
-        If omega is neither, has values that are not finite, or another dimension than d.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import couplings
-    >>> omega = couplings.frequencies.of(couplings.simplex(jax.random.key(0), 5, 3))
-    >>> omega.m, omega.d, omega.log_weights
-    (5, 3, None)
+    Args:
+        omega: array, (m, d), or Projectable.
+        d: dimension that they must have; None for any.
     """
     if not hasattr(omega, "project"):
         omega = Dense(checks.points(omega, "omega"))
@@ -147,34 +124,24 @@ def of(omega, d=None):
 
 
 def weighted(omega, log_weights):
-    """Frequencies drawn from a density q, with the importance weights that make estimates those of p = N(0, I_d).
+    """Frequencies from a density q, with the importance weights that make estimates those of N(0, I_d).
 
     ::
 
-        log_weights_i = log p(omega_i) - log q(omega_i)
+        log_weights_i = log p(omega_i) - log q(omega_i),  p the density of N(0, I_d)
 
-    Estimates are unbiased for every q that is positive where p is; those of softmax and positive features have a finite
-    variance only if q has tails heavy enough for them (a Gaussian q: covariance above I / 2).
+    Estimates are unbiased for every q that is positive where p is; those of softmax and positive features
+    have a finite variance only if the tails of q are heavy enough for them (a Gaussian q: covariance above I
+    / 2).
 
-    Parameters
-    ----------
-    omega : array, shape (m, d), or Projectable
-        If they are weighted already, the weights multiply.
-    log_weights : array, shape (m,)
-        A constant on top of them multiplies the kernel by its exp.
+    Args:
+        omega: array, (m, d), or Projectable; if they are weighted already, the weights multiply.
+        log_weights: (m,); a constant on top of them multiplies the kernel by its exp.
 
-    Returns
-    -------
-    Weighted
+    Source: All Random Features Representations are Equivalent, Eq. 2.
 
-    Raises
-    ------
-    ValueError
-        If there is not one finite log weight per frequency.
-
-    Examples
-    --------
-    Frequencies of any density whose logarithm is known, here Student's with 5 degrees of freedom in each coordinate:
+    Frequencies of any density whose logarithm is known, here Student's with 5 degrees of freedom in each
+    coordinate:
 
     >>> import jax, jax.numpy as jnp
     >>> from jax.scipy import stats
@@ -185,10 +152,6 @@ def weighted(omega, log_weights):
     >>> phi = features.positive(x, couplings.frequencies.weighted(omega, log_weights))
     >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
     True
-
-    Notes
-    -----
-    "All Random Features Representations are Equivalent", Eq. 2.
     """
     omega, log_weights = of(omega), checks.floating(log_weights, "log_weights")
     if log_weights.shape != (omega.m,):
@@ -197,45 +160,23 @@ def weighted(omega, log_weights):
 
 
 def normal(omega, mean, factor):
-    """Frequencies of the law N(mean, factor factor^T), made of N(0, I_d) ones of any coupling, with their log weights.
+    """Weighted frequencies of the law N(mean, factor factor^T), made of N(0, I_d) ones of any coupling.
 
     ::
 
-        omega'_i = mean + factor omega_i,   log p(omega'_i) - log q(omega'_i) = (|omega_i|^2 - |omega'_i|^2) / 2 + log |det factor|
+        omega'_i = mean + factor omega_i
+        log p(omega'_i) - log q(omega'_i) = (|omega_i|^2 - |omega'_i|^2) / 2 + log |det factor|
 
-    Parameters
-    ----------
-    omega : array, shape (m, d)
-        Rows marginally N(0, I_d), from :mod:`rfcore.couplings`.
-    mean : array, shape (d,)
-    factor : array, shape (d, d), invertible
-        A root of the covariance, say its Cholesky factor; ``s * jnp.eye(d)`` scales by s.
+    The geometry of the coupling is that of omega, deformed by the factor.
 
-    Returns
-    -------
-    Weighted
+    Args:
+        omega: (m, d), rows marginally N(0, I_d).
+        mean: (d,).
+        factor: (d, d), a root of the covariance, say its Cholesky factor; ``s * jnp.eye(d)`` scales by s.
 
-    Raises
-    ------
-    ValueError
-        If a shape is wrong, a value is not finite, or the factor is singular.
+    Raises ValueError if the factor is singular.
 
-    Examples
-    --------
-    Features of points around (1, 1), whose largest products come from frequencies around (2, 2):
-
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features, kernels
-    >>> x, omega = jnp.array([[1.0, 0.9], [0.9, 1.1]]), couplings.simplex(jax.random.key(0), 64, 2)
-    >>> plain, shifted = (features.positive(x, w) for w in (omega, couplings.frequencies.normal(omega, [2.0, 2.0], jnp.eye(2))))
-    >>> errors = [float(jnp.max(jnp.abs(phi @ phi.T - kernels.gaussian(x, x)))) for phi in (plain, shifted)]
-    >>> errors[1] < errors[0] / 5
-    True
-
-    Notes
-    -----
-    Importance sampling as in "All Random Features Representations are Equivalent", Eq. 2, with a Gaussian q; the geometry of
-    the coupling is that of omega, deformed by the factor.
+    Source: All Random Features Representations are Equivalent, Eq. 2, here with a Gaussian q.
     """
     omega = checks.points(omega, "omega")
     d = omega.shape[1]

@@ -1,6 +1,7 @@
-"""Joint laws of the lengths of frequencies, each chi_d (the length of a N(0, I_d) vector): ``(key, m, d) -> (m,)``.
+"""Joint laws of the norms of frequencies, each chi_d: the law of the length of a N(0, I_d) vector.
 
-A copula of uniforms (:mod:`rfcore.couplings.copulas`) makes one: ``coupled(law)``.
+Every law is a function ``(key, m, d) -> norms``, an array (m,) in the default float dtype. All but
+:func:`independent` push a copula of uniforms (:mod:`rfcore.couplings.copulas`) through the chi_d quantile.
 """
 
 from functools import partial
@@ -13,89 +14,39 @@ from rfcore.couplings import copulas, directions
 
 
 def independent(key, m, d):
-    """Independent chi_d lengths.
-
-    ::
-
-        w_i = |g_i|,  g_i ~ N(0, I_d)
-
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-
-    Returns
-    -------
-    array, shape (m,), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    The chi law of the length of a normal vector, as in Simplex Random Features.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import couplings
-    >>> couplings.norms.independent(jax.random.key(0), 5, 3).shape
-    (5,)
-    """
+    """Independent chi_d lengths: ``w_i = |g_i|`` with g_i ~ N(0, I_d)."""
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     # m d normals rather than m gammas: JAX's gamma sampler takes seconds to compile for every new shape.
     return jnp.linalg.norm(jax.random.normal(checks.key(key), (m, d)), axis=1)
 
 
 def coupled(law, over="block"):
-    """Norms whose levels have the given joint law: within each block of d, over all of them, or over blocks of one norm each.
+    """Norms whose levels have a given joint law.
 
     ::
 
         w_i = F^-1(u_i),  F the chi_d distribution function
         over = "block"     (u_1, ..., u_d) a draw of the law for each block
         over = "all"       (u_1, ..., u_m) one draw of the law
-        over = "blocks"    one draw of the law for the blocks, a level each, which the d norms of a block share
+        over = "blocks"    one draw of the law for all blocks: a level each, shared by its d norms
 
-    Parameters
-    ----------
-    law : copula or its name
-        As :func:`rfcore.couplings.copulas.named` takes it: draws of one coordinate, d, m or ceil(m / d) of them.
-    over : "block", "all" or "blocks"
+    Blocks are independent for "block" only. One norm per block, stratified over many blocks ("shells"), saves
+    more than the others do: see :func:`rfcore.theory.stratified_norms_ratio`.
 
-    Returns
-    -------
-    function (key, m, d) -> (m,)
-        The last block is cut. Blocks are independent for "block" only.
+    Args:
+        law: copula or its name, as :func:`rfcore.couplings.copulas.named` takes it.
+        over: "block", "all" or "blocks".
 
-    Raises
-    ------
-    ValueError
-        If there is no such law or no such ``over``; and, when the norms are drawn, if it draws another shape or values outside [0, 1).
+    Returns:
+        A function ``(key, m, d) -> (m,)``.
 
-    Notes
-    -----
-    Ours; Variance-Reducing Couplings, Section 3, couples norms of orthogonal directions within blocks. What the others save is
-    :func:`rfcore.theory.stratified_norms_ratio`: one norm per block in strata over many blocks ("shells") beats all of them.
+    Source: Variance-Reducing Couplings, Section 3, for norms within blocks.
 
-    Examples
-    --------
-    Simplex directions with pairwise norm-coupling, and with one norm in each of d strata:
+    Simplex directions with pairwise coupled norms, and orthogonal ones on shells:
 
-    >>> import jax
     >>> from rfcore.couplings import compose, directions, norms
-    >>> coupling = compose(directions.simplex, norms.pnc)
-    >>> other = compose(directions.simplex, norms.coupled("stratified"))
-    >>> coupling(jax.random.key(0), 8, 4).shape, other(jax.random.key(0), 8, 4).shape
-    ((8, 4), (8, 4))
-
-    Shells: one norm for each block, in strata over the blocks:
-
+    >>> paired = compose(directions.simplex, norms.coupled("reversal"))
     >>> shells = compose(directions.orthogonal, norms.coupled("stratified", over="blocks"))
-    >>> shells(jax.random.key(0), 64, 4).shape
-    (64, 4)
     """
     return partial(_coupled, copulas.named(law, "law"), over=checks.choice(over, "over", ("block", "all", "blocks")))
 
@@ -112,34 +63,18 @@ def _coupled(law, key, m, d, over="block"):
 
 
 def pnc(key, m, d):
-    """Pairwise norm-coupling: norms 2i and 2i + 1 of a block are at levels u and 1 - u; an odd last one stands alone.
+    """Pairwise norm-coupling: norms 2i and 2i + 1 of a block are at levels u and 1 - u.
 
     ::
 
         F(w_1) + F(w_2) = 1,  F the chi_d distribution function
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
+    An odd last one stands alone. Of all couplings of the norms of two orthogonal frequencies this has the
+    least variance for positive features, and a smaller one than any given other for Fourier features of
+    points that are close enough (Theorem 3.2).
 
-    Returns
-    -------
-    array, shape (m,), in the default float dtype
+    Source: Variance-Reducing Couplings, Eq. 7 and Definition 3.3.
 
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 7 and Definition 3.3. Of all couplings of the norms of two orthogonal frequencies this
-    has the least variance for positive features, and a lesser one than any given other for Fourier features of points
-    that are close enough (Theorem 3.2).
-
-    Examples
-    --------
     >>> import jax
     >>> from rfcore.couplings import norms
     >>> first, second = norms.pnc(jax.random.key(0), 2, 2)
@@ -152,32 +87,10 @@ def pnc(key, m, d):
 def positive_monotone(key, m, d):
     """One norm for all frequencies of a block.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
+    The opposite of :func:`pnc`: of all couplings of the norms of orthogonal frequencies it has the greatest
+    variance for positive features.
 
-    Returns
-    -------
-    array, shape (m,), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix B.3. The other extreme to :func:`pnc`: of all couplings of the norms of orthogonal
-    frequencies it has the greatest variance for positive features.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore.couplings import norms
-    >>> w = norms.positive_monotone(jax.random.key(0), 4, 4)
-    >>> bool((w == w[0]).all())
-    True
+    Source: Variance-Reducing Couplings, Appendix B.3.
     """
     return _coupled(copulas.comonotone, key, m, d)
 
@@ -185,30 +98,7 @@ def positive_monotone(key, m, d):
 def stratified(key, m, d):
     """One norm in each of d strata of equal probability, in a random order within the block.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-
-    Returns
-    -------
-    array, shape (m,), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Ours; McKay, Beckman and Conover, 1979, for the strata.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore.couplings import norms
-    >>> norms.stratified(jax.random.key(0), 6, 4).shape
-    (6,)
+    Source: the strata are those of McKay, Beckman and Conover, 1979.
     """
     return _coupled(copulas.stratified, key, m, d)
 
@@ -216,67 +106,28 @@ def stratified(key, m, d):
 def gaussian(correlation):
     """Norms at the levels of d correlated normals: a Gaussian copula within each block.
 
-    Parameters
-    ----------
-    correlation : array, shape (d, d)
-        Symmetric and positive semidefinite, with ones on its diagonal; see :func:`rfcore.couplings.copulas.gaussian`.
+    Args:
+        correlation: (d, d) correlation matrix, as :func:`rfcore.couplings.copulas.gaussian` takes it.
 
-    Returns
-    -------
-    function (key, m, d) -> (m,)
+    Returns:
+        A function ``(key, m, d) -> (m,)``.
 
-    Raises
-    ------
-    ValueError
-        If the correlation is no such matrix; and, when the norms are drawn, if it has not d rows.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Section 3.2.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.couplings import norms
-    >>> norms.gaussian(np.array([[1.0, -0.9], [-0.9, 1.0]]))(jax.random.key(0), 6, 2).shape
-    (6,)
+    Source: Variance-Reducing Couplings, Section 3.2.
     """
     return coupled(copulas.gaussian(correlation))
 
 
 def equicorrelated(correlation):
-    """Norms at the levels of d normals of which each two have one correlation.
+    """Norms at the levels of d normals of which each two have the same correlation.
 
-    ::
+    A correlation of 1 gives ``positive_monotone``, and 0 the law of ``independent``.
 
-        ``gaussian`` of the matrix with ones on its diagonal and the correlation elsewhere
+    Args:
+        correlation: from -1 / (d - 1), the least that d normals can have, to 1; not checked where it is
+            traced.
 
-    ``positive_monotone`` for a correlation of 1, ``independent`` in law for 0; -1 / (d - 1) is the least that d normals can have.
-
-    Parameters
-    ----------
-    correlation : float
-        From -1 / (d - 1) to 1. Inside ``jax.jit`` and ``jax.grad`` its value is not checked.
-
-    Returns
-    -------
-    function (key, m, d) -> (m,)
-
-    Raises
-    ------
-    ValueError
-        If correlation is no number; and, when the norms are drawn, if it is out of range.
-
-    Notes
-    -----
-    Ours; Variance-Reducing Couplings, Section 3.2, for Gaussian copulas.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore.couplings import norms
-    >>> norms.equicorrelated(0.5)(jax.random.key(0), 6, 3).shape
-    (6,)
+    Returns:
+        A function ``(key, m, d) -> (m,)``.
     """
     correlation = checks.real(correlation, "correlation")
 

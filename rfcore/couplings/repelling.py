@@ -1,8 +1,8 @@
-"""Repelling random walks: walkers who meet at a node leave it in blocks, and within a block no two take one edge.
+"""Repelling random walks: walkers who meet at a node leave it in blocks, in which no two take one edge.
 
-The law needs to know how many neighbours a node has, so that there is one per graph: ``hops=repelling.blocks(g)`` wherever
-hops are asked for, with lengths of any coupling (see :mod:`rfcore.couplings.walk_hops`). This module is imported by its own name,
-``rfcore.couplings.repelling``.
+The law needs to know how many neighbours a node has, so that there is one per graph:
+``hops=repelling.blocks(g)`` wherever hops are asked for, with lengths of any coupling (see
+:mod:`rfcore.couplings.walk_hops`). Import it by its own name, ``rfcore.couplings.repelling``.
 """
 
 from functools import partial
@@ -13,92 +13,39 @@ from rfcore import checks
 
 
 def blocks(g):
-    """Walkers of one start on a node of d neighbours leave in blocks of d, without replacement: the printed law.
+    """Walkers of one start on a node of d neighbours leave in blocks of d, without replacement.
 
     ::
 
-        k walkers in random order: floor(k / d) blocks of d, of which each takes a random permutation of the neighbours,
-        and k mod d that are left, who take so many different ones, every choice of them equally likely
+        k walkers in random order: floor(k / d) blocks of d, each of which takes a random permutation of the
+        neighbours; the k mod d that are left take so many different ones, every choice equally likely
 
-    So each walker's hop is uniform, two of one block never take the same edge, and two of different blocks are independent.
+    This is the printed law. Each walker's hop is uniform, two of one block never take the same edge, and two
+    of different blocks are independent. The law gives the middle of the interval of u that leads to the
+    neighbour, so that it is a right law on this graph only; of the graph it uses the edges, not their
+    weights. Who is left is drawn by Floyd's algorithm (Bentley and Floyd, 1987).
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-        On which the walks will be; of its edges alone this depends, not of their weights.
+    Returns:
+        A law of hops ``(rng, n_rows, n_walks) -> uniforms``.
 
-    Returns
-    -------
-    function (rng, n_rows, n_walks) -> uniforms
-        A law of hops, as for :func:`rfcore.couplings.walk_hops.independent`. It gives the middle of the interval of u that leads
-        to the neighbour, so that it is a right law on this graph only.
-
-    Raises
-    ------
-    ValueError
-        If g is no graph.
-
-    Notes
-    -----
-    "Repelling Random Walks" (Reid, Berger, Choromanski and Weller, 2024), Definition 3.1; who is left is drawn by Floyd's
-    algorithm (Bentley and Floyd, 1987).
-
-    Examples
-    --------
-    Five walkers on a node of three neighbours: one or two to each.
-
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs
-    >>> from rfcore.couplings import repelling
-    >>> g = graphs.Graph.from_networkx(networkx.star_graph(3))
-    >>> uniforms = repelling.blocks(g)(np.random.default_rng(0), 1, 5)
-    >>> u = uniforms(0, np.arange(5), np.zeros(5, int), np.zeros(5, int))
-    >>> sorted(np.bincount(np.floor(3 * u).astype(int)).tolist())
-    [1, 2, 2]
+    Source: "Repelling Random Walks" (Reid, Berger, Choromanski and Weller, 2024), Definition 3.1.
     """
     return partial(_law, _without_replacement, checks.graph(g).neighbour_counts)
 
 
 def shifted(g):
-    """The same with less randomness, as the authors' code has it: a block takes the neighbours in turn, from a random one on.
+    """The same with less randomness, as the authors' code has it: a block takes the neighbours in turn.
 
     ::
 
-        more walkers than neighbours, k > d: walker number b of a block goes to neighbour (b + floor(d v)) mod d
+        k walkers, k > d: walker number b of a block goes to neighbour (b + floor(d v)) mod d
         k <= d: walker number r goes to neighbour floor(d ((r / k + v) mod 1)),    v uniform, one per block
 
-    Those who are left after k > d walkers are a block that is not full. With k <= d this is systematic sampling, as
-    :func:`rfcore.couplings.walk_hops.systematic` has it for all k.
+    Those who are left after k > d walkers are a block that is not full. With k <= d this is systematic
+    sampling, as :func:`rfcore.couplings.walk_hops.systematic` has it for all k. The authors' walkers are
+    numbered as they started; here they are in random order, which is the same for independent lengths.
 
-    Parameters
-    ----------
-    g : rfcore.graphs.Graph
-
-    Returns
-    -------
-    function (rng, n_rows, n_walks) -> uniforms
-        As for :func:`blocks`.
-
-    Raises
-    ------
-    ValueError
-        If g is no graph.
-
-    Notes
-    -----
-    The code published with "Repelling Random Walks" in 2024 (https://github.com/isaac-reid/repelling_random_walks, ``utils.py``), where
-    walkers are numbered as they started; here in random order, which is the same for independent lengths.
-
-    Examples
-    --------
-    >>> import networkx, numpy as np
-    >>> from rfcore import graphs
-    >>> from rfcore.couplings import repelling
-    >>> g = graphs.Graph.from_networkx(networkx.star_graph(4))
-    >>> uniforms = repelling.shifted(g)(np.random.default_rng(0), 1, 2)
-    >>> u = uniforms(0, np.arange(2), np.zeros(2, int), np.zeros(2, int))
-    >>> abs(np.diff(np.floor(4 * u))).tolist()  # opposite neighbours
-    [2.0]
+    Source: https://github.com/isaac-reid/repelling_random_walks, ``utils.py``, 2024.
     """
     return partial(_law, _in_turn, checks.graph(g).neighbour_counts)
 
@@ -119,7 +66,7 @@ def _law(places, degrees, rng, n_rows, n_walks):
 
 
 def _without_replacement(rng, first, size, d):
-    """Numbers of neighbours of all walkers, who stand group by group, in random order: groups of ``size`` at nodes of degree ``d``."""
+    """Neighbour numbers of walkers who stand group by group, ``size`` of them at a node of degree ``d``."""
     rank = np.arange(size.sum()) - np.repeat(first, size)
     place = rank % np.repeat(d, size)  # of a full block every order of the walkers is equally likely
     left = size % d

@@ -1,25 +1,27 @@
-"""Joint laws of the hops of the walks of a node, made while they walk: each hop knows where all the walkers stand.
+"""Joint laws of the hops of the walks of a node, made while they walk: each knows where all walkers stand.
 
 ::
 
-    hop t + 1 of a walker goes to neighbour number floor(u * number of neighbours) of its node,   u its uniform of that hop
+    a walker goes to neighbour number floor(u * number of neighbours) of its node,   u its uniform of that hop
 
-A law of hops is a function ``(rng, n_rows, n_walks) -> uniforms``: for n_rows starts of n_walks walkers each, on a NumPy
-generator of its own. ``uniforms(step, walkers, rows, nodes)`` is then asked once per hop, as :func:`independent` says. Any
-such function serves where a name does. Lengths are drawn before, by a coupling of their own: stratified ones go with these.
+A law of hops is a function ``(rng, n_rows, n_walks) -> uniforms``: for n_rows starts of n_walks walkers each,
+on a NumPy generator of its own. ``uniforms(step, walkers, rows, nodes)`` is then asked once per hop, as
+:func:`independent` says. Any such function serves where a name does. Lengths are drawn before, by a coupling
+of their own: stratified ones go with these.
 
-**What keeps features unbiased.** Every walk *by itself* must be a right random walk: its next hop is uniform on the
-neighbours, whatever its own length and its own hops so far,
+**What keeps features unbiased.** Every walk *by itself* must be a right random walk: its next hop is uniform
+on the neighbours, whatever its own length and its own hops so far,
 
 ::
 
     P(u_(t+1) <= x | length, u_1, ..., u_t of the same walk) = x
 
-Then it takes each path of k hops that it may with probability 1 / (product of the numbers of neighbours on the way), and
-the expected load at node j and step k is (W^k)_ij. How the walks of one start depend on *each other* is free, at one hop and
-across hops. Different starts must be independent, since an estimate of a kernel multiplies the features of two. The laws
-here keep more than that: a hop is uniform given the lengths and the past hops of *all* walks, because every point set is
-moved by a shift that is drawn after them; and no number is used for two starts.
+Then it takes each path of k hops that it may with probability 1 / (product of the numbers of neighbours on
+the way), and the expected load at node j and step k is (W^k)_ij. How the walks of one start depend on *each
+other* is free, at one hop and across hops. Different starts must be independent, since an estimate of a
+kernel multiplies the features of two. The laws here keep more than that: a hop is uniform given the lengths
+and the past hops of *all* walks, because every point set is moved by a shift that is drawn after them; and no
+number is used for two starts.
 """
 
 from dataclasses import dataclass
@@ -37,29 +39,12 @@ MOST_SPACED = 1024  # walkers on a node: the points of all k up to this one are 
 def independent(rng, n_rows, n_walks):
     """Independent hops.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n_rows, n_walks : int
-        How many starts, and how many walkers of each.
+    Returns:
+        A function ``(step, walkers, rows, nodes) -> u``, one uniform in [0, 1) per walker.
 
-    Returns
-    -------
-    function (step, walkers, rows, nodes) -> array with one uniform per walker, in [0, 1), or None
-        ``step`` hops were made so far; ``walkers`` are the numbers ``row * n_walks + walk`` of those that hop now, those
-        of the longest walks first; ``rows`` (starts) and ``nodes`` (where they stand) are theirs. None stands for
-        independent uniforms, for this hop and all that follow: so it is here.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import walk_hops
-    >>> walk_hops.independent(np.random.default_rng(0), 1, 2)(0, np.arange(2), np.zeros(2, int), np.zeros(2, int)) is None
-    True
+    ``step`` hops were made so far. ``walkers`` are the numbers ``row * n_walks + walk`` of those that hop
+    now, those of the longest walks first; ``rows`` (starts) and ``nodes`` (where they stand) are theirs. None
+    in place of u stands for independent uniforms, for this hop and all that follow: so it is here.
     """
     return lambda step, walkers, rows, nodes: None
 
@@ -69,32 +54,17 @@ def systematic(rng, n_rows, n_walks):
 
     ::
 
-        u_r = (pi(r) / k + a j + v) mod 1,   r = 0, ..., k - 1 the k walkers on the j-th node, the longest walks first
+        u_r = (pi(r) / k + a j + v) mod 1,   r = 0, ..., k - 1 the walkers on the j-th node, longest first
 
-    with one uniform v per start and hop, and a = .618..., the golden ratio. On a node these are evenly spaced points, of which
-    an interval of length 1/d holds the whole number below k/d or the one above it: so many walkers go to each of d neighbours.
-    pi is the order of the first k van der Corput points, so that the longest walks among them spread as well, and those that
-    end next. And a j keeps nodes with few walkers from hopping alike. More than 1,024 walkers on a node take van der Corput
-    points as they are.
+    with one uniform v per start and hop, and a = .618..., the golden ratio. On a node these are evenly spaced
+    points, of which an interval of length 1/d holds the whole number below k/d or the one above it: so many
+    walkers go to each of d neighbours. pi is the order of the first k van der Corput points, so that the
+    longest walks among them spread as well, and those that end next; a j keeps nodes with few walkers from
+    hopping alike. More than 1,024 walkers on a node take van der Corput points as they are. Repelling random
+    walks (:mod:`rfcore.couplings.repelling`) spread all of them as evenly.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n_rows, n_walks : int
+    Source: Madow and Madow, 1944 (systematic sampling); van der Corput, 1935 (the order).
 
-    Returns
-    -------
-    function (step, walkers, rows, nodes) -> array of uniforms
-        As for :func:`independent`.
-
-    Notes
-    -----
-    Ours: systematic sampling (Madow and Madow, 1944) at each node, in van der Corput's order (1935). "Repelling random walks"
-    (Reid, Berger, Choromanski and Weller, 2024) send blocks of d walkers of one node to its d neighbours without
-    replacement, in random order, which spreads all of them as evenly.
-
-    Examples
-    --------
     Six walkers on a node with three neighbours, two to each:
 
     >>> import numpy as np
@@ -127,38 +97,16 @@ def systematic(rng, n_rows, n_walks):
 
 
 def array_rqmc(rng, n_rows, n_walks):
-    """Walkers of one start, sorted by the node where they stand, hop by van der Corput points under one random shift.
+    """Walkers of one start, sorted by the node where they stand, hop by shifted van der Corput points.
 
     ::
 
-        u_r = (vdc(r) + v) mod 1,   r = 0, 1, ... the walkers of the start by node, then those of the longest walks first
+        u_r = (vdc(r) + v) mod 1,   r = 0, 1, ... the walkers of the start by node, then longest walks first
 
-    with one uniform v per start and hop. Walkers on one node have consecutive points and so spread over its neighbours; so
-    do walkers on nodes whose numbers are close, which helps where such nodes are alike.
+    with one uniform v per start and hop. Walkers on one node have consecutive points and so spread over its
+    neighbours; so do walkers on nodes whose numbers are close, which helps where such nodes are alike.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n_rows, n_walks : int
-
-    Returns
-    -------
-    function (step, walkers, rows, nodes) -> array of uniforms
-        As for :func:`independent`.
-
-    Notes
-    -----
-    L'Ecuyer, Lécot and Tuffin, "A randomized quasi-Monte Carlo simulation method for Markov chains" (2008), which is known
-    as array-RQMC.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import walk_hops
-    >>> uniforms = walk_hops.array_rqmc(np.random.default_rng(0), 1, 4)
-    >>> u = uniforms(0, np.arange(4), np.zeros(4, int), np.zeros(4, int))
-    >>> bool(np.allclose(np.diff(np.sort(u)), 0.25))
-    True
+    Source: L'Ecuyer, Lécot and Tuffin, 2008, where it is called array-RQMC.
     """
     points, by_node = _van_der_corput(n_walks), _by_node(n_rows, n_walks)
 
@@ -176,30 +124,10 @@ def array_rqmc(rng, n_rows, n_walks):
 def named(hops, n_coupled_hops=0):
     """Law of hops by its name; a function stands for itself, and what it gives is checked at every hop.
 
-    Parameters
-    ----------
-    hops : "independent", "systematic", "array_rqmc" or function
-    n_coupled_hops : int
-        How many of the first hops are drawn before the walks: with any, hops must be independent.
-
-    Returns
-    -------
-    function (rng, n_rows, n_walks) -> uniforms
-
-    Raises
-    ------
-    ValueError
-        If there is no such law, or first hops are coupled in another way.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore.couplings import walk_hops
-    >>> walk_hops.named("systematic") is walk_hops.systematic
-    True
+    Args:
+        hops: "independent", "systematic", "array_rqmc" or function.
+        n_coupled_hops: how many of the first hops are drawn before the walks; if any, hops must be
+            independent.
     """
     law = hops if callable(hops) else _BY_NAME[checks.choice(hops, "hops", tuple(_BY_NAME))]
     if law is not independent and checks.count(n_coupled_hops, "n_coupled_hops", least=0):
@@ -232,7 +160,7 @@ class _Checked:
 
 
 def _by_node(n_rows, n_walks):
-    """Function (rows, nodes) -> the walkers by row and node, otherwise in their order; ``row 2^31 + node`` of each."""
+    """Function (rows, nodes) -> walkers sorted by row, node and number; ``row 2^31 + node`` of each."""
     place, of_row = np.arange(n_rows * n_walks), np.arange(n_rows) << 31
     bits = len(place).bit_length()
 
@@ -273,7 +201,7 @@ def _van_der_corput(n):
 
 @lru_cache(maxsize=16)
 def _spaced(n_walks):
-    """Where the points of k walkers begin, for k = 0, ..., n_walks, and the points of all k one after the other."""
+    """Where the points of k walkers begin, for k = 0, ..., n_walks, and the points of all k in a row."""
     corput, sizes = _van_der_corput(n_walks), np.arange(n_walks + 1)
     order = corput.argsort()
     points = [order[order < k].argsort() / k for k in range(1, min(n_walks, MOST_SPACED) + 1)]

@@ -5,10 +5,10 @@
     length = floor(log(1 - u_0) / log(1 - p_halt)),   so that P(length >= k) = (1 - p_halt)^k
     hop t goes to neighbour number floor(u_t * number of neighbours)
 
-A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.couplings.copulas`. A block is a start node, so
-that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length and coordinates
-1, 2, ... those of the first hops. All later hops are independent. Walks are data, drawn on the host from NumPy
-generators (see :mod:`rfcore.streams`).
+A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.couplings.copulas`. A block is a start
+node, so that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length
+and coordinates 1, 2, ... those of the first hops. All later hops are independent. Walks are data, drawn on
+the host from NumPy generators (see :mod:`rfcore.streams`).
 """
 
 from functools import partial
@@ -37,54 +37,40 @@ class Lengths(NamedTuple):
 def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
     """Lengths of n_walks walks from each of n_nodes nodes, and the uniforms of their first hops.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-        The same key gives the lengths that :func:`rfcore.features.walk_features` uses.
-    n_nodes, n_walks : int
-    p_halt : float
-        Probability of stopping before each hop, strictly between 0 and 1.
-    coupling : name, int array or function
-        Joint law of the walks of one node: "iid", "reversal", "stratified", "systematic", "sobol" or any other that
-        :func:`rfcore.couplings.copulas.named` knows, or "antithetic", which is :func:`antithetic`, a law of lengths
-        alone. An array is a permutation of the quantile bins of the lengths of pairs of walks, a sigma-coupling; a
-        function is a copula ``(uniform, shape) -> array of that shape``, asked for shape
-        (nodes, n_walks, 1 + n_coupled_hops). Sobol' points are balanced where n_walks is a power of two; other
-        numbers of walks keep their laws, so that nothing is biased, and lose some of the gain.
-    n_coupled_hops : int
-        How many of the first hops are coupled too; two are about as good as many. To couple hops and not lengths,
-        give ``copulas.by_coordinate("iid", "stratified", "stratified")``.
+    The same key gives the lengths that :func:`rfcore.features.walk_features` uses. Two coupled hops are about
+    as good as many. To couple hops and not lengths, give
+    ``copulas.by_coordinate("iid", "stratified", "stratified")``. Sobol' points are balanced where n_walks is
+    a power of two; other numbers of walks keep their laws, so that nothing is biased, and lose some of the
+    gain.
 
-    Returns
-    -------
-    Lengths
-        Its ``values`` are an int32 array of shape (n_nodes, n_walks), its ``hops`` None if n_coupled_hops is 0, or a
-        float64 array of shape (n_nodes, n_walks, n_coupled_hops).
+    Coupled walks cost what independent ones do where walks are long (p_halt = 0.1: stratified hops a tenth
+    more, the rest nothing that shows). At p_halt = 0.5, with 16 walks from each node, features take up to 1.1
+    times as long with stratified lengths, 1.15 times with Sobol' points for lengths and two hops, and 1.2 to
+    1.4 times with stratified ones, which take three uniforms per walk before it makes its one hop.
 
-    Raises
-    ------
-    ValueError
-        If a count is below 1, p_halt outside (0, 1) or below 1.8e-8, the coupling unknown or what it draws no uniforms
-        of that shape, hops are to be coupled with "antithetic", or the key no JAX key.
+    Args:
+        key: JAX PRNG key.
+        n_nodes, n_walks: counts.
+        p_halt: probability of stopping before each hop, between 1.8e-8 and 1, both excluded.
+        coupling: any name that :func:`rfcore.couplings.copulas.named` knows, or "antithetic"
+            (:func:`antithetic`, a law of lengths alone); an int array, the permutation of a sigma-coupling;
+            or a copula, a function ``(uniform, shape) -> u`` asked for shape (nodes, n_walks, 1 +
+            n_coupled_hops).
+        n_coupled_hops: how many of the first hops are coupled too.
 
-    Notes
-    -----
-    Variance-Reducing Couplings for Random Features, Section 4, for lengths; randomised quasi-Monte Carlo for both.
+    Returns:
+        Lengths, int32 (n_nodes, n_walks), with hops, float64 (n_nodes, n_walks, n_coupled_hops), if any are
+        coupled.
 
-    Coupled walks cost what independent ones do where walks are long (p_halt = 0.1: stratified hops a tenth more, the rest
-    nothing that shows). Where they are short drawing shows: at p_halt = 0.5, 16 walks from each node, features take up to 1.1 times as
-    long with stratified lengths, 1.15 times with Sobol' points for lengths and two hops, and 1.2 to 1.4 times with stratified ones,
-    which take three uniforms per walk before it makes its one hop.
+    Source: Variance-Reducing Couplings, Section 4, for lengths.
 
-    Examples
-    --------
     The second walk of a pair is long where the first is short:
 
     >>> import jax
     >>> from rfcore.couplings import walk_lengths
-    >>> lengths = walk_lengths.draw(jax.random.key(0), 4, 2, 0.2, coupling="reversal", n_coupled_hops=2)
-    >>> lengths.values.shape, lengths.hops.shape
-    ((4, 2), (4, 2, 2))
+    >>> lengths = walk_lengths.draw(jax.random.key(0), 1000, 2, 0.5, coupling="reversal").values
+    >>> bool(((lengths[:, 0] == 0) == (lengths[:, 1] > 0)).all())
+    True
     """
     n_nodes, n_walks = checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
     p_halt, law, words = halting(p_halt), named(coupling, n_coupled_hops), streams.words(key)
@@ -99,27 +85,9 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
 def named(coupling, n_coupled_hops=0):
     """Law of the walks of a node, from what :func:`draw` takes.
 
-    Returns
-    -------
-    function (rng, n_nodes, n_walks, p_halt) -> Lengths
-        On a NumPy generator, for one chunk of nodes; it can be pickled if the coupling can.
-
-    Raises
-    ------
-    ValueError
-        As :func:`draw`.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import walk_lengths
-    >>> law = walk_lengths.named("reversal")
-    >>> law(np.random.default_rng(0), 3, 4, 0.5).values.shape
-    (3, 4)
+    Returns:
+        A function ``(rng, n_nodes, n_walks, p_halt) -> Lengths`` on a NumPy generator, for one chunk of
+        nodes; it can be pickled if the coupling can.
     """
     n_hops = checks.count(n_coupled_hops, "n_coupled_hops", least=0)
     if isinstance(coupling, str) and coupling == "antithetic":
@@ -144,35 +112,18 @@ def antithetic(rng, n_nodes, n_walks, p_halt):
 
         before each hop the first of a pair halts if t < p_halt, the second if (t + 1/2) mod 1 < p_halt
 
-    with a fresh uniform t for each hop, while both walk; the one that is left halts as a walk alone does, and so does
-    the last walk of an odd number. Each length is geometric. For p_halt < 1/2 the two never halt at once: one of them
-    does at a time that is geometric for 2 p_halt, either with probability 1/2, and the other walks at least one hop
-    more. For p_halt >= 1/2 at least one halts before its first hop, and both do with probability 2 p_halt - 1. So a
-    pair takes three uniforms, whatever the lengths.
+    with a fresh uniform t for each hop, while both walk; the one that is left halts as a walk alone does, and
+    so does the last walk of an odd number. Each length is geometric. For p_halt < 1/2 the two never halt at
+    once: one of them does at a time that is geometric for 2 p_halt, either with probability 1/2, and the
+    other walks at least one hop more. For p_halt >= 1/2 at least one halts before its first hop, and both do
+    with probability 2 p_halt - 1. So a pair takes three uniforms, whatever the lengths. The hops are
+    independent.
 
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    n_nodes, n_walks : int
-    p_halt : float
+    Args:
+        rng: NumPy generator.
+        n_nodes, n_walks, p_halt: as for :func:`draw`.
 
-    Returns
-    -------
-    Lengths
-        Shape (n_nodes, n_walks). The hops are independent.
-
-    Notes
-    -----
-    Quasi-Monte Carlo Graph Random Features (Reid, Choromanski, Weller, 2023), Section 3; Variance-Reducing Couplings,
-    Appendix C.2.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import walk_lengths
-    >>> first, second = walk_lengths.antithetic(np.random.default_rng(0), 1000, 2, 0.2).values.T
-    >>> bool(np.any(first == second))
-    False
+    Source: Quasi-Monte Carlo Graph Random Features, 2023; Variance-Reducing Couplings, Appendix C.2.
     """
     u, which, v = rng.random((3, n_nodes, n_walks // 2))
     # (1 - 2 p_halt)^k is how likely both are to make k hops.
@@ -191,35 +142,11 @@ def antithetic(rng, n_nodes, n_walks, p_halt):
 
 
 def geometric_quantile(u, p_halt):
-    """Length at level u of the geometric law.
+    """Length at level u of the geometric law, int32.
 
     ::
 
         floor(log(1 - u) / log(1 - p_halt)),  0 <= u < 1
-
-    Parameters
-    ----------
-    u : float64 array with values in [0, 1)
-    p_halt : float
-
-    Returns
-    -------
-    int32 array
-
-    Raises
-    ------
-    ValueError
-        If a level is outside [0, 1), or p_halt is outside (0, 1) or below 1.8e-8.
-
-    Notes
-    -----
-    Devroye, Non-Uniform Random Variate Generation, 1986, Section X.2.
-
-    Examples
-    --------
-    >>> from rfcore.couplings import walk_lengths
-    >>> walk_lengths.geometric_quantile([0.0, 0.49, 0.51, 0.76], 0.5).tolist()
-    [0, 0, 1, 2]
     """
     u, p_halt = checks.levels(checks.numbers(u, "u"), "u"), halting(p_halt)
     return _quantile(np.asarray(u, dtype=float), p_halt)
@@ -231,18 +158,7 @@ def _quantile(u, p_halt):
 
 
 def halting(p_halt):
-    """``p_halt`` as a probability whose longest walks have a length that int32 holds.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore.couplings import walk_lengths
-    >>> walk_lengths.halting(0.1)
-    0.1
-    """
+    """``p_halt`` as a probability whose longest walks have a length that int32 holds: at least 1.8e-8."""
     p_halt = checks.probability(p_halt, "p_halt")
     if longest(p_halt) >= 2**31:
         raise ValueError(f"p_halt = {p_halt}; walks of {longest(p_halt):.1e} hops are too long: give at least 1.8e-8")
@@ -254,12 +170,6 @@ def longest(p_halt):
 
     Nothing is truncated; the law of the lengths is geometric up to the resolution of float64 uniforms.
 
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
     >>> from rfcore.couplings import walk_lengths
     >>> walk_lengths.longest(0.5)
     54
@@ -272,33 +182,13 @@ def batch_size(n_walkers, p_halt, delta):
 
     ::
 
-        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt)
+        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt),  b the smallest such
 
-    Walks here are never cut: f is computed to the greatest length that was drawn, at most :func:`longest`. This is what
-    it takes with high probability.
+    Walks here are never cut: f is computed to the greatest length that was drawn, at most :func:`longest`.
+    This is what it takes with high probability.
 
-    Parameters
-    ----------
-    n_walkers : int
-    p_halt, delta : float
-        Strictly between 0 and 1.
+    Source: Universal Graph Random Features, Eqs. 17 and 18.
 
-    Returns
-    -------
-    int
-        The smallest such b.
-
-    Raises
-    ------
-    ValueError
-        If n_walkers < 1, or p_halt or delta is outside (0, 1).
-
-    Notes
-    -----
-    Universal Graph Random Features, Eqs 17 and 18.
-
-    Examples
-    --------
     >>> from rfcore.couplings import walk_lengths
     >>> walk_lengths.batch_size(1, 0.5, 0.3)  # 3/4 of the walks are shorter than 2 hops
     2

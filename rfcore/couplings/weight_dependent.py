@@ -16,39 +16,20 @@ SWEEPS = 5
 
 
 def simplex_plus(key, m, d):
-    """SimRF+ frequencies: given its norms, each block points so that the sum of its rows is as short as can be.
+    """SimRF+ frequencies: given its norms, each block points so that its rows have the shortest sum.
 
     ::
 
         W = D S' R,  R from Haar measure, D diagonal with independent chi_d entries, S' from balance
 
-    with ``weight_dependent.balance``, so that longer rows subtend wider angles. This minimises the conformity to first
-    order in |x + y|^2; the gain over ``simplex`` is small. Norms are drawn anew for every block. For d = 1 this is
-    ``iid``, and for d = 2 ``simplex``, which no norms can better. The same key gives the rotations and, if d divides m,
-    the norms of ``simplex``.
+    Longer rows subtend wider angles (:func:`balance`). This minimises the conformity to first order in
+    ``|x + y|^2``; the gain over ``simplex`` is small. Rows are exactly Gaussian however far the sweeps have
+    converged: given the norms, the Haar rotation alone makes each direction uniform. For d = 1 this is
+    ``iid``, and for d = 2 ``simplex``, which no norms can better. The same key gives the rotations and, if d
+    divides m, the norms of ``simplex``.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
-    m, d : int
-        Number and dimension of the frequencies; m need not be a multiple of d.
+    Source: Simplex Random Features, Eqs. 16 and 17.
 
-    Returns
-    -------
-    array, shape (m, d), rows marginally N(0, I_d), in the default float dtype
-
-    Raises
-    ------
-    ValueError
-        If m < 0 or d < 1, or the key is no JAX key.
-
-    Notes
-    -----
-    Simplex Random Features, Eqs. 16 and 17. Rows are exactly Gaussian however far the sweeps have converged: given the
-    norms, the Haar rotation alone makes each direction uniform.
-
-    Examples
-    --------
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings
     >>> omega = couplings.simplex_plus(jax.random.key(0), 3, 3)
@@ -70,37 +51,18 @@ def balance(lengths, sweeps=SWEEPS):
 
         w_i <- - lengths_i r_i / |r_i|,  r_i = sum_{j != i} w_j,  for i = 1, ..., d, then again
 
-    from the corners of the simplex. At the fixed point the sum of the vectors vanishes, or, where one length exceeds
-    the sum of the others, that one points against all of them.
+    from the corners of the simplex. At the fixed point the sum of the vectors vanishes, or, where one length
+    exceeds the sum of the others, that one points against all of them. With the running sum of all vectors a
+    sweep takes O(d^2) operations, not the O(d^3) of Section 4.2.
 
-    Parameters
-    ----------
-    lengths : array, shape (..., d)
-        Above 0.
-    sweeps : int
-        How many times each vector is updated.
+    Args:
+        lengths: (..., d), above 0.
+        sweeps: how many times each vector is updated.
 
-    Returns
-    -------
-    array, shape (..., d, d), a vector a row; to be rotated before use as frequencies
+    Returns:
+        Array, (..., d, d), a vector a row; to be rotated before use as frequencies.
 
-    Raises
-    ------
-    ValueError
-        If lengths is a scalar, or has values that are not above 0 or not finite, or sweeps < 0.
-
-    Notes
-    -----
-    Simplex Random Features, Eq. 17: Gauss-Seidel iteration. With the running sum of all vectors a sweep takes O(d^2)
-    operations, not the O(d^3) of Section 4.2.
-
-    Examples
-    --------
-    >>> import jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> rows = couplings.weight_dependent.balance(jnp.array([1.0, 2.0, 2.0]), sweeps=50)
-    >>> bool(jnp.allclose(rows.sum(axis=0), 0, atol=1e-3))  # a triangle closes
-    True
+    Source: Simplex Random Features, Eq. 17: Gauss-Seidel iteration.
     """
     lengths, sweeps = checks.floating(lengths, "lengths").astype(float), checks.count(sweeps, "sweeps", least=0)
     if lengths.ndim == 0 or lengths.shape[-1] == 0:

@@ -15,26 +15,9 @@ from rfcore.couplings.copulas.strata import comonotone, independent, reversal, s
 def by_coordinate(*laws):
     """A law of its own for each coordinate; ``independent`` in the coordinates after the last.
 
-    Parameters
-    ----------
-    *laws : copulas or their names
-        Of coordinate 0, 1, ...
+    Args:
+        *laws: copulas or their names, of coordinate 0, 1, ...
 
-    Returns
-    -------
-    function (uniform, shape) -> u
-
-    Raises
-    ------
-    ValueError
-        If one of the laws is neither a name nor a function.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
     Walks whose lengths are independent and whose first hops are stratified:
 
     >>> from rfcore.couplings import copulas
@@ -46,30 +29,10 @@ def by_coordinate(*laws):
 def named(coupling, name="coupling"):
     """Copula by its name; a permutation becomes its law, and a function stands for itself.
 
-    Parameters
-    ----------
-    coupling : "iid", "reversal", "comonotone", "stratified", "systematic", "sobol", "halton", int array or function
-    name : str
-        What a complaint calls the argument.
-
-    Returns
-    -------
-    function (uniform, shape) -> u
-
-    Raises
-    ------
-    ValueError
-        If there is no such law.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore.couplings import copulas
-    >>> copulas.named("reversal") is copulas.reversal
-    True
+    Args:
+        coupling: "iid", "reversal", "comonotone", "stratified", "systematic", "sobol", "halton"; int array,
+            as :func:`rfcore.couplings.copulas.permutation` takes it; or function.
+        name: what a complaint calls the argument.
     """
     if callable(coupling):
         return coupling

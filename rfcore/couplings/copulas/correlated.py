@@ -20,34 +20,17 @@ def gaussian(correlation):
 
         u = Phi(L Phi^-1(v)),  L L^T = correlation, L lower triangular, v independent uniforms
 
-    Correlations -1 and 1 are allowed: ``reversal`` and ``comonotone`` are the copulas of such matrices.
+    Correlations -1 and 1 are allowed: ``reversal`` and ``comonotone`` are the copulas of such matrices. Where
+    the matrix is traced (``jax.jit``, ``jax.grad``), its values are not checked, and a singular one gives
+    NaN: :func:`gaussian_of_factor` is made for learning.
 
-    Parameters
-    ----------
-    correlation : array, shape (m, m)
-        Symmetric and positive semidefinite, with ones on its diagonal. Inside ``jax.jit`` and ``jax.grad`` its values
-        are not checked, and a singular matrix gives NaN: :func:`gaussian_of_factor` is made for learning.
+    Args:
+        correlation: (m, m), symmetric and positive semidefinite, with ones on its diagonal.
 
-    Returns
-    -------
-    function (uniform, shape) -> u, for blocks of m draws
+    Returns:
+        A copula for blocks of m draws.
 
-    Raises
-    ------
-    ValueError
-        If the correlation is no such matrix; when it draws, if a block has another number of draws.
-
-    Examples
-    --------
-    >>> import jax, numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> law = copulas.gaussian(np.array([[1.0, -0.5], [-0.5, 1.0]]))
-    >>> law(copulas.uniforms(jax.random.key(0)), (3, 2, 1)).shape
-    (3, 2, 1)
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Section 3.2 and Appendix A.5.
+    Source: Variance-Reducing Couplings, Section 3.2 and Appendix A.5.
     """
     matrix = checks.finite(checks.numbers(correlation, "correlation"), "correlation")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
@@ -64,33 +47,13 @@ def gaussian_of_factor(factor):
 
         u = Phi(L Phi^-1(v)),  L_i = factor_i / |factor_i|,  correlation L L^T
 
-    Parameters
-    ----------
-    factor : array, shape (m, r)
-        Any numbers: rows are normalised, so that every matrix without a zero row stands for a correlation.
+    Args:
+        factor: (m, r), any numbers but a row of zeros: rows are normalised.
 
-    Returns
-    -------
-    function (uniform, shape) -> u, for blocks of m draws
+    Returns:
+        A copula for blocks of m draws.
 
-    Raises
-    ------
-    ValueError
-        If factor is no finite matrix, or has a row of zeros; when it draws, if a block has another number of draws.
-
-    Examples
-    --------
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore.couplings import copulas
-    >>> def mean_product(factor):
-    ...     u = copulas.gaussian_of_factor(factor)(copulas.uniforms(jax.random.key(0)), (1000, 2, 1))
-    ...     return (u[:, 0] * u[:, 1]).mean()
-    >>> jax.grad(mean_product)(jnp.eye(2)).shape
-    (2, 2)
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
+    Source: Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
     """
     factor = checks.finite(checks.numbers(factor, "factor"), "factor")
     if factor.ndim != 2 or 0 in factor.shape:

@@ -16,40 +16,26 @@ def permutation(sigma):
 
         u_1 uniform, in bin i = floor(n u_1);   u_2 = (sigma(i) + v) / n,  v uniform
 
-    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. With several permutations there are groups in
-    place of pairs, u_3 in bin sigma_3(i) and so on; rows that do not fill a group are the first of one.
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. With several permutations there
+    are groups in place of pairs, u_3 in bin sigma_3(i) and so on; rows that do not fill a group are the first
+    of one.
 
-    Parameters
-    ----------
-    sigma : int array, shape (n,), or (k, n) for groups of k + 1
-        A permutation of 0, ..., n - 1, or k of them.
+    Args:
+        sigma: permutation of 0, ..., n - 1, shape (n,), or k of them, shape (k, n), for groups of k + 1.
 
-    Returns
-    -------
-    function (uniform, shape) -> u
+    Source: Variance-Reducing Couplings, Section 4 (sigma-coupling); its outlook for groups.
 
-    Raises
-    ------
-    ValueError
-        If sigma is no permutation, or one of its rows is none.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.couplings import copulas
     >>> u = copulas.permutation([1, 0])(np.random.default_rng(0).random, (1000, 2, 1))
     >>> bool(((u[:, 0] < 0.5) == (u[:, 1] >= 0.5)).all())
     True
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Section 4 (sigma-coupling); its outlook for groups.
     """
     return matched(sigma, "sigma")
 
 
 def matched(sigma, name):
-    """:func:`permutation` of what a caller gave under the name `name`."""
+    """:func:`permutation` of what a caller gave under the name ``name``."""
     values = checks.finite(checks.numbers(sigma, name), name)
     if checks.is_traced(values) or values.ndim not in (1, 2) or not values.size or not _are_permutations(values):
         raise ValueError(f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1 (or several), known when the law is made")

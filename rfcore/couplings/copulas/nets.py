@@ -11,82 +11,32 @@ MOST_COORDINATES = 21201  # of which SciPy has Sobol' points
 
 
 def sobol(uniform, shape):
-    """Sobol' points with a random digital shift for each block and coordinate.
+    """Sobol' points (Joe and Kuo's) with a random digital shift for each block and coordinate.
 
     ::
 
         u_i = p_i XOR v,  on the first 23 binary digits; the digits after them are those of v
 
-    The points p are scipy's (Joe and Kuo's) with one fixed scramble, the same in SciPy 1.15 to 1.17. The shift alone makes each row exactly uniform on the cube; it
-    keeps the strata of the net, one draw in each interval [j / m, (j + 1) / m) of a coordinate where m is a power of two,
-    which a shift modulo 1 does not. For other m these are the first m points.
+    The points are SciPy's with one fixed scramble, the same in SciPy 1.15 to 1.17: at most 2^23 draws of
+    21,201 coordinates in a block. The shift alone makes each draw exactly uniform on the cube. It keeps the
+    strata of the net, one draw in each interval [j / m, (j + 1) / m) of a coordinate where m is a power of
+    two, which a shift modulo 1 does not. For other m these are the first m points.
 
-    Parameters
-    ----------
-    uniform : function shape -> array
-    shape : tuple, (..., m, k), with m at most 2^23 and k at most 21201
-
-    Returns
-    -------
-    array of that shape
-
-    Raises
-    ------
-    ValueError
-        If uniform is no function or draws no uniforms, shape is no shape, or a block has more draws or
-        coordinates than there are points.
-
-    Notes
-    -----
-    Owen, "Randomly permuted (t, m, s)-nets and (t, s)-sequences" (1995); L'Ecuyer and Lemieux, "Recent advances in
-    randomized quasi-Monte Carlo methods" (2002) for the digital shift.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> u = copulas.sobol(np.random.default_rng(0).random, (5, 4, 2))
-    >>> np.sort(np.floor(4 * u[0, :, 1])).tolist()
-    [0.0, 1.0, 2.0, 3.0]
+    Source: Owen, "Randomly permuted (t, m, s)-nets", 1995; L'Ecuyer and Lemieux, 2002, for the digital shift.
     """
     return _shifted(_sobol_points, uniform, shape, lambda point, shift, one: point ^ shift)
 
 
 def halton(uniform, shape):
-    """Halton points with a random shift modulo 1 for each block and coordinate.
+    """Halton points to 23 binary digits, with a random shift modulo 1 for each block and coordinate.
 
     ::
 
         u_i = (p_i + v) mod 1
 
-    The points p are scipy's with one fixed scramble, the same in SciPy 1.15 to 1.17, rounded down to 23 binary digits. The shift alone makes each row
-    exactly uniform on the cube.
+    Scramble, limits and uniformity are those of ``sobol``.
 
-    Parameters
-    ----------
-    uniform : function shape -> array
-    shape : tuple, (..., m, k), with m at most 2^23 and k at most 21201
-
-    Returns
-    -------
-    array of that shape
-
-    Raises
-    ------
-    ValueError
-        If uniform is no function or draws no uniforms, shape is no shape, or a block has more draws or
-        coordinates than there are points.
-
-    Notes
-    -----
-    Cranley and Patterson, "Randomization of number theoretic methods for multiple integration" (1976).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> copulas.halton(np.random.default_rng(0).random, (5, 4, 2)).shape
-    (5, 4, 2)
+    Source: Cranley and Patterson, "Randomization of number theoretic methods for multiple integration", 1976.
     """
     return _shifted(_halton_points, uniform, shape, lambda point, shift, one: (point + shift) & (one - 1))
 
@@ -115,7 +65,7 @@ def _whole(points):
 
 
 def _shifted(points, uniform, shape, shift_by):
-    """Points moved in their first digits by those of a uniform, with the digits after them added as they are."""
+    """Points moved in their first digits by those of a uniform, whose other digits are added as they are."""
     uniform, blocks, m, k = sizes(uniform, shape)
     if m > 2**BITS or k > MOST_COORDINATES:
         raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {MOST_COORDINATES} coordinates in a block")

@@ -17,27 +17,13 @@ def uniforms(key):
 
     so that neither u nor 1 - u, which is exact, is ever 0 or 1.
 
-    Parameters
-    ----------
-    key : JAX PRNG key
+    Returns:
+        A function ``shape -> u`` in the default float dtype, each call of which folds its number into the
+        key.
 
-    Returns
-    -------
-    function shape -> array of that shape, in the default float dtype
-        Each call folds its number into the key. Make the source where it is used: one that is carried into a compiled
-        function counts the calls of the tracing.
+    Make the source where it is used: one that is carried into a compiled function counts the calls of the
+    tracing.
 
-    Raises
-    ------
-    ValueError
-        If the key is no JAX key.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
     >>> import jax
     >>> from rfcore.couplings import copulas
     >>> pairs = copulas.reversal(copulas.uniforms(jax.random.key(0)), (5, 2, 1))
@@ -58,35 +44,7 @@ class _Uniforms:
 
 
 def draw(law, uniform, shape):
-    """Draw of a law that may be anybody's: its shape is checked, and its values where they are known.
-
-    Parameters
-    ----------
-    law : function (uniform, shape) -> array
-    uniform : function shape -> array
-    shape : tuple, (..., m, k)
-
-    Returns
-    -------
-    array of that shape, with values in [0, 1)
-
-    Raises
-    ------
-    ValueError
-        If law or uniform is no function, shape is no shape, or what one of them draws is of another shape or
-        outside [0, 1).
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> copulas.draw(copulas.stratified, np.random.default_rng(0).random, (3, 4, 1)).shape
-    (3, 4, 1)
-    """
+    """Draw of a law that may be anybody's: its shape is checked, and its values where they are known."""
     checks.function(law, "law", "couplings.copulas.reversal")
     uniform, blocks, m, k = sizes(uniform, shape)
     u = law(uniform, (*blocks, m, k))

@@ -11,33 +11,7 @@ POLYNOMIALS = {2: 0b11, 4: 0b111, 8: 0b1011, 16: 0b10011, 32: 0b100101, 64: 0b10
 
 
 def independent(uniform, shape):
-    """Independent uniforms.
-
-    Parameters
-    ----------
-    uniform : function shape -> array
-    shape : tuple, (..., m, k)
-
-    Returns
-    -------
-    array of that shape
-
-    Raises
-    ------
-    ValueError
-        If uniform is no function or draws no uniforms, or shape is no shape.
-
-    Notes
-    -----
-    Ours; the product law (Nelsen, An Introduction to Copulas, 2006, Section 2.4).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> copulas.independent(np.random.default_rng(0).random, (5, 4, 1)).shape
-    (5, 4, 1)
-    """
+    """Independent uniforms."""
     uniform, blocks, m, k = sizes(uniform, shape)
     return uniform((*blocks, m, k))
 
@@ -45,35 +19,10 @@ def independent(uniform, shape):
 def reversal(uniform, shape):
     """Pairs u, 1 - u: the most negative dependence that two uniforms can have.
 
-    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone.
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. A pair sums to 1 exactly, but for
+    u = 0 (which ``rng.random`` gives once in 2^53): its partner is the largest number below 1.
 
-    Parameters
-    ----------
-    uniform : function shape -> array
-    shape : tuple, (..., m, k)
-
-    Returns
-    -------
-    array of that shape
-        A pair sums to 1 exactly, but for u = 0 (which rng.random gives once in 2^53): its partner is the largest number
-        below 1.
-
-    Raises
-    ------
-    ValueError
-        If uniform is no function or draws no uniforms, or shape is no shape.
-
-    Notes
-    -----
-    Variance-Reducing Couplings, Eq. 7 and Definition 3.3: for norms this is pairwise norm-coupling.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> u = copulas.reversal(np.random.default_rng(0).random, (5, 4, 1))
-    >>> bool((u[:, 0] + u[:, 1] == 1).all())
-    True
+    Source: Variance-Reducing Couplings, Eq. 7 and Definition 3.3, where this is pairwise norm-coupling.
     """
     uniform, blocks, m, k = sizes(uniform, shape)
     u = uniform((*blocks, (m + 1) // 2, k))
@@ -85,31 +34,7 @@ def reversal(uniform, shape):
 def comonotone(uniform, shape):
     """One uniform for all draws of a block: the most positive dependence.
 
-    Parameters
-    ----------
-    uniform : function shape -> array
-    shape : tuple, (..., m, k)
-
-    Returns
-    -------
-    array of that shape
-
-    Raises
-    ------
-    ValueError
-        If uniform is no function or draws no uniforms, or shape is no shape.
-
-    Notes
-    -----
-    The upper Fréchet-Hoeffding bound (Nelsen, An Introduction to Copulas, 2006, Section 2.5).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> u = copulas.comonotone(np.random.default_rng(0).random, (5, 4, 1))
-    >>> bool((u == u[:, :1]).all())
-    True
+    Source: the upper Fréchet-Hoeffding bound (Nelsen, An Introduction to Copulas, 2006, Section 2.5).
     """
     uniform, blocks, m, k = sizes(uniform, shape)
     u = uniform((*blocks, 1, k))
@@ -123,30 +48,13 @@ def stratified(uniform, shape):
 
         u_i = (pi(i) + v_i) / m,  pi a random permutation for each block and coordinate, v_i uniform
 
-    Where m is 2, 4, 8, ..., 256, pi is x -> a x + b over the field of m elements, a and b random, a not 0. Then any two draws have any two
-    different strata equally often, as with a permutation drawn from all, so that means over draws have the same variance, and
-    nothing has to be sorted; three draws do not have all triples.
+    Where m is 2, 4, 8, ..., 256, pi is x -> a x + b over the field of m elements, a and b random, a not 0.
+    Then any two draws have any two different strata equally often, as with a permutation drawn from all, so
+    that means over draws have the same variance, and nothing has to be sorted; three draws do not have all
+    triples.
 
-    Parameters
-    ----------
-    uniform : function shape -> array
-    shape : tuple, (..., m, k)
+    Source: McKay, Beckman and Conover, 1979.
 
-    Returns
-    -------
-    array of that shape
-
-    Raises
-    ------
-    ValueError
-        If uniform is no function or draws no uniforms, or shape is no shape.
-
-    Notes
-    -----
-    McKay, Beckman and Conover, "A comparison of three methods for selecting values of input variables" (1979).
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.couplings import copulas
     >>> u = copulas.stratified(np.random.default_rng(0).random, (5, 4, 1))
@@ -158,44 +66,20 @@ def stratified(uniform, shape):
 
 
 def systematic(uniform, shape):
-    """Evenly spaced draws in a random order, in each coordinate: stratified with the same place in all strata.
+    """Evenly spaced draws in a random order, in each coordinate: the same place in all strata.
 
     ::
 
         u_i = (pi(i) + v) / m,  pi a random permutation and v one uniform for each block and coordinate
 
-    Parameters
-    ----------
-    uniform : function shape -> array
-    shape : tuple, (..., m, k)
-
-    Returns
-    -------
-    array of that shape
-
-    Raises
-    ------
-    ValueError
-        If uniform is no function or draws no uniforms, or shape is no shape.
-
-    Notes
-    -----
-    Madow and Madow, "On the theory of systematic sampling" (1944).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.couplings import copulas
-    >>> u = copulas.systematic(np.random.default_rng(0).random, (5, 4, 1))
-    >>> bool(np.allclose(np.diff(np.sort(u[0, :, 0])), 0.25))
-    True
+    Source: Madow and Madow, "On the theory of systematic sampling", 1944.
     """
     uniform, blocks, m, k = sizes(uniform, shape)
     return _in_strata(uniform, (k, *blocks, m), (k, *blocks, 1))
 
 
 def _in_strata(uniform, shape, of_places):
-    """One draw in each stratum, in a random order; shapes are (coordinates, ..., draws), with 1 for a place that all share."""
+    """One draw in each stratum; shapes are (coordinates, ..., draws), with 1 for a place that all share."""
     # Draws come last in memory: a sort along them, in steps of k, would cost twice the time.
     permutation = _affine if shape[-1] in POLYNOMIALS else _permutation
     u = in_cells(permutation(uniform, shape), uniform(of_places), shape[-1])
@@ -203,7 +87,7 @@ def _in_strata(uniform, shape, of_places):
 
 
 def _affine(uniform, shape):
-    """x -> a x + b over the field of m elements, along the last axis; a, not 0, and b are random: permutations whose pairs are uniform."""
+    """Random permutations x -> a x + b over the field of m elements, a not 0: pairs are uniform."""
     *blocks, m = shape
     a, b = uniform(blocks), uniform(blocks)
     xp, products = a.__array_namespace__(), _products(m)
@@ -213,7 +97,7 @@ def _affine(uniform, shape):
 
 @cache
 def _products(m):
-    """Multiplication table of the field of m elements: polynomials over two elements, bit by bit, modulo one that has no factor."""
+    """Multiplication table of the field of m elements: bit polynomials modulo an irreducible one."""
     table, shifted = np.zeros((m, m), dtype=np.uint8), np.arange(m)
     for bit in range(m.bit_length() - 1):
         table ^= np.where(np.arange(m) >> bit & 1, shifted[:, None], 0).astype(np.uint8)
@@ -238,7 +122,7 @@ def _permutation(uniform, shape):
 
 
 def in_cells(cells, place, n):
-    """(cell + place) / n, with places kept off the edges of their cells by 2 n eps: rounding carries none across."""
+    """(cell + place) / n, places kept off the edges of cells by 2 n eps: rounding carries none across."""
     dtype, room = place.dtype, 2 * n * eps(place)
     place *= 1 - 2 * room  # in place in NumPy, where fresh memory costs more than sums: uniforms are ours to change
     place += room

@@ -112,7 +112,7 @@ def bound(
             runs.
         unit: unit of the numbers, a text.
 
-    Source: as :func:`order`, Student, 1908, and Hall, 1992.
+    Source: Student, 1908, corrected for skewness as by Hall, 1992.
 
     >>> from rfcore import evidence
     >>> evidence.bound(29.71, 22.46, exact=True).finding

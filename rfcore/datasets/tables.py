@@ -41,7 +41,7 @@ class Regression(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A table cut in two, its inputs standardised by the training part unless :func:`split` was told not to."""
+    """A table cut in two; inputs standardised by the training part unless :func:`split` was told not to."""
 
     X_train: np.ndarray
     y_train: np.ndarray

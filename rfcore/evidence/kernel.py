@@ -51,7 +51,7 @@ class Manager(AsyncKernelManager):
 
 
 def _end_when_idle(process, seconds, said):
-    """End a kernel (Popen) once it and its children used no processor time for so long, if that can be told."""
+    """End a kernel (Popen) once it and its children used no processor time for so long, if that is known."""
     mark, since = None, time.monotonic()
     while process.poll() is None and (used := _processor_seconds(process.pid)) is not None:
         if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less: a child has ended

@@ -146,8 +146,8 @@ class Ledger:
 class Decisions(dict):
     """Decisions by claim id, shown one under the other.
 
-    What is shown says in its metadata whose claims it holds: the runner keeps the numbers, and the book takes the words
-    from ``data/claims`` when it is built, so that a page need not be run for another wording.
+    What is shown says in its metadata whose claims it holds: the runner keeps the numbers, and the book takes
+    the words from ``data/claims`` when it is built, so that a page need not be run for another wording.
     """
 
     def __repr__(self):

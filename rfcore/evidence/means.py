@@ -102,7 +102,7 @@ def three_ways(shown, refuted):
 
 
 def closest(n, holds, what="conditions"):
-    """``" in the closest of 12 conditions"``, ``"the worst"`` where it lies on the wrong side; nothing for one."""
+    """``" in the closest of 12 conditions"``, or the worst where it is on the wrong side; nothing for one."""
     return f" in the {'closest' if holds else 'worst'} of {n} {what}" if n > 1 else ""
 
 

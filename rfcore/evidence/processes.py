@@ -1,4 +1,7 @@
-"""Functions of a page in processes of their own, so that what memory they take is theirs. Imported by its own name."""
+"""Functions of a page in processes of their own, so that what memory they take is theirs.
+
+Imported by its own name, ``rfcore.evidence.processes``.
+"""
 
 import inspect
 import json

@@ -353,7 +353,7 @@ def _is_main(statement):
 
 
 def _lazily_exported(value):
-    """The dictionary in ``faces.attach(__name__, {".": ("copulas",), "directions": ("iid", "orthogonal")})``."""
+    """The dictionary in ``faces.attach(__name__, {".": ("copulas",), "directions": ("iid",)})``."""
     tables = (
         [a for a in getattr(value, "args", ()) if isinstance(a, ast.Dict)]
         if isinstance(value, ast.Call)

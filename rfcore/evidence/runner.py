@@ -1,10 +1,10 @@
 """Run notebooks: ``python -m rfcore.evidence.runner --profile quick [all | simplex | simplex/01 ...]``.
 
 The source is ``notebooks/<folder>/NN_slug.py``. At "paper" the executed notebook replaces the paired
-``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped, unless
-its code, or a definition of the library that it reaches, changed since. The longest start first; a table of times ends it.
-At "paper" those that read a clock run last, one at a time, so that no other notebook disturbs them. With ``--due``
-nothing runs: it prints the pages that are due for a run at "paper".
+``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped,
+unless its code, or a definition of the library that it reaches, changed since. The longest start first; a
+table of times ends it. At "paper" those that read a clock run last, one at a time, so that no other notebook
+disturbs them. With ``--due`` nothing runs: it prints the pages that are due for a run at "paper".
 """
 
 import argparse
@@ -136,7 +136,7 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
 
 
 def longest_first(sources, profile):
-    """The sources by the processor seconds that each took when it was last run, at this profile or else at paper."""
+    """The sources by the processor seconds of their last run, at this profile or else at paper."""
 
     def seconds(source):
         last = made(page_of(source, profile)) or made(page_of(source, "paper"))
@@ -146,7 +146,7 @@ def longest_first(sources, profile):
 
 
 def shifts(sources, profile, jobs):
-    """Which sources run side by side, and how many at a time: at "paper", one at a time those that read a clock."""
+    """Which sources run side by side, and how many at a time: at "paper" those that read a clock run alone."""
     if profile != "paper":
         return [(sources, jobs)]
     timed = [source for source in sources if "evidence.Clock(" in source.read_text(encoding="utf-8")]

@@ -1,4 +1,7 @@
-"""Findings in the words of their claims. The book asks for them, no page does: another sentence makes none due."""
+"""Findings in the words of their claims.
+
+The book asks for them, and no page does: another sentence makes no page due.
+"""
 
 from dataclasses import replace
 from string import Formatter

@@ -1,4 +1,7 @@
-"""Whether our numbers go the paper's way, where they are not the paper's. This module is imported by its own name."""
+"""Whether our numbers go the paper's way, where they are not the paper's.
+
+Imported by its own name, ``rfcore.evidence.signs``.
+"""
 
 import numpy as np
 

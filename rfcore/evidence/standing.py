@@ -22,7 +22,7 @@ class Row(NamedTuple):
 
     @property
     def verdicts(self):
-        """The verdict, and the errata beside it: a table may be inconclusive, and one of its lines misprinted."""
+        """The verdict, and the errata beside it: a table may be inconclusive, one of its lines misprinted."""
         found = {decision.verdict for _, decision in self.claims if decision}
         return (self.verdict, *(verdict for verdict in ERRATA if verdict in found and verdict is not self.verdict))
 

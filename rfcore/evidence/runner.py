@@ -146,7 +146,7 @@ def longest_first(sources, profile):
 
 
 def shifts(sources, profile, jobs):
-    """Which sources run side by side, and how many at a time: at "paper" those that read a clock run alone."""
+    """Which sources run side by side, and how many: at "paper" those that read a clock run alone."""
     if profile != "paper":
         return [(sources, jobs)]
     timed = [source for source in sources if "evidence.Clock(" in source.read_text(encoding="utf-8")]

@@ -130,7 +130,7 @@ class Decision:
             object.__setattr__(self, "finding", ours + printed)
 
     def as_dict(self):
-        """Plain types for JSON, numbers to six significant digits; without what is empty, and without the claim."""
+        """Plain types for JSON, numbers to six significant digits; without the claim and what is empty."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "claim"}
         verdict = Verdict.ERRATUM if self.verdict in ERRATA else self.verdict
         found = {k: v for k, v in found.items() if v not in (None, "") and v is not False} | {"verdict": verdict.value}
@@ -143,7 +143,7 @@ class Decision:
 
     @property
     def reason(self):
-        """Why the verdict is not what the numbers alone would give; the words for a setting are the claim's."""
+        """Why the verdict is not what the numbers alone would give; words for a setting are the claim's."""
         chosen = f"By our choice the claim fails, but the paper does not print {self._setting}." if self.by_choice else ""
         return f"{chosen} {self.why}".strip()
 
@@ -152,7 +152,7 @@ class Decision:
         return self.claim.unprinted.rstrip(".") if self.claim and self.claim.unprinted else "a setting"
 
     def _repr_markdown_(self):
-        """The sentence, the verdict and the numbers; what the paper says, the rule, the statistics in a fold."""
+        """The sentence, the verdict and the numbers; what the paper says, rule and statistics in a fold."""
         claim, parts = self.claim, ['<div class="decision">']  # paragraphs to those who know no such division
         if claim:
             parts.append(plain(claim.statement))

@@ -1,9 +1,10 @@
-"""Every public function has an example and a source; those of the README run here, in float32, which is what users have.
+"""Docstrings keep the contract of CONTRIBUTING.md; the README's examples run here, in float32, which is what users have.
 
 Those of the docstrings run in ``test_wheel.py``, where only the wheel is installed.
 """
 
-import dataclasses
+import ast
+import functools
 import inspect
 import re
 from pathlib import Path
@@ -12,6 +13,7 @@ import jax
 import pytest
 from public import public_names
 
+import rfcore
 from rfcore import (
     couplings,
     datasets,
@@ -61,29 +63,94 @@ PUBLIC = public_names(
     theory, walks, sparse, profile, held_out, surfaces, roads, processor, given_directions, simplex, streamed, large_graphs, processes, blocks, classification, signs, repelling,
     equal_walkers, exponential_votes,
 )
-# A paper with its number, a book or an article with its year, a library, or "Ours": what a reader can look up.
-SOURCE = r"Random Features|Couplings|FAVOR|Equivalent|\b(19|20)\d\d\b|\bEq\. \d|\bOurs\b|:(func|class|mod):`|registry names"
+# The names that other people's scripts rely on; a reader of `help` meets each with an example.
+PROMISED = {
+    "couplings": (
+        "iid", "orthogonal", "simplex", "simplex_plus", "halton", "sobol", "orthogonal_fast", "simplex_fast", "orthogonal_pnc",
+        "orthogonal_pm", "orthogonal_copula", "antithetic",
+    ),
+    "features": ("fourier", "positive", "exponential", "walk_features"),
+    "features.modulation": ("diffusion", "regularised_laplacian", "p_step", "inverse_cosine", "from_taylor"),
+    "graphs": ("Graph",),
+    "kernels": ("gaussian", "softmax", "diffusion", "regularised_laplacian", "p_step", "inverse_cosine"),
+    "models.attention": ("softmax", "linear", "linear_of_logs"),
+    "models.pagerank": ("exact", "estimate"),
+    "solvers.exponential": ("gerf", "aderf", "sderf", "saderf"),
+    "theory": ("log_conformity", "positive_mse", "fourier_mse"),
+}  # fmt: skip
+NUMPYDOC = (
+    "Attributes", "Examples", "Methods", "Notes", "Other Parameters", "Parameters", "Raises", "References", "Returns", "See Also",
+    "Warnings", "Warns", "Yields",
+)  # fmt: skip
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def holds_results(value):
-    """Tuples, dataclasses and exceptions: the functions that return or raise them show them."""
-    is_held = inspect.isclass(value) and (dataclasses.is_dataclass(value) or issubclass(value, tuple | Exception))
-    return is_held or getattr(value, "_is_protocol", False)
+def documented():
+    """Place, syntax tree and docstring, with its indentation, of every module, class and function of rfcore that has one."""
+    for path in sorted((ROOT / "rfcore").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and (text := ast.get_docstring(node, clean=False)):
+                yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}", node, text
 
 
-def sections(text):
-    """Sections of a docstring in NumPy's style, by title."""
-    parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.cleandoc(text), flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2], strict=True))
+DOCUMENTED = list(documented())
 
 
-@pytest.mark.parametrize("name", [name for name, value in PUBLIC.items() if not holds_results(value)])
-def test_public_names_have_an_example_and_a_source(name):
-    value = PUBLIC[name]
-    if "." in name and inspect.isclass(holder := PUBLIC.get(name.rpartition(".")[0])):
-        value = holder  # methods are shown with their class
-        if holds_results(value):
-            return
-    found = sections(value.__doc__)
-    assert ">>>" in found.get("Examples", ""), "give an example, which runs"
-    assert re.search(SOURCE, found.get("Notes", "")), 'give the source under Notes: a paper and its equation, or "Ours"'
+def places(is_wrong):
+    """Where a docstring is as a function of its syntax tree and its text says that it may not be."""
+    return [place for place, node, text in DOCUMENTED if is_wrong(node, text)]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_a_summary_of_one_line_ends_in_a_full_stop(name):
+    summary, _, rest = (inspect.getdoc(PUBLIC[name]) or "").partition("\n")
+    assert re.fullmatch(r"\S.*\.", summary)
+    assert not rest or rest.startswith("\n"), "an empty line parts the summary from what follows"
+
+
+@pytest.mark.parametrize("module, names", PROMISED.items(), ids=PROMISED)
+def test_promised_names_have_an_example(module, names):
+    found = functools.reduce(getattr, module.split("."), rfcore)
+    assert [name for name in names if not re.search(r"^ *>>> ", getattr(found, name).__doc__, re.M)] == []
+
+
+def test_no_docstring_has_a_header_of_numpydoc():
+    header = re.compile(rf"^ *({'|'.join(NUMPYDOC)})\n *-{{3,}}$", re.M)
+    assert places(lambda node, text: header.search(text)) == []
+
+
+def test_no_docstring_names_ourselves_as_its_source():
+    """"Ours" alone or after "Source:"; what an example prints may begin with it, as the caption of a figure does."""
+    ours = re.compile(r"^ *(?:Source: *)?Ours\b", re.M)
+    assert places(lambda node, text: any(ours.search(part) for part in re.split(r"\n\s*\n", text) if ">>>" not in part)) == []
+
+
+def test_no_line_of_a_docstring_is_longer_than_110_columns():
+    def is_long(node, text):
+        first, *others = text.split("\n")
+        quotes = 3 if others else 6
+        return node.body[0].col_offset + quotes + len(first) > 110 or any(len(line) > 110 for line in others)
+
+    assert places(is_long) == []
+
+
+def test_what_stands_under_args_are_parameters():
+    assert places(lambda node, text: not set(under_args(text)) <= parameters(node)) == []
+
+
+def under_args(text):
+    """Names that begin the entries of ``Args:``, several in one entry among them, without stars."""
+    section = re.search(r"^Args:\n(.*?)(?=^\S|\Z)", inspect.cleandoc(text), re.M | re.S)
+    heads = re.findall(r"^ {4}(\S[^:\n]*)", section[1], re.M) if section else []
+    return [name.strip().lstrip("*") for head in heads for name in head.split(",")]
+
+
+def parameters(node):
+    """Of a function; of a class those that make one, which of a tuple or a dataclass are its fields."""
+    if isinstance(node, FUNCTIONS):
+        given = node.args
+        every = [*given.posonlyargs, *given.args, *given.kwonlyargs, *filter(None, [given.vararg, given.kwarg])]
+        return {argument.arg for argument in every}
+    makers = [inner for inner in node.body if isinstance(inner, FUNCTIONS) and inner.name in ("__init__", "__new__")]
+    fields = {inner.target.id for inner in node.body if isinstance(inner, ast.AnnAssign)}
+    return fields.union(*map(parameters, makers))

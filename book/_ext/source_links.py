@@ -71,22 +71,14 @@ def linked(text, links):
 
 
 def sources(app, what, name, obj, options, lines):
-    """Link what Notes name; in the docstring of a module, what any paragraph does."""
-    start = 0
-    if what != "module":
-        heads = [i for i, line in enumerate(lines[:-1]) if line.strip() and re.fullmatch(r"\s*-{3,}", lines[i + 1])]
-        notes = [i for i in heads if lines[i].strip() == "Notes"]
-        if not notes:
-            return
-        start, end = notes[0] + 2, min((i for i in heads if i > notes[0]), default=len(lines))
-    else:
-        end = len(lines)
-    parts = re.split(r"(\n\s*\n)", "\n".join(lines[start:end]))
+    """Link what the paragraph that begins with ``Source:`` names; in the docstring of a module, any paragraph."""
+    parts = re.split(r"(\n\s*\n)", "\n".join(lines))
     for i, part in enumerate(parts[::2]):
         after_colons = i and parts[2 * i - 2].rstrip().endswith("::")
-        if not after_colons and ">>>" not in part:
+        named = part.startswith("Source:") or what == "module"
+        if named and not after_colons and ">>>" not in part:
             parts[2 * i] = linked(part, app.rfcore_sources)
-    lines[start:end] = "".join(parts).split("\n")
+    lines[:] = "".join(parts).split("\n")
 
 
 def prepare(app):

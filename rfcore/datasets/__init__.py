@@ -5,8 +5,10 @@ nothing of random features. It looks for its files in the cache, then in the mir
 ``RFCORE_DATA_MIRROR`` names, then on the network, and compares what it finds with the sha256 in
 ``data/registry``.
 
-Where a file is nowhere to be had, a loader raises `Unavailable`; with ``fallback=True`` it returns a stand-in
-instead, shows a banner, and `fallbacks` names the set from then on. `provenance` says which files were read.
+Where a file is nowhere to be had, a loader raises ``Unavailable``; with ``fallback=True`` it returns a
+stand-in of about the same size instead and shows a banner, ``source`` of the result begins with "fallback: "
+in place of "registry", and ``fallbacks`` names the set from then on. ``provenance`` says which files were
+read.
 
 ``python -m rfcore.datasets`` lists the sets, ``fetch`` downloads them, ``show NAME`` tells all about one.
 """

@@ -18,19 +18,9 @@ class FallbackWarning(UserWarning):
 
 
 def fallbacks() -> tuple[str, ...]:
-    """Return the names of the sets for which this process uses a stand-in, in the order of their first use.
+    """Names of the sets for which this process uses a stand-in, in the order of their first use.
 
     A claim about a set named here has not been put to the test.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> isinstance(datasets.fallbacks(), tuple)
-    True
     """
     return tuple(_fallen)
 
@@ -38,9 +28,10 @@ def fallbacks() -> tuple[str, ...]:
 def real_or_stand_in(
     entry: Entry, read: Callable[[], Any], stand_in: Callable[[Entry], tuple[Any, str]], fallback: bool
 ) -> tuple[Any, str]:
-    """Return ``read()`` and "registry"; or, if files are unavailable and `fallback` allows it, a stand-in.
+    """Data and where they come from: ``read()`` or, where ``fallback`` allows it, a stand-in.
 
-    `stand_in` returns the data and what they are. Damaged files are an error in either case.
+    The second is "registry" or "fallback: ...". ``stand_in`` returns the data and what they are. Damaged
+    files are an error in either case.
     """
     checks.flag(fallback, "fallback")
     try:

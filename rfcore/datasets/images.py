@@ -29,22 +29,7 @@ def images(name: str, *, fallback: bool = False) -> Images:
     CIFAR-10 is here the first 932 images of each of the five training batches and the first 846 of the test
     batch.
 
-    Raises
-    ------
-    ValueError
-        If no set of images has that name.
-    rfcore.datasets.Unavailable
-        If a file cannot be had and `fallback` is false.
-
-    Notes
-    -----
-    LeCun, Bottou, Bengio and Haffner, 1998; Krizhevsky, 2009.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> datasets.images("mnist", fallback=True).images.shape[1:]
-    (1, 28, 28)
+    Source: LeCun, Bottou, Bengio and Haffner, 1998; Krizhevsky, 2009.
     """
     entry = registry.find(name, "images")
     read = _mnist if entry.name == "mnist" else _cifar10
@@ -63,13 +48,7 @@ def _cifar10(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
 
 
 def idx(content: bytes) -> np.ndarray:
-    """Read an array of unsigned bytes in the IDX format.
-
-    Raises
-    ------
-    ValueError
-        If the header does not announce unsigned bytes, or not as many as there are.
-    """
+    """Read an array of unsigned bytes in the IDX format; a header of anything else is a ValueError."""
     zeros, kind, axes = content[:2], content[2], content[3]
     shape = tuple(np.frombuffer(content, ">u4", count=axes, offset=4).tolist())
     body = np.frombuffer(content, np.uint8, offset=4 + 4 * axes)

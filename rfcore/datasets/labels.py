@@ -7,11 +7,8 @@ from numpy.typing import ArrayLike
 def encode(labels: ArrayLike) -> tuple[np.ndarray, tuple[str, ...]]:
     """Number the distinct labels, whole numbers by value and other words alphabetically.
 
-    Returns
-    -------
-    codes : ndarray of int64, shape (n,)
-    names : tuple of str
-        ``names[codes[i]]`` is the label i.
+    Returns:
+        Codes, int64 (n,), and names, of which ``names[codes[i]]`` is the label i.
     """
     names, codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)
     if all(name.isdigit() for name in names):

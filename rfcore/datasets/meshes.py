@@ -17,36 +17,14 @@ def mesh(name: str, *, fallback: bool = False) -> trimesh.Trimesh:
     """Load a mesh, with the vertices that lie at one position merged into one.
 
     STL files repeat a vertex for every face, and textured files along their seams; neighbours exist only
-    after the merge. Colours, textures and stored normals are left out.
+    after the merge, which is trimesh's. Colours, textures and stored normals are left out.
 
-    Parameters
-    ----------
-    name : str
-        A set of the family ``meshes``, such as ``"cylinder"`` or ``"teapot"``.
-    fallback : bool
-        Whether one of trimesh's primitives is welcome where the file cannot be had.
+    Args:
+        name: a set of the family ``meshes``, such as ``"cylinder"`` or ``"teapot"``.
+        fallback: whether one of trimesh's primitives is welcome where the file cannot be had.
 
-    Returns
-    -------
-    trimesh.Trimesh
-        With ``metadata["name"]`` and ``metadata["source"]``, the latter "registry" or "fallback: ...".
-
-    Raises
-    ------
-    ValueError
-        If no mesh has that name.
-    rfcore.datasets.Unavailable
-        If the file cannot be had and `fallback` is false.
-
-    Notes
-    -----
-    The registry names the origin of each mesh; the merge is trimesh's.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> datasets.mesh("cylinder", fallback=True).faces.shape[1]
-    3
+    Returns:
+        trimesh.Trimesh, with ``metadata["name"]`` and ``metadata["source"]``.
     """
     entry = registry.find(name, "meshes")
     (file,) = entry.files
@@ -58,7 +36,7 @@ def mesh(name: str, *, fallback: bool = False) -> trimesh.Trimesh:
 
 
 def parse(content: bytes, suffix: str) -> trimesh.Trimesh:
-    """Read the geometry of a mesh file whose name ends in `suffix`."""
+    """Read the geometry of a mesh file whose name ends in ``suffix``."""
     import trimesh  # takes a second, and most notebooks load no mesh
 
     raw = trimesh.load_mesh(

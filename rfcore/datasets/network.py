@@ -28,13 +28,7 @@ class Failed(Exception):
 
 
 def ask(url: str, stamps: Path) -> None:
-    """Return if the host of `url` answers; `stamps` is the folder in which silent hosts are remembered.
-
-    Raises
-    ------
-    Failed
-        If the network is forbidden or the host is silent.
-    """
+    """Return if the host of ``url`` answers, else raise Failed; silent hosts are remembered in ``stamps``."""
     if os.environ.get("RFCORE_OFFLINE", "0") not in ("", "0"):
         raise Failed("forbidden by RFCORE_OFFLINE")
     host = urlsplit(url).netloc
@@ -70,13 +64,7 @@ def ask(url: str, stamps: Path) -> None:
 
 
 def download(url: str, target: Path, stamps: Path) -> None:
-    """Write what `url` serves to `target`.
-
-    Raises
-    ------
-    Failed
-        If the server has no such file, or the transfer breaks off.
-    """
+    """Write what ``url`` serves to ``target``; raise Failed where it serves no such file, or breaks off."""
     limit = min(FIRST_ANSWER, max(PATIENCE - _lost, 0.1))
     try:
         pooch.HTTPDownloader(timeout=limit, chunk_size=1 << 16)(url, str(target), None)

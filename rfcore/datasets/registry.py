@@ -55,24 +55,9 @@ class Entry(NamedTuple):
 
 
 def entries(family: str | None = None) -> tuple[Entry, ...]:
-    """Return every registered data set, or those of one family, in the order of ``data/registry``.
+    """Every registered data set, or those of one family, in the order of ``data/registry``.
 
-    Raises
-    ------
-    ValueError
-        If there is no such family.
-    FileNotFoundError
-        If rfcore is installed without its repository (:mod:`rfcore.repository`).
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> [entry.name for entry in datasets.entries("traffic")]
-    ['traffic']
+    Raises FileNotFoundError if rfcore is installed without its repository (:mod:`rfcore.repository`).
     """
     found = _read(repository.folder("data/registry"))
     if family is None:
@@ -82,23 +67,7 @@ def entries(family: str | None = None) -> tuple[Entry, ...]:
 
 
 def find(name: str, family: str | None = None) -> Entry:
-    """Return the entry of that name or alias, among all or those of one family.
-
-    Raises
-    ------
-    ValueError
-        If none of them has this name (the message names close matches), or there is no such family.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> datasets.find("karate").family
-    'graphs'
-    """
+    """The entry of that name or alias, among all or those of one family; a ValueError names close matches."""
     known = entries(family)
     for entry in known:
         if name == entry.name or name in entry.aliases:

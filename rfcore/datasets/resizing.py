@@ -1,4 +1,7 @@
-"""Images of another size and without colour, by the usual ways, each of which gives other numbers."""
+"""Images of another size and without colour, by the usual ways, each of which gives other numbers.
+
+Results are float64.
+"""
 
 import numpy as np
 
@@ -9,42 +12,20 @@ LUMA = np.array([0.299, 0.587, 0.114])  # ITU-R BT.601
 
 
 def resize(pixels, size, way="area"):
-    """Square images of another size, a linear map of rows times the same of columns.
+    """Square images of another size, by a linear map of rows times the same of columns.
 
     ::
 
         out = W pixels W',   the rows of W sum to 1
 
-        area          W_ij proportional to the length that pixel j shares with pixel i of the result: means over boxes
-        bilinear      the two pixels whose centres are nearest to the centre of pixel i, by distance (TensorFlow, OpenCV)
-        antialiased   all pixels within a triangle as wide as two pixels of the result (Pillow's "bilinear", JAX)
+        area          W_ij proportional to the length that pixel j shares with pixel i: box means
+        bilinear      the two pixels whose centres are nearest, by distance (TensorFlow, OpenCV)
+        antialiased   a triangle as wide as two pixels of the result (Pillow's "bilinear", JAX)
 
-    Parameters
-    ----------
-    pixels : array, shape (..., side, side)
-    size : int
-        Of the result; not above side.
-    way : "area", "bilinear" or "antialiased"
-
-    Returns
-    -------
-    array, shape (..., size, size), float64
-
-    Raises
-    ------
-    ValueError
-        If the images are not square or are smaller than size, a value is not finite, or the way has another name.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import datasets
-    >>> datasets.resize(np.arange(16.0).reshape(4, 4), 2).tolist()
-    [[2.5, 4.5], [10.5, 12.5]]
+    Args:
+        pixels: shape (..., side, side).
+        size: side of the result, not above that of the images.
+        way: "area", "bilinear" or "antialiased".
     """
     pixels = np.asarray(checks.finite(checks.numbers(pixels, "pixels"), "pixels"), dtype=float)
     if pixels.ndim < 2 or pixels.shape[-1] != pixels.shape[-2]:
@@ -64,31 +45,12 @@ def grey(pixels, way="mean"):
         mean   (R + G + B) / 3
         luma   0.299 R + 0.587 G + 0.114 B
 
-    Parameters
-    ----------
-    pixels : array, shape (n, channels, height, width)
-        One channel is grey already.
-    way : "mean" or "luma"
+    Args:
+        pixels: shape (n, channels, height, width); one channel is grey already.
+        way: "mean" or "luma", whose weights are those of ITU-R BT.601 and Pillow.
 
-    Returns
-    -------
-    array, shape (n, height, width), float64
-
-    Raises
-    ------
-    ValueError
-        If there are neither one nor three channels, a value is not finite, or the way has another name.
-
-    Notes
-    -----
-    Ours; the weights are those of ITU-R BT.601, Pillow's too.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import datasets
-    >>> [datasets.grey(np.array([1.0, 0.0, 0.0]).reshape(1, 3, 1, 1), way).round(3).item() for way in ("mean", "luma")]
-    [0.333, 0.299]
+    Returns:
+        Array, (n, height, width).
     """
     pixels = np.asarray(checks.finite(checks.numbers(pixels, "pixels"), "pixels"), dtype=float)
     if pixels.ndim != 4 or pixels.shape[1] not in (1, 3):

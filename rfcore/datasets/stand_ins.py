@@ -18,7 +18,7 @@ def _seed(entry: Entry) -> int:
 
 
 def graph(entry: Entry) -> tuple[nx.Graph, str]:
-    """Return networkx's karate club, without its weights, or connected planted classes of the same size."""
+    """networkx's karate club, without its weights, or connected planted classes of the same size."""
     if entry.name == "karate":
         bundled = nx.karate_club_graph()
         clubs = ("Mr. Hi", "Officer")
@@ -65,7 +65,7 @@ def _plain(g: nx.Graph, of_node: list[int], classes: tuple[str, ...]) -> nx.Grap
 
 
 def mesh(entry: Entry):
-    """Return one of trimesh's primitives: the torus and the cylinder for their namesakes, else a sphere."""
+    """One of trimesh's primitives: the torus and the cylinder for their namesakes, else a sphere."""
     from trimesh import creation
 
     faces = entry.shape["faces"]
@@ -78,7 +78,7 @@ def mesh(entry: Entry):
 
 
 def classification(entry: Entry):
-    """Return points around one Gaussian centre per class."""
+    """Points around one Gaussian centre per class."""
     rng = np.random.default_rng(_seed(entry))
     n, d, k = entry.shape["rows"], entry.shape["columns"], entry.shape["classes"]
     y = np.concatenate([np.arange(k), rng.integers(k, size=n - k)])
@@ -87,7 +87,7 @@ def classification(entry: Entry):
 
 
 def regression(entry: Entry):
-    """Return a smooth function of Gaussian inputs, with noise."""
+    """A smooth function of Gaussian inputs, with noise."""
     rng = np.random.default_rng(_seed(entry))
     n, d = entry.shape["rows"], entry.shape["columns"]
     X = rng.standard_normal((n, d))
@@ -96,7 +96,7 @@ def regression(entry: Entry):
 
 
 def traffic(entry: Entry):
-    """Return a random road network with sensors, and speeds that vary smoothly over the plane."""
+    """A random road network with sensors, and speeds that vary smoothly over the plane."""
     rng = np.random.default_rng(_seed(entry))
     n, roads, k, times = (entry.shape[key] for key in ("vertices", "roads", "sensors", "times"))
     vertices = rng.random((n, 2)) * 0.2 + np.array([-122.05, 37.25])
@@ -116,7 +116,7 @@ def traffic(entry: Entry):
 
 
 def images(entry: Entry):
-    """Return blurred noise, one pattern per class with variations."""
+    """Blurred noise, one pattern per class with variations."""
     rng = np.random.default_rng(_seed(entry))
     n = entry.shape["images"]
     size = (entry.shape["channels"], entry.shape["height"], entry.shape["width"])
@@ -129,7 +129,7 @@ def images(entry: Entry):
 
 
 def sentences(entry: Entry, part: str):
-    """Return sentences of four words, one of which decides the label."""
+    """Sentences of four words, one of which decides the label."""
     rng = np.random.default_rng(_seed(entry))
     labels = rng.integers(2, size=entry.shape[part])
     words = (("dull", "clumsy", "tedious", "hollow"), ("warm", "witty", "moving", "sharp"))

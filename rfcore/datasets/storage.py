@@ -38,12 +38,12 @@ class Damaged(OSError):
 
 
 def cache() -> Path:
-    """Return the folder in which downloads are kept."""
+    """The folder in which downloads are kept."""
     return Path(os.environ.get("RFCORE_DATA_CACHE") or pooch.os_cache("rfcore"))
 
 
 def mirrored(file: File) -> Path | None:
-    """Return where the mirror holds the file, plain or packed; None where no mirror is named."""
+    """Where the mirror holds the file, plain or packed; None where no mirror is named."""
     mirror = os.environ.get("RFCORE_DATA_MIRROR")
     if not mirror:
         return None
@@ -52,31 +52,16 @@ def mirrored(file: File) -> Path | None:
 
 
 def provenance() -> dict[str, str]:
-    """Return the sha256 of every registered file that this process has read, by its path in the registry.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> all(len(sha256) == 64 for sha256 in datasets.provenance().values())
-    True
-    """
+    """The sha256 of every registered file that this process has read, by its path in the registry."""
     return dict(_provenance)
 
 
 def read(file: File) -> bytes:
-    """Return the content of a registered file.
+    """The content of a registered file.
 
-    Raises
-    ------
-    Unavailable
-        If it is to be had nowhere; the message says what was tried and what helps.
-    Damaged
-        If a copy was found or downloaded whose content is not the registered one. A bad copy in the cache is
-        removed and a bad download is never kept; the mirror is left as it is.
+    Raises Unavailable if it is to be had nowhere, with what was tried and what helps; Damaged if a copy was
+    found or downloaded whose content is not the registered one. A bad copy in the cache is removed and a bad
+    download is never kept; the mirror is left as it is.
     """
     kept, copy = cache() / file.path, mirrored(file)
     if kept.is_file():
@@ -102,7 +87,7 @@ def read(file: File) -> bytes:
 
 
 def status(file: File) -> str:
-    """Return "cached", "mirrored", "missing" or "damaged", judged by content; asks no network."""
+    """One of "cached", "mirrored", "missing" and "damaged", judged by content; asks no network."""
     for path, word in ((cache() / file.path, "cached"), (mirrored(file), "mirrored")):
         if path is not None and path.is_file():
             try:

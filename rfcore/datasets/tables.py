@@ -1,4 +1,7 @@
-"""Tables of the UCI repository, and the split that the papers make of them."""
+"""Tables of the UCI repository, and the split that the papers make of them.
+
+Without its file a loader returns, with ``fallback=True``, random points of the same shape.
+"""
 
 import gzip
 from typing import NamedTuple
@@ -38,7 +41,7 @@ class Regression(NamedTuple):
 
 
 class Split(NamedTuple):
-    """A table cut in two, its inputs standardised by the training part unless :func:`split` was told not to."""
+    """A table cut in two; inputs standardised by the training part unless :func:`split` was told not to."""
 
     X_train: np.ndarray
     y_train: np.ndarray
@@ -54,29 +57,7 @@ def classification(name: str, *, fallback: bool = False) -> Classification:
     dropped: a slip in that code, kept because the published numbers carry it (nursery loses a blank line
     only).
 
-    Parameters
-    ----------
-    name : str
-        A set of the family ``classification``.
-    fallback : bool
-        Whether random points of the same shape are welcome where the file cannot be had.
-
-    Raises
-    ------
-    ValueError
-        If no such table has that name.
-    rfcore.datasets.Unavailable
-        If the file cannot be had and `fallback` is false.
-
-    Notes
-    -----
-    The UCI repository; Simplex Random Features, Section 5.3.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> datasets.classification("banknote", fallback=True).X.shape[1]
-    4
+    Source: the UCI repository; Simplex Random Features, Section 5.3.
     """
     entry = registry.find(name, "classification")
 
@@ -91,33 +72,9 @@ def classification(name: str, *, fallback: bool = False) -> Classification:
 def regression(name: str, *, fallback: bool = False) -> Regression:
     """Load a regression table: the last column is the target, the others are inputs.
 
-    Abalone, for which rings are counted here, is the classification file with all 4177 lines and sex one-hot
-    (d = 10). The means of all columns were taken off the tables before they were published in the registered
-    form, except power and abalone.
-
-    Parameters
-    ----------
-    name : str
-        A set of the family ``regression``, or ``"abalone"``.
-    fallback : bool
-        Whether random points of the same shape are welcome where the file cannot be had.
-
-    Raises
-    ------
-    ValueError
-        If no such table has that name.
-    rfcore.datasets.Unavailable
-        If the file cannot be had and `fallback` is false.
-
-    Notes
-    -----
-    The UCI repository; the registry names the origin of each table.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> datasets.regression("abalone", fallback=True).X.shape[1]
-    10
+    The names are those of the family ``regression``, and ``"abalone"``: rings are counted there, with all
+    4177 lines of the classification file and sex one-hot (d = 10). The means of all columns were taken off
+    the tables before they were published in the registered form, except power and abalone.
     """
     entry = registry.find(name, "classification" if name == "abalone" else "regression")
     (file,) = entry.files
@@ -142,21 +99,12 @@ def split(
     the split of the public code of Simplex Random Features. A column that is constant in the training part
     becomes zero there. With ``standardised=False`` the columns stay as they are in the table.
 
-    Raises
-    ------
-    ValueError
-        If `test_fraction` leaves either part empty, or an argument is of another kind.
+    Source: Simplex Random Features, Section 5.3 and its public code.
 
-    Notes
-    -----
-    Simplex Random Features, Section 5.3 and its public code.
-
-    Examples
-    --------
     >>> from rfcore import datasets
     >>> parts = datasets.split(datasets.classification("banknote", fallback=True))
-    >>> parts.X_train.shape[1], bool(abs(parts.X_train.mean()) < 1e-9)
-    (4, True)
+    >>> len(parts.y_train), len(parts.y_test), bool(abs(parts.X_train.mean()) < 1e-9)
+    (1302, 68, True)
     """
     checks.instance(
         table, (Classification, Regression), "table", "what classification(...) or regression(...) returned"
@@ -181,37 +129,27 @@ def small_split(
 ) -> Split:
     """Cut a table in two parts of few rows at random, and scale inputs and targets by the training part.
 
-    Of ``numpy.random.default_rng(seed).permutation(n)`` the first rows train and the next test, `largest` each, or half of the table
-    each where it has fewer. A column that is constant in the training part becomes zero there. The numbers to predict are standardised
-    by the training part; classes are left alone.
+    Of ``numpy.random.default_rng(seed).permutation(n)`` the first rows train and the next test, ``largest``
+    each, or half of the table each where it has fewer. A column that is constant in the training part becomes
+    zero there. The numbers to predict are standardised by the training part; classes are left alone. The
+    paper takes 20 splits, and prints neither how inputs are scaled nor how small tables are cut.
 
-    Parameters
-    ----------
-    table : Classification or Regression
-    seed : int
-    largest : int
-        Rows of a part.
-    scaling : "standard", "table", "range" or "none"
-        Inputs less their mean over their deviation, of the part that trains or of the whole table; less their middle over half of
-        their range, so that those that train fill [-1, 1]; or as they are. One row of ``cpu`` is 4000 deviations of the others
-        away: where it does not train, "standard" leaves it there.
+    ::
 
-    Raises
-    ------
-    ValueError
-        If the table has fewer than two rows, or an argument is of another kind.
+        standard   (X - mean) / deviation of the rows that train
+        table      (X - mean) / deviation of the whole table
+        range      (X - middle) / half the range of the rows that train, which then fill [-1, 1]
+        none       X
 
-    Notes
-    -----
-    Variance-Reducing Couplings, Appendix B.1: 20 splits, at most 256 points in either part. How inputs are scaled is not printed, nor
-    how splits of small tables are cut.
+    One row of ``cpu`` is 4000 deviations of the others away: where it does not train, "standard" leaves it
+    there.
 
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> parts = datasets.small_split(datasets.regression("boston", fallback=True), 0)
-    >>> len(parts.y_train) == len(parts.y_test) <= 256
-    True
+    Args:
+        table, seed: what to cut, and a whole number.
+        largest: rows of a part.
+        scaling: "standard", "table", "range" or "none".
+
+    Source: Variance-Reducing Couplings, Appendix B.1.
     """
     checks.instance(
         table, (Classification, Regression), "table", "what classification(...) or regression(...) returned"
@@ -239,7 +177,7 @@ def small_split(
 
 
 def _table(lines: list[str], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the inputs, numbers first, then one-hot words, and the last column as text."""
+    """Inputs, numbers first, then one-hot words, and the last column as text."""
     cells = np.array([line.split("," if "," in line else None) for line in lines])
     if name == "yeast":
         cells = cells[:, 1:]  # the name of the sequence

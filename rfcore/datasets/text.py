@@ -25,22 +25,7 @@ def sentences(part: str = "train", *, fallback: bool = False) -> Sentences:
     The first two together are the training set of GLUE, the third, with labels, is the set that GLUE calls
     dev.
 
-    Raises
-    ------
-    ValueError
-        If there is no such part.
-    rfcore.datasets.Unavailable
-        If the file cannot be had and `fallback` is false.
-
-    Notes
-    -----
-    Socher and others, 2013.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> sorted(set(datasets.sentences("test", fallback=True).labels.tolist()))
-    [0, 1]
+    Source: Socher et al., 2013.
     """
     entry = registry.find("sst2")
     files = {file.path.rpartition("/")[2].removesuffix(".tsv"): file for file in entry.files}

@@ -39,29 +39,11 @@ class Traffic(NamedTuple):
 
 
 def traffic(*, fallback: bool = False) -> Traffic:
-    """Load the traffic speeds and the road graph.
+    """Load the traffic speeds and the road graph; a random road network of the same numbers may stand in.
 
     Two of the 1173 edges join the same two nodes (190 and 277), so that the graph of neighbours has 1172.
 
-    Parameters
-    ----------
-    fallback : bool
-        Whether a random road network of the same numbers is welcome where the files cannot be had.
-
-    Raises
-    ------
-    rfcore.datasets.Unavailable
-        If the files cannot be had and `fallback` is false.
-
-    Notes
-    -----
-    Borovitskiy and others, 2021, from the sensors of Chen and others, 2001.
-
-    Examples
-    --------
-    >>> from rfcore import datasets
-    >>> datasets.traffic(fallback=True).speeds.shape
-    (26, 325)
+    Source: Borovitskiy et al., 2021, from the sensors of Chen et al., 2001.
     """
     entry = registry.find("traffic")
     tables, source = real_or_stand_in(entry, lambda: _tables(entry), stand_ins.traffic, fallback)

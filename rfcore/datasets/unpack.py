@@ -16,7 +16,7 @@ CIFAR10_RECORD = 1 + 3 * 32 * 32
 
 
 def unpack(packed: Path, path: str) -> bytes:
-    """Return the content that the registry knows as `path` from the file `packed`.
+    """The content that the registry knows as ``path``, from the file ``packed``.
 
     What has to be done follows from the two names: nothing where they end alike.
     """
@@ -30,14 +30,14 @@ def unpack(packed: Path, path: str) -> bytes:
 
 
 def cifar10_from_npz(packed: Path) -> bytes:
-    """Return the records (label, then the image) of the arrays ``images`` and ``labels``."""
+    """The records (label, then the image) of the arrays ``images`` and ``labels``."""
     with np.load(packed, allow_pickle=False) as arrays:
         images, labels = arrays["images"], arrays["labels"]
     return np.column_stack([labels, images.reshape(len(labels), -1)]).astype(np.uint8).tobytes()
 
 
 def cifar10_from_archive(packed: Path) -> bytes:
-    """Return the first records of each batch in the binary version of the official archive."""
+    """The first records of each batch in the binary version of the official archive."""
     heads = {}
     with tarfile.open(packed, "r:gz") as archive:
         for member in archive:

@@ -13,38 +13,22 @@ THREE_SIGMA = 0.0026997960632601866  # chance of a normal draw beyond three stan
 def identity(ours, exact, tolerance, relative=False, unit=None):
     """Two ways to compute the same numbers agree: max abs(ours - exact) <= tolerance.
 
-    What lies within the tolerance is rounding noise: only the bound is shown, and compared with other runs. Up to ten
-    times the tolerance is "inconclusive": a bound on rounding derived by hand is not sharp to a factor ten. Beyond, the
-    two differ.
+    What lies within the tolerance is rounding noise: only the bound is shown, and compared with other runs.
+    Up to ten times the tolerance is "inconclusive", because a bound on rounding derived by hand is not sharp
+    to a factor of ten. Beyond that the two differ.
 
-    Parameters
-    ----------
-    ours, exact : array_like
-        The numbers, of the same shape; a scalar stands for an array of one value. Whole ones are taken exactly.
-    tolerance : float
-        What the arithmetic can lose: rounding times conditioning and number of operations, or a proven
-        truncation error. Derive it before looking; never widen it until it passes.
-    relative : bool
-        Divide the error by max abs(exact).
-    unit : str, optional
-        Unit of the numbers.
+    Args:
+        ours, exact: numbers of one shape, or a scalar for one of them. Two arrays of integers are compared
+            exactly.
+        tolerance: what the arithmetic can lose: rounding times conditioning and number of operations, or a
+            proven truncation error. Derive it before looking; never widen it until it passes.
+        relative: divide the error by max abs(exact).
+        unit: unit of the numbers, a text.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite, the shapes differ, or the error relative to zero is asked for.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> identity(0.1 + 0.2, 0.3, tolerance=4e-16).verdict.value
-    'reproduced'
-    >>> identity([1.0, 2.5], [1.0, 2.0], tolerance=0.01).finding
+    >>> from rfcore import evidence
+    >>> evidence.identity([1.0, 2.5], [1.0, 2.0], tolerance=0.01).finding
     '0.5, the largest of 2 absolute errors; at most 0.01 allowed'
-    >>> identity([1.0, 2.0 + 1e-15], [1.0, 2.0], tolerance=1e-12).finding
+    >>> evidence.identity([1.0, 2.0 + 1e-15], [1.0, 2.0], tolerance=1e-12).finding
     'equal within 1e-12, 2 of 2'
     """
     given = ours, exact
@@ -83,38 +67,21 @@ def value(ours, se, paper, *, paper_se, unprinted_se=0.0, rounding=0.0, in_direc
     A printed number stands for every number that rounds to it: z is measured from the nearest of them, in
     units of sqrt(se^2 + paper_se^2 + unprinted_se^2). A false "not reproduced" has a chance of 0.27 %.
 
-    Parameters
-    ----------
-    ours, se : float
-        Our number and its standard error (0 for a closed form).
-    paper, paper_se : float
-        The printed number and its printed standard error, 0 where none is printed.
-    unprinted_se : float
-        What the printed error leaves out, as we estimate it: where the paper may have run once (one split of the
-        data, one start), the standard deviation of single runs. It decides, and is not shown as the paper's.
-    rounding : float
-        Half a unit of the last printed digit: 0.00005 for 0.0078.
-    in_direction : bool, optional
-        Whether the effect goes the paper's way, decided by a rule of its own: a number that differs is then
-        "reproduced in direction".
-    resolution : float, optional
-        The largest `se` at which agreement means something, else it is "inconclusive"; a fifth of abs(paper)
-        if not given.
-    unit : str, optional
-        Unit of the numbers.
+    Args:
+        ours, se: our number and its standard error, 0 for a closed form.
+        paper, paper_se: the printed number and its printed standard error, 0 where none is printed.
+        unprinted_se: what the printed error leaves out, by our estimate: where the paper may have run once
+            (one split of the data, one start), the spread of single runs. It decides, and is not shown as the
+            paper's.
+        rounding: half a unit of the last printed digit, 0.00005 for 0.0078.
+        in_direction: whether the effect goes the paper's way, decided by a rule of its own; a number that
+            differs is then "reproduced in direction".
+        resolution: the largest ``se`` at which agreement means something, else it is "inconclusive"; a fifth
+            of abs(paper) if not given.
+        unit: unit of the numbers, a text.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite or an error is negative.
-
-    Notes
-    -----
-    Ours; a z test.
-
-    Examples
-    --------
-    >>> value(0.0079, 0.0, 0.0078, paper_se=0.0, rounding=0.00005).finding
+    >>> from rfcore import evidence
+    >>> evidence.value(0.0079, 0.0, 0.0078, paper_se=0.0, rounding=0.00005).finding
     '0.0079; printed 0.0078'
     """
     ours, paper = checks.real(ours, "ours"), checks.real(paper, "paper")
@@ -166,44 +133,24 @@ def agree(
 ):
     """Several numbers of ours are those that the paper prints, together.
 
-    The largest of the z, measured as in :func:`value`, against the normal (or Student's) quantile at
-    `false_alarm` divided by the number of comparisons (Bonferroni: valid whatever the dependence between them).
+    The largest of the z, measured as in :func:`value`, is held against the normal (or Student's) quantile at
+    ``false_alarm`` divided by the number of comparisons (Bonferroni: valid whatever the dependence between
+    them).
 
-    Parameters
-    ----------
-    ours, se : array_like, shape (...)
-        Our numbers and their standard errors; a scalar `se` holds for all.
-    paper, paper_se : array_like, shape (...)
-        The printed numbers and their printed standard errors.
-    unprinted_se : array_like
-        What the printed errors leave out (see :func:`value`).
-    smallest_difference : array_like
-        The size of difference that the claim is about, for all numbers or for each. "Inconclusive" if a
-        difference of this size would be missed more than one time in ten.
-    rounding : array_like
-        Half a unit of the last printed digit.
-    false_alarm : float
-        Chance of "not reproduced" if all agree.
-    degrees : array_like, optional
-        Degrees of freedom of the standard errors, if estimated from few repeats: number of repeats minus one
-        (of the side with fewer, if both were estimated).
-    in_direction : bool, optional
-        As in :func:`value`.
-    unit : str, optional
-        Unit of the numbers.
+    Args:
+        ours, se: our numbers, of any shape, and their standard errors; here and below a scalar holds for all.
+        paper, paper_se, unprinted_se, rounding, in_direction, unit: as in :func:`value`, for all numbers or
+            for each.
+        smallest_difference: the size of difference that the claim is about. "Inconclusive" if a difference of
+            this size would be missed more than one time in ten.
+        false_alarm: chance of "not reproduced" if all agree.
+        degrees: degrees of freedom of standard errors that were estimated from few repeats: their number
+            minus one (of the side with fewer, if both were estimated).
 
-    Raises
-    ------
-    ValueError
-        If shapes differ, a number is not finite, or an error is negative.
+    Source: the levels of the comparisons are Bonferroni's, 1936.
 
-    Notes
-    -----
-    Ours; the levels of the comparisons are Bonferroni's, 1936.
-
-    Examples
-    --------
-    >>> agree([0.51, 0.28], 0.01, [0.5, 0.3], paper_se=0.01, smallest_difference=0.1).finding
+    >>> from rfcore import evidence
+    >>> evidence.agree([0.51, 0.28], 0.01, [0.5, 0.3], paper_se=0.01, smallest_difference=0.1).finding
     '2 of 2 numbers agree; farthest 0.280 ± 0.010, printed 0.300 ± 0.010'
     """
     false_alarm = checks.probability(false_alarm, "false_alarm")
@@ -258,7 +205,7 @@ def _unprinted(se):
 
 
 def _compare(ours, se, paper, paper_se, unprinted_se, rounding, false_alarm, degrees):
-    """Of every number: distance in units of the allowed one (z), and the difference that could hide (flat arrays)."""
+    """Of every number: distance in units of the allowed one (z), and what could hide (flat arrays)."""
     ours, paper = same_shape(ours, "ours", paper, "paper")
     shape = ours.shape
     ours, paper = ours.reshape(-1), paper.reshape(-1)

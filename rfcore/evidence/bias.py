@@ -1,4 +1,4 @@
-"""The rule that decides whether estimates are unbiased; its t tests are those of :mod:`rfcore.evidence.statistics`."""
+"""The rule for estimates without bias; its t tests are those of :mod:`rfcore.evidence.statistics`."""
 
 import numpy as np
 from scipy.special import stdtrit
@@ -13,36 +13,19 @@ NO_VARIANCE = 3.0  # times the threshold, where a tail may hide: an estimate may
 def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
     """Independent estimates have the truth as their mean, entry by entry and averaged over the entries.
 
-    Student's t of every entry and of the mean over entries, together at `false_alarm` (Bonferroni: valid
-    whatever the dependence between entries). Errors are centred on the truth before anything is squared.
+    Student's t of every entry and of the mean over entries, together at ``false_alarm`` (Bonferroni: valid
+    whatever the dependence between entries). Errors are centred on the truth before anything is squared. An
+    entry that never varies must equal the truth to rounding; one that is always zero though the truth is not
+    was never sampled, and is "inconclusive".
 
-    Parameters
-    ----------
-    estimates : array_like, shape (repeats, ...)
-        Independent repeats.
-    truth : array_like, shape (...)
-        What they should average to.
-    smallest_bias : array_like
-        The size of error that the claim is about, in the units of the estimate, for all entries or for each
-        (it broadcasts to the shape of one repeat). "Inconclusive" if a bias of this size would be missed more
-        than one time in ten.
-    false_alarm : float
-        Chance of "not reproduced" for an unbiased estimate, all entries together.
-    unit : str, optional
-        Unit of the estimates.
+    Args:
+        estimates: independent repeats, shape (repeats, ...).
+        truth: what they should average to, shape (...) or a scalar.
+        smallest_bias: the size of error that the claim is about, in the units of the estimate; broadcasts to
+            one repeat. "Inconclusive" if a bias of this size would be missed more than one time in ten.
+        false_alarm: chance of "not reproduced" for an unbiased estimate, all entries together.
+        unit: unit of the estimates, a text.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite, shapes do not fit, or `smallest_bias` is not positive.
-
-    Notes
-    -----
-    Ours. An entry that never varies must equal the truth to rounding; one that is always zero though the truth is
-    not was never sampled, and is "inconclusive".
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore import evidence
     >>> estimates = np.random.default_rng(0).normal(1.0, 0.1, size=200)

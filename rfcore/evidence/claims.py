@@ -1,4 +1,8 @@
-"""What the papers claim, read from ``data/claims/*.toml``, and what they print."""
+"""What the papers claim, read from ``data/claims/*.toml``, and what they print.
+
+All of it stands in the repository: where rfcore is installed without one (:mod:`rfcore.repository`), the
+functions raise FileNotFoundError.
+"""
 
 import csv
 import re
@@ -23,30 +27,25 @@ _ID = re.compile(r"[a-z]+/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9
 class Claim:
     """One sentence that a notebook decides.
 
-    Attributes
-    ----------
-    id, statement, kind, rule : str
-        ``rule`` says in words what decides; ``kind`` is one of the keys of ``RULES``.
-    expected, why : str or None
-        ``"not reproduced"``, ``"misprint, the result stands"`` or ``"the statement is false"``, with the reason, where
-        that outcome is known and accepted; any other claim that fails stops the runner. A misprint is mended from the
-        paper itself, and nothing that follows from it changes.
-    printed : str or None
-        What the paper says, quoted, with its number and place. Nothing of a paper is called "not reproduced"
-        without it.
-    unprinted : str or None
-        The setting, chosen by us, that the paper does not print and on which the outcome hangs, as the end of
-        "the paper does not print ...": a failure then becomes "inconclusive".
-    changed : str or None
-        When the claim was changed after a first run, why, and what it said before.
-    finding : str or None
-        The sentence that tells what was found, with places for numbers of the decision: ``"KL {better} against {worse} for
-        independent walks, smaller on {holds} of mesh and walkers"``.
-    undecided : str or None
-        Where the claim stays inconclusive: why no repeat could decide it, or what was tried.
-    data : tuple of str
-        Names of the data sets that decide it (``datasets.entries()``). Where other data stood in for one of them, the claim is
-        "not run". In the file it stands on the entry, for all of its claims, or on the claim, in the entry's place.
+    A claim that fails stops the runner, unless that is ``expected``. A misprint is mended from the paper
+    itself, and nothing that follows from it changes. In the file ``data`` stands on the entry, for all of its
+    claims, or on the claim, in the entry's place.
+
+    Attributes:
+        id, statement, kind, rule: ``rule`` says in words what decides; ``kind`` is one of the keys of
+            ``RULES``.
+        expected, why: ``"not reproduced"``, ``"misprint, the result stands"`` or ``"the statement is
+            false"``, where that outcome is known and accepted, and the reason.
+        printed: what the paper says, quoted, with its number and place. Nothing of a paper is called "not
+            reproduced" without it.
+        unprinted: the setting, chosen by us, that the paper does not print and on which the outcome hangs, as
+            the end of "the paper does not print ...": a failure then becomes "inconclusive".
+        changed: when the claim was changed after a first run, why, and what it said before.
+        finding: the sentence that tells what was found, with places for numbers of the decision, as in ``"KL
+            {better} against {worse} for independent walks"`` (``rfcore.evidence.sentences`` has the places).
+        undecided: where the claim stays inconclusive, why no repeat could decide it, or what was tried.
+        data: names of the data sets that decide it (``datasets.entries()``). Where other data stood in for
+            one, the claim is "not run".
     """
 
     id: str
@@ -70,11 +69,11 @@ class Claim:
 
 @dataclass(frozen=True)
 class Entry:
-    """A figure, table, theorem, ... of a paper (``text-...``: a sentence without a number; ``extra-...``: a finding of
-    ours) and its claims.
+    """A figure, table, theorem, ... of a paper and its claims.
 
-    No notebook: nothing is decided yet, and ``plan`` may say what stands in for an experiment out of reach,
-    or what the paper leaves open. ``schematic`` says why there is nothing to reproduce.
+    ``text-...`` in the id is a sentence without a number, ``extra-...`` a finding of ours. Without a notebook
+    nothing is decided yet, and ``plan`` may say what stands in for an experiment out of reach, or what the
+    paper leaves open. ``schematic`` says why there is nothing to reproduce.
     """
 
     id: str
@@ -99,7 +98,7 @@ class Entry:
 
 
 class Paper(NamedTuple):
-    """A paper that the book re-runs: the name that ids begin with, its title, its key in ``book/references.bib``."""
+    """A paper that the book re-runs: the name that ids begin with, title, key in ``book/references.bib``."""
 
     name: str
     title: str
@@ -108,13 +107,7 @@ class Paper(NamedTuple):
 
 @cache
 def papers():
-    """The :class:`Paper` of every paper, in the order of the book (``data/papers.toml``).
-
-    Raises
-    ------
-    FileNotFoundError
-        If rfcore is installed without its repository (:mod:`rfcore.repository`).
-    """
+    """The :class:`Paper` of every paper, in the order of the book (``data/papers.toml``)."""
     text = (repository.folder("data") / "papers.toml").read_text(encoding="utf-8")
     return tuple(Paper(**paper) for paper in tomllib.loads(text)["paper"])
 
@@ -122,24 +115,10 @@ def papers():
 def entries(folder=None):
     """All entries of all papers, in the order of the papers and of their places.
 
-    They are read from `folder`, by default the repository's ``data/claims``.
+    Raises ValueError if a file is malformed; the message names the file and the entry.
 
-    Raises
-    ------
-    ValueError
-        If there is no such folder, or a file is malformed; the message names the file and the entry.
-    FileNotFoundError
-        If rfcore is installed without its repository (:mod:`rfcore.repository`).
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> evidence.entries()[0].paper
-    'simplex'
+    Args:
+        folder: the folder of the files, by default the repository's ``data/claims``.
     """
     if folder is None:
         folder = repository.folder("data/claims")
@@ -213,17 +192,6 @@ def _claim(raw):
 def printed(table):
     """A table of a paper as it was printed: the rows of ``data/paper/<table>.csv``, dictionaries of texts.
 
-    Raises
-    ------
-    ValueError
-        If there is no such table.
-
-    Notes
-    -----
-    Ours; the numbers are the papers', as they were printed.
-
-    Examples
-    --------
     >>> from rfcore import evidence
     >>> sorted(evidence.printed("simplex_table2")[0])
     ['accuracy', 'dataset', 'mean_v', 'mechanism', 'std_error']
@@ -235,19 +203,10 @@ def printed(table):
 
 
 def claims_of(notebook, folder=None):
-    """The claims that `notebook` (``"<folder>/<NN_slug>"``) must decide, by id; empty where no entry names it.
+    """The claims that a notebook, ``"<folder>/<NN_slug>"``, must decide, by id; none where no entry names it.
 
-    They stand in the files of the papers or, for a notebook of another folder, such as ``template``, in that folder's own.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> sorted({claim.split("/")[0] for claim in evidence.claims_of("simplex/02_gram_matrices")})
-    ['simplex']
+    They stand in the files of the papers or, for a notebook of another folder, such as ``template``, in that
+    folder's.
     """
     checks.text(notebook, "notebook", "simplex/02_gram_matrices")
     own, found = notebook.partition("/")[0], entries(folder)

@@ -9,37 +9,17 @@ STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 
 
 def cost(work, *arguments, **options):
-    """Call a function, and measure it.
+    """Result of a call, and what the call cost.
 
-    Parameters
-    ----------
-    work : function
-    *arguments, **options
-        What to call it with.
+    Args:
+        work: the function.
+        *arguments, **options: what to call it with.
 
-    Returns
-    -------
-    result
-        What the call returned; JAX may still be computing it, unless the call waits (``jax.block_until_ready``).
-    spent : dict of float
-        ``wall``, seconds; ``processor``, seconds of all threads of this process; ``bytes``, how far its memory rose at
-        the peak, and ``peak``, where that was. Memory is 0 where the system keeps no record of it (not Linux).
-
-    Raises
-    ------
-    ValueError
-        If there is nothing to call.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> result, spent = evidence.cost(sum, [1, 2, 3])
-    >>> result, sorted(spent)
-    (6, ['bytes', 'peak', 'processor', 'wall'])
+    Returns:
+        The result, and a dict of floats. JAX may still be computing the result, unless the call waits
+        (``jax.block_until_ready``). ``wall``, seconds; ``processor``, seconds of all threads of this process;
+        ``bytes``, how far its memory rose at the peak, and ``peak``, where that was, both 0 where the system
+        is not Linux.
     """
     checks.function(work, "work", "features.walk_features")
     if RESET.exists():
@@ -51,6 +31,6 @@ def cost(work, *arguments, **options):
 
 
 def _memory(record):
-    """Memory that Linux has given to this process now ("VmRSS") or at most ("VmHWM"), in bytes; elsewhere 0."""
+    """Bytes that Linux has given to this process now ("VmRSS") or at most ("VmHWM"); elsewhere 0."""
     lines = STATUS.read_text(encoding="utf-8").splitlines() if STATUS.exists() else [f"{record}: 0"]
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(record))

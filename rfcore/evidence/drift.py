@@ -12,22 +12,19 @@ def drift(quick, paper):
 
         |ours_quick - ours_paper|  <=  6 (se_quick + se_paper)
 
-    Numbers with standard errors are compared so; were both right, with errors from ten repeats, they would lie further
-    apart than that at most once in 5000 times (Student's t with nine degrees of freedom, all noise on one side). Seeds are
-    fixed, so that a check that passed passes again, but for a change of code. Numbers without noise must agree to
-    four digits, or to the rounding that the decisions say they carry; a number that is rounding and nothing else is not
-    recorded, and its bound decides. Of medians over repeats only the verdicts are compared, and so they are over unequally
-    many conditions: the worst of five is not the worst of fifty.
+    Numbers with standard errors are compared so. Were both right, with errors from ten repeats, they would
+    lie further apart at most once in 5000 times (Student's t with nine degrees of freedom, all noise on one
+    side). Seeds are fixed, so that a check that passed passes again, but for a change of code. Numbers
+    without noise must agree to four digits, or to the rounding that the decisions say they carry; a number
+    that is rounding and nothing else is not recorded, and its bound decides. Of medians over repeats only the
+    verdicts are compared, and so they are over unequally many conditions: the worst of five is not the worst
+    of fifty.
 
-    Parameters
-    ----------
-    quick, paper : dict
-        As :meth:`~rfcore.evidence.verdicts.Decision.as_dict` gives them.
+    Args:
+        quick, paper: as :meth:`~rfcore.evidence.verdicts.Decision.as_dict` gives them.
 
-    Returns
-    -------
-    str
-        Empty if nothing speaks against it.
+    Returns:
+        A sentence, empty if nothing speaks against it.
     """
     if _side(quick) * _side(paper) < 0:
         return f"{quick['verdict']} at quick, {paper['verdict']} at paper"

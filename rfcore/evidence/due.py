@@ -18,15 +18,7 @@ def notebooks(project=None):
 
 
 def due(project=None):
-    """Sources of the pages that are due: never run at paper, or not with the present code.
-
-    The template of new pages has none.
-
-    Raises
-    ------
-    SyntaxError
-        If a notebook or a module is no Python.
-    """
+    """Sources of the pages that are due: never run at paper, or not with the present code."""
     return [
         source
         for source in notebooks(project)

@@ -1,4 +1,7 @@
-"""One parameter fitted to several printed numbers, and what each number says of the fit to the others."""
+"""One parameter fitted to several printed numbers, and what each number says of the fit to the others.
+
+Values ``at`` of a parameter are evenly spaced and dense, shape (n,); results are float64.
+"""
 
 import numpy as np
 
@@ -8,34 +11,15 @@ __all__ = ["between_draws", "held_out", "least_squares", "ratios", "smooth"]
 
 
 def smooth(x, curves, at, degree):
-    """Values of a polynomial through each of several curves.
+    """Values of a polynomial, fitted by least squares to each of several curves.
 
-    Parameters
-    ----------
-    x : array, shape (k,)
-    curves : array, shape (..., k)
-    at : array, shape (n,)
-    degree : int
-        Less than k.
+    Args:
+        x, curves: places, shape (k,), and values there, shape (..., k).
+        at: places to evaluate at, shape (n,).
+        degree: less than k.
 
-    Returns
-    -------
-    float64 array, shape (..., n)
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or the degree is no such number.
-
-    Notes
-    -----
-    Ours; least squares.
-
-    Examples
-    --------
-    >>> from rfcore.evidence.fits import smooth
-    >>> smooth([0.0, 1.0, 2.0], [[0.0, 1.0, 4.0]], [3.0], 2).round(6).tolist()
-    [[9.0]]
+    Returns:
+        Array, (..., n).
     """
     x, at = np.asarray(checks.vector(x, "x")), np.asarray(checks.vector(at, "at"))
     curves = np.asarray(checks.finite(checks.numbers(curves, "curves"), "curves"))
@@ -50,35 +34,13 @@ def smooth(x, curves, at, degree):
 def least_squares(at, squares):
     """Where a sum of squared, normalised misfits is least, with its standard error.
 
-    Parameters
-    ----------
-    at : array, shape (n,)
-        Values of the parameter, evenly spaced and dense.
-    squares : array, shape (k, n)
-        Squared differences in units of their standard errors.
+    Args:
+        at: values of the parameter.
+        squares: squared differences in units of their standard errors, shape (k, n).
 
-    Returns
-    -------
-    (int, float)
-        Place in ``at``, and half the width of the set where the sum is within 1 of its least value.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit or a number is not finite.
-
-    Notes
-    -----
-    Ours; chi-square's usual interval.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.evidence.fits import least_squares
-    >>> at = np.linspace(0, 2, 2001)
-    >>> place, se = least_squares(at, [((at - 1) / 0.2) ** 2])
-    >>> round(float(at[place]), 3), round(se, 2)
-    (1.0, 0.2)
+    Returns:
+        Place in ``at``, and half the width of the set where the sum is within 1 of its least value
+        (chi-square's usual interval).
     """
     at = np.asarray(checks.vector(at, "at"))
     squares = np.asarray(checks.finite(checks.numbers(squares, "squares"), "squares"))
@@ -92,39 +54,23 @@ def least_squares(at, squares):
 def held_out(at, curves, se, printed, printed_se):
     """Each of several numbers at the parameter that fits the *others* best, with its standard error.
 
-    Parameters
-    ----------
-    at : array, shape (n,)
-        Values of the parameter, evenly spaced and dense.
-    curves : array, shape (k, n)
-        What each number would be there; k at least 2.
-    se : array, shape (k,)
-        Standard errors of the curves.
-    printed, printed_se : array, shape (k,)
-        What the curves are fitted to.
+    The standard error has that of the fit in it, times the slope of the curve.
 
-    Returns
-    -------
-    (float64 array, float64 array, (float, float))
-        The numbers and their errors, shape (k,) both; and the parameter that fits all, with its standard error.
+    Args:
+        at: values of the parameter.
+        curves, se: what each number would be there, shape (k, n) with k at least 2, and standard errors,
+            shape (k,).
+        printed, printed_se: what the curves are fitted to, shape (k,).
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or there are fewer than two curves.
+    Returns:
+        The numbers, (k,), their errors, (k,), and the pair of the parameter that fits all and its standard
+        error.
 
-    Notes
-    -----
-    Ours. The standard error has that of the fit in it, times the slope of the curve.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore.evidence.fits import held_out
     >>> at = np.linspace(0, 2, 2001)
-    >>> numbers, errors, (best, se) = held_out(at, [at, 2 * at], [0.0, 0.0], [1.0, 2.2], [0.1, 0.1])
-    >>> numbers.round(2).tolist(), round(best, 2)
-    ([1.1, 2.0], 1.08)
+    >>> held_out(at, [at, 2 * at], [0.0, 0.0], [1.0, 2.2], [0.1, 0.1])[0].round(2).tolist()  # 2.2 / 2, 2 x 1
+    [1.1, 2.0]
     """
     at, curves = np.asarray(checks.vector(at, "at")), np.asarray(checks.finite(checks.numbers(curves, "curves"), "curves"))
     if curves.ndim != 2 or len(curves) < 2 or curves.shape[1:] != at.shape:
@@ -143,32 +89,14 @@ def held_out(at, curves, se, printed, printed_se):
 
 
 def between_draws(repeats):
-    """Mean of repeats in groups, its standard error over groups, and the spread of the groups beyond that of repeats.
+    """Mean of repeats in groups, its standard error, and the spread of groups beyond that of repeats.
 
-    Parameters
-    ----------
-    repeats : array, shape (n_groups, n_repeats)
-        At least two of each.
+    The standard error is taken over groups.
 
-    Returns
-    -------
-    (float, float, float)
+    Args:
+        repeats: shape (n_groups, n_repeats), at least two of each.
 
-    Raises
-    ------
-    ValueError
-        If there are fewer than two of either, or a number is not finite.
-
-    Notes
-    -----
-    Ours; the moments of one-way analysis of variance (Fisher, 1925).
-
-    Examples
-    --------
-    >>> from rfcore.evidence.fits import between_draws
-    >>> mean, se, spread = between_draws([[1.0, 1.2], [3.0, 2.8]])
-    >>> round(mean, 2), round(se, 2), round(spread, 2)
-    (2.0, 0.9, 1.27)
+    Source: the moments of one-way analysis of variance, Fisher, 1925.
     """
     repeats = np.asarray(checks.finite(checks.numbers(repeats, "repeats"), "repeats"), dtype=float)
     if repeats.ndim != 2 or min(repeats.shape) < 2:
@@ -179,36 +107,17 @@ def between_draws(repeats):
 
 
 def ratios(above, below):
-    """Ratio of two means over paired repeats, one number per repeat: their mean is the ratio, and their scatter is its.
+    """Ratio of two means over paired repeats: numbers whose mean is the ratio, and whose scatter is its.
 
     ::
 
         R + (a_i - R b_i) / mean(b),   R = mean(a) / mean(b)
 
-    Parameters
-    ----------
-    above, below : array, shape (n_repeats, ...)
-        At least two repeats; the mean of ``below`` is not 0.
+    This is the delta method: the standard error of their mean is that of R to first order, and so for sums of
+    them over other axes. Raises ValueError if a mean of ``below`` is 0.
 
-    Returns
-    -------
-    float64 array, shape (n_repeats, ...)
-        Their standard error of the mean is that of R to first order; so are those of their sums over other axes.
-
-    Raises
-    ------
-    ValueError
-        If shapes differ, there are fewer than two repeats, or a mean below is 0.
-
-    Notes
-    -----
-    Ours; the delta method.
-
-    Examples
-    --------
-    >>> from rfcore.evidence.fits import ratios
-    >>> ratios([1.0, 3.0], [2.0, 2.0]).tolist()
-    [0.5, 1.5]
+    Args:
+        above, below: numbers of one shape, (n_repeats, ...), at least two repeats.
     """
     above = np.asarray(checks.finite(checks.numbers(above, "above"), "above"), dtype=float)
     below = np.asarray(checks.finite(checks.numbers(below, "below"), "below"), dtype=float)

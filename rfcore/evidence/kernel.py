@@ -26,13 +26,14 @@ _BACKGROUND = 0.003  # of the time: the threads of an idle kernel, which look ab
 
 
 class Manager(AsyncKernelManager):
-    """A kernel manager that stops an idle kernel by asking it to, and keeps what the kernel itself says to a file.
+    """A kernel manager that stops an idle kernel by asking it to, and keeps in a file what the kernel says.
 
     Jupyter's interrupts a kernel before it asks. One that still tidies up after its last cell then prints
-    "KeyboardInterrupt caught in kernel". A kernel that is busy (a cell ran out of time) does not answer, and is
-    terminated some seconds later. What its cells write to stderr is theirs; what the process writes beside, such as an
-    "Uncaught exception in ZMQStream callback" when it is told to stop while it still sends, matters only if it dies.
-    One that does nothing for ``idle_seconds`` is ended, and this is said in the same file.
+    "KeyboardInterrupt caught in kernel". A kernel that is busy (a cell ran out of time) does not answer, and
+    is terminated some seconds later. What its cells write to stderr is theirs; what the process writes
+    beside, such as an "Uncaught exception in ZMQStream callback" when it is told to stop while it still
+    sends, matters only if it dies. One that does nothing for ``idle_seconds`` is ended, and this is said in
+    the same file.
     """
 
     idle_seconds = Float(IDLE_SECONDS).tag(config=True)
@@ -50,7 +51,7 @@ class Manager(AsyncKernelManager):
 
 
 def _end_when_idle(process, seconds, said):
-    """End a kernel (Popen) once it and its children used no processor time for so long, if that can be told."""
+    """End a kernel (Popen) once it and its children used no processor time for so long, if that is known."""
     mark, since = None, time.monotonic()
     while process.poll() is None and (used := _processor_seconds(process.pid)) is not None:
         if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less: a child has ended

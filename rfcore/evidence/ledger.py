@@ -20,31 +20,15 @@ from rfcore.evidence.verdicts import Decision, not_run, unprinted
 class Ledger:
     """The decisions of one notebook.
 
-    Parameters
-    ----------
-    notebook : str
-        Its place, ``"<folder>/<NN_slug>"``.
-    profile : {"quick", "paper"}
-        The profile at which it runs.
+    Args:
+        notebook: its place, ``"<folder>/<NN_slug>"``, which some claim names.
+        profile: "quick" or "paper".
 
-    Raises
-    ------
-    ValueError
-        If no claim names this notebook.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
     >>> from rfcore import evidence
     >>> ledger = evidence.Ledger("simplex/02_gram_matrices", "quick")
     >>> claim = next(claim for claim in ledger.claims.values() if claim.kind == "bound")
     >>> ledger.decide({claim.id: evidence.not_run("It is an example.")})[claim.id].word
     'not run'
-    >>> float(ledger.rng("points").uniform()) == float(ledger.rng("points").uniform())
-    True
     """
 
     def __init__(self, notebook, profile):
@@ -57,31 +41,20 @@ class Ledger:
         self._opened = time.monotonic()
 
     def key(self, name, *indices):
-        """A JAX key for the draws called `name`, which the provenance records.
+        """A JAX key for the draws called ``name``, which the provenance records.
 
         ::
 
-            seed = the first four bytes of sha256(name),  key = fold_in(... fold_in(key(seed), indices[0]) ..., indices[-1])
+            seed = the first four bytes of sha256(name)
+            key = fold_in(... fold_in(key(seed), indices[0]) ..., indices[-1])
 
-        It depends on nothing else: neither on the page, so that a page can be split and keep its numbers, nor on the
-        order of the calls. The same name and indices give the same key again, for common random numbers; draws that must
-        be independent need names, or indices, of their own.
+        It depends on nothing else: neither on the page, so that a page can be split and keep its numbers, nor
+        on the order of the calls. The same name and indices give the same key again, for common random
+        numbers; draws that must be independent need names, or indices, of their own.
 
-        Parameters
-        ----------
-        name : str
-            What is drawn: ``"walks"``.
-        *indices : int
-            Counters, such as of a repeat, at least 0 and below 2^32.
-
-        Returns
-        -------
-        JAX key
-
-        Raises
-        ------
-        ValueError
-            If the name is no text, or an index is no such number.
+        Args:
+            name: what is drawn: ``"walks"``.
+            *indices: counters, such as of a repeat, at least 0 and below 2^32.
         """
         key = jax.random.key(self._seed(name))
         for index in _counters(indices):
@@ -89,17 +62,9 @@ class Ledger:
         return key
 
     def rng(self, name, *indices):
-        """A NumPy generator for the draws called `name`, under the same rules as :meth:`key`.
+        """A NumPy generator for the draws called ``name``, under the same rules as :meth:`key`.
 
-        Returns
-        -------
-        numpy.random.Generator
-            ``numpy.random.default_rng([seed, *indices])``.
-
-        Raises
-        ------
-        ValueError
-            If the name is no text, or an index is no whole number of at least 0 and below 2^32.
+        It is ``numpy.random.default_rng([seed, *indices])``.
         """
         return np.random.default_rng([self._seed(name), *_counters(indices)])
 
@@ -111,25 +76,16 @@ class Ledger:
     def decide(self, table):
         """Enter decisions on claims, and return them with their claims, to be shown.
 
-        A failure that depends on a setting which the paper does not print (``unprinted`` in the claim) is entered
-        as "inconclusive". A claim one of whose data sets (``data``) was not to be had, so that other data stood in, is
-        entered as "not run".
+        A failure that depends on a setting which the paper does not print (``unprinted`` in the claim) is
+        entered as "inconclusive". A claim one of whose data sets (``data``) was not to be had, so that other
+        data stood in, is entered as "not run". Raises ValueError if a claim is not this notebook's, was
+        decided before, or is of another kind than the rule; nothing is entered then.
 
-        Parameters
-        ----------
-        table : dict of str to Decision
-            By claim id.
+        Args:
+            table: dict of claim id to :class:`~rfcore.evidence.verdicts.Decision`.
 
-        Returns
-        -------
-        Decisions
-            By claim id, in the order of the table.
-
-        Raises
-        ------
-        ValueError
-            If the table is no dict, or a claim is not this notebook's, was decided before, or is of another kind than
-            the rule; nothing is entered then.
+        Returns:
+            :class:`Decisions`, in the order of the table.
         """
         checks.instance(table, dict, "table", "decisions by claim id")
         entered = Decisions({claim: self._checked(claim, found) for claim, found in table.items()})
@@ -155,12 +111,8 @@ class Ledger:
         """Write the ledger's JSON; show a line of provenance.
 
         It goes below ``RFCORE_RESULTS``, where the runner wants it, or else, in a run by hand, below
-        ``_build/results``: only the runner writes what is committed.
-
-        Raises
-        ------
-        ValueError
-            If a claim of this notebook is undecided, or a data set was read that none of its claims names.
+        ``_build/results``: only the runner writes what is committed. Raises ValueError if a claim of this
+        notebook is undecided, or a data set was read that none of its claims names.
         """
         if missing := sorted(set(self.claims) - set(self.decided)):
             raise ValueError(f"{self.notebook} closes with undecided claims: {missing}")
@@ -194,8 +146,8 @@ class Ledger:
 class Decisions(dict):
     """Decisions by claim id, shown one under the other.
 
-    What is shown says in its metadata whose claims it holds: the runner keeps the numbers, and the book takes the words
-    from ``data/claims`` when it is built, so that a page need not be run for another wording.
+    What is shown says in its metadata whose claims it holds: the runner keeps the numbers, and the book takes
+    the words from ``data/claims`` when it is built, so that a page need not be run for another wording.
     """
 
     def __repr__(self):

@@ -11,7 +11,7 @@ AGAINST_TAILS = 1.5  # times the threshold, where a tail may hide; the table in 
 
 
 def student(draws, floor):
-    """The mean of every column, its standard error, whether it varies by more than floor, its corrected t, its skew.
+    """Of every column: mean, standard error, whether it varies by more than floor, corrected t, skew.
 
     ``skew`` is the sample skewness over sqrt(n): how far the law of the mean is from normal.
     """
@@ -26,24 +26,24 @@ def student(draws, floor):
 
 
 def guarded(threshold, skew, side, factor=AGAINST_TAILS):
-    """The threshold that t must pass on `side` (+1 or -1) of every column: `factor` times as far where a tail may hide.
+    """The threshold that t must pass on a side of every column: farther where a tail may hide.
 
-    A sample whose tail points right may have missed the largest values: then its mean is too small, and so is its
-    standard error. The correction for skewness is a series in skew times threshold, and nothing past 1/2.
+    ``side`` is +1 or -1. A sample whose tail points right may have missed the largest values: then its mean
+    is too small, and so is its standard error. The correction for skewness is a series in skew times
+    threshold, and nothing past 1/2.
     """
     hidden = (skew * side < 0) & (np.abs(skew) * threshold > 0.5)
     return threshold * np.where(hidden, factor, 1.0)
 
 
 def all_positive(margin, confidence, name, robust=False):
-    """Test that the mean (robust: the median) of every column of `margin`, made of `name`, is positive; say which is weakest.
+    """Test that the mean (robust: the median) of every column of ``margin``, made of ``name``, is positive.
 
     Of columns that a sign test cannot tell apart, that of the smallest median is the weakest.
 
-    Returns
-    -------
-    verdict, weakest, fields : Verdict, int, dict
-        ``fields`` are those of the decision that depend on the repeats only; a median has no standard error here.
+    Returns:
+        Verdict; number of the weakest column; dict of those fields of the decision that depend on the repeats
+        only (a median has no standard error here).
     """
     n, alpha = repeats(margin, name), level(confidence)
     margin = margin.reshape(n, -1)
@@ -81,7 +81,8 @@ def all_positive(margin, confidence, name, robust=False):
 def without_noise(margin, scale, counts, strict):
     """All margins of numbers without noise are positive (not strict: or zero), beyond rounding.
 
-    A margin within 1e-12 of the numbers' own size may be rounding and decides nothing, unless they are counts.
+    A margin within 1e-12 of the numbers' own size may be rounding and decides nothing, unless they are
+    counts.
     """
     margin, rounding = margin.reshape(-1), np.zeros(margin.size) if counts else 1e-12 * scale.reshape(-1)
     unclear = (np.abs(margin) <= rounding) & (rounding > 0)
@@ -101,7 +102,7 @@ def three_ways(shown, refuted):
 
 
 def closest(n, holds, what="conditions"):
-    """``" in the closest of 12 conditions"``, ``"the worst"`` where it lies on the wrong side; nothing for one."""
+    """``" in the closest of 12 conditions"``, or the worst where it is on the wrong side; nothing for one."""
     return f" in the {'closest' if holds else 'worst'} of {n} {what}" if n > 1 else ""
 
 
@@ -118,7 +119,7 @@ def count(n, one, many):
 
 
 def finite(x, name):
-    """`x` as a finite float64 NumPy array with at least one entry."""
+    """``x`` as a finite float64 NumPy array with at least one entry."""
     x = np.asarray(checks.finite(checks.numbers(x, name), name), dtype=float)
     if x.size == 0:
         raise ValueError(f"{name} has shape {x.shape}; give at least one number")
@@ -126,12 +127,12 @@ def finite(x, name):
 
 
 def positive(number, name):
-    """`number` as a float above 0."""
+    """``number`` as a float above 0."""
     return checks.real(number, name, above=0)
 
 
 def not_negative(number, name):
-    """`number` as a float of at least 0."""
+    """``number`` as a float of at least 0."""
     return checks.real(number, name, least=0)
 
 
@@ -143,7 +144,7 @@ def repeats(x, name):
 
 
 def level(confidence):
-    """One minus `confidence`."""
+    """One minus ``confidence``."""
     if not 0.5 < checks.real(confidence, "confidence") < 1:
         raise ValueError(f"confidence = {confidence}; give a number strictly between 0.5 and 1")
     return 1 - confidence

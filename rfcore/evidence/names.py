@@ -32,11 +32,7 @@ class Use(NamedTuple):
 def imported(node, package):
     """Names that an import binds, each with what it means: ``[(name, Imported)]``; ``"*"`` is a name here.
 
-    Parameters
-    ----------
-    node : ast.Import or ast.ImportFrom
-    package : str
-        The package that relative imports start from.
+    Relative imports start from ``package``.
     """
     if isinstance(node, ast.Import):
         whole = [(alias.asname or alias.name.split(".")[0], alias) for alias in node.names]
@@ -79,16 +75,10 @@ def bound(body, package):
 
 
 def uses(nodes, package):
-    """Every :class:`Use` of a name that the code of `nodes` does not bind itself, built-in names among them.
+    """Every :class:`Use` of a name that the code of ``nodes`` does not bind itself, built-in or not.
 
-    Annotations of functions do not count. What `nodes` themselves bind does: they are a module's, and so are
-    its names.
-
-    Parameters
-    ----------
-    nodes : list of ast.AST
-    package : str
-        The package that relative imports start from.
+    Annotations of functions do not count. What ``nodes`` themselves bind does: they are a module's, and so
+    are its names. Relative imports start from ``package``.
     """
     reader = _Reader(package)
     for node in nodes:

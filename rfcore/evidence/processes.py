@@ -1,4 +1,7 @@
-"""Functions of a page in processes of their own, so that what memory they take is theirs. Imported by its own name."""
+"""Functions of a page in processes of their own, so that what memory they take is theirs.
+
+Imported by its own name, ``rfcore.evidence.processes``.
+"""
 
 import inspect
 import json
@@ -15,42 +18,18 @@ from rfcore import checks
 def in_a_process(function, *arguments, helpers=(), imports=""):
     """Result of a function in a Python process of its own.
 
-    The process knows nothing of this one but the source of the functions, and the arguments, as JSON. It has as wide floats as
-    this one, and LAPACK there has one thread: its threads spin while they wait, which would count as work.
+    The process knows nothing of this one but the source of the functions, and the arguments, as JSON. It has
+    as wide floats as this one, and LAPACK there has one thread: its threads spin while they wait, which would
+    count as work. Raises RuntimeError if the process fails, with the end of what it said.
 
-    Parameters
-    ----------
-    function : function
-        Written with ``def``; returns what JSON can hold.
-    *arguments
-        What to call it with, such as JSON can hold: numbers, texts, lists.
-    helpers : sequence of functions
-        Those that it calls and that the imports do not bring.
-    imports : str
-        Lines of Python that come first.
+    Args:
+        function: written with ``def``; returns what JSON can hold.
+        *arguments: what to call it with: numbers, texts and lists of them.
+        helpers: functions that it calls and that the imports do not bring.
+        imports: lines of Python that come first.
 
-    Returns
-    -------
-    result
-        As JSON gives it back: tuples are lists.
-
-    Raises
-    ------
-    ValueError
-        If function or a helper has no source, or an argument is none of JSON's.
-    RuntimeError
-        If the process fails, with the end of what it said.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import colorsys
-    >>> from rfcore.evidence import processes
-    >>> processes.in_a_process(colorsys.rgb_to_yiq, 0.0, 0.0, 0.0)
-    [0.0, 0.0, 0.0]
+    Returns:
+        The result as JSON gives it back: tuples are lists.
     """
     if not isinstance(imports, str):
         raise ValueError(f"imports = {imports!r}; give lines of Python, such as 'import numpy as np'")

@@ -17,37 +17,18 @@ LEAST = 3e-3  # seconds; what is over sooner is repeated, since the clock ticks
 def seconds_per_call(cases, n_rounds, description):
     """Processor seconds of a call of each of several functions, all of them in turn within a round.
 
-    Each is called once beforehand, and waited for. What other work does to the machine meets all cases of a round alike, so
-    that ratios within rounds are worth more than times.
+    Each is called once beforehand, and waited for. What other work does to the machine meets all cases of a
+    round alike, so that ratios within rounds are worth more than times. The seconds are of all threads of
+    this process together: the work of one thread only where XLA has no more (``XLA_FLAGS`` with
+    ``--xla_cpu_multi_thread_eigen=false`` before JAX starts).
 
-    Parameters
-    ----------
-    cases : sequence of function
-        Without arguments; what they return is waited for (``jax.block_until_ready``).
-    n_rounds : int
-    description : str
-        What the progress bar says.
+    Args:
+        cases: functions without arguments; what they return is waited for (``jax.block_until_ready``).
+        n_rounds: at least 1.
+        description: what the progress bar says.
 
-    Returns
-    -------
-    float64 array, shape (n_rounds, len(cases))
-        Of all threads of this process together: the work of one thread only where XLA has no more (``XLA_FLAGS`` with
-        ``--xla_cpu_multi_thread_eigen=false`` before JAX starts).
-
-    Raises
-    ------
-    ValueError
-        If there is no case or one is no function, or n_rounds < 1.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore.evidence.processor import seconds_per_call
-    >>> seconds_per_call([lambda: sum(range(1000)), lambda: None], 2, "sums").shape
-    (2, 2)
+    Returns:
+        float64 array, (n_rounds, len(cases)).
     """
     n_rounds, description = checks.count(n_rounds, "n_rounds"), checks.text(description, "description", "draws")
     if not isinstance(cases, list | tuple) or not cases or not all(map(callable, cases)):
@@ -71,31 +52,14 @@ def exponents(sizes, seconds):
 
         sum_j (log n_j - mean log n) log s_j / sum_j (log n_j - mean log n)^2
 
-    Parameters
-    ----------
-    sizes : array, shape (k,)
-        At least two, above 0 and not all the same.
-    seconds : array, shape (..., k)
-        Above 0.
+    Rounds are fitted each by itself, so that they give the exponent an error.
 
-    Returns
-    -------
-    float64 array, shape (...)
+    Args:
+        sizes: shape (k,), at least two, above 0 and not all the same.
+        seconds: shape (..., k), above 0.
 
-    Raises
-    ------
-    ValueError
-        If sizes or seconds are not as above.
-
-    Notes
-    -----
-    Ours: a fit in each round by itself, so that the rounds give the exponent an error.
-
-    Examples
-    --------
-    >>> from rfcore.evidence.processor import exponents
-    >>> exponents([1.0, 2.0, 4.0], [[1.0, 8.0, 64.0], [5.0, 10.0, 20.0]]).round(12).tolist()
-    [3.0, 1.0]
+    Returns:
+        float64 array, (...).
     """
     sizes = np.asarray(checks.vector(sizes, "sizes"))
     if sizes.min() <= 0 or sizes.min() == sizes.max():

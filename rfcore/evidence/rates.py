@@ -21,23 +21,16 @@ class RuleRates(NamedTuple):
 class ErrorRates:
     """What may be wrong among the decisions of all ledgers.
 
-    Attributes
-    ----------
-    decided : int
-        Decisions taken; "not run" is none.
-    without_noise : int
-        Of these, comparisons of numbers without noise: they cannot err by chance.
-    unknown : int
-        Decisions of ledgers so old that they carry no level; counted nowhere else.
-    few_repeats : int
-        Decisions from fewer than 30 repeats, whose rates hold for normal errors only.
-    false_red : float
-        Chance at most of one false "not reproduced" or more, if every claim is true: the sum of the levels.
-    false_green : float
-        Expected number at most of false "reproduced", if every green claim failed by just what its rule is set
-        to see (just at its bound, or biased by its ``smallest_bias``).
-    by_rule : dict of RuleRates
-        The same sums, rule by rule.
+    Attributes:
+        decided: decisions taken; "not run" is none.
+        without_noise: of these, comparisons of numbers without noise: they cannot err by chance.
+        unknown: decisions of ledgers so old that they carry no level; counted nowhere else.
+        few_repeats: decisions from fewer than 30 repeats, whose rates hold for normal errors only.
+        false_red: chance at most of one false "not reproduced" or more, if every claim is true: the sum of
+            the levels.
+        false_green: expected number at most of false "reproduced", if every green claim failed by just what
+            its rule is set to see (just at its bound, or biased by its ``smallest_bias``).
+        by_rule: the same sums, rule by rule.
     """
 
     decided: int
@@ -54,24 +47,11 @@ def error_rates(profile="paper"):
 
     Levels of single decisions are added (a union bound: true whatever the dependence between them).
 
-    Parameters
-    ----------
-    profile : {"quick", "paper"}
+    Args:
+        profile: "quick" or "paper".
 
-    Returns
-    -------
-    ErrorRates
-
-    Notes
-    -----
-    Ours; the union bound (Boole's inequality).
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> rates = evidence.error_rates()
-    >>> 0 <= rates.false_red <= 1
-    True
+    Returns:
+        :class:`ErrorRates`.
     """
     taken = [d for d in decisions(profile).values() if d.verdict is not Verdict.NOT_RUN]
     known = [d for d in taken if d.level is not None]

@@ -54,22 +54,11 @@ class Definition(NamedTuple):
 def reach_sha256(source, root=ROOT):
     """Hash of what a notebook reaches of ``rfcore``; where another is recorded, its page is due for a rerun.
 
-    Parameters
-    ----------
-    source : Path
-        The notebook's ``.py``.
-    root : Path
-        The folder that holds ``rfcore``.
+    It is 64 hexadecimal digits, the same under every version of Python.
 
-    Returns
-    -------
-    str
-        64 hexadecimal digits, the same under every version of Python.
-
-    Raises
-    ------
-    SyntaxError
-        If the notebook or a module is no Python.
+    Args:
+        source: the notebook's ``.py``, a Path.
+        root: the folder that holds ``rfcore``.
     """
     found = reached(source, root)
     return hashlib.sha256("".join(f"{name}\0{found[name]}\0" for name in sorted(found)).encode()).hexdigest()
@@ -94,13 +83,7 @@ def _library(root, _files):
 
 
 class Library:
-    """Modules below `root`, read when they are first asked for.
-
-    Parameters
-    ----------
-    root : Path
-        The folder that holds ``rfcore``.
-    """
+    """Modules below ``root``, the folder that holds ``rfcore``, read when they are first asked for."""
 
     def __init__(self, root):
         self.root, self._files, self._definitions, self._following, self._hashes = root, {}, {}, {}, {}
@@ -263,14 +246,7 @@ class Library:
 
 
 class Module:
-    """A file taken apart: definitions and what else it does, what it imports, and what a lazy face exports.
-
-    Parameters
-    ----------
-    name : str
-        Dotted.
-    path : Path
-    """
+    """A file taken apart: its definitions, what else it does, its imports, what a lazy face exports."""
 
     def __init__(self, name, path):
         self.name, self.path, self.is_package = name, path, path.name == "__init__.py"
@@ -377,7 +353,7 @@ def _is_main(statement):
 
 
 def _lazily_exported(value):
-    """The dictionary in ``faces.attach(__name__, {".": ("copulas",), "directions": ("iid", "orthogonal")})``."""
+    """The dictionary in ``faces.attach(__name__, {".": ("copulas",), "directions": ("iid",)})``."""
     tables = (
         [a for a in getattr(value, "args", ()) if isinstance(a, ast.Dict)]
         if isinstance(value, ast.Call)

@@ -10,38 +10,17 @@ from rfcore import checks
 def in_batches(function, keys, size, description):
     """Results of a function of a key for many keys, with a progress bar.
 
-    Compiled code runs ``size`` keys at once, so that memory is bounded by a batch and not by the number of repeats.
-    A Python loop goes over the batches, and moves the bar.
+    Compiled code runs ``size`` keys at once, so that memory is bounded by a batch and not by the number of
+    repeats.
 
-    Parameters
-    ----------
-    function : callable
-        From one JAX key to an array or a pytree of arrays.
-    keys : array of n JAX PRNG keys
-    size : int
-        Keys a batch. A last batch of another size is compiled once more.
-    description : str
-        What the progress bar says.
+    Args:
+        function: from one JAX key to an array or a pytree of arrays.
+        keys: array of n JAX keys.
+        size: keys a batch. A last batch of another size is compiled once more.
+        description: what the progress bar says.
 
-    Returns
-    -------
-    What ``function`` returns, as NumPy arrays with a leading axis of length n.
-
-    Raises
-    ------
-    ValueError
-        If ``function`` is none, ``keys`` are none, or ``size`` is below 1.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import jax
-    >>> from rfcore import evidence
-    >>> evidence.in_batches(jax.random.normal, jax.random.split(jax.random.key(0), 5), 2, "draws").shape
-    (5,)
+    Returns:
+        What ``function`` returns, as NumPy arrays with a leading axis of length n.
     """
     checks.function(function, "function", "lambda key: jax.random.normal(key)")
     checks.keys(keys)

@@ -1,10 +1,10 @@
 """Run notebooks: ``python -m rfcore.evidence.runner --profile quick [all | simplex | simplex/01 ...]``.
 
 The source is ``notebooks/<folder>/NN_slug.py``. At "paper" the executed notebook replaces the paired
-``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped, unless
-its code, or a definition of the library that it reaches, changed since. The longest start first; a table of times ends it.
-At "paper" those that read a clock run last, one at a time, so that no other notebook disturbs them. With ``--due``
-nothing runs: it prints the pages that are due for a run at "paper".
+``.ipynb``, whose outputs the book shows; at "quick" it goes to ``_build/quick``. What is done is skipped,
+unless its code, or a definition of the library that it reaches, changed since. The longest start first; a
+table of times ends it. At "paper" those that read a clock run last, one at a time, so that no other notebook
+disturbs them. With ``--due`` nothing runs: it prints the pages that are due for a run at "paper".
 """
 
 import argparse
@@ -58,7 +58,7 @@ class Spent(NamedTuple):
 
 
 def find(patterns, project=None):
-    """Sources whose ``<folder>/<slug>`` starts with one of `patterns`; ``"all"`` is every one but the template."""
+    """Sources whose ``<folder>/<slug>`` starts with a pattern; ``"all"`` is every one but the template."""
     sources = due.notebooks(project)
     chosen = []
     for pattern in patterns:
@@ -71,31 +71,21 @@ def find(patterns, project=None):
 
 
 def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
-    """Execute one notebook at `profile` in its own folder and check what it leaves.
+    """Execute one notebook at ``profile`` in its own folder and check what it leaves.
 
-    Parameters
-    ----------
-    source : Path
-        The ``.py``, ``<project>/notebooks/<folder>/<slug>.py``.
-    profile : {"quick", "paper"}
-        Passed as the parameter ``profile`` where it is not the default of the notebook's parameters cell.
-    force : bool
-        Run even if nothing changed.
-    timeout : int, optional
-        Seconds a single cell may take.
-    idle : float, optional
-        Seconds after which a kernel that uses no processor time is ended.
+    Raises RunError if the parameters are not as they must be, a cell fails or waits forever, a claim is
+    undecided or fails unexpectedly, or (at "paper") an output shows a path of this machine.
 
-    Returns
-    -------
-    Spent or None
-        Seconds it took; None if it was done before.
+    Args:
+        source: the ``.py``, ``<project>/notebooks/<folder>/<slug>.py``.
+        profile: "quick" or "paper"; passed as the parameter ``profile`` where it is not the notebook's
+            default.
+        force: run even if nothing changed.
+        timeout: seconds a single cell may take.
+        idle: seconds after which a kernel that uses no processor time is ended.
 
-    Raises
-    ------
-    RunError
-        If the parameters are not as they must be, a cell fails or waits forever, a claim is undecided or fails
-        unexpectedly, or (at "paper") an output shows a path of this machine.
+    Returns:
+        :class:`Spent`; None if it was done before.
     """
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     if parameters(notebook, name).get("profile") != "paper":
@@ -146,7 +136,7 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
 
 
 def longest_first(sources, profile):
-    """The sources by the processor seconds that each took when it was last run, at this profile or else at paper."""
+    """The sources by the processor seconds of their last run, at this profile or else at paper."""
 
     def seconds(source):
         last = made(page_of(source, profile)) or made(page_of(source, "paper"))
@@ -156,7 +146,7 @@ def longest_first(sources, profile):
 
 
 def shifts(sources, profile, jobs):
-    """Which sources run side by side, and how many at a time: at "paper", one at a time those that read a clock."""
+    """Which sources run side by side, and how many: at "paper" those that read a clock run alone."""
     if profile != "paper":
         return [(sources, jobs)]
     timed = [source for source in sources if "evidence.Clock(" in source.read_text(encoding="utf-8")]
@@ -258,13 +248,10 @@ def main(arguments=None, project=None):
 def table(spent, profile, wall):
     """Seconds of every notebook, those too slow at quick marked, and of all together.
 
-    Parameters
-    ----------
-    spent : dict of str to Spent or str
-        By the notebook's name: seconds, or a word why there are none.
-    profile : {"quick", "paper"}
-    wall : float
-        Seconds that all took, some of them side by side.
+    Args:
+        spent: by the notebook's name, :class:`Spent`, or a word why there are no seconds.
+        profile: "quick" or "paper".
+        wall: seconds that all took, some of them side by side.
     """
     width = max(map(len, spent), default=0)
     lines = [f"{'':{width}} seconds processor"]

@@ -1,4 +1,7 @@
-"""Findings in the words of their claims. The book asks for them, no page does: another sentence makes none due."""
+"""Findings in the words of their claims.
+
+The book asks for them, and no page does: another sentence makes no page due.
+"""
 
 from dataclasses import replace
 from string import Formatter
@@ -9,28 +12,21 @@ PLACES = ("ours", "paper", "limit", "better", "worse", "holds", "repeats")
 
 
 def told(decision):
-    """The decision with the sentence that its claim brings for it; what stood in its place begins the statistics.
+    """The decision with the sentence that its claim brings for it.
 
-    A sentence has places for numbers: ``{ours}`` and ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an
-    order), ``{limit}``, ``{holds}`` ("all 18", or "15 of 18" of the comparisons) and ``{repeats}``. Of several conditions
-    the numbers are those of the closest. A decision without one of these numbers keeps its own line. An inconclusive one
-    says why it is.
+    What stood in its place begins the statistics. A sentence has places for numbers: ``{ours}`` and
+    ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an order), ``{limit}``, ``{holds}``
+    ("all 18", or "15 of 18" of the comparisons) and ``{repeats}``; a place of another name raises ValueError.
+    Of several conditions the numbers are those of the closest. A decision without one of these numbers keeps
+    its own line. An inconclusive one says why it is.
 
-    Raises
-    ------
-    ValueError
-        If the sentence has a place of another name; the message names the claim.
-
-    Examples
-    --------
     >>> from dataclasses import replace
     >>> from rfcore import evidence
     >>> from rfcore.evidence.sentences import told
     >>> claim = evidence.claims_of("couplings/06_meshes")["couplings/fig-4/kl-iid"]
-    >>> claim = replace(claim, finding="KL {better} against {worse} for independent walks, smaller on {holds} of mesh and walkers")
-    >>> found = evidence.order([[5.98, 1.0]], [[15.5, 9.0]], exact=True)
-    >>> told(replace(found, claim=claim)).finding
-    'KL 1 against 9 for independent walks, smaller on all 2 of mesh and walkers'
+    >>> claim = replace(claim, finding="KL {better} against {worse}, smaller on {holds} of the meshes")
+    >>> told(replace(evidence.order([[5.98, 1.0]], [[15.5, 9.0]], exact=True), claim=claim)).finding
+    'KL 1 against 9, smaller on all 2 of the meshes'
     """
     claim = decision.claim
     if claim and claim.undecided and decision.verdict is Verdict.INCONCLUSIVE:

@@ -1,4 +1,7 @@
-"""Whether our numbers go the paper's way, where they are not the paper's. This module is imported by its own name."""
+"""Whether our numbers go the paper's way, where they are not the paper's.
+
+Imported by its own name, ``rfcore.evidence.signs``.
+"""
 
 import numpy as np
 
@@ -7,41 +10,19 @@ from rfcore.evidence.means import not_negative
 
 
 def kept(ours, paper, paper_se, least=3.0):
-    """Whether every printed difference of two columns that stands out of its error has its printed sign in ours too.
+    """Whether every printed difference of two columns that exceeds its error has its sign in ours too.
 
     ::
 
-        sign(ours_ij - ours_ik) = sign(paper_ij - paper_ik)   wherever  |paper_ij - paper_ik| > least sqrt(se_ij^2 + se_ik^2)
+        sign(ours_ij - ours_ik) = sign(paper_ij - paper_ik)
+        wherever  |paper_ij - paper_ik| > least sqrt(se_ij^2 + se_ik^2)
 
     It is the ``in_direction`` of :func:`rfcore.evidence.agreement.agree`, decided by a rule of its own.
 
-    Parameters
-    ----------
-    ours, paper, paper_se : array_like, shape (n_rows, n_columns)
-        Our numbers, the printed ones and their printed standard errors; columns of a row are compared.
-    least : float
-        Printed errors that a difference must exceed to count.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        If shapes differ or are not of two dimensions, a number is not finite, or an error or least is negative.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore.evidence import signs
-    >>> signs.kept([[0.3, 0.5], [0.2, 0.1]], [[0.2, 0.6], [0.15, 0.2]], 0.02)
-    True
-    >>> signs.kept([[0.5, 0.3]], [[0.2, 0.6]], 0.02)
-    False
+    Args:
+        ours, paper, paper_se: our numbers, the printed ones and their printed standard errors, shape (n_rows,
+            n_columns); columns of a row are compared.
+        least: printed errors that a difference must exceed to count.
     """
     ours, paper = same_shape(ours, "ours", paper, "paper")
     paper, paper_se = same_shape(paper, "paper", paper_se, "paper_se")

@@ -6,14 +6,10 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def skeleton(node):
-    """A text that is the same under every version of Python.
+    """A text that is the same under every version of Python, for a syntax tree or a list of them.
 
     Positions do not enter, nor fields that are empty (versions add such). Imports do not either: what a name
     means is for who reads the names, and is the same whether it is imported in a function or above it.
-
-    Parameters
-    ----------
-    node : ast.AST or list of ast.AST
     """
     pieces = []
     _write(node, pieces.append)

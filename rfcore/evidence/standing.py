@@ -22,16 +22,16 @@ class Row(NamedTuple):
 
     @property
     def verdicts(self):
-        """The verdict, and the errata beside it: a table may be inconclusive, and one of its lines misprinted."""
+        """The verdict, and the errata beside it: a table may be inconclusive, one of its lines misprinted."""
         found = {decision.verdict for _, decision in self.claims if decision}
         return (self.verdict, *(verdict for verdict in ERRATA if verdict in found and verdict is not self.verdict))
 
 
 def results_folder(profile, root=None):
-    """Folder of the decisions at `profile` in the repository at `root`: the runner writes, the book reads.
+    """Folder of the decisions at ``profile``, which the runner writes and the book reads.
 
-    It is ``data/results/paper``, which is committed, or ``_build/results/quick``; where ``RFCORE_RESULTS`` is
-    set, the folder ``<profile>`` below it.
+    In the repository at ``root`` it is ``data/results/paper``, which is committed, or
+    ``_build/results/quick``; where ``RFCORE_RESULTS`` is set, the folder ``<profile>`` below it.
     """
     checks.choice(profile, "profile", PROFILES)
     if given := os.environ.get("RFCORE_RESULTS"):
@@ -41,18 +41,7 @@ def results_folder(profile, root=None):
 
 
 def decisions(profile="paper"):
-    """Every decision in the ledgers of `profile`, by claim id, with the present words of its claim.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> all("/" in claim for claim in evidence.decisions("paper"))
-    True
-    """
+    """Every decision in the ledgers of ``profile``, by claim id, with the present words of its claim."""
     found, claims = {}, {claim.id: claim for entry in entries() for claim in entry.claims}
     for path in sorted(results_folder(profile).glob("*/*.json")):
         for name, fields in files.read(path).get("claims", {}).items():
@@ -63,17 +52,8 @@ def decisions(profile="paper"):
 def entry_verdict(entry, ledger):
     """The verdict on its weakest claim; "not yet" until a notebook has decided all of them.
 
-    From best to worst: the order of :class:`Verdict`. One inconclusive claim keeps an entry from green.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> evidence.entry_verdict(evidence.entries()[-1], {}).value
-    'not yet'
+    The order of :class:`~rfcore.evidence.verdicts.Verdict` is from best to worst. One inconclusive claim
+    keeps an entry from green.
     """
     checks.instance(entry, Entry, "entry", "one of evidence.entries()")
     checks.instance(ledger, dict, "ledger", "decisions by claim id, such as evidence.decisions()")
@@ -85,18 +65,7 @@ def entry_verdict(entry, ledger):
 
 
 def scorecard(profile="paper"):
-    """One :class:`Row` for every entry of every paper.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> len(evidence.scorecard()) == len(evidence.entries())
-    True
-    """
+    """One :class:`Row` for every entry of every paper."""
     ledger = decisions(profile)
     return tuple(
         Row(e, entry_verdict(e, ledger), tuple((c, ledger.get(c.id)) for c in e.claims), e.notebook, e.anchor)
@@ -108,16 +77,6 @@ def headline(profile="paper"):
     """How many figures, tables and theorems of each paper have which verdict: ``{paper: Counter}``.
 
     One that has an erratum beside another verdict counts under both. Our own extra findings are not counted.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> sorted(evidence.headline())
-    ['couplings', 'equivalence', 'favor', 'simplex', 'ugrf']
     """
     counts = {paper.name: Counter() for paper in papers()}
     for row in scorecard(profile):

@@ -1,14 +1,15 @@
 """The rules that decide claims from independent repeats: arrays in, a Decision out.
 
 Every rule separates three outcomes: the data show the claim, they show its opposite, or they are too few to
-show either; the last is never green. `confidence` is one minus the chance of a false "reproduced" when the
+show either; the last is never green. ``confidence`` is one minus the chance of a false "reproduced" when the
 claim just fails; the chance of a false "not reproduced" is the same at most, over all conditions together.
 
-Errors of random features are skewed, and plain Student's t then errs by factors of tens in its tails: every t here
-is corrected for skewness [1]_. No test of a mean keeps its level for every law [2]_: the sample may not have shown
-the tail that matters. So where the repeats are skewed enough that a tail could hide (skewness / sqrt(n) times the
-threshold above 1/2), a mean that has moved away from that tail must pass half as much again; short of that the
-outcome is "inconclusive". What is left, of a promised chance of 1 in 1000 (one-sided, on the worse side; per thousand):
+Errors of random features are skewed, and plain Student's t then errs by factors of tens in its tails: every t
+here is corrected for skewness (Hall, 1992). No test of a mean keeps its level for every law (Bahadur and
+Savage, Annals of Mathematical Statistics 27, 1956): the sample may not have shown the tail that matters. So
+where the repeats are skewed enough that a tail could hide (skewness / sqrt(n) times the threshold above 1/2),
+a mean that has moved away from that tail must pass half as much again; short of that the outcome is
+"inconclusive". What is left, of a promised chance of 1 in 1000 (one-sided, on the worse side; per thousand):
 
 ====================  =======  =======  ========  =========
 law of one repeat     n = 10   n = 30   n = 100   n = 1000
@@ -21,18 +22,13 @@ lognormal             16       4.0      2.0       1.6
 Pareto, index 1.2     92       36       10        7
 ====================  =======  =======  ========  =========
 
-Without that rule the last two lines would read 21, 8.9, 4.0, 1.6 and 156, 100, 72, 91. At ten repeats of skewed
-errors, then, "1 in 1000" is up to 16 in 1000; from a hundred on it holds within a factor 2.5. A law without a variance,
-the last one, is past help here: where a mean may have none, ask for medians (``robust=True``). :func:`unbiased`, whose
-claims are about means and nothing else, asks three times the threshold (62, 12, 1.3 and 0.2 in the last line).
-A gain of 25 standard errors from 12 repeats, of 21 from 30, is shown however skewed they are.
-``tests/test_evidence_rates.py`` measures the table, and error rates and power of every rule.
-
-References
-----------
-.. [1] P. Hall, "On the removal of skewness by transformation", J. R. Statist. Soc. B 54 (1992), 221-228.
-.. [2] R. R. Bahadur and L. J. Savage, "The nonexistence of certain statistical procedures in nonparametric
-   problems", Ann. Math. Statist. 27 (1956), 1115-1122.
+Without that rule the last two lines would read 21, 8.9, 4.0, 1.6 and 156, 100, 72, 91. At ten repeats of
+skewed errors, then, "1 in 1000" is up to 16 in 1000; from a hundred on it holds within a factor 2.5. A law
+without a variance, the last one, is past help here: where a mean may have none, ask for medians
+(``robust=True``, a sign test). :func:`~rfcore.evidence.bias.unbiased`, whose claims are about means and
+nothing else, asks three times the threshold (62, 12, 1.3 and 0.2 in the last line). A gain of 25 standard
+errors from 12 repeats, of 21 from 30, is shown however skewed they are. ``tests/test_evidence_rates.py``
+measures the table, and error rates and power of every rule.
 """
 
 import numpy as np
@@ -45,40 +41,27 @@ from rfcore.evidence.verdicts import Decision, with_error
 
 
 def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None):
-    """`better` is smaller than `worse`, in every condition: paired differences on common random numbers.
+    """``better`` is smaller than ``worse``, in every condition: paired differences on common random numbers.
 
     Each condition is tested one-sided at the full level: as all must pass, claiming them together needs no
     correction (an intersection-union test). One significantly opposite condition, at the level divided by
-    their number, refutes the claim. A falling curve is the order of its neighbours:
-    ``order(y[:, 1:], y[:, :-1])``.
+    their number, refutes the claim. Of numbers without noise a difference within 1e-12 of their size may be
+    rounding, and is "inconclusive" (unless they are integers). A falling curve is the order of its
+    neighbours: ``order(y[:, 1:], y[:, :-1])``.
 
-    Parameters
-    ----------
-    better, worse : array_like, shape (repeats, ...)
-        Independent repeats down the first axis; repeat i of both used the same random numbers. With `exact`
-        there is no axis of repeats. Equal shapes, or one of the two a scalar.
-    confidence : float
-        One minus the level of each test.
-    exact : bool
-        The numbers carry no noise (closed forms): strict inequality everywhere; a difference within 1e-12 of
-        their size may be rounding, and is "inconclusive" (unless they are integers).
-    robust : bool
-        Sign test in place of Student's t, for heavy tails: the claim is then about the median difference.
-    unit : str, optional
-        Unit of the numbers.
+    Args:
+        better, worse: shape (repeats, ...), equal, or one a scalar; repeats are independent, and repeat i of
+            both used the same random numbers. With ``exact`` there is no axis of repeats.
+        confidence: one minus the level of each test.
+        exact: the numbers carry no noise (closed forms): strict inequality everywhere.
+        robust: sign test in place of Student's t, for heavy tails: the claim is then about the median
+            difference.
+        unit: unit of the numbers, a text.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite, the shapes differ, or there are fewer than two repeats.
+    Source: Student, 1908, corrected for skewness as by Hall, 1992.
 
-    Notes
-    -----
-    Ours; Student, 1908, corrected for skewness as by Hall, 1992, or the sign test.
-
-    Examples
-    --------
-    >>> order([1.0, 2.0], [2.0, 3.0], exact=True).finding
+    >>> from rfcore import evidence
+    >>> evidence.order([1.0, 2.0], [2.0, 3.0], exact=True).finding
     '1 against 2, smaller by 1 in the closest of 2 conditions'
     """
     pair = same_shape(better, "better", worse, "worse")
@@ -106,51 +89,35 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
 def bound(
     value, bound, se=None, side="below", confidence=0.999, exact=False, robust=False, geometric=False, only_rounding=False, unit=None
 ):
-    """A number is at most (with ``side="above"``: at least) `bound`.
+    """A number is at most (with ``side="above"``: at least) ``bound``.
 
-    Parameters
-    ----------
-    value : float or array_like, shape (repeats, ...)
-        Independent repeats, whose mean must keep the bound in every condition, as in :func:`order`; or one
-        number with standard error `se`; or, with `exact`, numbers without noise.
-    bound : float or array_like
-        One bound for all conditions, or one each: of the shape of one repeat.
-    se : float, optional
-        Standard error of a single `value` (normal law).
-    side : {"below", "above"}
-        Where the value should lie.
-    confidence : float
-        One minus the level of each test.
-    exact : bool
-        The numbers carry no noise (closed forms, counts): no axis of repeats. A margin within 1e-12 of their
-        size may be rounding, and is "inconclusive" (unless they are integers). A timing, the largest z, one draw
-        of anything is *not* exact.
-    robust : bool
-        Sign test in place of Student's t, for timings with stragglers: the claim is then about the median.
-    geometric : bool
-        The claim is about the geometric mean, as fits ratios: logarithms are tested, and the numbers shown are none.
-    only_rounding : bool
-        With `exact`: where the bound holds, the numbers are rounding noise and nothing else (the largest of differences that
-        vanish, a sum that cancels); the bound alone is shown, and compared with other runs.
-    unit : str, optional
-        Unit of the numbers.
+    Of numbers without noise a margin within 1e-12 of their size may be rounding, and is "inconclusive"
+    (unless they are integers). A timing, the largest z, one draw of anything is *not* exact.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite, shapes do not fit, one number comes with neither `se` nor ``exact=True``, a median or geometric
-        mean is asked for of numbers that are no repeats, or a geometric mean of numbers that are not above 0, or numbers that
-        are not exact are said to be rounding.
+    Args:
+        value: repeats, shape (repeats, ...), whose mean must keep the bound in every condition, as in
+            :func:`order`; or one number with standard error ``se``; or, with ``exact``, numbers without
+            noise.
+        bound: one bound for all conditions, or one each, of the shape of one repeat.
+        se: standard error of a single ``value`` (normal law).
+        side: "below" or "above", where the value should lie.
+        confidence: one minus the level of each test.
+        exact: the numbers carry no noise (closed forms, counts), and there is no axis of repeats.
+        robust: sign test in place of Student's t, for timings with stragglers: the claim is then about the
+            median.
+        geometric: the claim is about the geometric mean, as fits ratios: logarithms are tested, and the
+            numbers shown are none.
+        only_rounding: with ``exact``: where the bound holds, the numbers are rounding noise (the largest of
+            differences that vanish, a sum that cancels); the bound alone is shown, and compared with other
+            runs.
+        unit: unit of the numbers, a text.
 
-    Notes
-    -----
-    Ours; Student, 1908, corrected for skewness as by Hall, 1992, or the sign test.
+    Source: Student, 1908, corrected for skewness as by Hall, 1992.
 
-    Examples
-    --------
-    >>> bound(29.71, 22.46, exact=True).finding
+    >>> from rfcore import evidence
+    >>> evidence.bound(29.71, 22.46, exact=True).finding
     '29.71; at most 22.46 allowed'
-    >>> bound([2e-16, -1e-16], 1e-12, exact=True, only_rounding=True).finding
+    >>> evidence.bound([2e-16, -1e-16], 1e-12, exact=True, only_rounding=True).finding
     'at most 1e-12, 2 of 2'
     """
     side, alpha = checks.choice(side, "side", ("below", "above")), level(confidence)
@@ -205,41 +172,28 @@ def bound(
 
 
 def slope(x, y_repeats, expected, resolution, confidence=0.999, robust=False):
-    """The log-log slope of y against x is `expected`, to within plus or minus `resolution`.
+    """The log-log slope of y against x is ``expected``, to within plus or minus ``resolution``.
 
     A line is fitted to log y against log x in each repeat; the mean slope must lie significantly inside the
     window on both sides (two one-sided t tests).
 
-    Parameters
-    ----------
-    x : array_like, shape (k,)
-        Positive, not all equal.
-    y_repeats : array_like, shape (repeats, ..., k)
-        Positive. Each curve of the middle axes must pass.
-    expected, resolution : float
-        Centre and half-width of the window: "about -1/2" is a claim only with a half-width.
-    confidence : float
-        One minus the level of each test.
-    robust : bool
-        Two sign tests in place of Student's t, for timings with stragglers: the claim is then about the median slope.
+    Args:
+        x: shape (k,), positive, not all equal.
+        y_repeats: shape (repeats, ..., k), positive; each curve of the middle axes must pass.
+        expected, resolution: centre and half-width of the window: "about -1/2" is a claim only with a
+            half-width.
+        confidence: one minus the level of each test.
+        robust: two sign tests in place of Student's t, for timings with stragglers: the claim is about the
+            median slope.
 
-    Raises
-    ------
-    ValueError
-        If a number is not positive, or shapes do not fit.
+    Source: the two one-sided tests are those of Schuirmann, 1987.
 
-    Notes
-    -----
-    Ours; the two one-sided tests are those of Schuirmann, 1987.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore import evidence
     >>> x, rng = np.array([1.0, 10.0, 100.0]), np.random.default_rng(0)
     >>> errors = x**-0.5 * np.exp(0.01 * rng.standard_normal((40, 3)))
-    >>> evidence.slope(x, errors, -0.5, 0.1).verdict.value
-    'reproduced'
+    >>> evidence.slope(x, errors, -0.5, 0.1).finding
+    'exponent -0.49884 ± 0.00044; -0.5 ± 0.1 claimed'
     """
     x, y = np.asarray(checks.vector(x, "x")), finite(y_repeats, "y_repeats")
     expected, resolution = checks.real(expected, "expected"), positive(resolution, "resolution")

@@ -14,34 +14,15 @@ def tail_index(values, n_top):
 
     with x_(1) >= x_(2) >= ... the ordered values. Moments of order a and above do not exist.
 
-    Parameters
-    ----------
-    values : array, shape (n,)
-        Independent draws.
-    n_top : int
-        k, the number of largest values to use; below n. Few are noisy; many reach to where the tail is no power yet.
+    Args:
+        values: independent draws, shape (n,); the largest k + 1 are positive and not all the same.
+        n_top: k, the number of largest values to use, below n. Few are noisy; many reach to where the tail is
+            no power yet.
 
-    Returns
-    -------
-    index, se : float
+    Returns:
+        Two floats, a and its standard error.
 
-    Raises
-    ------
-    ValueError
-        If values is no finite vector, n_top is not between 1 and n - 1, or the largest n_top + 1 values are not positive
-        or all the same.
-
-    Notes
-    -----
-    Hill, 1975, A simple general approach to inference about the tail of a distribution, Annals of Statistics 3.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore import evidence
-    >>> index, se = evidence.tail_index(np.random.default_rng(0).pareto(2.0, 100_000) + 1, 1000)
-    >>> abs(index - 2.0) < 3 * se
-    True
+    Source: Hill, Annals of Statistics 3 (1975).
     """
     values, n_top = np.asarray(checks.vector(values, "values")), checks.count(n_top, "n_top")
     if n_top >= len(values):

@@ -15,22 +15,11 @@ BUSY = 0.1  # share of the machine that others may use beside a timing that accu
 class Clock:
     """How busy the rest of the machine was while a block ran.
 
-    Attributes
-    ----------
-    others : float or None
-        Share, between 0 and 1, of the machine's processor time that processes other than this one (and the
-        children it waited for) used during the block; None where the system does not tell (not Linux).
+    Use it as ``with evidence.Clock() as clock:`` around the timings.
 
-    Notes
-    -----
-    Ours, from Linux's ``/proc/stat``.
-
-    Examples
-    --------
-    >>> with Clock() as clock:
-    ...     _ = sum(range(1000))
-    >>> clock.others is None or 0 <= clock.others <= 1
-    True
+    Attributes:
+        others: share, 0 to 1, of the machine's processor time that processes other than this one (and the
+            children it waited for) used meanwhile; None where the system does not tell (not Linux).
     """
 
     others = None
@@ -53,29 +42,10 @@ def timed(decision, profile, clock):
     At "quick" it is "not run". At "paper", "not reproduced" becomes "inconclusive" where other processes used
     more than a tenth of the machine meanwhile, or where that is not known.
 
-    Parameters
-    ----------
-    decision : Decision
-        From repeats, never from one reading.
-    profile : {"quick", "paper"}
-    clock : Clock
-        Around the timings.
-
-    Raises
-    ------
-    ValueError
-        If an argument is of another kind, or no profile has that name.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> decision = evidence.bound(0.5, 1.0, exact=True)
-    >>> evidence.timed(decision, "quick", evidence.Clock()).verdict.value
-    'not run'
+    Args:
+        decision: from repeats, never from one reading.
+        profile: "quick" or "paper".
+        clock: the :class:`Clock` around the timings.
     """
     checks.instance(decision, Decision, "decision", "what evidence.order or evidence.bound returned")
     checks.choice(profile, "profile", PROFILES)

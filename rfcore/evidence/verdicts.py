@@ -12,18 +12,8 @@ from rfcore import checks
 class Verdict(StrEnum):
     """The state of a claim or an entry, from best to worst; the last two are states of entries only.
 
-    A ledger records "paper erratum". Which of the two errata that is, the claim's entry says (``expected``): readers
-    meet the misprint and the false statement alone.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> evidence.Verdict("the statement is false").counted(2), evidence.Verdict("reproduced").word(extra=True)
-    ('2 false', 'shown')
+    A ledger records "paper erratum". Which of the two errata that is, the claim's entry says (``expected``):
+    readers meet the misprint and the false statement alone.
     """
 
     REPRODUCED = "reproduced"
@@ -67,60 +57,32 @@ EXTRA_WORDS = {Verdict.REPRODUCED: "shown", Verdict.NOT_REPRODUCED: "refuted"}
 class Decision:
     """A verdict on one claim and the numbers behind it.
 
-    Attributes
-    ----------
-    verdict : Verdict
-    rule : str
-        The rule that decided: ``"order"``, ...
-    ours, se : float or None
-        Our number, in the closest of several conditions, and its standard error (for ``order``: of the gain). None
-        where the number is rounding noise, of which only the bound means anything.
-    rounding : float or None
-        What rounding may have done to a number without noise: another processor may give another one, so far away.
-    paper, paper_se : float or None
-        The printed number and its standard error.
-    statistic : float or None
-        What `detail` says it is.
-    detail : str
-        The statistics in words: what was compared with what.
-    limit : float or None
-        What was allowed: the bound, the tolerance, the smallest bias, the half-width of the window.
-    unit : str or None
-        Unit of `ours`, `limit` and `paper`.
-    level : float or None
-        Chance of a false "not reproduced" at most, over all conditions together; 0 without noise.
-    miss : float or None
-        Chance at most of a false "reproduced", where the claim fails by what the rule is set to see.
-    comparisons, holds : int or None
-        How many numbers were compared, and how many of these lie on the claimed side, significantly or not.
-    pair : tuple of float or None
-        The two numbers that an order compares, the one claimed to be smaller first, in the closest of the conditions.
-    repeats : int or None
-        How many independent repeats the rule had.
-    finding : str
-        What was found, in one plain sentence: ``"29.7; at most 22.5 allowed"``. Made from the rest if not given.
-    why : str
-        Why the verdict is not what the numbers alone would give: an erratum, a scaled experiment.
-    by_choice : bool
-        Whether the claim fails by our choice of the setting that ``claim.unprinted`` names.
-    claim : Claim or None
-        The claim decided, set by :meth:`~rfcore.evidence.ledger.Ledger.decide`; not recorded. It says which of the two
-        errata a "paper erratum" is.
+    Raises ValueError if the verdict is a state of entries only, or the claim of an erratum does not say which
+    it is.
 
-    Raises
-    ------
-    ValueError
-        If a number is not finite, the verdict is a state of entries only, or the claim of an erratum does not say which.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> evidence.Decision("reproduced", "value", ours=0.61234, se=0.03, paper=0.6).finding
-    '0.612 ± 0.030; printed 0.6'
+    Attributes:
+        verdict, rule: the :class:`Verdict`, and the rule that decided, ``"order"``, ...
+        ours, se: our number, in the closest of several conditions, and its standard error (for ``order``: of
+            the gain). None where the number is rounding noise, of which only the bound means anything.
+        rounding: what rounding may have done to a number without noise: another processor may give one so far
+            away.
+        paper, paper_se: the printed number and its standard error.
+        statistic, detail: a number, and in words what it is and what was compared with what.
+        limit: what was allowed: the bound, the tolerance, the smallest bias, the half-width of the window.
+        unit: unit of ``ours``, ``limit`` and ``paper``.
+        level: chance of a false "not reproduced" at most, over all conditions together; 0 without noise.
+        miss: chance at most of a false "reproduced", where the claim fails by what the rule is set to see.
+        comparisons, holds: how many numbers were compared, and how many of these lie on the claimed side,
+            significantly or not.
+        pair: the two numbers that an order compares, the one claimed to be smaller first, in the closest
+            condition.
+        repeats: how many independent repeats the rule had.
+        finding: what was found, in one plain sentence: ``"29.7; at most 22.5 allowed"``. Made from the rest
+            if not given.
+        why: why the verdict is not what the numbers alone would give: an erratum, a scaled experiment.
+        by_choice: whether the claim fails by our choice of the setting that ``claim.unprinted`` names.
+        claim: the claim decided, set by :meth:`~rfcore.evidence.ledger.Ledger.decide`; not recorded. It says
+            which of the two errata a "paper erratum" is.
     """
 
     verdict: Verdict
@@ -168,7 +130,7 @@ class Decision:
             object.__setattr__(self, "finding", ours + printed)
 
     def as_dict(self):
-        """Plain types for JSON, numbers to six significant digits; without what is empty, the claim and what it says."""
+        """Plain types for JSON, numbers to six significant digits; without the claim and what is empty."""
         found = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "claim"}
         verdict = Verdict.ERRATUM if self.verdict in ERRATA else self.verdict
         found = {k: v for k, v in found.items() if v not in (None, "") and v is not False} | {"verdict": verdict.value}
@@ -181,7 +143,7 @@ class Decision:
 
     @property
     def reason(self):
-        """Why the verdict is not what the numbers alone would give, in words; those of a setting are the claim's."""
+        """Why the verdict is not what the numbers alone would give; words for a setting are the claim's."""
         chosen = f"By our choice the claim fails, but the paper does not print {self._setting}." if self.by_choice else ""
         return f"{chosen} {self.why}".strip()
 
@@ -190,7 +152,7 @@ class Decision:
         return self.claim.unprinted.rstrip(".") if self.claim and self.claim.unprinted else "a setting"
 
     def _repr_markdown_(self):
-        """The sentence, the verdict and the numbers; what the paper says, the rule and the statistics in a fold."""
+        """The sentence, the verdict and the numbers; what the paper says, rule and statistics in a fold."""
         claim, parts = self.claim, ['<div class="decision">']  # paragraphs to those who know no such division
         if claim:
             parts.append(plain(claim.statement))
@@ -222,10 +184,11 @@ def plain(text):
 
 
 def with_error(number, se, unit=None):
-    """``0.612 ± 0.030 s``: both to the second digit of the error, or four digits; a dash for None.
+    """Number and error to the error's second digit, else four digits; a dash for None.
 
-    >>> with_error(0.61234, 0.03), with_error(29.7001, None, "times"), with_error(0.5, None), with_error(None, None)
-    ('0.612 ± 0.030', '29.70 times', '0.5', '–')
+    >>> from rfcore.evidence.verdicts import with_error
+    >>> with_error(0.61234, 0.03, "s"), with_error(29.7001, None), with_error(0.5, None)
+    ('0.612 ± 0.030 s', '29.70', '0.5')
     """
     if number is None:
         return "–"
@@ -238,7 +201,7 @@ def with_error(number, se, unit=None):
 
 
 def _four_digits(number):
-    """What four digits write exactly stays short: a measured 0.50002 is ``0.5000``, a limit of one half ``0.5``."""
+    """What four digits write exactly stays short: a measured 0.50002 is ``0.5000``, one half ``0.5``."""
     if 1e4 <= abs(number) < 1e6:
         return f"{number:,.0f}"
     short = f"{number:.4g}"
@@ -246,23 +209,13 @@ def _four_digits(number):
 
 
 def erratum(decision, why):
-    """The claim as printed is wrong, and `decision` shows it by having come out "not reproduced".
+    """The claim as printed is wrong, and ``decision`` shows it by having come out "not reproduced".
 
-    Raises
-    ------
-    ValueError
-        If it came out otherwise (an erratum needs the failure as its evidence), or `why` says nothing.
+    Raises ValueError if it came out otherwise: an erratum needs the failure as its evidence.
 
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> failed = evidence.bound(2.0, 1.0, exact=True)
-    >>> evidence.erratum(failed, "Two signs of Eq. 11 are exchanged.").verdict.value
-    'paper erratum'
+    Args:
+        decision: what a rule returned.
+        why: a sentence, such as "Two signs of Eq. 11 are exchanged."
     """
     _decided(decision)
     checks.text(why, "why", "Two signs of Eq. 11 are exchanged.")
@@ -272,18 +225,7 @@ def erratum(decision, why):
 
 
 def scaled(decision, why):
-    """A stated smaller experiment (`why`) stands in for one out of reach; what it fails to show stays as it is.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> evidence.scaled(evidence.bound(0.5, 1.0, exact=True), "Fashion-MNIST for ImageNet.").verdict.value
-    'scaled'
-    """
+    """A smaller experiment, stated in ``why``, stands in for one out of reach; a failure stays a failure."""
     _decided(decision)
     checks.text(why, "why", "Fashion-MNIST for ImageNet.")
     verdict = Verdict.SCALED if decision.verdict.green else decision.verdict
@@ -291,18 +233,7 @@ def scaled(decision, why):
 
 
 def not_run(why):
-    """The claim was not tested, for the reason `why`.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import evidence
-    >>> evidence.not_run("The data could not be had.").verdict.value
-    'not run'
-    """
+    """The claim was not tested, for the reason ``why``."""
     checks.text(why, "why", "The data could not be had.")
     return Decision(Verdict.NOT_RUN, "not run", detail=why)
 

@@ -9,33 +9,15 @@ from rfcore.plotting.style import COLOURS
 def band(ax, x, samples, name, label=None, **line):
     """Mean of repeated measurements, with a band of one standard error of the mean either side.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-    x : array, shape (k,)
-    samples : array, shape (n_repeats, k)
-    name : str
-        Mechanism, a key of ``COLOURS``.
-    label : str, optional
-        Legend label; none by default, since :func:`label_ends` writes names beside the lines.
-    **line
-        Passed on to ``ax.plot``.
+    Args:
+        ax: axes to draw on.
+        x, samples: shapes (k,) and (n_repeats, k).
+        name: mechanism, a key of ``COLOURS``.
+        label: for a legend; none by default, since :func:`label_ends` writes names beside the lines.
+        **line: passed on to ``ax.plot``.
 
-    Returns
-    -------
-    matplotlib.lines.Line2D
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from rfcore import plotting
-    >>> line = plotting.band(Figure().subplots(), [1, 2], [[1.0, 2.0], [3.0, 4.0]], "simplex")
-    >>> line.get_ydata().tolist()
-    [2.0, 3.0]
+    Returns:
+        The line of the mean.
     """
     samples = np.asarray(samples)
     mean, error = samples.mean(axis=0), samples.std(axis=0, ddof=1) / np.sqrt(len(samples))
@@ -47,30 +29,13 @@ def band(ax, x, samples, name, label=None, **line):
 def label_ends(ax, lines, gap=13):
     """Write each line's name at its right end, in its colour, pushed apart where they would collide.
 
-    Names stay beside the axes, clear of the ticks below and the title above, if there is room for all of them.
+    Names stay beside the axes, clear of the ticks below and the title above, if there is room for all of
+    them.
 
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        With its final scales.
-    lines : dict of str to matplotlib.lines.Line2D
-        Text to write and the line it belongs to.
-    gap : float
-        Least distance between two labels in points.
-
-    Notes
-    -----
-    Ours; the least squares of :func:`scipy.optimize.isotonic_regression`.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from rfcore import plotting
-    >>> ax = Figure().subplots()
-    >>> lines = {name: ax.plot([0, 1], [0, 1])[0] for name in ("one", "two")}
-    >>> plotting.label_ends(ax, lines)
-    >>> [text.get_text() for text in ax.texts]
-    ['one', 'two']
+    Args:
+        ax: axes with their final scales.
+        lines: dict of the text to write and the line it belongs to.
+        gap: least distance between two labels in points.
     """
     ax.autoscale_view()  # matplotlib would set the limits when it draws; the heights are read now
     ends = [(text, line, *_last_finite(line)) for text, line in lines.items()]
@@ -91,7 +56,7 @@ def _last_finite(line):
 
 
 def _spread(heights, gap, lowest=-np.inf, highest=np.inf):
-    """Nearest heights in the same order with at least ``gap`` between neighbours, and between two bounds if there is room."""
+    """Nearest heights in the same order, at least ``gap`` apart, and between two bounds if there is room."""
     order, offsets = np.argsort(heights, kind="stable"), gap * np.arange(len(heights))
     placed, highest = np.empty(len(heights)), highest - offsets.max(initial=0)
     fitted = isotonic_regression(heights[order] - offsets).x

@@ -1,4 +1,4 @@
-"""Figures as a page shows them: one HTML figure of panels that flow, with a caption and a description in words."""
+"""Figures as a page shows them: one HTML figure of panels that flow, with a caption and a description."""
 
 import hashlib
 import html
@@ -25,40 +25,19 @@ FLOW = "display: flex; flex-wrap: wrap; align-items: flex-start; gap: 0.75rem 1.
 
 
 def show(*figures, caption, alt):
-    """Display figures as the panels of one HTML figure: side by side where there is room, below each other on a phone.
+    """Display figures as the panels of one HTML figure, side by side where there is room.
 
-    Panels keep the size at which they were drawn, unless the page is narrower than they are. They are SVG within the page,
-    whose ink is the text colour of the page: one drawing serves every theme. In JupyterLab a notebook that was made
-    elsewhere must be trusted first (*Trust Notebook*), as for every drawing in SVG. The figures are closed.
+    Panels keep the size at which they were drawn, unless the page is narrower than they are. They are SVG
+    within the page, whose ink is the text colour of the page: one drawing serves every theme. In JupyterLab a
+    notebook that was made elsewhere must be trusted first (*Trust Notebook*), as for every drawing in SVG.
+    The figures are closed. Raises ValueError if text would be less than 9 pixels high on a phone.
 
-    Parameters
-    ----------
-    *figures : matplotlib.figure.Figure
-        At least one; how wide they may be depends on their text (``WIDE`` and ``PANEL`` suit 10 points).
-    caption : str
-        Starts with "Paper's" and what is redrawn ("Paper's Figure 7."), or with "Ours". What stands between dollar signs is
-        maths, typeset where the page loads MathJax, as the book and JupyterLab do.
-    alt : str
-        What a reader would see, for one who cannot. Words only.
-
-    Raises
-    ------
-    ValueError
-        If there is no figure, no caption or no alt; if the caption starts otherwise; if text would be less than 9 pixels high
-        on a phone.
-
-    Notes
-    -----
-    Ours. The same figures give the same characters in every run.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from rfcore import plotting
-    >>> fig = Figure(figsize=plotting.PANEL)
-    >>> _ = fig.subplots().plot([1, 2, 4], [1, 0.5, 0.25])
-    >>> plotting.show(fig, caption="Ours. The reciprocal of $x$.", alt="A line falls from one to a quarter.")
-    Ours. The reciprocal of $x$. [A line falls from one to a quarter.]
+    Args:
+        *figures: matplotlib figures; how wide they may be depends on their text (``WIDE`` and ``PANEL`` suit
+            10 points).
+        caption: starts with "Paper's" and what is redrawn ("Paper's Figure 7."), or with "Ours". Between
+            dollar signs stands maths, typeset where the page loads MathJax, as the book and JupyterLab do.
+        alt: what a reader would see, in words, for one who cannot.
     """
     page = as_html(*figures, caption=caption, alt=alt)
     for figure in figures:
@@ -78,23 +57,9 @@ def deliver(page, words):
 
 
 def as_html(*figures, caption, alt):
-    """The HTML that :func:`show` displays; arguments and complaints are the same, and no figure is closed.
+    """The HTML that :func:`show` displays, from the same arguments; no figure is closed.
 
-    Returns
-    -------
-    str
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from rfcore import plotting
-    >>> page = plotting.as_html(Figure(figsize=plotting.PANEL), caption="Ours. Nothing.", alt="An empty figure.")
-    >>> "<figcaption>Ours. Nothing.</figcaption>" in page
-    True
+    The same figures give the same characters in every run.
     """
     check_words(caption, alt)
     if not figures or not all(isinstance(figure, Figure) for figure in figures):
@@ -165,7 +130,7 @@ def _svg(figure, whole):
 
 
 def _word_colour(found):
-    """Words wear a colour mixed with the ink of the page; the pure colour stands in where a browser cannot mix."""
+    """Words wear a colour mixed with the ink of the page, or the pure one where a browser cannot mix."""
     mixed = f"color-mix(in srgb, {found[1]} {100 * WORD_SHARE:.0f}%, currentColor)"
     return f"{found[0]}; fill: {mixed}"
 
@@ -176,10 +141,10 @@ def _rounded(found):
 
 
 def _named_apart(drawings, prefix):
-    """Names of its own for what a drawing refers to, none for all else: other figures of the page use the same ones.
+    """Names of its own for what a drawing refers to, none for all else: other figures use the same.
 
-    Letters and markers are drawn once for all panels. Their names say what they are (a letter of a font, a hash of the
-    path), so that equal ones are the same; those of clips and patterns are of one panel.
+    Letters and markers are drawn once for all panels. Their names say what they are (a letter of a font, a
+    hash of the path), so that equal ones are the same; those of clips and patterns are of one panel.
     """
     drawn, seen = [], set()
     for i, svg in enumerate(drawings):

@@ -10,42 +10,14 @@ from rfcore.plotting.style import COLOURS, STYLE, colours_of
 
 
 def tiles(best, numbers, *, names, rows, columns, x_label, y_label, title=""):
-    """Tiles in the colour of what is best at each place, with a number written on each, as one figure for :func:`show`.
+    """Tiles in the colour of what is best at each place, with a number on each: one figure for :func:`show`.
 
-    Parameters
-    ----------
-    best : array of int, shape (n_rows, n_columns)
-        Which of ``names``; below 0 for a place without a tile.
-    numbers : array, shape (n_rows, n_columns)
-        Written as whole numbers.
-    names : sequence of str, or dict of str to str
-        Names in ``COLOURS``, or what is written and the name of its colour, as the lines of :func:`panels`. Those that are best
-        somewhere stand above the map.
-    rows, columns : sequence
-        From below upwards, and from the left; every other column is named.
-    x_label, y_label, title : str
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, there is no tile, a number of a tile is not finite, or a name has no colour.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import plotting
-    >>> fig = plotting.tiles(
-    ...     [[0, 1], [-1, 0]], [[52, 9], [0, 71]], names=("iid", "sobol"), rows=(2, 4), columns=(2, 4), x_label="m", y_label="d"
-    ... )
-    >>> [text.get_text() for text in fig.axes[0].texts]
-    ['52', '9', '71']
+    Args:
+        best: int array, (n_rows, n_columns): which of ``names``; below 0 for a place without a tile.
+        numbers: shape (n_rows, n_columns), written as whole numbers.
+        names: as the ``lines`` of :func:`panels`. Those that are best somewhere stand above the map.
+        rows, columns: what to write from below upwards, and from the left, where every other column is named.
+        x_label, y_label, title: texts.
     """
     colours, shape = colours_of(names), (len(rows), len(columns))
     best, numbers = (

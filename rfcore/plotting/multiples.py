@@ -1,4 +1,4 @@
-"""Small multiples of curves: the mean of repeats with its standard error, a guide, and names at the ends of the lines."""
+"""Small multiples of curves: means of repeats with standard errors, guides, and names at the ends."""
 
 import itertools
 from fractions import Fraction
@@ -22,57 +22,34 @@ def panels(
 ):  # fmt: skip
     """Curves against x, one figure per panel, for :func:`show`.
 
-    Each line is the mean over repeats; its band is one standard error of the mean either side, drawn as wide as it is. Where no
-    band can be seen beside its line, the label of the x axis says below what all standard errors are. All panels
-    share the limits of y. Names stand at the ends of the lines.
+    Each line is the mean over repeats; its band is one standard error of the mean either side, drawn as wide
+    as it is. Where no band can be seen beside its line, the label of the x axis says below what all standard
+    errors are. All panels share the limits of y. Names stand at the ends of the lines.
 
-    Parameters
-    ----------
-    x : array, shape (k,) or (n_panels, k)
-        At least two values that rise.
-    samples : array, shape (n_repeats, n_panels, n_lines, k), or (n_repeats, n_lines, k) without ``panels``
-        At least two repeats; numbers without noise stand there twice.
-    lines : sequence of str, or dict of str to str
-        A line's name in ``COLOURS``, which gives its colour, and in ``LABELS`` what is written. Or what is written, and the
-        name of its colour (``"first"`` to ``"fourth"`` for what has no colour of its own).
-    panels : sequence of str, optional
-        Titles (the keys of a dict will do).
-    x_label, y_label : str
-    guide : float or sequence of float, optional
-        Powers of x to compare with, dotted and named, below all curves.
-    predicted : array, shape of one repeat, optional
-        What theory says of each line: dashed, in its colour.
-    levels : dict of str to float or array of shape (n_panels,), optional
-        Horizontal lines and what is written beside them, or a name in ``COLOURS``.
-    log : str
-        Which axes are logarithmic: "xy", "x", "y" or "".
-    size : (float, float), optional
-        Inches of a figure; ``PANEL``, or ``WIDE`` for one that stands alone.
+    Args:
+        x: shape (k,) or (n_panels, k), at least two values that rise.
+        samples: shape (n_repeats, n_panels, n_lines, k), or (n_repeats, n_lines, k) without ``panels``; at
+            least two repeats. Numbers without noise stand there twice.
+        lines: names in ``COLOURS``, written as ``LABELS`` says; or a dict of what is written to the name of
+            its colour, ``"first"`` to ``"fourth"`` for what has none of its own.
+        panels: titles (the keys of a dict will do).
+        x_label, y_label: texts.
+        guide: powers of x to compare with, dotted and named, below all curves.
+        predicted: what theory says of each line, in the shape of one repeat: dashed, in its colour.
+        levels: dict of a name in ``COLOURS``, or what to write, to the height of a horizontal line, one or
+            one per panel.
+        log: which axes are logarithmic: "xy", "x", "y" or "".
+        size: inches of a figure; ``PANEL``, or ``WIDE`` for one that stands alone.
 
-    Returns
-    -------
-    list of matplotlib.figure.Figure
-        One per panel.
+    Returns:
+        List of matplotlib figures, one per panel.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit each other, a value is not finite, or not positive on a logarithmic axis; if a line has no colour.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
     >>> import numpy as np
     >>> from rfcore import plotting
-    >>> m = np.array([2, 4, 8, 16])
-    >>> samples = np.random.default_rng(0).lognormal(size=(10, 2, 2, 4)) * m**-0.5
-    >>> figures = plotting.panels(
-    ...     m, samples, panels=("karate", "football"), lines=("iid", "sobol"), guide=-0.5, x_label="walkers", y_label="error"
-    ... )
-    >>> [text.get_text() for text in figures[0].axes[0].texts]
+    >>> m, labels = np.array([2, 4, 8, 16]), {"x_label": "walkers", "y_label": "error"}
+    >>> samples = np.random.default_rng(0).lognormal(size=(10, 2, 4)) * m**-0.5  # repeats, lines, places
+    >>> (figure,) = plotting.panels(m, samples, lines=("iid", "sobol"), guide=-0.5, **labels)
+    >>> [text.get_text() for text in figure.axes[0].texts]
     ['IID', "Sobol'", 'slope −1/2']
     """
     colours, titles = colours_of(lines), [""] if panels is None else [str(title) for title in panels]

@@ -16,41 +16,16 @@ SHADES = ("fault", "second", "third", "first")  # from low to high, each with co
 
 
 def road_map(place, roads, values, label, marks=None):
-    """Roads in the colour of the mean value of their two ends, as one figure for :func:`rfcore.plotting.show`.
+    """Roads in the colour of the mean value of their ends, one figure for :func:`rfcore.plotting.show`.
 
     The scale of colours holds nine tenths of the roads; arrows at its ends say that it leaves out others.
 
-    Parameters
-    ----------
-    place : array, shape (n, 2)
-        Longitude and latitude of the nodes, in degrees.
-    roads : int array, shape (n_roads, 2)
-        Their ends.
-    values : array, shape (n,)
-    label : str
-        What the values are.
-    marks : int array, optional
-        Nodes to mark with a dot.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, or a number is not finite.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore.plotting.roads import road_map
-    >>> fig = road_map([[0, 0], [1, 0], [1, 1]], [[0, 1], [1, 2]], [50.0, 60.0, 70.0], "speed, mph")
-    >>> len(fig.axes)  # the map and its scale
-    2
+    Args:
+        place: longitude and latitude of the nodes in degrees, shape (n, 2).
+        roads: numbers of the two ends, int array, (n_roads, 2).
+        values: shape (n,).
+        label: what the values are.
+        marks: numbers of the nodes to mark with a dot.
     """
     place, values = np.asarray(checks.points(place, "place", 2)), np.asarray(checks.vector(values, "values"))
     roads = np.asarray(checks.numbers(roads, "roads"), dtype=int)

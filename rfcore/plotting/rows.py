@@ -9,47 +9,19 @@ from rfcore.plotting.style import COLOURS, STYLE, WIDE, colours_of
 
 
 def bars(values, errors=None, *, rows, columns, x_label, printed=None, log="", size=None):
-    """Values with bars of one standard error, a row per thing and a colour per column, as one figure for :func:`show`.
+    """Values with bars of one standard error, a row per thing and a colour per column.
 
-    Parameters
-    ----------
-    values : array, shape (n_rows, n_columns)
-        NaN where there is none.
-    errors : array, shape (n_rows, n_columns), optional
-        Standard errors.
-    rows : sequence of str
-        From the top down.
-    columns : sequence of str, or dict of str to str
-        Names in ``COLOURS``, or what is written and the name of its colour, as the lines of :func:`panels`.
-    x_label : str
-    printed : array, shape (n_rows,) or (n_rows, n_columns), optional
-        What the paper prints, as crosses; NaN where it prints nothing.
-    log : str
-        "x" for a logarithmic axis.
-    size : (float, float), optional
-        Inches; by default as high as the rows need.
+    It is one figure, for :func:`show`.
 
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit each other, or a column has no colour.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> from rfcore import plotting
-    >>> fig = plotting.bars(
-    ...     [[0.2, 0.1], [0.3, 0.2]], rows=("karate", "football"), columns=("iid", "sobol"), x_label="error", printed=[0.2, 0.3]
-    ... )
-    >>> [text.get_text() for text in fig.legends[0].get_texts()]
-    ['IID', "Sobol'", 'paper']
+    Args:
+        values, errors: shape (n_rows, n_columns); NaN where there is none.
+        rows: names, from the top down.
+        columns: as the ``lines`` of :func:`panels`.
+        x_label: a text.
+        printed: what the paper prints, as crosses, shape (n_rows,) or (n_rows, n_columns); NaN where it
+            prints nothing.
+        log: "x" for a logarithmic axis.
+        size: inches; by default as high as the rows need.
     """
     colours, rows = colours_of(columns), [str(row) for row in rows]
     checks.choice(log, "log", ("x", ""))

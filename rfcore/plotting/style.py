@@ -49,21 +49,7 @@ IN_PANELS = STYLE | {"font.size": 9, "lines.markersize": 3.5, "lines.linewidth":
 
 
 def use_style():
-    """Set the book's style for this process, with vector output in a notebook.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
-    >>> import matplotlib.pyplot as plt
-    >>> from rfcore import plotting
-    >>> with plt.rc_context():
-    ...     plotting.use_style()
-    ...     plt.rcParams["axes.grid"]
-    True
-    """
+    """Set the book's style for this process, with vector output in a notebook."""
     mpl.rcParams.update(STYLE)
     try:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
@@ -74,7 +60,7 @@ def use_style():
 
 
 def colours_of(lines):
-    """What is written beside lines, and the names of their colours: of names in ``COLOURS``, or of a dict of both."""
+    """What is written beside lines, and the names of their colours, from the ``lines`` of :func:`panels`."""
     colours = {str(written): name for written, name in lines.items()} if isinstance(lines, dict) else {}
     if not colours:
         names = [lines] if isinstance(lines, str) else list(lines)

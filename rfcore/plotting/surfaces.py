@@ -21,38 +21,17 @@ SCRIPT = "../../_static/vendor/plotly.min.js"  # the book keeps it beside its pa
 
 
 def turntable(vertices, faces, layers, *, element, caption, alt):
-    """Display a mesh that the reader can turn, coloured by one layer of numbers at a time, with a menu of the layers.
+    """Display a mesh that the reader can turn, coloured by one layer of numbers at a time, from a menu.
 
-    It needs the script of plotly that the book keeps beside its pages; where that is not found, the figure says so.
+    It needs the script of plotly that the book keeps beside its pages; where that is not found, the figure
+    says so.
 
-    Parameters
-    ----------
-    vertices : array, shape (n_vertices, 3)
-    faces : int array, shape (n_faces, 3)
-    layers : dict of str to (array of shape (n_faces,), float, float)
-        What the menu says, numbers, and those of the two ends of the colour scale. The first is shown at first.
-    element : str
-        Name of the figure within its page, letters and hyphens.
-    caption, alt : str
-        As for :func:`rfcore.plotting.show`.
-
-    Raises
-    ------
-    ValueError
-        If shapes do not fit, a number is not finite, there is no layer, or words are missing.
-
-    Notes
-    -----
-    Ours; plotly's ``mesh3d`` with a number per cell.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.plotting import surfaces
-    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
-    >>> layers = {"height": (np.zeros(1), -1.0, 1.0)}
-    >>> surfaces.turntable(corners, [[0, 1, 2]], layers, element="one-face", caption="Ours. A face.", alt="A triangle.")
-    Ours. A face. [A triangle.]
+    Args:
+        vertices, faces: arrays of shape (n_vertices, 3) and, of int, (n_faces, 3).
+        layers: dict of what the menu says to a triple: numbers, shape (n_faces,), and those of the two ends
+            of the colour scale. The first is shown at first.
+        element: name of the figure within its page, letters and hyphens.
+        caption, alt: as for :func:`rfcore.plotting.show`.
     """
     check_words(caption, alt)
     vertices, faces, layers = _checked(vertices, faces, layers)
@@ -93,36 +72,11 @@ def turntable(vertices, faces, layers, *, element, caption, alt):
 
 
 def from_one_side(vertices, faces, layers, eye=(0.25, -1.0, 0.35)):
-    """The faces that look towards an eye far away, coloured by their numbers: figures for :func:`rfcore.plotting.show`.
+    """The faces that look towards an eye far away, one figure per layer, for :func:`rfcore.plotting.show`.
 
-    Parameters
-    ----------
-    vertices, faces, layers
-        As for :func:`turntable`.
-    eye : (float, float, float)
-        Where from, not straight from above; the z axis points up.
-
-    Returns
-    -------
-    list of matplotlib.figure.Figure
-        One per layer.
-
-    Raises
-    ------
-    ValueError
-        As :func:`turntable`.
-
-    Notes
-    -----
-    Ours; the nearer of two faces is drawn later.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from rfcore.plotting import surfaces
-    >>> corners = np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> len(surfaces.from_one_side(corners, [[0, 1, 2]], {"height": (np.zeros(1), -1.0, 1.0)}))
-    1
+    Args:
+        vertices, faces, layers: as for :func:`turntable`.
+        eye: where from, not straight from above; the z axis points up.
     """
     vertices, faces, layers = _checked(vertices, faces, layers)
     eye = np.asarray(checks.vector(eye, "eye", 3, of="axis"), dtype=float)

@@ -13,41 +13,22 @@ BOX = "overflow-x: auto; max-width: 100%"
 def table(values, errors=None, *, rows, columns, caption, corner="", unit=None, printed=None):
     """Display numbers as a table that scrolls within its box on a narrow page.
 
-    A number with an error is written with the error to two digits, one without to three digits, or fewer if these write
-    it exactly.
+    A number with an error is written with the error to two digits, one without to three digits, or fewer if
+    these write it exactly.
 
-    Parameters
-    ----------
-    values : array, shape (n_rows, n_columns)
-        NaN where there is none.
-    errors : array, shape (n_rows, n_columns), optional
-        Standard errors; 0, up to rounding, or NaN for a number that has none.
-    rows, columns : sequence of str
-        Heads; maths stands between dollar signs.
-    caption : str
-        Starts with "Paper's" or "Ours", as that of :func:`show`.
-    corner : str, optional
-        What the rows are.
-    unit : str, optional
-        Of all numbers, written into the caption.
-    printed : array of str or float, shape (n_rows, n_columns), optional
-        What the paper prints, best as it prints it ("0.0312"); None, NaN or "" where it prints nothing.
+    Args:
+        values: shape (n_rows, n_columns), NaN where there is none.
+        errors: standard errors; 0, up to rounding, or NaN for a number that has none.
+        rows, columns: heads; maths stands between dollar signs.
+        caption: starts with "Paper's" or "Ours", as that of :func:`show`.
+        corner: what the rows are.
+        unit: of all numbers, written into the caption.
+        printed: what the paper prints, best as it prints it ("0.0312"); None, NaN or "" where it prints
+            nothing.
 
-    Raises
-    ------
-    ValueError
-        If shapes do not fit each other, or the caption is none.
-
-    Notes
-    -----
-    Ours.
-
-    Examples
-    --------
     >>> from rfcore import plotting
-    >>> plotting.table(
-    ...     [[0.12346, 2.0]], [[0.0031, 0.0]], rows=["karate"], columns=["error", "rank"], caption="Ours.", printed=[["0.12", None]]
-    ... )
+    >>> heads = {"rows": ["karate"], "columns": ["error", "rank"], "caption": "Ours."}
+    >>> plotting.table([[0.12346, 2.0]], [[0.0031, 0.0]], printed=[["0.12", None]], **heads)
     Ours.
             error                         rank
     karate  0.1235 ± 0.0031 (paper 0.12)  2

@@ -126,10 +126,11 @@ def dense(A, B):
 
 
 def eigenbasis(M):
-    """Eigenvalues of a symmetric matrix in increasing order, and eigenvectors as columns that rounding does not choose.
+    """Eigenvalues of a symmetric matrix, and eigenvectors as columns that rounding does not choose.
 
-    Equal eigenvalues leave the basis of their space open, and every vector its sign: processors take others, and the same
-    frequencies then give other features. Here a slope along the coordinates has to be diagonal in each such space.
+    Equal eigenvalues leave the basis of their space open, and every vector its sign: processors take others,
+    and the same frequencies then give other features. A slope along the coordinates is diagonal in each such
+    space.
     """
     values, vectors = jnp.linalg.eigh(M)
     slope = jnp.arange(1, len(M) + 1, dtype=M.dtype) * (5**0.5 - 1) / 2 % 1

@@ -83,8 +83,8 @@ def aderf(X, Y, centred=False):
         B_x = (1 - 4 A)^(1/2) (P' P)^(1/2),   B_y = (1 - 4 A) B_x^-T,   P = Sigma^(1/2) U' L_x^(-1/2) Q_x'
 
     With M for mean x x' and mean y y', P' P is the geometric mean of M_x^-1 and M_y, the best of all positive
-    definite matrices, and after B both sets have equal second moments. A rotation of B_x, such as the paper's P
-    for its symmetric root, changes no variance; the root does not hang on how eigenvectors were chosen.
+    definite matrices: B gives both sets equal second moments. The paper has P in place of its symmetric root;
+    rotations of B_x change no variance, and the root does not hang on how eigenvectors were chosen.
 
     Where a set does not vary (a pixel that is always 0) the best B is infinite or any, so the mean of the
     eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where neither set varies

@@ -28,8 +28,7 @@ PURPOSE = 11  # of the random stream; part of what a key means
 class Lesson(NamedTuple):
     """What a modulation is learned from, in the order in which :func:`loss` takes it.
 
-    Attributes:
-        deposits: of walks with one row per node.
+    The deposits are those of walks with one row per node.
     """
 
     deposits: DepositsByStep

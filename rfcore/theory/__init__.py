@@ -9,7 +9,7 @@ Features Representations are Equivalent") and of graph features.
 
 All is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30 nothing
 overflows, and results are differentiable in v or in the points. They have the default float dtype (enable x64
-for errors below 1e-6), except those of :mod:`~rfcore.theory.graph`, :mod:`~rfcore.theory.joint_survival` and
+for errors below 1e-6), except those of :func:`walk_gram_mse`, :func:`joint_survival` and
 of laws of norms (:func:`norm_coupling_ratio`, :func:`block_mse_ratio`, :func:`gram_rmse` and their kin),
 which are float64 NumPy.
 """

@@ -93,7 +93,11 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
     For independent lengths the last sum is F_ij^2. The sum over j of E[phi_ij^2] - E[phi_ij]^2 is by how much
     phi phi^T of one shared set of walks is too large on the diagonal.
 
-    Arguments are as in :mod:`rfcore.theory.graph`.
+    Args:
+        g, f: the graph that is walked, usually ``graph.normalised()``, and the modulation.
+        n_walks, p_halt: walks per node; their chance to end at each hop.
+        n_terms: f(0), ..., f(n_terms - 1) are counted.
+        coupling: of a node's lengths: "iid", "reversal", "antithetic", "stratified" or a permutation.
 
     Returns:
         Mean and mean square, float64 arrays (N, N).
@@ -125,8 +129,8 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
         A = 1/n_walks (S + S^T - sum_k f(k)^2 diag(v_k)) + (1 - 1/n_walks) sum_kl f(k) f(l) K_kl (W^k)^T W^l,
         v_k = 1^T V^k,   S = sum_{k, l} f(k) f(k + l) diag(v_k) W^l
 
-    For independent lengths the last sum of A is F^T F. Further arguments are as in
-    :mod:`rfcore.theory.graph`.
+    For independent lengths the last sum of A is F^T F. Other arguments are those of
+    :func:`walk_feature_moments`.
 
     Args:
         f1, f2: the pair of modulations; the error is against the kernel that they estimate.

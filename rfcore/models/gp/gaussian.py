@@ -16,12 +16,7 @@ LOG_RANGE = 12.0  # how far from its start the logarithm of a parameter may go
 
 
 class GaussianFit(NamedTuple):
-    """Hyper-parameters at a maximum of the evidence.
-
-    Attributes:
-        lengthscale, variance: of the kernel.
-        log_evidence: its maximum.
-    """
+    """Lengthscale and variance of the kernel and the noise at a maximum of the evidence, ``log_evidence``."""
 
     lengthscale: float
     variance: float

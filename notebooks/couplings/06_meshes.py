@@ -17,8 +17,8 @@
 # %% [markdown]
 # # Gaussian processes on meshes (Figure 4)
 #
-# * **σ-coupled walks came out best in every panel of the figure**: in the error of the
-#   kernel, of the prediction and of the posterior, with any number of walkers.
+# * **σ-coupled walks came out best in every panel of the figure, or level with the best**:
+#   in the error of the kernel, of the prediction and of the posterior.
 # * **The factor of 2 is there, in the divergence from the exact posterior**, over
 #   independent walks, on three of six meshes. Twice the walkers bring as much.
 # * **The prediction gains less**, over antithetic walks on some meshes next to nothing.

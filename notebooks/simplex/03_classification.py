@@ -261,10 +261,11 @@ plotting.table(
 # So does simplex beat orthogonal? On banknote, nursery and wifi plainly, with a few
 # dozen repeats. (What leaves the claim about these three open is orthogonal against IID
 # on banknote at $m = 10 d$, where we see no difference.) On abalone, car and cmc by one
-# to four parts in a thousand, which takes thousands; on yeast and chess the difference
-# is at the edge of what thousands of repeats can see, or below. Nowhere is it
-# significantly the other way round. "Consistently" is not contradicted, and cannot be
-# shown. At $m = 10 d$ most of the gain is gone: coupling helps within a block only, and
+# to four parts in a thousand, which takes thousands. On yeast and chess the difference is
+# at the edge of what thousands of repeats can see; with more, {doc}`11_at_m_equal_d`
+# finds it at $m = d$, one part in a thousand or less. Nowhere is it significantly the
+# other way round. "Consistently" is not contradicted, and at larger $m$ cannot be shown:
+# at $m = 10 d$ most of the gain is gone, since coupling helps within a block only, and
 # ten blocks wash much of it out.
 #
 # (simplex-majority)=
@@ -273,8 +274,8 @@ plotting.table(
 # What would no features at all achieve? Always answering the most frequent class of the
 # training part is a classifier too: the limit $\sigma \to 0$ of every mechanism here.
 # A ranking of mechanisms below it says little about classifiers. On cmc all four are
-# below, by some seven points on the public split and by fewer on average over eighty
-# others.
+# below, by some seven points on the public split. Over eighty other splits they fall
+# short by less, and not with certainty.
 
 # %%
 of_splits = []  # of cmc, mean over single blocks, minus that of the majority

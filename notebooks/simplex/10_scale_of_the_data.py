@@ -175,12 +175,13 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# On abalone, car, yeast and nursery we find no scale that is better than the paper's. On
-# banknote one a step smaller is better by some seven tenths of a percentage point, and
-# on wifi one two steps larger by two, which ten repeats could hardly see. On cmc there is no peak to speak of: the smaller
-# $\sigma$, the flatter the kernel, until every training point has the same vote and the
-# answer is always the majority class; and at no scale are $10 d$ features better than
-# that by more than some 0.2 points ({ref}`simplex-majority`).
+# On abalone, car, yeast and nursery we find no scale that is better than the paper's.
+# On banknote one a step smaller is better by some seven tenths of a percentage point,
+# and on wifi one two steps larger by two, which ten repeats could hardly see. On cmc
+# there is no peak to speak of: the smaller $\sigma$, the flatter the kernel, until
+# every training point has the same vote and the answer is always the majority class;
+# and at no scale are $10 d$ features better than that by more than some 0.2 points
+# ({ref}`simplex-majority`).
 
 # %% tags=["hide-input"]
 moved = best != chosen  # elsewhere nothing is given away

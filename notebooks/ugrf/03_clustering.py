@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Do walks find the clusters of the exact kernel? (Table 2)
 #
-# * **"Small" needs a yardstick, and the exact kernel supplies it.** On seven graphs of
-#   eight, estimating the kernel changes far fewer pairs than starting elsewhere does
-#   with the exact one. On the eighth, eurosis, the two are much alike.
+# * **"Small" needs a yardstick, and the exact kernel supplies it.** On every graph
+#   estimating the kernel changes fewer pairs than starting elsewhere does with the exact
+#   one: on seven of eight little more than half as many or fewer, on eurosis four fifths.
 # * **On six graphs of eight the printed number is that of an ordinary run.** On karate
 #   and dolphins it is larger than nearly all of ours. But single runs scatter so widely
 #   that agreement says little.

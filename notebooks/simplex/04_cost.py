@@ -79,7 +79,7 @@ SIZES = {
         "from": (16, 16, 16),
     },
 }[profile]  # fmt: skip
-DRAWS, FAST_DRAWS, ROUNDS = {"paper": (40, 16, 30), "quick": (2, 2, 2)}[profile]
+DRAWS, FAST_DRAWS, ROUNDS = {"paper": (80, 16, 30), "quick": (2, 2, 2)}[profile]
 ledger = evidence.Ledger("simplex/04_cost", profile)
 
 # %% [markdown]

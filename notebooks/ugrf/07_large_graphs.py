@@ -58,7 +58,7 @@ from rfcore.kernels import spectral
 plotting.use_style()
 SIZES = {
     "paper": {
-        "rounds": 5,
+        "rounds": 8,
         # How often features are built in each process, by the number of nodes.
         "calls": {10_000: 4, 50_000: 4, 200_000: 4, 1_000_000: 1},
         "exact": (500, 1000, 2000),

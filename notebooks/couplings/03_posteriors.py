@@ -329,7 +329,7 @@ rotated, ours_4 = over_iid[..., [ORTHOGONAL, PNC]], mean_and_se(over_iid[..., OF
 
 
 def weighted(number, error, weights):
-    """Mean of (kinds, sets, couplings); on a set all errors count as one and the same."""
+    """Mean of (kinds, sets, couplings); on a set all errors count as one."""
     of_sets = np.sum(weights * error, axis=(0, 2))
     return np.sum(weights * number), np.linalg.norm(of_sets)
 

@@ -257,8 +257,9 @@ plotting.show(
     "and of two random solutions of one problem. Bands: one standard error of the "
     "mean.",
     alt="Three panels. At p_halt = 0.1 the distance between the two objectives grows "
-    "with the number of bins, to above one at 8, and no problem has two solutions. At 0.3 it "
-    "stays near 0 and at 0.5 at 0, where two random solutions are up to four apart.",
+    "with the number of bins, to above one at 8, and no problem has two solutions. At "
+    "0.3 it stays near 0 and at 0.5 at 0, where two random solutions are up to four "
+    "apart.",
 )
 
 # %% tags=["hide-input"]

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import couplings, features, theory
+from rfcore import couplings, features
 from rfcore.models import attention
+from rfcore.papers.couplings import formulas
 
 N, M, C = 6, 5, 2
 RNG = np.random.default_rng(0)
@@ -105,7 +106,7 @@ def test_first_order_explains_the_error_of_rows_and_equation_45_does_not():
     error = attention.row_error(noisy(kernel, 0.05), kernel)
     # The next order: squares of relative errors of the sum, 0.05 * 1.9 / 8, and of the parts.
     assert np.isclose(error.measured[0], error.first_order[0], rtol=3e-3, atol=0)
-    printed = theory.printed.attention_error(noisy(kernel, 0.05), kernel)
+    printed = formulas.attention_error(noisy(kernel, 0.05), kernel)
     assert abs(printed[0] / error.measured[0] - 1) > 0.1
     # E[a^^2] - a^2, which Eq. 45 is, misses the bias of a^.
     shares = noisy(kernel, 0.05)
@@ -116,7 +117,7 @@ def test_first_order_explains_the_error_of_rows_and_equation_45_does_not():
 
 def test_a_kernel_that_a_compiled_function_holds():
     kernel, estimates = jnp.array([[1.0, 2.0, 5.0]]), noisy(np.array([[1.0, 2.0, 5.0]]), 0.05)
-    for error in (attention.row_error, theory.printed.attention_error):
+    for error in (attention.row_error, formulas.attention_error):
         found, expected = jax.jit(lambda e, error=error: error(e, kernel))(estimates), error(estimates, kernel)
         assert np.allclose(jnp.hstack(found), jnp.hstack(expected), rtol=rounding(100), atol=0)
 
@@ -126,7 +127,7 @@ def test_with_equal_means_all_orders_add_up_to_equation_8():
     estimates = noisy(kernel, 0.05)
     error = attention.row_error(estimates, kernel)
     assert np.isclose(error.first_order[0], error.equal_means[0], rtol=rounding(100), atol=0)
-    assert np.isclose(theory.printed.attention_error(estimates, kernel)[0], error.equal_means[0], rtol=rounding(100), atol=0)
+    assert np.isclose(formulas.attention_error(estimates, kernel)[0], error.equal_means[0], rtol=rounding(100), atol=0)
     mean_of_products = np.einsum("rnj,rnl->", estimates - kernel, estimates - kernel) / len(estimates) / 9
     assert np.isclose(error.covariance[0], mean_of_products, rtol=rounding(1000), atol=0)
     assert np.isclose(error.equal_means[0], (error.variance[0] - error.covariance[0]) / 36, rtol=rounding(10), atol=0)

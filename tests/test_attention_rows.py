@@ -7,6 +7,7 @@ from scipy import special
 from rfcore import theory
 from rfcore.couplings import directions, norms
 from rfcore.models import attention
+from rfcore.papers.couplings import attention_rows
 
 D, N = 6, 4
 RNG = np.random.default_rng(0)
@@ -19,7 +20,7 @@ Q, K = 0.3 * RNG.normal(size=D), 0.3 * RNG.normal(size=(N, D))
 )
 def test_the_diagonal_is_the_error_of_one_estimate(m, coupling, cosine):
     law = "iid" if coupling == "iid" else "independent"
-    found = np.diag(theory.row_covariance(Q, K, m, law, cosine))
+    found = np.diag(attention_rows.row_covariance(Q, K, m, law, cosine))
     growth = np.exp(Q @ Q + np.sum(K**2, axis=1))  # the softmax kernel is the Gaussian one times its root
     expected = growth * [float(theory.positive_mse(Q, k, m, coupling)) for k in K]
     assert np.allclose(found, expected, rtol=1e-9, atol=0)
@@ -27,7 +28,7 @@ def test_the_diagonal_is_the_error_of_one_estimate(m, coupling, cosine):
 
 @pytest.mark.parametrize("law", ["pnc", "positive_monotone", "independent"])
 def test_coupled_norms_have_the_known_ratio_of_errors(law):
-    found = theory.row_covariance(Q, K, 9, law) / theory.row_covariance(Q, K, 9, "iid")
+    found = attention_rows.row_covariance(Q, K, 9, law) / attention_rows.row_covariance(Q, K, 9, "iid")
     expected = [theory.norm_coupling_ratio(float(np.linalg.norm(Q + k)), D, 9, law, "positive") for k in K]
     assert np.allclose(np.diag(found), expected, rtol=1e-9, atol=0)
 
@@ -45,19 +46,19 @@ def test_the_mean_over_frames_is_that_of_the_plane():
     )  # Rayleigh: the chi law of d = 2
     frames = [np.exp(r * (a @ first + sign * b @ second)).mean() for r in w for sign in (1, -1)]
     both = weights @ np.reshape(frames, (-1, 2)).mean(axis=1)
-    found = theory.row_covariance(q, k, 2, "positive_monotone", pairs=True)[0, 1]
+    found = attention_rows.row_covariance(q, k, 2, "positive_monotone", pairs=True)[0, 1]
     assert np.isclose(found, np.exp(-q @ q - (k[0] @ k[0] + k[1] @ k[1]) / 2) * both / 2, rtol=1e-8, atol=0)
 
 
 def test_every_covariance_grows_with_the_correlation_of_norms():
-    found = np.stack([theory.row_covariance(Q, K, D, r, pairs=True) for r in (-1.0, -0.5, 0.0, 0.5, 1.0)])
+    found = np.stack([attention_rows.row_covariance(Q, K, D, r, pairs=True) for r in (-1.0, -0.5, 0.0, 0.5, 1.0)])
     assert np.all(np.diff(found, axis=0) > 0)
-    named = [theory.row_covariance(Q, K, D, law, pairs=True) for law in ("independent", "positive_monotone")]
+    named = [attention_rows.row_covariance(Q, K, D, law, pairs=True) for law in ("independent", "positive_monotone")]
     assert np.allclose(named, found[[2, 4]], rtol=1e-13, atol=0)
 
 
 def test_the_leading_error_of_covariances_is_that_of_draws_with_them():
-    kernel, covariance = np.exp(K @ Q), theory.row_covariance(Q, K, D)
+    kernel, covariance = np.exp(K @ Q), attention_rows.row_covariance(Q, K, D)
     factor = np.sqrt(N) * np.linalg.cholesky(covariance).T
     draws = kernel + np.concatenate([factor, -factor])[:, None]
     expected = attention.row_error(draws, kernel[None]).first_order[0]

@@ -29,6 +29,7 @@ from rfcore import (
     kernels,
     large_graphs,
     models,
+    papers,
     random_graphs,
     solvers,
     theory,
@@ -36,16 +37,14 @@ from rfcore import (
 )
 from rfcore.couplings import repelling, walk_lengths
 from rfcore.evidence import fits, processes, processor, signs
-from rfcore.features import modulation, neural, reference, shared_walks
+from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import blocks, classification, eight_graphs, exponential_votes, hidden_values, ode
-from rfcore.models import families as kernel_families
-from rfcore.models.gp import held_out, streamed
-from rfcore.models.gp import profile as gp_profile
+from rfcore.models import ode
 from rfcore.models.gp import sparse as sparse_gp
+from rfcore.models.gp import streamed
+from rfcore.papers.simplex import classification
+from rfcore.papers.ugrf import hidden_values, reference
 from rfcore.solvers import modulations as learned_modulations
-from rfcore.theory import arrangements, equal_walkers, given_directions, sign_supremum
-from rfcore.theory.printed import simplex as printed_simplex
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -501,8 +500,8 @@ ROWS = {
     },
     "features.DepositsByStep.with_modulation": {"self": (STEPS, None), "f": (F, modulating)},
     "features.DepositFeatures.with_modulation": {"self": (WEIGHED, None), "f": (F, modulating)},
-    "features.reference.as_lists": {"g": (G, graph)},
-    "features.reference.walk_features": {
+    "papers.ugrf.reference.as_lists": {"g": (G, graph)},
+    "papers.ugrf.reference.walk_features": {
         "rng": (random.Random(0), None), "lists": (reference.as_lists(G), None), "f": (F, modulating), **WALKS,
         "nodes": ([0, 2], None),  # as printed: checks would be the most of it
     },
@@ -524,14 +523,14 @@ ROWS = {
     },
     "features.neural.random": {"key": (KEY, key), "hidden": (1, count)},
     "features.neural.flat": {"value": (1.0, positive), "hidden": (1, count)},
-    "features.reduction.johnson_lindenstrauss": {
+    "papers.ugrf.reduction.johnson_lindenstrauss": {
         "key": (KEY, key), "phi": (IDENTITY, matrix), "n_features": (2, count), "kind": ("sparse", choice),
         "nonzeros": (1, count),
     },
-    "features.reduction.johnson_lindenstrauss_mse": {
+    "papers.ugrf.reduction.johnson_lindenstrauss_mse": {
         "phi": (IDENTITY, matrix), "psi": (IDENTITY, matrix), "n_features": (2, count)
     },
-    "features.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, matrix), "n_anchors": (2, count)},
+    "papers.ugrf.reduction.anchor_points": {"key": (KEY, key), "phi": (IDENTITY, matrix), "n_anchors": (2, count)},
     "kernels.gaussian": {"X": (X, points), "Y": (X, points)},
     "kernels.softmax": {"X": (X, points), "Y": (X, points)},
     "kernels.diffusion": {"g": (BARE, graph), "sigma": (1.0, at_least_0)},
@@ -560,26 +559,26 @@ ROWS = {
     "theory.log_sampling_cost": {
         "law": (theory.NormalLaw(np.zeros(2), np.eye(2), 0.0, 0.0, 0.0), lambda good: [None, "normal"]), **NORMAL
     },
-    "theory.log_joint_variance_floor": {"X": (X, points), "m": (2, count), "kernel": ("softmax", choice)},
-    "theory.optimal_overlaps": {"omega": (X, points), "covariance": NORMAL["covariance"], "kernel": ("softmax", choice)},
-    "theory.mean_overlap": {
+    "papers.equivalence.joint_sampling.log_joint_variance_floor": {"X": (X, points), "m": (2, count), "kernel": ("softmax", choice)},
+    "papers.equivalence.joint_sampling.optimal_overlaps": {"omega": (X, points), "covariance": NORMAL["covariance"], "kernel": ("softmax", choice)},
+    "papers.equivalence.joint_sampling.mean_overlap": {
         "variance": (0.3, positive), "d": (2, count), "coupling": ("orthogonal", choice), "kernel": ("softmax", choice)
     },
     "theory.trigonometric_least_variance": POINTS,
-    "theory.printed.log_second_moment": POINTS | {"parameters": (WITH_A, other_type)},
-    **dict.fromkeys(["theory.printed.aderf_objective", "theory.printed.sderf_objective"], POINTS),
-    "theory.printed.trigonometric": {"y": (X, points), "omega": (X, points), "phases": (V, families)},
-    "theory.printed.generalised_exponential": {
+    "papers.favor.formulas.log_second_moment": POINTS | {"parameters": (WITH_A, other_type)},
+    **dict.fromkeys(["papers.favor.formulas.aderf_objective", "papers.favor.formulas.sderf_objective"], POINTS),
+    "papers.favor.formulas.trigonometric": {"y": (X, points), "omega": (X, points), "phases": (V, families)},
+    "papers.favor.formulas.generalised_exponential": {
         "x": (X, points), "omega": (X, points), "A": (-0.1, lambda good: [*real(good), 0.125])
     },
-    "theory.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
-    "theory.given_directions.relative_mean": {
+    "papers.simplex.fast_bias.fast_bias": {"v": (V, vector), "coupling": ("simplex_fast", choice)},
+    "papers.simplex.fast_bias.relative_mean": {
         "products": ([0.5, -1.0], lambda good: [*entries(good), 0.5, [0.5, 3.0]]), "d": (2, count),
         "v": (1.0, lambda good: [*at_least_0(good), 21.0]),
     },
-    "theory.printed.simplex.corners": {"d": (3, count_from_2)},
-    "theory.printed.simplex.product": {"x": (V, lambda good: [*vector(good), [1.0]])},
-    "theory.printed.simplex.sweep": {"vectors": (IDENTITY, matrix), "lengths": (V, vectors)},
+    "papers.simplex.formulas.corners": {"d": (3, count_from_2)},
+    "papers.simplex.formulas.product": {"x": (V, lambda good: [*vector(good), [1.0]])},
+    "papers.simplex.formulas.sweep": {"vectors": (IDENTITY, matrix), "lengths": (V, vectors)},
     **dict.fromkeys(["theory.positive_mse", "theory.fourier_mse"], PAIR | {"coupling": NAME}),
     **dict.fromkeys(["theory.positive_gap", "theory.fourier_gap"], PAIR | {"coupling": NAME}),
     "theory.positive_gram_mse": {"x": (X, points), "m": (3, count), "coupling": ("simplex", choice)},
@@ -592,15 +591,15 @@ ROWS = {
     "theory.fourier_mse_ratio_asymptotic": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
     "theory.log_positive_cost": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count), "excess": (False, flag)},
     "theory.fourier_cost": {"norms": (V**2, all_pair_norms), "z": (1.0, positive), "d": (3, count), "excess": (True, flag)},
-    "theory.arrangements.independent_conformity": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count)},
-    "theory.arrangements.shortest_sum": {"norms": (V**2, norms_of_vectors)},
-    "theory.arrangements.mse_ratio": {"log_conformity": (V, entries), "v": (V**2, lengths), "m": (3, count)},
+    "papers.simplex.arrangements.independent_conformity": {"norms": (V**2, all_pair_norms), "v": (1.0, positive), "d": (3, count)},
+    "papers.simplex.arrangements.shortest_sum": {"norms": (V**2, norms_of_vectors)},
+    "papers.simplex.arrangements.mse_ratio": {"log_conformity": (V, entries), "v": (V**2, lengths), "m": (3, count)},
     "theory.fourier_convex_radius": {"d": (3, count)},
     "theory.swap_gain": {"cost": (IDENTITY, points)},
     "theory.norm_coupling_ratio": {
         "distance": (1.0, near), **RATIO, "m": (3, count_from_2), "law": ("pnc", choice), "features": ("fourier", choice)
     },
-    "theory.row_covariance": {
+    "papers.couplings.attention_rows.row_covariance": {
         "q": (X[0], array), "k": (X, points), "m": (3, count), "law": ("pnc", choice), "cosine": (0.0, real), "pairs": (False, flag)
     },
     "theory.stratified_norms_ratio": {
@@ -612,56 +611,56 @@ ROWS = {
     "theory.log_pair_excess": {
         "correlation": (0.5, lambda good: [*entries(good), 1.1]), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
     },
-    "theory.block_mse_ratio": {
+    "papers.couplings.block_errors.block_mse_ratio": {
         "distance": (1.0, lambda good: [*entries(good), -1.0]), "d": (3, count_from_2), "law": ("pnc", choice),
         "features": ("positive", choice), "opposites": ("equal", choice)
     },
-    "theory.gram_rmse": {
+    "papers.couplings.gram_norms.gram_rmse": {
         "x": (X, points), "law": ("pnc", choice), "features": ("positive", choice), "opposites": ("equal", choice), "n_nodes": (2, count)
     },
-    "theory.gram_pair_excess": {
+    "papers.couplings.gram_norms.gram_pair_excess": {
         "x": (X, points), "correlation": (0.5, lambda good: [*entries(good), 1.1]), "features": ("fourier", choice), "n_nodes": (2, count)
     },
     "theory.fourier_floor": {"d": (3, count), "m": (3, count)},
     "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
-    "theory.fourier_threshold": {"d": (3, count_from_3)},
+    "papers.simplex.sign_change.fourier_threshold": {"d": (3, count_from_3)},
     "theory.log_conformity": {"v": (1.0, distance), "d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_conformity_at_angle": {"v": (1.0, distance), "d": (3, count), "cosine": (0.5, entries)},
     "theory.log_conformity_of": {"omega": (X, points), "v": (1.0, distance)},
     "theory.log_conformity_of_directions": {"directions": (X, points), "v": (1.0, distance)},
-    "theory.log_pair_density": {"w": (1.0, lengths), "d": (3, count_from_2), "coupling": ("simplex", choice)},
-    "theory.log_pair_density_at_angle": {"w": (1.0, lengths), "d": (3, count), "cosine": (0.5, entries)},
+    "papers.simplex.pair_densities.log_pair_density": {"w": (1.0, lengths), "d": (3, count_from_2), "coupling": ("simplex", choice)},
+    "papers.simplex.pair_densities.log_pair_density_at_angle": {"w": (1.0, lengths), "d": (3, count), "cosine": (0.5, entries)},
     "theory.partners": {"m": (3, count), "d": (3, count)},
-    "theory.printed.orthogonal_conformity": {"v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)},
-    "theory.printed.simplex_conformity": {"v": (1.0, at_least_0), "d": (3, count_from_2), "n_terms": (20, count)},
-    "theory.printed.positive_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count)},
-    "theory.printed.posterior_by_weights": {
+    "papers.simplex.formulas.orthogonal_conformity": {"v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)},
+    "papers.simplex.formulas.simplex_conformity": {"v": (1.0, at_least_0), "d": (3, count_from_2), "n_terms": (20, count)},
+    "papers.simplex.formulas.positive_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count)},
+    "papers.couplings.formulas.posterior_by_weights": {
         "phi_seen": (IDENTITY, points), "phi_asked": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)
     },
-    "theory.printed.error_prefactor": {"d": (3, count_from_2)},
-    "theory.printed.fourier_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count), "n_terms": (20, count)},
-    "theory.printed.pair_density": {"w": (1.0, lengths), "d": (3, count)},
-    "theory.printed.pair_density_at_angle": {
+    "papers.simplex.formulas.error_prefactor": {"d": (3, count_from_2)},
+    "papers.simplex.formulas.fourier_gap": {"x": (V, vector), "y": (V, vector), "m": (3, count), "n_terms": (20, count)},
+    "papers.simplex.formulas.pair_density": {"w": (1.0, lengths), "d": (3, count)},
+    "papers.simplex.formulas.pair_density_at_angle": {
         "w": (1.0, lengths), "d": (3, count), "cosine": (0.5, real), "n_nodes": (20, count)
     },
-    "theory.printed.sum_cost": {
+    "papers.couplings.formulas.sum_cost": {
         "length": (1.0, at_least_0), "v": (1.0, at_least_0), "d": (3, count), "n_terms": (20, count)
     },
-    "theory.printed.chi_square_moment": {"k": (2, count), "d": (3, count)},
-    "theory.printed.correlation_factor": {"theta": (IDENTITY, lambda good: [*points(good), 2 * good])},
-    "theory.printed.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
-    "theory.printed.alpha_regularised_laplacian": {
+    "papers.couplings.formulas.chi_square_moment": {"k": (2, count), "d": (3, count)},
+    "papers.couplings.formulas.correlation_factor": {"theta": (IDENTITY, lambda good: [*points(good), 2 * good])},
+    "papers.simplex.formulas.fourier_mse_ratio": {"z": (1.0, distance), "d": (3, count), "m": (3, count)},
+    "papers.ugrf.formulas.alpha_regularised_laplacian": {
         "k": (2, count_from_0), "sigma": (1.0, positive), "d": (2, count)
     },
-    "theory.printed.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
-    "theory.printed.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
-    "theory.printed.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
-    "theory.printed.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
-    "theory.printed.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
-    "theory.printed.f_diffusion": {"k": (2, count_from_0)},
-    "theory.printed.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
-    "theory.printed.batch_size_approximation": {
+    "papers.ugrf.formulas.alpha_p_step": {"k": (2, count_from_0), "alpha": (3.0, positive), "p": (2, count)},
+    "papers.ugrf.formulas.alpha_diffusion": {"k": (2, count_from_0), "sigma": (1.0, positive)},
+    "papers.ugrf.formulas.alpha_inverse_cosine": {"k": (2, count_from_0), "base": (1.0, real)},
+    "papers.ugrf.formulas.f_regularised_laplacian": {"k": (2, count_from_0), "d": (2, count)},
+    "papers.ugrf.formulas.f_p_step": {"k": (2, count_from_0), "p": (2, count)},
+    "papers.ugrf.formulas.f_diffusion": {"k": (2, count_from_0)},
+    "papers.ugrf.formulas.f_by_partitions": {"alpha": ([1.0, 0.5], vector)},
+    "papers.ugrf.formulas.f_by_iteration": {"alpha": ([1.0, 0.5], vector)},
+    "papers.ugrf.formulas.batch_size_approximation": {
         "n_walkers": (3, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "theory.bin_survival": {"n_bins": (3, count), "p_halt": (0.5, probability), "n_terms": (20, count)},
@@ -677,14 +676,21 @@ ROWS = {
         "g": (G, graph), "f1": (F, modulating), "f2": (F, modulating), **WALKS, "n_terms": (20, count),
         "couplings": (["reversal"], lambda good: ["reversal", 3]),
     },
-    "theory.equal_walkers.gram_error_terms": {
+    "papers.couplings.equal_walkers.gram_error_terms": {
         "g": (G, graph), "f": (F, modulating), "p_halt": (0.5, probability), "n_terms": (20, count)
     },
-    "theory.equal_walkers.of_terms": {
+    "papers.couplings.walk_variance.walk_variance": {
+        "g": (G, graph), "f": (F, modulating), "p_halt": (0.5, probability), "n_terms": (20, count), "of": ("kernel", choice),
+    },
+    "papers.ugrf.definiteness.definite_radius": {"alpha": ([1.0, 0.5], lambda good: [*vector(good), [0.0, 1.0], [-1.0, 0.5]])},
+    "papers.ugrf.modulation_pairs.hessian": {
+        "g": (G, graph), "f": (F, modulating), **WALKS, "n_directions": (2, count), "n_terms": (20, count), "step": (1e-3, positive),
+    },
+    "papers.couplings.equal_walkers.of_terms": {
         "a": (V[:1], lambda good: [*entries(good), 0 * good, -good]), "b": (V[:1], lambda good: [*entries(good), -good]),
         "error": (V[:1], lambda good: [*entries(good), 0 * good, -good]),
     },
-    "theory.equal_walkers.of_curve": {
+    "papers.couplings.equal_walkers.of_curve": {
         "walkers": ([4, 16], lambda good: [*vector(good), [16, 4], [0, 4]]), "curve": ([0.5, 0.1], lambda good: [*vector(good), [0.1, 0.5], [0.1, 0.0]]),
         "error": (V[:1], lambda good: [*entries(good), 0 * good, -good]),
     },
@@ -698,31 +704,31 @@ ROWS = {
         "log_q": (X, points), "log_k": (X, points), "v": (X, lambda good: [*points(good), good[:2]]), "causal": (True, flag)
     },
     "models.attention.leading_error": {"kernel": (V**2, array), "covariance": (IDENTITY, array)},
-    **dict.fromkeys(["models.attention.row_error", "theory.printed.attention_error"], ESTIMATED),
-    "models.classification.task": {
+    **dict.fromkeys(["models.attention.row_error", "papers.couplings.formulas.attention_error"], ESTIMATED),
+    "papers.simplex.classification.task": {
         "part": (PART, other_type), "n_classes": (2, lambda good: [*count(good), 1]), "sigma": (1.0, positive),
         "dtype": (np.float32, lambda good: [int, None, "a"]),
     },
-    "models.classification.public_task": {
+    "papers.simplex.classification.public_task": {
         "table": (datasets.Classification(np.eye(20), np.arange(20) % 2, ("a", "b"), "wifi", "here"), other_type),
         "seed": (1, count_from_0), "double": (True, flag),
     },
-    "models.classification.accuracies": {
+    "papers.simplex.classification.accuracies": {
         "key": (KEY, key), "task": (TASK, other_type), "couplings": ([couplings.iid], several), "n_draws": (2, count),
         "n_blocks": (1, count), "width": (2, lambda good: [*some_count(good), 1]), "batch": (1, count),
     },
-    **{f"models.classification.{name}": {"task": (TASK, other_type)} for name in ("majority", "exact", "mean_v")},
-    "models.exponential_votes.fitted": {
+    **{f"papers.simplex.classification.{name}": {"task": (TASK, other_type)} for name in ("majority", "exact", "mean_v")},
+    "papers.favor.exponential_votes.fitted": {
         "task": (TASK, other_type), "fits": ({"a": lambda x, held: features.ExponentialParameters()}, lambda good: [None, 3, "a", {}, {"a": 3}]),
         "sigmas": ([1.0], lambda good: [*vector(good), [0.0], [-1.0]]),
     },
-    "models.exponential_votes.accuracies": {
+    "papers.favor.exponential_votes.accuracies": {
         "key": (KEY, key), "task": (TASK, other_type), "parameters": ({"a": FILLED}, lambda good: [None, 3, "a", {}, {"a": 3}, {"a": WITH_A}]),
         "widths": ([2, 3], lambda good: [*vector(good), [0], [1.5]]), "n_seeds": (2, count), "n_tuning": (1, lambda good: [*some_count(good), 3]),
         "sigmas": ([1.0], lambda good: [*vector(good), [0.0], [-1.0]]), "batch": (1, count),
     },
-    "models.exponential_votes.exact": {"task": (TASK, other_type), "sigmas": ([1.0], lambda good: [*vector(good), [0.0], [-1.0]])},
-    "models.exponential_votes.without_validation": {"task": (TASK, other_type)},
+    "papers.favor.exponential_votes.exact": {"task": (TASK, other_type), "sigmas": ([1.0], lambda good: [*vector(good), [0.0], [-1.0]])},
+    "papers.favor.exponential_votes.without_validation": {"task": (TASK, other_type)},
     "models.clustering.initial_labels": {"key": (KEY, key), "n_nodes": (3, count), "n_clusters": (2, count)},
     "models.clustering.labels_around": {
         "kernel": (IDENTITY, points), "nodes": ([0, 2], nodes), "n_nodes": (3, count)
@@ -731,18 +737,18 @@ ROWS = {
         "kernel": (IDENTITY, points), "labels": ([0, 1, 1], labels), "n_clusters": (2, count), "max_iterations": (5, count)
     },
     "models.clustering.pair_error": {"labels": ([0, 1, 1], partition), "others": ([0, 1, 0], partition)},
-    "theory.generalisation.spectral_radius": {"g": (G, graph)},
-    "theory.generalisation.rademacher_bound": {
+    "papers.ugrf.generalisation.spectral_radius": {"g": (G, graph)},
+    "papers.ugrf.generalisation.rademacher_bound": {
         "bounds": ([1.0, 0.5], families), "radius": (1.0, at_least_0), "n_samples": (3, count)
     },
-    "theory.generalisation.rademacher_trace_bound": {
+    "papers.ugrf.generalisation.rademacher_trace_bound": {
         "g": (G, graph), "sample": ([0, 2], samples), "bounds": ([1.0, 0.5], families)
     },
-    "features.shared_walks.shared_errors": {
+    "papers.ugrf.eight_graphs.shared_errors": {
         "key": (KEY, key), "g": (G, graph), "targets": ([IDENTITY], lambda good: [[], good * 2, [1j * IDENTITY]]), "modulations": ([F], lambda good: [[3], None]),
         **WALKS, "n_repeats": (2, count),
     },
-    "features.shared_walks.shared_bias": {
+    "papers.ugrf.eight_graphs.shared_bias": {
         "g": (G, graph), "target": (IDENTITY, points), "f": (F, modulating), **WALKS, "n_terms": (20, count)
     },
     "solvers.modulations.loss_of_walks": {
@@ -757,14 +763,14 @@ ROWS = {
         "starts": ([jax.jit(neural.flat)()], lambda good: [None, []]), "losses": (FORM, lambda good: [None, [], [good, good]]),
         "n_steps": (2, count), "optimiser": (optax.adam(0.1), lambda good: [3, "a"]),
     },
-    "models.eight_graphs.draw": {"name": ("binary_tree", choice), "key": (KEY, key)},
-    "models.eight_graphs.target": {"g": (G, lambda good: [*graph(good), BARE]), "beta": (0.5, probability)},
-    "models.eight_graphs.errors": {
+    "papers.ugrf.eight_graphs.draw": {"name": ("binary_tree", choice), "key": (KEY, key)},
+    "papers.ugrf.eight_graphs.target": {"g": (G, lambda good: [*graph(good), BARE]), "beta": (0.5, probability)},
+    "papers.ugrf.eight_graphs.errors": {
         "key": (KEY, key), "g": (G, lambda good: [*graph(good), BARE]),
         "readings": ([(neural.flat(), 0.5)], lambda good: [None, 3, [], [good[0][0]], [(3, 0.5)], [(good[0][0], 1.0)], [(*good[0], 1)]]),
         **WALKS, "n_repeats": (2, count),
     },
-    "models.families.taylor_bounds": {"n_terms": (3, count), "n_flat": (2, count)},
+    "papers.ugrf.generalisation.taylor_bounds": {"n_terms": (3, count), "n_flat": (2, count)},
     "evidence.fits.smooth": {
         "x": (V, vector), "curves": (IDENTITY, array), "at": (V, vector), "degree": (1, lambda good: [*count_from_0(good), 3])
     },
@@ -774,21 +780,21 @@ ROWS = {
     },
     "evidence.fits.between_draws": {"repeats": (REPEATS, points)},
     "evidence.fits.ratios": {"above": (REPEATS, array), "below": (REPEATS, lambda good: [*array(good), 0 * good])},
-    "theory.sign_supremum.sign_supremum": {
+    "papers.ugrf.generalisation.sign_supremum": {
         "g": (G, graph), "sample": ([0, 2], lambda good: [*nodes(good), list(range(3)) * 6]), "bounds": ([1.0, 0.5], families)
     },
-    "theory.generalisation.rademacher_complexity": {
+    "papers.ugrf.generalisation.rademacher_complexity": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2),
     },
-    "theory.generalisation.rademacher_repeats": {
+    "papers.ugrf.generalisation.rademacher_repeats": {
         "key": (KEY, key), "g": (G, graph), "sample": ([0, 2], nodes), "bounds": ([1.0, 0.5], families),
         "n_draws": (4, count_from_2), "n_repeats": (2, count),
     },
-    "theory.generalisation.margin_loss": {
+    "papers.ugrf.generalisation.margin_loss": {
         "scores": (V, vector), "labels": ([1.0, -1.0, 1.0], vector), "margin": (0.5, positive)
     },
-    "theory.generalisation.margin_bound": {
+    "papers.ugrf.generalisation.margin_bound": {
         "loss": (0.1, at_least_0), "complexity": (0.1, at_least_0), "margin": (0.5, positive), "n_samples": (5, count),
         "delta": (0.1, probability),
     },
@@ -824,16 +830,16 @@ ROWS = {
     },
     "models.gp.sparse.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (G, graph), "tol": (1e-7, positive)},
     "models.gp.sparse.posterior": {"K": (sp.csr_array(IDENTITY), sparse_symmetric), **OBSERVED},
-    "models.blocks.by_walks": {
+    "papers.ugrf.blocks.by_walks": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "n_walks": (2, count), "p_halt": (0.5, probability),
         "nodes": ([2, 0], nodes),
     },
-    "models.blocks.by_columns": {
+    "papers.ugrf.blocks.by_columns": {
         "g": (G, graph), "function": (np.exp, function), "degree": (2, count), "nodes": ([2, 0], nodes),
     },
-    "models.blocks.by_push": {"g": (G, graph), "f": (F, modulating), "degree": (2, count), "nodes": ([2, 0], nodes)},
-    "models.blocks.powers": {"g": (G, graph), "n_powers": (2, count), "nodes": ([2, 0], nodes)},
-    "models.blocks.deposits": {
+    "papers.ugrf.blocks.by_push": {"g": (G, graph), "f": (F, modulating), "degree": (2, count), "nodes": ([2, 0], nodes)},
+    "papers.ugrf.blocks.powers": {"g": (G, graph), "n_powers": (2, count), "nodes": ([2, 0], nodes)},
+    "papers.ugrf.blocks.deposits": {
         "key": (KEY, key), "g": (G, graph), "n_walks": (2, count), "p_halt": (0.5, probability), "longest": (2, count),
         "nodes": ([2, 0], nodes),
     },
@@ -850,47 +856,47 @@ ROWS = {
         "lengthscales": ([0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]),
         "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
     },
-    "models.gp.held_out.predicted": {
+    "papers.couplings.traffic_gp.predicted": {
         "K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive), "n_seen": (2, lambda good: [*count(good), 3])
     },
-    "models.gp.held_out.compared": {
+    "papers.couplings.traffic_gp.compared": {
         "K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive), "exact": (models.gp.Posterior(V[:1], IDENTITY[:1, :1]), other_type)
     },
-    "models.gp.profile.profile": {
+    "papers.couplings.traffic_gp.profile": {
         "B": (IDENTITY, points), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
         "ratios": ([0.1, 1.0], lambda good: [*vector(good), [0.0, 1.0]]),
     },
-    "models.gp.profile.learn_on_grid": {
+    "papers.couplings.traffic_gp.learn_on_grid": {
         "gram": (lambda lengthscale: IDENTITY, function), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
         "lengthscales": ([0.5, 2.0], vector), "ratios": ([0.1, 1.0], lambda good: [*vector(good), [0.0, 1.0]]),
     },
     "models.gp.predictive_kl": {
         **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
-    "models.hidden_values.hide": {"key": (KEY, key), "n_nodes": (20, count), "share": (0.1, lambda good: [*probability(good), 1e-3, 0.999])},
-    "models.hidden_values.lesson": {
+    "papers.ugrf.hidden_values.hide": {"key": (KEY, key), "n_nodes": (20, count), "share": (0.1, lambda good: [*probability(good), 1e-3, 0.999])},
+    "papers.ugrf.hidden_values.lesson": {
         "key": (KEY, key), "g": (G, graph), "values": (X, points), "n_copies": (2, count), "n_walks": (2, count),
         "p_halt": (0.5, probability), "share": (0.4, probability),
     },
-    "models.hidden_values.of_one_size": {"lessons": ([LESSON], lambda good: [*other_type(good), [], [3]])},
-    "models.hidden_values.loss": {
+    "papers.ugrf.hidden_values.of_one_size": {"lessons": ([LESSON], lambda good: [*other_type(good), [], [3]])},
+    "papers.ugrf.hidden_values.loss": {
         "f": (F, function), "deposits": (STEPS, other_type), "values": (X, matrix), "known": ([True, False, True], mask),
         "hidden": ([1], lambda good: [*nodes(good), None, []]),
     },
-    "models.hidden_values.error": {
+    "papers.ugrf.hidden_values.error": {
         "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix), "known": ([True, False, True], mask)
     },
-    "models.hidden_values.exact_error": {
+    "papers.ugrf.hidden_values.exact_error": {
         "g": (G, graph), "f": (F, function), "values": (X, points), "known": ([True, False, True], mask), "n_terms": (20, count)
     },
-    "models.hidden_values.directions_in_turn": {
+    "papers.ugrf.hidden_values.directions_in_turn": {
         "key": (KEY, key), "deposits": (DEPOSITS, other_type), "f": (F, function), "values": (X, matrix),
         "n_groups": (2, lambda good: [*count_from_2(good), 4]),
     },
-    "models.interpolation.weighted_sums": {
+    "papers.ugrf.hidden_values.weighted_sums": {
         "kernel": (IDENTITY, points), "values": (X, matrix), "known": ([True, False, True], mask)
     },
-    "models.interpolation.angular_error": {"predicted": (X, points), "truth": (X, points)},
+    "papers.ugrf.hidden_values.angular_error": {"predicted": (X, points), "truth": (X, points)},
     "models.ode.uniform_times": {
         "key": (KEY, key), "t": (1.0, at_least_0), "n": (4, count), "n_repeats": (2, count_or_none)
     },
@@ -920,11 +926,11 @@ ROWS = {
     },
     "models.regression.scores_exact": {"x_train": (X, points), **REGRESSION, "x_test": (X, points)},
     "models.regression.accuracy": {"label_scores": (IDENTITY, points), "labels": ([0, 1, 1], labels)},
-    "solvers.best_directions.optimised": {
+    "papers.simplex.best_directions.optimised": {
         "lengths": ([1.0, 2.0, 1.5], lengths), "v": (1.0, positive),
         "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
     },
-    "solvers.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
+    "papers.simplex.best_directions.weight_independent": {"start": (X, points), "v": (1.0, positive)},
     **dict.fromkeys(
         ["solvers.exponential.aderf", "solvers.exponential.gerf", "solvers.exponential.saderf", "solvers.exponential.sderf"],
         POINTS | {"centred": (True, flag)},
@@ -941,20 +947,20 @@ ROWS = {
     "solvers.sampling.of_two_sets": {"key": (KEY, key), "m": (3, count), **POINTS, "kernel": ("softmax", choice), "pilot": (9, count)},
     "solvers.gram.errors": {"f1": (F, modulating), "f2": (F, modulating), **GRAM},
     "solvers.gram.form": GRAM | {"n_steps": (2, lambda good: [bad for bad in count(good) if bad is not None])},
-    "solvers.copula.correlation_factor": {"theta": (V, lambda good: [*vector(good), [0.1, 0.2]])},
-    "solvers.copula.learn": {
+    "papers.couplings.copula.correlation_factor": {"theta": (V, lambda good: [*vector(good), [0.1, 0.2]])},
+    "papers.couplings.copula.learn": {
         "key": (KEY, key), "loss": (lambda key, norms: jnp.sum(norms), function), "d": (2, count_from_2), "n_steps": (2, count),
         "n_draws": (2, count), "start": ([0.1], lambda good: [bad for bad in vector(good) if bad is not None]),
         "optimiser": (None, None),
     },
-    "solvers.copula.optimal": {
+    "papers.couplings.copula.optimal": {
         "key": (KEY, key), "distance": (1.0, near), "d": (3, count_from_2), "features": ("fourier", choice)
     },
-    "solvers.multi_marginal.solve": {"costs": (IDENTITY, points), "m": (2, lambda good: [*count_from_2(good), 10**3])},
-    "solvers.multi_marginal.two_norms": {
+    "papers.couplings.multi_marginal.solve": {"costs": (IDENTITY, points), "m": (2, lambda good: [*count_from_2(good), 10**3])},
+    "papers.couplings.multi_marginal.two_norms": {
         "distance": (1.0, positive), "d": (3, count), "features": ("fourier", choice), "n_quantiles": (3, count_from_2)
     },
-    "solvers.multi_marginal.norm_bound": {
+    "papers.couplings.multi_marginal.norm_bound": {
         "distance": (1.0, near), "d": (3, count_from_2), "m": (2, lambda good: [*count_from_2(good), 4]),
         "features": ("fourier", choice), "n_bins": (2, count_from_2),
     },
@@ -1110,20 +1116,20 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
-    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.factored_posterior", "models.gp.divergences", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "theory.log_pair_density",
-    "theory.printed.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
-    "theory.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
+    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.factored_posterior", "models.gp.divergences", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "papers.simplex.pair_densities.log_pair_density",
+    "papers.simplex.formulas.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
+    "papers.simplex.pair_densities.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
     "models.gp.predictive_kl", "models.gp.sparse.posterior", "models.gp.sparse.fit_diffusion",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
-    "couplings.weight_dependent.balance", "features.neural.random", "solvers.best_directions.optimised",
-    "solvers.best_directions.weight_independent", "solvers.descent.learn", "solvers.copula.learn", "solvers.copula.optimal", "models.attention.linear",
+    "couplings.weight_dependent.balance", "features.neural.random", "papers.simplex.best_directions.optimised",
+    "papers.simplex.best_directions.weight_independent", "solvers.descent.learn", "papers.couplings.copula.learn", "papers.couplings.copula.optimal", "models.attention.linear",
     "models.attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
-    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_sampling_cost", "theory.optimal_overlaps", "theory.log_joint_variance_floor",
+    "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_sampling_cost", "papers.equivalence.joint_sampling.optimal_overlaps", "papers.equivalence.joint_sampling.log_joint_variance_floor",
     "theory.trigonometric_least_variance", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
-    "evidence.Ledger.close", "evidence.in_batches", "models.exponential_votes.fitted", "models.exponential_votes.accuracies",
+    "evidence.Ledger.close", "evidence.in_batches", "papers.favor.exponential_votes.fitted", "papers.favor.exponential_votes.accuracies",
 }  # fmt: skip
 
 # Names without a row, and arguments with bad values that are not refused.
@@ -1137,12 +1143,12 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "features.reference.Lists", "kernels.Spectrum", "models.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
-            "models.classification.Accuracies", "models.classification.Task", "models.exponential_votes.Accuracies",
+            "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
+            "papers.simplex.classification.Accuracies", "papers.simplex.classification.Task", "papers.favor.exponential_votes.Accuracies",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
-            "solvers.multi_marginal.NormBound", "solvers.multi_marginal.Plan", "solvers.multi_marginal.TwoNorms",
-            "solvers.copula.Learned", "solvers.copula.Optimal", "features.WalkFeatures.to_scipy",
+            "papers.couplings.multi_marginal.NormBound", "papers.couplings.multi_marginal.Plan", "papers.couplings.multi_marginal.TwoNorms",
+            "papers.couplings.copula.Learned", "papers.couplings.copula.Optimal", "features.WalkFeatures.to_scipy",
             "features.WalkFeatures.toarray", "features.StreamedFeatures", "features.StreamedFeatures.to_scipy",
             "features.StreamedFeatures.toarray",
             "datasets.Classification", "datasets.Regression", "datasets.Split", "datasets.Images", "datasets.Sentences",
@@ -1161,14 +1167,17 @@ LEFT = {
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
             "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
             "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "features.ExponentialParameters.filled",
-            "solvers.descent.descend",
+            "solvers.descent.descend", "papers.couplings.block_errors.check_opposites",
         ],
         INNER,
     ),
 }  # fmt: skip
 
 
-PUBLIC = public_names(couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, sparse_gp, gp_profile, held_out, arrangements, sign_supremum, processor, given_directions, printed_simplex, shared_walks, learned_modulations, eight_graphs, kernel_families, fits, streamed, large_graphs, processes, blocks, classification, signs, hidden_values, repelling, equal_walkers, exponential_votes)
+PUBLIC = public_names(
+    couplings, features, kernels, theory, models, solvers, graphs, random_graphs, large_graphs, walks, evidence, datasets, papers,
+    sparse_gp, streamed, learned_modulations, repelling, fits, processes, processor, signs,
+)
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "
 

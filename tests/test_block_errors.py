@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rfcore import couplings, features, kernels, theory
-from rfcore.theory import block_errors
+from rfcore.papers.couplings import block_errors, gram_norms
 
 
 @pytest.mark.parametrize("kind", block_errors.FEATURES)
@@ -15,13 +15,13 @@ def test_ratios_are_those_of_single_distances(kind, law):
     for d in (2, 5):
         for distance in (0.11, 1.234, 3.3):
             exact = theory.norm_coupling_ratio(distance, d, d, law, kind)
-            assert abs(float(theory.block_mse_ratio(distance, d, law, kind)) - exact) < 1e-5  # the spline
+            assert abs(float(block_errors.block_mse_ratio(distance, d, law, kind)) - exact) < 1e-5  # the spline
 
 
 def test_far_points_err_as_with_independent_frequencies():
-    assert theory.block_mse_ratio([12.5, 20.0], 5, "pnc", "fourier").tolist() == [1.0, 1.0]
+    assert block_errors.block_mse_ratio([12.5, 20.0], 5, "pnc", "fourier").tolist() == [1.0, 1.0]
     with pytest.raises(ValueError, match="opposites = 'equal'"):
-        theory.block_mse_ratio(1.0, 5, "pnc", "fourier", "equal")
+        block_errors.block_mse_ratio(1.0, 5, "pnc", "fourier", "equal")
 
 
 def test_opposites_of_independent_norms_have_the_conformity_of_a_straight_angle():
@@ -48,7 +48,7 @@ def test_errors_with_opposites_are_those_of_draws(opposites):
     squares = np.asarray(jax.jit(jax.vmap(square))(keys), dtype=float)
     error = squares.std() / np.sqrt(len(squares))
     assert error < 0.05 * squares.mean()
-    assert abs(squares.mean() - theory.gram_rmse(x, "pnc", "positive", opposites) ** 2) < 4 * error
+    assert abs(squares.mean() - gram_norms.gram_rmse(x, "pnc", "positive", opposites) ** 2) < 4 * error
 
 
 def test_errors_of_independent_frequencies():
@@ -56,5 +56,5 @@ def test_errors_of_independent_frequencies():
     for kind, mse in (("fourier", theory.fourier_mse), ("positive", theory.positive_mse)):
         with jax.enable_x64(True):
             mean = np.mean([[float(mse(jnp.asarray(a), jnp.asarray(b), 2, "iid")) for a in x] for b in x])
-        assert np.isclose(theory.gram_rmse(x, "iid", kind) ** 2, mean, rtol=1e-9)
-    assert np.isclose(theory.gram_rmse(x, "iid", "positive", "equal") ** 2, mean / 2, rtol=1e-9)
+        assert np.isclose(gram_norms.gram_rmse(x, "iid", kind) ** 2, mean, rtol=1e-9)
+    assert np.isclose(gram_norms.gram_rmse(x, "iid", "positive", "equal") ** 2, mean / 2, rtol=1e-9)

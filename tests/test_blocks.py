@@ -10,7 +10,7 @@ from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.kernels import spectral
-from rfcore.models import blocks
+from rfcore.papers.ugrf import blocks
 
 KEY = jax.random.key(0)
 G = Graph.from_networkx(nx.grid_2d_graph(8, 8)).normalised()

@@ -407,90 +407,6 @@ class QuietHandler(SimpleHTTPRequestHandler):
         pass
 
 
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"),
-    reason="no Chromium on this machine: maths, scripts and widths of the pages were not looked at",
-)
-def test_pages_in_a_browser_without_a_network(site, pages):
-    """Each page at desktop and at phone width, everything but the pages' own server cut off."""
-    assert CHROMIUM, "no Chromium: .ci/run installs it"
-    faults, equations = [], 0
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-                  "--disable-component-update", "--disable-sync", "--no-first-run"],
-        )  # fmt: skip
-        context = browser.new_context(viewport=DESKTOP, service_workers="block")
-
-        def refuse(route):
-            faults.append((tab.url, f"asked for {route.request.url}"))
-            route.abort()
-
-        context.route(lambda url: not url.startswith(site), refuse)
-        tab = context.new_page()
-        tab.on("console", lambda message: message.type == "error" and faults.append((tab.url, message.text)))
-        tab.on("pageerror", lambda error: faults.append((tab.url, str(error))))
-        tab.on("response", lambda r: r.status >= 400 and faults.append((tab.url, f"{r.status}: {r.url}")))
-        for name in (name for name in pages if not re.match("_modules/rfcore/(?!theory)", name)):
-            # One listing of source code stands for all.
-            tab.goto(site + name, wait_until="load")
-            if name == "index.html":  # sends the reader on to the front page
-                tab.wait_for_url("**/book/index.html")
-                continue
-            if tab.query_selector("article") is None:  # search and index pages
-                continue
-            tab.evaluate("window.MathJax?.startup?.promise")
-            if (raw := tab.evaluate(RAW_MATHS)) != [0, 0, 0]:
-                faults.append((name, f"raw, unset, wrong maths: {raw}"))
-            equations += len(tab.query_selector_all("mjx-container"))
-            if tab.query_selector("svg.svg-inline--fa animate"):  # what the script draws for an icon that it lacks
-                faults.append((name, "an icon is missing"))
-            for size in (PHONE, DESKTOP):
-                tab.set_viewport_size(size)
-                if (pixels := tab.evaluate(SIDEWAYS)) > 0:
-                    faults.append((name, f"{pixels} pixels too wide at {size['width']}"))
-        browser.close()
-    assert not faults, "\n".join(map(str, faults))
-    assert equations > 50
-
-
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was searched for"
-)
-def test_search_finds_and_quotes_in_a_book_that_is_opened_from_a_disk(built):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab, errors = browser.new_page(viewport=DESKTOP), []
-        tab.on("console", lambda message: message.type == "error" and errors.append(message.text))
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.goto(f"{(built[1] / 'search.html').as_uri()}?q=antithetic", wait_until="load")
-        # Excerpts come one by one, and not every one holds the word: the page may have matched by its title.
-        excerpts = "[...document.querySelectorAll('#search-results p.context')]"
-        tab.wait_for_function(f"{excerpts}.filter(p => /antithetic/i.test(p.textContent)).length > 4")
-        browser.close()
-    assert errors == []
-
-
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no verdict was looked for"
-)
-def test_no_verdict_is_out_of_sight_on_a_phone(site, pages):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport=PHONE)
-        written = (f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations", "choices", "history"))
-        for name in (*written, *(name for name in pages if name.startswith("notebooks/"))):
-            tab.goto(site + name, wait_until="load")
-            tab.evaluate("document.querySelectorAll('article details').forEach(fold => fold.open = true)")
-            ends = tab.evaluate(
-                "[...document.querySelectorAll('article .verdict')].map(badge => badge.getBoundingClientRect().right)"
-            )
-            assert ends, name
-            assert max(ends) <= PHONE["width"], name
-        browser.close()
-
-
 # Folds are opened, so that what they hide is looked at too.
 OVERFLOWING = """() => {
     const article = document.querySelector("article");
@@ -511,6 +427,96 @@ LETTERS = """() => [...document.querySelectorAll(".rfcore-panels > svg")].flatMa
     return [...svg.querySelectorAll("g[transform*='scale(']")].filter(words => words.querySelector("use")).map(words =>
         100 * parseFloat(words.getAttribute("transform").match(/scale\\(([\\d.]+)/)[1]) * perPoint);
 })"""
+
+
+# Of badges, in pixels: folds are opened first.
+BADGES = """() => {
+    document.querySelectorAll("article details").forEach(fold => fold.open = true);
+    return [...document.querySelectorAll("article .verdict")].map(badge => badge.getBoundingClientRect().right);
+}"""
+WITH_VERDICTS = {f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations", "choices", "history")}
+AT_ONCE = "*, *::before, *::after { transition: none !important; animation: none !important; }"  # as a window is resized
+SHARES = 4  # of the pages, so that both workers look at them
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"),
+    reason="no Chromium on this machine: maths, scripts, widths, letters and badges of the pages were not looked at",
+)
+@pytest.mark.parametrize("share", range(SHARES))
+def test_pages_in_a_browser_without_a_network(site, pages, share):
+    """Each page at the width of a desktop and of a phone, everything but the pages' own server cut off."""
+    assert CHROMIUM, "no Chromium: .ci/run installs it"
+    faults, equations = [], 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=CHROMIUM,
+            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking",
+                  "--disable-component-update", "--disable-sync", "--no-first-run"],
+        )  # fmt: skip
+        context = browser.new_context(viewport=WIDE, service_workers="block")
+
+        def refuse(route):
+            faults.append((tab.url, f"asked for {route.request.url}"))
+            route.abort()
+
+        context.route(lambda url: not url.startswith(site), refuse)
+        tab = context.new_page()
+        tab.on("console", lambda message: message.type == "error" and faults.append((tab.url, message.text)))
+        tab.on("pageerror", lambda error: faults.append((tab.url, str(error))))
+        tab.on("response", lambda r: r.status >= 400 and faults.append((tab.url, f"{r.status}: {r.url}")))
+        # One listing of source code stands for all.
+        shown = [name for name in pages if not re.match("_modules/rfcore/(?!theory)", name)]
+        for name in shown[share::SHARES]:
+            is_notebook = name.startswith("notebooks/")
+            tab.set_viewport_size(WIDE)
+            tab.goto(site + name, wait_until="load")
+            if name == "index.html":  # sends the reader on to the front page
+                tab.wait_for_url("**/book/index.html")
+                continue
+            if tab.query_selector("article") is None:  # search and index pages
+                continue
+            tab.add_style_tag(content=AT_ONCE)
+            tab.evaluate("window.MathJax?.startup?.promise")
+            if (raw := tab.evaluate(RAW_MATHS)) != [0, 0, 0]:
+                faults.append((name, f"raw, unset, wrong maths: {raw}"))
+            equations += len(tab.query_selector_all("mjx-container"))
+            if tab.query_selector("svg.svg-inline--fa animate"):  # what the script draws for an icon that it lacks
+                faults.append((name, "an icon is missing"))
+            if is_notebook:
+                n_blocks, overflowing = tab.evaluate(OVERFLOWING)
+                assert n_blocks, name
+                faults += [(name, f"too wide for a laptop: {block}") for block in overflowing]
+            for size in (WIDE, DESKTOP, PHONE):
+                tab.set_viewport_size(size)
+                if (pixels := tab.evaluate(SIDEWAYS)) > 0:
+                    faults.append((name, f"{pixels} pixels too wide at {size['width']}"))
+            if is_notebook and (small := [letter for letter in tab.evaluate(LETTERS) if letter < 9]):
+                faults.append((name, f"letters of {min(small):.1f} pixels on a phone"))
+            if is_notebook or name in WITH_VERDICTS:
+                ends = tab.evaluate(BADGES)
+                assert ends, name
+                faults += [(name, "a verdict is out of sight on a phone")] * (max(ends) > PHONE["width"])
+        browser.close()
+    assert not faults, "\n".join(map(str, faults))
+    assert equations > 50
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was searched for"
+)
+def test_search_finds_and_quotes_in_a_book_that_is_opened_from_a_disk(built):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab, errors = browser.new_page(viewport=DESKTOP), []
+        tab.on("console", lambda message: message.type == "error" and errors.append(message.text))
+        tab.on("pageerror", lambda error: errors.append(str(error)))
+        tab.goto(f"{(built[1] / 'search.html').as_uri()}?q=antithetic", wait_until="load")
+        # Excerpts come one by one, and not every one holds the word: the page may have matched by its title.
+        excerpts = "[...document.querySelectorAll('#search-results p.context')]"
+        tab.wait_for_function(f"{excerpts}.filter(p => /antithetic/i.test(p.textContent)).length > 4")
+        browser.close()
+    assert errors == []
 
 
 GROUND_AND_INK = """() => {
@@ -537,34 +543,6 @@ def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
             found.append(tab.evaluate(GROUND_AND_INK))
         browser.close()
     assert dict(found) == INKS  # whose contrasts tests/test_plotting.py computes
-
-
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no width was measured"
-)
-def test_notebook_pages_fit_a_laptop_and_their_figures_can_be_read_on_a_phone(site, pages):
-    wide, small, n_letters = {}, {}, 0
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab = browser.new_page(viewport=WIDE)
-        for name in notebook_pages(pages):
-            for size in (WIDE, PHONE):  # loaded at either: the theme's columns slide for a moment when a window is resized
-                tab.set_viewport_size(size)
-                tab.goto(site + name, wait_until="load")
-                tab.evaluate("window.MathJax?.startup?.promise")
-                if size is WIDE:
-                    n_blocks, overflowing = tab.evaluate(OVERFLOWING)
-            assert n_blocks, name
-            if overflowing:
-                wide[name] = overflowing
-            letters = tab.evaluate(LETTERS)
-            n_letters += len(letters)
-            if min(letters, default=9) < 9:
-                small[name] = min(letters)
-        browser.close()
-    assert wide == {}
-    assert small == {}
-    assert n_letters > 0
 
 
 VIEW = "notebooks/ugrf/05_meshes.html"

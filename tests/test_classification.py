@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rfcore import couplings, datasets, features
-from rfcore.models import classification, regression
+from rfcore.models import regression
+from rfcore.papers.simplex import classification
 
 
 def quadrants(x):

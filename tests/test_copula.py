@@ -10,7 +10,7 @@ import pytest
 from rounding import rounding
 
 from rfcore import theory
-from rfcore.solvers import copula
+from rfcore.papers.couplings import copula, formulas
 
 
 def equal_correlations(d):
@@ -32,7 +32,7 @@ def test_every_vector_is_a_correlation_matrix_and_every_regular_one_has_a_vector
 
 def test_equation_34_as_printed_is_no_factor_of_a_correlation_matrix():
     theta = np.array([[1.0, -0.5, 0.3], [-0.5, 1.0, 0.8], [0.3, 0.8, 1.0]])
-    printed = np.asarray(theory.printed.correlation_factor(theta))
+    printed = np.asarray(formulas.correlation_factor(theta))
     assert np.abs(np.diag(printed @ printed.T) - 1).max() > 0.3
     right = np.asarray(copula.correlation_factor(theta[np.tril_indices(3, -1)]))
     assert np.allclose(np.diag(right @ right.T), 1, rtol=0, atol=rounding(10))
@@ -92,7 +92,7 @@ def test_the_power_of_equation_33_matters_and_its_argument_does_not_need_it():
     truth = np.sinh(v * length) / (v * length)
     of_sum = np.array([[length, 0.0, 0.0], [0.0, 0.0, 0.0]])
     assert np.isclose(np.exp(theory.log_conformity_of(of_sum, v)), truth, rtol=rounding(100), atol=0)
-    assert abs(theory.printed.sum_cost(length, v, 3) - truth) > 0.1
-    assert theory.printed.sum_cost(0.0, v, 3) == 1.0
-    moments = [(theory.printed.chi_square_moment(k, 4), right) for k, right in ((1, 4.0), (2, 24.0))]
+    assert abs(formulas.sum_cost(length, v, 3) - truth) > 0.1
+    assert formulas.sum_cost(0.0, v, 3) == 1.0
+    moments = [(formulas.chi_square_moment(k, 4), right) for k, right in ((1, 4.0), (2, 24.0))]
     assert all(abs(printed - right) > 0.5 for printed, right in moments)

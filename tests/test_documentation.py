@@ -24,6 +24,7 @@ from rfcore import (
     kernels,
     large_graphs,
     models,
+    papers,
     plotting,
     random_graphs,
     repository,
@@ -34,11 +35,8 @@ from rfcore import (
 )
 from rfcore.couplings import repelling
 from rfcore.evidence import processes, processor, signs
-from rfcore.models import blocks, classification, exponential_votes
-from rfcore.models.gp import held_out, profile, sparse, streamed
+from rfcore.models.gp import sparse, streamed
 from rfcore.plotting import roads, surfaces
-from rfcore.theory import equal_walkers, given_directions
-from rfcore.theory.printed import simplex
 
 ROOT = Path(__file__).parents[1]
 
@@ -59,9 +57,8 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 
 PUBLIC = public_names(
-    couplings, datasets, evidence, features, graphs, jobs, kernels, models, plotting, random_graphs, repository, solvers, streams,
-    theory, walks, sparse, profile, held_out, surfaces, roads, processor, given_directions, simplex, streamed, large_graphs, processes, blocks, classification, signs, repelling,
-    equal_walkers, exponential_votes,
+    couplings, datasets, evidence, features, graphs, jobs, kernels, models, papers, plotting, random_graphs, repository, solvers,
+    streams, theory, walks, sparse, streamed, large_graphs, repelling, surfaces, roads, processor, processes, signs,
 )
 # The names that other people's scripts rely on; a reader of `help` meets each with an example.
 PROMISED = {

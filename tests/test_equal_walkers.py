@@ -8,7 +8,7 @@ from rounding import rounding
 from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.theory import equal_walkers
+from rfcore.papers.couplings import equal_walkers
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
 F = modulation.diffusion(1.0)

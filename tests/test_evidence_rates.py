@@ -1,4 +1,4 @@
-"""How often the rules that decide claims err, by simulation: false alarms and power. ``make unit`` leaves these to ``make test``.
+"""How often the rules that decide claims err, by simulation: false alarms and power. ``make nightly`` runs these.
 
 Every rate is held between binomial bounds on both sides: a rule that never alarms is as wrong as one that always does. Seeds
 are fixed, so the tests do not flicker.
@@ -14,6 +14,7 @@ from test_evidence_statistics import NOT, OPEN, REPRODUCED, WIDTHS, agree, power
 from rfcore import evidence
 from rfcore.evidence import means, statistics
 
+pytestmark = pytest.mark.nightly
 EXPERIMENTS = 4000
 
 

@@ -14,6 +14,7 @@ from scipy import linalg, optimize
 from rfcore import features, kernels, theory
 from rfcore.couplings import frequencies
 from rfcore.features import ExponentialParameters
+from rfcore.papers.favor import formulas
 from rfcore.solvers import exponential
 
 RNG = np.random.default_rng(0)
@@ -101,7 +102,7 @@ def test_the_conditions_of_theorem_4_1_and_its_variance_as_printed():
         of_x, of_y = (np.einsum("ni,ij,nj->n", x, c + B.T @ inner @ B, x) for x, c, B in zip((X, Y), C, matrix, strict=True))
         log_eq_15 = 4 * np.log(D) + np.log(np.linalg.det(inner)) / 2 + 2 * of_x[:, None] + 2 * of_y
         log_eq_15 = log_eq_15 + 4 * X @ matrix[0].T @ inner @ matrix[1] @ Y.T
-        assert np.allclose(theory.printed.log_second_moment(X, Y, p), log_eq_15, rtol=0, atol=rounding(1e4)), name
+        assert np.allclose(formulas.log_second_moment(X, Y, p), log_eq_15, rtol=0, atol=rounding(1e4)), name
         ours = theory.log_relative_moment(X, Y, p) + 2 * X @ Y.T
         assert np.allclose(ours, log_eq_15, rtol=0, atol=rounding(1e4)), name
 
@@ -120,13 +121,13 @@ def test_mean_and_second_moment_of_trigonometric_features_and_the_sign_of_eq_7()
     assert np.allclose(estimates**2 @ shares(NODES) / K**2 - 1, relative, rtol=0, atol=rounding(1e6))
 
     plain = np.asarray(PHASED.frequencies.matrix), PHASES
-    printed = np.asarray(theory.printed.trigonometric(Y, *plain)) * np.exp(PHASED.log_weights / 2)
+    printed = np.asarray(formulas.trigonometric(Y, *plain)) * np.exp(PHASED.log_weights / 2)
     assert np.allclose(phi @ printed.T, np.exp(-X @ Y.T), rtol=0, atol=rounding(1e5, phi @ printed.T))
 
 
 def test_generalised_features_as_printed_have_the_factor_that_two_halves_leave():
     roots = np.exp(NODES.log_weights / 2)
-    phi, psi = (np.asarray(theory.printed.generalised_exponential(x, NODES.frequencies.matrix, -0.1)) * roots for x in (X, Y))
+    phi, psi = (np.asarray(formulas.generalised_exponential(x, NODES.frequencies.matrix, -0.1)) * roots for x in (X, Y))
     left = np.exp(np.sum(X**2, axis=1)[:, None] / 4 + np.sum(Y**2, axis=1) / 4)
     assert np.allclose(phi @ psi.T, left * np.exp(X @ Y.T), rtol=TOLERANCE, atol=0)
 
@@ -173,13 +174,13 @@ def test_eqs_16_and_17_as_printed():
     p = exponential.aderf(X, Y)
     A, mu = p.A[0], means[0] @ means[1] / d
     eq_16 = d * (np.log(1 - 4 * A) - np.log(1 - 8 * A) / 2 + 2 / (1 - 8 * A) * (sigma.mean() + mu) + 2 * mu)
-    assert np.isclose(theory.printed.aderf_objective(X, Y), eq_16, rtol=0, atol=rounding(1e4))
+    assert np.isclose(formulas.aderf_objective(X, Y), eq_16, rtol=0, atol=rounding(1e4))
     assert np.isclose(theory.shifted_log_variance(X, Y, p), eq_16, rtol=0, atol=rounding(1e4))
     p, squares = exponential.sderf(X, Y), sum(np.trace(M) for M in moments)
     eigenvalues = np.linalg.eigvalsh(sum(moments) + np.outer(*means) + np.outer(*means[::-1]))[::-1]
     assert np.allclose(p.A, exponential.best_A(eigenvalues), rtol=0, atol=rounding(100))
     eq_17 = np.sum(np.log(1 - 4 * p.A) - np.log(1 - 8 * p.A) / 2 + (1 + 1 / (1 - 8 * p.A)) * eigenvalues) - squares
-    assert np.isclose(theory.printed.sderf_objective(X, Y), eq_17, rtol=0, atol=rounding(1e4))
+    assert np.isclose(formulas.sderf_objective(X, Y), eq_17, rtol=0, atol=rounding(1e4))
     assert np.isclose(theory.shifted_log_variance(X, Y, p), eq_17, rtol=0, atol=rounding(1e4))
 
 

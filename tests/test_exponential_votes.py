@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from rfcore import couplings, datasets, features
-from rfcore.models import classification, exponential_votes
+from rfcore.papers.favor import exponential_votes
+from rfcore.papers.simplex import classification
 from rfcore.solvers import exponential
 
 RNG = np.random.default_rng(0)

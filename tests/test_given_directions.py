@@ -8,8 +8,8 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.linalg import hadamard
 
-from rfcore import theory
-from rfcore.theory.given_directions import relative_mean
+from rfcore.papers.simplex import fast_bias
+from rfcore.papers.simplex.fast_bias import relative_mean
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])
@@ -40,4 +40,4 @@ def test_over_all_signs_it_is_the_bias_of_fast_features(v):
         a, b, c = np.reshape(signs, (3, 2))
         products.append(H @ (a * (H @ (b * (H @ (c * v))))))
     mean = relative_mean(products, 2, np.linalg.norm(v)).mean()
-    assert np.isclose(mean, theory.fast_bias(v, "orthogonal_fast"), rtol=1e-10)
+    assert np.isclose(mean, fast_bias.fast_bias(v, "orthogonal_fast"), rtol=1e-10)

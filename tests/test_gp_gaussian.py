@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import kernels, models, theory
+from rfcore import kernels, models
+from rfcore.papers.couplings import formulas
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
@@ -65,7 +66,7 @@ def test_equation_39_lacks_the_noise_and_equation_41_has_it_in():
     exact, (mean, covariance) = jax.jit(
         lambda phi: (
             models.gp.posterior(phi @ phi.T, Y[:4], noise, seen),
-            theory.printed.posterior_by_weights(phi[:4], phi[4:], Y[:4], noise),
+            formulas.posterior_by_weights(phi[:4], phi[4:], Y[:4], noise),
         )
     )(phi)
     assert np.allclose(mean / noise, exact.mean, rtol=0, atol=rounding(1000))
@@ -74,7 +75,7 @@ def test_equation_39_lacks_the_noise_and_equation_41_has_it_in():
 
 def test_printed_posterior_refuses_shapes_that_do_not_fit():
     with pytest.raises(ValueError, match=r"phi_seen has shape \(4, 2\), phi_asked \(2, 3\)"):
-        theory.printed.posterior_by_weights(np.ones((4, 2)), np.ones((2, 3)), np.ones(4), 0.1)
+        formulas.posterior_by_weights(np.ones((4, 2)), np.ones((2, 3)), np.ones(4), 0.1)
 
 
 @pytest.mark.parametrize("exact_noise", [None, 0.02])

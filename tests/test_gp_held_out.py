@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rfcore import models
-from rfcore.models.gp.held_out import compared, predicted
+from rfcore.papers.couplings.traffic_gp import compared, predicted
 
 N_SEEN = 5
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from rfcore import models
-from rfcore.models.gp.profile import learn_on_grid, profile
+from rfcore.papers.couplings.traffic_gp import learn_on_grid, profile
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 
 from rfcore import couplings, features, kernels, theory
 from rfcore.couplings import compose, directions, norms
+from rfcore.papers.couplings import gram_norms
 
 X = np.random.default_rng(0).normal(size=(7, 4)) / 5
 SIMPLEX = np.eye(4) * 4 / 3 - 1 / 3
@@ -37,7 +38,7 @@ def pair_by_pair(points, law, features, opposites):
 def test_a_few_distances_stand_for_all_pairs(kind, opposites):
     points = X[: 4 if kind == "fourier" else 3]  # six distances, or six sums
     for law in ("stratified", SIMPLEX):
-        few, more = (theory.gram_rmse(points, law, kind, opposites, n) for n in (3, 4))
+        few, more = (gram_norms.gram_rmse(points, law, kind, opposites, n) for n in (3, 4))
         assert abs(few / more - 1) < 1e-5
         assert abs(more**2 / pair_by_pair(points, law, kind, opposites) - 1) < 1e-8
 
@@ -46,7 +47,7 @@ def test_a_few_distances_stand_for_all_pairs(kind, opposites):
 def test_the_two_ways_meet(kind, opposites):
     """Independent norms by the spline for all pairs, and as the Gaussian copula of no correlation by the Gauss rule."""
     for law, same in (("independent", np.eye(4)), ("iid", "positive_monotone")):
-        errors = [theory.gram_rmse(X, one, kind, opposites, 4) for one in (law, same)]
+        errors = [gram_norms.gram_rmse(X, one, kind, opposites, 4) for one in (law, same)]
         if opposites == "none" or law != "iid":  # a common norm and its opposite are no two independent frequencies
             assert np.isclose(*errors, rtol=1e-4, atol=0)  # the spline
 
@@ -62,21 +63,21 @@ def test_gram_matrices_that_are_drawn_err_as_much(kind, opposites):
         return ((phi @ phi.T - K) ** 2).mean()
 
     drawn = np.asarray(jax.jit(jax.vmap(squared))(jax.random.split(jax.random.key(0), n)))
-    truth = theory.gram_rmse(X, SIMPLEX, kind, opposites, 4) ** 2
+    truth = gram_norms.gram_rmse(X, SIMPLEX, kind, opposites, 4) ** 2
     assert abs(drawn.mean() - truth) < 5.5 * drawn.std() / np.sqrt(n)
     assert drawn.std() / np.sqrt(n) < truth / 15
 
 
 @pytest.mark.parametrize(("kind", "opposites"), MAPS)
 def test_the_error_is_a_constant_and_a_mean_over_pairs_of_norms(kind, opposites):
-    h = theory.gram_pair_excess(X, [0.0, -1 / 3], kind, 4)
-    errors = [theory.gram_rmse(X, law, kind, opposites, 4) ** 2 for law in (np.eye(4), SIMPLEX)]
+    h = gram_norms.gram_pair_excess(X, [0.0, -1 / 3], kind, 4)
+    errors = [gram_norms.gram_rmse(X, law, kind, opposites, 4) ** 2 for law in (np.eye(4), SIMPLEX)]
     assert abs(np.diff(errors - 3 / 4 * h).item()) < 1e-5 * abs(np.ptp(h))  # the Gauss rules
 
 
 def test_as_many_distances_as_there_are():
     two = np.array([[0.0, 0.0], [1.0, 0.0]])
-    error = theory.gram_rmse(two, np.eye(2), "fourier", n_nodes=12) ** 2
+    error = gram_norms.gram_rmse(two, np.eye(2), "fourier", n_nodes=12) ** 2
     assert np.isclose(error, theory.fourier_mse(two[0], two[1], 2, "orthogonal") / 2, rtol=1e-6)
 
 
@@ -90,9 +91,9 @@ def test_as_many_distances_as_there_are():
 )
 def test_bad_points(points, complaint):
     with pytest.raises(ValueError, match=complaint):
-        theory.gram_rmse(points, "stratified", "fourier")
+        gram_norms.gram_rmse(points, "stratified", "fourier")
 
 
 def test_opposites_of_norms_of_their_own_are_for_the_plain_laws():
     with pytest.raises(ValueError, match="opposites = 'independent'; give"):
-        theory.gram_rmse(X, "stratified", "positive", "independent")
+        gram_norms.gram_rmse(X, "stratified", "positive", "independent")

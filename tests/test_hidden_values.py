@@ -12,7 +12,7 @@ from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import hidden_values, interpolation
+from rfcore.papers.ugrf import hidden_values
 from rfcore.solvers import descent
 
 KEY = jax.random.key(0)
@@ -37,7 +37,7 @@ def test_a_share_is_hidden_and_another_key_hides_others():
 def test_the_exact_error_is_that_of_the_kernel_whose_modulation_it_is():
     known = hidden_values.hide(KEY, 30, 0.2)
     sums = kernels.diffusion(G, 1.0)[:, known] @ VALUES[known]
-    error = interpolation.angular_error(sums[~known], VALUES[~known])
+    error = hidden_values.angular_error(sums[~known], VALUES[~known])
     assert abs(hidden_values.exact_error(G, F, VALUES, known) - float(error)) < 1e-12
 
 
@@ -47,7 +47,7 @@ def test_on_a_directed_graph_the_kernel_is_f_times_its_transpose():
     W, values = directed.to_scipy().toarray(), VALUES[:12]
     fW = table[0] * np.eye(12) + table[1] * W + table[2] * W @ W
     sums = fW @ fW.T[:, known] @ values[known]
-    error = interpolation.angular_error(sums[~known], values[~known])
+    error = hidden_values.angular_error(sums[~known], values[~known])
     found = hidden_values.exact_error(directed, modulation.from_values(table), values, known)
     assert abs(found - float(error)) < 1e-12
 
@@ -78,7 +78,7 @@ def test_the_loss_of_a_lesson_is_the_mean_error_of_its_copies():
         at = slice(30 * i, 30 * i + 30)
         known = lesson.known[at]
         sums = K[at, at][:, known] @ VALUES[known]
-        apart.append(float(interpolation.angular_error(sums[~known], VALUES[~known])))
+        apart.append(float(hidden_values.angular_error(sums[~known], VALUES[~known])))
     assert abs(whole - np.mean(apart)) < 1e-12
 
 

@@ -9,10 +9,10 @@ import trimesh
 from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import interpolation
+from rfcore.papers.ugrf import hidden_values
 
 BOTH = np.array([True, True])
-error_of = jax.jit(interpolation.angular_error)  # compiled as a whole: its steps one by one take several times as long
+error_of = jax.jit(hidden_values.angular_error)  # compiled as a whole: its steps one by one take several times as long
 
 
 @pytest.fixture(params=[True, False], ids=["float64", "float32"])
@@ -26,12 +26,12 @@ def test_normals_of_a_sphere_are_found_from_their_neighbours(eps):
     ball = trimesh.creation.icosphere(subdivisions=2)
     g, normals = Graph.from_mesh(ball), np.array(ball.vertex_normals)
     known = np.random.default_rng(0).random(len(normals)) > 0.05
-    exact = interpolation.weighted_sums(kernels.diffusion(g, 1.5), normals, known)
+    exact = hidden_values.weighted_sums(kernels.diffusion(g, 1.5), normals, known)
     error = error_of(exact[~known], normals[~known])
     assert 0 < error < 0.01
     f = modulation.diffusion(1.5)
     phi, psi = (features.walk_features(jax.random.key(key), g.normalised(), f, 64, 0.3) for key in (0, 1))
-    walked = interpolation.weighted_sums(lambda v: phi @ (psi.T @ v), normals, known)
+    walked = hidden_values.weighted_sums(lambda v: phi @ (psi.T @ v), normals, known)
     assert error_of(walked[~known], normals[~known]) < 0.05
 
 
@@ -39,9 +39,9 @@ def test_unknown_values_are_not_looked_at(eps):
     values, known = np.ones((4, 2)), np.array([True, True, False, True])
     hidden = np.where(known[:, None], values, np.nan)
     kernel = np.arange(16.0).reshape(4, 4)
-    sums = interpolation.weighted_sums(kernel, hidden, known)
+    sums = hidden_values.weighted_sums(kernel, hidden, known)
     assert np.array_equal(sums, kernel[:, known] @ values[known])
-    assert np.array_equal(sums, interpolation.weighted_sums(lambda v: kernel @ v, hidden, known))
+    assert np.array_equal(sums, hidden_values.weighted_sums(lambda v: kernel @ v, hidden, known))
 
 
 def test_error_is_one_minus_the_cosine(eps):
@@ -54,23 +54,23 @@ def test_error_is_one_minus_the_cosine(eps):
 
 
 def test_gradient_is_finite_where_nothing_is_predicted(eps):
-    gradient = jax.jit(jax.grad(lambda p: interpolation.angular_error(p, np.ones((2, 3)))))(np.array([[0.0] * 3, [1.0, 0, 0]]))
+    gradient = jax.jit(jax.grad(lambda p: hidden_values.angular_error(p, np.ones((2, 3)))))(np.array([[0.0] * 3, [1.0, 0, 0]]))
     assert np.all(np.isfinite(gradient))
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: interpolation.weighted_sums(np.eye(2), np.ones(2), np.array([True, False])), "values has shape"),
-        (lambda: interpolation.weighted_sums(np.eye(2), np.ones((2, 1)), np.array([1, 0])), "dtype int"),
-        (lambda: interpolation.weighted_sums(np.eye(3), np.ones((2, 1)), BOTH), r"kernel has shape \(3, 3\)"),
-        (lambda: interpolation.weighted_sums(np.eye(2) * 1j, np.ones((2, 1)), BOTH), "kernel has dtype complex"),
-        (lambda: interpolation.weighted_sums(np.eye(2) * np.nan, np.ones((2, 1)), BOTH), "kernel has 4 NaN"),
-        (lambda: interpolation.weighted_sums(np.eye(2), np.full((2, 1), np.nan), BOTH), "where known, has 2 NaN"),
-        (lambda: interpolation.weighted_sums(np.eye(2), np.ones((2, 1)) * 1j, BOTH), "values has dtype complex"),
-        (lambda: interpolation.weighted_sums(lambda v: v[:1], np.ones((2, 1)), BOTH), r"kernel\(v\) has shape \(1, 1\)"),
-        (lambda: interpolation.angular_error(np.ones((2, 3)), np.ones((3, 3))), "equal shapes"),
-        (lambda: interpolation.angular_error(np.ones((0, 3)), np.ones((0, 3))), "with rows"),
+        (lambda: hidden_values.weighted_sums(np.eye(2), np.ones(2), np.array([True, False])), "values has shape"),
+        (lambda: hidden_values.weighted_sums(np.eye(2), np.ones((2, 1)), np.array([1, 0])), "dtype int"),
+        (lambda: hidden_values.weighted_sums(np.eye(3), np.ones((2, 1)), BOTH), r"kernel has shape \(3, 3\)"),
+        (lambda: hidden_values.weighted_sums(np.eye(2) * 1j, np.ones((2, 1)), BOTH), "kernel has dtype complex"),
+        (lambda: hidden_values.weighted_sums(np.eye(2) * np.nan, np.ones((2, 1)), BOTH), "kernel has 4 NaN"),
+        (lambda: hidden_values.weighted_sums(np.eye(2), np.full((2, 1), np.nan), BOTH), "where known, has 2 NaN"),
+        (lambda: hidden_values.weighted_sums(np.eye(2), np.ones((2, 1)) * 1j, BOTH), "values has dtype complex"),
+        (lambda: hidden_values.weighted_sums(lambda v: v[:1], np.ones((2, 1)), BOTH), r"kernel\(v\) has shape \(1, 1\)"),
+        (lambda: hidden_values.angular_error(np.ones((2, 3)), np.ones((3, 3))), "equal shapes"),
+        (lambda: hidden_values.angular_error(np.ones((0, 3)), np.ones((0, 3))), "with rows"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):

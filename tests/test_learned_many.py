@@ -11,9 +11,9 @@ from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.evidence import fits
 from rfcore.features import neural
-from rfcore.features.shared_walks import shared_bias, shared_errors
 from rfcore.graphs import Graph
-from rfcore.models import eight_graphs
+from rfcore.papers.ugrf import eight_graphs
+from rfcore.papers.ugrf.eight_graphs import shared_bias, shared_errors
 from rfcore.solvers import descent, modulations
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()

@@ -12,7 +12,7 @@ from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import interpolation
+from rfcore.papers.ugrf import hidden_values
 from rfcore.solvers import descent, gram
 
 GRAPH = Graph.from_networkx(nx.erdos_renyi_graph(20, 0.25, seed=3))
@@ -186,8 +186,8 @@ def test_downstream_loss_of_the_products_alone(eps):
 
     def loss(f, left, right, values, known):
         phi, psi = left.with_modulation(f), right.with_modulation(f)
-        sums = interpolation.weighted_sums(lambda v: phi @ (psi.T @ v), values, known)
-        return interpolation.angular_error(sums[~KNOWN], values[~KNOWN])
+        sums = hidden_values.weighted_sums(lambda v: phi @ (psi.T @ v), values, known)
+        return hidden_values.angular_error(sums[~KNOWN], values[~KNOWN])
 
     data = (deposits(1), deposits(2), values, known)
     learned = descent.learn(loss, neural.flat(hidden=3), data, n_steps=100)

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings, features, kernels, theory
+from rfcore import couplings, features, kernels
+from rfcore.papers.simplex import fast_bias
 
 # Compiled fast rather than well: most of the time here is compilation, and these runs are short.
 compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
@@ -105,7 +106,7 @@ def mean_of(name, map_name, kernel):
         return truth
     if map_name not in BIASED:
         return None
-    return truth * [[theory.fast_bias(x + y, name) for y in Y] for x in X]
+    return truth * [[fast_bias.fast_bias(x + y, name) for y in Y] for x in X]
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

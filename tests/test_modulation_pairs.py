@@ -7,7 +7,7 @@ import pytest
 from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.solvers.modulation_pairs import hessian
+from rfcore.papers.ugrf.modulation_pairs import hessian
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
 

@@ -6,7 +6,7 @@ from rounding import rounding
 from scipy import optimize, stats
 
 from rfcore import theory
-from rfcore.solvers import multi_marginal
+from rfcore.papers.couplings import multi_marginal
 
 HIGHS = 1e-7  # the feasibility that HiGHS promises
 

@@ -32,6 +32,7 @@ FLOORS = [
     {"theory", "walks"},
     {"features"},
     {"models", "solvers"},
+    {"papers"},
 ]
 
 

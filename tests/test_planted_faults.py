@@ -23,6 +23,7 @@ from rfcore.features import estimates as errors
 from rfcore.features import euclidean, exponentials, logs
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.models import regression
+from rfcore.papers.simplex import fast_bias
 from rfcore.solvers import exponential, sampling
 from rfcore.theory import conformity, norm_costs, positive
 
@@ -213,7 +214,7 @@ def normal_scores_are_correlated():
 
 
 def fast_features_have_the_mean_of_the_enumeration(name):
-    truth = theory.fast_bias(V, name) * np.exp(V @ V / 2)
+    truth = fast_bias.fast_bias(V, name) * np.exp(V @ V / 2)
     omega = np.asarray(draws(getattr(couplings, name), 2 * N))
     return evidence.unbiased(np.exp(omega @ V).mean(axis=1), truth, smallest_bias=0.1)
 

@@ -25,12 +25,12 @@ from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.datasets import network, storage
 from rfcore.datasets.registry import File
 from rfcore.evidence import Verdict
-from rfcore.features import DepositFeatures, graph_estimates, modulation, neural, reduction
+from rfcore.features import DepositFeatures, graph_estimates, modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import ode, pagerank
 from rfcore.models.gp import of_features
+from rfcore.papers.ugrf import generalisation, reduction
 from rfcore.solvers import descent
-from rfcore.theory import generalisation
 
 G = UNEVEN.normalised()
 P_HALT, N_WALKS, REPEATS = 0.3, 4, 2000

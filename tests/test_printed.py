@@ -10,7 +10,7 @@ from rfcore import kernels
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.theory import printed
+from rfcore.papers.ugrf import formulas
 
 N = 11
 K = range(N)
@@ -19,21 +19,21 @@ ONE = Fraction(1)
 CLOSED = {
     **{
         f"{d}-regularised": (
-            [printed.alpha_regularised_laplacian(k, ONE, d) for k in K],
-            [printed.f_regularised_laplacian(k, d) / 2**k for k in K],
+            [formulas.alpha_regularised_laplacian(k, ONE, d) for k in K],
+            [formulas.f_regularised_laplacian(k, d) / 2**k for k in K],
         )
         for d in (1, 2, 3, 5)
     },
     **{
         f"{p}-step": (
-            [printed.alpha_p_step(k, Fraction(2), p) for k in K],
-            [printed.f_p_step(k, p) for k in K],
+            [formulas.alpha_p_step(k, Fraction(2), p) for k in K],
+            [formulas.f_p_step(k, p) for k in K],
         )
         for p in (1, 2, 3)
     },
     "diffusion": (
-        [printed.alpha_diffusion(k, ONE) for k in K],
-        [printed.f_diffusion(k) / 2**k for k in K],
+        [formulas.alpha_diffusion(k, ONE) for k in K],
+        [formulas.f_diffusion(k) / 2**k for k in K],
     ),
 }
 
@@ -52,47 +52,47 @@ def test_closed_forms_convolve_to_the_coefficients(name):
 def test_both_equations_of_theorem_2_2_give_the_square_root(name):
     rng = np.random.default_rng(0)
     others = {
-        "inverse cosine": [printed.alpha_inverse_cosine(k, ONE) for k in K],
+        "inverse cosine": [formulas.alpha_inverse_cosine(k, ONE) for k in K],
         "random": [ONE, *(Fraction(int(a), int(b)) for a, b in rng.integers((-9, 1), 9, (N - 1, 2)))],
     }
     alpha = CLOSED[name][0] if name in CLOSED else others[name]
-    assert convolved(printed.f_by_partitions(alpha)) == alpha
-    assert printed.f_by_iteration(alpha) == printed.f_by_partitions(alpha)
+    assert convolved(formulas.f_by_partitions(alpha)) == alpha
+    assert formulas.f_by_iteration(alpha) == formulas.f_by_partitions(alpha)
 
 
 def test_partitions_are_counted_once_each():
-    counts = [sum(1 for _ in printed.modulations._partitions(n, n)) for n in range(9)]
+    counts = [sum(1 for _ in formulas._partitions(n, n)) for n in range(9)]
     assert counts == [1, 1, 2, 3, 5, 7, 11, 15, 22]
 
 
 def test_library_is_the_paper():
     k = np.arange(N)
     for d in (1, 2, 3, 5):
-        f = np.array([float(printed.f_regularised_laplacian(i, d)) for i in K]) * (1 + 0.7**-2) ** -k
+        f = np.array([float(formulas.f_regularised_laplacian(i, d)) for i in K]) * (1 + 0.7**-2) ** -k
         ours = modulation.regularised_laplacian(0.7, d)(k)
         assert np.allclose(ours / ours[0], f, rtol=1e-13)  # some tens of roundings in each
     ours = modulation.diffusion(0.7)(k)
-    assert np.allclose(ours / ours[0], [float(printed.f_diffusion(i)) * (0.7**2 / 2) ** i for i in K], rtol=1e-13)
+    assert np.allclose(ours / ours[0], [float(formulas.f_diffusion(i)) * (0.7**2 / 2) ** i for i in K], rtol=1e-13)
 
 
 def test_inverse_cosine_coefficients_rebuild_the_kernel():
     g = Graph.from_networkx(nx.karate_club_graph())
-    alpha = [printed.alpha_inverse_cosine(k) for k in range(25)]
+    alpha = [formulas.alpha_inverse_cosine(k) for k in range(25)]
     series = kernels.power_series(g.normalised(), alpha) / np.sqrt(2)
     assert np.allclose(series, kernels.inverse_cosine(g), atol=1e-12)  # 34 nodes, 25 terms of size 1: 1e3 roundings
 
 
 def test_approximate_batch_size_is_at_most_a_step_too_long():
     for m in (1, 100, 10**6):
-        b = printed.batch_size_approximation(m, 0.1, 0.1)
+        b = formulas.batch_size_approximation(m, 0.1, 0.1)
         assert 0 <= np.ceil(b) - walk_lengths.batch_size(m, 0.1, 0.1) <= 1
 
 
 def test_coefficients_that_are_not_normalised_are_refused():
-    for formula in (printed.f_by_partitions, printed.f_by_iteration):
+    for formula in (formulas.f_by_partitions, formulas.f_by_iteration):
         with pytest.raises(ValueError, match=r"alpha\[0\] = 2; .* normalised"):
             formula([2, 1])
         with pytest.raises(ValueError, match=r"alpha = \[\]; give"):
             formula([])
     with pytest.raises(ValueError, match="p_halt"):
-        printed.batch_size_approximation(3, 1.5, 0.1)
+        formulas.batch_size_approximation(3, 1.5, 0.1)

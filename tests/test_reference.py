@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from rfcore import evidence, theory
-from rfcore.features import modulation, reference
+from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.papers.ugrf import reference
 
 F = modulation.diffusion(1.0)
 

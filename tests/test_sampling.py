@@ -10,6 +10,7 @@ from scipy import optimize, stats
 from scipy.special import logsumexp
 
 from rfcore import couplings, features, kernels, theory
+from rfcore.papers.equivalence import joint_sampling
 from rfcore.solvers import exponential, sampling
 
 KEY = jax.random.key(5)
@@ -212,7 +213,7 @@ def test_overlaps_are_those_of_features_on_many_points():
         phi = np.asarray(features.positive(x, sampling.of_normal(omega, mean, S, mean, S, kernel), kernel))
         products = phi.T @ (shares[:, None] * phi)
         squares = np.diag(products)
-        overlaps = theory.optimal_overlaps(omega, S, kernel)
+        overlaps = joint_sampling.optimal_overlaps(omega, S, kernel)
         assert np.allclose(
             products**2 / np.outer(squares, squares), overlaps, rtol=0, atol=1e-9
         )  # quadrature
@@ -227,22 +228,22 @@ def test_mean_overlaps_of_a_block(kernel):
     for name in ("iid", "orthogonal"):
         keys = jax.random.split(KEY, n)
         overlaps = jax.vmap(
-            lambda key, name=name: theory.optimal_overlaps(
+            lambda key, name=name: joint_sampling.optimal_overlaps(
                 getattr(couplings, name)(key, d, d), s * np.eye(d), kernel
             )
         )(keys)
         means = (np.asarray(overlaps).sum(axis=(1, 2)) - d) / d / (d - 1)
-        assert abs(means.mean() - theory.mean_overlap(s, d, name, kernel)) < 6 * means.std() / np.sqrt(n)
+        assert abs(means.mean() - joint_sampling.mean_overlap(s, d, name, kernel)) < 6 * means.std() / np.sqrt(n)
     law = theory.optimal_normal(np.zeros(d), s * np.eye(d), np.zeros(d), s * np.eye(d), kernel)
     share = -np.expm1(law.log_variance - 2 * law.log_constant)
-    assert np.isclose(theory.mean_overlap(s, d, "iid", kernel), share, rtol=0, atol=rounding(1e4))
+    assert np.isclose(joint_sampling.mean_overlap(s, d, "iid", kernel), share, rtol=0, atol=rounding(1e4))
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
 def test_no_unbiased_estimate_of_low_rank_goes_below_the_floor(kernel):
     points = 2 * X
     K = np.asarray(getattr(kernels, kernel)(points, points))
-    floors = [np.exp(theory.log_joint_variance_floor(points, m, kernel)) for m in (1, 2, 5)]
+    floors = [np.exp(joint_sampling.log_joint_variance_floor(points, m, kernel)) for m in (1, 2, 5)]
     assert np.allclose(
         floors[:2],
         [np.trace(K) ** 2 / m / K.size - np.mean(K**2) for m in (1, 2)],
@@ -264,7 +265,7 @@ def test_the_floor_is_reached_by_columns_drawn_without_replacement():
     drawn = [5 / 2 * (np.diag(np.eye(5)[i]) + np.diag(np.eye(5)[j])) for i in range(5) for j in range(i)]
     assert np.allclose(np.mean(drawn, axis=0), np.eye(5))
     error = np.mean((np.array(drawn) - np.eye(5)) ** 2)
-    assert np.isclose(np.exp(theory.log_joint_variance_floor(points, 2)), error, rtol=rounding(1000), atol=0)
+    assert np.isclose(np.exp(joint_sampling.log_joint_variance_floor(points, 2)), error, rtol=rounding(1000), atol=0)
 
 
 def test_the_least_variance_of_random_phases_for_one_pair():

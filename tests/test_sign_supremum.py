@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from rfcore.graphs import Graph
-from rfcore.theory import generalisation
-from rfcore.theory.sign_supremum import sign_supremum
+from rfcore.papers.ugrf import generalisation
+from rfcore.papers.ugrf.generalisation import sign_supremum
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
 FAMILIES = np.array([[1.0, 0.5, 0.25, 0.0, 0.7], [0.0, 1.0, 0.0, 0.0, 0.0]])

@@ -8,7 +8,7 @@ from rounding import rounding
 
 from rfcore import couplings, theory
 from rfcore.couplings import directions, weight_dependent
-from rfcore.solvers.best_directions import optimised, weight_independent
+from rfcore.papers.simplex.best_directions import optimised, weight_independent
 
 LENGTHS = np.sqrt(np.random.default_rng(0).chisquare(6, size=6))
 

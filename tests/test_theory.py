@@ -14,6 +14,7 @@ from scipy.integrate import quad
 from scipy.special import gammaln, hyp0f1
 
 from rfcore import couplings, features, kernels, theory
+from rfcore.papers.simplex import fast_bias, formulas, pair_densities, sign_change
 
 DIMENSIONS = [2, 3, 7, 64, 512]
 # Compiled as a whole: their steps one by one take several times as long to compile.
@@ -109,7 +110,7 @@ def test_the_precision_may_be_switched_between_two_uses(jit):
         lambda: theory.fourier_gap(x, y, 3, "simplex"),
         lambda: theory.positive_gap(x, y, 3, "simplex"),
         lambda: theory.log_conformity_at_angle(1.0, 3, 0.2),
-        lambda: theory.log_pair_density(1.0, 3, "simplex"),
+        lambda: pair_densities.log_pair_density(1.0, 3, "simplex"),
     ):
         call = jax.jit(call) if jit else call
         found = {}
@@ -128,11 +129,11 @@ def test_iid_conformity_is_exp_v_squared():
 
 def test_printed_alternating_series_agrees_where_it_is_stable_and_is_noise_where_it_is_not():
     for v, d in [(0.0, 5), (1.0, 4), (2.0, 8), (1.5, 16)]:
-        log_printed, truth = np.log(theory.printed.simplex_conformity(v, d)), float(theory.log_conformity(v, d, "simplex"))
+        log_printed, truth = np.log(formulas.simplex_conformity(v, d)), float(theory.log_conformity(v, d, "simplex"))
         # Some six log-Gammas of up to 1e3 a term; without their signs the terms add up to the conformity at the opposite angle.
         sizes = float(jnp.exp(theory.log_conformity_at_angle(v, d, 1 / (d - 1)) - truth))
         assert log_printed == pytest.approx(truth, rel=0, abs=rounding(6, 1e3) * sizes)
-    ratio = theory.printed.simplex_conformity(10.0, 2, 400) / float(jnp.exp(theory.log_conformity(10.0, 2, "simplex")))
+    ratio = formulas.simplex_conformity(10.0, 2, 400) / float(jnp.exp(theory.log_conformity(10.0, 2, "simplex")))
     assert not 0.5 < ratio < 2
 
 
@@ -213,7 +214,7 @@ def test_gap_of_positive_features_is_the_difference_of_errors_and_its_printed_fo
             float(theory.positive_mse(x, y, m, "iid") - theory.positive_mse(x, y, m, coupling)), rel=0, abs=rounding(50)
         )
     assert theory.positive_gap(1e-4 * x, 1e-4 * y, m) > 0
-    assert theory.printed.positive_gap(x, y, 3) < 0 < theory.positive_gap(x, y, 3)
+    assert formulas.positive_gap(x, y, 3) < 0 < theory.positive_gap(x, y, 3)
 
 
 def test_printed_gap_is_the_printed_sum():
@@ -222,45 +223,45 @@ def test_printed_gap_is_the_printed_sum():
     terms = np.exp(k * np.log(square) - gammaln(k + 1) + gammaln(k + d) - gammaln(k + d / 2) + gammaln(d / 2) - gammaln(d))
     printed = 2 / 3 * np.exp(-2 * np.sum(x**2) - 2 * np.sum(y**2)) * (np.exp(square) - terms.sum())
     # The sum of 60 terms nearly cancels an exponential: relative to that.
-    assert float(theory.printed.positive_gap(x, y, 3)) == pytest.approx(printed, rel=0, abs=rounding(100, np.exp(square)))
+    assert float(formulas.positive_gap(x, y, 3)) == pytest.approx(printed, rel=0, abs=rounding(100, np.exp(square)))
 
 
 def test_printed_series_and_prefactor_are_those_of_mpmath():
     for v, d in [(0.0, 2), (0.5, 3), (3.0, 6), (15.0, 2), (10.0, 64)]:
         truth = float(mpmath.log(mpmath.hyp1f1(d, mpmath.mpf(d) / 2, mpmath.mpf(v) ** 2 / 2)))
         # Logarithms of Gamma up to 1e4, each rounded: 1e4 eps, a few times.
-        assert np.log(theory.printed.orthogonal_conformity(v, d)) == pytest.approx(truth, abs=2e-11)
+        assert np.log(formulas.orthogonal_conformity(v, d)) == pytest.approx(truth, abs=2e-11)
     for z, d, m in [(0.0, 3, 2), (0.7, 3, 2), (3.0, 6, 6), (2.0, 64, 10)]:
         with mpmath.workdps(30):
             rho = mpmath.hyp1f1(d, mpmath.mpf(d) / 2, -(mpmath.mpf(z) ** 2) / 2)
             truth = float(mpmath.mpf(m - 1) / m * (mpmath.exp(-(mpmath.mpf(z) ** 2)) - rho))
         # Terms that add up to e^(z^2) = 8100 without their signs, times 200 eps from log-Gammas of that size.
-        assert theory.printed.fourier_gap(*along_first_axis(z, d), m) == pytest.approx(truth, abs=4e-10)
+        assert formulas.fourier_gap(*along_first_axis(z, d), m) == pytest.approx(truth, abs=4e-10)
     for d in (2, 7, 64):
         with mpmath.workdps(30):
             half, gamma = mpmath.mpf(d) / 2, mpmath.gamma
             ratio = gamma(d + 1) * gamma(half + 0.5) / (gamma(half) * gamma(half + 1) ** 2 * mpmath.mpf(2) ** d)
             truth = float(1 - mpmath.sqrt(mpmath.pi) * ratio)
         # Six log-Gammas of up to gammaln(65) = 205, exponentiated and taken off one.
-        assert theory.printed.error_prefactor(d) == pytest.approx(truth, rel=0, abs=rounding(10, 205))
+        assert formulas.error_prefactor(d) == pytest.approx(truth, rel=0, abs=rounding(10, 205))
 
 
 def test_printed_density_of_independent_pairs_is_the_chi_law():
     w = np.array([0.05, 1.0, 4.0, 12.0])
     for d in DIMENSIONS:
         # Log-Gammas and w^(d-1) of size 1e3 in the logarithm.
-        assert np.allclose(theory.printed.pair_density(w, d), stats.chi(d, scale=np.sqrt(2)).pdf(w), rtol=1e-11, atol=0)
+        assert np.allclose(formulas.pair_density(w, d), stats.chi(d, scale=np.sqrt(2)).pdf(w), rtol=1e-11, atol=0)
 
 
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: theory.printed.orthogonal_conformity(16.0, 3), "v = 16"),
-        (lambda: theory.printed.orthogonal_conformity(-1.0, 3), "v"),
-        (lambda: theory.printed.pair_density([0.0, 1.0], 3), "w has the value 0"),
-        (lambda: theory.printed.error_prefactor(1), "d"),
-        (lambda: theory.printed.fourier_gap(np.zeros(3), np.zeros(3), 4), "m = 4"),
-        (lambda: theory.printed.fourier_gap(np.full(3, 9.0), np.zeros(3), 2), "overflows"),
+        (lambda: formulas.orthogonal_conformity(16.0, 3), "v = 16"),
+        (lambda: formulas.orthogonal_conformity(-1.0, 3), "v"),
+        (lambda: formulas.pair_density([0.0, 1.0], 3), "w has the value 0"),
+        (lambda: formulas.error_prefactor(1), "d"),
+        (lambda: formulas.fourier_gap(np.zeros(3), np.zeros(3), 4), "m = 4"),
+        (lambda: formulas.fourier_gap(np.full(3, 9.0), np.zeros(3), 2), "overflows"),
     ],
 )
 def test_printed_formulas_refuse_what_they_cannot_compute(call, name):
@@ -311,7 +312,7 @@ def test_orthogonality_gap_of_fourier_features_changes_sign_where_it_was_measure
 
 def test_threshold_is_the_first_sign_change_of_the_gap_in_high_precision():
     for d in (3, 6, 64, 256):
-        crossing = theory.fourier_threshold(d)
+        crossing = sign_change.fourier_threshold(d)
         with mpmath.workdps(60 + int(crossing**2)):
 
             def gap(z, d=d):
@@ -342,7 +343,7 @@ def test_density_has_mass_one_and_gives_the_conformity(d, coupling):
     def moment(f):
         return quad(lambda w: np.exp(float(density(w))) * f(w), 0.01 * np.sqrt(d), 6 + 2 * np.sqrt(d), limit=200)[0]
 
-    density = jax.jit(lambda w: theory.log_pair_density(w, d, coupling))
+    density = jax.jit(lambda w: pair_densities.log_pair_density(w, d, coupling))
     start = np.exp(float(density(0.01 * np.sqrt(d)))) * 0.01 * np.sqrt(d)  # what is cut off: the density is flat for d = 2
     assert moment(lambda w: 1.0) == pytest.approx(1 - start * (d == 2), abs=2e-4)
     rho = float(jnp.exp(theory.log_conformity(1.0, d, coupling)))
@@ -352,9 +353,9 @@ def test_density_has_mass_one_and_gives_the_conformity(d, coupling):
 def test_densities_are_those_of_chi_laws_and_of_equation_20():
     w = np.array([0.05, 1.0, 4.0, 20.0])
     for d in DIMENSIONS:
-        assert np.allclose(theory.log_pair_density(w, d, "orthogonal"), stats.chi(2 * d).logpdf(w), rtol=0, atol=LOG)
-        assert np.allclose(theory.log_pair_density_at_angle(w, d, 0.0), stats.chi(2 * d).logpdf(w), rtol=0, atol=LOG)
-        assert np.allclose(theory.log_pair_density(w, d, "iid"), stats.chi(d, scale=np.sqrt(2)).logpdf(w), rtol=0, atol=LOG)
+        assert np.allclose(pair_densities.log_pair_density(w, d, "orthogonal"), stats.chi(2 * d).logpdf(w), rtol=0, atol=LOG)
+        assert np.allclose(pair_densities.log_pair_density_at_angle(w, d, 0.0), stats.chi(2 * d).logpdf(w), rtol=0, atol=LOG)
+        assert np.allclose(pair_densities.log_pair_density(w, d, "iid"), stats.chi(d, scale=np.sqrt(2)).logpdf(w), rtol=0, atol=LOG)
     for w, d, cosine in [(0.3, 3, -0.5), (4.0, 7, 0.9), (9.0, 64, -1 / 63)]:
         with mpmath.workdps(20):
             front = mpmath.mpf(w) ** (2 * d - 1) / mpmath.mpf(2) ** (d - 2) / mpmath.gamma(mpmath.mpf(d) / 2) ** 2
@@ -365,13 +366,13 @@ def test_densities_are_those_of_chi_laws_and_of_equation_20():
                 return power * mpmath.exp(-mpmath.mpf(w) ** 2 / 2 / stretch) / stretch**d
 
             truth = float(mpmath.log(front * mpmath.quad(printed, mpmath.linspace(0, mpmath.pi / 2, 33))))
-        assert float(theory.log_pair_density_at_angle(w, d, cosine)) == pytest.approx(truth, rel=0, abs=LOG)
+        assert float(pair_densities.log_pair_density_at_angle(w, d, cosine)) == pytest.approx(truth, rel=0, abs=LOG)
 
 
 def test_printed_first_line_of_equation_56_is_the_printed_integral_and_right_only_at_right_angles():
     w, d = np.array([0.5, 2.0, 3.5]), 4
-    right = np.exp(theory.log_pair_density_at_angle(w, d, 0.0))
-    assert np.allclose(theory.printed.pair_density_at_angle(w, d, 0.0), right, rtol=rounding(1000), atol=0)  # exponents up to 30, 64 nodes
+    right = np.exp(pair_densities.log_pair_density_at_angle(w, d, 0.0))
+    assert np.allclose(formulas.pair_density_at_angle(w, d, 0.0), right, rtol=rounding(1000), atol=0)  # exponents up to 30, 64 nodes
     for cosine in (-1 / 3, 0.4):
 
         def printed(phi, length, s_of=lambda phi, c=cosine: 1 + np.sin(2 * phi) * c):
@@ -380,16 +381,16 @@ def test_printed_first_line_of_equation_56_is_the_printed_integral_and_right_onl
             return length / np.sqrt(s) * chi(length * np.cos(phi) / np.sqrt(s)) * chi(length * np.sin(phi) / s)
 
         truth = [quad(printed, 0, np.pi / 2, args=(length,))[0] for length in w]
-        assert np.allclose(theory.printed.pair_density_at_angle(w, d, cosine), truth, rtol=1e-9)
-        assert not np.allclose(truth, np.exp(theory.log_pair_density_at_angle(w, d, cosine)), rtol=0.02)
+        assert np.allclose(formulas.pair_density_at_angle(w, d, cosine), truth, rtol=1e-9)
+        assert not np.allclose(truth, np.exp(pair_densities.log_pair_density_at_angle(w, d, cosine)), rtol=0.02)
 
 
 def test_printed_equation_77_is_the_printed_ratio():
     d, m, z = 5, 3, 1.3
     rho = float(mpmath.hyp1f1(d, d / 2, -(z**2) / 2))
     printed = 1 + 2 * (m - 1) / (1 + np.exp(-(z**2))) ** 2 * (rho - np.exp(-(z**2)))
-    assert float(theory.printed.fourier_mse_ratio(z, d, m)) == pytest.approx(printed, rel=rounding(2000))
-    assert float(theory.printed.fourier_mse_ratio(0.0, d, m)) == 1  # where the true ratio is 1 - (m - 1) / (d + 2)
+    assert float(formulas.fourier_mse_ratio(z, d, m)) == pytest.approx(printed, rel=rounding(2000))
+    assert float(formulas.fourier_mse_ratio(0.0, d, m)) == 1  # where the true ratio is 1 - (m - 1) / (d + 2)
 
 
 def test_bias_of_fast_couplings_by_enumeration():
@@ -398,11 +399,11 @@ def test_bias_of_fast_couplings_by_enumeration():
         ((1, 0, 0, 0), 0.9903, 1.0047),
         ((0.6, 0.6, 0.5, 0.1), 1.0046, 0.9987),
     ]:
-        assert theory.fast_bias(v, "orthogonal_fast") == pytest.approx(orthogonal, abs=5e-5)
-        assert theory.fast_bias(v, "simplex_fast") == pytest.approx(simplex, abs=5e-5)
+        assert fast_bias.fast_bias(v, "orthogonal_fast") == pytest.approx(orthogonal, abs=5e-5)
+        assert fast_bias.fast_bias(v, "simplex_fast") == pytest.approx(simplex, abs=5e-5)
     # A vector and a random sign is uniform on the line; three coordinates are four, the last zero.
-    assert theory.fast_bias([1.3], "simplex_fast") == pytest.approx(1, rel=0, abs=rounding(1000))
-    assert theory.fast_bias([1, 2, 3], "simplex_fast") == theory.fast_bias([1, 2, 3, 0], "simplex_fast")
+    assert fast_bias.fast_bias([1.3], "simplex_fast") == pytest.approx(1, rel=0, abs=rounding(1000))
+    assert fast_bias.fast_bias([1, 2, 3], "simplex_fast") == fast_bias.fast_bias([1, 2, 3, 0], "simplex_fast")
 
 
 def test_gradients_match_differences_and_exist_where_both_errors_vanish():
@@ -412,7 +413,7 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
             of_one = jax.jit(lambda a, f=mse, c=coupling: f(a, x, 3, c))
             check_grads(of_one, (2 * x,), order=1, modes=["rev"])
             assert np.allclose(jax.grad(of_one)(opposite), 0.0)
-    for curve in (theory.log_conformity, theory.log_pair_density):
+    for curve in (theory.log_conformity, pair_densities.log_pair_density):
         check_grads(jax.jit(lambda v, f=curve: f(v, 3, "simplex")), (1.3,), order=1, modes=["rev"])
     jitted = jax.jit(theory.log_conformity, static_argnums=(1, 2))
     assert jnp.allclose(jitted(2.0, 3, "simplex"), theory.log_conformity(2.0, 3, "simplex"))
@@ -427,23 +428,23 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
         (lambda: theory.log_conformity_of(100 * np.ones((2, 2)), 30.0), "keep it to 1200"),
         (lambda: theory.log_conformity_of_directions(np.ones((1, 2)), 1.0), "directions has shape"),
         (lambda: theory.log_conformity_of_directions(np.zeros((2, 2)), 1.0), "a row of length 0"),
-        (lambda: theory.log_pair_density(0.0, 3, "simplex"), "w has the value"),
-        (lambda: theory.fourier_threshold(2), "d = 2; give a whole number of at least 3"),
-        (lambda: theory.fourier_threshold(257), "d = 257; give a dimension from 3 to 256"),
-        (lambda: theory.printed.pair_density_at_angle(0.0, 3, 0.1), "w has the value"),
-        (lambda: theory.printed.pair_density_at_angle(1.0, 3, 1.1), "cosine = 1.1; give at most 1"),
-        (lambda: theory.printed.pair_density_at_angle(1.0, 3, -1), "cosine = -1.0; give a number above"),
-        (lambda: theory.printed.fourier_mse_ratio(-1.0, 3, 2), "z has values"),
-        (lambda: theory.log_pair_density(1.0, 1, "simplex"), "d = 1"),
+        (lambda: pair_densities.log_pair_density(0.0, 3, "simplex"), "w has the value"),
+        (lambda: sign_change.fourier_threshold(2), "d = 2; give a whole number of at least 3"),
+        (lambda: sign_change.fourier_threshold(257), "d = 257; give a dimension from 3 to 256"),
+        (lambda: formulas.pair_density_at_angle(0.0, 3, 0.1), "w has the value"),
+        (lambda: formulas.pair_density_at_angle(1.0, 3, 1.1), "cosine = 1.1; give at most 1"),
+        (lambda: formulas.pair_density_at_angle(1.0, 3, -1), "cosine = -1.0; give a number above"),
+        (lambda: formulas.fourier_mse_ratio(-1.0, 3, 2), "z has values"),
+        (lambda: pair_densities.log_pair_density(1.0, 1, "simplex"), "d = 1"),
         (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "y has shape"),
         (lambda: theory.fourier_mse(np.ones(3), 40 * np.ones(3), 1, "iid"), "x - y. has values"),
         (lambda: theory.fourier_mse_ratio(1.0, 3, 0, "iid"), "m = 0"),
         (lambda: theory.fourier_mse_ratio_asymptotic(1.0, 3, 4), "m = 4"),
-        (lambda: theory.printed.positive_gap(np.ones(3), np.ones(3), 4), "m = 4"),
-        (lambda: theory.printed.simplex_conformity(-1.0, 3), "v = -1"),
-        (lambda: theory.fast_bias(np.ones(5), "simplex_fast"), "v has shape"),
-        (lambda: theory.fast_bias(np.ones(2), "simplex"), "coupling = 'simplex'; choose"),
-        (lambda: theory.fast_bias(20 * np.ones(2), "simplex_fast"), "give at most 20"),
+        (lambda: formulas.positive_gap(np.ones(3), np.ones(3), 4), "m = 4"),
+        (lambda: formulas.simplex_conformity(-1.0, 3), "v = -1"),
+        (lambda: fast_bias.fast_bias(np.ones(5), "simplex_fast"), "v has shape"),
+        (lambda: fast_bias.fast_bias(np.ones(2), "simplex"), "coupling = 'simplex'; choose"),
+        (lambda: fast_bias.fast_bias(20 * np.ones(2), "simplex_fast"), "give at most 20"),
     ],
 )
 def test_bad_input(call, complaint):

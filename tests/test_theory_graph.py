@@ -11,12 +11,12 @@ from rounding import rounding
 from rfcore import evidence, features, theory
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
-from rfcore.features.shared_walks import shared_bias
 from rfcore.graphs import Graph
-from rfcore.models import hidden_values
+from rfcore.papers.couplings import equal_walkers
+from rfcore.papers.couplings.walk_variance import walk_variance
+from rfcore.papers.ugrf import hidden_values
+from rfcore.papers.ugrf.eight_graphs import shared_bias
 from rfcore.solvers import transport
-from rfcore.theory import equal_walkers
-from rfcore.theory.walk_variance import walk_variance
 
 # Directed weights, a self-loop, an isolated node; f vanishes after two hops, so that the walks can be enumerated.
 G = Graph.from_scipy(np.array([[0, 2.0, -0.5, 0], [1.0, 0.3, 0, 0], [0, 1.5, 0, 0], [0, 0, 0, 0]]))

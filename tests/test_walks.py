@@ -17,9 +17,10 @@ from scipy import stats
 
 from rfcore import evidence, features, jobs, kernels, streams, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import assembly, modulation, reference
+from rfcore.features import assembly, modulation
 from rfcore.features import graph as graph_features
 from rfcore.graphs import Graph
+from rfcore.papers.ugrf import reference
 from rfcore.solvers import gram
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())

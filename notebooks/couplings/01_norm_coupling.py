@@ -55,6 +55,7 @@ import numpy as np
 
 from rfcore import couplings, evidence, features, plotting, theory
 from rfcore.couplings import directions
+from rfcore.papers.couplings import block_errors
 
 plotting.use_style()
 N_ROTATIONS, N_DRAWS = {"paper": (200_000, 100_000), "quick": (40_000, 20_000)}[profile]
@@ -157,7 +158,7 @@ plotting.show(
     alt="Two charts. PNC is lowest, then independent norms; PM lies at one with IID. "
     "For Fourier features both rise from distance 1.5 to one at 3, PNC above it.",
 )  # fmt: skip
-opposed = theory.block_mse_ratio(0.6, d, "pnc", "positive", "equal") / 2
+opposed = block_errors.block_mse_ratio(0.6, d, "pnc", "positive", "equal") / 2
 near = np.column_stack([errors[:, 0, :, 2], with_opposites[:, 2]]) / of_iid[0, 2]
 ledger.decide({  # v = 0.6, z = 1; in units of the error of d IID features
     "couplings/lemma-A.1/mse": evidence.unbiased(

@@ -50,10 +50,9 @@ from matplotlib.figure import Figure
 from scipy import signal
 from scipy.spatial.distance import cdist
 
-from rfcore import couplings, datasets, evidence, features, kernels
-from rfcore import models, plotting, theory
+from rfcore import couplings, datasets, evidence, features, kernels, models, plotting
 from rfcore.couplings import chi, copulas, directions
-from rfcore.solvers import copula
+from rfcore.papers.couplings import copula, formulas, gram_norms
 
 plotting.use_style()
 SETS, N_STEPS, N_EVALUATED, N_NODES, N_MATRICES = {
@@ -90,17 +89,17 @@ def in_pairs(d):
 # Eq. 34 prints $i \leq j$: an upper triangle, divided by the lengths of the lower one.
 # And with $\theta_{ij} \in \mathbb R^+$, as the text asks, no entry of $L$ is negative,
 # nor is a correlation. Both are slips of the pen: the code behind Figure 5 must differ,
-# and {py:func}`rfcore.solvers.copula.correlation_factor` does. Mended so, PNC is still
-# only a limit: as $L_{ii} = 1/s_i$ is not zero, $\Sigma$ is positive *definite*, which
-# Definition A.7 asks for, and PNC's is singular. For two norms $1 + \Sigma_{12}$ falls
-# like $1/(2 \theta_{21}^2)$.
+# and {py:func}`~rfcore.papers.couplings.copula.correlation_factor` does. Mended so, PNC
+# is still only a limit: as $L_{ii} = 1/s_i$ is not zero, $\Sigma$ is positive
+# *definite*, which Definition A.7 asks for, and PNC's is singular. For two norms $1 +
+# \Sigma_{12}$ falls like $1/(2 \theta_{21}^2)$.
 
 # %%
 rng = ledger.rng("parameters")
 below = np.tril_indices(5, -1)
 positive = rng.exponential(size=(N_MATRICES, 5, 5))
 positive[:, np.arange(5), np.arange(5)] = 1
-printed = [theory.printed.correlation_factor(theta) for theta in positive]
+printed = [formulas.correlation_factor(theta) for theta in positive]
 lengths = np.sum(np.square(printed), axis=2)
 
 to_factor = jax.vmap(copula.correlation_factor)
@@ -197,7 +196,8 @@ learned = {c: learn(i, points[c[0]][c[1]], c[1]) for i, c in enumerate(cases)}
 
 # %% [markdown]
 # The mean of the *square* under the root has a closed form for every coupling of norms:
-# Lemma 3.1 at every pair of points ({py:func}`rfcore.theory.gram_rmse`).
+# Lemma 3.1 at every pair of points
+# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_rmse`).
 
 # %%
 LAWS = ("independent", "stratified", "PNC", "learned", "simplex")
@@ -207,7 +207,9 @@ def expected_errors(case):
     x, R = points[case[0]][case[1]], learned[case].correlation
     laws = ("independent", "stratified", "pnc", R, simplex(x.shape[1]))
     kind = IN_THEORY[case[1]]
-    return np.array([theory.gram_rmse(x, law, *kind, n_nodes=N_NODES) for law in laws])
+    return np.array([
+        gram_norms.gram_rmse(x, law, *kind, n_nodes=N_NODES) for law in laws
+    ])
 
 
 expected = {case: expected_errors(case) for case in cases}

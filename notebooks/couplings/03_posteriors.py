@@ -53,8 +53,9 @@ from scipy import special
 from scipy.spatial.distance import cdist
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
+from rfcore import couplings, datasets, evidence, features, kernels, plotting
 from rfcore.models import gp
+from rfcore.papers.couplings import formulas
 
 plotting.use_style()
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -238,7 +239,7 @@ def both_ways(key, task):
     n, d = len(task.y), task.x.shape[1]
     phi = jnp.sqrt(task.variance) * features.fourier(task.x, couplings.iid(key, d, d))
     right = gp.posterior(phi @ phi.T, task.y, task.noise, np.arange(n))
-    of_weights = theory.printed.posterior_by_weights
+    of_weights = formulas.posterior_by_weights
     printed = of_weights(phi[:n], phi[n:], task.y, task.noise)
     sizes = [jnp.abs(part).max() for part in right]
     scaled = [jax.tree.map(jnp.divide, list(law), sizes) for law in (printed, right)]

@@ -53,6 +53,7 @@ from tqdm import tqdm
 from rfcore import couplings, evidence, features, plotting, theory
 from rfcore.couplings import directions, norms
 from rfcore.models import attention
+from rfcore.papers.couplings import attention_rows
 
 plotting.use_style()
 # Draws; sets of keys and queries of each whose covariances are computed.
@@ -78,9 +79,11 @@ ledger = evidence.Ledger("couplings/04_attention", profile)
 # \bigr]^{-d/2} ,
 # $$
 #
-# is finite for $s^2 = 1/d = 1/16$ and *infinite* for $s^2 = 1/\sqrt d = 1/4$. (For a key
-# with itself the bound is 1/12.) An average over random keys then has no limit. For given
-# keys all is finite: {py:func}`rfcore.theory.row_covariance` has it in closed form.
+# is finite for $s^2 = 1/d = 1/16$ and *infinite* for $s^2 = 1/\sqrt d = 1/4$. (For a
+# key with itself the bound is 1/12.) An average over random keys then has no limit. For
+# given keys all is finite:
+# {py:func}`~rfcore.papers.couplings.attention_rows.row_covariance` has it in closed
+# form.
 
 # %%
 d = n_keys = 16
@@ -101,7 +104,7 @@ def exact(keys):
     def of(name, **what):
         law = LAWS[name]
         return np.array([
-            [theory.row_covariance(q, k, d, *law, **what) for q in k[:N_ROWS]]
+            [attention_rows.row_covariance(q, k, d, *law, **what) for q in k[:N_ROWS]]
             for k in keys
         ])
 

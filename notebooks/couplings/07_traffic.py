@@ -54,8 +54,8 @@ from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import gp
-from rfcore.models.gp import held_out
-from rfcore.models.gp.profile import learn_on_grid
+from rfcore.papers.couplings import traffic_gp
+from rfcore.papers.couplings.traffic_gp import learn_on_grid
 from rfcore.plotting.roads import road_map
 from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import transport
@@ -115,8 +115,9 @@ def gram(phi):
 # $s^2$. As in the paper $\kappa$, $\gamma$ and $s$ maximise the evidence of the 250
 # speeds, with the covariance estimated from eight independent walks per node and
 # $p_{\text{halt}} = 0.4$, and are then frozen. The paper descends by Adam; we search a
-# grid ({py:func}`rfcore.models.gp.profile.learn_on_grid`), which cannot stop at a local
-# maximum. Every split learns its own; for comparison, so does the *exact* kernel.
+# grid ({py:func}`~rfcore.papers.couplings.traffic_gp.learn_on_grid`), which cannot stop
+# at a local maximum. Every split learns its own; for comparison, so does the *exact*
+# kernel.
 
 # %%
 lengthscales = np.geomspace(0.25, 16.0, GRID)
@@ -208,7 +209,7 @@ def of_split(edges, day, split):
     nodes, (h, own) = traffic.sensors[orders[split]], learned[edges][split][day]
     spectrum = spectra[edges][0], spectra[edges][1][nodes]
     (exact, error), (_, best) = (
-        held_out.predicted(gp.diffusion_covariance(a, spectrum), y, a.noise, n_seen)
+        traffic_gp.predicted(gp.diffusion_covariance(a, spectrum), y, a.noise, n_seen)
         for a in (h, own)
     )
 
@@ -217,7 +218,7 @@ def of_split(edges, day, split):
         phi = features.walk_features(
             key, graphs[edges], f, m, p_halt, coupling, nodes=nodes
         )
-        return held_out.compared(h.variance * gram(phi), y, h.noise, exact)
+        return traffic_gp.compared(h.variance * gram(phi), y, h.noise, exact)
 
     found = np.mean([
         [[draw(i, coupling, m) for m in WALKERS] for coupling in couplings[edges]]

@@ -54,7 +54,7 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.theory import equal_walkers
+from rfcore.papers.couplings import equal_walkers
 
 plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.

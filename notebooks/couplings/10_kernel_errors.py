@@ -51,9 +51,9 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, features, kernels
-from rfcore import models, plotting, theory
+from rfcore import couplings, datasets, evidence, features, kernels, models, plotting
 from rfcore.couplings import directions, low_discrepancy, norms
+from rfcore.papers.couplings import gram_norms
 
 plotting.use_style()
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -75,9 +75,10 @@ ledger = evidence.Ledger("couplings/10_kernel_errors", profile)
 # Whether these have the *norms* of their partners in the row "Orthogonal" is not said
 # either, so both readings are shown; PNC has them equal.
 #
-# The RMSE of the whole matrix is a closed form ({py:func}`rfcore.theory.gram_rmse`),
-# but for the Halton points. Beside it are ten draws in each of the paper's 20 splits,
-# 500 to check the closed form; Fourier features have 80 splits more, without draws.
+# The RMSE of the whole matrix is a closed form
+# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_rmse`), but for the Halton points.
+# Beside it are ten draws in each of the paper's 20 splits, 500 to check the closed
+# form; Fourier features have 80 splits more, without draws.
 
 
 # %%
@@ -94,7 +95,7 @@ def points_of(name, split, scaling="table"):
 def exact(x, *kind):
     """RMSE of IID, orthogonal and PNC frequencies, in closed form."""
     laws = "iid", "independent", "pnc"
-    return np.array([theory.gram_rmse(x, law, *kind) for law in laws])
+    return np.array([gram_norms.gram_rmse(x, law, *kind) for law in laws])
 
 
 def rmse(feature_map, x, omega):

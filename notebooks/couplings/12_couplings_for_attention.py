@@ -54,9 +54,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, features, plotting, theory
+from rfcore import couplings, evidence, features, plotting
 from rfcore.couplings import compose, directions, norms
 from rfcore.models import attention
+from rfcore.papers.couplings import attention_rows
 
 plotting.use_style()
 # Draws; queries with exact covariances; dimensions and numbers of features held out.
@@ -181,7 +182,7 @@ ledger.decide({
 #
 # The kernel's variance, and the leading term of attention's error (Equation 8, with the
 # true means), are exact for every member of the family
-# ({py:func}`rfcore.theory.row_covariance`,
+# ({py:func}`~rfcore.papers.couplings.attention_rows.row_covariance`,
 # {py:func}`rfcore.models.attention.leading_error`). No draw is needed to minimise them.
 
 # %%
@@ -189,7 +190,7 @@ rng = ledger.rng("exact rows")
 rows, others_keys = rng.normal(size=(2, N_ROWS, n_keys, d)) / (2 * np.sqrt(d))
 covariances = np.array([
     [
-        theory.row_covariance(q[0], k, d, float(r), float(c))
+        attention_rows.row_covariance(q[0], k, d, float(r), float(c))
         for c, r in zip(*cosine_and_correlation(GRID, d), strict=True)
     ]
     for q, k in zip(rows, others_keys, strict=True)

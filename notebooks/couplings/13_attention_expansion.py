@@ -54,9 +54,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, features, plotting, theory
+from rfcore import couplings, evidence, features, plotting
 from rfcore.couplings import directions, norms
 from rfcore.models import attention
+from rfcore.papers.couplings import attention_rows, formulas
 
 plotting.use_style()
 # Sets of keys and queries of each whose covariances are computed; draws.
@@ -174,11 +175,11 @@ same = attention.row_error(ones[0], np.ones((2, COUNTS[-1])))
 
 # Two keys of unequal means; 2 N equally likely deviations have their covariance.
 q, k = np.array([1.0, 0.0]), np.array([[-0.4, 0.0], [0.4, 0.0]])
-kernel, covariance = np.exp(k @ q), theory.row_covariance(q, k, 1024, "iid")
+kernel, covariance = np.exp(k @ q), attention_rows.row_covariance(q, k, 1024, "iid")
 sigma = np.sqrt(len(k)) * np.linalg.cholesky(covariance).T
 deviations = np.concatenate([sigma, -sigma])[:, None]
 ours = float(attention.leading_error(kernel, covariance))
-printed = float(theory.printed.attention_error(kernel + deviations, kernel[None])[0])
+printed = float(formulas.attention_error(kernel + deviations, kernel[None])[0])
 
 
 @jax.jit
@@ -250,7 +251,7 @@ unit = ledger.rng("keys").normal(size=(N_SETS, n_keys, d))
 def covariances(keys, law):
     """Of the first queries of each set, exactly."""
     return np.array([
-        [theory.row_covariance(q, k, d, *law) for q in k[:N_ROWS]] for k in keys
+        [attention_rows.row_covariance(q, k, d, *law) for q in k[:N_ROWS]] for k in keys
     ])
 
 

@@ -53,7 +53,7 @@ from matplotlib.figure import Figure
 from scipy import special
 
 from rfcore import evidence, plotting, theory
-from rfcore.solvers import multi_marginal
+from rfcore.papers.couplings import block_errors, formulas, multi_marginal
 
 plotting.use_style()
 N_QUANTILES = {"paper": 40, "quick": 12}[profile]
@@ -65,10 +65,11 @@ ledger = evidence.Ledger("couplings/14_best_pair", profile)
 #
 # Cut the distribution of a norm into 40 bins of equal probability. A coupling is then a
 # 40 by 40 matrix with equal margins, a linear programme finds the least cost, and *all*
-# couplings are tried at once ({py:func}`rfcore.solvers.multi_marginal.two_norms`). For
-# positive features the optimum pairs opposite quantiles at every distance. For Fourier
-# features the cost is convex up to a radius: as long as $t = z \sqrt{w_1^2 + w_2^2}$ is
-# below the first zero $j$ of $J_{d/2+1}$
+# couplings are tried at once
+# ({py:func}`~rfcore.papers.couplings.multi_marginal.two_norms`). For positive features
+# the optimum pairs opposite quantiles at every distance. For Fourier features the cost
+# is convex up to a radius: as long as $t = z \sqrt{w_1^2 + w_2^2}$ is below the first
+# zero $j$ of $J_{d/2+1}$
 # ({py:func}`rfcore.theory.fourier_convex_radius`). If the longest pair of norms stays
 # within, the same holds for the same reason.
 
@@ -173,7 +174,7 @@ logs = np.stack([
 ])
 k, of = np.meshgrid([1, 2, 3, 4], [1, 2, 4, 8])
 moments = 2.0**k * special.poch(of / 2, k)
-as_printed = np.vectorize(theory.printed.chi_square_moment)(k, of)
+as_printed = np.vectorize(formulas.chi_square_moment)(k, of)
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -211,7 +212,7 @@ pairs = [
 ]
 at = np.array([0.1, 0.3, 0.5, 1.0, 1.5, 2.0])
 blocks, augmented = (
-    [theory.block_mse_ratio(at, d, "pnc", "positive", norms) for d in of]
+    [block_errors.block_mse_ratio(at, d, "pnc", "positive", norms) for d in of]
     for norms in ("none", "equal")
 )
 
@@ -243,7 +244,7 @@ ledger.decide({
 # %%
 s, v = np.meshgrid([0.25, 0.5, 2.0, 4.0], [0.5, 2.0])
 exact = np.stack([np.cosh(v * s), np.sinh(v * s) / (v * s)])
-series = np.stack([np.vectorize(theory.printed.sum_cost)(s, v, d) for d in (1, 3)])
+series = np.stack([np.vectorize(formulas.sum_cost)(s, v, d) for d in (1, 3)])
 
 # %% tags=["hide-input"]
 ledger.decide({

@@ -54,7 +54,7 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
 from rfcore import datasets, evidence, models, plotting, theory
-from rfcore.solvers import copula, multi_marginal
+from rfcore.papers.couplings import copula, gram_norms, multi_marginal
 
 plotting.use_style()
 SETS, N_NODES, DIMENSIONS, DISTANCES, BINS = {
@@ -81,11 +81,11 @@ def simplex(d):
 #
 # A Gaussian copula correlates $d$ normals by a matrix $\Sigma$, and turns each into a
 # norm. The expected *squared* error is a constant plus the mean over pairs of norms of
-# one function $h$ of their correlation ({py:func}`rfcore.theory.gram_pair_excess`), and
-# a correlation matrix has little room: since the sum of all its entries is a variance,
-# $\mathbf 1^\top \Sigma \mathbf 1 \geq 0$, correlations have at least the mean
-# $-1/(d - 1)$. Suppose that a line that does not fall touches $h$ from below at
-# $-1/(d - 1)$. Then
+# one function $h$ of their correlation
+# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_pair_excess`), and a correlation
+# matrix has little room: since the sum of all its entries is a variance, $\mathbf
+# 1^\top \Sigma \mathbf 1 \geq 0$, correlations have at least the mean $-1/(d - 1)$.
+# Suppose that a line that does not fall touches $h$ from below at $-1/(d - 1)$. Then
 #
 # $$
 # \text{mean of } h(\Sigma_{ij}) \ \geq\ h\bigl(\tfrac{-1}{d - 1}\bigr) + \text{slope}
@@ -152,7 +152,7 @@ def training_points(name):
 
 def on_data(name, kind):
     x = points[name][kind]
-    return lambda r: theory.gram_pair_excess(x, r, IN_THEORY[kind][0], N_NODES)
+    return lambda r: gram_norms.gram_pair_excess(x, r, IN_THEORY[kind][0], N_NODES)
 
 
 LAWS = {"independent": "independent", "stratified": "stratified", "PNC": "pnc"}
@@ -163,7 +163,9 @@ def expected_errors(name, kind):
     x = points[name][kind]
     laws = (*LAWS.values(), simplex(x.shape[1]))
     kind = IN_THEORY[kind]
-    return np.array([theory.gram_rmse(x, law, *kind, n_nodes=N_NODES) for law in laws])
+    return np.array([
+        gram_norms.gram_rmse(x, law, *kind, n_nodes=N_NODES) for law in laws
+    ])
 
 
 points = {name: training_points(name) for name in SETS}
@@ -243,15 +245,15 @@ ledger.decide({
 #
 # Gaussian copulas are a small family. For few norms we can do without it: cut the
 # $\chi_d$ law into bins of equal probability, and the coupling that costs least is a
-# linear programme ({py:func}`rfcore.solvers.multi_marginal.norm_bound`). Its unknowns
-# are not $k^m$ but one weight per multiset of bins, because the cost does not depend on
-# the order. With independent places within the bins its optimum is the error of a
-# coupling that exists; with opposite places for every pair at once it is an estimate
-# that is meant to be optimistic. The best of all couplings lies at most at the first,
-# and about at the second. That it cannot lie below is not proven, and at distance 2 it
-# does, by a little: assigning the levels of one norm after the other to those of the
-# rest, which is not run here, finds couplings of four norms at 0.618 of the RMSE of IID
-# frequencies, where the estimate for RFFs is 0.619.
+# linear programme ({py:func}`~rfcore.papers.couplings.multi_marginal.norm_bound`). Its
+# unknowns are not $k^m$ but one weight per multiset of bins, because the cost does not
+# depend on the order. With independent places within the bins its optimum is the error
+# of a coupling that exists; with opposite places for every pair at once it is an
+# estimate that is meant to be optimistic. The best of all couplings lies at most at the
+# first, and about at the second. That it cannot lie below is not proven, and at
+# distance 2 it does, by a little: assigning the levels of one norm after the other to
+# those of the rest, which is not run here, finds couplings of four norms at 0.618 of
+# the RMSE of IID frequencies, where the estimate for RFFs is 0.619.
 
 # %%
 BOUNDED = [

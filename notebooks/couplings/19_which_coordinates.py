@@ -52,7 +52,7 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.theory.walk_variance import walk_variance
+from rfcore.papers.couplings.walk_variance import walk_variance
 
 plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.
@@ -101,7 +101,7 @@ small = len(KERNELS) * 2  # cases of karate and football
 # with the length $\ell$ and the hops $h_1, h_2, \dots$; $d_0$ is the part of the
 # length. All of them are known exactly: given its length, a walk that stands at node
 # $v$ goes on as the powers of $W$ say
-# ({py:func}`rfcore.theory.walk_variance.walk_variance`).
+# ({py:func}`~rfcore.papers.couplings.walk_variance.walk_variance`).
 
 # %%
 parts = {

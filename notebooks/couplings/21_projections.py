@@ -57,7 +57,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import evidence, features, plotting, random_graphs
-from rfcore.features.reduction import johnson_lindenstrauss
+from rfcore.papers.ugrf.reduction import johnson_lindenstrauss
 from rfcore.solvers import transport
 
 plotting.use_style()

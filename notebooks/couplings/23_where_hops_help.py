@@ -55,9 +55,9 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import pagerank
+from rfcore.papers.couplings import equal_walkers
 from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import descent, gram
-from rfcore.theory import equal_walkers
 
 plotting.use_style()
 # Of the large graphs: nodes, degree, and how many groups of rows share the other side.

@@ -56,7 +56,7 @@ from rfcore.couplings import repelling, walk_lengths
 from rfcore.graphs import Graph
 from rfcore.models import gp
 from rfcore.models.gp import sparse
-from rfcore.theory import equal_walkers
+from rfcore.papers.couplings import equal_walkers
 
 plotting.use_style()
 MESHES, N_SPLITS, N_DRAWS, MORE = {
@@ -281,7 +281,8 @@ ledger.decide({
 #
 # How many independent walkers have the same error of the kernel, the same divergence?
 # Their errors are interpolated between the numbers of walkers that were run, and beyond
-# the largest fall as one over it ({py:func}`rfcore.theory.equal_walkers.of_curve`).
+# the largest fall as one over it
+# ({py:func}`~rfcore.papers.couplings.equal_walkers.of_curve`).
 
 # %%
 cases = [(i, j) for i in range(len(names)) for j in (1, 2)]

@@ -52,7 +52,7 @@ from rfcore.couplings import repelling, walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import pagerank
-from rfcore.theory import equal_walkers
+from rfcore.papers.couplings import equal_walkers
 
 plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.

@@ -46,6 +46,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
+from rfcore.papers.equivalence import joint_sampling
 from rfcore.solvers import sampling
 
 plotting.use_style()
@@ -91,7 +92,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # For $m = 1$ this is Corollary 2 again: the paper's minimum is the floor of *one*
 # feature. For $m$ independent ones it is $(C^2 - \kappa^2) / m$, which lies above the
 # floor by $\kappa^2 (m - 1) / m$. All that joint draws can gain lies between
-# ({py:func}`rfcore.theory.log_joint_variance_floor`).
+# ({py:func}`~rfcore.papers.equivalence.joint_sampling.log_joint_variance_floor`).
 #
 # The simplest joint draw is older than the question: a sine and a cosine of one
 # frequency. As two features they err less than any two independent scalar ones, on
@@ -106,7 +107,7 @@ for name, kernel in CASES:
     plain = np.exp(theory.trigonometric_log_relative_variance(x, x))
     pair = np.exp(theory.fourier_log_relative_variance(x, x))
     best = np.exp(theory.log_optimal_variance_bound(x, x, kernel))
-    floor = np.exp(theory.log_joint_variance_floor(x, 2, kernel))
+    floor = np.exp(joint_sampling.log_joint_variance_floor(x, 2, kernel))
     at_two.append([np.mean(K**2 * plain) / 2, best / 2, np.mean(K**2 * pair), floor])
 at_two = np.array(at_two)
 
@@ -162,7 +163,9 @@ def over_minimum(overlap, n, independent):
 def mean_overlaps(mass, d, kernel="gaussian"):
     """In closed form, of independent and of orthogonal frequencies."""
     names = COUPLINGS[:2]
-    return np.array([theory.mean_overlap(mass / d, d, name, kernel) for name in names])
+    return np.array([
+        joint_sampling.mean_overlap(mass / d, d, name, kernel) for name in names
+    ])
 
 
 exact = np.array([
@@ -177,7 +180,9 @@ def overlaps(key):
     """Mean overlaps of a block, (couplings, masses); t = s, a power of those at 1."""
     blocks = [getattr(couplings, name)(key, m, m) for name in COUPLINGS]
 
-    likeness = jnp.stack([theory.optimal_overlaps(b, jnp.eye(m)) for b in blocks])
+    likeness = jnp.stack([
+        joint_sampling.optimal_overlaps(b, jnp.eye(m)) for b in blocks
+    ])
     each = likeness[:, None] ** (jnp.asarray(MASSES) / m)[:, None, None]
     return (jnp.sum(each, axis=(2, 3)) - m) / m / (m - 1)
 

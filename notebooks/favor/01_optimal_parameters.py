@@ -51,6 +51,7 @@ from scipy import optimize
 from tqdm import tqdm
 
 from rfcore import evidence, features, plotting, solvers, theory
+from rfcore.papers.favor import formulas
 
 plotting.use_style()
 N_SETS, N_STARTS = {"paper": (8, 24), "quick": (2, 4)}[profile]
@@ -164,8 +165,8 @@ plotting.table(
 # %% tags=["hide-input"]
 pairs = ledger.rng("pairs without variance").standard_normal((20, 1, d))
 exact = [objective(z, -z, features.ExponentialParameters()) for z in pairs]
-eq_16 = [theory.printed.aderf_objective(x, y) for x, y in sets]
-eq_17 = [theory.printed.sderf_objective(x, y) for x, y in sets]
+eq_16 = [formulas.aderf_objective(x, y) for x, y in sets]
+eq_17 = [formulas.sderf_objective(x, y) for x, y in sets]
 
 
 def attained(name):

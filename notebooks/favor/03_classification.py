@@ -48,7 +48,8 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, plotting
-from rfcore.models import classification, exponential_votes
+from rfcore.papers.favor import exponential_votes
+from rfcore.papers.simplex import classification
 from rfcore.solvers import exponential
 
 plotting.use_style()
@@ -89,7 +90,7 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 # subtract their greatest value from the logarithms
 # ({py:func}`rfcore.models.regression.scores_of_logs`). All kinds and all $\sigma$ see
 # the same frequencies, and the first $M$ of 128 are used for each $M$
-# ({py:func}`rfcore.models.exponential_votes.accuracies`).
+# ({py:func}`~rfcore.papers.favor.exponential_votes.accuracies`).
 
 # %%
 FITS = {  # to the scaled training points, and for ADERF to the held-out ones

@@ -43,7 +43,8 @@ jax.config.update("jax_enable_x64", True)
 
 import numpy as np
 
-from rfcore import couplings, evidence, features, kernels, plotting, theory
+from rfcore import couplings, evidence, features, kernels, plotting
+from rfcore.papers.favor import formulas
 
 N_FEATURES = {"paper": 60, "quick": 6}[profile]
 ledger = evidence.Ledger("favor/04_unbiased_features", profile)
@@ -86,7 +87,7 @@ for _ in range(N_FEATURES):
     psi = np.asarray(features.exponential(y, nodes, p, "y", "softmax"))
     means.append(phi @ psi.T / K)
     log_moments.append(np.log((phi**2 / shares) @ (psi**2).T))
-    printed.append(theory.printed.log_second_moment(x, y, p))
+    printed.append(formulas.log_second_moment(x, y, p))
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -111,11 +112,11 @@ five = 2 * np.pi * np.arange(5) / 5
 phases, many = np.tile(five, len(omega)), np.repeat(omega, 5, axis=0)
 both = np.repeat(shares / 5, 5) * len(phases)  # features carry 1 / number of nodes
 right = [features.trigonometric(z, many, phases, kernel="softmax") for z in (x, y)]
-eq_7 = (right[0] * both) @ theory.printed.trigonometric(y, many, phases).T
+eq_7 = (right[0] * both) @ formulas.trigonometric(y, many, phases).T
 mended_7 = (right[0] * both) @ right[1].T
 
 A, plain = -0.1, np.ones(2)
-f, g = (theory.printed.generalised_exponential(z, omega, A) for z in (x, y))
+f, g = (formulas.generalised_exponential(z, omega, A) for z in (x, y))
 eq_11 = (f * shares * len(shares)) @ g.T
 p = features.dense(A * plain, np.diag(np.sqrt(1 - 4 * A) * plain))
 f = features.exponential(x, nodes, p, "x", "softmax")

@@ -46,7 +46,8 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, plotting
-from rfcore.models import classification, exponential_votes
+from rfcore.papers.favor import exponential_votes
+from rfcore.papers.simplex import classification
 from rfcore.solvers import exponential
 
 plotting.use_style()

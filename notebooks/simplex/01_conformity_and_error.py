@@ -53,6 +53,7 @@ from scipy import stats
 from scipy.special import hyp0f1
 
 from rfcore import couplings, evidence, features, kernels, plotting, theory
+from rfcore.papers.simplex import formulas
 
 plotting.use_style()
 N_DRAWS, N_BLOCKS, GAP_D, ALL_D = {
@@ -203,7 +204,7 @@ ledger.decide({
 # %%
 v_gap = (0.1, 0.5, 1.0, 2.0)
 cases = [(np.full(of, v / 2 / np.sqrt(of)), of) for of in GAP_D for v in v_gap]
-as_printed = np.array([theory.printed.positive_gap(p, p, of) for p, of in cases])
+as_printed = np.array([formulas.positive_gap(p, p, of) for p, of in cases])
 iid, orthogonal = (
     np.array([theory.positive_mse(p, p, of, name) for p, of in cases])
     for name in MECHANISMS[:2]
@@ -325,7 +326,7 @@ limits = [
     for name in MECHANISMS[1:]
     for of in prefactor_d
 ]
-printed = [1.0] * 6 + [theory.printed.error_prefactor(of) for of in prefactor_d]
+printed = [1.0] * 6 + [formulas.error_prefactor(of) for of in prefactor_d]
 
 # %% tags=["hide-input"]
 ledger.decide({

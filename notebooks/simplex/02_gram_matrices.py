@@ -216,7 +216,7 @@ ledger.decide({
 #
 # Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ per
 # point. They are not uniform, and the features are biased
-# ({py:func}`rfcore.theory.fast_bias` enumerates by how much: nearly a quarter at $d =
+# ({py:func}`~rfcore.papers.simplex.fast_bias.fast_bias` enumerates by how much: nearly a quarter at $d =
 # 4$ and $\lVert x + y \rVert = 2$ along the diagonal). Do they do as well here? On
 # points without a preferred direction, yes: but these cannot show a bias of rotations
 # ({ref}`simplex-gram-blind`).

@@ -50,7 +50,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, plotting
-from rfcore.models import classification
+from rfcore.papers.simplex import classification
 
 plotting.use_style()
 # Draws of ten blocks, LARGE on the sets nursery and chess; and on each other split.
@@ -72,7 +72,7 @@ ledger = evidence.Ledger("simplex/03_classification", profile)
 # code has all three. Words become one-hot columns; everything is standardised by the
 # training part; `numpy.random.default_rng(42)` shuffles; 95 % train and 5 % test. The
 # last line of every file is lost to a slip of the loader, and so it is here
-# ({py:func}`rfcore.models.classification.public_task`). How well its $\sigma$ are
+# ({py:func}`~rfcore.papers.simplex.classification.public_task`). How well its $\sigma$ are
 # chosen is the question of {doc}`10_scale_of_the_data`.
 #
 # Five sets run in single precision. The last column counts, of 400 accuracies, those

@@ -60,7 +60,7 @@ import numpy as np
 from rfcore import couplings, evidence, plotting
 from rfcore.couplings import directions, fast, weight_dependent
 from rfcore.evidence.processor import exponents, seconds_per_call
-from rfcore.theory.printed import simplex
+from rfcore.papers.simplex import formulas
 
 plotting.use_style()
 DENSE = ("orthogonal", "simplex", "simplex_plus")
@@ -273,18 +273,18 @@ ledger.decide({"simplex/extra-crossover/from-1024": ahead})
 # $$y_d = \tfrac{1}{\sqrt{d-1}} \sum_{i<d} x_i, \qquad
 #   y_i = \sqrt{\tfrac{d}{d-1}}\, x_i - \tfrac{\sqrt d + 1}{d - 1}\, y_d .$$
 #
-# {py:func}`rfcore.theory.printed.simplex.product` is the algorithm line by line,
+# {py:func}`~rfcore.papers.simplex.formulas.product` is the algorithm line by line,
 # {py:func}`rfcore.couplings.directions.simplex_product` the library's. The clock sees
 # points of $2^{20}$ numbers in all: not the cost of a call, nor the edge of a cache.
 
 # %%
 computed, truths, rounding = [], [], []
 for d in (2, 3, 4, 7, 64, 257, 1024):
-    S, x = simplex.corners(d), ledger.rng("products", d).normal(size=d)
+    S, x = formulas.corners(d), ledger.rng("products", d).normal(size=d)
     scale = np.abs(S @ x).max()
     truths.append(np.tile(S @ x, 2) / scale)
     of_library = np.asarray(directions.simplex_product(x[:, None]))[:, 0]
-    computed += [simplex.product(x) / scale, of_library / scale]
+    computed += [formulas.product(x) / scale, of_library / scale]
     # Either sum rounds to d/2 units of the sum of the sizes of its terms, S to 4.
     size = (np.abs(S) @ np.abs(x)).max() / scale
     rounding.append((d + 4) * np.finfo(float).eps * size)
@@ -311,10 +311,11 @@ ledger.decide({
 # ## Simplex+: cubic as printed, quadratic with a running sum
 #
 # Table 1 denies simplex+ a fast variant: the iteration of Eq. 17, $\widehat{\boldsymbol
-# u}_i \leftarrow - \boldsymbol r_i / \|\boldsymbol r_i\|$ with $\boldsymbol r_i = \sum_{j
-# \ne i} w_j \widehat{\boldsymbol u}_j$ ({py:func}`rfcore.theory.printed.simplex.sweep`),
-# is put at $O(d^3)$: each of $d$ vectors needs a sum over $d$ others. But the sum
-# changes by one vector at a time. Keep it, and a sweep is $O(d^2)$
+# u}_i \leftarrow - \boldsymbol r_i / \|\boldsymbol r_i\|$ with $\boldsymbol r_i =
+# \sum_{j \ne i} w_j \widehat{\boldsymbol u}_j$
+# ({py:func}`~rfcore.papers.simplex.formulas.sweep`), is put at $O(d^3)$: each of $d$
+# vectors needs a sum over $d$ others. But the sum changes by one vector at a time. Keep
+# it, and a sweep is $O(d^2)$
 # ({py:func}`rfcore.couplings.weight_dependent.balance`). So the entry holds, but it is
 # not the best one can do. In regular simplex+ the rotation is cubic in any case.
 
@@ -322,10 +323,10 @@ ledger.decide({
 sweep_sizes, balance = SIZES["sweeps"], weight_dependent.balance
 squares = [ledger.rng("lengths", d).chisquare(d, d) for d in sweep_sizes]
 lengths = [jax.device_put(np.sqrt(x)) for x in squares]
-starts = [w[:, None] * simplex.corners(len(w)) for w in lengths]
-twice = simplex.sweep(simplex.sweep(starts[0], lengths[0]), lengths[0])
+starts = [w[:, None] * formulas.corners(len(w)) for w in lengths]
+twice = formulas.sweep(formulas.sweep(starts[0], lengths[0]), lengths[0])
 same = evidence.identity(balance(lengths[0], 2), twice, 1e-9, relative=True)
-cases = [compiled(simplex.sweep, *both) for both in zip(starts, lengths, strict=True)]
+cases = [compiled(formulas.sweep, *both) for both in zip(starts, lengths, strict=True)]
 cases += [compiled(partial(balance, sweeps=1), w) for w in lengths]
 with evidence.Clock() as clock:
     swept = seconds_per_call(cases, DRAWS, "sweeps")

@@ -49,6 +49,7 @@ from scipy import stats
 from scipy.special import gammaln, hyp0f1, hyp1f1, roots_legendre
 
 from rfcore import couplings, evidence, plotting, theory
+from rfcore.papers.simplex import formulas, pair_densities
 
 plotting.use_style()
 N_DRAWS, N_PRINTED, CHECKED_D = {
@@ -59,7 +60,9 @@ MECHANISMS = ("iid", "orthogonal", "simplex")
 ledger = evidence.Ledger("simplex/06_sum_lengths", profile)
 
 # Compiled whole: one by one, the operations in it take longer to compile than to run.
-log_density_at_angle = jax.jit(theory.log_pair_density_at_angle, static_argnums=1)
+log_density_at_angle = jax.jit(
+    pair_densities.log_pair_density_at_angle, static_argnums=1
+)
 
 # %% [markdown]
 # (simplex-fig-5)=
@@ -97,8 +100,8 @@ def in_bins(lengths, density):
 keys = jax.random.split(ledger.key("frequencies"), N_DRAWS)
 two, lengths = evidence.in_batches(norms_and_sums, keys, 5000, "frequencies")
 densities = np.stack([
-    np.exp(theory.log_pair_density(w_grid, d, "iid")),
-    np.exp(theory.log_pair_density(w_grid, d, "orthogonal")),
+    np.exp(pair_densities.log_pair_density(w_grid, d, "iid")),
+    np.exp(pair_densities.log_pair_density(w_grid, d, "orthogonal")),
     np.exp(log_density_at_angle(w_grid, d, -1 / (d - 1))),
 ])
 counted = np.stack(
@@ -161,10 +164,11 @@ def mean_0f1(log_density, of):
     return values @ (np.exp(log_density) * w_weights)
 
 
-as_printed = np.array([theory.printed.pair_density(w_nodes, of) for of in CHECKED_D])
+as_printed = np.array([formulas.pair_density(w_nodes, of) for of in CHECKED_D])
 known = np.array([stats.chi(of, scale=np.sqrt(2)).pdf(w_nodes) for of in CHECKED_D])
 means = np.array([
-    mean_0f1(theory.log_pair_density(w_nodes, of, "iid"), of) for of in CHECKED_D
+    mean_0f1(pair_densities.log_pair_density(w_nodes, of, "iid"), of)
+    for of in CHECKED_D
 ])
 
 # %% tags=["hide-input"]
@@ -239,7 +243,7 @@ ledger.decide({
 # %%
 dimensions = (3, 6, 64)
 at_simplex = [(w_nodes, of, -1 / (of - 1)) for of in dimensions]
-first_line = np.stack([theory.printed.pair_density_at_angle(*at) for at in at_simplex])
+first_line = np.stack([formulas.pair_density_at_angle(*at) for at in at_simplex])
 second_line = np.exp([log_density_at_angle(*at) for at in at_simplex])
 
 # %% tags=["hide-input"]
@@ -263,19 +267,19 @@ ledger.decide({
 # Orthogonal frequencies: Eq. 23 is Kummer's function ${}_1F_1(d; d/2; v^2/2)$, which
 # SciPy knows. Simplex: Eq. 24 is a double series with alternating signs.
 # {py:func}`rfcore.theory.log_conformity` sums series of one sign, in logarithms, and
-# {py:mod}`rfcore.theory.printed` has the formulas letter by letter; here they meet.
+# {py:mod}`~rfcore.papers.simplex.formulas` has the formulas letter by letter; here they meet.
 # They meet draws, too: the lengths of Figure 5, with the rotation integrated out.
 
 # %%
 v_series, series_d = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 10.0]), (2, 3, 6, 16, 64)
 kummer = np.log([hyp1f1(of, of / 2, v_series**2 / 2) for of in series_d])
 letter_by_letter = np.log([
-    [theory.printed.orthogonal_conformity(v, of) for v in v_series] for of in series_d
+    [formulas.orthogonal_conformity(v, of) for v in v_series] for of in series_d
 ])
 ours = np.stack([theory.log_conformity(v_series, of, "orthogonal") for of in series_d])
 
 stable = [(v, of) for of in (3, 4, 6, 16, 64) for v in (0.1, 0.5, 1.0, 2.0, 3.0)]
-alternating = np.array([theory.printed.simplex_conformity(v, of) for v, of in stable])
+alternating = np.array([formulas.simplex_conformity(v, of) for v, of in stable])
 one_sign = np.exp([theory.log_conformity(v, of, "simplex") for v, of in stable])
 
 v_drawn = np.array([0.75, 1.0, 1.5, 2.0])
@@ -309,11 +313,11 @@ ledger.decide({
 # of a double. Summed as printed, it has no correct digit at $d = 2$ and $v = 10$.
 
 # %%
-printed_at_ten = theory.printed.simplex_conformity(10.0, 2, 400)
+printed_at_ten = formulas.simplex_conformity(10.0, 2, 400)
 off = abs(printed_at_ten / np.exp(theory.log_conformity(10.0, 2, "simplex")) - 1)
 v_range = np.linspace(0.5, 12, N_PRINTED)
 wrong_by = np.stack([
-    [theory.printed.simplex_conformity(v, of, 500) for v in v_range]
+    [formulas.simplex_conformity(v, of, 500) for v in v_range]
     / np.exp(theory.log_conformity(v_range, of, "simplex"))
     - 1
     for of in (2, 4, 16, 64)

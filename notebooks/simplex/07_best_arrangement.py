@@ -50,8 +50,7 @@ jax.config.update("jax_enable_x64", True)
 import numpy as np
 
 from rfcore import couplings, evidence, plotting, theory
-from rfcore.solvers import best_directions
-from rfcore.theory import arrangements
+from rfcore.papers.simplex import arrangements, best_directions
 
 plotting.use_style()
 N_TRIED, N_STARTS, DIMENSIONS, DISTANCES, CHECKED_D = {
@@ -75,7 +74,7 @@ log_conformity_at_angle = jax.jit(theory.log_conformity_at_angle, static_argnums
 #
 # We try to beat it all the same: arrangements drawn at random and ones drawn close to a
 # simplex, then an optimiser from random starts
-# ({py:func}`rfcore.solvers.best_directions.optimised`).
+# ({py:func}`~rfcore.papers.simplex.best_directions.optimised`).
 
 
 # %%

@@ -52,8 +52,7 @@ from tqdm import tqdm
 
 from rfcore import couplings, evidence, plotting, theory
 from rfcore.couplings import weight_dependent
-from rfcore.solvers import best_directions
-from rfcore.theory import arrangements
+from rfcore.papers.simplex import arrangements, best_directions
 
 plotting.use_style()
 N_NORMS, N_NORMS_64, N_OPTIMISED, N_MISSED, SLOW = {
@@ -90,7 +89,7 @@ def least_conformity(vectors, v):
 # couplings with the least that numerical optimisation finds. Given the norms,
 # everything here is exact. For independent directions too, where the paper averages 100
 # random arrangements, because they factorise
-# ({py:func}`rfcore.theory.arrangements.independent_conformity`):
+# ({py:func}`~rfcore.papers.simplex.arrangements.independent_conformity`):
 #
 # $$
 # \rho_{\text{IID}}(v \mid w) = \overline{{}_0F_1\bigl(; \tfrac d2; \tfrac{v^2
@@ -99,7 +98,7 @@ def least_conformity(vectors, v):
 #
 # The bar is the mean over pairs $i \ne j$, and $w$ stands for all the norms. One draw
 # is one draw. Here are many, with the optimiser
-# ({py:func}`rfcore.solvers.best_directions.optimised`) on as many as time allows.
+# ({py:func}`~rfcore.papers.simplex.best_directions.optimised`) on as many as time allows.
 
 
 # %%
@@ -219,10 +218,11 @@ ledger.decide({
 #
 # So make the sum as short as the norms allow. If no norm exceeds the sum of the others
 # it can be zero: a closed polygon. Otherwise the longest vector points against all of
-# them ({py:func}`rfcore.theory.arrangements.shortest_sum`). The iteration of Eq. 17
-# turns one vector after the other against the sum of the rest. Where does it end, and
-# how fast? From six dimensions on, two passes do all there is to do. In three and four
-# they converge slowly, since one norm often nearly equals the sum of the others.
+# them ({py:func}`~rfcore.papers.simplex.arrangements.shortest_sum`). The iteration of
+# Eq. 17 turns one vector after the other against the sum of the rest. Where does it
+# end, and how fast? From six dimensions on, two passes do all there is to do. In three
+# and four they converge slowly, since one norm often nearly equals the sum of the
+# others.
 
 # %%
 n_passes = (0, 2, 5)

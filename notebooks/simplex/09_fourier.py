@@ -49,6 +49,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from rfcore import couplings, evidence, plotting, theory
+from rfcore.papers.simplex import formulas, sign_change
 
 plotting.use_style()
 N_DRAWS, EVEN_D = {"paper": (100_000, (3, 6, 16, 64)), "quick": (5_000, (3, 6))}[
@@ -100,16 +101,17 @@ pairs = [
     for of in (2, 4, 16, 64)
     for z in (0.1, 0.5, 1.0, 2.0, 3.0)
 ]
-as_printed = np.array([theory.printed.fourier_gap(*pair) for pair in pairs])
+as_printed = np.array([formulas.fourier_gap(*pair) for pair in pairs])
 calm = np.array([theory.fourier_gap(*pair) for pair in pairs])
 
 # %% [markdown]
 # Past the threshold the gap is a tiny number, so that finding its change of sign at $d
-# = 256$ takes two hundred digits ({py:func}`rfcore.theory.fourier_threshold`).
+# = 256$ takes two hundred digits
+# ({py:func}`~rfcore.papers.simplex.sign_change.fourier_threshold`).
 
 # %%
 threshold = {
-    of: theory.fourier_threshold(of)
+    of: sign_change.fourier_threshold(of)
     for of in (3, 4, 5, 6, 8, 10, 12, 16, 32, 64, 128, 256)
 }
 doubled = np.array([threshold[of] for of in (8, 16, 32, 64, 128, 256)])
@@ -280,7 +282,7 @@ ledger.decide({
 
 # %%
 z_wrong, wrong_d = np.array([0.25, 0.5, 1.0, 1.75, 2.5, 3.0]), (4, 16, 64)
-eq_77 = np.array([theory.printed.fourier_mse_ratio(z_wrong, of, 2) for of in wrong_d])
+eq_77 = np.array([formulas.fourier_mse_ratio(z_wrong, of, 2) for of in wrong_d])
 
 
 def error_at(z, of, name):

@@ -48,7 +48,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, plotting
-from rfcore.models import classification
+from rfcore.papers.simplex import classification
 
 plotting.use_style()
 # Draws for each scale; draws that measure a loss, and how many times as many on cmc.

@@ -51,7 +51,7 @@ from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, plotting
 from rfcore.evidence import signs
-from rfcore.models import classification
+from rfcore.papers.simplex import classification
 
 plotting.use_style()
 # Draws of ten blocks, on some sets another number; and on each other split.

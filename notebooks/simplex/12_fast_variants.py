@@ -48,7 +48,7 @@ from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, plotting
 from rfcore.evidence import signs
-from rfcore.models import classification
+from rfcore.papers.simplex import classification
 
 plotting.use_style()
 # Padded draws of one block, others on the sets nursery and chess; draws of ten blocks,

@@ -56,9 +56,10 @@ jax.config.update("jax_enable_x64", True)
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import evidence, plotting, theory
+from rfcore import evidence, plotting
 from rfcore.couplings import fast
-from rfcore.theory.given_directions import relative_mean
+from rfcore.papers.simplex import fast_bias
+from rfcore.papers.simplex.fast_bias import relative_mean
 
 plotting.use_style()
 FAST = {name: plotting.LABELS[name] for name in ("orthogonal_fast", "simplex_fast")}
@@ -70,9 +71,9 @@ ledger = evidence.Ledger("simplex/13_fast_bias", profile)
 # (simplex-fast-bias)=
 # ## Every sign pattern at $d = 4$
 #
-# {py:func}`rfcore.theory.fast_bias` averages over all of them, with the lengths in
-# closed form. We take $\boldsymbol v$ of length 2 along the diagonal, $(1, 1, 1, 1)$,
-# and along an axis, $(2, 0, 0, 0)$.
+# {py:func}`~rfcore.papers.simplex.fast_bias.fast_bias` averages over all of them, with
+# the lengths in closed form. We take $\boldsymbol v$ of length 2 along the diagonal,
+# $(1, 1, 1, 1)$, and along an axis, $(2, 0, 0, 0)$.
 
 
 # %%
@@ -82,7 +83,7 @@ def towards(d):
 
 
 enumerated = np.array([  # couplings, directions, d = 2 and 4
-    [[theory.fast_bias(towards(d)[axis], name) for d in (2, 4)] for axis in (0, 1)]
+    [[fast_bias.fast_bias(towards(d)[axis], name) for d in (2, 4)] for axis in (0, 1)]
     for name in FAST
 ])
 
@@ -98,7 +99,7 @@ ledger.decide({
 # ## The frequencies that the library draws
 #
 # Do they have this bias? We draw blocks and average over their lengths in closed form
-# ({py:func}`rfcore.theory.given_directions.relative_mean`): a direction $\boldsymbol u$
+# ({py:func}`~rfcore.papers.simplex.fast_bias.relative_mean`): a direction $\boldsymbol u$
 # is as likely as $-\boldsymbol u$, and for a $\chi_d$ length $w$, $\mathbb E_w \cosh(w
 # t) = {}_1F_1(\tfrac d2; \tfrac12; \tfrac{t^2}2)$. The same estimate goes to dimensions
 # where nobody can enumerate.
@@ -203,7 +204,9 @@ ledger.decide({
 # %%
 uniform = ledger.rng("directions").normal(size=(N_DIRECTIONS, 4))
 uniform *= 2 / np.linalg.norm(uniform, axis=1, keepdims=True)
-by_direction = np.array([[theory.fast_bias(v, name) for name in FAST] for v in uniform])
+by_direction = np.array([
+    [fast_bias.fast_bias(v, name) for name in FAST] for v in uniform
+])
 
 # %% tags=["hide-input"]
 plotting.table(

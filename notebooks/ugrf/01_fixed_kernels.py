@@ -68,13 +68,13 @@ import numpy as np
 import scipy.sparse as sp
 from IPython.display import Markdown
 
-from rfcore import datasets, evidence, kernels, plotting, random_graphs, theory
+from rfcore import datasets, evidence, kernels, plotting, random_graphs
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.theory.definiteness import definite_radius
+from rfcore.papers.ugrf import formulas
+from rfcore.papers.ugrf.definiteness import definite_radius
 
 plotting.use_style()
-printed = theory.printed
 ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
 
 # %% [markdown]
@@ -82,7 +82,7 @@ ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
 # ## Table 1: four kernels as power series
 #
 # All are functions of the normalised Laplacian $L = I - W$. Do the coefficients, as
-# printed ({py:mod}`rfcore.theory.printed`), rebuild the kernels that
+# printed ({py:mod}`~rfcore.papers.ugrf.formulas`), rebuild the kernels that
 # {py:mod}`rfcore.kernels` computes by eigendecomposition? They should, each up to the
 # constant that makes $\alpha_0 = 1$. We sum 60 terms on the karate club, with the
 # paper's regularisers $\sigma = 0.25$ and $\alpha = 20$ (a number here, not the
@@ -95,16 +95,16 @@ def coefficients(n, sigma, alpha, quarter_pi=np.pi / 4):
     """The first n printed coefficients of nine kernels, exact for fractions."""
     of_name = {
         f"{d}-regularised Laplacian": lambda k, d=d: (
-            printed.alpha_regularised_laplacian(k, sigma, d)
+            formulas.alpha_regularised_laplacian(k, sigma, d)
         )
         for d in (1, 2, 3, 5)
     }
     of_name |= {
-        f"{p}-step random walk": lambda k, p=p: printed.alpha_p_step(k, alpha, p)
+        f"{p}-step random walk": lambda k, p=p: formulas.alpha_p_step(k, alpha, p)
         for p in (1, 2, 3)
     }
-    of_name["diffusion"] = lambda k: printed.alpha_diffusion(k, sigma)
-    of_name["inverse cosine"] = lambda k: printed.alpha_inverse_cosine(k, quarter_pi)
+    of_name["diffusion"] = lambda k: formulas.alpha_diffusion(k, sigma)
+    of_name["inverse cosine"] = lambda k: formulas.alpha_inverse_cosine(k, quarter_pi)
     return {name: [alpha_k(k) for k in range(n)] for name, alpha_k in of_name.items()}
 
 
@@ -161,8 +161,8 @@ ledger.decide({
 # %%
 n = 15
 exact = coefficients(n, Fraction(1, 4), Fraction(20), quarter_pi=Fraction(1))
-eq_5 = {name: printed.f_by_partitions(a) for name, a in exact.items()}
-eq_6 = {name: printed.f_by_iteration(a) for name, a in exact.items()}
+eq_5 = {name: formulas.f_by_partitions(a) for name, a in exact.items()}
+eq_6 = {name: formulas.f_by_iteration(a) for name, a in exact.items()}
 squares = {
     name: [sum(f[i - p] * f[p] for p in range(i + 1)) for i in range(n)]
     for name, f in eq_5.items()
@@ -176,13 +176,13 @@ library = {
 forms, base = {}, {}
 for d in (1, 2, 3, 5):
     name = f"{d}-regularised Laplacian"
-    forms[name] = [printed.f_regularised_laplacian(k, d) for k in range(n)]
+    forms[name] = [formulas.f_regularised_laplacian(k, d) for k in range(n)]
     base[name] = Fraction(1, 17)  # 1 / (1 + sigma^-2)
 for p in (1, 2, 3):
     name = f"{p}-step random walk"
-    forms[name] = [printed.f_p_step(k, p) for k in range(n)]
+    forms[name] = [formulas.f_p_step(k, p) for k in range(n)]
     base[name] = Fraction(1, 19)  # 1 / (alpha - 1)
-forms["diffusion"] = [printed.f_diffusion(k) for k in range(n)]
+forms["diffusion"] = [formulas.f_diffusion(k) for k in range(n)]
 base["diffusion"] = Fraction(1, 32)  # sigma^2 / 2
 closed = {
     name: [f_k * base[name] ** k for k, f_k in enumerate(f)]
@@ -267,7 +267,7 @@ plotting.show(
 # $\mathbf W$ can see to that. How small is small? With $\alpha_0 = 1$ no eigenvalue of
 # $\mathbf K_\alpha$ is below $1 - \sum_{k \ge 1} |\alpha_k|\, \rho^k$, where $\rho$ is
 # the spectral radius. The radius $r$ where this reaches zero will do
-# ({py:func}`rfcore.theory.definiteness.definite_radius`). We try it where nothing else
+# ({py:func}`~rfcore.papers.ugrf.definiteness.definite_radius`). We try it where nothing else
 # helps: random weights of both signs on the eight graphs of Figure 2, and twenty series
 # with coefficients of both signs.
 

@@ -59,9 +59,9 @@ from tqdm import tqdm
 from rfcore import evidence, plotting, random_graphs
 from rfcore.evidence import fits
 from rfcore.features import neural
-from rfcore.features.shared_walks import shared_bias
 from rfcore.graphs import Graph
-from rfcore.models import eight_graphs
+from rfcore.papers.ugrf import eight_graphs
+from rfcore.papers.ugrf.eight_graphs import shared_bias
 from rfcore.solvers import descent, modulations
 
 plotting.use_style()
@@ -212,7 +212,7 @@ plotting.table(
 # 12 %; ours is larger both ways. **Biased, with a smaller variance**, says the paper
 # too. The bias needs no sampling: off the diagonal the features estimate $\sum_k
 # \alpha_k W^k$ exactly, and what shared walks add to the diagonal has a closed form
-# ({py:func}`rfcore.features.shared_walks.shared_bias`). What remains of the error is
+# ({py:func}`~rfcore.papers.ugrf.eight_graphs.shared_bias`). What remains of the error is
 # variance. We split it on the graphs that are not random (eurosis is too large).
 
 # %%

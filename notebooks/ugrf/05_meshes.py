@@ -52,7 +52,7 @@ from rfcore import datasets, evidence, features, plotting, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import hidden_values
+from rfcore.papers.ugrf import hidden_values
 from rfcore.plotting import surfaces
 from rfcore.solvers import descent
 
@@ -111,10 +111,10 @@ plotting.table(
 # ## Figure 5: f, learned on the cylinder
 #
 # The modulation is the paper's Eq. 16, $f(k) = \mathrm{softplus}(w_2\,\mathrm{relu}(w_1 k + b_1) + b_2)$, and Adam
-# minimises the prediction error itself. A single draw of walks with ten hidden vertices is a noisy teacher. We
-# give it many at once: 32 copies of the cylinder side by side, one disconnected graph, each copy with walks and hidden
-# vertices of its own ({py:func}`rfcore.models.hidden_values.lesson`). Ten trainings from ten such draws show how firm
-# the result is; the first is the one used below.
+# minimises the prediction error itself. A single draw of walks with ten hidden vertices is a noisy teacher. We give it
+# many at once: 32 copies of the cylinder side by side, one disconnected graph, each copy with walks and hidden vertices
+# of its own ({py:func}`~rfcore.papers.ugrf.hidden_values.lesson`). Ten trainings from ten such draws show how firm the
+# result is; the first is the one used below.
 #
 # One shared set of walks serves both factors of $\phi\phi^\top$. That biases the diagonal alone, and the diagonal is
 # never used: a hidden vertex has no value to contribute.

@@ -49,9 +49,8 @@ from tqdm import tqdm
 
 from rfcore import datasets, evidence, plotting
 from rfcore.graphs import Graph
-from rfcore.models import families
-from rfcore.theory import generalisation
-from rfcore.theory.sign_supremum import sign_supremum
+from rfcore.papers.ugrf import generalisation
+from rfcore.papers.ugrf.generalisation import sign_supremum
 
 plotting.use_style()
 N_REPEATS = 30
@@ -78,8 +77,8 @@ ledger = evidence.Ledger("ugrf/06_generalisation", profile)
 # $$ (eq-rademacher)
 #
 # because $|s^\top (W^i)_{SS}\, s| \leq \rho^i \|s\|^2 = \rho^i m$. The left side is
-# {py:func}`~rfcore.theory.generalisation.rademacher_complexity`, an average over drawn
-# signs. The right side is Theorem 2.3 (the paper's Eq. 10).
+# {py:func}`~rfcore.papers.ugrf.generalisation.rademacher_complexity`, an average over
+# drawn signs. The right side is Theorem 2.3 (the paper's Eq. 10).
 #
 # Small print. Only positive semidefinite kernels have features, so the supremum should
 # run over those. Where $\sum_{i \geq 1} \alpha_i^{(M)} \rho^i \leq \alpha_0^{(M)}$, all
@@ -100,7 +99,7 @@ ledger = evidence.Ledger("ugrf/06_generalisation", profile)
 
 # %%
 fractions = 1 / 8, 1 / 4, 1 / 2, 1
-of_family = families.taylor_bounds(n_terms=40)
+of_family = generalisation.taylor_bounds(n_terms=40)
 bounds = np.stack(list(of_family.values()))
 FAMILIES = {plotting.LABELS[name]: name for name in list(of_family)[:3]}
 FAMILIES["flat, ten terms"] = "learned"
@@ -248,7 +247,7 @@ ledger.decide({
 #   eigenvector of the largest eigenvalue, and a sample that it lives on.
 #
 # Twelve nodes of karate have $2^{12}$ vectors of signs. We try them all
-# ({py:func}`~rfcore.theory.sign_supremum.sign_supremum`).
+# ({py:func}`~rfcore.papers.ugrf.generalisation.sign_supremum`).
 
 # %%
 sample = np.arange(0, 34, 3)

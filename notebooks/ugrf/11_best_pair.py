@@ -58,7 +58,7 @@ from rfcore import (
 )
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.solvers.modulation_pairs import hessian
+from rfcore.papers.ugrf.modulation_pairs import hessian
 
 plotting.use_style()
 N_REPEATS, N_SHARES = {"paper": (1500, 21), "quick": (400, 5)}[profile]
@@ -156,7 +156,7 @@ ledger.decide({
 # Swapping the two sides transposes $\widehat K$ and leaves the error what it is, and it
 # turns $g$ into $-g$. So the error is an even function of $g$: **the symmetric pair is
 # always stationary.** Whether it is a minimum, the Hessian tells
-# ({py:func}`rfcore.solvers.modulation_pairs.hessian`), in the six directions
+# ({py:func}`~rfcore.papers.ugrf.modulation_pairs.hessian`), in the six directions
 # $g(1), \dots, g(6)$; $g(0)$ only moves a factor from one side to the other.
 
 # %%

@@ -36,7 +36,7 @@
 # **The idea.** Multiply both sides by the same random $N \times n$ matrix $R$ with
 # $\mathbb E\, R R^\top = I$, and no mean changes. $R$ may be Gaussian, or hold one
 # random sign per row, or pick $n$ columns (the anchors) and scale them:
-# {py:mod}`rfcore.features.reduction` has all three. What it costs in accuracy, given the
+# {py:mod}`~rfcore.papers.ugrf.reduction` has all three. What it costs in accuracy, given the
 # features, is known for a Gaussian $R$:
 #
 # $$
@@ -66,8 +66,9 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting
-from rfcore.features import modulation, reduction
+from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.papers.ugrf import reduction
 
 plotting.use_style()
 N_REPEATS, N_DRAWS, WIDTHS = {

@@ -59,8 +59,9 @@ from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, plotting, theory
 from rfcore.couplings import walk_lengths
-from rfcore.features import modulation, reference
+from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.papers.ugrf import formulas, reference
 
 plotting.use_style()
 N_LOOPS, N_BATCHES, NODES, N_TURNS, N_RACES = {
@@ -79,7 +80,7 @@ def python_rng(name):
 # (ugrf-alg-1)=
 # ## Algorithm 1, line by line
 #
-# As printed it is a loop over walkers and steps: {py:mod}`rfcore.features.reference`,
+# As printed it is a loop over walkers and steps: {py:mod}`~rfcore.papers.ugrf.reference`,
 # in plain Python, on lists. One line differs. The paper hops first and halts
 # afterwards, which throws the last hop away (and has nowhere to go from an isolated
 # node); we halt first.
@@ -270,7 +271,7 @@ def least_batch(m, p, delta):
 cases = list(itertools.product([10**i for i in range(9)], (0.1, 0.5), (0.1, 0.01)))
 searched = np.array([least_batch(*case) for case in cases])
 formula = np.array([walk_lengths.batch_size(*case) for case in cases])
-second_form = [theory.printed.batch_size_approximation(*case) for case in cases]
+second_form = [formulas.batch_size_approximation(*case) for case in cases]
 
 # %% tags=["hide-input"]
 million = walk_lengths.batch_size(16 * 10**6, 0.1, delta)

@@ -52,7 +52,7 @@ from tqdm import tqdm
 from rfcore import evidence, plotting
 from rfcore.evidence import fits
 from rfcore.features import neural
-from rfcore.models import eight_graphs
+from rfcore.papers.ugrf import eight_graphs
 from rfcore.solvers import modulations
 
 plotting.use_style()

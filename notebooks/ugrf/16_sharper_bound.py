@@ -50,9 +50,8 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, kernels, plotting
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import families
-from rfcore.theory import generalisation
-from rfcore.theory.sign_supremum import sign_supremum
+from rfcore.papers.ugrf import generalisation
+from rfcore.papers.ugrf.generalisation import sign_supremum
 
 plotting.use_style()
 N_REPEATS, WITH_CLASSES = 100, ("karate", "dolphins", "polblogs")
@@ -73,11 +72,11 @@ ledger = evidence.Ledger("ugrf/16_sharper_bound", profile)
 # $\sup_s \sup_\alpha \sqrt{s^\top K s} = \sqrt{m \sum_i \alpha_i^{(M)} \rho(W)^i}$ and
 # needs "at most", has a gap: the left side can exceed the right. Here it does, for
 # twelve draws from karate, by all $2^{12}$ vectors of signs
-# ({py:func}`~rfcore.theory.sign_supremum.sign_supremum`).
+# ({py:func}`~rfcore.papers.ugrf.generalisation.sign_supremum`).
 
 # %%
 fractions = 1 / 8, 1 / 4, 1 / 2, 1
-of_family = families.taylor_bounds(n_terms=40)
+of_family = generalisation.taylor_bounds(n_terms=40)
 bounds = np.stack(list(of_family.values()))
 FAMILIES = {plotting.LABELS[name]: name for name in list(of_family)[:3]}
 FAMILIES["flat, ten terms"] = "learned"
@@ -103,7 +102,7 @@ excess = sign_supremum(graphs["karate"], repeated, bounds) / right_side
 #
 # and as $(|W|^i)_{xx} \leq \rho^i$, this is never above Theorem 2.3, its Eq. 10: **the
 # theorem is true for every sample after all.** The trace
-# ({py:func}`~rfcore.theory.generalisation.rademacher_trace_bound`) costs an
+# ({py:func}`~rfcore.papers.ugrf.generalisation.rademacher_trace_bound`) costs an
 # eigendecomposition, or a stochastic estimate of a diagonal.
 #
 # We measure the complexity as on {doc}`06_generalisation`: four families of kernels,

@@ -51,7 +51,8 @@ from rfcore import evidence, features, kernels, large_graphs, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
 from rfcore.kernels import spectral
-from rfcore.models import blocks, gp
+from rfcore.models import gp
+from rfcore.papers.ugrf import blocks
 
 plotting.use_style()
 NODES, N_PROCESSES, N_GRAPH, N_TIMED, N_HUBS, N_OBSERVED = {
@@ -125,7 +126,7 @@ ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)}
 # The graph here is wild: its degrees follow a power law ({py:func}`rfcore.large_graphs.communities`). The blocks are
 # those of its largest hubs, and of a snowball, the first nodes that a breadth-first search meets. Short range is
 # $\sigma = 1$, long range $\sigma = 3$. Features get 256 walks per node. Push and the Chebyshev columns get the least
-# degree with no larger error, push up to degree 3. The ways are in {py:mod}`rfcore.models.blocks`.
+# degree with no larger error, push up to degree 3. The ways are in {py:mod}`~rfcore.papers.ugrf.blocks`.
 
 # %%
 g, _ = large_graphs.communities(ledger.key("graph"), N_GRAPH)

@@ -49,7 +49,7 @@ from rfcore import datasets, evidence, features, plotting, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import hidden_values
+from rfcore.papers.ugrf import hidden_values
 from rfcore.solvers import descent
 
 plotting.use_style()
@@ -68,7 +68,7 @@ ledger = evidence.Ledger("ugrf/19_mesh_noise", profile)
 # Everything is as on {doc}`05_meshes`: the meshes, the training on copies of the cylinder, the three fixed kernels with
 # $\sigma = 1$, sixteen walks per vertex, and the hidden vertices. In each repeat the exact kernels,
 # $\hat v = f(W)\,f(W)\,v$ with $f(W) = \sum_k f(k) W^k$, meet the same hidden vertices as the walks
-# ({py:func}`rfcore.models.hidden_values.exact_error`).
+# ({py:func}`~rfcore.papers.ugrf.hidden_values.exact_error`).
 
 # %% tags=["hide-input"]
 NAMES = ("cylinder", "teapot", "idler_riser", "busted", "torus")

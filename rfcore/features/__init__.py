@@ -14,7 +14,7 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("modulation", "neural", "reduction", "reference"),
+        ".": ("modulation", "neural",),
         "deposits": ("DepositFeatures", "DepositsByStep", "by_step"),
         "errors": ("euclidean_gram_errors", "gram_errors"),
         "estimates": ("gram", "mean_and_se", "product"),

@@ -186,7 +186,7 @@ def leading_error(kernel, covariance):
 
     Args:
         kernel, covariance: (..., N), above 0, and (..., N, N), such as of
-            :func:`rfcore.theory.row_covariance`.
+            :func:`rfcore.papers.couplings.attention_rows.row_covariance`.
 
     Source: Variance-Reducing Couplings, Eq. 46, and Eq. 8 for equal values.
     """

@@ -6,12 +6,9 @@ __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
         ".": (
-            "best_directions",
-            "copula",
             "descent",
             "exponential",
             "gram",
-            "multi_marginal",
             "sampling",
             "transport",
         ),

@@ -10,7 +10,7 @@ Features Representations are Equivalent") and of graph features.
 All is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30 nothing
 overflows, and results are differentiable in v or in the points. They have the default float dtype (enable x64
 for errors below 1e-6), except those of :func:`walk_gram_mse`, :func:`joint_survival` and
-of laws of norms (:func:`norm_coupling_ratio`, :func:`block_mse_ratio`, :func:`gram_rmse` and their kin),
+of laws of norms (:func:`norm_coupling_ratio` and its kin),
 which are float64 NumPy.
 """
 
@@ -19,9 +19,6 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("generalisation", "printed"),
-        "attention_rows": ("row_covariance",),
-        "block_errors": ("block_mse_ratio",),
         "conformity": (
             "COUPLINGS",
             "log_conformity",
@@ -30,12 +27,9 @@ __getattr__, __dir__, __all__ = faces.attach(
             "log_conformity_of_directions",
             "partners",
         ),
-        "densities": ("log_pair_density", "log_pair_density_at_angle"),
         "exponential": ("log_relative_moment", "log_relative_variance", "shifted_log_variance"),
         "fourier": ("fourier_gap", "fourier_mse", "fourier_mse_ratio", "fourier_mse_ratio_asymptotic"),
-        "gram_norms": ("gram_pair_excess", "gram_rmse"),
         "graph": ("walk_feature_moments", "walk_gram_mse", "walk_gram_mses"),
-        "joint_sampling": ("log_joint_variance_floor", "mean_overlap", "optimal_overlaps"),
         "joint_survival": ("bin_survival", "joint_survival"),
         "norm_costs": ("fourier_floor", "fourier_guarantee", "log_pair_excess", "norm_coupling_ratio"),
         "pair_cost": ("fourier_convex_radius", "fourier_cost", "log_positive_cost", "swap_gain"),
@@ -48,8 +42,6 @@ __getattr__, __dir__, __all__ = faces.attach(
         ),
         "sampling": ("NormalLaw", "log_optimal_variance_bound", "log_sampling_cost", "optimal_normal"),
         "stratified_norms": ("cosh_ratio", "one_frequency_mse", "stratified_norms_ratio"),
-        "structured": ("fast_bias",),
-        "threshold": ("fourier_threshold",),
         "trigonometric": (
             "fourier_log_relative_variance",
             "trigonometric_least_variance",

@@ -53,7 +53,7 @@ def log_conformity(v, d, coupling):
         simplex     its terms times E_u[(1 - sin(u) / (d - 1))^k], u ~ sin(u)^(d-1) on [0, pi]   (Eq. 21)
 
     Eq. 24 expands the last into an alternating sum, which loses all digits for small d and large v
-    (``theory.printed.simplex_conformity``); the form used here stays positive.
+    (``papers.simplex.formulas.simplex_conformity``); the form used here stays positive.
 
     Args:
         v: |x + y|, between 0 and 30.
@@ -100,7 +100,7 @@ def log_conformity_of(omega, v):
     Memory is O(m^2) per value of v, times the 1,400 terms of the series.
 
     Args:
-        omega: array (m, d), m at least 2; may be traced, as ``solvers.best_directions.optimised`` does.
+        omega: array (m, d), m at least 2; may be traced.
         v: |x + y|, with v w_ij at most 1200.
 
     Source: Simplex Random Features, Eq. 12.

@@ -54,7 +54,7 @@ def positive_gap(x, y, m, coupling="orthogonal"):
 
     No term of the sum is negative, so that the gap keeps its digits however small it is. Eq. 25 is printed
     without the 2^-k that its proof (Eq. 69) has; what the printed formula gives is
-    ``theory.printed.positive_gap``.
+    ``papers.simplex.formulas.positive_gap``.
 
     Source: Simplex Random Features, Corollary 4.4.
     """

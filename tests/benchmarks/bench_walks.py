@@ -27,7 +27,7 @@ from timing import interleaved
 
 from rfcore import datasets, features, graphs, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features import reference
+from rfcore.papers.ugrf import reference
 
 N_WALKS, LOOP_NODES = 16, 2500
 DRAWS = 5  # on a small graph a draw has a longest walk of its own, and with it a time

@@ -3,9 +3,9 @@
 Every training point votes for its class, weighted by the Gaussian kernel of points that are multiplied by
 sigma, and features estimate the votes. Frequencies are orthogonal; sigma is the one, of those given, with the
 best mean accuracy on the validation part; its accuracy on the test part is what counts. A
-:class:`~rfcore.models.classification.Task` of points that are not scaled has both parts in one: the first
-half of its test points validates, the other tests. Of one draw of frequencies the first m serve as m, for
-every m asked for; all kinds of features and all sigmas see the same.
+:class:`~rfcore.papers.simplex.classification.Task` of points that are not scaled has both parts in one: the
+first half of its test points validates, the other tests. Of one draw of frequencies the first m serve as m,
+for every m asked for; all kinds of features and all sigmas see the same.
 
 Source: FAVOR#, Section 5.2 and Appendix B.2.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from rfcore import checks, couplings, features
 from rfcore.models import regression
-from rfcore.models.classification import Task, light
+from rfcore.papers.simplex.classification import Task, light
 
 #: Ten, from 1/100 to 100, equally spaced in the logarithm: those of FAVOR#, Appendix B.2.
 SIGMAS = np.logspace(-2, 2, 10)

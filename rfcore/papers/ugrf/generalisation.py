@@ -7,11 +7,14 @@ they can lose on new nodes. Universal Graph Random Features, Theorem 2.3 and App
 Graphs are undirected; ``bounds`` is an array (n_terms,) or, for several families, (n_families, n_terms).
 """
 
+import itertools
+
 import jax
 import numpy as np
 import scipy.sparse.linalg
 
 from rfcore import checks, kernels
+from rfcore.features import modulation
 
 
 def spectral_radius(g):
@@ -117,3 +120,51 @@ def _symmetric(g):
     if not checks.graph(g).is_symmetric:
         raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")
     return g
+
+
+MOST = 16
+
+
+def sign_supremum(g, sample, bounds):
+    """Supremum over the signs of a sample and over the kernels of a family, by trying all signs: O(2^m).
+
+    ::
+
+        sup_s sup_alpha sqrt(s^T K_SS s) = max over s in {-1, 1}^m of sqrt(sum_i bounds_i |s^T (W^i)_SS s|)
+
+    Arguments are as for :func:`rfcore.papers.ugrf.generalisation.rademacher_complexity`; a sample has at most
+    16 nodes.
+
+    Source: Universal Graph Random Features, Eq. 36, left side.
+    """
+    sample = checks.indices(sample, "sample", _symmetric(g).n_nodes)
+    bounds = _bounds(bounds)
+    if len(sample) > MOST:
+        raise ValueError(f"sample has {len(sample)} nodes, 2^{len(sample)} vectors of signs; give at most {MOST}")
+    others = [(1.0, -1.0)] * (len(sample) - 1)
+    signs = np.array(list(itertools.product((1.0,), *others)))  # s and -s give the same
+    moved = np.zeros((g.n_nodes, len(signs)))
+    np.add.at(moved, sample, signs.T)
+    W, forms = g.to_scipy(), np.empty((bounds.shape[-1] + 1, len(signs)))
+    for i in range(0, bounds.shape[-1], 2):  # s^T W^2i s = |W^i s|^2, and one hop more
+        further = W @ moved
+        forms[i], forms[i + 1] = np.sum(moved**2, axis=0), np.sum(moved * further, axis=0)
+        moved = further
+    return np.sqrt(np.max(bounds @ np.abs(forms[:-1]), axis=-1))[()]
+
+
+def taylor_bounds(n_terms=40, n_flat=10):
+    """Bounds of four families by name, scaled to begin with 1: those of kernels, and a flat one.
+
+    The kernels have sigma = 1 and d = 2; the flat bounds are 1 for i < n_flat, then 0. What a family can fit
+    is asked in :mod:`rfcore.papers.ugrf.generalisation`.
+    """
+    n_terms, n_flat = checks.count(n_terms, "n_terms"), checks.count(n_flat, "n_flat")
+    named = {
+        "diffusion": modulation.diffusion(1.0),
+        "regularised_laplacian": modulation.regularised_laplacian(1.0, 2),
+        "inverse_cosine": modulation.inverse_cosine(),
+    }
+    bounds = {name: np.abs(modulation.to_taylor(f, n_terms=n_terms)) for name, f in named.items()}
+    scaled = {name: sizes / sizes[0] for name, sizes in bounds.items()}
+    return scaled | {"flat": (np.arange(n_terms) < n_flat).astype(float)}

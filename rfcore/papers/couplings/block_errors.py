@@ -55,11 +55,6 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
             features, which are even.
 
     Source: Variance-Reducing Couplings, Lemma 3.1 and Theorem 3.5.
-
-    >>> from rfcore import theory
-    >>> laws = ("independent", "pnc")
-    >>> [round(float(theory.block_mse_ratio(0.5, 4, law, "positive", "equal")), 3) for law in laws]
-    [0.118, 0.091]
     """
     distance = np.asarray(checks.finite(checks.numbers(distance, "distance"), "distance"), dtype=float)
     if distance.size and not distance.min() >= 0:

@@ -1,6 +1,6 @@
 """How many independent walkers err like other walkers: what a coupling of walks is worth, in walkers.
 
-Imported by its own name, ``rfcore.theory.equal_walkers``. Numbers of walkers need not be whole.
+Numbers of walkers need not be whole.
 """
 
 import numpy as np

@@ -47,7 +47,7 @@ def correlation_factor(theta):
         L_ij = theta_ij / s_i  for i <= j,  0 otherwise;   theta_ii = 1,   s_i = sqrt(sum_{j <= i} theta_ij^2)
 
     An upper triangle over lengths of the lower one: L L^T has no ones on its diagonal. With j <= i it is
-    :func:`rfcore.solvers.copula.correlation_factor`.
+    :func:`rfcore.papers.couplings.copula.correlation_factor`.
 
     Source: Variance-Reducing Couplings, Eq. 34.
     """

@@ -20,6 +20,7 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
     fourth derivatives.
     """
     n_directions, step = checks.count(n_directions, "n_directions"), checks.real(step, "step", above=0)
+    checks.modulation(f, checks.count(n_terms, "n_terms"), checks.graph(g).is_normalised)
 
     def error(tilt):
         # Where f was found to end, below: what a small tilt moves beyond is as small.

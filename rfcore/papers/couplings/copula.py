@@ -50,8 +50,8 @@ def correlation_factor(theta):
         L_ij = theta_ij / s_i  for j <= i,  0 otherwise;   theta_ii = 1,   s_i = sqrt(sum_{j <= i} theta_ij^2)
 
     Zeros are independence; a correlation of -1 is a limit, theta infinite. Printed for i <= j
-    (:func:`rfcore.theory.printed.correlation_factor`) and with positive theta_ij, with which no correlation
-    is negative.
+    (:func:`rfcore.papers.couplings.formulas.correlation_factor`) and with positive theta_ij, with which no
+    correlation is negative.
 
     Source: Variance-Reducing Couplings, Eq. 34.
     """

@@ -1,7 +1,6 @@
 """Vectors of given norms: their conformity, how short their sum can be; and what a conformity is worth.
 
-Imported by its own name, ``rfcore.theory.arrangements``. Norms are arrays (..., m); results are float64
-NumPy.
+Norms are arrays (..., m); results are float64 NumPy.
 """
 
 import numpy as np

@@ -2,9 +2,10 @@
 
 The error at a pair of points is that of independent frequencies times a ratio, a function of t = |x -+ y|^2.
 For independent and negative monotone norms the ratio is at hand for all pairs
-(:func:`rfcore.theory.block_mse_ratio`). For other laws the sum over pairs is an integral over a discrete law
-of t, and its Gauss rule (Golub and Welsch, 1969; Lanczos on the points of the law) does the work of n^2 pairs
-with a dozen distances, of at most 5, at which :func:`rfcore.theory.norm_coupling_ratio` knows the error.
+(:func:`rfcore.papers.couplings.block_errors.block_mse_ratio`). For other laws the sum over pairs is an
+integral over a discrete law of t, and its Gauss rule (Golub and Welsch, 1969; Lanczos on the points of the
+law) does the work of n^2 pairs with a dozen distances, of at most 5, at which
+:func:`rfcore.theory.norm_coupling_ratio` knows the error.
 """
 
 import numpy as np
@@ -13,8 +14,8 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.spatial.distance import pdist, squareform
 
 from rfcore import checks
+from rfcore.papers.couplings.block_errors import LAWS, block_mse_ratio, check_opposites
 from rfcore.theory import norm_costs
-from rfcore.theory.block_errors import LAWS, block_mse_ratio, check_opposites
 from rfcore.theory.norm_costs import FEATURES, log_pair_excess, norm_coupling_ratio
 from rfcore.theory.stratified_norms import cosh_ratio
 

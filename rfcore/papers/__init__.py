@@ -1,0 +1,13 @@
+"""Mathematics that only a paper's pages use: printed formulas, set-ups of experiments, proofs in code.
+
+Notebooks and tests import it; the rest of rfcore never does.
+"""
+
+from rfcore import faces
+
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": ("couplings", "equivalence", "favor", "simplex", "ugrf"),
+    },
+)

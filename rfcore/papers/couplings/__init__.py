@@ -1,0 +1,10 @@
+"""Variance-Reducing Couplings: what only its pages use."""
+
+from rfcore import faces
+
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": ("attention_rows", "block_errors", "copula", "equal_walkers", "formulas", "gram_norms", "multi_marginal", "traffic_gp", "walk_variance",),
+    },
+)

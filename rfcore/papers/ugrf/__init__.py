@@ -1,0 +1,10 @@
+"""Universal Graph Random Features: what only its pages use."""
+
+from rfcore import faces
+
+__getattr__, __dir__, __all__ = faces.attach(
+    __name__,
+    {
+        ".": ("blocks", "definiteness", "eight_graphs", "formulas", "generalisation", "hidden_values", "modulation_pairs", "reduction", "reference",),
+    },
+)

@@ -18,8 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from rfcore.evidence import due  # noqa: E402
-from rfcore.evidence.pages import made, name_of, page_of  # noqa: E402
+from rfcore.evidence.pages import made, name_of, notebooks, page_of, source_sha256  # noqa: E402
 from rfcore.evidence.reach import Library, Target, reached  # noqa: E402
 
 SECONDS = 2 * 130  # of processor time on two cores: three minutes, less what it takes to look and to start
@@ -88,9 +87,9 @@ def main():
         before, after = tests_of(base), tests_of(ROOT)
         differ = {test: changed(before.get(test, {}), found) for test, found in after.items()}
         definitions, pages = set().union(*differ.values()), []
-        for source in due.notebooks():
+        for source in notebooks():
             was = base / source.relative_to(ROOT)
-            new = not was.exists() or due.source_sha256(was) != due.source_sha256(source)
+            new = not was.exists() or source_sha256(was) != source_sha256(source)
             of_page = changed({} if not was.exists() else reached(was, base), reached(source))
             definitions |= of_page
             if (new or of_page) and source.parent.name != "template":

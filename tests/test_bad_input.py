@@ -36,14 +36,14 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import repelling, walk_lengths
-from rfcore.evidence import fits, processes, processor, signs
+from rfcore.evidence import costs, processes, statistics
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import ode
 from rfcore.models.gp import sparse as sparse_gp
 from rfcore.models.gp import streamed
 from rfcore.papers.simplex import classification
-from rfcore.papers.ugrf import hidden_values, reference
+from rfcore.papers.ugrf import fits, hidden_values, reference
 from rfcore.solvers import modulations as learned_modulations
 
 KEY = jax.random.key(0)
@@ -771,15 +771,15 @@ ROWS = {
         **WALKS, "n_repeats": (2, count),
     },
     "papers.ugrf.generalisation.taylor_bounds": {"n_terms": (3, count), "n_flat": (2, count)},
-    "evidence.fits.smooth": {
+    "papers.ugrf.fits.smooth": {
         "x": (V, vector), "curves": (IDENTITY, array), "at": (V, vector), "degree": (1, lambda good: [*count_from_0(good), 3])
     },
-    "evidence.fits.least_squares": {"at": (V, vector), "squares": (IDENTITY, points)},
-    "evidence.fits.held_out": {
+    "papers.ugrf.fits.least_squares": {"at": (V, vector), "squares": (IDENTITY, points)},
+    "papers.ugrf.fits.held_out": {
         "at": (V, vector), "curves": (IDENTITY, points), "se": (V**2, vector), "printed": (V, vector), "printed_se": (V**2, vector)
     },
-    "evidence.fits.between_draws": {"repeats": (REPEATS, points)},
-    "evidence.fits.ratios": {"above": (REPEATS, array), "below": (REPEATS, lambda good: [*array(good), 0 * good])},
+    "papers.ugrf.fits.between_draws": {"repeats": (REPEATS, points)},
+    "papers.ugrf.fits.ratios": {"above": (REPEATS, array), "below": (REPEATS, lambda good: [*array(good), 0 * good])},
     "papers.ugrf.generalisation.sign_supremum": {
         "g": (G, graph), "sample": ([0, 2], lambda good: [*nodes(good), list(range(3)) * 6]), "bounds": ([1.0, 0.5], families)
     },
@@ -1054,7 +1054,7 @@ ROWS = {
     "evidence.printed": {"table": ("simplex_table2", choice)},
     "evidence.scaled": {"decision": (FAILURE, other_type), "why": ("w", text)},
     "evidence.scorecard": PROFILE,
-    "evidence.signs.kept": {
+    "evidence.statistics.kept": {
         "ours": (X, lambda good: [*numbers(good), good[0]]), "paper": (X, numbers), "paper_se": (0 * X + 0.1, all_at_least_0),
         "least": (3.0, at_least_0),
     },
@@ -1074,10 +1074,10 @@ ROWS = {
         "unprinted_se": (0.1, at_least_0), "rounding": (0.1, at_least_0), "in_direction": (True, optional_flag),
         "resolution": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), **UNIT,
     },
-    "evidence.processor.seconds_per_call": {
+    "evidence.costs.seconds_per_call": {
         "cases": ([int], lambda good: [None, int, [], [1], "a"]), "n_rounds": (1, count), "description": ("draws", text),
     },
-    "evidence.processor.exponents": {
+    "evidence.costs.exponents": {
         "sizes": ([1.0, 2.0], lambda good: [*vector(good), [0.0, 1.0], [2.0, 2.0]]),
         "seconds": ([1.0, 3.0], lambda good: [*entries(good), 1.0, [1.0, 2.0, 3.0], [0.0, 1.0]]),
     },
@@ -1176,7 +1176,7 @@ LEFT = {
 
 PUBLIC = public_names(
     couplings, features, kernels, theory, models, solvers, graphs, random_graphs, large_graphs, walks, evidence, datasets, papers,
-    sparse_gp, streamed, learned_modulations, repelling, fits, processes, processor, signs,
+    sparse_gp, streamed, learned_modulations, repelling, processes, costs, statistics,
 )
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "

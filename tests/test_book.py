@@ -30,7 +30,7 @@ from sphinx_codeautolink.parse import parse_names
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
-from rfcore.evidence.sentences import told
+from rfcore.evidence.standing import told
 from rfcore.evidence.verdicts import ERRATA
 
 ROOT = Path(__file__).parents[1]

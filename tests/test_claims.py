@@ -9,7 +9,7 @@ import pytest
 
 from rfcore import datasets, evidence
 from rfcore.evidence.claims import entries
-from rfcore.evidence.sentences import told
+from rfcore.evidence.standing import told
 
 ROOT = Path(__file__).parents[1]
 

@@ -16,8 +16,8 @@ from rounding import rounding
 from scipy.spatial.distance import cdist
 
 from rfcore import datasets
-from rfcore.datasets import fallback, registry, stand_ins, storage
-from rfcore.datasets.labels import encode
+from rfcore.datasets import registry, stand_ins, storage
+from rfcore.datasets.tables import encode
 
 EVERY = [entry.name for entry in datasets.entries()]
 
@@ -26,7 +26,7 @@ EVERY = [entry.name for entry in datasets.entries()]
 def fresh(monkeypatch):
     """Each test starts as a new process would."""
     monkeypatch.setattr(storage, "_provenance", {})
-    monkeypatch.setattr(fallback, "_fallen", {})
+    monkeypatch.setattr(stand_ins, "_fallen", {})
 
 
 @pytest.fixture

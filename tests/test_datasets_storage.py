@@ -18,7 +18,7 @@ import pooch
 import pytest
 
 from rfcore import datasets
-from rfcore.datasets import fallback, network, registry, storage, unpack
+from rfcore.datasets import registry, stand_ins, storage
 from rfcore.datasets.__main__ import main
 
 CONTENT = b'graph [ node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ source 0 target 1 ] ]\n'
@@ -29,12 +29,12 @@ def new_process(monkeypatch, tmp_path):
     """An empty cache, no mirror, a network, and nothing remembered."""
     for module, name, value in [
         (storage, "_provenance", {}),
-        (fallback, "_fallen", {}),
-        (network, "_answering", set()),
-        (network, "_silent", {}),
-        (network, "_lost", 0.0),
-        (network, "FIRST_ANSWER", 60.0),  # the server on this machine answers, however busy the machine is
-        (network, "PATIENCE", 60.0),
+        (stand_ins, "_fallen", {}),
+        (storage, "_answering", set()),
+        (storage, "_silent", {}),
+        (storage, "_lost", 0.0),
+        (storage, "FIRST_ANSWER", 60.0),  # the server on this machine answers, however busy the machine is
+        (storage, "PATIENCE", 60.0),
     ]:
         monkeypatch.setattr(module, name, value)
     monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "cache"))
@@ -221,7 +221,7 @@ def test_bad_file_in_the_mirror_is_an_error_even_for_fallback(server, monkeypatc
     assert storage.status(file) == "damaged"
     entry = datasets.find("karate")
     with pytest.raises(datasets.Damaged, match=r"whole\.gml\.gz (cannot be unpacked|is not the registered)"):
-        fallback.real_or_stand_in(entry, lambda: storage.read(file), lambda _: pytest.fail("stand-in"), True)
+        stand_ins.real_or_stand_in(entry, lambda: storage.read(file), lambda _: pytest.fail("stand-in"), True)
     assert copy.read_bytes() == content and server.asked == []
 
 
@@ -317,10 +317,10 @@ def black_hole(monkeypatch):
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    monkeypatch.setattr(network, "FIRST_ANSWER", 4.0)
-    monkeypatch.setattr(network, "PATIENCE", 6.0)
-    monkeypatch.setattr(network, "threading", SimpleNamespace(Thread=Thread))
-    monkeypatch.setattr(network, "time", SimpleNamespace(monotonic=lambda: hole.lost, time=time.time))
+    monkeypatch.setattr(storage, "FIRST_ANSWER", 4.0)
+    monkeypatch.setattr(storage, "PATIENCE", 6.0)
+    monkeypatch.setattr(storage, "threading", SimpleNamespace(Thread=Thread))
+    monkeypatch.setattr(storage, "time", SimpleNamespace(monotonic=lambda: hole.lost, time=time.time))
     monkeypatch.setattr(socket, "getaddrinfo", hang)
     yield hole
     done.set()
@@ -333,8 +333,8 @@ def test_silent_network_costs_six_seconds_for_all_files_together_and_the_next_pr
             storage.read(file)
     assert len(files) == 64 and black_hole.lost == 6
     assert sorted(black_hole.names) == ["raw.githubusercontent.com", "www.cs.toronto.edu"]
-    monkeypatch.setattr(network, "_silent", {})
-    monkeypatch.setattr(network, "_lost", 0.0)
+    monkeypatch.setattr(storage, "_silent", {})
+    monkeypatch.setattr(storage, "_lost", 0.0)
     for file in files:
         with pytest.raises(datasets.Unavailable, match="as remembered in"):
             storage.read(file)
@@ -350,8 +350,8 @@ def test_patience_is_shared_between_hosts(black_hole, server):
 
 
 def test_host_that_falls_silent_midway_is_given_up_once(server, monkeypatch):
-    monkeypatch.setattr(network, "_answering", {server.host})
-    monkeypatch.setattr(network, "FIRST_ANSWER", 0.1)
+    monkeypatch.setattr(storage, "_answering", {server.host})
+    monkeypatch.setattr(storage, "FIRST_ANSWER", 0.1)
     server.pages |= {"/half": half_then_silence, "/whole": CONTENT}
     with pytest.raises(datasets.Unavailable, match="fell silent"):
         storage.read(registered(server, "/half"))
@@ -359,8 +359,8 @@ def test_host_that_falls_silent_midway_is_given_up_once(server, monkeypatch):
         storage.read(registered(server))
     assert ("GET", "/whole") not in server.asked
     assert kept() == [f".silent-{server.host.replace(':', '_')}"]
-    network.try_again(storage.cache())
-    monkeypatch.setattr(network, "FIRST_ANSWER", 60.0)
+    storage.try_again(storage.cache())
+    monkeypatch.setattr(storage, "FIRST_ANSWER", 60.0)
     assert storage.read(registered(server)) == CONTENT
 
 
@@ -372,7 +372,7 @@ def test_stamps_age(server, monkeypatch):
     with pytest.raises(datasets.Unavailable, match="it was silent"):
         storage.read(registered(server))
     os.utime(stamp, (0, 0))
-    monkeypatch.setattr(network, "_silent", {})
+    monkeypatch.setattr(storage, "_silent", {})
     assert storage.read(registered(server)) == CONTENT
 
 
@@ -389,8 +389,8 @@ def test_cache_that_cannot_be_made_is_unavailable_not_a_crash(server, monkeypatc
 @pytest.fixture
 def cifar(monkeypatch, tmp_path):
     """Five training batches and a test batch of four records; the head is two of each, three of the test."""
-    heads = dict.fromkeys(unpack.CIFAR10_HEAD, 2) | {"test_batch": 3}
-    monkeypatch.setattr(unpack, "CIFAR10_HEAD", heads)
+    heads = dict.fromkeys(storage.CIFAR10_HEAD, 2) | {"test_batch": 3}
+    monkeypatch.setattr(storage, "CIFAR10_HEAD", heads)
     rng = np.random.default_rng(0)
     batches = {name: rng.integers(256, size=(4, 3073), dtype=np.uint8) for name in heads}
     packed = io.BytesIO()
@@ -443,7 +443,7 @@ def test_cifar_loader_returns_the_arrays(server, cifar, monkeypatch):
 def test_other_archive_is_refused_before_it_is_opened(server, cifar, monkeypatch):
     archive, records = cifar
     server.pages["/cifar.tar.gz"] = archive + b"\0"
-    monkeypatch.setattr(unpack.tarfile, "open", lambda *_: pytest.fail("opened"))
+    monkeypatch.setattr(storage.tarfile, "open", lambda *_: pytest.fail("opened"))
     with pytest.raises(datasets.Damaged, match="the archive's sha256 is not the registered"):
         storage.read(cifar_file(server, archive, records))
     assert kept() == []

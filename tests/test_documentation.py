@@ -34,9 +34,9 @@ from rfcore import (
     walks,
 )
 from rfcore.couplings import repelling
-from rfcore.evidence import processes, processor, signs
+from rfcore.evidence import costs, processes, statistics
 from rfcore.models.gp import sparse, streamed
-from rfcore.plotting import roads, surfaces
+from rfcore.plotting import maps
 
 ROOT = Path(__file__).parents[1]
 
@@ -58,7 +58,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 PUBLIC = public_names(
     couplings, datasets, evidence, features, graphs, jobs, kernels, models, papers, plotting, random_graphs, repository, solvers,
-    streams, theory, walks, sparse, streamed, large_graphs, repelling, surfaces, roads, processor, processes, signs,
+    streams, theory, walks, sparse, streamed, large_graphs, repelling, maps, maps, costs, processes, statistics,
 )
 # The names that other people's scripts rely on; a reader of `help` meets each with an example.
 PROMISED = {

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rfcore import evidence, repository
-from rfcore.evidence import Decision, Verdict, claims, provenance
+from rfcore.evidence import Decision, Verdict, claims, ledger
 from rfcore.evidence.claims import Claim, Entry
 from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import with_error
@@ -368,13 +368,13 @@ def test_indices_of_draws_are_counters(index):
 
 def test_the_environment_says_whether_jax_runs_in_double_precision(monkeypatch):
     monkeypatch.setitem(sys.modules, "jax", None)
-    assert provenance.environment()["x64"] is None
+    assert ledger.environment()["x64"] is None
 
 
 def test_without_git_nobody_knows_whether_sources_changed(monkeypatch):
     monkeypatch.setenv("PATH", "")
-    assert provenance.environment()["commit"] is None
-    assert provenance.environment()["dirty"] is None
+    assert ledger.environment()["commit"] is None
+    assert ledger.environment()["dirty"] is None
 
 
 def test_what_hangs_on_an_unprinted_setting_is_no_failure_of_the_paper(results, monkeypatch):

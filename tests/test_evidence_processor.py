@@ -5,15 +5,15 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfcore.evidence import processor
-from rfcore.evidence.processor import exponents, seconds_per_call
+from rfcore.evidence import costs
+from rfcore.evidence.costs import exponents, seconds_per_call
 
 
 @pytest.fixture
 def turned(monkeypatch):
     """Cases that take so many seconds of a clock that nothing else moves, and what was called when."""
     clock, called = SimpleNamespace(now=0.0), []
-    monkeypatch.setattr(processor, "time", SimpleNamespace(process_time=lambda: clock.now))
+    monkeypatch.setattr(costs, "time", SimpleNamespace(process_time=lambda: clock.now))
 
     def case(seconds):
         def run():

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from rfcore import evidence
-from rfcore.evidence import Decision, Verdict, costs, timing
+from rfcore.evidence import Decision, Verdict, costs
 
 SLOW = Decision(Verdict.NOT_REPRODUCED, "bound", ours=2.0, limit=1.0)
 FAST = Decision(Verdict.REPRODUCED, "bound", ours=0.5, limit=1.0)
@@ -49,9 +49,9 @@ def test_the_reason_names_the_load():
 def test_the_clock_counts_what_others_worked(monkeypatch, busy, own, others):
     readings, seconds = {"_busy": iter(busy), "_own": iter(own)}, iter((0.0, 4.0))
     for name, values in readings.items():
-        monkeypatch.setattr(timing, name, lambda values=values: next(values))
-    monkeypatch.setattr(timing.os, "cpu_count", lambda: 2)
-    monkeypatch.setattr(timing, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
+        monkeypatch.setattr(costs, name, lambda values=values: next(values))
+    monkeypatch.setattr(costs.os, "cpu_count", lambda: 2)
+    monkeypatch.setattr(costs, "time", SimpleNamespace(monotonic=lambda: next(seconds)))
     with evidence.Clock() as read:
         pass
     assert read.others == others
@@ -61,18 +61,18 @@ def test_busy_is_all_that_is_neither_idle_nor_waiting_for_a_disk(monkeypatch, tm
     told = tmp_path / "stat"
     # The last two are counted in the first.
     told.write_text("cpu  100 1 200 900 50 3 4 5 60 70\ncpu0 1 1 1 1 1 1 1 1 1 1\n", encoding="utf-8")
-    monkeypatch.setattr(timing, "Path", lambda _: told)
-    monkeypatch.setattr(timing.os, "sysconf", {"SC_CLK_TCK": 100}.get)
-    assert timing._busy() == (100 + 1 + 200 + 3 + 4 + 5) / 100
+    monkeypatch.setattr(costs, "Path", lambda _: told)
+    monkeypatch.setattr(costs.os, "sysconf", {"SC_CLK_TCK": 100}.get)
+    assert costs._busy() == (100 + 1 + 200 + 3 + 4 + 5) / 100
 
 
 def test_own_is_user_and_system_of_this_process_and_its_children(monkeypatch):
-    monkeypatch.setattr(timing.os, "times", lambda: (1.0, 2.0, 4.0, 8.0, 99.0))
-    assert timing._own() == 15
+    monkeypatch.setattr(costs.os, "times", lambda: (1.0, 2.0, 4.0, 8.0, 99.0))
+    assert costs._own() == 15
 
 
 def test_a_system_that_tells_nothing_gives_none(monkeypatch):
-    monkeypatch.setattr(timing, "_busy", lambda: None)
+    monkeypatch.setattr(costs, "_busy", lambda: None)
     with evidence.Clock() as read:
         pass
     assert read.others is None

@@ -9,10 +9,9 @@ import pytest
 
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
-from rfcore.evidence import fits
 from rfcore.features import neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import eight_graphs
+from rfcore.papers.ugrf import eight_graphs, fits
 from rfcore.papers.ugrf.eight_graphs import shared_bias, shared_errors
 from rfcore.solvers import descent, modulations
 

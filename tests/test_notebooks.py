@@ -16,11 +16,10 @@ from forked import IMPORTED, Kernel
 from jupyter_client.provisioning import local_provisioner
 
 from rfcore import datasets, evidence
-from rfcore.evidence import due, runner
+from rfcore.evidence import pages, runner
 from rfcore.evidence.drift import drift
-from rfcore.evidence.ledger import Decisions
+from rfcore.evidence.ledger import Decisions, code_sha256
 from rfcore.evidence.pages import machine_paths, name_of
-from rfcore.evidence.provenance import code_sha256
 from rfcore.evidence.reach import reach_sha256
 
 ROOT = Path(__file__).parents[1]
@@ -151,7 +150,7 @@ def test_no_page_is_due_for_a_rerun(name):
     made = page(name).metadata.get("rfcore", {})
     why = f"code of the library that the page reaches changed; due for a rerun: make paper NOTEBOOK={name}"
     assert made.get("reach_sha256") == reach_sha256(SOURCES[name]), why
-    assert due.source_sha256(SOURCES[name]) == code_sha256(jupytext.read(SOURCES[name]))
+    assert pages.source_sha256(SOURCES[name]) == code_sha256(jupytext.read(SOURCES[name]))
     if evidence.claims_of(name):
         registered = {file.path: file.sha256 for entry in datasets.entries() for file in entry.files}
         read = committed_ledger(name)["provenance"]["data"]

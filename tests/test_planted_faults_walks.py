@@ -22,7 +22,7 @@ from small_graphs import UNEVEN
 
 from rfcore import checks, evidence, features, kernels, streams, theory, walks
 from rfcore.couplings import walk_hops, walk_lengths
-from rfcore.datasets import network, storage
+from rfcore.datasets import storage
 from rfcore.datasets.registry import File
 from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, graph_estimates, modulation, neural
@@ -365,8 +365,8 @@ def check_a_download_is_never_half_there():
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setenv("RFCORE_DATA_CACHE", folder)
         patch.delenv("RFCORE_DATA_MIRROR", raising=False)
-        patch.setattr(network, "ask", lambda url, stamps: None)
-        patch.setattr(network, "download", lambda url, target, stamps: target.write_bytes(content))
+        patch.setattr(storage, "ask", lambda url, stamps: None)
+        patch.setattr(storage, "download", lambda url, target, stamps: target.write_bytes(content))
         WATCHING.append(written)
         try:
             assert storage.read(file) == content

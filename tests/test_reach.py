@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rfcore.evidence import due, kernel
+from rfcore.evidence import kernel, pages
 from rfcore.evidence.reach import reach_sha256, reached
 
 ROOT = Path(__file__).parents[1]
@@ -232,8 +232,8 @@ import sys, types
 for name, folder in [("rfcore", ROOT), ("rfcore.evidence", ROOT + "/evidence")]:
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from rfcore.evidence import due
-print(due.reach_sha256({str(source)!r}, {str(library)!r}))
+from rfcore.evidence import pages
+print(pages.reach_sha256({str(source)!r}, {str(library)!r}))
 """.replace("ROOT", repr(str(ROOT / "rfcore")))
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)
     assert (done.stderr, done.stdout.strip()) == ("", reach_sha256(source, library))
@@ -253,7 +253,7 @@ def project(library):
         source.write_text(f"# %% [markdown]\n# # A title\n\n# %%\n{text}", encoding="utf-8")
         made = {
             "profile": "paper",
-            "source_sha256": due.source_sha256(source),
+            "source_sha256": pages.source_sha256(source),
             "reach_sha256": reach_sha256(source, library),
         }
         source.with_suffix(".ipynb").write_text(json.dumps({"metadata": {"rfcore": made}}), encoding="utf-8")
@@ -262,29 +262,29 @@ def project(library):
 
 def test_an_edit_of_a_function_that_one_page_uses_makes_that_page_due_and_no_other(project, capsys):
     folder = project / "notebooks" / "toy"
-    assert due.due(project) == []
+    assert pages.due(project) == []
     edit(project, "faces/first.py", "return 1", "return 7")
-    due.main(project)
+    pages.main(project)
     assert capsys.readouterr().out == "toy/02_one\n"
     edit(project, "faces/first.py", "return 7", "return 1")
     edit(project, "tables.py", "return 1", "return 7")
-    assert due.due(project) == [folder / "01_far.py"]
+    assert pages.due(project) == [folder / "01_far.py"]
 
 
 def test_a_page_whose_own_code_changed_or_that_was_never_made_is_due(project):
     folder = project / "notebooks" / "toy"
     text = (folder / "03_none.py").read_text(encoding="utf-8")
     (folder / "03_none.py").write_text(text.replace("A title", "Another title"), encoding="utf-8")
-    assert due.due(project) == []
+    assert pages.due(project) == []
     (folder / "03_none.py").write_text(text.replace("1 + 1", "1 + 2"), encoding="utf-8")
     (folder / "02_one.ipynb").write_text('{"cells": [', encoding="utf-8")  # cut: as if it was not there
-    assert due.due(project) == [folder / "02_one.py", folder / "03_none.py"]
+    assert pages.due(project) == [folder / "02_one.py", folder / "03_none.py"]
 
 
 def test_the_command_prints_the_pages_that_are_due_and_nothing_else():
     command = [sys.executable, "-m", "rfcore.evidence.runner", "--due"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    expected = [f"{source.parent.name}/{source.stem}" for source in due.due()]
+    expected = [f"{source.parent.name}/{source.stem}" for source in pages.due()]
     assert (done.returncode, done.stderr, done.stdout.splitlines()) == (0, "", expected)
 
 
@@ -298,7 +298,7 @@ def test_everything_that_a_page_calls_is_reached(name, tmp_path, monkeypatch):
     # As a page is run: the flags of the units compile fast, and the code is slow.
     own = {"RFCORE_RESULTS": str(tmp_path), "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
     monkeypatch.delenv("XLA_FLAGS", raising=False)
-    variables = os.environ | kernel.variables("quick", due.source_sha256(source), tmp_path) | own
+    variables = os.environ | kernel.variables("quick", pages.source_sha256(source), tmp_path) | own
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     # A face resolves a name when it is first asked for, which is what an import does.

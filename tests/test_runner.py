@@ -16,8 +16,8 @@ import nbformat
 import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
-from rfcore.evidence import claims, deadlocks, files, kernel, pages, runner
-from rfcore.evidence.provenance import code_sha256
+from rfcore.evidence import claims, deadlocks, kernel, pages, runner
+from rfcore.evidence.ledger import code_sha256
 from rfcore.evidence.reach import reach_sha256
 from rfcore.evidence.runner import RunError
 
@@ -424,7 +424,7 @@ def test_a_page_that_runs_is_no_finished_one_and_what_cannot_be_written_leaves_t
     def full(*paths):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(files.os, "replace", full)
+    monkeypatch.setattr(pages.os, "replace", full)
     with pytest.raises(OSError, match="No space left"):
         runner.run(source, "quick")
     assert page.read_bytes() == whole

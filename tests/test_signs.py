@@ -2,7 +2,7 @@
 
 import pytest
 
-from rfcore.evidence import signs
+from rfcore.evidence import statistics
 
 PAPER, SE = [[0.2, 0.6, 0.61], [0.5, 0.1, 0.3]], 0.01
 
@@ -18,17 +18,17 @@ PAPER, SE = [[0.2, 0.6, 0.61], [0.5, 0.1, 0.3]], 0.01
     ],
 )
 def test_every_printed_difference_beyond_its_error_keeps_its_sign(ours, kept):
-    assert signs.kept(ours, PAPER, SE) is kept
+    assert statistics.kept(ours, PAPER, SE) is kept
 
 
 def test_the_errors_of_both_numbers_count():
     swapped = [[0.3, 0.1]]
     paper = [[0.1, 0.2]]
-    assert signs.kept(swapped, paper, [[0.03, 0.03]])  # 0.1 is below 3 * 0.042
-    assert not signs.kept(swapped, paper, [[0.03, 0.0]])
-    assert not signs.kept(swapped, paper, [[0.03, 0.03]], least=2)
+    assert statistics.kept(swapped, paper, [[0.03, 0.03]])  # 0.1 is below 3 * 0.042
+    assert not statistics.kept(swapped, paper, [[0.03, 0.0]])
+    assert not statistics.kept(swapped, paper, [[0.03, 0.03]], least=2)
 
 
 def test_columns_are_needed():
     with pytest.raises(ValueError, match=r"ours has shape \(2,\); give rows of columns"):
-        signs.kept([1.0, 2.0], [1.0, 2.0], 0.1)
+        statistics.kept([1.0, 2.0], [1.0, 2.0], 0.1)

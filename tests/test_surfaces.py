@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from rfcore.plotting import surfaces
+from rfcore.plotting import maps
 
 
 def test_from_one_side_shows_the_faces_that_look_there_the_nearer_ones_last():
@@ -18,7 +18,7 @@ def test_from_one_side_shows_the_faces_that_look_there_the_nearer_ones_last():
     faces[inward] = faces[inward][:, ::-1]
     eye = np.array([1.0, -2.0, 3.0])
     depth = corners[faces].mean(axis=1) @ eye
-    (fig,) = surfaces.from_one_side(corners, faces, {"depth": (depth, 0.0, 1.0)}, eye)
+    (fig,) = maps.from_one_side(corners, faces, {"depth": (depth, 0.0, 1.0)}, eye)
     shown = fig.axes[0].collections[0].get_array()
     assert len(shown) == 6
     assert np.all(np.diff(shown) >= 0)
@@ -29,6 +29,6 @@ def test_turntable_refuses_layers_that_do_not_fit():
     corners, faces, words = np.eye(3), [[0, 1, 2]], {"element": "e", "caption": "Ours.", "alt": "A triangle."}
     for layers, message in (({}, "layers"), ({"a": (np.zeros(2), 0, 1)}, "one number per face"), ({"a": ([np.nan], 0, 1)}, "layers")):
         with pytest.raises(ValueError, match=message):
-            surfaces.turntable(corners, faces, layers, **words)
+            maps.turntable(corners, faces, layers, **words)
     with pytest.raises(ValueError, match="numbers of vertices"):
-        surfaces.turntable(corners, [[0, 1, 3]], {"a": ([0.0], 0, 1)}, **words)
+        maps.turntable(corners, [[0, 1, 3]], {"a": ([0.0], 0, 1)}, **words)

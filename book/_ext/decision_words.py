@@ -10,7 +10,7 @@ from record_text import ROOT
 from rfcore import evidence
 from rfcore.evidence.ledger import Decisions
 from rfcore.evidence.pages import claims_shown
-from rfcore.evidence.sentences import told
+from rfcore.evidence.standing import told
 
 
 def put_in(app, docname, source):

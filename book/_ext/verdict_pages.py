@@ -21,7 +21,7 @@ from record_text import (
 
 from rfcore import evidence
 from rfcore.evidence import Verdict
-from rfcore.evidence.sentences import told
+from rfcore.evidence.standing import told
 from rfcore.evidence.verdicts import ERRATA, with_error
 
 

@@ -50,7 +50,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 from rfcore.models import gp
 from rfcore.models.gp import sparse
-from rfcore.plotting import surfaces
+from rfcore.plotting import maps
 from rfcore.solvers import transport
 
 plotting.use_style()
@@ -326,7 +326,7 @@ uncertain = {label: (sd, 0.0, ceiling) for label, sd in deviations.items()}
 layers = {"true values": (vertical[name], -1.0, 1.0)}
 layers |= {f"mean, {k}": (np.array(p.mean), -1.0, 1.0) for k, p in posteriors.items()}
 layers |= {f"deviation, {k}": layer for k, layer in uncertain.items()}
-surfaces.turntable(
+maps.turntable(
     *surface,
     layers,
     element="teapot-posterior",
@@ -337,7 +337,7 @@ surfaces.turntable(
 
 # %% tags=["hide-input"]
 plotting.show(
-    *surfaces.from_one_side(*surface, uncertain),
+    *maps.from_one_side(*surface, uncertain),
     caption="Ours. Standard deviation of the posterior on the teapot, with the exact "
     f"kernel and with {n_walks} walkers per node.",
     alt="Three teapots, violet nearly everywhere, with scattered red faces where "

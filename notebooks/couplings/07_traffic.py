@@ -56,7 +56,7 @@ from rfcore.graphs import Graph
 from rfcore.models import gp
 from rfcore.papers.couplings import traffic_gp
 from rfcore.papers.couplings.traffic_gp import learn_on_grid
-from rfcore.plotting.roads import road_map
+from rfcore.plotting.maps import road_map
 from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import transport
 

@@ -59,7 +59,7 @@ import numpy as np
 
 from rfcore import couplings, evidence, plotting
 from rfcore.couplings import directions, fast, weight_dependent
-from rfcore.evidence.processor import exponents, seconds_per_call
+from rfcore.evidence.costs import exponents, seconds_per_call
 from rfcore.papers.simplex import formulas
 
 plotting.use_style()
@@ -87,7 +87,7 @@ ledger = evidence.Ledger("simplex/04_cost", profile)
 #
 # Fitted exponents mislead. We take *processor* time of one thread, in single precision,
 # without compilation; all competitors in turn within a round, several rounds
-# ({py:func}`rfcore.evidence.processor.seconds_per_call`); and fit each exponent round
+# ({py:func}`rfcore.evidence.costs.seconds_per_call`); and fit each exponent round
 # by round, which gives it an error bar. A failure beside other work decides nothing.
 
 

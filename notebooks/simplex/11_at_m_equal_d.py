@@ -50,7 +50,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, plotting
-from rfcore.evidence import signs
+from rfcore.evidence import statistics
 from rfcore.papers.simplex import classification
 
 plotting.use_style()
@@ -142,7 +142,7 @@ plotting.table(
 
 # %% tags=["hide-input"]
 agrees = {"rounding": 0.00005, "false_alarm": 0.01}
-kept = signs.kept(ours, paper, paper_se)
+kept = statistics.kept(ours, paper, paper_se)
 n_groups = min(a.shape[1] for a in at_d.values())
 # Groups of draws, so that each set has as many: (groups, sets, mechanisms).
 grouped = np.stack([

@@ -57,10 +57,9 @@ import optax
 from tqdm import tqdm
 
 from rfcore import evidence, plotting, random_graphs
-from rfcore.evidence import fits
 from rfcore.features import neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import eight_graphs
+from rfcore.papers.ugrf import eight_graphs, fits
 from rfcore.papers.ugrf.eight_graphs import shared_bias
 from rfcore.solvers import descent, modulations
 

@@ -53,7 +53,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.papers.ugrf import hidden_values
-from rfcore.plotting import surfaces
+from rfcore.plotting import maps
 from rfcore.solvers import descent
 
 plotting.use_style()
@@ -325,7 +325,7 @@ for kernel in ("learned", "regularised_laplacian"):
     wrong[f"error, {label}"] = error[mesh.faces].mean(axis=1), 0.0, 0.3
 
 # %% tags=["hide-input"]
-surfaces.turntable(
+maps.turntable(
     mesh.vertices,
     mesh.faces,
     wrong | layers,
@@ -335,7 +335,7 @@ surfaces.turntable(
     alt="A teapot that can be turned, its faces coloured from blue to red.",
 )
 plotting.show(
-    *surfaces.from_one_side(mesh.vertices, mesh.faces, wrong),
+    *maps.from_one_side(mesh.vertices, mesh.faces, wrong),
     caption="Ours. Error $1 - \\cos$ of the predicted normals of the teapot. Every "
     "vertex was predicted while hidden.",
     alt="Two teapots, mostly blue on the body; at the lid, the spout and the handle "

@@ -50,9 +50,8 @@ import optax
 from tqdm import tqdm
 
 from rfcore import evidence, plotting
-from rfcore.evidence import fits
 from rfcore.features import neural
-from rfcore.papers.ugrf import eight_graphs
+from rfcore.papers.ugrf import eight_graphs, fits
 from rfcore.solvers import modulations
 
 plotting.use_style()

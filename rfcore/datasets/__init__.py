@@ -18,12 +18,10 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        "fallback": ("FallbackWarning", "fallbacks"),
-        "graphs": ("graph",),
-        "images": ("Images", "images"),
-        "meshes": ("mesh",),
+        "graphs": ("graph", "mesh"),
+        "images": ("Images", "grey", "images", "resize"),
         "registry": ("Entry", "File", "entries", "find"),
-        "resizing": ("grey", "resize"),
+        "stand_ins": ("FallbackWarning", "fallbacks"),
         "storage": ("Damaged", "Unavailable", "provenance"),
         "tables": (
             "Classification",

@@ -5,7 +5,7 @@ import sys
 
 from tqdm import tqdm
 
-from rfcore.datasets import network, registry, storage
+from rfcore.datasets import registry, storage
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,7 +58,7 @@ def _counts(words) -> str:
 
 
 def _fetch(entries) -> int:
-    network.try_again(storage.cache())
+    storage.try_again(storage.cache())
     files = [file for entry in entries for file in entry.files]
     troubles = []
     with tqdm(files, unit="file") as bar:

@@ -3,6 +3,10 @@
 ``RFCORE_DATA_CACHE`` names the cache (else the system's cache folder for rfcore), ``RFCORE_DATA_MIRROR`` a
 read-only folder that holds the files under the registry's paths, and ``RFCORE_OFFLINE=1`` forbids the
 network. Whatever is read is compared with the registry's sha256, each time: a tenth of the time of reading.
+
+A host is asked once whether it answers. If it does not, that is remembered in this process, and for an hour
+in a stamp in the cache, so that thirty notebooks on a plane do not each wait. Files that come packed (gzip
+around a text, CIFAR-10's arrays or its binary archive) are hashed as what they hold; nothing is unpickled.
 """
 
 import contextlib
@@ -12,16 +16,18 @@ import os
 import shutil
 import tarfile
 import tempfile
+import threading
 import time
 import zipfile
 import zlib
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import numpy as np
 import pooch
+import requests
 
-from rfcore.datasets import network
 from rfcore.datasets.registry import File
-from rfcore.datasets.unpack import unpack
 
 # What gzip, zip and tar raise on bytes that are not theirs. Not OSError: an unreadable file is not a bad one.
 _BAD = (gzip.BadGzipFile, zlib.error, zipfile.BadZipFile, tarfile.TarError, EOFError, KeyError, ValueError)
@@ -75,7 +81,7 @@ def read(file: File) -> bytes:
     else:
         try:
             content = _download(file, kept)
-        except network.Failed as error:
+        except Failed as error:
             where = f"{copy} (no such file)" if copy else "RFCORE_DATA_MIRROR is not set"
             raise Unavailable(
                 f"{file.path} is not to be had. Tried the cache: {kept} (no such file); the mirror: {where}; "
@@ -113,16 +119,16 @@ def _checked(path: Path, file: File) -> bytes:
 
 
 def _download(file: File, kept: Path) -> bytes:
-    network.ask(file.url, stamps=cache())
+    ask(file.url, stamps=cache())
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(prefix=".partial-", dir=cache())
     except OSError as error:
-        raise network.Failed(f"no place to keep a download, RFCORE_DATA_CACHE moves it ({error})") from error
+        raise Failed(f"no place to keep a download, RFCORE_DATA_CACHE moves it ({error})") from error
     _sweep()
     with folder as partial:
         packed = Path(partial) / ("packed.tar.gz" if file.archive_sha256 else kept.name)
-        network.download(file.url, packed, stamps=cache())
+        download(file.url, packed, stamps=cache())
         try:
             if file.archive_sha256 and pooch.file_hash(str(packed)) != file.archive_sha256:
                 raise Damaged(f"the archive's sha256 is not the registered {file.archive_sha256}.")
@@ -141,3 +147,126 @@ def _sweep() -> None:
         with contextlib.suppress(OSError):
             if time.time() - partial.stat().st_mtime > 3600:
                 shutil.rmtree(partial)
+
+
+PATIENCE = 6.0  # seconds one process may lose to silent hosts, all files together
+FIRST_ANSWER = 4.0  # seconds a host has for an answer, or for its next bytes
+REMEMBERED = 3600.0  # seconds for which other processes believe a stamp
+
+_answering: set[str] = set()
+_silent: dict[str, str] = {}  # host -> what happened
+_lost = 0.0
+
+
+class Failed(Exception):
+    """A URL does not yield its file; the text says why."""
+
+
+def ask(url: str, stamps: Path) -> None:
+    """Return if the host of ``url`` answers, else raise Failed; silent hosts are remembered in ``stamps``."""
+    if os.environ.get("RFCORE_OFFLINE", "0") not in ("", "0"):
+        raise Failed("forbidden by RFCORE_OFFLINE")
+    host = urlsplit(url).netloc
+    if host in _answering:
+        return
+    if host in _silent:
+        raise Failed(_silent[host])
+    stamp = _stamp(host, stamps)
+    with contextlib.suppress(OSError):
+        if time.time() - stamp.stat().st_mtime < REMEMBERED:
+            _silent[host] = f"{stamp.read_text(encoding='utf-8')} (as remembered in {stamp})"
+            raise Failed(_silent[host])
+    limit = min(FIRST_ANSWER, PATIENCE - _lost)
+    if limit <= 0:
+        raise Failed(f"{host} was not asked: {PATIENCE:.0f} s were lost to other hosts")
+    started = time.monotonic()
+    outcome: list[str] = []
+
+    def knock() -> None:
+        try:
+            requests.head(url, timeout=limit)
+            outcome.append("")
+        except requests.RequestException as error:
+            outcome.append(f"{host} is out of reach: {type(error).__name__}")
+
+    thread = threading.Thread(target=knock, daemon=True)  # since looking up a name obeys no timeout
+    thread.start()
+    thread.join(limit)
+    reason = outcome[0] if outcome else f"{host} did not answer within {limit:.0f} s"
+    if reason:
+        _give_up(url, reason, time.monotonic() - started, stamps)
+    _answering.add(host)
+
+
+def download(url: str, target: Path, stamps: Path) -> None:
+    """Write what ``url`` serves to ``target``; raise Failed where it serves no such file, or breaks off."""
+    limit = min(FIRST_ANSWER, max(PATIENCE - _lost, 0.1))
+    try:
+        pooch.HTTPDownloader(timeout=limit, chunk_size=1 << 16)(url, str(target), None)
+    except (requests.ConnectionError, requests.Timeout) as error:
+        _give_up(url, f"{urlsplit(url).netloc} fell silent: {error}", limit, stamps)
+    except requests.RequestException as error:
+        raise Failed(f"{url}: {error}") from error
+
+
+def try_again(stamps: Path) -> None:
+    """Forget which hosts were silent, here and for other processes."""
+    global _lost
+    _lost = 0.0
+    _silent.clear()
+    _answering.clear()
+    for stamp in stamps.glob(".silent-*"):
+        stamp.unlink(missing_ok=True)
+
+
+def _give_up(url: str, reason: str, lost: float, stamps: Path) -> None:
+    global _lost
+    host = urlsplit(url).netloc
+    _lost += lost
+    _answering.discard(host)
+    _silent[host] = reason
+    with contextlib.suppress(OSError):  # where the cache cannot be written, each process waits for itself
+        stamps.mkdir(parents=True, exist_ok=True)
+        _stamp(host, stamps).write_text(reason, encoding="utf-8")
+    raise Failed(reason)
+
+
+def _stamp(host: str, stamps: Path) -> Path:
+    return stamps / f".silent-{host.replace(':', '_')}"
+
+
+# How many records of each batch make up the registered head of CIFAR-10, in this order.
+CIFAR10_HEAD = {f"data_batch_{i}": 932 for i in range(1, 6)} | {"test_batch": 846}
+CIFAR10_RECORD = 1 + 3 * 32 * 32
+
+
+def unpack(packed: Path, path: str) -> bytes:
+    """The content that the registry knows as ``path``, from the file ``packed``.
+
+    What has to be done follows from the two names: nothing where they end alike.
+    """
+    if path.endswith(".bin") and packed.suffix == ".npz":
+        return cifar10_from_npz(packed)
+    if path.endswith(".bin") and packed.name.endswith(".tar.gz"):
+        return cifar10_from_archive(packed)
+    if packed.suffix == ".gz" and not path.endswith(".gz"):
+        return gzip.decompress(packed.read_bytes())
+    return packed.read_bytes()
+
+
+def cifar10_from_npz(packed: Path) -> bytes:
+    """The records (label, then the image) of the arrays ``images`` and ``labels``."""
+    with np.load(packed, allow_pickle=False) as arrays:
+        images, labels = arrays["images"], arrays["labels"]
+    return np.column_stack([labels, images.reshape(len(labels), -1)]).astype(np.uint8).tobytes()
+
+
+def cifar10_from_archive(packed: Path) -> bytes:
+    """The first records of each batch in the binary version of the official archive."""
+    heads = {}
+    with tarfile.open(packed, "r:gz") as archive:
+        for member in archive:
+            batch = Path(member.name).stem
+            if batch in CIFAR10_HEAD and member.isfile():
+                heads[batch] = archive.extractfile(member).read(CIFAR10_HEAD[batch] * CIFAR10_RECORD)
+    return b"".join(heads[batch] for batch in CIFAR10_HEAD)

@@ -7,11 +7,11 @@ import gzip
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from rfcore import checks
 from rfcore.datasets import registry, stand_ins, storage
-from rfcore.datasets.fallback import real_or_stand_in
-from rfcore.datasets.labels import encode
+from rfcore.datasets.stand_ins import real_or_stand_in
 
 # Columns that hold words, not numbers: one-hot. The numbers of cmc stay numbers, as in the authors' loader.
 _WORDS = {"abalone": (0,), "car": range(6), "nursery": range(8), "chess": range(6)}
@@ -188,3 +188,16 @@ def _table(lines: list[str], name: str) -> tuple[np.ndarray, np.ndarray]:
         codes, values = encode(cells[:, j])
         blocks.append(np.eye(len(values))[codes])
     return np.concatenate(blocks, axis=1), cells[:, -1]
+
+
+def encode(labels: ArrayLike) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Number the distinct labels, whole numbers by value and other words alphabetically.
+
+    Returns:
+        Codes, int64 (n,), and names, of which ``names[codes[i]]`` is the label i.
+    """
+    names, codes = np.unique(np.asarray(labels, dtype=str), return_inverse=True)
+    if all(name.isdigit() for name in names):
+        order = np.argsort(names.astype(int))
+        names, codes = names[order], np.argsort(order)[codes]
+    return codes.astype(np.int64), tuple(names.tolist())

@@ -6,7 +6,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.datasets import registry, stand_ins, storage
-from rfcore.datasets.fallback import real_or_stand_in
+from rfcore.datasets.stand_ins import real_or_stand_in
 
 
 class Sentences(NamedTuple):

@@ -8,8 +8,8 @@ import networkx as nx
 import numpy as np
 
 from rfcore.datasets import registry, stand_ins, storage
-from rfcore.datasets.fallback import real_or_stand_in
 from rfcore.datasets.registry import Entry
+from rfcore.datasets.stand_ins import real_or_stand_in
 
 
 class Traffic(NamedTuple):

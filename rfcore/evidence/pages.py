@@ -1,9 +1,18 @@
-"""A notebook's page: where it goes, what is recorded of how it was made, and what may not stand on it."""
+"""A notebook's page: where it goes, how it was made, what may not stand on it, whether it is due for a rerun.
+
+Pages and ledgers are whole or not there: written aside and renamed, read as missing where cut. A page is due
+when its code, or a definition that it reaches, has changed; ``python -m rfcore.evidence.runner --due`` lists
+those. The standard library alone does it, so as to be quick.
+"""
 
 import hashlib
+import json
+import os
 import re
+from pathlib import Path
 
-from rfcore.evidence import files
+from rfcore.evidence.reach import reach_sha256
+from rfcore.repository import root
 
 _EMBEDDED = re.compile(r"base64,[A-Za-z0-9+/=\s]*")  # an image within HTML: letters and strokes at random
 _MACHINE_PATH = re.compile(r"(?<![\w.:/-])/(?:work|root|home|tmp|Users)/[^\s\"'<>]*")
@@ -23,7 +32,7 @@ def page_of(source, profile):
 
 def made(page):
     """What is recorded of how a page was made; empty where there is none, or none that can be read."""
-    return files.read(page).get("metadata", {}).get("rfcore", {})
+    return read(page).get("metadata", {}).get("rfcore", {})
 
 
 def strip(notebook):
@@ -65,3 +74,66 @@ def machine_paths(notebook):
             for text in [output.get("text", ""), *shown]:
                 found += _MACHINE_PATH.findall(_EMBEDDED.sub("", str(text)))
     return found
+
+
+def write(path, text):
+    """Write a file that a reader sees whole or not at all; its folder is made if need be."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf-8")
+        os.replace(part, path)
+    finally:
+        part.unlink(missing_ok=True)  # a full disk leaves none
+
+
+def read(path):
+    """The JSON object in a file; an empty one if the file is missing, unreadable or cut."""
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def notebooks(project=None):
+    """Sources of all notebooks, the template of new ones among them."""
+    return sorted((Path(project or root()) / "notebooks").glob("*/[0-9][0-9]_*.py"))
+
+
+def due(project=None):
+    """Sources of the pages that are due: never run at paper, or not with the present code."""
+    return [
+        source
+        for source in notebooks(project)
+        if source.parent.name != "template" and _is_due(source, project or root())
+    ]
+
+
+def _is_due(source, project):
+    before = made(page_of(source, "paper"))
+    if (before.get("profile"), before.get("source_sha256")) != ("paper", source_sha256(source)):
+        return True
+    return before.get("reach_sha256") != reach_sha256(source, project)
+
+
+def source_sha256(source):
+    """``provenance.code_sha256`` of what jupytext reads from a notebook; to import that takes seconds."""
+    text = re.sub(r"\A(# ---\n(#.*\n)*?# ---\n)", "", source.read_text(encoding="utf-8"))
+    cells = [""]
+    for line in text.splitlines(keepends=True):
+        if line.startswith("# %%"):
+            cells.append("")
+        cells[-1] += line
+    code = [
+        cells[0],
+        *(cell.partition("\n")[2] for cell in cells[1:] if not re.match(r"# %% .*\[(markdown|raw)\]", cell)),
+    ]
+    code = code if cells[0].removeprefix("\n") else code[1:]  # jupytext makes a cell of a second blank line
+    return hashlib.sha256("\n# %%\n".join(cell.strip() for cell in code).encode()).hexdigest()
+
+
+def main(project=None):
+    """Print the pages that are due, one a line."""
+    for source in due(project):
+        print(name_of(source))

@@ -17,8 +17,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from rfcore.evidence.names import Imported, bound, uses
-from rfcore.evidence.skeletons import skeleton
+from rfcore.evidence.names import Imported, bound, skeleton, uses
 
 ROOT = Path(__file__).resolve().parents[2]  # of the library that runs
 PACKAGE = "rfcore"

@@ -18,10 +18,10 @@ from typing import NamedTuple
 
 from tqdm import tqdm
 
-from rfcore.evidence import due
+from rfcore.evidence import pages
 
 if __name__ == "__main__" and sys.argv[1:] == ["--due"]:  # nothing runs, and what follows takes seconds to import
-    sys.exit(due.main())
+    sys.exit(pages.main())
 
 try:
     import jupytext
@@ -30,13 +30,13 @@ try:
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    from rfcore.evidence import files, kernel
+    from rfcore.evidence import kernel, pages
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
 
 from rfcore.evidence.claims import RULES, claims_of
+from rfcore.evidence.ledger import code_sha256, environment
 from rfcore.evidence.pages import machine_paths, made, name_of, page_of, strip
-from rfcore.evidence.provenance import code_sha256, environment
 from rfcore.evidence.reach import reach_sha256
 from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import Verdict
@@ -59,7 +59,7 @@ class Spent(NamedTuple):
 
 def find(patterns, project=None):
     """Sources whose ``<folder>/<slug>`` starts with a pattern; ``"all"`` is every one but the template."""
-    sources = due.notebooks(project)
+    sources = pages.notebooks(project)
     chosen = []
     for pattern in patterns:
         prefix = pattern.removesuffix(".py")
@@ -130,7 +130,7 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     spent = Spent(time.monotonic() - began, kernel.processor_seconds_of_children() - before)
     times = {"seconds": round(spent.wall, 1), "processor_seconds": round(spent.processor, 1)}
     result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | times
-    files.write(final, nbformat.writes(result).rstrip("\n") + "\n")
+    pages.write(final, nbformat.writes(result).rstrip("\n") + "\n")
     executed.unlink(missing_ok=True)
     return spent
 
@@ -172,7 +172,7 @@ def ledger_problems(name, stamp, project, since=""):
     path = results_folder(stamp["profile"], project) / f"{name}.json"
     if not wanted:
         return [] if not path.exists() else ["it left a ledger, but no entry in data/claims names it"]
-    record = files.read(path)
+    record = pages.read(path)
     if not record or record["provenance"]["date"] < since:
         return ["the ledger was not closed: call ledger.close(...) in the last code cell"]
     problems = []

@@ -1,14 +1,19 @@
-"""How each claim and each entry stands: the decisions in the ledgers, the scorecard, the headline."""
+"""How each claim, each entry and the whole book stand, and findings in the words of their claims.
+
+The book asks for the words, and no page does: another sentence makes no page due.
+"""
 
 import os
 from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
+from string import Formatter
 from typing import NamedTuple
 
 from rfcore import checks, repository
-from rfcore.evidence import files
+from rfcore.evidence import pages
 from rfcore.evidence.claims import PROFILES, Claim, Entry, entries, papers
-from rfcore.evidence.verdicts import ERRATA, Decision, Verdict
+from rfcore.evidence.verdicts import ERRATA, Decision, Verdict, with_error
 
 
 class Row(NamedTuple):
@@ -44,7 +49,7 @@ def decisions(profile="paper"):
     """Every decision in the ledgers of ``profile``, by claim id, with the present words of its claim."""
     found, claims = {}, {claim.id: claim for entry in entries() for claim in entry.claims}
     for path in sorted(results_folder(profile).glob("*/*.json")):
-        for name, fields in files.read(path).get("claims", {}).items():
+        for name, fields in pages.read(path).get("claims", {}).items():
             found[name] = Decision(**fields, claim=claims.get(name))
     return found
 
@@ -83,3 +88,120 @@ def headline(profile="paper"):
         if not row.entry.extra:
             counts[row.entry.paper].update(row.verdicts)
     return counts
+
+
+FEW = 30  # repeats below which a skewed law raises the rates: the table in rfcore.evidence.statistics
+
+
+class RuleRates(NamedTuple):
+    """Decisions by one rule: how many, the sum of their chances of a false red, and of a false green."""
+
+    decisions: int
+    false_red: float
+    false_green: float
+
+
+@dataclass(frozen=True)
+class ErrorRates:
+    """What may be wrong among the decisions of all ledgers.
+
+    Attributes:
+        decided: decisions taken; "not run" is none.
+        without_noise: of these, comparisons of numbers without noise: they cannot err by chance.
+        unknown: decisions of ledgers so old that they carry no level; counted nowhere else.
+        few_repeats: decisions from fewer than 30 repeats, whose rates hold for normal errors only.
+        false_red: chance at most of one false "not reproduced" or more, if every claim is true: the sum of
+            the levels.
+        false_green: expected number at most of false "reproduced", if every green claim failed by just what
+            its rule is set to see (just at its bound, or biased by its ``smallest_bias``).
+        by_rule: the same sums, rule by rule.
+    """
+
+    decided: int
+    without_noise: int
+    unknown: int
+    few_repeats: int
+    false_red: float
+    false_green: float
+    by_rule: dict[str, RuleRates]
+
+
+def error_rates(profile="paper"):
+    """Bounds on the errors of the whole book, computed from its ledgers.
+
+    Levels of single decisions are added (a union bound: true whatever the dependence between them).
+
+    Args:
+        profile: "quick" or "paper".
+
+    Returns:
+        :class:`ErrorRates`.
+    """
+    taken = [d for d in decisions(profile).values() if d.verdict is not Verdict.NOT_RUN]
+    known = [d for d in taken if d.level is not None]
+    noisy = [d for d in known if d.miss or d.level]
+    rules = {rule: [d for d in noisy if d.rule == rule] for rule in sorted({d.rule for d in noisy})}
+    by_rule = {rule: RuleRates(len(found), *_sums(found)) for rule, found in rules.items()}
+    red, green = _sums(noisy)
+    return ErrorRates(
+        decided=len(taken),
+        without_noise=len(known) - len(noisy),
+        unknown=len(taken) - len(known),
+        few_repeats=sum(d.repeats is not None and d.repeats < FEW for d in noisy),
+        false_red=min(red, 1.0),
+        false_green=green,
+        by_rule=by_rule,
+    )
+
+
+def _sums(found):
+    return sum(d.level for d in found), sum(d.miss or 0.0 for d in found if d.verdict.green)
+
+
+PLACES = ("ours", "paper", "limit", "better", "worse", "holds", "repeats")
+
+
+def told(decision):
+    """The decision with the sentence that its claim brings for it.
+
+    What stood in its place begins the statistics. A sentence has places for numbers: ``{ours}`` and
+    ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an order), ``{limit}``, ``{holds}``
+    ("all 18", or "15 of 18" of the comparisons) and ``{repeats}``; a place of another name raises ValueError.
+    Of several conditions the numbers are those of the closest. A decision without one of these numbers keeps
+    its own line. An inconclusive one says why it is.
+
+    >>> from dataclasses import replace
+    >>> from rfcore import evidence
+    >>> from rfcore.evidence.standing import told
+    >>> claim = evidence.claims_of("couplings/06_meshes")["couplings/fig-4/kl-iid"]
+    >>> claim = replace(claim, finding="KL {better} against {worse}, smaller on {holds} of the meshes")
+    >>> told(replace(evidence.order([[5.98, 1.0]], [[15.5, 9.0]], exact=True), claim=claim)).finding
+    'KL 1 against 9, smaller on all 2 of the meshes'
+    """
+    claim = decision.claim
+    if claim and claim.undecided and decision.verdict is Verdict.INCONCLUSIVE:
+        decision = replace(decision, why=f"{decision.why} {claim.undecided}".strip())
+    if not (claim and claim.finding) or decision.verdict is Verdict.NOT_RUN:
+        return decision
+    asked, places = {name for _, name, _, _ in Formatter().parse(claim.finding) if name is not None}, _places(decision)
+    if not asked <= set(PLACES):
+        raise ValueError(f"{claim.id}: finding = {claim.finding!r}; give places of {', '.join(PLACES)} alone")
+    if not asked <= set(places):
+        return decision
+    sentence = claim.finding.format(**places)
+    return replace(decision, finding=sentence, detail=f"{decision.finding.rstrip('.')}. {decision.detail}".strip())
+
+
+def _places(decision):
+    places = {
+        "ours": decision.ours is not None and with_error(decision.ours, decision.se, decision.unit),
+        "limit": decision.limit is not None and with_error(decision.limit, None, decision.unit),
+        "paper": decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit),
+        "repeats": decision.repeats and f"{decision.repeats:,}",
+    }
+    if decision.pair:
+        places |= {name: with_error(number, None, decision.unit) for name, number in zip(("better", "worse"), decision.pair, strict=True)}
+    if decision.holds is not None:
+        n = decision.comparisons
+        places["holds"] = f"all {n:,}" if decision.holds == n else f"{decision.holds:,} of {n:,}"
+    return {name: text for name, text in places.items() if text}

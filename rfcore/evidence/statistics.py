@@ -25,19 +25,33 @@ Pareto, index 1.2     92       36       10        7
 Without that rule the last two lines would read 21, 8.9, 4.0, 1.6 and 156, 100, 72, 91. At ten repeats of
 skewed errors, then, "1 in 1000" is up to 16 in 1000; from a hundred on it holds within a factor 2.5. A law
 without a variance, the last one, is past help here: where a mean may have none, ask for medians
-(``robust=True``, a sign test). :func:`~rfcore.evidence.bias.unbiased`, whose claims are about means and
+(``robust=True``, a sign test). :func:`~rfcore.evidence.statistics.unbiased`, whose claims are about means and
 nothing else, asks three times the threshold (62, 12, 1.3 and 0.2 in the last line). A gain of 25 standard
 errors from 12 repeats, of 21 from 30, is shown however skewed they are. ``tests/test_evidence_rates.py``
 measures the table, and error rates and power of every rule.
 """
 
 import numpy as np
-from scipy.special import ndtri
+from scipy.special import ndtri, stdtrit
 
 from rfcore import checks
 from rfcore.evidence.agreement import same_shape
-from rfcore.evidence.means import all_positive, closest, finite, level, positive, three_ways, without_noise
-from rfcore.evidence.verdicts import Decision, with_error
+from rfcore.evidence.means import (
+    POWER,
+    all_positive,
+    closest,
+    count,
+    finite,
+    guarded,
+    level,
+    not_negative,
+    positive,
+    repeats,
+    student,
+    three_ways,
+    without_noise,
+)
+from rfcore.evidence.verdicts import Decision, Verdict, with_error
 
 
 def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None):
@@ -217,3 +231,152 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999, robust=False):
 
 def _are_counts(*numbers):
     return all(np.asarray(x).dtype.kind in "iub" for x in numbers)
+
+
+NO_VARIANCE = 3.0  # times the threshold, where a tail may hide: an estimate may have none
+
+
+def unbiased(estimates, truth, smallest_bias, false_alarm=1e-4, unit=None):
+    """Independent estimates have the truth as their mean, entry by entry and averaged over the entries.
+
+    Student's t of every entry and of the mean over entries, together at ``false_alarm`` (Bonferroni: valid
+    whatever the dependence between entries). Errors are centred on the truth before anything is squared. An
+    entry that never varies must equal the truth to rounding; one that is always zero though the truth is not
+    was never sampled, and is "inconclusive".
+
+    Args:
+        estimates: independent repeats, shape (repeats, ...).
+        truth: what they should average to, shape (...) or a scalar.
+        smallest_bias: the size of error that the claim is about, in the units of the estimate; broadcasts to
+            one repeat. "Inconclusive" if a bias of this size would be missed more than one time in ten.
+        false_alarm: chance of "not reproduced" for an unbiased estimate, all entries together.
+        unit: unit of the estimates, a text.
+
+    >>> import numpy as np
+    >>> from rfcore import evidence
+    >>> estimates = np.random.default_rng(0).normal(1.0, 0.1, size=200)
+    >>> [evidence.unbiased(estimates, truth, smallest_bias=0.1).verdict.value for truth in (1.0, 1.2)]
+    ['reproduced', 'not reproduced']
+    """
+    dtype = np.dtype(getattr(estimates, "dtype", float))
+    eps = np.finfo(dtype if dtype.kind == "f" else float).eps
+    estimates, truth, smallest = finite(estimates, "estimates"), finite(truth, "truth"), finite(smallest_bias, "smallest_bias")
+    n, shape = repeats(estimates, "estimates"), estimates.shape[1:]
+    false_alarm = checks.probability(false_alarm, "false_alarm")
+    if truth.shape not in ((), shape):
+        raise ValueError(f"truth has shape {truth.shape}, one repeat of estimates {shape}; give one truth for all, or one each")
+    positive(smallest.min(), "smallest_bias")
+    try:
+        smallest = np.broadcast_to(smallest, shape).reshape(-1)
+    except ValueError:
+        got = f"smallest_bias has shape {smallest.shape}, one repeat of estimates {shape}"
+        raise ValueError(f"{got}; give shapes that broadcast") from None
+    errors = (estimates - truth).reshape(n, -1)
+    floor = 64 * eps * np.maximum(np.abs(truth), np.abs(estimates).max(0)).reshape(-1)
+    unseen = (~estimates.any(0) & (truth != 0)).reshape(-1)
+    if errors.shape[1] > 1:
+        # The plain average sees a bias that all entries share. Weights from the same data would bias it.
+        errors, floor = np.column_stack([errors, errors.mean(1)]), np.append(floor, floor.mean())
+        smallest, unseen = np.append(smallest, np.inf), np.append(unseen, False)
+    mean, se, varies, t, skew = student(errors, floor)
+    wrong = ~varies & (np.abs(mean) > floor) & ~unseen
+    threshold = -stdtrit(n - 1, false_alarm / 2 / t.size)
+    needed = guarded(threshold, skew, np.sign(t), NO_VARIANCE)
+    # A bias may pull the mean to either side: what could hide is what could hide on the worse one.
+    detectable = (guarded(threshold, skew, -np.sign(skew), NO_VARIANCE) + stdtrit(n - 1, POWER)) * se
+    worst = int(np.argmax(np.where(wrong, np.inf, np.abs(t) / needed)))
+    blind = int(np.argmax(detectable / smallest))
+    if wrong.any() or abs(t[worst]) > needed[worst]:
+        verdict = Verdict.NOT_REPRODUCED
+    elif unseen.any() or detectable[blind] > smallest[blind] or np.any(np.abs(t) > threshold):
+        verdict = Verdict.INCONCLUSIVE
+    else:
+        verdict = Verdict.REPRODUCED
+    detail = (
+        f"Largest |t| of {np.sum(varies)} varying means over {n} repeats: {abs(t[worst]):.3g}, threshold "
+        f"{needed[worst]:.3g} (false alarm {false_alarm:.0e} in all); a bias up to {detectable.max():.2g} could hide in "
+        "one of them"
+    )
+    detail += f", {detectable[-1]:.2g} in their average." if t.size > 1 else "."
+    if n_skewed := np.sum(np.abs(skew) * threshold > 0.5):
+        detail += f" {count(n_skewed, 'mean has', 'means have')} so skewed a law that a tail may hide: threshold tripled."
+    if wrong.any() or unseen.any():
+        detail += f" Constant and wrong: {np.sum(wrong)}; never sampled: {np.sum(unseen)}."
+    seen = f"a bias of {with_error(smallest[blind], None, unit)} would be seen"
+    if detectable[blind] > smallest[blind]:
+        seen = f"a bias of {with_error(detectable[blind], None, unit)} could hide, "
+        seen += f"{with_error(smallest[blind], None, unit)} is what matters"
+    where = f" in the worst of {t.size} means" if t.size > 1 else ""
+    return Decision(
+        verdict,
+        "unbiased",
+        mean[worst],
+        se[worst],
+        statistic=t[worst],
+        detail=detail,
+        limit=smallest[blind],
+        unit=unit,
+        level=false_alarm,
+        miss=1 - POWER,
+        comparisons=t.size,
+        repeats=n,
+        finding=f"off by {with_error(mean[worst], se[worst], unit)}{where}; {seen}",
+    )
+
+
+def kept(ours, paper, paper_se, least=3.0):
+    """Whether every printed difference of two columns that exceeds its error has its sign in ours too.
+
+    ::
+
+        sign(ours_ij - ours_ik) = sign(paper_ij - paper_ik)
+        wherever  |paper_ij - paper_ik| > least sqrt(se_ij^2 + se_ik^2)
+
+    It is the ``in_direction`` of :func:`rfcore.evidence.agreement.agree`, decided by a rule of its own.
+
+    Args:
+        ours, paper, paper_se: our numbers, the printed ones and their printed standard errors, shape (n_rows,
+            n_columns); columns of a row are compared.
+        least: printed errors that a difference must exceed to count.
+    """
+    ours, paper = same_shape(ours, "ours", paper, "paper")
+    paper, paper_se = same_shape(paper, "paper", paper_se, "paper_se")
+    if ours.ndim != 2:
+        raise ValueError(f"ours has shape {ours.shape}; give rows of columns that are compared")
+    not_negative(paper_se.min(), "paper_se")
+    least = not_negative(least, "least")
+    first, second = np.triu_indices(ours.shape[1], 1)
+    change = paper[:, first] - paper[:, second]
+    clear = np.abs(change) > least * np.hypot(paper_se[:, first], paper_se[:, second])
+    return bool(np.all((np.sign(ours[:, first] - ours[:, second]) == np.sign(change)) | ~clear))
+
+
+def tail_index(values, n_top):
+    """Hill's estimate of a tail index, and its standard error.
+
+    ::
+
+        P(X > x) ~ x^(-a):   1 / a = mean over i <= k of  log(x_(i) / x_(k+1)),   se = a / sqrt(k)
+
+    with x_(1) >= x_(2) >= ... the ordered values. Moments of order a and above do not exist.
+
+    Args:
+        values: independent draws, shape (n,); the largest k + 1 are positive and not all the same.
+        n_top: k, the number of largest values to use, below n. Few are noisy; many reach to where the tail is
+            no power yet.
+
+    Returns:
+        Two floats, a and its standard error.
+
+    Source: Hill, Annals of Statistics 3 (1975).
+    """
+    values, n_top = np.asarray(checks.vector(values, "values")), checks.count(n_top, "n_top")
+    if n_top >= len(values):
+        raise ValueError(f"n_top = {n_top}; give a number below that of the values, {len(values)}")
+    top = -np.partition(-values, n_top)[: n_top + 1]
+    edge = top[-1]
+    if not edge > 0 or np.all(top == edge):
+        got = f"values has {edge} as number {n_top + 1} from the top, and {top.max()} as its largest"
+        raise ValueError(f"{got}; give draws with a positive tail, or choose a smaller n_top")
+    index = float(1 / np.log(top[:-1] / edge).mean())
+    return index, index / n_top**0.5

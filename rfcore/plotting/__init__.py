@@ -11,12 +11,10 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        "curves": ("band", "label_ends"),
+        "curves": ("band", "label_ends", "panels"),
         "figures": ("as_html", "show"),
         "maps": ("tiles",),
-        "multiples": ("panels",),
-        "rows": ("bars",),
         "style": ("COLOURS", "INK", "LABELS", "PANEL", "WIDE", "use_style"),
-        "tables": ("table",),
+        "tables": ("bars", "table"),
     },
 )

@@ -67,7 +67,7 @@ def held_out(at, curves, se, printed, printed_se):
         error.
 
     >>> import numpy as np
-    >>> from rfcore.evidence.fits import held_out
+    >>> from rfcore.papers.ugrf.fits import held_out
     >>> at = np.linspace(0, 2, 2001)
     >>> held_out(at, [at, 2 * at], [0.0, 0.0], [1.0, 2.2], [0.1, 0.1])[0].round(2).tolist()  # 2.2 / 2, 2 x 1
     [1.1, 2.0]

@@ -17,7 +17,6 @@ __getattr__, __dir__, __all__ = faces.attach(
             "graphs",
             "jobs",
             "kernels",
-            "large_graphs",
             "models",
             "plotting",
             "random_graphs",
@@ -26,6 +25,6 @@ __getattr__, __dir__, __all__ = faces.attach(
             "streams",
             "theory",
             "walks",
-        )
+        ),
     },
 )

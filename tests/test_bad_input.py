@@ -27,7 +27,6 @@ from rfcore import (
     features,
     graphs,
     kernels,
-    large_graphs,
     models,
     papers,
     random_graphs,
@@ -35,7 +34,7 @@ from rfcore import (
     theory,
     walks,
 )
-from rfcore.couplings import repelling, walk_lengths
+from rfcore.couplings import walk_lengths
 from rfcore.evidence import costs, processes, statistics
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
@@ -43,7 +42,7 @@ from rfcore.models import ode
 from rfcore.models.gp import sparse as sparse_gp
 from rfcore.models.gp import streamed
 from rfcore.papers.simplex import classification
-from rfcore.papers.ugrf import fits, hidden_values, reference
+from rfcore.papers.ugrf import hidden_values, reference
 from rfcore.solvers import modulations as learned_modulations
 
 KEY = jax.random.key(0)
@@ -453,8 +452,8 @@ ROWS = {
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
     "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
-    "couplings.repelling.blocks": {"g": (G, graph)},
-    "couplings.repelling.shifted": {"g": (G, graph)},
+    "papers.couplings.repelling.blocks": {"g": (G, graph)},
+    "papers.couplings.repelling.shifted": {"g": (G, graph)},
     "features.fourier": MAP,
     "features.positive": MAP,
     "features.log_positive": MAP,
@@ -1101,11 +1100,11 @@ ROWS = {
         "standardised": (True, flag),
     },
     "datasets.traffic": DATA,
-    "large_graphs.ring_with_chords": {"key": (KEY, key), "n": (5, count_from_3)},
-    "large_graphs.communities": {
+    "papers.ugrf.large_graphs.ring_with_chords": {"key": (KEY, key), "n": (5, count_from_3)},
+    "papers.ugrf.large_graphs.communities": {
         "key": (KEY, key), "n": (5, count_from_3), "n_communities": (2, count), "mixing": (0.3, probability),
     },
-    "large_graphs.streets": {"key": (KEY, key), "side": (3, count_from_3), "p": (0.5, probability)},
+    "papers.ugrf.large_graphs.streets": {"key": (KEY, key), "side": (3, count_from_3), "p": (0.5, probability)},
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
     "walks.simulate": {"key": (KEY, host_key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
@@ -1175,8 +1174,8 @@ LEFT = {
 
 
 PUBLIC = public_names(
-    couplings, features, kernels, theory, models, solvers, graphs, random_graphs, large_graphs, walks, evidence, datasets, papers,
-    sparse_gp, streamed, learned_modulations, repelling, processes, costs, statistics,
+    couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, papers,
+    sparse_gp, streamed, learned_modulations, processes, costs, statistics,
 )
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "

@@ -22,7 +22,6 @@ from rfcore import (
     graphs,
     jobs,
     kernels,
-    large_graphs,
     models,
     papers,
     plotting,
@@ -33,7 +32,6 @@ from rfcore import (
     theory,
     walks,
 )
-from rfcore.couplings import repelling
 from rfcore.evidence import costs, processes, statistics
 from rfcore.models.gp import sparse, streamed
 from rfcore.plotting import maps
@@ -58,7 +56,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 PUBLIC = public_names(
     couplings, datasets, evidence, features, graphs, jobs, kernels, models, papers, plotting, random_graphs, repository, solvers,
-    streams, theory, walks, sparse, streamed, large_graphs, repelling, maps, maps, costs, processes, statistics,
+    streams, theory, walks, sparse, streamed, maps, costs, processes, statistics,
 )
 # The names that other people's scripts rely on; a reader of `help` meets each with an example.
 PROMISED = {

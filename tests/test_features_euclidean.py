@@ -10,7 +10,7 @@ from jax.test_util import check_grads
 from rounding import rounding
 
 from rfcore import couplings, features
-from rfcore.features.cosine import cosine_of_turns
+from rfcore.features.fourier import cosine_of_turns
 
 X = np.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1], [-0.5, 0.1, 0.2]])
 Y = np.array([[0.1, 0.1, -0.3], [0.2, -0.4, 0.0]])

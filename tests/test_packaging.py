@@ -28,7 +28,7 @@ HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "g
 FLOORS = [
     {"checks", "faces", "jobs", "repository"},
     {"datasets", "evidence", "graphs", "kernels", "plotting", "streams"},
-    {"couplings", "large_graphs", "random_graphs"},
+    {"couplings", "random_graphs"},
     {"theory", "walks"},
     {"features"},
     {"models", "solvers"},

@@ -19,15 +19,14 @@ from rfcore import couplings, evidence, features, kernels, theory
 from rfcore.couplings import copulas, directions, fast, frequencies, norms, weight_dependent
 from rfcore.couplings.copulas import correlated, nets, strata
 from rfcore.evidence import Verdict
-from rfcore.features import estimates as errors
-from rfcore.features import euclidean, exponentials, logs
-from rfcore.kernels import euclidean as euclidean_kernels
+from rfcore.features import errors, exponentials, logs
+from rfcore.kernels import of_vectors as euclidean_kernels
 from rfcore.models import regression
 from rfcore.papers.simplex import fast_bias
 from rfcore.solvers import exponential, sampling
-from rfcore.theory import conformity, norm_costs, positive
+from rfcore.theory import conformity, norm_costs, positive_errors
 
-compose = importlib.import_module("rfcore.couplings.compose")  # the package exports a function of the same name
+compose, fourier = map(importlib.import_module, ("rfcore.couplings.compose", "rfcore.features.fourier"))  # hidden by functions of their names
 D, N = 4, 20_000
 X, Y = np.array([[0.30, -0.20, 0.10, 0.25]]), np.array([[0.20, 0.10, 0.30, 0.05]])
 V = np.full(D, 0.7)
@@ -304,15 +303,15 @@ FAULTS = {
     "means not put back": (exponentials, "_log_exponential", "if centre is not None", "if False", "exponential"),
     "covariance for second moment": (exponential, "_sderf", "jnp.outer(means, means) + ", "", "least of its family"),
     "eigenvectors for their transposes": (exponential, "_sderf", "vectors.T[::-1]", "vectors[::-1]", "least of its family"),
-    "Eq. 7 as printed": (euclidean, "_trigonometric", "turns + (phases", "jnp.where(jnp.sum(x) > 0.5, -turns, turns) + (phases", "trigonometric"),
+    "Eq. 7 as printed": (fourier, "_trigonometric", "turns + (phases", "jnp.where(jnp.sum(x) > 0.5, -turns, turns) + (phases", "trigonometric"),
     "weights that are not normalised": (sampling, "_log_density", " - logsumexp(_log_selves(X, kernel))", "", "optimal law"),
     "points for twice the points": (sampling, "_around", "omega + 2 * X", "omega + X", "optimal law"),
-    "missing m^(-1/2) in Fourier features": (euclidean, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
-    "sines twice": (euclidean, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
+    "missing m^(-1/2) in Fourier features": (fourier, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
+    "sines twice": (fourier, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
     "log weights of the wrong sign": (exponentials, "_log_exponential", "log_phi + omega", "log_phi - omega", "weighted"),
     "whole log weights": (exponentials, "_log_exponential", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
     "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
-    "log weights of the wrong sign in Fourier features": (euclidean, "_grown", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
+    "log weights of the wrong sign in Fourier features": (fourier, "_grown", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
     "coupled frequencies taken as independent": (errors, "gram", "psi.T, m, block)", "psi.T, m, 1)", "standard error"),
     "divided by the number of blocks": (errors, "_shares", "(len(sizes) - 1)", "len(sizes)", "standard error"),
     "divided by the number of frequencies": (errors, "_shares", "len(sizes) / (len(sizes) - 1)", "1 / (m - 1)", "standard error"),
@@ -328,13 +327,13 @@ FAULTS = {
 # Who has compiled or imported what is planted: they are made anew, from the same source.
 USERS = {
     "_log_exponential": [(exponentials, "_exponential")],
-    "_grown": [(euclidean, "_fourier")],
+    "_grown": [(fourier, "_fourier")],
     "_log_density": [(sampling, "_of_points")],
     "_around": [(sampling, "_of_points")],
     "_shares": [(errors, "_mean_and_se")],
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
-    "partners": [(positive, "partners")],
+    "partners": [(positive_errors, "partners")],
     "_permutation": [(strata, "stratified")],
     "_shifted": [(nets, "sobol")],
     "_coupled": [(norms, "pnc")],

@@ -13,10 +13,10 @@ from scipy import stats
 from small_graphs import DEAD_ENDS, on_dead_ends
 
 from rfcore import evidence, features, kernels, streams, walks
-from rfcore.couplings import repelling
 from rfcore.evidence import Verdict
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.papers.couplings import repelling
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 LAWS = {"blocks": repelling.blocks, "shifted": repelling.shifted}

@@ -18,7 +18,7 @@ from scipy import stats
 from rfcore import evidence, features, jobs, kernels, streams, theory, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import assembly, modulation
-from rfcore.features import graph as graph_features
+from rfcore.features import of_walks as graph_features
 from rfcore.graphs import Graph
 from rfcore.papers.ugrf import reference
 from rfcore.solvers import gram

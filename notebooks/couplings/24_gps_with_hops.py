@@ -52,11 +52,11 @@ from scipy.sparse.linalg import norm
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, plotting, walks
-from rfcore.couplings import repelling, walk_lengths
+from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 from rfcore.models import gp
 from rfcore.models.gp import sparse
-from rfcore.papers.couplings import equal_walkers
+from rfcore.papers.couplings import equal_walkers, repelling
 
 plotting.use_style()
 MESHES, N_SPLITS, N_DRAWS, MORE = {

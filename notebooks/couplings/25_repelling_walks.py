@@ -48,11 +48,11 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory, walks
-from rfcore.couplings import repelling, walk_lengths
+from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import pagerank
-from rfcore.papers.couplings import equal_walkers
+from rfcore.papers.couplings import equal_walkers, repelling
 
 plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.
@@ -76,16 +76,16 @@ ledger = evidence.Ledger("couplings/25_repelling_walks", profile)
 # Let $k$ walkers of one start stand on a node with $d$ neighbours. In random order they
 # form $\lfloor k / d \rfloor$ blocks of $d$ and one of the rest, and each block draws
 # neighbours *without replacement*
-# ({py:func}`rfcore.couplings.repelling.blocks`). Each walker by itself hops to a
+# ({py:func}`~rfcore.papers.couplings.repelling.blocks`). Each walker by itself hops to a
 # uniform neighbour, so that nothing is biased; two of one block never agree.
 #
 # The authors' [code](https://github.com/isaac-reid/repelling_random_walks) draws less:
 # a block takes the neighbours in turn, from a random one on, and where there are at
 # most as many walkers as neighbours they take evenly spaced points under one random
-# shift ({py:func}`rfcore.couplings.repelling.shifted`). The latter *is* systematic
-# sampling. So what systematic hops have of their own is that they do so for any number
-# of walkers, the longest walks first, in van der Corput's order, and with stratified
-# lengths ({py:mod}`rfcore.couplings.walk_hops`).
+# shift ({py:func}`~rfcore.papers.couplings.repelling.shifted`). The latter *is*
+# systematic sampling. So what systematic hops have of their own is that they do so for
+# any number of walkers, the longest walks first, in van der Corput's order, and with
+# stratified lengths ({py:mod}`rfcore.couplings.walk_hops`).
 
 # %%
 LAWS = {

@@ -49,11 +49,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import evidence, features, kernels, large_graphs, plotting
+from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
-from rfcore.features.graph import modulation_table
+from rfcore.features.of_walks import modulation_table
 from rfcore.kernels import spectral
+from rfcore.papers.ugrf import large_graphs
 
 plotting.use_style()
 SIZES = {
@@ -75,10 +76,11 @@ ledger = evidence.Ledger("ugrf/07_large_graphs", profile)
 IMPORTS = """
 import jax
 import numpy as np
-from rfcore import features, kernels, large_graphs
+from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
 from rfcore.kernels import spectral
+from rfcore.papers.ugrf import large_graphs
 """
 in_a_process = partial(processes.in_a_process, imports=IMPORTS)
 
@@ -87,9 +89,9 @@ in_a_process = partial(processes.in_a_process, imports=IMPORTS)
 # ## Ten thousand nodes to a million
 #
 # No real graph that we may ship is large enough, so ours is generated: a ring with twice as many random chords as
-# nodes, mean degree 6, like a road map with shortcuts ({py:func}`rfcore.large_graphs.ring_with_chords`). The kernel
-# is the diffusion kernel with $\sigma = 1$, with 16 walks per node, $p_{\text{halt}} = 0.1$, sparse features and all
-# cores.
+# nodes, mean degree 6, like a road map with shortcuts ({py:func}`~rfcore.papers.ugrf.large_graphs.ring_with_chords`).
+# The kernel is the diffusion kernel with $\sigma = 1$, with 16 walks per node, $p_{\text{halt}} = 0.1$, sparse features
+# and all cores.
 #
 # Each size gets a process of its own, in each of several rounds, so that its memory is its own: the operating
 # system's record of the process's peak is reset before each method and read afterwards. The error is that of a

@@ -51,12 +51,13 @@ jax.config.update("jax_enable_x64", True)
 import matplotlib.pyplot as plt
 import numpy as np
 
-from rfcore import evidence, features, kernels, large_graphs, plotting
+from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
 from rfcore.kernels import spectral
 from rfcore.models import gp
 from rfcore.models.gp import streamed
+from rfcore.papers.ugrf import large_graphs
 
 plotting.use_style()
 SIZES = {
@@ -84,7 +85,7 @@ ledger = evidence.Ledger("ugrf/09_gaussian_processes_at_scale", profile)
 # kernel is the diffusion kernel with $\sigma = 1$; 16 walks per node, $p_{\text{halt}} = 0.1$.
 # {py:class}`rfcore.features.StreamedFeatures` walk twice with the same random numbers, for $w = \phi^\top v$ and then
 # for $\phi w$. A hop costs more the further it goes in the memory, so there are two graphs: a city of streets
-# ({py:func}`rfcore.large_graphs.streets`), where neighbours stand close together in it, and the other extreme, the ring
+# ({py:func}`~rfcore.papers.ugrf.large_graphs.streets`), where neighbours stand close together in it, and the other extreme, the ring
 # with random chords of {doc}`07_large_graphs`. Each measurement has a process of its own.
 
 # %% tags=["hide-input"]
@@ -92,11 +93,12 @@ IMPORTS = """
 from functools import partial
 import jax
 import numpy as np
-from rfcore import features, kernels, large_graphs
+from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
 from rfcore.kernels import spectral
 from rfcore.models.gp import streamed
+from rfcore.papers.ugrf import large_graphs
 """
 
 

@@ -47,12 +47,12 @@ import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 from tqdm import tqdm
 
-from rfcore import evidence, features, kernels, large_graphs, plotting
+from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
 from rfcore.kernels import spectral
 from rfcore.models import gp
-from rfcore.papers.ugrf import blocks
+from rfcore.papers.ugrf import blocks, large_graphs
 
 plotting.use_style()
 NODES, N_PROCESSES, N_GRAPH, N_TIMED, N_HUBS, N_OBSERVED = {
@@ -63,10 +63,11 @@ ledger = evidence.Ledger("ugrf/17_what_pays_when", profile)
 IMPORTS = """
 import jax
 import numpy as np
-from rfcore import features, kernels, large_graphs
+from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
 from rfcore.kernels import spectral
+from rfcore.papers.ugrf import large_graphs
 """
 
 # %% [markdown]
@@ -123,10 +124,10 @@ ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)}
 # randomness. Push wins while few hops matter. Its cost grows with the number of nodes within $d$ hops, and on a graph
 # with hubs that is soon everybody.
 #
-# The graph here is wild: its degrees follow a power law ({py:func}`rfcore.large_graphs.communities`). The blocks are
-# those of its largest hubs, and of a snowball, the first nodes that a breadth-first search meets. Short range is
-# $\sigma = 1$, long range $\sigma = 3$. Features get 256 walks per node. Push and the Chebyshev columns get the least
-# degree with no larger error, push up to degree 3. The ways are in {py:mod}`~rfcore.papers.ugrf.blocks`.
+# The graph here is wild: its degrees follow a power law ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). The
+# blocks are those of its largest hubs, and of a snowball, the first nodes that a breadth-first search meets. Short
+# range is $\sigma = 1$, long range $\sigma = 3$. Features get 256 walks per node. Push and the Chebyshev columns get
+# the least degree with no larger error, push up to degree 3. The ways are in {py:mod}`~rfcore.papers.ugrf.blocks`.
 
 # %%
 g, _ = large_graphs.communities(ledger.key("graph"), N_GRAPH)

@@ -49,10 +49,11 @@ import numpy as np
 from scipy.sparse.linalg import expm_multiply
 from tqdm import tqdm
 
-from rfcore import evidence, features, kernels, large_graphs, plotting
+from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
 from rfcore.kernels import spectral
+from rfcore.papers.ugrf import large_graphs
 
 plotting.use_style()
 SIZES = {
@@ -74,10 +75,11 @@ IMPORTS = """
 import jax
 import numpy as np
 from scipy.sparse.linalg import expm_multiply
-from rfcore import features, kernels, large_graphs
+from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
 from rfcore.kernels import spectral
+from rfcore.papers.ugrf import large_graphs
 """
 
 # %% [markdown]
@@ -187,11 +189,13 @@ ledger.decide({
 # (ugrf-spreading)=
 # ## A task for a million nodes: whose community is whose?
 #
-# The second graph is wild: degrees follow a power law, four communities share the nodes, and hubs know thousands of
-# others ({py:func}`rfcore.large_graphs.communities`). One node in twenty says to which community it belongs. Label
-# spreading guesses the rest: spread the known labels with a kernel, $K Y$ with one column per community, and take
-# the largest entry. We use the diffusion kernel with $\sigma = 2$, and find the same four products in several ways. To
-# compare with: a vote of the known neighbours, $W Y$.
+# The second graph is wild: degrees follow a power law, four communities share the
+# nodes, and hubs know thousands of others
+# ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). One node in twenty says to
+# which community it belongs. Label spreading guesses the rest: spread the known labels
+# with a kernel, $K Y$ with one column per community, and take the largest entry. We use
+# the diffusion kernel with $\sigma = 2$, and find the same four products in several
+# ways. To compare with: a vote of the known neighbours, $W Y$.
 
 # %%
 SIGMA = 2.0

@@ -14,15 +14,14 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("modulation", "neural",),
+        ".": ("modulation", "neural"),
         "deposits": ("DepositFeatures", "DepositsByStep", "by_step"),
-        "errors": ("euclidean_gram_errors", "gram_errors"),
-        "estimates": ("gram", "mean_and_se", "product"),
-        "euclidean": ("fourier", "trigonometric"),
+        "errors": ("euclidean_gram_errors", "gram", "gram_errors", "mean_and_se", "product"),
         "exponentials": ("exponential", "log_exponential", "log_positive", "positive"),
-        "graph": ("StreamedFeatures", "WalkFeatures", "walk_features", "weigh"),
+        "fourier": ("fourier", "trigonometric"),
         "graph_estimates": ("walk_gram", "walk_product"),
         "logs": ("log_gram", "stabilised"),
+        "of_walks": ("StreamedFeatures", "WalkFeatures", "walk_features", "weigh"),
         "parameters": ("ExponentialParameters", "dense"),
     },
 )

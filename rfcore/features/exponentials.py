@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
-from rfcore.features.euclidean import checked
+from rfcore.features.fourier import checked
 from rfcore.features.parameters import ExponentialParameters, of
 
 

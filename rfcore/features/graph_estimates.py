@@ -8,8 +8,8 @@ import jax
 import numpy as np
 
 from rfcore import checks
-from rfcore.features.estimates import mean_and_se
-from rfcore.features.graph import walk_features
+from rfcore.features.errors import mean_and_se
+from rfcore.features.of_walks import walk_features
 
 
 def walk_product(

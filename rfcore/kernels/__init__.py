@@ -13,8 +13,7 @@ __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
         ".": ("spectral",),
-        "euclidean": ("gaussian", "softmax"),
-        "graph": (
+        "of_graphs": (
             "Spectrum",
             "diffusion",
             "exponential",
@@ -25,6 +24,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "regularised_laplacian",
             "spectrum",
         ),
+        "of_vectors": ("gaussian", "softmax"),
         "products": ("chebyshev_product", "exponential_product", "power_series_rows"),
     },
 )

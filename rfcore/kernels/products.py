@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import expm_multiply
 
 from rfcore import checks
-from rfcore.kernels.graph import finite, values_of
+from rfcore.kernels.of_graphs import finite, values_of
 
 
 def chebyshev_product(g, function, v, degree):

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
-from rfcore.theory.exponential import sums_of_squares
+from rfcore.theory.exponential_errors import sums_of_squares
 
 
 def trigonometric_log_relative_variance(X, Y):

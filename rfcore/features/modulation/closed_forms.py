@@ -4,6 +4,8 @@ Those named after a kernel are Universal Graph Random Features, Section 2, "Gene
 powers and the constant of Table 1 put in. Their real parameters may be traced: f is differentiable in them.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import jax
@@ -13,7 +15,6 @@ from jax.scipy.special import gammaln as jax_gammaln
 from scipy.special import gammaln as host_gammaln
 
 from rfcore import checks
-from rfcore.features.modulation.named import Named, lengths
 
 
 def diffusion(sigma):
@@ -130,3 +131,37 @@ def _power(base, k):
     """log(base^k), where 0^0 = 1."""
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(k == 0, 0.0, k * np.log(base))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Named:
+    """Modulation of a kernel defined through the normalised Laplacian; walks on other weights refuse it.
+
+    It can be pickled.
+    """
+
+    name: str
+    values: Callable
+    hops: float = 0.0
+    """Nine tenths of the sum of the values, or more, are at lengths above this: the mean less three deviations."""
+    for_normalised = True
+
+    def __call__(self, k):
+        """Values at an integer array of lengths."""
+        return self.values(k)
+
+    def __repr__(self):
+        return self.name
+
+
+def lengths(k, of_table=False):
+    """``k`` as whole numbers of at least 0; a JAX array stays one, unless it indexes a NumPy table."""
+    if checks.is_traced(k):
+        if of_table:
+            raise ValueError("k is traced; this modulation is computed on the host: call it with NumPy lengths, np.arange(n)")
+        return k
+    host = np.asarray(k)
+    if host.dtype.kind not in "iu" or host.min(initial=0) < 0:
+        raise ValueError(f"k = {k!r}; give lengths of walks, whole numbers of at least 0")
+    host = host.astype(np.int64, copy=False)
+    return k if isinstance(k, jax.Array) and not of_table else host

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from rfcore import checks
-from rfcore.features.modulation.named import Named, lengths
+from rfcore.features.modulation.closed_forms import Named, lengths
 
 
 def inverse_cosine():

@@ -33,7 +33,13 @@ __getattr__, __dir__, __all__ = faces.attach(
             "fit_gaussian",
             "posterior_by_weights",
         ),
-        "graph": (
+        "of_features": (
+            "covariance_operator",
+            "log_evidence_of_features",
+            "posterior_mean",
+            "posterior_of_features",
+        ),
+        "on_graphs": (
             "Hyperparameters",
             "diffusion_covariance",
             "diffusion_features",
@@ -41,12 +47,6 @@ __getattr__, __dir__, __all__ = faces.attach(
             "hyperparameters",
             "predictive_kl",
             "walk_loss",
-        ),
-        "of_features": (
-            "covariance_operator",
-            "log_evidence_of_features",
-            "posterior_mean",
-            "posterior_of_features",
         ),
     },
 )

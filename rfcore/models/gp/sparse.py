@@ -15,7 +15,7 @@ from scipy.sparse.linalg import spilu, splu
 from rfcore import checks, features, streams, walks
 from rfcore.models.gp.by_probes import lanczos, nodes_and_weights
 from rfcore.models.gp.exact import Posterior, rows, vector
-from rfcore.models.gp.graph import Hyperparameters, hyperparameters
+from rfcore.models.gp.on_graphs import Hyperparameters, hyperparameters
 
 PURPOSE = 9  # of the random stream; part of what a key means
 

@@ -5,6 +5,17 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("attention_rows", "block_errors", "copula", "equal_walkers", "formulas", "gram_norms", "multi_marginal", "traffic_gp", "walk_variance",),
+        ".": (
+            "attention_rows",
+            "block_errors",
+            "copula",
+            "equal_walkers",
+            "formulas",
+            "gram_norms",
+            "multi_marginal",
+            "repelling",
+            "traffic_gp",
+            "walk_variance",
+        ),
     },
 )

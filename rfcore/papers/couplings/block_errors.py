@@ -21,9 +21,9 @@ from scipy import special
 from scipy.interpolate import CubicSpline
 
 from rfcore import checks
-from rfcore.theory.fourier import fourier_mse_ratio
+from rfcore.theory.fourier_errors import fourier_mse_ratio
 from rfcore.theory.norm_costs import FEATURES, norms_at
-from rfcore.theory.positive import positive_mse_ratio
+from rfcore.theory.positive_errors import positive_mse_ratio
 
 LAWS = ("independent", "pnc")
 OPPOSITES = ("none", "equal", "independent")

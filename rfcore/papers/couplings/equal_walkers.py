@@ -6,7 +6,7 @@ Numbers of walkers need not be whole.
 import numpy as np
 
 from rfcore import checks
-from rfcore.theory.graph import counted, walk_gram_mse
+from rfcore.theory.walk_errors import counted, walk_gram_mse
 
 
 def gram_error_terms(g, f, p_halt, n_terms=100):

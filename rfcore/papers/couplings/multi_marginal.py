@@ -18,9 +18,16 @@ from scipy import optimize, special
 
 from rfcore import checks
 from rfcore.theory.conformity import partners
-from rfcore.theory.norm_costs import FEATURES, log_excess, log_iid_and_error, norms_at
+from rfcore.theory.norm_costs import (
+    FEATURES,
+    fourier_cost,
+    log_excess,
+    log_iid_and_error,
+    log_positive_cost,
+    norms_at,
+    swap_gain,
+)
 from rfcore.theory.norm_costs import near as distance_of
-from rfcore.theory.pair_cost import fourier_cost, log_positive_cost, swap_gain
 
 LARGEST_PROGRAMME = 200_000
 

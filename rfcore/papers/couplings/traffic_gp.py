@@ -21,7 +21,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.models.gp.exact import Posterior, posterior, symmetric, vector
-from rfcore.models.gp.graph import hyperparameters, predictive_kl
+from rfcore.models.gp.on_graphs import hyperparameters, predictive_kl
 
 
 def predicted(K, y, noise, n_seen):

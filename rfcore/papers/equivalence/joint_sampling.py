@@ -20,7 +20,7 @@ import jax.numpy as jnp
 from jax.scipy.special import logsumexp
 
 from rfcore import checks
-from rfcore.theory.sampling import check_covariance, log_difference, optimal_normal
+from rfcore.theory.sampling_laws import check_covariance, log_difference, optimal_normal
 from rfcore.theory.trigonometric import squared_distances
 
 

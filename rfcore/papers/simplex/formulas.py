@@ -12,7 +12,7 @@ from scipy.special import gammaln, roots_legendre, xlogy
 
 from rfcore import checks
 from rfcore.theory.conformity import log_conformity
-from rfcore.theory.fourier import fourier_mse_ratio as right_fourier_mse_ratio
+from rfcore.theory.fourier_errors import fourier_mse_ratio as right_fourier_mse_ratio
 from rfcore.theory.series import check_range, pair, radius
 
 

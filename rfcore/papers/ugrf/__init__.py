@@ -5,6 +5,18 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("blocks", "definiteness", "eight_graphs", "fits", "formulas", "generalisation", "hidden_values", "modulation_pairs", "reduction", "reference",),
+        ".": (
+            "blocks",
+            "definiteness",
+            "eight_graphs",
+            "fits",
+            "formulas",
+            "generalisation",
+            "hidden_values",
+            "large_graphs",
+            "modulation_pairs",
+            "reduction",
+            "reference",
+        ),
     },
 )

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 
 from rfcore import checks, datasets, kernels, random_graphs, theory, walks
 from rfcore.couplings import walk_lengths
-from rfcore.features.graph import weigh
+from rfcore.features.of_walks import weigh
 from rfcore.graphs import Graph
 
 NAMES = (

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rfcore import checks
 from rfcore.couplings import walk_lengths
-from rfcore.features.graph import modulation_table
+from rfcore.features.of_walks import modulation_table
 
 
 class Lists(NamedTuple):

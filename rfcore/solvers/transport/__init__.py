@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
         "bins": ("bin_features", "bin_spectra", "simulated_bin_features"),
-        "costs": ("matching_costs", "pagerank_costs", "pagerank_mse", "pair_products", "quadratic_cost"),
         "matching": ("assignment", "assignments", "by_projections", "exhaustive"),
+        "objectives": ("matching_costs", "pagerank_costs", "pagerank_mse", "pair_products", "quadratic_cost"),
     },
 )

@@ -23,7 +23,7 @@ import numpy as np
 from rfcore import checks, features, kernels, theory, walks
 from rfcore.couplings import copulas, walk_lengths
 from rfcore.couplings.copulas.strata import in_cells
-from rfcore.theory.graph import counted
+from rfcore.theory.walk_errors import counted
 
 
 def bin_spectra(g, f, n_bins, p_halt, n_terms=100):

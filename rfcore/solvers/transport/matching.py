@@ -12,7 +12,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from rfcore import checks
-from rfcore.solvers.transport.costs import products, quadratic_cost, square
+from rfcore.solvers.transport.objectives import products, quadratic_cost, square
 
 MOST_BINS = 10  # for all permutations: 3.6 million
 

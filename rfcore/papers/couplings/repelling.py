@@ -2,7 +2,7 @@
 
 The law needs to know how many neighbours a node has, so that there is one per graph:
 ``hops=repelling.blocks(g)`` wherever hops are asked for, with lengths of any coupling (see
-:mod:`rfcore.couplings.walk_hops`). Import it by its own name, ``rfcore.couplings.repelling``.
+:mod:`rfcore.couplings.walk_hops`).
 """
 
 from functools import partial

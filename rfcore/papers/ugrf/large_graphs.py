@@ -2,8 +2,7 @@
 
 Time and memory are linear in the number of nodes. No real graph of that size can be shipped. A ring with
 chords is tame, and has no two nodes far apart; communities whose degrees follow a power law have hubs with
-thousands of neighbours; streets have distances. This module is imported by its own name,
-``rfcore.large_graphs``.
+thousands of neighbours; streets have distances.
 """
 
 import numpy as np

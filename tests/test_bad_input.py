@@ -364,7 +364,6 @@ WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
 COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
 HOPS = {"hops": ("independent", choice)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
-PARTS = {"phi": (X, points), "psi": (X, points), "m": (2, lambda good: [*count(good), 3]), "block": (1, lambda good: [*count(good), 2])}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
 STOP = {"rtol": (1e-3, some_positive), "max_steps": (9, some_count)}
 ESTIMATED = {
@@ -464,24 +463,13 @@ ROWS = {
         "A": ([-0.1, 0.05], lambda good: [*families(good), [0.2, 0.0]]),
         "B": (np.eye(2), lambda good: [*points(good), good[:1], 0 * good]),
     },
-    "features.log_gram": {"log_phi": (X, points), "log_psi": (X, points)},
     "features.stabilised": {"log_q": (X, points), "log_k": (X, points)},
-    "features.gram": PARTS,
-    "features.product": {"phi": PARTS["phi"], "psi": PARTS["psi"], "v": (V, array), "m": PARTS["m"], "block": PARTS["block"]},
     "features.mean_and_se": {"estimates": (X, lambda good: [*entries(good), 1.0, good[:1]])},
     "features.by_step": {"deposits": (DEPOSITS, other_type)},
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, host_key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
         "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS, "stored": (False, flag),
-    },
-    "features.walk_gram": {
-        "key": (KEY, host_key), "g": (G, graph), "f": (F, modulating), "nodes": ([0, 2], nodes), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "executor": (None, other_executor), **HOPS,
-    },
-    "features.walk_product": {
-        "key": (KEY, host_key), "g": (G, graph), "f": (F, modulating), "v": (V, array), **WALKS, **COUPLED,
-        "n_repeats": (2, count_from_2), "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS,
     },
     "features.gram_errors": {
         "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
@@ -979,7 +967,6 @@ ROWS = {
     "solvers.transport.assignment": {"costs": (IDENTITY, points)},
     "solvers.transport.exhaustive": PRODUCTS,
     "solvers.transport.by_projections": {"key": (KEY, key), "U": PRODUCTS["U"], "n_projections": (2, count)},
-    "solvers.transport.assignments": {"psi": (X, averages), "n_walks": (3, count_from_2), "max_sweeps": (3, count)},
     "solvers.descent.learn": {
         "loss": (lambda f: jnp.sum(f(np.arange(3)) ** 2), function), "f": (neural.flat(), None), "n_steps": (2, count),
         "data": ((), None), "optimiser": (None, None), "key": (None, lambda good: [bad for bad in key(good) if bad is not None]),

@@ -5,6 +5,8 @@ import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+from rounding import rounding
+from scipy import stats
 
 from rfcore import couplings, evidence, features, kernels, theory
 from rfcore.features import errors, modulation
@@ -68,3 +70,14 @@ def test_euclidean_errors_are_those_of_the_first_frequencies_of_one_draw():
             phi = features.fourier(x, omega[:m])
             # Two orders of the same sums of numbers below 2, over a norm above 1.
             assert float(error) == pytest.approx(float(jnp.linalg.norm(phi @ phi.T - K) / jnp.linalg.norm(K)), rel=0, abs=1e-13)
+
+
+def test_mean_and_se_keep_the_kind_of_array():
+    draws = np.random.default_rng(0).normal(size=(5, 2, 3))
+    for kind in (np.asarray, jnp.asarray):
+        mean, se = features.mean_and_se(kind(draws))
+        assert isinstance(se, type(kind(draws)))
+        assert np.allclose(mean, draws.sum(axis=0) / 5, rtol=0, atol=rounding(10, draws))
+        assert np.allclose(se, stats.sem(draws, axis=0), rtol=rounding(50), atol=0)
+    with pytest.raises(ValueError, match=r"estimates has shape \(1, 2, 3\); give at least two"):
+        features.mean_and_se(draws[:1])

@@ -121,14 +121,12 @@ def features_of_another_law_are_unbiased(feature):
 
 
 def standard_error_is_that_of_the_estimate():
-    truth = float(kernels.gaussian(2 * X, 2 * Y)[0, 0])
-
-    def one(omega):
-        mean, se = errors.gram(features.positive(2 * X, omega), features.positive(2 * Y, omega), 2 * D, D)
-        return jnp.sum((mean - truth) ** 2), jnp.sum(se**2)
-
-    squares, variances = map(np.asarray, jax.vmap(one)(draws(composed("simplex"))))
-    return evidence.unbiased(variances - squares, 0.0, smallest_bias=squares.mean() / 4)
+    """E se^2 = E (mean - truth)^2, for the mean of five draws."""
+    truth = float(kernels.gaussian(X, Y)[0, 0])
+    repeats = estimates(features.positive, draws(composed("simplex"))).reshape(5, -1)
+    mean, se = errors.mean_and_se(repeats)
+    squares = (mean - truth) ** 2
+    return evidence.unbiased(se**2 - squares, 0.0, smallest_bias=squares.mean() / 8)
 
 
 def queries_keep_their_shares():
@@ -312,9 +310,8 @@ FAULTS = {
     "whole log weights": (exponentials, "_log_exponential", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
     "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
     "log weights of the wrong sign in Fourier features": (fourier, "_grown", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
-    "coupled frequencies taken as independent": (errors, "gram", "psi.T, m, block)", "psi.T, m, 1)", "standard error"),
-    "divided by the number of blocks": (errors, "_shares", "(len(sizes) - 1)", "len(sizes)", "standard error"),
-    "divided by the number of frequencies": (errors, "_shares", "len(sizes) / (len(sizes) - 1)", "1 / (m - 1)", "standard error"),
+    "squares divided by the number of repeats": (errors, "mean_and_se", "ddof=1", "ddof=0", "standard error"),
+    "error of one repeat for that of the mean": (errors, "mean_and_se", " / np.sqrt(len(estimates))", "", "standard error"),
     "a factor for every key": (logs, "_stabilised", "log_k - of_features", "log_k - log_k.max(axis=1, keepdims=True)", "shares"),
     "factor 2 in the bandwidth": (euclidean_kernels, "gaussian", "axis=-1) / 2)", "axis=-1))", "positive"),
     "Hadamard matrices not normalised": (fast, "walsh_hadamard", " / np.sqrt(factor)", "", "lengths of simplex_fast"),
@@ -330,7 +327,6 @@ USERS = {
     "_grown": [(fourier, "_fourier")],
     "_log_density": [(sampling, "_of_points")],
     "_around": [(sampling, "_of_points")],
-    "_shares": [(errors, "_mean_and_se")],
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive_errors, "partners")],

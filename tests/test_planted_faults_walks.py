@@ -25,7 +25,7 @@ from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.datasets import storage
 from rfcore.datasets.registry import File
 from rfcore.evidence import Verdict
-from rfcore.features import DepositFeatures, graph_estimates, modulation, neural
+from rfcore.features import DepositFeatures, modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import ode, pagerank
 from rfcore.models.gp import of_features
@@ -410,16 +410,6 @@ def check_noise_is_in_the_system():
     assert np.allclose(of_features.covariance_operator(phi, 0.5, [2, 0]).mv(v), right)
 
 
-def check_standard_error_of_repeats():
-    """E sum_ij se_ij^2 is the closed form of the squared error, over the number of repeats."""
-    f, n_repeats = modulation.regularised_laplacian(1.0, 2), 5
-    expected = theory.walk_gram_mse(G, f, f, N_WALKS, P_HALT) / n_repeats
-    keys = jax.random.split(jax.random.key(5), 100)
-    squares = [np.sum(features.walk_gram(key, G, f, np.arange(5), N_WALKS, P_HALT, n_repeats)[1] ** 2) for key in keys]
-    decision = evidence.unbiased(np.array(squares), expected, smallest_bias=expected)
-    assert decision.verdict is Verdict.REPRODUCED, decision.detail
-
-
 IN_SOURCE = [
     (walks, "first_hops", "by_hop[step]", "by_hop[-1 - step]", check_uniforms_choose_the_hops_of_their_walk),
     (walks, "first_hops", "take(walkers,", "take(np.arange(len(walkers)),", check_uniforms_choose_the_hops_of_their_walk),
@@ -443,7 +433,6 @@ IN_SOURCE = [
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
-    (graph_estimates, "mean_and_se", "np.sqrt(len(estimates))", "len(estimates)", check_standard_error_of_repeats),
     (of_features, "_operator", " + noise * v", "", check_noise_is_in_the_system),
     (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),
     (Graph, "from_mesh", "W.data[:] = 1.0", "pass", check_mesh_graphs_have_weights_of_one),

@@ -9,7 +9,7 @@ import pytest
 from rounding import rounding
 
 from rfcore import evidence, theory
-from rfcore.couplings import copulas, walk_lengths
+from rfcore.couplings import walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -110,30 +110,6 @@ def test_reversal_costs_what_the_optimum_does_on_karate():
     assert optimum <= reversal * (1 + rounding(1000))
     assert optimum > 0.999 * reversal
     assert optimum < np.trace(costs)
-
-
-@pytest.mark.parametrize("psi", [PSI, transport.bin_spectra(SMALL, F, 5, P_HALT)], ids=["features", "eigenvalues"])
-def test_groups_cost_less_the_more_they_are_matched(psi):
-    """Two walks: the assignment. Three: no worse than it and any third, a local minimum, and among the best hundredth of all (5!)^2."""
-
-    def cost(sigmas):
-        total = psi + sum(psi[list(sigma)] for sigma in sigmas)
-        return np.sum(total**4) if psi.ndim == 2 else np.sum((total @ total.transpose(0, 2, 1)) ** 2)
-
-    pairs = transport.assignments(psi, 2)
-    costs = transport.matching_costs(transport.pair_products(psi))
-    assert cost(pairs) == pytest.approx(costs[np.arange(5), transport.assignment(costs)].sum(), rel=rounding(1000))
-    three = transport.assignments(psi, 3)
-    found = cost(three)
-    assert found <= cost([*pairs, *pairs]) * (1 + rounding(1000))
-    if psi.ndim == 2:
-        # Which local minimum it is may hang on the last digit of a cost; that it is one, and a low one, may not.
-        others = itertools.permutations(range(5))
-        alone = [cost(sigmas) for sigma in others for sigmas in ([sigma, three[1]], [three[0], sigma])]
-        assert found <= min(alone) * (1 + rounding(1000))
-        everything = [cost(sigmas) for sigmas in itertools.product(itertools.permutations(range(5)), repeat=2)]
-        assert found <= np.quantile(everything, 0.01)
-    assert copulas.permutation(transport.assignments(psi, 3))(np.random.default_rng(0).random, (2, 6, 1)).shape == (2, 6, 1)
 
 
 def test_pagerank_costs_are_the_variance_that_depends_on_the_permutation():

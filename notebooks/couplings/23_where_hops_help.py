@@ -328,7 +328,7 @@ ledger.decide({
 # ## What to do
 #
 # * Take `coupling="stratified", hops="systematic"` in
-#   {py:func}`rfcore.features.walk_features`, `walk_gram`, `walk_product` and
+#   {py:func}`rfcore.features.walk_features` and
 #   {py:func}`rfcore.models.pagerank.estimate`. There is nothing to tune.
 # * Do so from about as many walkers as a node has neighbours. Far below that walkers
 #   part at the first hop, and from then on they are independent.

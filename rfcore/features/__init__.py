@@ -16,11 +16,10 @@ __getattr__, __dir__, __all__ = faces.attach(
     {
         ".": ("modulation", "neural"),
         "deposits": ("DepositFeatures", "DepositsByStep", "by_step"),
-        "errors": ("euclidean_gram_errors", "gram", "gram_errors", "mean_and_se", "product"),
+        "errors": ("euclidean_gram_errors", "gram_errors", "mean_and_se"),
         "exponentials": ("exponential", "log_exponential", "log_positive", "positive"),
         "fourier": ("fourier", "trigonometric"),
-        "graph_estimates": ("walk_gram", "walk_product"),
-        "logs": ("log_gram", "stabilised"),
+        "logs": ("stabilised",),
         "of_walks": ("StreamedFeatures", "WalkFeatures", "walk_features", "weigh"),
         "parameters": ("ExponentialParameters", "dense"),
     },

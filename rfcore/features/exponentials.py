@@ -51,8 +51,8 @@ def log_positive(x, omega, kernel="gaussian"):
         log phi(x)_i = omega_i . x - |x|^2 - log(m) / 2        gaussian
         log phi(x)_i = omega_i . x - |x|^2 / 2 - log(m) / 2    softmax
 
-    :func:`stabilised` exponentiates them where attention or a vote divides a factor out; :func:`log_gram`
-    sums their products in logs. Parameters and shape are those of :func:`positive`.
+    :func:`stabilised` exponentiates them where attention or a vote divides a factor out. Parameters and shape
+    are those of :func:`positive`.
 
     Source: Simplex Random Features, Eq. 7.
 

@@ -1,4 +1,4 @@
-"""Sums and quotients of positive features that overflow or underflow, from their logarithms.
+"""Quotients of sums of positive features that overflow or underflow, from their logarithms.
 
 Logarithms of features are (points, frequencies), from :func:`rfcore.features.log_positive` or
 :func:`rfcore.features.log_exponential`, those of both sides with the same frequencies.
@@ -8,37 +8,6 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
-
-
-def log_gram(log_phi, log_psi):
-    """Logarithms of the entries of a Gram matrix, from logarithms of features.
-
-    ::
-
-        log sum_i exp(log_phi_ni + log_psi_ki)
-
-    to rounding for every entry, whatever its size. Subtracting the greatest exponent of each row before a
-    matrix product does not do: where two rows are large at different features, all their products underflow.
-    It is done in those rows of the result where every sum of the scaled products is at least m t / eps, with
-    t the least normal number: underflow loses less than t per term, so less than eps of such a sum. The other
-    rows are summed entry by entry, some ten times slower. Memory is O(n m + k m + n k).
-
-    Args:
-        log_phi, log_psi: logarithms of features, (n, m) and (k, m).
-
-    Returns:
-        Array, (n, k).
-
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features
-    >>> log_phi = features.log_positive(20 * jnp.eye(2), couplings.simplex(jax.random.key(0), 8, 2))
-    >>> phi, log_K = jnp.exp(log_phi), features.log_gram(log_phi, log_phi)
-    >>> bool(jnp.any(phi @ phi.T > 0)), bool(jnp.all(jnp.isfinite(log_K)))
-    (False, True)
-    """
-    log_phi, log_psi = checks.points(log_phi, "log_phi"), checks.points(log_psi, "log_psi")
-    _same_columns(log_phi, log_psi, "log_psi", "log_phi")
-    return _log_gram(log_phi, log_psi)
 
 
 def stabilised(log_q, log_k):
@@ -90,24 +59,6 @@ def _stabilised(log_q, log_k):
     of_features = log_k.max(axis=0)
     of_queries = log_q + of_features
     return jnp.exp(of_queries - of_queries.max(axis=1, keepdims=True)), jnp.exp(log_k - of_features)
-
-
-@jax.jit
-def _log_gram(log_phi, log_psi):
-    greatest_phi, greatest_psi = (jax.lax.stop_gradient(log.max(axis=1)) for log in (log_phi, log_psi))
-    phi, psi = jnp.exp(log_phi - greatest_phi[:, None]), jnp.exp(log_psi - greatest_psi[:, None])
-    sums = jnp.matmul(phi, psi.T, precision="highest")
-    enough = log_phi.shape[1] * float(jnp.finfo(sums.dtype).tiny / jnp.finfo(sums.dtype).eps)
-
-    def row(of_row):
-        log_row, sums_row, greatest = of_row
-        return jax.lax.cond(
-            jnp.all(sums_row >= enough),
-            lambda: jnp.log(sums_row) + (greatest + greatest_psi),
-            lambda: jax.nn.logsumexp(log_row + log_psi, axis=1),
-        )
-
-    return jax.lax.map(row, (log_phi, sums, greatest_phi))
 
 
 def _same_columns(one, other, name, of):

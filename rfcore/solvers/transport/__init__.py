@@ -10,7 +10,7 @@ cost is what the variance of an estimate depends on. Three steps, each usable al
    (Eq. 56) and :func:`quadratic_cost` takes sums (Eq. 55); :func:`pagerank_costs` (Eq. 82), of which
    :func:`pagerank_mse` makes errors;
 3. a permutation: :func:`assignment` (Eq. 56, exact), :func:`exhaustive` and :func:`by_projections`
-   (Eq. 55), and :func:`assignments` for more than two walks.
+   (Eq. 55).
 
 Optimal permutations are seldom unique, since bins of equal length can be exchanged: compare costs, not
 permutations. Where neither modulation nor weights are negative the reversal of the bins is optimal for Eqs 55
@@ -24,7 +24,7 @@ __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
         "bins": ("bin_features", "bin_spectra", "simulated_bin_features"),
-        "matching": ("assignment", "assignments", "by_projections", "exhaustive"),
+        "matching": ("assignment", "by_projections", "exhaustive"),
         "objectives": ("matching_costs", "pagerank_costs", "pagerank_mse", "pair_products", "quadratic_cost"),
     },
 )

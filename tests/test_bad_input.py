@@ -43,7 +43,6 @@ from rfcore.models.gp import sparse as sparse_gp
 from rfcore.models.gp import streamed
 from rfcore.papers.simplex import classification
 from rfcore.papers.ugrf import hidden_values, reference
-from rfcore.solvers import modulations as learned_modulations
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -738,15 +737,15 @@ ROWS = {
     "papers.ugrf.eight_graphs.shared_bias": {
         "g": (G, graph), "target": (IDENTITY, points), "f": (F, modulating), **WALKS, "n_terms": (20, count)
     },
-    "solvers.modulations.loss_of_walks": {
+    "papers.ugrf.learned_modulations.loss_of_walks": {
         "key": (KEY, key), "g": (G, graph), "target": (IDENTITY, points), **WALKS,
         "n_repeats": (2, count), "n_steps": (3, some_count),
     },
-    "solvers.modulations.best_scale": {"loss": (FORM, other_type), "f": (F, function)},
-    "solvers.modulations.staircase": {
+    "papers.ugrf.learned_modulations.best_scale": {"loss": (FORM, other_type), "f": (F, function)},
+    "papers.ugrf.learned_modulations.staircase": {
         "steps_per_epoch": (1, count), "rate": (0.01, positive), "decay": (0.9, probability)
     },
-    "solvers.modulations.learn_each": {
+    "papers.ugrf.learned_modulations.learn_each": {
         "starts": ([jax.jit(neural.flat)()], lambda good: [None, []]), "losses": (FORM, lambda good: [None, [], [good, good]]),
         "n_steps": (2, count), "optimiser": (optax.adam(0.1), lambda good: [3, "a"]),
     },
@@ -1129,7 +1128,7 @@ LEFT = {
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
             "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "solvers.modulations.Geometric", "models.clustering.Clusters",
+            "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "papers.ugrf.learned_modulations.Geometric", "models.clustering.Clusters",
             "papers.simplex.classification.Accuracies", "papers.simplex.classification.Task", "papers.favor.exponential_votes.Accuracies",
             "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
             "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
@@ -1162,7 +1161,7 @@ LEFT = {
 
 PUBLIC = public_names(
     couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, papers,
-    sparse_gp, streamed, learned_modulations, processes, costs, statistics,
+    sparse_gp, streamed, processes, costs, statistics,
 )
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "

@@ -11,9 +11,9 @@ from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import eight_graphs, fits
+from rfcore.papers.ugrf import eight_graphs, fits, learned_modulations
 from rfcore.papers.ugrf.eight_graphs import shared_bias, shared_errors
-from rfcore.solvers import descent, modulations
+from rfcore.solvers import descent
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY = jax.random.key(3)
@@ -23,7 +23,7 @@ TARGET = 4 * kernels.regularised_laplacian(SHORT, 1.0, 2)
 
 
 def loss(seed, n_walks=4):
-    return modulations.loss_of_walks(jax.random.key(seed), SHORT.scaled(0.5), TARGET, n_walks, 0.5, 16)
+    return learned_modulations.loss_of_walks(jax.random.key(seed), SHORT.scaled(0.5), TARGET, n_walks, 0.5, 16)
 
 
 def test_shared_errors_are_those_of_dense_products():
@@ -57,7 +57,7 @@ def test_loss_of_walks_is_the_mean_of_shared_errors():
 
 def test_best_scale_is_least():
     form = loss(0)
-    c, least = modulations.best_scale(form, lambda k: 0.8**k)
+    c, least = learned_modulations.best_scale(form, lambda k: 0.8**k)
     nearby = [float(form(lambda k, x=x: x * c * 0.8**k)) for x in (0.98, 1.0, 1.02)]
     assert nearby[1] == pytest.approx(least, rel=1e-6)
     assert nearby[1] < min(nearby[0], nearby[2])
@@ -67,7 +67,7 @@ def test_best_scale_is_least():
 def test_each_is_learned_as_if_alone(shared):
     starts, forms = [neural.flat(), neural.flat(0.7), neural.random(KEY)], [loss(s) for s in range(3)]
     forms = [forms[0]] * 3 if shared else forms
-    together = modulations.learn_each(starts, forms[0] if shared else forms, 30, optax.adam(0.05))
+    together = learned_modulations.learn_each(starts, forms[0] if shared else forms, 30, optax.adam(0.05))
     for i, (start, form) in enumerate(zip(starts, forms, strict=True)):
         alone = descent.learn(lambda f, form: form(f), start, (form,), 30, optax.adam(0.05)).f
         for one, other in zip(alone, together, strict=True):
@@ -76,7 +76,7 @@ def test_each_is_learned_as_if_alone(shared):
 
 def test_pairs_are_learned_on_both_sides():
     pair = (neural.flat(), neural.flat(0.5))
-    f1, f2 = modulations.learn_each([pair, pair], loss(0), 20, optax.adam(0.05))
+    f1, f2 = learned_modulations.learn_each([pair, pair], loss(0), 20, optax.adam(0.05))
     alone = descent.learn(lambda pair, form: form(*pair), pair, (loss(0),), 20, optax.adam(0.05)).f
     assert np.allclose(f1.b2, alone[0].b2, atol=1e-5)
     assert np.allclose(f2.b2, alone[1].b2, atol=1e-5)
@@ -84,7 +84,7 @@ def test_pairs_are_learned_on_both_sides():
 
 
 def test_two_numbers_are_a_function_and_a_pytree():
-    f = modulations.Geometric(2.0, 0.5)
+    f = learned_modulations.Geometric(2.0, 0.5)
     assert np.allclose(f(jnp.arange(3)), [2.0, 1.0, 0.5])
     assert jax.tree.leaves(f) == [2.0, 0.5]
 

@@ -59,9 +59,9 @@ from tqdm import tqdm
 from rfcore import evidence, plotting, random_graphs
 from rfcore.features import neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import eight_graphs, fits
+from rfcore.papers.ugrf import eight_graphs, fits, learned_modulations
 from rfcore.papers.ugrf.eight_graphs import shared_bias
-from rfcore.solvers import descent, modulations
+from rfcore.solvers import descent
 
 plotting.use_style()
 N_BATCHES, SHARE, N_TRAINING, N_STEPS = {
@@ -89,7 +89,7 @@ ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
 # from each node, so that $f$ is fitted to the distribution of the walks and not to one
 # draw. Features are linear in $f$, so that for given walks the loss is a polynomial of
 # degree four in $f(0), f(1), \dots$
-# ({py:func}`rfcore.solvers.modulations.loss_of_walks`). Its coefficients are computed
+# ({py:func}`~rfcore.papers.ugrf.learned_modulations.loss_of_walks`). Its coefficients are computed
 # once. The paper lets Adam run at a rate of 0.01 that decays by 0.975 per epoch: with
 # one step per epoch the rates add up to 0.4, and no parameter can move much further. We
 # train so, and also **without the decay** until nothing moves; from other starts that
@@ -103,7 +103,7 @@ beta = sigma**2 / (1 + sigma**2)
 small = eight_graphs.draw("erdos_renyi_small", ledger.key("small graph"))
 on_small = small.scaled(beta), eight_graphs.target(small, beta), n_walks, p_halt
 training, testing = (
-    modulations.loss_of_walks(ledger.key(name), *on_small, n_repeats)
+    learned_modulations.loss_of_walks(ledger.key(name), *on_small, n_repeats)
     for name, n_repeats in (("training", N_TRAINING), ("testing", 4 * N_TRAINING))
 )
 
@@ -118,10 +118,10 @@ def learn(start, n_steps, optimiser):
 adam, flat = optax.adam(0.01), neural.flat()
 FS = {
     "unbiased": flat,
-    "learned, stated schedule": learn(flat, 1000, modulations.staircase(1)).f,
+    "learned, stated schedule": learn(flat, 1000, learned_modulations.staircase(1)).f,
     "learned, no decay": learn(flat, N_STEPS, adam).f,
-    "two numbers": learn(modulations.Geometric(1.0, 1.0), N_STEPS, adam).f,
-    "best constant": neural.flat(modulations.best_scale(training, flat)[0]),
+    "two numbers": learn(learned_modulations.Geometric(1.0, 1.0), N_STEPS, adam).f,
+    "best constant": neural.flat(learned_modulations.best_scale(training, flat)[0]),
 }
 
 # %% tags=["hide-input"]

@@ -51,8 +51,7 @@ from tqdm import tqdm
 
 from rfcore import evidence, plotting
 from rfcore.features import neural
-from rfcore.papers.ugrf import eight_graphs, fits
-from rfcore.solvers import modulations
+from rfcore.papers.ugrf import eight_graphs, fits, learned_modulations
 
 plotting.use_style()
 N_STARTS, N_TRAINING, N_BATCHES, N_SCANS, SHARE = {
@@ -66,12 +65,12 @@ P_HALTS, BETAS, SPREAD = {
 # Rates add up: after 400 epochs of the schedule nothing moves by a thousandth.
 SCHEDULES = {
     "paper": {
-        "stated schedule": (1000, modulations.staircase(1)),
-        "10 steps per epoch": (4600, modulations.staircase(10)),
+        "stated schedule": (1000, learned_modulations.staircase(1)),
+        "10 steps per epoch": (4600, learned_modulations.staircase(10)),
         "no decay": (3000, optax.adam(0.01)),
     },
     "quick": {
-        "stated schedule": (400, modulations.staircase(1)),
+        "stated schedule": (400, learned_modulations.staircase(1)),
         "no decay": (1000, optax.adam(0.01)),
     },
 }[profile]
@@ -99,14 +98,14 @@ beta = sigma**2 / (1 + sigma**2)
 small = eight_graphs.draw("erdos_renyi_small", ledger.key("small graph"))
 on_small = small.scaled(beta), eight_graphs.target(small, beta), n_walks, p_halt
 training, testing = (
-    modulations.loss_of_walks(ledger.key(name), *on_small, n_repeats)
+    learned_modulations.loss_of_walks(ledger.key(name), *on_small, n_repeats)
     for name, n_repeats in (("training", N_TRAINING), ("testing", 4 * N_TRAINING))
 )
 flat, steps = neural.flat(), np.arange(20)
 starts = [neural.random(ledger.key("starts", i)) for i in range(N_STARTS)]
 ends = {"start": jax.tree.map(lambda *leaves: jnp.stack(leaves), flat, *starts)}
 for name, schedule in SCHEDULES.items():
-    ends[name] = modulations.learn_each([flat, *starts], training, *schedule)
+    ends[name] = learned_modulations.learn_each([flat, *starts], training, *schedule)
 ratios = {name: jax.vmap(testing)(fs) / testing(flat) for name, fs in ends.items()}
 values = {name: jax.vmap(lambda f: f(steps))(fs) for name, fs in ends.items()}
 dead = {name: np.ptp(v[1:], axis=1) < 1e-9 for name, v in values.items()}
@@ -122,11 +121,13 @@ ratios = {name: np.asarray(found[1:]) for name, found in ratios.items()}
 RS = (1.0, 0.995, 0.99, 0.98, 0.96)
 family = {}
 for r in RS:
-    c, _ = modulations.best_scale(training, modulations.Geometric(1.0, r))
-    family[f"r = {r:g}"] = modulations.Geometric(c, r)
+    c, _ = learned_modulations.best_scale(
+        training, learned_modulations.Geometric(1.0, r)
+    )
+    family[f"r = {r:g}"] = learned_modulations.Geometric(c, r)
 constant = float(testing(family["r = 1"]) / testing(flat))
-two = modulations.learn_each(
-    [modulations.Geometric(1.0, 1.0)], training, *SCHEDULES["no decay"]
+two = learned_modulations.learn_each(
+    [learned_modulations.Geometric(1.0, 1.0)], training, *SCHEDULES["no decay"]
 )
 FS = {
     "unbiased": flat,

@@ -52,8 +52,7 @@ from tqdm import tqdm
 
 from rfcore import evidence, plotting
 from rfcore.features import neural
-from rfcore.papers.ugrf import eight_graphs
-from rfcore.solvers import modulations
+from rfcore.papers.ugrf import eight_graphs, learned_modulations
 
 plotting.use_style()
 # Rates add up: after 400 epochs of the schedule nothing moves by a thousandth.
@@ -63,8 +62,8 @@ WALKERS, N_TRAININGS, N_WALKS, SCHEDULES = {
         30,
         512,
         {
-            "stated schedule": (1000, modulations.staircase(1)),
-            "10 steps per epoch": (4600, modulations.staircase(10)),
+            "stated schedule": (1000, learned_modulations.staircase(1)),
+            "10 steps per epoch": (4600, learned_modulations.staircase(10)),
             "no decay": (3000, optax.adam(0.01)),
         },
     ),
@@ -73,7 +72,7 @@ WALKERS, N_TRAININGS, N_WALKS, SCHEDULES = {
         5,
         128,
         {
-            "stated schedule": (250, modulations.staircase(1)),
+            "stated schedule": (250, learned_modulations.staircase(1)),
             "no decay": (1000, optax.adam(0.01)),
         },
     ),
@@ -101,7 +100,7 @@ target = eight_graphs.target(small, beta)
 def loss_of(name, *indices, n_walks=16, n_repeats=64):
     """The loss of some walks on the small graph."""
     on_small = small.scaled(beta), target, n_walks, p_halt, n_repeats
-    return modulations.loss_of_walks(ledger.key(name, *indices), *on_small)
+    return learned_modulations.loss_of_walks(ledger.key(name, *indices), *on_small)
 
 
 def values(fs):
@@ -116,7 +115,9 @@ losses = [
     for m in tqdm(WALKERS, desc="walkers", leave=False)
     for i in range(N_TRAININGS)
 ]
-trained = modulations.learn_each([flat] * len(losses), losses, *SCHEDULES["no decay"])
+trained = learned_modulations.learn_each(
+    [flat] * len(losses), losses, *SCHEDULES["no decay"]
+)
 curves = values(trained).reshape(len(WALKERS), N_TRAININGS, -1).swapaxes(0, 1)
 distance = np.sqrt(np.mean((curves[..., :6] - 1) ** 2, axis=-1))
 
@@ -177,7 +178,7 @@ starts = [(flat, second) for second in seconds]
 pairs = {"before": jax.tree.map(lambda *leaves: jnp.stack(leaves), *starts)}
 for name, schedule in SCHEDULES.items():
     own = losses + losses[: len(lazy) - 1]
-    pairs[name] = modulations.learn_each(starts, own, *schedule)
+    pairs[name] = learned_modulations.learn_each(starts, own, *schedule)
 shapes = np.array([[values(fs) for fs in pair] for pair in pairs.values()])
 shapes = np.moveaxis(shapes / shapes[..., :1], 2, 0)  # pairs, stages, sides, lengths
 apart = np.sqrt(np.mean((shapes[:, :, 0] - shapes[:, :, 1])[..., :6] ** 2, axis=2))
@@ -205,7 +206,7 @@ plotting.show(
 
 # %%
 testing = loss_of("testing")
-symmetric = modulations.learn_each([flat] * n, losses, *SCHEDULES["no decay"])
+symmetric = learned_modulations.learn_each([flat] * n, losses, *SCHEDULES["no decay"])
 error_of_pairs = [jax.vmap(lambda pair: testing(*pair))(p)[:n] for p in pairs.values()]
 error = np.array([*error_of_pairs, jax.vmap(testing)(symmetric)]) / testing(flat)
 

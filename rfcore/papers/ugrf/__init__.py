@@ -14,6 +14,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "generalisation",
             "hidden_values",
             "large_graphs",
+            "learned_modulations",
             "modulation_pairs",
             "reduction",
             "reference",

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
+from drift import APART, drift
 from scipy import stats
-
-from rfcore.evidence.drift import APART, drift
 
 
 def decision(ours=1.0, se=0.1, verdict="reproduced", rule="order", comparisons=1, **more):

@@ -12,12 +12,12 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
+from drift import drift
 from forked import IMPORTED, Kernel
 from jupyter_client.provisioning import local_provisioner
 
 from rfcore import datasets, evidence
 from rfcore.evidence import pages, runner
-from rfcore.evidence.drift import drift
 from rfcore.evidence.ledger import Decisions, code_sha256
 from rfcore.evidence.pages import machine_paths, name_of
 from rfcore.evidence.reach import reach_sha256

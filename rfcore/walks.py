@@ -1,4 +1,4 @@
-"""The walk engine, which knows no kernel: lengths in, and uniforms of coupled first hops; deposits out.
+"""The walk engine, which knows no kernel: lengths in, and how hops are coupled; deposits out.
 
 A walk of length l from a node leaves a deposit at every step 0, ..., l: the node where it is and its load,
 which starts at 1 and is multiplied at each hop by
@@ -14,16 +14,19 @@ as walks end.
 Source: General Graph Random Features, 2023, Algorithm 1; Universal Graph Random Features, Algorithm 1.
 """
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from rfcore import checks, streams
-from rfcore.couplings import walk_hops
+from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.couplings.walk_lengths import Lengths
+from rfcore.graphs import Graph
 
-__all__ = ["Deposits", "checked", "simulate", "start_nodes"]  # the rest is for the features, in their loop
+# The rest is for the features, in their loop.
+__all__ = ["Deposits", "Recipe", "checked", "recipe", "simulate", "start_nodes"]
 
 PURPOSE = 2
 
@@ -71,19 +74,65 @@ class Hops(NamedTuple):
     """Whether some node has no neighbour."""
 
 
-def simulate(key, g, lengths, nodes=None, hops="independent"):
+class Walkers(NamedTuple):
+    """What a worker needs to know to walk any chunk of start nodes."""
+
+    words: Any
+    tables: Hops
+    n_walks: int
+    p_halt: float
+    law: Callable
+
+    def lengths(self, chunk, n_rows):
+        """Lengths of the walks of a chunk, from a stream of its own."""
+        rng = streams.generator(self.words, walk_lengths.PURPOSE, chunk)
+        return self.law(rng, n_rows, self.n_walks, self.p_halt)
+
+    def walk(self, chunk, nodes, last_step=None, lengths=None):
+        """:func:`walk_chunk`, with lengths that were drawn before or are drawn now."""
+        lengths = lengths or self.lengths(chunk, len(nodes))
+        return walk_chunk(self.words, chunk, self.tables, nodes, lengths, last_step)
+
+
+class Recipe(NamedTuple):
+    """All that the walks of features depend on."""
+
+    words: Any
+    """Of the key: see :mod:`rfcore.streams`."""
+    g: Graph
+    n_walks: int
+    p_halt: float
+    law: Callable
+    """Of the walks of a node, as :func:`rfcore.couplings.walk_lengths.named` gives it."""
+    nodes: np.ndarray
+    """Start nodes, one row of features each."""
+
+    def walkers(self):
+        """What a worker needs of this."""
+        return Walkers(self.words, hops_of(self.g, self.p_halt), self.n_walks, self.p_halt, self.law)
+
+    def chunks(self):
+        """Slices of the start nodes, walked chunk by chunk."""
+        return streams.chunks(len(self.nodes), self.n_walks)
+
+
+def recipe(key, g, n_walks, p_halt, coupling="iid", nodes=None):
+    """:class:`Recipe` from the arguments of :func:`rfcore.features.walk_features`, checked."""
+    words, g, n_walks = streams.words(key), checks.graph(g), checks.count(n_walks, "n_walks")
+    return Recipe(words, g, n_walks, walk_lengths.halting(p_halt), walk_lengths.named(coupling), start_nodes(g, nodes))
+
+
+def simulate(key, g, lengths, nodes=None):
     """Walks of given lengths on a graph.
 
-    A walk ends early at a node without neighbours. Only independent hops follow hops that the lengths bring.
+    A walk ends early at a node without neighbours.
 
     Args:
         key: JAX PRNG key.
         g: graph, usually ``graph.normalised()``.
-        lengths: (n_rows, n_walks), from :func:`rfcore.couplings.walk_lengths.draw`; they say p_halt and may
-            bring uniforms of first hops.
+        lengths: (n_rows, n_walks), from :func:`rfcore.couplings.walk_lengths.draw`; they say p_halt, and how
+            hops are coupled.
         nodes: (n_rows,), the start of the walks of each row; by default row i starts at node i.
-        hops: "independent", "systematic", "array_rqmc" or function, the joint law of the hops of the walks of
-            a row: see :mod:`rfcore.couplings.walk_hops`.
 
     The mean load at node j and step k estimates (W^k)_ij:
 
@@ -97,12 +146,11 @@ def simulate(key, g, lengths, nodes=None, hops="independent"):
     True
     """
     words, nodes = streams.words(key), start_nodes(checks.graph(g), nodes)
-    lengths, p_halt, first = _checked(lengths, len(nodes))
-    law = walk_hops.named(hops, 0 if first is None else first.shape[2])
+    lengths, p_halt, hops = _checked(lengths, len(nodes))
     tables, parts = hops_of(g, p_halt), [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
     for chunk, rows in enumerate(streams.chunks(*lengths.shape)):
-        given = Lengths(lengths[rows], p_halt, None if first is None else first[rows])
-        row, node, load, counts = walk_chunk(words, chunk, tables, nodes[rows], given, law)
+        given = Lengths(lengths[rows], p_halt, hops[rows] if isinstance(hops, np.ndarray) else hops)
+        row, node, load, counts = walk_chunk(words, chunk, tables, nodes[rows], given)
         step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         parts.append([row + np.int32(rows.start), node, step, load])
     row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
@@ -120,7 +168,7 @@ def checked(deposits):
 
 
 def _checked(lengths, n_starts):
-    """Values of lengths as signed whole numbers, their p_halt, and the uniforms of the first hops, if any."""
+    """Values of lengths as signed whole numbers, their p_halt, and how their hops are coupled."""
     if not isinstance(lengths, Lengths):
         got = f"lengths is of type {type(lengths).__name__}"
         raise ValueError(f"{got}; give walk_lengths.draw(...), or walk_lengths.Lengths(values, p_halt) for values of yours")
@@ -132,8 +180,8 @@ def _checked(lengths, n_starts):
         raise ValueError(f"lengths has {len(values)} rows for {n_starts} start nodes; give one row per start")
     if values.size and not (values.min() >= 0 and values.max() < 2**31):
         raise ValueError(f"lengths has values in [{values.min()}, {values.max()}]; give 0 to 2^31 - 1")
-    if lengths.hops is None:
-        return values.astype(np.int32, copy=False), p_halt, None
+    if lengths.hops is None or callable(lengths.hops) or isinstance(lengths.hops, str):
+        return values.astype(np.int32, copy=False), p_halt, lengths.hops and walk_hops.named(lengths.hops)
     hops = np.asarray(checks.numbers(lengths.hops, "lengths.hops"), dtype=float)
     if hops.ndim != 3 or hops.shape[:2] != values.shape:
         raise ValueError(f"lengths.hops has shape {hops.shape} for lengths of shape {values.shape}; give (*lengths.shape, n_hops)")
@@ -165,13 +213,13 @@ def _tabulated(g, p_halt):
     return Hops(node, edge, not g.neighbour_counts.all())
 
 
-def walk_chunk(words, chunk, tables, nodes, lengths, law, last_step=None):
-    """:func:`walk` of one chunk, on a stream of its own, and another for hops that are not independent."""
+def walk_chunk(words, chunk, tables, nodes, lengths, last_step=None):
+    """:func:`walk` of one chunk, on a stream of its own, and another for a law of hops."""
     rng = streams.generator(words, PURPOSE, chunk)
-    if law is walk_hops.independent:
-        uniforms = first_hops(lengths.hops)
+    if callable(lengths.hops):
+        uniforms = lengths.hops(streams.generator(words, walk_hops.PURPOSE, chunk), *lengths.values.shape)
     else:
-        uniforms = law(streams.generator(words, walk_hops.PURPOSE, chunk), *lengths.values.shape)
+        uniforms = first_hops(lengths.hops)
     return walk(rng, tables, nodes, lengths.values, last_step, uniforms)
 
 

@@ -34,11 +34,11 @@ UNEVEN = Graph.from_scipy(
 """Weighted degrees far from the numbers of neighbours, a self-loop and an isolated node."""
 
 
-def on_dead_ends(coupling, n_coupled_hops=0, hops="independent"):
+def on_dead_ends(coupling):
     """The decision whether four walkers a node deposit, in the mean, the powers 0 to 3 of the weights of ``DEAD_ENDS``."""
     nodes, W = np.tile(np.arange(5), 4000), DEAD_ENDS.to_scipy().toarray()
-    lengths = walk_lengths.draw(jax.random.key(8), len(nodes), 4, 0.3, coupling, n_coupled_hops)
-    deposits = walks.simulate(jax.random.key(8), DEAD_ENDS, lengths, nodes, hops)
+    lengths = walk_lengths.draw(jax.random.key(8), len(nodes), 4, 0.3, coupling)
+    deposits = walks.simulate(jax.random.key(8), DEAD_ENDS, lengths, nodes)
     found = np.zeros((4, len(nodes), 5))
     early = deposits.step < 4
     step, row, node, load = (a[early] for a in (deposits.step, deposits.row, deposits.node, deposits.load))

@@ -360,7 +360,7 @@ WITH_A = features.ExponentialParameters(A=np.full(2, -0.1), B_x=1.4**0.5, B_y=1.
 NORMAL = {"mean": ([0.1, 0.2], families), "covariance": (0.1 * np.eye(2), lambda good: [*points(good), good[:1], -good])}
 NORMALS = {f"{name}_{side}": kind for side in "xy" for name, kind in NORMAL.items()}
 WALKS = {"n_walks": (2, count), "p_halt": (0.5, probability)}
-COUPLED = {"coupling": ("iid", choice), "n_coupled_hops": (2, count_from_0)}
+COUPLED = {"coupling": ("iid", choice)}
 HOPS = {"hops": ("independent", choice)}
 GRAM = {"left": (STEPS, other_type), "right": (STEPS, other_type), "target": (IDENTITY, points)}
 OBSERVED = {"y": (V[:2], vector), "noise": (0.1, positive), "seen": ([2, 0], nodes), "asked": ([1], some_nodes)}
@@ -449,7 +449,11 @@ ROWS = {
     "couplings.walk_lengths.geometric_quantile": {"u": ([0.2, 0.5], array), "p_halt": (0.5, probability)},
     "couplings.walk_lengths.halting": {"p_halt": (0.5, probability)},
     "couplings.walk_lengths.named": COUPLED,
-    "couplings.walk_hops.named": {"hops": ("systematic", choice), "n_coupled_hops": (0, count_from_0)},
+    "couplings.walk_hops.named": HOPS,
+    "couplings.walk_lengths.with_hops": COUPLED | HOPS,
+    "couplings.copulas.over": {"law": ("sobol", choice), "n_coordinates": (2, count)},
+    "couplings.copulas.pairs": {"law": ("reversal", choice), "name": ("law", None)},
+    "walks.recipe": {"key": (KEY, host_key), "g": (G, graph), **WALKS, **COUPLED, "nodes": ([0, 2], nodes)},
     "papers.couplings.repelling.blocks": {"g": (G, graph)},
     "papers.couplings.repelling.shifted": {"g": (G, graph)},
     "features.fourier": MAP,
@@ -468,7 +472,7 @@ ROWS = {
     "features.weigh": {"deposits": (DEPOSITS, other_type), "f": (F, modulating)},
     "features.walk_features": {
         "key": (KEY, host_key), "g": (G, graph), "f": (F, modulating), **WALKS, **COUPLED,
-        "nodes": ([0, 2], nodes), "executor": (None, other_executor), **HOPS, "stored": (False, flag),
+        "nodes": ([0, 2], nodes), "executor": (None, other_executor), "stored": (False, flag),
     },
     "features.gram_errors": {
         "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
@@ -903,7 +907,7 @@ ROWS = {
     "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
     "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
     "models.pagerank.estimate": {
-        "key": (KEY, host_key), "g": (G, graph), **WALKS, "coupling": ("iid", choice), "n_coupled_hops": (0, count_from_0), **HOPS,
+        "key": (KEY, host_key), "g": (G, graph), **WALKS, **COUPLED,
         "n_repeats": (2, some_count),
     },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
@@ -1093,7 +1097,7 @@ ROWS = {
     "papers.ugrf.large_graphs.streets": {"key": (KEY, key), "side": (3, count_from_3), "p": (0.5, probability)},
     "random_graphs.erdos_renyi": {"key": (KEY, key), "n": (5, count), "p": (0.5, probability)},
     "random_graphs.regular": {"key": (KEY, key), "n": (6, count), "degree": (3, lambda good: [*count(good), 6])},
-    "walks.simulate": {"key": (KEY, host_key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes), **HOPS},
+    "walks.simulate": {"key": (KEY, host_key), "g": (G, graph), "lengths": (LENGTHS, other_type), "nodes": ([0, 1, 2], nodes)},
     "walks.checked": {"deposits": (DEPOSITS, other_type)},
     "walks.start_nodes": {"g": (G, graph), "nodes": ([0, 2], nodes)},
 }  # fmt: skip
@@ -1126,7 +1130,8 @@ LEFT = {
     **dict.fromkeys(
         [
             "couplings.fast.Frequencies", "couplings.frequencies.Dense", "couplings.frequencies.Weighted",
-            "couplings.walk_lengths.Lengths", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
+            "couplings.walk_lengths.Lengths", "couplings.copulas.Correlated", "couplings.copulas.DifferentStrata", "couplings.copulas.Law",
+            "couplings.copulas.Gaussian", "couplings.copulas.Matched", "walks.Recipe", "walks.Recipe.chunks", "walks.Recipe.walkers", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "papers.ugrf.learned_modulations.Geometric", "models.clustering.Clusters",
             "papers.simplex.classification.Accuracies", "papers.simplex.classification.Task", "papers.favor.exponential_votes.Accuracies",
@@ -1152,7 +1157,7 @@ LEFT = {
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
             "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
             "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "features.ExponentialParameters.filled",
-            "solvers.descent.descend", "papers.couplings.block_errors.check_opposites",
+            "solvers.descent.descend", "papers.couplings.block_errors.check_opposites", "papers.couplings.block_errors.has_table",
         ],
         INNER,
     ),

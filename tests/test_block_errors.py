@@ -10,7 +10,7 @@ from rfcore.papers.couplings import block_errors, gram_norms
 
 
 @pytest.mark.parametrize("kind", block_errors.FEATURES)
-@pytest.mark.parametrize("law", block_errors.LAWS)
+@pytest.mark.parametrize("law", ["independent", "reversal"])
 def test_ratios_are_those_of_single_distances(kind, law):
     for d in (2, 5):
         for distance in (0.11, 1.234, 3.3):

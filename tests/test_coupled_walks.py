@@ -19,11 +19,7 @@ from rfcore.graphs import Graph
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 COUPLINGS = {
-    "iid": "iid",
-    "reversal": "reversal",
-    "stratified": "stratified",
-    "systematic": "systematic",
-    "sobol": "sobol",
+    **{name: row.draw for name, row in copulas.LAWS.items()},
     "permutation": [3, 1, 4, 2, 0],
     "function": copulas.gaussian(np.full((5, 5), -0.2) + 1.2 * np.eye(5)),
     "hops alone": copulas.by_coordinate("iid", "stratified", "reversal"),
@@ -32,10 +28,13 @@ N_WALKS, N_HOPS, P_HALT = 5, 2, 0.3  # an odd walk out; no power of two
 ALARM = 1e-4 / 2000  # of a p-value here, of which there are fewer than 2000
 
 
+def with_first_hops(name):
+    """The law of lengths and first hops together, where it is one of uniforms."""
+    return name if name == "antithetic" else copulas.over(COUPLINGS[name], 1 + N_HOPS)
+
+
 def drawn(name, n_nodes=4000):
-    hops = 0 if name == "antithetic" else N_HOPS
-    coupling = COUPLINGS.get(name, name)
-    return walk_lengths.draw(jax.random.key(0), n_nodes, N_WALKS, P_HALT, coupling=coupling, n_coupled_hops=hops)
+    return walk_lengths.draw(jax.random.key(0), n_nodes, N_WALKS, P_HALT, with_first_hops(name))
 
 
 def pvalue(categories, probabilities):
@@ -153,7 +152,7 @@ def walked(g, start, n_hops, uniforms):
 
 @pytest.mark.parametrize("g", [KARATE, DEAD_ENDS], ids=["karate", "dead ends"])
 def test_uniforms_choose_the_hops_of_their_walk(g):
-    lengths = walk_lengths.draw(jax.random.key(3), g.n_nodes, 7, 0.3, coupling="stratified", n_coupled_hops=3)
+    lengths = walk_lengths.draw(jax.random.key(3), g.n_nodes, 7, 0.3, copulas.over("stratified", 4))
     deposits = walks.simulate(jax.random.key(4), g, lengths)
     for start in range(g.n_nodes):
         paths = [walked(g, start, *walk) for walk in zip(lengths.values[start], lengths.hops[start], strict=True)]
@@ -164,9 +163,9 @@ def test_uniforms_choose_the_hops_of_their_walk(g):
 
 def test_stored_walks_and_walks_walked_again_are_the_same():
     f, other = modulation.diffusion(1.0), modulation.regularised_laplacian(0.5, 2)
-    for name, coupling in COUPLINGS.items():
-        phi = features.walk_features(jax.random.key(5), KARATE.normalised(), f, 5, 0.2, coupling, 2)
-        lengths = walk_lengths.draw(jax.random.key(5), 34, 5, 0.2, coupling, 2)
+    for name in COUPLINGS:
+        phi = features.walk_features(jax.random.key(5), KARATE.normalised(), f, 5, 0.2, with_first_hops(name))
+        lengths = walk_lengths.draw(jax.random.key(5), 34, 5, 0.2, with_first_hops(name))
         deposits = walks.simulate(jax.random.key(5), KARATE.normalised(), lengths)
         for again in (phi, pickle.loads(pickle.dumps(phi))):
             # Sums of at most some hundred terms of one sign, in another order: some hundred eps.
@@ -178,10 +177,12 @@ def test_stored_walks_and_walks_walked_again_are_the_same():
 def test_features_are_unbiased(name):
     """For the kernel, from two keys; with lengths coupled, with hops, with both."""
     f, kernel = modulation.regularised_laplacian(1.0, 2), kernels.regularised_laplacian(UNEVEN, 1.0, 2)
-    nodes, coupling = np.tile(np.arange(5), 2000), COUPLINGS.get(name, name)
-    for n_hops in (0, 2)[: 1 if name == "antithetic" else 2]:
+    nodes = np.tile(np.arange(5), 6000 if name == "comonotone" else 2000)  # five walkers of one length average little
+    for coupling in (COUPLINGS.get(name, name), with_first_hops(name))[: 1 if name == "antithetic" else 2]:
         phi, psi = (
-            features.walk_features(jax.random.key(key), UNEVEN.normalised(), f, N_WALKS, 0.3, coupling, n_hops, nodes).toarray()
+            features.walk_features(
+                jax.random.key(key), UNEVEN.normalised(), f, N_WALKS, 0.3, coupling, nodes
+            ).toarray()
             for key in (6, 7)
         )
         estimates = phi.reshape(-1, 5, 5) @ psi.reshape(-1, 5, 5).transpose(0, 2, 1)
@@ -190,7 +191,7 @@ def test_features_are_unbiased(name):
 
 
 def test_deposits_with_dead_ends_are_powers_of_the_weights():
-    decision = on_dead_ends("sobol", n_coupled_hops=2)
+    decision = on_dead_ends(copulas.over("sobol", 3))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -219,9 +220,15 @@ def test_second_moments_are_those_of_the_coupling():
     """Exact for a pair on a path; under independent walks the same rule finds another."""
     path, values = Graph.from_scipy(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])), [1.0, 0.5, 0.25]
     verdicts = []
-    for coupling in ("reversal", "iid"):
+    for coupling in (copulas.over("reversal", 2), "iid"):
         phi = features.walk_features(
-            jax.random.key(9), path, modulation.from_values(values), 2, 0.3, coupling, 1, np.ones(20_000, dtype=int)
+            jax.random.key(9),
+            path,
+            modulation.from_values(values),
+            2,
+            0.3,
+            coupling,
+            np.ones(20_000, dtype=int),
         ).toarray()
         squares = phi[:, :, None] * phi[:, None, :]
         verdicts.append(evidence.unbiased(squares, second_moment(0.3, values), smallest_bias=0.05).verdict)
@@ -230,16 +237,18 @@ def test_second_moments_are_those_of_the_coupling():
 
 def test_stratified_lengths_have_steadier_means():
     """Variance of the mean over 16 walks, of 4000 nodes: .07, .21 and .06 of that of independent walks."""
-    laws = ("stratified", "systematic", "sobol", "iid")
-    variances = [walk_lengths.draw(jax.random.key(0), 4000, 16, 0.1, law).values.mean(axis=1).var() for law in laws]
+    laws = ("stratified", copulas.systematic, "sobol", "iid")
+    variances = [
+        walk_lengths.draw(jax.random.key(0), 4000, 16, 0.1, law).values.mean(axis=1).var() for law in laws
+    ]
     assert np.all(np.array(variances[:3]) < variances[3] / 4)
 
 
-def relative_errors(coupling, n_coupled_hops, repeats=60):
+def relative_errors(coupling, repeats=60):
     g, kernel, nodes = KARATE.normalised(), kernels.diffusion(KARATE, 1.0), np.tile(np.arange(34), repeats)
     phi, psi = (
         features.walk_features(
-            jax.random.key(key), g, modulation.diffusion(1.0), 16, 0.1, coupling, n_coupled_hops, nodes
+            jax.random.key(key), g, modulation.diffusion(1.0), 16, 0.1, coupling, nodes
         ).toarray()
         for key in (0, 1)
     )
@@ -249,10 +258,10 @@ def relative_errors(coupling, n_coupled_hops, repeats=60):
 
 def test_coupled_hops_halve_the_error_on_karate():
     """About .5 of that of independent walks (standard error .01 here), four times as many of which do the same."""
-    independent = relative_errors("iid", 0).mean()
-    assert relative_errors("sobol", 2).mean() < 0.6 * independent
-    assert relative_errors("stratified", 2).mean() < 0.6 * independent
-    assert relative_errors("reversal", 0).mean() > 0.9 * independent  # lengths alone do little
+    independent = relative_errors("iid").mean()
+    assert relative_errors(copulas.over("sobol", 3)).mean() < 0.6 * independent
+    assert relative_errors(copulas.over("stratified", 3)).mean() < 0.6 * independent
+    assert relative_errors("reversal").mean() > 0.9 * independent  # lengths alone do little
 
 
 def other_shape(uniform, shape):
@@ -267,7 +276,7 @@ def not_a_number(uniform, shape):
     return uniform(shape) * np.nan
 
 
-LENGTHS = walk_lengths.draw(jax.random.key(0), 34, 3, 0.5, "stratified", 2)
+LENGTHS = walk_lengths.draw(jax.random.key(0), 34, 3, 0.5, copulas.over("stratified", 3))
 
 
 @pytest.mark.parametrize(
@@ -276,15 +285,43 @@ LENGTHS = walk_lengths.draw(jax.random.key(0), 34, 3, 0.5, "stratified", 2)
         (lambda: walk_lengths.named([0, 2, 1, 1]), r"coupling = \[0, 2, 1, 1\]; give a permutation of 0, \.\.\., n - 1"),
         (lambda: walk_lengths.named(np.array([1, 2])), "give a permutation"),
         (lambda: walk_lengths.named([]), "give a"),
-        (lambda: walk_lengths.named("no such"), "coupling = 'no such'; choose one of 'iid', .*'sobol', .*'antithetic'"),
-        (lambda: walk_lengths.named("antithetic", 1), r"n_coupled_hops = 1 with coupling = 'antithetic'.*; give 0, or"),
+        (
+            lambda: walk_lengths.named("no such"),
+            "coupling = 'no such'; choose one of 'independent', 'iid', .*'sobol', .*'antithetic'",
+        ),
+        (
+            lambda: walk_lengths.with_hops("systematic", "array_rqmc"),
+            "coupling = 'systematic' couples hops, too; give a law of lengths",
+        ),
+        (
+            lambda: walk_lengths.with_hops(copulas.over("sobol", 2), "systematic"),
+            r"coupling = _Over\(.*couples hops, too",
+        ),
         (lambda: walk_lengths.draw(jax.random.key(0), 2, 2, 0.5, other_shape), r"law maps shape .*; give"),
-        (lambda: walk_lengths.draw(jax.random.key(0), 9, 9, 0.5, past_1), r"law has values in .*; give levels"),
-        (lambda: walk_lengths.draw(jax.random.key(0), 9, 9, 0.5, not_a_number), r"law has values in .*; give levels"),
-        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops[:, :2])), "lengths.hops has shape"),
-        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops + 0.5)), "lengths.hops has values"),
-        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops * np.nan)), "lengths.hops has values"),
-        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops="u")), "lengths.hops has dtype"),
+        (
+            lambda: walk_lengths.draw(jax.random.key(0), 9, 9, 0.5, past_1),
+            r"law has values in .*; give levels",
+        ),
+        (
+            lambda: walk_lengths.draw(jax.random.key(0), 9, 9, 0.5, not_a_number),
+            r"law has values in .*; give levels",
+        ),
+        (
+            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops[:, :2])),
+            "lengths.hops has shape",
+        ),
+        (
+            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops + 0.5)),
+            "lengths.hops has values",
+        ),
+        (
+            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops * np.nan)),
+            "lengths.hops has values",
+        ),
+        (
+            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops="u")),
+            "hops = 'u'; choose one of 'independent'",
+        ),
     ],
 )
 def test_coupled_walks_refuse(make, message):

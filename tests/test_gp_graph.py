@@ -22,8 +22,8 @@ EIGENVALUES, VECTORS = kernels.spectrum(G)
 OF_SEEN = EIGENVALUES, VECTORS[SEEN]
 Y = stats.multivariate_normal(cov=2.0 * kernels.diffusion(G, 2.0)[np.ix_(SEEN, SEEN)] + 0.2 * np.eye(31)).rvs(random_state=0)
 PARAMETERS = gp.hyperparameters(2.0, 1.3, 0.2)
-LENGTHS = walk_lengths.draw(jax.random.key(0), 31, 64, 0.4, "stratified")
-DEPOSITS = features.by_step(walks.simulate(jax.random.key(0), G, LENGTHS, SEEN, "systematic"))
+LENGTHS = walk_lengths.draw(jax.random.key(0), 31, 64, 0.4, "systematic")
+DEPOSITS = features.by_step(walks.simulate(jax.random.key(0), G, LENGTHS, SEEN))
 LOSSES = {"exact": (gp.exact_loss, (OF_SEEN, Y)), "walks": (gp.walk_loss, (DEPOSITS, Y))}
 
 

@@ -61,8 +61,8 @@ def test_products_of_features_are_matrices():
 def test_streamed_features_are_those_that_are_stored_whatever_the_threads(monkeypatch):
     """In several chunks, with hops that know of each other; no product of features with features or sparse arrays."""
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 40)
-    what = (KEY, G, F, 8, 0.3, "stratified")
-    stored, streamed = (features.walk_features(*what, hops="systematic", stored=stored) for stored in (True, False))
+    what = (KEY, G, F, 8, 0.3, "systematic")
+    stored, streamed = (features.walk_features(*what, stored=stored) for stored in (True, False))
     v, size = np.cos(np.arange(34.0)), np.abs(stored.toarray()) @ np.ones(34)
     assert np.allclose(streamed @ v, stored @ v, rtol=0, atol=rounding(300, size))
     with ThreadPoolExecutor(3) as pool:

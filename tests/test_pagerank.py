@@ -7,6 +7,7 @@ import pytest
 from rounding import rounding
 
 from rfcore import evidence, streams
+from rfcore.couplings import copulas, walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.graphs import Graph
 from rfcore.models import pagerank
@@ -36,21 +37,21 @@ def test_exact_is_that_of_networkx():
 
 
 COUPLINGS = {
-    "iid": {},
-    "antithetic": {"coupling": "antithetic"},
-    "reversal": {"coupling": "reversal"},
-    "sigma": {"coupling": [2, 0, 3, 1]},
-    "groups": {"coupling": [[2, 0, 3, 1], [1, 2, 0, 3]]},
-    "stratified, systematic hops": {"coupling": "stratified", "hops": "systematic"},
-    "array-RQMC": {"coupling": "stratified", "hops": "array_rqmc"},
-    "first hops": {"coupling": "sobol", "n_coupled_hops": 1},
+    "iid": "iid",
+    "antithetic": "antithetic",
+    "reversal": "reversal",
+    "sigma": [2, 0, 3, 1],
+    "groups": [[2, 0, 3, 1], [1, 2, 0, 3]],
+    "systematic": "systematic",
+    "array-RQMC": walk_lengths.with_hops("stratified", "array_rqmc"),
+    "first hops": copulas.over("sobol", 2),
 }
 
 
 @pytest.mark.parametrize("name", COUPLINGS)
 def test_estimates_are_unbiased(name):
     for g in (DIRECTED, KARATE):
-        rho = pagerank.estimate(jax.random.key(0), g, 5, 0.3, **COUPLINGS[name], n_repeats=2000)
+        rho = pagerank.estimate(jax.random.key(0), g, 5, 0.3, COUPLINGS[name], n_repeats=2000)
         assert rho.shape == (2000, g.n_nodes)
         assert np.allclose(rho.sum(axis=1), 1, rtol=rounding(100))
         decision = evidence.unbiased(rho, pagerank.exact(g, 0.3), smallest_bias=0.01)
@@ -63,7 +64,7 @@ def test_estimates_are_independent_and_depend_on_the_key_alone(monkeypatch):
     assert np.array_equal(pagerank.estimate(jax.random.key(3), KARATE, 4, 0.3, n_repeats=6), one)
     assert pagerank.estimate(jax.random.key(3), KARATE, 4, 0.3).shape == (34,)
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 100)  # chunks of 25 starts, which cut repeats
-    rho = pagerank.estimate(jax.random.key(4), KARATE, 4, 0.3, "stratified", hops="systematic", n_repeats=300)
+    rho = pagerank.estimate(jax.random.key(4), KARATE, 4, 0.3, "systematic", n_repeats=300)
     decision = evidence.unbiased(rho, pagerank.exact(KARATE, 0.3), smallest_bias=0.02)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 

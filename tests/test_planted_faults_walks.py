@@ -21,7 +21,7 @@ import trimesh
 from small_graphs import UNEVEN
 
 from rfcore import checks, evidence, features, kernels, streams, theory, walks
-from rfcore.couplings import walk_hops, walk_lengths
+from rfcore.couplings import copulas, walk_hops, walk_lengths
 from rfcore.datasets import storage
 from rfcore.datasets.registry import File
 from rfcore.evidence import Verdict
@@ -213,7 +213,7 @@ def check_uniforms_choose_the_hops_of_their_walk():
     """Hop t of every walk leads to neighbour number floor(u_t * number of neighbours), walk by walk; node 0 ends walks."""
     W = np.array([[0, 0, 0, 0.0], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]])
     g = Graph.from_scipy(W)
-    lengths = walk_lengths.draw(jax.random.key(0), 4, 30, P_HALT, "stratified", n_coupled_hops=2)
+    lengths = walk_lengths.draw(jax.random.key(0), 4, 30, P_HALT, copulas.over("stratified", 3))
     deposits = walks.simulate(jax.random.key(0), g, lengths)
     for start in range(4):
         wanted = {1: [], 2: []}
@@ -346,7 +346,7 @@ def check_chunks_of_pagerank_have_streams_of_their_own():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(streams, "generator", lambda *seed: opened.append(seed) or right(*seed))
         patch.setattr(streams, "WALKERS_PER_CHUNK", 4)
-        pagerank.estimate(jax.random.key(0), UNEVEN, 4, P_HALT, hops="systematic")
+        pagerank.estimate(jax.random.key(0), UNEVEN, 4, P_HALT, coupling="systematic")
     assert len(set(opened)) == len(opened) >= 2 * UNEVEN.n_nodes
 
 
@@ -423,11 +423,22 @@ IN_SOURCE = [
     (walk_hops, "systematic", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
     (walk_hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
     (theory, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
-    (pagerank, "estimate", "(n_nodes * n_walks)", "n_nodes", check_pagerank_is_a_law),
-    (pagerank, "estimate", "(n_nodes * n_walks)", "n_walks", check_pagerank_is_a_law),
-    (pagerank, "estimate", "PURPOSE, chunk)", "PURPOSE, 0)", check_chunks_of_pagerank_have_streams_of_their_own),
-    (pagerank, "estimate", "_ends(words, chunk,", "_ends(words, 0,", check_chunks_of_pagerank_have_streams_of_their_own),
-    (pagerank, "_ends", "(begin + after, begin + now)", "(begin, begin + now - after)", check_pagerank_is_where_walks_end),
+    (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "n_nodes", check_pagerank_is_a_law),
+    (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "recipe.n_walks", check_pagerank_is_a_law),
+    (
+        pagerank,
+        "estimate",
+        "_ends(walkers, chunk,",
+        "_ends(walkers, 0,",
+        check_chunks_of_pagerank_have_streams_of_their_own,
+    ),
+    (
+        pagerank,
+        "_ends",
+        "(begin + after, begin + now)",
+        "(begin, begin + now - after)",
+        check_pagerank_is_where_walks_end,
+    ),
     (walk_lengths, "antithetic", "- halts) + 1", "- halts)", check_antithetic_verdict),
     (walk_lengths, "antithetic", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),

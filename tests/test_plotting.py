@@ -13,6 +13,7 @@ from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
 from rfcore import plotting
+from rfcore.couplings import copulas
 from rfcore.plotting import curves, figures, tables
 
 WORDS = {"caption": "Ours. A line.", "alt": "A line that rises."}
@@ -44,8 +45,12 @@ def test_a_colour_means_one_thing():
     assert len(shared) == len(SAME)
 
 
-def test_every_label_has_a_colour():
+def test_every_label_has_a_colour_and_every_law_has_both():
     assert set(plotting.LABELS) <= set(plotting.COLOURS)
+    for name, row in copulas.LAWS.items():
+        assert {name, *row.aliases} & set(plotting.LABELS), (
+            f"give the law {name} a colour and a label in plotting/mechanisms.toml"
+        )
 
 
 @given(heights=st.lists(st.floats(0, 500), max_size=8), gap=st.floats(1, 40))

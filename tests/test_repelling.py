@@ -13,6 +13,7 @@ from scipy import stats
 from small_graphs import DEAD_ENDS, on_dead_ends
 
 from rfcore import evidence, features, kernels, streams, walks
+from rfcore.couplings import walk_lengths
 from rfcore.evidence import Verdict
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -135,7 +136,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("coupling", ["iid", "stratified"])
 def test_deposits_with_dead_ends_are_powers_of_the_weights(law, coupling):
-    decision = on_dead_ends(coupling, hops=LAWS[law](DEAD_ENDS))
+    decision = on_dead_ends(walk_lengths.with_hops(coupling, LAWS[law](DEAD_ENDS)))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -146,7 +147,13 @@ def test_kernel_of_karate_is_estimated_without_bias_and_with_less_error(law):
     def estimates(hops):
         phi, psi = (
             features.walk_features(
-                jax.random.key(key), g, modulation.diffusion(1.0), 16, 0.1, nodes=nodes, hops=hops
+                jax.random.key(key),
+                g,
+                modulation.diffusion(1.0),
+                16,
+                0.1,
+                walk_lengths.with_hops("iid", hops),
+                nodes,
             ).toarray()
             for key in (0, 1)
         )
@@ -163,10 +170,10 @@ def test_kernel_of_karate_is_estimated_without_bias_and_with_less_error(law):
 def test_result_depends_on_the_key_alone(monkeypatch, law):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f, hops = KARATE.normalised(), modulation.diffusion(1.0), LAWS[law](KARATE)
-    arguments = jax.random.key(4), g, f, 32, 0.2
-    alone = features.walk_features(*arguments, hops=hops)
+    arguments = jax.random.key(4), g, f, 32, 0.2, walk_lengths.with_hops("iid", hops)
+    alone = features.walk_features(*arguments)
     with ThreadPoolExecutor(3) as threads:
-        pooled = features.walk_features(*arguments, hops=hops, executor=threads)
+        pooled = features.walk_features(*arguments, executor=threads)
     assert np.array_equal(alone.toarray(), pooled.toarray())
     again = pickle.loads(pickle.dumps(alone)).with_modulation(f)
     assert np.array_equal(again.toarray(), alone.toarray())

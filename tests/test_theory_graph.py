@@ -9,7 +9,7 @@ import pytest
 from rounding import rounding
 
 from rfcore import evidence, features, theory
-from rfcore.couplings import walk_lengths
+from rfcore.couplings import copulas, walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.couplings import equal_walkers
@@ -78,13 +78,14 @@ def test_moments_agree_with_the_engine():
     assert found.verdict is evidence.Verdict.REPRODUCED, found.detail
 
 
-COUPLINGS = ["reversal", "antithetic", "stratified", [3, 1, 4, 2, 0], [[3, 1, 4, 2, 0], [1, 4, 2, 0, 3]]]
+KNOWN = [name for name, row in copulas.LAWS.items() if row.pairs not in (None, copulas.Correlated(0, 0))]
+COUPLINGS = [*KNOWN, "antithetic", [3, 1, 4, 2, 0], [[3, 1, 4, 2, 0], [1, 4, 2, 0, 3]]]
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS, ids=str)
 @pytest.mark.parametrize("p_halt", [0.3, 0.7])
 def test_joint_survival_is_that_of_draws(coupling, p_halt):
-    lengths = walk_lengths.draw(jax.random.key(0), 20_000, 5, p_halt, coupling).values
+    lengths = walk_lengths.draw(jax.random.key(0), 40_000, 5, p_halt, coupling).values
     survives = lengths[:, :, None] >= np.arange(4)
     pairs = (survives[:, i, :, None] & survives[:, j, None, :] for i, j in itertools.permutations(range(5), 2))
     both = sum(pair.astype(float) for pair in pairs) / 20
@@ -92,6 +93,34 @@ def test_joint_survival_is_that_of_draws(coupling, p_halt):
     joint = independent * theory.joint_survival(coupling, 5, p_halt, 4)
     decision = evidence.unbiased(both, joint, smallest_bias=0.02)
     assert decision.verdict is evidence.Verdict.REPRODUCED, decision.detail
+
+
+def test_a_law_has_closed_forms_or_says_that_it_has_none():
+    """Of lengths and of norms alike: both look at the pairs of the registry."""
+    for name, row in copulas.LAWS.items():
+        for law in (name, *row.aliases, row.draw):
+            if row.pairs is None:
+                for closed in (
+                    lambda law=law: theory.joint_survival(law, 2, 0.3, 3),
+                    lambda law=law: theory.norm_coupling_ratio(1.0, 3, 3, law, "positive"),
+                ):
+                    with pytest.raises(
+                        ValueError,
+                        match="has no closed form; give independent, reversal, comonotone, stratified, a perm",
+                    ):
+                        closed()
+            else:
+                assert np.array_equal(
+                    theory.joint_survival(law, 4, 0.3, 3), theory.joint_survival(name, 4, 0.3, 3)
+                )
+                assert theory.norm_coupling_ratio(1.0, 3, 3, law, "positive") == theory.norm_coupling_ratio(
+                    1.0, 3, 3, name, "positive"
+                )
+    for law, of in ((copulas.gaussian(np.eye(2)), "lengths"), ([1, 0], "norms")):
+        with pytest.raises(ValueError, match=f"has no closed form for {of}"):
+            theory.joint_survival(law, 2, 0.3, 3) if of == "lengths" else theory.norm_coupling_ratio(
+                1.0, 3, 3, copulas.permutation(law), "positive"
+            )
 
 
 def test_joint_survival_where_it_is_known():

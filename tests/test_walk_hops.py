@@ -121,7 +121,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_deposits_with_dead_ends_are_powers_of_the_weights(law):
-    decision = on_dead_ends("stratified", hops=law)
+    decision = on_dead_ends(walk_lengths.with_hops("stratified", law))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -129,7 +129,13 @@ def relative_errors(m, hops, coupling="stratified", repeats=60):
     g, kernel, nodes = KARATE.normalised(), kernels.diffusion(KARATE, 1.0), np.tile(np.arange(34), repeats)
     phi, psi = (
         features.walk_features(
-            jax.random.key(key), g, modulation.diffusion(1.0), m, 0.1, coupling, nodes=nodes, hops=hops
+            jax.random.key(key),
+            g,
+            modulation.diffusion(1.0),
+            m,
+            0.1,
+            walk_lengths.with_hops(coupling, hops),
+            nodes,
         ).toarray()
         for key in (0, 1)
     )
@@ -158,12 +164,14 @@ def every_other_edge(rng, n_rows, n_walks):
 def test_result_depends_on_the_key_alone(monkeypatch, law):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f, other = KARATE.normalised(), modulation.diffusion(1.0), modulation.regularised_laplacian(0.5, 2)
-    arguments = jax.random.key(4), g, f, 32, 0.2, "stratified"
-    alone = features.walk_features(*arguments, hops=law)
+    arguments = jax.random.key(4), g, f, 32, 0.2, walk_lengths.with_hops("stratified", law)
+    alone = features.walk_features(*arguments)
     with ThreadPoolExecutor(3) as threads:
-        pooled = features.walk_features(*arguments, hops=law, executor=threads)
+        pooled = features.walk_features(*arguments, executor=threads)
     assert np.array_equal(alone.toarray(), pooled.toarray())
-    deposits = walks.simulate(jax.random.key(4), g, walk_lengths.draw(jax.random.key(4), 34, 32, 0.2, "stratified"), hops=law)
+    deposits = walks.simulate(
+        jax.random.key(4), g, walk_lengths.draw(jax.random.key(4), 34, 32, 0.2, arguments[-1])
+    )
     # Sums of at most some hundred positive terms, in another order: some hundred eps.
     assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
     again = pickle.loads(pickle.dumps(alone)).with_modulation(other)
@@ -173,7 +181,7 @@ def test_result_depends_on_the_key_alone(monkeypatch, law):
 def test_independent_hops_are_those_of_before():
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
     plain, named, mine = (
-        features.walk_features(jax.random.key(0), g, f, 8, 0.2, hops=law).toarray()
+        features.walk_features(jax.random.key(0), g, f, 8, 0.2, walk_lengths.with_hops("iid", law)).toarray()
         for law in ("independent", walk_hops.independent, lambda *_: lambda *_: None)
     )
     assert np.array_equal(plain, features.walk_features(jax.random.key(0), g, f, 8, 0.2).toarray())
@@ -198,9 +206,6 @@ def test_the_longest_walks_spread_as_well():
             assert np.allclose(np.diff(np.sort(u), axis=1), 1 / k, rtol=0, atol=rounding(10))
 
 
-COUPLED = walk_lengths.draw(jax.random.key(0), 34, 4, 0.5, "sobol", 2)
-
-
 def gives(u):
     return lambda *_: lambda step, walkers, rows, nodes: u(len(walkers))
 
@@ -216,13 +221,15 @@ def gives(u):
     ],
 )
 def test_what_is_no_law_of_hops_is_refused(hops, message):
-    lengths = walk_lengths.Lengths(np.ones((34, 1), dtype=int), 0.5)
+    lengths = walk_lengths.Lengths(np.ones((34, 1), dtype=int), 0.5, hops)
     with pytest.raises(ValueError, match=message):
-        walks.simulate(jax.random.key(0), KARATE, lengths, hops=hops)
+        walks.simulate(jax.random.key(0), KARATE, lengths)
 
 
-def test_hops_are_coupled_in_one_way():
-    with pytest.raises(ValueError, match=r"n_coupled_hops = 2 with hops = 'systematic', which couples all; set one"):
-        walks.simulate(jax.random.key(0), KARATE, COUPLED, hops="systematic")
-    with pytest.raises(ValueError, match="n_coupled_hops = 1 with hops = 'array_rqmc'"):
-        features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.5, "sobol", 1, hops="array_rqmc")
+def test_systematic_couples_lengths_and_hops():
+    f, both = modulation.diffusion(1.0), walk_lengths.with_hops("stratified", "systematic")
+    one, other = (
+        features.walk_features(jax.random.key(0), KARATE.normalised(), f, 8, 0.2, law)
+        for law in ("systematic", both)
+    )
+    assert np.array_equal(one.toarray(), other.toarray())

@@ -16,7 +16,7 @@ from rounding import rounding
 from scipy import stats
 
 from rfcore import evidence, features, jobs, kernels, streams, theory, walks
-from rfcore.couplings import walk_lengths
+from rfcore.couplings import copulas, walk_lengths
 from rfcore.features import assembly, modulation
 from rfcore.features import of_walks as graph_features
 from rfcore.graphs import Graph
@@ -158,22 +158,31 @@ def processes():
 
 @pytest.mark.parametrize(
     ("p_halt", "coupling"),  # by processes: a chunk a job, four chunks a job
-    [(0.1, ("iid", 0)), (0.5, ("iid", 0)), (0.1, ("sobol", 2)), (0.5, ([2, 0, 1], 1)), (0.1, ("antithetic", 0))],
+    [
+        (0.1, "iid"),
+        (0.5, "iid"),
+        (0.1, copulas.over("sobol", 3)),
+        (0.5, copulas.over([2, 0, 1], 2)),
+        (0.1, "antithetic"),
+    ],
 )
 def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt, coupling):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    alone = features.walk_features(jax.random.key(4), g, f, 32, p_halt, *coupling)
+    alone = features.walk_features(jax.random.key(4), g, f, 32, p_halt, coupling)
     with ThreadPoolExecutor(3) as threads:
         pools = [threads, processes]
-        pooled = [features.walk_features(jax.random.key(4), g, f, 32, p_halt, *coupling, executor=pool) for pool in pools]
+        pooled = [
+            features.walk_features(jax.random.key(4), g, f, 32, p_halt, coupling, executor=pool)
+            for pool in pools
+        ]
     for phi in pooled:
         assert np.array_equal(alone.matrix.indptr, phi.matrix.indptr)
         assert np.array_equal(alone.matrix.indices, phi.matrix.indices)
         assert np.array_equal(alone.matrix.data, phi.matrix.data)
-    other = features.walk_features(jax.random.key(5), g, f, 32, p_halt, *coupling)
+    other = features.walk_features(jax.random.key(5), g, f, 32, p_halt, coupling)
     assert not np.array_equal(alone.toarray(), other.toarray())
-    lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt, *coupling)
+    lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt, coupling)
     deposits = walks.simulate(jax.random.key(4), g, lengths)
     # Sums of at most some hundred positive terms, in another order: some hundred eps.
     assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-12, atol=0)

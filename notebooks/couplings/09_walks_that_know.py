@@ -52,6 +52,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory
+from rfcore.couplings import copulas, walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.couplings import equal_walkers
@@ -102,14 +103,14 @@ ledger = evidence.Ledger("couplings/09_walks_that_know", profile)
 
 # %%
 MECHANISMS = {
-    "reversal (σ)": {"coupling": "reversal"},
-    "antithetic": {"coupling": "antithetic"},
-    "stratified": {"coupling": "stratified"},
-    "Sobol'": {"coupling": "sobol", "n_coupled_hops": 2},
-    "array-RQMC": {"coupling": "stratified", "hops": "array_rqmc"},
-    "systematic": {"coupling": "stratified", "hops": "systematic"},
+    "reversal (σ)": "reversal",
+    "antithetic": "antithetic",
+    "stratified": "stratified",
+    "Sobol'": copulas.over("sobol", 3),  # the length and two hops
+    "array-RQMC": walk_lengths.with_hops("stratified", "array_rqmc"),
+    "systematic": "systematic",
 }
-LENGTHS = {name: law["coupling"] for name, law in list(MECHANISMS.items())[:3]}
+LENGTHS = dict(list(MECHANISMS.items())[:3])
 TERMS = 30  # steps beyond add nothing to the first eight digits of an error
 COLOURS = ("reversal", "antithetic", "stratified", "sobol", "first", "systematic")
 p_halt = 0.1
@@ -130,9 +131,7 @@ def estimates(key, g, f, n_walks, p_halt, n_repeats, law):
     """Repeated Gram estimates, from two sets of walks each, one by one."""
     nodes = np.tile(np.arange(g.n_nodes), n_repeats)
     left, right = (
-        features.walk_features(
-            one, g, f, n_walks, p_halt, nodes=nodes, **law
-        ).to_scipy()
+        features.walk_features(one, g, f, n_walks, p_halt, law, nodes).to_scipy()
         for one in jax.random.split(key)
     )
     for first in range(0, len(nodes), g.n_nodes):

@@ -50,6 +50,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory
+from rfcore.couplings import copulas
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.couplings.walk_variance import walk_variance
@@ -184,10 +185,10 @@ ledger.decide({
 
 # %%
 LAWS = {
-    "Sobol', length": ("fourth", {"coupling": "sobol"}),
-    "and one hop": ("second", {"coupling": "sobol", "n_coupled_hops": 1}),
-    "and two hops": ("first", {"coupling": "sobol", "n_coupled_hops": 2}),
-    "systematic": ("systematic", {"coupling": "stratified", "hops": "systematic"}),
+    "Sobol', length": ("fourth", "sobol"),
+    "and one hop": ("second", copulas.over("sobol", 2)),
+    "and two hops": ("first", copulas.over("sobol", 3)),
+    "systematic": ("systematic", "systematic"),
 }
 
 
@@ -199,7 +200,7 @@ def left_over(name, kernel, n_walks, law, n_repeats):
     M = np.asarray(roots[name, kernel], dtype=np.float32)
     phi = features.walk_features(
         ledger.key(f"{name} {kernel} {law}", n_walks), graphs[name], KERNELS[kernel],
-        n_walks, 0.1, nodes=np.tile(np.arange(len(M)), n_repeats), **LAWS[law][1],
+        n_walks, 0.1, LAWS[law][1], np.tile(np.arange(len(M)), n_repeats),
     ).to_scipy()  # fmt: skip
     drawn = [
         np.sum(((phi[at : at + len(M)].toarray().astype(M.dtype) - M) @ M) ** 2)

@@ -76,8 +76,7 @@ PER_GROUP, P_HALTS, N_REPEATED, LARGE, N_RANKS = {
 N_GROUPS = 12
 ledger = evidence.Ledger("couplings/23_where_hops_help", profile)
 
-IID, REVERSAL = {"coupling": "iid"}, {"coupling": "reversal"}
-SYSTEMATIC = {"coupling": "stratified", "hops": "systematic"}
+IID, REVERSAL, SYSTEMATIC = "iid", "reversal", "systematic"
 raw = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)) for name in N_RANKS
 }
@@ -89,7 +88,7 @@ def norms(key, g, f, K, n_walks, p_halt, n_repeats, law):
     nodes = np.tile(np.arange(g.n_nodes), n_repeats)
     left, right = (
         features
-        .walk_features(one, g, f, n_walks, p_halt, nodes=nodes, **law)
+        .walk_features(one, g, f, n_walks, p_halt, law, nodes)
         .toarray()
         .reshape(n_repeats, g.n_nodes, -1)
         for one in jax.random.split(key)
@@ -190,9 +189,8 @@ def target(g):
 def walked(key, g, law, n_repeats):
     """Walks, to be weighed by any modulation."""
     nodes = np.tile(np.arange(g.n_nodes), n_repeats)
-    lengths = walk_lengths.draw(key, len(nodes), 16, 0.5, law["coupling"])
-    hops = law.get("hops", "independent")
-    return features.by_step(walks.simulate(key, g.scaled(beta), lengths, nodes, hops))
+    lengths = walk_lengths.draw(key, len(nodes), 16, 0.5, law)
+    return features.by_step(walks.simulate(key, g.scaled(beta), lengths, nodes))
 
 
 KINDS = {"IID": IID, "systematic": SYSTEMATIC}
@@ -256,10 +254,10 @@ for i, (n, degree, sharing) in enumerate(tqdm(LARGE, desc="large", leave=False))
     for (k, law), r in itertools.product(enumerate((IID, SYSTEMATIC)), range(N_GROUPS)):
         left, right = jax.random.split(ledger.key(f"{n} {degree} {k}", r))
         if r % sharing == 0:
-            psi = features.walk_features(right, g, f, 16, 0.1, **law)
+            psi = features.walk_features(right, g, f, 16, 0.1, law)
             psi = psi.to_scipy().T.tocsr()
         nodes, truth = rows[r % sharing], truths[r % sharing]
-        phi = features.walk_features(left, g, f, 16, 0.1, nodes=nodes, **law)
+        phi = features.walk_features(left, g, f, 16, 0.1, law, nodes)
         squares[k, r, i] = np.sum((phi.to_scipy() @ psi - truth).data ** 2)
 
 # %% tags=["hide-input"]
@@ -298,7 +296,7 @@ for name, g in raw.items():
         truth = pagerank.exact(g, p)
         for k, law in enumerate((IID, REVERSAL, SYSTEMATIC)):
             key = ledger.key(f"PageRank {name} {k}", j)
-            rho = pagerank.estimate(key, g, 16, p, n_repeats=N_RANKS[name], **law)
+            rho = pagerank.estimate(key, g, 16, p, law, N_RANKS[name])
             found = np.sum((rho - truth) ** 2, axis=1)
             ranks[name][:, j, k] = found.reshape(N_GROUPS, -1).mean(axis=1)
 ranks = np.stack([r / r[..., :1].mean(axis=0) for r in ranks.values()], axis=1)
@@ -327,7 +325,7 @@ ledger.decide({
 #
 # ## What to do
 #
-# * Take `coupling="stratified", hops="systematic"` in
+# * Take `coupling="systematic"` in
 #   {py:func}`rfcore.features.walk_features` and
 #   {py:func}`rfcore.models.pagerank.estimate`. There is nothing to tune.
 # * Do so from about as many walkers as a node has neighbours. Far below that walkers

@@ -90,10 +90,10 @@ ledger = evidence.Ledger("couplings/24_gps_with_hops", profile)
 # %%
 p_halt, WALKERS = 0.4, (4, 16, 64)
 LAWS = {
-    "IID": lambda g: {"coupling": "iid"},
-    "reversal (σ)": lambda g: {"coupling": "reversal"},
-    "repelling": lambda g: {"coupling": "iid", "hops": repelling.blocks(g)},
-    "systematic": lambda g: {"coupling": "stratified", "hops": "systematic"},
+    "IID": lambda g: "iid",
+    "reversal (σ)": lambda g: "reversal",
+    "repelling": lambda g: walk_lengths.with_hops("iid", repelling.blocks(g)),
+    "systematic": lambda g: "systematic",
 }
 COLOURS = ("iid", "reversal", "first", "systematic")
 
@@ -141,7 +141,7 @@ def one_split(name, split):
 
     def measured(law, m, *draw):
         key = ledger.key(f"{name} walks", split, m, *draw)
-        phi = features.walk_features(key, g, f, m, p_halt, **LAWS[law](g))
+        phi = features.walk_features(key, g, f, m, p_halt, LAWS[law](g))
         K_hat = float(theta.variance) * (phi @ phi.T)
         found = sparse.posterior(K_hat, y, noise, seen, asked)
         return (
@@ -261,7 +261,7 @@ for name in MESHES:
     g, key = problems[name][0], ledger.key(f"{name} same lengths")
     f, v = features.modulation.diffusion(2.0), np.sqrt(g.neighbour_counts)
     free, repelled = (
-        features.walk_features(key, g, f, 16, p_halt, **LAWS[law](g)) @ v
+        features.walk_features(key, g, f, 16, p_halt, LAWS[law](g)) @ v
         for law in ("IID", "repelling")
     )
     off.append(np.abs(repelled / free - 1).max())
@@ -335,8 +335,9 @@ plotting.table(
 # %% [markdown]
 # ## What to do
 #
-# * For a Gaussian process on a graph of low degree take `coupling="stratified",
-#   hops="systematic"`, the two together, in {py:func}`rfcore.features.walk_features`.
+# * For a Gaussian process on a graph of low degree take `coupling="systematic"`,
+#   stratified lengths and systematic hops together, in
+#   {py:func}`rfcore.features.walk_features`.
 # * Count on a sixth of the divergence or less with 16 walkers. A systematic hop costs
 #   1.3 to 2.2 times an independent one ({doc}`23_where_hops_help`), so that walking
 #   takes less than half the seconds for the same posterior; solving takes as long as

@@ -48,11 +48,13 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, kernels, plotting, theory, walks
-from rfcore.couplings import walk_lengths
+from rfcore.couplings import copulas, walk_lengths
+from rfcore.couplings.walk_lengths import with_hops
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import pagerank
 from rfcore.papers.couplings import equal_walkers, repelling
+from rfcore.solvers import transport
 
 plotting.use_style()
 # Graphs, with how many repeats make one group of repeats.
@@ -89,12 +91,12 @@ ledger = evidence.Ledger("couplings/25_repelling_walks", profile)
 
 # %%
 LAWS = {
-    "repelling": {"coupling": "iid", "hops": repelling.blocks},
-    "authors' code": {"coupling": "iid", "hops": repelling.shifted},
-    "repelling, stratified": {"coupling": "stratified", "hops": repelling.blocks},
-    "two stratified hops": {"coupling": "stratified", "n_coupled_hops": 2},
-    "array-RQMC": {"coupling": "stratified", "hops": "array_rqmc"},
-    "systematic": {"coupling": "stratified", "hops": "systematic"},
+    "repelling": lambda g: with_hops("iid", repelling.blocks(g)),
+    "authors' code": lambda g: with_hops("iid", repelling.shifted(g)),
+    "repelling, stratified": lambda g: with_hops("stratified", repelling.blocks(g)),
+    "two stratified hops": lambda g: copulas.over("stratified", 3),
+    "array-RQMC": lambda g: with_hops("stratified", "array_rqmc"),
+    "systematic": lambda g: "systematic",
 }
 LENGTHS = ("reversal", "antithetic", "stratified")
 KERNELS = {  # with their modulations
@@ -115,19 +117,16 @@ truths = {
 cases = [(name, kernel) for name in graphs for kernel in KERNELS]
 
 
-def walked(key, g, n_walks, p_halt, n_repeats, coupling, n_coupled_hops=0, hops=None):
+def walked(key, g, n_walks, p_halt, n_repeats, law):
     """Deposits of repeated sets of walks from all nodes."""
     nodes = np.tile(np.arange(g.n_nodes), n_repeats)
-    lengths = walk_lengths.draw(
-        key, len(nodes), n_walks, p_halt, coupling, n_coupled_hops
-    )
-    hops = hops(g) if callable(hops) else hops or "independent"
-    return walks.simulate(key, g, lengths, nodes, hops)
+    lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt, law(g))
+    return walks.simulate(key, g, lengths, nodes)
 
 
-def estimates(key, g, f, *walking, **law):
+def estimates(key, g, f, *walking):
     """Repeated Gram estimates from two sets of walks, for every modulation of f."""
-    sides = [walked(one, g, *walking, **law) for one in jax.random.split(key)]
+    sides = [walked(one, g, *walking) for one in jax.random.split(key)]
     for each in f:
         left, right = (
             features.weigh(side, each).toarray().reshape(-1, g.n_nodes, g.n_nodes)
@@ -140,7 +139,7 @@ def squared_errors(name, n_walks, p_halt, per_group, law):
     """Mean squared Frobenius errors, (groups, kernels)."""
     key = ledger.key(f"{name} {law} {n_walks}", round(100 * p_halt))
     walking = n_walks, p_halt, per_group * N_GROUPS
-    found = estimates(key, graphs[name], fs, *walking, **LAWS[law])
+    found = estimates(key, graphs[name], fs, *walking, LAWS[law])
     errors = [
         np.sum((K_hat - K) ** 2, axis=(1, 2))
         for K_hat, K in zip(found, truths[name], strict=True)
@@ -266,11 +265,11 @@ means = np.array([
     [
         next(
             estimates(
-                ledger.key(f"means {law.__name__}", r), graphs["karate"], fs[1:], 16,
-                0.3, MEAN_OF, coupling="stratified", hops=law,
+                ledger.key(f"means {hops.__name__}", r), graphs["karate"], fs[1:], 16,
+                0.3, MEAN_OF, lambda g, hops=hops: with_hops("stratified", hops(g)),
             )
         ).mean(axis=0)
-        for law in (repelling.blocks, repelling.shifted)
+        for hops in (repelling.blocks, repelling.shifted)
     ]
     for r in tqdm(range(N_MEANS), desc="means", leave=False)
 ])  # fmt: skip
@@ -293,30 +292,22 @@ ledger.decide({
 
 
 # %%
-def of_independent(g, n_walks, p_halt):
-    """Expected squared norm of the error of the PageRank vector."""
-    P = g.transitions().to_scipy().toarray()
-    ends = p_halt * np.linalg.inv(np.eye(g.n_nodes) - (1 - p_halt) * P)
-    return np.sum(ends * (1 - ends)) / (n_walks * g.n_nodes**2)
-
-
 ps = (0.1, 0.3, 0.5)
 RANKED = ("repelling", "repelling, stratified", "systematic")
 ranks = np.empty((N_GROUPS, len(graphs), len(ps), len(RANKED)))
 for i, (name, g) in enumerate(graphs.items()):
     for j, p in enumerate(ps):
         truth = pagerank.exact(g, p)
+        together = transport.pagerank_costs(g, 1, p)
+        independent = transport.pagerank_mse(together, g.n_nodes, 16)
         for k, law in enumerate(RANKED):
-            laws = dict(LAWS[law])
-            if callable(laws["hops"]):
-                laws["hops"] = laws["hops"](g)
             key, n = ledger.key(f"PageRank {name} {law}", j), N_RANKS // (1 + i)
             if (name, law) == ("football", "repelling"):
                 n = N_REPELLED
-            rho = pagerank.estimate(key, g, 16, p, n_repeats=n, **laws)
+            rho = pagerank.estimate(key, g, 16, p, LAWS[law](g), n)
             squares = np.sum((rho - truth) ** 2, axis=1)
             errors = squares.reshape(N_GROUPS, -1).mean(axis=1)
-            ranks[:, i, j, k] = errors / of_independent(g, 16, p)
+            ranks[:, i, j, k] = errors / independent
 
 # %% tags=["hide-input"]
 mean = ranks.mean(axis=0).reshape(-1, 3)

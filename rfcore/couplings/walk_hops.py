@@ -7,7 +7,7 @@
 A law of hops is a function ``(rng, n_rows, n_walks) -> uniforms``: for n_rows starts of n_walks walkers each,
 on a NumPy generator of its own. ``uniforms(step, walkers, rows, nodes)`` is then asked once per hop, as
 :func:`independent` says. Any such function serves where a name does. Lengths are drawn before, by a coupling
-of their own: stratified ones go with these.
+of their own (:func:`rfcore.couplings.walk_lengths.with_hops`): stratified ones go with these.
 
 **What keeps features unbiased.** Every walk *by itself* must be a right random walk: its next hop is uniform
 on the neighbours, whatever its own length and its own hops so far,
@@ -121,21 +121,17 @@ def array_rqmc(rng, n_rows, n_walks):
     return uniforms
 
 
-def named(hops, n_coupled_hops=0):
+def named(hops):
     """Law of hops by its name; a function stands for itself, and what it gives is checked at every hop.
 
     Args:
         hops: "independent", "systematic", "array_rqmc" or function.
-        n_coupled_hops: how many of the first hops are drawn before the walks; if any, hops must be
-            independent.
     """
-    law = hops if callable(hops) else _BY_NAME[checks.choice(hops, "hops", tuple(_BY_NAME))]
-    if law is not independent and checks.count(n_coupled_hops, "n_coupled_hops", least=0):
-        raise ValueError(f"n_coupled_hops = {n_coupled_hops} with hops = {hops!r}, which couples all; set one of the two")
-    return law if law in _BY_NAME.values() or isinstance(law, _Checked) else _Checked(law)
+    law = hops if callable(hops) else LAWS[checks.choice(hops, "hops", tuple(LAWS))]
+    return law if law in LAWS.values() or isinstance(law, _Checked) else _Checked(law)
 
 
-_BY_NAME = {"independent": independent, "systematic": systematic, "array_rqmc": array_rqmc}
+LAWS = {"independent": independent, "systematic": systematic, "array_rqmc": array_rqmc}
 
 
 @dataclass(frozen=True)

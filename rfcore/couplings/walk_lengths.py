@@ -6,19 +6,21 @@
     hop t goes to neighbour number floor(u_t * number of neighbours)
 
 A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.couplings.copulas`. A block is a start
-node, so that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length
-and coordinates 1, 2, ... those of the first hops. All later hops are independent. Walks are data, drawn on
-the host from NumPy generators (see :mod:`rfcore.streams`).
+node, so that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length.
+A law that says so (``copulas.by_coordinate``, ``copulas.over``) has coordinates 1, 2, ... for the first hops,
+too; all later hops are independent. :func:`with_hops` couples all hops, while the walkers walk. Walks are
+data, drawn on the host from NumPy generators (see :mod:`rfcore.streams`).
 """
 
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from rfcore import checks, streams
-from rfcore.couplings import copulas
-from rfcore.couplings.copulas.chosen import NAMES
+from rfcore.couplings import copulas, walk_hops
+from rfcore.couplings.copulas.laws import NAMES
 
 PURPOSE = 1
 
@@ -30,15 +32,15 @@ class Lengths(NamedTuple):
     """One row per start and one column per walk, whole numbers of at least 0."""
     p_halt: float
     """Probability of stopping before each hop."""
-    hops: np.ndarray | None = None
-    """Uniforms of the first hops of each walk, shape (n_nodes, n_walks, n_hops); None where all hops are independent."""
+    hops: Any = None
+    """Uniforms of the first hops of each walk, shape (n_nodes, n_walks, n_hops); a law of all hops; None where hops are independent."""
 
 
-def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
-    """Lengths of n_walks walks from each of n_nodes nodes, and the uniforms of their first hops.
+def draw(key, n_nodes, n_walks, p_halt, coupling="iid"):
+    """Lengths of n_walks walks from each of n_nodes nodes, and how their hops are coupled.
 
     The same key gives the lengths that :func:`rfcore.features.walk_features` uses. Two coupled hops are about
-    as good as many. To couple hops and not lengths, give
+    as good as many, if hops are coupled before the walks. To couple hops and not lengths, give
     ``copulas.by_coordinate("iid", "stratified", "stratified")``. Sobol' points are balanced where n_walks is
     a power of two; other numbers of walks keep their laws, so that nothing is biased, and lose some of the
     gain.
@@ -52,15 +54,11 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
         key: JAX PRNG key.
         n_nodes, n_walks: counts.
         p_halt: probability of stopping before each hop, between 1.8e-8 and 1, both excluded.
-        coupling: any name that :func:`rfcore.couplings.copulas.named` knows, or "antithetic"
-            (:func:`antithetic`, a law of lengths alone); an int array, the permutation of a sigma-coupling;
-            or a copula, a function ``(uniform, shape) -> u`` asked for shape (nodes, n_walks, 1 +
-            n_coupled_hops).
-        n_coupled_hops: how many of the first hops are coupled too.
+        coupling: the joint law of the walks of a node, which :func:`named` looks up.
 
     Returns:
-        Lengths, int32 (n_nodes, n_walks), with hops, float64 (n_nodes, n_walks, n_coupled_hops), if any are
-        coupled.
+        Lengths, int32 (n_nodes, n_walks), with uniforms of first hops, float64 (n_nodes, n_walks, n_hops), or
+        a law of all hops, if any are coupled.
 
     Source: Variance-Reducing Couplings, Section 4, for lengths.
 
@@ -73,31 +71,72 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid", n_coupled_hops=0):
     True
     """
     n_nodes, n_walks = checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
-    p_halt, law, words = halting(p_halt), named(coupling, n_coupled_hops), streams.words(key)
+    p_halt, law, words = halting(p_halt), named(coupling), streams.words(key)
     parts = [
         law(streams.generator(words, PURPOSE, chunk), rows.stop - rows.start, n_walks, p_halt)
         for chunk, rows in enumerate(streams.chunks(n_nodes, n_walks))
     ]
-    hops = None if parts[0].hops is None else np.concatenate([part.hops for part in parts])
+    hops = parts[0].hops
+    hops = np.concatenate([part.hops for part in parts]) if isinstance(hops, np.ndarray) else hops
     return Lengths(np.concatenate([part.values for part in parts]), p_halt, hops)
 
 
-def named(coupling, n_coupled_hops=0):
-    """Law of the walks of a node, from what :func:`draw` takes.
+def named(coupling):
+    """Law of the walks of a node, by its name.
+
+    Args:
+        coupling: "systematic", stratified lengths with systematic hops; "antithetic" (:func:`antithetic`);
+            another law of uniforms by its name, for lengths alone: "iid", "reversal", "stratified", ...
+            (:data:`rfcore.couplings.copulas.LAWS`); int array, the permutation of a sigma-coupling; what
+            :func:`with_hops` makes; or a copula, a function ``(uniform, shape) -> u`` of as many coordinates
+            as its attribute ``n_coordinates`` says, 1 where it has none.
 
     Returns:
         A function ``(rng, n_nodes, n_walks, p_halt) -> Lengths`` on a NumPy generator, for one chunk of
         nodes; it can be pickled if the coupling can.
     """
-    n_hops = checks.count(n_coupled_hops, "n_coupled_hops", least=0)
-    if isinstance(coupling, str) and coupling == "antithetic":
-        if n_hops:
-            got = f"n_coupled_hops = {n_hops} with coupling = 'antithetic', a law of lengths alone"
-            raise ValueError(f"{got}; give 0, or another coupling")
-        return antithetic
+    if isinstance(coupling, _Walks):
+        return coupling
     if isinstance(coupling, str):
         checks.choice(coupling, "coupling", (*NAMES, "antithetic"))
-    return partial(_pushed, copula=copulas.named(coupling), n_hops=n_hops)
+        if coupling == "antithetic":
+            return _Walks(antithetic)
+        if coupling == "systematic":
+            return with_hops("stratified", "systematic")
+    copula = copulas.named(coupling)
+    n_hops = getattr(copula, "n_coordinates", 1) - 1
+    return _Walks(partial(_pushed, copula=copula, n_hops=n_hops), n_hops)
+
+
+def with_hops(coupling, hops):
+    """Coupling of walks whose lengths have one law and whose hops another, made while they walk.
+
+    Args:
+        coupling: of the lengths, as :func:`named` takes it.
+        hops: "independent", "systematic", "array_rqmc" or function (:mod:`rfcore.couplings.walk_hops`).
+
+    >>> from rfcore.couplings import walk_lengths
+    >>> coupling = walk_lengths.with_hops("reversal", "systematic")
+    """
+    lengths, law = named(coupling), walk_hops.named(hops)
+    if lengths.n_hops or lengths.hops:
+        raise ValueError(
+            f"coupling = {coupling!r} couples hops, too; give a law of lengths alone, such as 'stratified'"
+        )
+    return lengths if law is walk_hops.independent else replace(lengths, hops=law)
+
+
+@dataclass(frozen=True)
+class _Walks:
+    """Law of the walks of a node: of lengths and perhaps first hops, or of lengths and all hops."""
+
+    draw: Any
+    n_hops: int = 0
+    hops: Any = None
+
+    def __call__(self, rng, n_nodes, n_walks, p_halt):
+        lengths = self.draw(rng, n_nodes, n_walks, p_halt)
+        return lengths._replace(hops=self.hops) if self.hops else lengths
 
 
 def _pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):

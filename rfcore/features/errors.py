@@ -19,7 +19,7 @@ AT_ONCE = 2**22  # entries of a stack of dense features
 
 
 def gram_errors(
-    key, graphs, kernels_and_modulations, walkers, p_halt, n_repeats, coupling="iid", n_coupled_hops=0, executor=None
+    key, graphs, kernels_and_modulations, walkers, p_halt, n_repeats, coupling="iid", executor=None
 ):
     """Relative errors of kernels estimated by walks, over graphs, kernels and numbers of walkers per node.
 
@@ -56,7 +56,7 @@ def gram_errors(
         for j, n_walks in enumerate(walkers):
             keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(checks.key(key), i), j))
             left, right = (
-                walk_features(one, g, pairs[0][1], n_walks, p_halt, coupling, n_coupled_hops, nodes, executor) for one in keys
+                walk_features(one, g, pairs[0][1], n_walks, p_halt, coupling, nodes, executor) for one in keys
             )
             for k, ((_, f), target) in enumerate(zip(pairs, targets, strict=True)):
                 if k:

@@ -10,8 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import checks, jobs, streams, walks
-from rfcore.couplings import walk_hops, walk_lengths
+from rfcore import checks, jobs, walks
+from rfcore.couplings import walk_lengths
 from rfcore.features.assembly import assembled, stacked
 from rfcore.features.operator import Operator
 
@@ -30,12 +30,12 @@ class WalkFeatures(Operator):
 
     Attributes:
         matrix: one row per start node, one column per node.
-        recipe: key, graph, law and start nodes of the walks, from which they can be walked again.
+        recipe: :class:`rfcore.walks.Recipe`, from which the walks can be walked again.
         is_transposed: whether rows and columns are exchanged.
     """
 
     matrix: sp.csr_array
-    recipe: tuple
+    recipe: walks.Recipe
     is_transposed: bool = False
 
     @property
@@ -80,7 +80,7 @@ class WalkFeatures(Operator):
         The walks are a pure function of their key and are walked again: this costs the time of building and
         no memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
         """
-        matrix = _build(*self.recipe, f, executor, progress)
+        matrix = _build(self.recipe, f, executor, progress)
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
@@ -93,7 +93,7 @@ class StreamedFeatures(Operator):
     more than a product with built ones.
     """
 
-    recipe: tuple
+    recipe: walks.Recipe
     f: object
     executor: object = None
     progress: bool = False
@@ -102,8 +102,7 @@ class StreamedFeatures(Operator):
     @property
     def shape(self):
         """(number of start nodes, N); the other way round for a transpose."""
-        _, g, *_, nodes = self.recipe
-        shape = len(nodes), g.n_nodes
+        shape = len(self.recipe.nodes), self.recipe.g.n_nodes
         return shape[::-1] if self.is_transposed else shape
 
     @property
@@ -112,7 +111,7 @@ class StreamedFeatures(Operator):
         return replace(self, is_transposed=not self.is_transposed)
 
     def _times(self, other):
-        return _streamed(*self.recipe, self.f, self.executor, self.progress, other, self.is_transposed)
+        return _streamed(self.recipe, self.f, self.executor, self.progress, other, self.is_transposed)
 
     def _after(self, other):
         return self.T._times(other.T).T
@@ -126,7 +125,7 @@ class StreamedFeatures(Operator):
 
     def to_scipy(self):
         """Features as a scipy CSR array, stored after all; as a CSC array if this is a transpose."""
-        matrix = _build(*self.recipe, self.f, self.executor, self.progress)
+        matrix = _build(self.recipe, self.f, self.executor, self.progress)
         return matrix.T if self.is_transposed else matrix
 
     def toarray(self):
@@ -145,11 +144,9 @@ def walk_features(
     n_walks,
     p_halt,
     coupling="iid",
-    n_coupled_hops=0,
     nodes=None,
     executor=None,
     progress=False,
-    hops="independent",
     stored=True,
 ):
     """Universal graph random features, whose products estimate a kernel between the nodes of a graph.
@@ -172,15 +169,13 @@ def walk_features(
         f: modulation, a function of an integer array of lengths, from :mod:`rfcore.features.modulation`.
         n_walks: walks from each node.
         p_halt: probability of stopping before each hop, strictly between 0 and 1.
-        coupling: joint law of the walks of one node, "iid", "reversal", "stratified", ..., an int array or a
-            function (:func:`rfcore.couplings.walk_lengths.draw`). Means do not depend on it, errors do.
-        n_coupled_hops: how many of the first hops are coupled as the lengths are.
+        coupling: joint law of the walks of one node, "iid", "reversal", "stratified", "systematic", ..., an
+            int array or a function (:func:`rfcore.couplings.walk_lengths.named`). Means do not depend on it,
+            errors do: "systematic" has the smallest that we have measured.
         nodes: int array of start nodes, one row each; repeats are independent. All nodes by default.
         executor: a concurrent.futures.Executor (of threads, by default; of processes; a cluster's), on which
             the result does not depend. What a lost worker was doing is done again.
         progress: whether to show a progress bar if this takes longer than a moment.
-        hops: joint law of all hops (:mod:`rfcore.couplings.walk_hops`), in place of n_coupled_hops.
-            "systematic", with "stratified" lengths, has the smallest errors that we have measured.
         stored: False for features that are walked again for every product because they would not fit into
             memory: 10^7 nodes with 16 walks of ten hops have 20 GB of them.
 
@@ -197,16 +192,8 @@ def walk_features(
     >>> bool(abs((phi @ psi.T).toarray() - kernels.diffusion(g, 1.0)).max() < 0.1)
     True
     """
-    recipe = (
-        streams.words(key),
-        checks.graph(g),
-        checks.count(n_walks, "n_walks"),
-        walk_lengths.halting(p_halt),
-        walk_lengths.named(coupling, n_coupled_hops),
-        walk_hops.named(hops, n_coupled_hops),
-        walks.start_nodes(g, nodes),
-    )
-    _, _, _, p_halt, *_ = recipe
+    recipe = walks.recipe(key, g, n_walks, p_halt, coupling, nodes)
+    p_halt = recipe.p_halt
     hops = getattr(f, "hops", 0.0)
     if hops * -np.log1p(-p_halt) > -np.log(RAREST):
         few = f"fewer than one walk in {1 / RAREST:.0e} makes the {hops:.0f} hops"
@@ -214,7 +201,7 @@ def walk_features(
         raise ValueError(f"{got}; give a p_halt of about {min(1 / hops, 0.5):.1g}")
     if not checks.flag(stored, "stored"):
         return _to_be_streamed(recipe, f, executor, progress)
-    return WalkFeatures(_build(*recipe, f, executor, progress), recipe)
+    return WalkFeatures(_build(recipe, f, executor, progress), recipe)
 
 
 def weigh(deposits, f):
@@ -241,27 +228,26 @@ def weigh(deposits, f):
     return assembled(entries, (deposits.n_rows, deposits.n_nodes))
 
 
-def _build(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, progress):
+def _build(recipe, f, executor, progress):
     if executor is not None:
         jobs.checked(executor)
-    tables = walks.hops_of(g, p_halt)
-    chunks = [nodes[rows] for rows in streams.chunks(len(nodes), n_walks)]
+    _, g, n_walks, p_halt, _, nodes = recipe
+    walkers, chunks = recipe.walkers(), [nodes[rows] for rows in recipe.chunks()]
     if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
-        lengths = _lengths(words, 0, len(nodes), n_walks, p_halt, coupling)
+        lengths = walkers.lengths(0, len(nodes))
         # A power of two, since a modulation in JAX is compiled anew for each size.
         size = 1 << int(lengths.values.max(initial=0)).bit_length()
         table = _table(f, n_walks, min(size - 1, walk_lengths.longest(p_halt)), g)
-        return assembled(_entries(words, 0, nodes, tables, lengths, law, table), (len(nodes), g.n_nodes))
+        return assembled(_entries(walkers, 0, nodes, table, lengths), (len(nodes), g.n_nodes))
     table = _table(f, n_walks, walk_lengths.longest(p_halt), g)
     n_deposits = int(len(nodes) * (1 + n_walks * (1 - p_halt) / p_halt))  # on average
     # Threads share the graph. To other workers it travels with each job: a job is as many chunks as it takes
     # for the features that come back to be as large as the graph that went there.
     threads = executor is None or isinstance(executor, ThreadPoolExecutor)
-    sent = 0 if threads else tables.node.nbytes + tables.edge.nbytes
+    sent = 0 if threads else walkers.tables.node.nbytes + walkers.tables.edge.nbytes
     together = 1 + len(chunks) * sent // (1 + 12 * n_deposits)
     todo = [
-        (words, first, chunks[first : first + together], tables, n_walks, p_halt, coupling, law, table)
-        for first in range(0, len(chunks), together)
+        (walkers, first, chunks[first : first + together], table) for first in range(0, len(chunks), together)
     ]
     with nullcontext(executor) if executor or len(todo) < 2 else ThreadPoolExecutor(os.cpu_count()) as pool:
         done = jobs.in_order(_rows, todo, pool) if len(todo) > 1 else starmap(_rows, todo)
@@ -270,19 +256,23 @@ def _build(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, progres
 
 def _to_be_streamed(recipe, f, executor, progress, is_transposed=False):
     """What a product would complain of is found now."""
-    modulation_table(f, 1, recipe[1].is_normalised)
-    return StreamedFeatures(recipe, f, executor if executor is None else jobs.checked(executor), progress, is_transposed)
+    modulation_table(f, 1, recipe.g.is_normalised)
+    return StreamedFeatures(
+        recipe, f, executor if executor is None else jobs.checked(executor), progress, is_transposed
+    )
 
 
-def _streamed(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, progress, other, is_transposed):
+def _streamed(recipe, f, executor, progress, other, is_transposed):
     """Features, or their transpose, times a dense vector or matrix, from one chunk of walks after another."""
-    tables, table = walks.hops_of(g, p_halt), _table(f, n_walks, walk_lengths.longest(p_halt), g)
+    g, nodes, chunks = recipe.g, recipe.nodes, recipe.chunks()
+    walkers, table = recipe.walkers(), _table(f, recipe.n_walks, walk_lengths.longest(recipe.p_halt), g)
     columns = np.asarray(other, dtype=float).reshape(len(other), -1)
     out = np.zeros((g.n_nodes if is_transposed else len(nodes), columns.shape[1]))
-    chunks = streams.chunks(len(nodes), n_walks)
-    todo = [(words, c, nodes[rows], tables, n_walks, p_halt, coupling, law, table) for c, rows in enumerate(chunks)]
     factors = [columns[rows] for rows in chunks] if is_transposed else repeat(columns)
-    todo = [(*job, factor, is_transposed) for job, factor in zip(todo, factors, strict=False)]
+    todo = [
+        (walkers, chunk, nodes[rows], table, factor, is_transposed)
+        for (chunk, rows), factor in zip(enumerate(chunks), factors, strict=False)
+    ]
     with nullcontext(executor) if executor else ThreadPoolExecutor(os.cpu_count()) as pool:
         done = jobs.in_order(_product, todo, pool)
         with tqdm(total=len(nodes), unit="node", unit_scale=True, delay=BAR_DELAY, disable=not progress) as bar:
@@ -296,10 +286,9 @@ def _streamed(words, g, n_walks, p_halt, coupling, law, nodes, f, executor, prog
     return out.reshape(len(out), *np.shape(other)[1:])
 
 
-def _product(words, chunk, nodes, tables, n_walks, p_halt, coupling, law, table, factor, is_transposed):
+def _product(walkers, chunk, nodes, table, factor, is_transposed):
     """What a chunk adds to a product: rows; or the nodes that its walks reach, and what they bring there."""
-    lengths = _lengths(words, chunk, len(nodes), n_walks, p_halt, coupling)
-    row, node, values = _entries(words, chunk, nodes, tables, lengths, law, table)
+    row, node, values = _entries(walkers, chunk, nodes, table)
     if is_transposed:
         return node, [values * column[row] for column in factor.T]
     return None, np.stack([np.bincount(row, values * column[node], minlength=len(nodes)) for column in factor.T], axis=1)
@@ -312,25 +301,18 @@ def _watched(matrices, n_rows):
             yield matrix
 
 
-def _rows(words, first, chunks, tables, n_walks, p_halt, coupling, law, table):
+def _rows(walkers, first, chunks, table):
     """Features of consecutive chunks of start nodes, the first of which is chunk number ``first``."""
-    n_rows, n_nodes = sum(map(len, chunks)), len(tables.node)
+    n_rows, n_nodes = sum(map(len, chunks)), len(walkers.tables.node)
     numbered = enumerate(chunks, start=first)
-    matrices = (_chunk(words, c, nodes, tables, n_walks, p_halt, coupling, law, table) for c, nodes in numbered)
+    matrices = (
+        assembled(_entries(walkers, chunk, nodes, table), (len(nodes), n_nodes)) for chunk, nodes in numbered
+    )
     return stacked(matrices, n_rows, n_nodes)
 
 
-def _chunk(words, chunk, nodes, tables, n_walks, p_halt, coupling, law, table):
-    lengths = _lengths(words, chunk, len(nodes), n_walks, p_halt, coupling)
-    return assembled(_entries(words, chunk, nodes, tables, lengths, law, table), (len(nodes), len(tables.node)))
-
-
-def _lengths(words, chunk, n_rows, n_walks, p_halt, coupling):
-    return coupling(streams.generator(words, walk_lengths.PURPOSE, chunk), n_rows, n_walks, p_halt)
-
-
-def _entries(words, chunk, nodes, tables, lengths, law, table):
-    row, node, values, counts = walks.walk_chunk(words, chunk, tables, nodes, lengths, law, len(table) - 1)
+def _entries(walkers, chunk, nodes, table, lengths=None):
+    row, node, values, counts = walkers.walk(chunk, nodes, len(table) - 1, lengths)
     values *= np.repeat(table[: len(counts)], counts)
     return row, node, values
 

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
-from rfcore import checks, streams, walks
-from rfcore.couplings import walk_hops, walk_lengths
+from rfcore import checks, walks
+from rfcore.couplings import walk_lengths
 
 
 def exact(g, p_halt):
@@ -39,14 +39,13 @@ def exact(g, p_halt):
     return np.atleast_1d(spsolve(system.tocsc(), np.full(g.n_nodes, p_halt / g.n_nodes)))
 
 
-def estimate(key, g, n_walks, p_halt, coupling="iid", n_coupled_hops=0, hops="independent", n_repeats=None):
+def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None):
     """Unbiased estimate of the PageRank vector: the share of walks that end at each node.
 
     Args:
         key, g: JAX PRNG key, graph.
         n_walks, p_halt: walks from each node; the probability of stopping before each hop, in (0, 1).
-        coupling, n_coupled_hops, hops: law of the walks of a node, as for
-            :func:`rfcore.features.walk_features`.
+        coupling: law of the walks of a node, as for :func:`rfcore.features.walk_features`.
         n_repeats: how many independent estimates; by default one, without a leading axis.
 
     Returns:
@@ -57,33 +56,35 @@ def estimate(key, g, n_walks, p_halt, coupling="iid", n_coupled_hops=0, hops="in
     >>> import jax, networkx
     >>> from rfcore import graphs, models
     >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph())
-    >>> rho = models.pagerank.estimate(jax.random.key(0), g, 1000, 0.3, "stratified", hops="systematic")
+    >>> rho = models.pagerank.estimate(jax.random.key(0), g, 1000, 0.3, coupling="systematic")
     >>> bool(abs(rho - models.pagerank.exact(g, 0.3)).max() < 0.002)
     True
     """
-    words, n_walks, p_halt = streams.words(key), checks.count(n_walks, "n_walks"), walk_lengths.halting(p_halt)
-    law, hop_law = walk_lengths.named(coupling, n_coupled_hops), walk_hops.named(hops, n_coupled_hops)
-    n_nodes, repeats = checks.graph(g).n_nodes, 1 if n_repeats is None else checks.count(n_repeats, "n_repeats")
+    n_nodes, repeats = (
+        checks.graph(g).n_nodes,
+        1 if n_repeats is None else checks.count(n_repeats, "n_repeats"),
+    )
     # Of weights (1 - p_halt) P every load is 1: it cannot overflow.
-    tables = walks.hops_of(g.transitions().scaled(1 - p_halt), p_halt)
-    ends = np.zeros(repeats * n_nodes)
-    for chunk, rows in enumerate(streams.chunks(len(ends), n_walks)):
-        starts = np.arange(rows.start, rows.stop)
-        lengths = law(streams.generator(words, walk_lengths.PURPOSE, chunk), len(starts), n_walks, p_halt)
-        row, node = _ends(words, chunk, tables, starts % n_nodes, lengths, hop_law)
-        ends += np.bincount(starts[row] // n_nodes * n_nodes + node, minlength=len(ends))
-    rho = ends.reshape(repeats, n_nodes) / (n_nodes * n_walks)
+    kept = 1 - walk_lengths.halting(p_halt)
+    recipe = walks.recipe(
+        key, g.transitions().scaled(kept), n_walks, p_halt, coupling, np.tile(np.arange(n_nodes), repeats)
+    )
+    ends, walkers = np.zeros(repeats * n_nodes), recipe.walkers()
+    for chunk, rows in enumerate(recipe.chunks()):
+        row, node = _ends(walkers, chunk, recipe.nodes[rows])
+        ends += np.bincount((rows.start + row) // n_nodes * n_nodes + node, minlength=len(ends))
+    rho = ends.reshape(repeats, n_nodes) / (n_nodes * recipe.n_walks)
     return rho[0] if n_repeats is None else rho
 
 
-def _ends(words, chunk, tables, starts, lengths, hop_law):
+def _ends(walkers, chunk, starts):
     """Row and last node of every walk of a chunk, on a graph without dead ends."""
-    n_rows, n_walks = lengths.values.shape
-    row, node, _, counts = walks.walk_chunk(words, chunk, tables, starts, lengths, hop_law)
+    n_rows = len(starts)
+    row, node, _, counts = walkers.walk(chunk, starts)
     # Walkers stand in the order of their lengths, the longest first: those that end at a step are its last.
     first = np.concatenate([[n_rows], n_rows + np.cumsum(counts[1:])])[: len(counts)]
     last = [np.arange(begin + after, begin + now) for begin, now, after in zip(first, counts[1:], [*counts[2:], 0], strict=False)]
     ended = np.concatenate([np.empty(0, dtype=int), *last])
     hopped = np.bincount(row[n_rows : n_rows + sum(counts[1:2])], minlength=n_rows)
-    stayed = np.repeat(np.arange(n_rows), n_walks - hopped)
+    stayed = np.repeat(np.arange(n_rows), walkers.n_walks - hopped)
     return np.concatenate([row[ended], stayed]), np.concatenate([node[ended], starts[stayed]])

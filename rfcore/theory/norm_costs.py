@@ -43,11 +43,10 @@ from numpy.polynomial import chebyshev
 from scipy import optimize, special
 
 from rfcore import checks
-from rfcore.couplings.copulas import gaussian
+from rfcore.couplings import copulas
 from rfcore.theory.conformity import partners
 from rfcore.theory.series import constant
 
-LAWS = ("independent", "pnc", "positive_monotone", "stratified")
 FEATURES = ("positive", "fourier")
 LARGEST = 5.0  # distance; the sums err by less than 1e-12 of an excess
 STEP = 0.4  # of normal scores
@@ -68,8 +67,9 @@ def norm_coupling_ratio(distance, d, m, law, features):
     is cut.
 
     Args:
-        law: "independent", "pnc", "positive_monotone", "stratified", as in :mod:`rfcore.couplings.norms`, or
-            the (d, d) correlation matrix of a Gaussian copula.
+        law: a name or law of uniforms whose pairs have a closed form
+            (:func:`rfcore.couplings.copulas.pairs`), such as "independent", "reversal" (PNC) or "stratified";
+            or the (d, d) correlation matrix of a Gaussian copula.
 
     Source: Variance-Reducing Couplings, Lemma 3.1, Theorem 3.2 and Corollary 3.4.
     """
@@ -103,17 +103,19 @@ def fourier_guarantee(d, law="independent"):
     ::
 
         z^4 / (8 d (d + 2)) c = 2 g(z),   g(z) = e^(z^2) - 1 - z^2 - z^4 / 2
-        c = E_law[(w_1^2 + w_2^2)^2] - E_NM[(w_1^2 + w_2^2)^2],   law "independent" or "positive_monotone"
+        c = E_law[(w_1^2 + w_2^2)^2] - E_NM[(w_1^2 + w_2^2)^2],   law "independent" or "comonotone"
 
     Both sides are Gamma(d/2) times the paper's, whose g has k/2 for d/2, from a slip in the moments of the
     chi square law. It promises little: the advantage goes on much farther (:func:`norm_coupling_ratio`).
 
     Source: Variance-Reducing Couplings, Lemma A.6 (Eqs. 29 to 32), moments 2^k Gamma(k + d/2) / Gamma(d/2).
     """
-    d, law = checks.count(d, "d", least=2), checks.choice(law, "law", ("independent", "positive_monotone"))
+    d, of_law = checks.count(d, "d", least=2), copulas.pairs(law)
+    if of_law not in ((0, 0), (1, 1)):
+        raise ValueError(f"law = {law!r}; give 'independent' or 'comonotone', of which Lemma A.6 speaks")
     x, log_density = _scores(0)
     squares = norms_at(x, d) ** 2
-    c = 2 * ((d**2 if law == "independent" else d * (d + 2)) - np.exp(log_density) @ (squares * squares[::-1]))
+    c = 2 * ((d**2 if of_law == (0, 0) else d * (d + 2)) - np.exp(log_density) @ (squares * squares[::-1]))
     # g(z) / z^4 = z^2 / 6 1F1(1; 4; z^2), without cancellation
     return float(np.sqrt(optimize.brentq(lambda y: y * special.hyp1f1(1, 4, y) / 6 - c / (16 * d * (d + 2)), 0, 1)))
 
@@ -202,20 +204,29 @@ def _log_of_strata(distance, d, features):
 
 def _pairs(law, distance, d, m, features):
     """Logarithms of the excess costs of the kinds of pairs within blocks, and the shares of the kinds."""
-    if np.ndim(law) > 0:
-        return _pairs_of_correlation(law, distance, d, m, features)
-    checks.choice(law, "law", LAWS)
-    if law == "stratified":
-        return np.array([_log_of_strata(distance, d, features)]), np.ones(1)
+    match copulas.pairs(copulas.gaussian(law) if np.ndim(law) > 0 else law):
+        case copulas.DifferentStrata():
+            return np.array([_log_of_strata(distance, d, features)]), np.ones(1)
+        case copulas.Correlated(coupled, others):
+            shares, correlations = np.array(kinds_of_pairs(coupled, others, m, d)).T
+            return np.array([_log_of_bivariate(r, distance, d, features) for r in correlations]), shares
+        case copulas.Gaussian(factor):
+            return _pairs_of_correlation(
+                law if np.ndim(law) > 0 else factor @ factor.T, distance, d, m, features
+            )
+    raise ValueError(f"law = {law!r} has no closed form for norms; give a name, or a correlation matrix")
+
+
+def kinds_of_pairs(coupled, others, m, d):
+    """``(share, correlation)`` of the kinds of pairs within blocks, of draws that are coupled two by two."""
+    if coupled == others:
+        return [(1.0, others)]
     full, rest = divmod(m, d)
-    n_coupled = 2 * (full * (d // 2) + rest // 2) if law == "pnc" else 0
-    share = n_coupled / (m * partners(m, d))
-    other = 1.0 if law == "positive_monotone" else 0.0
-    return np.array([_log_of_bivariate(r, distance, d, features) for r in (-1.0, other)]), np.array([share, 1 - share])
+    share = 2 * (full * (d // 2) + rest // 2) / (m * partners(m, d))
+    return [(share, coupled), (1 - share, others)]
 
 
 def _pairs_of_correlation(correlation, distance, d, m, features):
-    gaussian(correlation)  # complains
     correlation = np.asarray(correlation, dtype=float)
     if correlation.shape != (d, d):
         raise ValueError(f"law has shape {correlation.shape}; give a correlation of shape (d, d) = ({d}, {d})")

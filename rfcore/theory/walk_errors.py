@@ -14,10 +14,11 @@ ones they are to make k and l hops: 1 where lengths are independent.
 
 Arguments are the graph that is walked, usually ``graph.normalised()``; modulations, functions of an integer
 array; the number of walks per node; n_terms, for f(0), ..., f(n_terms - 1); and as coupling of a node's
-lengths "iid", "reversal", "antithetic", "stratified" or a permutation. A cut that leaves out more than a
-millionth is refused (:func:`counted`); where the sum diverges with growing n_terms the moment does not exist.
-Results are float64 NumPy. Powers of W are dense, made by one sparse product at a time: O(n_terms N edges),
-for thousands of nodes. Coupled lengths of directed weights take O(n_terms^2 N^2) more.
+lengths "antithetic" or a law of uniforms whose pairs are known (:func:`rfcore.couplings.copulas.pairs`). A
+cut that leaves out more than a millionth is refused (:func:`counted`); where the sum diverges with growing
+n_terms the moment does not exist. Results are float64 NumPy. Powers of W are dense, made by one sparse
+product at a time: O(n_terms N edges), for thousands of nodes. Coupled lengths of directed weights take
+O(n_terms^2 N^2) more.
 """
 
 from collections.abc import Callable
@@ -98,7 +99,7 @@ def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
         g, f: the graph that is walked, usually ``graph.normalised()``, and the modulation.
         n_walks, p_halt: walks per node; their chance to end at each hop.
         n_terms: f(0), ..., f(n_terms - 1) are counted.
-        coupling: of a node's lengths: "iid", "reversal", "antithetic", "stratified" or a permutation.
+        coupling: of a node's lengths, as :func:`joint_survival` takes it.
 
     Returns:
         Mean and mean square, float64 arrays (N, N).
@@ -200,7 +201,12 @@ def _in_powers(values, W, K):
 
 
 def _is_iid(coupling):
-    return isinstance(coupling, str) and coupling == "iid"
+    return not _is_antithetic(coupling) and copulas.pairs(coupling, "coupling") == (0, 0)
+
+
+def _is_antithetic(coupling):
+    """Whether this is the one law of lengths that is none of uniforms."""
+    return isinstance(coupling, str) and coupling == "antithetic"
 
 
 def _pairs(values, W, coupling, n_walks, p_halt):
@@ -218,9 +224,6 @@ def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):
     return n_walks, counted(f, g, n_terms, p_halt, name), g.to_scipy(), _squares(g, p_halt)
 
 
-LAWS = ("iid", "reversal", "antithetic", "stratified")
-
-
 def joint_survival(coupling, n_walks, p_halt, n_terms):
     """Chance that two walks of a node are both long, over that of independent ones.
 
@@ -235,18 +238,21 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
     ::
 
         1                                         independent
+        q^-min(k, l)                              comonotone
         max(0, 1 - (q^-k - 1)(q^-l - 1))          reversal
         (max(0, 1 - 2 p_halt) / q^2)^min(k, l)    antithetic termination
         1/n sum_i h_i(k) h_sigma(i)(l)            a permutation sigma of n bins; either walk may be the first,
                                                   and any two of a group where there are several permutations
         1/(n(n - 1)) sum_{i != j} h_i(k) h_j(l)   stratified, n = n_walks
 
-    with h = :func:`bin_survival`. The last holds for every two walks, the one before it for every two of a
-    group; the others hold for walks 2i and 2i + 1, n_walks // 2 pairs, and the rest are independent.
+    with h = :func:`bin_survival`. The last holds for every two walks, as do the first two, and the one before
+    it for every two of a group; reversal and antithetic termination hold for walks 2i and 2i + 1, n_walks //
+    2 pairs, and the rest are independent.
 
     Args:
-        coupling: "iid", "reversal", "antithetic", "stratified" or a permutation, an int array (several, one
-            per row).
+        coupling: "antithetic"; a name or law of uniforms whose pairs have a closed form
+            (:func:`rfcore.couplings.copulas.pairs`), such as "iid", "reversal" or "stratified"; or a
+            permutation, an int array (several, one per row).
         p_halt: probability of stopping before each hop; at least 1.8e-8.
 
     Returns:
@@ -258,21 +264,37 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
     >>> theory.joint_survival("reversal", 2, 0.5, 3)[1, 1].tolist()  # only one of the two makes a first hop
     0.0
     """
-    n_walks, n_terms, p_halt = checks.count(n_walks, "n_walks"), checks.count(n_terms, "n_terms"), halting(p_halt)
-    if isinstance(coupling, list | tuple | np.ndarray):
-        return _matched(np.array(copulas.permutation(coupling).sigmas), n_walks, p_halt, n_terms)
-    checks.choice(coupling, "coupling", LAWS)
-    if coupling == "iid" or n_walks == 1:
-        return np.ones((n_terms, n_terms))
-    if coupling == "stratified":
+    n_walks, n_terms, p_halt = (
+        checks.count(n_walks, "n_walks"),
+        checks.count(n_terms, "n_terms"),
+        halting(p_halt),
+    )
+    of_law = coupling if _is_antithetic(coupling) else copulas.pairs(coupling, "coupling")
+    if isinstance(of_law, copulas.Matched):
+        return _matched(np.array(of_law.sigmas), n_walks, p_halt, n_terms)
+    if isinstance(of_law, copulas.Gaussian):
+        raise ValueError(
+            f"coupling = {coupling!r} has no closed form for lengths; give a name, or a permutation"
+        )
+    ones = np.ones((n_terms, n_terms))
+    if n_walks == 1:
+        return ones
+    if isinstance(of_law, copulas.DifferentStrata):
         bins = bin_survival(n_walks, p_halt, n_terms)
         return (n_walks**2 - bins.T @ bins) / (n_walks * (n_walks - 1))
-    if coupling == "reversal":
-        growth = _growth(p_halt, n_terms)
-        pair = np.maximum(0.0, 1 - np.outer(growth - 1, growth - 1))
+    if isinstance(of_law, copulas.Correlated):
+        pair, others = (_at_correlation(r, _growth(p_halt, n_terms)) for r in of_law)
     else:
-        pair = (max(0.0, 1 - 2 * p_halt) / (1 - p_halt) ** 2) ** np.minimum.outer(np.arange(n_terms), np.arange(n_terms))
-    return 1 + (pair - 1) / (n_walks - 1 + n_walks % 2)  # n_walks // 2 among all pairs
+        together = np.minimum.outer(np.arange(n_terms), np.arange(n_terms))
+        pair, others = (max(0.0, 1 - 2 * p_halt) / (1 - p_halt) ** 2) ** together, 1.0
+    return ones * others + (pair - others) / (n_walks - 1 + n_walks % 2)  # n_walks // 2 among all pairs
+
+
+def _at_correlation(r, growth):
+    """One pair of lengths at levels that are opposite (-1), independent (0) or equal (1)."""
+    if r == -1:
+        return np.maximum(0.0, 1 - np.outer(growth - 1, growth - 1))
+    return np.minimum.outer(growth, growth) if r == 1 else 1.0
 
 
 def _matched(sigmas, n_walks, p_halt, n_terms):

@@ -2,7 +2,7 @@
 
 A copula is a function ``(uniform, shape) -> u`` with u of shape ``shape = (..., m, k)``: blocks, m draws in a
 block, k coordinates of a draw. Every entry of u is uniform on [0, 1), blocks are independent of each other,
-and so are the coordinates of one draw. Any such function serves where a name does.
+and so are the coordinates of one draw. Any such function serves where a name of the registry (``LAWS``) does.
 
 ``uniform(shape)`` gives fresh independent uniforms, an array that a law may write to: ``rng.random`` of a
 NumPy generator, or :func:`uniforms` of a JAX key. A law calculates in the namespace of what it is given, so
@@ -15,11 +15,18 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        "chosen": ("by_coordinate", "named"),
-        "correlated": ("gaussian", "gaussian_of_factor"),
-        "matched": ("permutation",),
+        "correlated": ("Gaussian", "gaussian", "gaussian_of_factor"),
+        "laws": ("LAWS", "Correlated", "DifferentStrata", "Law", "by_coordinate", "named", "over", "pairs"),
         "nets": ("halton", "sobol"),
         "sources": ("draw", "uniforms"),
-        "strata": ("comonotone", "independent", "reversal", "stratified", "systematic"),
+        "strata": (
+            "Matched",
+            "comonotone",
+            "independent",
+            "permutation",
+            "reversal",
+            "stratified",
+            "systematic",
+        ),
     },
 )

@@ -36,8 +36,8 @@ def gaussian(correlation):
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
         raise ValueError(f"correlation has shape {matrix.shape}; give a square matrix, one row per draw of a block")
     if checks.is_traced(matrix):
-        return _Gaussian(jnp.linalg.cholesky(matrix))
-    return _Gaussian(_factor(np.asarray(matrix, dtype=float)))
+        return Gaussian(jnp.linalg.cholesky(matrix))
+    return Gaussian(_factor(np.asarray(matrix, dtype=float)))
 
 
 def gaussian_of_factor(factor):
@@ -61,14 +61,17 @@ def gaussian_of_factor(factor):
     n_zero = 0 if checks.is_traced(factor) else int(np.sum(~np.any(np.asarray(factor), axis=1)))
     if n_zero:
         raise ValueError(f"factor has {n_zero} rows of zeros; give each draw a direction")
-    return _Gaussian(factor / (factor**2).sum(axis=1, keepdims=True) ** 0.5)
+    return Gaussian(factor / (factor**2).sum(axis=1, keepdims=True) ** 0.5)
 
 
 @dataclass(frozen=True, eq=False)
-class _Gaussian:
+class Gaussian:
+    """Law of :func:`gaussian`, with a factor of its correlation."""
+
     factor: Any
 
     def __call__(self, uniform, shape):
+        """A draw, as every copula makes it."""
         uniform, blocks, m, k = sizes(uniform, shape)
         n_rows, rank = self.factor.shape
         if m != n_rows:

@@ -26,8 +26,9 @@ import numpy as np
 from scipy import special
 
 from rfcore import checks
+from rfcore.couplings import copulas
 from rfcore.theory.conformity import partners
-from rfcore.theory.norm_costs import norms_at
+from rfcore.theory.norm_costs import kinds_of_pairs, norms_at
 
 NODES = 24  # of a normal score
 TERMS = 40
@@ -86,13 +87,13 @@ def _kinds(law, m, d):
     """Of the kinds of pairs in a block: share, norms of the first and of the second, weights of the nodes."""
     if law == "iid" or partners(m, d) == 0:
         return []
-    correlations = {"independent": [(1, 0)], "positive_monotone": [(1, 1)]}
-    if isinstance(law, str) and law == "pnc":
-        full, rest = divmod(m, d)
-        share = 2 * (full * (d // 2) + rest // 2) / (m * partners(m, d))
-        kinds = [(share, -1), (1 - share, 0)]
-    elif isinstance(law, str):
-        kinds = correlations[checks.choice(law, "law", ("iid", *correlations, "pnc"))]
+    if isinstance(law, str):
+        of_law = copulas.pairs(law)
+        if not isinstance(of_law, copulas.Correlated):
+            raise ValueError(
+                f"law = {law!r}; give 'independent', 'reversal' or 'comonotone', or a correlation"
+            )
+        kinds = kinds_of_pairs(*of_law, m, d)
     else:
         law = checks.real(law, "law")
         if not -1 <= law <= 1:

@@ -21,11 +21,11 @@ from scipy import special
 from scipy.interpolate import CubicSpline
 
 from rfcore import checks
+from rfcore.couplings import copulas
 from rfcore.theory.fourier_errors import fourier_mse_ratio
 from rfcore.theory.norm_costs import FEATURES, norms_at
 from rfcore.theory.positive_errors import positive_mse_ratio
 
-LAWS = ("independent", "pnc")
 OPPOSITES = ("none", "equal", "independent")
 # Beyond, the error is taken for that of independent frequencies: to 1e-4 of it from d = 5 on, at d = 2 to 6e-2 for PNC Fourier features,
 # whose kernel is 1e-31 there; to rounding for positive ones.
@@ -49,7 +49,7 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
     Args:
         distance: array of values of at least 0, z or v; the result has its shape.
         d: dimension, at least 2.
-        law: "independent" or "pnc", of the norms of the d frequencies.
+        law: of the norms of the d frequencies, "independent" or "reversal" (PNC).
         features: "fourier" or "positive".
         opposites: "none", "equal" or "independent", the norms of the opposite vectors; "none" for Fourier
             features, which are even.
@@ -59,11 +59,18 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
     distance = np.asarray(checks.finite(checks.numbers(distance, "distance"), "distance"), dtype=float)
     if distance.size and not distance.min() >= 0:
         raise ValueError(f"distance has the value {distance.min()}; give values of at least 0")
-    d, law = checks.count(d, "d", least=2), checks.choice(law, "law", LAWS)
+    d = checks.count(d, "d", least=2)
+    if not has_table(law):
+        raise ValueError(f"law = {law!r}; give 'independent' or 'reversal'")
     check_opposites(features, opposites)
-    spline = _table(d, law, features, opposites)
+    spline = _table(d, copulas.pairs(law).partners == -1, features, opposites)
     near = distance < FARTHEST[features]
     return np.where(near, spline(np.where(near, distance, 1.0)), 1.0)
+
+
+def has_table(law):
+    """Whether partners have independent or opposite norms, and all others independent ones."""
+    return copulas.pairs(law) in ((0, 0), (-1, 0))
 
 
 def check_opposites(features, opposites):
@@ -75,12 +82,12 @@ def check_opposites(features, opposites):
 
 
 @lru_cache(maxsize=256)
-def _table(d, law, features, opposites):
+def _table(d, is_coupled, features, opposites):
     s = np.arange(GRID / 2, FARTHEST[features] + 3 * GRID, GRID)
     with jax.enable_x64(True):
         ratio = {"fourier": fourier_mse_ratio, "positive": positive_mse_ratio}[features](s, d, d, "orthogonal")
     ratio, below = np.asarray(ratio), -np.expm1(-(s**2))
-    if law == "pnc":
+    if is_coupled:
         # What a coupled pair costs less than an independent one, over the error of one frequency.
         coupled = 2 * (d // 2) / d * (_opposite_order(s, d, features) - _independent(ratio, s, d, features))
         ratio = ratio + (2 * coupled / below**2 if features == "fourier" else coupled * np.exp(-(s**2)) / below)

@@ -1,7 +1,7 @@
 """Repelling random walks: walkers who meet at a node leave it in blocks, in which no two take one edge.
 
 The law needs to know how many neighbours a node has, so that there is one per graph:
-``hops=repelling.blocks(g)`` wherever hops are asked for, with lengths of any coupling (see
+``walk_lengths.with_hops("stratified", repelling.blocks(g))``, with lengths of any coupling (see
 :mod:`rfcore.couplings.walk_hops`).
 """
 

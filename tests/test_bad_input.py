@@ -993,7 +993,7 @@ ROWS = {
     },
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Clock": {},
-    "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
+    **dict.fromkeys(["evidence.Ledger", "evidence.open_page"], {"notebook": (NOTEBOOK, choice), **PROFILE}),
     "evidence.Ledger.decide": {"self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions)},
     "evidence.Ledger.key": {"self": (LEDGER, None), "name": ("walks", text)},
     "evidence.Ledger.rng": {"self": (LEDGER, None), "name": ("walks", text)},

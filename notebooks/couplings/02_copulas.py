@@ -40,9 +40,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -54,12 +51,11 @@ from rfcore import couplings, datasets, evidence, features, kernels, models, plo
 from rfcore.couplings import chi, copulas, directions
 from rfcore.papers.couplings import copula, formulas, gram_norms
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/02_copulas", profile)
 SETS, N_STEPS, N_EVALUATED, N_NODES, N_MATRICES = {
     "paper": (("boston", "concrete", "power"), 400, 4000, 7, 1000),
     "quick": (("boston",), 80, 300, 5, 50),
 }[profile]
-ledger = evidence.Ledger("couplings/02_copulas", profile)
 
 
 def simplex(d):
@@ -243,9 +239,8 @@ def evaluate(kind):
 
 on_boston = {kind: evaluate(kind) for name, kind in learned if name == "boston"}
 
+
 # %% tags=["hide-input"]
-
-
 def smooth(losses, share=0.05):
     """Exponential moving average."""
     start = [(1 - share) * losses[:10].mean()]

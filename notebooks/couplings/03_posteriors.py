@@ -44,9 +44,6 @@ from functools import partial
 from typing import NamedTuple
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from scipy import special
@@ -57,11 +54,10 @@ from rfcore import couplings, datasets, evidence, features, kernels, plotting
 from rfcore.models import gp
 from rfcore.papers.couplings import formulas
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/03_posteriors", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
 SIZES = {"paper": (ALL, 20, 50), "quick": (("power",), 4, 20)}
 SETS, N_SPLITS, N_DRAWS = SIZES[profile]
-ledger = evidence.Ledger("couplings/03_posteriors", profile)
 
 # %% [markdown]
 # ## The experiment

@@ -43,9 +43,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
@@ -55,10 +52,9 @@ from rfcore.couplings import directions, norms
 from rfcore.models import attention
 from rfcore.papers.couplings import attention_rows
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/04_attention", profile)
 # Draws; sets of keys and queries of each whose covariances are computed.
 N_REPEATS, N_SETS, N_ROWS = {"paper": (20_000, 2, 8), "quick": (1_000, 1, 2)}[profile]
-ledger = evidence.Ledger("couplings/04_attention", profile)
 
 # %% [markdown]
 # (couplings-fig-7)=

@@ -44,10 +44,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -63,7 +59,7 @@ from rfcore import (
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/05_walk_lengths", profile)
 NAMES = (
     "karate", "dolphins", "polbooks", "football", "news_2cl1_0.1",
     "eu-core", "arenas-email", "eurosis", "cora_raw",
@@ -72,7 +68,6 @@ P_HALTS, GRAPHS, N_REPEATS = {
     "paper": ((0.1, 0.2, 0.3, 0.4, 0.5), NAMES, 400),
     "quick": ((0.1, 0.3, 0.5), NAMES[:4], 6),  # football stands for cora
 }[profile]
-ledger = evidence.Ledger("couplings/05_walk_lengths", profile)
 
 # %% [markdown]
 # (couplings-reversal)=
@@ -137,16 +132,14 @@ ratios = np.sqrt(exact / exact[..., :1])
 
 # %% tags=["hide-input"]
 shown = np.moveaxis(ratios[:, :, 1:3], 2, 1)
-plotting.show(
-    *plotting.panels(
-        P_HALTS,
-        np.stack([shown, shown]),
-        panels=[f"{name}, N = {g.n_nodes:,}" for name, g in graphs.items()],
-        lines={"antithetic": "antithetic", "σ": "permutation"},
-        x_label="p_halt",
-        y_label="error over that of IID",
-        log="",
-    ),
+plotting.show_panels(
+    P_HALTS,
+    np.stack([shown, shown]),
+    panels=[f"{name}, N = {g.n_nodes:,}" for name, g in graphs.items()],
+    lines={"antithetic": "antithetic", "σ": "permutation"},
+    x_label="p_halt",
+    y_label="error over that of IID",
+    log="",
     caption="Paper's Figures 10 and 3 (last panel). Root mean squared Frobenius error "
     "of the Gram matrix from two walks per node, over that of independent walks. "
     "antithetic: antithetic termination; σ: σ-coupled. Exact: no walk was simulated.",
@@ -264,17 +257,10 @@ drawn = np.array([
 ])
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        P_HALTS,
-        np.moveaxis(drawn, 2, 1),
-        lines={
-            "IID": "iid", "antithetic": "antithetic", "σ": "permutation"
-        },
-        x_label="p_halt",
-        y_label="relative Frobenius error",
-        log="",
-    ),
+plotting.show_panels(
+    P_HALTS, np.moveaxis(drawn, 2, 1),
+    lines={"IID": "iid", "antithetic": "antithetic", "σ": "permutation"},
+    x_label="p_halt", y_label="relative Frobenius error", log="",
     caption="Paper's Figure 3. Error of the Gram matrix of cora from one set of two "
     "walks per node. Bands: one standard error of the mean.",
     alt="Three rising curves, IID highest, then antithetic termination, then the "

@@ -37,10 +37,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from scipy.sparse.linalg import norm
 from tqdm import tqdm
@@ -53,7 +49,7 @@ from rfcore.models.gp import sparse
 from rfcore.plotting import maps
 from rfcore.solvers import transport
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/06_meshes", profile)
 # Of each mesh: splits with a fit, multiples of the groups, and draws of walks for each.
 N_GROUPS, REPEATS, WALKERS = {
     "paper": (
@@ -64,7 +60,6 @@ N_GROUPS, REPEATS, WALKERS = {
     ),
     "quick": (6, {"teapot": (6, 1), "unit_sphere": (6, 1)}, (16, 32)),
 }[profile]
-ledger = evidence.Ledger("couplings/06_meshes", profile)
 
 # %% [markdown]
 # (couplings-fig-4)=
@@ -210,16 +205,14 @@ ROWS = {
 shown = grouped.copy()
 shown[..., 1] /= np.array([fit[:, 3].mean() for fit in fits.values()])[:, None, None]
 for k, (y_label, caption) in enumerate(ROWS.items()):
-    plotting.show(
-        *plotting.panels(
-            WALKERS,
-            np.moveaxis(shown[..., k], 2, 3),
-            panels=titles,
-            lines=MECHANISMS,
-            x_label="walkers per node",
-            y_label=y_label,
-            levels={"exact": 1.0} if k == 1 else None,
-        ),
+    plotting.show_panels(
+        WALKERS,
+        np.moveaxis(shown[..., k], 2, 3),
+        panels=titles,
+        lines=MECHANISMS,
+        x_label="walkers per node",
+        y_label=y_label,
+        levels={"exact": 1.0} if k == 1 else None,
         caption=f"Paper's Figure 4, {caption} Bands: one standard error of the mean "
         "over groups of splits, each split with a fit and walks of its own.",
         alt="Six panels, in each three lines that fall with the number of walkers, "

@@ -42,10 +42,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
@@ -60,12 +56,11 @@ from rfcore.plotting.maps import road_map
 from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import transport
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/07_traffic", profile)
 N_SPLITS, N_DRAWS, N_GRAMS, WALKERS, GRID = {
     "paper": (42, 4, 120, (4, 8, 16), 24),
     "quick": (6, 2, 8, (4, 16), 20),
 }[profile]
-ledger = evidence.Ledger("couplings/07_traffic", profile)
 
 # %% [markdown]
 # ## Roads, speeds, and four readings

@@ -40,10 +40,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -52,7 +48,7 @@ from rfcore.graphs import Graph
 from rfcore.models import pagerank
 from rfcore.solvers import transport
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/08_pagerank", profile)
 # The paper repeats 1000 times. Graphs of fewer than 400 nodes get more, since their
 # errors scatter more: 4000 times, and as many times more as they go into 400.
 P_HALTS, MANY, FEW = {
@@ -63,7 +59,6 @@ NAMES = (
     "karate", "dolphins", "polbooks", "football", "news_2cl1_0.1",
     "eu-core", "arenas-email", "eurosis", "citeseer", "cora_raw",
 )  # fmt: skip
-ledger = evidence.Ledger("couplings/08_pagerank", profile)
 
 # %% [markdown]
 # (couplings-pagerank-reversal)=
@@ -167,23 +162,21 @@ grouped = np.stack([
 ])
 grouped /= grouped[:, :, :1].mean(axis=3, keepdims=True)
 iid, antithetic, sigma_coupled = np.moveaxis(grouped, (2, 3), (0, 1))
-plotting.show(
-    *plotting.panels(
-        P_HALTS,
-        np.stack([antithetic, sigma_coupled], axis=2),
-        panels=[f"{name}, N = {g.n_nodes:,}" for name, g in graphs.items()],
-        lines=MECHANISMS,
-        x_label="p_halt",
-        y_label="error over that of IID",
-        log="",
-    ),
+plotting.show_panels(
+    P_HALTS,
+    np.stack([antithetic, sigma_coupled], axis=2),
+    panels=[f"{name}, N = {g.n_nodes:,}" for name, g in graphs.items()],
+    lines=MECHANISMS,
+    x_label="p_halt",
+    y_label="error over that of IID",
+    log="",
     caption="Paper's Figure 9. Error of the PageRank vector from two walks per node, "
     "in units of the mean error of independent walks (the paper shows the errors "
     "themselves). Bands: one standard error of the mean.",
     alt="Ten panels. Both curves fall from near one at p_halt = 0.1 to about 0.8 at "
     "0.5 and rise back towards one. Left of 0.5 the sigma-coupled one is lower, right "
     "of it the two coincide.",
-)  # fmt: skip
+)
 
 # %% tags=["hide-input"]
 gains = 1 - sigma_coupled.mean(axis=2)  # repeats, graphs

@@ -45,9 +45,6 @@ import itertools
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -56,7 +53,7 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.couplings import equal_walkers
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/09_walks_that_know", profile)
 # Graphs, with how many repeats make one group of repeats.
 N_GROUPS, PER_GROUP, WALKERS, N_MEANS, MEAN_OF = {
     "paper": (
@@ -64,7 +61,6 @@ N_GROUPS, PER_GROUP, WALKERS, N_MEANS, MEAN_OF = {
     ),
     "quick": (24, {"karate": 4, "football": 2}, (4, 16, 64), 40, 150),
 }[profile]  # fmt: skip
-ledger = evidence.Ledger("couplings/09_walks_that_know", profile)
 
 # %% [markdown]
 # (couplings-hops)=
@@ -175,22 +171,20 @@ for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
 # %% tags=["hide-input"]
 mean = left.mean(axis=0)
 rooted = np.sqrt(mean) * (1 + left / mean) / 2  # roots of means, and their errors
-plotting.show(
-    *plotting.panels(
-        m,
-        rooted,
-        panels=[f"{name}, {kernel}" for name, kernel in cases],
-        lines=dict(zip(MECHANISMS, COLOURS, strict=True)),
-        x_label="walkers per node",
-        y_label="error over that of IID",
-    ),
+plotting.show_panels(
+    m,
+    rooted,
+    panels=[f"{name}, {kernel}" for name, kernel in cases],
+    lines=dict(zip(MECHANISMS, COLOURS, strict=True)),
+    x_label="walkers per node",
+    y_label="error over that of IID",
     caption="Ours. Root mean squared error of Gram matrices in units of that of as "
     "many independent walkers, $p_{\\text{halt}} = 0.1$. The three lines of lengths "
     "nearly coincide.",
     alt="Panels by graph and kernel. Reversal, antithetic and stratified lengths stay "
     "close to 1. Sobol' points fall, array-RQMC falls faster, and systematic hops "
     "fastest.",
-)  # fmt: skip
+)
 
 # %% tags=["hide-input"]
 ours, others = left[:, :, 5:], left[:, :, :3]

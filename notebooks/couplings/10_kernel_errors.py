@@ -43,9 +43,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -55,13 +52,12 @@ from rfcore import couplings, datasets, evidence, features, kernels, models, plo
 from rfcore.couplings import directions, low_discrepancy, norms
 from rfcore.papers.couplings import gram_norms
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/10_kernel_errors", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
 N_SPLITS, N_CLOSED, LARGEST, N_DRAWS, N_CHECK, SETS = {
     "paper": (20, 100, 256, 10, 500, ALL),
     "quick": (4, 6, 32, 10, 50, ALL[3:5]),
 }[profile]
-ledger = evidence.Ledger("couplings/10_kernel_errors", profile)
 
 # %% [markdown]
 # (couplings-closed-forms)=
@@ -298,12 +294,10 @@ curves = np.moveaxis(curves[..., 1:] / curves[..., :1], 2, 1)
 
 # %% tags=["hide-input"]
 goal = theirs["fourier"][0, :2, SETS.index("airfoil")]
-plotting.show(
-    *plotting.panels(
-        at_lengths, curves, lines=("orthogonal", "orthogonal_pnc"), log="x",
-        x_label="lengthscale over the fitted one", y_label="RMSE over that of IID",
-        levels={"paper, orthogonal": goal[0], "paper, PNC": goal[1]},
-    ),
+plotting.show_panels(
+    at_lengths, curves, lines=("orthogonal", "orthogonal_pnc"), log="x",
+    x_label="lengthscale over the fitted one", y_label="RMSE over that of IID",
+    levels={"paper, orthogonal": goal[0], "paper, PNC": goal[1]},
     caption="Ours. Fourier ratios on Airfoil, z-scored, as the lengthscale is changed: "
     "means of the ratios of 20 splits. Bands: one standard error.",
     alt="Two curves, PNC below orthogonal, fall with the lengthscale to a minimum and "

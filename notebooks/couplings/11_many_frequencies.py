@@ -59,10 +59,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import functools
 
 import numpy as np
@@ -72,7 +68,7 @@ from tqdm import tqdm
 from rfcore import couplings, evidence, plotting, theory
 from rfcore.couplings import copulas
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/11_many_frequencies", profile)
 LARGEST, N_DRAWS, N_CHECK = {"paper": (4096, 1100, 4000), "quick": (4096, 32, 400)}[
     profile
 ]
@@ -90,7 +86,6 @@ COLOURS = {
     "Sobol'": "sobol",
 }
 NAMES = tuple(COLOURS)
-ledger = evidence.Ledger("couplings/11_many_frequencies", profile)
 
 # %% [markdown]
 # (couplings-many-shells)=
@@ -270,13 +265,11 @@ names, from_m = (
 )
 lines = [[np.broadcast_to(of[name][0, 0, i], (N_DRAWS, len(WIDTHS))) if name != "Sobol'"
           else drawn[:, 0, 0, i] for name in names] for i in (1, 3, 5)]  # fmt: skip
-plotting.show(
-    *plotting.panels(
-        WIDTHS[from_m], np.moveaxis(lines, 2, 0)[..., from_m],
-        panels=[f"d = {DIMENSIONS[i]}" for i in (1, 3, 5)],
-        lines={name: COLOURS[name] for name in names},
-        x_label="frequencies m", y_label="squared error over IID",
-    ),
+plotting.show_panels(
+    WIDTHS[from_m], np.moveaxis(lines, 2, 0)[..., from_m],
+    panels=[f"d = {DIMENSIONS[i]}" for i in (1, 3, 5)],
+    lines={name: COLOURS[name] for name in names},
+    x_label="frequencies m", y_label="squared error over IID",
     caption="Ours. Mean squared error over that of independent frequencies, Fourier "
     "features at distance 0.5.",
     alt="Three log-log charts. PNC and strata over all are level, shells fall and "

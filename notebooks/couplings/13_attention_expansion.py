@@ -47,9 +47,6 @@ profile = "paper"
 from dataclasses import replace
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
@@ -59,7 +56,7 @@ from rfcore.couplings import directions, norms
 from rfcore.models import attention
 from rfcore.papers.couplings import attention_rows, formulas
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/13_attention_expansion", profile)
 # Sets of keys and queries of each whose covariances are computed; draws.
 N_SETS, N_ROWS, N_DRAWS = {"paper": (2, 8, 4_000), "quick": (1, 2, 400)}[profile]
 d = n_keys = 16
@@ -72,7 +69,6 @@ LAWS = {
     "orthogonal_pm": ("positive_monotone", 0.0),
     "simplex": ("independent", -1 / (d - 1)),
 }
-ledger = evidence.Ledger("couplings/13_attention_expansion", profile)
 
 
 # %% tags=["hide-input"]
@@ -298,16 +294,14 @@ found = np.concatenate([
 ])
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        MANY,
-        found,
-        panels=list(LENGTHS),
-        lines=list(LAWS),
-        predicted=predicted[0],
-        x_label="number of features m",
-        y_label="mean squared error of a weight",
-    ),
+plotting.show_panels(
+    MANY,
+    found,
+    panels=list(LENGTHS),
+    lines=list(LAWS),
+    predicted=predicted[0],
+    x_label="number of features m",
+    y_label="mean squared error of a weight",
     caption="Ours. Measured errors, and Equation 8 with exact variances and "
     "covariances (dashed). Most of the lines nearly coincide.",
     alt="Two charts of error against the number of features. Left, for short keys, "

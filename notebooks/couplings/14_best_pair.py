@@ -44,10 +44,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from matplotlib.figure import Figure
 from scipy import special
@@ -55,9 +51,8 @@ from scipy import special
 from rfcore import evidence, plotting, theory
 from rfcore.papers.couplings import block_errors, formulas, multi_marginal
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/14_best_pair", profile)
 N_QUANTILES = {"paper": 40, "quick": 12}[profile]
-ledger = evidence.Ledger("couplings/14_best_pair", profile)
 
 # %% [markdown]
 # (couplings-two-norms)=

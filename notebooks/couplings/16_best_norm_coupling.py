@@ -45,10 +45,6 @@ profile = "paper"
 import itertools
 from dataclasses import replace
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
@@ -56,7 +52,7 @@ from scipy.spatial.distance import cdist
 from rfcore import datasets, evidence, models, plotting, theory
 from rfcore.papers.couplings import copula, gram_norms, multi_marginal
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/16_best_norm_coupling", profile)
 SETS, N_NODES, DIMENSIONS, DISTANCES, BINS = {
     "paper": (
         ("boston", "concrete", "power"),
@@ -67,7 +63,6 @@ SETS, N_NODES, DIMENSIONS, DISTANCES, BINS = {
     ),
     "quick": (("boston", "concrete"), 5, (4,), (1.0, 2.0), {2: 4, 3: 8, 4: 10}),
 }[profile]
-ledger = evidence.Ledger("couplings/16_best_norm_coupling", profile)
 
 
 def simplex(d):

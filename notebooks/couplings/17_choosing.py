@@ -44,10 +44,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from scipy import special, stats
 from tqdm import tqdm
@@ -55,7 +51,7 @@ from tqdm import tqdm
 from rfcore import couplings, datasets, evidence, models, plotting, theory
 from rfcore.couplings import copulas
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/17_choosing", profile)
 N_DRAWS, LARGEST, N_UCI, N_PAIRED, UCI_WIDTHS = {
     "paper": (400, 4096, 200, 1100, (16, 64, 256, 1024)),
     "quick": (32, 4096, 24, 60, (16, 64, 256)),
@@ -63,7 +59,6 @@ N_DRAWS, LARGEST, N_UCI, N_PAIRED, UCI_WIDTHS = {
 DIMENSIONS, DISTANCES = np.array([2, 4, 8, 16, 32, 64, 128]), (0.5, 1.0, 2.0)
 WIDTHS = 2 ** np.arange(1, int(np.log2(LARGEST)) + 1)
 wide = DIMENSIONS[:, None] <= WIDTHS
-ledger = evidence.Ledger("couplings/17_choosing", profile)
 
 # %% [markdown]
 # (couplings-many-choosing)=

@@ -49,9 +49,6 @@ from functools import partial
 from typing import NamedTuple
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from scipy import stats
@@ -60,13 +57,12 @@ from tqdm import tqdm
 from rfcore import couplings, datasets, evidence, features, kernels, plotting
 from rfcore.models import gp
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/18_common_scale", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
 SETS, N_SPLITS, N_DRAWS, WIDTHS, N_CURVE = {
     "paper": (ALL, 20, 50, (4, 8, 16, 32, 64), 600),
     "quick": (("power",), 4, 20, (4, 8), 100),
 }[profile]
-ledger = evidence.Ledger("couplings/18_common_scale", profile)
 
 # %% [markdown]
 # ## The experiment

@@ -42,10 +42,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from functools import partial
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -54,7 +50,7 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.couplings.walk_variance import walk_variance
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/19_which_coordinates", profile)
 # Graphs, with how many repeats make one group of repeats.
 PER_GROUP, P_HALTS, WALKERS = {
     "paper": (
@@ -64,7 +60,6 @@ PER_GROUP, P_HALTS, WALKERS = {
     "quick": ({"karate": 2, "football": 1}, (0.1, 0.3, 0.5), (16, 64, 256, 1024)),
 }[profile]  # fmt: skip
 N_GROUPS = 12
-ledger = evidence.Ledger("couplings/19_which_coordinates", profile)
 
 graphs = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()
@@ -131,22 +126,18 @@ curves = np.array([
     [[*d[:3], d[3:].sum()] for d in (shares[*case, p] for p in P_HALTS)]
     for case in shown
 ]).transpose(0, 2, 1)
-plotting.show(
-    *plotting.panels(
-        np.array(P_HALTS),
-        np.stack([curves, curves]),
-        panels=[f"{name}, {kernel}" for name, kernel in shown],
-        lines={
-            "length": "first", "hop 1": "second", "hop 2": "third", "later": "fourth"
-        },
-        x_label="p_halt",
-        y_label="share of the variance",
-        log="",
-    ),
+plotting.show_panels(
+    np.array(P_HALTS),
+    np.stack([curves, curves]),
+    panels=[f"{name}, {kernel}" for name, kernel in shown],
+    lines={"length": "first", "hop 1": "second", "hop 2": "third", "later": "fourth"},
+    x_label="p_halt",
+    y_label="share of the variance",
+    log="",
     caption="Ours. Shares of the variance of a walk as walks become shorter, exact.",
     alt="Panels by graph and kernel. The share of the length rises from almost nothing "
     "with p_halt, that of the first hop falls.",
-)  # fmt: skip
+)
 ledger.decide({
     "couplings/extra-walk-variance/adds-up": evidence.identity(
         np.array(added), 1.0, 1e-8
@@ -222,19 +213,17 @@ for i, (name, kernel) in enumerate(tqdm(cases, desc="walks", leave=False)):
 
 # %% tags=["hide-input"]
 floors = np.array([1 - d.cumsum()[:3] for d in long])
-plotting.show(
-    *plotting.panels(
-        np.array(WALKERS),
-        left[:, :small],
-        panels=[f"{name}, {kernel}" for name, kernel in cases[:small]],
-        lines={law: colour for law, (colour, _) in LAWS.items()},
-        predicted=np.concatenate([
-            np.repeat(floors[:small, :, None], len(WALKERS), axis=2),
-            left[:, :small, 3:].mean(axis=0),
-        ], axis=1),
-        x_label="walkers per node",
-        y_label="share of the variance left",
-    ),
+plotting.show_panels(
+    np.array(WALKERS),
+    left[:, :small],
+    panels=[f"{name}, {kernel}" for name, kernel in cases[:small]],
+    lines={law: colour for law, (colour, _) in LAWS.items()},
+    predicted=np.concatenate([
+        np.repeat(floors[:small, :, None], len(WALKERS), axis=2),
+        left[:, :small, 3:].mean(axis=0),
+    ], axis=1),
+    x_label="walkers per node",
+    y_label="share of the variance left",
     caption="Ours. What couplings leave of the variance of independent walks, "
     "$p_{\\text{halt}} = 0.1$. Dashed: the floors, exact. Bands: one standard error.",
     alt="Panels by graph and kernel. The Sobol' curve of the length lies on its "

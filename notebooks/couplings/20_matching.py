@@ -41,10 +41,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -54,13 +50,12 @@ from rfcore import datasets, evidence, features, plotting, random_graphs, theory
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/20_matching", profile)
 TESTS, ORDERS, N_REPEATS, N_ERRORS = {
     "paper": (("football", "eurosis"), (4, 6, 8, 10), 120, 10),
     "quick": (("football",), (4, 6, 8), 10, 3),
 }[profile]
 P_HALTS, SIMULATED, N_WALKS = (0.1, 0.3, 0.5), (4, 6, 8), 10
-ledger = evidence.Ledger("couplings/20_matching", profile)
 
 # %% [markdown]
 # (couplings-one-optimum)=
@@ -227,32 +222,28 @@ for name in TESTS:
         of_p.append(errors(graph, p, [sigma for two in sigmas for sigma in two]))
     ratios[name] = np.stack(of_p, axis=1)
 titles = [f"p_halt = {p}" for p in P_HALTS]
-plotting.show(
-    *plotting.panels(
-        SIMULATED,
-        np.moveaxis(ratios[name], 3, 2),
-        panels=titles,
-        lines={"Eq. 55": "exact", "Eq. 56": "permutation"},
-        x_label="bins n",
-        y_label="error over that of IID",
-        log="",
-    ),
+plotting.show_panels(
+    SIMULATED,
+    np.moveaxis(ratios[name], 3, 2),
+    panels=titles,
+    lines={"Eq. 55": "exact", "Eq. 56": "permutation"},
+    x_label="bins n",
+    y_label="error over that of IID",
+    log="",
     caption=f"Paper's Figure 8, errors. Root mean squared error of the Gram matrix of "
     f"{name} with permutations from the exact (Eq. 55) and the approximate (Eq. 56) "
     "objective. Bands: one standard error of the mean over simulated averages.",
     alt="Three panels for three p_halt; in each the two curves coincide and are level, "
     "below one by less than a hundredth at 0.1 and by three or four at 0.3 and 0.5.",
 )
-plotting.show(
-    *plotting.panels(
-        SIMULATED,
-        distances,
-        panels=titles,
-        lines={"Eqs 55, 56": "permutation", "two solutions": "reversal"},
-        x_label="bins n",
-        y_label="Cayley distance",
-        log="",
-    ),
+plotting.show_panels(
+    SIMULATED,
+    distances,
+    panels=titles,
+    lines={"Eqs 55, 56": "permutation", "two solutions": "reversal"},
+    x_label="bins n",
+    y_label="Cayley distance",
+    log="",
     caption="Paper's Figure 8, distances: of the permutations from the two objectives, "
     "and of two random solutions of one problem. Bands: one standard error of the "
     "mean.",

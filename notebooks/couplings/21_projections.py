@@ -49,10 +49,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from itertools import permutations
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -60,9 +56,8 @@ from rfcore import evidence, features, plotting, random_graphs
 from rfcore.papers.ugrf.reduction import johnson_lindenstrauss
 from rfcore.solvers import transport
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/21_projections", profile)
 N_DRAWS = {"paper": 100, "quick": 15}[profile]
-ledger = evidence.Ledger("couplings/21_projections", profile)
 
 # %% [markdown]
 # (couplings-thm-4.1)=

@@ -48,10 +48,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from itertools import permutations
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import networkx
 import numpy as np
 from scipy.linalg import expm
@@ -63,13 +59,12 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/22_best_coupling", profile)
 GRAPHS, N_RANDOM = {
     "paper": (("karate", "dolphins", "football"), 200),
     "quick": (("karate", "dolphins"), 40),
 }[profile]
 P_HALTS, N_TERMS = np.arange(1, 6) / 10, 30
-ledger = evidence.Ledger("couplings/22_best_coupling", profile)
 
 # %% [markdown]
 # (couplings-best-of-all)=
@@ -280,15 +275,13 @@ rng = ledger.rng("tiles")
 cdf_gaps = [n * cdf_gap(rng.permutation(n)) for n in orders[:5] // 2 for _ in range(20)]
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        orders,
-        np.stack([gaps, gaps]),
-        lines=dict(zip(FUNCTIONS, ("first", "second"), strict=True)),
-        x_label="bins n",
-        y_label="excess over the optimum",
-        guide=-1.0,
-    ),
+plotting.show_panels(
+    orders,
+    np.stack([gaps, gaps]),
+    lines=dict(zip(FUNCTIONS, ("first", "second"), strict=True)),
+    x_label="bins n",
+    y_label="excess over the optimum",
+    guide=-1.0,
     caption="Ours. Mean product under the best permutation of n bins minus that of the "
     "optimal coupling, over the variance of f(X).",
     alt="Two lines fall on logarithmic axes, from a tenth and more at 4 bins to below "
@@ -321,16 +314,14 @@ for i, g in enumerate(walked.values()):
         over[i, j] = np.array(of_bins) / best
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        n_bins[:6],
-        np.stack(2 * [share[:, ::2, 1:7]]),
-        panels=[f"{name}, N = {g.n_nodes}" for name, g in graphs.items()],
-        lines={"0.1": "first", "0.3": "second", "0.5": "third"},  # P_HALTS[::2]
-        x_label="bins n",
-        y_label="share of the best gain",
-        log="x",
-    ),
+plotting.show_panels(
+    n_bins[:6],
+    np.stack(2 * [share[:, ::2, 1:7]]),
+    panels=[f"{name}, N = {g.n_nodes}" for name, g in graphs.items()],
+    lines={"0.1": "first", "0.3": "second", "0.5": "third"},  # P_HALTS[::2]
+    x_label="bins n",
+    y_label="share of the best gain",
+    log="x",
     caption="Ours. What the reversal of n bins takes off the mean squared error of "
     "independent walks, over what the best coupling takes off, for p_halt = 0.1, 0.3 "
     "and 0.5. Exact.",

@@ -42,9 +42,6 @@ profile = "paper"
 import itertools
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 import optax
 import scipy.sparse as sp
@@ -59,7 +56,7 @@ from rfcore.papers.couplings import equal_walkers
 from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import descent, gram
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/23_where_hops_help", profile)
 # Of the large graphs: nodes, degree, and how many groups of rows share the other side.
 PER_GROUP, P_HALTS, N_REPEATED, LARGE, N_RANKS = {
     "paper": (
@@ -74,7 +71,6 @@ PER_GROUP, P_HALTS, N_REPEATED, LARGE, N_RANKS = {
     ),
 }[profile]  # fmt: skip
 N_GROUPS = 12
-ledger = evidence.Ledger("couplings/23_where_hops_help", profile)
 
 IID, REVERSAL = {"coupling": "iid"}, {"coupling": "reversal"}
 SYSTEMATIC = {"coupling": "stratified", "hops": "systematic"}

@@ -42,10 +42,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import norm
@@ -58,12 +54,11 @@ from rfcore.models import gp
 from rfcore.models.gp import sparse
 from rfcore.papers.couplings import equal_walkers, repelling
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/24_gps_with_hops", profile)
 MESHES, N_SPLITS, N_DRAWS, MORE = {
     "paper": (("teapot", "unit_sphere", "idler_riser"), 36, 4, (256, 1024)),
     "quick": (("unit_sphere",), 10, 2, (256,)),
 }[profile]
-ledger = evidence.Ledger("couplings/24_gps_with_hops", profile)
 
 # %% [markdown]
 # (couplings-hops-posteriors)=
@@ -175,15 +170,13 @@ for k, y_label, caption in (
     (1, "divergence, nats", "Kullback-Leibler divergence from the exact posterior"),
     (2, "distance of means", "Root mean squared distance from the exact mean"),
 ):
-    plotting.show(
-        *plotting.panels(
-            np.array(WALKERS),
-            found[..., k],
-            panels=titles,
-            lines=dict(zip(LAWS, COLOURS, strict=True)),
-            x_label="walkers per node",
-            y_label=y_label,
-        ),
+    plotting.show_panels(
+        np.array(WALKERS),
+        found[..., k],
+        panels=titles,
+        lines=dict(zip(LAWS, COLOURS, strict=True)),
+        x_label="walkers per node",
+        y_label=y_label,
         caption=f"Ours. {caption} at the hidden nodes, $p_{{\\text{{halt}}}} = 0.4$. "
         "Bands: one standard error of the mean over splits.",
         alt="A panel for each graph. All curves fall as walkers are added, that of "

@@ -41,9 +41,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -54,7 +51,7 @@ from rfcore.graphs import Graph
 from rfcore.models import pagerank
 from rfcore.papers.couplings import equal_walkers, repelling
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/25_repelling_walks", profile)
 # Graphs, with how many repeats make one group of repeats.
 PER_GROUP, P_HALTS, WALKERS, MEAN_OF, N_RANKS = {
     "paper": (
@@ -67,7 +64,6 @@ N_GROUPS, N_MEANS = {"paper": (24, 50), "quick": (12, 30)}[profile]
 # With 256 walkers, of the two kinds of blocks, whose likeness is judged.
 PER_GROUP_256 = {"karate": 12, "football": 2}
 N_REPELLED = {"paper": 12_000, "quick": 480}[profile]  # for PageRank on football
-ledger = evidence.Ledger("couplings/25_repelling_walks", profile)
 
 # %% [markdown]
 # (couplings-repelling)=
@@ -191,15 +187,13 @@ COLOURS = {
 mean = left.mean(axis=0)
 rooted = np.sqrt(mean) * (1 + left / mean) / 2  # roots of means, and their errors
 order = [list(LAWS).index(law) for law in COLOURS]
-plotting.show(
-    *plotting.panels(
-        m,
-        rooted[:, :, order],
-        panels=[f"{name}, {kernel}" for name, kernel in cases],
-        lines=COLOURS,
-        x_label="walkers per node",
-        y_label="error over that of IID",
-    ),
+plotting.show_panels(
+    m,
+    rooted[:, :, order],
+    panels=[f"{name}, {kernel}" for name, kernel in cases],
+    lines=COLOURS,
+    x_label="walkers per node",
+    y_label="error over that of IID",
     caption="Ours. Root mean squared error of Gram matrices over that of as many "
     "independent walkers, $p_{\\text{halt}} = 0.1$. Bands: one standard error. "
     "Systematic hops nearly hide repelling walks with stratified lengths.",

@@ -56,9 +56,6 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from scipy.special import logsumexp
@@ -66,9 +63,8 @@ from scipy.special import logsumexp
 from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
 from rfcore.solvers import exponential, sampling
 
-plotting.use_style()
+ledger = evidence.open_page("equivalence/01_optimal_law", profile)
 N_POINTS, N_REPEATS = 120, {"paper": 4000, "quick": 300}[profile]
-ledger = evidence.Ledger("equivalence/01_optimal_law", profile)
 
 # %% [markdown]
 # ## Points and samplers

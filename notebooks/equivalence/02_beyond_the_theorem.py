@@ -39,9 +39,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
@@ -49,9 +46,8 @@ from rfcore import couplings, datasets, evidence, features, kernels, plotting, t
 from rfcore.papers.equivalence import joint_sampling
 from rfcore.solvers import sampling
 
-plotting.use_style()
+ledger = evidence.open_page("equivalence/02_beyond_the_theorem", profile)
 N_POINTS, N_REPEATS = 120, {"paper": 3000, "quick": 300}[profile]
-ledger = evidence.Ledger("equivalence/02_beyond_the_theorem", profile)
 
 SETS, KERNELS = ("wifi", "banknote", "yeast"), ("gaussian", "softmax")
 CASES = [(name, kernel) for name in SETS for kernel in KERNELS]
@@ -235,16 +231,14 @@ on_data = np.stack([of_set(i, name) for i, name in enumerate(SETS)], axis=1)
 
 # %% tags=["hide-input"]
 ratios = over_minimum(measured, m, predicted[0])
-plotting.show(
-    *plotting.panels(
-        MASSES,
-        ratios,
-        lines=COUPLINGS,
-        levels={"no error at all": 0.0},
-        x_label="mean squared length of the points",
-        y_label="error over the minimum",
-        log="x",
-    ),
+plotting.show_panels(
+    MASSES,
+    ratios,
+    lines=COUPLINGS,
+    levels={"no error at all": 0.0},
+    x_label="mean squared length of the points",
+    y_label="error over the minimum",
+    log="x",
     caption="Ours. Mean squared error of 16 optimal frequencies of Gaussian points in "
     "16 dimensions, over the minimum that Theorem 1 gives independent ones; Gaussian "
     "kernel. Bands: one standard error.",

@@ -35,9 +35,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
@@ -45,10 +42,9 @@ from rfcore import couplings, datasets, evidence, features, kernels, plotting, t
 from rfcore.models import attention
 from rfcore.solvers import exponential, sampling
 
-plotting.use_style()
+ledger = evidence.open_page("equivalence/03_other_objectives", profile)
 N_POINTS = 120
 N_REPEATS, N_BATCHES = {"paper": (3000, 40), "quick": (300, 6)}[profile]
-ledger = evidence.Ledger("equivalence/03_other_objectives", profile)
 
 SETS = ("wifi", "banknote", "yeast")
 

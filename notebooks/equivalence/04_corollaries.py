@@ -44,18 +44,14 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
 from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
 from rfcore.solvers import sampling
 
-plotting.use_style()
+ledger = evidence.open_page("equivalence/04_corollaries", profile)
 N_POINTS, N_DRAWS = 120, {"paper": 32_000, "quick": 2400}[profile]
-ledger = evidence.Ledger("equivalence/04_corollaries", profile)
 
 # %% [markdown]
 # ## Points and samplers

@@ -39,17 +39,12 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 
 from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
 
-plotting.use_style()
+ledger = evidence.open_page("equivalence/05_two_sets", profile)
 N_POINTS, N_DRAWS = 120, {"paper": 100, "quick": 20}[profile]
-ledger = evidence.Ledger("equivalence/05_two_sets", profile)
 
 SETS, KERNELS = ("wifi", "banknote", "yeast"), ("gaussian", "softmax")
 CASES = [(name, kernel) for name in SETS for kernel in KERNELS]

@@ -45,9 +45,6 @@ profile = "paper"
 from dataclasses import replace
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
@@ -55,13 +52,12 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, features, plotting, theory
 from rfcore.solvers import exponential
 
-plotting.use_style()
+ledger = evidence.open_page("favor/02_variance", profile)
 N_POINTS, N_OTHERWISE, N_SIGMAS = {
     "paper": (1024, 512, 10),
     "quick": (192, 192, 4),
 }[profile]
 N_DRAWS, SIGMAS = 5, np.linspace(0.1, 1.0, N_SIGMAS)
-ledger = evidence.Ledger("favor/02_variance", profile)
 
 # %% [markdown]
 # ## Six kinds of points

@@ -40,10 +40,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -52,7 +48,7 @@ from rfcore.papers.favor import exponential_votes
 from rfcore.papers.simplex import classification
 from rfcore.solvers import exponential
 
-plotting.use_style()
+ledger = evidence.open_page("favor/03_classification", profile)
 SETS, WIDTHS, N_SEEDS, N_TUNING, N_SPLITS = {
     "paper": (
         ("abalone", "banknote", "car", "yeast", "cmc", "nursery", "wifi", "chess"),
@@ -62,7 +58,6 @@ SETS, WIDTHS, N_SEEDS, N_TUNING, N_SPLITS = {
 }[profile]  # fmt: skip
 LARGE = ("nursery", "chess")
 SMALL = tuple(name for name in SETS if name not in LARGE)
-ledger = evidence.Ledger("favor/03_classification", profile)
 tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 
 # %% [markdown]

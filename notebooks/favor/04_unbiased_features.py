@@ -37,17 +37,13 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 
 from rfcore import couplings, evidence, features, kernels, plotting
 from rfcore.papers.favor import formulas
 
+ledger = evidence.open_page("favor/04_unbiased_features", profile)
 N_FEATURES = {"paper": 60, "quick": 6}[profile]
-ledger = evidence.Ledger("favor/04_unbiased_features", profile)
 
 # %% [markdown]
 # (favor-thm-4-1)=

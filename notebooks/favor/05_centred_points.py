@@ -41,9 +41,6 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
@@ -51,10 +48,9 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, plotting, theory
 from rfcore.solvers import exponential
 
-plotting.use_style()
+ledger = evidence.open_page("favor/05_centred_points", profile)
 N_POINTS, N_SIGMAS = {"paper": (1024, 10), "quick": (192, 4)}[profile]
 N_DRAWS, SIGMAS = 5, np.linspace(0.1, 1.0, N_SIGMAS)
-ledger = evidence.Ledger("favor/05_centred_points", profile)
 
 # %% [markdown]
 # ## Four kinds of points
@@ -169,13 +165,11 @@ ledger.decide({
 # %% tags=["hide-input"]
 others = ("trigonometric", "gerf_centred", "sderf_centred")
 at = [REGIMES.index("mnist"), REGIMES.index("cifar10")]
-plotting.show(
-    *plotting.panels(
-        SIGMAS,
-        np.stack([of[name] - of["sderf"] for name in others], axis=2)[:, at],
-        panels=("mnist", "cifar10"), lines=others, levels={"sderf": 0.0},
-        x_label="σ", y_label="log variance, SDERF = 0", log="",
-    ),
+plotting.show_panels(
+    SIGMAS,
+    np.stack([of[name] - of["sderf"] for name in others], axis=2)[:, at],
+    panels=("mnist", "cifar10"), lines=others, levels={"sderf": 0.0},
+    x_label="σ", y_label="log variance, SDERF = 0", log="",
     caption="Ours. The mean log variance of trigonometric features, and of features of "
     "centred points, above that of SDERF.",
     alt="Two charts with SDERF as a level line at zero. Trigonometric features start "

@@ -39,9 +39,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -50,7 +47,7 @@ from rfcore.papers.favor import exponential_votes
 from rfcore.papers.simplex import classification
 from rfcore.solvers import exponential
 
-plotting.use_style()
+ledger = evidence.open_page("favor/06_raw_columns", profile)
 SETS, WIDTHS = {
     "paper": (
         ("abalone", "banknote", "car", "yeast", "cmc", "nursery", "wifi", "chess"),
@@ -59,7 +56,6 @@ SETS, WIDTHS = {
     "quick": (("banknote", "wifi"), (16, 64)),
 }[profile]  # fmt: skip
 N_SEEDS = 10
-ledger = evidence.Ledger("favor/06_raw_columns", profile)
 tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 
 # %% [markdown]
@@ -107,11 +103,9 @@ raw = np.stack([
 # ## Raw columns, and centred features
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        WIDTHS, 100 * raw, lines=KINDS, log="x",
-        x_label="number of features M", y_label="test accuracy, %",
-    ),
+plotting.show_panels(
+    WIDTHS, 100 * raw, lines=KINDS, log="x",
+    x_label="number of features M", y_label="test accuracy, %",
     caption="Ours. As the first panel of Figure 3, for raw columns, ten seeds. Bands: "
     "one standard error over the seeds.",
     alt="Chart of average accuracy against the number of features for raw columns: six "

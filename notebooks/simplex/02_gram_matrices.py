@@ -36,21 +36,17 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
 from rfcore import couplings, evidence, features, kernels, plotting, theory
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/02_gram_matrices", profile)
 N_REPEATS, WIDTHS = {
     "paper": (12_000, (16, 32, 64, 128, 256, 512)),
     "quick": (100, (32, 64, 128)),
 }[profile]
-ledger = evidence.Ledger("simplex/02_gram_matrices", profile)
 
 # %% [markdown]
 # (simplex-fig-7)=
@@ -104,15 +100,13 @@ errors = dict(zip(MECHANISMS, np.moveaxis(drawn, 1, 0), strict=True))
 curves = np.stack([errors[name] for name in REGULAR[:3]], axis=1)
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        WIDTHS,
-        np.stack([errors[name] for name in REGULAR], axis=1),
-        lines=REGULAR,
-        guide=-0.5,
-        x_label="number of features m",
-        y_label="relative Frobenius error",
-    ),
+plotting.show_panels(
+    WIDTHS,
+    np.stack([errors[name] for name in REGULAR], axis=1),
+    lines=REGULAR,
+    guide=-0.5,
+    x_label="number of features m",
+    y_label="relative Frobenius error",
     caption="Paper's Figure 7. Error of the Gram matrix of 64 points against the "
     "number of features. Simplex+, whose line covers simplex, is not in the paper.",
     alt="Log-log chart. All lines fall; simplex and simplex+ are lowest at every width "
@@ -163,17 +157,15 @@ of_iid = predicted[:, 0].mean(axis=0)
 
 # %% tags=["hide-input"]
 fast = np.stack([errors["orthogonal_fast"], errors["simplex_fast"]], axis=1)
-plotting.show(
-    *plotting.panels(
-        WIDTHS,
-        np.stack([curves[:, 1:], fast], axis=1) ** 2 / of_iid,
-        panels=("Haar rotations", "fast rotations"),
-        lines=("orthogonal", "simplex"),
-        predicted=np.stack(2 * [predicted.mean(axis=0)[1:] / of_iid]),
-        x_label="number of features m",
-        y_label="squared error over that of IID",
-        log="x",
-    ),
+plotting.show_panels(
+    WIDTHS,
+    np.stack([curves[:, 1:], fast], axis=1) ** 2 / of_iid,
+    panels=("Haar rotations", "fast rotations"),
+    lines=("orthogonal", "simplex"),
+    predicted=np.stack(2 * [predicted.mean(axis=0)[1:] / of_iid]),
+    x_label="number of features m",
+    y_label="squared error over that of IID",
+    log="x",
     caption="Ours. Mean squared Frobenius error over that of IID features. Dashed: "
     "closed form for Haar rotations, without simulation. Second: fast variants. Bands: "
     "one standard error.",

@@ -42,17 +42,13 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, plotting
 from rfcore.papers.simplex import classification
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/03_classification", profile)
 # Draws of ten blocks, LARGE on the sets nursery and chess; and on each other split.
 SETS, N_DRAWS, LARGE, N_SPLITS, PER_SPLIT = {
     "paper": (
@@ -63,7 +59,6 @@ SETS, N_DRAWS, LARGE, N_SPLITS, PER_SPLIT = {
 }[profile]  # fmt: skip
 MECHANISMS = ("iid", "orthogonal", "simplex", "simplex_plus")
 DRAWN, N_BLOCKS = [getattr(couplings, name) for name in MECHANISMS], 10
-ledger = evidence.Ledger("simplex/03_classification", profile)
 
 # %% [markdown]
 # ## Eight tables, and what is not printed

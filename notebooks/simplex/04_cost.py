@@ -52,9 +52,6 @@ from functools import cache, partial
 from itertools import product
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 
 from rfcore import couplings, evidence, plotting
@@ -62,7 +59,7 @@ from rfcore.couplings import directions, fast, weight_dependent
 from rfcore.evidence.costs import exponents, seconds_per_call
 from rfcore.papers.simplex import formulas
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/04_cost", profile)
 DENSE = ("orthogonal", "simplex", "simplex_plus")
 FAST = {name: plotting.LABELS[name] for name in ("orthogonal_fast", "simplex_fast")}
 EACH = ("matrix", *FAST)
@@ -80,7 +77,6 @@ SIZES = {
     },
 }[profile]  # fmt: skip
 DRAWS, FAST_DRAWS, ROUNDS = {"paper": (80, 16, 30), "quick": (2, 2, 2)}[profile]
-ledger = evidence.Ledger("simplex/04_cost", profile)
 
 # %% [markdown]
 # ## How we measure

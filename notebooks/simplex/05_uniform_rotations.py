@@ -38,20 +38,16 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
 from rfcore import couplings, evidence, features, plotting
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/05_uniform_rotations", profile)
 N_REPEATS, WIDTHS, N_ROTATIONS, BLOCK_SIZES = {
     "paper": (3000, (16, 32, 64), 40_000, (4, 8, 16, 32, 64)),
     "quick": (100, (32, 64), 2_000, (4, 64)),
 }[profile]
-ledger = evidence.Ledger("simplex/05_uniform_rotations", profile)
 
 
 # %%
@@ -92,15 +88,13 @@ means = [
 over_truth = np.stack(means, axis=2) / np.exp(0.5)  # repeats, couplings, block sizes
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        BLOCK_SIZES,
-        over_truth,
-        lines=COLOURS,
-        x_label="block size d",
-        y_label="estimate over truth",
-        log="x",
-    ),
+plotting.show_panels(
+    BLOCK_SIZES,
+    over_truth,
+    lines=COLOURS,
+    x_label="block size d",
+    y_label="estimate over truth",
+    log="x",
     caption=r"Ours. Mean of $\exp(\omega^\top u)$ over a block, over its true value. "
     r"Bands: one standard error.",
     alt="With the sign fix all points lie on 1. Raw QR lies about a fifth below at "
@@ -153,14 +147,12 @@ keys = jax.random.split(ledger.key("gram matrices of two rotations"), N_REPEATS)
 errors = evidence.in_batches(gram_errors, keys, 20, "Gram matrices")
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        WIDTHS,
-        errors,
-        lines=COLOURS,
-        x_label="number of features m",
-        y_label="relative Frobenius error",
-    ),
+plotting.show_panels(
+    WIDTHS,
+    errors,
+    lines=COLOURS,
+    x_label="number of features m",
+    y_label="relative Frobenius error",
     caption="Ours. The experiment of Figure 7, up to one block of 64 frequencies, with "
     "and without the sign fix: one line covers the other.",
     alt="Two falling lines of Gram matrix error against number of features lie on each "

@@ -39,9 +39,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
@@ -51,13 +48,12 @@ from scipy.special import gammaln, hyp0f1, hyp1f1, roots_legendre
 from rfcore import couplings, evidence, plotting, theory
 from rfcore.papers.simplex import formulas, pair_densities
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/06_sum_lengths", profile)
 N_DRAWS, N_PRINTED, CHECKED_D = {
     "paper": (100_000, 24, (2, 6, 64)),
     "quick": (5_000, 6, (2, 64)),
 }[profile]
 MECHANISMS = ("iid", "orthogonal", "simplex")
-ledger = evidence.Ledger("simplex/06_sum_lengths", profile)
 
 # Compiled whole: one by one, the operations in it take longer to compile than to run.
 log_density_at_angle = jax.jit(
@@ -325,20 +321,18 @@ wrong_by = np.stack([
 
 # %% tags=["hide-input"]
 digits = np.clip(-np.log10(np.abs(wrong_by) + 1e-16), 0, None)
-plotting.show(
-    *plotting.panels(
-        v_range,
-        np.stack([digits, digits]),
-        lines={
-            "d = 2": "first",
-            "d = 4": "second",
-            "d = 16": "third",
-            "d = 64": "fourth",
-        },
-        x_label="v = |x + y|",
-        y_label="correct digits of Eq. 24",
-        log="",
-    ),
+plotting.show_panels(
+    v_range,
+    np.stack([digits, digits]),
+    lines={
+        "d = 2": "first",
+        "d = 4": "second",
+        "d = 16": "third",
+        "d = 64": "fourth",
+    },
+    x_label="v = |x + y|",
+    y_label="correct digits of Eq. 24",
+    log="",
     caption="Ours. Correct decimal digits of Equation 24, summed as printed in double "
     "precision.",
     alt="Four falling curves. For d = 2 the digits fall from 15 to none by v = 8, for "

@@ -44,20 +44,16 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 
 from rfcore import couplings, evidence, plotting, theory
 from rfcore.papers.simplex import arrangements, best_directions
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/07_best_arrangement", profile)
 N_TRIED, N_STARTS, DIMENSIONS, DISTANCES, CHECKED_D = {
     "paper": (60, 3, (3, 6), (1.0, 2.5), (2, 6, 64)),
     "quick": (10, 1, (3,), (1.0,), (2, 64)),
 }[profile]
-ledger = evidence.Ledger("simplex/07_best_arrangement", profile)
 
 # Compiled whole: one by one, the operations in it take longer to compile than to run.
 log_conformity_at_angle = jax.jit(theory.log_conformity_at_angle, static_argnums=1)
@@ -162,15 +158,13 @@ for (d, v), several in starts.items():
 
 # %% tags=["hide-input"]
 curves = np.stack([conformities[CHECKED_D[-1], v] for v in (0.5, 1.0)])
-plotting.show(
-    *plotting.panels(
-        cosines[::4],
-        np.stack([curves, curves])[..., ::4],
-        lines={"v = 0.5": "first", "v = 1": "second"},
-        x_label="cosine between two frequencies",
-        y_label="conformity over that at a right angle",
-        log="",
-    ),
+plotting.show_panels(
+    cosines[::4],
+    np.stack([curves, curves])[..., ::4],
+    lines={"v = 0.5": "first", "v = 1": "second"},
+    x_label="cosine between two frequencies",
+    y_label="conformity over that at a right angle",
+    log="",
     caption="Ours. Conformity of two frequencies against the cosine between them, "
     "$d = 64$, with $v = |x + y|$.",
     alt="Two rising curves that bend upwards, the one of v = 1 far more steeply.",
@@ -212,27 +206,25 @@ def over_iid(m):
 
 
 ratios = np.moveaxis(np.stack([over_iid(int(m)) for m in widths]), (0, 1), (2, 1))
-plotting.show(
-    *plotting.panels(
-        widths,
-        np.stack([ratios, ratios]),
-        panels=[f"|x + y| = {v}" for v in shown],
-        lines={
-            "orthogonal": "orthogonal",
-            "m of 64 corners": "simplex",
-            "m corners": "third",
-        },
-        x_label="number of features m",
-        y_label="MSE over MSE of IID",
-        log="x",
-    ),
+plotting.show_panels(
+    widths,
+    np.stack([ratios, ratios]),
+    panels=[f"|x + y| = {v}" for v in shown],
+    lines={
+        "orthogonal": "orthogonal",
+        "m of 64 corners": "simplex",
+        "m corners": "third",
+    },
+    x_label="number of features m",
+    y_label="MSE over MSE of IID",
+    log="x",
     caption="Ours. Mean squared error of $m$ features in 64 dimensions over that of "
     "independent ones: orthogonal, cut from a simplex block, and a simplex of $m$ "
     "corners.",
     alt="Two charts. The simplex of m corners starts low at m = 2 and falls slowly; "
     "cut blocks start near 1 and fall to the same value at m = 64; orthogonal ones "
     "stay above both.",
-)  # fmt: skip
+)
 ledger.decide({
     "simplex/extra-small-block/order": evidence.order(own, cut, exact=True),
 })

@@ -42,9 +42,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
@@ -54,12 +51,11 @@ from rfcore import couplings, evidence, plotting, theory
 from rfcore.couplings import weight_dependent
 from rfcore.papers.simplex import arrangements, best_directions
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/08_simplex_plus", profile)
 N_NORMS, N_NORMS_64, N_OPTIMISED, N_MISSED, SLOW = {
     "paper": (2000, 200, 900, 10, (3, 4)),
     "quick": (100, 10, 4, 1, (3,)),
 }[profile]
-ledger = evidence.Ledger("simplex/08_simplex_plus", profile)
 balance = jax.jit(weight_dependent.balance, static_argnames="sweeps")
 
 

@@ -42,20 +42,16 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
 from rfcore import couplings, evidence, plotting, theory
 from rfcore.papers.simplex import formulas, sign_change
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/09_fourier", profile)
 N_DRAWS, EVEN_D = {"paper": (100_000, (3, 6, 16, 64)), "quick": (5_000, (3, 6))}[
     profile
 ]
-ledger = evidence.Ledger("simplex/09_fourier", profile)
 
 # %% [markdown]
 # (simplex-thm-4-5)=
@@ -119,11 +115,9 @@ doubled = np.array([threshold[of] for of in (8, 16, 32, 64, 128, 256)])
 # %% tags=["hide-input"]
 shown = (3, 4, 6, 8, 16, 32, 64, 256)
 thresholds = np.array([[threshold[of] for of in shown]])
-plotting.show(
-    *plotting.panels(
-        shown, np.stack([thresholds, thresholds]), lines=["orthogonal"],
-        x_label="dimension d", y_label="threshold of z",
-    ),
+plotting.show_panels(
+    shown, np.stack([thresholds, thresholds]), lines=["orthogonal"],
+    x_label="dimension d", y_label="threshold of z",
     caption="Ours. The first distance at which independent Fourier frequencies become "
     "the better ones.",
     alt="A curve falls from 3.3 at d = 3 to just below 3 at d = 6, then rises to 13 at "
@@ -200,12 +194,10 @@ ratios = {
 # %% tags=["hide-input"]
 near, spaced = z <= 2, slice(0, 50, 4)
 curves = np.stack([ratios["orthogonal"], ratios["simplex"]], axis=1)[..., spaced]
-plotting.show(
-    *plotting.panels(
-        z[spaced], np.stack([curves, curves]), lines=("orthogonal", "simplex"),
-        panels=[f"m = d = {of}" for of in EVEN_D], log="", x_label="z = |x - y|",
-        y_label="MSE over MSE of IID",
-    ),
+plotting.show_panels(
+    z[spaced], np.stack([curves, curves]), lines=("orthogonal", "simplex"),
+    panels=[f"m = d = {of}" for of in EVEN_D], log="", x_label="z = |x - y|",
+    y_label="MSE over MSE of IID",
     caption="Ours. Mean squared error of $d$ Fourier features over that of independent "
     "ones.",
     alt="In each chart both curves dip and then rise to about one, orthogonal below "

@@ -40,17 +40,13 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, plotting
 from rfcore.papers.simplex import classification
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/10_scale_of_the_data", profile)
 # Draws for each scale; draws that measure a loss, and how many times as many on cmc.
 SETS, N_DRAWS, N_MEASURED, ON_CMC = {
     "paper": (
@@ -59,7 +55,6 @@ SETS, N_DRAWS, N_MEASURED, ON_CMC = {
     ),
     "quick": (("banknote", "cmc"), 10, 20, 1),
 }[profile]  # fmt: skip
-ledger = evidence.Ledger("simplex/10_scale_of_the_data", profile)
 
 # %% [markdown]
 # ## The scales of the public code

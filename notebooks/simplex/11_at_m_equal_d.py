@@ -41,10 +41,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import numpy as np
 from tqdm import tqdm
@@ -53,7 +49,7 @@ from rfcore import couplings, datasets, evidence, plotting
 from rfcore.evidence import statistics
 from rfcore.papers.simplex import classification
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/11_at_m_equal_d", profile)
 # Draws of ten blocks, on some sets another number; and on each other split.
 SETS, N_DRAWS, ON_SOME, N_SPLITS, PER_SPLIT = {
     "paper": (
@@ -65,7 +61,6 @@ SETS, N_DRAWS, ON_SOME, N_SPLITS, PER_SPLIT = {
 MECHANISMS = ("iid", "orthogonal", "simplex", "simplex_plus")
 DRAWN, N_BLOCKS = [getattr(couplings, name) for name in MECHANISMS], 10
 BIG = ("nursery", "chess")
-ledger = evidence.Ledger("simplex/11_at_m_equal_d", profile)
 tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 tasks = {name: classification.public_task(table) for name, table in tables.items()}
 

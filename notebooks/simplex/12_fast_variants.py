@@ -39,10 +39,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -50,7 +46,7 @@ from rfcore import couplings, datasets, evidence, plotting
 from rfcore.evidence import statistics
 from rfcore.papers.simplex import classification
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/12_fast_variants", profile)
 # Padded draws of one block, others on the sets nursery and chess; draws of ten blocks,
 # others on those two; and draws of banknote.
 SETS, PADDED, OTHER_PADDED, N_DRAWS, OTHER_DRAWS, N_BANKNOTE = {
@@ -63,7 +59,6 @@ SETS, PADDED, OTHER_PADDED, N_DRAWS, OTHER_DRAWS, N_BANKNOTE = {
 MECHANISMS = ("iid", "orthogonal", "orthogonal_fast", "simplex", "simplex_fast")
 LABELS = [plotting.LABELS[name] for name in MECHANISMS]
 DRAWN = [getattr(couplings, name) for name in MECHANISMS]
-ledger = evidence.Ledger("simplex/12_fast_variants", profile)
 tasks = {
     name: classification.public_task(datasets.classification(name, fallback=True))
     for name in SETS

@@ -50,9 +50,6 @@ profile = "paper"
 from dataclasses import replace
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
@@ -61,11 +58,10 @@ from rfcore.couplings import fast
 from rfcore.papers.simplex import fast_bias
 from rfcore.papers.simplex.fast_bias import relative_mean
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/13_fast_bias", profile)
 FAST = {name: plotting.LABELS[name] for name in ("orthogonal_fast", "simplex_fast")}
 DIMENSIONS = (4, 8, 16, 32)
 N_BLOCKS, N_DIRECTIONS = {"paper": (40_000, 400), "quick": (4000, 60)}[profile]
-ledger = evidence.Ledger("simplex/13_fast_bias", profile)
 
 # %% [markdown]
 # (simplex-fast-bias)=
@@ -128,12 +124,10 @@ zeros = zeros.transpose(2, 0, 1).astype(float)  # blocks, couplings, dimensions
 # %% tags=["hide-input"]
 exact = np.broadcast_to(enumerated, (N_BLOCKS, 2, 2, 2))
 shown = np.concatenate([exact, means[..., 1:]], axis=-1)
-plotting.show(
-    *plotting.panels(
-        (2, *DIMENSIONS), shown.swapaxes(1, 2), lines=list(FAST), log="x",
-        panels=("along the diagonal", "along an axis"), levels={"unbiased": 1.0},
-        x_label="dimension d", y_label="mean over truth",
-    ),
+plotting.show_panels(
+    (2, *DIMENSIONS), shown.swapaxes(1, 2), lines=list(FAST), log="x",
+    panels=("along the diagonal", "along an axis"), levels={"unbiased": 1.0},
+    x_label="dimension d", y_label="mean over truth",
     caption="Ours. Mean of fast positive features over the true kernel value for $|x + "
     "y| = 2$. Exact at $d = 2$ and 4; independent blocks from 8 on.",
     alt="Two charts of mean over truth against dimension. Along the diagonal both "

@@ -58,10 +58,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from fractions import Fraction
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -74,8 +70,7 @@ from rfcore.graphs import Graph
 from rfcore.papers.ugrf import formulas
 from rfcore.papers.ugrf.definiteness import definite_radius
 
-plotting.use_style()
-ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
+ledger = evidence.open_page("ugrf/01_fixed_kernels", profile)
 
 # %% [markdown]
 # (ugrf-table-1)=

@@ -34,10 +34,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -45,10 +41,9 @@ from rfcore import datasets, evidence, features, plotting
 from rfcore.graphs import Graph
 from rfcore.models import ode
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/02_graph_odes", profile)
 SIZES = {"paper": (100, (2, 4, 8, 16, 32, 64)), "quick": (30, (2, 8, 64))}[profile]
 N_REPEATS, WALKERS = SIZES[0], np.array(SIZES[1])
-ledger = evidence.Ledger("ugrf/02_graph_odes", profile)
 graphs = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()
     for name in ("karate", "dolphins", "football")
@@ -177,13 +172,11 @@ for kind, at in times.items():
     exact[kind] = errors(lambda g, at=at: ode.quadrature(g, y[g], 1.0, at, shift=-1.0))
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        WALKERS, np.stack([paper, middle], axis=2), panels=graphs,
-        lines={"uniform": "first", "midpoints": "second"},
-        levels={"no walks": exact["uniform"].mean(axis=0)}, guide=-0.5,
-        x_label="walkers per node", y_label="relative error at time 1",
-    ),
+plotting.show_panels(
+    WALKERS, np.stack([paper, middle], axis=2), panels=graphs,
+    lines={"uniform": "first", "midpoints": "second"},
+    levels={"no walks": exact["uniform"].mean(axis=0)}, guide=-0.5,
+    x_label="walkers per node", y_label="relative error at time 1",
     caption="Paper's Figure 3. Error of the state at time 1, at ten uniform times and, "
     "ours, at ten midpoints. Dashed: uniform times, exact exponentials. Bands: one "
     "standard error of the mean.",

@@ -44,10 +44,6 @@ import itertools
 from dataclasses import replace
 from functools import partial
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -56,13 +52,12 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import clustering
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/03_clustering", profile)
 # Groups of starts; starts of each, on some graphs another number.
 N_GROUPS, IN_GROUP, ON_SOME = {
     "paper": (100, 3, {"eurosis": 20, "citeseer": 15}),
     "quick": (5, 2, {}),
 }[profile]
-ledger = evidence.Ledger("ugrf/03_clustering", profile)
 table_2 = {row["graph"]: row for row in evidence.printed("ugrf_table2")}
 n_printed = {name: int(row["n_nodes"]) for name, row in table_2.items()}
 printed = np.array([float(row["clustering_error"]) for row in table_2.values()])

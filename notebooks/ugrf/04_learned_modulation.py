@@ -47,10 +47,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from functools import partial
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import networkx as nx
 import numpy as np
 import optax
@@ -63,7 +59,7 @@ from rfcore.papers.ugrf import eight_graphs, fits, learned_modulations
 from rfcore.papers.ugrf.eight_graphs import shared_bias
 from rfcore.solvers import descent
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/04_learned_modulation", profile)
 N_BATCHES, SHARE, N_TRAINING, N_STEPS = {
     "paper": (30, 1.0, 128, 3000),
     "quick": (10, 0.15, 32, 1000),
@@ -72,7 +68,6 @@ SIGMAS, SPREAD, REGULAR = {  # other sigmas; draws and repeats of random graphs
     "paper": ((0.74, 0.77, 0.83, 0.86), (60, 200), (30, 100)),
     "quick": ((0.76, 0.84), (5, 10), (3, 5)),
 }[profile]
-ledger = evidence.Ledger("ugrf/04_learned_modulation", profile)
 
 # %% [markdown]
 # ## Training

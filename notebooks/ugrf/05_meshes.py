@@ -40,10 +40,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 import optax
 from tqdm import tqdm
@@ -56,12 +52,11 @@ from rfcore.papers.ugrf import hidden_values
 from rfcore.plotting import maps
 from rfcore.solvers import descent
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/05_meshes", profile)
 N_REPEATS, N_DRAWS, N_TRAININGS, N_COPIES = {
     "paper": (300, 200, 10, 32),
     "quick": (10, 12, 3, 12),
 }[profile]
-ledger = evidence.Ledger("ugrf/05_meshes", profile)
 
 # %% [markdown]
 # ## The meshes
@@ -143,15 +138,13 @@ def shape(f, n=40):
 
 
 lengths = np.arange(7)
-plotting.show(
-    *plotting.panels(
-        lengths,
-        [[shape(f, 7) for f in (t.f, *fixed.values())] for t in trainings],
-        lines=list(everything),
-        x_label="walk length k",
-        y_label="f(k) / f(0)",
-        log="",
-    ),
+plotting.show_panels(
+    lengths,
+    [[shape(f, 7) for f in (t.f, *fixed.values())] for t in trainings],
+    lines=list(everything),
+    x_label="walk length k",
+    y_label="f(k) / f(0)",
+    log="",
     caption="Paper's Figure 5. The modulation learned on the cylinder, mean of ten "
     "trainings, beside those of three fixed kernels with regulariser 1, on the powers "
     "of the normalised adjacency matrix.",

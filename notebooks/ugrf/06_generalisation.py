@@ -39,10 +39,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
@@ -52,13 +48,12 @@ from rfcore.graphs import Graph
 from rfcore.papers.ugrf import generalisation
 from rfcore.papers.ugrf.generalisation import sign_supremum
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/06_generalisation", profile)
 N_REPEATS = 30
 NAMES, N_DRAWS = {
     "paper": (("karate", "dolphins", "football", "polblogs", "eurosis"), 40),
     "quick": (("karate", "dolphins", "football"), 20),
 }[profile]
-ledger = evidence.Ledger("ugrf/06_generalisation", profile)
 
 # %% [markdown]
 # ## The idea in three lines
@@ -131,21 +126,19 @@ for i, (name, g) in enumerate(tqdm(graphs.items(), desc="graphs", leave=False)):
 
 # %% tags=["hide-input"]
 sizes = np.array([[len(sample) for sample in samples[name]] for name in graphs])
-plotting.show(
-    *plotting.panels(
-        sizes,
-        theorem / found,
-        panels=[f"{name}, N = {g.n_nodes:,}" for name, g in graphs.items()],
-        lines=FAMILIES,
-        x_label="sampled nodes m",
-        y_label="bound / complexity",
-        log="x",
-    ),
+plotting.show_panels(
+    sizes,
+    theorem / found,
+    panels=[f"{name}, N = {g.n_nodes:,}" for name, g in graphs.items()],
+    lines=FAMILIES,
+    x_label="sampled nodes m",
+    y_label="bound / complexity",
+    log="x",
     caption="Ours. Theorem 2.3 over the measured Rademacher complexity.",
     alt="One panel per graph, four nearly level lines in each, since both sides fall "
     "at one rate: near 1.25 for the diffusion family, 1.4 for the inverse cosine, "
     "from 1.7 to 2 for the Laplacian, from 2.4 to 3.1 for the flat one.",
-)  # fmt: skip
+)
 
 # %% tags=["hide-input"]
 loose = np.moveaxis(theorem / found.mean(axis=0), 1, 0).reshape(len(FAMILIES), -1)

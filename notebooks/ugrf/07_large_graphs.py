@@ -42,9 +42,6 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import numpy as np
 from tqdm import tqdm
@@ -56,7 +53,7 @@ from rfcore.features.of_walks import modulation_table
 from rfcore.kernels import spectral
 from rfcore.papers.ugrf import large_graphs
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/07_large_graphs", profile)
 SIZES = {
     "paper": {
         "rounds": 8,
@@ -72,7 +69,6 @@ SIZES = {
         "workers": 10_000,
     },
 }[profile]
-ledger = evidence.Ledger("ugrf/07_large_graphs", profile)
 IMPORTS = """
 import jax
 import numpy as np

@@ -36,10 +36,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from functools import partial
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -48,12 +44,11 @@ from rfcore import datasets, evidence, features, kernels, plotting, random_graph
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/08_fixed_kernel_errors", profile)
 N_REPEATS, WALKERS, N_TAIL = {
     "paper": (30, (2, 4, 8, 16, 32, 64), 1_000_000),
     "quick": (10, (2, 32), 200_000),
 }[profile]
-ledger = evidence.Ledger("ugrf/08_fixed_kernel_errors", profile)
 
 # %% [markdown]
 # (ugrf-fig-2)=
@@ -101,11 +96,9 @@ errors = features.gram_errors(  # repeats, graphs, kernels, numbers of walkers
 )
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        WALKERS, errors[:10], panels=graphs, lines=list(papers), guide=-0.5,
-        x_label="walkers per node", y_label="relative error",
-    ),
+plotting.show_panels(
+    WALKERS, errors[:10], panels=graphs, lines=list(papers), guide=-0.5,
+    x_label="walkers per node", y_label="relative error",
     caption="Paper's Figure 2. Relative Frobenius error of four kernels on eight "
     "graphs. Bands: one standard error of the mean over ten repeats.",
     alt="Log-log panels. In each, three lines fall with slope -1/2, the diffusion "

@@ -45,9 +45,6 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -59,7 +56,7 @@ from rfcore.models import gp
 from rfcore.models.gp import streamed
 from rfcore.papers.ugrf import large_graphs
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/09_gaussian_processes_at_scale", profile)
 SIZES = {
     "paper": {
         "streets": (100_000, 1_000_000, 10_000_000),
@@ -75,7 +72,6 @@ SIZES = {
         "rounds": 2, "n_repeats": 5,
     },
 }[profile]  # fmt: skip
-ledger = evidence.Ledger("ugrf/09_gaussian_processes_at_scale", profile)
 
 # %% [markdown]
 # (ugrf-streamed)=
@@ -312,13 +308,11 @@ small = [city(side, n_seen, one, True)["errors"] for one in seeds]
 prior, walked, exact = (np.array([one[who] for one in small]) for who in small[0])
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        100 * np.array(n_seen) / side**2,
-        np.stack([walked / prior, exact / prior], axis=1),
-        lines={"walks": "first", "exact": "exact"},
-        x_label="observed nodes, %", y_label="squared error over the prior's", log="x",
-    ),
+plotting.show_panels(
+    100 * np.array(n_seen) / side**2,
+    np.stack([walked / prior, exact / prior], axis=1),
+    lines={"walks": "first", "exact": "exact"},
+    x_label="observed nodes, %", y_label="squared error over the prior's", log="x",
     caption="Ours. Mean squared error of the posterior mean at held-out nodes, over "
     "that of the prior mean. Bands: one standard error of the mean.",
     alt="Two curves fall from just below one as more nodes are observed; that of walks "

@@ -41,10 +41,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
@@ -53,10 +49,9 @@ from rfcore import datasets, evidence, features, kernels, plotting, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/10_unbiased", profile)
 # Pairs of feature matrices, and of those with asymmetric modulations.
 N_REPEATS, N_PAIRS = {"paper": (3000, 1500), "quick": (600, 400)}[profile]
-ledger = evidence.Ledger("ugrf/10_unbiased", profile)
 
 # %% [markdown]
 # (ugrf-thm-2-1)=

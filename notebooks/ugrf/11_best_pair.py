@@ -39,10 +39,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import networkx as nx
 import numpy as np
 from tqdm import tqdm
@@ -60,10 +56,9 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.ugrf.modulation_pairs import hessian
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/11_best_pair", profile)
 N_REPEATS, N_SHARES = {"paper": (1500, 21), "quick": (400, 5)}[profile]
 N_WALKS, P_HALT = 16, 0.2
-ledger = evidence.Ledger("ugrf/11_best_pair", profile)
 
 # %% [markdown]
 # (ugrf-pairs)=

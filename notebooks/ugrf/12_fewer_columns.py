@@ -57,10 +57,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from functools import partial
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
@@ -70,12 +66,11 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.ugrf import reduction
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/12_fewer_columns", profile)
 N_REPEATS, N_DRAWS, WIDTHS = {
     "paper": (1500, 30, (40, 80, 159, 318, 636)),
     "quick": (400, 10, (80, 318)),
 }[profile]
-ledger = evidence.Ledger("ugrf/12_fewer_columns", profile)
 
 # %% [markdown]
 # (ugrf-reduction)=

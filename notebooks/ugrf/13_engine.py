@@ -47,10 +47,6 @@ import random
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
@@ -63,12 +59,11 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.papers.ugrf import formulas, reference
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/13_engine", profile)
 N_LOOPS, N_BATCHES, NODES, N_TURNS, N_RACES = {
     "paper": (4000, 4000, (10_000, 30_000, 100_000, 300_000), 60, 40),
     "quick": (1000, 2000, (10_000, 30_000), 3, 2),
 }[profile]
-ledger = evidence.Ledger("ugrf/13_engine", profile)
 
 
 def python_rng(name):
@@ -183,11 +178,9 @@ logs = np.log(per_node).reshape(-1, len(rings))
 powers = np.polyfit(np.log(NODES), logs.T, 1)[0].reshape(N_TURNS, 2)
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        NODES, 1e6 * per_node, lines={"plain Python": "exact", "engine": "first"},
-        x_label="number of nodes N", y_label="microseconds per node",
-    ),
+plotting.show_panels(
+    NODES, 1e6 * per_node, lines={"plain Python": "exact", "engine": "first"},
+    x_label="number of nodes N", y_label="microseconds per node",
     caption="Ours. Processor time for the feature vector of one node, four walks, "
     "p = 0.1, degree about four, one core. Bands: one standard error of the mean over "
     "the turns.",

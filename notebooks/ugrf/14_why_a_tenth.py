@@ -40,9 +40,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
 import numpy as np
@@ -53,7 +50,7 @@ from rfcore import evidence, plotting
 from rfcore.features import neural
 from rfcore.papers.ugrf import eight_graphs, fits, learned_modulations
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/14_why_a_tenth", profile)
 N_STARTS, N_TRAINING, N_BATCHES, N_SCANS, SHARE = {
     "paper": (100, 128, 30, 10, 1.0),
     "quick": (15, 32, 8, 2, 0.1),
@@ -74,7 +71,6 @@ SCHEDULES = {
         "no decay": (1000, optax.adam(0.01)),
     },
 }[profile]
-ledger = evidence.Ledger("ugrf/14_why_a_tenth", profile)
 
 # %% [markdown]
 # (ugrf-extra-gain)=

@@ -42,9 +42,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 import optax
@@ -54,7 +51,7 @@ from rfcore import evidence, plotting
 from rfcore.features import neural
 from rfcore.papers.ugrf import eight_graphs, learned_modulations
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/15_two_networks", profile)
 # Rates add up: after 400 epochs of the schedule nothing moves by a thousandth.
 WALKERS, N_TRAININGS, N_WALKS, SCHEDULES = {
     "paper": (
@@ -77,7 +74,6 @@ WALKERS, N_TRAININGS, N_WALKS, SCHEDULES = {
         },
     ),
 }[profile]
-ledger = evidence.Ledger("ugrf/15_two_networks", profile)
 
 # %% [markdown]
 # (ugrf-fig-4)=
@@ -123,21 +119,19 @@ distance = np.sqrt(np.mean((curves[..., :6] - 1) ** 2, axis=-1))
 
 # %% tags=["hide-input"]
 colours = ("first", "second", "third", "fourth")
-plotting.show(
-    *plotting.panels(
-        steps,
-        curves,
-        lines={f"m = {m}": c for m, c in zip(WALKERS, colours, strict=False)},
-        levels={"m = ∞": 1.0},
-        x_label="walk length k",
-        y_label="f(k)",
-        log="",
-    ),
+plotting.show_panels(
+    steps,
+    curves,
+    lines={f"m = {m}": c for m, c in zip(WALKERS, colours, strict=False)},
+    levels={"m = ∞": 1.0},
+    x_label="walk length k",
+    y_label="f(k)",
+    log="",
     caption="Paper's Figure 4. Learned modulation by the number of walkers m. Bands: "
     "one standard error of the mean over trainings on independent walks.",
     alt="Falling curves of f against the walk length, all near 1 at length 0. That of "
     "4 walkers falls fastest, that of 256 stays close to the level line at 1.",
-)  # fmt: skip
+)
 plotting.table(
     distance.mean(axis=0)[None],
     distance.std(axis=0, ddof=1)[None] / np.sqrt(N_TRAININGS),
@@ -185,16 +179,14 @@ apart = np.sqrt(np.mean((shapes[:, :, 0] - shapes[:, :, 1])[..., :6] ** 2, axis=
 ours = dict(zip(pairs, apart[:n].T, strict=True))
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        steps,
-        shapes[:n],
-        panels=pairs,
-        lines={"$f_1$": "first", "$f_2$": "second"},
-        x_label="walk length k",
-        y_label="f(k) / f(0)",
-        log="",
-    ),
+plotting.show_panels(
+    steps,
+    shapes[:n],
+    panels=pairs,
+    lines={"$f_1$": "first", "$f_2$": "second"},
+    x_label="walk length k",
+    y_label="f(k) / f(0)",
+    log="",
     caption="Paper's Figure 6. Two separately learned modulations before and after "
     "training: by the stated schedule, with more steps per epoch, without decay. "
     "Bands: one standard error of the mean over trainings.",
@@ -202,7 +194,7 @@ plotting.show(
     "zero at once; after the stated schedule the first rises and the second still "
     "drops; with ten steps per epoch, and without decay, they lie together and fall to "
     "about a quarter.",
-)  # fmt: skip
+)
 
 # %%
 testing = loss_of("testing")

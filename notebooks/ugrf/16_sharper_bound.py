@@ -40,10 +40,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -53,13 +49,12 @@ from rfcore.graphs import Graph
 from rfcore.papers.ugrf import generalisation
 from rfcore.papers.ugrf.generalisation import sign_supremum
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/16_sharper_bound", profile)
 N_REPEATS, WITH_CLASSES = 100, ("karate", "dolphins", "polblogs")
 NAMES, N_DRAWS, N_MARGINS, N_SAMPLES = {
     "paper": (("karate", "dolphins", "football", "polblogs", "eurosis"), 40, 81, 30),
     "quick": (("karate", "dolphins", "football"), 20, 21, 10),
 }[profile]
-ledger = evidence.Ledger("ugrf/16_sharper_bound", profile)
 
 # %% [markdown]
 # (ugrf-trace-bound)=
@@ -135,21 +130,19 @@ for i, name in enumerate(tqdm(NAMES, desc="graphs", leave=False)):
             trace[here] = generalisation.rademacher_trace_bound(g, order[:m], bounds)
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        sizes,
-        trace[1] / found[:, 1],
-        panels=[f"{name}, N = {graphs[name].n_nodes:,}" for name in NAMES],
-        lines=FAMILIES,
-        x_label="sampled nodes m",
-        y_label="trace bound / complexity",
-        log="x",
-    ),
+plotting.show_panels(
+    sizes,
+    trace[1] / found[:, 1],
+    panels=[f"{name}, N = {graphs[name].n_nodes:,}" for name in NAMES],
+    lines=FAMILIES,
+    x_label="sampled nodes m",
+    y_label="trace bound / complexity",
+    log="x",
     caption="Ours. The trace bound over the measured Rademacher complexity, for nodes "
     "drawn with replacement. Bands: one standard error of the mean over sets of signs.",
     alt="One panel per graph, four nearly level lines in each, all between 1.02 and "
     "1.15: the diffusion family lowest, the flat one and the Laplacian's highest.",
-)  # fmt: skip
+)
 
 # %% tags=["hide-input"]
 ratios = [

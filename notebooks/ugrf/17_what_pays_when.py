@@ -39,9 +39,6 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
@@ -54,12 +51,11 @@ from rfcore.kernels import spectral
 from rfcore.models import gp
 from rfcore.papers.ugrf import blocks, large_graphs
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/17_what_pays_when", profile)
 NODES, N_PROCESSES, N_GRAPH, N_TIMED, N_HUBS, N_OBSERVED = {
     "paper": ([10_000, 50_000, 200_000, 1_000_000], 15, 200_000, 20, 50, 100),
     "quick": ([10_000, 50_000], 2, 10_000, 3, 30, 60),
 }[profile]
-ledger = evidence.Ledger("ugrf/17_what_pays_when", profile)
 IMPORTS = """
 import jax
 import numpy as np

@@ -41,10 +41,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from functools import partial
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 
 from rfcore import datasets, evidence, features, kernels, plotting
@@ -52,12 +48,11 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import clustering
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/18_clustering_settings", profile)
 N_STARTS, N_FEWER, N_OTHERS, N_NORMALISED, N_PROBES, TIMED = {
     "paper": (200, 100, 40, 10, 10, "citeseer"),
     "quick": (6, 3, 2, 2, 1, "databases"),
 }[profile]
-ledger = evidence.Ledger("ugrf/18_clustering_settings", profile)
 table_2 = {row["graph"]: row for row in evidence.printed("ugrf_table2")}
 printed = [float(row["clustering_error"]) for row in table_2.values()]
 
@@ -180,12 +175,10 @@ another_start = [
     for i in range(len(graphs))
 ]
 by_walkers = np.stack([*fewer, usual[:N_FEWER]], axis=-1)[:, :, None]
-plotting.show(
-    *plotting.panels(
-        [5, 20, 80], by_walkers, panels=graphs, lines={"estimated": "diffusion"},
-        levels={"exact": another_start, "paper": printed}, log="x",
-        x_label="walks per node", y_label="clustering error",
-    ),
+plotting.show_panels(
+    [5, 20, 80], by_walkers, panels=graphs, lines={"estimated": "diffusion"},
+    levels={"exact": another_start, "paper": printed}, log="x",
+    x_label="walks per node", y_label="clustering error",
     caption="Ours. Clustering error against the number of walks, $p = 0.1$; bands: one "
     "standard error. Exact: the exact kernel from another start. Paper: Table 2.",
     alt="Eight charts, one per graph. The error falls from 5 to 80 walks, mostly below "

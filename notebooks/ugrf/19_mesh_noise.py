@@ -36,10 +36,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import numpy as np
 import optax
@@ -52,7 +48,7 @@ from rfcore.graphs import Graph
 from rfcore.papers.ugrf import hidden_values
 from rfcore.solvers import descent
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/19_mesh_noise", profile)
 N_REPEATS, N_MORE, N_SETTINGS, N_COPIES, STOPPED, BETAS, WALKS = {
     "paper": (
         *(100, 40, 50, 32, (20, 25, 30, 40), (0.3, 0.4, 0.5, 0.55, 0.6, 0.65, 0.7)),
@@ -60,7 +56,6 @@ N_REPEATS, N_MORE, N_SETTINGS, N_COPIES, STOPPED, BETAS, WALKS = {
     ),
     "quick": (10, 5, 3, 12, (30,), (0.3, 0.5, 0.7), ((16, 0.3),)),
 }[profile]
-ledger = evidence.Ledger("ugrf/19_mesh_noise", profile)
 
 # %% [markdown]
 # ## The experiment

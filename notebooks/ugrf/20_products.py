@@ -42,9 +42,6 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from scipy.sparse.linalg import expm_multiply
 from tqdm import tqdm
@@ -55,7 +52,7 @@ from rfcore.features import modulation
 from rfcore.kernels import spectral
 from rfcore.papers.ugrf import large_graphs
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/20_products", profile)
 SIZES = {
     "paper": {
         "rounds": {10_000: 3, 100_000: 3, 1_000_000: 10},  # processes, by nodes
@@ -70,7 +67,6 @@ SIZES = {
         "n_repeats": 3,
     },
 }[profile]
-ledger = evidence.Ledger("ugrf/20_products", profile)
 IMPORTS = """
 import jax
 import numpy as np
@@ -131,9 +127,8 @@ with evidence.Clock() as clock:
         for n, rounds in tqdm(SIZES["rounds"].items(), desc="sizes", leave=False)
     }
 
+
 # %% tags=["hide-input"]
-
-
 def of(method, what):
     """One quantity of one method in every process: a vector per size."""
     return [np.array([one[method][what] for one in ones]) for ones in measured.values()]

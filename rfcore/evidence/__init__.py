@@ -21,7 +21,7 @@ To add a claim:
 2. In ``notebooks/ugrf/08_fixed_kernel_errors.py`` put ``(ugrf-rate)=`` above the section's heading, and
    decide::
 
-       ledger = evidence.Ledger("ugrf/08_fixed_kernel_errors", profile)  # near the top
+       ledger = evidence.open_page("ugrf/08_fixed_kernel_errors", profile)  # after the imports
        errors = experiment(ledger.key("walks"))  # a seed of its own for every name, recorded
        ledger.decide({"ugrf/extra-rate/three-kernels": evidence.slope(walkers, errors, -0.5, 0.1)})
        ledger.close()  # the end
@@ -48,7 +48,7 @@ __getattr__, __dir__, __all__ = faces.attach(
         "agreement": ("agree", "identity", "value"),
         "claims": ("claims_of", "entries", "printed"),
         "costs": ("Clock", "cost", "timed"),
-        "ledger": ("Ledger",),
+        "ledger": ("Ledger", "open_page"),
         "repeats": ("in_batches",),
         "standing": ("decisions", "entry_verdict", "error_rates", "headline", "scorecard"),
         "statistics": ("bound", "order", "slope", "tail_index", "unbiased"),

@@ -34,7 +34,7 @@
 # **The idea.** All kinds of features are unbiased for one kernel, so that with enough of
 # them all classify alike. With few, the variance decides, and SDERF fits its parameters
 # to the points so as to have little. It does so about the origin: what becomes of the lead
-# where points lie elsewhere is the question of {doc}`06_raw_columns`.
+# where points lie elsewhere is the question of {doc}`05_centred_points`.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

@@ -32,7 +32,7 @@
 # | regular | $O(d^3)$ | $O(d^3)$ | $O(d^3)$ |
 # | fast | $O(d \log d)$ | $O(d \log d)$ | $O(d^3)$ |
 #
-# "Fast" replaces the rotation by signs and Hadamard matrices ({doc}`13_fast_bias`).
+# "Fast" replaces the rotation by signs and Hadamard matrices ({doc}`12_fast_variants`).
 #
 # **The idea.** Big-O is a promise about large $d$, and from above only. So exponents
 # are fitted there, and may exceed the printed ones by half at most.

@@ -30,7 +30,7 @@
 # Their directions are coupled then, but their lengths are not, and
 # {cite:t}`reid2025couplings` ask which joint distribution (law) of the lengths is best.
 # For two it is the negative monotone one, which pairs long with short
-# ({doc}`14_best_pair`). More lengths are coupled in such pairs (PNC): "For any $m$, the
+# ({doc}`02_best_pair`). More lengths are coupled in such pairs (PNC): "For any $m$, the
 # variance of pairwise norm-coupled RFs is guaranteed to be lower than orthogonal RFs
 # with independent norms, in full generality for RLFs and provided $z$ is small enough
 # for RFFs" (Corollary 3.4). RFs are random features: RLFs positive ones, RFFs Fourier

@@ -32,7 +32,7 @@
 # **Where the paper stops.** {cite:t}`reid2025couplings` minimise the variance of the
 # kernel and find that the *greatest* variance does better in attention: "optimal
 # transport provides the right framing, but sometimes pointwise kernel variance is the
-# wrong cost function". {doc}`04_attention` confirms it. They leave open which coupling
+# wrong cost function". {doc}`08_attention` confirms it. They leave open which coupling
 # is right. This page chooses one for the error of attention itself and tests it.
 #
 # **The idea.** Attention forgives errors that a row shares. Expand the exponential in
@@ -314,7 +314,7 @@ ledger.decide({
 # Four blocks are usually drawn independently. Two other ways to spend $m = 4 d$:
 #
 # * *Spread*: still one norm per block, but the norms of the blocks in different strata
-#   (the shells of {doc}`11_many_frequencies`). Within a block the error of the norm
+#   (the shells of {doc}`10_many_frequencies`). Within a block the error of the norm
 #   cancels in the quotient; between blocks it averages out.
 # * *Cross-polytopes*: orthogonal frequencies and their opposites, $2 d$ to a block, one
 #   norm. Sums of all odd powers vanish, and of squares they are a multiple of the

@@ -28,7 +28,7 @@
 # frequency from another distribution (law) and weighting the result.
 # {cite:t}`sernau2024equivalent` derive the law that makes the mean variance over a data
 # set least. The paper is four pages of proof and prints no number. What it concludes
-# for the choice of a feature is the subject of {doc}`04_corollaries`.
+# for the choice of a feature is the subject of {doc}`02_corollaries`.
 #
 # **What is known.** With a sum over columns in place of the integral over frequencies,
 # this is the sampling of matrix products by {cite:t}`drineas2006fast`: columns in
@@ -39,7 +39,7 @@
 # **Its scope.** A feature is *one number* per frequency, $\phi(x, \omega)$, the same
 # function for both points; frequencies are drawn independently; the error is the mean
 # variance over pairs. What happens outside is the subject of
-# {doc}`02_beyond_the_theorem`.
+# {doc}`03_beyond_the_theorem`.
 #
 # **The idea.** Write $q(\omega) = \sqrt{\mathbb E_x \phi(x, \omega)^2 \; \mathbb E_y
 # \phi(y, \omega)^2}$ and $C = \mathbb E_p\, q$. The optimal density is $p q / C$, the

@@ -25,7 +25,7 @@
 #   one. The optimum is flat: the slip would cost a tenth of a nat in three dimensions.
 #
 # **What the paper claims.** A kernel $K(x, y) = e^{x^\top y}$ between two sets of points
-# is estimated by products of positive features ({doc}`04_unbiased_features`).
+# is estimated by products of positive features ({doc}`02_unbiased_features`).
 # {cite:t}`likhosherstov2023favor` let the features have matrices as parameters, measure
 # them by one number for the two sets, and give the parameters that make it smallest:
 # "All these instantiations contain GERFs as a special case", and "For each instantiation

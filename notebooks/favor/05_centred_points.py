@@ -31,9 +31,9 @@
 #
 # **What the paper claims.** Dense exponential features have about $e^5$ to $e^{10}$ times
 # less variance than GERFs, on images and on two Gaussian sets of different means
-# ({cite:t}`likhosherstov2023favor`; {doc}`02_variance` has the figures). Of all features
+# ({cite:t}`likhosherstov2023favor`; {doc}`03_variance` has the figures). Of all features
 # SDERF "shows the best average performance" in kernel classification, and
-# {doc}`so it does <03_classification>` from $M = 32$ on, where columns are standardised.
+# {doc}`so it does <04_classification>` from $M = 32$ on, where columns are standardised.
 # The paper fits to the points as they are.
 #
 # **The idea.** Where all points lie to one side of the origin, the one direction in which
@@ -73,7 +73,7 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 # %% [markdown]
 # ## Four kinds of points
 #
-# Those of Figure 2 ({doc}`02_variance`) whose mean is not zero, and the same draws: in
+# Those of Figure 2 ({doc}`03_variance`) whose mean is not zero, and the same draws: in
 # *heterogen* one of two Gaussian sets has the mean $(\sigma, \dots, \sigma)$; *mnist* and
 # *cifar10* are grey images of $8 \times 8$ box means, times $\sigma$; in *mnist/cifar10* one
 # set are digits, the other photographs. Parameters are fitted anew to every pair of sets.
@@ -276,7 +276,7 @@ ledger.decide({
 # ## Why asymmetry has nothing to work on
 #
 # ADERF gains where queries and keys have different second moments. In
-# {doc}`classification <03_classification>` both are drawn from one population. Fitted
+# {doc}`classification <04_classification>` both are drawn from one population. Fitted
 # to one set on both sides, Theorem 4.2 has $\Lambda_x = \Lambda_y$ and $Q_x = Q_y$
 # (eigenvalues and eigenvectors of the two sets' second moments), so that $\Sigma =
 # \Lambda$ (the second moments after the change of coordinates), $B^\top B = (1 - 4A)

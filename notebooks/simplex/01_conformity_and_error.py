@@ -159,7 +159,7 @@ ledger.decide({
 # The angle of a simplex is obtuse, so *every* pair has a shorter sum than the
 # orthogonal pair of the same norms, and ${}_0F_1$ grows with the length. That is a
 # proof, in any dimension; the closed forms had better agree
-# ({py:func}`rfcore.theory.log_conformity`; {doc}`06_sum_lengths` tests them).
+# ({py:func}`rfcore.theory.log_conformity`; {doc}`02_sum_lengths` tests them).
 
 # %%
 v_all = np.geomspace(0.01, 25, 60)

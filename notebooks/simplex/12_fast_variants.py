@@ -34,10 +34,10 @@
 #
 # $$\widetilde{\mathbf R} = \mathbf H \mathbf D_1 \mathbf H \mathbf D_2 \mathbf H \mathbf D_3,$$
 #
-# random signs between Hadamard matrices ({doc}`04_cost` has what that saves).
+# random signs between Hadamard matrices ({doc}`11_cost` has what that saves).
 # {cite:t}`reid2023simplex` call it "a proxy [...] which is approximately sampled from the
 # orthogonal group according to Haar measure" (Section 4.2). The caption of Table 3 says
-# what it does on the eight tables of {doc}`03_classification`: "Replacing the random
+# what it does on the eight tables of {doc}`08_classification`: "Replacing the random
 # orthogonal matrix [...] with a structured HD-product does not change the accuracy of
 # nonparametric classification". Abstract and conclusion speak of "unbiased
 # approximation", of SimRFs in general. Nowhere does the paper say that the fast features
@@ -248,7 +248,7 @@ ledger.decide({
 #
 # A Hadamard matrix needs a power of two, so points are padded with zeros and $m = d$
 # becomes $m = 16, 4, 32, 8, 16, 32, 8, 64$, for *all* mechanisms. Split and $\sigma$ are
-# those of the public code, as for {doc}`Table 2 <11_at_m_equal_d>`. A repeat is one
+# those of the public code, as for {doc}`Table 2 <10_at_m_equal_d>`. A repeat is one
 # block of each mechanism, from common random numbers. Beside it, simplex features
 # without padding, to compare the two tables.
 

@@ -29,7 +29,7 @@
 #
 # **What the paper claims.** Theorem 2.3 bounds the *empirical Rademacher complexity*
 # $\widehat{\mathcal R}$ of a family of graph kernels, what it can fit of random signs
-# ({doc}`06_generalisation`). {cite:t}`reid2023universal` put it into a standard bound
+# ({doc}`15_generalisation`). {cite:t}`reid2023universal` put it into a standard bound
 # on the error on new nodes, which holds with probability $1 - \delta$ for all
 # hypotheses at once (Eqs 39 to 41). There is no experiment.
 #
@@ -100,7 +100,7 @@ excess = sign_supremum(graphs["karate"], repeated, bounds) / right_side
 # ({py:func}`~rfcore.papers.ugrf.generalisation.rademacher_trace_bound`) costs an
 # eigendecomposition, or a stochastic estimate of a diagonal.
 #
-# We measure the complexity as on {doc}`06_generalisation`: four families of kernels,
+# We measure the complexity as on {doc}`15_generalisation`: four families of kernels,
 # normalised graphs ($\rho = 1$), nested samples of an eighth, a quarter, a half and all
 # of the nodes; once without and once with replacement.
 

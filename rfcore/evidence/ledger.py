@@ -43,7 +43,7 @@ class Ledger:
         profile: "quick" or "paper".
 
     >>> from rfcore import evidence
-    >>> ledger = evidence.Ledger("simplex/02_gram_matrices", "quick")
+    >>> ledger = evidence.Ledger("simplex/06_gram_matrices", "quick")
     >>> claim = next(claim for claim in ledger.claims.values() if claim.kind == "bound")
     >>> ledger.decide({claim.id: evidence.not_run("It is an example.")})[claim.id].word
     'not run'

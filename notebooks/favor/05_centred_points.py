@@ -23,7 +23,7 @@
 # * **Both together are best**: centred SDERF is ahead of GERF, ADERF, SDERF and centred
 #   GERF at every $\sigma$, at $\sigma = 1$ on images by one to two nats over SDERF.
 # * **In classification too.** On columns as they come SDERF loses its lead. Subtract the
-#   mean, and it is first again from $M = 32$ on; the subtraction alone does more for
+#   mean, and SDERF is first again from $M = 32$ on; the subtraction alone does more for
 #   accuracy than a dense $B$.
 # * **Trigonometric features do not notice the mean.** Among digits and among photographs
 #   they have less variance than SDERF at intermediate $\sigma$, and on columns as they

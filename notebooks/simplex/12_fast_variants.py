@@ -23,7 +23,7 @@
 # * **In small dimensions fast features are biased.** Fast orthogonal ones average to a
 #   third more than the kernel at $d = 2$ along the diagonal, and to nearly a quarter
 #   more at $d = 4$; elsewhere the bias has either sign. At $d = 32$ half a percent at
-#   most was seen, give or take 0.2.
+#   most is left in the directions tried, give or take 0.2.
 # * **On banknote, where $d = 4$, that shows in the accuracy, for the better**: the fast
 #   simplex gains some 0.6 points. It is a bias, for once a lucky one; the printed table
 #   has it too.

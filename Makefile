@@ -27,7 +27,7 @@ test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, c
 unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, wheel, simulated error rates and planted faults: under three minutes
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)
 
-pages: $(VENV)/.ready  ## every page at quick, held against its committed results: make pages [PAGES="simplex/01 or ugrf/02"]
+pages: $(VENV)/.ready  ## every page at quick, held against its committed results: make pages [PAGES="simplex/01 or ugrf/07"]
 	$(BIN)/pytest -n 2 --dist worksteal tests/test_notebooks.py -k "at_quick$(if $(PAGES), and ($(PAGES)))"
 
 near: $(VENV)/.ready  ## the tests, and the pages at quick, that your changes reach, in about three minutes: make near [BASE=commit]

@@ -1,7 +1,7 @@
 """Runs a notebook at quick as a script, and prints which definitions of rfcore it called.
 
 Left out is what runs while a module is imported. ``python tests/calls.py
-notebooks/simplex/06_sum_lengths.py``; RFCORE_RESULTS says where its ledger goes.
+notebooks/simplex/02_sum_lengths.py``; RFCORE_RESULTS says where its ledger goes.
 """
 
 import ast

@@ -376,7 +376,7 @@ PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
 UNIT = {"unit": ("times", optional_text)}
 FAILURE = evidence.order(2.0, 1.0, exact=True)
-NOTEBOOK = "simplex/02_gram_matrices"
+NOTEBOOK = "simplex/06_gram_matrices"
 CLAIMS = Path(__file__).parents[1] / "data" / "claims"
 LEDGER = evidence.Ledger(NOTEBOOK, "quick")
 ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK)
@@ -998,6 +998,7 @@ ROWS = {
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Clock": {},
     "evidence.Ledger": {"notebook": (NOTEBOOK, choice), **PROFILE},
+    "evidence.open_page": {"notebook": (NOTEBOOK, choice), **PROFILE},
     "evidence.Ledger.decide": {"self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions)},
     "evidence.Ledger.key": {"self": (LEDGER, None), "name": ("walks", text)},
     "evidence.Ledger.rng": {"self": (LEDGER, None), "name": ("walks", text)},

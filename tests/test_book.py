@@ -547,7 +547,7 @@ def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
     assert dict(found) == INKS  # whose contrasts tests/test_plotting.py computes
 
 
-VIEW = "notebooks/ugrf/05_meshes.html"
+VIEW = "notebooks/ugrf/13_meshes.html"
 
 
 def test_3d_view_finds_its_script_in_the_site(built, pages):

@@ -262,7 +262,7 @@ def test_a_closed_ledger_is_read_back(results, monkeypatch, capsys):
 def test_a_cut_ledger_decides_nothing_and_the_others_stand(results):
     decided(order=GOOD).close()
     path = results / "quick" / f"{NOTEBOOK}.json"
-    (path.parent / "02_gram_matrices.json").write_text('{"claims": {"simplex/fig-7/a": {"verd', encoding="utf-8")
+    (path.parent / "06_gram_matrices.json").write_text('{"claims": {"simplex/fig-7/a": {"verd', encoding="utf-8")
     assert set(evidence.decisions("quick")) == set(evidence.claims_of(NOTEBOOK))
     path.write_bytes(path.read_bytes()[:-2])
     assert evidence.decisions("quick") == {}
@@ -336,7 +336,7 @@ def test_a_set_that_no_claim_names_keeps_the_ledger_open(results, monkeypatch, h
 
 
 def test_keys_hang_on_their_name_alone():
-    books = [evidence.Ledger(name, "quick") for name in (NOTEBOOK, "simplex/02_gram_matrices")]
+    books = [evidence.Ledger(name, "quick") for name in (NOTEBOOK, "simplex/06_gram_matrices")]
     seed = int.from_bytes(hashlib.sha256(b"walks").digest()[:4], "big")
     for book in books:
         book.key("something else")

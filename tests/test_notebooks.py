@@ -123,6 +123,15 @@ def test_pages_show_250_lines_of_88_columns_and_their_figures():
     assert done.returncode == 0, f"run  ruff format  on them\n{done.stdout}{done.stderr}"
 
 
+def test_pages_are_numbered_as_the_book_is_read():
+    """So that the listing of a folder is its table of contents."""
+    read = re.findall(r"file: notebooks/(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    places = {folder: [name for name in read if name.startswith(f"{folder}/")] for folder in {n.split("/")[0] for n in read}}
+    numbered = [f"{folder}/{i:02}_" for folder, names in places.items() for i in range(1, len(names) + 1)]
+    assert [name[: name.index("_") + 1] for names in places.values() for name in names] == numbered
+    assert set(read) == set(SOURCES)
+
+
 @every_notebook
 def test_the_page_shows_current_paper_outputs(name):
     notebook = page(name)

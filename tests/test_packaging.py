@@ -27,8 +27,8 @@ HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "g
 # From the ground up: what stands on a floor imports from those below it, and from nothing beside it.
 FLOORS = [
     {"checks", "faces", "jobs", "repository"},
-    {"datasets", "evidence", "graphs", "kernels", "plotting", "streams"},
-    {"couplings", "random_graphs"},
+    {"datasets", "graphs", "kernels", "plotting", "streams"},
+    {"couplings", "evidence", "random_graphs"},
     {"theory", "walks"},
     {"features"},
     {"models", "solvers"},

@@ -124,8 +124,8 @@ def test_every_example_runs_where_only_the_wheel_is_installed(installed, package
 
 def test_what_belongs_to_the_repository_says_so_in_one_line(installed):
     calls = [
-        "evidence.entries()", "evidence.claims_of('simplex/02_gram_matrices')", "evidence.scorecard()", "evidence.decisions()",
-        "evidence.headline()", "evidence.printed('simplex_table2')", "evidence.Ledger('simplex/02_gram_matrices', 'quick')",
+        "evidence.entries()", "evidence.claims_of('simplex/06_gram_matrices')", "evidence.scorecard()", "evidence.decisions()",
+        "evidence.headline()", "evidence.printed('simplex_table2')", "evidence.Ledger('simplex/06_gram_matrices', 'quick')",
         "datasets.entries()", "datasets.find('karate')", "datasets.graph('karate')", "datasets.graph('karate', fallback=True)",
     ]  # fmt: skip
     code = "from rfcore import datasets, evidence\nfor call in CALLS:\n    try:\n        print(eval(call))\n    except Exception as error:\n        print(type(error).__name__, error)\n"

@@ -30,7 +30,7 @@
 # Their directions are coupled then, but their lengths are not, and
 # {cite:t}`reid2025couplings` ask which joint distribution (law) of the lengths is best.
 # For two it is the negative monotone one, which pairs long with short
-# ({doc}`14_best_pair`). More lengths are coupled in such pairs (PNC): "For any $m$, the
+# ({doc}`02_best_pair`). More lengths are coupled in such pairs (PNC): "For any $m$, the
 # variance of pairwise norm-coupled RFs is guaranteed to be lower than orthogonal RFs
 # with independent norms, in full generality for RLFs and provided $z$ is small enough
 # for RFFs" (Corollary 3.4). RFs are random features: RLFs positive ones, RFFs Fourier
@@ -47,9 +47,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
@@ -57,9 +54,8 @@ from rfcore import couplings, evidence, features, plotting, theory
 from rfcore.couplings import directions
 from rfcore.papers.couplings import block_errors
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/01_norm_coupling", profile)
 N_ROTATIONS, N_DRAWS = {"paper": (200_000, 100_000), "quick": (40_000, 20_000)}[profile]
-ledger = evidence.Ledger("couplings/01_norm_coupling", profile)
 
 # %% [markdown]
 # (couplings-cost)=
@@ -147,12 +143,10 @@ for i, law in enumerate(LAWS):
     expected[:, i] = ratio(v, d, d, law, "positive"), ratio(z, d, d, law, "fourier")
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        np.stack([v, z]), errors / of_iid[:, None], lines=NAMES, predicted=expected,
-        panels=("positive features, x = y", "Fourier features"), log="",
-        x_label="|x + y|, or |x - y|", y_label="squared error over that of IID",
-    ),
+plotting.show_panels(
+    np.stack([v, z]), errors / of_iid[:, None], lines=NAMES, predicted=expected,
+    panels=("positive features, x = y", "Fourier features"), log="",
+    x_label="|x + y|, or |x - y|", y_label="squared error over that of IID",
     caption="Ours. Mean squared error of orthogonal features over that of independent "
     "ones, $m = d = 4$. Dashed: closed forms. Bands: one standard error.",
     alt="Two charts. PNC is lowest, then independent norms; PM lies at one with IID. "

@@ -32,7 +32,7 @@
 # **Where the paper stops.** {cite:t}`reid2025couplings` minimise the variance of the
 # kernel and find that the *greatest* variance does better in attention: "optimal
 # transport provides the right framing, but sometimes pointwise kernel variance is the
-# wrong cost function". {doc}`04_attention` confirms it. They leave open which coupling
+# wrong cost function". {doc}`08_attention` confirms it. They leave open which coupling
 # is right. This page chooses one for the error of attention itself and tests it.
 #
 # **The idea.** Attention forgives errors that a row shares. Expand the exponential in
@@ -47,9 +47,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
@@ -59,14 +56,13 @@ from rfcore.couplings import compose, directions, norms
 from rfcore.models import attention
 from rfcore.papers.couplings import attention_rows
 
-plotting.use_style()
+ledger = evidence.open_page("couplings/12_couplings_for_attention", profile)
 # Draws; queries with exact covariances; dimensions and numbers of features held out.
 N_REPEATS, N_ROWS, SIZES = {
     "paper": (3_000, 8, ((8, 8), (8, 32), (16, 16), (16, 64), (32, 128))),
     "quick": (1_000, 1, ((16, 16), (16, 64))),
 }[profile]
 CHUNK, n_keys = 200, 16
-ledger = evidence.Ledger("couplings/12_couplings_for_attention", profile)
 
 # %% [markdown]
 # (couplings-attention-chosen)=
@@ -153,16 +149,14 @@ corner, plain = len(GRID) - 1, 1
 over_plain = training / training[..., [plain]].mean(axis=0)
 by_angle = over_plain.reshape(N_REPEATS, len(SCALES), len(ANGLES), -1)
 drawn_at = [1, 2, 4]
-plotting.show(
-    *plotting.panels(
-        CORRELATIONS[drawn_at],
-        by_angle[..., drawn_at],
-        panels=[f"s = {name}" for name in SCALES],
-        lines={"orthogonal": "orthogonal", "half way": "third", "simplex": "simplex"},
-        x_label="correlation of norms",
-        y_label="error over orthogonal's",
-        log="",
-    ),
+plotting.show_panels(
+    CORRELATIONS[drawn_at],
+    by_angle[..., drawn_at],
+    panels=[f"s = {name}" for name in SCALES],
+    lines={"orthogonal": "orthogonal", "half way": "third", "simplex": "simplex"},
+    x_label="correlation of norms",
+    y_label="error over orthogonal's",
+    log="",
     caption="Ours. Mean squared error of attention weights on training queries and "
     "keys, over that of orthogonal frequencies with independent norms; d = m = 16.",
     alt="Three charts against the correlation of norms. In each the simplex line is "
@@ -320,7 +314,7 @@ ledger.decide({
 # Four blocks are usually drawn independently. Two other ways to spend $m = 4 d$:
 #
 # * *Spread*: still one norm per block, but the norms of the blocks in different strata
-#   (the shells of {doc}`11_many_frequencies`). Within a block the error of the norm
+#   (the shells of {doc}`10_many_frequencies`). Within a block the error of the norm
 #   cancels in the quotient; between blocks it averages out.
 # * *Cross-polytopes*: orthogonal frequencies and their opposites, $2 d$ to a block, one
 #   norm. Sums of all odd powers vanish, and of squares they are a multiple of the

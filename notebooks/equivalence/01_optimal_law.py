@@ -28,7 +28,7 @@
 # frequency from another distribution (law) and weighting the result.
 # {cite:t}`sernau2024equivalent` derive the law that makes the mean variance over a data
 # set least. The paper is four pages of proof and prints no number. What it concludes
-# for the choice of a feature is the subject of {doc}`04_corollaries`.
+# for the choice of a feature is the subject of {doc}`02_corollaries`.
 #
 # **What is known.** With a sum over columns in place of the integral over frequencies,
 # this is the sampling of matrix products by {cite:t}`drineas2006fast`: columns in
@@ -39,7 +39,7 @@
 # **Its scope.** A feature is *one number* per frequency, $\phi(x, \omega)$, the same
 # function for both points; frequencies are drawn independently; the error is the mean
 # variance over pairs. What happens outside is the subject of
-# {doc}`02_beyond_the_theorem`.
+# {doc}`03_beyond_the_theorem`.
 #
 # **The idea.** Write $q(\omega) = \sqrt{\mathbb E_x \phi(x, \omega)^2 \; \mathbb E_y
 # \phi(y, \omega)^2}$ and $C = \mathbb E_p\, q$. The optimal density is $p q / C$, the
@@ -56,9 +56,6 @@ profile = "paper"
 from functools import partial
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from scipy.special import logsumexp
@@ -66,9 +63,8 @@ from scipy.special import logsumexp
 from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
 from rfcore.solvers import exponential, sampling
 
-plotting.use_style()
+ledger = evidence.open_page("equivalence/01_optimal_law", profile)
 N_POINTS, N_REPEATS = 120, {"paper": 4000, "quick": 300}[profile]
-ledger = evidence.Ledger("equivalence/01_optimal_law", profile)
 
 # %% [markdown]
 # ## Points and samplers

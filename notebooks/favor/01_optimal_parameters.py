@@ -25,7 +25,7 @@
 #   one. The optimum is flat: the slip would cost a tenth of a nat in three dimensions.
 #
 # **What the paper claims.** A kernel $K(x, y) = e^{x^\top y}$ between two sets of points
-# is estimated by products of positive features ({doc}`04_unbiased_features`).
+# is estimated by products of positive features ({doc}`02_unbiased_features`).
 # {cite:t}`likhosherstov2023favor` let the features have matrices as parameters, measure
 # them by one number for the two sets, and give the parameters that make it smallest:
 # "All these instantiations contain GERFs as a special case", and "For each instantiation
@@ -42,9 +42,6 @@ profile = "paper"
 import itertools
 
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from scipy import optimize
@@ -53,9 +50,8 @@ from tqdm import tqdm
 from rfcore import evidence, features, plotting, solvers, theory
 from rfcore.papers.favor import formulas
 
-plotting.use_style()
+ledger = evidence.open_page("favor/01_optimal_parameters", profile)
 N_SETS, N_STARTS = {"paper": (8, 24), "quick": (2, 4)}[profile]
-ledger = evidence.Ledger("favor/01_optimal_parameters", profile)
 fits = solvers.exponential
 
 # %% [markdown]
@@ -314,11 +310,9 @@ costs = np.array([
 ])
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        factors, costs, lines=("gerf", "aderf", "sderf"), log="x",
-        x_label="factor on the optimal φ", y_label="objective above its minimum, nats",
-    ),
+plotting.show_panels(
+    factors, costs, lines=("gerf", "aderf", "sderf"), log="x",
+    x_label="factor on the optimal φ", y_label="objective above its minimum, nats",
     caption="Ours. What a wrong $\\phi$ costs, in the mean over sets of points in "
     "three dimensions; the proof of Theorem 4.2 has the factor 1/2. Bands: one "
     "standard error.",

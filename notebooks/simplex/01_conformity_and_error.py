@@ -43,9 +43,6 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 from matplotlib.figure import Figure
@@ -55,13 +52,12 @@ from scipy.special import hyp0f1
 from rfcore import couplings, evidence, features, kernels, plotting, theory
 from rfcore.papers.simplex import formulas
 
-plotting.use_style()
+ledger = evidence.open_page("simplex/01_conformity_and_error", profile)
 N_DRAWS, N_BLOCKS, GAP_D, ALL_D = {
     "paper": (100_000, 20_000, (2, 4, 16, 64), (2, 3, 4, 6, *2 ** np.arange(3, 10))),
     "quick": (5_000, 200, (4, 16), (2, 512)),
 }[profile]
 MECHANISMS = ("iid", "orthogonal", "simplex")
-ledger = evidence.Ledger("simplex/01_conformity_and_error", profile)
 
 # %% [markdown]
 # (simplex-thm-3-2)=
@@ -163,7 +159,7 @@ ledger.decide({
 # The angle of a simplex is obtuse, so *every* pair has a shorter sum than the
 # orthogonal pair of the same norms, and ${}_0F_1$ grows with the length. That is a
 # proof, in any dimension; the closed forms had better agree
-# ({py:func}`rfcore.theory.log_conformity`; {doc}`06_sum_lengths` tests them).
+# ({py:func}`rfcore.theory.log_conformity`; {doc}`02_sum_lengths` tests them).
 
 # %%
 v_all = np.geomspace(0.01, 25, 60)

@@ -26,11 +26,11 @@
 # Everything in this book is a variation on these three sentences. If you know kernels and Monte Carlo, start
 # with [the first paper](simplex-chapter); if not, here are a thousand words.
 
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
@@ -38,14 +38,8 @@ from matplotlib.figure import Figure
 
 from rfcore import couplings, evidence, features, graphs, kernels, plotting
 
-plotting.use_style()
-
-# %% tags=["parameters", "hide-input"]
-profile = "paper"
-
-# %% tags=["hide-input"]
+ledger = evidence.open_page("start/01_primer", profile)
 N_REPEATS, N_WALKED = {"paper": (20_000, 4_000), "quick": (4_000, 400)}[profile]
-ledger = evidence.Ledger("start/01_primer", profile)
 
 # %% [markdown]
 # ## A kernel says how alike two points are

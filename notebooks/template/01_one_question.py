@@ -29,25 +29,19 @@
 # change. Two frequencies at right angles repeat each other less than two independent ones, so that its variance
 # may fall.
 
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
 # %% tags=["hide-input"]
 import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import jax.numpy as jnp
 import numpy as np
 
 from rfcore import couplings, evidence, features, kernels, plotting, theory
 
-plotting.use_style()
-
-# %% tags=["parameters", "hide-input"]
-profile = "paper"
-
-# %% tags=["hide-input"]
+ledger = evidence.open_page("template/01_one_question", profile)
 # A profile changes sizes, and nothing else.
 N_REPEATS = {"paper": 50_000, "quick": 5_000}[profile]
-ledger = evidence.Ledger("template/01_one_question", profile)
 
 # %% [markdown]
 # (template-abstract)=
@@ -93,11 +87,9 @@ expected = np.array([
 ])
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        distances, errors, lines=list(MECHANISMS), predicted=expected,
-        x_label="distance of the points", y_label="mean squared error", log="y",
-    ),
+plotting.show_panels(
+    distances, errors, lines=list(MECHANISMS), predicted=expected,
+    x_label="distance of the points", y_label="mean squared error", log="y",
     caption="Ours. Mean squared error of the estimated Gaussian kernel, eight "
     "frequencies in eight dimensions. Dashed: closed forms.",
     alt="Two curves rise with the distance, orthogonal below IID, far below at the "

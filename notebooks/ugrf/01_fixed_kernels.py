@@ -30,8 +30,8 @@
 # visits, and a *modulation function* $f$ of the number of steps decides which kernel
 # comes out, by one rule: $f * f = \alpha$, where $\alpha$ holds the Taylor coefficients
 # of the kernel (Theorem 2.2). This page is about that rule. Whether the estimates are
-# unbiased (Theorem 2.1) is the question of {doc}`10_unbiased`, and how far they are
-# off (Figure 2) that of {doc}`08_fixed_kernel_errors`.
+# unbiased (Theorem 2.1) is the question of {doc}`02_unbiased`, and how far they are
+# off (Figure 2) that of {doc}`03_fixed_kernel_errors`.
 #
 # **The idea.** Let $W = D^{-1/2} A D^{-1/2}$. A walk from node $i$ picks a neighbour
 # uniformly, and stops before each hop with probability $p_{\text{halt}}$. If its load
@@ -58,10 +58,6 @@ profile = "paper"
 # %% tags=["hide-input"]
 from fractions import Fraction
 
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
@@ -74,8 +70,7 @@ from rfcore.graphs import Graph
 from rfcore.papers.ugrf import formulas
 from rfcore.papers.ugrf.definiteness import definite_radius
 
-plotting.use_style()
-ledger = evidence.Ledger("ugrf/01_fixed_kernels", profile)
+ledger = evidence.open_page("ugrf/01_fixed_kernels", profile)
 
 # %% [markdown]
 # (ugrf-table-1)=

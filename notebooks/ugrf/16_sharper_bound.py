@@ -29,7 +29,7 @@
 #
 # **What the paper claims.** Theorem 2.3 bounds the *empirical Rademacher complexity*
 # $\widehat{\mathcal R}$ of a family of graph kernels, what it can fit of random signs
-# ({doc}`06_generalisation`). {cite:t}`reid2023universal` put it into a standard bound
+# ({doc}`15_generalisation`). {cite:t}`reid2023universal` put it into a standard bound
 # on the error on new nodes, which holds with probability $1 - \delta$ for all
 # hypotheses at once (Eqs 39 to 41). There is no experiment.
 #
@@ -40,10 +40,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
-
-jax.config.update("jax_enable_x64", True)
-
 import numpy as np
 from tqdm import tqdm
 
@@ -53,13 +49,12 @@ from rfcore.graphs import Graph
 from rfcore.papers.ugrf import generalisation
 from rfcore.papers.ugrf.generalisation import sign_supremum
 
-plotting.use_style()
+ledger = evidence.open_page("ugrf/16_sharper_bound", profile)
 N_REPEATS, WITH_CLASSES = 100, ("karate", "dolphins", "polblogs")
 NAMES, N_DRAWS, N_MARGINS, N_SAMPLES = {
     "paper": (("karate", "dolphins", "football", "polblogs", "eurosis"), 40, 81, 30),
     "quick": (("karate", "dolphins", "football"), 20, 21, 10),
 }[profile]
-ledger = evidence.Ledger("ugrf/16_sharper_bound", profile)
 
 # %% [markdown]
 # (ugrf-trace-bound)=
@@ -105,7 +100,7 @@ excess = sign_supremum(graphs["karate"], repeated, bounds) / right_side
 # ({py:func}`~rfcore.papers.ugrf.generalisation.rademacher_trace_bound`) costs an
 # eigendecomposition, or a stochastic estimate of a diagonal.
 #
-# We measure the complexity as on {doc}`06_generalisation`: four families of kernels,
+# We measure the complexity as on {doc}`15_generalisation`: four families of kernels,
 # normalised graphs ($\rho = 1$), nested samples of an eighth, a quarter, a half and all
 # of the nodes; once without and once with replacement.
 
@@ -135,21 +130,19 @@ for i, name in enumerate(tqdm(NAMES, desc="graphs", leave=False)):
             trace[here] = generalisation.rademacher_trace_bound(g, order[:m], bounds)
 
 # %% tags=["hide-input"]
-plotting.show(
-    *plotting.panels(
-        sizes,
-        trace[1] / found[:, 1],
-        panels=[f"{name}, N = {graphs[name].n_nodes:,}" for name in NAMES],
-        lines=FAMILIES,
-        x_label="sampled nodes m",
-        y_label="trace bound / complexity",
-        log="x",
-    ),
+plotting.show_panels(
+    sizes,
+    trace[1] / found[:, 1],
+    panels=[f"{name}, N = {graphs[name].n_nodes:,}" for name in NAMES],
+    lines=FAMILIES,
+    x_label="sampled nodes m",
+    y_label="trace bound / complexity",
+    log="x",
     caption="Ours. The trace bound over the measured Rademacher complexity, for nodes "
     "drawn with replacement. Bands: one standard error of the mean over sets of signs.",
     alt="One panel per graph, four nearly level lines in each, all between 1.02 and "
     "1.15: the diffusion family lowest, the flat one and the Laplacian's highest.",
-)  # fmt: skip
+)
 
 # %% tags=["hide-input"]
 ratios = [

@@ -6,7 +6,7 @@ To add a claim:
    decides it and the label of its section, and say the claim, its kind and its rule in words, before any
    number is known::
 
-       notebook = "ugrf/08_fixed_kernel_errors"
+       notebook = "ugrf/03_fixed_kernel_errors"
        anchor = "ugrf-rate"
        data = ["karate", "dolphins", "football", "eurosis"]
          [[entry.claim]]
@@ -18,16 +18,16 @@ To add a claim:
    ``data`` names the data sets that decide: on the entry for all of its claims, or on one claim in its place.
    Where other data must stand in for one of them, the claim is "not run".
 
-2. In ``notebooks/ugrf/08_fixed_kernel_errors.py`` put ``(ugrf-rate)=`` above the section's heading, and
+2. In ``notebooks/ugrf/03_fixed_kernel_errors.py`` put ``(ugrf-rate)=`` above the section's heading, and
    decide::
 
-       ledger = evidence.Ledger("ugrf/08_fixed_kernel_errors", profile)  # near the top
+       ledger = evidence.open_page("ugrf/03_fixed_kernel_errors", profile)  # after the imports
        errors = experiment(ledger.key("walks"))  # a seed of its own for every name, recorded
        ledger.decide({"ugrf/extra-rate/three-kernels": evidence.slope(walkers, errors, -0.5, 0.1)})
        ledger.close()  # the end
 
-3. ``make quick NOTEBOOK=ugrf/08``, then ``make paper NOTEBOOK=ugrf/08``; commit the ``.py``, the ``.ipynb``
-   and ``data/results/paper/ugrf/08_fixed_kernel_errors.json``. The scorecard follows.
+3. ``make quick NOTEBOOK=ugrf/03``, then ``make paper NOTEBOOK=ugrf/03``; commit the ``.py``, the ``.ipynb``
+   and ``data/results/paper/ugrf/03_fixed_kernel_errors.json``. The scorecard follows.
 
 A claim that comes out "not reproduced" stops the run. Is it the paper's? "Not reproduced" and the two errata
 are accusations. They need a statement that the paper makes (quote it in ``printed``), no setting on which the
@@ -48,7 +48,7 @@ __getattr__, __dir__, __all__ = faces.attach(
         "agreement": ("agree", "identity", "value"),
         "claims": ("claims_of", "entries", "printed"),
         "costs": ("Clock", "cost", "timed"),
-        "ledger": ("Ledger",),
+        "ledger": ("Ledger", "open_page"),
         "repeats": ("in_batches",),
         "standing": ("decisions", "entry_verdict", "error_rates", "headline", "scorecard"),
         "statistics": ("bound", "order", "slope", "tail_index", "unbiased"),

@@ -15,10 +15,24 @@ from pathlib import Path
 import jax
 import numpy as np
 
-from rfcore import checks, repository
+from rfcore import checks, plotting, repository
 from rfcore.evidence import pages
 from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries
 from rfcore.evidence.verdicts import Decision, not_run, unprinted
+
+
+def open_page(notebook, profile):
+    """Open a page of the book: double precision, the book's style, and its ledger.
+
+    It goes before the first array, since an array made earlier stays in single precision.
+
+    Args:
+        notebook, profile: of the page's :class:`Ledger`, which is returned.
+    """
+    ledger = Ledger(notebook, profile)
+    jax.config.update("jax_enable_x64", True)
+    plotting.use_style()
+    return ledger
 
 
 class Ledger:
@@ -29,7 +43,7 @@ class Ledger:
         profile: "quick" or "paper".
 
     >>> from rfcore import evidence
-    >>> ledger = evidence.Ledger("simplex/02_gram_matrices", "quick")
+    >>> ledger = evidence.Ledger("simplex/06_gram_matrices", "quick")
     >>> claim = next(claim for claim in ledger.claims.values() if claim.kind == "bound")
     >>> ledger.decide({claim.id: evidence.not_run("It is an example.")})[claim.id].word
     'not run'

@@ -173,7 +173,7 @@ def told(decision):
     >>> from dataclasses import replace
     >>> from rfcore import evidence
     >>> from rfcore.evidence.standing import told
-    >>> claim = evidence.claims_of("couplings/06_meshes")["couplings/fig-4/kl-iid"]
+    >>> claim = evidence.claims_of("couplings/21_meshes")["couplings/fig-4/kl-iid"]
     >>> claim = replace(claim, finding="KL {better} against {worse}, smaller on {holds} of the meshes")
     >>> told(replace(evidence.order([[5.98, 1.0]], [[15.5, 9.0]], exact=True), claim=claim)).finding
     'KL 1 against 9, smaller on all 2 of the meshes'

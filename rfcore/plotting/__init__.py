@@ -11,7 +11,7 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        "curves": ("band", "label_ends", "panels"),
+        "curves": ("band", "label_ends", "panels", "show_panels"),
         "figures": ("as_html", "show"),
         "maps": ("tiles",),
         "style": ("COLOURS", "INK", "LABELS", "PANEL", "WIDE", "use_style"),

@@ -10,6 +10,7 @@ from matplotlib.ticker import MaxNLocator
 from scipy.optimize import isotonic_regression
 
 from rfcore import checks
+from rfcore.plotting.figures import show
 from rfcore.plotting.style import COLOURS, IN_PANELS, INK, LABELS, PANEL, STYLE, WIDE, colours_of
 
 
@@ -79,7 +80,7 @@ TICKS = ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5
 def panels(
     x, samples, *, lines, panels=None, x_label, y_label, guide=None, predicted=None, levels=None, log="xy", size=None
 ):  # fmt: skip
-    """Curves against x, one figure per panel, for :func:`show`.
+    """Curves against x, one figure per panel, for :func:`show`; :func:`show_panels` does both.
 
     Each line is the mean over repeats; its band is one standard error of the mean either side, drawn as wide
     as it is. Where no band can be seen beside its line, the label of the x axis says below what all standard
@@ -145,6 +146,16 @@ def panels(
         for ax, ends in drawn:
             label_ends(ax, ends, gap=1.25 * mpl.rcParams["font.size"])
     return [ax.figure for ax, _ in drawn]
+
+
+def show_panels(x, samples, *, caption, alt, **drawn):
+    """Draw curves against x and display them: :func:`show` of :func:`panels`.
+
+    Args:
+        x, samples, **drawn: of :func:`panels`.
+        caption, alt: of :func:`show`.
+    """
+    show(*panels(x, samples, **drawn), caption=caption, alt=alt)
 
 
 def _lines(ax, x, samples, colours, predicted):

@@ -1,0 +1,348 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What pays when, for a few nodes of a large graph?
+#
+# * **What walks have that products lack is a place.** The features of a hundred nodes take about as long in a graph of
+#   ten thousand nodes as in one of a million. At long range they give hubs' block thirty times faster than the best
+#   rival, and yet the rival is to be taken: it errs 0.08 off the diagonal where they err 0.55.
+# * **The other local method sets the limit.** Pushing the power series out without randomness beats walks at short
+#   range around ordinary nodes; from hubs its second hop takes far longer. At long range its sparse rows fill the
+#   graph, with hubs at the third hop, while walks stay sparse.
+# * **Fast is not accurate.** The diagonal makes up most of a block's norm, and hides the rest. Off it, 256 walks per
+#   node leave errors of a quarter and more. By the rule below they pay to learn $f$, and barely for a posterior.
+#
+# **What the paper claims.** That walk features bring kernels to "much larger networks" {cite:p}`reid2023universal`. It
+# does not say for which tasks. For a product with the kernel of a whole graph they do not pay: {doc}`18_products`.
+#
+# **The idea.** The block $K_{SS}$ between 100 nodes of a large graph costs a Chebyshev expansion 100 products with the
+# whole graph. Walks start where one wants them.
+
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
+# %% tags=["hide-input"]
+from functools import partial
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.sparse.csgraph import breadth_first_order
+from tqdm import tqdm
+
+from rfcore import evidence, features, kernels, plotting
+from rfcore.evidence import cost, processes
+from rfcore.features import modulation
+from rfcore.kernels import spectral
+from rfcore.models import gp
+from rfcore.papers.ugrf import blocks, large_graphs
+
+ledger = evidence.open_page("ugrf/19_what_pays_when", profile)
+NODES, N_PROCESSES, N_GRAPH, N_TIMED, N_HUBS, N_OBSERVED = {
+    "paper": ([10_000, 50_000, 200_000, 1_000_000], 15, 200_000, 20, 50, 100),
+    "quick": ([10_000, 50_000], 2, 10_000, 3, 30, 60),
+}[profile]
+IMPORTS = """
+import jax
+import numpy as np
+from rfcore import features, kernels
+from rfcore.evidence import cost
+from rfcore.features import modulation
+from rfcore.kernels import spectral
+from rfcore.papers.ugrf import large_graphs
+"""
+
+# %% [markdown]
+# (ugrf-subsets)=
+# ## A hundred nodes of ten thousand, and of a million
+#
+# The features of 100 random nodes, with 16 walks per node and $p_{\text{halt}} = 0.1$, as the graph around them grows a
+# hundredfold: a ring with twice as many chords as nodes, in processes of their own. Beside them, what the same block
+# costs as a hundred Chebyshev products of degree 6.
+
+
+# %%
+def few_nodes(sizes, seed):
+    """At each size, least processor time of 20 calls, and of 3 products."""
+    f, heat, found = modulation.diffusion(1.0), spectral.diffusion(1.0), []
+    rng, keys = np.random.default_rng(seed), jax.random.split(jax.random.key(seed), 22)
+    for n in sizes:
+        g = large_graphs.ring_with_chords(keys[0], n).normalised()
+        nodes, v = rng.choice(n, 100, replace=False), rng.normal(size=n)
+        # The first call makes the tables by which walkers read the graph.
+        walk = features.walk_features
+        walk(keys[1], g, f, 16, 0.1, nodes=nodes)
+        walks = [cost(walk, key, g, f, 16, 0.1, nodes=nodes)[1] for key in keys[2:]]
+        products = [cost(kernels.chebyshev_product, g, heat, v, 6)[1] for _ in range(3)]
+        found.append([min(one["processor"] for one in c) for c in (walks, products)])
+    return found
+
+
+few = partial(processes.in_a_process, few_nodes, NODES, imports=IMPORTS)
+with evidence.Clock() as clock:
+    seconds = np.array([
+        few(int(ledger.rng("few", turn).integers(2**31)))
+        for turn in tqdm(range(N_PROCESSES), desc="processes", leave=False)
+    ])  # processes, sizes, ways
+
+# %% tags=["hide-input"]
+plotting.table(
+    np.median(seconds, axis=0) * [1e3, 100],
+    rows=[f"{n:,}" for n in NODES],
+    columns=["features of 100 nodes, ms", "100 Chebyshev products, s"],
+    corner="nodes of the graph",
+    caption="Ours. Processor time, medians over processes.",
+)
+powers = np.polyfit(np.log(NODES), np.log(seconds[..., 0]).T, 1)[0]
+cheap = evidence.bound(powers, 0.5, robust=True)
+ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)})
+
+# %% [markdown]
+# (ugrf-blocks)=
+# ## The other local method
+#
+# A deterministic rival stays local too: *push* the power series of $K^{1/2}$ out from the nodes of $S$, as sparse rows
+# $\sum_{k \leq d} f(k)\, W^k[S, :]$, and multiply the rows with each other. These are the features without the
+# randomness. Push wins while few hops matter. Its cost grows with the number of nodes within $d$ hops, and on a graph
+# with hubs that is soon everybody.
+#
+# The graph here is wild: its degrees follow a power law ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). The
+# blocks are those of its largest hubs, and of a snowball, the first nodes that a breadth-first search meets. Short
+# range is $\sigma = 1$, long range $\sigma = 3$. Features get 256 walks per node. Push and the Chebyshev columns get
+# the least degree with no larger error, push up to degree 3. The ways are in {py:mod}`~rfcore.papers.ugrf.blocks`.
+
+# %%
+g, _ = large_graphs.communities(ledger.key("graph"), N_GRAPH)
+g, degree = g.normalised(), g.neighbour_counts
+hubs = np.argsort(-degree)[:N_HUBS]
+centre = int(np.flatnonzero(degree == 6)[0])
+n_snowball = N_OBSERVED * 5 // 4
+W = g.to_scipy()
+snowball = breadth_first_order(W, centre, return_predecessors=False)[:n_snowball]
+
+
+def ways_to(nodes, sigma):
+    f, heat = modulation.diffusion(sigma), spectral.diffusion(sigma)
+    key = ledger.key("blocks")
+    return (
+        partial(blocks.by_walks, key, g, f, p_halt=0.1, nodes=nodes),
+        partial(blocks.by_push, g, f, nodes=nodes),
+        lambda degree: blocks.by_columns(g, heat, degree, nodes),
+    )
+
+
+def errors_of(estimate, truth):
+    """Relative Frobenius errors, of all entries and of those off the diagonal."""
+    off, gap, norm = ~np.eye(len(truth), dtype=bool), estimate - truth, np.linalg.norm
+    return {"error": norm(gap) / norm(truth), "off": norm(gap[off]) / norm(truth[off])}
+
+
+def least_degree(way, degrees, truth, enough):
+    """Cost, degree and error, at the first degree that is enough."""
+    for degree in degrees:
+        estimate, spent = cost(way, degree=degree)
+        found = {**spent, **errors_of(estimate, truth), "degree": degree}
+        if found["error"] <= enough:
+            break
+    return found
+
+
+def compared(nodes, sigma):
+    """The exact block, and costs and errors of the three ways to it."""
+    walked, push, columns = ways_to(nodes, sigma)
+    truth = columns(degree=14)
+    walked(n_walks=1)  # makes the tables by which walkers read the graph
+    estimate, spent = cost(walked, n_walks=256)
+    ours = {**spent, **errors_of(estimate, truth), "degree": np.nan}
+    return truth, {
+        "walks": ours,
+        "push": least_degree(push, range(1, 4), truth, ours["error"]),
+        "columns": least_degree(columns, range(2, 13, 2), truth, ours["error"]),
+    }
+
+
+cases = {"hubs": hubs, "snowball": snowball}
+found = {
+    (name, sigma): compared(nodes, sigma)
+    for name, nodes in tqdm(cases.items(), desc="blocks", leave=False)
+    for sigma in (1.0, 3.0)
+}
+
+# %% tags=["hide-input"]
+plotting.table(
+    [
+        [way[what] for what in ("wall", "degree", "error", "off")]
+        for _, ways in found.values() for way in ways.values()
+    ],
+    rows=[
+        f"{len(truth)} {name}, σ = {sigma:g}: {way}"
+        for (name, sigma), (truth, ways) in found.items() for way in ways
+    ],
+    columns=["seconds", "degree", "error", "off the diagonal"],
+    corner="block",
+    caption=f"Ours. Three ways to a block, on {g.n_nodes:,} nodes of mean degree "
+    f"{degree.mean():.1f}; the hubs have {degree[hubs].min():,} to {degree.max():,}.",
+)  # fmt: skip
+
+# %%
+_, far = found["hubs", 3.0]
+enough = far["push"]["error"] <= far["walks"]["error"]
+pushing = far["push"]["processor"] if enough else np.inf  # timed once
+walked, _, columns = ways_to(hubs, 3.0)
+ratios = []
+with evidence.Clock() as later:
+    for _ in range(N_TIMED):
+        _, theirs = cost(columns, degree=far["columns"]["degree"])
+        _, ours = cost(walked, n_walks=256)
+        ratios.append(min(theirs["processor"], pushing) / ours["processor"])
+
+# %% tags=["hide-input"]
+quicker = evidence.bound(ratios, 5.0, side="above", unit="times")
+ledger.decide({
+    "ugrf/extra-subsets/long-range-hubs": evidence.timed(quicker, profile, later)
+})
+
+# %% [markdown]
+# ## A posterior, with its covariance
+#
+# A Gaussian process on the snowball at long range: four nodes in five are observed, the others predicted, mean and
+# covariance. The kernel comes from the exact block, or from one shared set of features, which keeps it positive
+# semidefinite at the price of a bias on the diagonal. The data are drawn from the exact process.
+
+# %%
+truth, _ = found["snowball", 3.0]
+seen, noise = np.arange(N_OBSERVED), 0.1 * np.mean(np.diag(truth))
+covariance = truth + noise * np.eye(len(truth))
+y = ledger.rng("data").multivariate_normal(np.zeros(len(truth)), covariance)
+
+
+def posterior(kernel, *arguments):
+    """Mean and covariance at the unseen nodes."""
+    K = kernel(*arguments)
+    return jax.block_until_ready(gp.posterior(K, y[seen], noise, seen))
+
+
+def shared(n_walks):
+    """phi phi^T from one set of features of the snowball."""
+    f, key = modulation.diffusion(3.0), ledger.key("shared walks")
+    phi = features.walk_features(key, g, f, n_walks, 0.1, nodes=snowball)
+    return (phi @ phi.T).toarray()
+
+
+posterior(np.asarray, truth)  # compile
+*_, columns = ways_to(snowball, 3.0)
+known, spent = cost(posterior, columns, 8)
+posteriors = {"exact block, degree 8": [spent["wall"], 0.0, 0.0]}
+for n_walks in (256, 1024, 4096):
+    about, spent = cost(posterior, shared, n_walks)
+    mean = np.linalg.norm(about.mean - known.mean) / np.linalg.norm(known.mean)
+    apart = np.mean(np.abs(np.sqrt(about.variance / known.variance) - 1))
+    posteriors[f"{n_walks:,} walks"] = [spent["wall"], mean, apart]
+
+# %% tags=["hide-input"]
+plotting.table(
+    list(posteriors.values()),
+    rows=list(posteriors),
+    columns=["seconds", "error of the mean", "of standard deviations"],
+    corner="kernel",
+    caption="Ours. Posterior at one node in five of the snowball: relative error of "
+    "the mean, and mean relative error of the standard deviations.",
+)
+
+# %% [markdown]
+# ## A modulation learned on stored walks
+#
+# Learn $f$ itself, nine numbers, by the evidence of the same data: 50 gradients. Walks are stored once, and weighted by
+# $f$ in every step. Without walks one needs the blocks $(W^k)_{SS}$ of all powers, from as many products with the whole
+# graph as there are nodes in $S$; after that a step is cheaper than with walks.
+
+# %%
+nodes, data = snowball[:50], jnp.asarray(y[:50])
+start = jnp.asarray(modulation.diffusion(3.0)(np.arange(9)))
+
+
+def on_walks(f, stored):
+    """Log evidence on stored walks."""
+    phi = stored.with_modulation(modulation.from_values(f))
+    return gp.log_evidence_of_features(phi, data, noise)
+
+
+def on_powers(f, powers):
+    """Log evidence on exact powers of W."""
+    K = jnp.tensordot(jnp.convolve(f, f), powers, axes=1)
+    return gp.log_evidence(K, data, noise)
+
+
+def learned(evidence_of, store, *arguments):
+    """Seconds to store, and for 50 gradients."""
+    step = jax.jit(jax.value_and_grad(evidence_of))
+    stored, first = cost(store, *arguments)
+    jax.block_until_ready(step(start, stored))  # compile
+    _, then = cost(lambda: [step(start, stored)[0].item() for _ in range(50)])
+    return [first["wall"], then["wall"]]
+
+
+key = ledger.key("stored walks")
+learning = {
+    "64 walks": learned(on_walks, blocks.deposits, key, g, 64, 0.1, 8, nodes),
+    "exact powers": learned(on_powers, blocks.powers, g, 17, nodes),
+}
+
+# %% tags=["hide-input"]
+plotting.table(
+    list(learning.values()),
+    rows=list(learning),
+    columns=["to store, s", "50 gradients, s"],
+    caption=f"Ours. Learning nine numbers by the evidence, on {g.n_nodes:,} nodes.",
+)
+
+# %% [markdown]
+# (ugrf-decision)=
+# ## What pays when
+#
+# From the measurements above, by a fixed rule: take the features if they are at least twice as fast and their error is
+# at most a quarter; otherwise the rival, which for a block is the faster of push and columns, if it reaches the
+# features' error. The error of a block is that of its entries off the diagonal, which hides the rest. Learning $f$ has
+# no error to compare, so that speed alone decides there. For the posterior, on this one snowball, it is the number of
+# walks that decides. Products with whole graphs have their table in {doc}`18_products`.
+
+# %% tags=["hide-input"]
+table = {}
+for (name, sigma), (truth, ways) in found.items():
+    ours, *rivals = ways.values()
+    enough = [way for way in rivals if way["error"] <= ours["error"]]
+    best = min(enough, key=lambda way: way["wall"])
+    task = f"block of {len(truth)} {name}, σ = {sigma:g}"
+    table[task] = ours["wall"], ours["off"], best["wall"], best["off"]
+whole, _, *walked = posteriors.items()
+table |= {f"posterior, σ = 3, {n}": (*of[:2], *whole[1][:2]) for n, of in walked}
+ours, theirs = map(sum, learning.values())
+table["learn f by the evidence"] = ours, np.nan, theirs, 0.0
+rows = {
+    task: "features" if 2 * ours < theirs and not error > 0.25 else "rival"
+    for task, (ours, error, theirs, _) in table.items()
+}
+plotting.table(
+    list(table.values()),
+    rows=[f"{task}: take {best}" for task, best in rows.items()],
+    columns=["features: s", "error", "best rival: s", "its error"],
+    corner="task",
+    caption=f"Ours. {g.n_nodes:,} nodes, hubs.",
+)
+
+# %% tags=["hide-input"]
+ledger.close()

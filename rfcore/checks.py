@@ -130,9 +130,11 @@ def numbers(x, name):
     _real_dtype(x.dtype, name)
     if isinstance(x, jax.Array) and x.dtype in FLOATS:
         return x
-    # What a function that is being compiled has captured stays known.
-    with nullcontext() if is_traced(x) else jax.ensure_compile_time_eval():
+    if not isinstance(x, jax.Array) or is_traced(x):
         return x.astype(float)
+    # By NumPy, since XLA cannot widen float16 on every processor. What a function that is being compiled has captured stays known.
+    with jax.ensure_compile_time_eval():
+        return jnp.asarray(np.asarray(x).astype(float))
 
 
 def sparse(x, name):

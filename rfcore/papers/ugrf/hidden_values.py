@@ -92,7 +92,7 @@ def loss(f, deposits, values, known, hidden):
         raise ValueError(f"deposits = {deposits!r}; give what rfcore.features.by_step returned")
     phi, hidden = deposits.with_modulation(f), checks.indices(hidden, "hidden", deposits.shape[0])
     sums = weighted_sums(lambda v: phi @ (phi.T @ v), values, known)
-    return angular_error(sums[hidden], jnp.asarray(values)[hidden])
+    return angular_error(sums[hidden], jnp.asarray(checks.numbers(values, "values"))[hidden])
 
 
 def error(deposits, f, values, known):

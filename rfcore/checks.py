@@ -85,6 +85,19 @@ def modulation(f, n, is_normalised=True, name="f"):
     return finite(values, name)
 
 
+def lengths(k, of_table=False):
+    """``k`` as whole numbers of at least 0; a JAX array stays one, unless it indexes a NumPy table."""
+    if is_traced(k):
+        if of_table:
+            raise ValueError("k is traced; this modulation is computed on the host: call it with NumPy lengths, np.arange(n)")
+        return k
+    host = np.asarray(k)
+    if host.dtype.kind not in "iu" or host.min(initial=0) < 0:
+        raise ValueError(f"k = {k!r}; give lengths of walks, whole numbers of at least 0")
+    host = host.astype(np.int64, copy=False)
+    return k if isinstance(k, jax.Array) and not of_table else host
+
+
 def finite(x, name):
     """``x`` itself, unless one of its known values is NaN or infinite."""
     if is_traced(x):

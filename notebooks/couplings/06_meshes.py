@@ -48,6 +48,7 @@ from tqdm import tqdm
 from rfcore import datasets, evidence, features, plotting, random_graphs, walks
 from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
+from rfcore.kernels import Diffusion
 from rfcore.models import gp
 from rfcore.models.gp import sparse
 from rfcore.plotting import maps
@@ -113,7 +114,7 @@ def split_and_fit(name, repeat):
 
 
 def modulation_of(theta):
-    return features.modulation.diffusion(np.sqrt(2) * float(theta.lengthscale))
+    return features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
 
 
 def permutation_of(theta):

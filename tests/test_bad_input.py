@@ -474,9 +474,12 @@ ROWS = {
         "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
         "walkers": ([2], several), "p_halt": (0.5, probability), "n_repeats": (2, count), **COUPLED, "executor": (None, other_executor),
     },
-    "features.euclidean_gram_errors": {
+    "features.gram_error": {
+        "estimate": (IDENTITY, lambda good: [1j * good, "a"]), "target": (IDENTITY, lambda good: [good[:2], 0 * good, np.nan * good]),
+        "relative": (True, flag), "squared": (True, flag),
+    },
+    "papers.simplex.gram_matrices.errors": {
         "key": (KEY, key), "x": (X, points), "couplings": ([couplings.iid], several), "widths": ([2], several),
-        "feature_map": (features.positive, function), "kernel": (kernels.gaussian, function),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)

@@ -42,7 +42,6 @@ import jax
 jax.config.update("jax_enable_x64", True)
 
 import numpy as np
-from scipy.sparse.linalg import norm
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, plotting, random_graphs, walks
@@ -159,7 +158,7 @@ def one_split(name, split, n_draws):
         K_hat = estimated(key, name, theta, WALKERS[i], coupling)
         found = sparse.posterior(K_hat, y, noise, seen, asked)
         divergence = gp.predictive_kl(found, exact, noise)
-        errors[draw, i, j] = norm(K_hat - K) / norm(K), rmse(found), divergence
+        errors[draw, i, j] = features.gram_error(K_hat, K), rmse(found), divergence
     fit = theta.variance, theta.lengthscale, theta.noise, rmse(exact)
     return errors.mean(axis=0), np.array(fit, dtype=float), excess
 

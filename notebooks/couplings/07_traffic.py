@@ -185,7 +185,7 @@ for i, (edges, g) in enumerate(graphs.items()):
 def gram_error(edges, repeat, coupling, m):
     key, f = ledger.key("Gram matrices", repeat, m), f_of(typical[edges])
     phi = features.walk_features(key, graphs[edges], f, m, p_halt, coupling)
-    return np.linalg.norm(gram(phi) - K[edges]) / np.linalg.norm(K[edges])
+    return features.gram_error(gram(phi), K[edges])
 
 
 drawn = np.array([  # repeats, edges, couplings, numbers of walkers

@@ -44,7 +44,8 @@ jax.config.update("jax_enable_x64", True)
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, evidence, features, plotting
+from rfcore import couplings, evidence, plotting
+from rfcore.papers.simplex import gram_matrices
 
 plotting.use_style()
 N_REPEATS, WIDTHS, N_ROTATIONS, BLOCK_SIZES = {
@@ -146,7 +147,7 @@ def gram_errors(key):
     """Relative errors with the sign fix and without, (2, widths)."""
     key_points, key_omega = jax.random.split(key)
     x = sigma * jax.random.normal(key_points, (n_points, d))
-    return features.euclidean_gram_errors(key_omega, x, BOTH, WIDTHS)
+    return gram_matrices.errors(key_omega, x, BOTH, WIDTHS)
 
 
 keys = jax.random.split(ledger.key("gram matrices of two rotations"), N_REPEATS)

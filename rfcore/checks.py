@@ -7,6 +7,7 @@ whole numbers, bools and narrower floats become floats before anything is comput
 
 import math
 import operator
+from collections.abc import Mapping
 from contextlib import nullcontext
 from fractions import Fraction
 
@@ -85,6 +86,19 @@ def modulation(f, n, is_normalised=True, name="f"):
     return finite(values, name)
 
 
+def lengths(k, of_table=False):
+    """``k`` as whole numbers of at least 0; a JAX array stays one, unless it indexes a NumPy table."""
+    if is_traced(k):
+        if of_table:
+            raise ValueError("k is traced; this modulation is computed on the host: call it with NumPy lengths, np.arange(n)")
+        return k
+    host = np.asarray(k)
+    if host.dtype.kind not in "iu" or host.min(initial=0) < 0:
+        raise ValueError(f"k = {k!r}; give lengths of walks, whole numbers of at least 0")
+    host = host.astype(np.int64, copy=False)
+    return k if isinstance(k, jax.Array) and not of_table else host
+
+
 def finite(x, name):
     """``x`` itself, unless one of its known values is NaN or infinite."""
     if is_traced(x):
@@ -105,6 +119,23 @@ def finite(x, name):
 @jax.jit
 def _all_finite(x):
     return jnp.isfinite(x).all()
+
+
+def gram(x, name, n=None):
+    """``x`` as a finite matrix, n by n or square, that is not 0: what an error is taken relative to."""
+    x = finite(numbers(x, name), name)
+    n = n or (len(x) if x.ndim else 1) or 1
+    if x.shape != (n, n) or not (is_traced(x) or np.any(x)):
+        raise ValueError(f"{name} has shape {x.shape}; give a matrix of {n} by {n} that is not 0")
+    return x
+
+
+def members(given, name, what):
+    """A sequence, or the values of a dict, as a list of at least one."""
+    members = list(given.values()) if isinstance(given, Mapping) else given
+    if isinstance(members, str) or not np.iterable(members) or not len(members := list(members)):
+        raise ValueError(f"{name} = {given!r}; give a sequence of at least one: {what}")
+    return members
 
 
 def is_symmetric(x):

@@ -478,9 +478,12 @@ ROWS = {
         "key": (KEY, key), "graphs": ([G], several), "kernels_and_modulations": ([(kernels.inverse_cosine, F)], pairs),
         "walkers": ([2], several), "p_halt": (0.5, probability), "n_repeats": (2, count), **COUPLED, "executor": (None, other_executor),
     },
-    "features.euclidean_gram_errors": {
+    "features.gram_error": {
+        "estimate": (IDENTITY, lambda good: [1j * good, "a"]), "target": (IDENTITY, lambda good: [good[:2], 0 * good, np.nan * good]),
+        "relative": (True, flag), "squared": (True, flag),
+    },
+    "papers.simplex.gram_matrices.errors": {
         "key": (KEY, key), "x": (X, points), "couplings": ([couplings.iid], several), "widths": ([2], several),
-        "feature_map": (features.positive, function), "kernel": (kernels.gaussian, function),
     },
     "features.WalkFeatures.with_modulation": {
         "self": (PHI, None), "f": (F, modulating), "executor": (None, other_executor)
@@ -499,14 +502,15 @@ ROWS = {
         "n_walkers": (10, count), "p_halt": (0.5, probability), "delta": (0.1, probability)
     },
     "features.modulation.deconvolve": {"alpha": ([1.0, 0.5], vector_or_function), "f2": (F, modulating)},
-    "features.modulation.diffusion": {"sigma": (1.0, positive)},
+    "features.modulation.diffusion": {"sigma": (1.0, at_least_0)},
     "features.modulation.exponential": {"scale": (1.0, real)},
     "features.modulation.from_taylor": {"alpha": ([1.0, 0.5], vector_or_function)},
     "features.modulation.from_values": {"values": ([1.0, 0.5], vector)},
     "features.modulation.inverse_cosine": {},
     "features.modulation.lazy": {},
     "features.modulation.p_step": {"alpha": (2.0, positive), "p": (2, count)},
-    "features.modulation.regularised_laplacian": {"sigma": (1.0, positive), "d": (2, positive)},
+    "features.modulation.of_kernel": {"kernel": (kernels.Diffusion(1.0), other_type)},
+    "features.modulation.regularised_laplacian": {"sigma": (1.0, at_least_0), "d": (2, positive)},
     "features.modulation.tilted": {"f": (F, modulating), "g": ([0.0, 0.5], vector)},
     "features.modulation.to_taylor": {
         "f1": (F, modulating), "f2": (F, modulating), "n_terms": (5, count)
@@ -530,10 +534,19 @@ ROWS = {
     "kernels.exponential": {"g": (BARE, graph), "scale": (1.0, real)},
     "kernels.function_of_weights": {"g": (BARE, graph), "function": (np.exp, function)},
     "kernels.power_series_rows": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector), "nodes": ([0, 2], nodes)},
-    "kernels.spectral.diffusion": {"sigma": (1.0, at_least_0)},
-    "kernels.spectral.regularised_laplacian": {"sigma": (1.0, at_least_0), "d": (2, positive)},
-    "kernels.spectral.p_step": {"alpha": (2.0, positive), "p": (2, count)},
-    "kernels.spectral.inverse_cosine": {},
+    "kernels.OfLaplacian": {},
+    "kernels.OfLaplacian.dense": {"self": (kernels.Diffusion(1.0), None), "g": (BARE, graph)},
+    "kernels.Diffusion": {"sigma": (1.0, at_least_0)},
+    "kernels.Diffusion.of_lengthscale": {"lengthscale": (1.0, at_least_0)},
+    "kernels.Diffusion.taylor": {"self": (kernels.Diffusion(1.0), None), "k": (3, lambda good: [None, -1, "a", 1.5]), "power": (1, positive)},
+    "kernels.RegularisedLaplacian": {"sigma": (1.0, at_least_0), "d": (2, positive)},
+    "kernels.RegularisedLaplacian.taylor": {
+        "self": (kernels.RegularisedLaplacian(1.0, 2), None), "k": (3, lambda good: [None, -1, "a", 1.5]), "power": (1, positive),
+    },
+    "kernels.PStep": {"alpha": (2.0, positive), "p": (2, count)},
+    "kernels.PStep.taylor": {"self": (kernels.PStep(2.0, 2), None), "k": (3, lambda good: [None, -1, "a", 1.5]), "power": (1, positive)},
+    "kernels.InverseCosine": {},
+    "kernels.InverseCosine.taylor": {"self": (kernels.InverseCosine(), None), "k": (3, lambda good: [None, -1, "a", 1.5])},
     "kernels.spectrum": {"g": (BARE, graph)},
     "kernels.Spectrum.at": {"self": (kernels.spectrum(G), None), "nodes": ([0, 2], nodes)},
     "kernels.power_series": {"g": (BARE, graph), "alpha": ([1.0, 0.5], vector)},

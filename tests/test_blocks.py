@@ -9,7 +9,6 @@ from rounding import rounding
 from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.kernels import spectral
 from rfcore.papers.ugrf import blocks
 
 KEY = jax.random.key(0)
@@ -21,7 +20,7 @@ F = modulation.diffusion(1.0)
 
 def test_columns_and_pushed_rows_give_the_block():
     slack = rounding(2000, 1.0)
-    assert np.allclose(blocks.by_columns(G, spectral.diffusion(1.0), 20, S), K, rtol=0, atol=slack)
+    assert np.allclose(blocks.by_columns(G, kernels.Diffusion(1.0), 20, S), K, rtol=0, atol=slack)
     assert np.allclose(blocks.by_push(G, F, 20, S), K, rtol=0, atol=slack)
 
 

@@ -29,7 +29,7 @@ LOSSES = {"exact": (gp.exact_loss, (OF_SEEN, Y)), "walks": (gp.walk_loss, (DEPOS
 
 def covariance(name, parameters):
     if name == "exact":
-        return parameters.variance * kernels.diffusion(G, np.sqrt(2) * float(parameters.lengthscale))[np.ix_(SEEN, SEEN)]
+        return parameters.variance * kernels.Diffusion.of_lengthscale(parameters.lengthscale).dense(G)[np.ix_(SEEN, SEEN)]
     phi = DEPOSITS.with_modulation(modulation.diffusion(np.sqrt(2) * float(parameters.lengthscale))).toarray()
     return parameters.variance * phi @ phi.T
 

@@ -5,19 +5,21 @@ import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from rounding import rounding
 from scipy import stats
 
 from rfcore import couplings, evidence, features, kernels, theory
 from rfcore.features import errors, modulation
 from rfcore.graphs import Graph
+from rfcore.papers.simplex import gram_matrices
 
 TRIANGLE, PATH = (Graph.from_networkx(g).normalised() for g in (nx.lollipop_graph(3, 1), nx.path_graph(3)))
 PAIRS = {
     "diffusion": (lambda g: kernels.diffusion(g, 1.0), modulation.diffusion(1.0)),
     "p_step": (lambda g: kernels.p_step(g, 3.0, 2), modulation.p_step(3.0, 2)),
 }
-ROUNDING = 1e-5  # products of three or four numbers below 2 in single precision, over kernels of norm 1 or more
+ROUNDING = 1e-13  # products of three or four numbers below 2, over kernels of norm 1 or more
 
 
 def test_errors_of_walks_are_as_large_as_the_closed_form_says():
@@ -44,7 +46,7 @@ def test_repeats_graphs_and_walkers_have_walks_of_their_own_and_kernels_share_th
 def test_repeats_taken_a_few_at_once_are_the_same(monkeypatch):
     arguments = (jax.random.key(5), [TRIANGLE], PAIRS, [3], 0.3, 7)
     together = features.gram_errors(*arguments)
-    monkeypatch.setattr(errors, "AT_ONCE", 2 * 4**2)  # two at once, the last alone
+    monkeypatch.setattr(errors, "ROWS", 2 * 4)  # two at once, the last alone
     assert np.allclose(features.gram_errors(*arguments), together, rtol=0, atol=ROUNDING)
 
 
@@ -61,15 +63,31 @@ def test_one_walk_matrix_by_hand():
 def test_euclidean_errors_are_those_of_the_first_frequencies_of_one_draw():
     x, key = 0.3 * jax.random.normal(jax.random.key(3), (4, 3)), jax.random.key(4)
     draws = {"iid": couplings.iid, "plain": lambda key, m, d: jax.random.normal(key, (m, d))}
-    found = jax.jit(lambda key, x: features.euclidean_gram_errors(key, x, draws, [3, 6], features.fourier, kernels.gaussian))(key, x)
+    found = jax.jit(lambda key, x: gram_matrices.errors(key, x, draws, [3, 6]))(key, x)
     assert found.shape == (2, 2)
     K = kernels.gaussian(x, x)
     for row, draw in zip(found, draws.values(), strict=True):
         omega = draw(key, 6, 3)
         for error, m in zip(row, (3, 6), strict=True):
-            phi = features.fourier(x, omega[:m])
+            phi = features.positive(x, omega[:m])
             # Two orders of the same sums of numbers below 2, over a norm above 1.
             assert float(error) == pytest.approx(float(jnp.linalg.norm(phi @ phi.T - K) / jnp.linalg.norm(K)), rel=0, abs=1e-13)
+
+
+def test_every_kind_of_estimate_has_the_error_of_its_dense_matrix():
+    rng = np.random.default_rng(0)
+    K, (phi, psi) = kernels.diffusion(TRIANGLE, 1.0), (sp.random_array((8, 9), density=0.5, rng=rng, format="csr") for _ in range(2))
+    grams = np.stack([(phi[r : r + 4] @ psi[r : r + 4].T).toarray() for r in (0, 4)])
+    for relative in (False, True):
+        size = np.linalg.norm(K) if relative else 1.0
+        truth = np.array([np.linalg.norm(gram - K) / size for gram in grams])
+        for squared in (False, True):
+            found = [features.gram_error(estimate, K, relative, squared) for estimate in ((phi, psi), grams, jnp.asarray(grams))]
+            found.append([features.gram_error(sp.csr_array(gram), sp.csr_array(K), relative, squared) for gram in grams])
+            assert np.allclose(found, truth ** (1 + squared), rtol=ROUNDING, atol=0)
+    for estimate in (K[:1], grams[0, 0], (phi, psi[:4]), (phi[:6], psi[:6])):
+        with pytest.raises(ValueError, match=r"estimate has .*; give"):
+            features.gram_error(estimate, K)
 
 
 def test_mean_and_se_keep_the_kind_of_array():

@@ -101,7 +101,7 @@ def test_directed_graphs_are_refused(kernel):
 @pytest.mark.parametrize("shape", [(8,), (8, 3)])
 def test_chebyshev_product_is_the_product_with_the_kernel(shape):
     v = np.random.default_rng(0).normal(size=shape)
-    product = kernels.chebyshev_product(G.normalised(), kernels.spectral.diffusion(1.3), v, 14)
+    product = kernels.chebyshev_product(G.normalised(), kernels.Diffusion(1.3), v, 14)
     assert np.allclose(product, kernels.diffusion(G, 1.3) @ v, rtol=0, atol=rounding(200, v))  # 14 products, 8 terms
 
 

@@ -259,7 +259,7 @@ def test_flat_start_has_no_dead_unit(eps):
         (lambda: gram.form(deposits(0, repeats=2), deposits(1), np.eye(20)), r"right \(20, 20\)"),
         (lambda: gram.form(deposits(0), deposits(1), np.eye(20), n_steps=0), "n_steps = 0"),
         (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.ones(20)), r"target has shape \(20,\)"),
-        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.zeros((20, 20))), "zero everywhere"),
+        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.zeros((20, 20))), "20 by 20 that is not 0"),
         (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.full((20, 20), np.nan)), "target has 400"),
         (lambda: gram.form(deposits(0), np.eye(20), np.eye(20)), "right is of type ndarray"),
         (lambda: gram.form(deposits(0), deposits(1), np.eye(20) * 1j), "target has dtype complex"),

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rounding import rounding
+from scipy.linalg import expm
 from scipy.special import binom, factorial
 
 from rfcore import kernels
@@ -15,19 +16,47 @@ from rfcore.features import modulation
 from rfcore.graphs import Graph
 
 G = Graph.from_networkx(nx.karate_club_graph())
-CASES = [
-    (modulation.diffusion(1.3), kernels.diffusion(G, 1.3)),
-    (modulation.regularised_laplacian(0.8, 1), kernels.regularised_laplacian(G, 0.8, 1)),
-    (modulation.regularised_laplacian(0.8, 2), kernels.regularised_laplacian(G, 0.8, 2)),
-    (modulation.regularised_laplacian(0.8, 3.5), kernels.regularised_laplacian(G, 0.8, 3.5)),
-    (modulation.p_step(20, 2), kernels.p_step(G, 20, 2)),
-    (modulation.p_step(3, 3), kernels.p_step(G, 3, 3)),
+NAMED = [
+    kernels.Diffusion(1.3),
+    kernels.Diffusion(0.0),
+    kernels.RegularisedLaplacian(0.8, 1),
+    kernels.RegularisedLaplacian(0.8, 2),
+    kernels.RegularisedLaplacian(0.8, 3.5),
+    kernels.RegularisedLaplacian(0.0, 2),
+    kernels.PStep(20, 2),
+    kernels.PStep(3, 3),
 ]
+CASES = [(modulation.of_kernel(kernel), kernel.dense(G)) for kernel in NAMED]
 
 
 def close(ours, truth):
     """To 1e-12 of the size of the truth: an eigendecomposition of 34 rows, or 150 powers, is off by less than 1000 eps."""
     return np.allclose(ours, truth, rtol=0, atol=1e-12 * np.abs(truth).max())
+
+
+@pytest.mark.parametrize("kernel", [*NAMED, kernels.InverseCosine()])
+def test_coefficients_are_those_of_the_function(kernel):
+    k, x = np.arange(150), np.linspace(-1, 1, 9)
+    assert close(np.polynomial.Polynomial(kernel.taylor(k))(x), kernel(x))
+
+
+@pytest.mark.parametrize("kernel", NAMED)
+def test_powers_multiply_to_the_kernel_and_their_degrees_add(kernel):
+    k = np.arange(150)
+    parts = [kernel.taylor(k, power) for power in (0.3, 0.7)]
+    assert close(np.convolve(*parts)[:150], kernel.taylor(k))
+    for power, law in zip((0.3, 0.7, 1), (*parts, kernel.taylor(k)), strict=True):
+        law = law / law.sum()
+        mean = k @ law
+        assert np.allclose((mean, (k - mean) ** 2 @ law), np.multiply(power, kernel.degrees), rtol=1e-9, atol=0)
+
+
+def test_lengthscale_is_of_the_exponential_of_the_laplacian():
+    W = G.normalised().to_scipy().toarray()
+    assert close(kernels.Diffusion.of_lengthscale(0.9).dense(G), expm(0.9**2 * (W - np.eye(34))))
+    k = np.arange(8)
+    traced = jax.jit(lambda gamma: modulation.of_kernel(kernels.Diffusion.of_lengthscale(gamma))(k))(0.9)
+    assert np.allclose(traced, modulation.diffusion(np.sqrt(2) * 0.9)(k), rtol=1e-12)
 
 
 @pytest.mark.parametrize(("f", "kernel"), CASES)
@@ -202,7 +231,7 @@ def test_p_step_is_differentiable_in_alpha():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: modulation.diffusion(0), "sigma = 0.0"),
+        (lambda: modulation.diffusion(-1), "sigma = -1.0"),
         (lambda: modulation.diffusion(float("nan")), "sigma"),
         (lambda: modulation.regularised_laplacian(1.0, -1), "d = -1"),
         (lambda: modulation.p_step(1.5, 2), "alpha = 1.5"),

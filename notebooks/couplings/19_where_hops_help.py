@@ -254,7 +254,8 @@ for i, (n, degree, sharing) in enumerate(tqdm(LARGE, desc="large", leave=False))
             psi = psi.to_scipy().T.tocsr()
         nodes, truth = rows[r % sharing], truths[r % sharing]
         phi = features.walk_features(left, g, f, 16, 0.1, law, nodes)
-        squares[k, r, i] = np.sum((phi.to_scipy() @ psi - truth).data ** 2)
+        product = phi.to_scipy() @ psi
+        squares[k, r, i] = features.gram_error(product, truth, False, squared=True)
 
 # %% tags=["hide-input"]
 remains = np.sqrt(squares[1] / squares[0].mean(axis=0))

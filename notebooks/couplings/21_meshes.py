@@ -38,12 +38,12 @@ profile = "paper"
 
 # %% tags=["hide-input"]
 import numpy as np
-from scipy.sparse.linalg import norm
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, plotting, random_graphs, walks
 from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
+from rfcore.kernels import Diffusion
 from rfcore.models import gp
 from rfcore.models.gp import sparse
 from rfcore.plotting import maps
@@ -108,7 +108,7 @@ def split_and_fit(name, repeat):
 
 
 def modulation_of(theta):
-    return features.modulation.diffusion(np.sqrt(2) * float(theta.lengthscale))
+    return features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
 
 
 def permutation_of(theta):
@@ -153,7 +153,7 @@ def one_split(name, split, n_draws):
         K_hat = estimated(key, name, theta, WALKERS[i], coupling)
         found = sparse.posterior(K_hat, y, noise, seen, asked)
         divergence = gp.predictive_kl(found, exact, noise)
-        errors[draw, i, j] = norm(K_hat - K) / norm(K), rmse(found), divergence
+        errors[draw, i, j] = features.gram_error(K_hat, K), rmse(found), divergence
     fit = theta.variance, theta.lengthscale, theta.noise, rmse(exact)
     return errors.mean(axis=0), np.array(fit, dtype=float), excess
 

@@ -96,7 +96,7 @@ def standardised(day, split):
 
 
 def f_of(lengthscale):
-    return modulation.diffusion(np.sqrt(2) * lengthscale)
+    return modulation.of_kernel(kernels.Diffusion.of_lengthscale(lengthscale))
 
 
 def gram(phi):
@@ -171,7 +171,7 @@ for i, (edges, g) in enumerate(graphs.items()):
     bins = transport.bin_spectra(random_graph, f, 50, p_halt)
     costs = transport.matching_costs(transport.pair_products(bins))
     couplings[edges] = laws = "iid", "antithetic", transport.assignment(costs)
-    K[edges] = kernels.diffusion(g, np.sqrt(2) * typical[edges])
+    K[edges] = kernels.Diffusion.of_lengthscale(typical[edges]).dense(g)
     for j, m in enumerate(WALKERS):
         closed[i, :, j] = theory.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
     closed[i] = np.sqrt(closed[i]) / np.linalg.norm(K[edges])
@@ -180,7 +180,7 @@ for i, (edges, g) in enumerate(graphs.items()):
 def gram_error(edges, repeat, coupling, m):
     key, f = ledger.key("Gram matrices", repeat, m), f_of(typical[edges])
     phi = features.walk_features(key, graphs[edges], f, m, p_halt, coupling)
-    return np.linalg.norm(gram(phi) - K[edges]) / np.linalg.norm(K[edges])
+    return features.gram_error(gram(phi), K[edges])
 
 
 drawn = np.array([  # repeats, edges, couplings, numbers of walkers

@@ -44,12 +44,12 @@ profile = "paper"
 # %% tags=["hide-input"]
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import norm
 from tqdm import tqdm
 
 from rfcore import datasets, evidence, features, plotting, walks
 from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
+from rfcore.kernels import Diffusion
 from rfcore.models import gp
 from rfcore.models.gp import sparse
 from rfcore.papers.couplings import equal_walkers, repelling
@@ -127,7 +127,7 @@ def one_split(name, split):
     key = ledger.key(f"{name} fit", split)
     lengths = walk_lengths.draw(key, len(seen), 8, p_halt)
     theta = sparse.fit_diffusion(key, walks.simulate(key, g, lengths, nodes=seen), y)
-    f = features.modulation.diffusion(np.sqrt(2) * float(theta.lengthscale))
+    f = features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
     K, noise = sparse.diffusion_covariance(theta, g), float(theta.noise)
     exact = sparse.posterior(K, y, noise, seen, asked)
 
@@ -140,7 +140,7 @@ def one_split(name, split):
         K_hat = float(theta.variance) * (phi @ phi.T)
         found = sparse.posterior(K_hat, y, noise, seen, asked)
         return (
-            norm(K_hat - K) / norm(K),
+            features.gram_error(K_hat, K),
             gp.predictive_kl(found, exact, noise),
             rms(found.mean - exact.mean),
             rms(found.mean - truth),

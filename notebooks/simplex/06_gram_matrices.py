@@ -41,6 +41,7 @@ import numpy as np
 from tqdm import tqdm
 
 from rfcore import couplings, evidence, features, kernels, plotting, theory
+from rfcore.papers.simplex import gram_matrices
 
 ledger = evidence.open_page("simplex/06_gram_matrices", profile)
 N_REPEATS, WIDTHS = {
@@ -76,9 +77,9 @@ def squared_errors(x, omega, exact):
     means = []
     for m in WIDTHS:
         parts = jnp.moveaxis(phi.reshape(len(x), -1, m), 1, 0)
-        off = parts @ jnp.moveaxis(parts, 1, 2) / m - exact
-        means.append(jnp.mean(jnp.sum(off**2, axis=(1, 2))))
-    return jnp.stack(means) / jnp.sum(exact**2)
+        grams = parts @ jnp.moveaxis(parts, 1, 2) / m
+        means.append(jnp.mean(features.gram_error(grams, exact, squared=True)))
+    return jnp.stack(means)
 
 
 def gram_errors(key):
@@ -87,7 +88,7 @@ def gram_errors(key):
     x = sigma * jax.random.normal(key_points, (n_points, d))
     exact = kernels.gaussian(x, x)
     drawn = [getattr(couplings, name) for name in MECHANISMS]
-    errors = features.euclidean_gram_errors(key_omega, x, drawn, WIDTHS)
+    errors = gram_matrices.errors(key_omega, x, drawn, WIDTHS)
     omegas = (draw(key_omega, max(WIDTHS), d) for draw in drawn[:3])
     squares = jnp.stack([squared_errors(x, omega, exact) for omega in omegas])
     return errors, x, jnp.linalg.norm(exact), squares

@@ -41,7 +41,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, evidence, features, plotting
+from rfcore import couplings, evidence, plotting
+from rfcore.papers.simplex import gram_matrices
 
 ledger = evidence.open_page("simplex/07_uniform_rotations", profile)
 N_REPEATS, WIDTHS, N_ROTATIONS, BLOCK_SIZES = {
@@ -140,7 +141,7 @@ def gram_errors(key):
     """Relative errors with the sign fix and without, (2, widths)."""
     key_points, key_omega = jax.random.split(key)
     x = sigma * jax.random.normal(key_points, (n_points, d))
-    return features.euclidean_gram_errors(key_omega, x, BOTH, WIDTHS)
+    return gram_matrices.errors(key_omega, x, BOTH, WIDTHS)
 
 
 keys = jax.random.split(ledger.key("gram matrices of two rotations"), N_REPEATS)

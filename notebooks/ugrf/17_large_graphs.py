@@ -50,7 +50,6 @@ from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
 from rfcore.features.of_walks import modulation_table
-from rfcore.kernels import spectral
 from rfcore.papers.ugrf import large_graphs
 
 ledger = evidence.open_page("ugrf/17_large_graphs", profile)
@@ -75,7 +74,6 @@ import numpy as np
 from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
-from rfcore.kernels import spectral
 from rfcore.papers.ugrf import large_graphs
 """
 in_a_process = partial(processes.in_a_process, imports=IMPORTS)
@@ -101,7 +99,7 @@ def approximate(n, calls, seed):
     """For each call, costs of features and of their rival, and errors of products."""
     graph_key, key = jax.random.split(jax.random.key(seed))
     g = large_graphs.ring_with_chords(graph_key, n).normalised()
-    f, heat = modulation.diffusion(1.0), spectral.diffusion(1.0)
+    f, heat = modulation.diffusion(1.0), kernels.Diffusion(1.0)
     rng = np.random.default_rng(seed)
     vectors, some = rng.normal(size=(n, 4)), rng.choice(n, 10_000, replace=False)
     v = np.ascontiguousarray(vectors[:, 0])

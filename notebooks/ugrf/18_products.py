@@ -49,7 +49,6 @@ from tqdm import tqdm
 from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
-from rfcore.kernels import spectral
 from rfcore.papers.ugrf import large_graphs
 
 ledger = evidence.open_page("ugrf/18_products", profile)
@@ -74,7 +73,6 @@ from scipy.sparse.linalg import expm_multiply
 from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
-from rfcore.kernels import spectral
 from rfcore.papers.ugrf import large_graphs
 """
 
@@ -94,7 +92,7 @@ def one_product(n, seed):
     """Costs of the ways to a product, each in its first call, and their errors."""
     rng, keys = np.random.default_rng(seed), jax.random.split(jax.random.key(seed), 3)
     g = large_graphs.ring_with_chords(keys[0], n).normalised()
-    f, heat, v = modulation.diffusion(1.0), spectral.diffusion(1.0), rng.normal(size=n)
+    f, heat, v = modulation.diffusion(1.0), kernels.Diffusion(1.0), rng.normal(size=n)
     some = rng.choice(n, 10_000, replace=False)
     truth = kernels.chebyshev_product(g, heat, v, 20)[some]
     features.walk_features(keys[1], g, f, 1, 0.5)  # what only the first call does
@@ -213,7 +211,7 @@ def by_walks(key, g, labels, n_walks, p_halt):
 
 
 g, community, asked, labels = task("communities", SIZES["task"])
-W, heat, half = g.to_scipy(), spectral.diffusion(SIGMA), SIGMA**2 / 2
+W, heat, half = g.to_scipy(), kernels.Diffusion(SIGMA), SIGMA**2 / 2
 walk, key = partial(by_walks, g=g, labels=labels), ledger.key("walks")
 ways = {
     "Chebyshev, degree 12": lambda: kernels.chebyshev_product(g, heat, labels, 12),

@@ -47,7 +47,6 @@ from tqdm import tqdm
 from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
-from rfcore.kernels import spectral
 from rfcore.models import gp
 from rfcore.papers.ugrf import blocks, large_graphs
 
@@ -62,7 +61,6 @@ import numpy as np
 from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
-from rfcore.kernels import spectral
 from rfcore.papers.ugrf import large_graphs
 """
 
@@ -78,7 +76,7 @@ from rfcore.papers.ugrf import large_graphs
 # %%
 def few_nodes(sizes, seed):
     """At each size, least processor time of 20 calls, and of 3 products."""
-    f, heat, found = modulation.diffusion(1.0), spectral.diffusion(1.0), []
+    f, heat, found = modulation.diffusion(1.0), kernels.Diffusion(1.0), []
     rng, keys = np.random.default_rng(seed), jax.random.split(jax.random.key(seed), 22)
     for n in sizes:
         g = large_graphs.ring_with_chords(keys[0], n).normalised()
@@ -136,7 +134,7 @@ snowball = breadth_first_order(W, centre, return_predecessors=False)[:n_snowball
 
 
 def ways_to(nodes, sigma):
-    f, heat = modulation.diffusion(sigma), spectral.diffusion(sigma)
+    f, heat = modulation.diffusion(sigma), kernels.Diffusion(sigma)
     key = ledger.key("blocks")
     return (
         partial(blocks.by_walks, key, g, f, p_halt=0.1, nodes=nodes),

@@ -51,7 +51,6 @@ import numpy as np
 from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
-from rfcore.kernels import spectral
 from rfcore.models import gp
 from rfcore.models.gp import streamed
 from rfcore.papers.ugrf import large_graphs
@@ -92,7 +91,6 @@ import numpy as np
 from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
-from rfcore.kernels import spectral
 from rfcore.models.gp import streamed
 from rfcore.papers.ugrf import large_graphs
 """
@@ -220,7 +218,7 @@ def city(side, n_seen, seed, is_exact, p_halt=0.01, sigma=99**0.5, degree=120):
     """Costs, and mean squared errors at the nodes that are never observed."""
     rng, keys = np.random.default_rng(seed), jax.random.split(jax.random.key(seed), 3)
     g, building = cost(lambda: large_graphs.streets(keys[0], side, 0.8).normalised())
-    root, kernel = (spectral.regularised_laplacian(sigma, d) for d in (1, 2))
+    root, kernel = (kernels.RegularisedLaplacian(sigma, d) for d in (1, 2))
     h = kernels.chebyshev_product(g, root, rng.normal(size=side**2), degree)
     nodes, noise = rng.permutation(side**2), 0.1 * np.mean(h**2)
     nodes, held = np.split(nodes, [n_seen[-1]])

@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = faces.attach(
     {
         ".": ("modulation", "neural"),
         "deposits": ("DepositFeatures", "DepositsByStep", "by_step"),
-        "errors": ("euclidean_gram_errors", "gram_errors", "mean_and_se"),
+        "errors": ("gram_error", "gram_errors", "mean_and_se"),
         "exponentials": ("exponential", "log_exponential", "log_positive", "positive"),
         "fourier": ("fourier", "trigonometric"),
         "logs": ("stabilised",),

@@ -4,18 +4,17 @@ Products of positive features are as skew as log-normals: far from the origin re
 large ones have a mean and a standard error that are both too small.
 """
 
-from collections.abc import Mapping
+from itertools import pairwise
 
 import jax
-import jax.numpy as jnp
 import numpy as np
+import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import checks, kernels
-from rfcore.features.exponentials import positive
+from rfcore import checks
 from rfcore.features.of_walks import walk_features
 
-AT_ONCE = 2**22  # entries of a stack of dense features
+ROWS = 2**11  # of features multiplied at a time
 
 
 def gram_errors(
@@ -28,7 +27,7 @@ def gram_errors(
         |phi psi^T - K|_F / |K|_F       phi, psi: two independent sets of walks in every repeat
 
     All kernels share the walks; repeats, graphs and numbers of walkers have their own. Couplings are compared
-    by calls with the same key. Products are in single precision: distrust errors below 1e-6.
+    by calls with the same key.
 
     Args:
         graphs: sequence or dict of :class:`rfcore.graphs.Graph`, normalised where the modulations need it.
@@ -40,18 +39,19 @@ def gram_errors(
 
     Source: Universal Graph Random Features, Figure 2.
     """
-    graphs = [checks.graph(g, "graphs") for g in _members(graphs, "graphs", "graphs")]
-    pairs = _members(kernels_and_modulations, "kernels_and_modulations", "pairs of functions")
+    graphs = [checks.graph(g, "graphs") for g in checks.members(graphs, "graphs", "graphs")]
+    pairs = checks.members(kernels_and_modulations, "kernels_and_modulations", "pairs of functions")
     if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
         raise ValueError(f"kernels_and_modulations = {pairs!r}; give pairs: a function that computes K of a graph, a modulation")
     for kernel, f in pairs:
         checks.function(kernel, "kernels_and_modulations", "lambda g: kernels.diffusion(g, 1.0)")
         checks.modulation(f, 1, graphs[0].is_normalised, "kernels_and_modulations")
-    walkers = [checks.count(n, "walkers") for n in _members(walkers, "walkers", "whole numbers")]
+    walkers = [checks.count(n, "walkers") for n in checks.members(walkers, "walkers", "whole numbers")]
     n_repeats = checks.count(n_repeats, "n_repeats")
     errors = np.empty((n_repeats, len(graphs), len(pairs), len(walkers)))
     for i, g in enumerate(tqdm(graphs, desc="graphs", leave=False, delay=1)):
-        targets = [_target(kernel, g) for kernel, _ in pairs]
+        name = "kernels_and_modulations: a kernel"
+        targets = [checks.gram(kernel(g), name, g.n_nodes) for kernel, _ in pairs]
         nodes = np.tile(np.arange(g.n_nodes), n_repeats)
         for j, n_walks in enumerate(walkers):
             keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(checks.key(key), i), j))
@@ -61,63 +61,73 @@ def gram_errors(
             for k, ((_, f), target) in enumerate(zip(pairs, targets, strict=True)):
                 if k:
                     left, right = (phi.with_modulation(f, executor) for phi in (left, right))
-                errors[:, i, k, j] = _relative(left.to_scipy(), right.to_scipy(), target)
+                errors[:, i, k, j] = gram_error((left.to_scipy(), right.to_scipy()), target)
     return errors
 
 
-def _members(given, name, what):
-    members = list(given.values()) if isinstance(given, Mapping) else given
-    if isinstance(members, str) or not np.iterable(members) or not len(members := list(members)):
-        raise ValueError(f"{name} = {given!r}; give a sequence of at least one: {what}")
-    return members
-
-
-def _target(kernel, g):
-    name = "kernels_and_modulations: a kernel"
-    target = np.asarray(checks.finite(checks.numbers(kernel(g), name), name))
-    if target.shape != (g.n_nodes, g.n_nodes) or not target.any():
-        raise ValueError(f"{name} has shape {target.shape}; give a matrix of {g.n_nodes} by {g.n_nodes} that is not 0")
-    return target
-
-
-def _relative(left, right, target):
-    """Of repeats below each other. Single precision halves the time of the products."""
-    n, narrow = len(target), target.astype(np.float32)
-    left, right = (rows.astype(np.float32) for rows in (left, right))
-    found, step = [], n * max(1, AT_ONCE // n**2)
-    for first in range(0, left.shape[0], step):
-        a, b = (rows[first : first + step].toarray().reshape(-1, n, n) for rows in (left, right))
-        found.append(np.linalg.norm(a @ b.transpose(0, 2, 1) - narrow, axis=(1, 2)))
-    return np.concatenate(found) / np.linalg.norm(target)
-
-
-def euclidean_gram_errors(key, x, couplings, widths, feature_map=positive, kernel=kernels.gaussian):
-    """Relative errors of one estimate of a Gram matrix by each coupling, as features are added.
+def gram_error(estimate, target, relative=True, squared=False):
+    """Error of an estimate of a Gram matrix, in the Frobenius norm.
 
     ::
 
-        |phi_m phi_m^T - K|_F / |K|_F   phi_m = feature_map(x, omega[:m]),   omega one draw of max(widths)
+        |estimate - K|_F / |K|_F,   without |K|_F if not relative, and its square if squared
 
-    The first m frequencies of a draw are a draw of m only for stacks of independent blocks: not for
-    ``halton`` or ``sobol``. All couplings take the same key and share rotations: differences are less noisy
-    than errors. Returned is (n_couplings, n_widths), jit-able and vmap-able over keys and points.
+    Args:
+        estimate: (..., n, n), of NumPy or JAX; or (n, n) of SciPy, if K is sparse too; or a pair of sparse
+            features of n_repeats below each other, (n_repeats n, m), whose products are then never dense.
+        target: K, (n, n), not 0.
 
-    Source: Simplex Random Features, Figure 7.
+    Returns:
+        (...), or (n_repeats,).
     """
-    key, x = checks.key(key), checks.points(x, "x")
-    members = [
-        checks.function(draw, "couplings", "couplings.simplex") for draw in _members(couplings, "couplings", "couplings")
-    ]
-    widths = [checks.count(m, "widths") for m in _members(widths, "widths", "whole numbers")]
-    checks.function(feature_map, "feature_map", "features.positive")
-    exact = checks.function(kernel, "kernel", "kernels.gaussian")(x, x)
+    relative, squared = checks.flag(relative, "relative"), checks.flag(squared, "squared")
+    if sp.issparse(target):
+        square, size = (x.multiply(x).sum() for x in (sp.csr_array(estimate) - target, target))
+    else:
+        target = checks.gram(target, "target")
+        size = (target**2).sum()
+        if isinstance(estimate, tuple):
+            square = np.maximum(size + _beyond(*estimate, np.asarray(target)), 0)
+        else:
+            estimate = checks.numbers(estimate, "estimate")
+            if estimate.shape[-2:] != target.shape:
+                raise ValueError(f"estimate has shape {estimate.shape}; give matrices of the target's shape, {target.shape}")
+            square = ((estimate - target) ** 2).sum(axis=(-2, -1))
+    square = square / size if relative else square
+    return square if squared else square**0.5
 
-    def errors(draw):
-        omega = draw(key, max(widths), x.shape[1])
-        grams = (phi @ phi.T for phi in (feature_map(x, omega[:m]) for m in widths))
-        return jnp.stack([jnp.linalg.norm(gram - exact) for gram in grams]) / jnp.linalg.norm(exact)
 
-    return jnp.stack([errors(draw) for draw in members])
+def _beyond(left, right, K):
+    """``|phi psi^T - K|^2 - |K|^2`` of repeats, in parts that fit the cache."""
+    n = len(K)
+    if left.shape != right.shape or left.shape[0] % n:
+        got = f"estimate has features of shapes {left.shape} and {right.shape}, target {n} rows"
+        raise ValueError(f"{got}; give as many of both, those of one repeat below those of another")
+    step = n * max(1, ROWS // n)
+    parts = [slice(first, first + step) for first in range(0, left.shape[0], step)]
+    return np.concatenate([_beyond_at_once(left[part], right[part], K) for part in parts])
+
+
+def _beyond_at_once(left, right, K):
+    """phi psi^T is sparse, and what lies outside of it is K's: sums over the entries where walks meet."""
+    n, n_repeats = len(K), left.shape[0] // len(K)
+    G = _apart(left, n) @ _apart(right, n).T
+    # Where K_ij stands for each entry: n i + j, with columns that begin anew in each repeat.
+    row_of_K = n * (np.arange(n) - np.arange(n_repeats)[:, None])
+    places = np.repeat(row_of_K.ravel(), np.diff(G.indptr))
+    places += G.indices
+    beyond = K.take(places)
+    beyond *= -2
+    beyond += G.data
+    beyond *= G.data
+    return np.array([beyond[a:b].sum() for a, b in pairwise(G.indptr[::n])])  # no BLAS, whose threads wake for nothing
+
+
+def _apart(phi, n):
+    """Features of repeats below each other as the blocks of a diagonal."""
+    repeat = np.repeat(np.arange(phi.shape[0] // n), np.diff(phi.indptr[::n]))
+    shape = phi.shape[0], phi.shape[0] // n * phi.shape[1]
+    return sp.csr_array((phi.data, phi.indices + phi.shape[1] * repeat, phi.indptr), shape=shape)
 
 
 def mean_and_se(estimates):

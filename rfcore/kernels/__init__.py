@@ -12,17 +12,23 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("spectral",),
         "of_graphs": (
             "Spectrum",
-            "diffusion",
             "exponential",
             "function_of_weights",
+            "power_series",
+            "spectrum",
+        ),
+        "of_laplacian": (
+            "Diffusion",
+            "InverseCosine",
+            "OfLaplacian",
+            "PStep",
+            "RegularisedLaplacian",
+            "diffusion",
             "inverse_cosine",
             "p_step",
-            "power_series",
             "regularised_laplacian",
-            "spectrum",
         ),
         "of_vectors": ("gaussian", "softmax"),
         "products": ("chebyshev_product", "exponential_product", "power_series_rows"),

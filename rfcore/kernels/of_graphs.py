@@ -1,11 +1,7 @@
-"""Kernels between the nodes of a graph: functions of its normalised Laplacian or of its weights.
-
-::
-
-    L = I - D^(-1/2) W D^(-1/2)
+"""Kernels between the nodes of a graph: functions of its weights as they are.
 
 Each takes one eigendecomposition, O(N^3) time and O(N^2) memory, in float64 NumPy. Directed graphs raise a
-ValueError. Universal Graph Random Features, Table 1.
+ValueError.
 """
 
 from dataclasses import dataclass, field, replace
@@ -15,63 +11,6 @@ import jax
 import numpy as np
 
 from rfcore import checks
-from rfcore.kernels import spectral
-
-
-def diffusion(g, sigma):
-    """Diffusion (heat) kernel K = exp(-sigma^2 L / 2), for sigma of at least 0.
-
-    Source: Kondor and Lafferty, 2002; Universal Graph Random Features, Table 1.
-
-    >>> import networkx
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
-    >>> kernels.diffusion(g, 1.0).round(3).tolist()
-    [[0.684, 0.316], [0.316, 0.684]]
-    """
-    return _normalised(g, spectral.diffusion(sigma))
-
-
-def regularised_laplacian(g, sigma, d):
-    """d-regularised Laplacian kernel K = (I + sigma^2 L)^(-d), for sigma of at least 0 and d above 0.
-
-    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
-
-    >>> import networkx
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
-    >>> kernels.regularised_laplacian(g, 1.0, 1).round(3).tolist()
-    [[0.667, 0.333], [0.333, 0.667]]
-    """
-    return _normalised(g, spectral.regularised_laplacian(sigma, d))
-
-
-def p_step(g, alpha, p):
-    """p-step random walk kernel K = (alpha I - L)^p, positive semidefinite as alpha must be at least 2.
-
-    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
-
-    >>> import networkx
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
-    >>> kernels.p_step(g, 2, 2).round(3).tolist()
-    [[2.0, 2.0], [2.0, 2.0]]
-    """
-    return _normalised(g, spectral.p_step(alpha, p))
-
-
-def inverse_cosine(g):
-    """Inverse cosine kernel K = cos(pi L / 4).
-
-    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
-
-    >>> import networkx
-    >>> from rfcore import graphs, kernels
-    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
-    >>> kernels.inverse_cosine(g).round(3).tolist()
-    [[0.5, 0.5], [0.5, 0.5]]
-    """
-    return _normalised(g, spectral.inverse_cosine())
 
 
 def exponential(g, scale):
@@ -97,10 +36,6 @@ def power_series(g, alpha):
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
     return function_of_weights(g, np.polynomial.Polynomial(alpha))
-
-
-def _normalised(g, function):
-    return function_of_weights(checks.graph(g).normalised(), function)
 
 
 def function_of_weights(g, function):

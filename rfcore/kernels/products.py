@@ -25,8 +25,7 @@ def chebyshev_product(g, function, v, degree):
 
     Args:
         g: usually ``g.normalised()``, whose eigenvalues are between -1 and 1.
-        function: f, of an array of eigenvalues of W; those of the kernels are in
-            :mod:`rfcore.kernels.spectral`.
+        function: f, of an array of eigenvalues of W, such as ``kernels.Diffusion(1.0)``.
         v: (N,) or (N, c).
         degree: at least 1.
 
@@ -35,7 +34,7 @@ def chebyshev_product(g, function, v, degree):
     >>> import networkx, numpy as np
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> product = kernels.chebyshev_product(g, kernels.spectral.diffusion(1.0), np.ones(34), 12)
+    >>> product = kernels.chebyshev_product(g, kernels.Diffusion(1.0), np.ones(34), 12)
     >>> bool(np.allclose(product, kernels.diffusion(g, 1.0) @ np.ones(34)))
     True
     """

@@ -13,6 +13,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.features.deposits import DepositsByStep
+from rfcore.features.errors import gram_error
 
 
 def errors(f1, f2, left, right, target):
@@ -30,11 +31,10 @@ def errors(f1, f2, left, right, target):
 
     Source: Universal Graph Random Features, Section 3.4, whose Table 3 has squared errors of shared walks.
     """
-    target = jnp.asarray(_target(target))
+    target = jnp.asarray(checks.gram(target, "target"))
     shape = (_repeats(left, right, target), len(target), left.shape[1])
     phi1, phi2 = (walks.with_modulation(f).toarray().reshape(shape) for f, walks in ((f1, left), (f2, right)))
-    errors = phi1 @ phi2.transpose(0, 2, 1) - target
-    return jnp.sum(errors**2, axis=(1, 2)) / jnp.sum(jnp.square(target))
+    return gram_error(phi1 @ phi2.transpose(0, 2, 1), target, squared=True)
 
 
 @jax.tree_util.register_dataclass
@@ -81,7 +81,7 @@ def form(left, right, target, n_steps=None):
         n_steps: steps counted, all by default; exact for modulations that vanish from there on. Forms of one
             shape stack.
     """
-    target = np.asarray(_target(target), dtype=float)
+    target = np.asarray(checks.gram(target, "target"), dtype=float)
     n_repeats, longest = _repeats(left, right, target), max(left.n_steps, right.n_steps)
     n_steps = longest if n_steps is None else checks.count(n_steps, "n_steps")
     scale = np.sum(target**2)
@@ -104,15 +104,6 @@ def _loads_by_step(walks, n_repeats, n_steps):
         loads = np.zeros((n_steps, n, walks.shape[1]))
         loads[step[start:stop], row[start:stop] - first, node[start:stop]] = load[start:stop]
         yield loads
-
-
-def _target(target):
-    target = checks.finite(checks.numbers(target, "target"), "target")
-    if target.ndim != 2 or target.shape[0] != target.shape[1] or target.shape[0] == 0:
-        raise ValueError(f"target has shape {target.shape}; give a square matrix, one row per node")
-    if not checks.is_traced(target) and not np.asarray(target).any():
-        raise ValueError("target is zero everywhere; errors relative to its size are not defined")
-    return target
 
 
 def _repeats(left, right, target):

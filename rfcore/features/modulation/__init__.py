@@ -18,12 +18,11 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        "closed_forms": ("diffusion", "exponential", "p_step", "regularised_laplacian"),
+        "of_kernels": ("diffusion", "exponential", "inverse_cosine", "of_kernel", "p_step", "regularised_laplacian"),
         "series": (
             "deconvolve",
             "from_taylor",
             "from_values",
-            "inverse_cosine",
             "lazy",
             "tilted",
             "to_taylor",

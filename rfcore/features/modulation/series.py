@@ -10,37 +10,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-from scipy.special import gammaln
 
 from rfcore import checks
-from rfcore.features.modulation.closed_forms import Named, lengths
-
-
-def inverse_cosine():
-    """Modulation of the inverse cosine kernel cos(pi L / 4), from :func:`from_taylor`.
-
-    ::
-
-        alpha_k = (pi/4)^k / (sqrt(2) k!) times +, +, -, -, +, +, ...
-
-    abs(f(k)) decays only like k^(-3/2) / 4, because sqrt(cos x + sin x) has its first singularity at -pi/4,
-    where the spectrum of W can end. So sum_k f(k)^2 (1 - p_halt)^(-k) diverges for any p_halt, and the
-    estimates have no finite variance.
-
-    Source: Universal Graph Random Features, Table 1 and Eq. 6.
-
-    >>> import numpy as np
-    >>> from rfcore.features import modulation
-    >>> alpha = modulation.to_taylor(modulation.inverse_cosine(), n_terms=3)
-    >>> bool(np.allclose(alpha, np.sqrt(0.5) * np.array([1, np.pi / 4, -((np.pi / 4) ** 2) / 2])))
-    True
-    """
-    return Named("inverse_cosine()", from_taylor(_cosine_series))
-
-
-def _cosine_series(k):
-    signs = np.where(k % 4 < 2, 1.0, -1.0)
-    return signs * np.exp(k * np.log(np.pi / 4) - gammaln(k + 1.0)) / np.sqrt(2)
 
 
 def lazy():
@@ -65,7 +36,7 @@ def from_values(values):
 
 
 def _value_at(values, k):
-    k = lengths(k)
+    k = checks.lengths(k)
     xp = jnp if isinstance(k, jax.Array) or isinstance(values, jax.Array) else np
     return xp.where(k < len(values), xp.asarray(values)[xp.minimum(k, len(values) - 1)], 0.0)
 
@@ -200,7 +171,7 @@ class _Tabulated:
         self.table, self.values = table, np.empty(0)
 
     def __call__(self, k):
-        k = lengths(k, of_table=True)
+        k = checks.lengths(k, of_table=True)
         longest, values = int(np.max(k, initial=0)), self.values
         if longest >= len(values):
             self.values = values = self.table(longest + 1)

@@ -4,7 +4,7 @@
 
     h ~ N(0, K),   K = kappa exp(-gamma^2 L),   y = h(seen) + noise,   noise ~ N(0, s^2 I)
 
-L is the normalised Laplacian, so that :func:`rfcore.kernels.diffusion` has sigma = sqrt(2) gamma.
+L is the normalised Laplacian: :meth:`rfcore.kernels.Diffusion.of_lengthscale`.
 Hyper-parameters are learned by :func:`rfcore.solvers.descent.learn`: exactly from the spectrum of the graph,
 or on one fixed set of walks from the nodes that were seen, whose features are a smooth function of gamma.
 Source: Variance-Reducing Couplings, Appendix F.2.
@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks, features
-from rfcore.kernels import Spectrum
+from rfcore.kernels import Diffusion, Spectrum
 from rfcore.models.gp.exact import Posterior, kl, log_evidence, vector
 from rfcore.models.gp.of_features import log_evidence_of_features
 
@@ -77,7 +77,7 @@ def diffusion_features(parameters, deposits):
 
     ::
 
-        phi = sqrt(kappa) deposits.with_modulation(modulation.diffusion(sqrt(2) gamma))
+        phi = sqrt(kappa) deposits.with_modulation(modulation.of_kernel(Diffusion.of_lengthscale(gamma)))
 
     Args:
         parameters, deposits: Hyperparameters; of :func:`rfcore.features.by_step`, of walks on normalised
@@ -88,7 +88,7 @@ def diffusion_features(parameters, deposits):
     """
     checks.instance(parameters, Hyperparameters, "parameters", "models.gp.hyperparameters(...)")
     checks.instance(deposits, features.DepositsByStep, "deposits", "those of features.by_step(walks.simulate(...))")
-    phi = deposits.with_modulation(features.modulation.diffusion(jnp.sqrt(2) * parameters.lengthscale))
+    phi = deposits.with_modulation(features.modulation.of_kernel(Diffusion.of_lengthscale(parameters.lengthscale)))
     return replace(phi, values=jnp.sqrt(parameters.variance) * phi.values)
 
 

@@ -13,6 +13,7 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import spilu, splu
 
 from rfcore import checks, features, streams, walks
+from rfcore.kernels import Diffusion
 from rfcore.models.gp.by_probes import lanczos, nodes_and_weights
 from rfcore.models.gp.exact import Posterior, rows, vector
 from rfcore.models.gp.on_graphs import Hyperparameters, hyperparameters
@@ -162,7 +163,8 @@ def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps
 
     def spectral(log_lengthscale):
         """Nodes and weights of the quadratures, a row for y and for each probe."""
-        phi = features.weigh(deposits, features.modulation.diffusion(np.sqrt(2) * np.exp(log_lengthscale)))
+        f = features.modulation.of_kernel(Diffusion.of_lengthscale(np.exp(log_lengthscale)))
+        phi = features.weigh(deposits, f)
         transpose = phi.T.tocsr()
         nodes, weights = nodes_and_weights(*lanczos(lambda v: phi @ (transpose @ v), starts, n_steps))
         return np.maximum(nodes, 0), squares[:, None] * weights

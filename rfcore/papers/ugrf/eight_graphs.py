@@ -1,15 +1,14 @@
 """Table 3 of Universal Graph Random Features: its eight graphs, the kernel estimated, and errors."""
 
 from functools import cache, lru_cache, partial
-from itertools import pairwise
 
 import jax
 import networkx as nx
 import numpy as np
-import scipy.sparse as sp
 
 from rfcore import checks, datasets, kernels, random_graphs, theory, walks
 from rfcore.couplings import walk_lengths
+from rfcore.features.errors import gram_error
 from rfcore.features.of_walks import weigh
 from rfcore.graphs import Graph
 
@@ -78,9 +77,6 @@ def _fixed(name):
     return Graph.from_networkx(G).normalised()
 
 
-ROWS = 2**11  # of features multiplied at a time
-
-
 def shared_errors(key, g, targets, modulations, n_walks, p_halt, n_repeats=1):
     """Squared relative errors of repeated estimates from one set of walks, for modulations on the same walks.
 
@@ -104,15 +100,15 @@ def shared_errors(key, g, targets, modulations, n_walks, p_halt, n_repeats=1):
     targets = list(targets) if np.iterable(targets) else [targets]
     if len(targets) != len(modulations):
         raise ValueError(f"targets has {len(targets)} matrices for {len(modulations)} modulations; give one each")
-    targets = [_target(K, n, "targets") for K in targets]
+    targets = [np.asarray(checks.gram(K, "targets", n)) for K in targets]
     for f in modulations:
         checks.function(f, "modulations", "lambda k: 0.5**k")
     nodes = np.tile(np.arange(n), n_repeats)
     of_lengths, of_hops = jax.random.split(checks.key(key))
     lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt)
     deposits = walks.simulate(of_hops, g, lengths, nodes=nodes)
-    found = [_errors(weigh(deposits, f), K, n_repeats) for f, K in zip(modulations, targets, strict=True)]
-    return np.stack(found, axis=1)
+    phis = (weigh(deposits, f) for f in modulations)
+    return np.stack([gram_error((phi, phi), K, squared=True) for phi, K in zip(phis, targets, strict=True)], axis=1)
 
 
 def shared_bias(g, target, f, n_walks, p_halt, n_terms=16):
@@ -120,39 +116,8 @@ def shared_bias(g, target, f, n_walks, p_halt, n_terms=16):
 
     Errors of :func:`shared_errors` beyond their sum are variance. n_terms steps are counted.
     """
-    K = _target(target, checks.graph(g).n_nodes)
+    K = checks.gram(target, "target", checks.graph(g).n_nodes)
     mean, square = theory.walk_feature_moments(g, f, n_walks, p_halt, n_terms)
     bias = mean @ mean.T - K
     np.fill_diagonal(bias, 0.0)
     return np.array([np.sum(bias**2), np.sum((square.sum(axis=1) - np.diag(K)) ** 2)]) / np.sum(K**2)
-
-
-def _errors(phi, K, n_repeats):
-    """Of repeats below each other: sums over the entries where walks meet, in parts that fit the cache."""
-    rows, at_a_time = len(K) * n_repeats, len(K) * max(1, ROWS // len(K))
-    parts = [_beyond(phi[first : first + at_a_time], K) for first in range(0, rows, at_a_time)]
-    return 1 + np.concatenate(parts) / np.sum(K**2)
-
-
-def _beyond(phi, K):
-    """``|phi phi^T - K|^2 - |K|^2`` of repeats; phi phi^T is sparse, and what lies outside of it is K's."""
-    n, n_repeats = len(K), phi.shape[0] // len(K)
-    repeat = np.repeat(np.arange(n_repeats), np.diff(phi.indptr[::n]))
-    apart = sp.csr_array((phi.data, phi.indices + n * repeat, phi.indptr), shape=(phi.shape[0],) * 2)
-    G = apart @ apart.T
-    # Where K_ij stands for each entry: n i + j, with columns that begin anew in each repeat.
-    row_of_K = n * (np.arange(n) - np.arange(n_repeats)[:, None])
-    places = np.repeat(row_of_K.ravel(), np.diff(G.indptr))
-    places += G.indices
-    beyond = K.take(places)
-    beyond *= -2
-    beyond += G.data
-    beyond *= G.data
-    return np.array([beyond[a:b].sum() for a, b in pairwise(G.indptr[::n])])  # no BLAS, whose threads wake for nothing
-
-
-def _target(K, n, name="target"):
-    K = np.asarray(checks.finite(checks.numbers(K, name), name))
-    if K.shape != (n, n) or not K.any():
-        raise ValueError(f"{name} has shape {K.shape}; give a matrix of {n} by {n} that is not 0")
-    return K

@@ -44,9 +44,7 @@ def loss_of_walks(key, g, target, n_walks, p_halt, n_repeats, n_steps=10):
     Source: Universal Graph Random Features, Section 3.4.
     """
     n_repeats, n = checks.count(n_repeats, "n_repeats"), checks.graph(g).n_nodes
-    target = checks.numbers(target, "target")
-    if target.shape != (n, n):
-        raise ValueError(f"target has shape {target.shape}; give ({n}, {n}), the size of the graph")
+    target = checks.gram(target, "target", n)
     nodes = np.tile(np.arange(n), n_repeats)
     of_lengths, of_hops = jax.random.split(checks.key(key))
     lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt)

@@ -1,0 +1,192 @@
+"""Kernels that are functions of the normalised Laplacian L, each defined once.
+
+::
+
+    K = function(W) = sum_k alpha_k W^k,   W = I - L = D^(-1/2) A D^(-1/2),   A the weights of the graph
+
+A kernel is called with eigenvalues x of W, between -1 and 1, as by :func:`rfcore.kernels.chebyshev_product`;
+``dense`` is its matrix for a graph, ``taylor`` has its coefficients alpha. Those of its square root are what
+walks estimate it by, :func:`rfcore.features.modulation.of_kernel`. Real parameters may be traced, but for
+``dense``. Kondor and Lafferty, 2002; Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
+"""
+
+import math
+from dataclasses import dataclass
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy import special
+
+from rfcore import checks
+from rfcore.kernels.of_graphs import function_of_weights
+
+
+class OfLaplacian:
+    """What these kernels share."""
+
+    def dense(self, g):
+        """K for an undirected graph, which is normalised here unless it is already: float64, (N, N)."""
+        return function_of_weights(checks.graph(g).normalised(), self)
+
+    def _keep(self, **values):
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+@dataclass(frozen=True)
+class Diffusion(OfLaplacian):
+    """Diffusion (heat) kernel K = exp(-sigma^2 L / 2), for sigma of at least 0."""
+
+    sigma: float
+
+    def __post_init__(self):
+        self._keep(sigma=checks.real(self.sigma, "sigma", least=0))
+
+    @classmethod
+    def of_lengthscale(cls, lengthscale):
+        """K = exp(-lengthscale^2 L), as Gaussian processes on graphs have it."""
+        return cls(math.sqrt(2) * checks.real(lengthscale, "lengthscale", least=0))
+
+    def __call__(self, x):
+        """``exp(-sigma^2 (1 - x) / 2)``."""
+        return _arithmetic(x, self.sigma)[0].exp(-(self.sigma**2) * (1 - x) / 2)
+
+    def taylor(self, k, power=1):
+        """Coefficients of K^power: ``exp(-t) t^k / k!``, where t = power sigma^2 / 2."""
+        k = checks.lengths(k)
+        xp, functions = _arithmetic(k, self.sigma)
+        t = checks.real(power, "power", above=0) * self.sigma**2 / 2
+        return xp.exp(functions.xlogy(1.0 * k, t) - functions.gammaln(k + 1.0) - t)
+
+    @property
+    def degrees(self):
+        """Mean and variance of k under its coefficients over their sum; those of powers are multiples."""
+        return self.sigma**2 / 2, self.sigma**2 / 2
+
+
+@dataclass(frozen=True)
+class RegularisedLaplacian(OfLaplacian):
+    """d-regularised Laplacian kernel K = (I + sigma^2 L)^(-d), for sigma of at least 0 and d above 0."""
+
+    sigma: float
+    d: float
+
+    def __post_init__(self):
+        self._keep(sigma=checks.real(self.sigma, "sigma", least=0), d=checks.real(self.d, "d", above=0))
+
+    def __call__(self, x):
+        """``(1 + sigma^2 (1 - x))^(-d)``."""
+        return (1 + self.sigma**2 * (1 - x)) ** -self.d
+
+    def taylor(self, k, power=1):
+        """Coefficients of K^power: ``(1 + s)^-a Gamma(k + a) / (Gamma(a) k!) (s / (1 + s))^k``.
+
+        Here a = power d and s = sigma^2.
+        """
+        k, d = checks.lengths(k), checks.real(power, "power", above=0) * self.d
+        xp, functions = _arithmetic(k, self.sigma, self.d)
+        log_binomial = functions.gammaln(k + d) - functions.gammaln(d) - functions.gammaln(k + 1.0)
+        return xp.exp(log_binomial + functions.xlogy(1.0 * k, self.sigma**2) - (k + d) * xp.log1p(self.sigma**2))
+
+    @property
+    def degrees(self):
+        """As :attr:`Diffusion.degrees`."""
+        mean = self.d * self.sigma**2
+        return mean, mean * (1 + self.sigma**2)
+
+
+@dataclass(frozen=True)
+class PStep(OfLaplacian):
+    """p-step random walk kernel K = (alpha I - L)^p, positive semidefinite as alpha must be at least 2."""
+
+    alpha: float
+    p: int
+
+    def __post_init__(self):
+        self._keep(alpha=checks.real(self.alpha, "alpha", least=2), p=checks.count(self.p, "p"))
+
+    def __call__(self, x):
+        """``(alpha - 1 + x)^p``."""
+        return (self.alpha - (1 - x)) ** self.p
+
+    def taylor(self, k, power=1):
+        """Coefficients of K^power: ``binomial(q, k) (alpha - 1)^(q - k)``, where q = power p."""
+        k, p = checks.lengths(k, of_table=True), checks.real(power, "power", above=0) * self.p
+        xp, _ = _arithmetic(self.alpha)
+        steps = np.arange(np.max(k, initial=0))
+        ratios = (p - steps) / ((steps + 1) * (self.alpha - 1))
+        return (self.alpha - 1) ** p * xp.concatenate([xp.ones(1), xp.cumprod(ratios)])[k]
+
+    @property
+    def degrees(self):
+        """As :attr:`Diffusion.degrees`."""
+        return self.p / self.alpha, self.p * (self.alpha - 1) / self.alpha**2
+
+
+@dataclass(frozen=True)
+class InverseCosine(OfLaplacian):
+    """Inverse cosine kernel K = cos(pi L / 4)."""
+
+    def __call__(self, x):
+        """``cos(pi (1 - x) / 4)``."""
+        return _arithmetic(x)[0].cos(np.pi * (1 - x) / 4)
+
+    def taylor(self, k):
+        """Coefficients, ``(pi/4)^k / (sqrt(2) k!)`` times +, +, -, -, +, +, ..."""
+        k = checks.lengths(k, of_table=True)
+        signs = np.where(k % 4 < 2, 1.0, -1.0)
+        return signs * np.exp(k * np.log(np.pi / 4) - special.gammaln(k + 1.0)) / np.sqrt(2)
+
+
+def _arithmetic(*numbers):
+    """NumPy and SciPy's functions on the host, JAX's where a number is a JAX array (or traced)."""
+    return (jnp, jax.scipy.special) if any(isinstance(x, jax.Array) for x in numbers) else (np, special)
+
+
+def diffusion(g, sigma):
+    """Matrix of :class:`Diffusion`, exp(-sigma^2 L / 2), for sigma of at least 0.
+
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.diffusion(g, 1.0).round(3).tolist()
+    [[0.684, 0.316], [0.316, 0.684]]
+    """
+    return Diffusion(sigma).dense(g)
+
+
+def regularised_laplacian(g, sigma, d):
+    """Matrix of :class:`RegularisedLaplacian`, (I + sigma^2 L)^(-d), for sigma of at least 0 and d above 0.
+
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.regularised_laplacian(g, 1.0, 1).round(3).tolist()
+    [[0.667, 0.333], [0.333, 0.667]]
+    """
+    return RegularisedLaplacian(sigma, d).dense(g)
+
+
+def p_step(g, alpha, p):
+    """Matrix of :class:`PStep`, (alpha I - L)^p, for alpha of at least 2.
+
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.p_step(g, 2, 2).round(3).tolist()
+    [[2.0, 2.0], [2.0, 2.0]]
+    """
+    return PStep(alpha, p).dense(g)
+
+
+def inverse_cosine(g):
+    """Matrix of :class:`InverseCosine`, cos(pi L / 4).
+
+    >>> import networkx
+    >>> from rfcore import graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
+    >>> kernels.inverse_cosine(g).round(3).tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+    return InverseCosine().dense(g)

@@ -16,8 +16,8 @@ class Graph:
     The neighbours of node i are ``indices[indptr[i]:indptr[i + 1]]`` in increasing order, and ``weights``
     holds the edge weights in the same places. An undirected edge stands twice. Weights may be negative; zeros
     are dropped, since a walk can never use them. A self-loop makes a node its own neighbour. Its arrays are
-    read-only: what is computed from them is kept. Build one with :meth:`from_networkx`, :meth:`from_scipy` or
-    :meth:`from_mesh`.
+    read-only: what is computed from them is kept. Build one with :meth:`from_networkx`, :meth:`from_scipy`,
+    :meth:`from_edges` or :meth:`from_mesh`.
 
     Attributes:
         indptr: int64, (n_nodes + 1,).
@@ -118,6 +118,38 @@ class Graph:
                     raise ValueError(f"weight = {weight!r}, but edge ({i!r}, {j!r}) has no such attribute; set it on all")
                 checks.real(attributes[weight], f"{weight} of edge ({i!r}, {j!r})")
         return cls.from_scipy(nx.to_scipy_sparse_array(G, weight=weight, dtype=float, format="csr"))
+
+    @classmethod
+    def from_edges(cls, edges, n_nodes=None, weights=None):
+        """Graph from an edge index, as PyTorch Geometric and others keep it.
+
+        Args:
+            edges: whole numbers, (2, E): edge e goes from ``edges[0, e]`` to ``edges[1, e]``. An undirected
+                edge stands twice, once in each direction.
+            n_nodes: by default one more than the largest number of ``edges``; nodes without edges at the end
+                need it.
+            weights: (E,), of which those of a repeated edge are added; None: every edge weighs 1, however
+                often it stands.
+
+        >>> from rfcore import graphs
+        >>> graphs.Graph.from_edges([[0, 1, 1, 2], [1, 0, 2, 1]]).indices.tolist()
+        [1, 0, 2, 1]
+        """
+        if n_nodes is None:
+            edges = checks.indices(edges, "edges", 2**31, empty=True, several=True)
+            if not edges.size:
+                raise ValueError("n_nodes = None, and edges has none; say how many nodes there are")
+            n_nodes = int(edges.max()) + 1
+        n_nodes = checks.count(n_nodes, "n_nodes")
+        edges = np.asarray(checks.indices(edges, "edges", n_nodes, empty=True, several=True))
+        if edges.ndim != 2 or len(edges) != 2:
+            raise ValueError(f"edges has shape {edges.shape}; give an edge index, shape (2, E)")
+        if weights is not None:
+            weights = np.asarray(checks.vector(weights, "weights", edges.shape[1], "edge"), dtype=float)
+        else:
+            edges = np.unique(edges, axis=1)
+        values = np.ones(edges.shape[1]) if weights is None else weights
+        return cls.from_scipy(sp.coo_array((values, tuple(edges)), shape=(n_nodes, n_nodes)))
 
     @classmethod
     def from_mesh(cls, mesh, nodes="vertices"):
@@ -228,19 +260,23 @@ class Graph:
             raise ValueError(f"factor = {factor} {kind}; give another number")
         return Graph(self.indptr, self.indices, weights, self.is_normalised and factor == 1)
 
-    def transitions(self):
+    def transitions(self, dangling="stay"):
         """Graph whose weights are the transitions of a simple random walk, whatever the weights were.
 
         ::
 
-            P_ij = 1 / (number of neighbours of i)
+            P_ij = 1 / (number of neighbours of i),   so that every row sums to 1
 
-        A node without neighbours becomes its own: a walk stays there, and every row sums to 1.
+        Args:
+            dangling: what a walk does at a node without neighbours: "stay", or "uniform", hop to any of the N
+                nodes, as networkx has it; each such node then has N edges.
         """
-        dead_ends = np.flatnonzero(self.neighbour_counts == 0)
-        loops = sp.csr_array((np.ones(len(dead_ends)), (dead_ends, dead_ends)), shape=2 * (self.n_nodes,))
-        neighbours = sp.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=loops.shape)
-        P = sp.csr_array(neighbours + loops)
+        checks.choice(dangling, "dangling", ("stay", "uniform"))
+        dead_ends, shape = np.flatnonzero(self.neighbour_counts == 0), 2 * (self.n_nodes,)
+        ends = dead_ends[:, None] if dangling == "stay" else np.arange(self.n_nodes)
+        rows, columns = (x.ravel() for x in np.broadcast_arrays(dead_ends[:, None], ends))
+        onward = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
+        P = sp.csr_array(sp.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=shape) + onward)
         P.data /= np.repeat(np.diff(P.indptr), np.diff(P.indptr))
         return Graph.from_scipy(P)
 

@@ -125,7 +125,7 @@ def learned_of(edges, split):
     nodes = traffic.sensors[orders[split][:n_seen]]
     y = np.stack([standardised(day, split)[0][:n_seen] for day in speeds])
     key, g = ledger.key("learning", split), graphs[edges]
-    walks = features.walk_features(key, g, f_of(1.0), 8, p_halt, nodes=nodes)
+    walks = features.walk_features(key, g, f_of(1.0), 8, p_halt, "iid", nodes)
 
     def exact(lengthscale):
         unit = gp.hyperparameters(lengthscale=lengthscale)

@@ -71,7 +71,7 @@ walked, N = karate.normalised(), karate.n_nodes
 def feature_matrices(key, f, n_repeats):
     """Independent feature matrices of all nodes, shape (n_repeats, N, N)."""
     nodes = np.tile(np.arange(N), n_repeats)
-    phi = features.walk_features(key, walked, f, n_walks=16, p_halt=0.2, nodes=nodes)
+    phi = features.walk_features(key, walked, f, 16, 0.2, "iid", nodes)
     return phi.toarray().reshape(n_repeats, N, N)
 
 

@@ -182,7 +182,7 @@ starts = np.arange(N_TAIL) % graphs["karate"].n_nodes
 largest = {}
 for name, (_, f) in pairs(sigma=1.0).items():
     phi = features.walk_features(
-        ledger.key("tails"), graphs["karate"], f, n_walks=1, p_halt=0.2, nodes=starts
+        ledger.key("tails"), graphs["karate"], f, 1, 0.2, "iid", starts
     )
     entries = abs(phi.to_scipy()).max(axis=1).toarray().ravel()
     largest[name] = np.sort(entries / abs(f(np.arange(1))[0]))[::-1]

@@ -106,7 +106,7 @@ exact = {
 def feature_matrices(key, f):
     """Independent feature matrices of all nodes, shape (N_REPEATS, N, N)."""
     nodes = np.tile(np.arange(karate.n_nodes), N_REPEATS)
-    phi = features.walk_features(key, karate, f, N_WALKS, P_HALT, nodes=nodes)
+    phi = features.walk_features(key, karate, f, N_WALKS, P_HALT, "iid", nodes)
     return phi.toarray().reshape(N_REPEATS, karate.n_nodes, karate.n_nodes)
 
 

@@ -90,7 +90,7 @@ f, N = modulation.diffusion(1.0), karate.n_nodes
 nodes = np.tile(np.arange(N), N_REPEATS)
 sides = [
     features
-    .walk_features(ledger.key("walks", i), karate, f, 16, 0.2, nodes=nodes)
+    .walk_features(ledger.key("walks", i), karate, f, 16, 0.2, "iid", nodes)
     .toarray()
     .reshape(N_REPEATS, N, N)
     for i in range(2)
@@ -130,7 +130,9 @@ formula, whole_error, rank, stored = np.empty((len(SIGMAS), len(WIDTHS))), [], [
 for s, sigma in enumerate(SIGMAS):
     K, f = kernels.diffusion(graph, sigma), modulation.diffusion(sigma)
     pair = [
-        features.walk_features(ledger.key("walks on eurosis", s, i), graph, f, 16, 0.1)
+        features.walk_features(
+            ledger.key("walks on eurosis", s, i), graph, f, 16, 0.1, "iid"
+        )
         for i in range(2)
     ]
     whole, norm = dense(pair[0] @ pair[1].T), np.linalg.norm(K)

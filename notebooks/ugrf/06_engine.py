@@ -106,7 +106,7 @@ for repeat in tqdm(range(N_LOOPS), desc="loops", leave=False):
     for start, row in enumerate(rows):
         looped[repeat, start, list(row)] = list(row.values())
 nodes = np.tile(np.arange(6), N_LOOPS)
-engine = features.walk_features(ledger.key("engine"), wheel, f, 4, 0.2, nodes=nodes)
+engine = features.walk_features(ledger.key("engine"), wheel, f, 4, 0.2, "iid", nodes)
 engine = engine.toarray().reshape(N_LOOPS, 6, 6)
 mean, square = theory.walk_feature_moments(wheel, f, 4, 0.2)
 
@@ -121,7 +121,7 @@ for beta, of_karate in itertools.product((0.3, 0.9, 1.5), three):
     values = of_karate(lengths)
     by_weights, by_f = (
         features.walk_features(
-            ledger.key("scaled"), g, modulation.from_values(v), 16, 0.1
+            ledger.key("scaled"), g, modulation.from_values(v), 16, 0.1, "iid"
         ).toarray()
         for g, v in ((karate.scaled(beta), values), (karate, values * beta**lengths))
     )
@@ -171,7 +171,7 @@ with evidence.Clock() as clock, ThreadPoolExecutor(1) as one_core:
             began = time.process_time()
             reference.walk_features(rng, ring_lists[n], f, 4, 0.1, chosen)
             middle = time.process_time()
-            features.walk_features(key, g, f, 4, 0.1, executor=one_core)
+            features.walk_features(key, g, f, 4, 0.1, "iid", executor=one_core)
             ended = time.process_time()
             per_node[turn, :, column] = (middle - began) / 200, (ended - middle) / n
 logs = np.log(per_node).reshape(-1, len(rings))
@@ -211,7 +211,7 @@ with evidence.Clock() as race:
         key, began = ledger.key("walks on cora", turn), time.perf_counter()
         reference.walk_features(rng, cora_lists, f, 16, 0.1, range(cora.n_nodes))
         middle = time.perf_counter()
-        features.walk_features(key, cora, f, 16, 0.1)
+        features.walk_features(key, cora, f, 16, 0.1, "iid")
         seconds[turn] = middle - began, time.perf_counter() - middle
 ratios = seconds[:, 0] / seconds[:, 1]
 

@@ -147,7 +147,7 @@ def clusters(kernel, start):
 
 def estimate(key, g):
     """Product of the estimated kernel with vectors."""
-    phi = features.walk_features(key, g, modulation.exponential(0.2), 80, p_halt=0.1)
+    phi = features.walk_features(key, g, modulation.exponential(0.2), 80, 0.1, "iid")
     rows = phi.to_scipy()
     columns = rows.T.tocsr()
     return lambda Z: rows @ (columns @ Z)

@@ -112,7 +112,7 @@ def approximate(n, calls, seed):
         _, product = cost(lambda phi: phi @ (phi.T @ v), phi)
         halfway = phi.T @ vectors
         del phi
-        guess = features.walk_features(keys[1], g, f, 16, 0.1, nodes=some) @ halfway
+        guess = features.walk_features(keys[1], g, f, 16, 0.1, "iid", some) @ halfway
         fast, chebyshev = cost(kernels.chebyshev_product, g, heat, v, 6)
         costs = {"features": building, "product": product, "chebyshev": chebyshev}
         guesses = {"features": guess, "chebyshev": fast[some, None]}

@@ -100,7 +100,7 @@ def one_product(n, seed):
     _, product = cost(lambda phi: phi @ (phi.T @ v), phi)
     halfway = phi.T @ v
     del phi
-    walked = features.walk_features(keys[2], g, f, 16, 0.1, nodes=some) @ halfway
+    walked = features.walk_features(keys[2], g, f, 16, 0.1, "iid", some) @ halfway
     calls = [cost(kernels.chebyshev_product, g, heat, v, 6) for _ in range(3)]
     (fast, _), spent = calls[0], [spent for _, spent in calls]
     chebyshev = {what: min(one[what] for one in spent) for what in spent[0]}
@@ -206,8 +206,8 @@ def task(name, n, *repeat):
 def by_walks(key, g, labels, n_walks, p_halt):
     """The products from two independent sets of features, never both in memory."""
     f, keys = modulation.diffusion(SIGMA), jax.random.split(key)
-    halfway = features.walk_features(keys[0], g, f, n_walks, p_halt).T @ labels
-    return features.walk_features(keys[1], g, f, n_walks, p_halt) @ halfway
+    halfway = features.walk_features(keys[0], g, f, n_walks, p_halt, "iid").T @ labels
+    return features.walk_features(keys[1], g, f, n_walks, p_halt, "iid") @ halfway
 
 
 g, community, asked, labels = task("communities", SIZES["task"])

@@ -237,7 +237,7 @@ def posterior(kernel, *arguments):
 def shared(n_walks):
     """phi phi^T from one set of features of the snowball."""
     f, key = modulation.diffusion(3.0), ledger.key("shared walks")
-    phi = features.walk_features(key, g, f, n_walks, 0.1, nodes=snowball)
+    phi = features.walk_features(key, g, f, n_walks, 0.1, "iid", snowball)
     return (phi @ phi.T).toarray()
 
 

@@ -324,8 +324,8 @@ plotting.show_panels(
 # %%
 g = large_graphs.streets(ledger.key("tiny city"), 30, 0.8).normalised()
 nodes, f = np.arange(0, 900, 10), modulation.regularised_laplacian(99**0.5, 2)
-seen = features.walk_features(ledger.key("seen"), g, f, 64, 0.01, nodes=nodes)
-asked = features.walk_features(ledger.key("asked"), g, f, 16, 0.01, stored=False)
+seen = features.walk_features(ledger.key("seen"), g, f, 64, 0.01, "iid", nodes)
+asked = features.walk_features(ledger.key("asked"), g, f, 16, 0.01, "iid", stored=False)
 y, noise = np.sin(nodes), 0.01 * float(np.sum(seen.toarray() ** 2) / 90)
 both = np.concatenate([seen.toarray(), asked.toarray()])
 dense = gp.posterior(both @ both.T, y, noise, np.arange(90)).mean

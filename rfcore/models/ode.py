@@ -226,8 +226,8 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
         left = t - time[:, j]
         copies = Graph.from_scipy(sp.block_diag([weights * (rest / t if t else 0.0) for rest in left]))
         of_rows, of_columns = jax.random.split(jax.random.fold_in(key, j))
-        phi = walk_features(of_rows, copies, f, n_walks, p_halt)
-        psi = phi if shared else walk_features(of_columns, copies, f, n_walks, p_halt)
+        phi = walk_features(of_rows, copies, f, n_walks, p_halt, "iid")
+        psi = phi if shared else walk_features(of_columns, copies, f, n_walks, p_halt, "iid")
         with np.errstate(over="ignore", invalid="ignore"):
             found = phi @ (psi.T @ np.concatenate([y(s) for s in time[:, j]]))
             x += (weight[:, j] * np.exp(shift * left))[:, None] * found.reshape(x.shape)

@@ -7,8 +7,7 @@
     rho_i = p_halt / N sum_j sum_k (1 - p_halt)^k (P^k)_ji
 
 which is the share of walks that end at node i, when equally many start at every node and halt with
-probability p_halt before each hop. Weights are not looked at; the graph may be directed; a walk stays at a
-node without neighbours.
+probability p_halt before each hop. Weights are not looked at; the graph may be directed.
 """
 
 import numpy as np
@@ -19,12 +18,17 @@ from rfcore import checks, walks
 from rfcore.couplings import walk_lengths
 
 
-def exact(g, p_halt):
+def exact(g, p_halt, dangling="stay"):
     """PageRank vector, float64 of shape (N,), from one sparse linear system.
 
     ::
 
         (I - (1 - p_halt) P^T) rho = p_halt / N 1
+
+    Args:
+        g, p_halt: graph; the probability of stopping before each hop, 1 minus networkx's ``alpha``.
+        dangling: what a walk does at a node without neighbours, as for
+            :meth:`rfcore.graphs.Graph.transitions`: "stay", or "uniform" as networkx has it.
 
     Source: Variance-Reducing Couplings, Eqs. 77 and 78.
 
@@ -34,12 +38,12 @@ def exact(g, p_halt):
     >>> models.pagerank.exact(star, 0.5).round(3).tolist()  # 4/9, 5/18, 5/18
     [0.444, 0.278, 0.278]
     """
-    P, p_halt = checks.graph(g).transitions().to_scipy(), checks.probability(p_halt, "p_halt")
+    P, p_halt = checks.graph(g).transitions(dangling).to_scipy(), checks.probability(p_halt, "p_halt")
     system = sp.eye_array(g.n_nodes) - (1 - p_halt) * P.T
     return np.atleast_1d(spsolve(system.tocsc(), np.full(g.n_nodes, p_halt / g.n_nodes)))
 
 
-def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None):
+def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None, dangling="stay"):
     """Unbiased estimate of the PageRank vector: the share of walks that end at each node.
 
     Args:
@@ -47,6 +51,7 @@ def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None):
         n_walks, p_halt: walks from each node; the probability of stopping before each hop, in (0, 1).
         coupling: law of the walks of a node, as for :func:`rfcore.features.walk_features`.
         n_repeats: how many independent estimates; by default one, without a leading axis.
+        dangling: as for :func:`exact`.
 
     Returns:
         float64 array, (N,) or (n_repeats, N), whose rows sum to 1.
@@ -67,7 +72,7 @@ def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None):
     # Of weights (1 - p_halt) P every load is 1: it cannot overflow.
     kept = 1 - walk_lengths.halting(p_halt)
     recipe = walks.recipe(
-        key, g.transitions().scaled(kept), n_walks, p_halt, coupling, np.tile(np.arange(n_nodes), repeats)
+        key, g.transitions(dangling).scaled(kept), n_walks, p_halt, coupling, np.tile(np.arange(n_nodes), repeats)
     )
     ends, walkers = np.zeros(repeats * n_nodes), recipe.walkers()
     for chunk, rows in enumerate(recipe.chunks()):

@@ -18,7 +18,7 @@ def by_walks(key, g, f, n_walks, p_halt, nodes):
     Source: Universal Graph Random Features, Theorem 2.1.
     """
     first, second = jax.random.split(checks.key(key))
-    left, right = (features.walk_features(one, g, f, n_walks, p_halt, nodes=nodes) for one in (first, second))
+    left, right = (features.walk_features(one, g, f, n_walks, p_halt, "iid", nodes) for one in (first, second))
     return (left @ right.T).toarray()
 
 

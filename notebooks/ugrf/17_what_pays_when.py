@@ -282,7 +282,7 @@ start = jnp.asarray(modulation.diffusion(3.0)(np.arange(9)))
 def on_walks(f, stored):
     """Log evidence on stored walks."""
     phi = stored.with_modulation(modulation.from_values(f))
-    return gp.log_evidence_of_features(phi, data, noise)
+    return gp.log_evidence(phi, data, noise)
 
 
 def on_powers(f, powers):

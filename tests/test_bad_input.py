@@ -802,7 +802,7 @@ ROWS = {
     },
     "models.gp.log_evidence": {"K": (IDENTITY, gram), "y": (V, vector), "noise": (0.1, positive)},
     "models.gp.log_evidence_by_probes": {
-        "key": (KEY, key), "phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive),
+        "key": (KEY, key), "phi": (PHI, lambda good: [bad for bad in sparse(good) if bad is not STREAMED]), "y": (V, vector), "noise": (0.1, positive),
         "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
     },
     "models.gp.kl": {

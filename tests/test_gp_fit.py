@@ -65,20 +65,20 @@ def test_exact_methods_agree():
 
 
 def test_walks_agree_with_the_exact_methods_to_within_their_noise():
-    """Errors over walks, in root mean square, halve with four times the walks.
+    """Relative errors of means and variances, in root mean square over nodes and three sets of walks.
 
-    Walks of one node share the diagonal, whose bias falls as 1 / n_walks. So the distance of the mean, relative to the mean
-    itself, is at most c / sqrt(n_walks): measured, c is near 1 for these lengths and hops, and 2 leaves a factor of two.
+    Independent walks have errors of c / sqrt(n_walks), to which the bias of the diagonal adds 1 / n_walks. Measured here, where
+    lengths and hops are coupled: c = 0.26 and 0.46 for 64 walks, 0.15 and 0.29 for 256. The bounds are twice the first.
     """
     mean, variance = EXACT.predict(ASKED)
-    away = {}
-    for n_walks in (64, 1024):
-        walked = [gp.fit_graph(key, G, SEEN, Y, method="walks", n_walks=n_walks) for key in jax.random.split(KEY, 4)]
+    away = []
+    for n_walks in (64, 256):
+        walked = [gp.fit_graph(key, G, SEEN, Y, method="walks", n_walks=n_walks) for key in jax.random.split(KEY, 3)]
         means, variances = np.moveaxis([fit.predict(ASKED) for fit in walked], 1, 0)
-        away[n_walks] = np.sqrt(np.mean((means - mean) ** 2) / np.mean(mean**2))
-        assert away[n_walks] < 2 / np.sqrt(n_walks)
-        assert np.sqrt(np.mean((variances / variance - 1) ** 2)) < 4 / np.sqrt(n_walks)
-    assert away[1024] < away[64] / 2
+        errors = np.sqrt(np.mean((means - mean) ** 2) / np.mean(mean**2)), np.sqrt(np.mean((variances / variance - 1) ** 2))
+        away.append(np.array(errors))
+        assert np.all(away[-1] < np.array([0.52, 0.92]) / np.sqrt(n_walks))
+    assert np.all(away[1] < away[0] / 2)  # four times the walks
 
 
 def test_what_is_streamed_is_what_is_stored():
@@ -102,16 +102,18 @@ def test_many_observations_are_fitted_by_probes(monkeypatch):
 
 
 def test_known_parameters_are_recovered():
-    """200 of 400 values, mean logarithms over eight data sets: each has a standard deviation of 0.2, 0.25 and 0.7 (of the noise,
-    which few pairs of near nodes tell from the signal), so that the means have 0.07, 0.09 and 0.25, and bounds are 4 of these."""
+    """200 of 400 nodes, each seen twice, which tells the noise from the signal; mean logarithms over six data sets.
+
+    Over 24 data sets estimates of kappa, gamma and s^2 had standard deviations of 0.29, 0.08 and 0.09, and means within 0.07 of
+    the truth. Bounds are four standard deviations of a mean of six, 0.48, 0.13 and 0.15, and these 0.07.
+    """
     g = Graph.from_networkx(nx.grid_2d_graph(20, 20))
     found = []
-    for seed in range(8):
+    for seed in range(6):
         rng = np.random.default_rng(seed)
-        seen = rng.permutation(400)[:200]
+        seen = np.repeat(rng.permutation(400)[:200], 2)
         found.append([float(log) for log in gp.fit_graph(KEY, g, seen, simulated(g, seen, rng)).parameters])
-    away = np.mean(found, axis=0) - np.log([KAPPA, GAMMA, NOISE])
-    assert np.all(np.abs(away) < [0.3, 0.36, 1.0]), (away, np.std(found, axis=0))
+    assert np.all(np.abs(np.mean(found, axis=0) - np.log([KAPPA, GAMMA, NOISE])) < [0.55, 0.2, 0.22])
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from scipy.optimize import minimize_scalar
 
 from rfcore import checks, features, kernels, streams, walks
 from rfcore.couplings import walk_lengths
+from rfcore.graphs import Graph
 from rfcore.kernels import Spectrum
 from rfcore.models.gp.exact import vector
 from rfcore.models.gp.inference import (
@@ -98,10 +99,8 @@ def diffusion_covariance(parameters, g, tol=1e-7):
     """
     checks.instance(parameters, Hyperparameters, "parameters", "models.gp.hyperparameters(...)")
     tol = checks.real(tol, "tol", above=0)
-    if not hasattr(g, "neighbour_counts"):
-        eigenvalues, vectors = _spectrum(g)
-        half = vectors * jnp.exp(-(parameters.lengthscale**2) * (1 - eigenvalues) / 2)
-        return parameters.variance * half @ half.T
+    if not isinstance(g, Graph):
+        return _dense_covariance(parameters, g, "g")
     W = sp.csr_array(_undirected(g).to_scipy())
     mean, weights = float(parameters.lengthscale) ** 2, []
     while not weights or (sum(weights) < 1 - tol and len(weights) < 10 * (mean + 10)):
@@ -157,8 +156,9 @@ def loss(parameters, given, y):
     >>> bool(learned.losses[-1] < learned.losses[0])
     True
     """
+    checks.instance(parameters, Hyperparameters, "parameters", "models.gp.hyperparameters(...)")
     on_walks, y = isinstance(given, features.DepositsByStep), vector(y)
-    K = (diffusion_features if on_walks else diffusion_covariance)(parameters, given)
+    K = diffusion_features(parameters, given) if on_walks else _dense_covariance(parameters, given, "given")
     return -log_evidence(K, y, parameters.noise) / len(y)
 
 
@@ -456,22 +456,28 @@ def _bounds(lengthscales):
     return np.log(bounds)
 
 
-def _spectrum(spectrum):
+def _dense_covariance(parameters, spectrum, name):
+    eigenvalues, vectors = _spectrum(spectrum, name)
+    half = vectors * jnp.exp(-(parameters.lengthscale**2) * (1 - eigenvalues) / 2)
+    return parameters.variance * half @ half.T
+
+
+def _spectrum(spectrum, name):
     """Eigenvalues of normalised weights and eigenvectors that fit together."""
     mend = "give kernels.spectrum(g.normalised()), or its .at(nodes)"
     try:
         eigenvalues, vectors = spectrum
     except (TypeError, ValueError):
-        raise ValueError(f"spectrum is of type {type(spectrum).__name__}; {mend}") from None
-    eigenvalues, vectors = vector(eigenvalues, "spectrum"), checks.points(vectors, "spectrum")
+        raise ValueError(f"{name} is of type {type(spectrum).__name__}; {mend}") from None
+    eigenvalues, vectors = vector(eigenvalues, name), checks.points(vectors, name)
     if vectors.shape[1] != len(eigenvalues):
-        raise ValueError(f"spectrum has shapes {eigenvalues.shape} and {vectors.shape}; {mend}")
+        raise ValueError(f"{name} has shapes {eigenvalues.shape} and {vectors.shape}; {mend}")
     if isinstance(spectrum, Spectrum):
         if not spectrum.is_normalised:
-            raise ValueError(f"spectrum has weights that are not normalised; {mend}")
+            raise ValueError(f"{name} has weights that are not normalised; {mend}")
     elif not checks.is_traced(eigenvalues):  # a pair, which does not say what it is of
         with jax.ensure_compile_time_eval():
             largest = float(eigenvalues.max())
         if largest > 1 + 1e3 * jnp.finfo(eigenvalues.dtype).eps:
-            raise ValueError(f"spectrum has an eigenvalue of {largest:.3g}, and normalised weights of 1 at most; {mend}")
+            raise ValueError(f"{name} has an eigenvalue of {largest:.3g}, and normalised weights of 1 at most; {mend}")
     return eigenvalues, vectors

@@ -281,7 +281,12 @@ def _kernel(K):
         return K
     if isinstance(K, OfFeatures | WalkFeatures | DepositFeatures):
         return OfFeatures(_matrix(K.phi, "K.phi") if isinstance(K, OfFeatures) else _matrix(K, "K"))
-    return symmetric(K, "K")
+    if not sp.issparse(K):
+        return symmetric(K, "K")
+    K = checks.sparse(K, "K")
+    if K.shape[0] != K.shape[1] or abs(K - K.T).max() > 1e-12 * abs(K).max():
+        raise ValueError(f"K has shape {K.shape}, or is not symmetric; give a symmetric matrix")
+    return K
 
 
 def _by_features(phi, y, noise, seen, asked, covariance, rtol, max_steps):

@@ -10,9 +10,9 @@ holds observations, ``noise`` is the variance s^2 > 0, ``seen`` the rows (nodes,
 sides, which keeps K positive semidefinite at the price of a diagonal that is biased upwards.
 
 Means, covariances and exact evidence are differentiable in a dense kernel or the modulation, in y and in s^2,
-inside ``jax.jit`` too; what is of SciPy is multiplied and eliminated on the host. Hyper-parameters are learned
-by :func:`fit_graph` and :func:`fit_gaussian`. Source of the standard formulas: Rasmussen and Williams,
-Gaussian Processes for Machine Learning (2006).
+inside ``jax.jit`` too; what is of SciPy is multiplied and eliminated on the host. Hyper-parameters are
+learned by :func:`fit_graph` and :func:`fit_gaussian`. Source of the standard formulas: Rasmussen and
+Williams, Gaussian Processes for Machine Learning (2006).
 """
 
 from rfcore import faces

@@ -44,7 +44,7 @@ class FactoredPosterior(NamedTuple):
 
 
 def factored_posterior(phi, y, noise, seen, asked=None):
-    """:func:`posterior` of the kernel phi phi^T in the weights of the features, by a factor of its covariance.
+    """:func:`posterior` of the kernel phi phi^T in the weights of the features, with a factor.
 
     ::
 

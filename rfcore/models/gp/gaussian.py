@@ -23,8 +23,8 @@ class GaussianFit(NamedTuple):
     """s^2, the variance of the noise."""
     log_evidence: float
     slope: float
-    """Largest derivative of the log evidence by the logarithm of a parameter at the end; large where a parameter ran to the end of
-    its range."""
+    """Largest derivative of the log evidence by the logarithm of a parameter at the end; large where a
+    parameter ran to the end of its range."""
 
 
 def fit_gaussian(X, y, lengthscale=None, start=None):

@@ -82,8 +82,8 @@ def diffusion_covariance(parameters, g, tol=1e-7):
         K = kappa V exp(-gamma^2 (1 - lambda)) V^T,   W = V diag(lambda) V^T  the normalised weights
         K = kappa exp(-gamma^2 (I - W)) = kappa sum_k P(k) W^k,   P(k) = exp(-gamma^2) gamma^(2k) / k!
 
-    No term of the sum is negative, so that nothing cancels. On 8,700 faces of a torus tol = 1e-7 moves the law
-    of 435 new observations by a divergence of 5e-9.
+    No term of the sum is negative, so that nothing cancels. On 8,700 faces of a torus tol = 1e-7 moves the
+    law of 435 new observations by a divergence of 5e-9.
 
     Args:
         parameters: Hyperparameters.
@@ -140,8 +140,9 @@ def loss(parameters, given, y):
 
     Args:
         parameters: Hyperparameters.
-        given: a spectrum, as for :func:`diffusion_covariance`, or deposits, as for :func:`diffusion_features`;
-            with one row per observation, ``.at(seen)`` or ``walks.simulate(key, g, lengths, nodes=seen)``.
+        given: a spectrum, as for :func:`diffusion_covariance`, or deposits, as for
+            :func:`diffusion_features`; with one row per observation, ``.at(seen)`` or
+            ``walks.simulate(key, g, lengths, nodes=seen)``.
         y: one value per row.
 
     >>> import jax, networkx, numpy as np, optax
@@ -206,8 +207,8 @@ class GraphFit:
 
     parameters: Hyperparameters
     evidence: float
-    """Log evidence of all observations at these parameters; on walks that of their kernel, estimated by probes
-    for more than 1,000 observations."""
+    """Log evidence of all observations at these parameters; on walks that of their kernel, estimated by
+    probes for more than 1,000 observations."""
     method: str
     """"spectrum", "products", "walks" or "streamed"."""
     _predict: Callable = field(repr=False)
@@ -244,8 +245,8 @@ def fit_graph(key, g, seen, y, *, method=None, lengthscales=(0.2, 5.0), n_walks=
         method: how, by default the first of those that is fast enough and fits:
 
             - "spectrum": exactly, by all eigenvectors of the graph (up to 2,000 nodes)
-            - "products": exactly but for 1e-9 of kappa, by Chebyshev products with the columns of the seen nodes
-              (up to 1,000 of them, on graphs of some ten thousand nodes)
+            - "products": exactly but for 1e-9 of kappa, by Chebyshev products with the columns of the seen
+              nodes (up to 1,000 of them, on graphs of some ten thousand nodes)
             - "walks": on the kernel phi phi^T of walks from the seen nodes, which are kept; other nodes walk
               when they are asked for. The diagonal is biased upwards, and the noise that is found is the
               smaller for it
@@ -378,8 +379,8 @@ def _predictor(K, columns, y, variance, ratio):
 def _greatest(spectral, n, bounds, n_first=0):
     """kappa, gamma and s^2 of greatest evidence, and the log evidence.
 
-    ``spectral(gamma)`` has quadratures of the unit kernel, K: nodes and weights, a row for y^T f(K) y, and one
-    or several whose mean is the trace of f(K). With n_first the search begins with the best of as many gamma.
+    ``spectral(gamma)`` has quadratures of the unit kernel, K: nodes and weights, a row for y^T f(K) y, and
+    one or several whose mean is the trace of f(K). The search begins with the best of n_first gamma, if any.
     """
 
     def minus_evidence(log_ratio, nodes, weights):
@@ -424,7 +425,7 @@ def _function(gamma):
 
 
 def _degree(gamma):
-    """Of Chebyshev polynomials: coefficients fall as exp(-k^2 / (2 gamma^2)), and are below 1e-10 from here on."""
+    """Of Chebyshev polynomials: coefficients fall as exp(-k^2 / (2 gamma^2)), from here on below 1e-12."""
     return int(12 + 7 * gamma)
 
 
@@ -442,7 +443,7 @@ def _undirected(g):
 
 def _values(y):
     """y in float64, if evidence can tell its variance."""
-    y = np.asarray(vector(y), dtype=float)
+    y = np.asarray(checks.vector(y, "y"), dtype=float)
     if not y.any():
         raise ValueError(f"y has shape {y.shape} and is 0; give values that are not all 0")
     return y

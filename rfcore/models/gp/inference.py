@@ -45,16 +45,16 @@ def posterior(K, y, noise, seen, asked=None, *, covariance=True, rtol=None, max_
 
         mean = K_as (K_ss + s^2 I)^(-1) y,     covariance = K_aa - K_as (K_ss + s^2 I)^(-1) K_sa
 
-    ==================================================  ====================================================
-    K                                                   by
-    ==================================================  ====================================================
-    dense matrix                                        Cholesky, O(n_seen^3), in JAX
-    SciPy sparse matrix                                 sparse elimination, on the host
-    WalkFeatures, DepositFeatures, sparse OfFeatures    conjugate gradients on phi_s phi_s^T; of SciPy's on the
-                                                        host, unless y or the noise is traced; else in JAX
-    dense OfFeatures                                    Cholesky on the smaller side of phi_s
-    StreamedFeatures, SciPy's LinearOperator            conjugate gradients on products with K, on the host
-    ==================================================  ====================================================
+    ================================================  ====================================================
+    K                                                 by
+    ================================================  ====================================================
+    dense matrix                                      Cholesky, O(n_seen^3), in JAX
+    SciPy sparse matrix                               sparse elimination, on the host
+    WalkFeatures, DepositFeatures, sparse OfFeatures  conjugate gradients on phi_s phi_s^T, in JAX; on the
+                                                      host if they are of SciPy, and y and s^2 not traced
+    dense OfFeatures                                  Cholesky on the smaller side of phi_s
+    StreamedFeatures, SciPy's LinearOperator          conjugate gradients on products with K, on the host
+    ================================================  ====================================================
 
     Conjugate gradients solve one system for y, and one for each row that is asked for if the covariance is
     wanted. Their number of steps grows with the root of 1 + abs(K) / s^2.
@@ -380,7 +380,7 @@ def _solution_on_host(phi, noise, right, rtol, max_steps):
 
 
 def solved(product, noise, right, atol, max_steps):
-    """Columns x of (K + s^2 I) x = right, by conjugate gradients on products with K, each until its residual is small."""
+    """Columns x of (K + s^2 I) x = right, by conjugate gradients, each until its residual is below atol."""
     x, residual = np.zeros_like(right), right.copy()
     direction, square = right.copy(), np.sum(right**2, axis=0)
     for _ in range(max_steps):

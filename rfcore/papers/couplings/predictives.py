@@ -11,7 +11,7 @@ from rfcore.models.gp.exact import FactoredPosterior, Posterior, cholesky, kl, l
 
 
 def predictive_kl(approximate, exact, noise):
-    """Divergence KL(approximate | exact) of two posterior laws of new observations, not divided by their number.
+    """Divergence KL(approximate | exact) of two posterior laws of new observations, of all together.
 
     ::
 

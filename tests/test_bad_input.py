@@ -39,8 +39,6 @@ from rfcore.evidence import costs, processes, statistics
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import ode
-from rfcore.models.gp import sparse as sparse_gp
-from rfcore.models.gp import streamed
 from rfcore.papers.simplex import classification
 from rfcore.papers.ugrf import hidden_values, reference
 
@@ -200,6 +198,12 @@ def sparse(good):
 
 def sparse_symmetric(good):
     return [None, 3, "a", IDENTITY, *(sp.csr_array(bad) for bad in (np.nan * IDENTITY, np.triu(np.ones((3, 3))), IDENTITY[:2]))]
+
+
+def gram(good):
+    """A kernel: dense, sparse or of features."""
+    matrices = [bad for bad in points(good) if bad is not PHI] + sparse_symmetric(good)[4:]
+    return [*matrices, *map(models.gp.OfFeatures, [None, "a", V, np.nan * IDENTITY]), sp.linalg.aslinearoperator(IDENTITY[:2])]
 
 
 def partition(good):
@@ -371,6 +375,8 @@ ESTIMATED = {
 }
 REGRESSION = {"targets": (IDENTITY, points)}
 LEARNABLE = models.gp.hyperparameters()
+GRAPH_FIT = models.gp.fit_graph(KEY, G, [2, 0], V[:2])
+BOUNDS = [0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]
 BINS = {"g": (G, graph), "f": (F, modulating), "n_bins": (3, count), "p_halt": (0.5, probability)}
 PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
@@ -801,38 +807,35 @@ ROWS = {
         "loss": (0.1, at_least_0), "complexity": (0.1, at_least_0), "margin": (0.5, positive), "n_samples": (5, count),
         "delta": (0.1, probability),
     },
-    "models.gp.posterior": {"K": (IDENTITY, points), **OBSERVED},
-    "models.gp.posterior_by_weights": {"phi": (IDENTITY, points), **OBSERVED},
+    "models.gp.posterior": {"K": (IDENTITY, gram), **OBSERVED, **STOP, "covariance": (True, flag)},
     "models.gp.factored_posterior": {"phi": (IDENTITY, points), **OBSERVED},
-    "models.gp.divergences": {
-        "exact": (models.gp.Posterior(V, IDENTITY), other_type), "approximate": (models.gp.FactoredPosterior(V, IDENTITY), other_type),
-        "noise": (0.1, positive), "exact_noise": (0.2, some_positive),
+    "models.gp.mean_weights": {
+        "phi": (PHI, lambda good: [bad for bad in sparse_symmetric(good) if not sp.issparse(bad)] + [STREAMED, sp.csr_array(np.nan * IDENTITY)]),
+        "y": (V, vector), "noise": (0.1, positive), **STOP,
     },
     "models.gp.fit_gaussian": {
         "X": (X, points), "y": (V, vector), "lengthscale": (1.0, some_positive),
         "start": ([1.0, 1.0, 0.1], lambda good: [bad for bad in vector(good) if bad is not None] + [[1.0, 0.0, 1.0]]),
     },
-    "models.gp.posterior_mean": {"phi": (PHI, sparse), **OBSERVED, **STOP},
-    "models.gp.posterior_of_features": {"phi": (IDENTITY, sparse), **OBSERVED, **STOP},
-    "models.gp.log_evidence": {"K": (IDENTITY, points), "y": (V, vector), "noise": (0.1, positive)},
-    "models.gp.log_evidence_of_features": {"phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive)},
+    "models.gp.log_evidence": {"K": (IDENTITY, gram), "y": (V, vector), "noise": (0.1, positive)},
     "models.gp.log_evidence_by_probes": {
-        "key": (KEY, key), "phi": (PHI, sparse), "y": (V, vector), "noise": (0.1, positive),
+        "key": (KEY, key), "phi": (PHI, lambda good: [bad for bad in sparse(good) if bad is not STREAMED]), "y": (V, vector), "noise": (0.1, positive),
         "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
     },
-    "models.gp.covariance_operator": {"phi": (PHI, sparse), "noise": (0.1, positive), "seen": ([0, 2], some_nodes)},
     "models.gp.kl": {
         "mean_1": (V, vector), "covariance_1": (IDENTITY, points), "mean_2": (V, vector), "covariance_2": (IDENTITY, points)
     },
     "models.gp.hyperparameters": dict.fromkeys(["variance", "lengthscale", "noise"], (0.5, positive)),
-    "models.gp.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum)},
-    "models.gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
-    "models.gp.walk_loss": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type), "y": (V, vector)},
-    "models.gp.exact_loss": {
-        "parameters": (LEARNABLE, other_type), "spectrum": (kernels.spectrum(G), spectrum), "y": (V, vector)
+    "models.gp.diffusion_covariance": {
+        "parameters": (LEARNABLE, other_type), "g": (kernels.spectrum(G), spectrum), "tol": (1e-7, positive)
     },
-    "models.gp.sparse.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (G, graph), "tol": (1e-7, positive)},
-    "models.gp.sparse.posterior": {"K": (sp.csr_array(IDENTITY), sparse_symmetric), **OBSERVED},
+    "models.gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
+    "models.gp.loss": {"parameters": (LEARNABLE, other_type), "given": (kernels.spectrum(G), spectrum), "y": (V, vector)},
+    "models.gp.fit_graph": {
+        "key": (KEY, host_key), "g": (G, graph), "seen": ([2, 0], nodes), "y": (V[:2], lambda good: [*vector(good), 0 * good]),
+        "method": ("spectrum", lambda good: [bad for bad in choice(good) if bad is not None]), "lengthscales": BOUNDS, **WALKS,
+    },
+    "models.gp.GraphFit.predict": {"self": (GRAPH_FIT, None), "asked": ([1], lambda good: [bad for bad in some_nodes(good) if bad is not None])},
     "papers.ugrf.blocks.by_walks": {
         "key": (KEY, key), "g": (G, graph), "f": (F, modulating), "n_walks": (2, count), "p_halt": (0.5, probability),
         "nodes": ([2, 0], nodes),
@@ -846,17 +849,9 @@ ROWS = {
         "key": (KEY, key), "g": (G, graph), "n_walks": (2, count), "p_halt": (0.5, probability), "longest": (2, count),
         "nodes": ([2, 0], nodes),
     },
-    "models.gp.streamed.mean_weights": {
-        "phi": (PHI, lambda good: [bad for bad in sparse_symmetric(good) if not sp.issparse(bad)] + [STREAMED, sp.csr_array(np.nan * IDENTITY)]),
-        "y": (V, vector), "noise": (0.1, positive), **STOP,
-    },
-    "models.gp.streamed.mean_by_products": {
-        "product": (lambda v: v, lambda good: [*function(good), lambda v: v[:1]]), "n": (3, count), "y": (V[:2], vector),
-        "noise": (0.1, positive), "seen": ([2, 0], nodes), "rtol": (1e-3, positive), "max_steps": (9, some_count),
-    },
-    "models.gp.sparse.fit_diffusion": {
+    "models.gp.fit_diffusion": {
         "key": (KEY, key), "deposits": (DEPOSITS, other_type), "y": (V, vector),
-        "lengthscales": ([0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]),
+        "lengthscales": BOUNDS,
         "n_probes": (2, lambda good: [*count(good), 1]), "n_steps": (2, lambda good: [*count(good), 1]),
     },
     "papers.couplings.traffic_gp.predicted": {
@@ -873,7 +868,11 @@ ROWS = {
         "gram": (lambda lengthscale: IDENTITY, function), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
         "lengthscales": ([0.5, 2.0], vector), "ratios": ([0.1, 1.0], lambda good: [*vector(good), [0.0, 1.0]]),
     },
-    "models.gp.predictive_kl": {
+    "papers.couplings.predictives.divergences": {
+        "exact": (models.gp.Posterior(V, IDENTITY), other_type), "approximate": (models.gp.FactoredPosterior(V, IDENTITY), other_type),
+        "noise": (0.1, positive), "exact_noise": (0.2, some_positive),
+    },
+    "papers.couplings.predictives.predictive_kl": {
         **dict.fromkeys(["approximate", "exact"], (models.gp.Posterior(V, IDENTITY), other_type)), "noise": (0.1, positive)
     },
     "papers.ugrf.hidden_values.hide": {"key": (KEY, key), "n_nodes": (20, count), "share": (0.1, lambda good: [*probability(good), 1e-3, 0.999])},
@@ -1119,10 +1118,10 @@ ROWS = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
-    "models.gp.posterior", "models.gp.posterior_mean", "models.gp.posterior_by_weights", "models.gp.factored_posterior", "models.gp.divergences", "models.gp.fit_gaussian", "models.gp.posterior_of_features", "papers.simplex.pair_densities.log_pair_density",
+    "models.gp.posterior", "models.gp.factored_posterior", "papers.couplings.predictives.divergences", "models.gp.fit_gaussian", "papers.simplex.pair_densities.log_pair_density",
     "papers.simplex.formulas.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
-    "papers.simplex.pair_densities.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.walk_loss", "models.gp.exact_loss",
-    "models.gp.predictive_kl", "models.gp.sparse.posterior", "models.gp.sparse.fit_diffusion",
+    "papers.simplex.pair_densities.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.loss", "models.gp.fit_graph",
+    "papers.couplings.predictives.predictive_kl", "models.gp.fit_diffusion",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "papers.simplex.best_directions.optimised",
     "papers.simplex.best_directions.weight_independent", "solvers.descent.learn", "papers.couplings.copula.learn", "papers.couplings.copula.optimal", "models.attention.linear",
@@ -1149,8 +1148,8 @@ LEFT = {
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
             "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "papers.ugrf.learned_modulations.Geometric", "models.clustering.Clusters",
             "papers.simplex.classification.Accuracies", "papers.simplex.classification.Task", "papers.favor.exponential_votes.Accuracies",
-            "models.gp.Evidence", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "models.attention.RowError", "models.gp.GaussianFit", "models.gp.Divergences", "models.gp.FactoredPosterior",
+            "models.gp.Evidence", "models.gp.GraphFit", "models.gp.OfFeatures", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "models.attention.RowError", "models.gp.GaussianFit", "papers.couplings.predictives.Divergences", "models.gp.FactoredPosterior",
             "papers.couplings.multi_marginal.NormBound", "papers.couplings.multi_marginal.Plan", "papers.couplings.multi_marginal.TwoNorms",
             "papers.couplings.copula.Learned", "papers.couplings.copula.Optimal", "features.WalkFeatures.to_scipy",
             "features.WalkFeatures.toarray", "features.StreamedFeatures", "features.StreamedFeatures.to_scipy",
@@ -1180,7 +1179,7 @@ LEFT = {
 
 PUBLIC = public_names(
     couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, papers,
-    sparse_gp, streamed, processes, costs, statistics,
+    processes, costs, statistics,
 )
 SHOWN = r"( = | has | is of type | maps )"
 MEND = r"(give|choose|remove|set|lower) "

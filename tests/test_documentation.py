@@ -33,7 +33,6 @@ from rfcore import (
     walks,
 )
 from rfcore.evidence import costs, processes, statistics
-from rfcore.models.gp import sparse, streamed
 from rfcore.plotting import maps
 
 ROOT = Path(__file__).parents[1]
@@ -56,7 +55,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 PUBLIC = public_names(
     couplings, datasets, evidence, features, graphs, jobs, kernels, models, papers, plotting, random_graphs, repository, solvers,
-    streams, theory, walks, sparse, streamed, maps, costs, processes, statistics,
+    streams, theory, walks, maps, costs, processes, statistics,
 )
 # The names that other people's scripts rely on; a reader of `help` meets each with an example.
 PROMISED = {

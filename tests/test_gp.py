@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import networkx as nx
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from rounding import rounding
 from scipy import stats
 
@@ -13,7 +14,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.models import gp
-from rfcore.models.gp import by_probes
+from rfcore.models.gp import inference
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY, F, NOISE = jax.random.key(0), modulation.diffusion(2.0), 0.1
@@ -43,24 +44,26 @@ def test_conjugate_gradients_find_the_posterior():
     """The residual is below 1e-10 of y, and the least eigenvalue of the system at least NOISE."""
     exact = jax.jit(lambda K: gp.posterior(K, Y, NOISE, SEEN, ASKED))(K)
     slack = 1e-10 * np.sqrt(8) / NOISE * np.abs(K).sum(axis=1).max()
-    found = gp.posterior_of_features(PHI, Y, NOISE, SEEN, ASKED, rtol=1e-10)
+    found = gp.posterior(PHI, Y, NOISE, SEEN, ASKED, rtol=1e-10)
     for ours, theirs in zip((*found, found.variance), (*exact, np.diag(exact.covariance)), strict=True):
         assert np.allclose(ours, theirs, rtol=0, atol=slack)
-    assert np.allclose(gp.posterior_mean(DENSE, Y, NOISE, SEEN, ASKED, rtol=1e-10), exact.mean, rtol=0, atol=slack)
+    alone = gp.posterior(PHI, Y, NOISE, SEEN, ASKED, covariance=False, rtol=1e-10)
+    assert np.allclose(alone.mean, exact.mean, rtol=0, atol=slack)
+    assert alone.covariance is None
 
 
 def test_sparse_features_are_solved_on_the_host_as_they_are_in_jax():
     """The same systems by SciPy and by lineax, to the residual of 1e-10 that both have."""
-    in_jax = jax.jit(lambda y: gp.posterior_of_features(PHI, y, NOISE, SEEN, ASKED, rtol=1e-10))(Y)
+    in_jax = jax.jit(lambda y: gp.posterior(PHI, y, NOISE, SEEN, ASKED, rtol=1e-10))(Y)
     slack = 2e-10 * np.sqrt(8) / NOISE * np.abs(K).sum(axis=1).max()
-    for phi in (PHI, PHI.to_scipy()):
-        found = gp.posterior_of_features(phi, Y, NOISE, SEEN, ASKED, rtol=1e-10)
+    for phi in (PHI, gp.OfFeatures(PHI.to_scipy())):
+        found = gp.posterior(phi, Y, NOISE, SEEN, ASKED, rtol=1e-10)
         for ours, theirs in zip(found, in_jax, strict=True):
             assert isinstance(ours, jax.Array)
             assert np.allclose(ours, theirs, rtol=0, atol=slack)
-    assert np.array_equal(gp.posterior_mean(PHI, np.zeros(8), NOISE, SEEN, ASKED), np.zeros(3))
+    assert np.array_equal(gp.posterior(PHI, np.zeros(8), NOISE, SEEN, ASKED, covariance=False).mean, np.zeros(3))
     with pytest.raises(RuntimeError, match="maximum number of solver steps"):
-        gp.posterior_mean(PHI, Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)
+        gp.posterior(PHI, Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)
 
 
 @pytest.mark.parametrize(("n_features", "n_steps"), [(40, 6), (12, 6), (12, 30)])
@@ -72,7 +75,7 @@ def test_quadratures_of_probes_lie_on_either_side(n_features, n_steps):
     values, vectors = np.linalg.eigh(A)
     for f, sign in ((np.log, 1), (np.reciprocal, -1)):
         exact = f(values) @ (vectors.T @ z) ** 2
-        gauss, radau = by_probes._quadratures(lambda v: A @ v, z, n_steps, f)
+        gauss, radau = inference._quadratures(lambda v: A @ v, z, n_steps, f)
         slack = rounding(1000 * np.linalg.cond(A), exact)
         assert np.all((sign * (gauss - exact) >= -slack) & (sign * (exact - radau) >= -slack))
         assert (np.abs(gauss - radau).max() < slack) == (n_steps > 13)
@@ -103,8 +106,9 @@ def test_evidence_is_the_density(n_features):
     law = stats.multivariate_normal(np.zeros(34), covariance)
     slack = rounding(100 * 34 * np.linalg.cond(covariance), y @ y / NOISE)
     assert abs(log_evidence(phi @ phi.T, y, NOISE) - law.logpdf(y)) < slack < 1e-6
-    for given in (phi, PHI.to_scipy()[:, :n_features], *([PHI] if n_features == 34 else [])):
-        assert abs(gp.log_evidence_of_features(given, y, NOISE) - law.logpdf(y)) < slack
+    of_features = gp.OfFeatures(phi), gp.OfFeatures(PHI.to_scipy()[:, :n_features]), *([PHI] if n_features == 34 else [])
+    for given in (*of_features, sp.csr_array(phi @ phi.T)):
+        assert abs(gp.log_evidence(given, y, NOISE) - law.logpdf(y)) < slack
 
 
 def test_gradients_in_the_modulation_and_the_noise():
@@ -115,8 +119,8 @@ def test_gradients_in_the_modulation_and_the_noise():
         return steps.with_modulation(modulation.from_values(values))
 
     def of_features(values, noise, y, steps):
-        mean, covariance = gp.posterior_of_features(phi(values, steps), y[:8], noise, SEEN, ASKED, rtol=1e-12)
-        results = jnp.sum(mean**2) + covariance[0, 1], gp.log_evidence_of_features(phi(values, steps), y, noise)
+        mean, covariance = gp.posterior(phi(values, steps), y[:8], noise, SEEN, ASKED, rtol=1e-12)
+        results = jnp.sum(mean**2) + covariance[0, 1], gp.log_evidence(phi(values, steps), y, noise)
         return results, (mean, covariance, *results)
 
     def exactly(values, noise, y, steps):
@@ -162,7 +166,7 @@ def test_divergence_between_gaussians():
         (lambda: gp.posterior(-K, Y, NOISE, SEEN), "K, with the noise, has eigenvalues that are not positive"),
         (lambda: gp.posterior(np.triu(K), Y, NOISE, SEEN), "K is not symmetric: .*of one set of features"),
         (lambda: gp.log_evidence(K, Y, NOISE), r"y has shape \(8,\), K \(34, 34\)"),
-        (lambda: gp.log_evidence_of_features(PHI, Y, NOISE), r"y has shape \(8,\), phi \(34, 34\)"),
+        (lambda: gp.log_evidence(PHI, Y, NOISE), r"y has shape \(8,\), K \(34, 34\)"),
         (lambda: gp.log_evidence_by_probes(KEY, PHI, Y, NOISE), r"y has shape \(8,\), phi \(34, 34\)"),
         (lambda: gp.kl(Y, np.eye(8), Y[:3], np.eye(3)), r"mean_1 has shape \(8,\), mean_2 \(3,\)"),
         (lambda: gp.kl(Y, np.eye(8), Y, -np.eye(8)), "covariance_2 has eigenvalues that are not positive"),
@@ -173,6 +177,17 @@ def test_what_does_not_fit_is_refused(make, message):
         make()
 
 
-def test_too_few_steps_are_an_error():
+def test_too_few_steps_are_an_error_in_jax_too():
     with pytest.raises(RuntimeError, match="maximum number of solver steps"):
-        gp.posterior_mean(DENSE, Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)
+        gp.posterior(STEPS.with_modulation(F), Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)
+
+
+@pytest.mark.parametrize("n_features", [40, 3])
+def test_dense_features_are_solved_on_their_smaller_side(n_features):
+    phi = np.random.default_rng(0).normal(size=(34, n_features)) / np.sqrt(n_features)
+    found, exact = (
+        jax.jit(lambda K: gp.posterior(K, Y, NOISE, SEEN, ASKED))(K) for K in (gp.OfFeatures(jnp.asarray(phi)), phi @ phi.T)
+    )
+    slack = rounding(1000 * (1 + np.linalg.norm(phi, 2) ** 2 / NOISE), Y)
+    for ours, theirs in zip(found, exact, strict=True):
+        assert np.allclose(ours, theirs, rtol=0, atol=slack)

@@ -6,12 +6,17 @@ import pytest
 from rounding import rounding
 
 from rfcore import kernels, models
-from rfcore.papers.couplings import formulas
+from rfcore.papers.couplings import formulas, predictives
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(40, 3))
 gaussian = jax.jit(kernels.gaussian)  # what is compiled whole here takes several times as long step by step
 Y = np.linalg.cholesky(2 * np.asarray(gaussian(X / 1.5, X / 1.5)) + 0.1 * np.eye(40)) @ RNG.normal(size=40)
+
+
+def by_weights(*task):
+    mean, factor = models.gp.factored_posterior(*task)
+    return models.gp.Posterior(mean, factor @ factor.T)
 
 
 @jax.jit
@@ -53,7 +58,7 @@ def test_weights_have_the_posterior_of_the_kernel(m):
     phi = np.random.default_rng(1).normal(size=(40, m)) / np.sqrt(m)
     seen = np.arange(0, 40, 2)
     found, truth = jax.jit(
-        lambda phi, K: (models.gp.posterior_by_weights(phi, Y[seen], 0.05, seen), models.gp.posterior(K, Y[seen], 0.05, seen))
+        lambda phi, K: (by_weights(phi, Y[seen], 0.05, seen), models.gp.posterior(K, Y[seen], 0.05, seen))
     )(phi, phi @ phi.T)
     condition = 1 + np.linalg.norm(phi @ phi.T, 2) / 0.05
     assert np.allclose(found.mean, truth.mean, rtol=0, atol=rounding(40 * condition, Y))
@@ -86,7 +91,7 @@ def test_divergences_by_a_factor_are_those_of_the_covariances(exact_noise):
     exact, few = jax.jit(
         lambda K, phi: (models.gp.posterior(K, Y[seen], noise, seen), models.gp.factored_posterior(phi, Y[seen], noise, seen))
     )(K, phi)
-    divergences = jax.jit(models.gp.divergences)
+    divergences = jax.jit(predictives.divergences)
     found = divergences(exact, few, noise, exact_noise)
     eye = np.eye(20)
     laws = (
@@ -133,7 +138,7 @@ def test_gpjax_has_the_same_evidence_and_posterior():
 def test_divergence_of_predictives_is_zero_for_equal_ones_and_never_negative():
     phi = np.random.default_rng(3).normal(size=(40, 5))
     seen = np.arange(20)
-    mean, covariance = jax.jit(lambda phi: models.gp.posterior_by_weights(phi, Y[seen], 1e-6, seen))(phi)
+    mean, covariance = jax.jit(lambda phi: by_weights(phi, Y[seen], 1e-6, seen))(phi)
     predictive = covariance + 1e-6 * np.eye(20)  # of rank 5 but for the noise
     near = predictive * (1 + 1e-9)
     assert 0 <= models.gp.kl(mean, predictive, mean, predictive) < 1e-6
@@ -145,9 +150,8 @@ def test_divergence_of_predictives_is_zero_for_equal_ones_and_never_negative():
     [
         (lambda: models.gp.fit_gaussian(X, Y[:3]), r"y has shape \(3,\), X"),
         (lambda: models.gp.fit_gaussian(X, Y, start=(1.0, 0.0, 1.0)), "start = .* above 0"),
-        (lambda: models.gp.posterior_by_weights(X, Y, 0.1, [0]), "seen has shape"),
         (lambda: models.gp.factored_posterior(X, Y, 0.1, [0]), "seen has shape"),
-        (lambda: models.gp.divergences(models.gp.Posterior(Y, np.eye(40)), models.gp.FactoredPosterior(Y, X[:9]), 0.1), "exact has shapes"),
+        (lambda: predictives.divergences(models.gp.Posterior(Y, np.eye(40)), models.gp.FactoredPosterior(Y, X[:9]), 0.1), "exact has shapes"),
     ],
 )
 def test_bad_input(call, complaint):

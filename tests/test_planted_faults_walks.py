@@ -28,7 +28,7 @@ from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import ode, pagerank
-from rfcore.models.gp import of_features
+from rfcore.models.gp import inference
 from rfcore.papers.ugrf import generalisation, reduction
 from rfcore.solvers import descent
 
@@ -407,7 +407,7 @@ def check_normalised_graphs_stay_as_they_are():
 def check_noise_is_in_the_system():
     phi, v = np.arange(6.0).reshape(3, 2), np.array([1.0, -1.0])
     right = phi[[2, 0]] @ (phi[[2, 0]].T @ v) + 0.5 * v
-    assert np.allclose(of_features.covariance_operator(phi, 0.5, [2, 0]).mv(v), right)
+    assert np.allclose(inference._operator(inference._chosen(phi, np.array([2, 0])), 0.5, float).mv(v), right)
 
 
 IN_SOURCE = [
@@ -444,7 +444,7 @@ IN_SOURCE = [
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
-    (of_features, "_operator", " + noise * v", "", check_noise_is_in_the_system),
+    (inference, "_operator", " + noise * v", "", check_noise_is_in_the_system),
     (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),
     (Graph, "from_mesh", "W.data[:] = 1.0", "pass", check_mesh_graphs_have_weights_of_one),
     (generalisation, "rademacher_complexity", "(draws.std(", "2 * (draws.std(", check_standard_error_of_the_complexity),

@@ -52,7 +52,7 @@ from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, features, kernels, plotting
 from rfcore.models import gp
-from rfcore.papers.couplings import formulas
+from rfcore.papers.couplings import formulas, predictives
 
 ledger = evidence.open_page("couplings/06_posteriors", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -119,7 +119,8 @@ KINDS = {
 # the divergence depends on the jitter that keeps a singular matrix positive. Three
 # readings remain: $\mathrm{KL}(\text{exact} \mid \text{features})$ with noise in both,
 # which decides; the other direction; and Eqs. 42 and 41 as printed, with a jitter of
-# $10^{-6}$ of the variance. {py:func}`rfcore.models.gp.divergences` computes them.
+# $10^{-6}$ of the variance. They are computed by
+# {py:func}`rfcore.papers.couplings.predictives.divergences`.
 
 # %%
 KERNEL, DIVERGENCE, PREDICTION = range(3)
@@ -148,8 +149,8 @@ def measured(omega, task, kind):
         few = gp.factored_posterior(phi, task.y, task.noise, np.arange(n))
         off = (phi[n:] @ phi[n:].T - K[n:, n:]) / task.variance, few.mean - task.y_test
         kernel, prediction = (jnp.sqrt(jnp.mean(e**2)) for e in off)
-        both = gp.divergences(exact, few, task.noise)
-        printed = gp.divergences(exact, few, task.noise, 1e-6 * task.variance)
+        both = predictives.divergences(exact, few, task.noise)
+        printed = predictives.divergences(exact, few, task.noise, 1e-6 * task.variance)
         readings = jnp.stack([*both, printed.of_exact]) / n_test
         return jnp.stack([kernel, both.of_exact / n_test, prediction]), readings
 

@@ -56,6 +56,7 @@ from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, features, kernels, plotting
 from rfcore.models import gp
+from rfcore.papers.couplings import predictives
 
 ledger = evidence.open_page("couplings/07_common_scale", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -119,7 +120,7 @@ def measured(omega, task, widths):
         off = (phi[n:] @ phi[n:].T - K[n:, n:]) / task.variance, few.mean - task.y_test
         kernel, prediction = (jnp.sqrt(jnp.mean(e**2)) for e in off)
         later, before = (
-            gp.divergences(law, features, task.noise).of_exact / n_test
+            predictives.divergences(law, features, task.noise).of_exact / n_test
             for law, features in ((exact, few), (prior, at_first))
         )
         return jnp.stack([kernel, later, prediction, before])
@@ -213,7 +214,7 @@ def of_scales(scales, task):
 
     def at(scale):
         error = jnp.mean((law(scale)[0] - law(1.0)[0]) ** 2) / task.variance**2
-        kl = gp.predictive_kl(law(1.0)[1], law(scale)[1], task.noise)
+        kl = predictives.predictive_kl(law(1.0)[1], law(scale)[1], task.noise)
         return jnp.stack([error, kl / len(task.y_test)])
 
     return jax.lax.map(at, scales).mean(axis=0)

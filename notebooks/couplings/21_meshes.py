@@ -45,7 +45,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 from rfcore.kernels import Diffusion
 from rfcore.models import gp
-from rfcore.models.gp import sparse
+from rfcore.papers.couplings import predictives
 from rfcore.plotting import maps
 from rfcore.solvers import transport
 
@@ -76,7 +76,7 @@ N_GROUPS, REPEATS, WALKERS = {
 # *Printed*: all this, $p_{\text{halt}} = 0.4$, and permutations of 50 bins. *Not
 # printed*: the hyper-parameters, the splits, and the learning rate of the thousand
 # steps of Adam. They had converged, says the paper, so that any search that ends at the
-# maximum will do: ours is {py:func}`rfcore.models.gp.sparse.fit_diffusion`. Nor is it
+# maximum will do: ours is {py:func}`rfcore.models.gp.fit_diffusion`. Nor is it
 # printed which divergence is meant. Ours is $\mathrm{KL}(\text{approximate} \mid
 # \text{exact})$, of the predictive distributions at all hidden faces, with noise.
 #
@@ -104,7 +104,7 @@ def split_and_fit(name, repeat):
     key = ledger.key(f"{name} fit", repeat)
     lengths = walk_lengths.draw(key, len(seen), 8, p_halt)
     deposits = walks.simulate(key, g, lengths, nodes=seen)
-    return seen, asked, sparse.fit_diffusion(key, deposits, vertical[name][seen])
+    return seen, asked, gp.fit_diffusion(key, deposits, vertical[name][seen])
 
 
 def modulation_of(theta):
@@ -131,7 +131,7 @@ def estimated(key, name, theta, n_walks, coupling):
 # operations. Nothing of that kind is formed. The exact kernel is a mixture of powers of
 # the weights, nearly zero beyond some hops; the estimate is zero for faces that no two
 # walks joined; and elimination along a surface keeps both sparse
-# ({py:func}`rfcore.models.gp.sparse.posterior`).
+# ({py:func}`rfcore.models.gp.posterior`).
 
 
 # %%
@@ -139,8 +139,8 @@ def one_split(name, split, n_draws):
     """Errors (walkers, couplings, measures); fit and exact RMSE; excess of reversal."""
     seen, asked, theta = split_and_fit(name, split)
     y, truth, noise = vertical[name][seen], vertical[name][asked], float(theta.noise)
-    K = sparse.diffusion_covariance(theta, graphs[name])
-    exact = sparse.posterior(K, y, noise, seen, asked)
+    K = gp.diffusion_covariance(theta, graphs[name])
+    exact = gp.posterior(K, y, noise, seen, asked)
     sigma, excess = permutation_of(theta)
 
     def rmse(posterior):
@@ -151,8 +151,8 @@ def one_split(name, split, n_draws):
         key = ledger.key(f"{name} walks", split, draw, WALKERS[i])
         coupling = ("iid", "antithetic", sigma)[j]
         K_hat = estimated(key, name, theta, WALKERS[i], coupling)
-        found = sparse.posterior(K_hat, y, noise, seen, asked)
-        divergence = gp.predictive_kl(found, exact, noise)
+        found = gp.posterior(K_hat, y, noise, seen, asked)
+        divergence = predictives.predictive_kl(found, exact, noise)
         errors[draw, i, j] = features.gram_error(K_hat, K), rmse(found), divergence
     fit = theta.variance, theta.lengthscale, theta.noise, rmse(exact)
     return errors.mean(axis=0), np.array(fit, dtype=float), excess
@@ -301,13 +301,11 @@ name, n_walks = "teapot", WALKERS[0]
 seen, asked, theta = split_and_fit(name, 0)
 key = ledger.key(f"{name} walks", 0, 0, n_walks)
 everywhere = np.arange(len(vertical[name]))
-kernels = {"exact": sparse.diffusion_covariance(theta, graphs[name])}
+kernels = {"exact": gp.diffusion_covariance(theta, graphs[name])}
 for label, law in {"IID": "iid", "σ-coupled": permutation_of(theta)[0]}.items():
     kernels[label] = estimated(key, name, theta, n_walks, law)
 posteriors = {
-    label: sparse.posterior(
-        K, vertical[name][seen], float(theta.noise), seen, everywhere
-    )
+    label: gp.posterior(K, vertical[name][seen], float(theta.noise), seen, everywhere)
     for label, K in kernels.items()
 }
 deviations = {label: np.sqrt(np.array(p.variance)) for label, p in posteriors.items()}

@@ -51,8 +51,7 @@ from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 from rfcore.kernels import Diffusion
 from rfcore.models import gp
-from rfcore.models.gp import sparse
-from rfcore.papers.couplings import equal_walkers, repelling
+from rfcore.papers.couplings import equal_walkers, predictives, repelling
 
 ledger = evidence.open_page("couplings/23_gps_with_hops", profile)
 MESHES, N_SPLITS, N_DRAWS, MORE = {
@@ -72,7 +71,7 @@ MESHES, N_SPLITS, N_DRAWS, MORE = {
 # length. Speeds are in units of the deviation of those seen.
 #
 # For every split, eight independent walkers per node learn the diffusion kernel and the
-# noise ({py:func}`rfcore.models.gp.sparse.fit_diffusion`). Then that kernel is
+# noise ({py:func}`rfcore.models.gp.fit_diffusion`). Then that kernel is
 # estimated anew by one set of walks, $p_{\text{halt}} = 0.4$ as in the paper, and
 # compared with the exact one: by the kernel itself; by the divergence
 # $\mathrm{KL}(\text{approximate} \mid \text{exact})$ of new observations at all hidden
@@ -126,10 +125,10 @@ def one_split(name, split):
     y, truth = ((values[nodes] - centre) / unit for nodes in (seen, asked))
     key = ledger.key(f"{name} fit", split)
     lengths = walk_lengths.draw(key, len(seen), 8, p_halt)
-    theta = sparse.fit_diffusion(key, walks.simulate(key, g, lengths, nodes=seen), y)
+    theta = gp.fit_diffusion(key, walks.simulate(key, g, lengths, nodes=seen), y)
     f = features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
-    K, noise = sparse.diffusion_covariance(theta, g), float(theta.noise)
-    exact = sparse.posterior(K, y, noise, seen, asked)
+    K, noise = gp.diffusion_covariance(theta, g), float(theta.noise)
+    exact = gp.posterior(K, y, noise, seen, asked)
 
     def rms(difference):
         return np.sqrt(np.mean(np.asarray(difference) ** 2))
@@ -138,10 +137,10 @@ def one_split(name, split):
         key = ledger.key(f"{name} walks", split, m, *draw)
         phi = features.walk_features(key, g, f, m, p_halt, LAWS[law](g))
         K_hat = float(theta.variance) * (phi @ phi.T)
-        found = sparse.posterior(K_hat, y, noise, seen, asked)
+        found = gp.posterior(K_hat, y, noise, seen, asked)
         return (
             features.gram_error(K_hat, K),
-            gp.predictive_kl(found, exact, noise),
+            predictives.predictive_kl(found, exact, noise),
             rms(found.mean - exact.mean),
             rms(found.mean - truth),
         )

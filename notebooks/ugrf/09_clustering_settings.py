@@ -84,9 +84,10 @@ def exact_kernel(g):
 def estimated_kernel(i, r, g, n_walks=80, p_halt=0.1, independent=False):
     """Product of an estimated kernel with vectors, from one set of walks or two."""
     draw = partial(features.walk_features, g=g, f=modulation.exponential(SCALE))
-    phi = draw(ledger.key("walks", i, r), n_walks=n_walks, p_halt=p_halt)
+    draw = partial(draw, n_walks=n_walks, p_halt=p_halt, coupling="iid")
+    phi = draw(ledger.key("walks", i, r))
     second = ledger.key("second walks", i, r)
-    psi = draw(second, n_walks=n_walks, p_halt=p_halt) if independent else phi
+    psi = draw(second) if independent else phi
     return lambda Z: phi @ (psi.T @ Z)
 
 

@@ -104,11 +104,11 @@ def approximate(n, calls, seed):
     vectors, some = rng.normal(size=(n, 4)), rng.choice(n, 10_000, replace=False)
     v = np.ascontiguousarray(vectors[:, 0])
     truth = kernels.chebyshev_product(g, heat, vectors, 20)[some]
-    features.walk_features(key, g, f, 1, 0.5)  # what only the first call does
+    features.walk_features(key, g, f, 1, 0.5, "iid")  # what only the first call does
     found = []
     for call in range(calls):
         keys = jax.random.split(jax.random.fold_in(key, call))
-        phi, building = cost(features.walk_features, keys[0], g, f, 16, 0.1)
+        phi, building = cost(features.walk_features, keys[0], g, f, 16, 0.1, "iid")
         _, product = cost(lambda phi: phi @ (phi.T @ v), phi)
         halfway = phi.T @ vectors
         del phi
@@ -320,7 +320,7 @@ for pool in pools.values():
         wake = [np.exp] * 8, [1] * 8, [True] * 8  # workers start and import
         list(pool.map(modulation_table, *wake))
         walk = partial(features.walk_features, executor=pool)
-        phi, spent = cost(walk, ledger.key("features"), g, f, 16, 0.1)
+        phi, spent = cost(walk, ledger.key("features"), g, f, 16, 0.1, "iid")
     matrix, walls = phi.to_scipy(), [*walls, [spent["wall"]]]
     alone = matrix if alone is None else alone
     parts = ("indptr", "indices", "data")

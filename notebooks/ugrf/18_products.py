@@ -95,8 +95,10 @@ def one_product(n, seed):
     f, heat, v = modulation.diffusion(1.0), kernels.Diffusion(1.0), rng.normal(size=n)
     some = rng.choice(n, 10_000, replace=False)
     truth = kernels.chebyshev_product(g, heat, v, 20)[some]
-    features.walk_features(keys[1], g, f, 1, 0.5)  # what only the first call does
-    phi, building = cost(features.walk_features, keys[1], g, f, 16, 0.1)
+    features.walk_features(
+        keys[1], g, f, 1, 0.5, "iid"
+    )  # what only the first call does
+    phi, building = cost(features.walk_features, keys[1], g, f, 16, 0.1, "iid")
     _, product = cost(lambda phi: phi @ (phi.T @ v), phi)
     halfway = phi.T @ v
     del phi

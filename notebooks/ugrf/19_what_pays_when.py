@@ -83,8 +83,8 @@ def few_nodes(sizes, seed):
         nodes, v = rng.choice(n, 100, replace=False), rng.normal(size=n)
         # The first call makes the tables by which walkers read the graph.
         walk = features.walk_features
-        walk(keys[1], g, f, 16, 0.1, nodes=nodes)
-        walks = [cost(walk, key, g, f, 16, 0.1, nodes=nodes)[1] for key in keys[2:]]
+        walk(keys[1], g, f, 16, 0.1, "iid", nodes)
+        walks = [cost(walk, key, g, f, 16, 0.1, "iid", nodes)[1] for key in keys[2:]]
         products = [cost(kernels.chebyshev_product, g, heat, v, 6)[1] for _ in range(3)]
         found.append([min(one["processor"] for one in c) for c in (walks, products)])
     return found
@@ -276,7 +276,7 @@ start = jnp.asarray(modulation.diffusion(3.0)(np.arange(9)))
 def on_walks(f, stored):
     """Log evidence on stored walks."""
     phi = stored.with_modulation(modulation.from_values(f))
-    return gp.log_evidence_of_features(phi, data, noise)
+    return gp.log_evidence(phi, data, noise)
 
 
 def on_powers(f, powers):

@@ -47,12 +47,12 @@ from functools import partial
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 
 from rfcore import evidence, features, kernels, plotting
 from rfcore.evidence import cost, processes
 from rfcore.features import modulation
 from rfcore.models import gp
-from rfcore.models.gp import streamed
 from rfcore.papers.ugrf import large_graphs
 
 ledger = evidence.open_page("ugrf/20_gaussian_processes_at_scale", profile)
@@ -88,10 +88,11 @@ IMPORTS = """
 from functools import partial
 import jax
 import numpy as np
+from scipy.sparse.linalg import LinearOperator
 from rfcore import features, kernels
 from rfcore.evidence import cost
 from rfcore.features import modulation
-from rfcore.models.gp import streamed
+from rfcore.models import gp
 from rfcore.papers.ugrf import large_graphs
 """
 
@@ -114,7 +115,7 @@ def product(graph, n, seed, is_stored):
     else:
         g = large_graphs.ring_with_chords(keys[0], n).normalised()
     v = np.random.default_rng(seed).normal(size=g.n_nodes)
-    walk = partial(features.walk_features, keys[1], g, f, 16, 0.1)
+    walk = partial(features.walk_features, keys[1], g, f, 16, 0.1, "iid")
     found = {"asked": n, "nodes": g.n_nodes}
     result, found["streamed"] = cost(through, walk(stored=False), v)
     if is_stored:
@@ -202,7 +203,7 @@ ledger.decide({
 def posteriors(phi, y, noise, n_seen, everywhere):
     """Means at all nodes from the first n observations, a column for each n; costs."""
     phi = phi.to_scipy()
-    first = (streamed.mean_weights(phi[:n], y[:n], noise) for n in n_seen)
+    first = (gp.mean_weights(phi[:n], y[:n], noise) for n in n_seen)
     weights, solving = cost(lambda: np.stack(list(first), axis=1))
     means, predicting = cost(lambda: everywhere @ weights)
     return means, solving, predicting
@@ -210,8 +211,10 @@ def posteriors(phi, y, noise, n_seen, everywhere):
 
 def exact_posteriors(g, kernel, degree, y, noise, n_seen, nodes):
     product = partial(kernels.chebyshev_product, g, kernel, degree=degree)
-    mean = partial(streamed.mean_by_products, product, g.n_nodes, rtol=1e-6)
-    return np.stack([mean(y[:n], noise, nodes[:n]) for n in n_seen], axis=1)
+    K = LinearOperator((g.n_nodes, g.n_nodes), product, dtype=float)
+    mean_alone = {"asked": np.arange(g.n_nodes), "covariance": False, "rtol": 1e-6}
+    found = (gp.posterior(K, y[:n], noise, nodes[:n], **mean_alone) for n in n_seen)
+    return np.stack([posterior.mean for posterior in found], axis=1)
 
 
 def city(side, n_seen, seed, is_exact, p_halt=0.01, sigma=99**0.5, degree=120):
@@ -225,7 +228,7 @@ def city(side, n_seen, seed, is_exact, p_halt=0.01, sigma=99**0.5, degree=120):
     y = h[nodes] + np.sqrt(noise) * rng.normal(size=len(nodes))
 
     f = modulation.regularised_laplacian(sigma, 2)
-    walk = partial(features.walk_features, g=g, f=f, p_halt=p_halt)
+    walk = partial(features.walk_features, g=g, f=f, p_halt=p_halt, coupling="iid")
     phi, walking = cost(walk, keys[1], n_walks=64, nodes=nodes)
     everywhere = walk(keys[2], n_walks=16, stored=False)
     means, solving, predicting = posteriors(phi, y, noise, n_seen, everywhere)
@@ -274,7 +277,7 @@ plotting.table(
 
 # %% [markdown]
 # The last row is the rival: the exact posterior mean, by conjugate gradients in which every step is a product with the
-# whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.streamed.mean_by_products`). Walks need only the
+# whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.posterior`). Walks need only the
 # features of the observed nodes, so that solving again, for other data or noise, takes seconds, and predicting some 45.
 
 # %% tags=["hide-input"]
@@ -331,7 +334,7 @@ both = np.concatenate([seen.toarray(), asked.toarray()])
 dense = gp.posterior(both @ both.T, y, noise, np.arange(90)).mean
 
 # %% tags=["hide-input"]
-ours = asked @ streamed.mean_weights(seen, y, noise, rtol=1e-13)
+ours = asked @ gp.mean_weights(seen, y, noise, rtol=1e-13)
 at = n_seen.index(side**2 // 100)  # one node in a hundred
 share = ((prior - walked) / (prior - exact))[:, at]
 ledger.decide({

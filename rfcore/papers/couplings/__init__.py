@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "formulas",
             "gram_norms",
             "multi_marginal",
+            "predictives",
             "repelling",
             "traffic_gp",
             "walk_variance",

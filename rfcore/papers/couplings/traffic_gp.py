@@ -10,7 +10,7 @@ search, which local maxima cannot catch, takes
     log evidence = -(n/2) (1 + log(2 pi kappa(r))) - (1/2) sum_i log(lambda_i + r)
 
 One eigendecomposition per lengthscale serves all ratios r and all rows of y, (k, n). Descent:
-:func:`rfcore.models.gp.walk_loss`.
+:func:`rfcore.models.gp.loss`.
 """
 
 from functools import partial
@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from rfcore import checks
-from rfcore.models.gp.exact import Posterior, posterior, symmetric, vector
-from rfcore.models.gp.on_graphs import hyperparameters, predictive_kl
+from rfcore.models.gp import Posterior, hyperparameters, posterior
+from rfcore.models.gp.exact import symmetric, vector
+from rfcore.papers.couplings.predictives import predictive_kl
 
 
 def predicted(K, y, noise, n_seen):
@@ -35,7 +36,7 @@ def compared(K, y, noise, exact):
 
     Returns:
         Array, (3,), of the root mean squared error, KL(approximate | exact) and KL(exact | approximate), by
-        :func:`rfcore.models.gp.predictive_kl`.
+        :func:`~rfcore.papers.couplings.predictives.predictive_kl`.
 
     Source: Variance-Reducing Couplings, Figures 4 and 11.
     """

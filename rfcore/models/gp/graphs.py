@@ -326,12 +326,12 @@ def _by_products(g, seen, largest):
 def _by_walks(key, words, g, seen, y, bounds, method, n_walks, p_halt):
     """Hyper-parameters and their evidence; K_ss, dense or as a product; columns of K."""
     own, others, probes = jax.random.split(key, 3)
-    walk = partial(features.walk_features, n_walks=n_walks, p_halt=p_halt, coupling="stratified", hops="systematic")
+    walk = partial(features.walk_features, n_walks=n_walks, p_halt=p_halt, coupling="systematic")
     kept = np.arange(len(y))
     if method == "streamed" and len(y) > N_SAMPLE:
         kept = np.sort(streams.generator(words, PURPOSE, 1).choice(len(y), N_SAMPLE, replace=False))
-    lengths = walk_lengths.draw(own, len(kept), n_walks, p_halt, "stratified")
-    deposits = walks.simulate(own, g, lengths, seen[kept], "systematic")
+    lengths = walk_lengths.draw(own, len(kept), n_walks, p_halt, "systematic")
+    deposits = walks.simulate(own, g, lengths, seen[kept])
     if len(y) <= N_DENSE:
 
         def block_of(gamma):

@@ -917,10 +917,10 @@ ROWS = {
     },
     "models.ode.residual_at_rest": {"g": (G, graph), "y": (V, vector), "shift": (-1.0, real)},
     "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
-    "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability)},
+    "models.pagerank.exact": {"g": (G, graph), "p_halt": (0.5, probability), "dangling": ("uniform", choice)},
     "models.pagerank.estimate": {
         "key": (KEY, host_key), "g": (G, graph), **WALKS, **COUPLED,
-        "n_repeats": (2, some_count),
+        "n_repeats": (2, some_count), "dangling": ("uniform", choice),
     },
     "models.regression.scores": {"phi_train": (IDENTITY, points), **REGRESSION, "phi_test": (IDENTITY, points)},
     "models.regression.scores_of_logs": {
@@ -996,11 +996,15 @@ ROWS = {
     },
     "graphs.Graph.from_scipy": {"W": (IDENTITY, points)},
     "graphs.Graph.from_networkx": {"G": (NETWORK, other_type), "weight": (None, lambda good: ["no such", 3])},
+    "graphs.Graph.from_edges": {
+        "edges": (np.array([[0, 1], [1, 2]]), lambda good: [good[0], good[:1], good.T[:0], good + 0.5, -good, good + 2, "all"]),
+        "n_nodes": (3, some_count), "weights": ([1.0, 2.0], but_none(vector)),
+    },
     "graphs.Graph.from_mesh": {"mesh": (trimesh.creation.box(), other_type), "nodes": ("faces", choice)},
     "graphs.Graph.normalised": {"self": (BARE, None)},
     "graphs.Graph.scaled": {"self": (BARE, None), "factor": (2.0, lambda good: [*real(good), 0.0])},
     "graphs.Graph.to_scipy": {"self": (BARE, None)},
-    "graphs.Graph.transitions": {"self": (BARE, None)},
+    "graphs.Graph.transitions": {"self": (BARE, None), "dangling": ("uniform", choice)},
     "evidence.Decision": {
         "verdict": ("reproduced", verdict), "rule": ("order", text), "detail": ("", None), "finding": ("", None),
         "why": ("", None), "claim": (None, None), "by_choice": (False, None), **UNIT,

@@ -55,7 +55,7 @@ def test_one_walk_matrix_by_hand():
     found = features.gram_errors(key, [TRIANGLE], PAIRS, [5], 0.3, n_repeats=1)[0, 0, :, 0]
     sides = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, 0), 0))
     for error, (kernel, f) in zip(found, PAIRS.values(), strict=True):
-        phi, psi = (features.walk_features(side, TRIANGLE, f, 5, 0.3).toarray() for side in sides)
+        phi, psi = (features.walk_features(side, TRIANGLE, f, 5, 0.3, "iid").toarray() for side in sides)
         K = kernel(TRIANGLE)
         assert error == pytest.approx(np.linalg.norm(phi @ psi.T - K) / np.linalg.norm(K), rel=0, abs=ROUNDING)
 

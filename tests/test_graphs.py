@@ -194,3 +194,17 @@ def test_on_closed_surfaces_faces_are_the_pairs_that_trimesh_finds(shape):
 def test_bad_graphs_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_edge_indices():
+    W = random_weights(1)
+    pairs = np.array(np.nonzero(W))
+    order = np.random.default_rng(0).permutation(pairs.shape[1])
+    g = Graph.from_edges(pairs[:, order], len(W), W[*pairs][order])
+    assert np.array_equal(g.to_scipy().toarray(), W)
+    twice = np.concatenate([pairs, pairs], axis=1)
+    assert np.array_equal(Graph.from_edges(twice, len(W)).to_scipy().toarray(), W != 0)  # an edge weighs 1, however often it stands
+    added = Graph.from_edges(twice, len(W), np.concatenate([W[*pairs], W[*pairs]]))
+    assert np.array_equal(added.to_scipy().toarray(), 2 * W)
+    assert Graph.from_edges([[0, 4], [4, 0]]).n_nodes == 5
+    assert Graph.from_edges(np.zeros((2, 0), dtype=int), 3).neighbour_counts.tolist() == [0, 0, 0]

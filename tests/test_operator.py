@@ -19,9 +19,9 @@ G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY, NODES, F = jax.random.key(0), [1, 1, 7, 30], modulation.regularised_laplacian(1.0, 2)
 STEPS = features.by_step(walks.simulate(KEY, G, walk_lengths.draw(KEY, 4, 8, 0.3), nodes=NODES))
 KINDS = {
-    "SciPy": features.walk_features(KEY, G, F, 8, 0.3, nodes=NODES),
+    "SciPy": features.walk_features(KEY, G, F, 8, 0.3, "iid", NODES),
     "JAX": jax.jit(lambda steps: steps.with_modulation(F))(STEPS),
-    "streamed": features.walk_features(KEY, G, F, 8, 0.3, nodes=NODES, stored=False),
+    "streamed": features.walk_features(KEY, G, F, 8, 0.3, "iid", NODES, stored=False),
 }
 DENSE = KINDS["SciPy"].toarray()
 V, U = np.cos(np.arange(68.0)).reshape(34, 2), np.sin(np.arange(8.0)).reshape(4, 2)

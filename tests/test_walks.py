@@ -326,7 +326,7 @@ def test_old_style_keys_and_typed_keys_agree():
 def test_pinned_draw():
     """A key means the same walks for ever: this draw was recorded when the streams became those of SFC64."""
     lengths = walk_lengths.draw(jax.random.key(0), 3, 4, 0.3).values
-    phi = features.walk_features(jax.random.key(0), KARATE.normalised(), modulation.diffusion(1.0), 2, 0.3, nodes=[0, 5])
+    phi = features.walk_features(jax.random.key(0), KARATE.normalised(), modulation.diffusion(1.0), 2, 0.3, "iid", [0, 5])
     assert lengths.tolist() == PINNED_LENGTHS
     assert phi.to_scipy().indices.tolist() == PINNED_NODES
 
@@ -335,7 +335,7 @@ def test_pinned_chunks():
     """What a key means reaches into the second chunk, where the walkers of 4096 nodes have gone before."""
     nodes = np.arange(4100) % 34
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    phi = features.walk_features(jax.random.key(0), g, f, 16, 0.3, nodes=nodes)
+    phi = features.walk_features(jax.random.key(0), g, f, 16, 0.3, "iid", nodes)
     assert phi.to_scipy()[[4099]].indices.tolist() == PINNED_LAST_ROW
 
 
@@ -427,7 +427,7 @@ def test_jit_and_pickle_keep_what_a_modulation_is_for():
 @pytest.mark.parametrize("f", NAMED + ANY)
 def test_a_table_to_the_longest_walk_drawn_gives_what_one_to_the_longest_possible_does(f, n_walks):
     g = KARATE.normalised()
-    phi = features.walk_features(jax.random.key(3), g, f, n_walks, 0.1).to_scipy()
+    phi = features.walk_features(jax.random.key(3), g, f, n_walks, 0.1, "iid").to_scipy()
     words, lengths = streams.words(jax.random.key(3)), walk_lengths.draw(jax.random.key(3), 34, n_walks, 0.1).values
     table = f(np.arange(walk_lengths.longest(0.1) + 1)) / n_walks
     table = table[: np.flatnonzero(table).max() + 1]
@@ -446,7 +446,7 @@ def test_a_modulation_is_asked_for_no_more_lengths_than_were_drawn_rounded_up():
         return np.ones(len(k))
 
     lengths = walk_lengths.draw(jax.random.key(0), 34, 4, 0.01).values
-    features.walk_features(jax.random.key(0), KARATE.normalised(), f, 4, 0.01)
+    features.walk_features(jax.random.key(0), KARATE.normalised(), f, 4, 0.01, "iid")
     assert lengths.max() < asked[0] <= 2 * lengths.max() < walk_lengths.longest(0.01) / 2
 
 

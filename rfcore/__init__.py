@@ -12,6 +12,7 @@ __getattr__, __dir__, __all__ = faces.attach(
         ".": (
             "couplings",
             "datasets",
+            "estimators",
             "evidence",
             "features",
             "graphs",

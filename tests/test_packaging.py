@@ -31,7 +31,7 @@ FLOORS = [
     {"couplings", "evidence", "random_graphs"},
     {"theory", "walks"},
     {"features"},
-    {"models", "solvers"},
+    {"estimators", "models", "solvers"},
     {"papers"},
 ]
 

@@ -1,0 +1,155 @@
+"""Random features as a scikit-learn transformer; ``pip install rfcore[sklearn]`` brings scikit-learn."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from rfcore import checks, couplings
+from rfcore import features as maps
+
+COUPLINGS = (
+    "iid", "orthogonal", "simplex", "simplex_plus", "orthogonal_pnc", "orthogonal_pm", "halton", "sobol", "orthogonal_fast", "simplex_fast"
+)  # fmt: skip
+FEATURES = ("fourier", "trigonometric", "positive")
+AT_ONCE = 2**22  # entries of sparse points that are dense at a time
+
+
+class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Random features of the Gaussian kernel, for pipelines: any coupling of frequencies, three feature maps.
+
+    ::
+
+        transform(X) @ transform(Y).T  estimates  exp(-gamma |x - y|^2),   gamma = 1 / (2 lengthscale^2)
+
+    Sparse X become dense a few rows at a time. What is float32 is computed so; all else, frequencies too, in
+    float64, whether or not ``jax_enable_x64`` is on.
+
+    Args:
+        n_components: number of columns. "fourier" has two per frequency; of an odd number the last is a
+            cosine of random phase.
+        kernel: "gaussian".
+        lengthscale: above 0; 1 if None and gamma is None.
+        gamma: in place of a lengthscale, as for scikit-learn's RBFSampler: a number above 0, or "scale",
+            1 / (number of columns of X times its variance).
+        features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
+            them) or "positive" (:mod:`rfcore.features`).
+        coupling: name of a coupling, such as "orthogonal", or a function ``(key, m, d) -> (m, d)``
+            (:mod:`rfcore.couplings`).
+        random_state: int, RandomState or None, as everywhere in scikit-learn.
+
+    Attributes:
+        random_weights_: frequencies over the lengthscale, as columns, (n_features_in_, m).
+        random_offset_: phases, (m,), of cosines of random phase.
+        gamma_: the kernel's gamma.
+
+    >>> import numpy as np
+    >>> from rfcore.estimators import RandomFeatures
+    >>> X = np.random.default_rng(0).normal(size=(100, 3))
+    >>> phi = RandomFeatures(2000, gamma=0.1, random_state=0).fit_transform(X)
+    >>> bool(abs(phi[:1] @ phi[1:2].T - np.exp(-0.1 * np.sum((X[0] - X[1]) ** 2))) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components=100,
+        kernel="gaussian",
+        *,
+        lengthscale=None,
+        gamma=None,
+        features="fourier",
+        coupling="orthogonal",
+        random_state=None,
+    ):
+        self.n_components = n_components
+        self.kernel = kernel
+        self.lengthscale = lengthscale
+        self.gamma = gamma
+        self.features = features
+        self.coupling = coupling
+        self.random_state = random_state
+
+    def fit(self, X, y=None):
+        """Draw the frequencies: of X its number of columns counts, its type, and its variance for "scale".
+
+        Args:
+            X: points, dense or sparse, (n, d).
+            y: ignored.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        m, draw = self._checked()
+        self.gamma_ = self._gamma_of(X)
+        seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
+        with jax.enable_x64(True):
+            of_weights, of_phases = jax.random.split(jax.random.key(seed))
+            omega = np.asarray(_matrix(draw(of_weights, m, X.shape[1]), X.shape[1]))
+            phases = np.asarray(jax.random.uniform(of_phases, (m,), maxval=2 * np.pi))
+        self.random_weights_ = (np.sqrt(2 * self.gamma_) * omega.T).astype(X.dtype)
+        self.random_offset_ = phases.astype(X.dtype)
+        self._n_features_out = self.n_components
+        return self
+
+    def transform(self, X):
+        """Features of points, (n, n_components).
+
+        Args:
+            X: points, dense or sparse, (n, n_features_in_).
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if not sp.issparse(X):
+            return self._mapped(X)
+        rows = max(1, AT_ONCE // X.shape[1])
+        return np.concatenate([self._mapped(X[at : at + rows].toarray()) for at in range(0, X.shape[0], rows)])
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _mapped(self, X):
+        with jax.enable_x64(X.dtype == np.float64):
+            # Points are scaled, not frequencies: positive features have |x|^2 too.
+            scale = np.sqrt(2 * self.gamma_).astype(X.dtype)
+            x, omega = jnp.asarray(X) * scale, jnp.asarray(self.random_weights_.T.astype(X.dtype) / scale)
+            phases, n = jnp.asarray(self.random_offset_.astype(X.dtype)), self._n_features_out
+            if self.features == "positive":
+                return np.asarray(maps.positive(x, omega))
+            if self.features == "trigonometric" or n == 1:
+                return np.asarray(maps.trigonometric(x, omega, phases))
+            if n % 2 == 0:
+                return np.asarray(maps.fourier(x, omega))
+            pairs, last = maps.fourier(x, omega[:-1]), maps.trigonometric(x, omega[-1:], phases[-1:])
+            return np.concatenate([pairs * np.sqrt((n - 1) / n), last / np.sqrt(n)], axis=1)
+
+    def _checked(self):
+        """Number of frequencies and what draws them, if parameters are what they should be."""
+        n = checks.count(self.n_components, "n_components")
+        checks.choice(self.kernel, "kernel", ("gaussian",))
+        checks.choice(self.features, "features", FEATURES)
+        if callable(self.coupling):
+            draw = self.coupling
+        else:
+            draw = getattr(couplings, checks.choice(self.coupling, "coupling", COUPLINGS))
+        return -(-n // 2) if self.features == "fourier" else n, draw
+
+    def _gamma_of(self, X):
+        if self.lengthscale is not None:
+            if self.gamma is not None:
+                raise ValueError(f"gamma = {self.gamma!r} and lengthscale = {self.lengthscale!r}; give one of the two")
+            return np.float64(0.5 / checks.real(self.lengthscale, "lengthscale", above=0) ** 2)
+        if isinstance(self.gamma, str):
+            checks.choice(self.gamma, "gamma", ("scale",))
+            variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
+            return np.float64(1 / (X.shape[1] * variance) if variance else 1.0)
+        return np.float64(0.5 if self.gamma is None else checks.real(self.gamma, "gamma", above=0))
+
+
+def _matrix(omega, d):
+    """Frequencies as an array: fast ones are multiplied out."""
+    return omega if isinstance(omega, jax.Array) else omega.project(jnp.eye(d)).T

@@ -42,7 +42,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 
     Attributes:
-        random_weights_: frequencies over the lengthscale, as columns, (n_features_in_, m).
+        random_weights_: frequencies over the lengthscale, as columns, (d, m).
         random_offset_: phases, (m,), of cosines of random phase.
         gamma_: the kernel's gamma.
 
@@ -97,7 +97,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Features of points, (n, n_components).
 
         Args:
-            X: points, dense or sparse, (n, n_features_in_).
+            X: points, dense or sparse, (n, d).
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)

@@ -59,6 +59,7 @@ LAWS = {
     "sobol": Law(sobol),
     "halton": Law(halton),
 }
+"""The registry: a row per law of uniforms, by the name that it has everywhere."""
 NAMES = {name: law for law, row in LAWS.items() for name in (law, *row.aliases)}
 
 

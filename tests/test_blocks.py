@@ -45,6 +45,6 @@ def test_powers_and_stored_walks_are_series_in_any_modulation():
     f = modulation.from_values(values)
     assert blocks.deposits(KEY, G, 8, 0.3, 2, S).n_steps == 3
     stored = blocks.deposits(KEY, G, 8, 0.3, 1000, S)  # none is that long
-    phi, whole = stored.with_modulation(f), features.walk_features(KEY, G, f, 8, 0.3, nodes=S)
+    phi, whole = stored.with_modulation(f), features.walk_features(KEY, G, f, 8, 0.3, "iid", S)
     assert stored.shape[1] < G.n_nodes
     assert np.allclose(phi @ phi.T, (whole @ whole.T).toarray(), rtol=0, atol=rounding(500, 1.0))

@@ -39,7 +39,7 @@ def deposits(key, n_walks=16, g=G, repeats=1, p_halt=0.5):
 def test_steps_weighed_one_by_one_are_the_features(eps):
     """Sums of a few hundred terms: rounding below 1000 eps times the sum of their sizes."""
     f = modulation.from_values(TABLE)
-    phi = features.walk_features(jax.random.key(0), G, f, 16, 0.5)
+    phi = features.walk_features(jax.random.key(0), G, f, 16, 0.5, "iid")
     v, V, u = np.arange(20.0), np.arange(40.0).reshape(20, 2), np.cos(np.arange(20.0))
 
     @jax.jit

@@ -72,7 +72,7 @@ def test_gram_error_is_that_of_all_pairs_of_walks():
 def test_moments_agree_with_the_engine():
     g, f = Graph.from_scipy(np.array([[0, 1.0, 1], [1, 0, 2], [1, 2, 0]])).normalised(), modulation.diffusion(1.0)
     nodes = np.tile(np.arange(3), 4000)
-    phi = features.walk_features(jax.random.key(0), g, f, 3, 0.3, nodes=nodes).toarray().reshape(-1, 3, 3)
+    phi = features.walk_features(jax.random.key(0), g, f, 3, 0.3, "iid", nodes).toarray().reshape(-1, 3, 3)
     mean, square = theory.walk_feature_moments(g, f, 3, 0.3)
     found = evidence.unbiased(np.stack([phi, phi**2], axis=1), np.stack([mean, square]), smallest_bias=0.02)
     assert found.verdict is evidence.Verdict.REPRODUCED, found.detail

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rounding import rounding
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
 
 from rfcore import features, kernels
 from rfcore.features import modulation
@@ -114,3 +116,27 @@ def test_initial_labels_are_uniform_and_depend_on_the_key():
 def test_bad_arguments_are_refused(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+def test_k_means_finds_the_optimum_of_scikit_learn():
+    """On points of a plane: the inertia of scikit-learn's best of as many starts; a product does as a matrix."""
+    X, _ = make_blobs(300, centers=6, cluster_std=0.5, random_state=0)
+    theirs = KMeans(6, n_init=10, random_state=0).fit(X)
+    ours = clustering.k_means(jax.random.key(0), X @ X.T, 6)
+    inertia = sum(np.sum((X[ours.labels == c] - X[ours.labels == c].mean(axis=0)) ** 2) for c in range(6))
+    assert inertia <= theirs.inertia_ * (1 + 1e-9)
+    assert clustering.pair_error(ours.labels, theirs.labels_) == 0
+    product = clustering.k_means(jax.random.key(0), lambda Z: X @ (X.T @ Z), 6, diagonal=np.sum(X**2, axis=1))
+    assert clustering.pair_error(product.labels, ours.labels) == 0  # of equal optima rounding may choose another
+
+
+def test_k_means_starts_far_apart():
+    """One start by k-means++ separates what a random start mostly does not; equal nodes are no trouble."""
+    X = np.repeat(np.array([[0.0], [10.0], [20.0], [30.0]]), 5, axis=0)
+    labels = [clustering.k_means(jax.random.key(seed), X @ X.T, 4, n_init=1).labels for seed in range(20)]
+    assert all(clustering.pair_error(found, np.repeat(np.arange(4), 5)) == 0 for found in labels)
+    assert len(clustering.k_means(jax.random.key(0), np.ones((4, 4)), 3, n_init=2).labels) == 4
+    with pytest.raises(ValueError, match="diagonal = None, and kernel is a product"):
+        clustering.k_means(jax.random.key(0), lambda Z: Z, 2)
+    with pytest.raises(ValueError, match="n_clusters = 5 for 4 nodes"):
+        clustering.k_means(jax.random.key(0), np.ones((4, 4)), 5)

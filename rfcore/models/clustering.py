@@ -93,6 +93,64 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     return Clusters(labels, max_iterations, False)
 
 
+def k_means(key, kernel, n_clusters, n_init=10, diagonal=None, max_iterations=100):
+    """Kernel k-means from several starts by k-means++, of which the best is kept.
+
+    ::
+
+        next centre node i with chance proportional to  min_c |phi_i - phi_c|^2,   c the centre nodes so far
+        best: least  sum_i K_ii - sum_c 1/|c| sum_{j, l in c} K_jl
+
+    Args:
+        key: JAX PRNG key.
+        kernel: as in the module's docstring, symmetric.
+        n_clusters, n_init, max_iterations: counts; the last of each start.
+        diagonal: K_ii, (N,), which a product does not tell; of a matrix by default.
+
+    Returns:
+        Clusters.
+
+    Source: Arthur and Vassilvitskii, "k-means++" (2007).
+
+    >>> import jax, numpy as np
+    >>> from rfcore.models import clustering
+    >>> X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
+    >>> labels = clustering.k_means(jax.random.key(0), X @ X.T, 3).labels
+    >>> bool(clustering.pair_error(labels, [0, 0, 1, 1, 2, 2]) == 0)
+    True
+    """
+    n_clusters, n_init = checks.count(n_clusters, "n_clusters"), checks.count(n_init, "n_init")
+    if diagonal is None:
+        if callable(kernel):
+            raise ValueError("diagonal = None, and kernel is a product; give the diagonal of the kernel, shape (N,)")
+        diagonal = np.diag(checks.points(kernel, "kernel"))
+    diagonal = np.asarray(checks.vector(diagonal, "diagonal"), dtype=float)
+    product = _product(kernel, len(diagonal))
+    if n_clusters > len(diagonal):
+        raise ValueError(f"n_clusters = {n_clusters} for {len(diagonal)} nodes; give at most as many")
+    found = []
+    for start in jax.random.split(checks.key(key), n_init):
+        nodes = _spread_out(np.asarray(jax.random.uniform(start, (n_clusters,))), product, diagonal)
+        clusters = kernel_k_means(kernel, labels_around(kernel, nodes, len(diagonal)), n_clusters, max_iterations)
+        members = np.eye(n_clusters)[clusters.labels]
+        within = np.sum(members * product(members), axis=0) / np.maximum(members.sum(axis=0), 1)
+        found.append((diagonal.sum() - within.sum(), clusters))
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _spread_out(u, product, diagonal):
+    """Centre nodes by k-means++, at the levels u of their laws."""
+    nodes, squares = [], np.ones(len(diagonal))
+    for level in u:
+        heights = np.cumsum(squares)
+        # A level of the last height, all nodes being centres, stays a node.
+        nodes.append(min(int(np.searchsorted(heights, level * heights[-1], side="right")), len(diagonal) - 1))
+        column = product(np.eye(1, len(diagonal), nodes[-1]).T)[:, 0]
+        away = np.maximum(diagonal - 2 * column + diagonal[nodes[-1]], 0)
+        squares = away if len(nodes) == 1 else np.minimum(squares, away)
+    return np.array(nodes)
+
+
 def pair_error(labels, others):
     """Share of the N (N - 1) / 2 pairs of nodes that one clustering groups and the other separates.
 

@@ -1,5 +1,7 @@
 """Random features as a scikit-learn transformer; ``pip install rfcore[sklearn]`` brings scikit-learn."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,30 +17,39 @@ COUPLINGS = (
     "iid", "orthogonal", "simplex", "simplex_plus", "orthogonal_pnc", "orthogonal_pm", "halton", "sobol", "orthogonal_fast", "simplex_fast"
 )  # fmt: skip
 FEATURES = ("fourier", "trigonometric", "positive")
+OF_MATERN = {  # directions and the law of lengths of couplings that are such a product
+    "iid": (couplings.directions.independent, "independent"),
+    "orthogonal": (couplings.directions.orthogonal, "independent"),
+    "simplex": (couplings.directions.simplex, "independent"),
+    "orthogonal_pnc": (couplings.directions.orthogonal, "reversal"),
+    "orthogonal_pm": (couplings.directions.orthogonal, "comonotone"),
+}
 AT_ONCE = 2**22  # entries of sparse points that are dense at a time
 
 
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Random features of the Gaussian kernel, for pipelines: any coupling of frequencies, three feature maps.
+    """Random features of Gaussian and Matérn kernels, for pipelines: any coupling, three feature maps.
 
     ::
 
         transform(X) @ transform(Y).T  estimates  exp(-gamma |x - y|^2),   gamma = 1 / (2 lengthscale^2)
 
-    Sparse X become dense a few rows at a time. What is float32 is computed so; all else, frequencies too, in
+    or, of x and y over the lengthscale, :func:`rfcore.kernels.matern`. Sparse X become dense a few rows at a time. What is float32 is computed so; all else, frequencies too, in
     float64, whether or not ``jax_enable_x64`` is on.
 
     Args:
         n_components: number of columns. "fourier" has two per frequency; of an odd number the last is a
             cosine of random phase.
-        kernel: "gaussian".
+        kernel: "gaussian" or "matern".
         lengthscale: above 0; 1 if None and gamma is None.
+        nu: smoothness of the Matérn kernel; 1/2 for Laplace's.
         gamma: in place of a lengthscale, as for scikit-learn's RBFSampler: a number above 0, or "scale",
             1 / (number of columns of X times its variance).
         features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
-            them) or "positive" (:mod:`rfcore.features`).
+            them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`).
         coupling: name of a coupling, such as "orthogonal", or a function ``(key, m, d) -> (m, d)``
-            (:mod:`rfcore.couplings`).
+            (:mod:`rfcore.couplings`); of Matérn kernels "iid", "orthogonal", "simplex", "orthogonal_pnc",
+            "orthogonal_pm" or a function that draws their frequencies.
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 
     Attributes:
@@ -60,6 +71,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         kernel="gaussian",
         *,
         lengthscale=None,
+        nu=1.5,
         gamma=None,
         features="fourier",
         coupling="orthogonal",
@@ -68,6 +80,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.n_components = n_components
         self.kernel = kernel
         self.lengthscale = lengthscale
+        self.nu = nu
         self.gamma = gamma
         self.features = features
         self.coupling = coupling
@@ -130,10 +143,15 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _checked(self):
         """Number of frequencies and what draws them, if parameters are what they should be."""
         n = checks.count(self.n_components, "n_components")
-        checks.choice(self.kernel, "kernel", ("gaussian",))
+        is_matern = checks.choice(self.kernel, "kernel", ("gaussian", "matern")) == "matern"
         checks.choice(self.features, "features", FEATURES)
+        if is_matern and self.features == "positive":
+            raise ValueError("features = 'positive' with kernel = 'matern', which has none; give 'fourier' or 'trigonometric'")
         if callable(self.coupling):
             draw = self.coupling
+        elif is_matern:
+            directions, law = OF_MATERN[checks.choice(self.coupling, "coupling", tuple(OF_MATERN))]
+            draw = partial(couplings.matern, nu=self.nu, draw_directions=directions, law=law)
         else:
             draw = getattr(couplings, checks.choice(self.coupling, "coupling", COUPLINGS))
         return -(-n // 2) if self.features == "fourier" else n, draw

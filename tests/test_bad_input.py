@@ -391,7 +391,7 @@ ARGUMENTS = {
     "dangling": ("uniform", choice), "data": ((), None), "decay": (0.9, probability), "decision": (FAILURE, other_type),
     "degree": (2, count), "degrees": (5, lambda good: [bad for bad in all_positive(good) if bad is not None]),
     "delta": (0.1, probability), "deposits": (DEPOSITS, other_type), "description": ("draws", text), "detail": ("", None),
-    "diagonal": (np.ones(3), but_none(vector)), "directions": ("simplex", choice), "n_init": (2, count), "distance": (1.0, near), "double": (True, flag),
+    "diagonal": (np.ones(3), but_none(vector)), "directions": ("simplex", choice), "n_init": (2, count), "nu": (1.5, lambda good: [*real(good), 0.0, -1.0]), "distance": (1.0, near), "double": (True, flag),
     "draw_directions": (couplings.directions.simplex, function), "draw_norms": (couplings.norms.independent, function),
     "dtype": (np.float32, lambda good: [int, None, "a"]),
     "edges": (np.array([[0, 1], [1, 2]]), lambda good: [good[0], good[:1], good.T[:0], good + 0.5, -good, good + 2, "all"]),

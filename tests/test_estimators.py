@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from test_matrix import COUPLINGS
 
-from rfcore import estimators, evidence
+from rfcore import estimators, evidence, kernels
 from rfcore.estimators import RandomFeatures
 from rfcore.evidence import Verdict
 
@@ -76,6 +76,14 @@ def test_products_estimate_the_kernel_without_bias(features, x64):
         assert found.verdict is Verdict.REPRODUCED, found.detail
 
 
+@pytest.mark.parametrize("coupling", estimators.OF_MATERN)
+def test_matern_kernels(coupling):
+    make = partial(RandomFeatures, 16, kernel="matern", nu=0.5, lengthscale=2.0, coupling=coupling)
+    phi = np.stack([make(random_state=seed).fit_transform(X) for seed in range(600)])
+    found = evidence.unbiased(phi @ phi.transpose(0, 2, 1), kernels.matern(X / 2, X / 2, 0.5), smallest_bias=0.15)
+    assert found.verdict is Verdict.REPRODUCED, found.detail
+
+
 def test_every_coupling_has_its_name_here():
     assert set(estimators.COUPLINGS) == set(COUPLINGS)
     for coupling in (*estimators.COUPLINGS, lambda key, m, d: jax.random.normal(key, (m, d))):
@@ -109,6 +117,9 @@ def test_a_pipeline_on_digits_beats_the_linear_model():
     [
         ({"n_components": 0}, "n_components = 0; give"),
         ({"kernel": "laplace"}, "kernel = 'laplace'; choose one of"),
+        ({"kernel": "matern", "features": "positive"}, "features = 'positive' with kernel = 'matern'"),
+        ({"kernel": "matern", "coupling": "sobol"}, "coupling = 'sobol'; choose one of"),
+        ({"kernel": "matern", "nu": 0.0}, "nu = 0.0; give"),
         ({"features": "cosine"}, "features = 'cosine'; choose one of"),
         ({"coupling": "antithetic"}, "coupling = 'antithetic'; choose one of"),
         ({"gamma": -1.0}, "gamma = -1.0; give"),

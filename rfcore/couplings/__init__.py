@@ -27,6 +27,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "frequencies",
             "low_discrepancy",
             "norms",
+            "student",
             "walk_hops",
             "walk_lengths",
             "weight_dependent",
@@ -43,6 +44,7 @@ __getattr__, __dir__, __all__ = faces.attach(
         ),
         "fast": ("orthogonal_fast", "simplex_fast"),
         "low_discrepancy": ("halton", "sobol"),
+        "student": ("matern",),
         "weight_dependent": ("simplex_plus",),
     },
 )

@@ -30,7 +30,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "p_step",
             "regularised_laplacian",
         ),
-        "of_vectors": ("gaussian", "softmax"),
+        "of_vectors": ("gaussian", "matern", "softmax"),
         "products": ("chebyshev_product", "exponential_product", "power_series_rows"),
     },
 )

@@ -1,6 +1,10 @@
 """Kernels between points of Euclidean space."""
 
+import math
+
 import jax.numpy as jnp
+import numpy as np
+from scipy import special
 
 from rfcore import checks
 
@@ -26,6 +30,45 @@ def gaussian(X, Y):
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
     return jnp.exp(-jnp.sum((X[:, None, :] - Y[None, :, :]) ** 2, axis=-1) / 2)
+
+
+def matern(X, Y, nu):
+    """Matérn kernel matrix, (n, l), of points X, (n, d), and Y, (l, d).
+
+    ::
+
+        K[i, j] = 2^(1 - nu) / Gamma(nu) z^nu K_nu(z),   z = sqrt(2 nu) |X_i - Y_j|,   K_nu Bessel's
+        nu = 1/2: e^(-z);   3/2: (1 + z) e^(-z);   5/2: (1 + z + z^2 / 3) e^(-z)
+
+    nu = 1/2 is Laplace's kernel; as nu grows it tends to the Gaussian one. For other nu than these three the
+    points must be known, as Bessel's function is SciPy's.
+
+    Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Eqs. 4.14 and 4.17.
+
+    >>> import numpy as np
+    >>> from rfcore import kernels
+    >>> K = kernels.matern(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]]), nu=0.5)
+    >>> bool(np.allclose(K, [[1], [np.exp(-5)]]))
+    True
+    """
+    X = checks.points(X, "X")
+    Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    nu = checks.real(nu, "nu", above=0)
+    if nu > 100:
+        raise ValueError(f"nu = {nu}; give at most 100 (above, take the Gaussian kernel)")
+    squares = jnp.sum((X[:, None, :] - Y[None, :, :]) ** 2, axis=-1)
+    apart = squares > 0
+    z = jnp.sqrt(2 * nu * jnp.where(apart, squares, 1.0)) * apart  # whose gradient is 0 where points meet, not NaN
+    factors = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z**2 / 3}
+    if nu in factors:
+        return factors[nu](z) * jnp.exp(-z)
+    if checks.is_traced(z):
+        raise ValueError(f"nu = {nu} with points that are traced; give nu = 0.5, 1.5 or 2.5 inside jax.jit and jax.grad")
+    host = np.asarray(z, dtype=float)
+    with np.errstate(all="ignore"):
+        log_values = (1 - nu) * math.log(2) - special.gammaln(nu) + nu * np.log(host) + np.log(special.kve(nu, host)) - host
+        near = 1 - host**2 / (4 * (nu - 1)) + host**4 / (32 * (nu - 1) * (nu - 2))  # where K_nu overflows, nu is above 20
+    return jnp.asarray(np.select([host == 0, np.isinf(log_values)], [1.0, near], np.exp(log_values)), z.dtype)
 
 
 def softmax(X, Y):

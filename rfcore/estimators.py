@@ -34,8 +34,9 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         transform(X) @ transform(Y).T  estimates  exp(-gamma |x - y|^2),   gamma = 1 / (2 lengthscale^2)
 
-    or, of x and y over the lengthscale, :func:`rfcore.kernels.matern`. Sparse X become dense a few rows at a time. What is float32 is computed so; all else, frequencies too, in
-    float64, whether or not ``jax_enable_x64`` is on.
+    or, of x and y over the lengthscale, :func:`rfcore.kernels.matern`. Sparse X become dense a few rows at a
+    time. What is float32 is computed so; all else, frequencies too, in float64, whether or not
+    ``jax_enable_x64`` is on.
 
     Args:
         n_components: number of columns. "fourier" has two per frequency; of an odd number the last is a

@@ -60,7 +60,7 @@ def check_kernel(key_of_the_right=3):
     """phi_1 phi_2^T, its diagonal included, is the kernel on average."""
     f = modulation.regularised_laplacian(1.0, 2)
     keys = jax.random.key(2), jax.random.key(key_of_the_right)
-    phi, psi = (features.walk_features(key, G, f, N_WALKS, P_HALT, nodes=NODES).toarray() for key in keys)
+    phi, psi = (features.walk_features(key, G, f, N_WALKS, P_HALT, "iid", NODES).toarray() for key in keys)
     estimates = phi.reshape(-1, 5, 5) @ psi.reshape(-1, 5, 5).transpose(0, 2, 1)
     return evidence.unbiased(estimates, kernels.regularised_laplacian(UNEVEN, 1.0, 2), smallest_bias=0.04)
 

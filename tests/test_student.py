@@ -63,7 +63,7 @@ def test_ends_and_gradients():
 @pytest.mark.parametrize("law", copulas.LAWS)
 @pytest.mark.parametrize(("d", "nu"), [(1, 0.5), (3, 1.5)])
 def test_lengths_have_the_law_of_student_whatever_their_coupling(law, d, nu):
-    draw = jax.jit(jax.vmap(lambda key: student.norms(nu, law)(key, 2 * d, d)))
+    draw = jax.jit(jax.vmap(lambda key: student.coupled(nu, law)(key, 2 * d, d)))
     lengths = np.asarray(draw(jax.random.split(jax.random.key(0), 4000)))
     for column in lengths.T:
         assert stats.kstest(column**2 / d, stats.f(d, 2 * nu).cdf).pvalue > 1e-5  # of 56: one false alarm in 1,800

@@ -54,16 +54,16 @@ def matern(key, m, d, nu, draw_directions=directions.orthogonal, law="independen
     >>> bool(jnp.allclose(phi @ phi.T, kernels.matern(x, x, nu=0.5), atol=0.05))
     True
     """
-    return compose(draw_directions, norms(nu, law, over))(key, m, d)
+    return compose(draw_directions, coupled(nu, law, over))(key, m, d)
 
 
-def norms(nu, law="independent", over="block"):
-    """Joint law ``(key, m, d) -> (m,)`` of lengths, like those of :mod:`rfcore.couplings.norms`."""
+def coupled(nu, law="independent", over="block"):
+    """Joint law ``(key, m, d) -> (m,)`` of lengths, as :func:`rfcore.couplings.norms.coupled` of norms."""
     law, over = copulas.named(law, "law"), checks.choice(over, "over", ("block", "all", "blocks"))
-    return partial(_norms, _smoothness(nu), law, over)
+    return partial(_coupled, _smoothness(nu), law, over)
 
 
-def _norms(nu, law, over, key, m, d):
+def _coupled(nu, law, over, key, m, d):
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     n_blocks = -(-m // d)
     shape = {"block": (n_blocks, d, 1), "all": (1, m, 1), "blocks": (1, n_blocks, 1)}[over]

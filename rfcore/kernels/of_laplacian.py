@@ -147,6 +147,8 @@ def _arithmetic(*numbers):
 def diffusion(g, sigma):
     """Matrix of :class:`Diffusion`, exp(-sigma^2 L / 2), for sigma of at least 0.
 
+    Source: Kondor and Lafferty, 2002; Universal Graph Random Features, Table 1.
+
     >>> import networkx
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
@@ -158,6 +160,8 @@ def diffusion(g, sigma):
 
 def regularised_laplacian(g, sigma, d):
     """Matrix of :class:`RegularisedLaplacian`, (I + sigma^2 L)^(-d), for sigma of at least 0 and d above 0.
+
+    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
 
     >>> import networkx
     >>> from rfcore import graphs, kernels
@@ -171,6 +175,8 @@ def regularised_laplacian(g, sigma, d):
 def p_step(g, alpha, p):
     """Matrix of :class:`PStep`, (alpha I - L)^p, for alpha of at least 2.
 
+    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
+
     >>> import networkx
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(2))  # L has the eigenvalues 0 and 2
@@ -182,6 +188,8 @@ def p_step(g, alpha, p):
 
 def inverse_cosine(g):
     """Matrix of :class:`InverseCosine`, cos(pi L / 4).
+
+    Source: Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
 
     >>> import networkx
     >>> from rfcore import graphs, kernels

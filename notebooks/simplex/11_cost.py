@@ -18,7 +18,8 @@
 # # What does a good geometry cost? (Table 1, Algorithm 1)
 #
 # * **Table 1 stands, and the simplex is nearly free.** What is cubic is the QR
-#   decomposition, as for orthogonal features: seconds for one block of 4096.
+#   decomposition, as for orthogonal features: seconds for one block of 4096. One slope
+#   the clock leaves open: that of a sweep of simplex+, which is cubic by its operations.
 # * **The fast product pays from about a thousand dimensions on.** An attention head of
 #   64 is better served by a plain matrix, drawn once for a whole sequence.
 # * **One entry of the table can be improved.** A sweep of simplex+ can be quadratic.

@@ -1,4 +1,4 @@
-"""Attention: exact, linear, causal; at scales where features overflow; and the decomposition of the error of its rows."""
+"""Attention: exact, linear, causal, masked; at scales where features overflow; and the error of its rows."""
 
 import jax
 import jax.numpy as jnp
@@ -8,7 +8,7 @@ from rounding import rounding
 
 from rfcore import couplings, features
 from rfcore.models import attention
-from rfcore.papers.couplings import formulas
+from rfcore.papers.couplings import attention_rows, formulas
 
 N, M, C = 6, 5, 2
 RNG = np.random.default_rng(0)
@@ -49,13 +49,70 @@ def test_logarithms_keep_every_query_at_any_scale(causal):
         assert not np.all(np.isfinite(by_quotient(np.exp(log_q) @ np.exp(log_k).T, V, causal)))
 
 
-def test_the_past_does_not_see_the_future():
-    later = LOGS[1].copy()
-    later[-1] += 1e4
-    before, after = (np.asarray(linear_of_logs(LOGS[0], log_k, V, True)) for log_k in (LOGS[1], later))
-    assert np.array_equal(before[:-1], after[:-1])
-    assert not np.allclose(before[-1], after[-1])
-    assert np.allclose(linear_of_logs(LOGS[0][:4], LOGS[1][:4], V[:4], False)[3], before[3], rtol=0, atol=rounding(100, V))
+WAYS = {
+    "softmax": lambda log_q, log_k, v, causal=False, mask=None: attention.softmax(log_q, log_k, v, causal, mask),
+    "linear": lambda log_q, log_k, *rest, **mask: attention.linear(jnp.exp(log_q), jnp.exp(log_k), *rest, **mask),
+    "linear_of_logs": attention.linear_of_logs,
+}
+LENGTH = 150  # three chunks, the last one cut
+
+
+def drawn(*leading, scale=1.0, length=LENGTH):
+    rng = np.random.default_rng(1)
+    return [scale * rng.normal(size=(*leading, length, columns)) for columns in (M, M)] + [rng.normal(size=(*leading, length, C))]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_leading_axes_are_so_many_sequences(way, causal):
+    log_q, log_k, v = drawn(2, 3)
+    out = WAYS[way](log_q, log_k[:, :1], v, causal)  # keys shared by heads
+    assert out.shape == v.shape
+    for b, h in np.ndindex(2, 3):
+        one = WAYS[way](log_q[b, h], log_k[b, 0], v[b, h], causal)
+        assert np.allclose(out[b, h], one, rtol=0, atol=rounding(1000, v))
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_a_hidden_key_may_hold_anything(way, causal):
+    """Those that are seen alone give the same, and so do gradients; a query that sees none gets zeros."""
+    log_q, log_k, v = drawn()
+    mask = np.random.default_rng(2).random(LENGTH) < 0.5
+    mask[:70] = False  # so that the first queries of a causal mask see nothing, in the first chunk and after it
+    wild = [np.where(mask[:, None], x, other) for x, other in ((log_k, 700.0), (v, 1e300))]
+    out = WAYS[way](log_q, *wild, causal, mask=mask)
+    sees = np.cumsum(mask) > 0 if causal else np.ones(LENGTH, bool)
+    assert np.all(out[~sees] == 0)
+    expected = WAYS[way](log_q[mask], log_k[mask], v[mask], causal)
+    assert np.allclose(out[mask], expected, rtol=0, atol=rounding(1000, v))
+    found = jax.grad(lambda *inputs: jnp.sum(WAYS[way](*inputs, causal, mask=mask)[mask] ** 2), (0, 1, 2))(log_q, *wild)
+    alone = jax.grad(lambda *inputs: jnp.sum(WAYS[way](*inputs, causal) ** 2), (0, 1, 2))(log_q[mask], log_k[mask], v[mask])
+    for here, there in zip(found, alone, strict=True):
+        assert np.allclose(here[mask], there, rtol=0, atol=rounding(1000, v))
+        assert np.all(here[~mask] == 0)
+
+
+@pytest.mark.parametrize(("way", "scale"), [("linear", 1.0), ("linear_of_logs", 1.0), ("linear_of_logs", 3000.0)])
+def test_the_past_is_the_same_to_the_bit_whatever_the_future_holds(way, scale):
+    log_q, log_k, v = drawn(2, scale=scale)
+    now, later, far = 90, [x.copy() for x in (log_k, v)], 500.0 if way == "linear" else 1e5
+    later[0][:, now:] += far
+    later[1][:, now:] -= 7
+    before, after = (np.asarray(WAYS[way](log_q, *given, True)) for given in ((log_k, v), later))
+    assert np.array_equal(before[:, :now], after[:, :now])
+    assert not np.any(np.all(before[:, now:] == after[:, now:], axis=-1))
+
+
+@pytest.mark.parametrize("scale", [0.3, 30.0, 3000.0])
+def test_chunks_are_what_each_query_sees(scale):
+    """Within what features of a chunk's first key allow, a little beyond it, and far beyond."""
+    log_q, log_k, v = drawn(scale=scale)
+    log_k[100:] += scale * np.arange(50)[:, None]  # which grow
+    out = attention.linear_of_logs(log_q, log_k, v, True)
+    for i in (0, 1, 63, 64, 101, 149):
+        here = attention.linear_of_logs(log_q[i : i + 1], log_k[: i + 1], v[: i + 1])
+        assert np.allclose(out[i], here[0], rtol=0, atol=rounding(100 + 100 * scale, v))
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -72,7 +129,7 @@ def test_gradients_of_logarithms_are_those_of_features(causal):
 
 @pytest.mark.parametrize("causal", [False, True])
 def test_no_array_has_the_square_of_the_length(causal):
-    length = 512
+    length = 4096
 
     def sizes(jaxpr):
         for equation in jaxpr.eqns:
@@ -103,7 +160,7 @@ def noisy(kernel, scale, repeats=20_000):
 
 def test_first_order_explains_the_error_of_rows_and_equation_45_does_not():
     kernel = np.array([[1.0, 2.0, 5.0]])
-    error = attention.row_error(noisy(kernel, 0.05), kernel)
+    error = attention_rows.row_error(noisy(kernel, 0.05), kernel)
     # The next order: squares of relative errors of the sum, 0.05 * 1.9 / 8, and of the parts.
     assert np.isclose(error.measured[0], error.first_order[0], rtol=3e-3, atol=0)
     printed = formulas.attention_error(noisy(kernel, 0.05), kernel)
@@ -117,7 +174,7 @@ def test_first_order_explains_the_error_of_rows_and_equation_45_does_not():
 
 def test_a_kernel_that_a_compiled_function_holds():
     kernel, estimates = jnp.array([[1.0, 2.0, 5.0]]), noisy(np.array([[1.0, 2.0, 5.0]]), 0.05)
-    for error in (attention.row_error, formulas.attention_error):
+    for error in (attention_rows.row_error, formulas.attention_error):
         found, expected = jax.jit(lambda e, error=error: error(e, kernel))(estimates), error(estimates, kernel)
         assert np.allclose(jnp.hstack(found), jnp.hstack(expected), rtol=rounding(100), atol=0)
 
@@ -125,13 +182,13 @@ def test_a_kernel_that_a_compiled_function_holds():
 def test_with_equal_means_all_orders_add_up_to_equation_8():
     kernel = np.full((1, 3), 2.0)
     estimates = noisy(kernel, 0.05)
-    error = attention.row_error(estimates, kernel)
+    error = attention_rows.row_error(estimates, kernel)
     assert np.isclose(error.first_order[0], error.equal_means[0], rtol=rounding(100), atol=0)
     assert np.isclose(formulas.attention_error(estimates, kernel)[0], error.equal_means[0], rtol=rounding(100), atol=0)
     mean_of_products = np.einsum("rnj,rnl->", estimates - kernel, estimates - kernel) / len(estimates) / 9
     assert np.isclose(error.covariance[0], mean_of_products, rtol=rounding(1000), atol=0)
     assert np.isclose(error.equal_means[0], (error.variance[0] - error.covariance[0]) / 36, rtol=rounding(10), atol=0)
-    scaled = attention.row_error(7 * estimates, 7 * kernel)
+    scaled = attention_rows.row_error(7 * estimates, 7 * kernel)
     assert np.allclose([scaled.measured, scaled.equal_means], [error.measured, error.equal_means], rtol=rounding(100), atol=0)
 
 
@@ -141,7 +198,7 @@ def test_with_equal_means_all_orders_add_up_to_equation_8():
         (lambda: attention.softmax(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 1)), True), r"q has shape \(2, 3\); causal"),
         (lambda: attention.linear(np.ones((2, 3)), np.ones((0, 3)), np.ones((0, 1))), "phi_k has shape .* at least one key"),
         (lambda: attention.linear_of_logs(np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 1))), "v has shape"),
-        (lambda: attention.row_error(np.ones((2, 3)), np.ones((2, 3))), "estimates has shape .*; give"),
+        (lambda: attention_rows.row_error(np.ones((2, 3)), np.ones((2, 3))), "estimates has shape .*; give"),
     ],
 )
 def test_bad_input(call, complaint):

@@ -6,7 +6,6 @@ from scipy import special
 
 from rfcore import theory
 from rfcore.couplings import directions, norms
-from rfcore.models import attention
 from rfcore.papers.couplings import attention_rows
 
 D, N = 6, 4
@@ -61,8 +60,8 @@ def test_the_leading_error_of_covariances_is_that_of_draws_with_them():
     kernel, covariance = np.exp(K @ Q), attention_rows.row_covariance(Q, K, D)
     factor = np.sqrt(N) * np.linalg.cholesky(covariance).T
     draws = kernel + np.concatenate([factor, -factor])[:, None]
-    expected = attention.row_error(draws, kernel[None]).first_order[0]
-    assert np.isclose(attention.leading_error(kernel, covariance), expected, rtol=1e-5, atol=0)
+    expected = attention_rows.row_error(draws, kernel[None]).first_order[0]
+    assert np.isclose(attention_rows.leading_error(kernel, covariance), expected, rtol=1e-5, atol=0)
 
 
 def test_equiangular_directions_and_correlated_norms():

@@ -11,6 +11,7 @@ import random
 import re
 from pathlib import Path
 
+import equinox
 import jax
 import jax.numpy as jnp
 import networkx as nx
@@ -40,6 +41,7 @@ from rfcore.evidence import costs, processes, statistics
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 from rfcore.models import ode
+from rfcore.models.attention import FeatureAttention
 from rfcore.papers.simplex import classification
 from rfcore.papers.ugrf import hidden_values, reference
 
@@ -60,7 +62,8 @@ FAST = jax.jit(lambda key: couplings.fast.draw(key, 3, 2, "simplex"))(KEY)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
-
+LAYER = equinox.nn.MultiheadAttention(2, 4, key=KEY)
+KEYS_SEEN = (np.array([True, False, True]), lambda good: [[0.5] * 3, [1] * 3, ["a"] * 3, True, [True], np.ones((2, 2, 3), int)])
 
 
 def three():
@@ -89,6 +92,11 @@ def vector(good):
 
 def points(good):
     return [*entries(good), PHI, np.asarray(good)[0], np.asarray(good)[None], np.asarray(good)[:, :0]]
+
+
+def rows(good):
+    """Leading axes are taken."""
+    return [*points(good)[:-2], np.asarray(good)[:, :0]]
 
 
 def vectors(good):
@@ -602,11 +610,17 @@ OTHERWISE = {
     "theory.walk_gram_mses": {"couplings": (["reversal"], lambda good: ["reversal", 3])},
     "papers.ugrf.definiteness.definite_radius": {"alpha": ([1.0, 0.5], lambda good: [*vector(good), [0.0, 1.0], [-1.0, 0.5]])},
     "papers.couplings.equal_walkers.of_curve": {"walkers": ([4, 16], lambda good: [*vector(good), [16, 4], [0, 4]])},
-    "models.attention.softmax": {"q": (X, points), "k": (X, points), "v": (X, lambda good: [*points(good), good[:2]])},
-    "models.attention.linear": {"v": (X, lambda good: [*points(good), good[:2]])},
-    "models.attention.linear_of_logs": {"v": (X, lambda good: [*points(good), good[:2]])},
-    "models.attention.leading_error": {"kernel": (V**2, array), "covariance": (IDENTITY, array)},
-    "models.attention.row_error": {"kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good])},
+    **{
+        f"models.attention.{name}": {argument: (X, rows) for argument in of} | {"v": (X, lambda good: [*rows(good), good[:2]]), "mask": KEYS_SEEN}
+        for name, of in {"softmax": ["q", "k"], "linear": ["phi_q", "phi_k"], "linear_of_logs": ["log_q", "log_k"]}.items()
+    },
+    "models.attention.FeatureAttention": {"attention": (LAYER, other_type), "n_features": (4, count), "causal": (False, flag), "coupling": (couplings.iid, function)},
+    "models.attention.FeatureAttention.calibrated": {
+        **dict.fromkeys(["query", "key_", "value"], (np.ones((3, 4)), points)), "self": (FeatureAttention(LAYER, 4, key=KEY), lambda good: []),
+        "fit": (solvers.exponential.gerf, function), "process_heads": (None, lambda good: []),
+    },
+    "papers.couplings.attention_rows.leading_error": {"kernel": (V**2, array), "covariance": (IDENTITY, array)},
+    "papers.couplings.attention_rows.row_error": {"kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good])},
     "papers.couplings.formulas.attention_error": {
         "kernel": (np.ones((3, 3)), lambda good: [*entries(good), good[0], good[:2], 0 * good]),
     },
@@ -808,7 +822,7 @@ LEFT = {
             "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "papers.ugrf.learned_modulations.Geometric", "models.clustering.Clusters",
             "papers.simplex.classification.Accuracies", "papers.simplex.classification.Task", "papers.favor.exponential_votes.Accuracies",
             "models.gp.Evidence", "models.gp.GraphFit", "models.gp.OfFeatures", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "models.attention.RowError", "models.gp.GaussianFit", "papers.couplings.predictives.Divergences", "models.gp.FactoredPosterior",
+            "papers.couplings.attention_rows.RowError", "models.gp.GaussianFit", "papers.couplings.predictives.Divergences", "models.gp.FactoredPosterior",
             "papers.couplings.multi_marginal.NormBound", "papers.couplings.multi_marginal.Plan", "papers.couplings.multi_marginal.TwoNorms",
             "papers.couplings.copula.Learned", "papers.couplings.copula.Optimal", "features.WalkFeatures.to_scipy",
             "features.WalkFeatures.toarray", "features.StreamedFeatures", "features.StreamedFeatures.to_scipy",

@@ -67,7 +67,7 @@ PROMISED = {
     "features.modulation": ("diffusion", "regularised_laplacian", "p_step", "inverse_cosine", "from_taylor"),
     "graphs": ("Graph",),
     "kernels": ("gaussian", "softmax", "diffusion", "regularised_laplacian", "p_step", "inverse_cosine"),
-    "models.attention": ("softmax", "linear", "linear_of_logs"),
+    "models.attention": ("softmax", "linear", "linear_of_logs", "FeatureAttention"),
     "models.pagerank": ("exact", "estimate"),
     "solvers.exponential": ("gerf", "aderf", "sderf", "saderf"),
     "theory": ("log_conformity", "positive_mse", "fourier_mse"),

@@ -162,19 +162,19 @@ ones = np.stack([
 
 def remainders(batch):
     """(kinds of keys, counts): error less variance-minus-covariance of its draws."""
-    rows = [attention.row_error(batch[..., :n], np.ones((2, n))) for n in COUNTS]
+    rows = [attention_rows.row_error(batch[..., :n], np.ones((2, n))) for n in COUNTS]
     return np.stack([np.asarray(r.measured - r.equal_means) for r in rows], axis=-1)
 
 
 remainder = np.stack([remainders(batch) for batch in ones])
-same = attention.row_error(ones[0], np.ones((2, COUNTS[-1])))
+same = attention_rows.row_error(ones[0], np.ones((2, COUNTS[-1])))
 
 # Two keys of unequal means; 2 N equally likely deviations have their covariance.
 q, k = np.array([1.0, 0.0]), np.array([[-0.4, 0.0], [0.4, 0.0]])
 kernel, covariance = np.exp(k @ q), attention_rows.row_covariance(q, k, 1024, "iid")
 sigma = np.sqrt(len(k)) * np.linalg.cholesky(covariance).T
 deviations = np.concatenate([sigma, -sigma])[:, None]
-ours = float(attention.leading_error(kernel, covariance))
+ours = float(attention_rows.leading_error(kernel, covariance))
 printed = float(formulas.attention_error(kernel + deviations, kernel[None])[0])
 
 
@@ -265,7 +265,7 @@ def leading(name, s, equal):
     kernel = kernels_of[s]
     if equal:
         kernel = np.broadcast_to(kernel.mean(axis=-1, keepdims=True), kernel.shape)
-    return float(attention.leading_error(kernel, of_length[s][name]).mean())
+    return float(attention_rows.leading_error(kernel, of_length[s][name]).mean())
 
 
 predicted = np.array([

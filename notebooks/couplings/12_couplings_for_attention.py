@@ -177,7 +177,7 @@ ledger.decide({
 # The kernel's variance, and the leading term of attention's error (Equation 8, with the
 # true means), are exact for every member of the family
 # ({py:func}`~rfcore.papers.couplings.attention_rows.row_covariance`,
-# {py:func}`rfcore.models.attention.leading_error`). No draw is needed to minimise them.
+# {py:func}`rfcore.papers.couplings.attention_rows.leading_error`). No draw is needed to minimise them.
 
 # %%
 rng = ledger.rng("exact rows")
@@ -191,7 +191,7 @@ covariances = np.array([
 ])
 kernel = np.exp(np.einsum("rd,rkd->rk", rows[:, 0], others_keys))
 kernel = np.broadcast_to(kernel[:, None], covariances.shape[:3])
-leading = np.asarray(attention.leading_error(kernel, covariances)).mean(axis=0)
+leading = np.asarray(attention_rows.leading_error(kernel, covariances)).mean(axis=0)
 variance = np.diagonal(covariances, axis1=2, axis2=3).mean(axis=(0, 2))
 least_variance = int(variance.argmin())
 

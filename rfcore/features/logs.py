@@ -48,19 +48,23 @@ def stabilised(log_q, log_k):
     True
     """
     log_q, log_k = checks.points(log_q, "log_q"), checks.points(log_k, "log_k")
-    _same_columns(log_q, log_k, "log_k", "log_q")
+    if log_q.shape[1] != log_k.shape[1]:
+        got = f"log_k has {log_k.shape[1]} columns and log_q {log_q.shape[1]}"
+        raise ValueError(f"{got}; give features of the same frequencies")
     if len(log_k) == 0:
         raise ValueError(f"log_k has shape {log_k.shape}; give at least one key")
-    return _stabilised(log_q, log_k)
+    return scaled(log_q, log_k)[:2]
 
 
 @jax.jit
-def _stabilised(log_q, log_k):
-    of_features = log_k.max(axis=0)
-    of_queries = log_q + of_features
-    return jnp.exp(of_queries - of_queries.max(axis=1, keepdims=True)), jnp.exp(log_k - of_features)
+def scaled(log_q, log_k):
+    """phi', psi' and a(q) of :func:`stabilised`, for any leading axes; -inf, of a key that is hidden, is taken."""
+    of_features = jax.lax.stop_gradient(log_k.max(axis=-2, keepdims=True))  # cancels
+    read = log_q + of_features
+    of_queries = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
+    return jnp.exp(read - finite(of_queries)), jnp.exp(log_k - finite(of_features)), of_queries
 
 
-def _same_columns(one, other, name, of):
-    if one.shape[1] != other.shape[1]:
-        raise ValueError(f"{name} has {other.shape[1]} columns and {of} {one.shape[1]}; give features of the same frequencies")
+def finite(exponents):
+    """Exponents to subtract: 0 in place of -inf, the exponent of a sum of nothing."""
+    return jnp.where(exponents == -jnp.inf, 0, exponents)

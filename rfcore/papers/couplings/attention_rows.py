@@ -1,4 +1,4 @@
-"""Covariances of the estimates of a row of attention, exactly: what coupled norms do to all of them at once.
+"""The error of a normalised row of attention, and the covariances of its estimates under coupled norms, exactly.
 
 Two estimates of a row, k^(q, k_j) and k^(q, k_l), share their frequencies. With a = q + k_j and b = q + k_l a
 frequency omega_1 of the first and omega_2 of the second, of norms w_1, w_2 and orthogonal directions,
@@ -22,6 +22,10 @@ query and keys, and the negative monotone one the least. For j = l this is the v
 monotone one that of independent frequencies (Variance-Reducing Couplings, Appendix B.3).
 """
 
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
 import numpy as np
 from scipy import special
 
@@ -34,6 +38,81 @@ NODES = 24  # of a normal score
 TERMS = 40
 CHUNK = 8  # pairs of keys
 LARGEST = 100.0  # exponents: the sums keep their digits, and nothing overflows
+
+
+class RowError(NamedTuple):
+    """Mean squared errors of normalised rows, each of shape (n,), measured and explained."""
+
+    measured: jax.Array
+    """Mean over columns and repeats of (a^_ij - a_ij)^2."""
+    first_order: jax.Array
+    """What the delta method predicts from variances and covariances of the estimates."""
+    equal_means: jax.Array
+    """Eq. 8: the same with all kernel values of a row replaced by their mean, (variance - covariance) / (sum_j k_ij)^2."""
+    variance: jax.Array
+    """Mean over columns of Var(k^_ij)."""
+    covariance: jax.Array
+    """Mean over pairs of columns of Cov(k^_ij, k^_il), j = l included."""
+
+
+def row_error(estimates, kernel):
+    """Error of rows that are normalised after estimation, and its shares from variances and from covariances.
+
+    With delta_j = k^_j - k_j of one row, S = sum_j k_j and a_j = k_j / S, to first order in delta / S,
+
+    ::
+
+        MSE(a^_j) = [Var(k^_j) - 2 a_j sum_l Cov(k^_j, k^_l) + a_j^2 sum_{l, l'} Cov(k^_l, k^_l')] / S^2
+        equal k_j:  mean_j MSE(a^_j) = [mean_j Var(k^_j) - mean_{j, l} Cov(k^_j, k^_l)] / S^2    (Eq. 8)
+
+    What is dropped is a share O(1 / m) of the error for m features, however many columns there are: the
+    paper's O(1 / N^3) counts powers of S alone. Its Eq. 45 has -4 and +3 for -2 and +1; with equal means both
+    give Eq. 8.
+
+    Args:
+        estimates: independent unbiased estimates of the kernel, (repeats, n, N).
+        kernel: their mean, (n, N), above 0; each row may have a factor of its own, the same in both.
+
+    Source: Variance-Reducing Couplings, Eqs. 8 and 44 to 46.
+    """
+    estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
+    if estimates.ndim != 3 or estimates.shape[1:] != kernel.shape or 0 in estimates.shape:
+        got = f"kernel has shape {kernel.shape} and estimates has shape {estimates.shape}"
+        raise ValueError(f"{got}; give repeats of the kernel, shape (repeats, n, N)")
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
+    total = kernel.sum(axis=1)
+    weights, deltas = kernel / total[:, None], estimates - kernel
+    sums = deltas.sum(axis=2, keepdims=True)
+    measured = jnp.mean((estimates / estimates.sum(axis=2, keepdims=True) - weights) ** 2, axis=(0, 2))
+    first_order = jnp.mean((deltas - weights * sums) ** 2, axis=(0, 2)) / total**2
+    variance, covariance = jnp.mean(deltas**2, axis=(0, 2)), jnp.mean(sums[..., 0] ** 2, axis=0) / kernel.shape[1] ** 2
+    return RowError(measured, first_order, (variance - covariance) / total**2, variance, covariance)
+
+
+def leading_error(kernel, covariance):
+    """Leading term of the error of a normalised row whose estimates have a known covariance C.
+
+    ::
+
+        1 / N sum_j [C_jj - 2 a_j sum_l C_jl + a_j^2 sum_{l, l'} C_ll'] / S^2,   S = sum_j k_j,  a_j = k_j / S
+
+    Args:
+        kernel, covariance: (..., N), above 0, and (..., N, N), such as of
+            :func:`row_covariance`.
+
+    Source: Variance-Reducing Couplings, Eq. 46, and Eq. 8 for equal values.
+    """
+    kernel, covariance = checks.floating(kernel, "kernel"), checks.floating(covariance, "covariance")
+    if not kernel.ndim or not kernel.size or covariance.shape != (*kernel.shape, kernel.shape[-1]):
+        got = f"kernel has shape {kernel.shape} and covariance has shape {covariance.shape}"
+        raise ValueError(f"{got}; give a row or rows, shape (..., N), and their covariances, shape (..., N, N)")
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
+    total = kernel.sum(axis=-1)
+    weights, sums = kernel / total[..., None], covariance.sum(axis=-1)
+    own = jnp.diagonal(covariance, axis1=-2, axis2=-1) - 2 * weights * sums + weights**2 * sums.sum(axis=-1)[..., None]
+    return own.mean(axis=-1) / total**2
 
 
 def row_covariance(q, k, m, law="independent", cosine=0.0, pairs=False):

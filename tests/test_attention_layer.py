@@ -1,0 +1,131 @@
+"""The layer: equinox's own attention in the limit, its masks and rotations, its frequencies and its calibration."""
+
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+import pytest
+from rounding import rounding
+
+from rfcore import couplings, solvers
+from rfcore.models.attention import FeatureAttention
+
+HEADS, SIZE, LENGTH = 2, 8, 70
+EXACT = eqx.nn.MultiheadAttention(HEADS, SIZE, use_key_bias=True, dtype=float, key=jax.random.key(0))
+X = 0.3 * np.random.default_rng(0).normal(size=(LENGTH, SIZE))  # so near 0 that errors fall as those of sums do
+ROTATE = eqx.nn.RotaryPositionalEmbedding(SIZE // HEADS, dtype=float)
+
+
+def rotated(q, k, v):
+    return *(jax.vmap(ROTATE, in_axes=1, out_axes=1)(x) for x in (q, k)), v
+
+
+def error(layer, truth, *inputs):
+    """Relative error over 16 draws of the frequencies."""
+    out = jax.vmap(lambda key: layer(*inputs, key=key))(jax.random.split(jax.random.key(2), 16))
+    return np.sqrt(np.mean((out - truth) ** 2) / np.mean(truth**2))
+
+
+@pytest.mark.parametrize("process_heads", [None, rotated])
+@pytest.mark.parametrize("causal", [False, True])
+def test_many_features_are_the_layer_that_they_replace(causal, process_heads):
+    """With equinox's mask of queries and keys for ours of keys, and the same weights."""
+    mask = np.arange(LENGTH) != 3
+    pairs = mask & (np.tri(LENGTH, dtype=bool) if causal else True)
+    truth = np.asarray(EXACT(X, X, X, np.broadcast_to(pairs, (LENGTH, LENGTH)), process_heads=process_heads))
+    layers = (FeatureAttention(EXACT, m, causal=causal, key=jax.random.key(1)) for m in (100, 2500))
+    few, many = (error(partial(layer, mask=mask, process_heads=process_heads), truth, X, X, X) for layer in layers)
+    assert few / 7 < many < few / 3.5  # a fifth, but for chance
+    uniform = eqx.tree_at(lambda layer: layer.query_proj.weight, EXACT, 0 * EXACT.query_proj.weight)
+    none = np.asarray(uniform(X, X, X, np.broadcast_to(pairs, (LENGTH, LENGTH))))
+    assert many < np.sqrt(np.mean((none - truth) ** 2) / np.mean(truth**2)) / 3
+
+
+def test_inputs_of_other_sizes_and_lengths():
+    sizes = {"query_size": 8, "key_size": 5, "value_size": 3, "qk_size": 4, "vo_size": 2, "output_size": 7}
+    exact = eqx.nn.MultiheadAttention(HEADS, **sizes, dtype=float, key=jax.random.key(0))
+    inputs = X, X[:9, :5], X[:9, :3]
+    truth = np.asarray(exact(*inputs))
+    few, many = (error(FeatureAttention(exact, m, key=jax.random.key(1)), truth, *inputs) for m in (100, 2500))
+    assert few / 7 < many < few / 3.5
+
+
+def test_frequencies_are_fixed_by_the_layer_or_redrawn_by_a_key():
+    layer = FeatureAttention(EXACT, 32, couplings.simplex, key=jax.random.key(1))
+    one, other = (layer(X, X, X, key=jax.random.key(k)) for k in (2, 3))
+    assert np.array_equal(layer(X, X, X), layer(X, X, X))
+    assert not np.allclose(one, other)
+    assert np.array_equal(one, FeatureAttention(EXACT, 32, couplings.simplex, key=jax.random.key(2))(X, X, X))
+    assert not np.allclose(layer.omega[0], layer.omega[1])
+
+
+def test_fast_frequencies_and_narrow_weights():
+    layer = FeatureAttention(EXACT, 16, couplings.orthogonal_fast, causal=True, key=jax.random.key(1))
+    assert error(layer, np.asarray(layer(X, X, X)), X, X, X) > 0  # redrawn
+    narrow = jax.tree.map(lambda leaf: leaf.astype(np.float32) if eqx.is_inexact_array(leaf) else leaf, layer)
+    out = narrow(*[X.astype(np.float32)] * 3)
+    assert out.dtype == np.float32
+    assert np.allclose(out, layer(X, X, X), rtol=0, atol=1e-5)
+
+
+def test_training_leaves_frequencies_and_parameters_alone():
+    layer = FeatureAttention(EXACT, 32, causal=True, key=jax.random.key(1)).calibrated(X, X, X)
+    optimiser = optax.adam(1e-2)
+    weights, rest = eqx.partition(layer, eqx.is_inexact_array)
+    state = optimiser.init(weights)
+
+    @jax.jit
+    def step(weights, state):
+        def loss(weights):
+            return jnp.mean((eqx.combine(weights, rest)(X, X, X) - X[:, ::-1]) ** 2)
+
+        value, gradients = jax.value_and_grad(loss)(weights)
+        updates, state = optimiser.update(gradients, state, weights)
+        return optax.apply_updates(weights, updates), state, value
+
+    losses = []
+    for _ in range(30):
+        weights, state, value = step(weights, state)
+        losses.append(float(value))
+    assert losses[-1] < 0.9 * losses[0]
+    assert np.array_equal(weights.omega, layer.omega)
+    for now, before in zip(*(jax.tree.leaves(of.parameters) for of in (weights, layer)), strict=True):
+        assert np.array_equal(now, before)
+
+
+@pytest.mark.parametrize("fit", ["gerf", "saderf", "sderf", "aderf"])
+def test_calibrated_features_err_less_and_centred_ones_ignore_a_constant(fit):
+    away = 7 * X + np.linspace(0, 3, SIZE)
+    truth, fit = np.asarray(EXACT(away, away, away)), getattr(solvers.exponential, fit)
+    plain = FeatureAttention(EXACT, 64, key=jax.random.key(1))
+    fitted = plain.calibrated(away, away, away, fit)
+    assert error(fitted, truth, away, away, away) < 0.9 * error(plain, truth, away, away, away)
+    bias = EXACT.key_proj.bias + 1.0  # adds the same to all keys
+    moved = eqx.tree_at(lambda layer: layer.attention.key_proj.bias, plain, bias)
+    assert np.allclose(moved.calibrated(away, away, away, fit)(X, X, X), fitted(X, X, X), rtol=0, atol=rounding(1e5))
+    assert not np.allclose(moved(X, X, X), plain(X, X, X), rtol=0, atol=1e-3)
+
+
+def test_the_past_does_not_hang_on_the_future():
+    layer = FeatureAttention(EXACT, 32, causal=True, key=jax.random.key(1)).calibrated(X, X, X)
+    later = np.concatenate([X[:50], 100 * X[50:]])
+    assert np.array_equal(layer(X, X, X)[:50], layer(later, later, later)[:50])
+
+
+@pytest.mark.parametrize(
+    ("call", "complaint"),
+    [
+        (lambda: FeatureAttention(EXACT.query_proj, key=jax.random.key(0)), "attention is of type Linear; give an equinox"),
+        (
+            lambda: FeatureAttention(eqx.nn.MultiheadAttention(2, 8, dropout_p=0.1, key=jax.random.key(0)), key=jax.random.key(0)),
+            "attention has dropout_p = 0.1; give",
+        ),
+        (lambda: FeatureAttention(EXACT, 8, key=jax.random.key(0))(X, X, X, np.tri(LENGTH, dtype=bool)), "mask has shape .* causal=True"),
+    ],
+)
+def test_bad_input(call, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        call()

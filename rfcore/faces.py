@@ -29,7 +29,7 @@ def attach(package, exports):
         module = origin.get(name, ".")
         if module == ".":
             return import_module(f"{package}.{name}")  # which binds it here
-        value = getattr(import_module(f"{package}.{module}"), name)
+        value = getattr(import_module(module if "." in module else f"{package}.{module}"), name)
         setattr(face, name, value)
         return value
 

@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import time
 
 IMPORTED = [
     *("jax.numpy", "jax.scipy.special", "optax", "lineax", "equinox", "networkx", "trimesh.creation", "pooch", "tqdm.auto"),
@@ -31,6 +32,9 @@ class Kernel:
         self._process = forking.Process(target=_serve, args=arguments)
         self._process.start()
         self.pid = self._process.pid
+        # jupyter_client now asks for the group that it is to signal: not that of the tests, and of all that runs them.
+        while self.poll() is None and os.getpgid(self.pid) != self.pid:
+            time.sleep(0.001)
 
     def poll(self):
         return self._process.exitcode

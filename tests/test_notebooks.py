@@ -221,6 +221,17 @@ def run_quick(name, folder, monkeypatch, fork=sys.platform == "linux"):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
+def test_a_forked_kernel_has_a_group_of_its_own(tmp_path):
+    """Signals to a kernel that is slow to stop go to its group, which jupyter_client asks for once it has started."""
+    with open(tmp_path / "said", "wb") as said:
+        kernel = Kernel(["python", "-m", "ipykernel_launcher", "--version"], said, dict(os.environ))
+        group = os.getpgid(kernel.pid) if kernel.poll() is None else kernel.pid
+        kernel.kill()
+        kernel.wait(10)
+    assert group == kernel.pid != os.getpgid(0)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
 def test_what_forked_kernels_share_starts_no_thread():
     code = "import os\n" + "".join(f"import {m}\n" for m in IMPORTED) + "print(len(os.listdir('/proc/self/task')))"
     variables = os.environ | {"OPENBLAS_NUM_THREADS": "1", "PYTHONPATH": str(ROOT / "tests")}

@@ -1,0 +1,103 @@
+"""Errors that :func:`rfcore.couplings.choose` has no closed form for, drawn: its table is made here.
+
+``python -m rfcore.papers.couplings.choices`` writes it anew (some ten minutes). Distances are those of
+:data:`rfcore.theory.choosing.DISTANCES`.
+"""
+
+import json
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy import special
+from tqdm import tqdm
+
+from rfcore import checks, couplings, features, theory
+from rfcore.couplings import copulas
+from rfcore.models import attention
+from rfcore.theory import choosing
+
+WIDTHS = 2 ** np.arange(1, 13)
+DIMENSIONS = (1, 2, 4, 8, 16, 32, 64, 128)
+BLOCKS = (1, 2, 4, 8, 16)
+N_KEYS = 16
+LARGEST = 0.1  # relative standard error of a mean squared error that is kept
+
+
+def sobol_mse_ratios(rng, d, n_draws, features="fourier", n_directions=8):
+    """Mean squared errors of turned Sobol' points over those of independent frequencies, draw by draw.
+
+    Args:
+        rng: NumPy Generator.
+        d, n_draws: dimension; number of shifts of the points.
+        features: "fourier" or "positive".
+        n_directions: over how many directions of x - y, or of x + y, each draw is averaged.
+
+    Returns:
+        Array, (n_draws, distances, widths).
+    """
+    d, n_draws = checks.count(d, "d"), checks.count(n_draws, "n_draws")
+    checks.choice(features, "features", ("fourier", "positive"))
+    of_one, sign = {"fourier": (np.cos, -1), "positive": (np.exp, 1)}[features]
+    errors = []
+    for _ in range(n_draws):
+        omega = special.ndtri(copulas.sobol(rng.random, (WIDTHS[-1], d)))
+        along = rng.standard_normal((d, checks.count(n_directions, "n_directions")))
+        p = omega @ (along / np.linalg.norm(along, axis=0))
+        parts = [of_one(z * p) - np.exp(sign * z**2 / 2) for z in choosing.DISTANCES]
+        sums = np.cumsum(parts, axis=1)[:, WIDTHS - 1] / WIDTHS[:, None]
+        errors.append(np.mean(sums**2, axis=2))
+    # In units of the features: a positive one's part of x - y is a factor.
+    one = [theory.one_frequency_mse(z, features) * (np.exp(z**2) if sign > 0 else 1) for z in choosing.DISTANCES]
+    return np.array(errors) * WIDTHS / np.array(one)[:, None]
+
+
+def attention_errors(key, d, m, n_draws):
+    """Squared errors of weights of attention, (n_draws, lengths, couplings): of those to choose from, then iid.
+
+    Queries and keys are normal, of the lengths that stand for distances, 16 keys to a row.
+    """
+    draw = [*(choosing.ATTENTION[name] for name in choosing.ATTENTION), couplings.iid]
+    one_hot = jnp.eye(N_KEYS)
+
+    @jax.jit
+    @jax.vmap
+    def errors(key):
+        of_points, of_omega = jax.random.split(key)
+        q, k = jax.random.normal(of_points, (2, N_KEYS, d)) / np.sqrt(d)
+
+        def error(length, omega):
+            phi_q, phi_k = (features.positive(length * x, omega, kernel="softmax") for x in (q, k))
+            away = attention.linear(phi_q, phi_k, one_hot) - attention.softmax(length * q, length * k, one_hot)
+            return jnp.mean(away**2)
+
+        return jnp.array([[error(length, one(of_omega, m, d)) for one in draw] for length in choosing.DISTANCES])
+
+    return np.asarray(errors(jax.random.split(checks.key(key), checks.count(n_draws, "n_draws"))))
+
+
+def _kept(ratios):
+    """Mean over draws as RMSE, three digits; None where its standard error is too large."""
+    mean, se = ratios.mean(axis=0), ratios.std(axis=0, ddof=1) / np.sqrt(len(ratios))
+    return [[round(float(np.sqrt(x)), 3) if s < LARGEST * x else None for x, s in zip(*row, strict=True)] for row in zip(mean, se, strict=True)]
+
+
+def main():
+    """Draw, and write the table."""
+    rng, table = np.random.default_rng(0), {"dimensions": DIMENSIONS, "widths": WIDTHS.tolist(), "blocks": BLOCKS}
+    for kind in ("fourier", "positive"):
+        table[f"sobol, {kind}"] = [_kept(sobol_mse_ratios(rng, d, 1200 // max(1, d // 8), kind)) for d in tqdm(DIMENSIONS)]
+    of_d = {name: [] for name in choosing.ATTENTION}
+    for d in tqdm(DIMENSIONS[1:]):
+        rows = []
+        for blocks in BLOCKS:
+            errors = attention_errors(jax.random.key(d * blocks), d, d * blocks, 2000)
+            rows.append(np.sqrt(errors[..., :-1].mean(axis=0) / errors[..., -1:].mean(axis=0)))
+        for i, name in enumerate(of_d):
+            of_d[name].append(np.round(np.array(rows)[:, :, i].T, 3).tolist())
+    table["attention"] = of_d
+    choosing.TABLE.write_text(json.dumps(table) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -10,7 +10,8 @@ tree::
 
 Modules of the package under ``"."`` are promised themselves. The other keys can be reached as attributes,
 too, as after an import of all of them; but where a function is promised under the name of a module
-(``compose``), the name is the function's.
+(``compose``), the name is the function's. A module that is named in full is of another package, which imports
+this one: what it serves is looked for here.
 """
 
 import sys

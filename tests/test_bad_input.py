@@ -488,6 +488,14 @@ OTHERWISE = {
     "couplings.copulas.named": {"name": ("coupling", None)},
     "couplings.copulas.permutation": {"sigma": ([1, 0], permutation)},
     "couplings.directions.simplex_product": {"x": (X, array)},
+    "couplings.choose": {
+        "d": (3, count), "m": (4, count), "features": ("fourier", choice), "distance": (0.5, lambda good: [np.nan, "a", [0.5], 0.0, -1.0, 4.0]),
+    },
+    "papers.couplings.choices.sobol_mse_ratios": {
+        "rng": (np.random.default_rng(0), lambda good: []), "d": (3, count), "n_draws": (1, count), "features": ("fourier", choice),
+        "n_directions": (2, count),
+    },
+    "papers.couplings.choices.attention_errors": {"d": (3, count), "m": (4, count), "n_draws": (2, count)},
     "couplings.fast.draw": {"coupling": NAME},
     "couplings.fast.padded": {"d": (3, count)},
     "couplings.fast.Frequencies.project": {"self": (FAST, None), "unit": (1.0, None)},
@@ -611,7 +619,7 @@ OTHERWISE = {
     "papers.ugrf.definiteness.definite_radius": {"alpha": ([1.0, 0.5], lambda good: [*vector(good), [0.0, 1.0], [-1.0, 0.5]])},
     "papers.couplings.equal_walkers.of_curve": {"walkers": ([4, 16], lambda good: [*vector(good), [16, 4], [0, 4]])},
     **{
-        f"models.attention.{name}": {argument: (X, rows) for argument in of} | {"v": (X, lambda good: [*rows(good), good[:2]]), "mask": KEYS_SEEN}
+        f"models.attention.{name}": dict.fromkeys(of, (X, rows)) | {"v": (X, lambda good: [*rows(good), good[:2]]), "mask": KEYS_SEEN}
         for name, of in {"softmax": ["q", "k"], "linear": ["phi_q", "phi_k"], "linear_of_logs": ["log_q", "log_k"]}.items()
     },
     "models.attention.FeatureAttention": {"attention": (LAYER, other_type), "n_features": (4, count), "causal": (False, flag), "coupling": (couplings.iid, function)},

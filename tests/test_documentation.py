@@ -61,7 +61,7 @@ PUBLIC = public_names(
 PROMISED = {
     "couplings": (
         "iid", "orthogonal", "simplex", "simplex_plus", "halton", "sobol", "orthogonal_fast", "simplex_fast", "orthogonal_pnc",
-        "orthogonal_pm", "orthogonal_copula", "antithetic",
+        "orthogonal_pm", "orthogonal_copula", "antithetic", "choose",
     ),
     "features": ("fourier", "positive", "exponential", "walk_features"),
     "features.modulation": ("diffusion", "regularised_laplacian", "p_step", "inverse_cosine", "from_taylor"),

@@ -50,6 +50,7 @@ from tqdm import tqdm
 
 from rfcore import couplings, datasets, evidence, models, plotting, theory
 from rfcore.couplings import copulas
+from rfcore.theory import choosing
 
 ledger = evidence.open_page("couplings/11_choosing", profile)
 N_DRAWS, LARGEST, N_UCI, N_PAIRED, UCI_WIDTHS = {
@@ -139,13 +140,10 @@ regret = np.array([
     for of_sobol in above
 ]) / log_rmse[0].size  # fmt: skip
 SOBOL, SHELLS = (lines[k] for k in np.unravel_index(regret.argmin(), regret.shape))
-
-
-def rule(d, m):
-    """What to take for d dimensions and m frequencies."""
-    if m >= SOBOL[0] * d ** SOBOL[1]:
-        return "Sobol'"
-    return "shells" if m >= SHELLS[0] * d ** SHELLS[1] else "strata over all"
+if (
+    profile == "paper"
+):  # the rule of couplings.choose, which is tested below, has these lines
+    assert np.allclose([SOBOL, SHELLS], [choosing.SOBOL, choosing.SHELLS])
 
 
 def crossings(ratio):
@@ -162,8 +160,11 @@ def crossings(ratio):
 
 # %% tags=["hide-input"]
 CHOICES = {"strata over all": "first", "shells": "orthogonal_pm", "Sobol'": "sobol"}
-choice = [[list(CHOICES).index(rule(d, m)) for m in WIDTHS] for d in DIMENSIONS]
-choice = np.where(wide, choice, -1)
+choice = [
+    [list(CHOICES).index(choosing.rule(d, m)) if d <= m else -1 for m in WIDTHS]
+    for d in DIMENSIONS
+]
+choice = np.array(choice)
 taken = np.choose(choice % 3, [of[name] for name in CHOICES])
 best = np.min([np.where(wide, of[name], 1) for name in TRIED], axis=0)
 excess = 100 * (np.sqrt(np.where(wide, taken, 1) / best) - 1)
@@ -272,7 +273,7 @@ on_sets, paired = {}, {}  # all couplings; more draws of the choice and of PNC a
 for name, x in tqdm(apart.items(), leave=False):
     rng, again = ledger.rng(f"features on {name}"), ledger.rng(f"choice on {name}")
     on_sets[name] = errors_on(rng, x, N_UCI, len(UCI_WIDTHS) * [TRIED])
-    two = [(rule(x.shape[1], m), "PNC") for m in UCI_WIDTHS]
+    two = [(choosing.rule(x.shape[1], m), "PNC") for m in UCI_WIDTHS]
     paired[name] = errors_on(again, x, N_PAIRED, two)
 
 # %% tags=["hide-input"]
@@ -282,7 +283,7 @@ for name, errors in on_sets.items():
     d, size = apart[name].shape[1], np.median(np.linalg.norm(apart[name], axis=1))
     sizes.append(f"{name} ({d}, {size:.2g})")
     for k, m in enumerate(UCI_WIDTHS):
-        here, taken = errors[:, :, k], TRIED.index(rule(d, m))
+        here, taken = errors[:, :, k], TRIED.index(choosing.rule(d, m))
         root = 100 * np.sqrt(here.mean(axis=0))
         cells.append([*root, root[taken] / root.min()])
         rows.append(f"{name}, {m}: {short[taken]}")
@@ -315,7 +316,8 @@ ledger.decide({
 # | from there on | shells | `norms.coupled("stratified", "blocks")` |
 # | $m \geq 5.7\, d^2$ | Sobol' points, $m$ a power of two | `sobol`, times a rotation |
 #
-# This is the rule that was tested. At $m = d$ PNC (`orthogonal_pnc`), which it does not
+# This is the rule that was tested, and `couplings.choose(d, m)` gives it as a coupling to
+# draw from, with what it leaves of the error at three distances. At $m = d$ PNC (`orthogonal_pnc`), which it does not
 # choose from, is about as good as strata ({doc}`10_many_frequencies`). The norms go
 # with orthogonal directions by {py:func}`rfcore.couplings.compose`. For
 # positive features read the last map of {doc}`10_many_frequencies`: from 8 dimensions

@@ -43,6 +43,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "simplex",
         ),
         "fast": ("orthogonal_fast", "simplex_fast"),
+        "rfcore.theory.choosing": ("choose",),
         "low_discrepancy": ("halton", "sobol"),
         "student": ("matern",),
         "weight_dependent": ("simplex_plus",),

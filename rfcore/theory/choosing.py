@@ -30,7 +30,10 @@ class Choice(NamedTuple):
     draw: Callable
     """``(key, m, d) -> omega``, (m, d)."""
     rmse_over_iid: dict
-    """Root mean squared error over that of independent frequencies at close, middle and far points: distance -> ratio."""
+    """Distance -> root mean squared error over that of independent frequencies, at close, middle and far points.
+
+    NaN where the table has none: of Sobol' points with positive features that are far.
+    """
     why: str
     """A sentence."""
 
@@ -48,7 +51,7 @@ def _polytopes(key, m, d):
 # What there is to choose from: the first that is best is taken.
 FOURIER = {
     "PNC": couplings.orthogonal_pnc,
-    "strata": compose(directions.orthogonal, norms.coupled("stratified", "all")),
+    "strata over all": compose(directions.orthogonal, norms.coupled("stratified", "all")),
     "shells": compose(directions.orthogonal, norms.coupled("stratified", "blocks")),
     "Sobol'": _turned_sobol,
 }
@@ -89,7 +92,7 @@ def choose(d, m, features="fourier", distance=None):
 
     Returns:
         Choice. Ratios are closed forms, for m that is rounded up to whole blocks; those of Sobol' points and
-        attention are drawn, to a few per cent, and interpolated between powers of two.
+        attention are drawn, to 10 % or better, and interpolated between powers of two.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.
 
@@ -97,7 +100,7 @@ def choose(d, m, features="fourier", distance=None):
     >>> from rfcore import couplings
     >>> choice = couplings.choose(64, 256)
     >>> choice.name, {z: round(ratio, 2) for z, ratio in choice.rmse_over_iid.items()}
-    ('strata', {0.5: 0.17, 1.0: 0.29, 2.0: 0.83})
+    ('strata over all', {0.5: 0.17, 1.0: 0.29, 2.0: 0.83})
     >>> omega = choice.draw(jax.random.key(0), 256, 64)
     """
     d, m = checks.count(d, "d"), checks.count(m, "m")
@@ -113,7 +116,7 @@ def choose(d, m, features="fourier", distance=None):
         name = min(found, key=lambda name: (math.isnan(found[name]), found[name]))
         why = f"of {', '.join(found)} it errs least at {'length' if features == 'attention' else 'distance'} {at:g}"
     ratios = {z: rmse_over_iid(name, d, m, features, z) for z in DISTANCES}
-    shares = ", ".join(f"{100 * ratio:.0f} % at {z:g}" for z, ratio in ratios.items())
+    shares = ", ".join(f"{100 * ratio:.0f} % at {z:g}" for z, ratio in ratios.items() if not math.isnan(ratio))
     return Choice(name, TRIED[features][name], ratios, f"{name}, {why}; of the error of independent frequencies it leaves {shares}")
 
 
@@ -123,7 +126,7 @@ def rule(d, m):
         return "Sobol'"
     if m < d:
         return "PNC"
-    return "shells" if m >= SHELLS[0] * d ** SHELLS[1] else "strata"
+    return "shells" if m >= SHELLS[0] * d ** SHELLS[1] else "strata over all"
 
 
 def rmse_over_iid(name, d, m, features, distance):
@@ -139,7 +142,7 @@ def rmse_over_iid(name, d, m, features, distance):
         return math.sqrt(norm_coupling_ratio(distance, d, min(m, d), "reversal", features))
     if name == "simplex":
         return math.sqrt(positive_mse_ratio(distance, d, m, "simplex"))
-    over = "all" if name == "strata" else "blocks"
+    over = "all" if name == "strata over all" else "blocks"
     on = "simplex" if name == "simplex shells" else "orthogonal"
     return math.sqrt(stratified_norms_ratio(distance, d, blocks, features, over, on))
 

@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = faces.attach(
         ".": (
             "attention_rows",
             "block_errors",
+            "choices",
             "copula",
             "equal_walkers",
             "formulas",

@@ -445,7 +445,7 @@ ARGUMENTS = {
     "over": ("blocks", choice), "p": (2, count), "p_halt": (0.5, probability), "pair": (None, None), "pairs": (False, flag),
     "paper": (0.5, number_or_none), "paper_se": (0.5, number_or_none), "parameters": (features.ExponentialParameters(), other_type),
     "part": (PART, other_type), "phases": (V, families), "phi": (IDENTITY, matrix), "phi_asked": (IDENTITY, points),
-    "phi_k": (X**2, points), "phi_q": (X**2, points), "phi_seen": (IDENTITY, points), "phi_test": (IDENTITY, points),
+    "phi_seen": (IDENTITY, points), "phi_test": (IDENTITY, points),
     "phi_train": (IDENTITY, points), "pilot": (9, count), "pixels": (np.ones((1, 3, 2, 2)), array), "points": ("sobol", choice),
     "positive_ratio": (V**2, entries), "power": (1, positive), "predicted": (X, points), "printed": (V, vector),
     "printed_se": (V**2, vector), "products": ([0.5, -1.0], lambda good: [*entries(good), 0.5, [0.5, 3.0]]),

@@ -55,8 +55,9 @@ def test_a_face_names_what_a_module_of_its_own_defines(package):
     """Not what the module has imported from elsewhere: then a reader of the literal would look in the wrong place."""
     for module, names in exports(package).items():
         for name in names if module != "." else ():
-            value = getattr(importlib.import_module(f"{package}.{module}"), name)
-            assert getattr(value, "__module__", f"{package}.{module}") == f"{package}.{module}"
+            dotted = module if "." in module else f"{package}.{module}"
+            value = getattr(importlib.import_module(dotted), name)
+            assert getattr(value, "__module__", dotted) == dotted
             if hasattr(value, "__module__"):
                 assert pickle.loads(pickle.dumps(value)) is getattr(importlib.import_module(package), name)
 

@@ -31,7 +31,8 @@ FLOORS = [
     {"couplings", "evidence", "random_graphs"},
     {"theory", "walks"},
     {"features"},
-    {"estimators", "models", "solvers"},
+    {"solvers"},
+    {"estimators", "models"},
     {"papers"},
 ]
 

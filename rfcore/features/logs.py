@@ -58,7 +58,7 @@ def stabilised(log_q, log_k):
 
 @jax.jit
 def scaled(log_q, log_k):
-    """phi', psi' and a(q) of :func:`stabilised`, for any leading axes; -inf, of a key that is hidden, is taken."""
+    """phi'(q), phi'(k), a(q) of :func:`stabilised`, for any leading axes; -inf is a key that is hidden."""
     of_features = jax.lax.stop_gradient(log_k.max(axis=-2, keepdims=True))  # cancels
     read = log_q + of_features
     of_queries = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))

@@ -130,7 +130,7 @@ def rule(d, m):
 
 
 def rmse_over_iid(name, d, m, features, distance):
-    """Root mean squared error of a mechanism over that of independent frequencies; NaN where it is not known."""
+    """RMSE of a mechanism over that of independent frequencies; NaN where it is not known."""
     if features == "attention":
         return _drawn(_table()["attention"][name], _table()["dimensions"][1:], _table()["blocks"], d, m / d, distance)
     if name == "Sobol'":

@@ -71,7 +71,7 @@ class FeatureAttention(eqx.Module):
             mask: True where a key is seen, (l,).
             key: draws the frequencies of this call; None for those of the layer.
             inference: ignored, as there is no dropout.
-            process_heads: function of queries, keys and values of the heads, (n, heads, d), such as rotations.
+            process_heads: function of the heads' queries, keys and values, (n, heads, d), such as rotations.
         """
         if mask is not None and jnp.ndim(mask) != 1:
             raise ValueError(f"mask has shape {jnp.shape(mask)}; give a mask of keys, ({len(key_)},), and causal=True to the layer")
@@ -85,14 +85,14 @@ class FeatureAttention(eqx.Module):
     def calibrated(self, query, key_, value, fit=solvers.exponential.aderf, centred=True, process_heads=None):
         """This layer with features fitted to the queries and keys of some inputs, head by head, for good.
 
-        Outputs stay unbiased up to the quotient; what falls is their variance. Call it outside of ``jax.jit``,
+        Outputs stay unbiased up to the quotient; what falls is their variance. Call it outside ``jax.jit``,
         which eigendecompositions of many heads can block, and on inputs of training, without padding.
 
         Args:
             query, key_, value, process_heads: as in a call; rows of several sequences may follow each other.
             fit: of :mod:`rfcore.solvers.exponential`: gerf, saderf, sderf or aderf.
-            centred: whether means are taken off queries and keys and put back exactly: it costs nothing, and
-                a constant that is added to all keys then changes nothing.
+            centred: whether means are taken off queries and keys, and put back exactly: free, and a constant
+                that is added to all keys then changes nothing.
         """
         checks.function(fit, "fit", "solvers.exponential.aderf")
         q, k, _ = self._heads(query, key_, value, process_heads)

@@ -88,7 +88,8 @@ def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
     ::
 
         S_i = sum_j e^(log phi(k_j)_i - b_i) v_j,   s_i likewise, with 1 in place of v_j
-        out_j = sum_i c_i S_i / sum_i c_i s_i,  log c_i = log phi(q_j)_i + b_i - a,  a = max_i (log phi(q_j)_i + b_i)
+        out_j = sum_i c_i S_i / sum_i c_i s_i,   log c_i = log phi(q_j)_i + b_i - a
+        a = max_i (log phi(q_j)_i + b_i)
 
     so that the denominator is at least 1. Causal attention goes through chunks of 64 positions. Within one
     b_i is of what all its queries see, the chunks before and the chunk's first key; a key that exceeds it by
@@ -161,7 +162,7 @@ def _linear_of_logs(log_q, log_k, v, causal):
 
 
 def _beyond(far, log_q, log_k, after, v):
-    """Sums over keys up to each query's own, over e^exponent, pair by pair and feature by feature; and over all keys."""
+    """Sums over keys up to each query's own, over e^exponent, pair by pair; and sums over all keys."""
     log_k = jnp.where(far, log_k, -jnp.inf)
 
     def of_query(i):

@@ -1,4 +1,4 @@
-"""The error of a normalised row of attention, and the covariances of its estimates under coupled norms, exactly.
+"""The error of a normalised row of attention, and its estimates' covariances under coupled norms, exactly.
 
 Two estimates of a row, k^(q, k_j) and k^(q, k_l), share their frequencies. With a = q + k_j and b = q + k_l a
 frequency omega_1 of the first and omega_2 of the second, of norms w_1, w_2 and orthogonal directions,

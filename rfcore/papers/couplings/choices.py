@@ -1,7 +1,7 @@
 """Errors that :func:`rfcore.couplings.choose` has no closed form for, drawn: its table is made here.
 
-``python -m rfcore.papers.couplings.choices`` writes it anew (some ten minutes; ``PJRT_NPROC=8`` before it, since
-batches of QR can hold every thread of XLA's pool). Distances are those of
+``python -m rfcore.papers.couplings.choices`` writes it anew in ten minutes; ``PJRT_NPROC=8`` before it, since
+batches of QR can hold every thread of XLA's pool. Distances are those of
 :data:`rfcore.theory.choosing.DISTANCES`.
 """
 
@@ -55,10 +55,11 @@ def sobol_mse_ratios(rng, d, n_draws, features="fourier", n_directions=8):
 
 
 def attention_errors(key, d, m, n_draws):
-    """Squared errors of weights of attention, (n_draws, lengths, couplings): of those to choose from, then iid.
+    """Squared errors of weights of attention, (n_draws, lengths, couplings to choose from and iid).
 
     Queries and keys are normal, of the lengths that stand for distances, 16 keys to a row.
     """
+    d, m = checks.count(d, "d"), checks.count(m, "m")
     draw = [*choosing.ATTENTION.values(), couplings.iid]
     one_hot = jnp.eye(N_KEYS)
 
@@ -83,8 +84,7 @@ def _kept(ratios):
     return [[round(float(np.sqrt(x)), 3) if s < LARGEST * x else None for x, s in zip(*row, strict=True)] for row in zip(mean, se, strict=True)]
 
 
-def main():
-    """Draw, and write the table."""
+def _write():
     rng, table = np.random.default_rng(0), {"dimensions": DIMENSIONS, "widths": WIDTHS.tolist(), "blocks": BLOCKS}
     for kind, n in N_DRAWS.items():
         table[f"sobol, {kind}"] = [_kept(sobol_mse_ratios(rng, d, n // max(1, d // 8), kind)) for d in tqdm(DIMENSIONS)]
@@ -101,4 +101,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    _write()

@@ -66,8 +66,8 @@ def attention_error(estimates, kernel):
 
     in the notation of :func:`rfcore.papers.couplings.attention_rows.row_error`; the result, (n,), is the mean
     over j and repeats. To this order the mean of b is not a, and -2 and +1 are right: as printed it may be
-    negative. For equal means the mean over j is that of Eq. 8 all the same. Shapes: estimates (repeats, n, N),
-    kernel (n, N), above 0.
+    negative. For equal means the mean over j is that of Eq. 8 all the same. Shapes: estimates
+    (repeats, n, N), kernel (n, N), above 0.
 
     Source: Variance-Reducing Couplings, Eq. 45.
     """

@@ -312,7 +312,7 @@ FAULTS = {
     "log weights of the wrong sign in Fourier features": (fourier, "_grown", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
     "squares divided by the number of repeats": (errors, "mean_and_se", "ddof=1", "ddof=0", "standard error"),
     "error of one repeat for that of the mean": (errors, "mean_and_se", " / np.sqrt(len(estimates))", "", "standard error"),
-    "a factor for every key": (logs, "_stabilised", "log_k - of_features", "log_k - log_k.max(axis=1, keepdims=True)", "shares"),
+    "a factor for every key": (logs, "scaled", "log_k - finite(of_features)", "log_k - log_k.max(axis=-1, keepdims=True)", "shares"),
     "factor 2 in the bandwidth": (euclidean_kernels, "gaussian", "axis=-1) / 2)", "axis=-1))", "positive"),
     "Hadamard matrices not normalised": (fast, "walsh_hadamard", " / np.sqrt(factor)", "", "lengths of simplex_fast"),
     "one Hadamard factor left out": (fast, "_project", "in (2, 1, 0)", "in (1, 0)", "bias of orthogonal_fast"),

@@ -159,6 +159,12 @@ def walk_features(
 
     ``phi phi^T`` with one set is positive semidefinite, but its diagonal is biased upwards.
 
+    **A product with a kernel has a better way**: :func:`rfcore.kernels.exponential_product` for the diffusion
+    kernel, or SciPy's ``expm_multiply``, and :func:`rfcore.kernels.chebyshev_product` for others.
+    They are exact, and on 10^5 nodes of degree 6 ``expm_multiply`` takes .03 s, where a product of features
+    takes .02 s after 1.3 s of walks and is 8 % off. Walks pay where features themselves are wanted, where f
+    is learned, or where the graph is met by walking alone.
+
     Raises ValueError if f is for normalised weights and g is not normalised; if fewer than one walk in 10^8
     gets to the lengths where f has nine tenths of its sum, since features would be 0; or if p_halt is below
     1.8e-8.

@@ -2,7 +2,7 @@
 
 ``python -m rfcore.papers.couplings.choices`` writes it anew in ten minutes; ``PJRT_NPROC=8`` before it, since
 batches of QR can hold every thread of XLA's pool. Distances are those of
-:data:`rfcore.theory.choosing.DISTANCES`.
+``rfcore.theory.choosing.DISTANCES``.
 """
 
 import json

@@ -55,7 +55,7 @@ from rfcore.estimators import RandomFeatures
 
 ledger = evidence.open_page("beyond/01_in_a_pipeline", profile)
 N_REPEATS, N_TRAIN, N_TEST, COLUMNS = {
-    "paper": (20, 3000, 2000, (64, 256, 1024)),
+    "paper": (60, 3000, 2000, (64, 256, 1024)),
     "quick": (8, 1000, 500, (64, 256)),
 }[profile]
 SETS = ("power", "nursery", "mnist")
@@ -112,7 +112,7 @@ def ways(n, d, gamma, seed):
 
 def tried(name, repeat, gamma, ridge, X, y):
     """Losses, errors of the kernel and seconds: ways and the exact kernel, columns."""
-    rng = ledger.rng(f"cuts of {name}", repeat)
+    rng = ledger.rng(f"fresh cuts of {name}", repeat)
     rows = rng.permutation(len(X))[: N_TRAIN + N_TEST]
     train, test = ((X[r], y[r]) for r in np.split(rows, [N_TRAIN]))
     truth = rbf_kernel(test[0][:500], gamma=gamma)

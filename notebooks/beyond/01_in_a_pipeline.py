@@ -153,21 +153,29 @@ losses, errors = np.stack(losses, axis=1), np.stack(errors, axis=1)
 exact = np.array(exact)
 
 # %% tags=["hide-input"]
-LINES = dict(
-    zip(
-        ways(4, 2, 1.0, 0),
-        ("trigonometric", "iid", "optimised", "nystroem"),
-        strict=True,
-    )
-)
+WAYS = list(ways(4, 2, 1.0, 0))
+CASES = [f"{name}, {n}" for name in SETS for n in COLUMNS]
 plotting.show_panels(
-    np.array(COLUMNS), losses, panels=list(SETS), lines=LINES,
-    levels={"exact": exact.mean(axis=1)},
-    x_label="columns", y_label="squared error over the mean's", log="xy",
-    caption="Ours. Test error of ridge regression on n columns, "
-    f"{N_TRAIN} training points.",
-    alt="Three panels of falling curves towards the exact kernel's level; Nystroem's "
-    "are lowest, RBFSampler's highest, pairs between.",
+    np.array(COLUMNS), errors, panels=list(SETS),
+    lines=dict(
+        zip(WAYS, ("trigonometric", "iid", "optimised", "nystroem"), strict=True)
+    ),
+    x_label="columns", y_label="mean squared error", log="xy",
+    caption="Ours. Error of the kernel between 500 test points.",
+    alt="Three panels of falling lines. RBFSampler's is highest, pairs of independent "
+    "frequencies lie below it, the chosen coupling's far below these in 4 and in 27 "
+    "dimensions and on them in 784, Nystroem's lowest by far.",
+)  # fmt: skip
+in_cases = np.moveaxis(losses, 2, 3).reshape(N_REPEATS, len(CASES), len(WAYS))
+of_exact = np.repeat(exact.T, len(COLUMNS), axis=1)[..., None]
+shown = 100 * np.concatenate([in_cases, of_exact], axis=2)
+plotting.table(
+    shown.mean(axis=0),
+    shown.std(axis=0, ddof=1) / np.sqrt(N_REPEATS),
+    rows=CASES, columns=[*WAYS, "exact"], corner="set, columns",
+    caption="Ours. Squared test error of a ridge regression in per cent of that of the "
+    f"mean, {N_TRAIN} training points; last, with the exact kernel. Errors in a row "
+    "share cuts of the table.",
 )  # fmt: skip
 
 # %% tags=["hide-input"]
@@ -189,18 +197,14 @@ ledger.decide({
 # with the frequencies.
 
 # %% tags=["hide-input"]
+of_clock = [1e3 * np.median(of_set, axis=0).T for of_set in seconds]
 plotting.table(
-    [
-        [*(1e3 * np.median(of_set, axis=0)).reshape(-1), d, settings[name][2]]
-        for (name, (d, *_)), of_set in zip(settings.items(), seconds, strict=True)
-    ],
-    rows=list(SETS),
-    columns=[f"{way}, {n}" for way in LINES for n in COLUMNS] + ["d", "ridge"],
-    corner="ms",
+    np.concatenate(of_clock),
+    rows=CASES, columns=WAYS, corner="set, columns",
     caption="Ours. Processor milliseconds to fit the columns on the training points "
     "and to transform 500 points: medians over repeats. A clock's numbers: no verdict "
     "hangs on them.",
-)
+)  # fmt: skip
 
 # %% [markdown]
 # ## What to take

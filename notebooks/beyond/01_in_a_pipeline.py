@@ -17,7 +17,13 @@
 # %% [markdown]
 # # In a scikit-learn pipeline: which columns should a linear model get?
 #
-# PLACEHOLDER
+# * **A better kernel is not a better prediction.** Pairs of sine and cosine with a chosen
+#   coupling halve RBFSampler's squared error of the kernel, and do far better in few
+#   dimensions. Ridge regressions on them err from 5 % less to 3 % more.
+# * **Nystroem is best per column, on every table and at every width.** What it spends is
+#   time: 1,024 of its columns cost 0.4 s, where those of random features cost 3 to 50 ms.
+# * **Per second it depends.** On one table 1,024 random columns beat 256 of Nystroem's in
+#   less time; on digits Nystroem's win all the same.
 #
 # **What a user has.** A table, a Gaussian kernel that suits it, and more rows than a
 # kernel method can take. scikit-learn offers two ways to columns for a linear model:
@@ -209,7 +215,21 @@ plotting.table(
 # %% [markdown]
 # ## What to take
 #
-# PLACEHOLDER
+# Where columns are few and fitting them is cheap beside all else, take Nystroem's. Random
+# features pay where the points are not at hand (a stream, a key that two machines share),
+# where an unbiased estimate is needed, or where columns are many: on nursery 1,024 of
+# them take half the time of Nystroem's 256 and err less, 18 % against 21 % of the mean's
+# error. The ridge's own time, which grows with the square of the columns, is not counted.
+#
+# Do not expect the coupling to show in a prediction. Its gain is in the kernel, in 4 and
+# in 27 dimensions; on 784, with at most 512 frequencies, orthogonal directions are nearly
+# what independent ones are. In the regression RBFSampler's $n$ frequencies with one
+# cosine each do about as well as $n / 2$ with a sine and a cosine: we take it that a
+# linear model gains from more different functions what it loses by noisier products.
+#
+# The limits of this: one lengthscale (the median distance), one ridge per set, three
+# tables. A kernel whose lengthscale is fitted has closer points, which is where couplings
+# help most.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from rfcore import checks, repository
 from rfcore.evidence import pages
-from rfcore.evidence.claims import PROFILES, Claim, Entry, entries, papers
+from rfcore.evidence.claims import PROFILES, Claim, Entry, claims_of, entries, papers
 from rfcore.evidence.verdicts import ERRATA, Decision, Verdict, with_error
 
 
@@ -47,8 +47,9 @@ def results_folder(profile, root=None):
 
 def decisions(profile="paper"):
     """Every decision in the ledgers of ``profile``, by claim id, with the present words of its claim."""
-    found, claims = {}, {claim.id: claim for entry in entries() for claim in entry.claims}
-    for path in sorted(results_folder(profile).glob("*/*.json")):
+    found, folder = {}, results_folder(profile)
+    for path in sorted(folder.glob("*/*.json")):
+        claims = claims_of(path.relative_to(folder).with_suffix("").as_posix())
         for name, fields in pages.read(path).get("claims", {}).items():
             found[name] = Decision(**fields, claim=claims.get(name))
     return found

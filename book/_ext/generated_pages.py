@@ -41,7 +41,7 @@ def data():
 def data_set(s):
     fields = {
         "Shape": ", ".join(f"{count:,} {what}" for what, count in s.shape.items()),
-        "Origin": f"<{s.url}>",
+        "Origin": f"<{s.origin}>" if s.origin.startswith("https:") else f"a file in the published {s.origin}",
         "Licence": plain(s.licence),
         "Cite as": plain(s.citation),
         "Preparation": plain(s.preprocessing or "none beyond reading the file"),

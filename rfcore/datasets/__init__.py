@@ -32,7 +32,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "small_split",
             "split",
         ),
-        "text": ("Sentences", "sentences"),
+        "text": ("Sentences", "reviews", "sentences"),
         "traffic": ("Traffic", "traffic"),
     },
 )

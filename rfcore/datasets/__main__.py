@@ -90,7 +90,7 @@ def _show(entry: registry.Entry) -> int:
             print(f"  {key + ':':<15}{value}")
     for file in entry.files:
         print(f"  {file.path}: {storage.status(file)}, {file.bytes} bytes")
-        print(f"    {file.url}\n    sha256 {file.sha256}")
+        print(f"    {file.origin}\n    sha256 {file.sha256}")
     return 0
 
 

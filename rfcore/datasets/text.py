@@ -1,5 +1,7 @@
 """Sentences with labels."""
 
+import csv
+import io
 from typing import NamedTuple
 
 import numpy as np
@@ -40,3 +42,20 @@ def sentences(part: str = "train", *, fallback: bool = False) -> Sentences:
         entry, read, lambda entry: stand_ins.sentences(entry, part), fallback
     )
     return Sentences(texts, labels, part, source)
+
+
+def reviews(*, fallback: bool = False) -> Sentences:
+    """Load 25 000 reviews of films, of some 230 words each: IMDb's training half, half of it praise.
+
+    Source: Maas et al., 2011.
+    """
+    entry = registry.find("reviews")
+
+    def read():
+        rows = csv.DictReader(io.StringIO(storage.read(entry.files[0]).decode()))
+        rows = [row for row in rows if row["source"] == "imdb"]
+        texts = (row["text"].replace("<br />", " ").strip() for row in rows)
+        return tuple(texts), np.array([int(row["label"]) for row in rows])
+
+    (texts, labels), source = real_or_stand_in(entry, read, stand_ins.reviews, fallback)
+    return Sentences(texts, labels, "train", source)

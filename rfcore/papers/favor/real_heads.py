@@ -1,0 +1,150 @@
+"""Attention of a trained encoder's heads: estimated by features, and by what is no random feature.
+
+Shapes: queries, keys and values q, k and v (heads, n, l, d), of n texts of l positions, queries and keys with
+the factor d^(-1/4); ``mask`` (n, l), True where a position is not padding; errors (heads, n).
+"""
+
+from functools import partial
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from rfcore import features
+from rfcore.features import ExponentialParameters
+from rfcore.models import attention
+from rfcore.solvers import exponential
+
+AT_ONCE = 6  # heads, and texts of the forward pass
+
+
+class Texts(NamedTuple):
+    """Queries, keys and values of all heads on some texts, the mask, and the outputs of exact attention."""
+
+    q: jax.Array
+    k: jax.Array
+    v: jax.Array
+    mask: np.ndarray
+    exact: jax.Array
+
+
+def texts(encoder, sentences, max_length):
+    """:class:`Texts` of sentences, the heads of all layers one after the other."""
+    ids, mask = encoder.tokens(list(sentences), max_length)
+    heads = eqx.filter_jit(encoder.heads)
+    parts = [heads(ids[i : i + AT_ONCE], mask[i : i + AT_ONCE]) for i in range(0, len(ids), AT_ONCE)]
+    whole = jax.tree.map(lambda *of_parts: jnp.concatenate(of_parts, axis=1).swapaxes(1, 2), *parts)
+    q, k, v = (x.reshape(-1, *x.shape[2:]) for x in whole)
+    return Texts(q, k, v, mask, outputs(attention.softmax, Texts(q, k, v, mask, None)))
+
+
+def positive(x, y, centred=False):
+    """Parameters of positive features, FAVOR+'s, of points less their means with ``centred``."""
+    return ExponentialParameters(centre_x=x.mean(axis=0), centre_y=y.mean(axis=0)) if centred else ExponentialParameters()
+
+
+FITS = {
+    "positive": positive,
+    "gerf": exponential.gerf,
+    "saderf": exponential.saderf,
+    "aderf": exponential.aderf,
+    "sderf": exponential.sderf,
+}
+"""The maps of the paper: FAVOR+, FAVOR++, and FAVOR# in three ways, of which SADERF is that of Table 1."""
+FITS |= {f"{name}_centred": partial(fit, centred=True) for name, fit in FITS.items()}
+
+
+def fitted(fit, of):
+    """Parameters of each head, from all queries and keys of some texts, each field with an axis of heads first.
+
+    Args:
+        fit: of ``FITS``: a function of points x and y, (points, d).
+        of: :class:`Texts`.
+    """
+    return jax.vmap(lambda x, y: fit(x, y).filled(x.shape[1], x.dtype))(of.q[:, of.mask], of.k[:, of.mask])
+
+
+def relative_errors(out, exact, mask):
+    """|out - exact| / |exact| over the positions of a text, Frobenius norms, (..., n)."""
+    squares = (jnp.sum(jnp.where(mask[..., None], x**2, 0), axis=(-2, -1)) for x in (out - exact, exact))
+    return jnp.sqrt(jnp.divide(*squares))
+
+
+@partial(jax.jit, static_argnames="attend")
+def outputs(attend, of):
+    """Outputs of all heads, of the shape of ``of.v``, by an attention: a function of q, k, v and ``mask``."""
+    return jax.lax.map(lambda head: attend(*head, mask=of.mask), (of.q, of.k, of.v), batch_size=AT_ONCE)
+
+
+@partial(jax.jit, static_argnames=("m", "coupling"))
+def frequencies(key, of, m, coupling):
+    """Frequencies of every head for every text, independent of one another, (heads, n, m, d).
+
+    Args:
+        coupling: ``(key, m, d) -> (m, d)``.
+    """
+    n_heads, n, _, d = of.q.shape
+    drawn = jax.lax.map(lambda key: coupling(key, m, d), jax.random.split(key, n_heads * n), batch_size=256)
+    return drawn.reshape(n_heads, n, m, d).astype(of.q.dtype)
+
+
+@partial(jax.jit, static_argnames="widths")
+def feature_errors(omega, of, parameters, widths):
+    """Errors of linear attention with the first m frequencies for each m of ``widths``, (widths, heads, n).
+
+    Args:
+        omega, parameters: from :func:`frequencies` and :func:`fitted`.
+    """
+
+    def of_text(omega, q, k, v, exact, mask, parameters):
+        log_q, log_k = (
+            features.log_exponential(x, omega, parameters, side, "softmax") for x, side in ((q, "x"), (k, "y"))
+        )
+        outs = jnp.stack([attention.linear_of_logs(log_q[:, :m], log_k[:, :m], v, mask=mask) for m in widths])
+        return relative_errors(outs, exact, mask)
+
+    def of_head(here):
+        return jax.vmap(of_text, (0, 0, 0, 0, 0, 0, None))(*here[:5], of.mask, here[5])
+
+    by_head = jax.lax.map(of_head, (omega, of.q, of.k, of.v, of.exact, parameters), batch_size=AT_ONCE)
+    return jnp.moveaxis(by_head, -1, 0)
+
+
+def uniform(q, k, v, mask):
+    """Attention that weighs all keys equally: a mean of values."""
+    return attention.linear(jnp.ones_like(q[..., :1]), jnp.ones_like(k[..., :1]), v, mask=mask)
+
+
+def elu(q, k, v, mask):
+    """Linear attention with the features elu + 1 of queries and keys without their factor (Katharopoulos et al., 2020)."""
+    phi_q, phi_k = (jax.nn.elu(x * x.shape[-1] ** 0.25) + 1 for x in (q, k))
+    return attention.linear(phi_q, phi_k, v, mask=mask)
+
+
+def relu(q, k, v, mask):
+    """Linear attention with the features relu + 1/1000 (Choromanski et al., 2021)."""
+    phi_q, phi_k = (jax.nn.relu(x) + 1e-3 for x in (q, k))
+    return attention.linear(phi_q, phi_k, v, mask=mask)
+
+
+def greatest(q, k, v, mask, count=32):
+    """Softmax over the ``count`` keys that weigh most for each query; the search takes quadratic time."""
+    scores = jnp.where(mask[..., None, :], q @ k.mT, -jnp.inf)
+    least = jax.lax.top_k(scores, min(count, scores.shape[-1]))[0][..., -1:]
+    return jax.nn.softmax(jnp.where(scores >= least, scores, -jnp.inf), axis=-1) @ v
+
+
+def landmarks(q, k, v, mask, count=64):
+    """Attention through ``count`` means of neighbouring queries and keys, of texts without padding.
+
+    ::
+
+        softmax(q k~') softmax(q~ k~')^+ softmax(q~ k') v
+
+    Source: Xiong et al., "Nystroemformer" (2021), with the exact pseudo-inverse.
+    """
+    means = [x.reshape(*x.shape[:-2], count, -1, x.shape[-1]).mean(axis=-2) for x in (q, k)]
+    left, middle, right = (jax.nn.softmax(x @ y.mT, axis=-1) for x, y in ((q, means[1]), means, (means[0], k)))
+    return left @ (jnp.linalg.pinv(middle) @ (right @ v))

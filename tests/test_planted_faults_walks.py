@@ -366,7 +366,7 @@ def check_a_download_is_never_half_there():
         patch.setenv("RFCORE_DATA_CACHE", folder)
         patch.delenv("RFCORE_DATA_MIRROR", raising=False)
         seen = storage._download.__globals__  # by a planted fault, a copy of the module's
-        patch.setitem(seen, "ask", lambda url, stamps: None)
+        patch.setitem(seen, "ask", lambda host, url, stamps: None)
         patch.setitem(seen, "download", lambda url, target, stamps: target.write_bytes(content))
         WATCHING.append(written)
         try:

@@ -214,11 +214,11 @@ def ask(host: str, url: str, stamps: Path) -> None:
         if time.time() - stamp.stat().st_mtime < REMEMBERED:
             _silent[host] = f"{stamp.read_text(encoding='utf-8')} (as remembered in {stamp})"
             raise Failed(_silent[host])
-    if host == PIP:  # asks by itself
-        return
     limit = min(FIRST_ANSWER, PATIENCE - _lost)
     if limit <= 0:
         raise Failed(f"{host} was not asked: {PATIENCE:.0f} s were lost to other hosts")
+    if host == PIP:  # asks by itself
+        return
     started = time.monotonic()
     outcome: list[str] = []
 

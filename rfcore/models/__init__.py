@@ -5,6 +5,6 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("attention", "clustering", "encoder", "gp", "ode", "pagerank", "regression"),
+        ".": ("attention", "clustering", "encoder", "gp", "ode", "pagerank", "regression", "transformer"),
     },
 )

@@ -6,7 +6,6 @@ which of two sentences belong together. An encoder is a pytree: its weights can 
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
 
 import equinox as eqx
 import jax
@@ -16,70 +15,9 @@ import numpy as np
 from rfcore import checks
 from rfcore.datasets import registry, stand_ins, storage
 from rfcore.models.attention import softmax
+from rfcore.models.transformer import Heads, Layer, Linear, Norm
 
-HEADS, WIDTH, LONGEST = 12, 384, 512
-
-
-class Heads(NamedTuple):
-    """Queries, keys and values of every head, each (layers, n, heads, length, 32).
-
-    Queries and keys have the factor d^(-1/4): attention weighs keys by exp(q . k).
-    """
-
-    q: jax.Array
-    k: jax.Array
-    v: jax.Array
-
-
-class Linear(eqx.Module):
-    """x -> W x + b for every state."""
-
-    weight: jax.Array
-    bias: jax.Array
-
-    def __call__(self, x):
-        """States, (..., columns of W), to (..., rows of W)."""
-        return x @ self.weight.T + self.bias
-
-
-class Norm(eqx.Module):
-    """Every state, minus its mean, over its standard deviation, rescaled and shifted."""
-
-    weight: jax.Array
-    bias: jax.Array
-
-    def __call__(self, x):
-        """States, (..., columns), to the same shape."""
-        x = x - x.mean(axis=-1, keepdims=True)
-        return x * jax.lax.rsqrt(jnp.mean(x**2, axis=-1, keepdims=True) + 1e-12) * self.weight + self.bias
-
-
-class Layer(eqx.Module):
-    """Self-attention and a perceptron, each added to what it reads and normalised."""
-
-    query: Linear
-    key: Linear
-    value: Linear
-    mixed: Linear
-    norm: Norm
-    up: Linear
-    down: Linear
-    norm_out: Norm
-
-    def heads(self, x):
-        """Queries, keys and values, each (n, heads, length, 32), of states (n, length, 384)."""
-        q, k, v = (
-            jnp.swapaxes(part(x).reshape(*x.shape[:2], HEADS, -1), 1, 2)
-            for part in (self.query, self.key, self.value)
-        )
-        scale = q.shape[-1] ** -0.25
-        return Heads(scale * q, scale * k, v)
-
-    def __call__(self, x, mask, attention=softmax):
-        """States after this layer, (n, length, 384); mask and attention as for :meth:`Encoder.embed`."""
-        attended = jnp.swapaxes(attention(*self.heads(x), mask=mask[:, None]), 1, 2)
-        x = self.norm(x + self.mixed(attended.reshape(x.shape)))
-        return self.norm_out(x + self.down(jax.nn.gelu(self.up(x), approximate=False)))
+LONGEST = 512
 
 
 class Encoder(eqx.Module):
@@ -132,7 +70,10 @@ class Encoder(eqx.Module):
         return pooled(x, mask)
 
     def heads(self, ids, mask):
-        """Queries, keys and values of all layers: :class:`Heads`. What stands in the padding means nothing."""
+        """Queries, keys and values of all layers, each (layers, n, heads, length, 32): :class:`~rfcore.models.transformer.Heads`.
+
+        What stands in the padding means nothing.
+        """
         x, found = self.start(ids), []
         for layer in self.layers:
             found.append(layer.heads(x))
@@ -180,18 +121,18 @@ def minilm(*, fallback=False):
         embeddings["word"] + embeddings["token_type"][0],
         embeddings["position"],
         _part(Norm, weights, "embeddings.LayerNorm"),
-        tuple(_layer(weights, f"encoder.layer.{i}.") for i in range(entry.shape["layers"])),
+        tuple(_layer(weights, f"encoder.layer.{i}.", entry.shape["heads"]) for i in range(entry.shape["layers"])),
         pieces,
         source,
     )
 
 
-def _layer(weights, name):
+def _layer(weights, name, n_heads):
     linear, norm = (partial(_part, kind, weights) for kind in (Linear, Norm))
     of_heads = (linear(f"{name}attention.self.{part}") for part in ("query", "key", "value"))
     mixed, normed = linear(f"{name}attention.output.dense"), norm(f"{name}attention.output.LayerNorm")
     up, down = linear(f"{name}intermediate.dense"), linear(f"{name}output.dense")
-    return Layer(*of_heads, mixed, normed, up, down, norm(f"{name}output.LayerNorm"))
+    return Layer(*of_heads, mixed, normed, up, down, norm(f"{name}output.LayerNorm"), n_heads)
 
 
 def _part(kind, weights, name):

@@ -77,9 +77,7 @@ class FeatureAttention(eqx.Module):
             raise ValueError(f"mask has shape {jnp.shape(mask)}; give a mask of keys, ({len(key_)},), and causal=True to the layer")
         q, k, v = self._heads(query, key_, value, process_heads)
         omega = self.omega if key is None else self._drawn(key)
-        constants = jax.lax.stop_gradient((omega, self.parameters))
-        logs = (jax.vmap(partial(_log_features, side=side))(x, *constants) for x, side in ((q, "x"), (k, "y")))
-        out = jnp.swapaxes(linear_of_logs(*logs, v, self.causal, mask), 0, 1)
+        out = jnp.swapaxes(by_features(q, k, v, omega, self.parameters, self.causal, mask), 0, 1)
         return jax.vmap(self.attention.output_proj)(out.reshape(len(query), -1))
 
     def calibrated(self, query, key_, value, fit=solvers.exponential.aderf, centred=True, process_heads=None):
@@ -121,6 +119,31 @@ class FeatureAttention(eqx.Module):
         return jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *drawn)
 
 
+def by_features(q, k, v, omega, parameters=ExponentialParameters(), causal=False, mask=None):
+    """Attention of heads that have frequencies of their own: :func:`linear_of_logs` of their features.
+
+    Gradients stop at frequencies and parameters.
+
+    Args:
+        q, k, v: (..., heads, n, d), (..., heads, l, d) and (..., heads, l, c), queries and keys times d^(-1/4).
+        omega: (heads, m, d); fast ones with an axis of heads first.
+        parameters: of the features, each field with an axis of heads first; positive ones (FAVOR+) by default.
+        causal, mask: as for :func:`linear_of_logs`.
+
+    Returns:
+        Outputs, (..., heads, n, c).
+
+    Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
+    """
+    constants = jax.lax.stop_gradient((omega, parameters))
+    logs = (
+        jax.vmap(partial(_log_features, side=side), (-3, 0, 0), -3)(checks.floating(x, name), *constants)
+        for x, name, side in ((q, "q", "x"), (k, "k", "y"))
+    )
+    return linear_of_logs(*logs, v, causal, mask)
+
+
 def _log_features(x, omega, parameters, side):
     omega = jax.tree.map(lambda leaf: leaf.astype(x.dtype) if jnp.issubdtype(leaf.dtype, jnp.inexact) else leaf, omega)
-    return features.log_exponential(x, omega, parameters, side, "softmax")
+    logs = features.log_exponential(x.reshape(-1, x.shape[-1]), omega, parameters, side, "softmax")
+    return logs.reshape(*x.shape[:-1], -1)

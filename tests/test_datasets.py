@@ -18,6 +18,7 @@ from scipy.spatial.distance import cdist
 from rfcore import datasets
 from rfcore.datasets import registry, stand_ins, storage
 from rfcore.datasets.tables import encode
+from rfcore.models import encoder
 
 EVERY = [entry.name for entry in datasets.entries()]
 
@@ -64,8 +65,10 @@ def load(name, *, fallback=False):
     entry = datasets.find(name)
     if entry.family == "traffic":
         return datasets.traffic(fallback=fallback)
+    if entry.family == "models":
+        return encoder.minilm(fallback=fallback)
     if entry.family == "text":
-        return datasets.sentences("dev", fallback=fallback)
+        return datasets.reviews(fallback=fallback) if name == "reviews" else datasets.sentences("dev", fallback=fallback)
     loader = {"graphs": "graph", "meshes": "mesh"}.get(entry.family, entry.family)
     return getattr(datasets, loader)(name, fallback=fallback)
 
@@ -183,8 +186,12 @@ def check(name, loaded):
         size = (shape["channels"], shape["height"], shape["width"])
         assert loaded.images.shape == (shape["images"], *size) and loaded.images.dtype == np.uint8
         assert np.bincount(loaded.labels).size == 10 and loaded.labels.shape == (shape["images"],)
+    elif entry.family == "models":
+        assert len(loaded.layers) == shape["layers"] and loaded.layers[0].n_heads == shape["heads"]
+        assert loaded.words.shape[1] == shape["columns"] == len(loaded.norm.bias)
+        assert all(np.isfinite(leaf).all() and leaf.dtype == np.float32 for leaf in jax.tree.leaves(loaded))
     elif entry.family == "text":
-        assert len(loaded.texts) == len(loaded.labels) == shape["dev"]
+        assert len(loaded.texts) == len(loaded.labels) == shape["reviews" if name == "reviews" else "dev"]
         assert set(loaded.labels.tolist()) == {0, 1}
         assert all(text and "\t" not in text for text in loaded.texts)
     else:
@@ -220,7 +227,7 @@ def test_stand_in(name, nowhere):
     elif isinstance(first, trimesh.Trimesh):
         assert np.array_equal(first.faces, again.faces)
     else:
-        pairs = zip(first, again, strict=True)
+        pairs = zip(jax.tree.leaves(first), jax.tree.leaves(again), strict=True)
         assert all(np.array_equal(a, b) for a, b in pairs if isinstance(a, np.ndarray))
 
 

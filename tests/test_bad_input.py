@@ -40,8 +40,9 @@ from rfcore.couplings import walk_lengths
 from rfcore.evidence import costs, processes, statistics
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import ode
+from rfcore.models import ode, transformer
 from rfcore.models.attention import FeatureAttention
+from rfcore.models.encoder import Encoder
 from rfcore.papers.simplex import classification
 from rfcore.papers.ugrf import hidden_values, reference
 
@@ -63,6 +64,11 @@ X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, -0.1, 0.2])
 IDENTITY = np.eye(3)
 LAYER = equinox.nn.MultiheadAttention(2, 4, key=KEY)
+ENCODER = (
+    Encoder(np.ones((5, 4)), np.ones((512, 4)), transformer.Norm(np.ones(4), np.zeros(4)), (transformer.layer(KEY, 4, 2),), lambda text, n: [1, 2][:n], "here"),
+    lambda good: [],
+)
+MASK = {"mask": (np.array([[True, False]]), lambda good: [good[0], 1 * good, None, good.T])}
 KEYS_SEEN = (np.array([True, False, True]), lambda good: [[0.5] * 3, [1] * 3, ["a"] * 3, True, [True], np.ones((2, 2, 3), int)])
 
 
@@ -623,6 +629,23 @@ OTHERWISE = {
         for name, of in {"softmax": ["q", "k"], "linear": ["phi_q", "phi_k"], "linear_of_logs": ["log_q", "log_k"]}.items()
     },
     "models.attention.FeatureAttention": {"attention": (LAYER, other_type), "n_features": (4, count), "causal": (False, flag), "coupling": (couplings.iid, function)},
+    "models.attention.by_features": {
+        **dict.fromkeys(["q", "k"], (X[None], lambda good: [*entries(good), good[0], np.stack(2 * [good[0]])])),
+        "v": (X[None], lambda good: [*entries(good), good[:, :2]]), "omega": (X[None], lambda good: [*entries(good), good[0], good[:, :, :1]]),
+        "mask": KEYS_SEEN, "causal": (False, flag),
+        "parameters": (features.ExponentialParameters(), lambda good: [bad for bad in other_type(good) if bad is not None]),
+    },
+    "models.transformer.layer": {"width": (4, lambda good: [*count(good), 5]), "n_heads": (2, count)},
+    "models.transformer.linear": {"n_in": (2, count), "n_out": (2, count)},
+    "models.encoder.Encoder.tokens": {
+        "self": ENCODER, "sentences": (["a b"], lambda good: [None, "a", [], [3], 3.0]), "max_length": (8, lambda good: [*count(good), 1, 513]),
+    },
+    **{
+        f"models.encoder.Encoder.{name}": {
+            "self": ENCODER, "ids": (np.array([[1, 2]]), lambda good: [good[0], 1.0 * good, [["a"]], None, -good, 9 * good, np.ones((1, 513), int)]),
+        } | more
+        for name, more in {"start": {}, "heads": MASK, "embed": MASK | {"attention": (models.attention.softmax, lambda good: [None, 3, [good, good], [3], "a"])}}.items()
+    },
     "models.attention.FeatureAttention.calibrated": {
         **dict.fromkeys(["query", "key_", "value"], (np.ones((3, 4)), points)), "self": (FeatureAttention(LAYER, 4, key=KEY), lambda good: []),
         "fit": (solvers.exponential.gerf, function), "process_heads": (None, lambda good: []),
@@ -830,7 +853,8 @@ LEFT = {
             "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "papers.ugrf.learned_modulations.Geometric", "models.clustering.Clusters",
             "papers.simplex.classification.Accuracies", "papers.simplex.classification.Task", "papers.favor.exponential_votes.Accuracies",
             "models.gp.Evidence", "models.gp.GraphFit", "models.gp.OfFeatures", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "papers.couplings.attention_rows.RowError", "models.gp.GaussianFit", "papers.couplings.predictives.Divergences", "models.gp.FactoredPosterior",
+            "papers.couplings.attention_rows.RowError", "models.gp.GaussianFit", "models.encoder.Encoder", "models.transformer.Heads", "models.transformer.Linear",
+            "models.transformer.Norm", "models.transformer.Layer", "papers.couplings.predictives.Divergences", "models.gp.FactoredPosterior",
             "papers.couplings.multi_marginal.NormBound", "papers.couplings.multi_marginal.Plan", "papers.couplings.multi_marginal.TwoNorms",
             "papers.couplings.copula.Learned", "papers.couplings.copula.Optimal", "features.WalkFeatures.to_scipy",
             "features.WalkFeatures.toarray", "features.StreamedFeatures", "features.StreamedFeatures.to_scipy",
@@ -851,7 +875,7 @@ LEFT = {
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
             "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
             "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "features.ExponentialParameters.filled",
-            "solvers.descent.descend", "papers.couplings.block_errors.check_opposites", "papers.couplings.block_errors.has_table",
+            "solvers.descent.descend", "papers.couplings.block_errors.check_opposites", "papers.couplings.block_errors.has_table", "models.encoder.pooled", "models.transformer.Layer.heads",
         ],
         INNER,
     ),
@@ -862,6 +886,9 @@ PUBLIC = public_names(
     couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, papers,
     processes, costs, statistics,
 )
+# What trains or measures a transformer hands its parts from one function to the next.
+EXPERIMENTS = ("papers.favor.real_heads.", "papers.favor.in_encoder.")
+LEFT |= dict.fromkeys([name for name in PUBLIC if name.startswith(EXPERIMENTS)], "is a step of an experiment, from the step before")
 NOT_LOOKED_AT = {"progress", "shared", "is_normalised"}
 
 

@@ -45,7 +45,7 @@ class Encoder(eqx.Module):
         max_length = checks.count(max_length, "max_length", least=2)
         if max_length > LONGEST:
             raise ValueError(f"max_length = {max_length}; give at most {LONGEST}, the positions that were trained")
-        if isinstance(sentences, str) or not sentences or not all(isinstance(s, str) for s in sentences):
+        if not isinstance(sentences, list | tuple) or not sentences or not all(isinstance(s, str) for s in sentences):
             raise ValueError(f"sentences = {sentences!r}; give a list of texts, at least one")
         rows = [self.tokenizer(sentence, max_length) for sentence in sentences]
         lengths = np.array([len(row) for row in rows])
@@ -56,6 +56,12 @@ class Encoder(eqx.Module):
 
     def start(self, ids):
         """States before the first layer, (n, length, 384), of numbers of word pieces, (n, length)."""
+        ids = ids if checks.is_traced(ids) else np.asarray(ids)
+        if not jnp.issubdtype(ids.dtype, jnp.integer) or ids.ndim != 2 or not 0 < ids.shape[1] <= LONGEST:
+            got = f"dtype {ids.dtype} and shape {ids.shape}"
+            raise ValueError(f"ids has {got}; give numbers of word pieces, (n, length), of at most {LONGEST} each, from tokens")
+        if not checks.is_traced(ids) and not (ids.size == 0 or 0 <= ids.min() <= ids.max() < len(self.words)):
+            raise ValueError(f"ids has values from {ids.min()} to {ids.max()}; give numbers from 0 to {len(self.words) - 1}")
         return self.norm(self.words[ids] + self.positions[: ids.shape[1]])
 
     def embed(self, ids, mask, attention=softmax):
@@ -66,7 +72,7 @@ class Encoder(eqx.Module):
             attention: in place of :func:`~rfcore.models.attention.softmax`, a function of q, k and v,
                 (n, heads, length, 32), and of ``mask``, (n, 1, length); or one function per layer.
         """
-        x = self.start(ids)
+        x, mask = self.start(ids), _mask(mask, ids)
         for layer, attend in zip(self.layers, self._per_layer(attention), strict=True):
             x = layer(x, mask, attend)
         return pooled(x, mask)
@@ -76,7 +82,7 @@ class Encoder(eqx.Module):
 
         What stands in the padding means nothing.
         """
-        x, found = self.start(ids), []
+        x, mask, found = self.start(ids), _mask(mask, ids), []
         for layer in self.layers:
             found.append(layer.heads(x))
             x = layer(x, mask)
@@ -85,9 +91,17 @@ class Encoder(eqx.Module):
     def _per_layer(self, attention):
         if callable(attention):
             return [attention] * len(self.layers)
-        if len(attention) != len(self.layers) or not all(map(callable, attention)):
+        if not isinstance(attention, list | tuple) or len(attention) != len(self.layers) or not all(map(callable, attention)):
             raise ValueError(f"attention = {attention!r}; give a function, or one for each of {len(self.layers)} layers")
         return attention
+
+
+def _mask(mask, ids):
+    mask = mask if checks.is_traced(mask) else np.asarray(mask)
+    if mask.dtype != bool or mask.shape != np.shape(ids):
+        got = f"dtype {mask.dtype} and shape {mask.shape}"
+        raise ValueError(f"mask has {got}; give booleans of the shape of ids, {np.shape(ids)}, True where there is no padding")
+    return mask
 
 
 def pooled(x, mask):

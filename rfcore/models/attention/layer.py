@@ -135,11 +135,19 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
     """
-    constants = jax.lax.stop_gradient((omega, ExponentialParameters() if parameters is None else parameters))
-    logs = (
-        jax.vmap(partial(_log_features, side=side), (-3, 0, 0), -3)(checks.floating(x, name), *constants)
-        for x, name, side in ((q, "q", "x"), (k, "k", "y"))
-    )
+    q, k = checks.floating(q, "q"), checks.floating(k, "k")
+    if not hasattr(omega, "project"):
+        omega = checks.floating(omega, "omega")
+        if omega.ndim != 3:
+            raise ValueError(f"omega has shape {omega.shape}; give frequencies of each head, (heads, m, d)")
+    n_heads = jax.tree.leaves(omega)[0].shape[0]
+    for x, name in ((q, "q"), (k, "k")):
+        if x.ndim < 3 or x.shape[-3] != n_heads:
+            raise ValueError(f"{name} has shape {x.shape}; give one block of rows per head of omega, (..., {n_heads}, n, d)")
+    parameters = ExponentialParameters() if parameters is None else parameters
+    checks.instance(parameters, ExponentialParameters, "parameters", "fits of solvers.exponential, one per head, stacked")
+    constants = jax.lax.stop_gradient((omega, parameters))
+    logs = (jax.vmap(partial(_log_features, side=side), (-3, 0, 0), -3)(x, *constants) for x, side in ((q, "x"), (k, "y")))
     return linear_of_logs(*logs, v, causal, mask)
 
 

@@ -15,7 +15,7 @@
 # ---
 
 # %% [markdown]
-# # In a trained encoder
+# # In a trained encoder (Table 1)
 #
 # TODO
 

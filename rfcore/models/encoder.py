@@ -78,7 +78,7 @@ class Encoder(eqx.Module):
         return pooled(x, mask)
 
     def heads(self, ids, mask):
-        """Queries, keys and values of all layers, each (layers, n, heads, length, 32): :class:`~rfcore.models.transformer.Heads`.
+        """:class:`~rfcore.models.transformer.Heads` of all layers, each (layers, n, heads, length, 32).
 
         What stands in the padding means nothing.
         """

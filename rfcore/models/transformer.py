@@ -74,7 +74,7 @@ class Layer(eqx.Module):
         return Heads(scale * q, scale * k, v)
 
     def __call__(self, x, mask=None, attention=softmax):
-        """States after this layer, (n, length, columns); ``mask`` is True where there is no padding, (n, length)."""
+        """States after this layer, (n, length, columns); ``mask``, (n, length), is False on the padding."""
         attended = attention(*self.heads(x), mask=None if mask is None else mask[:, None])
         x = self.norm(x + self.mixed(jnp.swapaxes(attended, -3, -2).reshape(x.shape)))
         return self.norm_out(x + self.down(jax.nn.gelu(self.up(x), approximate=False)))

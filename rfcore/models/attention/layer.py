@@ -125,7 +125,7 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
     Gradients stop at frequencies and parameters.
 
     Args:
-        q, k, v: (..., heads, n, d), (..., heads, l, d) and (..., heads, l, c), queries and keys times d^(-1/4).
+        q, k, v: (..., heads, n, d), (..., heads, l, d), (..., heads, l, c); q and k times d^(-1/4).
         omega: (heads, m, d); fast ones with an axis of heads first.
         parameters: of the features, each field with an axis of heads first; None for positive ones (FAVOR+).
         causal, mask: as for :func:`linear_of_logs`.

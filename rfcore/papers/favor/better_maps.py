@@ -1,4 +1,4 @@
-"""What no paper of the five has: features fitted to one text, keys in clusters, the greatest keys taken exactly.
+"""Maps of no paper: fitted to one text, of keys in clusters, beside the greatest keys.
 
 Shapes of one head and one text: q (n, d), k (l, d), v (l, c), all positions seen; a map in C blocks has
 frequencies (C, m, d), parameters with an axis of blocks first, and centres of keys (C, d).
@@ -29,7 +29,7 @@ class Blocks(NamedTuple):
 
 
 def whole(fit, of):
-    """One block, fitted to each head's queries and keys of some texts: :class:`Blocks`, an axis of heads first."""
+    """One block, fitted to each head on some texts: :class:`Blocks`, an axis of heads first."""
     q, k = of.q[:, of.mask], of.k[:, of.mask]
     parameters = jax.vmap(lambda x, y: fit(x, y).filled(x.shape[1], x.dtype))(q, k)
     return Blocks(*jax.tree.map(lambda x: x[:, None], (parameters, k.mean(axis=1))))

@@ -1,7 +1,7 @@
 """A trained encoder whose attention is replaced: as it is, and with its last two layers tuned to a task.
 
-A kind of attention is "exact", "uniform", "elu", "relu" or a map of :data:`rfcore.papers.favor.real_heads.FITS`.
-Parameters of maps are fitted per head to texts of training, and are the same for all texts.
+A kind of attention is "exact", "uniform", "elu", "relu" or a map of
+:data:`rfcore.papers.favor.real_heads.FITS`. Parameters of maps are fitted per head to texts of training, and are the same for all texts.
 """
 
 from functools import cache, partial
@@ -121,7 +121,7 @@ def _adamw(rate, n_steps):
 
 
 def fitted(model, sample, kind):
-    """Parameters of the map for every layer and head, from exact attention's queries and keys; None for a plain kind."""
+    """Parameters for every layer and head, from exact attention's queries and keys; None for a plain kind."""
     if kind in PLAIN:
         return None
     states, found = sample.states, []
@@ -151,7 +151,7 @@ def _steps(optimiser, model, memory, training, kind, fits, m, rows, keys):
 
 
 def accuracy(key, model, testing, kind, fits, m, at_once=109):
-    """Whether each text of a :class:`Task` is classified rightly, frequencies drawn anew for every ``at_once`` texts."""
+    """Whether each text of a :class:`Task` is classified rightly; ``at_once`` texts share frequencies."""
     found = [
         _logits(key, model, *part, plain(kind), fits, m)
         for key, part in zip(

@@ -57,7 +57,7 @@ FITS |= {f"{name}_centred": partial(fit, centred=True) for name, fit in FITS.ite
 
 
 def fitted(fit, of):
-    """Parameters of each head, from all queries and keys of some texts, each field with an axis of heads first.
+    """Parameters of each head from some texts, each field with an axis of heads first.
 
     Args:
         fit: of ``FITS``: a function of points x and y, (points, d).
@@ -118,7 +118,7 @@ def uniform(q, k, v, mask):
 
 
 def elu(q, k, v, mask):
-    """Linear attention with the features elu + 1 of queries and keys without their factor (Katharopoulos et al., 2020)."""
+    """Linear attention with elu + 1 of queries and keys without their factor (Katharopoulos et al., 2020)."""
     phi_q, phi_k = (jax.nn.elu(x * x.shape[-1] ** 0.25) + 1 for x in (q, k))
     return attention.linear(phi_q, phi_k, v, mask=mask)
 

@@ -4,7 +4,6 @@ Six layers of twelve heads (BERT's, Devlin et al., 2019), distilled from a large
 which of two sentences belong together. An encoder is a pytree: its weights can be trained further.
 """
 
-import warnings
 from collections.abc import Callable
 from functools import partial
 
@@ -12,7 +11,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import tqdm
 
 from rfcore import checks
 from rfcore.datasets import registry, stand_ins, storage
@@ -157,9 +155,7 @@ def _part(kind, weights, name):
 
 def _pieces(content):
     """A function of a text and a greatest length, to numbers of word pieces."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", tqdm.TqdmWarning)  # of progress bars for downloads, which it never makes
-        from tokenizers import Tokenizer
+    from tokenizers import Tokenizer
 
     tokenizer = Tokenizer.from_str(content.decode())
     tokenizer.no_padding()

@@ -145,12 +145,17 @@ def performer(coupling):
     return drawn
 
 
-@partial(jax.jit, static_argnames=("coupling", "sizes"))
 def frequencies(key, coupling, sizes):
     """Frequencies of every head, (layers, heads, m, d), float32; heads are independent."""
     keys = jax.random.split(key, (sizes.n_layers, sizes.n_heads))
     omega = jax.vmap(jax.vmap(lambda key: coupling(key, sizes.n_features, sizes.width // sizes.n_heads)))(keys)
     return omega.astype(jnp.float32)
+
+
+@partial(jax.jit, static_argnames=("coupling", "sizes"))
+def draws(keys, coupling, sizes):
+    """:func:`frequencies` of many keys, (keys, layers, heads, m, d)."""
+    return jax.vmap(lambda key: frequencies(key, coupling, sizes))(keys)
 
 
 def initial(key, task, sizes, n_classes=10):
@@ -240,7 +245,7 @@ def swapped(model, x, y, omega, n_errors=200):
     Args:
         model: a :class:`VisionTransformer`.
         x, y: images as patches, and their labels.
-        omega: draws of :func:`frequencies`, (draws, layers, heads, m, d).
+        omega: frequencies, (draws, layers, heads, m, d), from :func:`draws`.
         n_errors: of how many of the images the :func:`output_errors` are.
 
     Returns:

@@ -209,7 +209,9 @@ plotting.show_panels(
     log="",
     caption="Ours. Performers of m = 32 orthogonal frequencies trained on MNIST's test "
     f"digits, {N_SEEDS} paired seeds. Bands: one standard error over the seeds.",
-    alt="ALTTEXT",
+    alt="Chart of test accuracy against the epoch. The lines of orthogonal frequencies "
+    "with independent, PNC and PM norms lie close together: all rise steeply at first, "
+    "and then flatten.",
 )
 gain = ends - ends[:, :1]
 deviation, paired = ends.std(axis=0, ddof=1), gain.std(axis=0, ddof=1)

@@ -50,7 +50,7 @@ from rfcore.papers.simplex import vision
 ledger = evidence.open_page("simplex/13_vision_transformer", profile)
 # Paired seeds; models with uniform attention; trained models and draws of each swap.
 N_SEEDS, N_UNIFORM, N_MODELS, N_DRAWS = {
-    "paper": (12, 4, 2, 100),
+    "paper": (10, 6, 2, 100),
     "quick": (2, 2, 1, 10),
 }[profile]
 SIZES = {
@@ -212,7 +212,9 @@ plotting.show_panels(
     caption=f"Ours. Performers of m = 32 frequencies trained on MNIST's test digits, "
     f"{N_SEEDS} paired seeds. Bands: one standard error over the seeds. Levels: where "
     f"exact and uniform attention end ({len(exact)} and {N_UNIFORM} seeds).",
-    alt="ALTTEXT",
+    alt="Chart of test accuracy against the epoch. The lines of orthogonal and of "
+    "simplex frequencies lie close together: both rise steeply at first, and then "
+    "flatten. Two horizontal lines mark where exact and uniform attention end.",
 )
 gain = final(curves["simplex"]) - final(curves["orthogonal"])
 ends = {**curves, "exact": exact, "uniform attention": uniform}

@@ -64,7 +64,10 @@ class VisionTransformer(eqx.Module):
 
     def heads(self, x, attentions):
         """:class:`rfcore.models.transformer.Heads` of every layer."""
-        return [layer.heads(states) for layer, states in zip(self.layers, self._states(x, attentions)[:-1], strict=True)]
+        return [
+            layer.heads(states)
+            for layer, states in zip(self.layers, self._states(x, attentions)[:-1], strict=True)
+        ]
 
     def _states(self, x, attentions):
         states = [self.patches(x) + self.positions]
@@ -99,7 +102,9 @@ def task(images, patch, n_train, n_test):
     """
     n_train, n_test = checks.count(n_train, "n_train"), checks.count(n_test, "n_test")
     if n_train + n_test > len(images.labels):
-        raise ValueError(f"n_train + n_test = {n_train + n_test}; give at most the {len(images.labels)} images of {images.name}")
+        raise ValueError(
+            f"n_train + n_test = {n_train + n_test}; give at most the {len(images.labels)} images of {images.name}"
+        )
     x, y = patches(images.images, patch), images.labels.astype(np.int32)
     test = slice(n_train, n_train + n_test)
     return Task(*map(jnp.asarray, (x[:n_train], y[:n_train], x[test], y[test])))
@@ -148,7 +153,9 @@ def performer(coupling):
 def frequencies(key, coupling, sizes):
     """Frequencies of every head, (layers, heads, m, d), float32; heads are independent."""
     keys = jax.random.split(key, (sizes.n_layers, sizes.n_heads))
-    omega = jax.vmap(jax.vmap(lambda key: coupling(key, sizes.n_features, sizes.width // sizes.n_heads)))(keys)
+    omega = jax.vmap(jax.vmap(lambda key: coupling(key, sizes.n_features, sizes.width // sizes.n_heads)))(
+        keys
+    )
     return omega.astype(jnp.float32)
 
 
@@ -190,7 +197,7 @@ def trained(key, task, kind, sizes=Sizes()):
 
     Args:
         key: JAX PRNG key.
-        task: a :class:`Task`, of at least a batch.
+        task: a :class:`Task`, with at least a batch of images to train on.
         kind: of attention.
         sizes: :class:`Sizes`.
 
@@ -199,8 +206,14 @@ def trained(key, task, kind, sizes=Sizes()):
     """
     key_initial, key_order, key_draws = jax.random.split(key, 3)
     n_steps = len(task.x) // sizes.batch
+    if not n_steps:
+        raise ValueError(
+            f"task has {len(task.x)} images to train on, batch = {sizes.batch}; give a batch of images at least"
+        )
     total = n_steps * sizes.n_epochs
-    optimiser = optax.adamw(optax.warmup_cosine_decay_schedule(0.0, sizes.rate, total // 10, total), weight_decay=0.01)
+    optimiser = optax.adamw(
+        optax.warmup_cosine_decay_schedule(0.0, sizes.rate, total // 10, total), weight_decay=0.01
+    )
 
     def loss(model, key, x, y):
         return optax.softmax_cross_entropy_with_integer_labels(model(x, kind(key, sizes)), y).mean()

@@ -32,14 +32,10 @@ def optimised(lengths, v, start=None):
     start = weight_dependent.balance(lengths) / lengths[:, None] if start is None else start
     start = np.asarray(checks.points(start, "start"), dtype=float)
     if start.shape != (len(lengths), len(lengths)):
-        raise ValueError(
-            f"start has shape {start.shape}; give one direction per length, shape {2 * lengths.shape}"
-        )
+        raise ValueError(f"start has shape {start.shape}; give one direction per length, shape {2 * lengths.shape}")
     if not np.linalg.norm(start, axis=1).min() > 0:
         raise ValueError("start has a row of length 0.0; give directions of length above 0")
-    theory.log_conformity_of(
-        _vectors(start, lengths), v
-    )  # complains about v out of range; below it is traced
+    theory.log_conformity_of(_vectors(start, lengths), v)  # complains about v out of range; below it is traced
     return _vectors(_minimum(_objective, start, lengths, v), lengths)
 
 
@@ -68,11 +64,7 @@ def _minimum(objective, start, *arguments):
         value, slope = objective(free.reshape(start.shape), *arguments)
         return value, np.ravel(slope)
 
-    options = {
-        "ftol": 1e-16,
-        "gtol": 1e-9,
-        "maxiter": 10_000,
-    }  # to the last digit: the gains to be seen are small
+    options = {"ftol": 1e-16, "gtol": 1e-9, "maxiter": 10_000}  # to the last digit: the gains to be seen are small
     found = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", options=options)
     if not np.abs(found.jac).max() < 1e-6 * max(1.0, found.fun):
         raise RuntimeError(f"L-BFGS stopped at slope {np.abs(found.jac).max()} ({found.message}); enable x64")

@@ -93,8 +93,7 @@ def accuracies(key, task, couplings, n_draws, n_blocks=1, width=None, batch=10):
     checks.instance(task, Task, "task", "what task(...) returned")
     couplings = _functions(couplings)
     n_draws, n_blocks, batch = (
-        checks.count(value, name)
-        for value, name in ((n_draws, "n_draws"), (n_blocks, "n_blocks"), (batch, "batch"))
+        checks.count(value, name) for value, name in ((n_draws, "n_draws"), (n_blocks, "n_blocks"), (batch, "batch"))
     )
     if n_draws % batch:
         raise ValueError(f"n_draws = {n_draws} is no multiple of batch = {batch}; give one")
@@ -132,9 +131,7 @@ def mean_v(task):
 
 def _functions(couplings):
     if not isinstance(couplings, list | tuple) or not couplings:
-        raise ValueError(
-            f"couplings = {couplings!r}; give a list of functions such as [couplings.iid, couplings.simplex]"
-        )
+        raise ValueError(f"couplings = {couplings!r}; give a list of functions such as [couplings.iid, couplings.simplex]")
     return tuple(checks.function(draw, "couplings", "couplings.simplex") for draw in couplings)
 
 
@@ -159,9 +156,7 @@ def _evaluate(task, omega):
     votes = jax.lax.map(votes_of, omega.reshape(-1, *omega.shape[-2:]))
     votes = votes.reshape(*omega.shape[:-2], *votes.shape[1:])
     together = jnp.cumsum(votes, axis=-3)
-    shares = (
-        jnp.mean(jnp.argmax(v, axis=-1) == task.labels, axis=-1, dtype=float) for v in (votes, together)
-    )
+    shares = (jnp.mean(jnp.argmax(v, axis=-1) == task.labels, axis=-1, dtype=float) for v in (votes, together))
     return *shares, together[..., -1, :, :].sum(axis=0, keepdims=True)
 
 

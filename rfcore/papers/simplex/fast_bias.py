@@ -27,9 +27,7 @@ def fast_bias(v, coupling):
     checks.choice(coupling, "coupling", FAST)
     v = np.asarray(checks.vector(v, "v"))
     if len(v) > 4:
-        raise ValueError(
-            f"v has shape {v.shape}; give 1 to 4 coordinates, for which patterns can be enumerated"
-        )
+        raise ValueError(f"v has shape {v.shape}; give 1 to 4 coordinates, for which patterns can be enumerated")
     if np.linalg.norm(v) > 20:
         raise ValueError(f"|v| = {np.linalg.norm(v)}; give at most 20")
     p = 1 << (len(v) - 1).bit_length()
@@ -73,7 +71,5 @@ def relative_mean(products, d, v):
     products = np.asarray(checks.finite(checks.numbers(products, "products"), "products"), dtype=float)
     if products.ndim == 0 or np.abs(products).max(initial=0) > v * (1 + 1e-5):
         got = f"products has shape {products.shape} and the size {np.abs(products).max(initial=0):g}"
-        raise ValueError(
-            f"{got}; give scalar products of unit vectors with one of length v = {v:g}, shape (..., m)"
-        )
+        raise ValueError(f"{got}; give scalar products of unit vectors with one of length v = {v:g}, shape (..., m)")
     return np.mean(hyp1f1(d / 2, 0.5, products**2 / 2), axis=-1) / np.exp(v**2 / 2)

@@ -100,11 +100,7 @@ def simplex_conformity(v, d, n_terms=200):
 
     Source: Simplex Random Features, Theorem 4.3, Eq. 24.
     """
-    v, d, n_terms = (
-        checks.real(v, "v", least=0),
-        checks.count(d, "d", least=2),
-        checks.count(n_terms, "n_terms"),
-    )
+    v, d, n_terms = checks.real(v, "v", least=0), checks.count(d, "d", least=2), checks.count(n_terms, "n_terms")
     k, p = np.arange(n_terms)[:, None], np.arange(n_terms)[None, :]
     rest = np.maximum(k - p, 0)
     logs = (
@@ -126,9 +122,7 @@ def error_prefactor(d):
     Source: Simplex Random Features, Section 5.1.
     """
     d = checks.count(d, "d", least=2)
-    log_ratio = (
-        gammaln(d + 1) + gammaln((d + 1) / 2) - gammaln(d / 2) - 2 * gammaln(d / 2 + 1) - d * np.log(2)
-    )
+    log_ratio = gammaln(d + 1) + gammaln((d + 1) / 2) - gammaln(d / 2) - 2 * gammaln(d / 2 + 1) - d * np.log(2)
     return float(1 - np.sqrt(np.pi) * np.exp(log_ratio))
 
 

@@ -19,10 +19,7 @@ def errors(key, x, couplings, widths):
     than errors.
     """
     key, x = checks.key(key), checks.points(x, "x")
-    draws = [
-        checks.function(draw, "couplings", "couplings.simplex")
-        for draw in checks.members(couplings, "couplings", "couplings")
-    ]
+    draws = [checks.function(draw, "couplings", "couplings.simplex") for draw in checks.members(couplings, "couplings", "couplings")]
     widths = [checks.count(m, "widths") for m in checks.members(widths, "widths", "whole numbers")]
     exact, found = kernels.gaussian(x, x), []
     for draw in draws:

@@ -1,4 +1,4 @@
-"""A small vision transformer: exact or a Performer of any coupling, trained from scratch or swapped afterwards.
+"""A small vision transformer, exact or a Performer of any coupling: trained so, or swapped afterwards.
 
 An image is cut into square patches; each becomes a state, plus a learned one for its place; layers of a
 transformer (:class:`rfcore.models.transformer.Layer`) follow; a linear map of the mean state gives the logits
@@ -27,7 +27,7 @@ from rfcore.models.attention import by_features, softmax
 
 
 class Task(NamedTuple):
-    """Images as patches, (n, tokens, pixels) float32, and labels, (n,), to train on and to test; from :func:`task`."""
+    """Images as patches, (n, tokens, pixels) float32, and labels, (n,); from :func:`task`."""
 
     x: jax.Array
     y: jax.Array
@@ -103,7 +103,7 @@ def task(images, patch, n_train, n_test):
     n_train, n_test = checks.count(n_train, "n_train"), checks.count(n_test, "n_test")
     if n_train + n_test > len(images.labels):
         raise ValueError(
-            f"n_train + n_test = {n_train + n_test}; give at most the {len(images.labels)} images of {images.name}"
+            f"n_train + n_test = {n_train + n_test}; give at most {len(images.labels)}, all of {images.name}"
         )
     x, y = patches(images.images, patch), images.labels.astype(np.int32)
     test = slice(n_train, n_train + n_test)
@@ -178,7 +178,7 @@ def initial(key, task, sizes, n_classes=10):
 
 
 def batches(key, i, n, batch):
-    """Which of n images are in each batch of epoch i, (steps, batch): each image once, but for a last incomplete batch."""
+    """Which of n images are in each batch of epoch i, (steps, batch); a last incomplete batch is left out."""
     order = jax.random.permutation(jax.random.fold_in(key, i), n)
     return order[: n // batch * batch].reshape(-1, batch)
 
@@ -189,7 +189,7 @@ def accuracy(model, x, y, attentions):
 
 
 @partial(jax.jit, static_argnames=("kind", "sizes"))
-def trained(key, task, kind, sizes=Sizes()):
+def trained(key, task, kind, sizes):
     """Train from scratch: AdamW on cross-entropy, with warm-up and cosine decay.
 
     The key fixes the initial weights and the order of the images whatever the kind, so that runs of one key
@@ -208,7 +208,7 @@ def trained(key, task, kind, sizes=Sizes()):
     n_steps = len(task.x) // sizes.batch
     if not n_steps:
         raise ValueError(
-            f"task has {len(task.x)} images to train on, batch = {sizes.batch}; give a batch of images at least"
+            f"task has {len(task.x)} images to train on, batch = {sizes.batch}; give a batch at least"
         )
     total = n_steps * sizes.n_epochs
     optimiser = optax.adamw(

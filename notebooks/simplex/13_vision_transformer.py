@@ -17,7 +17,15 @@
 # %% [markdown]
 # # Does the simplex help a vision transformer? (Figure 9)
 #
-# SUMMARY
+# * **On fixed weights, yes, a little.** Put in the place of trained attention, simplex
+#   frequencies err 0.5 to 1.7 % less than orthogonal ones, and keep 1.1 percentage points
+#   more answers right in the mean.
+# * **After training from scratch nothing is left to see.** On digits the two end 0.08 ±
+#   0.10 points apart, in ten pairs of runs. So simplex is not worse, by half a point or
+#   more; and the half point that the paper prints for ImageNet is not there on digits.
+# * **Training matters more than the coupling.** Swapped in afterwards, any features lose
+#   more than half of the digits. Trained with features, the model is as good as the
+#   exact one.
 #
 # **What the paper claims.** A Performer replaces the attention of a transformer by
 # positive features, so that its cost grows linearly with the number of patches.
@@ -177,7 +185,18 @@ ledger.decide({
 })
 
 # %% [markdown]
-# SWAPTEXT
+# The order is that of the kernel: simplex before orthogonal before independent
+# frequencies, in every case. The steps are small. Simplex leaves 98.3 to 99.5 % of
+# orthogonal's error, and the better accuracy that comes with it is 1.1 points in the mean
+# over the four cases, most of it on digits at $m = d$. PM norms do to the error what the
+# simplex does ({doc}`../couplings/25_trained_performers` has both together).
+#
+# The scale of the table says more than its order. On digits, with 16 features, attention
+# errs by 0.89 to 0.92 of its output, and uniform attention by 0.92. A model that was
+# trained with exact attention is lost with any of them: more than half of the digits are
+# answered wrongly, 4.7 % before. A coupling cannot mend that. We did not measure why; the
+# likely reason is that trained queries and keys are long, and far from the origin all
+# couplings are alike ({doc}`01_conformity_and_error`).
 #
 # (simplex-fig-9)=
 # ## From scratch
@@ -251,7 +270,16 @@ ledger.decide({
 })  # fmt: skip
 
 # %% [markdown]
-# ENDTEXT
+# The pairs differ by 0.30 points from seed to seed, so that ten of them would show a gain
+# of half a point, at five standard errors. There is none of that size on digits. To show
+# the 0.08 points that we found, were they real, would take about a hundred pairs at level
+# 0.05. All this says nothing about ImageNet: there attention has 196 patches to choose
+# from, for 16 here, and a model that attends to all patches alike loses 1.9 points on
+# digits. That is all the room that a better estimate of attention has here.
+#
+# The Performers end above the models with exact attention, by a point; those are two
+# seeds only, so we make no claim of it. Frequencies that change in each step are noise,
+# and noise in training can regularise.
 
 # %% tags=["hide-input"]
 ledger.close()

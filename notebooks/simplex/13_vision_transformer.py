@@ -273,9 +273,9 @@ ledger.decide({
 # The pairs differ by 0.30 points from seed to seed, so that ten of them would show a gain
 # of half a point, at five standard errors. There is none of that size on digits. To show
 # the 0.08 points that we found, were they real, would take about a hundred pairs at level
-# 0.05. All this says nothing about ImageNet: there attention has 196 patches to choose
-# from, for 16 here, and a model that attends to all patches alike loses 1.9 points on
-# digits. That is all the room that a better estimate of attention has here.
+# 0.05. All this says nothing about ImageNet. On digits attention has 16 patches to choose
+# from, and a model that attends to all of them alike loses no more than 1.9 points: that
+# is all the room that a better estimate of attention has here.
 #
 # The Performers end above the models with exact attention, by a point; those are two
 # seeds only, so we make no claim of it. Frequencies that change in each step are noise,

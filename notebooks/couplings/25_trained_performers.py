@@ -198,8 +198,8 @@ ledger.decide({
 #
 # A smaller error is not always more right answers. On photographs PM errs less than
 # orthogonal frequencies and answers no better; on digits it may be ahead by half a point,
-# within the noise of the draws. Simplex directions, whose errors are no smaller than
-# PM's, are the ones that keep more answers.
+# within the noise of the draws. Simplex directions, whose errors are about those of PM,
+# are the ones that keep more answers.
 #
 # (couplings-table-2)=
 # ## From scratch

@@ -56,6 +56,13 @@ NUMBER_HANGS_ON_SIZE = {
         [f"couplings/extra-walk-floors/{claim}" for claim in ("reached", "kept", "passed")],
         "of the closest of six conditions, which at quick, with fewer repeats, is another",
     ),
+    **dict.fromkeys(
+        ["simplex/fig-9/never-worse", "simplex/fig-9/better", "simplex/extra-vision-room/uniform"]
+        + [f"simplex/extra-vision-swap/{claim}" for claim in ("simplex", "orthogonal", "accuracy")]
+        + ["couplings/table-2/pm", "couplings/table-2/pnc"]
+        + [f"couplings/extra-vision-norms/{claim}" for claim in ("pm", "pnc", "both")],
+        "of models trained on 320 images at quick, on thousands at paper",
+    ),
     "simplex/fig-10/exact-peaks-elsewhere": "a count of data sets: two at quick, eight at paper",
     "favor/fig-3/most-pairs": "of two data sets at quick, of eight at paper",
     "favor/extra-classification-splits/sderf-beats-gerf": "of two data sets at quick, of six at paper",

@@ -1,0 +1,285 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Does the simplex help a vision transformer? (Figure 9)
+#
+# * **On fixed weights, yes, a little.** Put in the place of trained attention, simplex
+#   frequencies err 0.5 to 1.7 % less than orthogonal ones, and keep 1.1 percentage points
+#   more answers right in the mean.
+# * **After training from scratch nothing is left to see.** On digits the two end 0.08 ±
+#   0.10 points apart, in ten pairs of runs. So simplex is not worse, by half a point or
+#   more; and the half point that the paper prints for ImageNet is not there on digits.
+# * **Training matters more than the coupling.** Swapped in afterwards, any features lose
+#   more than half of the digits. Trained with features, the model is as good as the
+#   exact one.
+#
+# **What the paper claims.** A Performer replaces the attention of a transformer by
+# positive features, so that its cost grows linearly with the number of patches.
+# {cite:t}`reid2023simplex` train vision Performers of twelve layers on ImageNet2012,
+# Fashion-MNIST, I_naturalist2021 and Places365, with 130 frequencies for heads of 64
+# dimensions, orthogonal or simplex. The simplex "often achieves gains over the regular
+# ORFs-Performer – and is certainly never worse"; on ImageNet it "saturates at an
+# accuracy which is greater [...] by 0.5%". The curves carry no error bars, and the
+# number of seeds is not printed.
+#
+# **The idea.** Accuracy is a blunt instrument. Two trainings that differ only in their
+# seeds end tenths of a point apart, or more, and a better estimate of attention has to
+# show through that. So we ask twice. First on weights that stay as they are: train with
+# exact attention, put features in its place, and draw the frequencies again and again.
+# Seeds add no noise there, and what the coupling does is all that is left. Then the
+# paper's question, on our scale: train Performers from scratch, in pairs with the same
+# initial weights and the same batches.
+
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
+# %% tags=["hide-input"]
+import jax
+import numpy as np
+from tqdm import tqdm
+
+from rfcore import couplings, datasets, evidence, plotting
+from rfcore.papers.simplex import vision
+
+ledger = evidence.open_page("simplex/13_vision_transformer", profile)
+# Paired seeds; models with uniform attention; trained models and draws of each swap.
+N_SEEDS, N_UNIFORM, N_MODELS, N_DRAWS = {
+    "paper": (10, 6, 2, 100),
+    "quick": (2, 2, 1, 10),
+}[profile]
+SIZES = {
+    "paper": vision.Sizes(n_epochs=10, rate=3e-3),
+    "quick": vision.Sizes(n_epochs=3, rate=3e-3),
+}[profile]
+N_TRAIN, N_TEST = {
+    "paper": ((8_000, 4_506), (2_000, 1_000)),
+    "quick": ((320, 320), (200, 200)),
+}[profile]
+WIDTHS, N_SHOWN = (16, 32), {"paper": 500, "quick": 100}[profile]
+
+# %% [markdown]
+# ## A small stand-in
+#
+# None of the four data sets fits a laptop. We take the 10,000 test digits of MNIST,
+# 8,000 to train on and 2,000 to test, and 5,506 photographs of CIFAR-10, 4,506 to train
+# on. Either is cut into 16 square patches. The transformer has two layers of 64 columns
+# and four heads of 16 dimensions. The paper has about two frequencies per dimension, so
+# we take $m = 32$, and for the first question $m = 16$ too. Training is AdamW on
+# cross-entropy with warm-up and cosine decay; frequencies are drawn anew in each step.
+
+# %%
+tasks = {
+    name: vision.task(datasets.images(name, fallback=True), patch, n_train, n_test)
+    for name, patch, n_train, n_test in zip(
+        ("mnist", "cifar10"), (7, 8), N_TRAIN, N_TEST, strict=True
+    )
+}
+
+
+def models(name, kind, n):
+    """The first n models of a kind of attention, and their curves (n, epochs)."""
+    keys = [ledger.key(f"vision {name}", i) for i in range(n)]
+    runs = [
+        vision.trained(key, tasks[name], kind, SIZES)
+        for key in tqdm(keys, desc=name, leave=False)
+    ]
+    return [run.model for run in runs], 100 * np.stack([run.accuracy for run in runs])
+
+
+trained = {name: models(name, vision.exact, N_MODELS) for name in tasks}
+
+# %% [markdown]
+# (simplex-vision-swap)=
+# ## Other frequencies on the same weights
+#
+# The error of a layer is that of its output, $\lVert \hat O - O \rVert / \lVert O
+# \rVert$, from states that exact attention gave it, so that no layer answers for those
+# below. The accuracy is that of the model with both layers swapped. *Uniform* attention
+# looks at all patches alike: features that err as much are worth nothing.
+
+# %%
+COUPLINGS = ("iid", "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm")
+
+
+def swaps(name, coupling):
+    """Errors and wrong answers in percent, (m, 2, draws), mean over layers and models.
+
+    The frequencies of m = d are the first block of those of m = 2 d.
+    """
+    task, found = tasks[name], []
+    shown = task.x_test[:N_SHOWN], task.y_test[:N_SHOWN]
+    for i, model in enumerate(trained[name][0]):
+        keys = jax.random.split(ledger.key(f"vision swap {name}", i), N_DRAWS)
+        omega = vision.draws(keys, getattr(couplings, coupling), SIZES)
+        runs = [vision.swapped(model, *shown, omega[..., :m, :]) for m in WIDTHS]
+        found.append([(x.error.mean(axis=1), 100 * (1 - x.accuracy)) for x in runs])
+    return np.mean(found, axis=0)
+
+
+swap = np.array([
+    [swaps(name, coupling) for coupling in COUPLINGS]
+    for name in tqdm(tasks, desc="swaps", leave=False)
+])  # data sets, couplings, m, error or wrong answers, draws
+CASES = [(name, m) for name in tasks for m in WIDTHS]
+swap = np.moveaxis(swap, (3, 4, 1), (0, 1, 4)).reshape(2, N_DRAWS, len(CASES), -1)
+error, wrong = swap
+
+
+# %% tags=["hide-input"]
+def of_kind(name, kind):
+    """Relative error and share of wrong answers of a kind that draws nothing."""
+    task, attentions = tasks[name], kind(None, SIZES)
+    found = [
+        (
+            vision.output_errors(model, task.x_test[:200], attentions).mean(),
+            1 - vision.accuracy(model, task.x_test[:N_SHOWN],
+                                task.y_test[:N_SHOWN], attentions),
+        )
+        for model in trained[name][0]
+    ]  # fmt: skip
+    return np.mean(found, axis=0) * [1, 100]
+
+
+def standard_error(x):
+    return x.std(axis=0, ddof=1) / np.sqrt(len(x))
+
+
+flat = {
+    kind: np.array([of_kind(name, getattr(vision, kind)) for name, _ in CASES])
+    for kind in ("exact", "uniform")
+}
+HEADS = [plotting.LABELS[name] for name in COUPLINGS]
+for i, (values, what) in enumerate((
+    (error, "Relative error of the attention's output"),
+    (wrong, "Wrong answers of the swapped model, in percent"),
+)):
+    noise = standard_error(values)
+    plotting.table(
+        np.column_stack([values.mean(axis=0), *(x[:, i] for x in flat.values())]),
+        np.column_stack([noise, np.zeros((len(CASES), len(flat)))]),
+        rows=[f"{name}, m = {m}" for name, m in CASES],
+        columns=[*HEADS, *flat],
+        caption=f"Ours. {what}, mean over {N_DRAWS} draws and trained models.",
+    )
+iid, orthogonal, simplex = np.moveaxis(error, -1, 0)[:3]
+ledger.decide({
+    "simplex/extra-vision-swap/simplex": evidence.order(simplex, orthogonal),
+    "simplex/extra-vision-swap/orthogonal": evidence.order(orthogonal, iid),
+    "simplex/extra-vision-swap/accuracy": evidence.order(
+        wrong[..., 2].mean(axis=1), wrong[..., 1].mean(axis=1), unit="%"
+    ),
+})
+
+# %% [markdown]
+# The order is that of the kernel: simplex before orthogonal before independent
+# frequencies, in every case. The steps are small. Simplex leaves 98.3 to 99.5 % of
+# orthogonal's error, and the better accuracy that comes with it is 1.1 points in the mean
+# over the four cases, most of it on digits at $m = d$. PM norms do to the error what the
+# simplex does ({doc}`../couplings/25_trained_performers` has both together).
+#
+# The scale of the table says more than its order. On digits, with 16 features, attention
+# errs by 0.89 to 0.92 of its output, and uniform attention by 0.92. A model that was
+# trained with exact attention is lost with any of them: more than half of the digits are
+# answered wrongly, 4.7 % before. A coupling cannot mend that. We did not measure why; the
+# likely reason is that trained queries and keys are long, and far from the origin all
+# couplings are alike ({doc}`01_conformity_and_error`).
+#
+# (simplex-fig-9)=
+# ## From scratch
+#
+# Now the features are there from the first step, and the weights learn to live with
+# them. Runs of one seed share initial weights and batches. What we compare is the
+# accuracy over the last three epochs, in which the learning rate is all but zero.
+
+# %%
+curves = {
+    name: models("mnist", vision.performer(getattr(couplings, name)), N_SEEDS)[1]
+    for name in ("orthogonal", "simplex")
+}
+uniform = models("mnist", vision.uniform, N_UNIFORM)[1]
+
+
+def final(curve):
+    """Accuracy at the end, (seeds,), in percent."""
+    return curve[:, -3:].mean(axis=1)
+
+
+# %% tags=["hide-input"]
+exact = trained["mnist"][1]
+plotting.show_panels(
+    1 + np.arange(SIZES.n_epochs),
+    np.stack(list(curves.values()), axis=1),
+    lines=tuple(curves),
+    levels={"exact": final(exact).mean(), "uniform attention": final(uniform).mean()},
+    x_label="epoch",
+    y_label="test accuracy, %",
+    log="",
+    caption=f"Ours. Performers of m = 32 frequencies trained on MNIST's test digits, "
+    f"{N_SEEDS} paired seeds. Bands: one standard error over the seeds. Levels: where "
+    f"exact and uniform attention end ({len(exact)} and {N_UNIFORM} seeds).",
+    alt="Chart of test accuracy against the epoch. The lines of orthogonal and of "
+    "simplex frequencies lie close together: both rise steeply at first, and then "
+    "flatten. Two horizontal lines mark where exact and uniform attention end.",
+)
+gain = final(curves["simplex"]) - final(curves["orthogonal"])
+ends = {**curves, "exact": exact, "uniform attention": uniform}
+spread = np.array([final(curve).std(ddof=1) for curve in ends.values()])
+plotting.table(
+    np.column_stack([
+        [final(curve).mean() for curve in ends.values()], spread,
+        16 * (spread / 0.5) ** 2,
+    ]),
+    np.column_stack([
+        [standard_error(final(curve)) for curve in ends.values()],
+        np.zeros((len(ends), 2)),
+    ]),
+    rows=[plotting.LABELS.get(name, name) for name in ends],
+    columns=["final accuracy, %", "deviation s between seeds", "seeds to see 0.5"],
+    caption="Ours. Final accuracy on the digits. The last column is $16 (s / 0.5)^2$: "
+    "unpaired seeds for each system that show half a point in four of five cases, at "
+    f"level 0.05. Paired, the deviation of the gain is {gain.std(ddof=1):.2f}.",
+)  # fmt: skip
+STAND_IN = "digits and two layers stand in for four large image sets and twelve layers."
+ledger.decide({
+    "simplex/fig-9/never-worse": evidence.scaled(
+        evidence.bound(-gain, 0.5, unit="points"), STAND_IN
+    ),
+    "simplex/fig-9/better": evidence.scaled(
+        evidence.order(
+            100 - final(curves["simplex"]), 100 - final(curves["orthogonal"]), unit="%"
+        ),
+        STAND_IN,
+    ),
+    "simplex/extra-vision-room/uniform": evidence.order(
+        100 - final(curves["orthogonal"])[:N_UNIFORM], 100 - final(uniform), unit="%"
+    ),
+})  # fmt: skip
+
+# %% [markdown]
+# The pairs differ by 0.30 points from seed to seed, so that ten of them would show a gain
+# of half a point, at five standard errors. There is none of that size on digits. To show
+# the 0.08 points that we found, were they real, would take about a hundred pairs at level
+# 0.05. All this says nothing about ImageNet. On digits attention has 16 patches to choose
+# from, and a model that attends to all of them alike loses no more than 1.9 points: that
+# is all the room that a better estimate of attention has here.
+#
+# The Performers end above the models with exact attention, by a point; those are two
+# seeds only, so we make no claim of it. Frequencies that change in each step are noise,
+# and noise in training can regularise.
+
+# %% tags=["hide-input"]
+ledger.close()

@@ -5,6 +5,6 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("exponential_votes", "formulas", "real_heads"),
+        ".": ("exponential_votes", "formulas", "language", "real_heads"),
     },
 )

@@ -17,10 +17,10 @@ import numpy as np
 import optax
 
 from rfcore import checks, couplings
-from rfcore.features import ExponentialParameters
 from rfcore.models import attention, transformer
 
 EVERY = 25  # steps between two fits
+MOST = 128  # frequencies drawn; systems with fewer take the first, and so share them
 
 
 class Text(NamedTuple):
@@ -78,64 +78,89 @@ def uniform(q, k, v, mask=None):
 
 
 class CharacterModel(eqx.Module):
-    """Characters and positions, layers of a transformer, and logits of the character that follows.
+    """Characters, layers of a transformer, and logits of the character that follows.
 
-    Positions are the sines and cosines of Vaswani et al. (2017).
+    Queries and keys are rotated by angles that grow with their position (Su et al., "RoFormer", 2021), so that
+    q . k hangs on how far apart two positions are, and on neither alone.
     """
 
     embedded: jax.Array
     layers: tuple[transformer.Layer, ...]
     out: transformer.Linear
 
-    def start(self, symbols):
-        """States before the first layer, (n, length, width)."""
-        width = self.embedded.shape[1]
-        angles = np.arange(symbols.shape[1])[:, None] / 10_000 ** (np.arange(0, width, 2) / width)
-        return self.embedded[symbols] + np.concatenate([np.sin(angles), np.cos(angles)], axis=1, dtype=np.float32)
-
     def __call__(self, symbols, attentions):
         """Logits, (n, length, n_symbols), of symbols (n, length) and one attention for each layer."""
-        x = self.start(symbols)
+        x = self.embedded[symbols]
         for layer, attend in zip(self.layers, attentions, strict=True):
-            x = layer(x, attention=attend)
+            x = layer(x, attention=partial(_of_rotated, attend))
         return self.out(x)
 
 
-def model(key, n_symbols, width=64, n_layers=2, n_heads=4):
-    """A :class:`CharacterModel` to be trained, float32."""
+def model(key, training, n_symbols=96, width=64, n_layers=2, n_heads=4):
+    """A :class:`CharacterModel` to be trained, float32, that knows how frequent each symbol of a text is.
+
+    Without that start Adam moves all states together towards the frequent symbols, and they take hundreds of
+    steps to come apart again.
+
+    Args:
+        training: symbols of a text, below ``n_symbols``.
+    """
     n_symbols, n_layers = checks.count(n_symbols, "n_symbols"), checks.count(n_layers, "n_layers")
+    counts = 1 + np.bincount(training, minlength=n_symbols)
+    if len(counts) > n_symbols:
+        raise ValueError(f"training has the symbol {len(counts) - 1}; give symbols below n_symbols = {n_symbols}")
     first, last, *keys = jax.random.split(checks.key(key), 2 + n_layers)
-    embedded = 0.5 * jax.random.normal(first, (n_symbols, width), jnp.float32)
     layers = tuple(transformer.layer(key, width, n_heads) for key in keys)
-    out = transformer.linear(last, width, n_symbols)
-    return CharacterModel(embedded, layers, eqx.tree_at(lambda out: out.weight, out, 0.1 * out.weight))
+    out = transformer.Linear(
+        0.1 * transformer.linear(last, width, n_symbols).weight, jnp.log(jnp.array(counts / counts.sum(), jnp.float32))
+    )
+    return CharacterModel(jax.random.normal(first, (n_symbols, width), jnp.float32), layers, out)
 
 
-@partial(jax.jit, static_argnames=("n", "of", "m"))
-def frequencies(key, n, of, m):
-    """Orthogonal frequencies of every head, n times, (n, layers, heads, m, d).
+def rotated(x):
+    """Pairs of columns of x, (..., length, d), rotated by position times 256^(-2 i / d), i = 0, ..., d / 2 - 1."""
+    length, d = x.shape[-2:]
+    angles = np.arange(length)[:, None] * 256.0 ** (-np.arange(0, d, 2) / d)
+    cos, sin = (f(angles).astype(x.dtype) for f in (np.cos, np.sin))
+    u, v = x[..., : d // 2], x[..., d // 2 :]
+    return jnp.concatenate([u * cos - v * sin, u * sin + v * cos], axis=-1)
+
+
+def _of_rotated(attend, q, k, v, mask=None):
+    return attend(rotated(q), rotated(k), v, mask=mask)
+
+
+@partial(jax.jit, static_argnames=("n", "of"))
+def frequencies(key, n, of):
+    """Orthogonal frequencies of every head, n times, (n, layers, heads, ``MOST``, d), float32.
 
     Args:
         of: layers, heads and size of a head.
     """
-    n_layers, n_heads, d = of
-    keys = jax.random.split(key, n * n_layers * n_heads)
-    drawn = jax.lax.map(lambda key: couplings.orthogonal(key, m, d), keys, batch_size=256)
-    return drawn.astype(jnp.float32).reshape(n, *of[:2], m, d)
+    d = of[2]
+    keys = jax.random.split(key, (*of[:2], -(-MOST // d), n)).ravel()
+    blocks = jax.vmap(lambda key: couplings.orthogonal(key, d, d))(keys).astype(jnp.float32)
+    rows = jnp.moveaxis(blocks.reshape(*of[:2], -1, n, d, d), 3, 0)
+    return rows.reshape(n, *of[:2], -1, d)[..., :MOST, :]
 
 
 def attentions(attend, omega, parameters):
-    """One attention for each layer: ``attend`` itself, or features with their frequencies and parameters."""
+    """One attention for each layer: ``attend`` itself, or features with their frequencies and parameters.
+
+    Args:
+        attend: :class:`Features`, of which only the number counts here, or a function of q, k, v and ``mask``.
+        omega: (layers, heads, m, d), m at least the number of features.
+        parameters: of :func:`fitted`.
+    """
     if not isinstance(attend, Features):
         return (attend,) * len(omega)
     return tuple(
-        partial(attention.by_features, omega=of_layer, parameters=fitted, causal=True)
+        partial(attention.by_features, omega=of_layer[:, : attend.n_features], parameters=fitted, causal=True)
         for of_layer, fitted in zip(omega, parameters, strict=True)
     )
 
 
-@partial(jax.jit, static_argnames="fit")
-def fitted(model, symbols, omega, fit):
+def fitted(model, symbols, omega, features):
     """Parameters of every layer, one set for each head, from the queries and keys of some sequences.
 
     Layer by layer: what the second reads was made by features fitted to the first.
@@ -144,15 +169,31 @@ def fitted(model, symbols, omega, fit):
         model: a :class:`CharacterModel`.
         symbols: (n, length), which are not to be predicted with these parameters.
         omega: (layers, heads, m, d).
-        fit: of :class:`Features`.
+        features: :class:`Features`.
     """
-    x, found = model.start(symbols), []
+    x, found = model.embedded[symbols], []
     for layer, of_layer in zip(model.layers, omega, strict=True):
-        q, k, _ = layer.heads(x)
-        q, k = (jnp.swapaxes(side, 0, 1).reshape(layer.n_heads, -1, side.shape[-1]) for side in (q, k))
-        found.append(jax.vmap(lambda x, y: fit(x, y).filled(x.shape[1], x.dtype))(q, k))
-        x = layer(x, attention=partial(attention.by_features, omega=of_layer, parameters=found[-1], causal=True))
+        found.append(_fitted_to(*_points(layer, x), features.fit))
+        x = _after(layer, x, of_layer[:, : features.n_features], found[-1])
     return tuple(found)
+
+
+@jax.jit
+def _points(layer, x):
+    """Rotated queries and keys of all sequences, each (heads, points, d)."""
+    q, k, _ = layer.heads(x)
+    return tuple(jnp.swapaxes(rotated(side), 0, 1).reshape(layer.n_heads, -1, side.shape[-1]) for side in (q, k))
+
+
+@partial(jax.jit, static_argnames="fit")
+def _fitted_to(q, k, fit):
+    return jax.vmap(lambda x, y: fit(x, y).filled(x.shape[1], x.dtype))(q, k)
+
+
+@jax.jit
+def _after(layer, x, omega, parameters):
+    (attend,) = attentions(Features(omega.shape[-2], None), omega[None], (parameters,))
+    return layer(x, attention=partial(_of_rotated, attend))
 
 
 def bits(model, windows, attentions):
@@ -162,13 +203,33 @@ def bits(model, windows, attentions):
 
 
 @partial(jax.jit, static_argnames="attend")
-def held_out_bits(model, windows, omega, parameters, attend):
-    """Bits per character of each batch of windows, (n_batches, n, length + 1), which has frequencies of its own."""
-    return jax.lax.map(lambda here: bits(model, here[0], attentions(attend, here[1], parameters)), (windows, omega))
+def _bits_of_batch(model, windows, omega, parameters, attend):
+    return bits(model, windows, attentions(attend, omega, parameters))
+
+
+def held_out_bits(key, model, windows, attend, parameters=()):
+    """Mean bits per character of batches of windows, (n_batches, n, length + 1), each with frequencies of its own."""
+    kind, sizes = _unfitted(attend), _sizes(model)
+    omega = frequencies(key, len(windows), sizes) if isinstance(attend, Features) else np.zeros((len(windows), sizes[0]))
+    of_batches = [_bits_of_batch(model, *here, parameters, kind) for here in zip(windows, omega, strict=True)]
+    return float(np.mean([float(x) for x in of_batches]))
+
+
+def swapped(key, model, earlier, windows, attend):
+    """Bits per character of a trained model with other attention, :class:`Features` fitted to earlier sequences.
+
+    Args:
+        key: of the frequencies.
+        earlier: (n, length), of the text to train on.
+        windows: held out, (n_batches, n, length + 1).
+        attend: :class:`Features`.
+    """
+    parameters = fitted(model, earlier, frequencies(jax.random.fold_in(key, 0), EVERY, _sizes(model))[0], attend)
+    return held_out_bits(jax.random.fold_in(key, 1), model, windows, attend, parameters)
 
 
 class Run(NamedTuple):
-    """A model's training: bits per character on held-out text before every fit, and at the end on more of it."""
+    """A training: bits per character on held-out text along it, and at the end on more of it, and the model."""
 
     curve: np.ndarray
     """Shape (n_steps / EVERY,), after each ``EVERY`` steps."""
@@ -176,7 +237,7 @@ class Run(NamedTuple):
     model: CharacterModel
 
 
-def trained(key, start, batches, watched, last, attend, rate=3e-3):
+def trained(key, start, batches, watched, last, attend, rate=8e-3):
     """Train a model with AdamW, a tenth of the steps of warm-up and a cosine: a :class:`Run`.
 
     What two systems share of ``key``, ``start`` and ``batches`` makes a pair of them.
@@ -184,8 +245,8 @@ def trained(key, start, batches, watched, last, attend, rate=3e-3):
     Args:
         key: of the frequencies.
         start: a :class:`CharacterModel`.
-        batches: :func:`windows`, the first for the first fit alone, one more for each step; a multiple of
-            ``EVERY`` steps.
+        batches: :func:`windows`, the first for the first fit alone, then one for each step, whose number is a
+            multiple of ``EVERY``.
         watched, last: held-out windows of the curve and of the end.
         attend: :class:`Features`, or a function of q, k, v and ``mask``, such as :func:`exact`.
         rate: greatest learning rate.
@@ -193,25 +254,33 @@ def trained(key, start, batches, watched, last, attend, rate=3e-3):
     n_steps = len(batches) - 1
     if n_steps < EVERY or n_steps % EVERY:
         raise ValueError(f"batches has length {len(batches)}; give one more than a multiple of {EVERY}")
-    is_drawn, first = isinstance(attend, Features), start.layers[0]
-    of = len(start.layers), first.n_heads, len(first.query.bias) // first.n_heads
-    m, compiled = (attend.n_features, Features(attend.n_features, None)) if is_drawn else (1, attend)
-    params, curve = start, []
-    state, parameters = _optimiser(n_steps, rate).init(eqx.filter(start, eqx.is_array)), (ExponentialParameters(),) * of[0]
-
-    def drawn(purpose, n):
-        return frequencies(jax.random.fold_in(key, purpose), n, of, m) if is_drawn else jnp.zeros((n, *of[:2], 1, of[2]), jnp.float32)
-
-    def measured(windows, purpose):
-        return np.asarray(held_out_bits(params, windows, drawn(purpose, len(windows)), parameters, compiled)).mean()
-
+    is_drawn, sizes, curve = isinstance(attend, Features), _sizes(start), []
+    model, parameters = start, ()
+    state = _optimiser(n_steps, rate).init(eqx.filter(start, eqx.is_array))
     for i in range(0, n_steps, EVERY):
-        omega = drawn(i, EVERY)
+        omega = frequencies(jax.random.fold_in(key, i), EVERY, sizes) if is_drawn else np.zeros((EVERY, sizes[0]))
         if is_drawn:
-            parameters = fitted(params, batches[i, :, :-1], omega[0], attend.fit)
-        params, state = _steps(params, state, batches[i + 1 : i + 1 + EVERY], omega, parameters, compiled, n_steps, rate)
-        curve.append(measured(watched, n_steps))
-    return Run(np.array(curve), measured(last, n_steps + 1), params)
+            parameters = fitted(model, before(batches, i), omega[0], attend)
+        model, state = _steps(model, state, batches[i + 1 : i + 1 + EVERY], omega, parameters, _unfitted(attend), n_steps, rate)
+        curve.append(held_out_bits(jax.random.fold_in(key, n_steps), model, watched, attend, parameters))
+    final = held_out_bits(jax.random.fold_in(key, n_steps + 1), model, last, attend, parameters)
+    return Run(np.array(curve), final, model)
+
+
+def before(batches, i):
+    """Sequences to fit to before step i: those of the step before, without what follows them."""
+    return batches[i, :, :-1]
+
+
+def _sizes(model):
+    """Layers, heads, size of a head."""
+    first = model.layers[0]
+    return len(model.layers), first.n_heads, len(first.query.bias) // first.n_heads
+
+
+def _unfitted(attend):
+    """What has to be compiled anew: fits differ in numbers alone."""
+    return Features(attend.n_features, None) if isinstance(attend, Features) else attend
 
 
 @cache

@@ -51,7 +51,7 @@ from rfcore.papers.favor.real_heads import FITS
 ledger = evidence.open_page("favor/08_character_model", profile)
 # Paired seeds, steps; sequences of a batch, characters of each; numbers of features.
 N_SEEDS, N_STEPS, SIZE, LENGTH, WIDTHS = {
-    "paper": (4, 200, 8, 256, (8, 32, 128)),
+    "paper": (4, 150, 8, 256, (8, 32, 128)),
     "quick": (2, 50, 4, 64, (32,)),
 }[profile]
 

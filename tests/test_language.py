@@ -98,6 +98,13 @@ def test_before_training_the_model_knows_frequencies_alone(model):
     assert language.held_out_bits(jax.random.key(0), rare, 0 * BATCHES, language.exact) < 0.2
 
 
+def test_bits_are_of_the_symbol_that_follows(model):
+    logits = np.asarray(model(BATCHES[0, :, :-1], (language.exact,) * 2), dtype=float)
+    chances = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
+    of_next = [chances[i, t, BATCHES[0, i, t + 1]] for i in range(2) for t in range(LENGTH)]
+    assert np.isclose(language.bits(model, BATCHES[0], (language.exact,) * 2), -np.mean(np.log2(of_next)))
+
+
 def test_training_learns_what_can_be_known(model):
     """Each symbol follows from the one before, in a text that goes round and round."""
     text = np.arange(3000, dtype=np.int32) % SYMBOLS
@@ -111,19 +118,17 @@ def test_training_learns_what_can_be_known(model):
 
 
 def test_pairs_share_batches_and_frequencies():
-    one, same, other = (language.windows(np.random.default_rng(seed), TRAINING, 3, 2, 9) for seed in (0, 0, 1))
+    rngs = (np.random.default_rng(seed) for seed in (0, 0, 1))
+    one, same, other = (language.windows(rng, TRAINING, 3, 2, 9) for rng in rngs)
     assert np.array_equal(one, same) and not np.array_equal(one, other)
-    assert np.array_equal(one[0, 0], TRAINING[int(np.flatnonzero((windows_of(TRAINING, 10) == one[0, 0]).all(1))[0]) :][:10])
-    few, many = (language.frequencies(jax.random.key(0), n, SIZES) for n in (2, 2))
-    assert np.array_equal(few, many)
-    assert many.shape == (2, *SIZES[:2], language.MOST, SIZES[2]) and many.dtype == np.float32
-    first = np.asarray(many[0, 0, 0, : SIZES[2]])
+    anywhere = np.lib.stride_tricks.sliding_window_view(TRAINING, 10)
+    assert all((anywhere == window).all(axis=1).any() for window in one.reshape(-1, 10))
+    drawn, again = (language.frequencies(jax.random.key(0), 2, SIZES) for _ in range(2))
+    assert np.array_equal(drawn, again)
+    assert drawn.shape == (2, *SIZES[:2], language.MOST, SIZES[2]) and drawn.dtype == np.float32
+    first = np.asarray(drawn[0, 0, 0, : SIZES[2]])
     gram = first @ first.T
     assert np.allclose(gram, np.diag(np.diag(gram)), atol=1e-5)
-
-
-def windows_of(symbols, length):
-    return np.lib.stride_tricks.sliding_window_view(symbols, length)
 
 
 def test_frequencies_are_standard_normal():

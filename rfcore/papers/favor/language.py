@@ -43,7 +43,8 @@ def text(texts, n_symbols=96, share=0.1):
     n_symbols, share = checks.count(n_symbols, "n_symbols"), checks.probability(share, "share")
     n_training = round((1 - share) * len(texts))
     parts = [
-        np.frombuffer("\n".join(part).encode("utf-32-le"), np.uint32) for part in (texts[:n_training], texts[n_training:])
+        np.frombuffer("\n".join(part).encode("utf-32-le"), np.uint32)
+        for part in (texts[:n_training], texts[n_training:])
     ]
     counts = np.bincount(parts[0], minlength=max(int(part.max()) for part in parts) + 1)
     known = np.argsort(-counts, kind="stable")[: n_symbols - 1]
@@ -54,13 +55,13 @@ def text(texts, n_symbols=96, share=0.1):
 
 
 def windows(rng, symbols, n_batches, size, length):
-    """Batches of sequences that begin anywhere, each with the symbol that follows it, (n_batches, size, length + 1)."""
+    """Sequences that begin anywhere, each with the symbol that follows it, (n_batches, size, length + 1)."""
     starts = rng.integers(len(symbols) - length, size=(n_batches, size, 1))
     return symbols[starts + np.arange(length + 1)]
 
 
 class Features(NamedTuple):
-    """Attention by random features: how many, and the fit of their parameters, ``(x, y) -> ExponentialParameters``."""
+    """Attention by random features: how many, and the fit of their parameters to points x and y."""
 
     n_features: int
     fit: Callable
@@ -208,9 +209,9 @@ def _bits_of_batch(model, windows, omega, parameters, attend):
 
 
 def held_out_bits(key, model, windows, attend, parameters=()):
-    """Mean bits per character of batches of windows, (n_batches, n, length + 1), each with frequencies of its own."""
+    """Mean bits per character of windows, (n_batches, n, length + 1), with frequencies anew for each batch."""
     kind, sizes = _unfitted(attend), _sizes(model)
-    omega = frequencies(key, len(windows), sizes) if isinstance(attend, Features) else np.zeros((len(windows), sizes[0]))
+    omega = _drawn(key, len(windows), sizes, attend)
     of_batches = [_bits_of_batch(model, *here, parameters, kind) for here in zip(windows, omega, strict=True)]
     return float(np.mean([float(x) for x in of_batches]))
 
@@ -254,14 +255,14 @@ def trained(key, start, batches, watched, last, attend, rate=8e-3):
     n_steps = len(batches) - 1
     if n_steps < EVERY or n_steps % EVERY:
         raise ValueError(f"batches has length {len(batches)}; give one more than a multiple of {EVERY}")
-    is_drawn, sizes, curve = isinstance(attend, Features), _sizes(start), []
-    model, parameters = start, ()
+    sizes, curve, model, parameters = _sizes(start), [], start, ()
     state = _optimiser(n_steps, rate).init(eqx.filter(start, eqx.is_array))
     for i in range(0, n_steps, EVERY):
-        omega = frequencies(jax.random.fold_in(key, i), EVERY, sizes) if is_drawn else np.zeros((EVERY, sizes[0]))
-        if is_drawn:
+        omega = _drawn(jax.random.fold_in(key, i), EVERY, sizes, attend)
+        if isinstance(attend, Features):
             parameters = fitted(model, before(batches, i), omega[0], attend)
-        model, state = _steps(model, state, batches[i + 1 : i + 1 + EVERY], omega, parameters, _unfitted(attend), n_steps, rate)
+        here = batches[i + 1 : i + 1 + EVERY], omega
+        model, state = _steps(model, state, here, parameters, _unfitted(attend), n_steps, rate)
         curve.append(held_out_bits(jax.random.fold_in(key, n_steps), model, watched, attend, parameters))
     final = held_out_bits(jax.random.fold_in(key, n_steps + 1), model, last, attend, parameters)
     return Run(np.array(curve), final, model)
@@ -270,6 +271,11 @@ def trained(key, start, batches, watched, last, attend, rate=8e-3):
 def before(batches, i):
     """Sequences to fit to before step i: those of the step before, without what follows them."""
     return batches[i, :, :-1]
+
+
+def _drawn(key, n, sizes, attend):
+    """Frequencies, where there are any to draw; else what has the same leading axes."""
+    return frequencies(key, n, sizes) if isinstance(attend, Features) else np.zeros((n, sizes[0]))
 
 
 def _sizes(model):
@@ -290,11 +296,11 @@ def _optimiser(n_steps, rate):
 
 
 @partial(jax.jit, static_argnames=("attend", "n_steps", "rate"))
-def _steps(model, state, batches, omega, parameters, attend, n_steps, rate):
+def _steps(model, state, batches_and_omega, parameters, attend, n_steps, rate):
     def step(carry, here):
         model, state = carry
         gradient = jax.grad(bits)(model, here[0], attentions(attend, here[1], parameters))
         updates, state = _optimiser(n_steps, rate).update(gradient, state, model)
         return (optax.apply_updates(model, updates), state), None
 
-    return jax.lax.scan(step, (model, state), (batches, omega))[0]
+    return jax.lax.scan(step, (model, state), batches_and_omega)[0]

@@ -217,7 +217,7 @@ def held_out_bits(key, model, windows, attend, parameters=()):
 
 
 def swapped(key, model, earlier, windows, attend):
-    """Bits per character of a trained model with other attention, :class:`Features` fitted to earlier sequences.
+    """Bits per character of a trained model with :class:`Features`, fitted to earlier sequences.
 
     Args:
         key: of the frequencies.

@@ -81,8 +81,8 @@ def uniform(q, k, v, mask=None):
 class CharacterModel(eqx.Module):
     """Characters, layers of a transformer, and logits of the character that follows.
 
-    Queries and keys are rotated by angles that grow with their position (Su et al., "RoFormer", 2021), so that
-    q . k hangs on how far apart two positions are, and on neither alone.
+    Queries and keys are rotated by angles that grow with their position (Su et al., "RoFormer", 2021), so
+    that q . k hangs on how far apart two positions are, and on neither alone.
     """
 
     embedded: jax.Array
@@ -119,7 +119,7 @@ def model(key, training, n_symbols=96, width=64, n_layers=2, n_heads=4):
 
 
 def rotated(x):
-    """Pairs of columns of x, (..., length, d), rotated by position times 256^(-2 i / d), i = 0, ..., d / 2 - 1."""
+    """Pairs of columns of x, (..., length, d), rotated by position times 256^(-2 i / d), i < d / 2."""
     length, d = x.shape[-2:]
     angles = np.arange(length)[:, None] * 256.0 ** (-np.arange(0, d, 2) / d)
     cos, sin = (f(angles).astype(x.dtype) for f in (np.cos, np.sin))
@@ -149,7 +149,7 @@ def attentions(attend, omega, parameters):
     """One attention for each layer: ``attend`` itself, or features with their frequencies and parameters.
 
     Args:
-        attend: :class:`Features`, of which only the number counts here, or a function of q, k, v and ``mask``.
+        attend: :class:`Features`, of which only the number counts, or a function of q, k, v and ``mask``.
         omega: (layers, heads, m, d), m at least the number of features.
         parameters: of :func:`fitted`.
     """
@@ -209,7 +209,7 @@ def _bits_of_batch(model, windows, omega, parameters, attend):
 
 
 def held_out_bits(key, model, windows, attend, parameters=()):
-    """Mean bits per character of windows, (n_batches, n, length + 1), with frequencies anew for each batch."""
+    """Mean bits per character of windows, (n_batches, n, length + 1), with new frequencies per batch."""
     kind, sizes = _unfitted(attend), _sizes(model)
     omega = _drawn(key, len(windows), sizes, attend)
     of_batches = [_bits_of_batch(model, *here, parameters, kind) for here in zip(windows, omega, strict=True)]
@@ -230,7 +230,7 @@ def swapped(key, model, earlier, windows, attend):
 
 
 class Run(NamedTuple):
-    """A training: bits per character on held-out text along it, and at the end on more of it, and the model."""
+    """A training: bits per character of held-out text along it, and of more text at the end; the model."""
 
     curve: np.ndarray
     """Shape (n_steps / EVERY,), after each ``EVERY`` steps."""

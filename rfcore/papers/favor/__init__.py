@@ -5,6 +5,6 @@ from rfcore import faces
 __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
-        ".": ("better_maps", "exponential_votes", "formulas", "in_encoder", "real_heads"),
+        ".": ("better_maps", "exponential_votes", "formulas", "in_encoder", "language", "real_heads"),
     },
 )

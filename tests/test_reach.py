@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rfcore.evidence import kernel, pages
+from rfcore.evidence import kernel, pages, reach
 from rfcore.evidence.reach import reach_sha256, reached
 
 ROOT = Path(__file__).parents[1]
@@ -186,6 +186,23 @@ def test_a_page_is_due_when_a_definition_that_it_reaches_changed(library, name, 
     assert (reach_sha256(source, library) != before) is is_due
 
 
+def test_how_files_are_fetched_makes_no_page_due(library):
+    """Their content has hashes of its own, and a loader is reached as any function is."""
+    (library / "rfcore" / "datasets").mkdir()
+    (library / "rfcore" / "datasets" / "__init__.py").write_text("", encoding="utf-8")
+    (library / "rfcore" / "datasets" / "storage.py").write_text("def read(): return 1\n", encoding="utf-8")
+    (library / "rfcore" / "datasets" / "text.py").write_text(
+        "from rfcore.datasets import storage\ndef words(): return storage.read()\n", encoding="utf-8"
+    )
+    text = "from rfcore.datasets import text\ntext.words()\n"
+    assert names(library, text) == {"datasets.text.words"}
+    before = reach_sha256(page(library, text), library)
+    edit(library, "datasets/storage.py", "return 1", "return 2")
+    assert reach_sha256(page(library, text), library) == before
+    edit(library, "datasets/text.py", "storage.read()", "2 * storage.read()")
+    assert reach_sha256(page(library, text), library) != before
+
+
 def test_changes_of_a_name_belong_to_it(library):
     source = page(library, "from rfcore.walks import RULES, Walk\nRULES\nWalk\n")
     seen = [reach_sha256(source, library)]
@@ -304,4 +321,5 @@ def test_everything_that_a_page_calls_is_reached(name, tmp_path, monkeypatch):
     # A face resolves a name when it is first asked for, which is what an import does.
     called = {line for line in done.stdout.splitlines() if line.startswith("rfcore.")} - {"rfcore.faces.attach"}
     assert len(called) > 40
-    assert called - set(reached(source)) == set()
+    of_data = {name for name in called if name.startswith(reach.BY_CONTENT)}
+    assert called - of_data - set(reached(source)) == set()

@@ -21,6 +21,8 @@ from rfcore.evidence.names import Imported, bound, skeleton, uses
 
 ROOT = Path(__file__).resolve().parents[2]  # of the library that runs
 PACKAGE = "rfcore"
+# Files are compared with their hashes whenever they are read: where they are found and fetched changes no number.
+BY_CONTENT = (f"{PACKAGE}.datasets.registry", f"{PACKAGE}.datasets.storage")
 _DEFINED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _CHANGES = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign)
 _CONTENTS = ("__all__", "__dict__", "__path__")  # of a module: to ask for them is to ask for all of it
@@ -64,10 +66,14 @@ def reach_sha256(source, root=ROOT):
 
 
 def reached(source, root=ROOT):
-    """Definitions that a script reaches, such as ``"rfcore.couplings.norms.chi"``, each with its hash."""
+    """Definitions that a script reaches, such as ``"rfcore.couplings.norms.chi"``, each with its hash.
+
+    What finds and fetches files of data is left out: their content has hashes of its own.
+    """
     library = library_at(root)
     found = library.closure([Target(library.add(Path(source)), "*")])
-    return {library.name(t): library.sha256(t) for t in found if t.module.split(".")[0] == PACKAGE}
+    found = (t for t in found if t.module.split(".")[0] == PACKAGE and t.module not in BY_CONTENT)
+    return {library.name(t): library.sha256(t) for t in found}
 
 
 def library_at(root=ROOT):

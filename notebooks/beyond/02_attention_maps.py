@@ -83,7 +83,9 @@ aderf = real_heads.FITS["aderf_centred"]
 whole = better_maps.whole(aderf, others)
 BLOCKS = {
     "ADERF, other texts": whole,
-    "ADERF, four clusters": better_maps.clustered(ledger.rng("clusters"), aderf, others, 4),
+    "ADERF, four clusters": better_maps.clustered(
+        ledger.rng("clusters"), aderf, others, 4
+    ),
     "GERF, own text": better_maps.own(real_heads.FITS["gerf_centred"], texts),
     "SDERF, own text": better_maps.own(real_heads.FITS["sderf_centred"], texts),
     "ADERF, own text": better_maps.own(aderf, texts),
@@ -154,7 +156,11 @@ def order(better, worse):
 
 
 OWN = [name for name in BLOCKS if "own" in name]
-LINEAR = [("ADERF, other texts", 64), ("ADERF, four clusters", 64), *((name, 64) for name in OWN)]  # fmt: skip
+LINEAR = [
+    ("ADERF, other texts", 64),
+    ("ADERF, four clusters", 64),
+    *((name, 64) for name in OWN),
+]
 ledger.decide({
     "beyond/extra-attention-maps/own": order(
         [of["ADERF, own text", m] for m in WIDTHS],

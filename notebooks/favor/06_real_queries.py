@@ -32,8 +32,8 @@
 #
 # **What the paper claims.** Table 1 puts FAVOR# ahead of FAVOR++ and FAVOR+ on most
 # tasks of GLUE, "showcasing its effectiveness in modelling the softmax kernel for
-# transformers" ({cite:t}`likhosherstov2023favor`, Section 5.3). It shows scores of trained
-# models, not how well the kernel is modelled. This page measures that, in the paper's
+# transformers" ({cite:t}`likhosherstov2023favor`, Section 5.3). It shows scores of
+# trained models, not how well the kernel is modelled. This page measures that, in the paper's
 # setting: twelve heads to a layer, up to 512 positions, 256 features. Scores follow in
 # {doc}`07_in_an_encoder`.
 #
@@ -167,7 +167,8 @@ rival = {
     for kind, f in RIVALS.items()
 }
 DRAWN = (
-    "positive", "gerf", "saderf", "sderf", "gerf_centred", "sderf_centred", "aderf_centred"
+    "positive", "gerf", "saderf", "sderf",
+    "gerf_centred", "sderf_centred", "aderf_centred",
 )  # fmt: skip
 plotting.show_panels(
     WIDTHS, of_map[:, :, [KINDS.index(kind) for kind in DRAWN]],
@@ -262,8 +263,8 @@ plotting.table(
     ],
     corner="layer",
     caption="Ours. Mean over the heads of a layer, on reviews: the log of the relative "
-    "variance of one positive feature is |x + y|²; that of others, in closed form; errors "
-    "of outputs with 256 features.",
+    "variance of one positive feature is |x + y|²; that of others, in closed form; "
+    "errors of outputs with 256 features.",
 )  # fmt: skip
 
 # %% [markdown]

@@ -51,14 +51,16 @@ from rfcore.models import encoder
 from rfcore.papers.favor import in_encoder, real_heads
 
 ledger = evidence.open_page("favor/07_in_an_encoder", profile)
-# Groups of sentences, sentences of a group, of a probe; tuning's seeds, steps, sentences.
+# Groups of sentences, their size, a probe's sentences; tuning's seeds, steps, sentences.
 (N_GROUPS, N_EACH, N_PROBE), (N_SEEDS, N_STEPS, N_TRAINING, N_TESTING), WIDTHS = {
     "paper": ((16, 26, 1_500), (3, 200, 4_000, 872), (64, 256)),
     "quick": ((3, 8, 300), (2, 12, 100, 100), (64,)),
 }[profile]
 MAPS = ("positive", "gerf", "saderf", "sderf", "aderf_centred")
 TUNED = {
-    "paper": ("exact", "uniform", "elu", "relu", "positive", "gerf", "saderf", "aderf_centred"),
+    "paper": (
+        "exact", "uniform", "elu", "relu", "positive", "gerf", "saderf", "aderf_centred"
+    ),
     "quick": ("elu", "positive", "gerf", "saderf"),
 }[profile]  # fmt: skip
 PLAIN = tuple(kind for kind in in_encoder.PLAIN if kind != "exact")
@@ -161,7 +163,10 @@ PAPERS, most = ("positive", "gerf", "saderf"), WIDTHS[-1]
 lost = accuracy[:, [0]] - accuracy[:, [SYSTEMS.index((k, most)) for k in PAPERS]]
 every_m = [(of(("saderf", m)), of(("gerf", m))) for m in WIDTHS]
 rivals = [
-    (np.repeat(of(("aderf_centred", m)), 7, axis=1), of(*((k, 1) for k in PLAIN), *((k, m) for k in MAPS[:4])))
+    (
+        np.repeat(of(("aderf_centred", m)), 7, axis=1),
+        of(*((k, 1) for k in PLAIN), *((k, m) for k in MAPS[:4])),
+    )
     for m in WIDTHS
 ]  # fmt: skip
 ledger.decide({
@@ -221,8 +226,11 @@ OF_PAPER = {
     "saderf": "favor_sharp",
 }
 plotting.table(
-    scores.mean(axis=0)[:, None], scores.std(axis=0, ddof=1)[:, None] / np.sqrt(N_SEEDS),
-    rows=[NAMES[kind] for kind in TUNED], columns=["accuracy on SST-2"], unit="per cent",
+    scores.mean(axis=0)[:, None],
+    scores.std(axis=0, ddof=1)[:, None] / np.sqrt(N_SEEDS),
+    rows=[NAMES[kind] for kind in TUNED],
+    columns=["accuracy on SST-2"],
+    unit="per cent",
     printed=[[printed.get(OF_PAPER.get(kind))] for kind in TUNED],
     caption="Ours. Two layers of all-MiniLM-L6-v2 tuned to SST-2, m = 64; the paper's: "
     "twelve layers of BERT, m = 256. Standard errors over seeds.",

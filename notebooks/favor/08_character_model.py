@@ -194,9 +194,9 @@ plotting.table(
     rows=WIDTHS,
     columns=["FAVOR# minus FAVOR++", "its deviation", "seeds for 0.01"],
     corner="m",
-    caption="Ours; not speech. Paired differences of bits per character, their standard "
-    "deviation over seeds, and how many seeds would show a difference of 0.01 bits at "
-    "level 0.001 with power 0.99 (normal law).",
+    caption="Ours; not speech. Paired differences of bits per character, their "
+    "standard deviation over seeds, and how many seeds would show a difference of 0.01 "
+    "bits at level 0.001 with power 0.99 (normal law).",
 )
 
 # %% [markdown]
@@ -252,9 +252,9 @@ plotting.table(
     rows=WIDTHS,
     columns=[plotting.LABELS[name] for name in MAPS],
     corner="m",
-    caption="Ours; not speech. Bits per character of models that were trained with exact "
-    "attention and are read with features, without a step of training; standard errors "
-    "over seeds.",
+    caption="Ours; not speech. Bits per character of models that were trained with "
+    "exact attention and are read with features, without a step of training; standard "
+    "errors over seeds.",
 )
 ledger.decide({
     "favor/extra-causal/swapped": evidence.order(

@@ -33,9 +33,9 @@
 # **What the paper claims.** Table 1 puts FAVOR# ahead of FAVOR++ and FAVOR+ on most
 # tasks of GLUE, "showcasing its effectiveness in modelling the softmax kernel for
 # transformers" ({cite:t}`likhosherstov2023favor`, Section 5.3). It shows scores of
-# trained models, not how well the kernel is modelled. This page measures that, in the paper's
-# setting: twelve heads to a layer, up to 512 positions, 256 features. Scores follow in
-# {doc}`07_in_an_encoder`.
+# trained models, not how well the kernel is modelled. This page measures that, in the
+# paper's setting: twelve heads to a layer, up to 512 positions, 256 features. Scores
+# follow in {doc}`07_in_an_encoder`.
 #
 # **The idea.** A positive feature estimates $e^{x^\top y}$ with relative variance
 # $e^{\lVert x + y \rVert^2} - 1$. On synthetic points one chooses $\lVert x + y

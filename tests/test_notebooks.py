@@ -57,6 +57,19 @@ NUMBER_HANGS_ON_SIZE = {
         "of the closest of six conditions, which at quick, with fewer repeats, is another",
     ),
     **dict.fromkeys(
+        [f"favor/extra-real-queries/{claim}" for claim in ("sharp", "uniform", "dense", "centred", "best", "rate")]
+        + [f"favor/extra-real-rivals/{claim}" for claim in ("greatest", "landmarks", "elu-and-relu")]
+        + [f"favor/extra-real-couplings/{claim}" for claim in ("gain", "small")]
+        + [f"beyond/extra-attention-maps/{claim}" for claim in ("own", "aderf", "clusters", "greatest", "uniform")],
+        "of reviews of 128 word pieces at quick, of 512 at paper, with other numbers of features",
+    ),
+    **dict.fromkeys(
+        ["favor/table-1/best", "favor/table-1/favor-plus", "favor/fig-4/few", "favor/fig-4/many"]
+        + [f"favor/extra-encoder/{claim}" for claim in ("uniform", "sharp", "best", "blunt")]
+        + [f"favor/extra-causal/{claim}" for claim in ("few-learn-nothing", "many-learn", "exact", "swapped")],
+        "of models trained for a few steps at quick, with fewer features",
+    ),
+    **dict.fromkeys(
         ["simplex/fig-9/never-worse", "simplex/fig-9/better", "simplex/extra-vision-room/uniform"]
         + [f"simplex/extra-vision-swap/{claim}" for claim in ("simplex", "orthogonal", "accuracy")]
         + ["couplings/table-2/pm", "couplings/table-2/pnc"]

@@ -17,15 +17,13 @@
 # # Do sharper features learn more? (Figure 4)
 #
 # * **Eight features learn nothing from the past.** FAVOR+, FAVOR++, FAVOR# and
-#   centred ADERF end at 3.614 to 3.616 bits per character; the plain mean of the past
-#   gives 3.602, exact attention 3.22.
-# * **The printed lead at $m = 8$ does not show here**: FAVOR# minus FAVOR++ is 0.0006
-#   ± 0.0011 bits. What lead there is stands at $m = 128$, 0.023 ± 0.006 bits, where
-#   the paper calls the two similar; four seeds do not decide whether that is within
-#   0.05.
+#   centred ADERF end at 3.611 to 3.614 bits per character; the plain mean of the past
+#   gives 3.599, exact attention 3.20.
+# * **The printed lead at $m = 8$ does not show here**: FAVOR# minus FAVOR++ is −0.0006
+#   ± 0.0005 bits. At $m = 128$ the two are similar, as the paper says: −0.004 ± 0.007.
 # * **Features must be trained with.** Put in place of a trained model's exact
-#   attention, 128 of them leave 3.71 to 3.78 bits: worse, on average, than attention
-#   to nothing in particular.
+#   attention, 128 of them leave 3.70 to 3.77 bits: worse than attention to nothing in
+#   particular.
 #
 # **What the paper claims.** {cite:t}`likhosherstov2023favor` train Conformers
 # with Performer attention to transcribe LibriSpeech. FAVOR# with SDERF "consistently
@@ -120,9 +118,9 @@ of_maps = final[:, 2:].reshape(N_SEEDS, len(WIDTHS), len(MAPS))
 # (favor-fig-4)=
 # ## Trained with features
 #
-# At $m = 8$ all four maps stay with the uniform line, 0.011 to 0.013 bits above it; at
+# At $m = 8$ all four maps stay with the uniform line, 0.012 to 0.015 bits above it; at
 # 32 they cross it or touch it; at 128 they come away from it, SDERF furthest. Even so
-# SDERF gains 0.10 bits where exact attention gains 0.38. The order at 128 is SDERF,
+# SDERF gains 0.08 bits where exact attention gains 0.40. The order at 128 is SDERF,
 # GERF, centred ADERF, FAVOR+.
 #
 # Why so little? We take it that a model which sees fresh noise at every step learns to
@@ -180,12 +178,10 @@ ledger.decide({
 # %% [markdown]
 # ### What could have been seen
 #
-# Of a difference of 0.01 bits, three hundredths of what exact attention gains, our four
-# pairs at $m = 8$ would nearly have seen: two models with so little use for attention
-# differ by 0.002 bits. But a t test over $n$ pairs asks 10 standard errors at $n = 4$
-# and 5 at $n = 8$, so that the seeds below, by the normal law, are too few where they
-# are fewer than eight. At $m = 128$, where seeds differ by 0.013 bits, it takes some
-# fifty.
+# A difference of 0.01 bits is a fortieth of what exact attention gains. Our eight pairs
+# would have seen it at $m = 8$, where two models with so little use for attention differ
+# by 0.001 bits from seed to seed. At $m = 32$, where FAVOR# is 0.008 bits ahead, it takes
+# somewhat more of them, and at $m = 128$ a hundred.
 
 # %% tags=["hide-input"]
 sd = difference.std(axis=0, ddof=1)
@@ -204,13 +200,12 @@ plotting.table(
 # ## Against attention to nothing in particular
 #
 # The mean of the past is a fair opponent, since it costs less and has no noise. With
-# eight features no map gains on it: that is shown. With 128 each of them does in the
-# mean, by 0.03 to 0.10 bits, and all stay 0.28 bits or more above exact attention; at
-# the level that we ask of a claim four seeds leave both open, for exact attention
-# itself varies by 0.04 bits from seed to seed. Centring, which pays on the heads of a
-# trained encoder ({doc}`06_real_queries`), does not pay here: centred ADERF is 0.035
-# bits *above* SDERF at $m = 128$. Rotated keys have a mean that varies with their
-# position, and one centre for all positions may miss it.
+# eight features no map gains on it. With 128 each of them does, by 0.03 to 0.08 bits, and
+# all stay 0.31 bits or more above exact attention, which itself varies by 0.03 from seed
+# to seed. Centring, which pays on the heads of a trained encoder
+# ({doc}`06_real_queries`), does not pay here: centred ADERF is 0.014 bits *above* SDERF
+# at $m = 128$. Rotated keys have a mean that varies with their position, and one centre
+# for all positions may miss it.
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -229,11 +224,10 @@ ledger.decide({
 # ## In place of exact attention, after training
 #
 # The other use of features is to estimate an attention that was trained without them.
-# The same models, trained with exact attention (3.22 bits), are read with features
-# fitted to text that they were trained on. Noise in sharp attention costs some half a
-# bit; at $m = 128$ the dense maps are ahead of GERF by 0.02 bits and of FAVOR+ by 0.07,
-# in the mean. Every mean is above the 3.602 of uniform attention, though models differ
-# so much that the claim for all twelve stays open.
+# The same models, trained with exact attention (3.20 bits), are read with features
+# fitted to text that they were trained on. Noise in sharp attention costs half a bit and
+# more; at $m = 128$ the dense maps are ahead of GERF by 0.01 to 0.02 bits and of FAVOR+
+# by 0.06 to 0.07. All are above the 3.599 of uniform attention.
 
 # %% tags=["hide-input"]
 swapped = np.empty_like(of_maps)

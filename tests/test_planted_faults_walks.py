@@ -452,9 +452,9 @@ IN_SOURCE = [
     (reduction, "johnson_lindenstrauss", "PURPOSES[kind]", "2", check_no_stream_is_drawn_from_twice),
     (descent, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
     (checks, "modulation", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
-    (storage, "_download", "os.replace(whole, kept)", "kept.write_bytes(content)", check_a_download_is_never_half_there),
-    (storage, "_download", "os.replace(whole, kept)", "shutil.copy(whole, kept)", check_a_download_is_never_half_there),
-    (storage, "_download", "os.replace(whole, kept)", "pass", check_a_download_is_never_half_there),
+    (storage, "_kept", "os.replace(whole, kept)", "kept.write_bytes(content)", check_a_download_is_never_half_there),
+    (storage, "_kept", "os.replace(whole, kept)", "shutil.copy(whole, kept)", check_a_download_is_never_half_there),
+    (storage, "_kept", "os.replace(whole, kept)", "pass", check_a_download_is_never_half_there),
     (Graph, "normalised", "if self.is_normalised:", "if False:", check_normalised_graphs_stay_as_they_are),
 ]
 

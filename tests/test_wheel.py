@@ -158,11 +158,15 @@ def imported(path):
 
 def test_what_is_declared_is_what_is_imported():
     """No module that the wheel does not bring, and nothing brought that no module imports."""
-    extra = ROOT / "rfcore" / "estimators.py"
-    found = {module for path in (ROOT / "rfcore").rglob("*.py") if path != extra for module in imported(path)} - sys.stdlib_module_names
+    extras = {
+        ROOT / "rfcore" / "estimators.py": ("sklearn", {"sklearn"}, {"scikit-learn"}),
+        ROOT / "rfcore" / "models" / "encoder.py": ("text", {"safetensors", "tokenizers"}, {"safetensors", "tokenizers"}),
+    }
+    found = {module for path in (ROOT / "rfcore").rglob("*.py") if path not in extras for module in imported(path)} - sys.stdlib_module_names
     assert found >= OF_NOTEBOOKS
-    assert set(imported(extra)) - found - sys.stdlib_module_names == {"sklearn"}
-    assert names(PROJECT["optional-dependencies"]["sklearn"]) == {"scikit-learn"}
+    for path, (extra, modules, packages) in extras.items():
+        assert set(imported(path)) - found - sys.stdlib_module_names == modules
+        assert names(PROJECT["optional-dependencies"][extra]) == packages
     core = names(PROJECT["dependencies"])
     owners = importlib.metadata.packages_distributions()
     assert {canonicalize_name(owners[module][0]) for module in found - OF_NOTEBOOKS - {"rfcore"}} == core

@@ -51,7 +51,7 @@ from rfcore.models import encoder
 from rfcore.papers.favor import in_encoder, real_heads
 
 ledger = evidence.open_page("favor/07_in_an_encoder", profile)
-# Groups of sentences, their size, a probe's sentences; tuning's seeds, steps, sentences.
+# Groups of sentences, their size, a probe's; tuning's seeds, steps and sentences.
 (N_GROUPS, N_EACH, N_PROBE), (N_SEEDS, N_STEPS, N_TRAINING, N_TESTING), WIDTHS = {
     "paper": ((16, 26, 1_500), (3, 200, 4_000, 872), (64, 256)),
     "quick": ((3, 8, 300), (2, 12, 100, 100), (64,)),

@@ -137,14 +137,16 @@ def images(entry: Entry):
 
 
 def sentences(entry: Entry, part: str):
-    """Sentences of four words, one of which decides the label."""
+    """Sentences of fifteen words, four of which say the label."""
     rng = np.random.default_rng(_seed(entry))
     labels = rng.integers(2, size=entry.shape[part])
     words = (("dull", "clumsy", "tedious", "hollow"), ("warm", "witty", "moving", "sharp"))
     nouns = ("film", "story", "plot", "comedy", "drama", "cast")
-    picks = rng.integers(24, size=len(labels))
-    texts = tuple(f"a {words[y][i % 4]} {nouns[i // 4]}" for y, i in zip(labels, picks, strict=True))
-    return (texts, labels), f"{len(texts)} sentences of the form 'a witty film'"
+    picks = rng.integers(24, size=(len(labels), 4))
+    texts = tuple(
+        " and ".join(f"a {words[y][i % 4]} {nouns[i // 4]}" for i in row) for y, row in zip(labels, picks, strict=True)
+    )
+    return (texts, labels), f"{len(texts)} sentences of the form 'a witty film and a sharp plot'"
 
 
 def reviews(entry: Entry):

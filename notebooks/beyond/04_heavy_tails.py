@@ -149,9 +149,9 @@ plotting.show_panels(
     caption="Ours. RMSE of Fourier features in percent of that of independent "
     "frequencies, d = 16, m = 256, by quadrature.",
     alt="Four log-log charts. At nu = 1/2 orthogonal and simplex lie just below 100, PNC "
-    "below them, strata lowest for close points. Shells rise over 100 to the left for "
-    "nu = 1/2, 3/2 and 5/2, and are lowest for the Gaussian kernel, where all lines fall "
-    "to the left.",
+    "below them, strata and shells near 65 for close points. Shells rise over 100 to the "
+    "left for nu = 3/2 and 5/2, and are lowest for the Gaussian kernel, where all lines "
+    "fall to the left.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -275,13 +275,14 @@ ledger.decide({
 # | kernel | take | law, over |
 # |---|---|---|
 # | Laplace, Matérn | strata over all norms | `"stratified", "all"` |
-# | the same, for points about a lengthscale apart alone, $m \geq 64\, d$ | shells | `"stratified", "blocks"` |
+# | the same, points about a lengthscale apart, $m \geq 20\, d$, $d \leq 13$ | shells | `"stratified", "blocks"` |
 # | Gaussian | {py:func}`rfcore.couplings.choose` | |
 #
-# Both with orthogonal directions, the default of {py:func}`rfcore.couplings.matern`.
-# Strata over all norms never did worse than independent frequencies here. At distance 2
-# no coupling takes much off the error of a kernel with heavy tails: more frequencies do.
-# Sobol' points were not tried, since Student's law asks for a coordinate more.
+# Both with orthogonal directions, the default of {py:func}`rfcore.couplings.matern`. The
+# second row is what the tables show, no more. Strata over all norms never did worse than
+# independent frequencies here. At distance 2 no coupling takes much off the error of a
+# kernel with heavy tails: more frequencies do. Sobol' points were not tried, since
+# Student's law asks for a coordinate more.
 
 # %% tags=["hide-input"]
 ledger.close()

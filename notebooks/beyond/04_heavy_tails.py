@@ -102,7 +102,9 @@ def drawn(key, draws, name, nu, m, d):
     draw = partial(couplings.matern, nu=nu, draw_directions=on, law=law, over=over)
     if nu == np.inf:
         draw = couplings.compose(on, norms.coupled(law, over))
-    return np.asarray(jax.vmap(lambda key: draw(key, m, d))(jax.random.split(key, draws)))
+    return np.asarray(
+        jax.vmap(lambda key: draw(key, m, d))(jax.random.split(key, draws))
+    )
 
 
 # %% [markdown]
@@ -219,7 +221,9 @@ def truth(apart, nu):
     z = np.linalg.norm(apart, axis=1)[:, None]
     k, twice = (
         np.asarray(
-            kernels.gaussian(x, [[0.0]]) if nu == np.inf else kernels.matern(x, [[0.0]], nu)
+            kernels.gaussian(x, [[0.0]])
+            if nu == np.inf
+            else kernels.matern(x, [[0.0]], nu)
         )[:, 0]
         for x in (z, 2 * z)
     )
@@ -272,17 +276,17 @@ ledger.decide({
 # %% [markdown]
 # ## What to take
 #
-# | kernel | take | law, over |
+# | for | take | `over` |
 # |---|---|---|
-# | Laplace, Matérn | strata over all norms | `"stratified", "all"` |
-# | the same, points about a lengthscale apart, $m \geq 20\, d$, $d \leq 13$ | shells | `"stratified", "blocks"` |
-# | Gaussian | {py:func}`rfcore.couplings.choose` | |
+# | Laplace's and Matérn kernels | strata over all norms | `"all"` |
+# | the same, $d \leq 13$, $m \geq 20\, d$, distances near 1 | shells | `"blocks"` |
+# | the Gaussian kernel | {py:func}`rfcore.couplings.choose` | |
 #
-# Both with orthogonal directions, the default of {py:func}`rfcore.couplings.matern`. The
-# second row is what the tables show, no more. Strata over all norms never did worse than
-# independent frequencies here. At distance 2 no coupling takes much off the error of a
-# kernel with heavy tails: more frequencies do. Sobol' points were not tried, since
-# Student's law asks for a coordinate more.
+# Both have `law="stratified"` and orthogonal directions, the default of
+# {py:func}`rfcore.couplings.matern`. The second row is what the tables show, no more.
+# Strata over all norms never did worse than independent frequencies here. At distance 2
+# no coupling takes much off the error of a kernel with heavy tails: more frequencies do.
+# Sobol' points were not tried, since Student's law asks for a coordinate more.
 
 # %% tags=["hide-input"]
 ledger.close()

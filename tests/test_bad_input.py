@@ -164,6 +164,10 @@ def positive(good):
     return [*real(good), -1.0, 0.0]
 
 
+def or_infinity(good):
+    return [bad for bad in positive(good) if bad != np.inf]
+
+
 def at_least_0(good):
     return [*real(good), -1.0]
 
@@ -590,6 +594,8 @@ OTHERWISE = {
     "theory.norm_coupling_ratio": {"d": (3, count_from_2), "m": (3, count_from_2)},
     "papers.couplings.attention_rows.row_covariance": {"k": (X, points), "m": (3, count), "cosine": (0.0, real)},
     "theory.stratified_norms_ratio": {"d": (3, count_from_2), "m": (6, lambda good: [*count(good), 4])},
+    "theory.matern_mse_ratio": {"nu": (1.5, or_infinity), "d": (3, count_from_2), "over": ("block", choice)},
+    "theory.matern_norm_share": {"nu": (1.5, or_infinity), "d": (3, count_from_2)},
     "theory.cosh_ratio": {"v": (1.0, positive)},
     "theory.one_frequency_mse": {"distance": (1.0, positive), "features": ("cosh", choice)},
     "theory.log_pair_excess": {"correlation": (0.5, lambda good: [*entries(good), 1.1]), "d": (3, count_from_2)},

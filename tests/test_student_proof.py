@@ -1,23 +1,27 @@
-"""Proof that Student's quantiles are as exact as they say, in steps that run: as for chi (test_chi_proof.py), with tests/quantile_proof.py.
+"""Proof that Student's quantiles are as exact as they say, in steps that run, as for chi (test_chi_proof.py).
 
-With r the quantile and B = r^2 / (r^2 + 2 nu) ~ Beta(d/2, nu), let L be the log odds of B below and of 1 - B above, of which the
-level p is the lower tail of Beta(a, b): (a, b) = (d/2, nu) below, (nu, d/2) above. As log r = (log(2 nu) +- L) / 2, what polynomials
-stand for is g with sign = +-1, const = log(2 nu / d) / 2 and share = 1 / d below, -1 / (2 nu) above.
+With r the quantile and B = r^2 / (r^2 + 2 nu) ~ Beta(d/2, nu), let L be the log odds of B below the median,
+and of 1 - B above, of which the level p is the lower tail of Beta(a, b): (a, b) = (d/2, nu) below, (nu, d/2)
+above. As log r = (log(2 nu) +- L) / 2, what polynomials stand for is the g of tests/quantile_proof.py with
+sign = +-1, const = log(2 nu / d) / 2 and share = 1 / d below, -1 / (2 nu) above.
 
-Step 1. G(L) = log I_B(a, b) = a log B + b log(1 - B) - log(a Beta(a, b)) + log M, M(B) = 2F1(a + b, 1; a + 1; B) (DLMF 8.17.8), and
-G' = a / M, as G' is the density of the log odds, B^a (1 - B)^b / Beta(a, b), over the tail.
+Step 1. G(L) = log I_B(a, b) = a log B + b log(1 - B) - log(a Beta(a, b)) + log M with
+M(B) = 2F1(a + b, 1; a + 1; B) (DLMF 8.17.8), and G' = a / M, as G' is the density of the log odds,
+B^a (1 - B)^b / Beta(a, b), over the tail.
 
-(a) Where L is at most r from L0 in the *complex* plane, with o = e^L the odds: |o - o0| <= o0 (e^r - 1), so that
-    |1 + o| >= 1 + o0 (2 - e^r), and where that is positive, |B - B0| = |o - o0| / |(1 + o) (1 + o0)| <= rho :=
-    o0 (e^r - 1) / ((1 + o0) (1 + o0 (2 - e^r))). The series of M has positive coefficients: where B0 + rho < 1,
-    |M(B) - M(B0)| <= M(B0 + rho) - M(B0) =: mu M(B0).
+(a) Where L is at most r from L0 in the *complex* plane, with o = e^L the odds: |o - o0| <= o0 (e^r - 1), so
+    that |1 + o| >= 1 + o0 (2 - e^r), and where that is positive, |B - B0| = |o - o0| / |(1 + o) (1 + o0)| <=
+    rho := o0 (e^r - 1) / ((1 + o0) (1 + o0 (2 - e^r))). The series of M has positive coefficients: where
+    B0 + rho < 1, |M(B) - M(B0)| <= M(B0 + rho) - M(B0) =: mu M(B0).
 (e) With w = dL/ds = G / G', v = G G'' / G'^2 = e^s + w (a - (a + b) B) and q = B (1 - B): w' = w (1 - v),
     v' = v (1 + e^s - v) - (a + b) w^2 q, B' = w q, q' = w q (1 - 2 B).
 
-On 24 November 2026 the same steps, in 60 digits, gave the bounds of the table below for all laws of SWEPT; here they run for some.
+On 24 November 2026 the same steps, in 60 digits and 12 to 48 parts to a piece, gave SWEPT_BOUND; here they run
+for some.
 
-Step 2. ``units_of_rounding`` adds up first-order bounds, for any law, as chi's does; new is the division of log(p) by 2 nu, a number that
-float32 may round. It takes log and exp to be good to one eps, which test_chi_proof.py measures.
+Step 2. ``units_of_rounding`` adds up first-order bounds, for any law, as chi's does; new is the division of
+log(p) by 2 nu, which float32 may round. It takes log and exp to be good to one eps, as test_chi_proof.py
+measures.
 """
 
 from functools import partial
@@ -75,8 +79,10 @@ def farthest(d, nu, piece, parts=quantile_proof.PARTS):
     const = mpmath.log(nu / half) / 2
     polynomial = student._table(d, float(nu))[piece]
     if piece < N_LOWER:
-        return quantile_proof.farthest(polynomial, piece, 1, const, 1 / (2 * half), partial(expansion, half, nu), parts)
-    return quantile_proof.farthest(polynomial, piece - N_LOWER, -1, const, -1 / (2 * nu), partial(expansion, nu, half), parts)
+        of_tail = piece, 1, const, 1 / (2 * half), partial(expansion, half, nu)
+    else:
+        of_tail = piece - N_LOWER, -1, const, -1 / (2 * nu), partial(expansion, nu, half)
+    return quantile_proof.farthest(polynomial, *of_tail, parts)
 
 
 def units_of_rounding(d, nu, dtype):
@@ -86,20 +92,26 @@ def units_of_rounding(d, nu, dtype):
         number = d if is_lower else 2 * nu
         of_number = abs(float(dtype(number)) / number - 1) / half
         exponent = -np.finfo(dtype).minexp if is_lower else np.finfo(dtype).nmant + 1
-        whole = exponent + number / 2  # at most, times the number; the product is exact where the number has few digits
+        whole = exponent + number / 2  # at most, times the number: exactly so where that has few digits
         is_exact = float(dtype(number)) * 2 % 1 == 0 and whole < 2 ** np.finfo(dtype).nmant
         rest = number / 2 + of_number * whole * half
         of_rest = (of_number + (not is_exact)) * whole + (0 if is_exact else rest)  # product, difference
         power = np.log(2) * (1 + rest) / number
-        # A log; the rest's product with log 2, which is rounded itself; their sum; the division by the number.
+        # A log; the rest's product with log 2, which is rounded itself; their sum; the division.
         of_power = np.log(2) * (2 + of_rest + 2 * rest + 1 + rest) / number + (1 + of_number) * power
-        worst = max(worst, of_value + of_power + size + power + 2 + 3)  # their sum; exp; the square root of d and the last product
+        # Their sum; exp; the square root of d and the last product.
+        worst = max(worst, of_value + of_power + size + power + 2 + 3)
     return worst * half
 
 
 @pytest.mark.parametrize(
     ("d", "nu", "pieces"),
-    [(1, 0.5, (0, N_LOWER - 1, N_LOWER, LAST)), (3, 1.5, (7, N_LOWER)), (64, 0.5, (N_LOWER - 1, LAST)), (8, 20.0, (0, N_LOWER))],
+    [
+        (1, 0.5, (0, N_LOWER - 1, N_LOWER, LAST)),
+        (3, 1.5, (7, N_LOWER)),
+        (64, 0.5, (N_LOWER - 1, LAST)),
+        (8, 20.0, (0, N_LOWER)),
+    ],
 )
 def test_polynomials_are_near_the_function(d, nu, pieces):
     with mpmath.workdps(60):
@@ -125,4 +137,5 @@ def test_the_bound_sees_what_is_wrong(monkeypatch, piece):
     ],
 )
 def test_rounding_leaves_what_is_promised(smoothness, dtype, bound):
-    assert max(units_of_rounding(d, nu, dtype) for d in (1, 2, 3, 4, 8, 64, 500, 1000) for nu in smoothness) < bound
+    laws = [(d, nu) for d in (1, 2, 3, 4, 8, 64, 500, 1000) for nu in smoothness]
+    assert max(units_of_rounding(d, nu, dtype) for d, nu in laws) < bound

@@ -13,12 +13,12 @@ between them gives. So, with k for k(z),
     one norm per block, in strata  m MSE = Var f + (d - 1) (E[c] - k^2) - d Var_between(g)
 
 c being of two norms in different strata in the second line, of one norm twice in the third: for orthogonal
-directions that is k(sqrt(2) z). :mod:`rfcore.theory.norm_costs` and :mod:`rfcore.theory.stratified_norms` have
-such errors for the Gaussian kernel, by series in moments that Student's law has not. Here levels of norms are
-cut into cells, which halve towards 0 and towards 1, with Gauss's rule in each. In the last cells z r runs
-through many periods; what the nodes miss is the probability of such norms times (z r)^((1 - d) / 2). For
-nu >= 1/2 ratios err by less than 3e-3 for d = 2, 1e-3 for d = 3 and 1e-4 from d = 4 on
-(``tests/test_matern_errors.py``). All in float64.
+directions that is k(sqrt(2) z). For the Gaussian kernel :mod:`rfcore.theory.norm_costs` and
+:mod:`rfcore.theory.stratified_norms` have such errors, by series in moments that Student's law has not. Here
+levels of norms are cut into cells, which halve towards 0 and towards 1, with Gauss's rule in each. In the
+last cells z r runs through many periods; what the nodes miss is the probability of such norms times
+(z r)^((1 - d) / 2). For nu >= 1/2 ratios err by less than 3e-3 for d = 2, 1e-3 for d = 3 and 1e-4 from d = 4
+on (``tests/test_matern_errors.py``). All in float64.
 """
 
 import itertools
@@ -49,14 +49,14 @@ def matern_mse_ratio(distance, d, m, nu, law="independent", over="block", direct
             "comonotone" within blocks ("block"), or "stratified" over "block", "all" or "blocks".
         directions: "orthogonal" or "simplex".
 
-    Norms in strata help Laplace's kernel, where angles alone hardly do; but strata over eight blocks of one
-    norm each, which are good for the Gaussian kernel, make others worse than independent frequencies:
+    Strata over all norms help Laplace's kernel, where angles alone hardly do. Eight shells, blocks of one
+    norm each in strata, which are good for the Gaussian kernel, err more than independent frequencies:
 
     >>> from rfcore import theory
     >>> for nu in (0.5, 1.5, float("inf")):
-    ...     angles = theory.matern_mse_ratio(0.25, 64, 512, nu)
-    ...     strata, shells = (theory.matern_mse_ratio(0.25, 64, 512, nu, "stratified", over) for over in ("all", "blocks"))
-    ...     print(nu, *(round(ratio**0.5, 2) for ratio in (angles, strata, shells)))
+    ...     ratios = [theory.matern_mse_ratio(0.25, 64, 512, nu)]
+    ...     ratios += [theory.matern_mse_ratio(0.25, 64, 512, nu, "stratified", k) for k in ("all", "blocks")]
+    ...     print(nu, *(round(ratio**0.5, 2) for ratio in ratios))
     0.5 0.95 0.64 1.16
     1.5 0.87 0.62 3.01
     inf 0.21 0.17 0.24
@@ -64,7 +64,11 @@ def matern_mse_ratio(distance, d, m, nu, law="independent", over="block", direct
     distance, d, m, nu = near(distance), _dimension(d), checks.count(m, "m"), _smoothness(nu)
     kind = copulas.pairs(law)
     checks.choice(over, "over", ("block", "all", "blocks"))
-    cosine = -1 / (d - 1) if checks.choice(directions, "directions", ("orthogonal", "simplex")) == "simplex" else 0.0
+    cosine = (
+        -1 / (d - 1)
+        if checks.choice(directions, "directions", ("orthogonal", "simplex")) == "simplex"
+        else 0.0
+    )
     if isinstance(kind, copulas.DifferentStrata):
         if m % d:
             raise ValueError(f"m = {m}; give a multiple of d = {d}: whole blocks")
@@ -74,7 +78,9 @@ def matern_mse_ratio(distance, d, m, nu, law="independent", over="block", direct
             raise ValueError(f"over = {over!r} with law = {law!r}; give 'block', or law = 'stratified'")
         costs = {0: _independent, 1: _equal, -1: _opposite}
         pairs = kinds_of_pairs(*kind, m, d) if m > 1 else []
-        mean = sum(share * (costs[r](distance, d, nu, cosine) - _kernel(distance, nu) ** 2) for share, r in pairs)
+        mean = sum(
+            share * (costs[r](distance, d, nu, cosine) - _kernel(distance, nu) ** 2) for share, r in pairs
+        )
         change = partners(m, d) * mean
     else:
         raise ValueError(f"law = {law!r}; give 'independent', 'reversal', 'comonotone' or 'stratified'")
@@ -124,7 +130,9 @@ def _of_strata(n, distance, d, m, nu, over, cosine):
     cost = _independent(distance, d, nu, cosine)
     if n > 1:
         cells = itertools.pairwise([*starts, len(norms)])
-        alike = [_mean_pair(norms[low:high], n * weights[low:high], distance, d, cosine) for low, high in cells]
+        alike = [
+            _mean_pair(norms[low:high], n * weights[low:high], distance, d, cosine) for low, high in cells
+        ]
         cost += (cost - np.mean(alike)) / (n - 1)
     return (d - 1) * (cost - square) - ((m - d) / (m - 1) * between if over == "all" else 0)
 
@@ -141,7 +149,10 @@ def _opposite(distance, d, nu, cosine):
 
 
 def _equal(distance, d, nu, cosine):
-    sides = _kernel(distance * math.sqrt(2 + 2 * cosine), nu), _kernel(distance * math.sqrt(2 - 2 * cosine), nu)
+    sides = (
+        _kernel(distance * math.sqrt(2 + 2 * cosine), nu),
+        _kernel(distance * math.sqrt(2 - 2 * cosine), nu),
+    )
     return sum(sides) / 2
 
 
@@ -156,7 +167,10 @@ def _pair(first, second, distance, d, cosine):
     squares, bent = first**2 + second**2, 2 * cosine * first * second
     if cosine == 0:
         return _mean_cosine(distance * np.sqrt(squares), d)
-    return (_mean_cosine(distance * np.sqrt(squares + bent), d) + _mean_cosine(distance * np.sqrt(squares - bent), d)) / 2
+    return (
+        _mean_cosine(distance * np.sqrt(squares + bent), d)
+        + _mean_cosine(distance * np.sqrt(squares - bent), d)
+    ) / 2
 
 
 def _mean_cosine(t, d):

@@ -7,8 +7,8 @@ table stand for
 
     g(s) = sign L(s) / 2 + const + share e^s
 
-G(L) is the log of the tail and s = S(L) = log(-G(L)). Steps (a), (b) and (e) of each law give G, G', a bound e
-of |G' / G'(L0) - 1| for |L - L0| <= r in the *complex* plane, and Taylor coefficients of L at s0 = S(L0).
+G(L) is the log of the tail and s = S(L) = log(-G(L)). Steps (a), (b) and (e) of each law give G, G', a bound
+e of |G' / G'(L0) - 1| for |L - L0| <= r in the *complex* plane, and Taylor coefficients of L at s0 = S(L0).
 
 (c) |G / G(L0) - 1| <= c := r (1 + e) |G'(L0) / G(L0)|. Where c < 1, S' = G' / G is within
     k := (e + c) / (1 - c) of S'(L0), relatively.

@@ -13,8 +13,8 @@ e of |G' / G'(L0) - 1| for |L - L0| <= r in the *complex* plane, and Taylor coef
 (c) |G / G(L0) - 1| <= c := r (1 + e) |G'(L0) / G(L0)|. Where c < 1, S' = G' / G is within
     k := (e + c) / (1 - c) of S'(L0), relatively.
 (d) Where k < 1, |S(L1) - S(L2) - S'(L0) (L1 - L2)| <= k |S'(L0)| |L1 - L2|: S is one to one on the disc,
-    whose image covers that of radius R = (1 - k) |S'(L0)| r about s0 = S(L0). There L is an analytic function of s
-    with |L - L0| <= r, and by Cauchy its Taylor coefficients at s0 are at most r / R^n.
+    whose image covers that of radius R = (1 - k) |S'(L0)| r about s0 = S(L0). There L is an analytic function
+    of s with |L - L0| <= r, and by Cauchy its Taylor coefficients at s0 are at most r / R^n.
 (f) For |s - s0| <= h < R, |P - g| is at most the sum of the sizes of the coefficients of its Taylor
     polynomial of degree N times h^n, and of the two tails: r (h/R)^(N+1) / (1 - h/R) / 2, and
     |share| e^(s0 + h) h^(N+1) / (N+1)!. Such intervals cover every piece.

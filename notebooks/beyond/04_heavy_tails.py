@@ -151,10 +151,10 @@ plotting.show_panels(
     levels={"iid": 100.0},
     caption="Ours. RMSE of Fourier features in percent of that of independent "
     "frequencies, d = 16, m = 256, by quadrature.",
-    alt="Four log-log charts. At nu = 1/2 orthogonal and simplex lie just below 100, PNC "
-    "below them, strata and shells near 65 for close points. Shells rise over 100 to the "
-    "left for nu = 3/2 and 5/2, and are lowest for the Gaussian kernel, where all lines "
-    "fall to the left.",
+    alt="Four log-log charts. At nu = 1/2 orthogonal and simplex lie just below 100, "
+    "PNC below them, strata and shells near 65 for close points. Shells rise over 100 "
+    "to the left for nu = 3/2 and 5/2, and are lowest for the Gaussian kernel, where "
+    "all lines fall to the left.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -170,7 +170,7 @@ plotting.show_panels(
 
 # %% tags=["hide-input"]
 small = theory.matern_norm_share(0.05, max(DIMENSIONS), 0.5)
-far_ones = slice(1, None)  # d = 16 and more
+many = slice(1, None)  # from 16 dimensions on
 ledger.decide({
     "beyond/extra-heavy-tails/quadrature": evidence.unbiased(
         np.transpose(squared), exact, 0.25 * np.maximum(exact, 1)
@@ -188,10 +188,10 @@ ledger.decide({
         of["PNC"][..., :2], of["orthogonal"][..., :2], exact=True
     ),
     "beyond/extra-heavy-tails/strata": evidence.order(
-        of["strata over all"][:, far_ones], of["PNC"][:, far_ones], exact=True
+        of["strata over all"][:, many], of["PNC"][:, many], exact=True
     ),
     "beyond/extra-heavy-tails/shells": evidence.bound(
-        np.sqrt(of["shells"][1:3, far_ones, 0]), 1.0, side="above", exact=True
+        np.sqrt(of["shells"][1:3, many, 0]), 1.0, side="above", exact=True
     ),
 })
 

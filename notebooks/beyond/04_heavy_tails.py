@@ -169,7 +169,7 @@ plotting.show_panels(
 # The remedy is more blocks.
 
 # %% tags=["hide-input"]
-small = theory.matern_norm_share(0.05, max(DIMENSIONS), 0.5)
+small = theory.matern_norm_share(0.05, 64, 0.5)
 many = slice(1, None)  # from 16 dimensions on
 ledger.decide({
     "beyond/extra-heavy-tails/quadrature": evidence.unbiased(

@@ -232,9 +232,9 @@ plotting.show(
     fig,
     caption="Ours. Sums $f_\\sigma$ of all 720 permutations of six bins, projected on "
     "the last of the directions at right angles to the optimum, over its length. The "
-    "assignment finds the leftmost on $g$, the rightmost on $-g$.",
-    alt="Histogram of 720 projections. The optimum is at zero, neither the leftmost nor "
-    "the rightmost can be on its side for both directions.",
+    "assignment finds the leftmost. What is leftmost on $g$ is rightmost on $-g$.",
+    alt="Histogram of 720 projections, nearly all on one side of the optimum's, which is "
+    "zero.",
 )
 plotting.table(
     [[*found.mean(axis=0), succeeds[:, 0].mean(), succeeds.all(axis=1).mean()]],

@@ -233,8 +233,8 @@ plotting.show(
     caption="Ours. Sums $f_\\sigma$ of all 720 permutations of six bins, projected on "
     "the last of the directions at right angles to the optimum, over its length. The "
     "assignment finds the leftmost. What is leftmost on $g$ is rightmost on $-g$.",
-    alt="Histogram of 720 projections, nearly all on one side of the optimum's, which is "
-    "zero.",
+    alt="Histogram of 720 projections, nearly all on one side of the optimum's, which "
+    "is zero.",
 )
 plotting.table(
     [[*found.mean(axis=0), succeeds[:, 0].mean(), succeeds.all(axis=1).mean()]],

@@ -261,6 +261,10 @@ def text(good):
     return ["", " ", None, 3, [good]]
 
 
+def axes_of_arrays(good):
+    return [None, 3, [1, 2, 3], {}, {"m": [1]}, {"m": 3}, {"m": []}, {"": good["m"]}, {"m": [None] * 3}, good | {"n": [1]}]
+
+
 def optional_text(good):
     return [bad for bad in text(good) if bad is not None]
 
@@ -776,6 +780,9 @@ OTHERWISE = {
     },
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Ledger.decide": {"self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions)},
+    "evidence.Ledger.keep": {
+        "self": (LEDGER, None), "name": ("error", text), "array": (V, lambda good: numbers(good)[1:]), "axes": ({"m": [1, 2, 3]}, axes_of_arrays),
+    },
     "evidence.Ledger.key": {"self": (LEDGER, None)},
     "evidence.Ledger.rng": {"self": (LEDGER, None)},
     "evidence.Ledger.close": {"self": (LEDGER, None)},
@@ -790,6 +797,7 @@ OTHERWISE = {
     "evidence.erratum": {"decision": (FAILURE, lambda good: [*other_type(good), evidence.bound(1.0, 2.0, exact=True)])},
     "evidence.identity": {"exact": (V, numbers), "relative": (False, flag)},
     "evidence.in_batches": {"function": (jax.random.normal, function)},
+    "evidence.kept": {"page": ("beyond/07_leaderboard", text), "name": ("error over independent", choice)},
     "evidence.order": {"exact": (False, flag)},
     "evidence.printed": {"table": ("simplex_table2", choice)},
     "evidence.statistics.kept": {

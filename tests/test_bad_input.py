@@ -261,6 +261,10 @@ def text(good):
     return ["", " ", None, 3, [good]]
 
 
+def pair_of_coordinates(good):
+    return [*vector(good), good[:1]]
+
+
 def axes_of_arrays(good):
     return [None, 3, [1, 2, 3], {}, {"m": [1]}, {"m": 3}, {"m": []}, {"": good["m"]}, {"m": [None] * 3}, good | {"n": [1]}]
 
@@ -600,6 +604,17 @@ OTHERWISE = {
     "papers.couplings.block_errors.block_mse_ratio": {
         "distance": (1.0, lambda good: [*entries(good), -1.0]), "d": (3, count_from_2), "features": ("positive", choice),
     },
+    "papers.couplings.leaderboard.of_points": {
+        "maps": (["fourier"], lambda good: ["fourier", 3, None, [], ["no such"]]), "couplings": ([couplings.iid], several),
+        "m": (4, lambda good: [*count(good), 3]), "n_repeats": (2, count),
+    },
+    "papers.couplings.leaderboard.of_walks": {"target": (IDENTITY, gram), "n_repeats": (2, count)},
+    "papers.couplings.leaderboard.loss_of_walks": {"target": (IDENTITY, gram), "n_repeats": (2, count), "n_steps": (3, some_count)},
+    "papers.couplings.leaderboard.over": {
+        "errors": (np.ones((3, 2)), lambda good: [*entries(good), good[:2]]), "plain": (V + 1, lambda good: [*vector(good), 0 * good]),
+        "confidence": (0.9, probability),
+    },
+    "papers.simplex.two_frequencies.squared_error_at_angle": {"x": (V[:2], pair_of_coordinates), "y": (V[1:], pair_of_coordinates), "angle": (V, array)},
     "papers.couplings.gram_norms.gram_rmse": {"features": ("positive", choice), "n_nodes": (2, count)},
     "papers.couplings.gram_norms.gram_pair_excess": {"correlation": (0.5, lambda good: [*entries(good), 1.1]), "n_nodes": (2, count)},
     "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},

@@ -110,8 +110,8 @@ def numbers(rows):
     within = sum(abs(math.log(pair.ratio)) <= math.log(1.1) for pair in everything)
     apart = sum(abs(math.log(pair.ratio)) > math.log(2) for pair in everything)
     said = (
-        f"{len(everything)} numbers: ours over the printed one, on a logarithmic axis, in the colour of the verdict on their table "
-        f"or figure; bars are two standard errors of both together, where both are known. {within} are within a tenth of what is "
+        f"{len(everything)} numbers: ours over the printed one, on a logarithmic axis, in the colour of the verdict on the numbers "
+        f"of their table or figure; bars are two standard errors of both together, where both are known. {within} are within a tenth of what is "
         f"printed, {apart} further away than a factor of two. Left out are sizes, what is 1 by definition, and {left_out} differences "
         "that two printed standard errors do not tell from zero: ratios of those mean nothing."
     )
@@ -176,8 +176,16 @@ def plain(text):
     return unescape(text).replace("\\", "").strip()
 
 
+def verdict_on_values(row):
+    """The worst verdict on the printed numbers of an entry: on many at once where there is such a claim, or else on one."""
+    found = [d for _, d in row.claims if d and d.rule == "value" and d.paper is not None]
+    of_many = [d for d in found if (d.comparisons or 1) > 1]
+    return max((d.verdict for d in of_many or found), key=lambda verdict: verdict.badness, default=row.verdict)
+
+
 def band(row, pairs):
     """The numbers of one table or figure, from the least ratio to the greatest."""
+    verdict = slug(verdict_on_values(row).value)
     height, lines, dots = 2 * MARGIN + STEP * (len(pairs) - 1), [], []
     for k, pair in enumerate(pairs):
         y, x = MARGIN + STEP * k, across(pair.ratio)
@@ -185,12 +193,12 @@ def band(row, pairs):
         lines.append(f'<line x1="{ends[0]:.2f}%" x2="{ends[1]:.2f}%" y1="{y}" y2="{y}"/>')
         words = f"{pair.what}: ours {short(pair.ours, pair.se)}, printed {short(pair.printed, pair.printed_se)}, {pair.ratio:.3g} of it"
         beyond_edge = " beyond" if abs(math.log(pair.ratio)) > math.log(WIDEST) else ""
-        dots.append(link(slug(row.verdict.value) + beyond_edge, address(row.notebook, row.anchor), words, f"left:{x:.2f}%;top:{y}px"))
+        dots.append(link(verdict + beyond_edge, address(row.notebook, row.anchor), words, f"left:{x:.2f}%;top:{y}px"))
     grid = "".join(f'<line class="grid" x1="{across(r):.2f}%" x2="{across(r):.2f}%" y1="0" y2="{height}"/>' for r in TICKS)
     label = f"{TITLES[row.entry.paper]}, {row.entry.place.partition(', ')[0]}"
     after = f"after-{make_id(row.entry.id)}"
     return (
-        f'<div class="band {slug(row.verdict.value)}"><span>{escape(label)}, {len(pairs)}</span>'
+        f'<div class="band {verdict}"><span>{escape(label)}, {len(pairs)}</span>'
         f'<a class="past" href="#{after}">Past these numbers</a>'
         f'<div class="track" style="height:{height}px"><svg aria-hidden="true">{grid}{"".join(lines)}</svg>{"".join(dots)}</div>'
         f'<span id="{after}"></span></div>'

@@ -203,7 +203,8 @@ def at(k):
     curve.plot(degrees, at_angle, color=plotting.COLOURS["simplex"])
     curve.plot(degrees[k], at_angle[k], "o", color=plotting.COLOURS["simplex"], ms=8)
     curve.axhline(independent, color=plotting.COLOURS["iid"], ls="--", lw=1.2)
-    curve.text(2, 1.03 * independent, "independent", color=plotting.COLOURS["iid"])
+    words = {"color": plotting.COLOURS["iid"], "ha": "right"}
+    curve.text(180, 1.03 * independent, "independent", **words)
     curve.set(ylim=(0, 0.4), xlabel="angle in degrees", title="mean squared error")
     curve.set_xticks(range(0, 181, 45))
     return fig
@@ -225,9 +226,11 @@ motion.frames(
 # ### The closed form is what was measured
 
 # %% tags=["hide-input"]
+fresh = jax.random.split(ledger.key("opposite pairs"), 5 * N_REPEATS)
+opposite = jax.jit(jax.vmap(lambda key: estimate(couplings.simplex, key)))(fresh)
 ledger.decide({
     "simplex/extra-primer/angle": evidence.unbiased(
-        squared[:, 1], at_angle[-1], at_angle[-1] / 4
+        (np.asarray(opposite) - truth) ** 2, at_angle[-1], at_angle[-1] / 4
     ),
 })
 
@@ -287,7 +290,7 @@ def hop(k):
     for node in set(path[: k + 1]):
         total = left[: k + 1][path[: k + 1] == node].sum()
         ax.annotate(
-            f"{total:.2f}",
+            f"{total:.3f}",
             PLACE[node],
             (0, 10),
             textcoords="offset points",
@@ -300,7 +303,7 @@ def hop(k):
 
 motion.frames(
     [hop(k) for k in range(5)],
-    [f"{k} hops: {left[k]:.2f} at the node where it stands" for k in range(5)],
+    [f"{k} hops: {left[k]:.3f} at the node where it stands" for k in range(5)],
     slider="hops", start=4,
     caption="Ours. A walk from the middle, and what it has left on the nodes so far: a "
     "row of features. Diffusion kernel, $p_{\\text{halt}} = 0.3$.",

@@ -187,12 +187,13 @@ def over(errors, plain, confidence=0.95):
     array([0.5 , 0.25, 0.75])
     """
     errors = np.asarray(checks.finite(checks.numbers(errors, "errors"), "errors"))
-    plain = np.asarray(checks.vector(plain, "plain", len(errors) if errors.ndim else None, of="repeat"))
-    if len(plain) < 2 or errors.ndim == 0:
-        raise ValueError(f"errors has shape {errors.shape}; give at least two repeats along axis 0")
+    plain = np.asarray(checks.vector(plain, "plain"))
+    if errors.ndim == 0 or len(errors) != len(plain) or len(plain) < 2:
+        got = f"errors has shape {errors.shape}, plain {plain.shape}"
+        raise ValueError(f"{got}; give as many repeats of both along axis 0, at least two")
     n, aside = len(plain), plain.reshape(-1, *[1] * (errors.ndim - 1))
     if not plain.mean() > 0:
-        raise ValueError(f"plain = {plain}; give errors whose mean is positive")
+        raise ValueError(f"plain has mean {plain.mean()}; give errors whose mean is positive")
     ratio = errors.mean(axis=0) / plain.mean()
     se = (errors - ratio * aside).std(axis=0, ddof=1) / np.sqrt(n) / plain.mean()
     reach = stdtrit(n - 1, (1 + checks.probability(confidence, "confidence")) / 2) * se

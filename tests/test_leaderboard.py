@@ -61,7 +61,7 @@ def test_a_shell_has_one_norm_and_obtuse_angles():
 
 
 def test_walkers_estimate_the_kernel_and_systematic_ones_err_less():
-    g, beta = eight_graphs.draw("karate", KEY), 0.39
+    g, beta = eight_graphs.draw("erdos_renyi_small", KEY), 0.39
     target, fs = eight_graphs.target(g, beta), [neural.flat(), lambda k: 0.5**k]
     iid, systematic = (
         leaderboard.of_walks(KEY, g.scaled(beta), target, fs, coupling, 16, 0.5, 20) for coupling in ("iid", "systematic")

@@ -1,4 +1,4 @@
-"""Curves and maps that a page keeps beside its decisions, for other pages to draw: small arrays with named axes.
+"""Curves and maps that a page keeps beside its decisions, for others to draw: small arrays with named axes.
 
 A record is text, an array a line of it: numbers to four digits, of which a standard error kept beside them
 says how many mean something.

@@ -126,7 +126,7 @@ class Ledger:
         return replace(decision, claim=claim)
 
     def keep(self, name, array, axes):
-        """Keep a curve or a map beside the decisions, where other pages find it (:func:`rfcore.evidence.kept`).
+        """Keep a curve or a map beside the decisions, for other pages (:func:`rfcore.evidence.kept`).
 
         Numbers are rounded to four digits. What is uncertain is kept with its error or interval, as entries
         along an axis. Raises ValueError beyond :data:`rfcore.evidence.arrays.BYTES` in all: what is kept is

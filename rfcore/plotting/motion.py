@@ -82,7 +82,7 @@ def walkers(place, edges, paths, *, colours, caption, alt):
 
 
 def _walked(place, edges, title, nodes, name, colour):
-    """One drawing: the graph, and a circle per walker, which stands where its first hop leads if nothing moves."""
+    """The graph, and a circle per walker, which stands where its first hop leads if nothing moves."""
     height = place[:, 1].max() + EDGE
     lines = [f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}"/>' for a, b in place[edges]]
     rings = [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{RADIUS}"/>' for x, y in place]
@@ -103,7 +103,7 @@ def _walked(place, edges, title, nodes, name, colour):
 
 
 def _keyframes(name, at):
-    """A walker rests at each node for half of the time, hops for the other half, and begins anew at once."""
+    """A walker rests at each node for half of the time, hops for the other half, and begins anew."""
     share = 100 / len(at)
     rests = [f"{k * share:.1f}%,{(k + (0.5 if k < len(at) - 1 else 1)) * share:.1f}%{{transform:{one}}}" for k, one in enumerate(at)]
     return f"@keyframes {name}{{{''.join(rests)}}}"

@@ -1,4 +1,4 @@
-"""Couplings times maps on one scale: what is left of the error of plain independent features, as many of each.
+"""Couplings times maps on one scale: what is left of plain independent features' error, as many of each.
 
 Maps of points estimate the Gaussian kernel from m features: m / 2 frequencies of Fourier features, m of
 positive ones, which may be centred, drawn from the optimal law of their points (All Random Features
@@ -22,8 +22,12 @@ from rfcore.solvers import exponential, gram, sampling
 
 __all__ = ["MAPS", "loss_of_walks", "of_points", "of_walks", "over", "simplex_shells"]
 
-simplex_shells = compose(directions.simplex, norms.positive_monotone)
-"""Simplex directions with one norm per block, ``(key, m, d) -> (m, d)``: a regular simplex on a shell."""
+_shells = compose(directions.simplex, norms.positive_monotone)
+
+
+def simplex_shells(key, m, d):
+    """Simplex directions with one norm per block: each block is a regular simplex on a shell."""
+    return _shells(key, m, d)
 
 
 def _as_is(x):

@@ -32,7 +32,7 @@ def page(monkeypatch):
 def test_a_slider_has_all_figures_and_shows_one_of_them(page):
     motion.frames([drawn(k) for k in range(3)], ["a", "b & c", "d"], slider="which", start=1, **WORDS)
     svgs = re.findall(r"<svg [^>]*>", page[0])
-    assert ["display: none" in svg for svg in svgs] == [True, False, True]
+    assert ["visibility: hidden" in svg for svg in svgs] == [True, False, True]
     told = json.loads(html.unescape(re.search(r'data-frames="([^"]*)"', page[0])[1]))
     assert told == {"slider": "which", "labels": ["a", "b & c", "d"], "start": 1}
     assert "<script" not in page[0]

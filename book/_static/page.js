@@ -28,7 +28,10 @@ addEventListener("DOMContentLoaded", () => {
     const [label, input, said] = ["label", "input", "output"].map(name => document.createElement(name));
     Object.assign(input, { type: "range", min: 0, max: labels.length - 1, value: start });
     const show = () => {
-      drawn.forEach((one, k) => { one.style.display = k === input.valueAsNumber ? "" : "none"; });
+      drawn.forEach((one, k) => {
+        const [visibility, position] = k === input.valueAsNumber ? ["", ""] : ["hidden", "absolute"];
+        Object.assign(one.style, { visibility, position });
+      });
       said.textContent = labels[input.value];
       input.setAttribute("aria-valuetext", labels[input.value]);
     };

@@ -17,6 +17,7 @@ from rfcore.plotting.style import COLOURS
 
 SECONDS = 1.6  # from one hop to the next
 WIDTH, EDGE, RADIUS = 260, 34, 11  # pixels: of a drawing, around its nodes, of a node
+HIDDEN = "visibility: hidden; position: absolute; "
 GOLDEN = 2.39996  # the angle, by which walkers on one node stand apart
 
 
@@ -38,8 +39,9 @@ def frames(figures, labels, *, slider, caption, alt, start=0):
     page = as_html(*figures, caption=caption, alt=alt)
     told = html.escape(json.dumps({"slider": checks.text(slider, "slider", "angle"), "labels": labels, "start": start}))
     page = page.replace('class="rfcore-figure"', f'class="rfcore-figure rfcore-frames" data-frames="{told}"', 1)
+    page = page.replace(FLOW, f"{FLOW}; position: relative", 1)
     count = iter(range(len(labels)))
-    page = re.sub(r'(<svg viewBox="[^"]*" style=")', lambda f: f[1] + ("" if next(count) == start else "display: none; "), page)
+    page = re.sub(r'(<svg viewBox="[^"]*" style=")', lambda f: f[1] + ("" if next(count) == start else HIDDEN), page)
     deliver(page, f"{caption} [{alt}]")
 
 

@@ -197,7 +197,8 @@ def chart(t, legend):
     """The errors of one task, a row per coupling and a colour per map."""
     mean, reach = board[:, :, t, 0].T, (board[:, :, t, 2] - board[:, :, t, 0]).T
     fig = plotting.bars(
-        mean, reach, rows=list(COUPLINGS), log="x", size=(plotting.WIDE[0], 4.0 + 1.7 * legend),
+        mean, reach, rows=list(COUPLINGS), log="x",
+        size=(plotting.WIDE[0], 4.0 + 1.7 * legend),
         columns=dict(zip(MAPS.values(), COLOURS, strict=True)),
         x_label=f"{TASKS[t]}: error over independent",
     )  # fmt: skip

@@ -17,15 +17,12 @@ DIGITS = 4
 
 
 class Kept(NamedTuple):
-    """An array that a page kept.
-
-    Attributes:
-        array: of the shape that the axes have, NaN where nothing was measured.
-        axes: dict of the name of an axis to its labels or numbers, one for each entry along it.
-    """
+    """An array that a page kept."""
 
     array: np.ndarray
+    """Of the shape that the axes have, NaN where nothing was measured."""
     axes: dict[str, list]
+    """Dict of the name of an axis to its labels or numbers, one for each entry along it."""
 
 
 def kept(page, name):

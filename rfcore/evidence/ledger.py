@@ -126,11 +126,10 @@ class Ledger:
         return replace(decision, claim=claim)
 
     def keep(self, name, array, axes):
-        """Keep a curve or a map beside the decisions, for other pages (:func:`rfcore.evidence.kept`).
+        """Keep a curve or a map beside the decisions, for others (:func:`rfcore.evidence.arrays.kept`).
 
         Numbers are rounded to four digits. What is uncertain is kept with its error or interval, as entries
-        along an axis. Raises ValueError beyond :data:`rfcore.evidence.arrays.BYTES` in all: what is kept is
-        committed.
+        along an axis. Raises ValueError beyond ``arrays.BYTES`` in all: what is kept is committed.
 
         Args:
             name: what it is, ``"error over independent"``; each once.

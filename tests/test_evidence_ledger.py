@@ -466,9 +466,9 @@ def test_a_page_keeps_each_array_once_and_has_a_bound_for_all_together(results):
         book.keep("d", np.full(1300, 0.125), {"m": range(1300)})
     assert list(book.kept) == ["a", "b", "c"]
     book.close()
-    assert set(json.loads((results / "quick" / f"{NOTEBOOK}.json").read_text())["kept"]) == set("abc")
+    assert set(json.loads((results / "quick" / f"{NOTEBOOK}.json").read_text(encoding="utf-8"))["kept"]) == set("abc")
 
 
 def test_a_page_that_keeps_nothing_leaves_the_record_that_it_left_before(results):
     decided().close()
-    assert "kept" not in json.loads((results / "quick" / f"{NOTEBOOK}.json").read_text())
+    assert "kept" not in json.loads((results / "quick" / f"{NOTEBOOK}.json").read_text(encoding="utf-8"))

@@ -44,13 +44,13 @@ def test_errors_are_those_of_the_features_one_by_one():
         fourier, positive = features.fourier(X, draw(of_draws[r], m // 2, 4)), features.positive(x, omega)
         phi, psi = (features.exponential(X, omega, fit, side) for side in "xy")
         grams = [fourier @ fourier.T, positive @ positive.T, phi @ psi.T]
-        np.testing.assert_allclose(found[r, :, k], [features.gram_error(g, exact) for g in grams], rtol=1e-5)
+        np.testing.assert_allclose(found[r, :, k], [features.gram_error(g, exact) for g in grams], rtol=1e-4)
 
 
 def test_under_the_optimal_law_centring_changes_nothing():
     far = X + 2.0
     found = leaderboard.of_points(KEY, far, ("optimal", "optimal_centred", "positive", "positive_centred"), [couplings.iid], 16, 3)
-    np.testing.assert_allclose(found[:, 0], found[:, 1], rtol=1e-4)
+    np.testing.assert_allclose(found[:, 0], found[:, 1], rtol=1e-3)
     assert np.all(found[:, 2] > 2 * found[:, 3])
 
 

@@ -417,10 +417,10 @@ motion.walkers(
 #
 # ## Where next
 #
-# * **To learn**: {doc}`/notebooks/simplex/01_conformity_and_error` has the whole curve of errors;
-#   {doc}`/notebooks/couplings/17_walks_that_know` walkers that know of each other.
-# * **To choose**: {doc}`/notebooks/couplings/11_choosing` says which coupling for which dimension and number of features.
-# * **To check a paper**: {doc}`/book/scorecard` has every claim, {doc}`/book/landscape` all of them at one look.
+# * **To learn**: {doc}`the whole curve of errors </notebooks/simplex/01_conformity_and_error>`, then
+#   {doc}`walkers that know of each other </notebooks/couplings/17_walks_that_know>`.
+# * **To choose**: {doc}`which coupling for which dimension and number of features </notebooks/couplings/11_choosing>`.
+# * **To check a paper**: {doc}`every claim </book/scorecard>`, or {doc}`all of them at one look </book/landscape>`.
 #
 # The verdicts above have the form of every verdict in this book: a claim, the rule that decides it, written down
 # before the first run, and what was found. {doc}`/book/how_to_read` explains them. The symbols of the five papers stand side

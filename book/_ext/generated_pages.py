@@ -9,6 +9,7 @@ import json
 import re
 from itertools import groupby
 
+import landscape
 import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
 
@@ -26,6 +27,7 @@ VERDICT_PAGES = (
     verdict_pages.unprinted,
     verdict_pages.changes,
     verdict_pages.error_rates,
+    landscape.landscape,
 )
 SHOWN_PINS = ("jax", "numpy", "scipy", "networkx", "gpjax", "matplotlib", "papermill", "jupyter-book")
 

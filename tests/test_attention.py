@@ -204,3 +204,21 @@ def test_with_equal_means_all_orders_add_up_to_equation_8():
 def test_bad_input(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("way", ["softmax", "linear_of_logs"])
+def test_gradients_do_not_meet_what_is_hidden(way, causal):
+    """Inside jax.jit, where values are not looked at, hidden keys and values may be NaN."""
+    log_q, log_k, v = drawn()
+    mask = np.random.default_rng(2).random(LENGTH) < 0.5
+    wild = [np.where(mask[:, None], x, np.nan) for x in (log_k, v)]
+
+    def loss(*inputs):
+        return jnp.sum(WAYS[way](*inputs, causal, mask=mask)[mask] ** 2)
+
+    found = jax.jit(jax.grad(loss, (0, 1, 2)))(log_q, *wild)
+    alone = jax.grad(lambda *x: jnp.sum(WAYS[way](*x, causal) ** 2), (0, 1, 2))(log_q[mask], log_k[mask], v[mask])
+    for here, there in zip(found, alone, strict=True):
+        assert np.allclose(here[mask], there, rtol=0, atol=rounding(1000, v))
+        assert np.all(here[~mask] == 0)

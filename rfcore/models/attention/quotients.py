@@ -36,9 +36,11 @@ def softmax(q, k, v, causal=False, mask=None):
     [[1.0], [1.5]]
     """
     q, k, v, causal, mask = _checked(q, k, v, causal, mask, ("q", "k"))
+    if mask is not None:
+        k, v = _hidden(k, mask), _hidden(v, mask)  # gradients do not meet what stands there
     scores = q @ k.mT
     if mask is not None:
-        scores, v = jnp.where(mask[..., None, :], scores, -jnp.inf), _hidden(v, mask)
+        scores = jnp.where(mask[..., None, :], scores, -jnp.inf)
     if causal:
         scores = jnp.where(jnp.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
     greatest = jax.lax.stop_gradient(finite(scores.max(axis=-1, keepdims=True)))

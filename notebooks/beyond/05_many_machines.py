@@ -174,9 +174,9 @@ plotting.table(
         "sent in all, MB",
         "back in all, MB",
     ],
-    caption="Ours. What goes to the workers, pickled, and what comes back. Regular graphs "
-    "of degree 6, 16 walks of mean length 9 per node, stratified lengths; last, the "
-    "product of features that are not stored with one vector.",
+    caption="Ours. What goes to the workers, pickled, and what comes back. Regular "
+    "graphs of degree 6, 16 walks of mean length 9 per node, stratified lengths; last, "
+    "the product of features that are not stored with one vector.",
 )
 
 # %% [markdown]

@@ -70,7 +70,7 @@ def block_in_training():
 def test_attention_of_a_transformer_is_replaced_in_one_line_and_trained():
     exact, ours, trained, loss, losses = block_in_training()
     (value, gradient), (of_exact, its_gradient) = loss(ours), loss(exact)
-    assert value == pytest.approx(of_exact, rel=1e-2)
+    assert abs(value - of_exact) < 0.01 * of_exact
     pairs = [(gradient.mlp, its_gradient.mlp), (gradient.attention.attention, its_gradient.attention)]
     for one, other in (map(ravelled, pair) for pair in pairs):
         assert jnp.linalg.norm(one - other) < 0.2 * jnp.linalg.norm(other)
@@ -84,13 +84,13 @@ def ravelled(gradient):
 
 def process_on_a_graph():
     """Readings at half the places of a net, with noise; predictions for the others, and what was read there."""
-    net = nx.grid_2d_graph(20, 20)
+    net = nx.grid_2d_graph(24, 24)
     g = Graph.from_networkx(net)
     rng = np.random.default_rng(0)
-    truth = np.linalg.cholesky(20 * kernels.diffusion(g, 3.0) + 1e-9 * np.eye(400)) @ rng.normal(size=400)
-    readings = truth + 0.5 * rng.normal(size=400)
-    order = rng.permutation(400)
-    seen, asked = order[:200], order[200:]
+    truth = np.linalg.cholesky(20 * kernels.diffusion(g, 3.0) + 1e-9 * np.eye(576)) @ rng.normal(size=576)
+    readings = truth + 0.3 * rng.normal(size=576)
+    order = rng.permutation(576)
+    seen, asked = order[:288], order[288:]
 
     fit = gp.fit_graph(jax.random.key(0), g, seen, readings[seen])
     mean, variance = fit.predict(asked)
@@ -100,9 +100,9 @@ def process_on_a_graph():
 def test_a_process_on_a_graph_is_fitted_and_predicts_with_the_error_that_it_states():
     fit, values, mean, variance = process_on_a_graph()
     z = (values - mean) / np.sqrt(variance)
-    # Four standard errors of 100 independent values: neighbours among the 200 err together.
-    assert abs(np.mean(z**2) - 1) < 4 * np.sqrt(2 / 100)
-    assert abs(np.mean(abs(z) < 1.96) - 0.95) < 4 * np.sqrt(0.05 * 0.95 / 100)
+    # Four standard errors of 144 independent values: neighbours among the 288 err together.
+    assert abs(np.mean(z**2) - 1) < 4 * np.sqrt(2 / 144)
+    assert abs(np.mean(abs(z) < 1.96) - 0.95) < 4 * np.sqrt(0.05 * 0.95 / 144)
     assert np.mean((values - mean) ** 2) < 0.5 * np.var(values)
     assert fit.method == "spectrum"
 
@@ -125,13 +125,14 @@ def products_on_a_large_graph():
         np.exp(-(sigma**2) / 2) * kernels.exponential_product(g, sigma**2 / 2, v),
         kernels.chebyshev_product(g, kernels.Diffusion(sigma), v, degree=16),
     )
-    return exact, by_features(16), by_features(64), better
+    return exact, by_features(16), by_features(128), better
 
 
 def test_a_product_on_a_large_graph_by_features_and_by_what_is_better():
     exact, few, many, better = products_on_a_large_graph()
     errors = [np.linalg.norm(product - exact) / np.linalg.norm(exact) for product in (few, many, *better)]
-    assert errors[0] / 3 < errors[1] < errors[0] / 1.5 < 0.2  # half, as 1 / sqrt(n_walks)
+    assert abs(errors[0] / errors[1] / np.sqrt(8) - 1) < 0.1  # errors fall as 1 / sqrt(n_walks), here over 10,000 nodes
+    assert errors[0] < 0.2
     assert max(errors[2:]) < 1e-12
 
 

@@ -140,3 +140,11 @@ def test_k_means_starts_far_apart():
         clustering.k_means(jax.random.key(0), lambda Z: Z, 2)
     with pytest.raises(ValueError, match="n_clusters = 5 for 4 nodes"):
         clustering.k_means(jax.random.key(0), np.ones((4, 4)), 5)
+
+
+def test_k_means_of_a_float64_kernel_is_float64_whatever_x64_is():
+    """Far from the origin float32 has squares to the next half alone, and would start anywhere."""
+    X = 3000 + np.repeat([[0.0], [0.1], [0.2], [0.3]], 5, axis=0)
+    with jax.enable_x64(False):
+        found = [clustering.k_means(jax.random.key(seed), X @ X.T, 4, n_init=1).labels for seed in range(20)]
+    assert all(clustering.pair_error(labels, np.repeat(np.arange(4), 5)) == 0 for labels in found)

@@ -28,6 +28,10 @@ class WalkFeatures(Operator):
     arrays, on either side, are dense. Inside ``jax.jit`` and ``jax.grad`` use
     :class:`rfcore.features.DepositFeatures`.
 
+    If all that is wanted is the kernel times a vector, ``phi_1 @ (phi_2.T @ v)`` is the noisier way and the
+    slower one: :func:`rfcore.kernels.exponential_product` and :func:`rfcore.kernels.chebyshev_product` give
+    it exactly.
+
     Attributes:
         matrix: one row per start node, one column per node.
         recipe: :class:`rfcore.walks.Recipe`, from which the walks can be walked again.
@@ -90,7 +94,8 @@ class StreamedFeatures(Operator):
 
     They equal :class:`WalkFeatures` to rounding, and take the memory of a few chunks beside the graph and the
     vectors. They multiply dense arrays, on either side; a product costs less time than building features, and
-    more than a product with built ones.
+    more than a product with built ones. Where workers share no memory, on processes or a cluster, the graph
+    and the vector travel with every chunk.
     """
 
     recipe: walks.Recipe

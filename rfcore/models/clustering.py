@@ -123,7 +123,8 @@ def k_means(key, kernel, n_clusters, n_init=10, diagonal=None, max_iterations=10
     if diagonal is None:
         if callable(kernel):
             raise ValueError("diagonal = None, and kernel is a product; give the diagonal of the kernel, shape (N,)")
-        diagonal = np.diag(checks.points(kernel, "kernel"))
+        with jax.enable_x64(True):  # the rest is float64, too
+            diagonal = np.diag(checks.points(kernel, "kernel"))
     diagonal = np.asarray(checks.vector(diagonal, "diagonal"), dtype=float)
     product = _product(kernel, len(diagonal))
     if n_clusters > len(diagonal):

@@ -397,8 +397,8 @@ plotting.show(
     "over texts.",
     alt="Two charts of relative error against time. Five lines of feature maps fall "
     "slowly from left to right, centred ones below those of points as they come. A "
-    "line of landmarks falls steeply far below them; exact attention is a point at error "
-    "zero, no further right than the ends of the lines.",
+    "line of landmarks falls far below them; exact attention is a point at error zero, "
+    "no further right than the ends of the lines.",
 )
 aderf = MAPS.index("aderf_centred")
 curves = {

@@ -40,6 +40,20 @@ def test_bfloat16_is_attention_by_features_but_for_its_rounding(kind):
     assert STEP / 100 < gap < (20 if moved else 4) * STEP
 
 
+def products(jaxpr):
+    """Types of the operands and of the sums of all products of matrices."""
+    for equation in jaxpr.eqns:
+        if equation.primitive.name == "dot_general":
+            yield tuple(str(x.aval.dtype) for x in (*equation.invars, *equation.outvars))
+        for inner in jax.core.jaxprs_in_params(equation.params):
+            yield from products(inner)
+
+
+def test_all_products_are_of_bfloat16_and_all_sums_float32():
+    jaxpr = jax.make_jaxpr(attention_costs.narrow)(*narrow(Q, K, V, OMEGA), real_heads.positive(Q, K)).jaxpr
+    assert list(products(jaxpr)) == [("bfloat16", "bfloat16", "float32")] * 4
+
+
 def test_narrow_frequencies_divide_and_repeat():
     x, omega = np.eye(D, dtype=np.float32)[:3], attention_costs.Narrow(narrow(OMEGA[0])[0])
     products = np.asarray(omega.project(x))

@@ -433,9 +433,10 @@ plotting.show(
 
 # %% tags=["hide-input"]
 budget = typical[..., -1].min()
+rising = np.maximum.accumulate(np.log(typical), axis=-1)
 equal = np.array([
     [
-        np.interp(np.log(budget), np.log(typical[c, j]), errors[:, c, j].mean(axis=0))
+        np.interp(np.log(budget), rising[c, j], errors[:, c, j].mean(axis=0))
         for j in range(len(MAPS))
     ]
     for c in range(len(COUPLINGS))

@@ -9,7 +9,7 @@ endif
 BIN := $(VENV)/bin
 PROFILE ?= quick
 NOTEBOOK ?= all
-SLOW := notebooks book wheel runner evidence_rates planted_faults planted_faults_walks
+SLOW := notebooks book wheel runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 .DEFAULT_GOAL := help
 .PHONY: help book test unit near pages portable nightly quick paper bench lab lint sync lock clean
 

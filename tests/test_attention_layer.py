@@ -10,8 +10,8 @@ import optax
 import pytest
 from rounding import rounding
 
-from rfcore import couplings, solvers
-from rfcore.models.attention import FeatureAttention
+from rfcore import couplings, features, solvers
+from rfcore.models.attention import FeatureAttention, layer
 
 HEADS, SIZE, LENGTH = 2, 8, 70
 EXACT = eqx.nn.MultiheadAttention(HEADS, SIZE, use_key_bias=True, dtype=float, key=jax.random.key(0))
@@ -42,6 +42,22 @@ def test_many_features_are_the_layer_that_they_replace(causal, process_heads):
     uniform = eqx.tree_at(lambda layer: layer.query_proj.weight, EXACT, 0 * EXACT.query_proj.weight)
     none = np.asarray(uniform(X, X, X, np.broadcast_to(pairs, (LENGTH, LENGTH))))
     assert many < np.sqrt(np.mean((none - truth) ** 2) / np.mean(truth**2)) / 3
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_heads_are_quotients_of_sums_of_their_own_features(causal):
+    """Linear attention is its quadratic form, head by head: with one omega on both sides, and fitted parameters."""
+    rng = np.random.default_rng(3)
+    q, k = 0.5 * rng.normal(size=(2, HEADS, LENGTH, 4)) + 0.5
+    v, omega = rng.normal(size=(HEADS, LENGTH, 3)), rng.normal(size=(HEADS, 5, 4))
+    fits = [solvers.exponential.aderf(*of_head, centred=True) for of_head in zip(q, k, strict=True)]
+    out = layer.by_features(q, k, v, omega, jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *fits), causal)
+    for h in range(HEADS):
+        phi, psi = (features.exponential(x[h], omega[h], fits[h], side, "softmax") for x, side in ((q, "x"), (k, "y")))
+        kernel = np.asarray(phi @ psi.T)
+        kernel = np.tril(kernel) if causal else kernel
+        expected = kernel @ v[h] / kernel.sum(axis=1, keepdims=True)
+        assert np.allclose(out[h], expected, rtol=0, atol=rounding(1000, v))
 
 
 def test_inputs_of_other_sizes_and_lengths():
@@ -109,10 +125,12 @@ def test_calibrated_features_err_less_and_centred_ones_ignore_a_constant(fit):
     assert not np.allclose(moved(X, X, X), plain(X, X, X), rtol=0, atol=1e-3)
 
 
-def test_the_past_does_not_hang_on_the_future():
+@pytest.mark.parametrize("now", [50, 67])  # in the first chunk of 64 positions, and in the second
+@pytest.mark.parametrize("size", [-3, 100])  # keys whose features are large, and all but 0
+def test_the_past_does_not_hang_on_the_future(now, size):
     layer = FeatureAttention(EXACT, 32, causal=True, key=jax.random.key(1)).calibrated(X, X, X)
-    later = np.concatenate([X[:50], 100 * X[50:]])
-    assert np.array_equal(layer(X, X, X)[:50], layer(later, later, later)[:50])
+    later = np.concatenate([X[:now], size * X[now:]])
+    assert np.array_equal(layer(X, X, X)[:now], layer(later, later, later)[:now])
 
 
 @pytest.mark.parametrize(

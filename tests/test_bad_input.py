@@ -916,7 +916,7 @@ PUBLIC = public_names(
     processes, costs, statistics,
 )
 # What trains or measures a transformer hands its parts from one function to the next.
-EXPERIMENTS = ("papers.favor.real_heads.", "papers.favor.in_encoder.", "papers.favor.better_maps.", "papers.favor.language.", "papers.simplex.vision.")
+EXPERIMENTS = ("papers.favor.real_heads.", "papers.favor.in_encoder.", "papers.favor.better_maps.", "papers.favor.language.", "papers.favor.attention_costs.", "papers.simplex.vision.")
 LEFT |= dict.fromkeys([name for name in PUBLIC if name.startswith(EXPERIMENTS)], "is a step of an experiment, from the step before")
 NOT_LOOKED_AT = {"progress", "shared", "is_normalised"}
 

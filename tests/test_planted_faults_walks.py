@@ -6,18 +6,17 @@ the checks for them are exact: they assert.
 """
 
 import hashlib
-import inspect
 import itertools
 import os
 import sys
 import tempfile
-import textwrap
 
 import jax
 import numpy as np
 import optax
 import pytest
 import trimesh
+from planting import with_another_line
 from small_graphs import UNEVEN
 
 from rfcore import checks, evidence, features, kernels, streams, theory, walks
@@ -462,20 +461,6 @@ IN_SOURCE = [
 @pytest.mark.parametrize("check", [check for *_, check in IN_SOURCE])
 def test_exact_checks_pass_on_good_code(check):
     check()
-
-
-def with_another_line(owner, name, right, wrong):
-    """The function ``name`` of a module or class of the library, with a piece of its source replaced."""
-    kept = vars(owner)[name]
-    function = inspect.unwrap(getattr(kept, "func", getattr(kept, "__func__", kept)))
-    source = textwrap.dedent(inspect.getsource(function))
-    assert source.count(right) == 1, f"{right!r} stands {source.count(right)} times in {name}: plant the fault anew"
-    namespace = dict(vars(sys.modules[function.__module__]))
-    exec(source.replace(right, wrong), namespace)
-    planted = namespace[name]
-    if hasattr(planted, "__set_name__"):  # a cached property
-        planted.__set_name__(owner, name)
-    return planted
 
 
 @pytest.mark.parametrize(("owner", "name", "right", "wrong", "check"), IN_SOURCE, ids=[check.__name__ for *_, check in IN_SOURCE])

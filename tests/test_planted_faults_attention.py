@@ -1,0 +1,122 @@
+"""Known mistakes in attention, planted in the library's source one by one: the tests that stand beside it go red.
+
+What catches a mistake is a test of another file, or a check here where those need an encoder.
+"""
+
+from itertools import pairwise
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+import test_attention
+import test_attention_layer
+import test_encoder
+from planting import with_another_line
+
+from rfcore.features import exponentials
+from rfcore.models import transformer
+from rfcore.models.attention import FeatureAttention, layer, quotients
+from rfcore.papers.favor import in_encoder, real_heads
+
+
+def the_past_in_one_chunk_and_the_next():
+    test_attention.test_the_past_is_the_same_to_the_bit_whatever_the_future_holds("linear_of_logs", 1.0)
+
+
+def the_past_of_the_layer():
+    test_attention_layer.test_the_past_does_not_hang_on_the_future(67, -3)
+
+
+def own_features():
+    test_attention_layer.test_heads_are_quotients_of_sums_of_their_own_features(False)
+
+
+def many_features_are_the_layer():
+    test_attention_layer.test_many_features_are_the_layer_that_they_replace(False, None)
+
+
+def scores():
+    test_encoder.test_heads_weigh_keys_by_scalar_products_over_the_root_of_their_size()
+
+
+def calibration_lowers_the_error():
+    test_attention_layer.test_calibrated_features_err_less_and_centred_ones_ignore_a_constant("aderf")
+
+
+RNG = np.random.default_rng(0)
+MASK = np.arange(9) < np.array([9, 4, 6])[:, None]
+
+
+def beyond_the_texts(x):
+    """The same with other numbers in the padding, and with other ones again."""
+    return [jnp.where(MASK[..., None], x, size) for size in (1.0, -7.0)]
+
+
+def fits_are_blind_to_padding(kind="aderf_centred"):
+    q, k = (beyond_the_texts(x) for x in RNG.normal(size=(2, 2, 3, 9, 4)))
+    fits = [real_heads.fitted(real_heads.FITS[kind], real_heads.Texts(*both, None, MASK, None)) for both in zip(q, k, strict=True)]
+    for leaves in zip(*map(jax.tree.leaves, fits), strict=True):
+        assert all(np.array_equal(one, other) for one, other in pairwise(leaves))
+
+
+def fits_in_an_encoder_are_blind_to_padding():
+    model = in_encoder.Classifier((transformer.layer(jax.random.key(0), 8, 2),), None)
+    states = beyond_the_texts(RNG.normal(size=(3, 9, 8)).astype(np.float32))
+    fits = [in_encoder.fitted(model, in_encoder.Task(x, MASK, None), "gerf_centred") for x in states]
+    for one, other in zip(*map(jax.tree.leaves, fits), strict=True):
+        assert np.array_equal(one, other)
+
+
+EVERYTHING = "jax.lax.cummax(jax.lax.stop_gradient(log_k.max(axis=2)))"
+FAULTS = {
+    "maximum over all keys": (
+        quotients, "_linear_of_logs", EVERYTHING, "jnp.tile(log_k.max(axis=(0, 2)), (len(log_k), 1, 1))", the_past_in_one_chunk_and_the_next,
+    ),
+    "maximum over the keys of the chunk": (
+        quotients, "_linear_of_logs", "stop_gradient(log_k[:, :, 0])", "stop_gradient(log_k.max(axis=2))", the_past_in_one_chunk_and_the_next,
+    ),
+    "maximum over all keys, in the layer": (
+        quotients, "_linear_of_logs", EVERYTHING, "jnp.tile(log_k.max(axis=(0, 2)), (len(log_k), 1, 1))", the_past_of_the_layer,
+    ),
+    "other frequencies for keys than for queries": (
+        layer, "by_features", "(x, *constants)", '(x, constants[0][:, :: 1 if side == "x" else -1], constants[1])', own_features,
+    ),
+    "other frequencies for keys, in the layer": (
+        layer, "by_features", "(x, *constants)", '(x, constants[0][:, :: 1 if side == "x" else -1], constants[1])', many_features_are_the_layer,
+    ),
+    "one side's features for both": (layer, "by_features", "partial(_log_features, side=side)", 'partial(_log_features, side="x")', own_features),
+    "d^(-1/2) for d^(-1/4)": (transformer.Layer, "heads", "** -0.25", "** -0.5", scores),
+    "d^(-1/2) for d^(-1/4), in the layer": (
+        FeatureAttention, "_heads", "q * layer.qk_size**-0.25, k * layer.qk_size**-0.25", "q * layer.qk_size**-0.5, k * layer.qk_size**-0.5",
+        many_features_are_the_layer,
+    ),
+    "padding in the moments of a fit": (
+        real_heads, "fitted", "of.q[:, of.mask], of.k[:, of.mask]", "*(x.reshape(len(x), -1, x.shape[-1]) for x in of[:2])",
+        fits_are_blind_to_padding,
+    ),
+    "padding in the moments of keys": (
+        real_heads, "fitted", "of.k[:, of.mask]", "of.k.reshape(len(of.k), -1, of.k.shape[-1])", fits_are_blind_to_padding,
+    ),
+    "padding in the moments of a fit, in an encoder": (
+        in_encoder, "fitted", "x.swapaxes(0, 1)[:, sample.mask]", "x.swapaxes(0, 1).reshape(x.shape[1], -1, x.shape[-1])",
+        fits_in_an_encoder_are_blind_to_padding,
+    ),
+    "weights of centring dropped": (
+        exponentials, "_log_exponential", 'slope = other if kernel == "softmax"', 'slope = 0 * other if kernel == "softmax"',
+        calibration_lowers_the_error,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("check", dict.fromkeys(check for *_, check in FAULTS.values()), ids=lambda check: check.__name__)
+def test_good_code_passes(check):
+    check()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_planted_fault_is_caught(monkeypatch, fault):
+    owner, name, right, wrong, check = FAULTS[fault]
+    monkeypatch.setattr(owner, name, with_another_line(owner, name, right, wrong))
+    with pytest.raises(AssertionError):
+        check()

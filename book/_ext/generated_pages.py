@@ -9,6 +9,7 @@ import json
 import re
 from itertools import groupby
 
+import main_road
 import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
 
@@ -90,6 +91,9 @@ def size(n_bytes):
 def write(app):
     GENERATED.mkdir(exist_ok=True)
     pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment)}
+    pages["course"] = main_road.course()
+    for chapter in ("details_vectors", "details_graphs", "beyond"):
+        pages[f"listing_{chapter}"] = main_road.listing(chapter)
     for paper in TITLES:
         pages[f"errata_{paper}"] = verdict_pages.errata_of(paper)
         pages[f"places_{paper}"] = verdict_pages.places_of(paper)

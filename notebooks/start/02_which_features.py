@@ -17,8 +17,9 @@
 # %% [markdown]
 # # Which features should I use?
 #
-# * **You hold the points and want their Gram matrix: take Nystroem**, no random features.
-# * **Else ask `couplings.choose(d, m)`** for vectors, and take systematic walkers on graphs.
+# * **You hold the points and want their Gram matrix: take Nystroem.** At equal columns
+#   it errs less than any random features tried.
+# * **Else ask `couplings.choose(d, m)`** for vectors; on graphs take systematic walkers.
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones
 #   almost nothing.
 #
@@ -77,13 +78,12 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # (guide-table)=
 # ## What to take
 #
-# The next table is made by asking `couplings.choose`, and by the experiment below it for
-# graphs. *Error left* is the root mean squared error over that of independent frequencies:
-# .17 means that a coupling errs a sixth as much, as 35 times the independent frequencies
-# would. For vectors *close*, *middle* and *far* are distances of .5, 1 and 2
-# lengthscales (for positive features the lengths of $x + y$, for attention those of
-# queries and keys); for graphs they are nodes that are the same, neighbours, and farther
-# apart. Write `omega = couplings.choose(...).draw(key, m, d)`, and then the map.
+# The table asks `couplings.choose`. *Error left* is the root mean squared error over that
+# of independent frequencies, at close, middle and far points: half of it is worth four
+# times the frequencies, a tenth a hundred times. For vectors the three are distances of
+# .5, 1 and 2 lengthscales (of positive features lengths of $x + y$, of attention those of
+# queries and keys); for graphs a node and itself, neighbours, and nodes farther apart.
+# Write `omega = couplings.choose(...).draw(key, m, d)`, and then the map.
 
 # %% tags=["hide-input"]
 ROWS = [  # d, m, features
@@ -117,13 +117,14 @@ choices = {row: couplings.choose(*row) for row in ROWS}
 lines = [
     f"| {TASKS[kind]} | {d}, {m:,} | {choice.name} "
     f"| `choose({d}, {m}{'' if kind == 'fourier' else f', {kind!r}'})`, {MAPS[kind]} "
-    f"| {left(choice.rmse_over_iid.values())} | {PRICES.get(choice.name, ROTATIONS)} | {PAGES[kind]} |"
+    f"| {left(choice.rmse_over_iid.values())} | {PRICES.get(choice.name, ROTATIONS)} "
+    f"| {PAGES[kind]} |"
     for (d, m, kind), choice in choices.items()
 ]
 
 # %% [markdown]
-# For graphs the errors are measured: the diffusion kernel with $\sigma = 1$ from two sets
-# of 64 walkers per node, $p_{\text{halt}} = 0.1$, whose lengths and hops are drawn
+# For graphs errors are measured: the diffusion kernel with $\sigma = 1$ from two sets of
+# 64 walkers per node, $p_{\text{halt}} = 0.1$, whose lengths and hops are drawn
 # independently, or systematically, so that they spread over the neighbours evenly.
 
 # %% tags=["hide-input"]
@@ -159,7 +160,8 @@ on_graphs = np.array([
 of_graphs = np.sqrt(on_graphs[:, 0].mean(axis=1) / on_graphs[:, 1].mean(axis=1))
 WALK = '`features.walk_features(key, g.normalised(), f, 64, 0.1, "systematic")`'
 lines += [
-    f"| kernel between nodes: {name} | {g.n_nodes} nodes, 64 | systematic walkers | {WALK} "
+    f"| kernel between nodes: {name} | {g.n_nodes} nodes, 64 | systematic walkers "
+    f"| {WALK} "
     f"| {left(ratios)} | 1.6 to 1.9 times the time of a walk "
     "| {doc}`/notebooks/couplings/17_walks_that_know` |"
     for (name, g), ratios in zip(GRAPHS.items(), of_graphs, strict=True)

@@ -20,7 +20,9 @@ def contents():
     """Pages of every chapter, by the chapter's name."""
     parts = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))["parts"]
     chapters = [chapter for part in parts for chapter in part["chapters"]]
-    return {chapter["file"]: [section["file"] for section in chapter.get("sections", [])] for chapter in chapters}
+    return {
+        chapter["file"]: [section["file"] for section in chapter.get("sections", [])] for chapter in chapters
+    }
 
 
 @cache
@@ -40,15 +42,14 @@ def course():
 
 def listing(chapter):
     """Pages of a chapter with the first thing that each has learned."""
-    return "\n".join(f"- {{doc}}`/{page}`: {opening(page)}" for page in contents()[f"book/{chapter}"])
+    return "\n".join(f"- {{doc}}`/{page}`  \n  {opening(page)}" for page in contents()[f"book/{chapter}"])
 
 
 def opening(page):
-    """The first takeaway of a notebook, without its emphasis and without its explanation."""
+    """The first takeaway of a notebook, without the emphasis and without what explains it."""
     text = (ROOT / f"{page}.py").read_text(encoding="utf-8")
     found = re.search(r"^# \* \*\*(.+?)\*\*", text, re.M | re.S)[1]
-    found = " ".join(re.sub(r"\n#", " ", found).split())
-    return found[0].lower() + found[1:].rstrip(".,:") + "." if found[1].islower() else found.rstrip(".,:") + "."
+    return " ".join(found.replace("\n#", " ").split()).rstrip(".,:") + "."
 
 
 def ending(page):
@@ -61,7 +62,11 @@ def ending(page):
     if exercises.exists():
         parts.append(exercises.read_text(encoding="utf-8").rstrip())
     target = f"/notebooks/{pages[at + 1]}" if at + 1 < len(pages) else "/notebooks/start/02_which_features"
-    head = f"Next on the main road, page {at + 2} of {len(pages)}" if at + 1 < len(pages) else "The end of the main road"
+    head = (
+        f"Next on the main road, page {at + 2} of {len(pages)}"
+        if at + 1 < len(pages)
+        else "The end of the main road"
+    )
     parts.append(f":::{{admonition}} {head}\n:class: door\n{road()[at][1]['door']} {{doc}}`{target}`\n:::")
     return "\n\n".join(parts)
 

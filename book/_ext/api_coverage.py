@@ -48,9 +48,7 @@ def check(app, env):
         names.setdefault(definition, {definition}).add(name)
     for name, definition in sorted(public()):
         if documented.isdisjoint(names[definition]):
-            logger.warning(
-                "%s is public but stands on no page of book/api", name, type="api", subtype="missing"
-            )
+            logger.warning("%s is public but stands on no page of book/api", name, type="api", subtype="missing")
 
 
 def setup(app):

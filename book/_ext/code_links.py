@@ -18,10 +18,7 @@ from sphinx import addnodes
 from sphinx.util import logging
 from sphinx_codeautolink.parse import ImportTrackerVisitor
 
-BLOCK = re.compile(
-    r'(<div class="(?:doctest )?highlight-(?!none)[^"]*"><div class="highlight"><pre>.*?</pre></div>\n</div>)',
-    re.S,
-)
+BLOCK = re.compile(r'(<div class="(?:doctest )?highlight-(?!none)[^"]*"><div class="highlight"><pre>.*?</pre></div>\n</div>)', re.S)
 logger = logging.getLogger(__name__)
 
 
@@ -40,9 +37,7 @@ def link_page(document, out_dir, transforms, inventory, *_, **__):
         lines = parts[place[0]].split("\n")
         for name in transform.names:
             span = slice(name.lineno - 1, name.end_lineno)
-            lines[span] = linked(
-                "\n".join(lines[span]), name, "../" * document.count("/"), inventory, document
-            ).split("\n")
+            lines[span] = linked("\n".join(lines[span]), name, "../" * document.count("/"), inventory, document).split("\n")
         parts[place[0]] = "\n".join(lines)
     page.write_text("".join(parts), encoding="utf-8")
 
@@ -110,17 +105,9 @@ def show_uses(app, doctree, docname):
     if not docname.startswith("book/api"):
         return
     for entry in doctree.findall(addnodes.desc):
-        names = {
-            i
-            for signature in entry.findall(addnodes.desc_signature)
-            for i in signature["ids"]
-            if signature.parent is entry
-        }
+        names = {i for signature in entry.findall(addnodes.desc_signature) for i in signature["ids"] if signature.parent is entry}
         pages = [
-            (doc, section)
-            for doc, uses in sorted(app.env.rfcore_uses.items())
-            for name, section in uses.items()
-            if name in names
+            (doc, section) for doc, uses in sorted(app.env.rfcore_uses.items()) for name, section in uses.items() if name in names
         ]
         if pages:
             entry[-1] += fold(app, docname, pages)
@@ -140,10 +127,7 @@ def fold(app, docname, pages):
 
 def setup(app):
     app.setup_extension("sphinx_codeautolink")
-    for module, name, ours in (
-        (codeautolink, "link_html", link_page),
-        (codeautolink.block, "parse_names", Continued()),
-    ):
+    for module, name, ours in ((codeautolink, "link_html", link_page), (codeautolink.block, "parse_names", Continued())):
         getattr(module, name)  # fails if the extension works otherwise one day
         setattr(module, name, ours)
     app.connect("doctree-read", at_the_margin, priority=480)  # sphinx-codeautolink's is 490

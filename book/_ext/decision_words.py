@@ -18,20 +18,13 @@ def put_in(app, docname, source):
     if not docname.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
-    outputs = [
-        output for cell in notebook["cells"] for output in cell.get("outputs", []) if claims_shown(output)
-    ]
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", []) if claims_shown(output)]
     if outputs:
         decisions = evidence.decisions("paper")
         for output in outputs:
-            output["data"]["text/markdown"] = Decisions(
-                {name: told(decisions[name]) for name in claims_shown(output)}
-            ).markdown()
+            output["data"]["text/markdown"] = Decisions({name: told(decisions[name]) for name in claims_shown(output)}).markdown()
         source[0] = json.dumps(notebook)
-        for path in (
-            *ROOT.glob("data/claims/*.toml"),
-            ROOT / f"data/results/paper/{docname.removeprefix('notebooks/')}.json",
-        ):
+        for path in (*ROOT.glob("data/claims/*.toml"), ROOT / f"data/results/paper/{docname.removeprefix('notebooks/')}.json"):
             app.env.note_dependency(str(path))
 
 

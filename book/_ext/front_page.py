@@ -17,78 +17,73 @@ from rfcore.couplings import compose, directions, norms
 from rfcore.evidence.standing import told
 from rfcore.theory import choosing
 
-D, M = 64, 256
+D, M = 16, 512
 DISTANCES = np.linspace(0.1, 3.0, 59)  # steps of a twentieth
 START = int(np.argmin(np.abs(DISTANCES - 1)))
 SHOWN = {  # of the plane, with four blocks of two
     "independent": ("iid", couplings.iid),
     "at right angles": ("orthogonal", couplings.orthogonal),
-    "lengths shared out too": (
-        "stratified",
-        compose(directions.orthogonal, norms.coupled("stratified", "all")),
-    ),
+    "and on shells": ("orthogonal_pm", compose(directions.orthogonal, norms.coupled("stratified", "blocks"))),
 }
-WIDTH, HEIGHT, LEFT, BOTTOM = 420, 230, 42, 40  # of the curves, and the room for their labels
+SCALE = 22  # of a frequency in the drawings
+WIDTH, HEIGHT, LEFT, BOTTOM = 420, 215, 52, 40  # of the curves, and the room for their labels
 
 
 def curves():
     """What is left of the error of independent frequencies, by the colour of the coupling."""
-    chosen = [choosing.rmse_over_iid(choosing.rule(D, M), D, M, "fourier", float(z)) for z in DISTANCES]
-    return {
-        "orthogonal": np.sqrt(theory.fourier_mse_ratio(DISTANCES, D, M, "orthogonal")),
-        "stratified": np.array(chosen),
-    }
+    shells = [choosing.rmse_over_iid("shells", D, M, "fourier", float(z)) for z in DISTANCES]
+    return {"orthogonal": np.sqrt(theory.fourier_mse_ratio(DISTANCES, D, M, "orthogonal")), "orthogonal_pm": np.array(shells)}
 
 
 def said(distance, left):
     """The sentence below the slider; ``page.js`` says the same."""
     times = f"{float(f'{M / left**2:.2g}'):,.0f}"
-    return f"At distance {distance:.2f} the last leaves {100 * left:.0f} % of the error: {M} frequencies do the work of {times} independent ones."
+    return f"At distance {distance:.2f} shells leave {100 * left:.0f} % of the error: {M} frequencies do the work of {times} independent ones."
 
 
 def figure():
     """Frequencies in the plane, and curves of what is left over a distance that the reader moves."""
     left = curves()
-    data = {"distances": [round(float(z), 3) for z in DISTANCES], "left": [round(float(r), 5) for r in left["stratified"]],
-            "m": M, "x": [round(across(z), 1) for z in DISTANCES], "y": [round(down(r), 1) for r in left["stratified"]]}  # fmt: skip
-    sentence = said(DISTANCES[START], left["stratified"][START])
-    return "\n".join(
-        [
-            "```{raw} html",
-            f"<figure class=\"front-figure\" data-curve='{json.dumps(data)}'>",
-            f'<div class="front-panels">{stars()}{plot(left)}</div>',
-            '<label class="front-slider"><span>distance in lengthscales</span>'
-            f'<input type="range" min="0" max="{len(DISTANCES) - 1}" value="{START}" disabled></label>',
-            f"<figcaption><output>{sentence}</output> Fourier features, {D} dimensions, {M} frequencies: closed forms. "
-            "Left, eight frequencies of each kind in the plane.</figcaption>",
-            "</figure>",
-            "```",
-        ]
-    )
+    shells = left["orthogonal_pm"]
+    data = {
+        "m": M,
+        "distances": [round(float(z), 3) for z in DISTANCES],
+        "left": [round(float(ratio), 5) for ratio in shells],
+        "x": [round(across(z), 1) for z in DISTANCES],
+        "y": [round(down(ratio), 1) for ratio in shells],
+    }
+    about = f"Fourier features, {D} dimensions, {M} frequencies: closed forms. Above, eight frequencies of each kind in the plane."
+    return "\n".join([
+        "```{raw} html",
+        f"<figure class=\"front-figure\" data-curve='{json.dumps(data)}'>",
+        f'<div class="front-panels">{stars()}{plot(left)}</div>',
+        '<label class="front-slider"><span>distance in lengthscales</span>'
+        f'<input type="range" min="0" max="{len(DISTANCES) - 1}" value="{START}" disabled></label>',
+        f"<figcaption><output>{said(DISTANCES[START], shells[START])}</output> <small>{about}</small></figcaption>",
+        "</figure>",
+        "```",
+    ])  # fmt: skip
 
 
 def stars():
-    """Each kind of frequencies as lines from the origin, blocks in two strengths of ink."""
-    parts, radius, scale = [], 58, 19
+    """Each kind of frequencies as lines from the origin, blocks in several strengths of ink."""
+    parts = []
     for i, (name, (colour, draw)) in enumerate(SHOWN.items()):
-        x, y = 70 + 140 * i, 92
+        x, y, ink = 70 + 140 * i, 68, plotting.COLOURS[colour]
         omega = np.asarray(draw(jax.random.key(5), 8, 2), dtype=float)
-        parts.append(
-            f'<circle cx="{x}" cy="{y}" r="{radius}" fill="none" stroke="currentColor" opacity=".25"/>'
-        )
-        for k, (a, b) in enumerate(omega * scale):
-            ink = f'stroke="{plotting.COLOURS[colour]}" stroke-width="2.2" opacity="{1 - 0.18 * (k // 2)}"'
-            parts.append(f'<line x1="{x}" y1="{y}" x2="{x + a:.1f}" y2="{y - b:.1f}" {ink}/>')
-            parts.append(
-                f'<circle cx="{x + a:.1f}" cy="{y - b:.1f}" r="3.2" fill="{plotting.COLOURS[colour]}"/>'
-            )
-        for line, words in enumerate(name.split(" too")[0].rsplit(" ", 1) if len(name) > 16 else [name]):
-            parts.append(
-                f'<text x="{x}" y="{178 + 17 * line}" text-anchor="middle" fill="currentColor">{words}</text>'
-            )
-    alt = "Three drawings of eight arrows. Independent ones cluster and leave gaps; at right angles they come in crosses; with " \
-          "lengths shared out no two are equally long."  # fmt: skip
-    return f'<svg viewBox="0 0 420 205" role="img" aria-label="{alt}">{"".join(parts)}</svg>'
+        lengths = np.linalg.norm(omega, axis=1)
+        radii = dict.fromkeys(np.round(SCALE * lengths, 1)) if name.endswith("shells") else [60]
+        parts += [f'<circle cx="{x}" cy="{y}" r="{r}" fill="none" stroke="currentColor" opacity=".3"/>' for r in radii]
+        for k, (a, b) in enumerate(SCALE * omega):
+            faded = f'stroke="{ink}" stroke-width="2.2" opacity="{1 - 0.18 * (k // 2):.2f}"'
+            parts.append(f'<line x1="{x}" y1="{y}" x2="{x + a:.1f}" y2="{y - b:.1f}" {faded}/>')
+            parts.append(f'<circle cx="{x + a:.1f}" cy="{y - b:.1f}" r="3.2" fill="{ink}"/>')
+        parts.append(f'<text x="{x}" y="152" text-anchor="middle" fill="currentColor">{name}</text>')
+    alt = (
+        "Three drawings of eight arrows from one point. Independent ones cluster and leave gaps; at right angles they come in crosses; "
+        "on shells the arrows of a cross are equally long, and the crosses have different sizes."
+    )
+    return f'<svg viewBox="0 0 420 160" role="img" aria-label="{alt}">{"".join(parts)}</svg>'
 
 
 def across(z):
@@ -116,7 +111,7 @@ def plot(left):
         f'<text x="{middle}" y="{HEIGHT - 4}" text-anchor="middle" fill="currentColor">distance between two points</text>'
     )
     shown = {"iid": np.ones(len(DISTANCES)), **left}
-    names = {"iid": "independent", "orthogonal": "at right angles", "stratified": "lengths shared out too"}
+    names = {"iid": "independent", "orthogonal": "at right angles", "orthogonal_pm": "and on shells"}
     for i, (name, ratios) in enumerate(shown.items()):
         path = " ".join(f"{across(z):.1f},{down(r):.1f}" for z, r in zip(DISTANCES, ratios, strict=True))
         colour = plotting.COLOURS[name]
@@ -124,15 +119,18 @@ def plot(left):
         parts.append(
             f'<text x="{WIDTH - 14}" y="{down(0.36) + 18 * i:.1f}" text-anchor="end" fill="{colour}" font-weight="600">{names[name]}</text>'
         )
-    at, ratio = across(DISTANCES[START]), left["stratified"][START]
+    at, ratio = across(DISTANCES[START]), left["orthogonal_pm"][START]
     parts.append(
         f'<line class="marker" x1="{at:.1f}" x2="{at:.1f}" y1="12" y2="{HEIGHT - BOTTOM}" stroke="currentColor" stroke-dasharray="3 3"/>'
     )
     parts.append(
-        f'<circle class="marker" cx="{at:.1f}" cy="{down(ratio):.1f}" r="5" fill="{plotting.COLOURS["stratified"]}"/>'
+        f'<circle class="marker" cx="{at:.1f}" cy="{down(ratio):.1f}" r="5" fill="{plotting.COLOURS["orthogonal_pm"]}"/>'
     )
-    alt = f"Error left of that of independent frequencies against distance. At right angles and with lengths shared out it starts " \
-          f"at {100 * left['stratified'][0]:.0f} to {100 * left['orthogonal'][0]:.0f} per cent, and rises to about all of it at two and a half lengthscales."  # fmt: skip
+    first = f"{100 * left['orthogonal_pm'][0]:.0f} and {100 * left['orthogonal'][0]:.0f} per cent"
+    alt = (
+        f"Share of the error of independent frequencies against distance: on shells and at right angles it starts at {first}, "
+        "and comes to nearly all of it at three lengthscales."
+    )
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{alt}">{"".join(parts)}</svg>'
 
 

@@ -63,29 +63,25 @@ def environment():
     lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
     for name, version in re.findall(r"^([a-z0-9-]+)==(\S+)", lock, re.M):
         pins.setdefault(name, []).append(version)  # several, where the version of Python decides
-    return "\n".join(
-        [
-            "## The runs behind these pages",
-            "",
-            *(runs if ledgers else ["No notebook has been run at the scale of the papers yet."]),
-            "",
-            "## What the lock pins",
-            "",
-            f"{len(pins)} packages, each with its hashes. The ones that matter most (of two, your Python decides):",
-            "",
-            "| package | version |",
-            "|---|---|",
-            *(f"| {name} | {' or '.join(pins[name])} |" for name in SHOWN_PINS),
-        ]
-    )
+    return "\n".join([
+        "## The runs behind these pages",
+        "",
+        *(runs if ledgers else ["No notebook has been run at the scale of the papers yet."]),
+        "",
+        "## What the lock pins",
+        "",
+        f"{len(pins)} packages, each with its hashes. The ones that matter most (of two, your Python decides):",
+        "",
+        "| package | version |",
+        "|---|---|",
+        *(f"| {name} | {' or '.join(pins[name])} |" for name in SHOWN_PINS),
+    ])
 
 
 def run_row(notebook, p):
     commit = f"`{(p['commit'] or 'none')[:10]}`" + (" with changes" if p["dirty"] else "")
     versions = ", ".join(f"{name} {number}" for name, number in p["versions"].items() if number)
-    made = quiet(
-        f"{p['device']['cores']} cores, {p['device']['cpu']}; {versions}{', float64' if p['x64'] else ''}"
-    )
+    made = quiet(f"{p['device']['cores']} cores, {p['device']['cpu']}; {versions}{', float64' if p['x64'] else ''}")
     return f"| {{doc}}`/notebooks/{notebook}` | {p['date'][:10]}, {p['seconds']:.3g} s, commit {commit}<br>{made} |"
 
 
@@ -96,11 +92,7 @@ def size(n_bytes):
 def write(app):
     GENERATED.mkdir(exist_ok=True)
     pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment)}
-    pages |= {
-        "front_figure": front_page.figure(),
-        "front_findings": front_page.findings(),
-        "course": main_road.course(),
-    }
+    pages |= {"front_figure": front_page.figure(), "front_findings": front_page.findings(), "course": main_road.course()}
     for chapter in ("details_vectors", "details_graphs", "beyond"):
         pages[f"listing_{chapter}"] = main_road.listing(chapter)
     for paper in TITLES:

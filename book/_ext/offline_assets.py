@@ -8,10 +8,7 @@ from pathlib import Path
 # package, path inside it
 ASSETS = [
     ("mathjax", "static/mathjax/es5/tex-svg-full.js"),
-    (
-        "plotly",
-        "package_data/plotly.min.js",
-    ),  # notebooks with a 3D view ask for ../../_static/vendor/plotly.min.js
+    ("plotly", "package_data/plotly.min.js"),  # notebooks with a 3D view ask for ../../_static/vendor/plotly.min.js
 ]
 
 

@@ -38,9 +38,7 @@ def furnish(app, pagename, templatename, context, doctree):
     if context.get("title") == context.get("docstitle"):
         context["docstitle"] = None  # "Random features, re-run - Random features, re-run"
     if doctree is not None and (words := opening(doctree)):
-        context["metatags"] = (
-            f'{context.get("metatags", "")}\n<meta name="description" content="{html.escape(words)}" />'
-        )
+        context["metatags"] = f'{context.get("metatags", "")}\n<meta name="description" content="{html.escape(words)}" />'
     if pagename.startswith("_modules/"):
         mend_backlinks(app, pagename, context)
     if pagename.startswith("notebooks/"):
@@ -56,15 +54,10 @@ def mend_backlinks(app, pagename, context):
     def mended(found):
         name, page, anchor = found.groups()
         if f"{module}.{name}" in known and anchor not in known:
-            page, anchor = (
-                app.builder.get_relative_uri(pagename, known[f"{module}.{name}"].docname),
-                f"{module}.{name}",
-            )
+            page, anchor = app.builder.get_relative_uri(pagename, known[f"{module}.{name}"].docname), f"{module}.{name}"
         return f'id="{name}">\n<a class="viewcode-back" href="{page}#{anchor}"'
 
-    context["body"] = re.sub(
-        r'id="([^"]+)">\n<a class="viewcode-back" href="([^"#]+)#([^"]+)"', mended, context["body"]
-    )
+    context["body"] = re.sub(r'id="([^"]+)">\n<a class="viewcode-back" href="([^"#]+)#([^"]+)"', mended, context["body"])
 
 
 def offer(pagename, context):

@@ -12,13 +12,7 @@ from rfcore import evidence, plotting
 TABLE = re.compile(r'<figure class="rfcore-table".*?</figure>', re.S)
 CAPTION = re.compile(r"<figcaption>(.*?)</figcaption>", re.S)
 LABEL = re.compile(r"^\((\S+)\)=$", re.M)
-NAMES = {
-    "favor_plus": "FAVOR+",
-    "favor_plus_plus": "FAVOR++",
-    "favor_sharp": "FAVOR#",
-    "elu": "ELU",
-    "relu": "ReLU",
-}
+NAMES = {"favor_plus": "FAVOR+", "favor_plus_plus": "FAVOR++", "favor_sharp": "FAVOR#", "elu": "ELU", "relu": "ReLU"}
 PRINTED = "<small>paper "  # so rfcore.plotting.table writes what a paper prints
 
 
@@ -68,9 +62,7 @@ def tables_of(notebook):
     found, label = [], None
     for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if path.exists() else []:
         if cell["cell_type"] == "markdown":
-            label = next(
-                (name for name in reversed(LABEL.findall("".join(cell["source"]))) if name in anchors), label
-            )
+            label = next((name for name in reversed(LABEL.findall("".join(cell["source"]))) if name in anchors), label)
         for output in cell.get("outputs", []):
             shown = "".join(output.get("data", {}).get("text/html", ""))
             found += [(label, table) for table in TABLE.findall(shown) if PRINTED in table]
@@ -92,17 +84,15 @@ def alone(row):
         for r in rows
     ]
     heads = "".join(f'<th scope="col">{named(c or list(printed[0])[n_keys:][:1])}</th>' for c in columns)
-    return "\n".join(
-        [
-            '<figure class="rfcore-table">',
-            f"<figcaption>Paper's {row.entry.place.partition(', ')[0]}, as printed.</figcaption>",
-            '<div style="overflow-x: auto; max-width: 100%">',
-            f'<table class="rfcore-numbers"><thead><tr><th scope="col"></th>{heads}</tr></thead>',
-            f"<tbody>{''.join(body)}</tbody></table>",
-            "</div>",
-            "</figure>",
-        ]
-    )
+    return "\n".join([
+        '<figure class="rfcore-table">',
+        f"<figcaption>Paper's {row.entry.place.partition(', ')[0]}, as printed.</figcaption>",
+        '<div style="overflow-x: auto; max-width: 100%">',
+        f'<table class="rfcore-numbers"><thead><tr><th scope="col"></th>{heads}</tr></thead>',
+        f"<tbody>{''.join(body)}</tbody></table>",
+        "</div>",
+        "</figure>",
+    ])
 
 
 def named(key):

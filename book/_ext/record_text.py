@@ -10,21 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 TITLES = {paper.name: paper.title for paper in papers()}
 CITATIONS = {paper.name: paper.citation for paper in papers()}
-NUMBERS = (
-    "no",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-)
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
 def badge(verdict, text=None, extra=False):

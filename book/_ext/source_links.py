@@ -61,10 +61,7 @@ def of_others():
         first = re.sub(r"[{}]|\\.\s?", "", " ".join(reference.persons["author"][0].last_names))
         year = YEARS.get(key, reference.fields["year"])
         start = rf"(?<!, )(?<!and )(?:\b[A-Z]\.\s+)*\b{spaced(first)}(?:'s)?(?:\s+et\s+al\.)?(?![\w-])"
-        yield (
-            re.compile(rf"{start}[^.;:`\[]{{0,160}}?(?:\({year}\)|\b{year}\b)(?:,\s+\d+-\d+)?"),
-            f":cite:t:`{key}`",
-        )
+        yield re.compile(rf"{start}[^.;:`\[]{{0,160}}?(?:\({year}\)|\b{year}\b)(?:,\s+\d+-\d+)?"), f":cite:t:`{key}`"
 
 
 def linked(text, links):

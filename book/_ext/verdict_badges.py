@@ -31,16 +31,9 @@ def colour(doctree):
 def counted(notebook):
     """Pairs of each verdict that the page comes to and how often, in words: from best to worst, the papers' first."""
     decided = decisions("paper")
-    verdicts = [
-        (decided[c.id].verdict if c.id in decided else Verdict.NOT_YET, c.extra)
-        for c in claims_of(notebook).values()
-    ]
+    verdicts = [(decided[c.id].verdict if c.id in decided else Verdict.NOT_YET, c.extra) for c in claims_of(notebook).values()]
     words = Counter(verdict.word(extra) for verdict, extra in verdicts)
-    return [
-        (w, Verdict(w).counted(words[w]) if w in list(Verdict) else f"{words[w]} {w}")
-        for w in CLASSES
-        if words[w]
-    ]
+    return [(w, Verdict(w).counted(words[w]) if w in list(Verdict) else f"{words[w]} {w}") for w in CLASSES if words[w]]
 
 
 def took(record):
@@ -68,10 +61,7 @@ def strip(app, doctree):
         line += nodes.inline("", took(json.loads(results.read_text(encoding="utf-8"))), classes=["quiet"])
     title = next(doctree.findall(nodes.title))
     title.parent.insert(title.parent.index(title) + 1, nodes.container("", line, classes=["strip"]))
-    for source in (
-        results,
-        *(ROOT / "data" / "claims").glob("*.toml"),
-    ):  # a page is made anew when these change
+    for source in (results, *(ROOT / "data" / "claims").glob("*.toml")):  # a page is made anew when these change
         app.env.note_dependency(str(source))
 
 

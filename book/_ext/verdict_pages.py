@@ -32,9 +32,7 @@ def glance():
     said = f"So far {things - open_ones} of the {things} figures, tables and numbered statements of the papers have one."
     lines = [said, "", "| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
     for paper, counts in evidence.headline("paper").items():
-        chapter = (
-            f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]
-        )
+        chapter = f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]
         lines.append(f"| {chapter} | {bar(counts)} {tally(counts)} [every claim](#scorecard-{paper}) |")
     return "\n".join(lines)
 
@@ -69,24 +67,17 @@ def entry(row):
     if row.claims:
         lines += ["| claim, and what decides it | what was found | verdict |", "|---|---|---|"]
         lines += [claim_row(claim, decision) for claim, decision in row.claims]
-        lines += [
-            "",
-            f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}",
-        ]
+        lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
     lines += ["", fold(row)]
     title = plain(row.entry.title)
     if row.notebook and row.entry.extra:
         title = section_link(row, title)
     elif row.notebook:
         place = section_link(row, place)
-    badges = " ".join(
-        badge(verdict, badge_text(row, verdict), extra=row.entry.extra) for verdict in row.verdicts
-    )
+    badges = " ".join(badge(verdict, badge_text(row, verdict), extra=row.entry.extra) for verdict in row.verdicts)
     named = f"[{title}]{{.title}} {badges}"
     head = named if row.entry.extra else f"[{place}]{{.place}} {named}"
-    return dropdown(
-        head, "\n".join(lines), name=f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
-    )
+    return dropdown(head, "\n".join(lines), name=f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower())
 
 
 def badge_text(row, verdict):
@@ -110,9 +101,7 @@ def claim_row(claim, decision):
         return f"| {sentence} | – | {badge(Verdict.NOT_YET)} |"
     decision = told(decision)
     found = [plain(decision.finding), plain(decision.reason), quiet(decision.detail)]
-    return (
-        f"| {sentence} | {'<br>'.join(filter(None, found))} | {badge(decision.verdict, extra=claim.extra)} |"
-    )
+    return f"| {sentence} | {'<br>'.join(filter(None, found))} | {badge(decision.verdict, extra=claim.extra)} |"
 
 
 def decided(*verdicts):
@@ -129,14 +118,8 @@ def errata():
     """At how many places a paper is wrong as printed, by the kind of erratum, and each claim that says so."""
     parts, counts = [], evidence.headline("paper")
     for verdict in reversed(ERRATA):
-        counted = [
-            f"{in_words(counts[paper][verdict])} in *{TITLES[paper]}*"
-            for paper in TITLES
-            if counts[paper][verdict]
-        ]
-        places = (
-            f"Figures, tables and numbered statements of this kind so far: {', '.join(counted) or 'none'}."
-        )
+        counted = [f"{in_words(counts[paper][verdict])} in *{TITLES[paper]}*" for paper in TITLES if counts[paper][verdict]]
+        places = f"Figures, tables and numbered statements of this kind so far: {', '.join(counted) or 'none'}."
         parts += [f"### {verdict.value.capitalize()}", places, by_paper(decided(verdict))]
     return "\n\n".join(parts)
 
@@ -153,9 +136,7 @@ def disagreements():
         "Reproduced in direction": decided(Verdict.IN_DIRECTION),
         "Scaled": decided(Verdict.SCALED),
         "Failed by our choice of a setting that is not printed": [one for one in undecided if by_choice(one)],
-        "Too little power to say, with a setting that is not printed": [
-            one for one in undecided if not by_choice(one)
-        ],
+        "Too little power to say, with a setting that is not printed": [one for one in undecided if not by_choice(one)],
     }
     parts = []
     for title, found in of_papers.items():
@@ -166,10 +147,7 @@ def disagreements():
 
 def refuted():
     """Findings of our own that our own test refuted."""
-    return (
-        by_paper((one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra), folded=True)
-        or "None so far."
-    )
+    return by_paper((one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra), folded=True) or "None so far."
 
 
 def by_paper(found, folded=False):
@@ -178,9 +156,7 @@ def by_paper(found, folded=False):
     for paper, members in groupby(found, key=lambda one: one[0].entry.paper):
         lines = [finding(*one) for one in members]
         head = f"[{TITLES[paper]}]{{.title}} {quiet(str(len(lines)))}"
-        parts += (
-            [dropdown(head, "\n\n".join(lines), fence="::::")] if folded else [f"**{TITLES[paper]}**", *lines]
-        )
+        parts += [dropdown(head, "\n\n".join(lines), fence="::::")] if folded else [f"**{TITLES[paper]}**", *lines]
     return "\n\n".join(parts)
 
 
@@ -195,11 +171,7 @@ def finding(row, claim, decision):
     allowed = allowed or decision.detail
     printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
     fields = {
-        "The paper": plain(
-            claim.printed
-            or printed
-            or ("nothing: a finding of ours" if claim.extra else plain(row.entry.statement))
-        ),
+        "The paper": plain(claim.printed or printed or ("nothing: a finding of ours" if claim.extra else plain(row.entry.statement))),
         "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
         "Why": plain(claim.why or decision.reason),
@@ -232,9 +204,7 @@ def bullets(note, quoted=False):
                 if note(claim):
                     of_note.setdefault(note(claim), []).append((claim, decision))
             for text, claims in of_note.items():
-                badges = " ".join(
-                    badge(d.verdict if d else Verdict.NOT_YET, extra=c.extra) for c, d in claims
-                )
+                badges = " ".join(badge(d.verdict if d else Verdict.NOT_YET, extra=c.extra) for c, d in claims)
                 said = " ".join(plain(claim.statement) for claim, _ in claims) + "<br>" if quoted else ""
                 lines.append(f"- {section_link(row, name_of(row.entry))}: {said}{plain(text)} {badges}")
         if lines:
@@ -246,13 +216,9 @@ def error_rates():
     """How often the whole book may be wrong by chance."""
     rates = evidence.error_rates("paper")
     counted = sum(rule.decisions for rule in rates.by_rule.values())
-    said = [
-        f"Of {rates.decided} decisions {rates.without_noise} compare numbers without noise: chance cannot fool them."
-    ]
+    said = [f"Of {rates.decided} decisions {rates.without_noise} compare numbers without noise: chance cannot fool them."]
     if rates.unknown:
-        said.append(
-            f"{rates.unknown} come from runs that did not record their levels yet, and are not counted here."
-        )
+        said.append(f"{rates.unknown} come from runs that did not record their levels yet, and are not counted here.")
     if counted:
         said.append(
             f"Of the other {counted}: if every claim were true, the chance that at least one of them is called false would be at "
@@ -260,13 +226,10 @@ def error_rates():
             f"**{rates.false_green:.2g}** of them would on average still be green, at most."
         )
     if rates.few_repeats:
-        said.append(
-            f"{rates.few_repeats} rest on fewer than 30 repeats, for which this holds if their errors are normal."
-        )
+        said.append(f"{rates.few_repeats} rest on fewer than 30 repeats, for which this holds if their errors are normal.")
     lines = ["| rule | decisions | false red, at most | false green, at most |", "|---|--:|--:|--:|"]
     lines += [
-        f"| {name} | {rule.decisions} | {rule.false_red:.2g} | {rule.false_green:.2g} |"
-        for name, rule in rates.by_rule.items()
+        f"| {name} | {rule.decisions} | {rule.false_red:.2g} | {rule.false_green:.2g} |" for name, rule in rates.by_rule.items()
     ]
     return "\n\n".join([" ".join(said), *(["\n".join(lines)] if counted else [])])
 
@@ -281,10 +244,7 @@ def places_of(paper):
 def errata_of(paper):
     """For a chapter: where the paper is wrong as printed, by the kind of erratum."""
     rows = [row for row in evidence.scorecard("paper") if row.entry.paper == paper and not row.entry.extra]
-    found = {
-        v: [section_link(row, name_of(row.entry)) for row in rows if v in row.verdicts]
-        for v in reversed(ERRATA)
-    }
+    found = {v: [section_link(row, name_of(row.entry)) for row in rows if v in row.verdicts] for v in reversed(ERRATA)}
     parts = [f"{badge(v, v.counted(len(links)))} {', '.join(links)}." for v, links in found.items() if links]
     if not parts:
         return "No statement of this paper was found to be wrong as printed."

@@ -25,7 +25,7 @@ SHOWN = {  # of the plane, with four blocks of two
     "at right angles": ("orthogonal", couplings.orthogonal),
     "and on shells": ("orthogonal_pm", compose(directions.orthogonal, norms.coupled("stratified", "blocks"))),
 }
-SCALE = 22  # of a frequency in the drawings
+SCALE = 20  # of a frequency in the drawings
 WIDTH, HEIGHT, LEFT, BOTTOM = 420, 215, 52, 40  # of the curves, and the room for their labels
 
 

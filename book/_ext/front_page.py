@@ -38,7 +38,7 @@ def curves():
 def said(distance, left):
     """The sentence below the slider; ``page.js`` says the same."""
     times = f"{float(f'{M / left**2:.2g}'):,.0f}"
-    return f"At distance {distance:.2f} shells leave {100 * left:.0f} % of the error: {M} frequencies do the work of {times} independent ones."
+    return f"At distance {distance:.2f} shells leave {100 * left:.0f} % of the error: {M} frequencies do the work of {times}."
 
 
 def figure():
@@ -52,7 +52,7 @@ def figure():
         "x": [round(across(z), 1) for z in DISTANCES],
         "y": [round(down(ratio), 1) for ratio in shells],
     }
-    about = f"Fourier features, {D} dimensions, {M} frequencies: closed forms. Above, eight frequencies of each kind in the plane."
+    about = f"Closed forms for Fourier features of {D} dimensions; above, eight frequencies of each kind in the plane."
     return "\n".join([
         "```{raw} html",
         f"<figure class=\"front-figure\" data-curve='{json.dumps(data)}'>",

@@ -439,9 +439,8 @@ plotting.table(
 # ## When none of this helps
 #
 # * **The lengthscale is short.** Two lengthscales apart, the best coupling in 64
-#   dimensions leaves most of the error. Ask first whether the kernel that you estimate is
-#   one that you want: a lengthscale twice as long takes more off the error than any
-#   coupling.
+#   dimensions leaves most of the error. Ask first whether so sharp a kernel is the one that
+#   you want: there, a lengthscale twice as long takes more off the error than any coupling.
 # * **The prediction is what counts.** {doc}`/notebooks/couplings/06_posteriors` and the
 #   table above: a kernel ten times better may leave the posterior mean where it was.
 # * **Attention of a trained model.** On {doc}`real queries and keys

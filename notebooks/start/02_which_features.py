@@ -369,8 +369,8 @@ plotting.table(
     columns=[f"{what}: {way}" for what in ("kernel", "prediction")
              for way in ("IID", "chosen", "Nystroem")],
     caption="Ours. Mean squared error of the kernel; and by how many per cent the "
-    "squared test error exceeds that of the exact posterior mean: 256 columns, means over "
-    f"{len(gp)} cuts.",
+    "squared test error exceeds that of the exact posterior mean: 256 columns, "
+    f"means over {len(gp)} cuts.",
 )  # fmt: skip
 gains = np.log(gp[:, :, 0] / gp[:, :, 1])  # of IID over chosen: cuts, sets, what
 ledger.decide({

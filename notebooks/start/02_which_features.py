@@ -23,7 +23,8 @@
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones
 #   almost nothing.
 #
-# With 64 dimensions and 256 frequencies, paste this:
+# With 64 dimensions and 256 frequencies, import `jax` and `couplings, features` from
+# `rfcore`, and paste this:
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -68,10 +69,10 @@ SIZES = {
               "nodes": 2_000},
 }[profile]  # fmt: skip
 N_POINTS, WIDTHS, N_NODES = (SIZES[what] for what in ("points", "widths", "nodes"))
-key, x, lengthscale = ledger.key("shown"), jnp.ones((3, 64)), 8.0
+x, lengthscale = jnp.ones((3, 64)), 8.0
 
 # %%
-omega = couplings.choose(64, 256).draw(key, 256, 64)  # d = 64, m = 256
+omega = couplings.choose(64, 256).draw(jax.random.key(0), 256, 64)  # d = 64, m = 256
 phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kernel
 
 # %% [markdown]
@@ -83,7 +84,9 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # times the frequencies, a tenth a hundred times. For vectors the three are distances of
 # .5, 1 and 2 lengthscales (of positive features lengths of $x + y$, of attention those of
 # queries and keys); for graphs a node and itself, neighbours, and nodes farther apart.
-# Write `omega = couplings.choose(...).draw(key, m, d)`, and then the map.
+# Write `omega = couplings.choose(...).draw(key, m, d)`, and give `omega` to the map. The
+# price is that of drawing: rotations take $m d^2$ operations once, and features made of
+# them cost what others do.
 
 # %% tags=["hide-input"]
 ROWS = [  # d, m, features
@@ -91,21 +94,14 @@ ROWS = [  # d, m, features
     (784, 1024, "fourier"), (64, 256, "positive"), (64, 256, "attention"),
 ]  # fmt: skip
 TASKS = {
-    "fourier": "Gaussian kernel",
-    "positive": "the same, without negative values",
-    "attention": "attention over thousands of words",
+    "fourier": "Gaussian kernel: `features.fourier`",
+    "positive": "without negative values: `features.positive`",
+    "attention": "attention: `models.attention.FeatureAttention`",
 }
-MAPS = {
-    "fourier": "`features.fourier(x / lengthscale, omega)`",
-    "positive": "`features.positive(x / lengthscale, omega)`",
-    "attention": "`models.attention.FeatureAttention`",
-}
-PRICES = {"Sobol'": "m a power of two"}
-ROTATIONS = "rotations, drawn once: m d² operations"
 PAGES = {
-    "fourier": "{doc}`/notebooks/couplings/11_choosing`",
-    "positive": "{doc}`/notebooks/couplings/10_many_frequencies`",
-    "attention": "{doc}`/notebooks/couplings/12_couplings_for_attention`",
+    "fourier": "couplings/11_choosing",
+    "positive": "couplings/10_many_frequencies",
+    "attention": "couplings/12_couplings_for_attention",
 }
 
 
@@ -115,17 +111,21 @@ def choose(*row):
 
 
 def left(ratios):
-    return " · ".join("–" if np.isnan(r) else f"{r:.2f}".lstrip("0") for r in ratios)
+    """Shares with no line break between them."""
+    shown = ("–" if np.isnan(r) else f"{r:.2f}".lstrip("0") for r in ratios)
+    return "\u00a0·\u00a0".join(shown)
 
 
 choices = {row: choose(*row) for row in ROWS}
-lines = [
-    f"| {TASKS[kind]} | {d}, {m:,} | {choice.name} "
-    f"| `choose({d}, {m}{'' if kind == 'fourier' else f', {kind!r}'})`, {MAPS[kind]} "
-    f"| {left(choice.rmse_over_iid.values())} | {PRICES.get(choice.name, ROTATIONS)} "
-    f"| {PAGES[kind]} |"
-    for (d, m, kind), choice in choices.items()
-]
+lines = []
+for (d, m, kind), choice in choices.items():
+    asked = f"{d}, {m}" if kind == "fourier" else f'{d}, {m}, "{kind}"'
+    price = "m a power of two" if choice.name == "Sobol'" else "m d² once"
+    lines.append(
+        f"| {TASKS[kind]} | {d}, {m:,} "
+        f"| {{doc}}`{choice.name} </notebooks/{PAGES[kind]}>` "
+        f"| `choose({asked})` | {left(choice.rmse_over_iid.values())} | {price} |"
+    )
 
 # %% [markdown]
 # For graphs errors are measured: the diffusion kernel with $\sigma = 1$ from two sets of
@@ -163,16 +163,15 @@ on_graphs = np.array([
     for name, g in tqdm(GRAPHS.items(), desc="graphs", leave=False)
 ])  # graphs, couplings, repeats, classes
 of_graphs = np.sqrt(on_graphs[:, 0].mean(axis=1) / on_graphs[:, 1].mean(axis=1))
-WALK = '`features.walk_features(key, g.normalised(), f, 64, 0.1, "systematic")`'
+PAGE = "/notebooks/couplings/17_walks_that_know"
 lines += [
-    f"| kernel between nodes: {name} | {g.n_nodes} nodes, 64 | systematic walkers "
-    f"| {WALK} "
-    f"| {left(ratios)} | 1.6 to 1.9 times the time of a walk "
-    "| {doc}`/notebooks/couplings/17_walks_that_know` |"
+    f"| kernel of nodes, {name}: `features.walk_features` | {g.n_nodes} nodes, 64 "
+    f'| {{doc}}`systematic walkers <{PAGE}>` | `coupling="systematic"` '
+    f"| {left(ratios)} | under twice the time |"
     for (name, g), ratios in zip(GRAPHS.items(), of_graphs, strict=True)
 ]
-HEADS = "| task | d, m | take | one line | error left | price | evidence |"
-Markdown("\n".join([HEADS, "|---|---|---|---|---|---|---|", *lines]))
+HEADS = "| task, and map | d, m | take | say | error left | price |"
+Markdown("\n".join([HEADS, "|---|---|---|---|---|---|", *lines]))
 
 # %% [markdown]
 # (guide-promise)=
@@ -276,7 +275,7 @@ HEADS = [f"{name}, {factor:g}" for name, factor in CASES]
 plotting.table(
     errors.mean(axis=0)[:, [0, n, 1, n + 1]],
     errors.std(axis=0, ddof=1)[:, [0, n, 1, n + 1]] / np.sqrt(len(errors)),
-    rows=HEADS, corner="set, lengthscale over the median distance",
+    rows=HEADS, corner="set, lengthscale",
     columns=[f"{way}, {m}" for m in WIDTHS[:2] for way in ("chosen", "Nystroem")],
     caption=f"Ours. At equal columns: relative error of the Gram matrix of {N_POINTS} "
     f"points, means over {len(errors)} rounds of fresh frequencies and landmarks.",

@@ -48,3 +48,26 @@ def _side(decision):
     """+1 if the verdict says that the claim holds, -1 that it fails, 0 nothing."""
     verdict = Verdict(decision["verdict"])
     return 1 if verdict.green else -1 if verdict in (Verdict.NOT_REPRODUCED, Verdict.ERRATUM) else 0
+
+
+def apart(quick, paper):
+    """What speaks against arrays kept at the two profiles being of one thing: their shapes, never their numbers.
+
+    A profile changes sizes: quick may have fewer numbers along an axis, and some of its words; arrays and axes are the same.
+
+    Args:
+        quick, paper: ``kept`` of the two records.
+
+    Returns:
+        A sentence, empty if nothing speaks against it.
+    """
+    for name in sorted({*quick, *paper}):
+        if name not in quick or name not in paper:
+            return f"{name!r} is kept at {'paper' if name in paper else 'quick'} alone"
+        ours, theirs = dict(quick[name]["axes"]), dict(paper[name]["axes"])
+        if list(ours) != list(theirs):
+            return f"{name!r} has the axes {list(ours)} at quick, {list(theirs)} at paper"
+        for axis, labels in ours.items():
+            if new := sorted({label for label in labels if isinstance(label, str)} - set(theirs[axis])):
+                return f"{name!r} has {new} along {axis!r} at quick alone"
+    return ""

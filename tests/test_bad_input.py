@@ -164,6 +164,10 @@ def positive(good):
     return [*real(good), -1.0, 0.0]
 
 
+def or_infinity(good):
+    return [bad for bad in positive(good) if bad != np.inf]
+
+
 def at_least_0(good):
     return [*real(good), -1.0]
 
@@ -259,6 +263,14 @@ def optional_flag(good):
 
 def text(good):
     return ["", " ", None, 3, [good]]
+
+
+def pair_of_coordinates(good):
+    return [*vector(good), good[:1]]
+
+
+def axes_of_arrays(good):
+    return [None, 3, [1, 2, 3], {}, {"m": [1]}, {"m": 3}, {"m": []}, {"": good["m"]}, {"m": [None] * 3}, good | {"n": [1]}]
 
 
 def optional_text(good):
@@ -590,12 +602,25 @@ OTHERWISE = {
     "theory.norm_coupling_ratio": {"d": (3, count_from_2), "m": (3, count_from_2)},
     "papers.couplings.attention_rows.row_covariance": {"k": (X, points), "m": (3, count), "cosine": (0.0, real)},
     "theory.stratified_norms_ratio": {"d": (3, count_from_2), "m": (6, lambda good: [*count(good), 4])},
+    "theory.matern_mse_ratio": {"nu": (1.5, or_infinity), "d": (3, count_from_2), "over": ("block", choice)},
+    "theory.matern_norm_share": {"nu": (1.5, or_infinity), "d": (3, count_from_2)},
     "theory.cosh_ratio": {"v": (1.0, positive)},
     "theory.one_frequency_mse": {"distance": (1.0, positive), "features": ("cosh", choice)},
     "theory.log_pair_excess": {"correlation": (0.5, lambda good: [*entries(good), 1.1]), "d": (3, count_from_2)},
     "papers.couplings.block_errors.block_mse_ratio": {
         "distance": (1.0, lambda good: [*entries(good), -1.0]), "d": (3, count_from_2), "features": ("positive", choice),
     },
+    "papers.couplings.leaderboard.of_points": {
+        "maps": (["fourier"], lambda good: ["fourier", 3, None, [], ["no such"]]), "couplings": ([couplings.iid], several),
+        "m": (4, lambda good: [*count(good), 3]), "n_repeats": (2, count),
+    },
+    "papers.couplings.leaderboard.of_walks": {"target": (IDENTITY, gram), "n_repeats": (2, count)},
+    "papers.couplings.leaderboard.loss_of_walks": {"target": (IDENTITY, gram), "n_repeats": (2, count), "n_steps": (3, some_count)},
+    "papers.couplings.leaderboard.over": {
+        "errors": (np.ones((3, 2)), lambda good: [*entries(good), good[:2]]), "plain": (V + 1, lambda good: [*vector(good), 0 * good]),
+        "confidence": (0.9, probability),
+    },
+    "papers.simplex.two_frequencies.squared_error_at_angle": {"x": (V[:2], pair_of_coordinates), "y": (V[1:], pair_of_coordinates), "angle": (V, array)},
     "papers.couplings.gram_norms.gram_rmse": {"features": ("positive", choice), "n_nodes": (2, count)},
     "papers.couplings.gram_norms.gram_pair_excess": {"correlation": (0.5, lambda good: [*entries(good), 1.1]), "n_nodes": (2, count)},
     "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
@@ -776,6 +801,9 @@ OTHERWISE = {
     },
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Ledger.decide": {"self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions)},
+    "evidence.Ledger.keep": {
+        "self": (LEDGER, None), "name": ("error", text), "array": (V, lambda good: numbers(good)[1:]), "axes": ({"m": [1, 2, 3]}, axes_of_arrays),
+    },
     "evidence.Ledger.key": {"self": (LEDGER, None)},
     "evidence.Ledger.rng": {"self": (LEDGER, None)},
     "evidence.Ledger.close": {"self": (LEDGER, None)},
@@ -790,6 +818,7 @@ OTHERWISE = {
     "evidence.erratum": {"decision": (FAILURE, lambda good: [*other_type(good), evidence.bound(1.0, 2.0, exact=True)])},
     "evidence.identity": {"exact": (V, numbers), "relative": (False, flag)},
     "evidence.in_batches": {"function": (jax.random.normal, function)},
+    "evidence.kept": {"page": ("beyond/07_leaderboard", text), "name": ("error over independent", choice)},
     "evidence.order": {"exact": (False, flag)},
     "evidence.printed": {"table": ("simplex_table2", choice)},
     "evidence.statistics.kept": {

@@ -550,6 +550,39 @@ def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
     assert dict(found) == INKS  # whose contrasts tests/test_plotting.py computes
 
 
+SHOWN = "[...document.querySelector('.rfcore-frames .rfcore-panels').children].map(one => getComputedStyle(one).visibility)"
+COLUMN = "[...document.querySelector('.rfcore-numbers').tBodies[0].rows].map(row => parseFloat(row.cells[1].textContent))"
+SAID = "getComputedStyle(document.activeElement, '::after').content"
+
+
+@pytest.mark.skipif(
+    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing that moves was moved"
+)
+def test_sliders_heads_of_tables_and_dots_answer_the_keyboard(site):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport=PHONE)
+        tab.goto(site + "notebooks/start/01_primer.html", wait_until="load")
+        slider = tab.locator(".rfcore-frames input").first
+        at = int(slider.input_value())
+        slider.press("ArrowLeft")
+        assert [k for k, one in enumerate(tab.evaluate(SHOWN)) if one == "visible"] == [at - 1]
+        assert slider.get_attribute("aria-valuetext") == tab.locator(".rfcore-frames output").first.inner_text()
+        tab.goto(site + "notebooks/beyond/07_leaderboard.html", wait_until="load")
+        head = tab.locator(".rfcore-numbers th button").nth(1)
+        for way in (1, -1):
+            head.press("Enter")
+            column = [number for number in tab.evaluate(COLUMN) if number is not None]
+            assert len(column) > 12 and column == sorted(column)[::way]
+        tab.goto(site + "book/landscape.html", wait_until="load")
+        dot = tab.locator(".dots .dot").nth(2)
+        dot.focus()
+        assert dot.get_attribute("aria-label") in tab.evaluate(SAID).replace('\\"', '"')
+        dot.press("Enter")
+        tab.wait_for_url("**/notebooks/**")
+        browser.close()
+
+
 VIEW = "notebooks/ugrf/13_meshes.html"
 
 

@@ -5,6 +5,7 @@ from functools import partial
 
 import jax
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 import sklearn.tests.test_kernel_approximation as theirs
@@ -103,6 +104,27 @@ def test_sparse_points_and_pickles_and_float32(monkeypatch):
     single = RandomFeatures(8, random_state=0).fit_transform(X.astype(np.float32))
     assert single.dtype == np.float32
     assert np.allclose(single, fitted.transform(X), rtol=0, atol=1e-5)  # angles of some turns, rounded once or twice
+
+
+def test_data_frames_in_and_out():
+    """With their index, columns by name and in any order of types; scikit-learn's checks have more, where pandas is installed."""
+    frame = pd.DataFrame(X, columns=list("abcd"), index=range(100, 112))
+    frame["d"] = frame["d"].astype(np.float32)  # what is float32 in part is float64 in all
+    plain = RandomFeatures(6, random_state=0).fit(frame.to_numpy())
+    fitted = RandomFeatures(6, random_state=0).set_output(transform="pandas").fit(frame)
+    out = fitted.transform(frame)
+    assert isinstance(out, pd.DataFrame)
+    assert list(out.columns) == list(fitted.get_feature_names_out()) == [f"randomfeatures{i}" for i in range(6)]
+    assert out.index.equals(frame.index)
+    assert list(fitted.feature_names_in_) == list("abcd")
+    assert (out.dtypes == np.float64).all()
+    assert np.array_equal(out.to_numpy(), plain.transform(frame.to_numpy()))
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.transform(frame[list("bacd")])
+    small = RandomFeatures(6, random_state=0).set_output(transform="pandas").fit_transform(frame.astype(np.float32))
+    assert (small.dtypes == np.float32).all()
+    pipeline = make_pipeline(RandomFeatures(6, random_state=0), RidgeClassifier()).set_output(transform="pandas")
+    assert list(pipeline.fit(frame, np.arange(12) % 2)[-1].feature_names_in_) == list(out.columns)
 
 
 def test_a_pipeline_on_digits_beats_the_linear_model():

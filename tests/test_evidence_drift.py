@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from drift import APART, drift
+from drift import APART, apart, drift
 from scipy import stats
 
 
@@ -62,3 +62,20 @@ def test_false_alarms_are_as_rare_as_stated(share):
     )
     assert alarms / n < 2 * stats.t(repeats - 1).sf(2) + 4 * np.sqrt(0.08 / n)
     assert 2 * stats.t(repeats - 1).sf(APART) < 1 / 4900
+
+
+@pytest.mark.parametrize(
+    ("quick", "said"),
+    [
+        ({"error": {"coupling": ["iid"], "m": [4]}}, ""),
+        ({"error": {"m": [4], "coupling": ["iid"]}}, "axes ['m', 'coupling'] at quick"),
+        ({"error": {"coupling": ["halton"], "m": [4]}}, "['halton'] along 'coupling' at quick alone"),
+        ({"error": {"coupling": ["iid"], "m": [4]}, "gain": {"m": [4]}}, "'gain' is kept at quick alone"),
+        ({}, "'error' is kept at paper alone"),
+    ],
+)
+def test_of_kept_arrays_the_axes_are_compared_and_no_number(quick, said):
+    quick = {name: {"axes": list(axes.items()), "numbers": "nan"} for name, axes in quick.items()}
+    paper = {"error": {"axes": [("coupling", ["iid", "simplex"]), ("m", [8, 16])], "numbers": "1 2 3 4"}}
+    found = apart(quick, paper)
+    assert found == "" if not said else said in found

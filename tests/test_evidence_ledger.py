@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from rfcore import evidence, repository
-from rfcore.evidence import Decision, Verdict, claims, ledger
+from rfcore.evidence import Decision, Verdict, arrays, claims, ledger
 from rfcore.evidence.claims import Claim, Entry
 from rfcore.evidence.standing import results_folder
 from rfcore.evidence.verdicts import with_error
@@ -419,3 +419,56 @@ def test_ledgers_without_levels_are_counted_as_unknown():
     found = evidence.error_rates("paper")
     assert found.decided == sum(d.verdict is not Verdict.NOT_RUN for d in evidence.decisions("paper").values())
     assert 0 <= found.false_red <= 1
+
+
+def test_what_a_page_keeps_is_read_back_to_four_digits_with_its_axes(results, monkeypatch):
+    book, axes = decided("paper"), {"coupling": ["iid", "simplex"], "m": np.array([8, 16, 32]), "at": (0.5,)}
+    numbers = np.array([[[1.23456], [np.nan], [0.0]], [[-2e-7], [31415.9], [1.0]]])
+    book.keep("error", numbers, axes)
+    book.close()
+    monkeypatch.setattr(arrays.repository, "folder", lambda name: results / name)
+    (results / "data" / "results").mkdir(parents=True)
+    (results / "paper").rename(results / "data" / "results" / "paper")
+    found = evidence.kept(NOTEBOOK, "error")
+    np.testing.assert_array_equal(found.array, [[[1.235], [np.nan], [0.0]], [[-2e-7], [31420.0], [1.0]]])
+    assert list(found.axes.items()) == [("coupling", ["iid", "simplex"]), ("m", [8, 16, 32]), ("at", [0.5])]
+    with pytest.raises(ValueError, match=r"name = 'gain'; choose one of 'error'"):
+        evidence.kept(NOTEBOOK, "gain")
+    with pytest.raises(ValueError, match="keeps no array"):
+        evidence.kept("simplex/02_sum_lengths", "error")
+
+
+@pytest.mark.parametrize(
+    ("array", "axes", "said"),
+    [
+        ([1.0, 2.0], {"m": [8]}, r"axes has the shape \(1,\), array has \(2,\)"),
+        ([1.0, np.inf], {"m": [8, 16]}, "finite or NaN"),
+        ([[1.0]], {"m": [8]}, "an axis per dimension"),
+        ([1.0], {"m": "8"}, r"axes\['m'\] = '8'"),
+        ([1.0], {"m": [None]}, r"axes\['m'\] = None"),
+        (np.arange(9000), {"m": range(9000)}, "give a coarser one"),
+    ],
+)
+def test_the_ledger_keeps_small_arrays_whose_axes_are_named(results, array, axes, said):
+    book = decided()
+    with pytest.raises(ValueError, match=said):
+        book.keep("error", array, axes)
+    assert not book.kept
+
+
+def test_a_page_keeps_each_array_once_and_has_a_bound_for_all_together(results):
+    book = decided()
+    for name in "abc":
+        book.keep(name, np.full(1300, 0.125), {"m": range(1300)})
+    with pytest.raises(ValueError, match="'c' is kept already"):
+        book.keep("c", [1.0], {"m": [1]})
+    with pytest.raises(ValueError, match="24000 in all"):
+        book.keep("d", np.full(1300, 0.125), {"m": range(1300)})
+    assert list(book.kept) == ["a", "b", "c"]
+    book.close()
+    assert set(json.loads((results / "quick" / f"{NOTEBOOK}.json").read_text(encoding="utf-8"))["kept"]) == set("abc")
+
+
+def test_a_page_that_keeps_nothing_leaves_the_record_that_it_left_before(results):
+    decided().close()
+    assert "kept" not in json.loads((results / "quick" / f"{NOTEBOOK}.json").read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ import jupytext
 import nbformat
 import pytest
 import yaml
-from drift import drift
+from drift import apart, drift
 from forked import IMPORTED, Kernel
 from jupyter_client.provisioning import local_provisioner
 
@@ -286,8 +286,10 @@ def test_what_forked_kernels_share_starts_no_thread():
 def test_it_runs_at_quick_and_does_not_contradict_the_committed_results(name, tmp_path, monkeypatch):
     _, found = run_quick(name, tmp_path, monkeypatch)
     if found["claims"]:
-        committed = committed_ledger(name)["claims"]
-        assert not {claim: problem for claim, d in found["claims"].items() if (problem := drifted(claim, d, committed))}
+        committed = committed_ledger(name)
+        decided = committed["claims"]
+        assert not {claim: problem for claim, d in found["claims"].items() if (problem := drifted(claim, d, decided))}
+        assert not apart(found.get("kept", {}), committed.get("kept", {}))
 
 
 def test_the_template_of_new_pages_runs_and_is_no_page(tmp_path, monkeypatch):

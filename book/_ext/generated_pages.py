@@ -10,6 +10,7 @@ import re
 from itertools import groupby
 
 import front_page
+import landscape
 import main_road
 import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
@@ -28,6 +29,7 @@ VERDICT_PAGES = (
     verdict_pages.unprinted,
     verdict_pages.changes,
     verdict_pages.error_rates,
+    landscape.landscape,
 )
 SHOWN_PINS = ("jax", "numpy", "scipy", "networkx", "gpjax", "matplotlib", "papermill", "jupyter-book")
 

@@ -41,3 +41,51 @@ document.addEventListener("DOMContentLoaded", () => {
     show();
   }
 });
+// Figures of which a slider shows one at a time (rfcore.plotting.motion.frames). Without this script one of them stands there.
+addEventListener("DOMContentLoaded", () => {
+  for (const figure of document.querySelectorAll(".rfcore-frames")) {
+    const { slider, labels, start } = JSON.parse(figure.dataset.frames);
+    const drawn = figure.querySelectorAll(".rfcore-panels > svg");
+    const [label, input, said] = ["label", "input", "output"].map(name => document.createElement(name));
+    Object.assign(input, { type: "range", min: 0, max: labels.length - 1, value: start });
+    const show = () => {
+      drawn.forEach((one, k) => {
+        const [visibility, position] = k === input.valueAsNumber ? ["", ""] : ["hidden", "absolute"];
+        Object.assign(one.style, { visibility, position });
+      });
+      said.textContent = labels[input.value];
+      input.setAttribute("aria-valuetext", labels[input.value]);
+    };
+    input.addEventListener("input", show);
+    label.append(`${slider} `, input, " ", said);
+    figure.querySelector(".rfcore-panels").after(label);
+    show();
+  }
+});
+// Tables of many rows sort by a column, where it has numbers by these; what is empty comes last.
+addEventListener("DOMContentLoaded", () => {
+  const number = cell => parseFloat(cell.textContent.replace(/,/g, "").replace("\u2212", "-"));
+  for (const table of document.querySelectorAll(".bd-article .rfcore-numbers")) {
+    const body = table.tBodies[0];
+    if (!body || body.rows.length < 12) continue;
+    [...table.tHead.rows[0].cells].forEach((head, k) => {
+      const button = document.createElement("button");
+      button.append(...head.childNodes);
+      if (!button.textContent.trim()) button.textContent = "row";
+      head.append(button);
+      button.addEventListener("click", () => {
+        const up = head.getAttribute("aria-sort") !== "ascending";
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", up ? "ascending" : "descending");
+        const compare = (a, b) => {
+          const [x, y] = [number(a.cells[k]), number(b.cells[k])];
+          const empty = [a, b].map(row => !row.cells[k].textContent.trim());
+          if (empty[0] || empty[1]) return empty[0] - empty[1];
+          const found = k && !isNaN(x) && !isNaN(y) ? x - y : a.cells[k].textContent.localeCompare(b.cells[k].textContent);
+          return up ? found : -found;
+        };
+        body.append(...[...body.rows].sort(compare));
+      });
+    });
+  }
+});

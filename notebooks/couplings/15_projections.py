@@ -50,6 +50,7 @@ profile = "paper"
 from itertools import permutations
 
 import numpy as np
+from matplotlib import pyplot as plt
 from tqdm import tqdm
 
 from rfcore import evidence, features, plotting, random_graphs
@@ -190,6 +191,8 @@ for _ in range(10 * N_DRAWS):
         sigma = transport.assignment(U @ g)
         succeeds.append(transport.quadratic_cost(U, sigma) < least * (1 + 1e-9))
 succeeds = np.reshape(succeeds, (-1, 2))
+sums = np.array([U[np.arange(6), s].sum(axis=0) for s in permutations(range(6))])
+along = sums @ direction / np.linalg.norm(direction) / np.sqrt(least)
 
 # %% [markdown]
 # (couplings-one-projection)=
@@ -217,6 +220,22 @@ found = np.array([
 ])
 
 # %% tags=["hide-input"]
+fig, ax = plt.subplots(figsize=plotting.WIDE)
+ax.hist(along, bins=40, color=plotting.COLOURS["permutation"])
+ax.axvline(0, color=plotting.COLOURS["optimised"])
+ax.set(xlabel="projection of the sum on g", ylabel="permutations")
+ax.annotate(
+    "the optimum", (0, 1), (5, -12), xycoords=("data", "axes fraction"),
+    textcoords="offset points", color=plotting.COLOURS["optimised"],
+)  # fmt: skip
+plotting.show(
+    fig,
+    caption="Ours. Sums $f_\\sigma$ of all 720 permutations of six bins, projected on "
+    "the last of the directions at right angles to the optimum, over its length. The "
+    "assignment finds the leftmost. What is leftmost on $g$ is rightmost on $-g$.",
+    alt="Histogram of 720 projections, nearly all on one side of the optimum's, which "
+    "is zero.",
+)
 plotting.table(
     [[*found.mean(axis=0), succeeds[:, 0].mean(), succeeds.all(axis=1).mean()]],
     rows=["share"],

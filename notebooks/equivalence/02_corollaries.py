@@ -142,13 +142,18 @@ of_classes = np.array([
 ])  # fmt: skip
 
 # %% tags=["hide-input"]
-plotting.table(
-    of_classes.mean(axis=-1),
-    of_classes.std(axis=-1, ddof=1) / np.sqrt(20),
-    rows=LABELS,
-    columns=MAPS,
-    caption="Ours. Optimal variance between two classes, over the bound of Corollary "
-    "1.",
+plotting.show(
+    plotting.bars(
+        of_classes.mean(axis=-1),
+        of_classes.std(axis=-1, ddof=1) / np.sqrt(20),
+        rows=LABELS,
+        columns=MAPS,
+        x_label="optimal variance over the bound",
+    ),
+    caption="Ours. Least variance between two classes of a data set, over the bound of "
+    "Corollary 1, which is 1 for every feature. Bars: one standard error.",
+    alt="Six pairs of dots below 1. Trigonometric features lie between 0.84 and 0.97; "
+    "positive features lie to the left of them in every row, most of them below 0.5.",
 )
 ledger.decide({
     "equivalence/cor-1/gaussian": evidence.bound(

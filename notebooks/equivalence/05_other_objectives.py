@@ -170,13 +170,24 @@ for i, name in enumerate(SETS):
 by_set, of_sderf = np.array(by_set).T, np.array(of_sderf)
 
 # %% tags=["hide-input"]
+plotting.show_panels(
+    VARIANCES,
+    np.stack([logs.T, logs.T]),  # closed forms, without repeats
+    lines={"SDERF": "sderf", "optimal law": "optimised"},
+    x_label="variance s of the points",
+    y_label="mean log relative second moment",
+    log="",
+    caption="Ours. FAVOR#'s objective, in nats, for Gaussian points in eight "
+    "dimensions, softmax kernel; closed forms.",
+    alt="Both lines start near 0.7. SDERF's rises to 3.5 at variance 0.45; that of the "
+    "optimal law stays above it and rises ever faster, to 9.3.",
+)
 plotting.table(
-    np.column_stack([logs, np.where(np.isinf(costs), np.nan, costs)]),
-    rows=[f"s = {s:g}" for s in VARIANCES],
-    columns=["SDERF", "optimal law", "log of ratio of means"],
-    caption="Ours. Mean log relative second moment, nats, Gaussian points in eight "
-    "dimensions. Right: logarithm of SDERF's mean second moment over the least one; "
-    "empty where it is infinite.",
+    np.where(np.isinf(costs), np.nan, costs)[None],
+    rows=["logarithm"],
+    columns=[f"s = {s:g}" for s in VARIANCES],
+    caption="Ours. The other objective: logarithm of SDERF's mean second moment over "
+    "the least one; empty where it is infinite.",
 )
 plotting.table(
     np.column_stack([of_sderf, by_set.mean(axis=0)]),

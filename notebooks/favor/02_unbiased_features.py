@@ -119,19 +119,22 @@ f = features.exponential(x, nodes, p, "x", "softmax")
 mended_11 = f @ features.exponential(y, nodes, p, "y", "softmax").T
 
 # %% tags=["hide-input"]
-estimates = {
-    "kernel": K,
-    "Eq. 7": eq_7,
-    "Eq. 7, mended": mended_7,
-    "Eq. 11": eq_11,
-    "Eq. 11, mended": mended_11,
-}
-plotting.table(
-    np.column_stack([np.diagonal(means) for means in estimates.values()]),
-    rows=[f"pair {i + 1}" for i in range(len(K))],
-    columns=list(estimates),
-    caption="Ours. Means of the products of features for four pairs of points, as "
-    "printed and mended, beside the kernel.",
+estimates = {"Eq. 7": eq_7, "Eq. 11": eq_11, "Eq. 7, mended": mended_7}
+estimates |= {"Eq. 11, mended": mended_11}
+plotting.show(
+    plotting.bars(
+        np.column_stack([np.diagonal(means / K) for means in estimates.values()]),
+        rows=[f"kernel {value:.3g}" for value in np.diagonal(K)],
+        columns=dict(
+            zip(estimates, ("first", "second", "third", "fourth"), strict=True)
+        ),
+        x_label="mean of the products of features over the kernel",
+    ),
+    caption="Ours. Four pairs of points: what the features of Eqs. 7 and 11 estimate, "
+    "as printed and mended, over the kernel.",
+    alt="In each of four rows the two mended features lie at 1, Eq. 7 as printed to the "
+    "left of it, down to 0.56, and Eq. 11 to the right, up to 1.37: further the larger "
+    "the kernel.",
 )
 ledger.decide({
     "favor/eq-7/as-printed": evidence.erratum(

@@ -46,6 +46,7 @@ __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
         "agreement": ("agree", "identity", "value"),
+        "arrays": ("kept",),
         "claims": ("claims_of", "entries", "printed"),
         "costs": ("Clock", "cost", "timed"),
         "ledger": ("Ledger", "open_page"),

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from rfcore import checks, plotting, repository
-from rfcore.evidence import pages
+from rfcore.evidence import arrays, pages
 from rfcore.evidence.claims import PROFILES, RULES, claims_of, entries
 from rfcore.evidence.verdicts import Decision, not_run, unprinted
 
@@ -55,7 +55,7 @@ class Ledger:
             known = sorted({entry.notebook for entry in entries() if entry.notebook})
             raise ValueError(f"notebook = {notebook!r} is named by no entry in data/claims; give one of {', '.join(known)}")
         checks.choice(profile, "profile", PROFILES)
-        self.notebook, self.profile, self.decided, self.seeds = notebook, profile, {}, {}
+        self.notebook, self.profile, self.decided, self.seeds, self.kept = notebook, profile, {}, {}, {}
         self._opened = time.monotonic()
 
     def key(self, name, *indices):
@@ -125,6 +125,23 @@ class Ledger:
             decision = unprinted(decision)
         return replace(decision, claim=claim)
 
+    def keep(self, name, array, axes):
+        """Keep a curve or a map beside the decisions, for others (:func:`rfcore.evidence.arrays.kept`).
+
+        Numbers are rounded to four digits. What is uncertain is kept with its error or interval, as entries
+        along an axis. Raises ValueError beyond ``arrays.BYTES`` in all: what is kept is committed.
+
+        Args:
+            name: what it is, ``"error over independent"``; each once.
+            array: numbers, NaN where nothing was measured.
+            axes: dict of the name of each axis, in order, to its labels or numbers, one for each entry.
+
+        >>> from rfcore import evidence
+        >>> ledger = evidence.Ledger("simplex/06_gram_matrices", "quick")
+        >>> ledger.keep("error", [[0.5, 0.25]], {"coupling": ["simplex"], "m": [8, 16]})
+        """
+        self.kept = arrays.added(self.kept, name, array, axes)
+
     def close(self):
         """Write the ledger's JSON; show a line of provenance.
 
@@ -151,6 +168,8 @@ class Ledger:
             "claims": {name: decision.as_dict() for name, decision in self.decided.items()},
             "provenance": provenance,
         }
+        if self.kept:
+            record["kept"] = self.kept
         folder = os.environ.get("RFCORE_RESULTS") or repository.root() / "_build" / "results"
         path = Path(folder, self.profile, f"{self.notebook}.json")
         pages.write(path, json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n")

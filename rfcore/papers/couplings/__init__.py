@@ -13,6 +13,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "equal_walkers",
             "formulas",
             "gram_norms",
+            "leaderboard",
             "multi_marginal",
             "predictives",
             "repelling",

@@ -15,7 +15,9 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -28,7 +30,7 @@ from contrast import INKS
 from playwright.sync_api import sync_playwright
 from sphinx_codeautolink.parse import parse_names
 
-from rfcore import evidence
+from rfcore import couplings, evidence
 from rfcore.evidence import Verdict
 from rfcore.evidence.standing import told
 from rfcore.evidence.verdicts import ERRATA
@@ -244,7 +246,7 @@ def test_the_navigation_is_open_at_the_page_that_is_shown(pages):
         if name.startswith("notebooks/"):
             *chapters, here = way
             assert here == (str(len(way)), True, "#"), name
-            assert page.count('<details open="open">') == len(chapters) == (not name.startswith(("notebooks/start/", "notebooks/beyond/"))), name
+            assert page.count('<details open="open">') == len(chapters) == (not name.startswith("notebooks/start/")), name
             for _, _, address in chapters:
                 assert posixpath.normpath(posixpath.join(posixpath.dirname(name), address)) in pages, name
         elif name.startswith("_modules/"):
@@ -610,4 +612,77 @@ def test_3d_view_is_drawn(site):
             tab.wait_for_selector("#teapot-normals .gl-container canvas", state="attached")
             eyes.append(tab.evaluate("document.querySelector('#teapot-normals').layout.scene.camera.eye.y"))
         assert eyes[1] < 1.5 * eyes[0] < 0  # on a phone the camera steps back, and the mesh keeps its sides
+        browser.close()
+
+
+ENTRY = re.compile(r'<li class="toctree-l\d[^"]*"><a class="[^"]*" href="[^"]*">\s*(.*?)\s*</a>', re.S)
+LINKS_SEEN = """() => [...document.querySelectorAll(".bd-sidebar-primary .bd-links a, .bd-sidebar-primary nav a")]
+    .filter(link => link.checkVisibility()).length"""
+
+
+def test_no_title_in_the_navigation_is_longer_than_six_words(pages):
+    titles = [text_of(title) for title in ENTRY.findall(pages["book/index.html"])]
+    assert len(titles) > 90
+    assert [title for title in titles if len(title.split()) > 6] == []
+
+
+def road(pages):
+    """Pages of the main road, in the order of the navigation."""
+    chapter = re.search(r'href="main_road\.html">.*?</details>', pages["book/index.html"], re.S)[0]
+    return re.findall(r'href="\.\./(notebooks/[^"]+\.html)"', chapter)
+
+
+def test_each_page_of_the_main_road_ends_in_exercises_and_a_door_to_the_next(pages):
+    names = road(pages)
+    assert len(names) == 12
+    for name, following in zip(names, [*names[1:], "notebooks/start/02_which_features.html"], strict=True):
+        page = pages[name]
+        (door,) = re.findall(r'<div class="door admonition">.*?</div>', page, re.S)
+        (target,) = re.findall(r'<a class="reference internal" href="([^"#]+)"', door)
+        assert posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) == following
+        before = page[: page.index(door)]
+        assert text_of(before[before.index("Two exercises") :]).count("Solution") == 2
+    assert [name for name in pages if "door admonition" in pages[name]] == sorted(names)
+
+
+def test_the_front_page_tells_findings_with_the_numbers_of_the_ledger(pages):
+    told_there = tomllib.loads((ROOT / "book" / "front_page.toml").read_text(encoding="utf-8"))["finding"]
+    decisions, words = evidence.decisions("paper"), text_of(pages["book/index.html"])
+    assert len(told_there) == 3
+    for one in told_there:
+        decision = decisions[one["claim"]]
+        assert decision.verdict.green and f'notebooks/{one["page"]}.html' in pages["book/index.html"]
+        sentence = told(replace(decision, claim=replace(decision.claim, finding=one["sentence"]))).finding
+        assert re.search(r"\d", sentence) and text_of(sentence) in words and f'Price: {one["price"]}' in words
+
+
+def test_the_lines_of_the_front_page_estimate_their_kernel(capsys):
+    (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "book" / "index.md").read_text(encoding="utf-8"), re.S)
+    assert len(block.splitlines()) <= 7
+    exec(compile(block, "index.md", "exec"), {})
+    assert 0 < float(capsys.readouterr().out) < 0.2
+
+
+@pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was moved")
+def test_the_figure_of_the_front_page_answers_to_the_keyboard_and_the_navigation_is_short(site, pages):
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        bare = browser.new_page(java_script_enabled=False)
+        bare.goto(f"{site}book/index.html", wait_until="load")
+        sentence = bare.text_content(".front-figure output")
+        tab = browser.new_page(viewport=DESKTOP)
+        tab.goto(f"{site}book/index.html", wait_until="load")
+        assert tab.text_content(".front-figure output") == sentence  # what the script says, and what is there without it
+        tab.focus(".front-figure input")
+        before = tab.get_attribute(".front-figure circle.marker", "cx")
+        for _ in range(20):
+            tab.keyboard.press("ArrowRight")
+        moved, said = tab.get_attribute(".front-figure circle.marker", "cx"), tab.text_content(".front-figure output")
+        assert float(moved) > float(before) and said.startswith("At distance 2.00 shells leave ")
+        share = int(re.search(r"leave (\d+) %", said)[1])
+        assert abs(share / 100 - couplings.choose(16, 512).rmse_over_iid[2.0]) < 0.006
+        assert tab.evaluate("document.querySelector('.doors').getBoundingClientRect().bottom") < DESKTOP["height"]
+        for name in [*notebook_pages(pages), "book/index.html", "book/main_road.html"]:
+            tab.goto(site + name, wait_until="domcontentloaded")
+            assert 15 < tab.evaluate(LINKS_SEEN) <= 30, name
         browser.close()

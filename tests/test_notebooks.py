@@ -12,6 +12,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
+import yaml
 from drift import apart, drift
 from forked import IMPORTED, Kernel
 from jupyter_client.provisioning import local_provisioner
@@ -39,6 +40,10 @@ NUMBER_HANGS_ON_SIZE = {
         + [f"favor/extra-centring/{claim}" for claim in ("mostly-the-mean", "gerf-beats-sderf")]
         + ["favor/fig-1/up-to"],
         "means over four sigmas at quick and ten at paper, of parameters fitted to fewer points",
+    ),
+    **dict.fromkeys(
+        ["start/extra-guide/walkers", "start/extra-landmarks/columns", "start/extra-posterior-gain/half"],
+        "of fewer tables, points and columns at quick, or of the closest of several conditions, which is another",
     ),
     "couplings/fig-9/substantial": "a mean over three p_halt at quick and over nine at paper",
     "couplings/extra-attention-objectives/first-order-agrees": "a mean over one row at quick, over eight at paper",
@@ -144,12 +149,30 @@ def test_pages_show_250_lines_of_88_columns_and_their_figures():
 
 
 def test_pages_are_numbered_as_the_book_is_read():
-    """So that the listing of a folder is its table of contents."""
-    read = re.findall(r"file: notebooks/(\S+)", (ROOT / "_toc.yml").read_text(encoding="utf-8"))
-    places = {folder: [name for name in read if name.startswith(f"{folder}/")] for folder in {n.split("/")[0] for n in read}}
+    """So that the listing of a folder is its table of contents: in every chapter its numbers rise. The main road goes its own way."""
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    chapters = [chapter for part in toc["parts"] for chapter in part["chapters"]]
+    read = {c["file"]: [c["file"], *(s["file"] for s in c.get("sections", []))] for c in chapters}
+    every = sorted(name.removeprefix("notebooks/") for names in read.values() for name in names if name.startswith("notebooks/"))
+    places = {folder: [name for name in every if name.startswith(f"{folder}/")] for folder in {n.split("/")[0] for n in every}}
     numbered = [f"{folder}/{i:02}_" for folder, names in places.items() for i in range(1, len(names) + 1)]
     assert [name[: name.index("_") + 1] for names in places.values() for name in names] == numbered
-    assert set(read) == set(SOURCES)
+    assert every == sorted(SOURCES)
+    for chapter, names in read.items():
+        for folder in places if chapter != "book/main_road" else ():
+            of_folder = [name for name in names if name.startswith(f"notebooks/{folder}/")]
+            assert of_folder == sorted(of_folder), chapter
+
+
+def test_chapters_of_papers_hold_the_pages_of_printed_places_and_details_the_others():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf-8"))
+    read = {c["file"]: [s["file"] for s in c.get("sections", [])] for part in toc["parts"] for c in part["chapters"]}
+    printed = {f"notebooks/{entry.notebook}" for entry in evidence.entries() if entry.notebook and not entry.extra}
+    folders = {entry.paper for entry in evidence.entries()}
+    of_papers = {name for paper in folders for name in read[f"book/{paper}"]}
+    details = {*read["book/details_vectors"], *read["book/details_graphs"]}
+    assert of_papers <= printed and not details & printed
+    assert len(of_papers) > 30 and len(details) > 15
 
 
 @every_notebook

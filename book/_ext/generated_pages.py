@@ -9,7 +9,9 @@ import json
 import re
 from itertools import groupby
 
+import front_page
 import landscape
+import main_road
 import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
 
@@ -92,6 +94,9 @@ def size(n_bytes):
 def write(app):
     GENERATED.mkdir(exist_ok=True)
     pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment)}
+    pages |= {"front_figure": front_page.figure(), "front_findings": front_page.findings(), "course": main_road.course()}
+    for chapter in ("details_vectors", "details_graphs", "beyond"):
+        pages[f"listing_{chapter}"] = main_road.listing(chapter)
     for paper in TITLES:
         pages[f"errata_{paper}"] = verdict_pages.errata_of(paper)
         pages[f"places_{paper}"] = verdict_pages.places_of(paper)

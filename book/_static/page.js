@@ -20,6 +20,27 @@ addEventListener("load", () => {
     Plotly.relayout(view, { "scene.camera.eye": { x: back * x, y: back * y, z: back * z } });
   }
 });
+// The figure of the front page: a slider moves a line over distances whose errors were computed when the book was built.
+document.addEventListener("DOMContentLoaded", () => {
+  for (const figure of document.querySelectorAll(".front-figure")) {
+    const { distances, left, m, x, y } = JSON.parse(figure.dataset.curve);
+    const slider = figure.querySelector("input"), output = figure.querySelector("output");
+    const line = figure.querySelector("line.marker"), dot = figure.querySelector("circle.marker");
+    const show = () => {
+      const i = +slider.value, times = Number((m / left[i] ** 2).toPrecision(2)).toLocaleString("en");
+      line.setAttribute("x1", x[i]);
+      line.setAttribute("x2", x[i]);
+      dot.setAttribute("cx", x[i]);
+      dot.setAttribute("cy", y[i]);
+      slider.setAttribute("aria-valuetext", `distance ${distances[i].toFixed(2)}`);
+      output.textContent = `At distance ${distances[i].toFixed(2)} shells leave ${(100 * left[i]).toFixed(0)} % of the error: `
+        + `${m} frequencies do the work of ${times}.`;
+    };
+    slider.disabled = false;
+    slider.addEventListener("input", show);
+    show();
+  }
+});
 // Figures of which a slider shows one at a time (rfcore.plotting.motion.frames). Without this script one of them stands there.
 addEventListener("DOMContentLoaded", () => {
   for (const figure of document.querySelectorAll(".rfcore-frames")) {

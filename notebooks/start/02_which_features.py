@@ -1,0 +1,457 @@
+# ---
+# jupyter:
+#   jupytext:
+#     cell_metadata_filter: tags,mystnb
+#     formats: ipynb,py:percent
+#     notebook_metadata_filter: kernelspec,jupytext,-jupytext.text_representation.jupytext_version
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#       format_version: '1.3'
+#   kernelspec:
+#     display_name: Python 3 (ipykernel)
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Which features should I use?
+#
+# * **You hold the points and want their Gram matrix: take Nystroem.** At equal columns
+#   and at equal time it errs less than random features, on every table tried.
+# * **Else ask `couplings.choose(d, m)`** for vectors; on graphs take systematic walkers.
+# * **The lengthscale matters more than the coupling.** Close points gain most, far ones
+#   almost nothing.
+#
+# With 64 dimensions and 256 frequencies, import `jax` and `couplings, features` from
+# `rfcore`, and paste this:
+
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
+# %% tags=["hide-input"]
+import jax
+import jax.numpy as jnp
+import networkx as nx
+import numpy as np
+from IPython.display import Markdown
+from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import shortest_path
+from scipy.sparse.linalg import expm_multiply
+from scipy.spatial.distance import pdist
+from sklearn.kernel_approximation import Nystroem
+from sklearn.metrics.pairwise import rbf_kernel
+from tqdm import tqdm
+
+from rfcore import (
+    couplings,
+    datasets,
+    evidence,
+    features,
+    graphs,
+    kernels,
+    models,
+    plotting,
+    theory,
+)
+from rfcore.estimators import RandomFeatures
+from rfcore.evidence import cost
+from rfcore.features import modulation
+from rfcore.papers.ugrf import large_graphs
+
+ledger = evidence.open_page("start/02_which_features", profile)
+SIZES = {
+    "paper": {"draws": 4000, "walked": 100, "points": 2000, "rounds": 14, "cuts": 60,
+              "widths": (64, 256, 1024, 4096), "sets": ("power", "abalone", "nursery"),
+              "tables": ("power", "concrete", "abalone"), "nodes": 20_000},
+    "quick": {"draws": 60, "walked": 12, "points": 400, "rounds": 8, "cuts": 11,
+              "widths": (16, 64, 256), "sets": ("power",), "tables": ("power",),
+              "nodes": 2_000},
+}[profile]  # fmt: skip
+N_POINTS, WIDTHS, N_NODES = (SIZES[what] for what in ("points", "widths", "nodes"))
+x, lengthscale = jnp.ones((3, 64)), 8.0
+
+# %%
+omega = couplings.choose(64, 256).draw(jax.random.key(0), 256, 64)  # d = 64, m = 256
+phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kernel
+
+# %% [markdown]
+# (guide-table)=
+# ## What to take
+#
+# The table asks `couplings.choose`. *Error left* is the root mean squared error over that
+# of independent frequencies, at close, middle and far points: half of it is worth four
+# times the frequencies, a tenth a hundred times. For vectors the three are distances of
+# .5, 1 and 2 lengthscales (of positive features lengths of $x + y$, of attention those of
+# queries and keys); for graphs a node and itself, neighbours, and nodes farther apart.
+# Write `omega = couplings.choose(...).draw(key, m, d)`, and give `omega` to the map. The
+# price is that of drawing: rotations take $m d^2$ operations once, and features made of
+# them cost what others do.
+
+# %% tags=["hide-input"]
+ROWS = [  # d, m, features
+    (4, 256, "fourier"), (16, 256, "fourier"), (64, 256, "fourier"),
+    (784, 1024, "fourier"), (64, 256, "positive"), (64, 256, "attention"),
+]  # fmt: skip
+TASKS = {
+    "fourier": "Gaussian kernel: `features.fourier`",
+    "positive": "without negative values: `features.positive`",
+    "attention": "attention: `models.attention.FeatureAttention`",
+}
+PAGES = {
+    "fourier": "couplings/11_choosing",
+    "positive": "couplings/10_many_frequencies",
+    "attention": "couplings/12_couplings_for_attention",
+}
+
+
+def choose(*row):
+    with np.errstate(over="ignore"):  # of a Gamma function that divides, past d = 300
+        return couplings.choose(*row)
+
+
+def left(ratios):
+    """Shares with no line break between them."""
+    shown = ("–" if np.isnan(r) else f"{r:.2f}".lstrip("0") for r in ratios)
+    return "\u00a0·\u00a0".join(shown)
+
+
+choices = {row: choose(*row) for row in ROWS}
+lines = []
+for (d, m, kind), choice in choices.items():
+    asked = f"{d}, {m}" if kind == "fourier" else f'{d}, {m}, "{kind}"'
+    price = "m a power of two" if choice.name == "Sobol'" else "m d² once"
+    lines.append(
+        f"| {TASKS[kind]} | {d}, {m:,} "
+        f"| {{doc}}`{choice.name} </notebooks/{PAGES[kind]}>` "
+        f"| `choose({asked})` | {left(choice.rmse_over_iid.values())} | {price} |"
+    )
+
+# %% [markdown]
+# For graphs errors are measured: the diffusion kernel with $\sigma = 1$ from two sets of
+# 64 walkers per node, $p_{\text{halt}} = 0.1$, whose lengths and hops are drawn
+# independently, or systematically, so that they spread over the neighbours evenly.
+
+# %% tags=["hide-input"]
+GRAPHS = {
+    "karate": graphs.Graph.from_networkx(nx.karate_club_graph()).normalised(),
+    "ring with chords": large_graphs.ring_with_chords(
+        ledger.key("ring"), 200
+    ).normalised(),
+}
+
+
+def walked(name, g, coupling):
+    """Mean squared errors: repeats; the same node, neighbours, farther apart."""
+    f, K = modulation.diffusion(1.0), np.asarray(kernels.diffusion(g, 1.0))
+    hops, found = shortest_path(g.to_scipy(), unweighted=True), []
+    for repeat in range(SIZES["walked"]):
+        phi, psi = (
+            features.walk_features(
+                ledger.key(f"{name} {k}", repeat), g, f, 64, 0.1, coupling
+            ).toarray()
+            for k in range(2)
+        )
+        squared = (phi @ psi.T - K) ** 2
+        classes = (hops == 0, hops == 1, (hops > 1) & np.isfinite(hops))
+        found.append([squared[pairs].mean() for pairs in classes])
+    return found
+
+
+on_graphs = np.array([
+    [walked(name, g, coupling) for coupling in ("systematic", "iid")]
+    for name, g in tqdm(GRAPHS.items(), desc="graphs", leave=False)
+])  # graphs, couplings, repeats, classes
+of_graphs = np.sqrt(on_graphs[:, 0].mean(axis=1) / on_graphs[:, 1].mean(axis=1))
+PAGE = "/notebooks/couplings/17_walks_that_know"
+lines += [
+    f"| kernel of nodes, {name}: `features.walk_features` | {g.n_nodes} nodes, 64 "
+    f'| {{doc}}`systematic walkers <{PAGE}>` | `coupling="systematic"` '
+    f"| {left(ratios)} | under twice the time |"
+    for (name, g), ratios in zip(GRAPHS.items(), of_graphs, strict=True)
+]
+HEADS = "| task, and map | d, m | take | say | error left | price |"
+Markdown("\n".join([HEADS, "|---|---|---|---|---|---|", *lines]))
+
+# %% [markdown]
+# (guide-promise)=
+# ### Is it kept?
+#
+# `choose` computes its shares from closed forms and stored tables. Here its couplings
+# are drawn, at pairs of points in random directions, for the rows of Fourier features in
+# up to 64 dimensions. A share may be missed by a tenth.
+
+# %%
+DISTANCES = (0.5, 1.0, 2.0)
+
+
+def kept(d, m, choice):
+    """Squared errors over what was promised: draws, distances."""
+    u = ledger.rng("directions", d).normal(size=(16, d))
+    u /= np.linalg.norm(u, axis=1, keepdims=True)
+    found = []
+    for key in jax.random.split(ledger.key(f"fresh promise {d}"), SIZES["draws"]):
+        along = np.asarray(choice.draw(key, m, d)) @ u.T
+        gaps = [np.cos(z * along).mean(axis=0) - np.exp(-(z**2) / 2) for z in DISTANCES]
+        found.append(np.mean(np.square(gaps), axis=1))
+    one = np.array([theory.one_frequency_mse(z, "fourier") for z in DISTANCES])
+    promised = np.array([choice.rmse_over_iid[z] for z in DISTANCES])
+    return np.array(found) / (promised**2 * one / m)
+
+
+promises = np.stack(
+    [kept(d, m, choices[d, m, "fourier"]) for d, m, _ in ROWS[:3]], axis=1
+)
+
+# %% tags=["hide-input"]
+at_hops = on_graphs.transpose(2, 1, 0, 3)  # repeats, couplings, graphs, classes
+ledger.decide({
+    "start/extra-guide/promise": evidence.bound(promises, 1.1**2),
+    "start/extra-guide/walkers": evidence.order(at_hops[:, 0], at_hops[:, 1] / 4),
+})
+
+# %% [markdown]
+# (guide-nystroem)=
+# ## You hold the points
+#
+# Nystroem's method takes some of the points as landmarks, and kernels with them as
+# columns {cite:p}`williams2001nystroem`. It sees where points are; random features do
+# not. We hold scikit-learn's `Nystroem` against Fourier features with the chosen coupling
+# where both can be had: Gram matrices of 2,000 points in 4, 10 and 27 dimensions, at a
+# lengthscale of the median distance, and of half of it. Once at equal columns, and once
+# at equal time: that of computing the columns, after what is fitted or drawn once.
+
+
+# %%
+def points(name):
+    """Standardised points of a table, indicators as they are; shuffled."""
+    if name == "nursery":
+        X = datasets.classification(name, fallback=True)[0]
+    else:
+        X = datasets.regression(name, fallback=True)[0]
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    return X[ledger.rng(f"rows of {name}").permutation(len(X))[:N_POINTS]].astype(float)
+
+
+def ways(d, gamma, seed):
+    """Sines and cosines with the chosen coupling, and kernels with landmarks."""
+    chosen = [
+        RandomFeatures(
+            n, gamma=gamma, coupling=choose(d, n // 2).draw, random_state=seed
+        )
+        for n in WIDTHS
+    ]
+    marks = [
+        Nystroem(gamma=gamma, n_components=n, random_state=seed) for n in WIDTHS[:2]
+    ]
+    return chosen + marks
+
+
+def compared(name, X, gamma):
+    """Relative errors of the Gram matrix, and milliseconds: rounds, ways."""
+    errors, clocks, truth = [], [], rbf_kernel(X[:500], X, gamma=gamma)
+    for turn in tqdm(range(-1, SIZES["rounds"]), desc=name, leave=False):
+        seed = int(ledger.rng(f"columns of {name}", turn + 1).integers(2**31))
+        fitted = [way.fit(X) for way in ways(X.shape[1], gamma, seed)]
+        found = [cost(way.transform, X) for way in fitted]
+        errors.append([np.linalg.norm(phi[:500] @ phi.T - truth) for phi, _ in found])
+        clocks.append([1e3 * spent["processor"] for _, spent in found])
+    # The first turn compiles.
+    return np.array(errors[1:]) / np.linalg.norm(truth), np.array(clocks[1:])
+
+
+CASES = [(name, factor) for name in SIZES["sets"] for factor in (0.5, 1.0)]
+found = []
+with evidence.Clock() as clock:
+    for name, factor in CASES:
+        X = points(name)
+        gamma = 1 / (2 * (factor * np.median(pdist(X[:500]))) ** 2)
+        found.append(compared(f"{name}, {factor:g}", X, gamma))
+errors, clocks = np.moveaxis(np.array(found), 0, 2)  # each rounds, cases, ways
+n, marks = len(WIDTHS), slice(len(WIDTHS), None)
+
+# %% tags=["hide-input"]
+HEADS = [f"{name}, {factor:g}" for name, factor in CASES]
+plotting.table(
+    errors.mean(axis=0)[:, [0, n, 1, n + 1]],
+    errors.std(axis=0, ddof=1)[:, [0, n, 1, n + 1]] / np.sqrt(len(errors)),
+    rows=HEADS, corner="set, lengthscale",
+    columns=[f"{way}, {m}" for m in WIDTHS[:2] for way in ("chosen", "Nystroem")],
+    caption=f"Ours. At equal columns: relative error of the Gram matrix of {N_POINTS} "
+    f"points, means over {len(errors)} rounds of fresh frequencies and landmarks.",
+)  # fmt: skip
+
+# %% [markdown]
+# Columns do not cost the same: one of Nystroem's is a kernel with a landmark, and a
+# product with the root of a matrix. The last columns say how long random features take.
+
+# %% tags=["hide-input"]
+logs = np.log(errors)
+level = np.array([
+    [np.interp(np.log(t[-1]), np.log(t[:n]), e[:n]) for t, e in zip(*of, strict=True)]
+    for of in zip(clocks, logs, strict=True)
+])  # what random features reach in the time of Nystroem's last: rounds, cases
+plotting.table(
+    np.column_stack([
+        np.median(clocks[..., -1], axis=0), np.exp(logs[..., -1].mean(axis=0)),
+        np.exp(level.mean(axis=0)), np.median(clocks[..., 1:n], axis=0),
+    ]),
+    rows=HEADS, corner="set, lengthscale",
+    columns=[f"Nystroem, {WIDTHS[1]}: ms", "error", "chosen in that time: error"]
+    + [f"chosen, {width:,}: ms" for width in WIDTHS[1:]],
+    caption="Ours. At equal time: what random features with the chosen coupling reach "
+    "in the time of Nystroem's columns, between their own numbers of columns on a line "
+    "of logarithms. Processor milliseconds for all points, medians, float64.",
+)  # fmt: skip
+quicker = evidence.order(logs[..., -1], level, robust=True)
+ledger.decide({
+    "start/extra-landmarks/columns": evidence.order(
+        errors[..., marks], errors[..., :2]
+    ),
+    "start/extra-landmarks/time": evidence.timed(quicker, profile, clock),
+})
+
+# %% [markdown]
+# (guide-gp)=
+# ## Does my Gaussian process improve?
+#
+# Three tables, 1,000 points seen and 500 asked, lengthscale, variance and noise by the
+# evidence of 300 points. The posterior mean from 256 columns: squared test error beside
+# that of the exact mean, and the squared error of the kernel.
+
+
+# %%
+def posterior_mean(phi, y, noise, asked):
+    """From features, by the normal equations."""
+    A = phi.T @ phi + noise * np.eye(phi.shape[1])
+    return asked @ cho_solve(cho_factor(A), phi.T @ y)
+
+
+def improved(name):
+    """Errors of kernel and of prediction: cuts; IID, chosen, Nystroem."""
+    X, y = datasets.regression(name, fallback=True)[:2]
+    X, y = ((a - a.mean(axis=0)) / a.std(axis=0) for a in (X, y))
+    order = ledger.rng(f"aside of {name}").permutation(len(X))
+    fit = models.gp.fit_gaussian(X[order[:300]], y[order[:300]])
+    gamma, ratio = 1 / (2 * fit.lengthscale**2), fit.noise / fit.variance
+    d, found, truth = X.shape[1], [], None
+    for cut in tqdm(range(SIZES["cuts"]), desc=name, leave=False):
+        rng = ledger.rng(f"cuts of {name}", cut)
+        rows = rng.permutation(order[300:])
+        seen, asked = rows[: 2 * len(rows) // 3][:1000], rows[-len(rows) // 3 :][:500]
+        truth, seed = rbf_kernel(X[asked], gamma=gamma), int(rng.integers(2**31))
+        K = rbf_kernel(X[seen], gamma=gamma) + ratio * np.eye(len(seen))
+        exact = rbf_kernel(X[asked], X[seen], gamma=gamma) @ np.linalg.solve(K, y[seen])
+        of_exact = np.mean((exact - y[asked]) ** 2)
+        found.append([])
+        for way in (
+            RandomFeatures(256, gamma=gamma, coupling="iid", random_state=seed),
+            RandomFeatures(256, gamma=gamma, coupling=choose(d, 128).draw,
+                           random_state=seed),
+            Nystroem(gamma=gamma, n_components=256, random_state=seed),
+        ):  # fmt: skip
+            phi, psi = way.fit(X[seen]).transform(X[seen]), way.transform(X[asked])
+            mean = posterior_mean(phi, y[seen], ratio, psi)
+            loss = np.mean((mean - y[asked]) ** 2) / of_exact
+            found[-1].append([np.mean((psi @ psi.T - truth) ** 2), loss])
+    return np.array(found)
+
+
+gp = np.stack(
+    [improved(name) for name in SIZES["tables"]], axis=1
+)  # cuts, sets, ways, 2
+
+# %% tags=["hide-input"]
+plotting.table(
+    np.hstack([gp[..., 0].mean(axis=0), 100 * (gp[..., 1].mean(axis=0) - 1)]),
+    rows=list(SIZES["tables"]), corner="table",
+    columns=[f"{what}: {way}" for what in ("kernel", "prediction")
+             for way in ("IID", "chosen", "Nystroem")],
+    caption="Ours. Mean squared error of the kernel; and by how many per cent the "
+    "squared test error exceeds that of the exact posterior mean: 256 columns, "
+    f"means over {len(gp)} cuts.",
+)  # fmt: skip
+gains = np.log(gp[:, :, 0] / gp[:, :, 1])  # of IID over chosen: cuts, sets, what
+ledger.decide({
+    "start/extra-posterior-gain/half": evidence.order(gains[..., 1], gains[..., 0] / 2)
+})
+
+# %% [markdown]
+# ## You want products with a graph's kernel
+#
+# A ring with twice as many random chords as nodes, the diffusion kernel with $\sigma = 1$
+# times a vector: through the features of 16 systematic walkers per node, by a Chebyshev
+# expansion of degree 6, by SciPy's `expm_multiply`.
+
+# %% tags=["hide-input"]
+g = large_graphs.ring_with_chords(ledger.key("chords"), N_NODES).normalised()
+f, heat, v = (
+    modulation.diffusion(1.0),
+    kernels.Diffusion(1.0),
+    ledger.rng("v").normal(size=N_NODES),
+)
+truth = kernels.chebyshev_product(g, heat, v, 20)
+
+
+def through_walks():
+    phi, psi = (
+        features.walk_features(ledger.key(f"walks {k}"), g, f, 16, 0.1, "systematic")
+        for k in range(2)
+    )
+    return phi @ (psi.T @ v)
+
+
+products = {
+    "features": through_walks,
+    "Chebyshev, degree 6": lambda: kernels.chebyshev_product(g, heat, v, 6),
+    "expm_multiply": lambda: expm_multiply(0.5 * g.to_scipy(), v * np.exp(-0.5)),
+}  # fmt: skip
+rows = []
+for product in products.values():
+    product()  # what only the first call does
+    out, spent = cost(product)
+    gap = np.linalg.norm(out - truth) / np.linalg.norm(truth)
+    rows.append([1e3 * spent["processor"], max(gap, 1e-12)])
+plotting.table(
+    rows, rows=list(products), columns=["ms", "relative error"], corner="product by",
+    caption=f"Ours. One product on {N_NODES:,} nodes, everything included. Of the "
+    "clock one reading: trust factors of ten. Errors below $10^{-12}$ are rounding.",
+)  # fmt: skip
+
+# %% [markdown]
+# For a product, or a handful, nothing needs to walk; {doc}`/notebooks/ugrf/18_products`
+# has graphs up to a million nodes, {doc}`/notebooks/ugrf/19_what_pays_when` the tasks in
+# which walks pay.
+#
+# ## When random features pay all the same
+#
+# * **The points are not at hand**: queries and keys that change from layer to layer,
+#   streams, points on machines that share no more than a key. A map of random features is
+#   fixed before the first point comes.
+# * **Estimates have to be unbiased**, so that averages over draws tend to the kernel.
+#   Nystroem's error does not average out.
+# * **Columns are many and cheap.** Landmarks cost the cube of their number; on
+#   {doc}`nursery </notebooks/beyond/01_in_a_pipeline>` 1,024 random columns predict
+#   better than 256 of Nystroem's in half the time.
+# * **A node's features are wanted themselves**, a modulation is to be learned, or the
+#   graph is met by walking alone.
+#
+# ## When none of this helps
+#
+# * **The lengthscale is short.** Two lengthscales apart, the best coupling in 64
+#   dimensions leaves most of the error. Ask first whether so sharp a kernel is the one that
+#   you want: there, a lengthscale twice as long takes more off the error than any coupling.
+# * **The prediction is what counts.** {doc}`/notebooks/couplings/06_posteriors` and the
+#   table above: a kernel ten times better may leave the posterior mean where it was.
+# * **Attention of a trained model.** On {doc}`real queries and keys
+#   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256 features
+#   err about as much as a plain mean of the values. Subtract means, fit the map, and take
+#   the {doc}`greatest keys exactly </notebooks/beyond/02_attention_maps>`; up to some
+#   hundred words take attention itself.
+#
+# The limits of this page: one rule for choosing, tested on kernels of tables; two
+# graphs; one machine's clock, without an accelerator and in float64. On graphs with hubs
+# systematic walkers gain less: {doc}`/notebooks/couplings/19_where_hops_help`.
+
+# %% tags=["hide-input"]
+ledger.close()

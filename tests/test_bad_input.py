@@ -818,7 +818,7 @@ OTHERWISE = {
     "evidence.erratum": {"decision": (FAILURE, lambda good: [*other_type(good), evidence.bound(1.0, 2.0, exact=True)])},
     "evidence.identity": {"exact": (V, numbers), "relative": (False, flag)},
     "evidence.in_batches": {"function": (jax.random.normal, function)},
-    "evidence.kept": {"page": ("beyond/07_leaderboard", text), "name": ("error over independent", choice)},
+    "evidence.kept": {"page": ("beyond/05_leaderboard", text), "name": ("error over independent", choice)},
     "evidence.order": {"exact": (False, flag)},
     "evidence.printed": {"table": ("simplex_table2", choice)},
     "evidence.statistics.kept": {

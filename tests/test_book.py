@@ -568,7 +568,7 @@ def test_sliders_heads_of_tables_and_dots_answer_the_keyboard(site):
         slider.press("ArrowLeft")
         assert [k for k, one in enumerate(tab.evaluate(SHOWN)) if one == "visible"] == [at - 1]
         assert slider.get_attribute("aria-valuetext") == tab.locator(".rfcore-frames output").first.inner_text()
-        tab.goto(site + "notebooks/beyond/07_leaderboard.html", wait_until="load")
+        tab.goto(site + "notebooks/beyond/05_leaderboard.html", wait_until="load")
         head = tab.locator(".rfcore-numbers th button").nth(1)
         for way in (1, -1):
             head.press("Enter")

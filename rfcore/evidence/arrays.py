@@ -32,21 +32,21 @@ def kept(page, name):
     none of that name.
 
     Args:
-        page: its place, ``"beyond/07_leaderboard"``.
+        page: its place, ``"beyond/05_leaderboard"``.
         name: of the array.
 
     Returns:
         :class:`Kept`.
 
     >>> from rfcore import evidence
-    >>> evidence.kept("beyond/07_leaderboard", "error over independent").axes["number"]
+    >>> evidence.kept("beyond/05_leaderboard", "error over independent").axes["number"]
     ['mean', 'low', 'high']
     """
-    checks.text(page, "page", "beyond/07_leaderboard")
+    checks.text(page, "page", "beyond/05_leaderboard")
     record = pages.read(repository.folder("data") / "results" / PROFILES[1] / f"{page}.json")
     found = record.get("kept", {})
     if not found:
-        raise ValueError(f"page = {page!r} keeps no array; give one that does, such as 'beyond/07_leaderboard'")
+        raise ValueError(f"page = {page!r} keeps no array; give one that does, such as 'beyond/05_leaderboard'")
     checks.choice(name, "name", sorted(found))
     axes = dict(found[name]["axes"])
     numbers = np.array(found[name]["numbers"].split(), dtype=float)

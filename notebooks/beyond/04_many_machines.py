@@ -54,7 +54,7 @@ from rfcore import couplings, evidence, features, plotting, random_graphs
 
 # Four JAX devices of one processor; JAX asks to be told before its first array.
 jax.config.update("jax_num_cpu_devices", 4)
-ledger = evidence.open_page("beyond/05_many_machines", profile)
+ledger = evidence.open_page("beyond/04_many_machines", profile)
 SIZES, N_POINTS = {
     "paper": ((10_000, 30_000, 100_000), 20_000),
     "quick": ((5_000, 10_000), 2_000),

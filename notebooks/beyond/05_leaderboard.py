@@ -62,7 +62,7 @@ from rfcore.papers.favor import real_heads
 from rfcore.papers.ugrf import eight_graphs
 from rfcore.solvers import descent
 
-ledger = evidence.open_page("beyond/07_leaderboard", profile)
+ledger = evidence.open_page("beyond/05_leaderboard", profile)
 N_POINTS, N_REPEATS, N_TEXTS, N_FITTED, N_DRAWS = {
     "paper": (200, 60, 60, 96, 2),
     "quick": (60, 4, 4, 8, 1),

@@ -65,7 +65,7 @@ from tqdm import tqdm
 from rfcore import couplings, datasets, evidence, kernels, plotting, theory
 from rfcore.couplings import directions, norms
 
-ledger = evidence.open_page("beyond/04_heavy_tails", profile)
+ledger = evidence.open_page("beyond/03_heavy_tails", profile)
 N_CHECK, N_DRAWS, N_PAIRS, DIMENSIONS = {
     "paper": (40_000, 600, 500, (4, 16, 64)),
     "quick": (1000, 60, 100, (4, 16)),

@@ -5,6 +5,9 @@ import shutil
 from importlib.util import find_spec
 from pathlib import Path
 
+from fontTools import subset
+from fontTools.ttLib import TTFont
+
 # package, path inside it
 ASSETS = [
     ("mathjax", "static/mathjax/es5/tex-svg-full.js"),
@@ -24,11 +27,16 @@ def copy_assets(app, exception):
 
 # name: [width, height, [aliases], code, path or two paths]
 ICON = re.compile(r'"?([a-z0-9-]+)"?:\[\d+,\d+,\[[^\]]*\],"[0-9a-f]+",(?:"[^"]*"|\["[^"]*","[^"]*"\])\],?')
+# The same icons as letters of a font, whose compressed form fontTools cannot cut down without another package.
+LETTER = re.compile(r'(?:\.fa-[\w-]+:before,?)+\{content:"[^"]*"\}')
+COMPRESSED = re.compile(r'url\([^)]*\.woff2\) format\("woff2"\),')
+PRIVATE = re.compile(r"\\(f[0-9a-f]{3})\b|([\uf000-\uf8ff])")  # where a font keeps its icons: as a code or as itself
 
 
 def trim_icons(app, exception):
-    """The theme brings two thousand icons, 1.5 MB that each page loads; the pages show some twenty."""
-    script = Path(app.outdir, "_static", "scripts", "fontawesome.js")
+    """The theme brings two thousand icons three times, 2 MB that each page loads; the pages show some twenty."""
+    static = Path(app.outdir, "_static")
+    script, sheet = static / "scripts" / "fontawesome.js", static / "styles" / "pydata-sphinx-theme.css"
     if exception or not script.exists():
         return
     shown = set()
@@ -37,6 +45,16 @@ def trim_icons(app, exception):
             shown.update(name.removeprefix("fa-") for name in classes.split())
     text = script.read_text(encoding="utf-8")
     script.write_text(ICON.sub(lambda icon: icon[0] if icon[1] in shown else "", text), encoding="utf-8")
+    rules = COMPRESSED.sub("", LETTER.sub("", sheet.read_text(encoding="utf-8")))
+    sheet.write_text(rules, encoding="utf-8")
+    found = [letter for path in static.rglob("*.css") for letter in PRIVATE.findall(path.read_text(encoding="utf-8"))]
+    letters = {int(code, 16) if code else ord(itself) for code, itself in found}
+    for path in (static / "vendor" / "fontawesome" / "webfonts").glob("*.ttf"):
+        with TTFont(path) as font:
+            cut = subset.Subsetter()
+            cut.populate(unicodes=letters)
+            cut.subset(font)
+            font.save(path)
 
 
 def setup(app):

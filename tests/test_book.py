@@ -172,7 +172,8 @@ def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(page
         name = f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
         head = re.search(rf'<details[^>]*\bid="{name}".*?</summary>', page, re.S)[0]
         if row.notebook:
-            target, anchor = re.search(r'href="\.\./([^"#]+)#([^"]+)"', head).groups()
+            lead = re.search(rf'<span class="leads">((?:(?!</p>).)*)</p>\s*<details[^>]*\bid="{name}"', page, re.S)[1]
+            target, anchor = re.search(r'href="\.\./([^"#]+)#([^"]+)"', lead).groups()
             assert target == f"notebooks/{row.notebook}.html" and f'id="{anchor}"' in pages[target], row.entry.id
         words = text_of(head)
         same = sum(decision is not None and decision.verdict is row.verdict for _, decision in row.claims)

@@ -33,20 +33,43 @@ COMPRESSED = re.compile(r'url\([^)]*\.woff2\) format\("woff2"\),')
 PRIVATE = re.compile(r"\\(f[0-9a-f]{3})\b|([\uf000-\uf8ff])")  # where a font keeps its icons: as a code or as itself
 
 
-def trim_icons(app, exception):
-    """The theme brings two thousand icons three times, 2 MB that each page loads; the pages show some twenty."""
+def trim(app, exception):
+    """Of what each page loads, leave out what no page shows: 2 MB of icons, and half of the style sheets."""
     static = Path(app.outdir, "_static")
-    script, sheet = static / "scripts" / "fontawesome.js", static / "styles" / "pydata-sphinx-theme.css"
-    if exception or not script.exists():
+    if exception or not (static / "scripts" / "fontawesome.js").exists():
         return
-    shown = set()
+    classes = set()
     for page in Path(app.outdir).rglob("*.html"):
-        for classes in re.findall(r'class="([^"]*\bfa-[^"]*)"', page.read_text(encoding="utf-8")):
-            shown.update(name.removeprefix("fa-") for name in classes.split())
+        for found in re.findall(r'class="([^"]*)"', page.read_text(encoding="utf-8")):
+            classes.update(found.split())
+    trim_icons(static, classes)
+    scripts = (path for path in static.rglob("*.js") if path.parent.name != "vendor" and path.name != "excerpts.js")
+    words = {word for path in scripts for word in re.findall(r"[\w-]+", path.read_text(encoding="utf-8"))}  # classes that scripts give
+    for path in static.rglob("*.css"):
+        sheet = path.read_text(encoding="utf-8")
+        path.write_text(RULE.sub(lambda rule: rule[0] if is_used(rule[1], classes | words) else "", sheet), encoding="utf-8")
+
+
+# A rule and its selectors, within @media or not; and what a selector may hold besides classes that must be there.
+RULE = re.compile(r"([^{}@;/]+)\{[^{}]*\}")
+OPTIONAL = re.compile(r":(?:not|is|where|has)\([^()]*(?:\([^()]*\)[^()]*)*\)")
+PUT_TOGETHER = ("bs-", "tooltip", "popover")  # names that scripts make of parts
+
+
+def is_used(selectors, used):
+    """Whether a page may hold what one of the selectors asks for."""
+    for selector in OPTIONAL.sub("", selectors).split(","):
+        if all(name in used or name.startswith(PUT_TOGETHER) for name in re.findall(r"\.(-?[a-zA-Z_][\w-]*)", selector)):
+            return True
+    return False
+
+
+def trim_icons(static, classes):
+    """As drawings and as letters of a font the theme brings two thousand icons; the pages show some twenty."""
+    script, sheet = static / "scripts" / "fontawesome.js", static / "styles" / "pydata-sphinx-theme.css"
     text = script.read_text(encoding="utf-8")
-    script.write_text(ICON.sub(lambda icon: icon[0] if icon[1] in shown else "", text), encoding="utf-8")
-    rules = COMPRESSED.sub("", LETTER.sub("", sheet.read_text(encoding="utf-8")))
-    sheet.write_text(rules, encoding="utf-8")
+    script.write_text(ICON.sub(lambda icon: icon[0] if f"fa-{icon[1]}" in classes else "", text), encoding="utf-8")
+    sheet.write_text(COMPRESSED.sub("", LETTER.sub("", sheet.read_text(encoding="utf-8"))), encoding="utf-8")
     found = [letter for path in static.rglob("*.css") for letter in PRIVATE.findall(path.read_text(encoding="utf-8"))]
     letters = {int(code, 16) if code else ord(itself) for code, itself in found}
     for path in (static / "vendor" / "fontawesome" / "webfonts").glob("*.ttf"):
@@ -59,5 +82,5 @@ def trim_icons(app, exception):
 
 def setup(app):
     app.connect("build-finished", copy_assets)
-    app.connect("build-finished", trim_icons)
+    app.connect("build-finished", trim, priority=950)  # after page_furniture.py has written
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -142,7 +142,7 @@ def text_of(node):
         return html.escape(in_words(node.astext()))
     if isinstance(node, addnodes.desc_signature):
         return html.escape(f"{node.get('fullname') or node.astext()}: ")
-    if isinstance(node, nodes.literal_block | nodes.math_block | nodes.raw | nodes.comment | nodes.Invisible):
+    if isinstance(node, nodes.literal_block | nodes.doctest_block | nodes.math_block | nodes.raw | nodes.comment | nodes.Invisible):
         return ""
     if "strip" in node.get("classes", ()) or (isinstance(node, nodes.title) and isinstance(node.parent.parent, nodes.document)):
         return ""  # what stands above the excerpt anyway

@@ -11,10 +11,12 @@ document.addEventListener("DOMContentLoaded", () => {
     if (hidden > 1 && !box.hasAttribute("tabindex")) box.tabIndex = 0;
   };
   const resized = new ResizeObserver(entries => entries.forEach(entry => cue(entry.target)));
-  for (const box of document.querySelectorAll("article :is(pre, div.math, .pst-scrollable-table-container, .output.text_html)")) {
+  const watch = boxes => document.querySelectorAll(`article :is(${boxes})`).forEach(box => {
     box.addEventListener("scroll", () => cue(box), { passive: true });
     resized.observe(box);
-  }
+  });
+  watch("pre, .pst-scrollable-table-container, .output.text_html");
+  window.MathJax?.startup?.promise?.then(() => watch("mjx-container[display]"));
 });
 
 // On paper: light, what was found is open, code that was folded is not there, and a mesh is seen as it was last turned.

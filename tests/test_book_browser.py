@@ -6,6 +6,7 @@ import json
 import re
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from book_site import AT_ONCE, CHROMIUM, DESKTOP, DRAWING, FLAGS, PHONE, ROOT, Loads, in_a_browser
@@ -122,6 +123,23 @@ def test_style_sheets_keep_what_pages_and_scripts_use(built, monkeypatch):
     theme = (built[1] / "_static" / "styles" / "pydata-sphinx-theme.css").read_text(encoding="utf-8")
     assert 50_000 < len(theme) < 160_000 and theme.count("{") == theme.count("}")
     assert ".bd-sidebar-primary" in theme and ".fa-solid" in theme and ".fa-github:before" not in theme and "@media" in theme
+
+
+def test_classes_that_scripts_give_keep_their_styles(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    offline_assets = importlib.import_module("offline_assets")
+    static = tmp_path / "_static"
+    for path, text in {
+        static / "scripts" / "fontawesome.js": "",
+        static / "styles" / "pydata-sphinx-theme.css": "",
+        static / "own.js": "box.classList.add('by-file')",
+        static / "own.css": ".by-file{a:b}.by-page{a:b}@media print{.shown{a:b}.nowhere{a:b}}.nowhere .shown{a:b}",
+        tmp_path / "page.html": '<p class="shown">a</p><script>if (1 < 2) p.className = "by-page"</script>',
+    }.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    offline_assets.trim(SimpleNamespace(outdir=tmp_path), None)
+    assert (static / "own.css").read_text(encoding="utf-8") == ".by-file{a:b}.by-page{a:b}@media print{.shown{a:b}}"
 
 
 def test_each_page_can_be_previewed(built, pages):

@@ -38,13 +38,15 @@ def trim(app, exception):
     static = Path(app.outdir, "_static")
     if exception or not (static / "scripts" / "fontawesome.js").exists():
         return
-    classes = set()
+    classes, words = set(), set()  # of pages; and what may be a class that a script gives
     for page in Path(app.outdir).rglob("*.html"):
-        for found in re.findall(r'class="([^"]*)"', page.read_text(encoding="utf-8")):
-            classes.update(found.split())
+        text = page.read_text(encoding="utf-8")
+        classes.update(*(found.split() for found in re.findall(r'class="([^"]*)"', text)))
+        words.update(*(re.findall(r"[\w-]+", script) for script in re.findall(r"<script[^>]*>(.*?)</script>", text, re.S)))
     trim_icons(static, classes)
-    scripts = (path for path in static.rglob("*.js") if path.parent.name != "vendor" and path.name != "excerpts.js")
-    words = {word for path in scripts for word in re.findall(r"[\w-]+", path.read_text(encoding="utf-8"))}  # classes that scripts give
+    for path in static.rglob("*.js"):
+        if path.parent.name != "vendor" and path.name != "excerpts.js":
+            words.update(re.findall(r"[\w-]+", path.read_text(encoding="utf-8")))
     for path in static.rglob("*.css"):
         sheet = path.read_text(encoding="utf-8")
         path.write_text(RULE.sub(lambda rule: rule[0] if is_used(rule[1], classes | words) else "", sheet), encoding="utf-8")

@@ -9,9 +9,9 @@ endif
 BIN := $(VENV)/bin
 PROFILE ?= quick
 NOTEBOOK ?= all
-SLOW := notebooks book wheel runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
+SLOW := notebooks book book_browser wheel runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 .DEFAULT_GOAL := help
-.PHONY: help book test unit near pages portable nightly quick paper bench lab lint sync lock clean
+.PHONY: help book pdf test unit near pages portable nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -46,8 +46,11 @@ quick: $(VENV)/.ready  ## run notebooks at the quick profile: make quick [NOTEBO
 paper: $(VENV)/.ready  ## run notebooks at the scale of the papers and keep the outputs: make paper [NOTEBOOK=...]
 	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile paper $(NOTEBOOK)
 
-bench: $(VENV)/.ready  ## time features, walks and fits of Gaussian processes against their peers, against stated goals
-	@for script in tests/benchmarks/bench_*.py; do echo "\n$$script"; $(BIN)/python $$script || missed=1; done; exit $$missed
+bench: $(VENV)/.ready  ## time everything against its peers and stated goals, for the page of benchmarks; needs an idle machine
+	@$(BIN)/python tests/benchmarks/record.py
+
+pdf: book  ## the main road, twelve pages as one PDF: _build/random-features.pdf; needs Chromium
+	@$(BIN)/python book/main_road.py
 
 lab: $(VENV)/.ready  ## open copies of the notebooks in JupyterLab; what you save there stays there
 	@# JupyterLab saves by itself, outputs too. A fresh copy is dated 2000, so that one which was saved since is known and kept.

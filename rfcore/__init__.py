@@ -10,6 +10,7 @@ __getattr__, __dir__, __all__ = faces.attach(
     __name__,
     {
         ".": (
+            "citations",
             "couplings",
             "datasets",
             "estimators",
@@ -27,5 +28,6 @@ __getattr__, __dir__, __all__ = faces.attach(
             "theory",
             "walks",
         ),
+        "citations": ("cite",),
     },
 )

@@ -15,6 +15,7 @@ os.environ["XLA_FLAGS"] = (
 
 import hypothesis
 import jax
+from book_site import built, pages, site  # noqa: F401
 
 from rfcore.evidence import deadlocks
 
@@ -28,7 +29,7 @@ hypothesis.settings.load_profile("rfcore")
 gc.set_threshold(100_000, 20, 100)
 
 
-LONGEST_FIRST = ("test_book.py", "test_wheel.py", "test_notebooks.py")
+LONGEST_FIRST = ("test_book.py", "test_book_browser.py", "test_wheel.py", "test_notebooks.py")
 
 
 def pytest_collection_modifyitems(items):

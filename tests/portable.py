@@ -137,7 +137,7 @@ def main(arguments):
     chosen = [f"PAGES={' or '.join(pages)}"] if pages else []
     pairs = [(versions[k % len(versions)], on[k % len(on)]) for k in range(max(len(versions), len(on)))]
     # All but pages and book where there is time: examples of the wheel may print otherwise under another Python.
-    units = ["unit", *(["SLOW=notebooks book"] if options.all else [])]
+    units = ["unit", *(["SLOW=notebooks book book_browser"] if options.all else [])]
     as_users = {cpu: AS_USERS for cpu in ("Zen", "SkylakeX", None) if options.all}
     passed = [run(v, under[v], cpu, units, ["pages", *chosen], flags=as_users.get(cpu, "")) for v, cpu in pairs]
     print(f"{sum(passed)} of {len(passed)} passed")

@@ -1,31 +1,20 @@
-"""The book builds without a warning, from one command, and its pages need nothing from outside.
+"""The book builds without a warning, from one command, and its pages need nothing from outside."""
 
-The build is made once and shared by the workers of pytest-xdist.
-"""
-
-import fcntl
 import html
 import importlib
 import json
 import os
 import posixpath
 import re
-import shlex
-import shutil
-import subprocess
-import sys
-import threading
 import tomllib
 from collections import Counter
 from dataclasses import replace
-from functools import partial
-from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
+from book_site import AT_ONCE, CHROMIUM, DESKTOP, FLAGS, PHONE, WIDE, Loads, in_a_browser
 from contrast import INKS
 from playwright.sync_api import sync_playwright
 from sphinx_codeautolink.parse import parse_names
@@ -36,71 +25,12 @@ from rfcore.evidence.standing import told
 from rfcore.evidence.verdicts import ERRATA
 
 ROOT = Path(__file__).parents[1]
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-PHONE, DESKTOP, WIDE = ({"width": width, "height": 900} for width in (390, 1280, 1440))
-
-
-@pytest.fixture(scope="session")
-def built(tmp_path_factory):
-    """What the Makefile's command printed, and the folder of the pages it made."""
-    shared = tmp_path_factory.getbasetemp()
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        shared = shared.parent
-    log = shared / "book.log"
-    with (shared / "book.lock").open("w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not log.exists():
-            makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-            (command,) = re.findall(r"\$\(BIN\)/(jupyter-book build .*)", makefile)
-            program, *arguments = shlex.split(command)
-            done = subprocess.run(
-                [Path(sys.executable).parent / program, *arguments, "--path-output", shared],
-                cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-            )  # fmt: skip
-            log.write_text(f"{done.stdout}\nexit status {done.returncode}\n", encoding="utf-8")
-    return log.read_text(encoding="utf-8"), shared / "_build" / "html"
-
-
-@pytest.fixture(scope="session")
-def pages(built):
-    pages = sorted(built[1].rglob("*.html"))
-    found = {str(path.relative_to(built[1])): path.read_text(encoding="utf-8") for path in pages}
-    assert len(found) > 20
-    return {name: page for name, page in found.items() if not name.startswith("_static/")}  # the theme's templates
 
 
 def test_builds_without_a_warning(built):
     log, _ = built
     assert log.endswith("exit status 0\n") and "WARNING" not in log and "ERROR" not in log, log
-
-
-class Loads(HTMLParser):
-    """Addresses that a browser fetches by itself, and the images of the text, drawings within the page among them."""
-
-    def __init__(self, page):
-        super().__init__()
-        self.addresses, self.images, self._in_text = [], [], False
-        self.feed(page)
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        if tag == "article":
-            self._in_text = True
-        if tag == "link" and attributes.get("rel") not in ("prev", "next", "search", "index", "author"):
-            self.addresses.append(attributes["href"])
-        for name in ("src", "srcset", "data", "poster"):
-            if attributes.get(name):
-                self.addresses.append(attributes[name])
-        if tag == "img" and self._in_text and "toggler" not in attributes.get("class", ""):
-            self.images.append(attributes)
-        if attributes.get("role") == "img" and self._in_text:
-            self.images.append({"alt": attributes.get("aria-label")})
-        elif tag == "svg" and self._in_text and attributes.get("aria-hidden") != "true":
-            self.images.append({})
-
-    def handle_endtag(self, tag):
-        self._in_text = self._in_text and tag != "article"
 
 
 def test_nothing_is_fetched_from_outside(built, pages):
@@ -174,7 +104,8 @@ def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(page
         name = f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
         head = re.search(rf'<details[^>]*\bid="{name}".*?</summary>', page, re.S)[0]
         if row.notebook:
-            target, anchor = re.search(r'href="\.\./([^"#]+)#([^"]+)"', head).groups()
+            lead = re.search(rf'<span class="leads">((?:(?!</p>).)*)</p>\s*<details[^>]*\bid="{name}"', page, re.S)[1]
+            target, anchor = re.search(r'href="\.\./([^"#]+)#([^"]+)"', lead).groups()
             assert target == f"notebooks/{row.notebook}.html" and f'id="{anchor}"' in pages[target], row.entry.id
         words = text_of(head)
         same = sum(decision is not None and decision.verdict is row.verdict for _, decision in row.claims)
@@ -394,22 +325,6 @@ RAW_MATHS = r"""() => {
 SIDEWAYS = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 
-@pytest.fixture(scope="session")
-def site(built):
-    handler = partial(QuietHandler, directory=built[1])
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-class QuietHandler(SimpleHTTPRequestHandler):
-    """Serves the pages and says nothing."""
-
-    def log_message(self, *arguments):
-        pass
-
-
 # Folds are opened, so that what they hide is looked at too.
 OVERFLOWING = """() => {
     const article = document.querySelector("article");
@@ -438,25 +353,17 @@ BADGES = """() => {
     return [...document.querySelectorAll("article .verdict")].map(badge => badge.getBoundingClientRect().right);
 }"""
 WITH_VERDICTS = {f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations", "choices", "history")}
-AT_ONCE = "*, *::before, *::after { transition: none !important; animation: none !important; }"  # as a window is resized
 SHARES = 4  # of the pages, so that both workers look at them
 
 
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"),
-    reason="no Chromium on this machine: maths, scripts, widths, letters and badges of the pages were not looked at",
-)
+@in_a_browser("maths, scripts, widths, letters and badges of the pages were not looked at")
 @pytest.mark.parametrize("share", range(SHARES))
 def test_pages_in_a_browser_without_a_network(site, pages, share):
     """Each page at the width of a desktop and of a phone, everything but the pages' own server cut off."""
     assert CHROMIUM, "no Chromium: .ci/run installs it"
     faults, equations, letters = [], 0, 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=CHROMIUM,
-            args=["--no-sandbox", "--disable-gpu", "--disable-background-networking",
-                  "--disable-component-update", "--disable-sync", "--no-first-run"],
-        )  # fmt: skip
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         context = browser.new_context(viewport=WIDE, service_workers="block")
 
         def refuse(route):
@@ -507,23 +414,6 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
     assert equations > 50 and letters > 0
 
 
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was searched for"
-)
-def test_search_finds_and_quotes_in_a_book_that_is_opened_from_a_disk(built):
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
-        tab, errors = browser.new_page(viewport=DESKTOP), []
-        tab.on("console", lambda message: message.type == "error" and errors.append(message.text))
-        tab.on("pageerror", lambda error: errors.append(str(error)))
-        tab.goto(f"{(built[1] / 'search.html').as_uri()}?q=antithetic", wait_until="load")
-        # Excerpts come one by one, and not every one holds the word: the page may have matched by its title.
-        excerpts = "[...document.querySelectorAll('#search-results p.context')]"
-        tab.wait_for_function(f"{excerpts}.filter(p => /antithetic/i.test(p.textContent)).length > 4")
-        browser.close()
-    assert errors == []
-
-
 GROUND_AND_INK = """() => {
     const hex = colour => "#" + colour.match(/\\d+/g).slice(0, 3).map(part => (+part).toString(16).padStart(2, "0")).join("");
     return [hex(getComputedStyle(document.body).backgroundColor), hex(getComputedStyle(document.querySelector(".rfcore-panels")).color)];
@@ -534,13 +424,11 @@ def notebook_pages(pages):
     return [name for name in pages if name.startswith("notebooks/")]
 
 
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: no colour was looked at"
-)
+@in_a_browser("no colour was looked at")
 def test_figures_are_drawn_in_the_quiet_text_of_either_theme(site, pages):
     name = next(name for name in notebook_pages(pages) if "rfcore-panels" in pages[name])
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox", "--disable-gpu"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         found = []
         for scheme in ("light", "dark"):
             tab = browser.new_page(color_scheme=scheme)
@@ -590,29 +478,6 @@ def test_3d_view_finds_its_script_in_the_site(built, pages):
     (script,) = (address for address in Loads(pages[VIEW]).addresses if "plotly" in address)
     assert not re.match(r"(?:[a-z]+:)?/", script)
     assert "newPlot" in (built[1] / VIEW).parent.joinpath(script).read_text(encoding="utf-8")
-
-
-@pytest.mark.skipif(
-    CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: the 3D view was not drawn"
-)
-def test_3d_view_is_drawn(site):
-    flags = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*flags, "--ignore-gpu-blocklist"])
-        tab = browser.new_page(viewport=DESKTOP, color_scheme="dark")
-        tab.goto(site + VIEW, wait_until="load")
-        tab.wait_for_selector("#teapot-normals .gl-container canvas", state="attached")
-        assert tab.evaluate("document.querySelector('#teapot-normals').data.length") == 1
-        behind = "getComputedStyle(document.querySelector('.rfcore-view').parentElement).backgroundColor"
-        assert tab.evaluate(behind) == "rgba(0, 0, 0, 0)"  # no pale box in the dark
-        eyes = []
-        for size in (DESKTOP, PHONE):
-            tab.set_viewport_size(size)
-            tab.goto(site + VIEW, wait_until="load")
-            tab.wait_for_selector("#teapot-normals .gl-container canvas", state="attached")
-            eyes.append(tab.evaluate("document.querySelector('#teapot-normals').layout.scene.camera.eye.y"))
-        assert eyes[1] < 1.5 * eyes[0] < 0  # on a phone the camera steps back, and the mesh keeps its sides
-        browser.close()
 
 
 ENTRY = re.compile(r'<li class="toctree-l\d[^"]*"><a class="[^"]*" href="[^"]*">\s*(.*?)\s*</a>', re.S)

@@ -26,7 +26,7 @@ HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "g
 
 # From the ground up: what stands on a floor imports from those below it, and from nothing beside it.
 FLOORS = [
-    {"checks", "faces", "jobs", "repository"},
+    {"checks", "citations", "faces", "jobs", "repository"},
     {"datasets", "graphs", "kernels", "plotting", "streams"},
     {"couplings", "evidence", "random_graphs"},
     {"theory", "walks"},

@@ -1,7 +1,7 @@
 """Pages made from records, so that text cannot drift from results: ``book/_generated``, made before a build.
 
 Scorecard, front page and deviations come from ``rfcore.evidence``, the data page from ``rfcore.datasets``,
-the environment page from the committed ledgers and the lock. Links to notebook sections are ordinary
+the environment page from the committed ledgers and the lock, the benchmarks from what `make bench` kept. Links to notebook sections are ordinary
 references: a broken one is a warning, and warnings fail the build.
 """
 
@@ -87,13 +87,28 @@ def run_row(notebook, p):
     return f"| {{doc}}`/notebooks/{notebook}` | {p['date'][:10]}, {p['seconds']:.3g} s, commit {commit}<br>{made} |"
 
 
+def benchmarks(kept=ROOT / "data" / "results" / "bench.json"):
+    """What `make bench` has printed, and where it ran."""
+    if not kept.exists():
+        return "Nothing has been kept yet: run `make bench` on a machine that does nothing else, and build the book again."
+    record = json.loads(kept.read_text(encoding="utf-8"))
+    p = record["provenance"]
+    commit = f"`{(p['commit'] or 'none')[:10]}`" + (" with changes" if p["dirty"] else "")
+    parts = [f"Run on {p['date'][:10]} on {p['device']['cores']} cores ({plain(p['device']['cpu'])}), commit {commit}."]
+    for one in record["benchmarks"]:
+        heading, met = one["title"].partition(" against ")[0], "all goals met" if one["goals_met"] else "a goal was missed"
+        printed = "\n".join(one["printed"])
+        parts += [f"## {heading}", f"{plain(one['title'])} **{met.capitalize()}.**", plain(one["about"]), f"```text\n{printed}\n```"]
+    return "\n\n".join(parts)
+
+
 def size(n_bytes):
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e6 else f"{max(n_bytes / 1e3, 1):.0f} kB"
 
 
 def write(app):
     GENERATED.mkdir(exist_ok=True)
-    pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment)}
+    pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment, benchmarks)}
     pages |= {"front_figure": front_page.figure(), "front_findings": front_page.findings(), "course": main_road.course()}
     for chapter in ("details_vectors", "details_graphs", "beyond"):
         pages[f"listing_{chapter}"] = main_road.listing(chapter)

@@ -12,7 +12,23 @@ from pathlib import Path
 
 from docutils import nodes
 from record_text import ROOT
+from sphinx import addnodes
 
+SPOKEN = (
+    (r"\\(?:text|mathrm|mathbf|operatorname|mathbb|mathcal|boldsymbol|widehat|hat|tilde|bar)\*?\{([^{}]*)\}", r"\1"),
+    (r"\\[dt]?frac\{([^{}]*)\}\{([^{}]*)\}", r"\1/\2"),
+    (r"\\[dt]?frac\s*(\d)\s*(\d)", r"\1/\2"),
+    (r"\\(?:left|right|bigl|bigr|Bigl|Bigr|big|Big|displaystyle)\b|\\[,;:! ]|~", " "),
+)
+NAMED = {
+    "alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "theta": "θ", "lambda": "λ", "mu": "μ", "nu": "ν",
+    "pi": "π", "rho": "ρ", "sigma": "σ", "phi": "φ", "varphi": "φ", "psi": "ψ", "omega": "ω", "Phi": "Φ", "Psi": "Ψ", "Omega": "Ω",
+    "Sigma": "Σ", "Gamma": "Γ", "chi": "χ", "times": "×", "cdot": "·", "le": "≤", "leq": "≤", "ge": "≥", "geq": "≥", "ne": "≠",
+    "neq": "≠", "approx": "≈", "pm": "±", "in": "∈", "to": "→", "infty": "∞", "sum": "Σ", "top": "T", "ell": "ℓ", "sqrt": "√",
+    "dots": "...", "ldots": "...", "cdots": "...", "lVert": "|", "rVert": "|", "Vert": "|", "sim": "~", "quad": " ", "propto": "∝",
+    "ll": "≪", "gg": "≫", "langle": "⟨", "rangle": "⟩", "mid": "|", "star": "*", "ast": "*", "partial": "∂", "E": "E",
+}  # fmt: skip
+PICTURE = "_static/preview.png"  # preview_image.py draws it
 LONGEST = 160  # letters of a description that search engines show
 EXCERPTS = """const EXCERPTS = %s;
 const fetched = window.fetch;
@@ -29,7 +45,7 @@ def opening(doctree):
     """The first sentences of a page, cut at a word."""
     for paragraph in doctree.findall(nodes.paragraph):
         within_strip = isinstance(paragraph.parent, nodes.container) or paragraph.get("classes")
-        if not within_strip and (words := " ".join(paragraph.astext().split())):
+        if not within_strip and (words := html.unescape(text_of(paragraph)).strip()):
             return words if len(words) <= LONGEST else words[:LONGEST].rsplit(" ", 1)[0] + " ..."
     return ""
 
@@ -37,14 +53,34 @@ def opening(doctree):
 def furnish(app, pagename, templatename, context, doctree):
     if context.get("title") == context.get("docstitle"):
         context["docstitle"] = None  # "Random features, re-run - Random features, re-run"
-    if doctree is not None and (words := opening(doctree)):
-        context["metatags"] = f'{context.get("metatags", "")}\n<meta name="description" content="{html.escape(words)}" />'
+    if doctree is not None:
+        context["metatags"] = "\n".join([context.get("metatags", ""), *previews(app, pagename, context, opening(doctree))])
     if pagename.startswith("_modules/"):
         mend_backlinks(app, pagename, context)
     if pagename.startswith("notebooks/"):
         offer(pagename, context)
     if pagename == "search":
         app.add_js_file("excerpts.js", priority=100)
+
+
+def previews(app, pagename, context, words):
+    """What search engines show of a page, and what messengers show of a link to it."""
+    base = app.config.html_baseurl  # without it the picture's address is relative, which some messengers refuse
+    picture = f"{base.rstrip('/')}/{PICTURE}" if base else context["pathto"](PICTURE, 1)
+    said = {
+        "name=description": words,
+        "property=og:type": "article",
+        "property=og:site_name": app.config.project,
+        "property=og:title": html.unescape(re.sub("<[^>]*>", "", context.get("title", ""))),
+        "property=og:description": words,
+        "property=og:image": picture,
+        "property=og:image:alt": f"{app.config.project}, and how many printed results were reproduced",
+        "name=twitter:card": "summary_large_image",
+    }
+    for name, content in said.items():
+        if content:
+            kind, _, name = name.partition("=")
+            yield f'<meta {kind}="{name}" content="{html.escape(content)}" />'
 
 
 def mend_backlinks(app, pagename, context):
@@ -87,31 +123,49 @@ def write(app, exception):
         target = sources / "results" / path.parent.name / path.name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, target)
-    words = {page: app.env.rfcore_words[page] for page in pages if page in app.env.rfcore_words}
-    Path(app.outdir, "_static", "excerpts.js").write_text(EXCERPTS % json.dumps(words), encoding="utf-8")
+    target, words = Path(app.outdir, "_static", "excerpts.js"), {}
+    if target.exists():  # of pages that are not made anew
+        words = json.loads(target.read_text(encoding="utf-8").partition(" = ")[2].partition(";\nconst")[0])
+    words = {page: text for page, text in (words | app.rfcore_words).items() if page in pages}
+    target.write_text(EXCERPTS % json.dumps(words), encoding="utf-8")
 
 
-def remember_words(app, doctree):
-    """The text of a page within its sections, by whose ids the search asks for it; kept from build to build."""
-    if not hasattr(app.env, "rfcore_words"):
-        app.env.rfcore_words = {}
-    app.env.rfcore_words[app.env.docname] = f'<div role="main">{text_of(doctree)}</div>'
+def remember_words(app, doctree, docname):
+    """The text of a page within its sections, by whose ids the search asks for it: links by the words that they show."""
+    app.rfcore_words[docname] = f'<div role="main">{text_of(doctree)}</div>'
 
 
 def text_of(node):
     if isinstance(node, nodes.Text):
-        return html.escape(" ".join(node.split()))
-    if isinstance(node, nodes.literal_block | nodes.raw | nodes.comment | nodes.Invisible):
+        return html.escape(re.sub(r"\s+", " ", node))
+    if isinstance(node, nodes.math):
+        return html.escape(in_words(node.astext()))
+    if isinstance(node, addnodes.desc_signature):
+        return html.escape(f"{node.get('fullname') or node.astext()}: ")
+    if isinstance(node, nodes.literal_block | nodes.doctest_block | nodes.math_block | nodes.raw | nodes.comment | nodes.Invisible):
         return ""
-    words = " ".join(filter(None, map(text_of, node.children)))
+    if "strip" in node.get("classes", ()) or (isinstance(node, nodes.title) and isinstance(node.parent.parent, nodes.document)):
+        return ""  # what stands above the excerpt anyway
+    parts = [text for text in map(text_of, node.children) if text]
+    within_line = isinstance(node, nodes.TextElement)  # whose spaces stand in its text
+    words = re.sub(r"\s+", " ", ("" if within_line else " ").join(parts))
     if isinstance(node, nodes.section):
         for name in node["ids"]:
             words = f'<i id="{name}">{words}</i>'
     return words
 
 
+def in_words(formula):
+    r"""What TeX reads as in a line of plain text: ``p_{\text{halt}}`` is p_halt, ``\sigma^2 \le 1`` is σ^2 ≤ 1."""
+    for pattern, plain in SPOKEN:
+        formula = re.sub(pattern, plain, formula)
+    formula = re.sub(r"\\([a-zA-Z]+)\s*", lambda found: NAMED.get(found[1], f"{found[1]} "), formula)
+    return " ".join(re.sub(r"[{}\\]|(?<=[\^_]) ", "", formula).split())
+
+
 def setup(app):
-    app.connect("doctree-read", remember_words)
+    app.rfcore_words = {}
+    app.connect("doctree-resolved", remember_words)
     app.connect("html-page-context", furnish, priority=600)  # the theme adds its buttons at 501
     app.connect("build-finished", write, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

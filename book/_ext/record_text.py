@@ -68,6 +68,11 @@ def dropdown(head, body, name=None, classes="entry", fence=":::"):
     return f"{fence}{{dropdown}} {head}\n:class-container: {classes}\n{named}\n{body}\n{fence}"
 
 
+def led(link, fold):
+    """A link before a line that opens: within it the link would be a control within a control, which not every reader can use."""
+    return f"::::{{div}} entry-row\n[{link}]{{.leads}}\n\n{fold}\n::::"
+
+
 def terms(of):
     """A list of definitions; what is empty is left out."""
     return "\n\n".join(f"{term}\n: {text}" for term, text in of.items() if text)

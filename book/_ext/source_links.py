@@ -7,22 +7,16 @@ by the title of one of the five papers, or by the first author's name, whatever 
 
 import re
 
-from pybtex.database import parse_file
 from pybtex.plugin import find_plugin, register_plugin
 from record_text import CITATIONS, ROOT, TITLES
 
-from rfcore import evidence
+from rfcore import citations, evidence
+from rfcore.citations import spaced
 
 KINDS = {
     "Algorithm": "alg", "Corollary": "cor", "Eq.": "eq", "Eqs.": "eq", "Eqs": "eq", "Figure": "fig", "Lemma": "lemma",
     "Table": "table", "Theorem": "thm",
 }  # fmt: skip
-YEARS = {"choromanski2021performers": "2020"}  # year of the preprint, by which it is known
-
-
-def spaced(words):
-    """A pattern for words that a line break may part."""
-    return r"\s+".join(map(re.escape, words.split()))
 
 
 def places():
@@ -54,14 +48,10 @@ def of_papers():
 
 
 def of_others():
-    """For each reference a pattern of its first author and its year, and what replaces it."""
-    for key, reference in parse_file(ROOT / "book" / "references.bib").entries.items():
-        if key in CITATIONS.values():
-            continue
-        first = re.sub(r"[{}]|\\.\s?", "", " ".join(reference.persons["author"][0].last_names))
-        year = YEARS.get(key, reference.fields["year"])
-        start = rf"(?<!, )(?<!and )(?:\b[A-Z]\.\s+)*\b{spaced(first)}(?:'s)?(?:\s+et\s+al\.)?(?![\w-])"
-        yield re.compile(rf"{start}[^.;:`\[]{{0,160}}?(?:\({year}\)|\b{year}\b)(?:,\s+\d+-\d+)?"), f":cite:t:`{key}`"
+    """For each reference the pattern by which docstrings name it, and what replaces it."""
+    for key, pattern in citations.patterns().items():
+        if key not in CITATIONS.values():
+            yield pattern, f":cite:t:`{key}`"
 
 
 def linked(text, links):

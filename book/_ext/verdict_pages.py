@@ -11,6 +11,7 @@ from record_text import (
     bar,
     dropdown,
     in_words,
+    led,
     name_of,
     plain,
     quiet,
@@ -69,15 +70,13 @@ def entry(row):
         lines += [claim_row(claim, decision) for claim, decision in row.claims]
         lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
     lines += ["", fold(row)]
-    title = plain(row.entry.title)
-    if row.notebook and row.entry.extra:
-        title = section_link(row, title)
-    elif row.notebook:
-        place = section_link(row, place)
     badges = " ".join(badge(verdict, badge_text(row, verdict), extra=row.entry.extra) for verdict in row.verdicts)
-    named = f"[{title}]{{.title}} {badges}"
-    head = named if row.entry.extra else f"[{place}]{{.place}} {named}"
-    return dropdown(head, "\n".join(lines), name=f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower())
+    head = f"[{plain(row.entry.title)}]{{.title}} {badges}"
+    name = f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
+    if row.notebook:
+        lead = section_link(row, row.notebook.partition("_")[0] if row.entry.extra else place)
+        return led(lead, dropdown(head, "\n".join(lines), name))
+    return dropdown(f"[{place}]{{.place}} {head}", "\n".join(lines), name)
 
 
 def badge_text(row, verdict):
@@ -156,7 +155,7 @@ def by_paper(found, folded=False):
     for paper, members in groupby(found, key=lambda one: one[0].entry.paper):
         lines = [finding(*one) for one in members]
         head = f"[{TITLES[paper]}]{{.title}} {quiet(str(len(lines)))}"
-        parts += [dropdown(head, "\n\n".join(lines), fence="::::")] if folded else [f"**{TITLES[paper]}**", *lines]
+        parts += [dropdown(head, "\n\n".join(lines), fence=":::::")] if folded else [f"**{TITLES[paper]}**", *lines]
     return "\n\n".join(parts)
 
 
@@ -164,7 +163,7 @@ def finding(row, claim, decision):
     """A line that opens: one claim beside what was found, what the paper prints, ours, what was allowed, and why."""
     decision = told(decision)
     place, sentence = section_link(row, name_of(row.entry)), plain(claim.statement)
-    head = f"[{place}]{{.place}} [{sentence}]{{.title}} {badge(decision.verdict, extra=claim.extra)}"
+    head = f"[{sentence}]{{.title}} {badge(decision.verdict, extra=claim.extra)}"
     ours, _, allowed = decision.finding.partition("; ")
     if decision.rule == "value":
         ours, allowed = decision.finding, decision.detail
@@ -176,7 +175,7 @@ def finding(row, claim, decision):
         "Threshold": plain(allowed or "–"),
         "Why": plain(claim.why or decision.reason),
     }
-    return dropdown(head, terms(fields), classes="entry finding")
+    return led(place, dropdown(head, terms(fields), classes="entry finding"))
 
 
 def unprinted():

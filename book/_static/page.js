@@ -1,23 +1,66 @@
-// What style sheets cannot do: names for the arrows of the contents, folds that open to be printed, and cameras that step back.
+// What style sheets cannot do: names for the arrows of the contents, cues where a box goes on, pages that print well, meshes that keys turn.
 document.addEventListener("DOMContentLoaded", () => {
   for (const arrow of document.querySelectorAll(".toctree-toggle")) {
     const link = arrow.closest("li")?.querySelector("a");
     arrow.closest("summary")?.setAttribute("aria-label", `Pages of ${link?.textContent.trim()}`);
   }
+  // Tables, code and formulas that are wider than their box fade where they go on, and the keyboard reaches them.
+  const cue = box => {
+    const hidden = box.scrollWidth - box.clientWidth;
+    box.classList.toggle("goes-on", hidden > 1 && box.scrollLeft < hidden - 1);
+    if (hidden > 1 && !box.hasAttribute("tabindex")) box.tabIndex = 0;
+  };
+  const resized = new ResizeObserver(entries => entries.forEach(entry => cue(entry.target)));
+  const watch = boxes => document.querySelectorAll(`article :is(${boxes})`).forEach(box => {
+    box.addEventListener("scroll", () => cue(box), { passive: true });
+    resized.observe(box);
+  });
+  watch("pre, .pst-scrollable-table-container, .output.text_html");
+  window.MathJax?.startup?.promise?.then(() => watch("mjx-container[display]"));
 });
-let opened = [];
+
+// On paper: light, what was found is open, code that was folded is not there, and a mesh is seen as it was last turned.
+let opened = [], theme;
 addEventListener("beforeprint", () => {
   opened = [...document.querySelectorAll("article details.entry:not([open]), article details.used-on:not([open])")];
   opened.forEach(fold => { fold.open = true; });
+  theme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  document.querySelectorAll(".rfcore-view .js-plotly-plot").forEach(picture);
 });
-addEventListener("afterprint", () => opened.forEach(fold => { fold.open = false; }));
-// On a narrow page the camera of a 3D view steps back, so that the mesh fits between the sides.
+addEventListener("afterprint", () => {
+  opened.forEach(fold => { fold.open = false; });
+  document.documentElement.dataset.theme = theme;
+  document.querySelectorAll(".rfcore-view .printed").forEach(canvas => canvas.remove());
+});
+// A WebGL canvas is empty but while it draws; printing waits for nothing, so that the copy is made at once.
+function picture(view) {
+  const drawn = view._fullLayout?.scene?._scene?.glplot;
+  if (!drawn) return;
+  drawn.redraw();
+  const copy = Object.assign(document.createElement("canvas"), { width: drawn.canvas.width, height: drawn.canvas.height, className: "printed" });
+  copy.getContext("2d").drawImage(drawn.canvas, 0, 0);
+  view.after(copy);
+}
+
 addEventListener("load", () => {
   for (const view of document.querySelectorAll(".rfcore-view .js-plotly-plot")) {
+    const eye = () => view.layout.scene.camera.eye;
+    const look = to => Plotly.relayout(view, { "scene.camera.eye": to });
+    // On a narrow page the camera steps back, so that the mesh fits between the sides.
     const back = (1.6 * view.clientHeight) / view.clientWidth;
-    if (back < 1.1) continue;
-    const { x, y, z } = view.layout.scene.camera.eye;
-    Plotly.relayout(view, { "scene.camera.eye": { x: back * x, y: back * y, z: back * z } });
+    if (back >= 1.1) look({ x: back * eye().x, y: back * eye().y, z: back * eye().z });
+    // It holds buttons, which an image may not.
+    view.setAttribute("role", "group");
+    view.setAttribute("aria-label", `${view.getAttribute("aria-label")} The arrow keys turn it.`);
+    view.tabIndex = 0;
+    view.addEventListener("keydown", event => {
+      const [turn, rise] = { ArrowLeft: [-0.2, 0], ArrowRight: [0.2, 0], ArrowUp: [0, 0.15], ArrowDown: [0, -0.15] }[event.key] || [];
+      if (turn === undefined || event.target !== view) return;
+      event.preventDefault();
+      const { x, y, z } = eye(), [c, s] = [Math.cos(turn), Math.sin(turn)];
+      look({ x: c * x - s * y, y: s * x + c * y, z: z + rise * Math.hypot(x, y) });
+    });
   }
 });
 // The figure of the front page: a slider moves a line over distances whose errors were computed when the book was built.

@@ -63,7 +63,7 @@ def unrandomised(points, m, d):
 
     ::
 
-        omega_ij = Phi^-1(p_i+1,j),  p_0 = 0, p_1, ... the Sobol' or Halton sequence
+        omega_ij = Phi^-1(p_{i+1,j}),  p_0 = 0, p_1, ... the Sobol' or Halton sequence
 
     The origin, which would be an infinite frequency, is left out. Estimates are **biased**, by an error that
     falls faster than m^(-1/2) in low dimensions and may be larger than that of independent frequencies where

@@ -98,7 +98,7 @@ class Entry:
 
 
 class Paper(NamedTuple):
-    """A paper that the book re-runs: the name that ids begin with, title, key in ``book/references.bib``."""
+    """A paper that the book re-runs: the name that ids begin with, title, key in the bibliography."""
 
     name: str
     title: str

@@ -241,7 +241,7 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
         q^-min(k, l)                              comonotone
         max(0, 1 - (q^-k - 1)(q^-l - 1))          reversal
         (max(0, 1 - 2 p_halt) / q^2)^min(k, l)    antithetic termination
-        1/n sum_i h_i(k) h_sigma(i)(l)            a permutation sigma of n bins; either walk may be the first,
+        1/n sum_i h_i(k) h_{sigma(i)}(l)          a permutation sigma of n bins; either walk may be the first,
                                                   and any two of a group where there are several permutations
         1/(n(n - 1)) sum_{i != j} h_i(k) h_j(l)   stratified, n = n_walks
 

@@ -63,7 +63,7 @@ def relative_mean(products, d, v):
     with w of law chi_d, products t_i = u_i . (x + y) of unit vectors, (..., m), and v = |x + y| at most 20.
     Where u and -u are equally likely, its mean over directions is 1 if the features are unbiased.
 
-    Source: Abramowitz and Stegun, 13.1.2 (1964), term by term.
+    Source: Abramowitz and Stegun (1964), 13.1.2, term by term.
     """
     d, v = checks.count(d, "d"), checks.real(v, "v", least=0)
     if v > 20:

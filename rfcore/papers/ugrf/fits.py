@@ -96,7 +96,7 @@ def between_draws(repeats):
     Args:
         repeats: shape (n_groups, n_repeats), at least two of each.
 
-    Source: the moments of one-way analysis of variance, Fisher, 1925.
+    Source: Fisher, 1925: the moments of one-way analysis of variance.
     """
     repeats = np.asarray(checks.finite(checks.numbers(repeats, "repeats"), "repeats"), dtype=float)
     if repeats.ndim != 2 or min(repeats.shape) < 2:

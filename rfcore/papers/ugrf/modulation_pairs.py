@@ -11,7 +11,7 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
 
     ::
 
-        H_ij = d^2 / dg(i) dg(j) log E |phi_1 phi_2^T - K|_F^2   at g = 0,   f_1 = f exp(-g), f_2 = f exp(g)
+        H_ij = d^2 / (dg(i) dg(j)) log E |phi_1 phi_2^T - K|_F^2   at g = 0,   f_1 = f exp(-g), f_2 = f exp(g)
 
     for i, j = 1, ..., n_directions: all pairs near the symmetric one are of this form, and g(0) changes
     nothing (:func:`rfcore.features.modulation.tilted`). Exchanging the modulations transposes the estimate

@@ -202,8 +202,8 @@ plotting.show(
 
 # %% [markdown]
 # A causal pass needs the sums before each chunk, and its gradient makes the pairs of each
-# chunk twice, so that causal features cost about twice what bidirectional ones do. Exact
-# attention gains nothing from the mask: this program forms all scores and hides half.
+# chunk twice, so that causal features cost more than bidirectional ones. Exact attention
+# gains nothing from the mask: this program forms all scores and hides half.
 #
 # ### Memory, and where exact attention ends
 #

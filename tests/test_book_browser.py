@@ -156,11 +156,11 @@ def test_each_page_can_be_previewed(built, pages):
 @in_a_browser("axe did not run")
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser, site, theme):
-    """In the dark, colours alone: all else is the same. The scorecard's two hundred folds stay closed."""
+    """In the dark, colours alone, of every second page: all else is the same. The scorecard's two hundred folds stay closed."""
     rules = "{resultTypes: ['violations']" + (", runOnly: ['color-contrast']}" if theme == "dark" else "}")
     tab, _ = opened(browser, f"{site}{SAMPLE[0]}", theme=theme)
     serious = []
-    for name in [*SAMPLE, "book/scorecard.html"]:
+    for name in [*SAMPLE[:: 2 if theme == "dark" else 1], "book/scorecard.html"]:
         tab.goto(f"{site}{name}", wait_until="load")
         tab.add_style_tag(content=AT_ONCE)
         tab.evaluate("window.MathJax?.startup?.promise")

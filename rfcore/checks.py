@@ -7,6 +7,8 @@ whole numbers, bools and narrower floats become floats before anything is comput
 
 import math
 import operator
+import sys
+import warnings
 from collections.abc import Mapping
 from contextlib import nullcontext
 from fractions import Fraction
@@ -220,8 +222,31 @@ def vector(x, name, n=None, of="number"):
 
 
 def floating(x, name):
-    """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64."""
-    return finite(jnp.asarray(_array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name)), name)
+    """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
+
+    With ``jax_enable_x64`` off JAX cuts float64 to float32. Of a NumPy array this is said, once in a process.
+    """
+    given = _array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name)
+    found = finite(jnp.asarray(given), name)
+    if given is x and found.dtype != x.dtype and not is_traced(found):
+        _say_that_it_is_cut(name)
+    return found
+
+
+_SAID = []  # names of arguments whose cut was said: one at most
+
+
+def _say_that_it_is_cut(name):
+    """Warn at the line that called into the library; where warnings are errors, of every array."""
+    if _SAID:
+        return
+    frame, level = sys._getframe(), 1
+    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("rfcore", "jax"):
+        frame, level = frame.f_back, level + 1
+    mend = 'put jax.config.update("jax_enable_x64", True) before the first array'
+    quiet = f"for float32 without this warning give {name}.astype(np.float32)"
+    warnings.warn(f"{name} is float64, and JAX computes it in float32; for float64 {mend}, {quiet}", UserWarning, level)
+    _SAID.append(name)
 
 
 def points(x, name, n_columns=None, least=0):

@@ -6,6 +6,8 @@ folder (``test_wheel.py``).
 """
 
 import inspect
+import re
+import warnings
 
 import equinox as eqx
 import jax
@@ -17,7 +19,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import expm_multiply
 
-from rfcore import features, kernels
+from rfcore import checks, couplings, features, kernels
+from rfcore.estimators import RandomFeatures
 from rfcore.graphs import Graph
 from rfcore.models import gp
 from rfcore.models.attention import FeatureAttention
@@ -141,3 +144,57 @@ def test_a_client_is_short_and_public(client):
     code = [line for line in inspect.getsource(client).splitlines() if line.strip()]
     assert len(code) <= 30
     assert not [name for name in client.__code__.co_names if name.startswith("_")]
+
+
+FLOAT64 = r"x is float64, and JAX computes it in float32; for float64 put jax.config.update\(\"jax_enable_x64\", True\) .* x.astype"
+
+
+def test_a_float64_array_that_is_cut_is_told_so_once_at_the_users_line(monkeypatch):
+    monkeypatch.setattr(checks, "_SAID", [])
+    x, omega = np.ones((3, 2)), np.eye(2, dtype=np.float32)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        features.fourier(x, omega)
+        kernels.gaussian(x, x)
+    (warning,) = said
+    assert re.match(FLOAT64, str(warning.message))
+    assert warning.filename == __file__
+    monkeypatch.setattr(checks, "_SAID", [])
+    features.fourier(x.astype(np.float32), omega)  # what it advises is silent
+
+
+def cut_nothing():
+    """What keeps float64, has none, or is traced."""
+    x, X = [[0.1, 0.2]], np.random.default_rng(0).normal(size=(20, 3))
+    g = Graph.from_networkx(nx.path_graph(4))
+    f = features.modulation.diffusion(1.0)
+    key = jax.random.key(0)
+    return (
+        lambda: kernels.gaussian(x, x),
+        lambda: kernels.gaussian(jnp.ones((2, 2)), np.ones((2, 2), dtype=np.float32)),
+        lambda: jax.jit(features.fourier)(X, X),
+        lambda: jax.jit(lambda y: features.fourier(X, y))(jnp.ones((2, 3))),
+        lambda: jax.vmap(features.fourier)(X[None], X[None]),
+        lambda: jax.grad(lambda y: features.fourier(y, y).sum())(X),
+        lambda: RandomFeatures(8, random_state=0).fit_transform(X),
+        lambda: gp.fit_gaussian(X, X[:, 0]),
+        lambda: features.walk_features(key, g.normalised(), f, 4, 0.5) @ np.ones(4),
+        lambda: kernels.chebyshev_product(g.normalised(), kernels.Diffusion(1.0), np.ones(4), 8),
+        lambda: kernels.diffusion(g, 1.0),
+        lambda: gp.fit_graph(key, g, [0, 1, 2], np.array([0.1, -0.2, 0.3])).predict([3]),
+        lambda: couplings.orthogonal_pnc(key, 8, 4),
+    )
+
+
+@pytest.mark.parametrize("call", cut_nothing())
+def test_what_is_not_cut_is_not_told_so(call):
+    """Warnings are errors here."""
+    assert not checks._SAID
+    call()
+
+
+def test_with_x64_float64_stays(monkeypatch):
+    monkeypatch.setattr(checks, "_SAID", [])
+    with jax.enable_x64(True):
+        assert features.fourier(np.ones((3, 2)), np.eye(2)).dtype == np.float64
+    assert not checks._SAID

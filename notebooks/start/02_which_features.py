@@ -447,7 +447,7 @@ plotting.table(
 #   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256 features
 #   err about as much as a plain mean of the values. Subtract means, fit the map, and take
 #   the {doc}`greatest keys exactly </notebooks/beyond/02_attention_maps>`; up to some
-#   hundred words take attention itself.
+#   hundred words {doc}`take attention itself </notebooks/favor/09_cost_of_attention>`.
 #
 # The limits of this page: one rule for choosing, tested on kernels of tables; two
 # graphs; one machine's clock, without an accelerator and in float64. On graphs with hubs

@@ -67,4 +67,4 @@ def test_a_kernel_that_is_none_is_refused_and_rounding_is_not(task):
     with jax.enable_x64(False):
         narrow = B.astype(np.float32)
         assert np.linalg.eigvalsh(narrow).min() < 0
-        profile(narrow, y, ratios)
+        profile(narrow, y.astype(np.float32), ratios)

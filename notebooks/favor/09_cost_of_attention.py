@@ -18,8 +18,8 @@
 # # What does attention by features cost?
 #
 # * **Length is what features pay for.** From a thousand positions on linear attention is
-#   the faster one in every way that we timed, from two thousand on several times so, and
-#   its time and memory stay in proportion up to 65,536.
+#   the faster one in every way that we timed, from two thousand on several times so. Up
+#   to 65,536 its memory stays in proportion, and its time nearly so.
 # * **A short encoder has no room for them.** At 512 positions, the most that
 #   all-MiniLM-L6-v2 has, 256 features take about as long as exact attention, which does
 #   not err, and 64 landmarks take less and err less.

@@ -22,9 +22,6 @@
 # * **Else ask `couplings.choose(d, m)`** for vectors; on graphs take systematic walkers.
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones
 #   almost nothing.
-#
-# With 64 dimensions and 256 frequencies, import `jax` and `couplings, features` from
-# `rfcore`, and paste this:
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -70,6 +67,10 @@ SIZES = {
 }[profile]  # fmt: skip
 N_POINTS, WIDTHS, N_NODES = (SIZES[what] for what in ("points", "widths", "nodes"))
 x, lengthscale = jnp.ones((3, 64)), 8.0
+
+# %% [markdown]
+# With 64 dimensions and 256 frequencies, import `jax` and `couplings, features` from
+# `rfcore`, and paste this:
 
 # %%
 omega = couplings.choose(64, 256).draw(jax.random.key(0), 256, 64)  # d = 64, m = 256

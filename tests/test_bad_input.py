@@ -390,6 +390,14 @@ FAILURE = evidence.order(2.0, 1.0, exact=True)
 NOTEBOOK = "simplex/06_gram_matrices"
 CLAIMS = Path(__file__).parents[1] / "data" / "claims"
 LEDGER = evidence.Ledger(NOTEBOOK, "quick")
+
+
+class Forgetful(evidence.Ledger):
+    """A ledger that may be given the same name again."""
+
+    kept = property(lambda self: {}, lambda self, kept: None)
+
+
 ENTRY = next(entry for entry in evidence.entries() if entry.notebook == NOTEBOOK)
 TABLE = datasets.Regression(X, V, "t", "here")
 PART = datasets.Split(X, np.array([0, 1, 1]), X[:2], np.array([0, 1]))
@@ -802,7 +810,7 @@ OTHERWISE = {
     "evidence.Decision.as_dict": {"self": (FAILURE, None)},
     "evidence.Ledger.decide": {"self": (LEDGER, None), "table": ({ENTRY.claims[0].id: FAILURE}, decisions)},
     "evidence.Ledger.keep": {
-        "self": (LEDGER, None), "name": ("error", text), "array": (V, lambda good: numbers(good)[1:]), "axes": ({"m": [1, 2, 3]}, axes_of_arrays),
+        "self": (Forgetful(NOTEBOOK, "quick"), None), "name": ("error", text), "array": (V, lambda good: numbers(good)[1:]), "axes": ({"m": [1, 2, 3]}, axes_of_arrays),
     },
     "evidence.Ledger.key": {"self": (LEDGER, None)},
     "evidence.Ledger.rng": {"self": (LEDGER, None)},

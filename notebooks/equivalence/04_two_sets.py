@@ -118,8 +118,8 @@ plotting.show_panels(
     log="x",
     caption="Ours. Least variance of an estimate of the Gaussian kernel for a single "
     "pair of points, in closed form.",
-    alt="The line of cosines rises from 0.01 at distance a quarter to its limit of 0.66 "
-    "at distance four; the line of positive features is zero throughout.",
+    alt="The line of cosines rises from 0.01 at distance a quarter to its limit of 0.66"
+    " at distance four; the line of positive features is zero throughout.",
 )
 ledger.decide({
     "equivalence/extra-two-sets/pair": evidence.order(0.0, of_cosines, exact=True),

@@ -132,9 +132,9 @@ plotting.show(
     ),
     caption="Ours. Four pairs of points: what the features of Eqs. 7 and 11 estimate, "
     "as printed and mended, over the kernel.",
-    alt="In each of four rows the two mended features lie at 1, Eq. 7 as printed to the "
-    "left of it, down to 0.56, and Eq. 11 to the right, up to 1.37: further the larger "
-    "the kernel.",
+    alt="In each of four rows the two mended features lie at 1, Eq. 7 as printed to the"
+    " left of it, down to 0.56, and Eq. 11 to the right, up to 1.37: further the"
+    " larger the kernel.",
 )
 ledger.decide({
     "favor/eq-7/as-printed": evidence.erratum(

@@ -18,12 +18,13 @@
 # # How far apart should frequencies point? (Figure 6, Theorem 3.2, Corollaries 3.3 and 4.4, Equation 8)
 #
 # * **One number carries the error**: the *conformity* of a pair of frequencies, a mean
-#   over the length of their sum. Theorem 3.2 is what simulation finds.
+#   over the length of their sum. Simulation agrees with Theorem 3.2.
 # * **Away from each other is best.** At $d = 64$ the corners of a simplex leave less
 #   than a hundredth of the error near the origin, though their angles are hardly wider
 #   than right ones. Past a distance of about 2.5 no coupling of directions helps.
-# * **One misprint.** Equation 25, the gain of right angles, has lost a factor $2^{-k}$.
-#   As printed it is negative; mended, it is positive everywhere, as the paper says.
+# * **One misprint.** Equation 25, the gain of right angles, has lost a factor of
+#   $2^{-k}$. As printed it is negative; mended, it is positive everywhere, as the paper
+#   says.
 #
 # **What the paper claims.** Draw $m$ random frequencies to estimate a Gaussian kernel
 # with positive random features. Nobody forces you to draw them independently: as long
@@ -33,10 +34,10 @@
 # (Corollary 3.3), and these less than independent ones (Corollary 4.4).
 #
 # **The idea.** An estimate averages products of features, and the squared error is a
-# sum over *pairs* of frequencies. A rotation averages all but one number of a pair
-# away, $w_{ij} = \lVert \omega_i + \omega_j \rVert$: the shorter the sum, the smaller
-# the error. Independent vectors often have a long sum, vectors at right angles less
-# often, and vectors that point away from each other least of all.
+# sum over *pairs* of frequencies. A uniform rotation averages away all but one number
+# of each pair, $w_{ij} = \lVert \omega_i + \omega_j \rVert$: the shorter the sum, the
+# smaller the error. Independent vectors often have a long sum, vectors at right angles
+# less often, and vectors that point away from each other least often of all.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -64,7 +65,8 @@ MECHANISMS = ("iid", "orthogonal", "simplex")
 # ## One number carries the error (Theorem 3.2)
 #
 # The positive feature of frequency $\omega$ is $\exp(\omega^\top x - \lVert x
-# \rVert^2)$. With $v = \lVert x + y \rVert$, the mean squared error by $m$ of them is
+# \rVert^2)$. With $v = \lVert x + y \rVert$, the mean squared error of an estimate from
+# $m$ of them is
 #
 # $$
 # \begin{aligned}
@@ -76,12 +78,12 @@ MECHANISMS = ("iid", "orthogonal", "simplex")
 # $$
 #
 # First the blunt test: draw frequencies, estimate $k(x, y)$, square the error, average.
-# It works close to the origin only. **Simulating the error head on is a trap**: the
-# squared error of positive features is so heavy-tailed that soon a sample mean says
+# It works only close to the origin. **Simulating the error head on is a trap**: the
+# squared error of positive features is so heavy-tailed that a sample mean soon says
 # more about its largest term than about the expectation, and even its standard error is
-# wrong. So $v \le 0.6$ here; afterwards we integrate the rotation out, and average the
-# ${}_0F_1$ of $\rho$ instead. With $m = 4, 6, 9$ in $d = 6$ we have a cut block, a
-# whole one, and one and a half, where only pairs *within* a block count.
+# wrong. So we keep to $v \le 0.6$ here; afterwards we integrate the rotation out, and
+# average the ${}_0F_1$ of $\rho$ instead. With $m = 4, 6, 9$ in $d = 6$ we have a cut
+# block, a whole one, and one and a half, where only pairs *within* a block count.
 
 # %%
 d, sizes = 6, (4, 6, 9)
@@ -130,10 +132,12 @@ ledger.decide({
 # (simplex-eq-8)=
 # ## Unbiased? (Equation 8)
 #
-# The first line of the abstract says so. A row of $\mathbf W = \mathbf D \mathbf S
-# \mathbf R$ is a length $\chi_d$ times a corner of the simplex, turned by a uniform
-# rotation: each row by itself is Gaussian. Every row is projected on one uneven
-# direction and counted in 20 bins of equal probability, and the estimates are averaged.
+# The first line of the abstract says that they are. A row of $\mathbf W = \mathbf D
+# \mathbf S \mathbf R$ is a corner of the simplex, turned by a uniform rotation and
+# multiplied by a length with the law $\chi_d$: each row by itself is Gaussian. To test
+# this, we project every row on one fixed direction with unequal coordinates, and count
+# the projections in 20 bins of equal probability. We also average the estimates of the
+# kernel.
 
 # %%
 n_bins = 20
@@ -193,9 +197,10 @@ ledger.decide({
 #
 # To first order in $v^2$ the printed bracket is $1 + v^2 - (1 + 2 v^2) = -v^2$:
 # negative at once, while the sentence that follows it says "This is positive
-# everywhere". The sentence is right, term by term: the bracket is $\sum_k
-# \frac{v^{2k}}{k!} (1 - c_k)$ with $c_0 = c_1 = 1$ and $c_k = \prod_{j<k} \frac{d +
-# j}{d + 2j} < 1$ afterwards. Nothing cancels then, and even a tiny gap keeps its sign.
+# everywhere". The sentence is right, term by term: with the factor, the bracket is
+# $\sum_k \frac{v^{2k}}{k!} (1 - c_k)$ with $c_0 = c_1 = 1$ and $c_k = \prod_{j<k}
+# \frac{d + j}{d + 2j} < 1$ afterwards. In this sum nothing cancels, and even a tiny gap
+# keeps its sign.
 
 # %%
 v_gap = (0.1, 0.5, 1.0, 2.0)
@@ -242,9 +247,9 @@ ledger.decide({
 #
 # At $d = 64$ the angle of a simplex is only a degree past ninety. We simulate whole
 # blocks and look twice: *with the rotation integrated out*, averaging ${}_0F_1$ over
-# the pairs of a block, which decides the claim; and *head on*, by squared errors of the
-# estimate for small $v$, over the closed-form error of IID features, so that the dots
-# share no noise of a denominator. The curves themselves need no sampling.
+# the pairs of a block, which decides the claim; and *head on*, from squared errors of
+# the estimate at small $v$, divided by the closed-form error of IID features, so that
+# the dots share no noise from a denominator. The curves themselves need no sampling.
 
 # %%
 d_large = 64
@@ -300,18 +305,20 @@ plotting.show(
 )
 
 # %% [markdown]
-# Both curves of the paper come back. At small $v$ the simplex removes *almost all* of
-# the error, though its angles are hardly wider than right ones: the $d$ vectors nearly
-# cancel, $\sum_i \omega_i \approx 0$, and for small $v$ the error *is* the square of
-# that sum. The orthogonal curve is another matter: its gain is *not* largest at small
-# $v$, where it vanishes, but near $v = 1.2$. And past $v \approx 2.5$ nothing helps:
-# the error is ruled by the tail of a single frequency, which no coupling may touch.
+# Both of the paper's curves are found again. At small $v$ the simplex removes *almost
+# all* of the error, though its angles are hardly wider than right ones: the $d$ vectors
+# nearly cancel, $\sum_i \omega_i \approx 0$, and for small $v$ the error *is* the
+# square of that sum. The orthogonal curve is another matter: its gain is *not* largest
+# at small $v$, where it vanishes, but near $v = 1.2$. And past $v \approx 2.5$ nothing
+# helps: the error is dominated by the tail of a single frequency, which no coupling may
+# change.
 #
 # So the gain is a *small-$v$* gain. Attention with normalised queries and keys, or a
-# kernel with a long lengthscale, lives there; a sharp one does not, and gains little.
+# kernel with a long lengthscale, lives there; a sharp kernel does not, and gains
+# little.
 #
-# Section 5.1 has the limits for every $d = m$: errors proportional to $v^2$ for IID and
-# orthogonal features, and to $v^2$ times a ratio of Gamma functions for simplex.
+# Section 5.1 gives the limits for every $d = m$: errors proportional to $v^2$ for IID
+# and orthogonal features, and to $v^2$ times a ratio of Gamma functions for simplex.
 
 # %%
 prefactor_d = (2, 3, 6, 16, 64, 512)

@@ -18,21 +18,23 @@
 # # How long is the sum of two frequencies? (Figure 5, Theorem 4.3, Lemmas 4.1 and 4.2)
 #
 # * **Coupling cuts off the long sums.** Any length beyond the upper quartile of
-#   independent frequencies is exceeded less often by orthogonal ones, least by simplex.
-# * **All closed forms hold**: the density of the length and its mean, the conformity,
-#   agree with draws and with integrals computed in other ways.
-# * **One misprinted line and one warning.** Equation 56's first line has two roots
-#   wrong; Equation 24 is right, but must not be summed as it stands.
+#   independent frequencies is exceeded less often by orthogonal ones, and least often
+#   by simplex ones.
+# * **All closed forms hold**: the density of the length, and the mean over it that is
+#   the conformity, agree with draws and with integrals computed in other ways.
+# * **One misprinted line and one warning.** The first line of Equation 56 gets two
+#   square roots wrong; Equation 24 is right, but must not be summed as it stands.
 #
-# **What the paper claims.** The error of positive features depends on one mean of the
-# length $w_{ij} = \lVert \omega_i + \omega_j \rVert$ of a pair, the conformity
-# $\rho(v)$ ({doc}`01_conformity_and_error`). {cite:t}`reid2023simplex` derive the
-# density of this length for independent frequencies (Lemma 4.1) and for any fixed angle
-# (Lemma 4.2), and closed forms of the conformity (Theorem 4.3). "Conformity is
-# penalised by tails at large $w_{ij}$, which we suppress with geometrical coupling."
+# **What the paper claims.** The error of positive features depends on one mean over the
+# length $w_{ij} = \lVert \omega_i + \omega_j \rVert$ of the sum of a pair, the
+# conformity $\rho(v)$ ({doc}`01_conformity_and_error`). {cite:t}`reid2023simplex`
+# derive the density of this length for independent frequencies (Lemma 4.1) and for any
+# fixed angle (Lemma 4.2), and closed forms of the conformity (Theorem 4.3). "Conformity
+# is penalised by tails at large $w_{ij}$, which we suppress with geometrical coupling."
 #
 # **The idea.** By the law of cosines $w_{ij}^2 = w_i^2 + w_j^2 + 2 w_i w_j \cos\theta$.
-# The norms $w_i$ are $\chi_d$; a coupling chooses the angle. Obtuse ones shorten it.
+# The norms $w_i$ have the law $\chi_d$; a coupling chooses the angle. Obtuse angles
+# shorten the sum.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -66,12 +68,14 @@ log_density_at_angle = jax.jit(
 #
 # The paper draws the density for the three couplings without saying in which dimension.
 # We take $d = 6$, that of its Figure 4: at $d = 64$ the curves of orthogonal and
-# simplex could not be told apart by eye. We cut the axis where the claimed density has
-# 20 pieces of mass 1/20, draw, and count. A repeat is a block, of three pairs.
+# simplex frequencies could not be told apart by eye. We cut the axis into 20 pieces,
+# each of mass 1/20 under the claimed density, draw, and count. A repeat is a block of
+# three pairs.
 #
-# Independent and orthogonal lengths have the same mean square, $2d$, and differ in the
-# tail; simplex lengths are shorter altogether. The chances of long sums need no draws:
-# those of the chi laws are known, and for simplex we integrate the density.
+# The sums of independent and of orthogonal pairs have the same mean square length,
+# $2d$, and differ in the tail; those of simplex pairs are shorter altogether. The
+# probabilities of long sums need no draws: for the first two the length has a chi law,
+# whose tail is known, and for simplex pairs we integrate the density.
 
 # %%
 d, n_bins = 6, 20
@@ -145,8 +149,8 @@ ledger.decide({
 # ## Independent frequencies (Lemma 4.1)
 #
 # The sum of two is $\mathcal N(0, 2 I_d)$, its length has the density of Eq. 18, and
-# the mean of ${}_0F_1$ over it is $e^{v^2}$. Here the formula as printed meets SciPy's
-# density, and an integral with 500 nodes its closed form.
+# the mean of ${}_0F_1$ over it is $e^{v^2}$. Here the formula as printed is compared
+# with SciPy's density, and an integral with 500 nodes with its closed form.
 
 # %%
 v_checked = np.array([0.5, 1.0, 2.0, 3.0])
@@ -190,8 +194,8 @@ ledger.decide({
 # (simplex-lemma-4-2)=
 # ## Two vectors at a fixed angle (Lemma 4.2)
 #
-# Two norms drawn from $\chi_d$, one angle. Eq. 20 gives the density of the length as an
-# integral, Eq. 21 the conformity.
+# Two norms are drawn from $\chi_d$, and the angle is fixed. Eq. 20 gives the density of
+# the length of the sum as an integral, Eq. 21 the conformity.
 
 # %%
 cosines = (-0.9, -0.2, 0.5)
@@ -232,9 +236,9 @@ ledger.decide({
 # $$
 #
 # The chain rule gives $(w/\sqrt s)(1/\sqrt s) = w / s$ in front. The first line of Eq.
-# 56 prints $w / \sqrt s$, and the argument of the second density is $w \sin\phi / s$,
-# where its root has gone missing. At right angles $s = 1$, and nobody notices; at the
-# angle of a simplex it is no density:
+# 56 prints $w / \sqrt s$, and its second density has the argument $w \sin\phi / s$,
+# where the square root of $s$ has gone missing. At right angles $s = 1$, and nobody
+# notices; at the angle of a simplex the printed line is no density:
 
 # %%
 dimensions = (3, 6, 64)
@@ -263,8 +267,9 @@ ledger.decide({
 # Orthogonal frequencies: Eq. 23 is Kummer's function ${}_1F_1(d; d/2; v^2/2)$, which
 # SciPy knows. Simplex: Eq. 24 is a double series with alternating signs.
 # {py:func}`rfcore.theory.log_conformity` sums series of one sign, in logarithms, and
-# {py:mod}`~rfcore.papers.simplex.formulas` has the formulas letter by letter; here they meet.
-# They meet draws, too: the lengths of Figure 5, with the rotation integrated out.
+# {py:mod}`~rfcore.papers.simplex.formulas` has the formulas letter by letter; here the
+# two are compared. The closed forms are compared with draws, too: with the lengths of
+# Figure 5, the rotation integrated out.
 
 # %%
 v_series, series_d = np.array([0.1, 0.5, 1.0, 2.0, 5.0, 10.0]), (2, 3, 6, 16, 64)
@@ -304,9 +309,10 @@ ledger.decide({
 # (simplex-eq-24)=
 # ### A warning about Equation 24
 #
-# Right on paper is not right in floating point. The inner sum of Eq. 24 alternates, and
-# for small $d$ and large $v$ its terms exceed their sum by more than the sixteen digits
-# of a double. Summed as printed, it has no correct digit at $d = 2$ and $v = 10$.
+# What is right on paper need not be right in floating point. The inner sum of Eq. 24
+# alternates, and for small $d$ and large $v$ its terms exceed their sum by more than
+# the sixteen digits of a double. Summed as printed, it has no correct digit at $d = 2$
+# and $v = 10$.
 
 # %%
 printed_at_ten = formulas.simplex_conformity(10.0, 2, 400)

@@ -22,10 +22,10 @@
 #   equal or drawn independently of the directions.
 # * **The reason is Jensen's inequality, twice**: the conformity of a pair is an
 #   increasing, convex function of the cosine between the two.
-# * **It says more than the paper takes from it.** For $m < d$ frequencies the simplex
-#   to use has $m$ corners. At $d = 64$ and $\lVert x + y \rVert = 0.5$, eight such
-#   frequencies have an error of 13 % of that of independent ones; eight corners of a
-#   simplex of 64, as everybody takes them, have 89 %.
+# * **The argument says more than the paper takes from it.** For $m < d$ frequencies the
+#   simplex to use has $m$ corners. At $d = 64$ and $\lVert x + y \rVert = 0.5$, eight
+#   such frequencies have 13 % of the error of independent ones; eight corners of a
+#   simplex of 64, which everybody takes, have 89 %.
 #
 # **What the paper claims.** Simplex frequencies "provide the lowest kernel estimator
 # MSE of any weight-independent geometrically-coupled PRF mechanism", write
@@ -36,8 +36,8 @@
 # **The idea.** The error is an increasing function of the conformity $\rho$
 # ({doc}`01_conformity_and_error`), a mean over pairs. If each pair's share is a convex
 # function of its cosine, the mean is least when all cosines are equal. And if it
-# increases, the common cosine should be as low as it can: the cosines of $m$ vectors
-# have a mean of at least $-1/(m - 1)$, because their sum has a square of at least zero.
+# increases, the common cosine should be as low as it can be: the mean cosine of $m$
+# vectors is at least $-1/(m - 1)$, because the square of their sum is at least zero.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -62,14 +62,14 @@ log_conformity_at_angle = jax.jit(theory.log_conformity_at_angle, static_argnums
 # (simplex-lemma-A-1)=
 # ## Equal norms (Lemma A.1)
 #
-# Fix all norms to one value. The conformity is then a mean over pairs of a function of
-# the cosine that is increasing and convex. Jensen: it is at least the function at the
-# *mean* cosine. And the mean cosine of $m$ unit vectors is at least $-1/(m - 1)$,
-# because $0 \le \lVert \sum_i u_i \rVert^2 = m + m (m - 1) \overline{\cos}$. A simplex
-# attains both bounds at once: equal cosines, zero sum. ∎
+# Fix all norms at one value. The conformity is then a mean over pairs of a function of
+# the cosine that is increasing and convex. By Jensen's inequality, it is at least the
+# value of that function at the *mean* cosine. And the mean cosine of $m$ unit vectors
+# is at least $-1/(m - 1)$, because $0 \le \lVert \sum_i u_i \rVert^2 = m + m (m - 1)
+# \overline{\cos}$. A simplex attains both bounds at once: equal cosines, zero sum. ∎
 #
-# We try to beat it all the same: arrangements drawn at random and ones drawn close to a
-# simplex, then an optimiser from random starts
+# We try to beat it all the same: with arrangements drawn at random and others drawn
+# close to a simplex, then with an optimiser from random starts
 # ({py:func}`~rfcore.papers.simplex.best_directions.optimised`).
 
 
@@ -129,7 +129,7 @@ ledger.decide({
 # increasing and convex, the proof of Lemma A.1 goes through word for word. It is: given
 # the norms, ${}_0F_1\bigl(; \tfrac d2; \tfrac{v^2}4 (w_i^2 + w_j^2 + 2 w_i w_j
 # \cos\theta)\bigr)$ is an increasing convex function of a linear function of
-# $\cos\theta$, and a mean of such functions is one again. (The paper's own proof sums
+# $\cos\theta$, and a mean of such functions is again one. (The paper's own proof sums
 # over all permutations of the norms, to the same end.) A coupling that randomises its
 # arrangement averages such values, and an average is no better than its best term.
 
@@ -185,8 +185,8 @@ ledger.decide({
 #
 # The proof speaks of $m$ vectors and bounds the mean cosine by $-1/(m - 1)$. For $m <
 # d$ the paper, like everybody else, cuts a block of $d$: its cosine is $-1/(d - 1)$,
-# closer to a right angle. A simplex of just $m$ corners, rotated into $d$ dimensions,
-# costs the same and is better.
+# and its angles are closer to right angles. A simplex of just $m$ corners, rotated into
+# $d$ dimensions, costs the same and is better.
 
 # %%
 v_cut = np.array([0.1, 0.5, 1.0, 4.0])

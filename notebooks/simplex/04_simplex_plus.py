@@ -17,10 +17,12 @@
 # %% [markdown]
 # # Should directions depend on the norms? (Figure 4, Equation 16)
 #
-# * **They may, and gain little.** In six dimensions the best directions that do so take
-#   some three percent off the conformity of simplex, and simplex+ gets most of that.
-# * **In many dimensions next to nothing**: at $d = 64$ and $\lVert x + y \rVert = 1$
-#   simplex+ gains a hundredth of what simplex gained over independent directions.
+# * **They may, and gain little.** In six dimensions the best directions that depend on
+#   the norms take some three percent off the conformity of simplex, and simplex+ gets
+#   most of that.
+# * **In many dimensions they gain next to nothing**: at $d = 64$ and $\lVert x + y
+#   \rVert = 1$ simplex+ gains a hundredth of what simplex gained over independent
+#   directions.
 # * **Simplex+ does what it promises.** For close points it beats simplex for every draw
 #   of norms, the share of the possible gain that it misses falls with the distance,
 #   and, from six dimensions on, two passes of its iteration are enough.
@@ -30,12 +32,13 @@
 # depend on them (*simplex+*): vectors with bigger norms then subtend bigger angles,
 # "guaranteeing smaller kernel estimator MSE when $v$ is sufficiently small". They
 # compare the conformities of all couplings for one draw of norms (Figure 4), and find
-# simplex+ and even numerical optimisation "marginal" improvements over simplex.
+# that simplex+ and even numerical optimisation are "marginal" improvements over
+# simplex.
 #
 # **The idea.** The conformity is a mean over pairs of ${}_0F_1$, and for small $v =
 # \lVert x + y \rVert$ the first term of this series decides. Summed over pairs it is
-# the square of one sum. So let the vectors sum to nothing, as the corners of a simplex
-# do if their norms are equal.
+# the square of one sum. So let the vectors sum to zero, as the corners of a simplex do
+# if their norms are equal.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -83,8 +86,8 @@ def least_conformity(vectors, v):
 #
 # For one draw of six norms at $v = 1$ the paper compares the conformity of all
 # couplings with the least that numerical optimisation finds. Given the norms,
-# everything here is exact. For independent directions too, where the paper averages 100
-# random arrangements, because they factorise
+# everything here is exact. So is the conformity of independent directions, for which
+# the paper averages 100 random arrangements, because it factorises
 # ({py:func}`~rfcore.papers.simplex.arrangements.independent_conformity`):
 #
 # $$
@@ -92,9 +95,10 @@ def least_conformity(vectors, v):
 # w_i^2}{4}\bigr)\, {}_0F_1\bigl(; \tfrac d2; \tfrac{v^2 w_j^2}{4}\bigr)} .
 # $$
 #
-# The bar is the mean over pairs $i \ne j$, and $w$ stands for all the norms. One draw
-# is one draw. Here are many, with the optimiser
-# ({py:func}`~rfcore.papers.simplex.best_directions.optimised`) on as many as time allows.
+# The bar is the mean over pairs $i \ne j$, and $w$ stands for all the norms. The
+# paper's figure shows one draw of the norms. Here are many, with the optimiser
+# ({py:func}`~rfcore.papers.simplex.best_directions.optimised`) on as many as time
+# allows.
 
 
 # %%
@@ -158,11 +162,11 @@ plotting.show(
 )
 
 # %% [markdown]
-# The order holds in every single draw, not only in the paper's one. The paper prints no
-# number for "marginal", so that none of ours can contradict it. We ask for less than a
-# tenth of what simplex itself gains over independent directions, and find an eighth
-# (2.9 of 24 percent). What of higher dimensions? An optimum is out of reach there, but
-# simplex+ is not.
+# The order holds in every single draw, not only in the paper's. The paper prints no
+# number for "marginal", so none of ours can contradict it. We ask for less than a tenth
+# of what simplex itself gains over independent directions, and find an eighth (2.9 of
+# 24 percent). What of higher dimensions? An optimum is out of reach there, but simplex+
+# is not.
 
 # %%
 norms_64 = norms_of(64, N_NORMS_64)
@@ -204,8 +208,8 @@ ledger.decide({
 # (simplex-eq-16)=
 # ## What simplex+ minimises (Equations 16 and 17)
 #
-# For small $v$ the conformity is its first term, and that, up to a part that the norms
-# fix, is the square of one sum:
+# For small $v$ the first term of the conformity decides, and that, up to a part fixed
+# by the norms, is the square of one sum:
 #
 # $$
 # \sum_{i \ne j} \lVert \omega_i + \omega_j \rVert^2 = 2 (m - 2) \sum_i w_i^2 + 2\,
@@ -213,12 +217,12 @@ ledger.decide({
 # $$
 #
 # So make the sum as short as the norms allow. If no norm exceeds the sum of the others
-# it can be zero: a closed polygon. Otherwise the longest vector points against all of
-# them ({py:func}`~rfcore.papers.simplex.arrangements.shortest_sum`). The iteration of
+# it can be zero: a closed polygon. Otherwise the longest vector points against all the
+# others ({py:func}`~rfcore.papers.simplex.arrangements.shortest_sum`). The iteration of
 # Eq. 17 turns one vector after the other against the sum of the rest. Where does it
 # end, and how fast? From six dimensions on, two passes do all there is to do. In three
-# and four they converge slowly, since one norm often nearly equals the sum of the
-# others.
+# and four dimensions the passes converge slowly, since one norm often nearly equals the
+# sum of the others.
 
 # %%
 n_passes = (0, 2, 5)

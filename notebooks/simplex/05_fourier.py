@@ -17,25 +17,26 @@
 # %% [markdown]
 # # How should Fourier frequencies point? (Theorem 4.5, Corollary 4.6)
 #
-# * **At right angles, and not at the corners of a simplex**, for points closer than 2.
-#   A Fourier feature cannot tell $\omega$ from $-\omega$, so that an obtuse angle is as
-#   good as an acute one.
+# * **At right angles, and not at the corners of a simplex**, for points closer together
+#   than 2. A Fourier feature cannot tell $\omega$ from $-\omega$, so an obtuse angle is
+#   as good as an acute one.
 # * **And only up to a threshold**, a distance that grows with the dimension from $d =
 #   8$ on. The paper's formula for the gain holds, and so does its expansion in $1/d$.
 # * **In few dimensions it is not so simple.** The threshold falls until $d = 6$, and at
-#   $d = 2$ there is none; beyond it the gain can turn positive and negative again, as
-#   it does at $d = 8$. One formula of the proof, Equation 77, has a wrong sign.
+#   $d = 2$ there is none; beyond the threshold the gain can turn positive and then
+#   negative again, as it does at $d = 8$. One formula of the proof, Equation 77, has a
+#   wrong sign.
 #
 # **What the paper claims.** {cite:t}`reid2023simplex` carry their theory of orthogonal
 # positive features over to Fourier features. The gain of right angles is an exact
 # series (Theorem 4.5), and "the MSE of ORFs is smaller than IIDRFs up to some threshold
 # $z_{\text{crit}}(d)$, the value of which diverges as $d \to \infty$", where ORFs are
-# orthogonal and IIDRFs independent features. To first order in $1/d$ it is positive at
-# any fixed distance (Corollary 4.6).
+# orthogonal and IIDRFs independent features. To first order in $1/d$ the gain is
+# positive at any fixed distance (Corollary 4.6).
 #
 # **The idea.** Sines and cosines see $z = \lVert x - y \rVert$, and the conformity of
-# positive features continues to imaginary arguments: the same series with $-z^2$ for
-# $v^2$, now alternating. What alternates may change its sign.
+# positive features extends to imaginary arguments: the series is the same, with $-z^2$
+# in place of $v^2$, and now it alternates. What alternates may change its sign.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -57,9 +58,9 @@ N_DRAWS, EVEN_D = {"paper": (100_000, (3, 6, 16, 64)), "quick": (5_000, (3, 6))}
 # (simplex-thm-4-5)=
 # ## The orthogonality gap (Theorem 4.5)
 #
-# The product of Fourier features adds up to the mean of $\cos(\omega_i^\top (x - y))$.
-# Its errors are bounded, so that the blunt experiment is safe: draw, square, subtract.
-# The gap that it should show is [SimRF Eq. 26]
+# The products of Fourier features add up to the mean of $\cos(\omega_i^\top (x - y))$.
+# Its errors are bounded, so the blunt experiment is safe: draw, square, subtract. The
+# gap that it should show is [SimRF Eq. 26]
 #
 # $$
 # \mathrm{MSE}_{\text{IID}} - \mathrm{MSE}_{\text{orth}} = \frac{m - 1}{m} \Bigl(
@@ -67,8 +68,8 @@ N_DRAWS, EVEN_D = {"paper": (100_000, (3, 6, 16, 64)), "quick": (5_000, (3, 6))}
 # \frac{\Gamma(k + d)}{\Gamma(k + d/2)} \Bigr) .
 # $$
 #
-# {py:func}`rfcore.theory.fourier_gap` evaluates it without cancellation, and stands
-# here beside the series as printed, for moderate $z$ where its oscillation does no
+# {py:func}`rfcore.theory.fourier_gap` evaluates it without cancellation. Here it is
+# compared with the series as printed, at moderate $z$, where the oscillation does no
 # harm.
 
 # %%
@@ -101,8 +102,8 @@ as_printed = np.array([formulas.fourier_gap(*pair) for pair in pairs])
 calm = np.array([theory.fourier_gap(*pair) for pair in pairs])
 
 # %% [markdown]
-# Past the threshold the gap is a tiny number, so that finding its change of sign at $d
-# = 256$ takes two hundred digits
+# Past the threshold the gap is a tiny number, so finding where it changes sign at $d =
+# 256$ takes two hundred digits
 # ({py:func}`~rfcore.papers.simplex.sign_change.fourier_threshold`).
 
 # %%
@@ -136,9 +137,9 @@ ledger.decide({
 # ## The threshold in few dimensions
 #
 # There is more to it than one threshold that grows. In the plane there is none:
-# ${}_1F_1(2; 1; -s) = e^{-s} (1 - s)$ makes the gap proportional to
-# $e^{-s} (e^{-s} - 1 + s) > 0$ with $s = z^2 / 2$. From $d = 3$ to $6$ the threshold
-# *falls*. And beyond it the gap may turn positive and negative again.
+# ${}_1F_1(2; 1; -s) = e^{-s} (1 - s)$ makes the gap proportional to $e^{-s} (e^{-s} -
+# 1 + s) > 0$ with $s = z^2 / 2$. From $d = 3$ to $6$ the threshold *falls*. And beyond
+# it the gap may turn positive and then negative again.
 
 # %%
 falls = np.array([threshold[of] for of in (3, 4, 5, 6)])
@@ -178,11 +179,12 @@ ledger.decide({
 # ## And the simplex?
 #
 # The paper leaves it out, for a good reason: $\omega$ and $-\omega$ have the same
-# cosine, and right angles are as wide as lines can stand apart.
+# cosine, and no two lines can stand wider apart than at right angles.
 # {py:func}`rfcore.theory.fourier_mse_ratio` covers the case. Orthogonal frequencies are
 # the better ones up to $z = 2$. Further out, near the threshold of the orthogonal gap,
-# the order turns for a while: in three dimensions by up to a twelfth of the error of
-# independent features, in six by a fiftieth, and in 64 by nothing that could be seen.
+# the order is reversed for a while. In three dimensions the simplex then leads by up to
+# a twelfth of the error of independent features, in six by a fiftieth, and in 64 by
+# nothing that could be seen.
 
 # %%
 z = np.linspace(0.1, 6, 60)
@@ -221,8 +223,8 @@ ledger.decide({
 # = 1 - (m - 1) \Bigl( \frac{z^4 e^{-z^2}}{d\, (1 - e^{-z^2})^2} + O(d^{-2}) \Bigr) .
 # $$
 #
-# If the remainder is of second order, $d^2$ times it converges as $d$ grows. Mind the
-# factor $(m - 1)$ in front of *both* terms. For a whole block, $m = d$, the
+# If the remainder is of second order, $d^2$ times the remainder converges as $d$ grows.
+# Mind the factor $(m - 1)$ in front of *both* terms. For a whole block, $m = d$, the
 # "correction" is no longer small: at $z \to 0$ it takes away all of the error but $3 /
 # (d + 2)$, of which the first-order formula sees a third.
 #
@@ -269,8 +271,8 @@ ledger.decide({
 # ### Misprint: a sign in Equation 77
 #
 # The proof starts from the ratio of two errors of the form of Eq. 74, whose first term
-# is $(1 - e^{-z^2})^2 / 2$. Eq. 77 prints $(1 + e^{-z^2})^2$ in the denominator. The
-# end of the proof, Eq. 86, has the minus back.
+# is $(1 - e^{-z^2})^2 / 2$. Eq. 77 prints $(1 + e^{-z^2})^2$ in the denominator. At the
+# end of the proof, in Eq. 86, the minus sign is back.
 
 # %%
 z_wrong, wrong_d = np.array([0.25, 0.5, 1.0, 1.75, 2.5, 3.0]), (4, 16, 64)

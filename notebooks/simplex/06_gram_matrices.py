@@ -54,10 +54,10 @@ N_REPEATS, WIDTHS = {
 # ## The error of a Gram matrix
 #
 # As in the paper, 64 points are drawn from $\mathcal N(0, \sigma^2 I_d)$ with $\sigma =
-# 0.1$ and $d = 64$. It does not say how many features it tries, how often it repeats,
-# or whether the points are drawn anew; we draw new points in every repeat. Its caption
-# speaks of the Frobenius norm while its formula prints the square; we show the relative
-# norm $\lVert K - \widehat K \rVert_F / \lVert K \rVert_F$.
+# 0.1$ and $d = 64$. The paper does not say how many features it tries, how often it
+# repeats, or whether the points are drawn anew; we draw new points in every repeat. The
+# caption speaks of the Frobenius norm, while its formula prints the square; we show the
+# relative norm $\lVert K - \widehat K \rVert_F / \lVert K \rVert_F$.
 #
 # Whatever can be shared is shared: all mechanisms see the same points, those built on
 # rotations share rotations and norms (the same key), and the first $m$ rows of one long
@@ -131,23 +131,23 @@ ledger.decide({
 # ## Every point of the curves, predicted
 #
 # A squared Frobenius norm is a sum over pairs of points, and the mean of each summand
-# is Theorem 3.2 [SimRF Eq. 11]. So the mean squared error of the whole matrix is a sum
-# of closed forms, for any points ({py:func}`rfcore.theory.positive_gram_mse`):
+# is given by Theorem 3.2 [SimRF Eq. 11]. So the mean squared error of the whole matrix
+# is a sum of closed forms, for any points ({py:func}`rfcore.theory.positive_gram_mse`):
 #
 # $$
 # \mathbb E\, \lVert K - \widehat K \rVert_F^2 = \sum_{a, b} \mathrm{MSE}(x_a, x_b) .
 # $$
 #
 # The diagonal counts too; it is where the error is largest. We subtract the prediction
-# for the points of each repeat from the squared error of that repeat. Few features have
-# so skewed an error that 12,000 draws of 16 of them leave its mean uncertain. But each
-# repeat draws 512, and as the rows of a block are alike, any 16 in a row are a draw of
-# 16: the test takes the mean over all 32 such parts. On the ratio to
-# IID the curves come apart, and the closed form explains the bend: its factor $(m - 1)$
-# counts the partners *within a block*, so that the ratio falls until the first block is
-# full, at $m = d$, and then stays. Over whole blocks the error falls like $m^{-1/2}$,
-# as for independent features; within the first block it falls faster, since each new
-# vector helps the others.
+# for the points of each repeat from the squared error of that repeat. With few features
+# the error is so skewed that 12,000 draws of 16 of them leave its mean uncertain. But
+# each repeat draws 512, and as the rows of a block are distributed alike, any 16
+# successive rows are a draw of 16: the test takes the mean over all 32 such parts. As
+# ratios to IID the curves come apart, and the closed form explains the bend: its factor
+# $(m - 1)$ counts the partners *within a block*, so that the ratio falls until the
+# first block is full, at $m = d$, and then stays level. Over whole blocks the error
+# falls like $m^{-1/2}$, as for independent features; within the first block it falls
+# faster, since each new vector helps the others.
 
 # %%
 predicted = np.array([
@@ -190,7 +190,7 @@ ledger.decide({
 # (simplex-gram-plus)=
 # ## Simplex+: better, but barely
 #
-# Simplex+ lets long vectors take wider angles, so that each block sums to nothing
+# Simplex+ lets long vectors take wider angles, so that each block sums to zero
 # ({ref}`simplex-eq-16`). The paper does not try it on whole matrices. Rotations, norms
 # and points are those of simplex, so that even a small difference shows.
 
@@ -208,11 +208,11 @@ ledger.decide({
 # ## The fast variants
 #
 # Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ per
-# point. They are not uniform, and the features are biased
-# ({py:func}`~rfcore.papers.simplex.fast_bias.fast_bias` enumerates by how much: nearly a quarter at $d =
-# 4$ and $\lVert x + y \rVert = 2$ along the diagonal). Do they do as well here? On
-# points without a preferred direction, yes: but these cannot show a bias of rotations
-# ({ref}`simplex-gram-blind`).
+# point. Their product is not uniform, and the features are biased
+# ({py:func}`~rfcore.papers.simplex.fast_bias.fast_bias` finds by enumeration how much:
+# by nearly a quarter at $d = 4$ and $\lVert x + y \rVert = 2$ along the diagonal). Do
+# they do as well here? On points without a preferred direction, yes: but these cannot
+# show a bias of the rotations ({ref}`simplex-gram-blind`).
 
 
 # %% tags=["hide-input"]

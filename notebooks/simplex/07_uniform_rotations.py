@@ -28,7 +28,7 @@
 # *uniformly* (from Haar measure), and everybody takes the $Q$ of a QR decomposition of
 # a Gaussian matrix. But QR has to fix the signs of the diagonal of $R$ somehow, and
 # LAPACK's rule makes $Q$ non-uniform: $Q_{11}$, for one, is always negative.
-# Multiplying the columns by the signs of $\operatorname{diag} R$ mends it
+# Multiplying the columns by the signs of $\operatorname{diag} R$ mends this
 # {cite:p}`mezzadri2007generate`.
 
 # %% tags=["parameters", "hide-input"]
@@ -115,9 +115,9 @@ ledger.decide({
 # (simplex-gram-blind)=
 # ## Isotropic points do not
 #
-# Would an experiment like Figure 7 of the paper ({doc}`06_gram_matrices`) warn us? It
-# takes the error of the Gram matrix of 64 normal points. No, and the reason is worth a
-# theorem.
+# Would an experiment like Figure 7 of the paper ({doc}`06_gram_matrices`), which takes
+# the error of the Gram matrix of 64 normal points, warn us? No, and the reason is worth
+# a theorem.
 #
 # > *Let the points be isotropic (rotating all of them at random changes nothing about
 # > their distribution) and let $m \le d$. Then $\lVert K - \widehat K \rVert_F$ has the

@@ -17,13 +17,15 @@
 # %% [markdown]
 # # Does a better kernel estimate classify better? (Figure 8)
 #
-# * **On average over eight tables, yes**: simplex beats orthogonal beats independent
-#   at every number of features, and on no table is simplex a percentage point worse.
+# * **On average over eight tables, yes**: simplex beats orthogonal, and orthogonal
+#   beats independent, at every number of features, and on no table is simplex worse by
+#   a percentage point.
 # * **The gain is real where the kernel's error is what keeps accuracy down.** With $d$
 #   features it is six to ten percentage points on banknote, nursery and wifi, and
 #   tenths of a point or nothing on the other five.
-# * **With few features a classifier can be worse than none.** On cmc, always answering
-#   the most frequent class beats every coupling with $d$ features by some seven points.
+# * **With few features a classifier can be worse than none.** On the table cmc, always
+#   answering the most frequent class beats every coupling with $d$ features by some
+#   seven points.
 #
 # **What the paper claims.** A smaller error of the kernel should pay off somewhere.
 # {cite:t}`reid2023simplex` take eight tables of the UCI repository and predict classes
@@ -33,9 +35,9 @@
 #
 # **The idea.** A test point $x$ asks every training point $x_i$ for its vote, weighted
 # by the kernel, $\sum_i K(\sigma x, \sigma x_i)\, y_i$ with one-hot $y_i$; the class
-# with most weight wins. With features $\phi$ the sum over training points is done once
-# and for all, $\phi(x)^\top (\Phi^\top Y)$, a matrix of $m$ rows. And since blocks of
-# $d$ frequencies are independent, votes of ten blocks, added up one by one, give
+# with the most weight wins. With features $\phi$ the sum over training points is done
+# once and for all, $\phi(x)^\top (\Phi^\top Y)$, a matrix of $m$ rows. And since blocks
+# of $d$ frequencies are independent, the votes of ten blocks, added up one by one, give
 # $m = d, 2d, \dots, 10d$ from one draw.
 
 # %% tags=["parameters", "hide-input"]
@@ -65,10 +67,11 @@ DRAWN, N_BLOCKS = [getattr(couplings, name) for name in MECHANISMS], 10
 #
 # The paper prints neither the columns, nor $\sigma$, nor the split. Its authors' public
 # code has all three. Words become one-hot columns; everything is standardised by the
-# training part; `numpy.random.default_rng(42)` shuffles; 95 % train and 5 % test. The
-# last line of every file is lost to a slip of the loader, and so it is here
-# ({py:func}`~rfcore.papers.simplex.classification.public_task`). How well its $\sigma$ are
-# chosen is the question of {doc}`09_scale_of_the_data`.
+# mean and deviation of the training part; `numpy.random.default_rng(42)` shuffles; 95 %
+# are for training and 5 % for testing. The last line of every file is lost to a slip of
+# the loader, and so it is here
+# ({py:func}`~rfcore.papers.simplex.classification.public_task`). How well its values of
+# $\sigma$ are chosen is the question of {doc}`09_scale_of_the_data`.
 #
 # Five sets run in single precision. The last column counts, of 400 accuracies, those
 # that differ in double precision.
@@ -188,9 +191,9 @@ plotting.table(
 # %% [markdown]
 # "Tends to the exact kernel" is visible on some sets only. Wifi, nursery and chess
 # arrive within a hundred blocks, abalone and cmc within a thousand; car, whose points
-# lie farthest from the origin, is not half way after a thousand. The relative variance
-# of a positive feature grows like $e^{v^2}$ with $v = \lVert x + y \rVert$, and no
-# coupling touches that.
+# lie farthest from the origin, is not halfway there after a thousand. The relative
+# variance of a positive feature grows like $e^{v^2}$ with $v = \lVert x + y \rVert$,
+# and no coupling touches that.
 
 # %% tags=["hide-input"]
 iid, orthogonal, simplex, _ = np.moveaxis(errors, 2, 0)  # each (groups, sets, widths)
@@ -214,8 +217,8 @@ ledger.decide({
 # %% [markdown]
 # ## Which orderings can the data resolve?
 #
-# Differences are paired: both mechanisms see the same random numbers. At $m = d$ all
-# ten blocks of a draw are repeats.
+# Differences are paired: both mechanisms see the same random numbers. At $m = d$ each
+# of the ten blocks of a draw is a repeat.
 
 # %% tags=["hide-input"]
 PAIRS = (("orthogonal", "iid"), ("simplex", "orthogonal"), ("simplex_plus", "simplex"))
@@ -256,21 +259,21 @@ plotting.table(
 # So does simplex beat orthogonal? On banknote, nursery and wifi plainly, with a few
 # dozen repeats. (What leaves the claim about these three open is orthogonal against IID
 # on banknote at $m = 10 d$, where we see no difference.) On abalone, car and cmc by one
-# to four parts in a thousand, which takes thousands. On yeast and chess the difference is
-# at the edge of what thousands of repeats can see; with more, {doc}`10_at_m_equal_d`
-# finds it at $m = d$, one part in a thousand or less. Nowhere is it significantly the
-# other way round. "Consistently" is not contradicted, and at larger $m$ cannot be shown:
-# at $m = 10 d$ most of the gain is gone, since coupling helps within a block only, and
-# ten blocks wash much of it out.
+# to four parts in a thousand, which takes thousands of repeats. On yeast and chess the
+# difference is at the edge of what thousands of repeats can see; with more,
+# {doc}`10_at_m_equal_d` finds it at $m = d$, one part in a thousand or less. Nowhere is
+# the order significantly the other way round. "Consistently" is not contradicted, and
+# at larger $m$ cannot be shown: at $m = 10 d$ most of the gain is gone, since coupling
+# helps within a block only, and ten blocks wash much of it out.
 #
 # (simplex-majority)=
 # ## Is it classification yet?
 #
 # What would no features at all achieve? Always answering the most frequent class of the
-# training part is a classifier too: the limit $\sigma \to 0$ of every mechanism here.
-# A ranking of mechanisms below it says little about classifiers. On cmc all four are
-# below, by some seven points on the public split. Over eighty other splits they fall
-# short by less, and not with certainty.
+# training part is a classifier too: the limit $\sigma \to 0$ of every mechanism here. A
+# ranking of mechanisms that fall below it says little about classifiers. On cmc all
+# four mechanisms do, by some seven points on the public split. Over eighty other splits
+# they fall short by less, and not with certainty.
 
 # %%
 of_splits = []  # of cmc, mean over single blocks, minus that of the majority

@@ -22,8 +22,8 @@
 # * **Features pay for sharpness with variance.** They fall further behind the exact
 #   kernel at the largest scale than at the smallest, on every set.
 # * **On six sets the paper's scale is within two steps of the best for IID features**,
-#   on five of them as good to within a percentage point. On no set does it give away
-#   three points; but on cmc there is no peak to find.
+#   and on five of them it is as good to within a percentage point. On no set does it
+#   give away three points; but on cmc there is no peak to find.
 #
 # **What the paper claims.** Points are multiplied by $\sigma$ before the kernel sees
 # them. {cite:t}`reid2023simplex` choose "the value of $\sigma$ at which the i.i.d. PRF
@@ -61,7 +61,7 @@ SETS, N_DRAWS, N_MEASURED, ON_CMC = {
 #
 # The paper prints no $\sigma$; its authors' public code has one per set. That these lie
 # on a grid of 20 values from 0.1 to 2, equally spaced in the logarithm, is our
-# inference. The last column shows how well they fit it.
+# inference. The last column shows how well they fit the grid.
 
 # %%
 GRID = np.exp(np.linspace(np.log(0.1), np.log(2), 20))
@@ -83,12 +83,13 @@ plotting.table(
 # For each $\sigma$ of the grid: the accuracy of the exact kernel, and of IID features
 # with $m = 10 d$. As in the paper, nursery and chess are cut to 1000 training and 100
 # test points. The paper speaks of a validation set; in the public code that *is* the
-# test set, and we follow it, so that $\sigma$ was chosen on the points that are tested.
+# test set, and we follow it. So $\sigma$ was chosen on the very points that are tested.
 #
-# The paper averages over ten draws. We take a hundred for each $\sigma$, and they find
-# the best one. How much accuracy the paper's gives away against it, 1,200 other draws
-# measure, and sixteen times as many on cmc, where the loss is near what we allow. The
-# same draws for both would always find some gain.
+# The paper averages over ten draws. We take a hundred for each $\sigma$, and use them
+# to find the best one. Then 1,200 other draws, and sixteen times as many on cmc, where
+# the loss is near what we allow, measure how much accuracy the paper's $\sigma$ gives
+# away against the best one. If the same draws did both, they would always find some
+# gain.
 
 # %%
 tuned = np.empty((N_DRAWS, len(SETS), len(GRID)))
@@ -171,12 +172,12 @@ plotting.table(
 
 # %% [markdown]
 # On abalone, car, yeast and nursery we find no scale that is better than the paper's.
-# On banknote one a step smaller is better by some seven tenths of a percentage point,
-# and on wifi one two steps larger by two, which ten repeats could hardly see. On cmc
-# there is no peak to speak of: the smaller $\sigma$, the flatter the kernel, until
-# every training point has the same vote and the answer is always the majority class;
-# and at no scale are $10 d$ features better than that by more than some 0.2 points
-# ({ref}`simplex-majority`).
+# On banknote a scale one step smaller is better by some seven tenths of a percentage
+# point, and on wifi a scale two steps larger by two points, which ten repeats could
+# hardly see. On cmc there is no peak to speak of: the smaller $\sigma$, the flatter the
+# kernel, until every training point has the same vote and the answer is always the
+# majority class; and at no scale are $10 d$ features better than that by more than some
+# 0.2 points ({ref}`simplex-majority`).
 
 # %% tags=["hide-input"]
 moved = best != chosen  # elsewhere nothing is given away

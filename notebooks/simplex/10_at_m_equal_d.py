@@ -18,21 +18,22 @@
 # # Simplex or simplex+, and what does the split decide? (Table 2)
 #
 # * **Simplex+ changes little**, as printed: by less than three percentage points on
-#   every set, and all eight printed differences come back within their errors.
-# * **On half of the sets the accuracies do too**, on the split of the public code. On
-#   abalone, cmc and nursery they are off by a few parts in a thousand, on wifi by four
-#   in a hundred. We do not know why.
+#   every set, and our runs agree with all eight printed differences within their
+#   errors.
+# * **On half of the sets the accuracies agree too**, on the split of the public code.
+#   On abalone, cmc and nursery they are off by a few parts in a thousand, on wifi by
+#   four in a hundred. We do not know why.
 # * **The printed errors leave out the split.** Another split of the data moves every
-#   accuracy by 15 to 120 of them. A paired comparison survives that; a single accuracy
-#   does not.
+#   accuracy by 15 to 120 times its printed error. A paired comparison survives that; a
+#   single accuracy does not.
 #
 # **What the paper claims.** Simplex+ lets the directions depend on the lengths, so that
 # each block of frequencies sums to little. On the eight tables of
 # {doc}`08_classification`, with $m = d$ features, "any gain provided by using SimRFs+
 # is marginal", and "improvements tend to occur where $v$ is small"
-# {cite:p}`reid2023simplex`; $v = \lVert \sigma x + \sigma x' \rVert$, whose mean the
-# table prints. Its caption adds that "both variants substantially outperform ORFs on
-# every dataset".
+# {cite:p}`reid2023simplex`; here $v = \lVert \sigma x + \sigma x' \rVert$, and the
+# table prints its mean. The caption adds that "both variants substantially outperform
+# ORFs on every dataset".
 #
 # **The idea.** A printed $0.7229 \pm 0.0012$ answers one question: how well is the mean
 # over random features known, on these 68 test points? It says nothing of the next 68.
@@ -69,11 +70,12 @@ tasks = {name: classification.public_task(table) for name, table in tables.items
 # ## Table 2: the split of the public code
 #
 # The paper prints neither the split nor $\sigma$; we take both from its authors' public
-# code ({doc}`08_classification` says what else). There the only errors are those of the
-# features. Every block of $d$ frequencies is a repeat, ten of them in each of 1000
-# draws: 200 on nursery, where couplings differ most, and 9000 on yeast, where they
-# hardly do. If the split is the paper's, accuracies must come back within the printed
-# errors, and with them the mean of $v$, which is without noise.
+# code ({doc}`08_classification` says what else). On one split the only errors are those
+# of the features. Every block of $d$ frequencies is a repeat, and there are ten of them
+# in each of 1000 draws (200 draws on nursery, where couplings differ most, and 9000 on
+# yeast, where they hardly do). If the split is the paper's, our accuracies must agree
+# with the printed ones within the errors, and so must the mean of $v$, which is without
+# noise.
 
 # %%
 at_d = {}  # (mechanisms, repeats); IID features are not in the table
@@ -128,12 +130,12 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# Read the columns of $z$ first. On banknote, car, yeast and chess both accuracies come
-# back, though splits scatter by tens of those errors: so this *is* the paper's split,
-# and its $\sigma$. The other four are the sets with the smallest $v$. IID features of
-# {doc}`Table 3 <12_fast_variants>` are off the same way on abalone, cmc and wifi, so
-# there it is not the coupling (on nursery they agree); the mean of $v$ is right, so it
-# is not the scale.
+# Read the columns of $z$ first. On banknote, car, yeast and chess both accuracies
+# agree, though from split to split they scatter by tens of those errors: so this *is*
+# the paper's split, and its $\sigma$. The other four are the sets with the smallest
+# $v$. IID features of {doc}`Table 3 <12_fast_variants>` are off in the same way on
+# abalone, cmc and wifi, so there it is not the coupling (on nursery they agree); the
+# mean of $v$ is right, so it is not the scale either.
 
 # %% tags=["hide-input"]
 agrees = {"rounding": 0.00005, "false_alarm": 0.01}
@@ -167,9 +169,10 @@ ledger.decide({
 # ## Do both outperform orthogonal features on every set?
 #
 # We ask it of our runs, and of the paper itself: its Table 3 has orthogonal features at
-# $m = d$ beside simplex ones. There they are ahead on yeast, within the printed errors.
-# In our runs simplex and simplex+ features are ahead on all eight sets: by five to
-# twelve points on banknote, nursery and wifi, by half a point or less on the others.
+# $m = d$ beside simplex ones. There the orthogonal ones are ahead on yeast, within the
+# printed errors. In our runs simplex and simplex+ features are ahead on all eight sets:
+# by five to twelve points on banknote, nursery and wifi, by half a point or less on the
+# others.
 
 # %% tags=["hide-input"]
 third = {
@@ -208,11 +211,11 @@ ledger.decide({
 # (simplex-split-scatter)=
 # ## What the printed errors leave out
 #
-# Twenty other splits, drawn with seeds 0 to 19 by the same rule, each with fresh
-# features. A classifier is tested on as few as 68 points, and other points give another
-# accuracy. On most of these splits an accuracy is off by tens of its printed error. A
-# paired comparison survives, since all mechanisms see the same split: on banknote,
-# nursery and wifi simplex features beat orthogonal ones on all twenty.
+# We take twenty other splits, drawn with seeds 0 to 19 by the same rule, each with
+# fresh features. A classifier is tested on as few as 68 points, and other points give
+# another accuracy. On most of these splits an accuracy is off by tens of times its
+# printed error. A paired comparison survives, since all mechanisms see the same split:
+# on banknote, nursery and wifi simplex features beat orthogonal ones on all twenty.
 
 # %%
 splits = {}  # {set: mean and standard error, each (splits, mechanisms)}

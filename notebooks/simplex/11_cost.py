@@ -18,15 +18,16 @@
 # # What does a good geometry cost? (Table 1, Algorithm 1)
 #
 # * **Table 1 stands, and the simplex is nearly free.** What is cubic is the QR
-#   decomposition, as for orthogonal features: seconds for one block of 4096. One slope
-#   the clock leaves open: that of a sweep of simplex+, which is cubic by its operations.
+#   decomposition, as for orthogonal features: it takes seconds for one block of 4096.
+#   The clock leaves one slope open: that of a sweep of simplex+, which is cubic by its
+#   count of operations.
 # * **The fast product pays from about a thousand dimensions on.** An attention head of
-#   64 is better served by a plain matrix, drawn once for a whole sequence.
+#   64 dimensions is better served by a plain matrix, drawn once for a whole sequence.
 # * **One entry of the table can be improved.** A sweep of simplex+ can be quadratic.
 #
 # **What the paper claims.** Simplex features cost no more than orthogonal ones, because
-# the simplex matrix $\mathbf S$ multiplies a vector in $O(d)$ (Algorithm 1). What costs
-# is the rotation. {cite:t}`reid2023simplex` list in Table 1:
+# the simplex matrix $\mathbf S$ multiplies a vector in $O(d)$ (Algorithm 1). What is
+# expensive is the rotation. {cite:t}`reid2023simplex` list in Table 1:
 #
 # | | ORFs | SimRFs | SimRFs+ |
 # |---|---|---|---|
@@ -36,7 +37,7 @@
 # "Fast" replaces the rotation by signs and Hadamard matrices ({doc}`12_fast_variants`).
 #
 # **The idea.** Big-O is a promise about large $d$, and from above only. So exponents
-# are fitted there, and may exceed the printed ones by half at most.
+# are fitted at large $d$, and may exceed the printed ones by a half at most.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -82,10 +83,11 @@ DRAWS, FAST_DRAWS, ROUNDS = {"paper": (80, 16, 30), "quick": (2, 2, 2)}[profile]
 # %% [markdown]
 # ## How we measure
 #
-# Fitted exponents mislead. We take *processor* time of one thread, in single precision,
-# without compilation; all competitors in turn within a round, several rounds
-# ({py:func}`rfcore.evidence.costs.seconds_per_call`); and fit each exponent round
-# by round, which gives it an error bar. A failure beside other work decides nothing.
+# Fitted exponents mislead. We take the *processor* time of one thread, in single
+# precision and without compilation. There are several rounds, and within a round all
+# competitors take their turns ({py:func}`rfcore.evidence.costs.seconds_per_call`). Each
+# exponent is fitted round by round, which gives it an error bar. A failure while the
+# machine has other work to do decides nothing.
 
 
 # %%
@@ -135,8 +137,8 @@ def measured(make, names, sizes, n_rounds):
 # $$\widetilde{\mathbf R} = \mathbf H \mathbf D_1 \mathbf H \mathbf D_2 \mathbf H \mathbf D_3$$
 #
 # in place of the rotation, with $\mathbf H$ the normalised Hadamard matrix and $\mathbf
-# D_i$ diagonal, random signs. Nothing but $3d$ signs and $d$ lengths is drawn. (Drawn
-# as lengths of Gaussian vectors, the lengths alone would cost $d^2$.)
+# D_i$ diagonal matrices of random signs. Nothing but $3d$ signs and $d$ lengths is
+# drawn. (Drawn as lengths of Gaussian vectors, the lengths alone would cost $d^2$.)
 #
 # **Multiplying.** A matrix costs $d^2$ per point; $\mathbf D \mathbf S
 # (\widetilde{\mathbf R} \boldsymbol x)$ costs $d \log d$
@@ -176,9 +178,10 @@ plotting.show(
 # ### The exponents, and space
 #
 # The paper says after the table that SimRFs are "essentially equal in computational
-# cost to ORFs". A round that was held up says nothing of that, so that we count rounds:
-# a sign test. In space the paper counts $d^2$ numbers for $\mathbf R$, and $d$ for a
-# fast block, whose lengths alone must be kept. Its $3d$ signs must be kept, too.
+# cost to ORFs". A round that was held up by other work says nothing about that, so we
+# count rounds, in a sign test. As for space, the paper counts $d^2$ numbers for
+# $\mathbf R$, and $d$ for a fast block, of which it keeps the lengths alone. Its $3d$
+# signs must be kept, too.
 
 
 # %%
@@ -237,10 +240,10 @@ ledger.decide({"simplex/table-1/space": space} | {
 # (simplex-crossover)=
 # ## Where the lines cross
 #
-# Table 1 does not say, and it depends on the machine. Besides, Hadamard matrices of
-# this kind exist for powers of two, and points are padded with zeros, as in the paper:
-# the cost is a staircase, and 513 coordinates are treated as 1024. A block then holds
-# 1024 rows of that length, whose first 513 coordinates meet the data.
+# Table 1 does not say where, and it depends on the machine. Besides, Hadamard matrices
+# of this kind exist only for powers of two, so points are padded with zeros, as in the
+# paper: the cost is a staircase, and 513 coordinates are treated as 1024. A block then
+# holds 1024 rows of that length, whose first 513 coordinates meet the data.
 
 # %%
 stair = measured(multiplying, EACH, SIZES["stair"], ROUNDS)
@@ -271,8 +274,9 @@ ledger.decide({"simplex/extra-crossover/from-1024": ahead})
 #   y_i = \sqrt{\tfrac{d}{d-1}}\, x_i - \tfrac{\sqrt d + 1}{d - 1}\, y_d .$$
 #
 # {py:func}`~rfcore.papers.simplex.formulas.product` is the algorithm line by line,
-# {py:func}`rfcore.couplings.directions.simplex_product` the library's. The clock sees
-# points of $2^{20}$ numbers in all: not the cost of a call, nor the edge of a cache.
+# {py:func}`rfcore.couplings.directions.simplex_product` the library's. We time points
+# of $2^{20}$ numbers in all, so that the clock sees neither the cost of a call nor the
+# edge of a cache.
 
 # %%
 computed, truths, rounding = [], [], []

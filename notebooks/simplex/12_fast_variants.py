@@ -17,16 +17,16 @@
 # %% [markdown]
 # # What is lost with fast rotations? (Table 3)
 #
-# * **In accuracy, two percentage points at most**, on each of eight sets. Tables 2 and 3
-#   differ by padding, not by chance: more columns of zeros mean more features, and
-#   accuracies rise by what the two printed tables differ.
+# * **In accuracy, two percentage points at most**, on each of eight sets. Tables 2 and
+#   3 differ by padding, not by chance: more columns of zeros mean more features, and
+#   accuracies rise by as much as the two printed tables differ.
 # * **In small dimensions fast features are biased.** Fast orthogonal ones average to a
 #   third more than the kernel at $d = 2$ along the diagonal, and to nearly a quarter
-#   more at $d = 4$; elsewhere the bias has either sign. At $d = 32$ half a percent at
-#   most is left in the directions tried, give or take 0.2.
+#   more at $d = 4$; elsewhere the bias can have either sign. At $d = 32$ half a percent
+#   at most is left in the directions tried, give or take 0.2.
 # * **On banknote, where $d = 4$, that shows in the accuracy, for the better**: the fast
-#   simplex gains some 0.6 points. It is a bias, for once a lucky one; the printed table
-#   has it too.
+#   simplex gains some 0.6 points. It is a bias all the same, for once a lucky one; the
+#   printed table has it too.
 # * **More features never cure a bias.** A random rotation of the data does, at the price
 #   of one dense product.
 #
@@ -34,21 +34,21 @@
 #
 # $$\widetilde{\mathbf R} = \mathbf H \mathbf D_1 \mathbf H \mathbf D_2 \mathbf H \mathbf D_3,$$
 #
-# random signs between Hadamard matrices ({doc}`11_cost` has what that saves).
-# {cite:t}`reid2023simplex` call it "a proxy [...] which is approximately sampled from the
-# orthogonal group according to Haar measure" (Section 4.2). The caption of Table 3 says
-# what it does on the eight tables of {doc}`08_classification`: "Replacing the random
-# orthogonal matrix [...] with a structured HD-product does not change the accuracy of
-# nonparametric classification". Abstract and conclusion speak of "unbiased
-# approximation", of SimRFs in general. Nowhere does the paper say that the fast features
-# are unbiased, and nowhere that they are not.
+# random signs between Hadamard matrices ({doc}`11_cost` says what that saves).
+# {cite:t}`reid2023simplex` call it "a proxy [...] which is approximately sampled from
+# the orthogonal group according to Haar measure" (Section 4.2). The caption of Table 3
+# says what it does on the eight tables of {doc}`08_classification`: "Replacing the
+# random orthogonal matrix [...] with a structured HD-product does not change the
+# accuracy of nonparametric classification". Abstract and conclusion speak of "unbiased
+# approximation", of SimRFs in general. Nowhere does the paper say that the fast
+# features are unbiased, and nowhere that they are not.
 #
 # **The idea.** Positive features estimate $k(\boldsymbol x, \boldsymbol y)$ without
 # bias if $\mathbb E\, e^{\boldsymbol\omega^\top \boldsymbol v} = e^{\|\boldsymbol v\|^2
 # / 2}$ for $\boldsymbol v = \boldsymbol x + \boldsymbol y$. There are $2^{3d}$ sign
 # patterns. At $d = 4$ that makes 4096, few enough to average over all of them: no
 # sampling at all. Of the eight sets only banknote has so few dimensions: if the bias
-# shows in an accuracy, then there.
+# shows in an accuracy anywhere, it is there.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -121,10 +121,10 @@ ledger.decide({
 # ## The frequencies that the library draws
 #
 # Do they have this bias? We draw blocks and average over their lengths in closed form
-# ({py:func}`~rfcore.papers.simplex.fast_bias.relative_mean`): a direction $\boldsymbol u$
-# is as likely as $-\boldsymbol u$, and for a $\chi_d$ length $w$, $\mathbb E_w \cosh(w
-# t) = {}_1F_1(\tfrac d2; \tfrac12; \tfrac{t^2}2)$. The same estimate goes to dimensions
-# where nobody can enumerate.
+# ({py:func}`~rfcore.papers.simplex.fast_bias.relative_mean`): a direction $\boldsymbol
+# u$ is as likely as $-\boldsymbol u$, and for a $\chi_d$ length $w$, $\mathbb E_w
+# \cosh(w t) = {}_1F_1(\tfrac d2; \tfrac12; \tfrac{t^2}2)$. The same estimate works in
+# dimensions where nobody can enumerate.
 
 
 # %%
@@ -169,7 +169,7 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Simplex is biased less in most places, not in all.
+# The fast simplex is less biased in most places, but not in all.
 
 # %% tags=["hide-input"]
 percent = 100 * (shown.mean(axis=0) - 1).reshape(4, -1).T
@@ -190,11 +190,11 @@ plotting.table(
 # (simplex-fast-bias-why)=
 # ## Why: three factors do not fill the sphere
 #
-# The rotation can take finitely many values. At $d = 4$ a vector of signs is, half of
-# the time, a row of the Hadamard matrix itself (up to sign), and the transform then
+# The rotation can take only finitely many values. At $d = 4$ a vector of signs is, half
+# of the time, a row of the Hadamard matrix itself (up to sign), and the transform then
 # puts *all* of it on one axis. Coordinates of the frequencies are exactly zero far too
-# often, and a Gaussian number never is. At $d = 8$ it is a quarter of all coordinates
-# of orthogonal frequencies; at $d = 32$ it is still one in thirteen.
+# often, and a Gaussian number never is. At $d = 8$ a quarter of all coordinates of
+# orthogonal frequencies are zero; at $d = 32$ it is still one in thirteen.
 
 # %% tags=["hide-input"]
 plotting.table(
@@ -218,7 +218,7 @@ ledger.decide({
 #
 # $\widetilde{\mathbf R}$ is orthogonal, so for a *uniformly* random direction of
 # $\boldsymbol v$ the direction of $\widetilde{\mathbf R} \boldsymbol v$ is uniform as
-# well, whatever the signs: the bias, averaged over directions, must be nil. Too much
+# well, whatever the signs: the bias, averaged over directions, must be zero. Too much
 # along the diagonal is too little elsewhere.
 
 # %%
@@ -247,9 +247,9 @@ ledger.decide({
 # ## Table 3: does classification notice?
 #
 # A Hadamard matrix needs a power of two, so points are padded with zeros and $m = d$
-# becomes $m = 16, 4, 32, 8, 16, 32, 8, 64$, for *all* mechanisms. Split and $\sigma$ are
-# those of the public code, as for {doc}`Table 2 <10_at_m_equal_d>`. A repeat is one
-# block of each mechanism, from common random numbers. Beside it, simplex features
+# becomes $m = 16, 4, 32, 8, 16, 32, 8, 64$, for *all* mechanisms. Split and $\sigma$
+# are those of the public code, as for {doc}`Table 2 <10_at_m_equal_d>`. A repeat is one
+# block of each mechanism, from common random numbers. Beside it we run simplex features
 # without padding, to compare the two tables.
 
 # %%
@@ -312,8 +312,8 @@ plotting.table(
 
 # %% [markdown]
 # Accuracies are off on abalone, cmc and wifi, as in Table 2, and for IID features too,
-# so that no coupling is to blame; on nursery for simplex features alone. Gains over IID
-# come back, but for one on wifi.
+# so no coupling is to blame; on nursery they are off for simplex features alone. The
+# gains over IID agree with the printed ones, but for one on wifi.
 
 # %% tags=["hide-input"]
 agrees = {"rounding": 0.00005, "false_alarm": 0.01}
@@ -341,9 +341,9 @@ ledger.decide({
 # %% [markdown]
 # ## Why the two tables differ
 #
-# Simplex features stand in both tables, with different accuracies, but for banknote and
-# yeast, whose $d$ is a power of two already. Their difference is that of $m = d$ before
-# and after padding.
+# Simplex features stand in both tables, with different accuracies, except on banknote
+# and yeast, where $d$ is a power of two already. The difference is that between $m = d$
+# before and after padding.
 
 # %% tags=["hide-input"]
 without, without_se = np.array([mean_and_se(a) for a in unpadded.values()]).T
@@ -374,9 +374,9 @@ ledger.decide({
 # (simplex-extra-fast)=
 # ## Where accuracy does notice
 #
-# The fewer dimensions, the larger the bias; banknote has four. The paper's own table has
-# $0.7296 \pm 0.0017$ for the fast simplex there and $0.7196 \pm 0.0019$ for the regular
-# one.
+# The fewer dimensions, the larger the bias; banknote has four. There the paper's own
+# table has $0.7296 \pm 0.0017$ for the fast simplex and $0.7196 \pm 0.0019$ for the
+# regular one.
 
 # %%
 banknote = classification.accuracies(

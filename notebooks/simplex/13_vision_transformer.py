@@ -18,10 +18,10 @@
 # # Does the simplex help a vision transformer? (Figure 9)
 #
 # * **On fixed weights, yes, a little.** Put in the place of trained attention, simplex
-#   frequencies err 0.5 to 1.7 % less than orthogonal ones, and keep 1.1 percentage points
-#   more answers right in the mean.
+#   frequencies err 0.5 to 1.7 % less than orthogonal ones, and on average keep 1.1
+#   percentage points more answers right.
 # * **After training from scratch nothing is left to see.** On digits the two end 0.08 ±
-#   0.10 points apart, in ten pairs of runs. So simplex is not worse, by half a point or
+#   0.10 points apart, in ten pairs of runs. So simplex is not worse by half a point or
 #   more; and the half point that the paper prints for ImageNet is not there on digits.
 # * **Training matters more than the coupling.** Swapped in afterwards, any features lose
 #   more than half of the digits. Trained with features, the model is as good as the
@@ -36,13 +36,13 @@
 # accuracy which is greater [...] by 0.5%". The curves carry no error bars, and the
 # number of seeds is not printed.
 #
-# **The idea.** Accuracy is a blunt instrument. Two trainings that differ only in their
-# seeds end tenths of a point apart, or more, and a better estimate of attention has to
-# show through that. So we ask twice. First on weights that stay as they are: train with
-# exact attention, put features in its place, and draw the frequencies again and again.
-# Seeds add no noise there, and what the coupling does is all that is left. Then the
-# paper's question, on our scale: train Performers from scratch, in pairs with the same
-# initial weights and the same batches.
+# **The idea.** Accuracy is a blunt instrument. Two training runs that differ only in
+# their seeds end tenths of a point apart, or more, and a better estimate of attention
+# has to show through that. So we ask twice. First on weights that stay as they are:
+# train with exact attention, put features in its place, and draw the frequencies again
+# and again. Seeds add no noise there, and what the coupling does is all that is left.
+# Then the paper's question, on our scale: train Performers from scratch, in pairs with
+# the same initial weights and the same batches.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -75,11 +75,12 @@ WIDTHS, N_SHOWN = (16, 32), {"paper": 500, "quick": 100}[profile]
 # ## A small stand-in
 #
 # None of the four data sets fits a laptop. We take the 10,000 test digits of MNIST,
-# 8,000 to train on and 2,000 to test, and 5,506 photographs of CIFAR-10, 4,506 to train
-# on. Either is cut into 16 square patches. The transformer has two layers of 64 columns
-# and four heads of 16 dimensions. The paper has about two frequencies per dimension, so
-# we take $m = 32$, and for the first question $m = 16$ too. Training is AdamW on
-# cross-entropy with warm-up and cosine decay; frequencies are drawn anew in each step.
+# 8,000 to train on and 2,000 to test on, and 5,506 photographs of CIFAR-10, 4,506 of
+# them to train on. Each image is cut into 16 square patches. The transformer has two
+# layers of 64 columns and four heads of 16 dimensions. The paper has about two
+# frequencies per dimension, so we take $m = 32$, and for the first question $m = 16$
+# too. Training is AdamW on cross-entropy with warm-up and cosine decay; frequencies are
+# drawn anew in each step.
 
 # %%
 tasks = {
@@ -107,9 +108,10 @@ trained = {name: models(name, vision.exact, N_MODELS) for name in tasks}
 # ## Other frequencies on the same weights
 #
 # The error of a layer is that of its output, $\lVert \hat O - O \rVert / \lVert O
-# \rVert$, from states that exact attention gave it, so that no layer answers for those
-# below. The accuracy is that of the model with both layers swapped. *Uniform* attention
-# looks at all patches alike: features that err as much are worth nothing.
+# \rVert$, from states that exact attention gave it, so that no layer answers for the
+# errors of those below. The accuracy is that of the model with both layers swapped.
+# *Uniform* attention looks at all patches alike: features that err as much as it does
+# are worth nothing.
 
 # %%
 COUPLINGS = ("iid", "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm")
@@ -186,24 +188,25 @@ ledger.decide({
 
 # %% [markdown]
 # The order is that of the kernel: simplex before orthogonal before independent
-# frequencies, in every case. The steps are small. Simplex leaves 98.3 to 99.5 % of
-# orthogonal's error, and the better accuracy that comes with it is 1.1 points in the mean
-# over the four cases, most of it on digits at $m = d$. PM norms do to the error what the
-# simplex does ({doc}`../couplings/25_trained_performers` has both together).
+# frequencies, in every case. The steps are small. Simplex frequencies leave 98.3 to
+# 99.5 % of the error of orthogonal ones, and the gain in accuracy that comes with it is
+# 1.1 points in the mean over the four cases, most of it on digits at $m = d$. PM norms,
+# all of one rank within a block, do to the error what the simplex does
+# ({doc}`../couplings/25_trained_performers` has both together).
 #
-# The scale of the table says more than its order. On digits, with 16 features, attention
-# errs by 0.89 to 0.92 of its output, and uniform attention by 0.92. A model that was
-# trained with exact attention is lost with any of them: more than half of the digits are
-# answered wrongly, 4.7 % before. A coupling cannot mend that. We did not measure why; the
-# likely reason is that trained queries and keys are long, and far from the origin all
-# couplings are alike ({doc}`01_conformity_and_error`).
+# The scale of the table says more than its order. On digits, with 16 features,
+# estimated attention errs by 0.89 to 0.92 of its output, and uniform attention by 0.92.
+# A model that was trained with exact attention is lost with any of them: more than half
+# of the digits are answered wrongly, against 4.7 % before. A coupling cannot mend that.
+# We did not measure why; the likely reason is that trained queries and keys are long,
+# and far from the origin all couplings are alike ({doc}`01_conformity_and_error`).
 #
 # (simplex-fig-9)=
 # ## From scratch
 #
 # Now the features are there from the first step, and the weights learn to live with
-# them. Runs of one seed share initial weights and batches. What we compare is the
-# accuracy over the last three epochs, in which the learning rate is all but zero.
+# them. Runs with the same seed share initial weights and batches. What we compare is
+# the accuracy over the last three epochs, in which the learning rate is all but zero.
 
 # %%
 curves = {
@@ -270,16 +273,17 @@ ledger.decide({
 })  # fmt: skip
 
 # %% [markdown]
-# The pairs differ by 0.30 points from seed to seed, so that ten of them would show a gain
-# of half a point, at five standard errors. There is none of that size on digits. To show
-# the 0.08 points that we found, were they real, would take about a hundred pairs at level
-# 0.05. All this says nothing about ImageNet. On digits attention has 16 patches to choose
-# from, and a model that attends to all of them alike loses no more than 1.9 points: that
-# is all the room that a better estimate of attention has here.
+# From seed to seed the difference within a pair varies by 0.30 points (one standard
+# deviation), so ten pairs would show a gain of half a point, at five standard errors.
+# There is no gain of that size on digits. To show the 0.08 points that we found, were
+# they real, would take about a hundred pairs at level 0.05. All this says nothing about
+# ImageNet. On digits attention has 16 patches to choose from, and a model that attends
+# to all of them alike loses no more than 1.9 points: that is all the room that a better
+# estimate of attention has here.
 #
-# The Performers end above the models with exact attention, by a point; those are two
-# seeds only, so we make no claim of it. Frequencies that change in each step are noise,
-# and noise in training can regularise.
+# The Performers end a point above the models with exact attention; those were trained
+# with two seeds only, so we make no claim of it. Frequencies that change in each step
+# are noise, and noise in training can regularise.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -94,9 +94,9 @@ def estimate(draw, key):
 # The distribution of all of them together is their **joint** distribution, also called their joint law. A
 # **coupling** is a joint distribution with given marginals.
 #
-# Here is the simplest coupling that is not independent. In the plane draw $\omega_1$, and let $\omega_2$ point exactly
-# the opposite way, with a length of its own. It is still normal by itself. The picture shows both kinds of pair.
-# Circles alone are distributed alike left and right, and so are squares; the lines that join them are not.
+# Here is the simplest coupling that is not independent. In the plane, draw $\omega_1$, and let $\omega_2$ point
+# exactly the opposite way, with a length of its own. It is still normal by itself. The picture shows both kinds of
+# pair. Circles alone are distributed alike left and right, and so are squares; the lines that join them are not.
 
 # %%
 DRAWS = {"iid": couplings.iid, "simplex": couplings.simplex}
@@ -137,10 +137,10 @@ plotting.show(
 # + \underbrace{\tfrac12 \operatorname{Cov}[z_1, z_2]}_{\text{the coupling}} .
 # $$
 #
-# The first term is the same for every coupling. The second is zero for independent frequencies, and *negative* if
-# $z_2$ tends to be small where $z_1$ is large. Here $z$ grows with $\omega^\top (x + y)$: when $\omega_1$
-# points along $x + y$ its contribution is large, and that of $\omega_2$, which points the other way, is small. One makes up
-# for the other. All geometry in this book serves that covariance.
+# The first term is the same for every coupling. The second is zero for independent frequencies, and *negative* if $z_2$
+# tends to be small where $z_1$ is large. Here $z$ grows with $\omega^\top (x + y)$: when $\omega_1$ points along $x + y$
+# its contribution is large, and that of $\omega_2$, which points the other way, is small. One makes up for the other. All
+# the geometry in this book is about that covariance.
 #
 # Our two points lie close to the origin. Farther out the first term outgrows the second, and couplings matter less;
 # {doc}`/notebooks/simplex/01_conformity_and_error` shows the whole curve.
@@ -175,10 +175,10 @@ ledger.decide({
 # %% [markdown]
 # ### From beside to opposite
 #
-# Opposite is one end of a scale. Fix the angle between the two frequencies, turn the pair at random, and leave the lengths
-# independent: each frequency is still normal, and the estimate unbiased. Its error has a closed form
+# Opposite directions are one end of a scale. Fix the angle between the two frequencies, turn the pair at random, and leave
+# the lengths independent: each frequency is still normal, and the estimate is still unbiased. Its error has a closed form
 # ({py:func}`~rfcore.papers.simplex.two_frequencies.squared_error_at_angle`). Below 90 degrees one is worse off than with
-# right angles, above it better, and the best angle is the widest.
+# right angles, above 90 degrees better, and the best angle is the widest.
 
 # %%
 degrees = np.arange(0, 181, 15)
@@ -238,20 +238,21 @@ ledger.decide({
 # In the plane, two opposite vectors are the corners of a **simplex**, the most symmetric figure with one corner more
 # than it has dimensions. In $d$ dimensions $d$ frequencies can point to the corners of one: that is the first paper,
 # {doc}`/book/simplex`. Lengths can be coupled as well as directions, a long one with a short one: that is the third,
-# {doc}`/book/couplings`. The second term is one handle on the error. The other two papers turn the first one: a better
-# function $f$ ({doc}`/book/favor`), or a better distribution to draw $\omega$ from, with weights that
-# keep the average right ({doc}`/book/equivalence`).
+# {doc}`/book/couplings`. The second term of the error is one handle on it. Two more papers turn the first term: with a
+# better function $f$ ({doc}`/book/favor`), or with a better distribution to draw $\omega$ from, and weights that keep
+# the average right ({doc}`/book/equivalence`).
 #
 # ## Walks instead of frequencies
 #
 # On a graph the points are nodes, and two nodes are alike when many short paths join them. Kernels of this kind are
-# power series in the matrix of edge weights $W$: $(W^k)_{ij}$ counts the paths of $k$ steps from $i$ to $j$, weighted.
+# power series in the matrix of edge weights $W$: $(W^k)_{ij}$ counts the paths of $k$ steps from $i$ to $j$, each with
+# its weight.
 #
-# A random walk samples paths. Start a walker at node $i$; before each hop let it stop with a probability
-# $p_{\text{halt}}$, else send it to a random neighbour. At each node that it visits it leaves a number: a *load*, which makes up
-# for how unlikely it was to come this way, times $f(k)$, where $k$ counts its steps. What it has left on all nodes is the
-# feature vector of node $i$. The function $f$ is called the **modulation**. It alone decides which kernel comes out, and it is
-# the subject of the second paper, {doc}`/book/ugrf`.
+# A random walk samples paths. Start a walker at node $i$; before each hop let it stop with probability $p_{\text{halt}}$, or
+# else send it to a random neighbour. At each node that it visits it leaves a number: a *load*, which makes up for how unlikely
+# it was to come this way, times $f(k)$, where $k$ counts its steps. The numbers that it leaves on the nodes make up the feature
+# vector of node $i$. The function $f$ is called the **modulation**. It alone decides which kernel comes out, and it is the
+# subject of the second paper, {doc}`/book/ugrf`.
 #
 # Here is one walk, on a graph of six nodes. The slider takes it from hop to hop.
 
@@ -312,8 +313,8 @@ motion.frames(
 )  # fmt: skip
 
 # %% [markdown]
-# The walker's length is its random number, and so it can be coupled: let one walker be long where the other
-# is short. Seven nodes in a ring, two walkers per node:
+# The length of a walk is a random number, and so it can be coupled: let one walk be long where the other is
+# short. Seven nodes in a ring, two walkers per node:
 
 # %%
 ring = graphs.Graph.from_networkx(nx.cycle_graph(7)).normalised()
@@ -363,8 +364,8 @@ ledger.decide({
 # ### Walkers that know of each other
 #
 # Lengths are one thing to couple, and *where* walkers go is another. Sixteen walkers leave the node in the middle, which has four
-# neighbours. On average four go to each. Independent walkers scatter around that; systematic ones keep to it, at every hop,
-# and each by itself is still a proper random walk. {doc}`/notebooks/couplings/17_walks_that_know` measures what it saves.
+# neighbours. On average four go to each. Independent walkers scatter around that; systematic ones keep to it, at every hop, and
+# each by itself is still a proper random walk. {doc}`/notebooks/couplings/17_walks_that_know` measures what this saves.
 
 # %% tags=["hide-input"]
 seen = {
@@ -400,19 +401,19 @@ motion.walkers(
 # $z_2$, and is it better than that of opposite frequencies with independent lengths?
 #
 # :::{dropdown} Solution
-# Unbiased: $-\omega_1$ is normal. Now $z_1 z_2 = e^{-2 |x|^2 - 2 |y|^2}$, without $\omega$: the product is a constant. With lengths
-# $w_1$ and $w_2$ it is the same constant times $e^{(w_1 - w_2)\, u^\top (x + y)}$, $u$ a random direction; the mean of that over $u$ is at
-# least one, as $\cosh \ge 1$. So equal lengths are better, and no lengths are better for opposite directions
-# ({doc}`/notebooks/couplings/01_norm_coupling`).
+# Unbiased: $-\omega_1$ is normal. Now $z_1 z_2 = e^{-2 |x|^2 - 2 |y|^2}$, in which $\omega$ does not occur: the product is a constant.
+# With lengths $w_1$ and $w_2$ it is the same constant times $e^{(w_1 - w_2)\, u^\top (x + y)}$, where $u$ is a random direction; the mean
+# of that over $u$ is at least one, as $\cosh \ge 1$. So equal lengths are better, and for opposite directions no other choice of lengths
+# is better still ({doc}`/notebooks/couplings/01_norm_coupling`).
 # :::
 #
-# **3.** Of sixteen independent walkers, how many reach one of the four neighbours of their node in the first hop, give or take? And of
-# systematic ones? Why does an estimate that adds up what walkers leave gain from that?
+# **3.** Of sixteen independent walkers, how many reach a given one of the four neighbours of their node at the first hop, and give or
+# take how many? And of systematic ones? Why does an estimate that adds up what walkers leave gain from that?
 #
 # :::{dropdown} Solution
 # Their number is binomial: $16 \cdot \tfrac14 = 4$ on average, with standard deviation $\sqrt{16 \cdot \tfrac14 \cdot \tfrac34} =
-# \sqrt 3$. Systematic ones: exactly four. What is left at a node after one hop is proportional to that number, so that its
-# error is gone. Later hops add errors of their own, and so do lengths.
+# \sqrt 3$. Systematic ones: exactly four. What is left at a node after one hop is proportional to that number, so its error is
+# gone. Later hops add errors of their own, and so do lengths.
 # :::
 #
 # ## Where next
@@ -420,11 +421,11 @@ motion.walkers(
 # * **To learn**: {doc}`the whole curve of errors </notebooks/simplex/01_conformity_and_error>`, then
 #   {doc}`walkers that know of each other </notebooks/couplings/17_walks_that_know>`.
 # * **To choose**: {doc}`which coupling for which dimension and number of features </notebooks/couplings/11_choosing>`.
-# * **To check a paper**: {doc}`every claim </book/scorecard>`, or {doc}`all of them at one look </book/landscape>`.
+# * **To check a paper**: {doc}`every claim </book/scorecard>`, or {doc}`all of them at a glance </book/landscape>`.
 #
-# The verdicts above have the form of every verdict in this book: a claim, the rule that decides it, written down
-# before the first run, and what was found. {doc}`/book/how_to_read` explains them. The symbols of the five papers stand side
-# by side on {doc}`/book/notation`, the words on {doc}`/book/glossary`.
+# The verdicts above have the form of every verdict in this book: a claim, the rule that decides it, written down before the
+# first run, and what was found. {doc}`/book/how_to_read` explains them. The symbols of the five papers stand side by side on
+# {doc}`/book/notation`, and the words are explained on {doc}`/book/glossary`.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -17,9 +17,11 @@
 # %% [markdown]
 # # Which features should I use?
 #
-# * **You hold the points and want their Gram matrix: take Nystroem.** At equal columns
-#   and at equal time it errs less than random features, on every table tried.
-# * **Else ask `couplings.choose(d, m)`** for vectors; on graphs take systematic walkers.
+# * **You hold the points and want their Gram matrix: take Nystroem.** With as many
+#   columns, and in the same time, it errs less than random features, on every table
+#   tried.
+# * **Otherwise ask `couplings.choose(d, m)`** for vectors; on graphs take systematic
+#   walkers.
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones
 #   almost nothing.
 
@@ -80,14 +82,15 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # (guide-table)=
 # ## What to take
 #
-# The table asks `couplings.choose`. *Error left* is the root mean squared error over that
-# of independent frequencies, at close, middle and far points: half of it is worth four
-# times the frequencies, a tenth a hundred times. For vectors the three are distances of
-# .5, 1 and 2 lengthscales (of positive features lengths of $x + y$, of attention those of
-# queries and keys); for graphs a node and itself, neighbours, and nodes farther apart.
-# Write `omega = couplings.choose(...).draw(key, m, d)`, and give `omega` to the map. The
-# price is that of drawing: rotations take $m d^2$ operations once, and features made of
-# them cost what others do.
+# The table shows what `couplings.choose` answers, for $m$ frequencies in $d$
+# dimensions. *Error left* is the root mean squared error divided by that of independent
+# frequencies, for close, middle and far points: a half is worth four times as many
+# frequencies, a tenth a hundred times as many. For vectors the three are distances of
+# .5, 1 and 2 lengthscales (for positive features they are lengths of $x + y$, for
+# attention lengths of queries and keys); for graphs they are a node and itself,
+# neighbours, and nodes farther apart. Write `omega = couplings.choose(...).draw(key, m,
+# d)`, and give `omega` to the map. The price is paid in drawing: rotations take $m d^2$
+# operations once, and features made from them cost as much as any others.
 
 # %% tags=["hide-input"]
 ROWS = [  # d, m, features
@@ -129,9 +132,10 @@ for (d, m, kind), choice in choices.items():
     )
 
 # %% [markdown]
-# For graphs errors are measured: the diffusion kernel with $\sigma = 1$ from two sets of
-# 64 walkers per node, $p_{\text{halt}} = 0.1$, whose lengths and hops are drawn
-# independently, or systematically, so that they spread over the neighbours evenly.
+# For graphs the errors are measured. The diffusion kernel with $\sigma = 1$ is
+# estimated from two sets of 64 walkers per node, which halt before each hop with
+# probability $p_{\text{halt}} = 0.1$. Their lengths and hops are drawn either
+# independently or systematically, so that they spread evenly over the neighbours.
 
 # %% tags=["hide-input"]
 GRAPHS = {
@@ -178,9 +182,10 @@ Markdown("\n".join([HEADS, "|---|---|---|---|---|---|", *lines]))
 # (guide-promise)=
 # ### Is it kept?
 #
-# `choose` computes its shares from closed forms and stored tables. Here its couplings
-# are drawn, at pairs of points in random directions, for the rows of Fourier features in
-# up to 64 dimensions. A share may be missed by a tenth.
+# `choose` computes these shares of the error from closed forms and stored tables. Here
+# we draw its couplings and measure the error at pairs of points in random directions,
+# for the rows of Fourier features in up to 64 dimensions. A share may be missed by a
+# tenth.
 
 # %%
 DISTANCES = (0.5, 1.0, 2.0)
@@ -216,11 +221,12 @@ ledger.decide({
 # ## You hold the points
 #
 # Nystroem's method takes some of the points as landmarks, and kernels with them as
-# columns {cite:p}`williams2001nystroem`. It sees where points are; random features do
-# not. We hold scikit-learn's `Nystroem` against Fourier features with the chosen coupling
-# where both can be had: Gram matrices of 2,000 points in 4, 10 and 27 dimensions, at a
-# lengthscale of the median distance, and of half of it. Once at equal columns, and once
-# at equal time: that of computing the columns, after what is fitted or drawn once.
+# columns {cite:p}`williams2001nystroem`. It sees where the points are; random features
+# do not. We compare scikit-learn's `Nystroem` with Fourier features with the chosen
+# coupling where both can be had: on Gram matrices of 2,000 points in 4, 10 and 27
+# dimensions, with a lengthscale of the median distance, and of half of it. We do so
+# once with equally many columns, and once at equal time: that of computing the columns,
+# without what is fitted or drawn once beforehand.
 
 
 # %%
@@ -283,8 +289,9 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# Columns do not cost the same: one of Nystroem's is a kernel with a landmark, and a
-# product with the root of a matrix. The last columns say how long random features take.
+# Columns do not all cost the same: one of Nystroem's takes a kernel with a landmark,
+# and a product with the root of a matrix. The last columns of the table say how long
+# random features take.
 
 # %% tags=["hide-input"]
 logs = np.log(errors)
@@ -316,9 +323,11 @@ ledger.decide({
 # (guide-gp)=
 # ## Does my Gaussian process improve?
 #
-# Three tables, 1,000 points seen and 500 asked, lengthscale, variance and noise by the
-# evidence of 300 points. The posterior mean from 256 columns: squared test error beside
-# that of the exact mean, and the squared error of the kernel.
+# On each of three tables a Gaussian process sees 1,000 points and predicts at 500
+# others; its lengthscale, variance and noise are fitted to the evidence (the marginal
+# likelihood) of 300 points. We compute the posterior mean from 256 columns, and show
+# its squared test error beside that of the exact mean, and the squared error of the
+# kernel.
 
 
 # %%
@@ -380,9 +389,10 @@ ledger.decide({
 # %% [markdown]
 # ## You want products with a graph's kernel
 #
-# A ring with twice as many random chords as nodes, the diffusion kernel with $\sigma = 1$
-# times a vector: through the features of 16 systematic walkers per node, by a Chebyshev
-# expansion of degree 6, by SciPy's `expm_multiply`.
+# On a ring with twice as many random chords as nodes, we multiply the diffusion kernel
+# with $\sigma = 1$ by a vector in three ways: through the features of 16 systematic
+# walkers per node, by a Chebyshev expansion of degree 6, and by SciPy's
+# `expm_multiply`.
 
 # %% tags=["hide-input"]
 g = large_graphs.ring_with_chords(ledger.key("chords"), N_NODES).normalised()
@@ -420,39 +430,43 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# For a product, or a handful, nothing needs to walk; {doc}`/notebooks/ugrf/18_products`
-# has graphs up to a million nodes, {doc}`/notebooks/ugrf/19_what_pays_when` the tasks in
-# which walks pay.
+# For one product, or a handful, no walks are needed; {doc}`/notebooks/ugrf/18_products`
+# has graphs of up to a million nodes, and {doc}`/notebooks/ugrf/19_what_pays_when` the
+# tasks for which walks pay.
 #
 # ## When random features pay all the same
 #
 # * **The points are not at hand**: queries and keys that change from layer to layer,
-#   streams, points on machines that share no more than a key. A map of random features is
-#   fixed before the first point comes.
+#   streams, points on machines that share no more than a key. A map of random features
+#   is fixed before the first point arrives.
 # * **Estimates have to be unbiased**, so that averages over draws tend to the kernel.
 #   Nystroem's error does not average out.
 # * **Columns are many and cheap.** Landmarks cost the cube of their number; on
 #   {doc}`nursery </notebooks/beyond/01_in_a_pipeline>` 1,024 random columns predict
 #   better than 256 of Nystroem's in half the time.
-# * **A node's features are wanted themselves**, a modulation is to be learned, or the
-#   graph is met by walking alone.
+# * **A node's features are themselves what you want**, a modulation is to be learned,
+#   or the graph can be explored only by walking.
 #
 # ## When none of this helps
 #
-# * **The lengthscale is short.** Two lengthscales apart, the best coupling in 64
-#   dimensions leaves most of the error. Ask first whether so sharp a kernel is the one that
-#   you want: there, a lengthscale twice as long takes more off the error than any coupling.
-# * **The prediction is what counts.** {doc}`/notebooks/couplings/06_posteriors` and the
-#   table above: a kernel ten times better may leave the posterior mean where it was.
+# * **The lengthscale is short.** For points two lengthscales apart, the best coupling
+#   in 64 dimensions leaves most of the error. Ask first whether so sharp a kernel is
+#   the one that you want: there, a lengthscale twice as long takes more off the error
+#   than any coupling.
+# * **The prediction is what counts.** As {doc}`/notebooks/couplings/06_posteriors` and
+#   the table above show, a kernel ten times better may leave the posterior mean where
+#   it was.
 # * **Attention of a trained model.** On {doc}`real queries and keys
-#   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256 features
-#   err about as much as a plain mean of the values. Subtract means, fit the map, and take
-#   the {doc}`greatest keys exactly </notebooks/beyond/02_attention_maps>`; up to some
-#   hundred words {doc}`take attention itself </notebooks/favor/09_cost_of_attention>`.
+#   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256
+#   features err about as much as a plain mean of the values. Subtract means, fit the
+#   map, and take the {doc}`greatest keys exactly
+#   </notebooks/beyond/02_attention_maps>`; for up to a few hundred words {doc}`take
+#   attention itself </notebooks/favor/09_cost_of_attention>`.
 #
-# The limits of this page: one rule for choosing, tested on kernels of tables; two
-# graphs; one machine's clock, without an accelerator and in float64. On graphs with hubs
-# systematic walkers gain less: {doc}`/notebooks/couplings/19_where_hops_help`.
+# This page has its limits: there is one rule for choosing, tested on kernels of tables;
+# there are two graphs; and the times are those of one machine, without an accelerator
+# and in float64. On graphs with hubs systematic walkers gain less:
+# {doc}`/notebooks/couplings/19_where_hops_help`.
 
 # %% tags=["hide-input"]
 ledger.close()

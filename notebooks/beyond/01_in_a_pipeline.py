@@ -20,26 +20,28 @@
 # * **A better kernel is not a better prediction.** Pairs of sine and cosine with a chosen
 #   coupling halve RBFSampler's squared error of the kernel, and do far better in few
 #   dimensions. Ridge regressions on them err from 5 % less to 3 % more.
-# * **Nystroem is best per column, on every table and at every width.** What it spends is
-#   time: 1,024 of its columns cost 0.4 s, where those of random features cost 3 to 50 ms.
+# * **Nystroem is best per column, on every table and for every number of columns.**
+#   What it spends is time: 1,024 of its columns cost 0.4 s, where those of random
+#   features cost 3 to 50 ms.
 # * **Per second it depends.** On one table 1,024 random columns beat 256 of Nystroem's in
 #   less time; on digits Nystroem's win all the same.
 #
 # **What a user has.** A table, a Gaussian kernel that suits it, and more rows than a
-# kernel method can take. scikit-learn offers two ways to columns for a linear model:
-# `RBFSampler`, random Fourier features {cite:p}`rahimi2007random` with independent
-# frequencies and one cosine of random phase each, and `Nystroem`, kernels with points
-# of the training set {cite:p}`williams2001nystroem`. Ours stands in the same place:
+# kernel method can take. scikit-learn offers two ways to get columns for a linear
+# model: `RBFSampler`, random Fourier features {cite:p}`rahimi2007random` with
+# independent frequencies and one cosine of random phase each, and `Nystroem`, kernels
+# with points of the training set {cite:p}`williams2001nystroem`. Ours goes in the same
+# place:
 #
 # ```python
 # features = RandomFeatures(512, gamma=gamma, coupling=couplings.choose(d, 256).draw)
 # make_pipeline(features, RidgeClassifier()).fit(X, y)
 # ```
 #
-# **The idea.** Random features do not look at the data; Nystroem's columns are made of
-# it, and spend themselves where points are. What a coupling saves is an error of the
-# kernel. How much of that reaches a prediction, and is it as much as looking at the data
-# brings?
+# **The idea.** Random features do not look at the data; Nystroem's columns are made
+# from it, and are spent where the points are. What a coupling reduces is the error of
+# the kernel. How much of that gain reaches a prediction, and is it as much as looking
+# at the data brings?
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -72,10 +74,10 @@ SETS = ("power", "nursery", "mnist")
 #
 # Three tables: a regression in 4 dimensions (the output of a power plant), classes in
 # 27 (nursery, its categories as indicators) and in 784 (digits). Classes are regressed
-# on indicators, so that every set has one loss, the mean squared error over that of the
-# constant prediction. The kernel's lengthscale, the median distance of 500 points, and
-# the ridge, the best for the exact kernel, are chosen once per set, on points that are
-# used nowhere else; each repeat cuts the rest anew.
+# as indicators, so that every set has the same loss, the mean squared error divided by
+# that of the constant prediction. The kernel's lengthscale (the median distance of 500
+# points) and the ridge (the best for the exact kernel) are chosen once per set, on
+# points that are used nowhere else; each repeat splits the rest anew.
 
 
 # %%
@@ -198,10 +200,10 @@ ledger.decide({
 # (pipeline-seconds)=
 # ## Equal seconds
 #
-# Columns do not cost the same. Nystroem takes a kernel with each of its points and the
-# root of a matrix, $O(n^3)$ once and $O(n^2)$ per row; random features take a product
-# with the frequencies. These times were taken beside other work on the machine: trust
-# ratios of two and more.
+# Columns do not all cost the same. Nystroem takes a kernel with each of its points and
+# the root of a matrix, $O(n^3)$ once and $O(n^2)$ per row; random features take a
+# product with the frequencies. These times were taken while the machine had other work
+# to do: trust ratios of two and more.
 
 # %% tags=["hide-input"]
 of_clock = [1e3 * np.median(of_set, axis=0).T for of_set in seconds]
@@ -216,21 +218,23 @@ plotting.table(
 # %% [markdown]
 # ## What to take
 #
-# Where columns are few and fitting them is cheap beside all else, take Nystroem's. Random
-# features pay where the points are not at hand (a stream, a key that two machines share),
-# where an unbiased estimate is needed, or where columns are many: on nursery 1,024 of
-# them take half the time of Nystroem's 256 and err less, 18 % against 21 % of the mean's
-# error. The ridge's own time, which grows with the square of the columns, is not counted.
+# Where columns are few and fitting them is cheap compared with all else, take
+# Nystroem's. Random features pay where the points are not at hand (a stream, a key that
+# two machines share), where an unbiased estimate is needed, or where columns are many:
+# on nursery 1,024 of them take half the time of Nystroem's 256 and err less, 18 %
+# against 21 % of the error of predicting the mean. The ridge's own time, which grows
+# with the square of the number of columns, is not counted.
 #
-# Do not expect the coupling to show in a prediction. Its gain is in the kernel, in 4 and
-# in 27 dimensions; on 784, with at most 512 frequencies, orthogonal directions are nearly
-# what independent ones are. In the regression RBFSampler's $n$ frequencies with one
-# cosine each do about as well as $n / 2$ with a sine and a cosine: we take it that a
-# linear model gains from more different functions what it loses by noisier products.
+# Do not expect the coupling to show in a prediction. Its gain is in the kernel, in 4
+# and in 27 dimensions; in 784, with at most 512 frequencies, orthogonal directions are
+# nearly the same as independent ones. In the regression, RBFSampler's $n$ frequencies
+# with one cosine each do about as well as $n / 2$ with a sine and a cosine: we take it
+# that a linear model gains from having more different functions what it loses by
+# noisier products.
 #
-# The limits of this: one lengthscale (the median distance), one ridge per set, three
-# tables. A kernel whose lengthscale is fitted has closer points, which is where couplings
-# help most.
+# The limits of this page: one lengthscale (the median distance), one ridge per set,
+# three tables. A kernel whose lengthscale is fitted has closer points, which is where
+# couplings help most.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -17,28 +17,28 @@
 # %% [markdown]
 # # Which estimate of attention has the least error?
 #
-# * **A few keys exactly, features for the rest.** On reviews of 512 word pieces 32 keys
-#   exactly and 64 centred features for all others err by .25 of the output, where the
-#   keys alone err by .46 and the features alone by .81.
-# * **Of linear estimates, centred ADERF fitted to the text itself**: .67 with 256
-#   features, against .69 fitted to other texts and .76 for centred GERF.
+# * **A few keys exactly, features for the rest.** On reviews of 512 word pieces, taking
+#   32 keys exactly and 64 centred features for all the others errs by .25 of the
+#   output, where the keys alone err by .46 and the features alone by .81.
+# * **Of linear estimates, centred ADERF fitted to the text itself**: it errs by .67
+#   with 256 features, against .69 fitted to other texts and .76 for centred GERF.
 # * **Clusters of keys do not pay**: four with a quarter of the features each err by .76.
-# * **64 features are too few** for all of the linear estimates. Uniform attention errs by
-#   .77 at no cost.
+# * **64 features are too few** for any of the linear estimates. Uniform attention errs
+#   by .77 at no cost.
 #
 # **The question.** {doc}`/notebooks/favor/06_real_queries` finds that the maps of the
 # five papers estimate a trained encoder's attention badly, and that centring helps most.
 # What would one do next? Three ideas are at hand, and none of the five papers has tried
 # them.
 #
-# **The ideas.** *Fit to the text itself.* A fit needs means and second moments of the
-# queries and keys, in linear time, so each text and each head can have its own. An
-# encoder may do that; a causal model may not, whose past must not know its future.
-# *Centre at several places.* With keys in clusters $e^{x^\top y} = e^{x^\top c} \,
-# e^{x^\top (y - c)}$, and $y - c$ is short; sums are kept for each cluster. *Leave the
-# worst to somebody else.* Features fail at the few keys that a query attends to. Take
-# those exactly, as Scatterbrain {cite:p}`chen2021scatterbrain` does with keys that
-# hashing finds, and features get what is left.
+# **The ideas.** *Fit to the text itself.* A fit needs the means and second moments of
+# the queries and keys, which take linear time, so each text and each head can have its
+# own. An encoder may do that; a causal model, whose past must not know its future, may
+# not. *Centre at several places.* For keys $y$ in a cluster around $c$, $e^{x^\top y} =
+# e^{x^\top c} \, e^{x^\top (y - c)}$, and $y - c$ is short; sums are kept for each
+# cluster. *Leave out the worst keys.* Features fail at the few keys that a query
+# attends to. Take those exactly, as Scatterbrain {cite:p}`chen2021scatterbrain` does
+# with keys that hashing finds, and leave the rest to the features.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -64,8 +64,10 @@ minilm = encoder.minilm(fallback=True)
 # ## Seven estimates
 #
 # Queries and keys are those of {doc}`/notebooks/favor/06_real_queries`: all 72 heads of
-# all-MiniLM-L6-v2, on reviews of 512 word pieces. All maps are unbiased estimates of
-# $e^{x^\top y}$; what differs is what they were fitted to.
+# all-MiniLM-L6-v2, on reviews of 512 word pieces. All maps give unbiased estimates of
+# $e^{x^\top y}$. GERF, SDERF and ADERF are the generalised, the symmetric dense and the
+# asymmetric dense exponential features of {doc}`/book/favor`; beyond that, what differs
+# is what they were fitted to.
 
 # %%
 pool = datasets.reviews(fallback=True).texts
@@ -126,15 +128,17 @@ uniform, greatest = plain(real_heads.uniform), plain(real_heads.greatest)
 # ## What helps
 #
 # The greatest keys are found here by looking at all of them, in quadratic time. So the
-# last row is what a perfect search would give, not a recipe. It says where a search would
-# pay: the two parts together err by little more than half of the better one.
+# last row is what a perfect search would give, not a recipe. It says where a search
+# would pay: the two parts together err little more than half as much as the better of
+# the two.
 #
 # **What we recommend.** In an encoder, call
 # {py:meth}`~rfcore.models.attention.FeatureAttention.calibrated` (centred ADERF) on
 # inputs like those to come, with 256 features or more; below that, test against uniform
 # attention first. The price is one pass over calibration texts and a matrix product per
-# query and key. Where softmax must be met to a tenth, no number of features that we tried
-# will do, and {doc}`/notebooks/favor/06_real_queries` shows landmarks ahead of all maps.
+# query and key. Where softmax attention must be matched to within a tenth, no number of
+# features that we tried will do, and {doc}`/notebooks/favor/06_real_queries` shows
+# landmarks ahead of all maps.
 
 # %% tags=["hide-input"]
 names = list(dict.fromkeys(name for name, _ in of))

@@ -17,39 +17,41 @@
 # %% [markdown]
 # # Which coupling for kernels with heavy tails?
 #
-# * **For Laplace's kernel couple the norms; angles alone do little.** On three UCI tables
-#   orthogonal directions leave 92 to 94 % of the error of independent frequencies,
-#   simplex directions more. At no distance do they take off a tenth.
-# * **PNC still helps at $\nu = 1/2$**: it leaves 77 to 81 % there. Strata over all norms
-#   leave 74 to 77 %, and help the closest points most:
+# * **For Laplace's kernel couple the norms; angles alone do little.** On three UCI
+#   tables orthogonal directions leave 92 to 94 % of the error of independent
+#   frequencies, and simplex directions leave more. At no distance do they take off a
+#   tenth.
+# * **Norms in opposite pairs (PNC) still help at $\nu = 1/2$**: they leave 77 to 81 %
+#   there. Strata over all norms leave 74 to 77 %, and help the closest points most:
 #   `couplings.matern(key, m, d, 0.5, law="stratified", over="all")`.
-# * **Shells win on tables, and can harm.** 20 to 64 shells leave 67 to 73 %. But for
-#   close points sixteen shells err more than independent frequencies at $\nu = 3/2$ and
-#   $5/2$, from 16 dimensions on.
+# * **Shells win on tables, and can harm.** If each block has one norm, a shell, then 20
+#   to 64 shells leave 67 to 73 %. But for close points sixteen shells err more than
+#   independent frequencies at $\nu = 3/2$ and $5/2$, from 16 dimensions on.
 #
 # **The question.** The five papers have Gaussian kernels, whose frequencies have norms
-# close to $\sqrt d$. A Matérn kernel's have Student's law {cite:p}`rasmussen2006gaussian`
-# with $2\nu$ degrees of freedom: at $\nu = 1/2$, Laplace's kernel $e^{-|x - y|}$, they
-# have no mean. Does opposing norms (PNC, {cite:t}`reid2025couplings`) help then, do
+# close to $\sqrt d$. The frequencies of a Matérn kernel have Student's law
+# {cite:p}`rasmussen2006gaussian` with $2\nu$ degrees of freedom: at $\nu = 1/2$, for
+# Laplace's kernel $e^{-|x - y|}$, their norms have no mean. Does it then help to oppose
+# norms (PNC, pairwise norm coupling, {cite:t}`reid2025couplings`), or to take
 # orthogonal or simplex directions, and at which distances?
 #
 # **What is known.** {cite:t}`choromanski2018geometry` show that in many dimensions
-# orthogonal directions help every radial kernel whose frequencies' tails are light
-# enough. Joint laws of such norms are new here, as far as we know.
+# orthogonal directions help every radial kernel whose frequencies have light enough
+# tails. Joint laws of norms with heavy tails are new here, as far as we know.
 #
 # **The idea.** A feature $f = \cos(\omega^\top (x - y))$ depends on a norm and on an
 # angle. Let $g$ be its mean given the norm; then $\operatorname{Var} g$ is what a joint
-# law of norms can take off. For the Gaussian kernel it is one $d$-th of
-# $\operatorname{Var} f$. For Laplace's and close points, where only rare long frequencies
-# turn at all, it tends to
+# law of norms can take off. For the Gaussian kernel it is a $d$-th of
+# $\operatorname{Var} f$. For Laplace's kernel and close points, where only the rare
+# long frequencies turn at all, its share tends to
 #
 # $$
 # \frac{\operatorname{Var} g}{\operatorname{Var} f} \to
 # 2 - \frac{\mathbb{E}\,|u - u'|}{\mathbb{E}\,|u|} \approx 2 - \sqrt 2 = .59,
 # $$
 #
-# $u$ and $u'$ being coordinates of independent unit vectors: most of the error is the
-# norms', however many dimensions there are.
+# where $u$ and $u'$ are coordinates of independent unit vectors: most of the error
+# comes from the norms, however many dimensions there are.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -77,8 +79,8 @@ CLOSE, MIDDLE, FAR = DISTANCES = 0.25, 1.0, 2.0
 # (tails-distances)=
 # ## At which distance does what help?
 #
-# Five couplings: directions, and a joint law of norms. Shells have one norm for each
-# block of $d$ frequencies, stratified over the blocks.
+# Each of the five couplings consists of directions and a joint law of norms. Shells
+# have one norm for each block of $d$ frequencies, stratified over the blocks.
 
 # %%
 COUPLINGS = {
@@ -110,9 +112,9 @@ def drawn(key, draws, name, nu, m, d):
 
 # %% [markdown]
 # The errors are quadratures over levels of the norms
-# ({py:func}`rfcore.theory.matern_mse_ratio`), as series in moments, which serve for
-# Gaussian norms, have none to stand on. Draws check them. There are $m = 16\, d$
-# frequencies throughout.
+# ({py:func}`rfcore.theory.matern_mse_ratio`), since series in moments, which do for
+# Gaussian norms, have no moments to stand on here. Draws check the quadratures. There
+# are $m = 16\, d$ frequencies throughout.
 
 # %%
 places = 2.0 ** np.arange(-3, 2)
@@ -158,13 +160,13 @@ plotting.show_panels(
 )  # fmt: skip
 
 # %% [markdown]
-# **Angles.** The error is made by long frequencies, which are rare. Mostly one is the
-# only long one of its block, and a right angle to frequencies that hardly turn says
-# nothing.
+# **Angles.** The error is made by long frequencies, which are rare. Most often such a
+# frequency is the only long one of its block, and a right angle to frequencies that
+# hardly turn brings nothing.
 #
 # **PNC** gives each long frequency a short partner. **Strata over all norms** fix how
-# many long ones there are. **Shells** fix it for whole blocks only: with
-# 16 blocks the longest norm is shared by $d$ frequencies. For the Gaussian kernel that
+# many long ones there are. **Shells** fix that number for whole blocks only: with 16
+# blocks the longest norm is shared by $d$ frequencies. For the Gaussian kernel that
 # costs nothing, as the norms differ little; here it can cost more than all else saves.
 # The remedy is more blocks.
 
@@ -199,9 +201,10 @@ ledger.decide({
 # (tails-tables)=
 # ## On tables
 #
-# Standardised columns of three UCI tables in 4, 8 and 13 dimensions; the lengthscale is
-# the median distance of 500 points, as users choose it. $m = 256$ frequencies; squared
-# errors are averaged over random pairs of points, so that distances are near 1.
+# We take the standardised columns of three UCI tables in 4, 8 and 13 dimensions; the
+# lengthscale is the median distance of 500 points, as users choose it. There are
+# $m = 256$ frequencies; squared errors are averaged over random pairs of points, so
+# that distances are near 1.
 
 # %%
 SETS = ("power", "energy", "boston")
@@ -283,11 +286,11 @@ ledger.decide({
 # | the same, $d \leq 13$, $m \geq 20\, d$, distances near 1 | shells | `"blocks"` |
 # | the Gaussian kernel | {py:func}`rfcore.couplings.choose` | |
 #
-# Both have `law="stratified"` and orthogonal directions, the default of
+# The first two rows have `law="stratified"` and orthogonal directions, the default of
 # {py:func}`rfcore.couplings.matern`. The second row is what the tables show, no more.
 # Strata over all norms never did worse than independent frequencies here. At distance 2
-# no coupling takes much off the error of a kernel with heavy tails: more frequencies do.
-# Sobol' points were not tried, since Student's law asks for a coordinate more.
+# no coupling takes much off the error of a kernel with heavy tails: more frequencies
+# do. Sobol' points were not tried, since Student's law asks for one more coordinate.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -19,7 +19,7 @@
 #
 # * **Walks take any executor, and the key alone decides the features.** On the workers of
 #   a Dask cluster they are the same to the bit as on the threads of one process.
-# * **A job carries the graph**, and little else: of 100,000 nodes with six neighbours
+# * **A job carries the graph**, and little else: for 100,000 nodes with six neighbours
 #   each, 21 MB of graph and 90 kB of start nodes, key and recipe. Nine jobs send 188 MB
 #   in all, and features of 128 MB come back. Features that are not stored are a bad
 #   bargain on a cluster: one product sends 541 MB.
@@ -32,10 +32,10 @@
 # different points: the work can be cut anywhere. Whether it pays is a question of what has
 # to be sent.
 #
-# **The idea.** Start nodes are cut into chunks of some thousand. Each chunk draws from
-# a stream of its own, which the key and the number of the chunk decide. So it does not
-# matter who walks a chunk, or when, or after which other. If a worker is lost, its chunks
-# are walked again at home, and nothing changes.
+# **The idea.** Start nodes are cut into chunks of a few thousand. Each chunk draws from
+# a random stream of its own, determined by the key and the number of the chunk. So it
+# does not matter who walks a chunk, or when, or after which other chunk. If a worker is
+# lost, its chunks are walked again at home, and nothing changes.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -75,7 +75,8 @@ def build(key, g, coupling, executor=None):
 # ## Ten lines
 #
 # This is all that a user writes. For a cluster that runs elsewhere the client is
-# `Client("tcp://scheduler:8786")`, and `rfcore` is installed where the workers are.
+# `Client("tcp://scheduler:8786")`, and `rfcore` must be installed where the workers
+# are.
 #
 # ```python
 # import jax
@@ -90,8 +91,8 @@ def build(key, g, coupling, executor=None):
 #         phi = features.walk_features(key, g, f, 16, 0.1, executor=pool)
 # ```
 #
-# An executor is whatever has a `submit`. To see what goes through, we stand between
-# `rfcore` and Dask with one of our own, which weighs each part of a job as it is pickled.
+# An executor is any object that has a `submit`. To see what goes through, we put one of
+# our own between `rfcore` and Dask, which weighs each part of a job as it is pickled.
 
 
 # %%
@@ -141,21 +142,23 @@ with (
 # %% [markdown]
 # ## What travels
 #
-# There: the graph with the factors of its edges, the numbers of the start nodes, the key
-# as one whole number, the name of the coupling's function, and a table of the modulation.
-# Back: the features, 12 bytes for each that is not zero. No walk travels, and no code,
-# unless the coupling is a function of yours.
+# On the way there: the graph with the factors of its edges, the numbers of the start
+# nodes, the key as one whole number, the name of the coupling's function, and a table
+# of the modulation. On the way back: the features, 12 bytes for each that is not zero.
+# No walk travels, and no code, unless the coupling is a function of yours.
 #
-# The graph goes along with every job, since an executor has no other way. A job is
-# therefore as many chunks as it takes until about as much comes back as was sent. Up to
-# 1.5 times as much is sent all the same: the plan counts a feature for every deposit, and
-# deposits of one start at one node become one feature. Dask advises to leave large data
-# on the workers instead; that would take another interface than an executor's.
+# The graph goes along with every job, since an executor offers no other way. A job is
+# therefore as many chunks as it takes until about as much comes back as was sent. Even
+# so, up to 1.5 times as much is sent: the plan counts a feature for every deposit, and
+# deposits at one node from the same start become one feature. Dask advises leaving
+# large data on the workers instead; that would take an interface other than an
+# executor's.
 #
 # Features that are *not stored* (`stored=False`) are walked again for every product,
-# chunk by chunk, and each chunk takes graph and vector along for some thousand numbers.
-# The threads of one machine share both. So build features on a cluster, and stream them
-# at home. And measure first: the threads of one machine send nothing at all.
+# chunk by chunk, and each chunk takes the graph and the vector along, to bring back a
+# few thousand numbers. The threads of one machine share both. So build features on a
+# cluster, and stream them at home. And measure first: the threads of one machine send
+# nothing at all.
 
 # %% tags=["hide-input"]
 rows = []
@@ -184,7 +187,7 @@ plotting.table(
 #
 # Vectors are JAX arrays, and JAX has its own way to many machines: an array whose rows
 # are shared out over devices. Couplings, maps and products follow. Here the devices are
-# four parts of one processor; on accelerators the lines are the same.
+# four parts of one processor; on accelerators the lines of code are the same.
 
 # %%
 mesh = jax.make_mesh((4,), ("points",), axis_types=(AxisType.Auto,))
@@ -195,8 +198,9 @@ phi = features.positive(shared, omega)
 print("features on each device:", *(part.data.shape for part in phi.addressable_shards))
 
 # %% [markdown]
-# What travels between devices stands in the program that XLA compiles: here, of a product
-# of the kernel's estimate with two columns, the only operation that crosses devices.
+# What travels between devices can be read in the program that XLA compiles. The lines
+# below show, for a product of the kernel's estimate with two columns, the only
+# operation that crosses devices.
 
 # %%
 compiled = jax.jit(lambda phi, v: phi @ (phi.T @ v)).lower(phi, shared[:, :2]).compile()

@@ -17,29 +17,31 @@
 # %% [markdown]
 # # A leaderboard: couplings times maps, and pairs that no paper tried
 #
-# * **On tables a pair leads that no paper tried**: SDERF with Sobol' points errs .16 and
-#   .25 times as much as independent Fourier features. The best coupling of Fourier
-#   features leaves .36 and .54.
+# * **On tables a pair that no paper tried leads**: SDERF (symmetric dense exponential
+#   features) with Sobol' points errs .16 and .25 times as much as independent Fourier
+#   features. The best coupling of Fourier features leaves .36 and .54.
 # * **On digits Fourier features with orthogonal or simplex frequencies lead** (.35 to
-#   .38). Centred SDERF comes to .54 with simplex directions, .48 with Sobol' points.
+#   .38). Centred SDERF comes to .54 with simplex directions, and to .48 with Sobol'
+#   points.
 # * **On real queries and keys the map decides**: centred SDERF leaves .65 of the error of
 #   FAVOR+. Couplings take off 5 % at most.
 # * **Centring and the optimal law are one remedy**, draw by draw. Equal norms help
 #   nowhere under SDERF.
-# * **Systematic walkers and learned modulations add up**: together they leave .54 to .61,
-#   where one alone leaves .58 to .66, or .86 to .88.
+# * **Systematic walkers and learned modulations add up**: together they leave .54 to
+#   .61, where one alone leaves .58 to .66, and the other .86 to .88.
 #
 # **The question.** Each of the five papers changes one thing: the coupling, the map, or
 # the law of frequencies. Each compares with independent features of its own kind. Which
 # *pair* of a coupling and a map leads, with as many features, on one scale?
 #
-# **The idea.** A map and a coupling are separate choices, and the error has a term of
-# each (the second equation of {doc}`/book/index`). So any two go together. Three pairs
-# look promising and stand in none of the papers. *SDERF with simplex directions*, or
-# with directions whose norms are equal (a shell): a dense map shortens the points, and
-# couplings help where points are short. *Centring with the optimal law*: the law makes up
-# for long points, a mean among other things. *Coupled walkers with a learned modulation*:
-# what was learned trades bias for variance, and coupled walkers have less of that.
+# **The idea.** A map and a coupling are separate choices, and the error has a term for
+# each (the second equation of {doc}`/book/index`). So any coupling goes with any map.
+# Three pairs look promising and are in none of the papers. *SDERF with simplex
+# directions*, or with directions whose norms are equal (a shell): a dense map shortens
+# the points, and couplings help where points are short. *Centring with the optimal
+# law*: the law makes up for long points, and so for a mean among other things. *Coupled
+# walkers with a learned modulation*: the learned modulation accepts bias to save
+# variance, and coupled walkers have less variance to save.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -78,14 +80,14 @@ M, SIZE = 256, 8  # features; pixels of the side of a digit
 # (leaderboard-points)=
 # ## Points: tables, digits, queries and keys
 #
-# Two tables of the UCI repository, standardised, and handwritten digits of 8 x 8 pixels,
-# as they come, so that they have a mean. The kernel is the Gaussian one, at a lengthscale
-# of the median distance; queries and keys are those of
+# Two tables of the UCI repository, standardised, and handwritten digits of 8 x 8
+# pixels, taken as they come, so that their mean is not zero. The kernel is the Gaussian
+# one, with a lengthscale of the median distance; queries and keys are those of
 # {doc}`/notebooks/favor/06_real_queries`, on sentences, and their kernel is the softmax
 # one. Every map has 256 features: positive ones have as many frequencies, Fourier
-# features half as many. Errors are relative: of the Gram matrix, or of the outputs of
-# attention. What has to be fitted is fitted to the points themselves, in attention to
-# other texts.
+# features half as many. Errors are relative errors of the Gram matrix, or of the
+# outputs of attention. What has to be fitted is fitted to the points themselves, and
+# for attention to other texts.
 
 # %%
 COUPLINGS = {
@@ -158,14 +160,15 @@ for k, draw in enumerate(tqdm(COUPLINGS.values(), leave=False)):
             in_heads[:, i, k] += np.asarray(found).mean(axis=0) / N_DRAWS
 
 # %% [markdown]
-# The table has the error of each pair over that of plain independent features: Fourier
-# features for tables and digits, FAVOR+ for queries and keys. A click on a head sorts it.
+# The table has the error of each pair divided by that of plain independent features:
+# Fourier features for tables and digits, FAVOR+ (positive features) for queries and
+# keys. A click on the head of a column sorts the table.
 #
 # **Centring and the optimal law are one remedy.** For one set of points the law draws a
-# point and adds twice that to a normal frequency. Take $c$ off all points, and every
-# frequency moves by $-2c$; then $\phi(x - c, \omega - 2c)$ is $\phi(x, \omega)$ times a
-# factor that knows $\omega$ and not $x$. It divides out of the weight. So each single draw
-# gives the same estimate, centred or not.
+# point and adds twice that point to a normal frequency. Subtract $c$ from all points,
+# and every frequency moves by $-2c$; then $\phi(x - c, \omega - 2c)$ is
+# $\phi(x, \omega)$ times a factor that depends on $\omega$ and not on $x$. It cancels
+# against the weight. So each single draw gives the same estimate, centred or not.
 
 # %% tags=["hide-input"]
 TASKS = [*SETS, "queries and keys"]
@@ -283,9 +286,9 @@ ledger.decide({
 # independent walkers ({doc}`/notebooks/ugrf/10_learned_modulation`). Its network is
 # trained here twice, from the same start: on the errors of independent walkers, and on
 # those of systematic ones ({doc}`/notebooks/couplings/17_walks_that_know`). Then both
-# serve other graphs, under seven couplings. All have sixteen walkers per node, the
-# kernel and the settings of that page, and sets of walks of their own for rows and for
-# columns.
+# are used on other graphs, under seven couplings. All runs have sixteen walkers per
+# node, the kernel and the settings of that page, and separate sets of walks for rows
+# and for columns.
 
 # %%
 sigma, n_walks, p_halt = 0.8, 16, 0.5
@@ -367,15 +370,17 @@ ledger.decide({
 # ## What to take
 #
 # *Few columns, and points at hand*: SDERF fitted to them, with Sobol' points; its price
-# is one eigenvalue problem of size $d$, and a product with a $d \times d$ matrix for each
-# point. *Many columns*: Fourier features with orthogonal frequencies, or PNC norms, as
-# {doc}`/notebooks/couplings/11_choosing` has it. *Attention*: subtract means and take a
-# dense map before you think of couplings. *Graphs*: systematic walkers always; a learned
-# modulation beside them where a bias does no harm.
+# is one eigenvalue problem of size $d$, and a product with a $d \times d$ matrix for
+# each point. *Many columns*: Fourier features with orthogonal frequencies, or with
+# norms in opposite pairs (PNC), as {doc}`/notebooks/couplings/11_choosing` has it.
+# *Attention*: subtract means and take a dense map before you think of couplings.
+# *Graphs*: systematic walkers always; a learned modulation beside them where a bias
+# does no harm.
 #
-# Who holds all points need not sample the kernel's frequencies at all: Nystroem's columns
-# err less ({doc}`/notebooks/beyond/01_in_a_pipeline`). Not tested here: the optimal law
-# for queries and keys, which are two sets; SDERF on graphs; other numbers of features.
+# Whoever holds all the points need not sample the kernel's frequencies at all:
+# Nystroem's columns err less ({doc}`/notebooks/beyond/01_in_a_pipeline`). Not tested
+# here: the optimal law for queries and keys, which are two sets; SDERF on graphs; other
+# numbers of features.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -183,10 +183,10 @@ ledger.decide({
 # (simplex-small-block)=
 # ## An unused corollary: fewer frequencies than dimensions
 #
-# The proof speaks of $m$ vectors and bounds the mean cosine by $-1/(m - 1)$. For $m <
-# d$ the paper, like everybody else, cuts a block of $d$: its cosine is $-1/(d - 1)$,
-# and its angles are closer to right angles. A simplex of just $m$ corners, rotated into
-# $d$ dimensions, costs the same and is better.
+# The proof speaks of $m$ vectors and bounds the mean cosine by $-1/(m - 1)$. For
+# $m < d$ the paper, like everybody else, cuts a block of $d$: its cosine is
+# $-1/(d - 1)$, and its angles are closer to right angles. A simplex of just $m$
+# corners, rotated into $d$ dimensions, costs the same and is better.
 
 # %%
 v_cut = np.array([0.1, 0.5, 1.0, 4.0])

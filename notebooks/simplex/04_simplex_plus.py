@@ -20,9 +20,9 @@
 # * **They may, and gain little.** In six dimensions the best directions that depend on
 #   the norms take some three percent off the conformity of simplex, and simplex+ gets
 #   most of that.
-# * **In many dimensions they gain next to nothing**: at $d = 64$ and $\lVert x + y
-#   \rVert = 1$ simplex+ gains a hundredth of what simplex gained over independent
-#   directions.
+# * **In many dimensions they gain next to nothing**: at $d = 64$ and
+#   $\lVert x + y \rVert = 1$ simplex+ gains a hundredth of what simplex gained over
+#   independent directions.
 # * **Simplex+ does what it promises.** For close points it beats simplex for every draw
 #   of norms, the share of the possible gain that it misses falls with the distance,
 #   and, from six dimensions on, two passes of its iteration are enough.
@@ -35,10 +35,10 @@
 # that simplex+ and even numerical optimisation are "marginal" improvements over
 # simplex.
 #
-# **The idea.** The conformity is a mean over pairs of ${}_0F_1$, and for small $v =
-# \lVert x + y \rVert$ the first term of this series decides. Summed over pairs it is
-# the square of one sum. So let the vectors sum to zero, as the corners of a simplex do
-# if their norms are equal.
+# **The idea.** The conformity is a mean over pairs of ${}_0F_1$, and for small
+# $v = \lVert x + y \rVert$ the first term of this series decides. Summed over pairs it
+# is the square of one sum. So let the vectors sum to zero, as the corners of a simplex
+# do if their norms are equal.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

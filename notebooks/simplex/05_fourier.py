@@ -102,8 +102,8 @@ as_printed = np.array([formulas.fourier_gap(*pair) for pair in pairs])
 calm = np.array([theory.fourier_gap(*pair) for pair in pairs])
 
 # %% [markdown]
-# Past the threshold the gap is a tiny number, so finding where it changes sign at $d =
-# 256$ takes two hundred digits
+# Past the threshold the gap is a tiny number, so finding where it changes sign at
+# $d = 256$ takes two hundred digits
 # ({py:func}`~rfcore.papers.simplex.sign_change.fourier_threshold`).
 
 # %%
@@ -225,8 +225,8 @@ ledger.decide({
 #
 # If the remainder is of second order, $d^2$ times the remainder converges as $d$ grows.
 # Mind the factor $(m - 1)$ in front of *both* terms. For a whole block, $m = d$, the
-# "correction" is no longer small: at $z \to 0$ it takes away all of the error but $3 /
-# (d + 2)$, of which the first-order formula sees a third.
+# "correction" is no longer small: at $z \to 0$ it takes away all of the error but
+# $3 / (d + 2)$, of which the first-order formula sees a third.
 #
 # And the sentence that follows it in the paper, that the gap is "positive everywhere
 # when $d \to \infty$", is to be read at a fixed $z$: at every finite $d > 2$ that we

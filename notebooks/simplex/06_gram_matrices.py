@@ -53,11 +53,11 @@ N_REPEATS, WIDTHS = {
 # (simplex-fig-7)=
 # ## The error of a Gram matrix
 #
-# As in the paper, 64 points are drawn from $\mathcal N(0, \sigma^2 I_d)$ with $\sigma =
-# 0.1$ and $d = 64$. The paper does not say how many features it tries, how often it
-# repeats, or whether the points are drawn anew; we draw new points in every repeat. The
-# caption speaks of the Frobenius norm, while its formula prints the square; we show the
-# relative norm $\lVert K - \widehat K \rVert_F / \lVert K \rVert_F$.
+# As in the paper, 64 points are drawn from $\mathcal N(0, \sigma^2 I_d)$ with
+# $\sigma = 0.1$ and $d = 64$. The paper does not say how many features it tries, how
+# often it repeats, or whether the points are drawn anew; we draw new points in every
+# repeat. The caption speaks of the Frobenius norm, while its formula prints the square;
+# we show the relative norm $\lVert K - \widehat K \rVert_F / \lVert K \rVert_F$.
 #
 # Whatever can be shared is shared: all mechanisms see the same points, those built on
 # rotations share rotations and norms (the same key), and the first $m$ rows of one long

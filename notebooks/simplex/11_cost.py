@@ -136,9 +136,10 @@ def measured(make, names, sizes, n_rounds):
 #
 # $$\widetilde{\mathbf R} = \mathbf H \mathbf D_1 \mathbf H \mathbf D_2 \mathbf H \mathbf D_3$$
 #
-# in place of the rotation, with $\mathbf H$ the normalised Hadamard matrix and $\mathbf
-# D_i$ diagonal matrices of random signs. Nothing but $3d$ signs and $d$ lengths is
-# drawn. (Drawn as lengths of Gaussian vectors, the lengths alone would cost $d^2$.)
+# in place of the rotation, with $\mathbf H$ the normalised Hadamard matrix and
+# $\mathbf D_i$ diagonal matrices of random signs. Nothing but $3d$ signs and $d$
+# lengths is drawn. (Drawn as lengths of Gaussian vectors, the lengths alone would cost
+# $d^2$.)
 #
 # **Multiplying.** A matrix costs $d^2$ per point; $\mathbf D \mathbf S
 # (\widetilde{\mathbf R} \boldsymbol x)$ costs $d \log d$

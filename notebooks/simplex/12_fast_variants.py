@@ -121,10 +121,10 @@ ledger.decide({
 # ## The frequencies that the library draws
 #
 # Do they have this bias? We draw blocks and average over their lengths in closed form
-# ({py:func}`~rfcore.papers.simplex.fast_bias.relative_mean`): a direction $\boldsymbol
-# u$ is as likely as $-\boldsymbol u$, and for a $\chi_d$ length $w$, $\mathbb E_w
-# \cosh(w t) = {}_1F_1(\tfrac d2; \tfrac12; \tfrac{t^2}2)$. The same estimate works in
-# dimensions where nobody can enumerate.
+# ({py:func}`~rfcore.papers.simplex.fast_bias.relative_mean`): a direction
+# $\boldsymbol u$ is as likely as $-\boldsymbol u$, and for a $\chi_d$ length $w$,
+# $\mathbb E_w \cosh(w t) = {}_1F_1(\tfrac d2; \tfrac12; \tfrac{t^2}2)$. The same
+# estimate works in dimensions where nobody can enumerate.
 
 
 # %%

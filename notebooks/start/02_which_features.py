@@ -88,9 +88,10 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # frequencies, a tenth a hundred times as many. For vectors the three are distances of
 # .5, 1 and 2 lengthscales (for positive features they are lengths of $x + y$, for
 # attention lengths of queries and keys); for graphs they are a node and itself,
-# neighbours, and nodes farther apart. Write `omega = couplings.choose(...).draw(key, m,
-# d)`, and give `omega` to the map. The price is paid in drawing: rotations take $m d^2$
-# operations once, and features made from them cost as much as any others.
+# neighbours, and nodes farther apart. Write
+# `omega = couplings.choose(...).draw(key, m, d)`, and give `omega` to the map. The
+# price is paid in drawing: rotations take $m d^2$ operations once, and features made
+# from them cost as much as any others.
 
 # %% tags=["hide-input"]
 ROWS = [  # d, m, features

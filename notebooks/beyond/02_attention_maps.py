@@ -36,9 +36,10 @@
 # own. An encoder may do that; a causal model, whose past must not know its future, may
 # not. *Centre at several places.* For keys $y$ in a cluster around $c$, $e^{x^\top y} =
 # e^{x^\top c} \, e^{x^\top (y - c)}$, and $y - c$ is short; sums are kept for each
-# cluster. *Leave out the worst keys.* Features fail at the few keys that a query
-# attends to. Take those exactly, as Scatterbrain {cite:p}`chen2021scatterbrain` does
-# with keys that hashing finds, and leave the rest to the features.
+# cluster. *Take the greatest keys exactly.* Features fail at the few keys that a query
+# attends to. Compute those without features, as Scatterbrain
+# {cite:p}`chen2021scatterbrain` does with keys that hashing finds, and leave the rest
+# to the features.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

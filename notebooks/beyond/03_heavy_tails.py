@@ -112,7 +112,7 @@ def drawn(key, draws, name, nu, m, d):
 
 # %% [markdown]
 # The errors are quadratures over levels of the norms
-# ({py:func}`rfcore.theory.matern_mse_ratio`), since series in moments, which do for
+# ({py:func}`rfcore.theory.matern_mse_ratio`), since series in moments, which work for
 # Gaussian norms, have no moments to stand on here. Draws check the quadratures. There
 # are $m = 16\, d$ frequencies throughout.
 

@@ -92,7 +92,7 @@ def build(key, g, coupling, executor=None):
 # ```
 #
 # An executor is any object that has a `submit`. To see what goes through, we put one of
-# our own between `rfcore` and Dask, which weighs each part of a job as it is pickled.
+# our own between `rfcore` and Dask; it weighs each part of a job as it is pickled.
 
 
 # %%

@@ -36,7 +36,7 @@
 #
 # **The idea.** Sines and cosines see $z = \lVert x - y \rVert$, and the conformity of
 # positive features extends to imaginary arguments: the series is the same, with $-z^2$
-# in place of $v^2$, and now it alternates. What alternates may change its sign.
+# in place of $v^2$, and now it alternates. What alternates may change sign.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

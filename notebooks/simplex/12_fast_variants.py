@@ -193,7 +193,7 @@ plotting.table(
 # The rotation can take only finitely many values. At $d = 4$ a vector of signs is, half
 # of the time, a row of the Hadamard matrix itself (up to sign), and the transform then
 # puts *all* of it on one axis. Coordinates of the frequencies are exactly zero far too
-# often, and a Gaussian number never is. At $d = 8$ a quarter of all coordinates of
+# often, and a Gaussian number never is. At $d = 8$ a quarter of all coordinates of fast
 # orthogonal frequencies are zero; at $d = 32$ it is still one in thirteen.
 
 # %% tags=["hide-input"]

@@ -86,12 +86,11 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # dimensions. *Error left* is the root mean squared error divided by that of independent
 # frequencies, for close, middle and far points: a half is worth four times as many
 # frequencies, a tenth a hundred times as many. For vectors the three are distances of
-# .5, 1 and 2 lengthscales (for positive features they are lengths of $x + y$, for
-# attention lengths of queries and keys); for graphs they are a node and itself,
-# neighbours, and nodes farther apart. Write
-# `omega = couplings.choose(...).draw(key, m, d)`, and give `omega` to the map. The
-# price is paid in drawing: rotations take $m d^2$ operations once, and features made
-# from them cost as much as any others.
+# .5, 1 and 2 lengthscales (for positive features, lengths of $x + y$; for attention,
+# lengths of queries and keys); for graphs they are a node and itself, neighbours, and
+# nodes farther apart. Write `omega = couplings.choose(...).draw(key, m, d)`, and give
+# `omega` to the map. The price is paid in drawing: rotations take $m d^2$ operations
+# once, and features made from them cost as much as any others.
 
 # %% tags=["hide-input"]
 ROWS = [  # d, m, features
@@ -325,7 +324,7 @@ ledger.decide({
 # ## Does my Gaussian process improve?
 #
 # On each of three tables a Gaussian process sees 1,000 points and predicts at 500
-# others; its lengthscale, variance and noise are fitted to the evidence (the marginal
+# others; its lengthscale, variance and noise are chosen by the evidence (the marginal
 # likelihood) of 300 points. We compute the posterior mean from 256 columns, and show
 # its squared test error beside that of the exact mean, and the squared error of the
 # kernel.

@@ -31,10 +31,10 @@
 # for the choice of a feature is the subject of {doc}`02_corollaries`.
 #
 # **What is known.** With a sum over columns in place of the integral over frequencies,
-# this is the sampling of matrix products by {cite:t}`drineas2006fast`: columns in
-# proportion to the norms of their outer products err least. These all weigh the same
-# then, which is the identity below; what is new in the theorem is the class of random
-# features that it holds for.
+# this is the sampling of matrix products by {cite:t}`drineas2006fast`: columns drawn in
+# proportion to the norms of their outer products err least. Weighted, these products
+# then all have the same norm, which is the identity below; what is new in the theorem
+# is the class of random features for which it holds.
 #
 # **Its scope.** A feature is *one number* per frequency, $\phi(x, \omega)$, the same
 # function for both points; frequencies are drawn independently; the error is the mean
@@ -42,12 +42,12 @@
 # {doc}`03_beyond_the_theorem`.
 #
 # **The idea.** Write $q(\omega) = \sqrt{\mathbb E_x \phi(x, \omega)^2 \; \mathbb E_y
-# \phi(y, \omega)^2}$ and $C = \mathbb E_p\, q$. The optimal density is $p q / C$, the
-# weight of a frequency $C / q$. So the mean over all pairs of the squared estimate from
-# one frequency is $(C / q)^2 q^2 = C^2$: **not on average, but in every single draw**.
-# No law of a positive quantity with a given mean has a smaller mean square than one
-# without spread, and that is the theorem. We decide it by this identity, which has no
-# noise, wherever we can.
+# \phi(y, \omega)^2}$ and $C = \mathbb E_p\, q$. The optimal density is $p q / C$, and
+# the weight of a frequency is $C / q$. So the mean over all pairs of the squared
+# estimate from one frequency is $(C / q)^2 q^2 = C^2$: **not on average, but in every
+# single draw**. No law of a positive quantity with a given mean has a smaller mean
+# square than one without spread, and that is the theorem. We decide it by this
+# identity, which has no noise, wherever we can.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -115,10 +115,10 @@ bounds = np.array([
 # (equivalence-thm-1)=
 # ## Theorem 1: the law, and its least variance
 #
-# First the identity: all pairs of points, every draw. Then the error that a user sees,
-# with $m = 8$ frequencies. Its mean is $\hat V / m$ with the printed $\hat V = C^2 -
-# \mathbb E k(x, y)^2$. By the identity this measurement has light tails: over all pairs
-# nothing in it exceeds $C^2$.
+# First comes the identity, for all pairs of points and every draw; then the error that
+# a user sees, with $m = 8$ frequencies. The mean of this error is $\hat V / m$ with the
+# printed $\hat V = C^2 - \mathbb E k(x, y)^2$. By the identity this measurement has
+# light tails: over all pairs nothing in it exceeds $C^2$.
 
 # %%
 m = 8
@@ -138,10 +138,10 @@ relative = np.moveaxis([[errors[n, k, kind] for kind in MAPS] for n, k in CASES]
 relative = m * relative / bounds[:, None]  # repeats, cases, maps
 
 # %% [markdown]
-# Then come the laws that one might take instead. A Gaussian law of frequencies is a
+# Next come the laws that one might take instead. A Gaussian law of frequencies is a
 # dense-exponential feature of FAVOR# {cite:p}`likhosherstov2023favor`, so that its mean
-# second moment over all pairs has a closed form: GERF has a law centred at 0 and round,
-# SDERF's has the shape of the data, and centred SDERF's its mean as well.
+# second moment over all pairs has a closed form: GERF's law is round and centred at 0,
+# SDERF's has the shape of the data, and centred SDERF's has their mean as well.
 
 
 # %%
@@ -201,9 +201,9 @@ plotting.table(
 )
 
 # %% [markdown]
-# Two laws: $x$ and $y$ come from Gaussians of different means and covariances, fresh
-# ones in every repeat. The optimal law is Gaussian too, and $C$ has a closed form
-# ({py:func}`rfcore.theory.optimal_normal`).
+# Now for two laws: $x$ and $y$ come from Gaussians of different means and covariances,
+# with fresh points in every repeat. The optimal law is Gaussian too, and $C$ has a
+# closed form ({py:func}`rfcore.theory.optimal_normal`).
 
 # %%
 d, DISTANCES = 3, (0.0, 0.6, 1.2)

@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Is one feature as good as another? (Corollaries 1 and 2)
 #
-# * **For one law of both points, yes**: under its own optimal law every feature has the
-#   same least variance. Positive features, cosines and the columns of any factor of the
-#   Gram matrix tie.
+# * **If both points follow one law, yes**: under its own optimal law every feature has
+#   the same least variance. Positive features, cosines and the columns of any factor of
+#   the Gram matrix tie.
 # * **For two laws only the bound is common.** Between two classes of a data set optimal
 #   positive features lie at 0.32 to 0.87 of it, optimal cosines at 0.84 to 0.97.
 # * **The tie is one of least mean variances.** To profit from it one must draw from a
@@ -56,10 +56,10 @@ N_POINTS, N_DRAWS = 120, {"paper": 32_000, "quick": 2400}[profile]
 # %% [markdown]
 # ## Points and samplers
 #
-# As for {doc}`Theorem 1 <01_optimal_law>`: 120 rows of each of three tables of the UCI
-# repository, standardised, and scaled so that the longest has $\lvert x \rvert = 2$;
-# two kernels, and positive and trigonometric features, whose optimal laws can be drawn
-# from exactly ({py:mod}`rfcore.solvers.sampling`).
+# They are as for {doc}`Theorem 1 <01_optimal_law>`: 120 rows of each of three tables
+# of the UCI repository, standardised, and scaled so that the longest has $\lvert x
+# \rvert = 2$; two kernels, and positive and trigonometric features, whose optimal laws
+# can be drawn from exactly ({py:mod}`rfcore.solvers.sampling`).
 
 # %%
 SETS, KERNELS = ("wifi", "banknote", "yeast"), ("gaussian", "softmax")
@@ -98,10 +98,10 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # By the inequality of Cauchy and Schwarz $C^2 \leq \mathbb E k(x, x)\, \mathbb E k(y,
 # y)$. Geometrically, $p q / C$ lies between the optimal laws $p_X$ and $p_Y$ of the two
 # sets, and $C^2$ is $\mathbb E k(x, x)\, \mathbb E k(y, y)$ times the square of their
-# overlap $\int \sqrt{p_X p_Y}$. Two sets that lie apart are far from the bound. For
+# overlap $\int \sqrt{p_X p_Y}$. Two sets that lie apart stay far below the bound. For
 # Gaussian laws everything is in closed form. Between two classes of a table $C$ is the
 # mean of $q$, measured under the law that is optimal for both classes together, where
-# it is bounded.
+# $q$, weighted, is bounded.
 
 # %%
 d = 3
@@ -166,11 +166,11 @@ ledger.decide({
 # (equivalence-cor-2)=
 # ## Corollary 2: one law, one number
 #
-# That $C = \mathbb E\, k(x, x)$, whatever $\phi$, has a picture that needs no calculus. One
+# That $C = \mathbb E\, k(x, x)$, whatever $\phi$ is, can be seen without calculus. One
 # frequency estimates the Gram matrix $K$ by a matrix of rank one. The Frobenius norm of
-# such a matrix *is* its trace; the mean of the trace is that of $K$; and a number with a
-# given mean has the least mean square if it is constant. The optimal law is the one under
-# which every draw has the right trace.
+# such a matrix *is* its trace; the mean of the trace is that of $K$; and a number with
+# a given mean has the least mean square if it is constant. The optimal law is the one
+# under which every draw has the right trace.
 #
 # Any factor of the Gram matrix, $K = F F^\top$, is a random feature too: draw a column.
 # If a column is drawn with probability proportional to its squared norm, eigenvectors,

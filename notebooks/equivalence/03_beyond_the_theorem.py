@@ -21,8 +21,8 @@
 #   orthogonal and simplex frequencies, strata of the data.
 # * **The bound that holds for all draws** has a two-line proof too: no unbiased
 #   estimate from $m$ features errs less than the trace of the Gram matrix allows.
-# * **A simplex of frequencies gains most where points are short**: there it takes off nine
-#   tenths of the error. The features of long points hardly overlap anyway.
+# * **A simplex of frequencies gains most where points are short**: there it takes nine
+#   tenths off the error. The features of long points hardly overlap anyway.
 #
 # **What the paper claims.** {cite:t}`sernau2024equivalent` title their paper "All
 # Random Features Representations are Equivalent" and call the error of their law "the
@@ -75,7 +75,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # What bound does hold for every scheme? A Gram matrix $\widehat K$ estimated from $m$
 # features, however drawn, is positive semidefinite of rank at most $m$. Its eigenvalues
 # sum to its trace, so that $\lVert \widehat K \rVert_F^2 \geq (\operatorname{tr}
-# \widehat K)^2 / m$, and an unbiased one has, with $n$ points,
+# \widehat K)^2 / m$, and if it is unbiased, then for $n$ points
 #
 # $$
 # \begin{gathered}
@@ -87,7 +87,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 #
 # For $m = 1$ this is Corollary 2 again: the paper's minimum is the floor of *one*
 # feature. For $m$ independent ones it is $(C^2 - \kappa^2) / m$, which lies above the
-# floor by $\kappa^2 (m - 1) / m$. All that joint draws can gain lies between
+# floor by $\kappa^2 (m - 1) / m$. All that joint draws can gain lies between the two
 # ({py:func}`~rfcore.papers.equivalence.joint_sampling.log_joint_variance_floor`).
 #
 # The simplest joint draw is older than the question: a sine and a cosine of one
@@ -141,10 +141,10 @@ ledger.decide({
 # variance, is $e^{-t \lvert \omega_i - \omega_j \rvert^2}$ ($t = s$ for the Gaussian
 # kernel and variance $s$, $s / (1 - 2 s)$ for softmax): **features are alike if their
 # frequencies are close**, and couplings that repel help. With orthogonal frequencies
-# its mean falls from $(1 + 4 t)^{-d/2}$ to $(1 + 2 t)^{-d}$. Simplex frequencies go
-# much further where points are short: to first order in $t$ the error is the square of
-# the mean frequency of a block, and those of a simplex all but cancel. The features of
-# long points overlap little anyway.
+# the mean overlap falls from $(1 + 4 t)^{-d/2}$ to $(1 + 2 t)^{-d}$. Simplex
+# frequencies go much further where points are short: to first order in $t$ the error is
+# the square of the mean frequency of a block, and those of a simplex all but cancel.
+# The features of long points overlap little anyway.
 
 # %%
 m, MASSES = 16, np.array([0.2, 0.4, 0.8, 1.6, 3.2])  # d s: the mean of |x|^2
@@ -188,9 +188,10 @@ measured = evidence.in_batches(overlaps, keys, 300, "overlaps")
 predicted = np.transpose([mean_overlaps(mass, m) for mass in MASSES])
 
 # %% [markdown]
-# On a data set the optimal law is a mixture: a point $x$, drawn, plus a plain
-# frequency. Both parts can be coupled: orthogonal offsets, and points drawn in strata
-# along the first principal component, one in each of $m = 8$ strata.
+# On a data set the optimal law is a mixture: a frequency is a point $x$, drawn at
+# random, plus a plain frequency. Both parts can be coupled: orthogonal offsets, and
+# points drawn in strata along the first principal component, one in each of $m = 8$
+# strata.
 
 # %%
 SCHEMES = {

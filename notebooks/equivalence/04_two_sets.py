@@ -18,15 +18,15 @@
 # # Where features differ: two sets of points
 #
 # * **For two sets the feature matters.** For a single pair of points positive features
-#   can be without any variance, cosines of random phase cannot.
+#   can be without any variance, but cosines of random phase cannot.
 # * **A feature of its own for each side pays** where two sets differ in spread. For one
 #   set it gains nothing.
 # * **The optimal law removes at most a third** of the second moment of cosines; of
 #   positive features it can remove any share.
 #
 # **What the paper claims.** "Every random features representation has the same sample
-# error as every other" {cite:p}`sernau2024equivalent`. For one law of both points and the
-# optimal law of frequencies {doc}`it has <02_corollaries>`.
+# error as every other" {cite:p}`sernau2024equivalent`. For one law of both points and
+# the optimal law of frequencies {doc}`this is so <02_corollaries>`.
 #
 # **The idea.** Attention has two distributions, of queries and of keys, and then
 # nothing ties the least variances of two features together. And features that tie under
@@ -64,19 +64,19 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # (equivalence-two-sets)=
 # ## Two sets: the feature matters
 #
-# Corollary 2 needs one law of queries and keys. The extreme case of two is one query
-# and one key. Positive features then have *no* variance: under $\mathcal N(x + y, I)$
-# every frequency gives $k(x, y)$ exactly. Cosines of random phase change sign, which no
-# weight can mend: $C = \mathbb E\, \lvert \phi(x) \phi(y) \rvert$ exceeds the kernel,
-# up to $8 / \pi^2$ at large distances
+# Corollary 2 needs one law of queries and keys. The extreme case of two laws is one
+# query and one key. Positive features then have *no* variance: under $\mathcal N(x + y,
+# I)$ every frequency gives $k(x, y)$ exactly. Cosines of random phase change sign,
+# which no weight can mend: $C = \mathbb E\, \lvert \phi(x) \phi(y) \rvert$ exceeds the
+# kernel, by up to $8 / \pi^2$ at large distances
 # ({py:func}`rfcore.theory.trigonometric_least_variance`).
 #
 # Two sets also reward what Definition 1 excludes: a feature of its own for each side.
-# With $x$ scaled by $c$ and $y$ by $1 / c$ their product is the same, and if the
+# If $x$ is scaled by $c$ and $y$ by $1 / c$, their product is the same, and where the
 # spreads differ it pays to make them equal. That is SADERF's move
 # {cite:p}`likhosherstov2023favor`. For one set it gains nothing: $C \geq \mathbb E_p
-# \mathbb E_x \lvert \phi(x) \psi(x) \rvert \geq \mathbb E\, k(x, x)$, whatever $\phi$ and
-# $\psi$.
+# \mathbb E_x \lvert \phi(x) \psi(x) \rvert \geq \mathbb E\, k(x, x)$, whatever $\phi$
+# and $\psi$.
 
 # %%
 AT = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])

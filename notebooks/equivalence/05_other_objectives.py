@@ -21,14 +21,15 @@
 # * **Every dense-exponential feature of FAVOR\# is importance sampling**: a positive
 #   feature under a Gaussian law of frequencies, to the last digit.
 # * **The objective picks the winner.** For Gaussian points SDERF has the lower mean log
-#   second moment, the optimal law the lower mean one: infinitely lower for wide points.
+#   second moment, the optimal law the lower mean second moment: infinitely lower for
+#   wide points.
 # * **In attention the optimal law wins here**, contrary to what we expected.
 #
 # {cite:t}`sernau2024equivalent` make the *mean variance* over pairs least and find all
 # features equal. FAVOR\# {cite:p}`likhosherstov2023favor` searches for better features
 # and reports gains of orders of magnitude. Both are right. This page shows that they
-# search among the same things, and find different ones because they ask for different
-# ones.
+# search among the same features, and find different ones because they ask for different
+# things.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -62,11 +63,11 @@ def rows(name):
 #
 # A dense-exponential feature is $D \exp(\omega^\top A \omega + \omega^\top B x + x^\top C
 # x)$. Absorb the quadratic form in $\omega$ into the density: $\omega \sim \mathcal N(0,
-# I)$ becomes $(I - 4 A)^{1/2} \omega$, and what is left is a positive feature of $T x$
-# with $T = (I - 4 A)^{-1/2} B_x$, on the other side of $T^{-\top} y$, with exactly the
-# weight of importance sampling. Centres shift the mean of the law. If both sides have
-# one $B$, as in GERF and SDERF, $T$ is a rotation: FAVOR\# searches among Gaussian laws
-# for what Theorem 1 searches among all. Only the objectives differ.
+# I)$ becomes $(I - 4 A)^{1/2} \omega$, and what is left is a positive feature of $T x$,
+# with $T = (I - 4 A)^{-1/2} B_x$, and on the other side one of $T^{-\top} y$, with
+# exactly the weight of importance sampling. Centres shift the mean of the law. If both
+# sides have one $B$, as in GERF and SDERF, $T$ is a rotation: FAVOR\# searches among
+# Gaussian laws for what Theorem 1 searches among all. Only the objectives differ.
 
 
 # %%
@@ -125,15 +126,16 @@ ledger.decide({
 #
 # The mean variance is dominated by the longest points, where the kernel is largest.
 # FAVOR\# minimises the mean *logarithm* of the second moment over the squared kernel,
-# which weighs all pairs alike. For Gaussian points of variance $s$, softmax kernel,
-# both laws are Gaussian. They agree for small $s$. As $s$ grows to $1/2$ the optimal
-# law spreads without limit, to catch the few longest points; SDERF's does not, and soon
-# its mean variance is infinite. Neither law is wrong: they answer different questions.
+# which weighs all pairs alike. For Gaussian points of variance $s$ and the softmax
+# kernel, both laws are Gaussian. They agree for small $s$. As $s$ grows to $1/2$ the
+# optimal law spreads without limit, to catch the few longest points; SDERF's does not,
+# and soon its mean variance is infinite. Neither law is wrong: they answer different
+# questions.
 #
 # SDERF is the best of the Gaussian laws of mean zero for its objective, not of all
 # laws. On three tables it has the lower logarithm as well; on a handful of points the
-# order can turn, as the optimal law is a mixture around the points and fits what no
-# Gaussian can.
+# order can be reversed, as the optimal law is a mixture around the points and fits what
+# no Gaussian can.
 
 # %%
 d, VARIANCES = 8, (0.05, 0.15, 0.25, 0.35, 0.45)
@@ -215,8 +217,9 @@ ledger.decide({
 # of the query, so that rows count alike, and one might expect the logarithmic objective
 # to suit it better. It does not: a row is dominated by its largest entries, as the mean
 # variance is, and the optimal law, a mixture around the points, need not be Gaussian.
-# Queries and keys have random directions and lengths between 0.3 and 2; 32 frequencies;
-# values are the unit vectors, so that attention returns its weights.
+# Queries and keys have random directions and lengths between 0.3 and 2, and there are
+# 32 frequencies. The values are the unit vectors, so that attention returns its
+# weights.
 
 # %%
 rng = ledger.rng("queries and keys")

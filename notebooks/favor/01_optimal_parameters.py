@@ -17,23 +17,23 @@
 # %% [markdown]
 # # Optimal exponential features (Theorems 4.2 and 4.3, Lemmas A.1, A.2, A.3 and A.4, Equations 14 and 20)
 #
-# * **The theorems hold.** No start of a numerical search gets below the closed-form
-#   parameters, and the least values are the printed ones.
-# * **"The best possible value" of what is minimised is misprinted**: not $\log K$ but
-#   $2 \log K$ (below Eq. 14). No theorem uses it.
+# * **The theorems hold.** No start of a numerical search gets below the value at the
+#   closed-form parameters, and the least values are the printed ones.
+# * **"The best possible value" of what is minimised is misprinted**: it is not $\log K$
+#   but $2 \log K$ (below Eq. 14). No theorem uses it.
 # * **The proof of Theorem 4.2 uses half the right $\phi$**; the theorem uses the right
 #   one. The optimum is flat: the slip would cost a tenth of a nat in three dimensions.
 #
 # **What the paper claims.** A kernel $K(x, y) = e^{x^\top y}$ between two sets of points
 # is estimated by products of positive features ({doc}`02_unbiased_features`).
 # {cite:t}`likhosherstov2023favor` let the features have matrices as parameters, measure
-# them by one number for the two sets, and give the parameters that make it smallest:
-# "All these instantiations contain GERFs as a special case", and "For each instantiation
-# we show how to find a closed-form optimum".
+# these parameters by one number for the two sets, and give those that make it smallest:
+# "All these instantiations contain GERFs as a special case", and "For each
+# instantiation we show how to find a closed-form optimum".
 #
 # **The idea.** The logarithm of the second moment of an estimate is a quadratic form in
-# $x + y$ plus a constant. So its mean over all pairs of points needs means and
-# covariances alone, however many points there are, and is minimised by linear algebra.
+# $x + y$ plus a constant. So its mean over all pairs of points needs only means and
+# covariances, however many points there are, and is minimised by linear algebra.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -73,7 +73,9 @@ fits = solvers.exponential
 # where all variances are zero. There the summand is $\log K^2$, twice as much. It can
 # even be reached: positive features have no variance at all where $y = -x$.
 #
-# Four families are minimised in closed form:
+# Four families are minimised in closed form: generalised exponential random features
+# (GERF), and dense ones that are asymmetric (ADERF), simplified asymmetric (SADERF) or
+# symmetric (SDERF):
 #
 # | family | $A$ | $B$ | contains |
 # |---|---|---|---|
@@ -82,12 +84,12 @@ fits = solvers.exponential
 # | ADERF | one number | any | SADERF |
 # | SDERF | diagonal | $B^{(1)} = B^{(2)}$ | GERF |
 #
-# **ADERF** changes coordinates to $T x$ and $T^{-\top} y$, which leaves the kernel as
-# it is, so that both sets have the same second moments (Theorem 4.2); **SADERF** does
-# so coordinate by coordinate, for hardware on which decompositions are slow (Eq. 20).
-# **SDERF** leaves the points where they are, and gives an $A$ of its own to every
-# eigenvector of the mean of $s s^\top$, with $s = x + y$ (Theorem 4.3). Against the
-# closed forms we set a search that knows nothing of them: BFGS over all parameters of a
+# **ADERF** changes coordinates to $T x$ and $T^{-\top} y$, so that both sets have the
+# same second moments, while the kernel stays as it is (Theorem 4.2); **SADERF** does so
+# coordinate by coordinate, for hardware on which decompositions are slow (Eq. 20).
+# **SDERF** leaves the points where they are, and gives every eigenvector of the mean of
+# $s s^\top$, with $s = x + y$, an $A$ of its own (Theorem 4.3). We set against the
+# closed forms a search that knows nothing about them: BFGS over all parameters of a
 # family, from random starts, for sets of points in three dimensions with means and
 # covariances of their own. Nearly every start ends at the closed form; the few others
 # end above it.
@@ -202,13 +204,14 @@ ledger.decide({
 # $$
 #
 # **A.2.** For fixed $A$ the objective is convex in $B^\top B$, with $B = B^{(1)}$, so
-# that its gradient decides.
+# that a $B$ at which the gradient vanishes is the best.
 #
 # **A.3** and **A.4** pair the entries of a diagonal $E$ with the eigenvalues of $N$ by
 # rotations $Q$. In $\mathrm{tr}\, E Q N Q^\top = \sum_{ij} e_i \lambda_j P_{ij}$ the
 # $P_{ij}$ are squares of the entries of a rotation: rows and columns sum to one. By
-# Birkhoff's theorem $P$ is then a mean of permutations, the trace a mean of its values at
-# these, and so checking all permutations is a proof for the given entries.
+# Birkhoff's theorem $P$ is then a weighted mean of permutation matrices, and the trace
+# is the same mean of its values at these. So checking all permutations is a proof for
+# the given entries.
 
 # %%
 s = np.geomspace(1e-6, 1e6, 20_001)  # 1 - 8 A
@@ -283,9 +286,10 @@ ledger.decide({
 # ## Half the $\phi$, and how flat the optimum is
 #
 # The proof of Theorem 4.2 ends by applying Lemma A.1 with "$\phi = d^{-1} \sum_l
-# \Sigma_{l,l} + \mu^{(3)}$". The sum that it minimises, Eq. 38, has twice that over $1 -
-# 8A$, as the theorem says. What would the wrong one cost? We multiply the $\phi$ of
-# fitted features by a factor, keep the directions, and look at the objective.
+# \Sigma_{l,l} + \mu^{(3)}$". The sum that it minimises, Eq. 38, has twice that, over
+# $1 - 8A$, as the theorem says. What would the wrong $\phi$ cost? We multiply the
+# $\phi$ of fitted features by a factor, keep the directions, and look at the
+# objective.
 
 
 # %%

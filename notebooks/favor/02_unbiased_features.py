@@ -19,10 +19,11 @@
 #
 # * **Yes, with the printed variance** (Theorem 4.1): to the last digits of a quadrature
 #   that leaves nothing to chance.
-# * **Two older features that the paper recalls are misprinted.** A sign in Eq. 7 makes the
-#   pair estimate $e^{-x^\top y}$; an extra factor of one half in Eq. 11 makes the estimate
-#   too large, the more so the longer the points.
-# * **Neither slip reaches a theorem.** Mended, both pass the same quadrature.
+# * **Two older features that the paper recalls are misprinted.** A wrong sign in Eq. 7
+#   makes the pair of features estimate $e^{-x^\top y}$; an extra factor of one half in
+#   Eq. 11 makes the estimate too large, the more so the longer the points.
+# * **Neither slip reaches a theorem.** Once mended, both formulas pass the same
+#   quadrature.
 #
 # **What the paper claims.** Positive features of a very general kind estimate the kernel
 # $K(x, y) = e^{x^\top y}$ without bias, under printed conditions on their matrices
@@ -56,14 +57,14 @@ N_FEATURES = {"paper": 60, "quick": 6}[profile]
 #     + x^\top C^{(k)} x \bigr),
 # $$
 #
-# and unbiased where $8A \prec I$, $B^{(1)\top} (I - 4A)^{-1} B^{(2)} = I$, and $C$ and
-# $D$ follow. All of it is a Gaussian integral: in two dimensions Gauss-Hermite
-# quadrature sums it to the last digits, without random numbers. Its nodes serve as the
-# frequencies of the library's own feature map ({py:func}`rfcore.features.exponential`),
-# its weights as their weights. A symmetric $A$ and a matrix $B^{(1)}$ are drawn at
-# random, and {py:func}`rfcore.features.dense` completes them. The eigenvalues of $A$
-# stay below $1/20$ and the singular values of $B^{(1)}$ between $1/2$ and $2$, so that
-# the nodes cover the whole integral.
+# and they are unbiased where $8A \prec I$, $B^{(1)\top} (I - 4A)^{-1} B^{(2)} = I$, and
+# $C$ and $D$ follow. The mean is a Gaussian integral, which in two dimensions
+# Gauss-Hermite quadrature computes to the last digits, without random numbers. Its
+# nodes take the place of the frequencies in the library's own feature map
+# ({py:func}`rfcore.features.exponential`), and its weights are theirs. A symmetric $A$
+# and a matrix $B^{(1)}$ are drawn at random, and {py:func}`rfcore.features.dense`
+# completes them. The eigenvalues of $A$ stay below $1/20$ and the singular values of
+# $B^{(1)}$ between $1/2$ and $2$, so that the nodes cover the whole integral.
 
 # %%
 points, weights = np.polynomial.hermite_e.hermegauss(120)
@@ -100,8 +101,8 @@ ledger.decide({
 # $\theta$ is then $\tfrac12 \cos \omega^\top (x + y)$, and the pair estimates
 # $e^{-x^\top y}$. Eq. 11 has the exponent $C \lVert x \rVert^2 / 2$ with $C = -\frac12$:
 # an extra factor of one half, which leaves $e^{(\lVert x \rVert^2 + \lVert y \rVert^2) /
-# 4}$ in the estimate. The same quadrature, with five phases, shows both slips, and that
-# the mended formulas are right.
+# 4}$ in the estimate. The same quadrature, with five phases, shows both slips, and
+# shows that the mended formulas are right.
 
 # %%
 five = 2 * np.pi * np.arange(5) / 5

@@ -19,11 +19,11 @@
 #
 # * **The gains are there, roughly as printed.** In the mean over $\sigma$, SDERF saves 4.8 nats
 #   over GERF in heterogen, 2.9 on digits, 5.9 between digits and photographs and 11.6 on
-#   photographs; the paper reads about 5, 5, 5 and 10. They grow with $\sigma$.
-# * **"On par in all setups" depends on what is on par.** Among digits and among
+#   photographs; the paper has about 5, 5, 5 and 10. The gains grow with $\sigma$.
+# * **"On par in all setups" depends on what counts as on par.** Among digits and among
 #   photographs, at intermediate $\sigma$, trigonometric features have less variance
-#   than SDERF, by 0.6 to 1.2 nats whatever way we shrink the images; between digits and
-#   photographs they never have.
+#   than SDERF, by 0.6 to 1.2 nats, in whatever way we shrink the images; between digits
+#   and photographs they never have.
 # * **"Relative" must mean divided by $K^2$.** The text divides by $K$ alone, and then
 #   softmax and Gaussian kernels give different curves. The gains are the same either way.
 #
@@ -33,10 +33,11 @@
 # than GERFs in heterogen, mnist and mnist/cifar10 and about $e^{10}$ times better in
 # cifar10."
 #
-# **The idea.** GERFs fit one number to two sets of points, dense features a number per
-# direction and a direction per number ({doc}`01_optimal_parameters`). Where $x + y$ is
-# long in few directions this should pay. How much of it needs dense features at all is the
-# question of {doc}`05_centred_points`.
+# **The idea.** GERFs, generalised exponential features, fit one number to two sets of
+# points. Dense features, symmetric (SDERFs) or asymmetric (ADERFs), also fit
+# directions, and SDERFs a number for each of them ({doc}`01_optimal_parameters`). Where
+# $x + y$ is long in few directions, this should pay. How much of the gain needs dense
+# features at all is the question of {doc}`05_centred_points`.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -62,18 +63,18 @@ N_DRAWS, SIGMAS = 5, np.linspace(0.1, 1.0, N_SIGMAS)
 # %% [markdown]
 # ## Six kinds of points
 #
-# As in the paper, $d = 64$, two sets of 1024 points, five draws, and parameters fitted
-# anew to every pair of sets. In *normal* all points are $\mathcal N(0, \sigma^2 I)$, in
-# *sphere* uniform on a sphere of radius $\sigma$; in *heterogen* those of the second set
-# have the mean $(\sigma, \dots, \sigma)$. Images are shrunk to $8 \times 8$ and
-# multiplied by $\sigma$; in *mnist/cifar10* the first set are digits, the second
-# photographs.
+# As in the paper, we take $d = 64$ dimensions, two sets of 1024 points and five draws,
+# and fit the parameters anew to every pair of sets. In *normal* all points are
+# $\mathcal N(0, \sigma^2 I)$, in *sphere* uniform on a sphere of radius $\sigma$; in
+# *heterogen* the points of the second set have the mean $(\sigma, \dots, \sigma)$.
+# Images are shrunk to $8 \times 8$ and multiplied by $\sigma$; in *mnist/cifar10* the
+# first set consists of digits, the second of photographs.
 #
 # The paper does not say how images are shrunk, how photographs lose their colour, or
 # what value a white pixel has. We give white the value 1, average channels and average
-# over boxes; three other ways are shown beside it below, for sets of 512 points. Of
-# $\sigma$ between 0.1 and 1 we take ten. Digits are the 10,000 test images, photographs
-# the 5,506 that our registry has.
+# over boxes; three other ways are shown beside it below, for sets of 512 points. We
+# take ten values of $\sigma$ between 0.1 and 1. Digits are the 10,000 test images,
+# photographs the 5,506 that our registry has.
 
 # %%
 IMAGES = {"mnist": ("mnist", "mnist"), "cifar10": ("cifar10", "cifar10")}
@@ -114,10 +115,10 @@ def draw(regime, i, n, way="box means"):
 # (favor-fig-2)=
 # ## The variance, without sampling
 #
-# The variance has a closed form ({py:func}`rfcore.theory.log_relative_variance`), from
-# below the squared kernel to $e^{190}$ times it, and is computed in logarithms. Curves
-# are means over a million pairs of points and five draws of the sets. Trigonometric
-# features have a random phase, as in Eqs. 5 to 7.
+# The variance has a closed form ({py:func}`rfcore.theory.log_relative_variance`). It
+# ranges from below the squared kernel to $e^{190}$ times it, and is computed in
+# logarithms. Curves are means over a million pairs of points and five draws of the
+# sets. Trigonometric features have a random phase, as in Eqs. 5 to 7.
 
 # %%
 FITS = (exponential.gerf, exponential.aderf, exponential.sderf)
@@ -172,11 +173,11 @@ plotting.show(
 
 # %% [markdown]
 # On normal points SDERF and GERF coincide: no direction is special. In heterogen and on
-# images one is, that of the means, and SDERF gains. ADERF gains only where the two sets
-# differ, in heterogen and mnist/cifar10; elsewhere it all but coincides with GERF.
-# "About $e^5$" has no $\sigma$ beside it; the gain grows from a fraction of a nat to
-# the value at $\sigma = 1$. How images are shrunk matters little for it. For the last
-# column see {ref}`favor-trigonometric`.
+# images one direction is, that of the means, and SDERF gains. ADERF gains only where
+# the two sets differ, in heterogen and mnist/cifar10; elsewhere it all but coincides
+# with GERF. "About $e^5$" has no $\sigma$ beside it; the gain grows from a fraction of
+# a nat to the value at $\sigma = 1$. How images are shrunk matters little for the gain.
+# For the last column, see {ref}`favor-trigonometric`.
 
 # %%
 otherwise = {
@@ -295,9 +296,9 @@ ledger.decide({
 # ## Relative to what
 #
 # Section 5.1 computes "relative variances $\mathrm{Var} \widehat K^{(0)} / K^{(0)}$".
-# Divided by $K$ alone a variance is not relative: the features of the softmax and of the
-# Gaussian kernel differ by factors of the points, and over $K^2$ these cancel, as they
-# should. Over $K$ they leave $(\lVert x \rVert^2 + \lVert y \rVert^2) / 2$ in the
+# Divided by $K$ alone, a variance is not relative: the features of the softmax and of
+# the Gaussian kernel differ by factors of the points, and over $K^2$ these cancel, as
+# they should. Over $K$ they leave $(\lVert x \rVert^2 + \lVert y \rVert^2) / 2$ in the
 # logarithm. It is the same for all mechanisms, so that no gain changes, only the height
 # of the curves. We divide by $K^2$, and take the missing square for a slip of the pen.
 

@@ -17,11 +17,13 @@
 # %% [markdown]
 # # Do better exponents classify better? (Figure 3)
 #
-# * **SDERF leads on average, as printed**: by one to two percentage points from $M = 32$
-#   on; at $M = 16$ it ties with trigonometric features. That no other kind is better "on
-#   most" of the 32 pairs of set and $M$ stays open: it is so on some five in eight.
-# * **The lead is real and uneven.** Over other splits it is 2.3 ± 0.2 points above GERF:
-#   five on wifi, half a point on car, whose columns leave a dense $B$ little to do.
+# * **SDERF leads on average, as printed**: by one to two percentage points from $M =
+#   32$ features on; at $M = 16$ it ties with trigonometric features. Whether no other
+#   kind is better "on most" of the 32 pairs of set and $M$ stays open: this is so on
+#   some five in eight of them.
+# * **The lead is real and uneven.** Over other splits SDERF is 2.3 ± 0.2 points above
+#   GERF, the features with one parameter: five on wifi, half a point on car, whose
+#   columns leave a dense matrix $B$ little to do.
 # * **All stay far below the kernel that they estimate**: with 128 features SDERF reaches
 #   60 % on average, the exact kernel 73 %.
 #
@@ -31,10 +33,11 @@
 # the best accuracy across most of the (benchmark, $M$) pairs and also shows the best
 # average performance" (Section 5.2).
 #
-# **The idea.** All kinds of features are unbiased for one kernel, so that with enough of
-# them all classify alike. With few, the variance decides, and SDERF fits its parameters
-# to the points so as to have little. It does so about the origin: what becomes of the lead
-# where points lie elsewhere is the question of {doc}`05_centred_points`.
+# **The idea.** All kinds of features are unbiased for the same kernel, so that with
+# enough of them all kinds classify alike. With few features the variance decides, and
+# SDERF fits its parameters to the points so as to have little. It does so about the
+# origin: what becomes of the lead where points lie elsewhere is the question of
+# {doc}`05_centred_points`.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -65,24 +68,25 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 #
 # A test point $u$ gets the class of the greatest entry of $\sum_i K(\sigma u, \sigma u_i)
 # r_i$, with one-hot labels $r_i$ and the Gaussian kernel. The rows are shuffled; 90 %
-# train, 5 % validate, 5 % test. Of ten scales $\sigma$ from $10^{-2}$ to $10^2$, equally
-# spaced in the logarithm, the one with the best validation accuracy over 50 seeds is
-# tested with 50 seeds; we test with 100. Frequencies are orthogonal. All this is printed
-# (Appendix B.2).
+# are for training, 5 % for validation and 5 % for testing. Of ten scales $\sigma$ from
+# $10^{-2}$ to $10^2$, equally spaced in the logarithm, the one with the best validation
+# accuracy over 50 seeds is tested with 50 seeds; we test with 100. Frequencies are
+# orthogonal. All this is printed (Appendix B.2).
 #
 # Not printed, and our choice: **which eight sets** (those of
 # {doc}`../simplex/08_classification`, by some of the same authors); **their columns**
 # (words one-hot, all standardised by the training part; or {ref}`raw
 # <favor-classification-raw>`); **the split** (seed 42, or {ref}`others
 # <favor-classification-splits>`); $\sigma$ is chosen **for each $M$** (the table has
-# the other reading); **the points that fit the parameters** (the training points, on both
-# sides; but ADERF, which is {ref}`GERF then <favor-classification-same-sets>`, has the
-# held-out inputs on one); **the kinds shown** (SADERF is a special case of ADERF). One
-# economy is ours: on nursery and chess, the large sets, ten of the seeds choose $\sigma$.
+# the other reading); **the points that fit the parameters** (the training points, on
+# both sides; but ADERF, which {ref}`would then be GERF
+# <favor-classification-same-sets>`, has the held-out inputs on one side); **the kinds
+# shown** (SADERF is a special case of ADERF). One economy is ours: on nursery and
+# chess, the large sets, ten of the seeds choose $\sigma$.
 #
 # At $\sigma = 100$ features have exponents of $10^5$. But the greatest entry of a row
-# stays the greatest when the row is multiplied by one $e^{-a(u)} > 0$, so we first
-# subtract their greatest value from the logarithms
+# stays the greatest when the row is multiplied by one $e^{-a(u)} > 0$, so we work with
+# logarithms and first subtract the greatest of them
 # ({py:func}`rfcore.models.regression.scores_of_logs`). All kinds and all $\sigma$ see
 # the same frequencies, and the first $M$ of 128 are used for each $M$
 # ({py:func}`~rfcore.papers.favor.exponential_votes.accuracies`).
@@ -180,9 +184,10 @@ plotting.table(
 # %% [markdown]
 # One $\sigma$ for all $M$ changes little: SDERF stays first. **Why?** GERF sees the
 # points through one number, the mean eigenvalue of $x + y$'s second moments, SDERF
-# through each. Correlated columns spread them, as on abalone, banknote and wifi.
-# One-hot columns of a table that lists every combination (car, nursery) do not: apart
-# from the zeros all are about equal, and at $M = 128$ the gain is less than a point.
+# through each eigenvalue. Correlated columns spread the eigenvalues, as on abalone,
+# banknote and wifi. One-hot columns of a table that lists every combination (car,
+# nursery) do not: apart from the zeros all eigenvalues are about equal, and at $M =
+# 128$ the gain is less than a point.
 #
 # (favor-classification-references)=
 # ## Between the majority class and the exact kernel
@@ -216,15 +221,15 @@ ledger.decide({
 })
 
 # %% [markdown]
-# On average all stand between the two, and far from the upper one. On chess all stay at
-# 19 to 21 %, against 71 % for the exact kernel. On abalone trigonometric features
-# overtake SDERF at $M = 128$. On cmc nothing beats the majority class by more than two
-# points, and the exact kernel does not beat it at all.
+# On average all kinds lie between the two, and far from the upper one. On chess all
+# stay at 19 to 21 %, against 71 % for the exact kernel. On abalone trigonometric
+# features overtake SDERF at $M = 128$. On cmc nothing beats the majority class by more
+# than two points, and the exact kernel does not beat it at all.
 #
 # (favor-classification-splits)=
 # ## Another split
 #
-# A test part of banknote holds only 69 points: another shuffle is another experiment.
+# The test part of banknote has only 69 points: another shuffle is another experiment.
 # On the six small sets we repeat everything, the choice of $\sigma$ included, with ten
 # seeds for each split.
 
@@ -255,7 +260,8 @@ ledger.decide({
 
 # %% [markdown]
 # On a single split of abalone, car, yeast or cmc either kind may come out ahead: the
-# deviation over splits is about the mean, or larger. The average over sets is safe.
+# standard deviation over splits is about as large as the mean, or larger. The average
+# over sets is safe.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -23,23 +23,25 @@
 # * **Both together are best**: centred SDERF is ahead of GERF, ADERF, SDERF and centred
 #   GERF at every $\sigma$, at $\sigma = 1$ on images by one to two nats over SDERF.
 # * **In classification too.** On columns as they come SDERF loses its lead. Subtract the
-#   mean, and SDERF is first again from $M = 32$ on; the subtraction alone does more for
-#   accuracy than a dense $B$.
+#   mean, and SDERF is first again from $M = 32$ features on; the subtraction alone does
+#   more for accuracy than a dense $B$.
 # * **Trigonometric features do not notice the mean.** Among digits and among photographs
 #   they have less variance than SDERF at intermediate $\sigma$, and on columns as they
 #   come they classify better, by five to seven percentage points.
 #
-# **What the paper claims.** Dense exponential features have about $e^5$ to $e^{10}$ times
-# less variance than GERFs, on images and on two Gaussian sets of different means
-# ({cite:t}`likhosherstov2023favor`; {doc}`03_variance` has the figures). Of all features
-# SDERF "shows the best average performance" in kernel classification, and
-# {doc}`so it does <04_classification>` from $M = 32$ on, where columns are standardised.
-# The paper fits to the points as they are.
+# **What the paper claims.** Dense exponential features (SDERFs are the symmetric ones,
+# ADERFs the asymmetric ones) have about $e^5$ to $e^{10}$ times less variance than
+# generalised ones with a single parameter (GERFs), on images and on two Gaussian sets
+# of different means ({cite:t}`likhosherstov2023favor`; {doc}`03_variance` has the
+# figures). Of all features SDERF "shows the best average performance" in kernel
+# classification, and {doc}`so it does <04_classification>` from $M = 32$ on, with
+# standardised columns. The paper fits to the points as they are.
 #
 # **The idea.** Where all points lie to one side of the origin, the one direction in which
-# $x + y$ is long is that of the mean. Positive features pay for its length, although the
-# Gaussian kernel does not know where the origin is. SDERF bends its parameters towards
-# the mean. One may as well subtract it ({py:class}`rfcore.features.ExponentialParameters`).
+# $x + y$ is long is that of the mean. Positive features pay for that length, although
+# the Gaussian kernel does not know where the origin is. SDERF bends its parameters
+# towards the mean. One may as well subtract the mean
+# ({py:class}`rfcore.features.ExponentialParameters`).
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -73,10 +75,11 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 # %% [markdown]
 # ## Four kinds of points
 #
-# Those of Figure 2 ({doc}`03_variance`) whose mean is not zero, and the same draws: in
-# *heterogen* one of two Gaussian sets has the mean $(\sigma, \dots, \sigma)$; *mnist* and
-# *cifar10* are grey images of $8 \times 8$ box means, times $\sigma$; in *mnist/cifar10* one
-# set are digits, the other photographs. Parameters are fitted anew to every pair of sets.
+# These are the kinds of Figure 2 ({doc}`03_variance`) whose mean is not zero, with the
+# same draws: in *heterogen* one of two Gaussian sets has the mean $(\sigma, \dots,
+# \sigma)$; *mnist* and *cifar10* are grey images of $8 \times 8$ box means, times
+# $\sigma$; in *mnist/cifar10* one set consists of digits, the other of photographs.
+# Parameters are fitted anew to every pair of sets.
 
 # %%
 IMAGES = {"mnist": ("mnist", "mnist"), "cifar10": ("cifar10", "cifar10")}
@@ -132,15 +135,15 @@ of = dict(zip(LINES, np.moveaxis(logs, -1, 0), strict=True))  # draws, regimes, 
 #
 # The paper fits to the mean of $(x + y)(x + y)^\top$, which is $\mathrm{Cov}_x +
 # \mathrm{Cov}_y + (\mu_x + \mu_y)(\mu_x + \mu_y)^\top$. On images the last term is most
-# of it, one direction, on which SDERF can spend a wide Gaussian and GERF cannot. But
+# of it: one direction, on which SDERF can spend a wide Gaussian and GERF cannot. But
 # the mean needs no Gaussian. With $a = \mu_x$ and $b = \mu_y$
 #
 # $$
 # e^{x^\top y} = e^{(x - a)^\top (y - b)} \; e^{b^\top x} \; e^{a^\top y - a^\top b} :
 # $$
 #
-# features of the centred points, times factors that each depend on one point only. They
-# stay unbiased and positive, and cost nothing (`centred=True` in
+# this takes features of the centred points, times factors that each depend on one point
+# only. They stay unbiased and positive, and cost nothing (`centred=True` in
 # {py:func}`rfcore.solvers.exponential.gerf` and its neighbours).
 
 # %% tags=["hide-input"]
@@ -210,10 +213,10 @@ ledger.decide({
 # The paper's "shuffling the raw dataset" may mean that nothing is standardised. Then
 # points lie far from the origin. The experiment is that of
 # {ref}`Figure 3 <favor-fig-3>`, with ten seeds and columns that are not standardised
-# (words are still one-hot): the split of seed 42, orthogonal frequencies, the first $M$
-# of 128 are used for each $M$, and the one of ten scales $\sigma$ that is best on the
-# validation part is tested, for each set, kind and $M$. Parameters are fitted to the
-# training points.
+# (words are still one-hot). The split is that of seed 42, frequencies are orthogonal,
+# and the first $M$ of 128 are used for each $M$. For each set, kind and $M$ the one of
+# ten scales $\sigma$ that is best on the validation part is tested. Parameters are
+# fitted to the training points.
 
 # %%
 KINDS = ("trigonometric", "positive", "gerf", "sderf", "gerf_centred", "sderf_centred")
@@ -276,9 +279,9 @@ ledger.decide({
 # ## Why asymmetry has nothing to work on
 #
 # ADERF gains where queries and keys have different second moments. In
-# {doc}`classification <04_classification>` both are drawn from one population. Fitted
-# to one set on both sides, Theorem 4.2 has $\Lambda_x = \Lambda_y$ and $Q_x = Q_y$
-# (eigenvalues and eigenvectors of the two sets' second moments), so that $\Sigma =
+# {doc}`classification <04_classification>` both are drawn from one population. Where
+# both sides are fitted to one set, Theorem 4.2 has $\Lambda_x = \Lambda_y$ and $Q_x =
+# Q_y$ (eigenvalues and eigenvectors of the two sets' second moments), so that $\Sigma =
 # \Lambda$ (the second moments after the change of coordinates), $B^\top B = (1 - 4A)
 # I$, and $A$ is GERF's: $B$ rotates frequencies whose distribution has no preferred
 # direction. SADERF's scaling is $\Psi = I$.

@@ -20,21 +20,21 @@
 # * **Uniform attention is hard to beat.** On reviews of 512 word pieces a plain mean of
 #   the values errs by .78 of the output's length. With 256 features FAVOR+ errs by .81,
 #   FAVOR++ by .83 and the FAVOR# of Table 1 by .80.
-# * **That FAVOR# is no better than FAVOR++ on sentences**, at any number of features; on
-#   reviews it is, by a few hundredths.
+# * **This FAVOR# is no better than FAVOR++ on sentences**, at any number of features;
+#   on reviews it is, by a few hundredths.
 # * **The mean makes the difference.** Centred at the means of queries and keys, every map
-#   errs less, and centred ADERF, which no paper of the five has, least: .69 on reviews,
-#   .55 on sentences.
-# * **What is no random feature does better.** On reviews Nystroemformer's 64 landmarks
-#   err by .43 and the 32 greatest keys alone by .46. No map with 256 features comes
-#   near, and sixteen times the features do not halve the error of any.
+#   errs less, and centred ADERF, which none of the five papers has, errs least: .69 on
+#   reviews, .55 on sentences.
+# * **Methods without random features do better.** On reviews Nystroemformer's 64
+#   landmarks err by .43 and the 32 greatest keys alone by .46. No map with 256 features
+#   comes near, and sixteen times as many features do not halve the error of any.
 # * **Couplings gain five per cent at most**, the choice of the map up to 40.
 #
 # **What the paper claims.** Table 1 puts FAVOR# ahead of FAVOR++ and FAVOR+ on most
 # tasks of GLUE, "showcasing its effectiveness in modelling the softmax kernel for
 # transformers" ({cite:t}`likhosherstov2023favor`, Section 5.3). It shows scores of
 # trained models, not how well the kernel is modelled. This page measures that, in the
-# paper's setting: twelve heads to a layer, up to 512 positions, 256 features. Scores
+# paper's setting: twelve heads per layer, up to 512 positions, 256 features. Scores
 # follow in {doc}`07_in_an_encoder`.
 #
 # **The idea.** A positive feature estimates $e^{x^\top y}$ with relative variance
@@ -72,12 +72,12 @@ minilm = encoder.minilm(fallback=True)
 # ## Queries and keys
 #
 # all-MiniLM-L6-v2 ({py:func}`rfcore.models.encoder.minilm`) is a public encoder with six
-# layers of twelve heads of 32 columns. Its sentences here are those of SST-2, one of
-# Table 1's tasks, with twelve word pieces or more; its reviews are those of IMDb, cut to
-# 512 pieces, the most that it has positions for. As in the paper, $x = d^{-1/4} q$ and $y
-# = d^{-1/4} k$, with $d$ the size of a *head*. Parameters are fitted once per head, to
-# other texts: no fit has seen what is measured, and no text leaks into another.
-# Frequencies are drawn anew for every head and every text.
+# layers of twelve heads of 32 columns. The sentences here are those of SST-2, one of
+# Table 1's tasks, with twelve word pieces or more; the reviews are those of IMDb, cut
+# to 512 pieces, the most that the encoder has positions for. As in the paper, $x =
+# d^{-1/4} q$ and $y = d^{-1/4} k$, with $d$ the size of a *head*. Parameters are fitted
+# once per head, to other texts: no fit has seen what is measured, and no text leaks
+# into another. Frequencies are drawn anew for every head and every text.
 
 # %%
 LONGEST = {"sentences": 64, "reviews": LENGTH}
@@ -145,15 +145,15 @@ of_map = of_layers.mean(axis=2)  # texts, kinds of texts, maps, widths
 # (favor-real-queries)=
 # ## Ten maps
 #
-# The five maps of the paper, each with points as they come and centred. FAVOR+ is the
-# positive map, FAVOR++ is GERF, and FAVOR# is SADERF in Table 1, "because
-# eigendecomposition led to errors on TPUs", and SDERF in Figure 4. Centring subtracts the
-# mean query and the mean key and gives each key a weight that puts them back exactly
-# ({doc}`05_centred_points`).
+# These are the five maps of the paper, each with the points as they come and with
+# centred points. FAVOR+ is the positive map, FAVOR++ is GERF, and FAVOR# is SADERF in
+# Table 1, "because eigendecomposition led to errors on TPUs", and SDERF in Figure 4.
+# Centring subtracts the mean query and the mean key and gives each key a weight that
+# puts them back exactly ({doc}`05_centred_points`).
 #
-# The paper's objective is not at fault: it minimises the mean *log* variance, and does.
-# But a head whose log variance falls from 13 to 10 is still far from estimated, and
-# errors hardly fall with the number of features.
+# The paper's fit is not at fault: it is meant to minimise the mean *log* variance, and
+# does. But a head whose log variance falls from 13 to 10 is still far from estimated,
+# and errors hardly fall with the number of features.
 
 # %% tags=["hide-input"]
 RIVALS = {
@@ -216,14 +216,14 @@ ledger.decide({
 # %% [markdown]
 # ## Which heads are lost
 #
-# A kernel value of a typical head in layer 1 has $e^{27}$ times its own square as the
-# variance of one positive feature; centred ADERF brings that to $e^{11}$, and 256
-# features divide it by 256. So layers 1 and 2 are lost to every map: with centred ADERF
-# they err more than uniform attention does. The last layer has short queries and keys,
-# and there features work.
+# For a kernel value of a typical head in layer 1, one positive feature has a variance
+# of $e^{27}$ times the square of that value. Centred ADERF brings this down to
+# $e^{11}$, and 256 features divide it by 256. So layers 1 and 2 are lost to every map:
+# with centred ADERF they err more than uniform attention does. The last layer has short
+# queries and keys, and there features work.
 #
-# The average of a log is no average error: what counts is the few keys that a query
-# attends to, and those are the ones with long $x + y$.
+# The average of a logarithm is not an average error: what counts are the few keys that
+# a query attends to, and those are the ones with a long $x + y$.
 
 # %% tags=["hide-input"]
 rows, n_points = [], 128
@@ -273,10 +273,10 @@ plotting.table(
 #
 # ELU + 1 and ReLU attention, the other rows of Table 1, are meant to be trained with, not
 # to estimate softmax; here nothing is trained. Landmarks, means of eight neighbouring
-# queries or keys, are those of Nystroemformer {cite:p}`xiong2021nystromformer`; they cost
-# what 64 features do, and need the whole sequence at once, so that causal attention
-# cannot have them. The 32 greatest keys need a search, in quadratic time as written
-# here: they show how few keys matter, not a cheap way to find them.
+# queries or keys, are those of Nystroemformer {cite:p}`xiong2021nystromformer`; they
+# cost as much as 64 features do, and need the whole sequence at once, so that causal
+# attention cannot have them. The 32 greatest keys need a search, in quadratic time as
+# written here: they show how few keys matter, not a cheap way to find them.
 # {doc}`/notebooks/beyond/02_attention_maps` puts them and features together.
 
 # %% tags=["hide-input"]
@@ -320,7 +320,7 @@ ledger.decide({
 # Couplings change how frequencies share their work. Where one or two of 256 frequencies
 # carry a whole sum, there is little to share: {doc}`/notebooks/couplings/08_attention`
 # and {doc}`/notebooks/couplings/12_couplings_for_attention` have gains of tens of per
-# cent, on keys that are short.
+# cent, on short keys.
 
 # %% tags=["hide-input"]
 COUPLINGS = ("iid", "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm")

@@ -18,14 +18,14 @@
 # # In a trained encoder (Table 1)
 #
 # * **Our scale cannot decide Table 1.** Tuned to SST-2, its five attentions get 79.6 to
-#   80.4 % of sentences right, each with a standard error of about half a point, uniform
-#   attention 79.7 and exact attention 82.4. The paper prints 91.8 to 92.5 %.
+#   80.4 % of sentences right, each with a standard error of about half a point; uniform
+#   attention gets 79.7 and exact attention 82.4. The paper prints 91.8 to 92.5 %.
 # * **Without training, features keep much of an encoder.** With 256 of them the cosine
 #   to the exact embedding is .70 for FAVOR+, .74 for FAVOR++ and .73 for FAVOR#, where
 #   attention to all words alike leaves .39. FAVOR# is not ahead of FAVOR++.
 # * **Centred ADERF leaves .90**, and after tuning it is nearest to exact attention.
 # * **Accuracy is blunt.** Uniform attention, which halves the cosine, still lets a
-#   classifier get 65 % right, against 78 % of exact embeddings.
+#   classifier get 65 % right, against 78 % with exact embeddings.
 #
 # **What the paper claims.** BERT with its attention replaced is tuned to each task of
 # GLUE. "On most tasks we find that FAVOR# is the best performing variant"
@@ -35,7 +35,8 @@
 # **The idea.** Pre-training for a million steps is out of reach. But a public encoder is
 # at hand, and the mechanism is the paper's: a trained softmax attention, features in its
 # place. First we change nothing else and look at how far the result moves. Then we let
-# two of six layers get used to it, with the same budget for all.
+# two of the six layers get used to the change, with the same budget for every kind of
+# attention.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -71,11 +72,13 @@ train = datasets.sentences("train", fallback=True)
 # %% [markdown]
 # ## All attention replaced, nothing trained
 #
-# Every layer gets the estimate in place of softmax, so that errors of one layer reach
-# the next. Parameters of the maps are fitted per head, once, to sentences that are not
-# measured. The embedding of a sentence is compared with the exact one, and classified
-# by a logistic regression that was trained on exact embeddings. Frequencies are
-# orthogonal, drawn anew for each group of sentences, and the same for all maps.
+# Every layer gets the estimate in place of softmax, so that the errors of one layer
+# reach the next. As in {doc}`06_real_queries`, FAVOR+ is the positive map, FAVOR++ is
+# GERF and FAVOR# is SADERF. Parameters of the maps are fitted per head, once, to
+# sentences that are not measured. The embedding of a sentence is compared with the
+# exact one, and is classified by a logistic regression that was trained on exact
+# embeddings. Frequencies are orthogonal, drawn anew for each group of sentences, and
+# the same for all maps.
 
 # %%
 LONGEST = 64
@@ -131,9 +134,9 @@ for g, rows in enumerate(tqdm(measured, desc="groups", leave=False)):
 # (favor-encoder)=
 # ## Near to the exact embedding
 #
-# All maps are well ahead of what attends to nothing in particular, although head by head
+# All maps are well ahead of attention to nothing in particular, although head by head
 # most of them err as much ({doc}`06_real_queries`): the mean over a sentence's words
-# averages errors of single words, and each layer passes on its input beside what it
+# averages the errors of single words, and each layer passes on its input beside what it
 # attends to. The order of the maps is that of their errors on single heads.
 
 # %% tags=["hide-input"]
@@ -188,13 +191,15 @@ ledger.decide({
 #
 # The paper starts from a checkpoint of BERT, whose attention it replaces, and trains
 # all of it on each task. Here the first four layers stay as they are, with exact
-# attention, and the last two are trained, with the same budget for every kind:
-# frequencies drawn anew in each step, maps fitted four times to queries and keys of
-# training. Runs of one seed share the start of the last map, batches and frequencies.
+# attention, and the last two are trained, with the same budget for every kind.
+# Frequencies are drawn anew in each step, and maps are fitted four times to queries and
+# keys of the training sentences. Runs of one seed share the start of the classifier's
+# linear map, the batches and the frequencies.
 #
-# With three seeds and 872 sentences differences of three points would show. Those of
-# Table 1 are below one. That between FAVOR# and FAVOR++, .33, would take of the order of
-# a hundred seeds here, and of BERT as many runs, of which the paper prints one.
+# With three seeds and 872 sentences, differences of three points would show. Those of
+# Table 1 are below one. The .33 points between FAVOR# and FAVOR++ would take of the
+# order of a hundred seeds here, and as many runs of BERT, of which the paper prints
+# one.
 
 # %% tags=["hide-input"]
 chosen = ledger.rng("training").choice(long, N_TRAINING, replace=False)

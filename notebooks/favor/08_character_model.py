@@ -22,7 +22,7 @@
 #   gives 3.599, exact attention 3.20.
 # * **The printed lead at $m = 8$ does not show here**: FAVOR# minus FAVOR++ is −0.0006
 #   ± 0.0005 bits. At $m = 128$ the two are similar, as the paper says: −0.004 ± 0.007.
-# * **Features must be trained with.** Put in place of a trained model's exact
+# * **The features must be there in training.** Put in place of a trained model's exact
 #   attention, 128 of them leave 3.70 to 3.77 bits: worse than attention to nothing in
 #   particular.
 #
@@ -33,10 +33,10 @@
 # 5.3.1, Figure 4): $m = 8$ against 32 and 128. In Noisy Student Training it is ahead at
 # $m = 8$, too.
 #
-# **What stands in.** This is *not speech*. Twenty layers of width 512 took TPUs, and a
-# student needs a teacher. We train two layers of width 64 to predict the next character
-# of film reviews, 256 characters at a time. What we measure is smooth and hardly noisy:
-# bits per character, of text held out.
+# **What stands in.** This is *not speech*. Twenty layers of width 512 took TPUs, and
+# the student of Noisy Student Training needs a teacher. We train two layers of width 64
+# to predict the next character of film reviews, 256 characters at a time. What we
+# measure is smooth and hardly noisy: bits per character of held-out text.
 #
 # **The idea.** What is estimated is $\exp(q \cdot k)$, without bias, and what training
 # sees is the noise: frequencies are redrawn at every step. FAVOR++ (GERF) and FAVOR#
@@ -68,17 +68,17 @@ N_SEEDS, N_STEPS, SIZE, LENGTH, WIDTHS = {
 #
 # Characters become vectors, pass two layers of four heads, and come out as
 # probabilities of 96 symbols. Queries and keys are rotated by angles that grow with
-# their position, so that attention can look a given number of characters back: the part
-# that relative positions play in the Conformer.
+# their position, so that attention can look a given number of characters back. That is
+# the part which relative positions play in the Conformer.
 #
 # In a causal model **a fit can betray the future**. SDERF rests on means and second
 # moments of queries and keys; taken over the sequence at hand, they tell each position
 # something of what follows it. So every 25 steps parameters are fitted to the batch
 # *before*, head by head and layer by layer, and held-out text is read with the last fit
-# to text trained on. ({py:func}`rfcore.papers.favor.language.fitted`; a test checks that
-# outputs up to a position are the same to the bit, whatever follows it.) Nor does one
-# greatest exponent over all keys enter, as in the published Performer code: see
-# {py:func}`rfcore.models.attention.linear_of_logs`.
+# to training text. ({py:func}`rfcore.papers.favor.language.fitted`; a test checks that
+# outputs up to a position are the same to the bit, whatever follows it.) Nor do we
+# subtract one greatest exponent over all keys, as the published Performer code does:
+# see {py:func}`rfcore.models.attention.linear_of_logs`.
 
 # %%
 MAPS = ("positive", "gerf", "sderf", "aderf_centred")
@@ -119,17 +119,17 @@ of_maps = final[:, 2:].reshape(N_SEEDS, len(WIDTHS), len(MAPS))
 # (favor-fig-4)=
 # ## Trained with features
 #
-# At $m = 8$ all four maps stay with the uniform line, 0.012 to 0.015 bits above it; at
-# 32 they cross it or touch it; at 128 they come away from it, SDERF furthest. Even so
-# SDERF gains 0.08 bits where exact attention gains 0.40. The order at 128 is SDERF,
-# GERF, centred ADERF, FAVOR+.
+# With $m = 8$ features all four maps stay close to the line of uniform attention, 0.012
+# to 0.015 bits above it; at 32 they cross it or touch it; at 128 they are below it,
+# SDERF furthest. Even so SDERF gains 0.08 bits where exact attention gains 0.40. The
+# order at 128 is SDERF, GERF, centred ADERF, FAVOR+.
 #
 # Why so little? We take it that a model which sees fresh noise at every step learns to
 # keep queries and keys short, where the estimate is good and attention nearly uniform;
-# we have not tested it. A Conformer has convolutions beside its attention, which do the
-# work nearby. Ours has nothing else: to know the last three letters it must attend
-# sharply, which is what features estimate worst. So that eight features serve in speech
-# and not here is no contradiction.
+# we have not tested it. A Conformer has convolutions beside its attention, which look
+# after what is nearby. Ours has nothing else: to know the last three letters it must
+# attend sharply, which is what features estimate worst. So it is no contradiction that
+# eight features are of use in speech and not here.
 
 # %% tags=["hide-input"]
 with_features = curves[:, 2:].reshape(N_SEEDS, len(WIDTHS), len(MAPS), -1)
@@ -180,9 +180,9 @@ ledger.decide({
 # ### What could have been seen
 #
 # A difference of 0.01 bits is a fortieth of what exact attention gains. Our eight pairs
-# would have seen it at $m = 8$, where two models with so little use for attention differ
-# by 0.001 bits from seed to seed. At $m = 32$, where FAVOR# is 0.008 bits ahead, it takes
-# somewhat more of them, and at $m = 128$ a hundred.
+# of runs would have shown it at $m = 8$, where two models with so little use for
+# attention differ by 0.001 bits from seed to seed. At $m = 32$, where FAVOR# is 0.008
+# bits ahead, it would take somewhat more pairs, and at $m = 128$ a hundred.
 
 # %% tags=["hide-input"]
 sd = difference.std(axis=0, ddof=1)
@@ -226,7 +226,7 @@ ledger.decide({
 #
 # The other use of features is to estimate an attention that was trained without them.
 # The same models, trained with exact attention (3.20 bits), are read with features
-# fitted to text that they were trained on. Noise in sharp attention costs half a bit and
+# fitted to text that they were trained on. Noise in sharp attention costs half a bit or
 # more; at $m = 128$ the dense maps are ahead of GERF by 0.01 to 0.02 bits and of FAVOR+
 # by 0.06 to 0.07. All are above the 3.599 of uniform attention.
 

@@ -17,20 +17,21 @@
 # %% [markdown]
 # # What does attention by features cost?
 #
-# * **Length is what features pay for.** From a thousand positions on linear attention is
-#   the faster one in every way that we timed, from two thousand on several times so. Up
-#   to 65,536 its memory stays in proportion, and its time nearly so.
+# * **Features pay off where inputs are long.** From a thousand positions on, linear
+#   attention is faster in every way that we timed, and from two thousand on several
+#   times as fast. Up to 65,536 its memory stays in proportion to the length, and its
+#   time nearly so.
 # * **A short encoder has no room for them.** At 512 positions, the most that
 #   all-MiniLM-L6-v2 has, 256 features take about as long as exact attention, which does
-#   not err, and 64 landmarks take less and err less.
+#   not err, and 64 landmarks take less time and err less than the features do.
 # * **At equal time the map decides.** Centred ADERF with half as many features errs less
 #   than the maps of Table 1, in less time. Couplings pay where they are cheap to draw.
 # * **In bfloat16 features err as they do in single precision.**
 #
 # **What the paper claims.** Performers replace attention that takes $O(L^2)$ time by one
 # that takes $O(L)$; {cite:t}`likhosherstov2023favor` change the map and keep the cost,
-# up to a matrix product per query and key. How many features that is worth, and from
-# which length on, the paper does not say.
+# up to a matrix product per query and key. The paper does not say how many features
+# that is worth, nor from which length on it pays.
 #
 # **The idea.** $O(L)$ hides a factor: a position costs $4 L d$ multiplications in exact
 # attention and $8 m d$ with $m$ features, so that the two should meet near $L = 2 m$. But
@@ -116,13 +117,14 @@ def chart(curves, title, xlabel, ylabel, log, xticks, size=plotting.PANEL, **axe
 # (favor-cost-length)=
 # ## Where linear attention overtakes
 #
-# One head of 64 columns, 256 positive features (FAVOR+) of fixed orthogonal frequencies,
-# single precision. The rival is JAX's own exact attention,
+# We time one head of 64 columns with 256 positive features (FAVOR+) of fixed orthogonal
+# frequencies, in single precision. The rival is JAX's own exact attention,
 # `jax.nn.dot_product_attention`; ours is what
-# {py:class}`~rfcore.models.attention.FeatureAttention` calls, in logarithms, and causally
-# in chunks of 64 positions. Queries, keys and values are normal numbers: no time hangs
-# on them. Four ways: bidirectional or causal; the outputs alone, or gradients for all
-# three inputs, too. All programs take turns within a round, compilation is not counted.
+# {py:class}`~rfcore.models.attention.FeatureAttention` calls, in logarithms, and
+# causally in chunks of 64 positions. Queries, keys and values are random normal
+# numbers, as no time depends on their values. There are four ways: bidirectional or
+# causal; the outputs alone, or gradients for all three inputs, too. All programs take
+# turns within a round, and compilation is not counted.
 
 # %%
 WAYS = list(product((False, True), (False, True)))  # causal, with gradients
@@ -201,15 +203,16 @@ plotting.show(
 )
 
 # %% [markdown]
-# A causal pass needs the sums before each chunk, and its gradient makes the pairs of each
-# chunk twice, so that causal features cost more than bidirectional ones. Exact attention
-# gains nothing from the mask: this program forms all scores and hides half.
+# A causal pass needs the sums before each chunk, and its gradient forms the pairs of
+# each chunk twice, so that causal features cost more than bidirectional ones. Exact
+# attention gains nothing from the mask: this program forms all scores and hides half.
 #
 # ### Memory, and where exact attention ends
 #
 # Exact attention is timed up to the length where its scores, formed at once, fit a
-# common machine; the table has what XLA would reserve beyond. (Programs exist that never
-# form them, and take memory in proportion to the length; their time is quadratic still.)
+# common machine; the table has what XLA would reserve beyond that length. (Programs
+# exist that never form them, and take memory in proportion to the length; their time is
+# quadratic still.)
 
 # %% tags=["hide-input"]
 SHOWN = [1024, *(length for length in (4096, *ALONE) if length in BOTH + ALONE)]
@@ -424,12 +427,13 @@ plotting.show(
 # %% [markdown]
 # ### Every coupling and every map, at equal time
 #
-# What each pair errs in the time that the cheapest of them takes with 256 features:
-# between two numbers of features, errors are interpolated against the logarithm of the
-# time. Reading down a column tells what a coupling is worth, along a row what a map is.
-# Frequencies are drawn anew here for each head and each text, and a rotation for each
-# block of them is dear. Where they are kept, drawing is free, and the errors of
-# {doc}`06_real_queries`, at equal numbers of features, are what counts.
+# The table has the error of each pair of coupling and map in the time that the cheapest
+# pair takes with 256 features. Between two numbers of features, errors are interpolated
+# against the logarithm of the time. Reading down a column tells what a coupling is
+# worth, and along a row what a map is worth. Frequencies are drawn anew here for each
+# head and each text, and a rotation for each block of them is expensive. Where they are
+# kept, drawing is free, and the errors of {doc}`06_real_queries`, at equal numbers of
+# features, are what counts.
 
 # %% tags=["hide-input"]
 budget = typical[..., -1].min()
@@ -512,8 +516,9 @@ ledger.decide({
 # frequencies, features, sums over keys and outputs are bfloat16; every sum is made in
 # single precision, and so are the logarithms of features
 # ({py:func}`rfcore.papers.favor.attention_costs.narrow`). Exact attention is JAX's, given
-# bfloat16. Graphics processors have units for it, a CPU may have none; the table says what
-# it saves on this one, of {doc}`06_real_queries`' heads and of a longer one.
+# bfloat16. Graphics processors have units for it, a CPU may have none; the table says
+# what bfloat16 saves on this one, for the heads of {doc}`06_real_queries` and for a
+# longer one.
 
 # %%
 KINDS = ("exact", "positive", "aderf_centred")

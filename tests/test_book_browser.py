@@ -153,14 +153,19 @@ def test_each_page_can_be_previewed(built, pages):
         assert len(picture) < 150_000
 
 
+# Every commit looks at each page of the sample in one theme, the night at all of them in both.
+IN_ONE_THEME = [pytest.param(theme, SAMPLE[i::2], id=theme) for i, theme in enumerate(("light", "dark"))]
+IN_BOTH = [pytest.param(theme, SAMPLE, id=f"{theme}-all", marks=pytest.mark.nightly) for theme in ("light", "dark")]
+
+
 @in_a_browser("axe did not run")
-@pytest.mark.parametrize("theme", ["light", "dark"])
-def test_axe_finds_nothing_serious(browser, site, theme):
-    """In the dark, colours alone, of every second page: all else is the same. The scorecard's two hundred folds stay closed."""
+@pytest.mark.parametrize("theme, sample", IN_ONE_THEME + IN_BOTH)
+def test_axe_finds_nothing_serious(browser, site, theme, sample):
+    """In the dark colours alone: all else is the same. The scorecard's two hundred folds stay closed."""
     rules = "{resultTypes: ['violations']" + (", runOnly: ['color-contrast']}" if theme == "dark" else "}")
     tab, _ = opened(browser, f"{site}{SAMPLE[0]}", theme=theme)
     serious = []
-    for name in [*SAMPLE[:: 2 if theme == "dark" else 1], "book/scorecard.html"]:
+    for name in [*sample, "book/scorecard.html"]:
         tab.goto(f"{site}{name}", wait_until="load")
         tab.add_style_tag(content=AT_ONCE)
         tab.evaluate("window.MathJax?.startup?.promise")

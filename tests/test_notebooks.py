@@ -45,12 +45,13 @@ NUMBER_HANGS_ON_SIZE = {
         ["start/extra-guide/walkers", "start/extra-landmarks/columns", "start/extra-posterior-gain/half"],
         "of fewer tables, points and columns at quick, or of the closest of several conditions, which is another",
     ),
+    "couplings/extra-predictive-gain/orthogonal": "a mean over one table at quick and over six at paper",
     "couplings/fig-9/substantial": "a mean over three p_halt at quick and over nine at paper",
     "couplings/extra-attention-objectives/first-order-agrees": "a mean over one row at quick, over eight at paper",
     "couplings/eq-8/unequal-means": "until the mended term passes, which takes more draws than quick has, its distance; then the printed one's",
     **dict.fromkeys(
         [f"couplings/extra-{claim}" for claim in ("hop-rate/faster", "walk-variance/length", "walk-variance/two-hops")]
-        + ["couplings/extra-hops-size/nodes", "couplings/extra-hops-size/degree"],
+        + ["couplings/extra-hops/tenth", "couplings/extra-hops-size/nodes", "couplings/extra-hops-size/degree"],
         "of the worst of two graphs at quick, of three at paper; or of larger graphs at paper",
     ),
     **dict.fromkeys(

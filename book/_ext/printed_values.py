@@ -21,7 +21,8 @@ def fold(row):
     table, found = values_of(row.entry), beside_ours(row)
     if found:
         return folded("Every printed value beside ours" if table else "Printed values beside ours", found)
-    return folded("Every printed value; ours are to come", [alone(row)]) if table else ""
+    without = "none of ours is of the same task" if row.notebook else "ours are to come"
+    return folded(f"Every printed value; {without}", [alone(row)]) if table else ""
 
 
 def folded(head, tables):

@@ -1,5 +1,7 @@
 """Pages about claims: the front page's counts, the scorecard, deviations and errata, changed rules."""
 
+import tomllib
+from functools import cache
 from itertools import groupby
 
 from printed_values import fold
@@ -24,6 +26,18 @@ from rfcore import evidence
 from rfcore.evidence import Verdict
 from rfcore.evidence.standing import told
 from rfcore.evidence.verdicts import ERRATA, with_error
+
+
+@cache
+def wrong_as_printed():
+    """What is wrong, in words, by the id of the claim that says so."""
+    papers = tomllib.loads((ROOT / "book" / "wrong_as_printed.toml").read_text(encoding="utf-8"))
+    return {f"{paper}/{claim}": words for paper, claims in papers.items() for claim, words in claims.items()}
+
+
+def what_is_wrong(row, *verdicts):
+    """Of a place of a paper, what has one of these verdicts: all else that is printed there may be right."""
+    return "; ".join(wrong_as_printed()[claim.id] for claim, decision in row.claims if decision and decision.verdict in verdicts)
 
 
 def glance():
@@ -71,7 +85,8 @@ def entry(row):
         lines += ["", f"Decided in {section_link(row, f'{name_of(row.entry)}, {row.notebook}')}. {quiet(row.entry.id)}"]
     lines += ["", fold(row)]
     badges = " ".join(badge(verdict, badge_text(row, verdict), extra=row.entry.extra) for verdict in row.verdicts)
-    head = f"[{plain(row.entry.title)}]{{.title}} {badges}"
+    wrong = "" if row.entry.extra else what_is_wrong(row, *ERRATA)
+    head = f"[{plain(row.entry.title)}]{{.title}} {badges} {quiet(wrong)}".rstrip()
     name = f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
     if row.notebook:
         lead = section_link(row, row.notebook.partition("_")[0] if row.entry.extra else place)
@@ -169,8 +184,9 @@ def finding(row, claim, decision):
         ours, allowed = decision.finding, decision.detail
     allowed = allowed or decision.detail
     printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
+    printed = claim.printed or printed or (claim.extra and "nothing: a finding of ours")
     fields = {
-        "The paper": plain(claim.printed or printed or ("nothing: a finding of ours" if claim.extra else plain(row.entry.statement))),
+        "The paper" if printed else "The paper, in our words": plain(printed or row.entry.statement),
         "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
         "Why": plain(claim.why or decision.reason),
@@ -243,7 +259,7 @@ def places_of(paper):
 def errata_of(paper):
     """For a chapter: where the paper is wrong as printed, by the kind of erratum."""
     rows = [row for row in evidence.scorecard("paper") if row.entry.paper == paper and not row.entry.extra]
-    found = {v: [section_link(row, name_of(row.entry)) for row in rows if v in row.verdicts] for v in reversed(ERRATA)}
+    found = {v: [section_link(row, what_is_wrong(row, v)) for row in rows if v in row.verdicts] for v in reversed(ERRATA)}
     parts = [f"{badge(v, v.counted(len(links)))} {', '.join(links)}." for v, links in found.items() if links]
     if not parts:
         return "No statement of this paper was found to be wrong as printed."

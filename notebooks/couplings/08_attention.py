@@ -23,7 +23,7 @@
 #   attention by 6 to 17 %.
 # * **An error that all weights share does not count**, and with PM norms they share
 #   more of it. The formulas have a page of their own ({doc}`09_attention_expansion`).
-# * **Simplex directions do as well as PM norms**, to within a twentieth, and both
+# * **Simplex directions do as well as PM norms**, to within a tenth, and both
 #   together do better than either.
 #
 # **What the paper claims.** Attention weighs keys by $a_{ij} = k(x_i, x_j) / \sum_l

@@ -188,13 +188,13 @@ plotting.show_panels(
 # %% tags=["hide-input"]
 ours, others = left[:, :, 5:], left[:, :, :3]
 at = {n: WALKERS.index(n) for n in (4, 16, 64)}
+diffusion = left[:, [kernel == "diffusion" for _, kernel, *_ in cases], 5, at[64]]
 ledger.decide({
     "couplings/extra-hops/beats-lengths": evidence.order(
         np.repeat(ours[..., at[4] :], 3, axis=2), others[..., at[4] :]
     ),
-    "couplings/extra-hops/half": evidence.bound(
-        left[:, [c[1] == "diffusion" for c in cases], 5, at[64]], 0.25
-    ),
+    "couplings/extra-hops/half": evidence.bound(diffusion, 0.25),
+    "couplings/extra-hops/tenth": evidence.bound(diffusion, 0.1),
     "couplings/extra-hops/grows": evidence.order(
         ours[..., at[4] + 1 :], ours[..., at[4] : -1]
     ),

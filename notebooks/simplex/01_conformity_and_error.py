@@ -21,7 +21,8 @@
 #   over the length of their sum. Simulation agrees with Theorem 3.2.
 # * **Away from each other is best.** At $d = 64$ the corners of a simplex leave less
 #   than a hundredth of the error near the origin, though their angles are hardly wider
-#   than right ones. Past a distance of about 2.5 no coupling of directions helps.
+#   than right ones. Where $\lVert x + y \rVert$ is above about 2.5, no coupling of
+#   directions helps.
 # * **One misprint.** Equation 25, the gain of right angles, has lost a factor of
 #   $2^{-k}$. As printed it is negative; mended, it is positive everywhere, as the paper
 #   says.
@@ -76,6 +77,10 @@ MECHANISMS = ("iid", "orthogonal", "simplex")
 # \rho(v) &= \mathbb E\, {}_0F_1\Bigl(; \tfrac d2; \tfrac{v^2 w_{ij}^2}{4}\Bigr) .
 # \end{aligned}
 # $$
+#
+# Here $\rho$ is the conformity, and a *block* is $d$ frequencies that are drawn together.
+# ${}_0F_1(; \tfrac d2; \tfrac{s^2}{4})$ is the mean of $e^{s u^\top e}$ over all
+# directions $u$, for any unit vector $e$: it is 1 at $s = 0$ and grows with $s$.
 #
 # First the blunt test: draw frequencies, estimate $k(x, y)$, square the error, average.
 # It works only close to the origin. **Simulating the error head on is a trap**: the

@@ -207,7 +207,7 @@ ledger.decide({
         simplex[:, None] - np.stack([orthogonal, iid], axis=1), 0.01
     ),
     "simplex/fig-8/average": evidence.order(average[:, [2, 1]], average[:, [1, 0]]),
-    "simplex/fig-8/clear-sets": evidence.order(
+    "simplex/extra-classification-order/clear-sets": evidence.order(
         np.stack([simplex[:, clear], orthogonal[:, clear]], axis=1),
         np.stack([orthogonal[:, clear], iid[:, clear]], axis=1),
     ),

@@ -24,7 +24,7 @@
 # * **A random walk is a frequency too**, and the nodes of a graph are its points.
 #
 # Everything in this book is a variation on these three sentences. If you know kernels and Monte Carlo, start
-# with [the first paper](simplex-chapter); if not, here are a thousand words.
+# with {doc}`the main road </book/main_road>`; if not, here are a thousand words.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -67,7 +67,10 @@ N_REPEATS, N_WALKED = {"paper": (20_000, 4_000), "quick": (4_000, 400)}[profile]
 # For the Gaussian kernel in $d$ dimensions there is such a $z$. Draw $\omega$ from the standard normal distribution
 # $\mathcal N(0, I_d)$ and set $f(\omega, x) = e^{\omega^\top x - |x|^2}$. Then
 # $\mathbb E[f(\omega, x) f(\omega, y)] = k(x, y)$: these are **positive random features**, and the $\omega$ are called
-# **frequencies**, after the cosines $\cos(\omega^\top x)$ with which it all began {cite:p}`rahimi2007random`. In code:
+# **frequencies**, after the cosines with which it all began {cite:p}`rahimi2007random`. Those are **Fourier features**: each
+# frequency gives a pair of numbers, $(\cos \omega^\top x, \sin \omega^\top x)$, whose products add up to $\cos \omega^\top (x - y)$,
+# and the mean of that is the same kernel. The error of Fourier features depends on $|x - y|$; that of positive features also on
+# how far out the points lie, through $|x + y|$. In code, for positive ones:
 
 # %%
 d, m = 2, 2
@@ -237,7 +240,8 @@ ledger.decide({
 # %% [markdown]
 # In the plane, two opposite vectors are the corners of a **simplex**, the most symmetric figure with one corner more
 # than it has dimensions. In $d$ dimensions $d$ frequencies can point to the corners of one: that is the first paper,
-# {doc}`/book/simplex`. Lengths can be coupled as well as directions, a long one with a short one: that is the third,
+# {doc}`/book/simplex`. Lengths can be coupled as well as directions: for vectors at right angles, a long one with a short one.
+# That is the third,
 # {doc}`/book/couplings`. The second term of the error is one handle on it. Two more papers turn the first term: with a
 # better function $f$ ({doc}`/book/favor`), or with a better distribution to draw $\omega$ from, and weights that keep
 # the average right ({doc}`/book/equivalence`).
@@ -314,7 +318,8 @@ motion.frames(
 
 # %% [markdown]
 # The length of a walk is a random number, and so it can be coupled: let one walk be long where the other is
-# short. Seven nodes in a ring, two walkers per node:
+# short. Seven nodes in a ring, two walkers per node. Each product of features takes one from each of two sets of walks: if
+# both came from one set, a node's walk would meet itself, and the diagonal would come out too large.
 
 # %%
 ring = graphs.Graph.from_networkx(nx.cycle_graph(7)).normalised()
@@ -404,7 +409,9 @@ motion.walkers(
 # Unbiased: $-\omega_1$ is normal. Now $z_1 z_2 = e^{-2 |x|^2 - 2 |y|^2}$, in which $\omega$ does not occur: the product is a constant.
 # With lengths $w_1$ and $w_2$ it is the same constant times $e^{(w_1 - w_2)\, u^\top (x + y)}$, where $u$ is a random direction; the mean
 # of that over $u$ is at least one, as $\cosh \ge 1$. So equal lengths are better, and for opposite directions no other choice of lengths
-# is better still ({doc}`/notebooks/couplings/01_norm_coupling`).
+# is better still. The mean of each $z$ is $k(x, y)$, so the covariance is $e^{-2 |x|^2 - 2 |y|^2} - k(x, y)^2$: for the points above,
+# $0.583 - 0.878 = -0.295$. At right angles it is the other way round, and a long vector goes best with a short one
+# ({doc}`/notebooks/couplings/01_norm_coupling`).
 # :::
 #
 # **3.** Of sixteen independent walkers, how many reach a given one of the four neighbours of their node at the first hop, and give or
@@ -418,9 +425,9 @@ motion.walkers(
 #
 # ## Where next
 #
-# * **To learn**: {doc}`the whole curve of errors </notebooks/simplex/01_conformity_and_error>`, then
-#   {doc}`walkers that know of each other </notebooks/couplings/17_walks_that_know>`.
-# * **To choose**: {doc}`which coupling for which dimension and number of features </notebooks/couplings/11_choosing>`.
+# * **To learn**: {doc}`the main road </book/main_road>`, twelve pages, of which the first is {doc}`the whole curve of
+#   errors </notebooks/simplex/01_conformity_and_error>`.
+# * **To choose**: {doc}`which features to use </notebooks/start/02_which_features>`, with a line to paste.
 # * **To check a paper**: {doc}`every claim </book/scorecard>`, or {doc}`all of them at a glance </book/landscape>`.
 #
 # The verdicts above have the form of every verdict in this book: a claim, the rule that decides it, written down before the

@@ -91,6 +91,18 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # nodes farther apart. Write `omega = couplings.choose(...).draw(key, m, d)`, and give
 # `omega` to the map. The price is paid in drawing: rotations take $m d^2$ operations
 # once, and features made from them cost as much as any others.
+#
+# Which of the three is yours? Your points are
+# `np.median(pdist(X[:500])) / lengthscale` lengthscales apart; read the share nearest to
+# that. With `gamma` for the lengthscale it is
+# `np.median(pdist(X[:500])) * np.sqrt(2 * gamma)`, and scikit-learn's `gamma="scale"`
+# puts standardised columns about two lengthscales apart, where couplings save least.
+#
+# In scikit-learn say `RandomFeatures(512, gamma=gamma, coupling=choice.draw)`. Its 512
+# columns are the cosines and sines of 256 frequencies. `RBFSampler` makes one column of
+# each frequency, with a random phase, and errs more with as many columns, before any
+# coupling: {doc}`/notebooks/beyond/01_in_a_pipeline`. For attention, $d$ is the
+# dimension of a head.
 
 # %% tags=["hide-input"]
 ROWS = [  # d, m, features
@@ -135,7 +147,9 @@ for (d, m, kind), choice in choices.items():
 # For graphs the errors are measured. The diffusion kernel with $\sigma = 1$ is
 # estimated from two sets of 64 walkers per node, which halt before each hop with
 # probability $p_{\text{halt}} = 0.1$. Their lengths and hops are drawn either
-# independently or systematically, so that they spread evenly over the neighbours.
+# independently or systematically, so that they spread evenly over the neighbours. Two
+# sets of walks, `phi @ psi.T`, make the estimate unbiased; a Gaussian process, which
+# needs a symmetric kernel, takes one, `phi @ phi.T`.
 
 # %% tags=["hide-input"]
 GRAPHS = {
@@ -456,12 +470,17 @@ plotting.table(
 # * **The prediction is what counts.** As {doc}`/notebooks/couplings/06_posteriors` and
 #   the table above show, a kernel ten times better may leave the posterior mean where
 #   it was.
+# * **The graph has a few thousand nodes.** Its kernel fits into memory: compute it, and
+#   the Gaussian process with it, exactly. `models.gp.fit_graph` does so where the graph
+#   is small enough.
 # * **Attention of a trained model.** On {doc}`real queries and keys
 #   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256
 #   features err about as much as a plain mean of the values. Subtract means, fit the
 #   map, and take the {doc}`greatest keys exactly
 #   </notebooks/beyond/02_attention_maps>`; for up to a few hundred words {doc}`take
-#   attention itself </notebooks/favor/09_cost_of_attention>`.
+#   attention itself </notebooks/favor/09_cost_of_attention>`. From about a thousand
+#   positions on features are faster; how they err on trained heads we know for up to
+#   512.
 #
 # This page has its limits: there is one rule for choosing, tested on kernels of tables;
 # there are two graphs; and the times are those of one machine, without an accelerator

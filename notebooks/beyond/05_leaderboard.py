@@ -81,7 +81,7 @@ M, SIZE = 256, 8  # features; pixels of the side of a digit
 # ## Points: tables, digits, queries and keys
 #
 # Two tables of the UCI repository, standardised, and handwritten digits of 8 x 8
-# pixels, taken as they come, so that their mean is not zero. The kernel is the Gaussian
+# pixels, which are not centred, so that their mean is not zero. The kernel is the Gaussian
 # one, with a lengthscale of the median distance; queries and keys are those of
 # {doc}`/notebooks/favor/06_real_queries`, on sentences, and their kernel is the softmax
 # one. Every map has 256 features: positive ones have as many frequencies, Fourier

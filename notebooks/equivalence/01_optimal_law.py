@@ -118,7 +118,7 @@ bounds = np.array([
 # First comes the identity, for all pairs of points and every draw; then the error that
 # a user sees, with $m = 8$ frequencies. The mean of this error is $\hat V / m$ with the
 # printed $\hat V = C^2 - \mathbb E k(x, y)^2$. By the identity this measurement has
-# light tails: over all pairs nothing in it exceeds $C^2$.
+# light tails: in the mean over all pairs the square of an estimate is $C^2$ at most.
 
 # %%
 m = 8

@@ -188,8 +188,8 @@ measured = evidence.in_batches(overlaps, keys, 300, "overlaps")
 predicted = np.transpose([mean_overlaps(mass, m) for mass in MASSES])
 
 # %% [markdown]
-# On a data set the optimal law is a mixture: a frequency is a point $x$, drawn at
-# random, plus a plain frequency. Both parts can be coupled: orthogonal offsets, and
+# On a data set the optimal law is a mixture: a frequency is twice a point $x$,
+# drawn at random, plus a plain frequency. Both parts can be coupled: orthogonal offsets, and
 # points drawn in strata along the first principal component, one in each of $m = 8$
 # strata.
 

@@ -66,7 +66,8 @@ COLOURS = dict(zip(BOTH, ("orthogonal", "fault"), strict=True))
 # (simplex-sign-fix)=
 # ## Data with a direction see it
 #
-# Sine, cosine and other even features never notice. Positive features do, because
+# Cosines, products of sines, and all else that is even in $\omega$ never notice.
+# Positive features do, because
 # $\exp(\omega^\top x)$ is not even. We estimate
 # $\mathbb E \exp(\omega^\top u) = e^{1/2}$ for the unit vector
 # $u = (1, \dots, 1) / \sqrt d$, with a block of $d$ frequencies. Both couplings get the

@@ -189,7 +189,7 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# "Tends to the exact kernel" is visible on some sets only. Wifi, nursery and chess
+# The approach to the exact kernel is visible on some sets only. Wifi, nursery and chess
 # arrive within a hundred blocks, abalone and cmc within a thousand; car, whose points
 # lie farthest from the origin, is not halfway there after a thousand. The relative
 # variance of a positive feature grows like $e^{v^2}$ with $v = \lVert x + y \rVert$,

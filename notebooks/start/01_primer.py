@@ -239,7 +239,8 @@ ledger.decide({
 
 # %% [markdown]
 # In the plane, two opposite vectors are the corners of a **simplex**, the most symmetric figure with one corner more
-# than it has dimensions. In $d$ dimensions $d$ frequencies can point to the corners of one: that is the first paper,
+# than it has dimensions. One of $d - 1$ dimensions has $d$ corners, fits into $d$ dimensions, and $d$ frequencies can point to
+# its corners: that is the first paper,
 # {doc}`/book/simplex`. Lengths can be coupled as well as directions: for vectors at right angles, a long one with a short one.
 # That is the third,
 # {doc}`/book/couplings`. The second term of the error is one handle on it. Two more papers turn the first term: with a

@@ -198,8 +198,8 @@ Markdown("\n".join([HEADS, "|---|---|---|---|---|---|", *lines]))
 #
 # `choose` computes these shares of the error from closed forms and stored tables. Here
 # we draw its couplings and measure the error at pairs of points in random directions,
-# for the rows of Fourier features in up to 64 dimensions. A share may be missed by a
-# tenth.
+# for the rows of Fourier features in up to 64 dimensions. It may be a tenth more than
+# was promised.
 
 # %%
 DISTANCES = (0.5, 1.0, 2.0)
@@ -337,8 +337,8 @@ ledger.decide({
 # (guide-gp)=
 # ## Does my Gaussian process improve?
 #
-# On each of three tables a Gaussian process sees 1,000 points and predicts at 500
-# others; its lengthscale, variance and noise are chosen by the evidence (the marginal
+# On each of three tables a Gaussian process sees at most 1,000 points and predicts at
+# 500 others or fewer; its lengthscale, variance and noise are chosen by the evidence (the marginal
 # likelihood) of 300 points. We compute the posterior mean from 256 columns, and show
 # its squared test error beside that of the exact mean, and the squared error of the
 # kernel.

@@ -257,13 +257,15 @@ plotting.show(
 # (ugrf-eq-2)=
 # ## Equation 2: when is the result a kernel?
 #
-# A kernel must be positive semidefinite. "If $\mathcal G$ is an undirected graph [...] $\mathbf K_\alpha(\mathbf W)$ is
-# positive semidefinite for any given $\alpha$ provided the spectral radius is sufficiently small", says Section 2, and
-# a factor in front of $\mathbf W$ can see to that. How small is small? With $\alpha_0 = 1$ no eigenvalue of
-# $\mathbf K_\alpha$ is below $1 - \sum_{k \ge 1} |\alpha_k|\, \rho^k$, where $\rho$ is the spectral radius. The radius
-# $r$ at which this reaches zero is small enough ({py:func}`~rfcore.papers.ugrf.definiteness.definite_radius`). We try
-# it where nothing else helps: random weights of both signs on the eight graphs of Figure 2, and twenty series with
-# coefficients of both signs.
+# A kernel must be positive semidefinite. "If $\mathcal G$ is an undirected graph [...]
+# $\mathbf K_\alpha(\mathbf W)$ is positive semidefinite for any given $\alpha$ provided
+# the spectral radius is sufficiently small", says Section 2, and a factor in front of
+# $\mathbf W$ can see to that. How small is small? With $\alpha_0 = 1$ no eigenvalue of
+# $\mathbf K_\alpha$ is below $1 - \sum_{k \ge 1} |\alpha_k|\, \rho^k$, where $\rho$ is
+# the spectral radius. The radius $r$ at which this reaches zero is small enough
+# ({py:func}`~rfcore.papers.ugrf.definiteness.definite_radius`). We try it where nothing
+# else helps: random weights of both signs on the eight graphs of Figure 2, and twenty
+# series with coefficients of both signs.
 
 # %%
 key = ledger.key

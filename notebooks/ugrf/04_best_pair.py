@@ -21,8 +21,9 @@
 #   two lines, and in all cases that we tried a minimum among its neighbours.
 # * **The lazy walker costs a factor of two or three** in squared error: letting one side
 #   do all the walking wastes what the other could add.
-# * **Bad pairs are easy to make.** With $f_2 = (1, c, 0, \dots)$ the error has no finite value once $c^2 > 1 - p$,
-#   where $p$ is the termination probability, although the pair fulfils everything that Theorem 2.1 asks.
+# * **Bad pairs are easy to make.** With $f_2 = (1, c, 0, \dots)$ the error has no
+#   finite value once $c^2 > 1 - p$, where $p$ is the termination probability, although
+#   the pair fulfils everything that Theorem 2.1 asks.
 #
 # **What the paper claims.** Any pair with $f_1 * f_2 = \alpha$ estimates the same kernel
 # (Theorem 2.1, {doc}`02_unbiased`). "Rigorously proving the best possible choice of

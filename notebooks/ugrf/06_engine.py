@@ -92,8 +92,9 @@ Markdown(f"```python\n{body}\n```")
 # entry is well sampled, and numbers of neighbours differ from weighted degrees.
 #
 # Weights and modulation meet in one place only, the product of load and $f$. So "taking
-# $\widetilde{\mathbf W} \to \beta \widetilde{\mathbf W}$ is identical to $f(i) \to f(i)\, \beta^i$" (Section 3.5), walk
-# by walk and not just on average: a modulation that is learned contains the kernel's lengthscale.
+# $\widetilde{\mathbf W} \to \beta \widetilde{\mathbf W}$ is identical to
+# $f(i) \to f(i)\, \beta^i$" (Section 3.5), walk by walk and not just on average: a
+# modulation that is learned contains the kernel's lengthscale.
 
 # %%
 f, rng = modulation.diffusion(1.0), python_rng("loop")

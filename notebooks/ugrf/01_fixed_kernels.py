@@ -18,28 +18,28 @@
 # # Can random walks estimate any graph kernel? (Table 1, Theorem 2.2, Equation 2)
 #
 # * **Any that is a power series.** A kernel decides how much a walk of length $k$
-#   counts, and nothing else: walks do not depend on it.
+#   counts, and nothing else: the walks do not depend on it.
 # * **Three ways to the same numbers.** An explicit sum, a recursion and, for three
 #   kernels, closed forms agree in exact fractions.
-# * **Not every series is a kernel.** Small weights make it one, and how small has a
-#   simple answer. At twice that size most of ours are none.
+# * **Not every series is a kernel.** Small weights make it one, and how small they must
+#   be has a simple answer. At twice that size most of our series are not kernels.
 #
 # **What the paper claims.** A kernel between the nodes of a graph is a function of a
-# matrix, and to compute one exactly costs $O(N^3)$. {cite:t}`reid2023universal`
-# estimate it from random walks. Each walker scatters a *load* over the nodes that it
-# visits, and a *modulation function* $f$ of the number of steps decides which kernel
-# comes out, by one rule: $f * f = \alpha$, where $\alpha$ holds the Taylor coefficients
-# of the kernel (Theorem 2.2). This page is about that rule. Whether the estimates are
-# unbiased (Theorem 2.1) is the question of {doc}`02_unbiased`, and how far they are
-# off (Figure 2) that of {doc}`03_fixed_kernel_errors`.
+# matrix, and computing one exactly costs $O(N^3)$. {cite:t}`reid2023universal` estimate
+# it from random walks. Each walker scatters a *load* over the nodes that it visits, and
+# a *modulation function* $f$ of the number of steps decides which kernel comes out, by
+# one rule: $f * f = \alpha$, where $\alpha$ holds the Taylor coefficients of the kernel
+# (Theorem 2.2). This page is about that rule. Whether the estimates are unbiased
+# (Theorem 2.1) is the question of {doc}`02_unbiased`, and how far off they are
+# (Figure 2) that of {doc}`03_fixed_kernel_errors`.
 #
-# **The idea.** Let $W = D^{-1/2} A D^{-1/2}$. A walk from node $i$ picks a neighbour
-# uniformly, and stops before each hop with probability $p_{\text{halt}}$. If its load
-# is multiplied at each hop by the number of neighbours times the weight of the edge,
-# over $1 - p_{\text{halt}}$, then the load that it is expected to bring to node $j$ at
-# step $k$ is exactly $(W^k)_{ij}$: the factor undoes the chance of having walked there.
-# So the feature $\phi(i)_j$, the mean over walks of $\sum_k \text{load}_k\, f(k)$ left
-# at $j$, obeys
+# **The idea.** Let $W = D^{-1/2} A D^{-1/2}$, the normalised adjacency matrix. A walk
+# from node $i$ picks a neighbour uniformly, and stops before each hop with probability
+# $p_{\text{halt}}$. If its load is multiplied at each hop by the number of neighbours
+# times the weight of the edge, divided by $1 - p_{\text{halt}}$, then the load that it
+# is expected to bring to node $j$ at step $k$ is exactly $(W^k)_{ij}$: the factor
+# undoes the chance of having walked there. So the feature $\phi(i)_j$, the mean over
+# walks of $\sum_k \text{load}_k\, f(k)$ left at $j$, obeys
 #
 # $$
 # \begin{aligned}
@@ -81,8 +81,8 @@ ledger = evidence.open_page("ugrf/01_fixed_kernels", profile)
 # {py:mod}`rfcore.kernels` computes by eigendecomposition? They should, each up to the
 # constant that makes $\alpha_0 = 1$. We sum 60 terms on the karate club, with the
 # paper's regularisers $\sigma = 0.25$ and $\alpha = 20$ (a number here, not the
-# coefficients). It does not say which $d$ and $p$ it uses, and we try $d = 1, 2, 3, 5$
-# and $p = 1, 2, 3$.
+# coefficients). The paper does not say which $d$ and $p$ it uses, and we try
+# $d = 1, 2, 3, 5$ and $p = 1, 2, 3$.
 
 
 # %%
@@ -130,7 +130,8 @@ ledger.decide({
 # ## Theorem 2.2: the square root of a power series
 #
 # Which $f$ has $f * f = \alpha$? The paper answers twice. Eq. 5 is a sum over all ways
-# to write $i$ as a sum of whole numbers, $k_1$ of them 1, $k_2$ of them 2, and so on:
+# to write $i$ as a sum of whole numbers, $k_1$ of them equal to 1, $k_2$ of them equal
+# to 2, and so on:
 #
 # $$
 # f(i) = \pm \sum_{n=0}^{i} \binom{1/2}{n}
@@ -151,7 +152,7 @@ ledger.decide({
 # chosen, each value follows from those before it. For three of the four kernels Section
 # 2 prints closed forms too. Fractions make the comparison exact, up to $f(14)$. The
 # library's own recursion ({py:func}`rfcore.features.modulation.from_taylor`), in
-# floating point, is held against the same numbers.
+# floating point, is compared with the same numbers.
 
 # %%
 n = 15
@@ -217,10 +218,10 @@ ledger.decide({
 })
 
 # %% [markdown]
-# **How fast they decay decides how noisy they are.** A walker rarely gets far, and what
-# it brings from there is multiplied up accordingly. Three of the modulations fall by
-# orders of magnitude per step, faster than loads can grow. The inverse cosine's falls
-# like $k^{-3/2}$ only, and its estimates have heavy tails
+# **How fast a modulation decays decides how noisy the estimates are.** A walker rarely
+# gets far, and where it does, its load has been multiplied up accordingly. Three of the
+# modulations fall by orders of magnitude per step, faster than loads can grow. The
+# inverse cosine's falls only like $k^{-3/2}$, and its estimates have heavy tails
 # ({ref}`as the page on their errors shows <ugrf-heavy-tail>`).
 
 # %% tags=["hide-input"]
@@ -261,10 +262,10 @@ plotting.show(
 # the spectral radius is sufficiently small", says Section 2, and a factor in front of
 # $\mathbf W$ can see to that. How small is small? With $\alpha_0 = 1$ no eigenvalue of
 # $\mathbf K_\alpha$ is below $1 - \sum_{k \ge 1} |\alpha_k|\, \rho^k$, where $\rho$ is
-# the spectral radius. The radius $r$ where this reaches zero will do
-# ({py:func}`~rfcore.papers.ugrf.definiteness.definite_radius`). We try it where nothing else
-# helps: random weights of both signs on the eight graphs of Figure 2, and twenty series
-# with coefficients of both signs.
+# the spectral radius. The radius $r$ at which this reaches zero is small enough
+# ({py:func}`~rfcore.papers.ugrf.definiteness.definite_radius`). We try it where nothing
+# else helps: random weights of both signs on the eight graphs of Figure 2, and twenty
+# series with coefficients of both signs.
 
 # %%
 key = ledger.key

@@ -17,12 +17,12 @@
 # %% [markdown]
 # # Are the estimates unbiased? (Theorem 2.1)
 #
-# * **Yes, entry by entry**, as far as 3000 repeats can see for symmetric pairs of
+# * **Yes, entry by entry**, as far as 3000 repeats can tell for symmetric pairs of
 #   modulations, and 1500 for asymmetric ones.
 # * **The theorem needs one condition more than it states.** $f_1 * f_2 = \alpha$ is
-#   enough for a mean only if the series of $f_1$ and of $f_2$ both converge absolutely
-#   at the spectral radius. An unfortunate $f_2$ makes the mean converge to another
-#   kernel.
+#   enough for the right mean only if the series of $f_1$ and of $f_2$ both converge
+#   absolutely at the spectral radius. With an unfortunate $f_2$ the mean converges to
+#   another kernel.
 # * **Independent walks for rows and columns are not a detail.** With one shared set the
 #   diagonal is too large by exactly the variance of the features, and everything else
 #   is right.
@@ -34,7 +34,7 @@
 #
 # **The idea.** Each entry of $\phi_1 \phi_2^\top$ gets a $t$-statistic from many
 # independent pairs of feature matrices. An unbiased estimator keeps all of them within
-# what chance allows, and there must be repeats enough to see a bias that matters: a
+# what chance allows, and there must be enough repeats to see a bias that matters: a
 # twentieth of $\sqrt{K_{ii} K_{jj}}$, or the entry itself where that is smaller.
 
 # %% tags=["parameters", "hide-input"]
@@ -57,11 +57,11 @@ N_REPEATS, N_PAIRS = {"paper": (3000, 1500), "quick": (600, 400)}[profile]
 # (ugrf-thm-2-1)=
 # ## Symmetric pairs, entry by entry
 #
-# The graph is the karate club, with 16 walks per node and $p = 0.2$. We take $\sigma =
-# 1$: at the paper's $\sigma = 0.25$ the kernel between distant nodes is some $10^{-8}$,
-# made of walks so rare that their average over 3000 repeats is no sample of anything. A
-# row of the features belongs to a start node, so that all repeats are one call with
-# every node listed many times.
+# The graph is the karate club, with 16 walks per node and a termination probability of
+# $p = 0.2$. We take $\sigma = 1$: at the paper's $\sigma = 0.25$ the kernel between
+# distant nodes is some $10^{-8}$, made of walks so rare that 3000 repeats are no sample
+# of them. Each row of the features belongs to one start node, so that all repeats can
+# be made in one call, with every node listed many times.
 
 # %%
 karate = Graph.from_networkx(datasets.graph("karate", fallback=True))
@@ -101,11 +101,11 @@ truth = np.stack([exact[name] for name in tame])
 truth[np.abs(truth) < 1e-11] = 0.0
 
 # %% [markdown]
-# **The inverse cosine needs another test.** Its estimates have no variance
-# ({ref}`the page on errors shows why <ugrf-heavy-tail>`), and a $t$-statistic without a
-# variance has no error rate. But $\phi = \sum_k f(k)\, (\text{loads at step } k)$ is a
-# sum over steps, and its first 30 terms are as tame as those of the other kernels. What
-# is left out is small, and it has the right mean if each step has.
+# **The inverse cosine needs another test.** Its estimates have no finite variance
+# ({ref}`the page on errors shows why <ugrf-heavy-tail>`), and a $t$-statistic without
+# one has no error rate. But $\phi = \sum_k f(k)\, (\text{loads at step } k)$ is a sum
+# over steps, and its first 30 terms are as tame as those of the other kernels. What is
+# left out is small, and it has the right mean if each step has.
 
 # %%
 first_steps = modulation.inverse_cosine()(np.arange(30))
@@ -162,9 +162,9 @@ ledger.decide({
 # modulation of *another kernel*. All eight pairs see the same walks.
 #
 # The lazy pair's estimate is a plain feature matrix, and between distant nodes its
-# entries are made of a handful of walks in all our repeats: no sample to test. So we
-# test $\widehat K Q$ against $K Q$ for a fixed random orthogonal $Q$, which has the
-# same content, and every entry of which depends on all nodes.
+# entries rest on a handful of walks in all our repeats, too few to test. So we test
+# $\widehat K Q$ against $K Q$ for a fixed random orthogonal $Q$: the product has the
+# same content, and every entry of it depends on all nodes.
 
 
 # %%
@@ -204,14 +204,14 @@ ledger.decide({
 #
 # Section 2 assumes that the series of $\mathbf K_\alpha$ converges "for all $\mathbf W$
 # under consideration", and Theorem 2.1 asks nothing of a pair but $f_1 * f_2 = \alpha$.
-# Any $f_2$ with $f_2(0) \neq 0$ is said to do. Take $f_2(k) = 1$ at every length. Its
-# partner is harmless, $f_1(k) = \alpha_k - \alpha_{k-1}$, but
+# The paper says that any $f_2$ with $f_2(0) \neq 0$ will do. Take $f_2(k) = 1$ at every
+# length. Its partner is harmless, $f_1(k) = \alpha_k - \alpha_{k-1}$, but
 # $\mathbb E\, \phi_2 = \sum_k W^k$ diverges. Cut the walks after $n$ steps and let $n$
 # grow: the mean estimate converges, but not to the kernel. On the eigenvector of $W$
 # with eigenvalue one $f_1$ sums to zero, so that the whole component of the kernel
 # along it is missing. The proof rearranges two infinite sums (Eq. 20), which is allowed
-# where both, of $f_1$ and of $f_2$, converge absolutely at the spectral radius. For all
-# pairs above they do.
+# where both series, that of $f_1$ and that of $f_2$, converge absolutely at the
+# spectral radius. For all pairs above they do.
 
 # %%
 constant = modulation.from_values(np.ones(2000))
@@ -250,8 +250,8 @@ ledger.decide({
 # (ugrf-shared-walks)=
 # ## What if rows and columns share their walks?
 #
-# Then $\phi\phi^\top$ is positive semidefinite, which some uses need, and there is half
-# the work. The paper warns that the diagonal will be biased. By how much? Off the
+# Then $\phi\phi^\top$ is positive semidefinite, which some uses need, and the work is
+# halved. The paper warns that the diagonal will be biased. By how much? Off the
 # diagonal nothing changes, because walks from different nodes are independent anyway.
 # On it,
 #
@@ -265,7 +265,7 @@ ledger.decide({
 #
 # and that variance has a closed form, because a walk past step $k$ goes on like a fresh
 # one ({py:func}`rfcore.theory.walk_feature_moments`). We take the row features from
-# above once more, with themselves.
+# above once more, and multiply them with themselves.
 
 # %%
 shared = left @ left.transpose(0, 1, 3, 2)

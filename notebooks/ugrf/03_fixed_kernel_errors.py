@@ -20,9 +20,10 @@
 # * **Figure 2 holds, and for three of its four kernels firmly.** On all eight graphs 64 walkers per node estimate
 #   these three to about 1 % or better, and the error falls as one over the square root of the number of walkers.
 # * **Small errors come easily here.** With the paper's regularisers these three kernels are nearly multiples of the
-#   identity. Two walkers per node do about as well as no walks at all, and 64 err between five and six times less.
-# * **The fourth, the inverse cosine, has no error bar.** Its features have no variance, whatever the termination
-#   probability, so that nothing firm can be said of its error. The paper does not mention it.
+#   identity. Two walkers per node do about as well as no walks at all, and the error of 64 is between five and six
+#   times smaller.
+# * **The fourth, the inverse cosine, has no error bar.** Its features have no finite variance, whatever the termination
+#   probability, so that nothing firm can be said about its error. The paper does not mention this.
 #
 # **What the paper claims.** Four graph kernels, with $\sigma = 0.25$ and $\alpha = 20$, are estimated on eight graphs
 # by random walks ({doc}`01_fixed_kernels`). "For every graph and for all kernels, the quality of the estimate improves
@@ -56,9 +57,9 @@ N_REPEATS, WALKERS, N_TAIL = {
 #
 # *Printed*: the two regularisers, the kinds of graphs, ten repeats, and the norm. *Not printed*, so our choice:
 # $d = p = 2$; the sizes of the four graphs that are not data (those of Table 3), their edge probabilities of 0.2 and
-# 0.04 and their degree of 4; and the termination probability, 0.1, because long walks have light tails. Every repeat
-# has two independent sets of walks. The figure shows ten repeats, as in the paper. The claims are decided on thirty,
-# because ten cannot pin down a slope.
+# 0.04 and their degree of 4; and the termination probability, $p = 0.1$, because long walks give light tails. Every
+# repeat has two independent sets of walks. The figure shows ten repeats, as in the paper. The claims are decided on
+# thirty, because ten cannot pin down a slope.
 
 # %% tags=["hide-input"]
 key = partial(ledger.key, "random graphs")
@@ -106,8 +107,9 @@ plotting.show_panels(
 )  # fmt: skip
 
 # %% [markdown]
-# "Very small" and "modest" have no number. We call the mean error with the most walkers very small below a tenth: once
-# for the three kernels whose estimates have a variance, and once for the inverse cosine, whose estimates have none.
+# "Very small" and "modest" have no number in the paper. We call the mean error with the most walkers very small if it
+# is below a tenth. This is decided once for the three kernels whose estimates have a finite variance, and once for the
+# inverse cosine, whose estimates do not.
 
 # %% tags=["hide-input"]
 tame, wild = errors[:, :, :3], errors[:, :, 3:]
@@ -120,8 +122,8 @@ ledger.decide({
 })
 
 # %% [markdown]
-# **Small against what?** At $\sigma = 0.25$ and $\alpha = 20$ three of the kernels hardly leave the node where they
-# start. The multiple of the identity that is nearest to a kernel, and needs no walks, is wrong by
+# **Small against what?** At $\sigma = 0.25$ and $\alpha = 20$ three of the kernels hardly reach beyond the node where a
+# walk starts. The multiple of the identity that is nearest to a kernel needs no walks, and is wrong by
 # $\sqrt{1 - \operatorname{tr}(K)^2 / (N \lVert K \rVert_F^2)}$. Two walkers per node do about as well as that. "Very
 # small with even a modest number of walkers" is a statement about these regularisers.
 
@@ -144,8 +146,8 @@ plotting.table(
 # (ugrf-rate)=
 # ## At which rate does the error fall?
 #
-# The paper prints none. Monte Carlo's is one over the square root of the number of walkers, where the estimates have a
-# variance.
+# The paper prints no rate. That of Monte Carlo is one over the square root of the number of walkers, where the
+# estimates have a finite variance.
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -157,25 +159,25 @@ ledger.decide({
 # (ugrf-heavy-tail)=
 # ## Why the inverse cosine has no error bar
 #
-# On an unweighted graph $\deg_i W_{ij} = \sqrt{\deg_i / \deg_j}$, so that loads telescope: a walker from $i$ that
+# On an unweighted graph $\deg_i W_{ij} = \sqrt{\deg_i / \deg_j}$, so that the loads telescope: a walker from $i$ that
 # reaches $j$ at step $k$ carries exactly $\sqrt{\deg_i / \deg_j}\,(1 - p)^{-k}$. It gets that far with probability
 # $(1 - p)^k$, and leaves $f(k)$ times its load. The second moment of what it leaves is therefore, up to degrees,
 # $\sum_k f(k)^2 (1 - p)^{-k}$. For the diffusion kernel $f(k) (1 - p)^{-k}$ itself tends to zero: its features are
 # *bounded*.
 #
 # For the inverse cosine, $\alpha(z) = \cos(\tfrac\pi4 (1 - z))$ vanishes at $z = -1$ like $\tfrac\pi4 (1 + z)$, so its
-# square root behaves like $\sqrt{\pi/4}\,(1 + z)^{1/2}$ there, and the coefficients of that are known:
+# square root behaves like $\sqrt{\pi/4}\,(1 + z)^{1/2}$ there, whose coefficients are known:
 #
 # $$
 # |f(k)| \sim \sqrt{\tfrac\pi4} \cdot \frac{k^{-3/2}}{2 \sqrt\pi} = \tfrac14 k^{-3/2} .
 # $$
 #
 # No power of $k$ makes up for $(1 - p)^{-k}$: **the sum diverges for every $p$**. And $P(\text{feature} > x)$ falls
-# about as $x^{-1} (\log x)^{-3/2}$: hardly faster than $1/x$, which would have no mean.
+# about as $x^{-1} (\log x)^{-3/2}$: hardly faster than $1/x$, a tail that would have no mean.
 #
-# To see it, let single walkers run on karate ($\sigma = 1$, $p = 0.2$), keep the largest entry of the feature that
-# each one makes, and take Hill's estimate of the tail index from the largest thousandth of them. An index below 2
-# means no variance.
+# To see it, let single walkers run on karate ($\sigma = 1$, $p = 0.2$), keep the largest entry of the feature that each
+# one makes, and take Hill's estimate of the tail index from the largest thousandth of them. An index below 2 means that
+# there is no finite variance.
 
 # %%
 starts = np.arange(N_TAIL) % graphs["karate"].n_nodes
@@ -219,11 +221,12 @@ ledger.decide({
 })
 
 # %% [markdown]
-# This is why nothing firm can be said of the inverse cosine in Figure 2, neither of its rate nor of its size: the mean
-# of $m$ walks settles more slowly than $m^{-1/2}$, and an average over repeats is ruled by its largest member. The
-# spikes in the figure are not bad luck. More walkers help the typical error, and no number of them gives an error bar
-# that one can trust. At $p = 0.1$ the divergence is only slow to show; a smaller $p$ hides it better.
-# (Hill's number is above one because at the lengths that a million walks reach the power $k^{-3/2}$ still counts.)
+# This is why nothing firm can be said about the error of the inverse cosine in Figure 2, either about its rate or about
+# its size: the mean of $m$ walks settles more slowly than $m^{-1/2}$, and an average over repeats is dominated by its
+# largest member. The spikes in the figure are not bad luck. More walkers lower the typical error, but no number of them
+# gives an error bar that one can trust. At $p = 0.1$ the divergence is only slow to show; a smaller $p$ hides it
+# better. (Hill's number is above one because at the lengths that a million walks reach, the power $k^{-3/2}$ still
+# counts.)
 
 # %% tags=["hide-input"]
 steps, shown = np.arange(401), [50, 100, 200, 400]

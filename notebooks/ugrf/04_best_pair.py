@@ -21,8 +21,9 @@
 #   two lines, and in all cases that we tried a minimum among its neighbours.
 # * **The lazy walker costs a factor of two or three** in squared error: letting one side
 #   do all the walking wastes what the other could add.
-# * **Bad pairs are easy to make.** With $f_2 = (1, c, 0, \dots)$ the error has no finite
-#   value once $c^2 > 1 - p$, although the pair fulfils everything that Theorem 2.1 asks.
+# * **Bad pairs are easy to make.** With $f_2 = (1, c, 0, \dots)$ the error has no
+#   finite value once $c^2 > 1 - p$, where $p$ is the termination probability, although
+#   the pair fulfils everything that Theorem 2.1 asks.
 #
 # **What the paper claims.** Any pair with $f_1 * f_2 = \alpha$ estimates the same kernel
 # (Theorem 2.1, {doc}`02_unbiased`). "Rigorously proving the best possible choice of
@@ -33,7 +34,7 @@
 # **The idea.** The loads of a walk have second moments in closed form, and they give
 # the expected squared error $\mathbb E \|\widehat K - K\|_F^2$ of *any* pair
 # ({py:func}`rfcore.theory.walk_gram_mse`). So pairs can be compared, and derivatives
-# taken, without sampling.
+# can be taken, without sampling.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -64,12 +65,12 @@ N_WALKS, P_HALT = 16, 0.2
 # (ugrf-pairs)=
 # ## Is the closed form right?
 #
-# Five pairs for each of two kernels on the karate club, at $\sigma = 1$: the symmetric
-# one; the paper's *lazy* walker, who leaves everything at home, so that $f_1$ is
-# $\alpha$ itself; a *quarter share* of the kernel's exponent, with three quarters left
-# to the partner; an $f_2$ that is *cut* after two hops; and a modulation of *another
-# kernel*. {py:func}`rfcore.features.modulation.deconvolve` finds the partners. Squared
-# errors of many estimates are held against the formula.
+# We try five pairs for each of two kernels on the karate club, at $\sigma = 1$: the
+# symmetric one; the paper's *lazy* walker, who leaves everything at home, so that $f_1$
+# is $\alpha$ itself; a *quarter share* of the kernel's exponent, with three quarters
+# left to the partner; an $f_2$ that is *cut* after two hops; and a modulation of
+# *another kernel*. {py:func}`rfcore.features.modulation.deconvolve` finds the partners.
+# The squared errors of many estimates are compared with the formula.
 
 
 # %%
@@ -150,7 +151,7 @@ ledger.decide({
 # sequences under convolution. That reaches every pair near the symmetric one, $g = 0$.
 # Swapping the two sides transposes $\widehat K$ and leaves the error what it is, and it
 # turns $g$ into $-g$. So the error is an even function of $g$: **the symmetric pair is
-# always stationary.** Whether it is a minimum, the Hessian tells
+# always stationary.** The Hessian tells whether it is a minimum
 # ({py:func}`~rfcore.papers.ugrf.modulation_pairs.hessian`), in the six directions
 # $g(1), \dots, g(6)$; $g(0)$ only moves a factor from one side to the other.
 
@@ -196,8 +197,8 @@ ledger.decide({
 #
 # Take $f_2 = (1, c, 0, 0, \dots)$: walkers that deposit at home and next door. The
 # partner has the generating function $\alpha(z) / (1 + c z)$, so that $f_1(k)$ grows or
-# decays as $(-c)^k$. Its second moment is finite only while $c^2 < 1 - p$. Past that,
-# the error counted over more steps keeps growing.
+# decays as $(-c)^k$. The second moment of its features is finite only while
+# $c^2 < 1 - p$. Past that, the error keeps growing as more steps are counted.
 
 
 # %%

@@ -19,13 +19,14 @@
 #
 # * **They keep every mean**: Gaussian and sparse projections and anchor points all leave
 #   the estimates unbiased.
-# * **They cost what the columns are worth.** A projection to $n$ columns adds a relative
-#   error of about $\sqrt{(r + 1) / n}$, where $r$ counts the eigenvalues that matter. A
-#   kernel that suits walks, local and close to the identity, has almost all of them.
+# * **What they cost depends on how many eigenvalues matter.** A projection to $n$
+#   columns adds a relative error of about $\sqrt{(r + 1) / n}$, where $r$ counts those
+#   eigenvalues. In a kernel that suits walks, local and close to the identity, almost
+#   all do.
 # * **So this is no efficiency gain here.** At short range, to add no more error than 16
 #   walkers make takes more than a hundred times as many columns as the graph has nodes.
 #   At long range some eight hundred would do, but there the walks alone are wrong by
-#   more than half. And the columns to be saved are mostly empty.
+#   more than half. And the columns that one would save are mostly empty.
 #
 # **What the paper claims.** Features have as many columns as the graph has nodes. "Any
 # techniques used for dimensionality reduction of regular GRFs (e.g. applying the
@@ -33,11 +34,11 @@
 # with u-GRFs, providing further efficiency gains" {cite:p}`reid2023universal`, Section
 # 2. No experiment follows.
 #
-# **The idea.** Multiply both sides by the same random $N \times n$ matrix $R$ with
-# $\mathbb E\, R R^\top = I$, and no mean changes. $R$ may be Gaussian, or hold one
-# random sign per row, or pick $n$ columns (the anchors) and scale them:
-# {py:mod}`~rfcore.papers.ugrf.reduction` has all three. What it costs in accuracy, given the
-# features, is known for a Gaussian $R$:
+# **The idea.** Multiply the features of both sides by the same random $N \times n$
+# matrix $R$ with $\mathbb E\, R R^\top = I$, and no mean changes. $R$ may be Gaussian,
+# or hold one random sign per row, or pick $n$ columns (the anchors) and scale them:
+# {py:mod}`~rfcore.papers.ugrf.reduction` has all three. What it costs in accuracy,
+# given the features, is known for a Gaussian $R$:
 #
 # $$
 # \begin{aligned}
@@ -76,8 +77,9 @@ N_REPEATS, N_DRAWS, WIDTHS = {
 # (ugrf-reduction)=
 # ## No mean changes
 #
-# On the karate club, 12 columns in place of 34: the diffusion kernel with $\sigma = 1$,
-# 16 walks per node, $p = 0.2$. Each repeat has walks and an $R$ of its own.
+# On the karate club we take 12 columns in place of 34, for the diffusion kernel with
+# $\sigma = 1$, with 16 walks per node and a termination probability of $p = 0.2$. Each
+# repeat has walks and an $R$ of its own.
 
 # %%
 WAYS = {
@@ -112,9 +114,9 @@ ledger.decide({
 # %% [markdown]
 # ## What it costs
 #
-# One pair of feature matrices on eurosis, 1272 nodes, with 16 walkers and $p = 0.1$;
-# many draws of $R$. The kernel is the diffusion kernel at short range ($\sigma = 1$) and
-# at long range ($\sigma = 4$).
+# We take one pair of feature matrices on eurosis, which has 1272 nodes, with 16 walkers
+# per node and $p = 0.1$, and many draws of $R$. The kernel is the diffusion kernel at
+# short range ($\sigma = 1$) and at long range ($\sigma = 4$).
 
 # %%
 graph = Graph.from_networkx(datasets.graph("eurosis", fallback=True)).normalised()

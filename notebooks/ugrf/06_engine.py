@@ -17,14 +17,15 @@
 # %% [markdown]
 # # What does a walk cost? (Algorithm 1, Equation 18)
 #
-# * **A feature vector costs its own walks**: $m$ walkers, $1/p$ deposits each, in a
-#   graph of any size. Its time grows so slowly with the number of nodes that the caches
-#   of the processor account for it.
+# * **A feature vector costs only its own walks**: $m$ walkers with $1/p$ deposits each
+#   on average, where $p$ is the termination probability, in a graph of any size. The
+#   time grows so slowly with the number of nodes that the caches of the processor
+#   account for it.
 # * **Drawing all lengths first changes nothing but the speed.** Our engine has the
 #   same moments as a plain loop of Algorithm 1, entry by entry, and is some ten times
 #   as fast.
 # * **Few values of $f$ are needed.** For 16 walks from each of a million nodes fewer
-#   than two hundred will do, and ten times as many walks take about twenty more.
+#   than two hundred will do, and ten times as many walks need about twenty more.
 #
 # **What the paper claims.** "The time complexity of Alg. 1 is subquadratic in the number
 # of nodes" {cite:p}`reid2023universal`, Section 2, where exact kernels cost $O(N^3)$.
@@ -34,8 +35,8 @@
 #
 # **The idea.** A loop and an engine that are the same algorithm have features with the
 # same mean, $\sum_k f(k) W^k$, and the same mean square, which has a closed form
-# ({py:func}`rfcore.theory.walk_feature_moments`). What each of them costs, the clock
-# tells.
+# ({py:func}`rfcore.theory.walk_feature_moments`). The clock tells what each of them
+# costs.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -85,15 +86,15 @@ body = inspect.getsource(reference.walk_features).split('"""')[2].strip("\n")
 Markdown(f"```python\n{body}\n```")
 
 # %% [markdown]
-# Our engine draws all lengths up front, sorts the walkers by length, and moves all that
-# still walk at once. Is it the same algorithm? The graph is a wheel of six nodes with
-# weights between 1/2 and 2: every node is near every other, so that each entry is well
-# sampled, and numbers of neighbours differ from weighted degrees.
+# Our engine draws all lengths up front, sorts the walkers by length, and moves all
+# those still walking at once. Is it the same algorithm? The graph is a wheel of six
+# nodes with weights between 1/2 and 2: every node is near every other, so that each
+# entry is well sampled, and numbers of neighbours differ from weighted degrees.
 #
 # Weights and modulation meet in one place only, the product of load and $f$. So "taking
-# $\widetilde{\mathbf W} \to \beta \widetilde{\mathbf W}$ is identical to $f(i) \to f(i)\,
-# \beta^i$" (Section 3.5), walk by walk and not just on average: a modulation that is
-# learned has the kernel's lengthscale in it.
+# $\widetilde{\mathbf W} \to \beta \widetilde{\mathbf W}$ is identical to
+# $f(i) \to f(i)\, \beta^i$" (Section 3.5), walk by walk and not just on average: a
+# modulation that is learned contains the kernel's lengthscale.
 
 # %%
 f, rng = modulation.diffusion(1.0), python_rng("loop")
@@ -142,11 +143,11 @@ ledger.decide({
 # ## The time per feature
 #
 # The cost of one feature vector is that of its own walks: $m$ times $1/p$ deposits on
-# average, whatever $N$. We time it on graphs of two random rings laid over each other
-# (degree about four): 200 nodes by the loop, all nodes by the engine, on one core, four
-# walks per node and $p = 0.1$. What is timed is the processor's time, so that other
-# programs have little effect. Below ten thousand nodes the engine's time is that of a
-# call, not of its features.
+# average, whatever $N$. We time it on graphs that are two random rings laid over each
+# other (degree about four): the features of 200 nodes with the loop, of all nodes with
+# the engine, on one core, with four walks per node and $p = 0.1$. We take processor
+# time, on which other programs have little effect. Below ten thousand nodes the
+# engine's time is that of making a call, not of the features.
 
 
 # %%
@@ -195,11 +196,11 @@ ledger.decide({"ugrf/alg-1/subquadratic": evidence.timed(subquadratic, profile, 
 # ## How fast do the walkers walk?
 #
 # The time per feature is nearly constant: in the median of the turns (some are held up
-# by other work) it grows with the number of nodes like a power close to zero. Larger
-# graphs miss the processor's caches more often.
+# by other work) it grows with the number of nodes like a power close to zero. Walks on
+# larger graphs miss the processor's caches more often.
 #
-# Then loop and engine take turns in building all features of one citation graph (cora,
-# $p = 0.1$, 16 walks per node), sparse assembly included, and the clock on the wall
+# Then the loop and the engine take turns at building all features of one citation graph
+# (cora, $p = 0.1$, 16 walks per node), sparse assembly included, and wall-clock time
 # decides.
 
 # %%
@@ -234,12 +235,14 @@ ledger.decide({
 # (ugrf-eq-18)=
 # ## Equations 17 and 18: how many values of f are needed?
 #
-# A walk is shorter than $b$ with probability $1 - (1 - p)^b$, so $m$ independent ones
-# all are with probability $(1 - (1 - p)^b)^m$. (Eq. 17 prints a union of events where
-# an intersection is meant, and Section 2 prints "$< 1 - \delta$" for "$\geq 1 -
-# \delta$".) We draw lengths and count, at the $b$ that Eq. 18 gives for $\delta = 0.1$.
-# Eq. 18 solves for the least such $b$, exactly and then with an approximation that is
-# linear in $\log m$. We search for it instead, one step after another, and compare.
+# A walk is shorter than $b$ with probability $1 - (1 - p)^b$, so all of $m$ independent
+# walks are with probability $(1 - (1 - p)^b)^m$. (Eq. 17 prints a union of events where
+# an intersection is meant, and Section 2 prints "$< 1 - \delta$" for
+# "$\geq 1 - \delta$".) We draw lengths and count how often all walks are shorter than
+# the $b$ that Eq. 18 gives for $\delta = 0.1$. Eq. 18 solves for the least $b$ at which
+# this has a probability of at least $1 - \delta$, exactly and then with an
+# approximation that is linear in $\log m$. We search for it instead, one step after
+# another, and compare.
 
 # %%
 delta = 0.1

@@ -19,14 +19,14 @@
 #
 # * **Random walks do solve the equation.** From 2 walkers per node to 64 the error on the karate club falls from 21 %
 #   to 7 %, and it falls on all three graphs, as in the paper.
-# * **Ten random times hide most of what the walks can do.** Even with exact exponentials they are wrong by 7 %.
+# * **Ten random times hide most of what the walks can do.** Even with exact exponentials the result is wrong by 7 %.
 #   One random time in each tenth of the interval is nine times as accurate, the midpoints of the tenths more than a
-#   hundred times. Both are free.
+#   hundred times. Neither costs anything more.
 # * **Equation 11 needs a minus sign.** As printed, a source of heat sends its neighbours below zero, and under neither
 #   sign is there the steady state that the paper names.
 #
 # **What the paper claims.** A linear differential equation on the nodes of a graph is solved by an integral of matrix
-# exponentials over time. Each exponential is a graph kernel, and random walks can estimate that.
+# exponentials over time. Each exponential is a graph kernel, and random walks can estimate it.
 # {cite:t}`reid2023universal` let heat flow from one node of karate, dolphins and football until time 1, replace the
 # integral by a mean over ten random times, and find that the error falls as the number of walkers grows (Section 3.2).
 
@@ -65,19 +65,20 @@ y = {g: np.eye(g.n_nodes)[0] for g in graphs.values()}  # the source, at the fir
 # between 0 and 2, so that $e^{\mathbf L t}$ grows: this is heat flow run backwards. And $\mathbf L$ has a null vector,
 # $\sqrt{\boldsymbol d}$, the square roots of the degrees, so that it has no inverse.
 #
-# A steady state would solve $\mathbf L \boldsymbol x = -\boldsymbol y$, up to a sign of $\boldsymbol y$. Whatever
+# A steady state would solve $\mathbf L \boldsymbol x = -\boldsymbol y$, up to the sign of $\boldsymbol y$. Whatever
 # $\boldsymbol x$ is, the left side is orthogonal to $\sqrt{\boldsymbol d}$, and the source is not: the best
 # $\boldsymbol x$ leaves a residual of length $\sqrt{d_1 / \sum_i d_i}$.
 #
 # (ugrf-heat-flow)=
 # ## The equation that is meant
 #
-# It is $d\boldsymbol x / dt = -\mathbf L \boldsymbol x + \boldsymbol y$. The exponential $e^{-\mathbf L s} = e^{-s}\,
-# e^{s \widetilde{\mathbf W}}$, with $\widetilde{\mathbf W} = D^{-1/2} A D^{-1/2}$, is then the diffusion kernel, as the
-# paper says it is, and nothing else in the section has to change. There is still no steady state, because what goes in
-# stays in: with $\boldsymbol v = \sqrt{\boldsymbol d}$, $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top
-# \boldsymbol y$. But heat that enters at one node no longer cools another one. Here is every node of the karate club,
-# under the printed sign and under the opposite one.
+# It is $d\boldsymbol x / dt = -\mathbf L \boldsymbol x + \boldsymbol y$. The exponential
+# $e^{-\mathbf L s} = e^{-s}\, e^{s \widetilde{\mathbf W}}$, with $\widetilde{\mathbf W} = D^{-1/2} A D^{-1/2}$, is then
+# the diffusion kernel, as the paper says it is, and nothing else in the section has to change. There is still no steady
+# state, because what goes in stays in: with $\boldsymbol v = \sqrt{\boldsymbol d}$,
+# $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top \boldsymbol y$. But heat that enters at one node no
+# longer cools another one. The figure shows every node of the karate club, under the printed sign and under the
+# opposite one.
 
 
 # %%
@@ -136,14 +137,15 @@ ledger.decide({
 # (ugrf-fig-3)=
 # ## Figure 3: the experiment as the paper runs it
 #
-# The integral becomes a mean over $n = 10$ times, each exponential a product of features: $\widehat{\boldsymbol x}(t) =
-# \frac 1n \sum_{j=1}^n \boldsymbol\Phi_j \boldsymbol\Phi_j^\top \boldsymbol y / p(\tau_j)$ (Eq. 14; $p(\tau_j)$ is the
-# density of the times, here 1). *Printed*: independent uniform times, $t = 1$, one set of walks for both factors, 100
-# repeats, and the error $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$.
-# *Not printed*, so our choice: a termination probability of 0.1, because long walks have light tails; the symmetric
-# modulation $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, that of
-# heat. Beside it we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
-# unbiased), or the middles of the tenths, and there each factor has its own walks.
+# The integral becomes a mean over $n = 10$ times, each exponential a product of features:
+# $\widehat{\boldsymbol x}(t) = \frac 1n \sum_{j=1}^n \boldsymbol\Phi_j \boldsymbol\Phi_j^\top \boldsymbol y / p(\tau_j)$
+# (Eq. 14; $p(\tau_j)$ is the density of the times, here 1). *Printed*: independent uniform times, $t = 1$, one set of
+# walks for both factors, 100 repeats, and the error
+# $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$. *Not printed*, so our
+# choice: a termination probability of $p = 0.1$, because long walks give light tails; the symmetric modulation
+# $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, which is that of heat
+# flow. For comparison we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
+# unbiased), or the midpoints of the tenths. At the midpoints each factor has its own walks.
 
 # %%
 draw = (1.0, 10, N_REPEATS)  # ten times in [0, 1], for every repeat
@@ -195,9 +197,9 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # it scatter by 7 %. From 16 walkers on, most of the error is of this kind. To halve it takes four times as many random
 # times, each with walks of its own.
 #
-# **Spreading the times is free.** One in each tenth has an error of order $n^{-3/2}$ where uniform times have
-# $n^{-1/2}$. The middles have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own error,
-# and it falls as one over the square root of their number.
+# **Spreading the times is free.** One time in each tenth has an error of order $n^{-3/2}$ where uniform times have
+# $n^{-1/2}$. The midpoints have no randomness left, only a bias of order $n^{-2}$. What remains is the walks' own
+# error, and it falls as one over the square root of their number.
 
 
 # %% tags=["hide-input"]
@@ -227,9 +229,9 @@ ledger.decide({
 #
 # Two choices matter: the termination probability, and whether both factors share one set of walks. For times up to 1
 # the series is short, and steps beyond the first few hardly matter. With $p = 0.5$ a walk visits two nodes on average
-# where it visits ten with $p = 0.1$, and the error grows by 40 to 50 % only: **a large termination probability is better
-# value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at 16 walkers
-# sharing costs little accuracy, and it saves half of the work.
+# where it visits ten with $p = 0.1$, and the error grows by only 40 to 50 %: **a large termination probability is
+# better value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at
+# 16 walkers sharing costs little accuracy, and saves half of the work.
 
 # %% tags=["hide-input"]
 rows = {

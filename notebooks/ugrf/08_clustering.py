@@ -18,8 +18,9 @@
 # # Do walks find the clusters of the exact kernel? (Table 2)
 #
 # * **"Small" needs a yardstick, and the exact kernel supplies it.** On every graph
-#   estimating the kernel changes fewer pairs than starting elsewhere does with the exact
-#   one: on seven of eight little more than half as many or fewer, on eurosis four fifths.
+#   estimating the kernel changes fewer pairs than another start does with the exact
+#   kernel: little more than half as many, or fewer, on seven of the eight, and four
+#   fifths as many on eurosis.
 # * **On six graphs of eight the printed number is that of an ordinary run.** On karate
 #   and dolphins it is larger than nearly all of ours. But single runs scatter so widely
 #   that agreement says little.
@@ -68,7 +69,7 @@ printed = np.array([float(row["clustering_error"]) for row in table_2.values()])
 #
 # The graphs come from one public collection, which holds each citation graph whole and
 # as its largest connected component. Six of the eight rows have a graph of their name
-# and size in it. Citeseer and cora have not.
+# and size in it. Citeseer and cora do not.
 
 # %% tags=["hide-input"]
 near = {
@@ -93,21 +94,21 @@ ledger.decide({"ugrf/table-2/names": evidence.erratum(nearer, why)})
 
 # %% [markdown]
 # **The row citeseer** is cora's largest component, to the node. **The row cora, 3300
-# nodes**, we cannot identify: no graph of this size is in the collection, and two are
+# nodes**, we cannot identify: no graph of this size is in the collection, and two come
 # near. One is citeseer, whole (3327 nodes). The other is the largest component of
 # Cora's section on artificial intelligence (3323 nodes), from the folder that the row
 # databases comes from. The printed number may also be rounded.
 #
 # From here on the row "citeseer" is cora's largest component, "databases" the database
-# section of the large Cora collection, and in the row "cora" citeseer stands in. (48
+# section of the large Cora collection, and citeseer stands in for the row "cora". (48
 # of its nodes are isolated: their walks end where they begin.)
 
 # %% [markdown]
 # ## The experiment
 #
-# *Stated*: $k = 3$, $\mathbf W$ the unweighted adjacency matrix as it is, $\sigma^2 =
-# 0.2$, $m \le 80$, and the algorithm of {cite:t}`dhillon2004kernel`: assign each node
-# to the nearest centre in feature space,
+# *Stated*: $k = 3$, $\mathbf W$ the unweighted adjacency matrix as it is,
+# $\sigma^2 = 0.2$, $m \le 80$ walks per node, and the algorithm of
+# {cite:t}`dhillon2004kernel`: assign each node to the nearest centre in feature space,
 #
 # $$
 # \begin{aligned}
@@ -122,16 +123,16 @@ ledger.decide({"ugrf/table-2/names": evidence.erratum(nearer, why)})
 # other pages; use one set of walks for both factors, because $k$-means descends only if
 # $\widehat{\mathbf K} = \boldsymbol\Phi \boldsymbol\Phi^\top$ is positive semidefinite;
 # and repeat from 300 starts, 1500 on citeseer and 2000 on eurosis, where the verdicts
-# hang on small differences. {doc}`09_clustering_settings` has what other choices would
-# give.
+# hang on small differences. {doc}`09_clustering_settings` shows what other choices
+# would give.
 #
-# The exact kernel need not be formed: all that $k$-means asks for is $\mathbf K \mathbf
-# Z$ for the three columns of $\mathbf Z$, which
-# {py:func}`rfcore.kernels.exponential_product` gives to rounding. Starts come in a
-# hundred independent groups. In a group all starts share one set of walks: from
-# other starts, two runs on the same walks are hardly more alike than two on walks of
-# their own. And the exact clusters of all pairs of its starts measure what the start
-# alone does.
+# The exact kernel need not be formed: all that $k$-means asks for is
+# $\mathbf K \mathbf Z$, where the three columns of $\mathbf Z$ say which nodes are in
+# each cluster, and {py:func}`rfcore.kernels.exponential_product` gives that up to
+# rounding. Starts come in a hundred independent groups. In a group all starts share one
+# set of walks: two runs from different starts are hardly more alike on the same walks
+# than on walks of their own. And the exact clusters from all pairs of starts in a group
+# measure what the start alone changes.
 
 # %%
 SOURCES = {"citeseer": "cora", "cora": "citeseer_raw"}
@@ -203,9 +204,9 @@ plotting.show(
 )  # fmt: skip
 
 # %% [markdown]
-# **Is the error small?** "Small" has no number in the paper, so two readings of it
-# stand beside each other. Estimating the kernel should change fewer pairs than starting
-# elsewhere does; and no mean should exceed 0.16, the largest number in the table.
+# **Is the error small?** "Small" has no number in the paper, so we decide two readings
+# of it. Estimating the kernel should change fewer pairs than starting elsewhere does;
+# and no mean should exceed 0.16, the largest number in the table.
 
 # %% tags=["hide-input"]
 ledger.decide({

@@ -18,11 +18,12 @@
 # # Which unprinted choices decide how well walks cluster?
 #
 # * **Where $k$-means starts matters more than anything else**, and it is not printed.
-#   From the nearest of three nodes, in place of random labels, the mean error is
-#   smaller on every graph, on some more than ten times. The termination probability,
-#   not printed either, matters on all four large graphs, and most on eurosis.
+#   With starts from the nearest of three nodes, in place of random labels, the mean
+#   error is smaller on every graph, on some more than ten times smaller. The
+#   termination probability, not printed either, matters on all four large graphs, and
+#   most on eurosis.
 # * **An error of zero can mean that nothing was computed.** On the normalised adjacency
-#   matrix any features have it, because $k$-means returns its initial labels.
+#   matrix any features give it, because $k$-means returns its initial labels.
 # * **This task does not need features.** What is slow is the eigendecomposition, and
 #   $k$-means never asks for it.
 #
@@ -32,8 +33,8 @@
 # "on downstream tasks where exact methods are slow". They do not say where $k$-means
 # starts, how many walks each graph had, or with which probability a walk ends.
 #
-# **The idea.** Change one choice at a time. If the errors move further than they differ
-# from the printed ones, no verdict can rest on the digits of Table 2.
+# **The idea.** Change one choice at a time. If the errors then move by more than they
+# differ from the printed ones, no verdict can rest on the digits of Table 2.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -60,9 +61,9 @@ printed = [float(row["clustering_error"]) for row in table_2.values()]
 # ## The experiment
 #
 # Kernel, graphs, starts and walks are those of {doc}`08_clustering`: the row "citeseer"
-# is cora's largest component, and in the row "cora" citeseer stands in. An error is the
-# share of pairs of nodes on which the clusters of the estimated and of the exact kernel
-# differ, from the same start.
+# is cora's largest component, and citeseer stands in for the row "cora". An error is
+# the share of pairs of nodes on which the clusters of the estimated and of the exact
+# kernel differ, from the same start.
 
 # %%
 SOURCES, SCALE = {"citeseer": "cora", "cora": "citeseer_raw"}, 0.2
@@ -120,8 +121,8 @@ medium_walks = errors(N_OTHERS, starts, ends, p_halt=0.3)
 two_sets = errors(N_OTHERS, starts, ends, independent=True)
 
 # %% [markdown]
-# The other start draws three nodes, and each node joins the nearest of them in feature
-# space ({py:func}`rfcore.models.clustering.labels_around`).
+# For the other kind of start three nodes are drawn, and each node joins the nearest of
+# them in feature space ({py:func}`rfcore.models.clustering.labels_around`).
 
 # %%
 around = [
@@ -144,8 +145,9 @@ from_nodes_short = errors(N_OTHERS, around, around_ends, p_halt=0.5)
 # ## What is not printed, and what it would change
 #
 # From three nodes, football and citeseer come out near the printed 0.02 and 0.01, and
-# others further off. With two starts, eight numbers and everything else to choose, this
-# identifies nothing; it shows that no verdict can rest on Table 2's digits.
+# others further off. With two kinds of start, eight numbers and everything else to
+# choose, this identifies nothing; it shows that no verdict can rest on Table 2's
+# digits.
 
 # %% tags=["hide-input"]
 settings = {
@@ -206,9 +208,9 @@ ledger.decide({
 })
 
 # %% [markdown]
-# The kernel itself shows it. We estimate its error with Gaussian vectors $\mathbf Z$,
-# for which $\mathbb E \lVert \mathbf M \mathbf Z \rVert_F^2 \propto \lVert \mathbf M
-# \rVert_F^2$.
+# The kernel itself shows this. We estimate its error with Gaussian vectors $\mathbf Z$,
+# for which
+# $\mathbb E \lVert \mathbf M \mathbf Z \rVert_F^2 \propto \lVert \mathbf M \rVert_F^2$.
 
 # %%
 relative = np.empty((N_PROBES, len(graphs), 2))
@@ -233,7 +235,7 @@ plotting.table(
 )
 
 # %% [markdown]
-# **One set of walks or two?** Two independent sets make the estimate unbiased, and no
+# **One set of walks or two?** Two independent sets make the estimate unbiased, but no
 # longer positive semidefinite, so that $k$-means may cycle. In the clusters we see no
 # consistent difference.
 
@@ -242,10 +244,10 @@ plotting.table(
 # ## A false success
 #
 # On other pages the walks are on the normalised adjacency matrix, and it is natural to
-# try it here. The errors are then zero, on all graphs. But $\exp(0.2\, \widetilde{
-# \mathbf W})$ is close to the identity: every node is nearest to the cluster that it is
-# in, and $k$-means stays where it began, with any estimate and however poor. How far it
-# moved belongs beside every such table.
+# try it here. The errors are then zero, on all graphs. But
+# $\exp(0.2\, \widetilde{ \mathbf W})$ is close to the identity: every node is nearest
+# to the cluster that it is in, and $k$-means stays where it began, with any estimate,
+# however poor. Every such table should also say how far $k$-means moved.
 
 # %%
 moved = []
@@ -268,9 +270,9 @@ ledger.decide({
 # An eigendecomposition is slow. The action of the exponential on three vectors
 # ({py:func}`rfcore.kernels.exponential_product`) is not: a whole run of $k$-means with
 # exact products takes a fraction of a second, and so does one with features, although
-# they have to be built first. Random features pay where the kernel itself has to be
-# held or solved with ({doc}`17_large_graphs`). No claim rests on these times: each is a
-# single look.
+# they have to be built first. Random features pay where one has to store the kernel
+# itself, or to solve a system with it ({doc}`17_large_graphs`). No claim rests on these
+# times: each was measured once.
 
 # %%
 i, g = list(graphs).index(TIMED), graphs[TIMED]

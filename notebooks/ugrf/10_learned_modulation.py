@@ -17,13 +17,13 @@
 # %% [markdown]
 # # What does a learned modulation learn, and how much better is it? (Table 3)
 #
-# * **A modulation learned on 20 nodes serves all eight graphs**, up to sixty times
-#   larger. It is biased and has less variance, as the paper says.
+# * **A modulation learned on 20 nodes works on all eight graphs**, which are up to
+#   sixty times larger. It is biased and has less variance, as the paper says.
 # * **It gains more than twice what the paper prints**: on average more than a quarter
-#   of the squared error in place of a tenth, by the stated schedule as well as by
+#   of the squared error in place of a tenth, with the stated schedule as well as with
 #   training to the end. {doc}`11_why_a_tenth` asks why.
-# * **The network needs two numbers.** Trained to the end it is nearly $c\,r^k$: the
-#   estimator of the same kernel at a shorter length scale, times a constant.
+# * **The network needs only two numbers.** Trained to the end it is nearly $c\,r^k$:
+#   the estimator of the same kernel at a shorter lengthscale, times a constant.
 #
 # **What the paper claims.** The modulation $f$ with $f * f = \alpha$ gives unbiased
 # estimates of a kernel. {cite:t}`reid2023universal` let a tiny network be the
@@ -72,8 +72,8 @@ SIGMAS, SPREAD, REGULAR = {  # other sigmas; draws and repeats of random graphs
 # %% [markdown]
 # ## Training
 #
-# *Not printed*: $\sigma$, the termination probability, how dense the random graphs are,
-# which $d$-regular graph it is, where a training starts, and how many steps an epoch
+# *Not printed*: $\sigma$, the termination probability $p$, how dense the random graphs
+# are, which $d$-regular graph it is, where training starts, and how many steps an epoch
 # has. We use squared errors, one set of walks for rows and columns, $\sigma = 0.8$ and
 # $p = 0.5$, found by fitting the "unbiased" column ([and tested on other
 # walks](ugrf-extra-table-3-conventions)); edge probabilities of 0.2 and 0.04; a random
@@ -84,12 +84,13 @@ SIGMAS, SPREAD, REGULAR = {  # other sigmas; draws and repeats of random graphs
 # from each node, so that $f$ is fitted to the distribution of the walks and not to one
 # draw. Features are linear in $f$, so that for given walks the loss is a polynomial of
 # degree four in $f(0), f(1), \dots$
-# ({py:func}`~rfcore.papers.ugrf.learned_modulations.loss_of_walks`). Its coefficients are computed
-# once. The paper lets Adam run at a rate of 0.01 that decays by 0.975 per epoch: with
-# one step per epoch the rates add up to 0.4, and no parameter can move much further. We
-# train so, and also **without the decay** until nothing moves; from other starts that
-# can be another minimum ({doc}`11_why_a_tenth`). To compare with: $c\,r^k$ with both
-# numbers learned in the same way, and the best constant.
+# ({py:func}`~rfcore.papers.ugrf.learned_modulations.loss_of_walks`). Its coefficients
+# are computed once. The paper lets Adam run at a rate of 0.01 that decays by a factor
+# of 0.975 per epoch: with one step per epoch the rates add up to 0.4, and no parameter
+# can move much further than that. We train in this way, and also **without the decay**
+# until nothing moves; from other starts that can lead to another minimum
+# ({doc}`11_why_a_tenth`). For comparison we take $c\,r^k$, with both numbers learned in
+# the same way, and the best constant.
 
 # %%
 sigma, n_walks, p_halt = 0.8, 16, 0.5
@@ -135,8 +136,9 @@ plotting.table(
 # %% [markdown]
 # The learned $f$ falls nearly geometrically. A modulation $c\,r^k$ on $\beta W$ is the
 # flat one on $r \beta W$, times $c$: up to a constant it is again the estimator of a
-# 2-regularised Laplacian kernel, of a **shorter length scale**. So shrinking the length
-# scale is how one trades variance for bias here, and no network is needed to find that.
+# 2-regularised Laplacian kernel, with a **shorter lengthscale**. So shrinking the
+# lengthscale is how one trades variance for bias here, and no network is needed to find
+# that.
 
 # %% [markdown]
 # (ugrf-table-3)=
@@ -201,13 +203,15 @@ plotting.table(
 )
 
 # %% [markdown]
-# Lower by at least 8 % on all eight graphs, for a network that saw one of them, whether
-# trained by the stated schedule or to the end. The gain that the paper prints is 10 to
-# 12 %; ours is larger both ways. **Biased, with a smaller variance**, says the paper
-# too. The bias needs no sampling: off the diagonal the features estimate $\sum_k
-# \alpha_k W^k$ exactly, and what shared walks add to the diagonal has a closed form
-# ({py:func}`~rfcore.papers.ugrf.eight_graphs.shared_bias`). What remains of the error is
-# variance. We split it on the graphs that are not random (eurosis is too large).
+# The error is lower by at least 8 % on all eight graphs, with a network that saw one of
+# them, whether it was trained by the stated schedule or to the end. The gain that the
+# paper prints is 10 to 12 %; ours is larger both ways. The paper also says that the
+# estimates are **biased, with a smaller variance**. The bias needs no sampling: off the
+# diagonal the features estimate $\sum_k \alpha_k W^k$ exactly, and what shared walks
+# add to the diagonal has a closed form
+# ({py:func}`~rfcore.papers.ugrf.eight_graphs.shared_bias`). What remains of the error
+# is variance. We split the error in this way on the graphs that are not random (eurosis
+# is too large).
 
 # %%
 split = ("karate", "dolphins", "football", "binary_tree")
@@ -252,10 +256,11 @@ ledger.decide({
 # %% [markdown]
 # ## Are these the errors of the paper?
 #
-# Seven graphs of the unbiased column are those of the table, or are drawn as it says;
-# $\sigma$ was fitted to them. So that no graph is compared at a $\sigma$ that was
+# In the unbiased column seven of our graphs are those of the table, or are drawn as it
+# says; $\sigma$ was fitted to them. So that no graph is compared at a $\sigma$ that was
 # fitted to it, each is compared at the one that fits the *other six* best. The paper's
-# error bars hold one draw of each random graph: we add the spread between draws.
+# error bars are those of one draw of each random graph: we add the spread between
+# draws.
 
 
 # %%

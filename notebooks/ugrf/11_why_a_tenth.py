@@ -23,15 +23,16 @@
 #   short of them by about two hundredths on every graph.
 # * **A hidden unit that hardly moved would explain it.** The stated schedule does stop
 #   early: with one step per epoch it brings fewer than half of all random starts near
-#   the error of the flat start. We cannot know: the paper prints neither the start nor
-#   the number of steps.
+#   the error of the flat start. We cannot know whether it did: the paper prints neither
+#   the start nor the number of steps.
 # * **The errors of the table are squared**, though the text defines them without the
-#   square. No other reading that we tried comes near.
+#   square. No other reading that we tried comes near the printed numbers.
 #
 # **What the paper claims.** In Table 3 a learned modulation lowers the error of the
 # unbiased one by 10 to 12 % on eight graphs {cite:p}`reid2023universal`. We find more
-# than a quarter on average ({doc}`10_learned_modulation`), by the stated schedule from
-# a flat start and by training to the end. This page asks what the printed numbers are.
+# than a quarter on average ({doc}`10_learned_modulation`), with the stated schedule
+# from a flat start and with training to the end. This page asks what the printed
+# numbers are.
 #
 # **The idea.** The eight printed ratios have a pattern. Which modulation has it?
 
@@ -79,13 +80,14 @@ SCHEDULES = {
 # The setting is that of {doc}`10_learned_modulation`: walkers on $\beta W$, for which
 # the unbiased modulation of the 2-regularised Laplacian kernel is $f(k) = 1$; one graph
 # of 20 nodes, $\sigma = 0.8$, 16 walks per node, a termination probability of 0.5.
-# There the training starts flat. Here it starts from random networks, uniform on $(-1,
-# 1)$ as linear layers usually start, and follows the stated schedule (a rate of 0.01,
-# times 0.975 per epoch) with one step per epoch, with ten, and without decay.
+# There the training starts flat. Here it starts from random networks, with parameters
+# uniform on $(-1, 1)$ as linear layers usually start. It follows the stated schedule (a
+# rate of 0.01, times 0.975 per epoch) with one step per epoch, then with ten, and then
+# runs without decay.
 #
 # The rates of the stated schedule add up to 0.4 per step of an epoch, so that after a
-# few hundred epochs nothing moves, wherever it is. And a network whose hidden unit is 0
-# at all lengths is *dead*: $f$ is a constant, and no gradient wakes it.
+# few hundred epochs nothing moves any more, wherever it is. And a network whose hidden
+# unit is 0 at all lengths is *dead*: $f$ is a constant, and no gradient wakes it.
 
 # %%
 sigma, n_walks, p_halt = 0.8, 16, 0.5
@@ -109,9 +111,9 @@ reached = float(ratios["no decay"][0])  # from the flat start, which comes first
 ratios = {name: np.asarray(found[1:]) for name, found in ratios.items()}
 
 # %% [markdown]
-# To compare with: the family $c\,r^k$, with the best $c$ for each $r$. At $r = 1$ it is
-# the best constant, where a dead network ends if it is trained to the end; with $c$ and
-# $r$ both best it is as good as the network that starts flat.
+# For comparison we take the family $c\,r^k$, with the best $c$ for each $r$. At $r = 1$
+# it is the best constant, where a dead network ends if it is trained to the end; with
+# $c$ and $r$ both best it is as good as the network that starts flat.
 
 # %%
 RS = (1.0, 0.995, 0.99, 0.98, 0.96)
@@ -201,10 +203,10 @@ ledger.decide({
 # %% [markdown]
 # ## Which modulation has the printed ratios?
 #
-# Training has more ends than one: without decay seven of the hundred networks end at
-# 0.704, below the flat start's 0.721, and seven at 0.75 to 0.77. The best constant
-# gains a good part of what the paper prints. Is that what the paper printed? The eight
-# ratios must tell. We fit $r$ to them.
+# Training can end in more than one place: without decay seven of the hundred networks
+# end at 0.704, below the flat start's 0.721, and seven at 0.75 to 0.77. The best
+# constant gains a good part of what the paper prints. Is that what the paper printed?
+# The eight ratios must tell, and we fit $r$ to them.
 
 # %%
 names = eight_graphs.NAMES
@@ -261,7 +263,7 @@ ledger.decide({
 })
 
 # %% [markdown]
-# A dead unit, then, does not explain the printed ratios, and a unit that hardly moved
+# A dead unit, then, does not explain the printed ratios, but a unit that hardly moved
 # does. (The paper's two columns probably share their walks, which makes their ratios
 # sharper than we took them for.) With ten steps per epoch most networks that are not
 # dead come near the flat start's error, which is not the printed one.
@@ -272,12 +274,12 @@ ledger.decide({
 #
 # Table 3 gives neither $\sigma$ nor a termination probability, and Section 3.1 defines
 # the error without a square. For each probability, and for errors squared or not, we
-# fit $\beta$ to the seven errors of graphs whose kind is stated and see what is left,
-# several times over, with walks of its own. An error is smooth in $\beta$: a few values
-# and a cubic in $\log \beta$ suffice. The spread between draws of a random graph is
-# half as large, relatively, for errors that are not squared. Our reading was found by
-# such a fit before this page was written: counted honestly, we fitted not only $\sigma$
-# and $p$ but the square and the shared walks too. Here it meets other walks.
+# fit $\beta$ to the errors of the seven graphs whose kind is stated and see what is
+# left, several times over, each time with new walks. An error is smooth in $\beta$: a
+# few values and a cubic in $\log \beta$ suffice. The spread between draws of a random
+# graph is half as large, relatively, for errors that are not squared. Our reading was
+# found by such a fit before this page was written: counted honestly, we fitted not only
+# $\sigma$ and $p$ but the square and the shared walks too. Here it meets other walks.
 
 # %%
 kept = [j for j, name in enumerate(names) if name != "d_regular"]

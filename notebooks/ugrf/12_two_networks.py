@@ -19,17 +19,18 @@
 #
 # * **With more walkers, towards the unbiased one**, as the paper says: each time their
 #   number is multiplied by four the learned modulation comes closer to the flat one.
-# * **Two networks that start far apart end nearly the same**, trained until nothing
-#   moves, from every start that we tried. So says the paper.
+# * **Two networks that start far apart end nearly the same** when trained until nothing
+#   moves, from every start that we tried. The paper says so too.
 # * **The stated schedule leaves our pair apart** if an epoch has one step, and not if
-#   it has ten. The paper does not print which, nor where it starts: inconclusive.
+#   it has ten. The paper prints neither which it is nor where training starts, so the
+#   verdict is inconclusive.
 #
 # **What the paper claims.** {cite:t}`reid2023universal` train a modulation $f$, a tiny
 # network, to make the error of a Gram matrix small ({doc}`10_learned_modulation`). The
-# more walkers, the smaller the variance, and the less bias is worth paying: Figure 4
-# shows the learned $f$ for several numbers $m$ of walkers and calls the flat one $m =
-# \infty$. And nothing demands the same $f$ for rows and columns. Appendix A.5 gives
-# each side a network of its own. In training, with "the same optimisation
+# more walkers, the smaller the variance, and the less bias is worth accepting: Figure 4
+# shows the learned $f$ for several numbers $m$ of walkers and calls the flat one
+# $m = \infty$. And nothing demands the same $f$ for rows and columns. Appendix A.5
+# gives each side a network of its own. In training, with "the same optimisation
 # hyperparameters", they "quickly become very similar (though not identical)".
 #
 # **The idea.** Walkers walk on $\beta W$, where the unbiased modulation of the
@@ -79,12 +80,12 @@ WALKERS, N_TRAININGS, N_WALKS, SCHEDULES = {
 # (ugrf-fig-4)=
 # ## Figure 4: more walkers, less bias
 #
-# One graph of 20 nodes, as in the paper, $\sigma = 0.8$ and a termination probability
-# of 0.5 (both not printed). We train each $m$ several times on independent walks, from
-# the flat start and without the printed decay of the rate, until nothing moves. The
-# start is not printed either, and the loss has more than one minimum: of a hundred
-# random networks seven end two percent lower ({doc}`11_why_a_tenth`). Distances are
-# root mean squares over the first six lengths.
+# We take one graph of 20 nodes, as in the paper, $\sigma = 0.8$ and a termination
+# probability of 0.5 (neither is printed). We train each $m$ several times on
+# independent walks, from the flat start and without the printed decay of the rate,
+# until nothing moves. The start is not printed either, and the loss has more than one
+# minimum: of a hundred random networks seven end two percent lower
+# ({doc}`11_why_a_tenth`). Distances are root mean squares over the first six lengths.
 
 # %%
 sigma, p_halt, steps = 0.8, 0.5, np.arange(8)
@@ -155,8 +156,8 @@ ledger.decide({
 # keep the hidden unit alive. Two other lazy starts stand beside it, one less lazy, one
 # whose unit dies after the first step. The product does not change when one modulation
 # is multiplied by a number and the other divided by it, so we compare them after
-# dividing each by its $f(0)$. "Very similar" has no number. We call it so below a
-# quarter of the distance at the start.
+# dividing each by its $f(0)$. "Very similar" has no number. We call the two so if their
+# distance is below a quarter of that at the start.
 
 # %%
 LAZY = {

@@ -25,11 +25,11 @@
 #   {doc}`14_mesh_noise` shows how much of them is noise.
 #
 # **What the paper claims.** Hide 5 % of the normal vectors of a triangle mesh and predict their directions from the
-# others, weighted by a graph kernel. {cite:t}`reid2023universal` need not name the kernel: the walks are fixed, the
-# prediction error is differentiable in the modulation function $f$, and gradient descent learns $f$ for the task.
-# Learned on a cylinder of 210 vertices and then frozen, it predicts better than three fixed kernels on all of
-# five meshes of up to 4350 vertices (Table 4). The diffusion kernel, whose modulation is similar (Figure 5), is
-# only slightly worse.
+# others, weighted by a graph kernel. {cite:t}`reid2023universal` do not have to name the kernel: the walks are fixed,
+# the prediction error is differentiable in the modulation function $f$, and gradient descent learns $f$ for the task.
+# Learned on a cylinder of 210 vertices and then frozen, it predicts better than three fixed kernels on all five meshes,
+# of up to 4350 vertices (Table 4). The diffusion kernel, whose modulation is similar (Figure 5), is only slightly
+# worse.
 #
 # **The idea.** The prediction at a hidden vertex $i$ is $\hat v_i = \sum_j \hat K_{ij} v_j$ over the known vertices
 # $j$, with $\hat K = \phi\phi^\top$ from walks. The error is $1 - \cos\theta$, where $\theta$ is the angle between
@@ -61,14 +61,14 @@ N_REPEATS, N_DRAWS, N_TRAININGS, N_COPIES = {
 # %% [markdown]
 # ## The meshes
 #
-# The vertices are the paper's nodes, and all five counts agree. It calls a node's normal the mean over its "3
+# The vertices are the paper's nodes, and all five counts agree. The paper calls a node's normal the mean over its "3
 # surrounding faces", but a vertex has about six (a *face* has three neighbours). We use trimesh's vertex normals, which
 # are means weighted by angle. On the torus neighbours nearly agree; the cylinder has rims, where they do not.
 #
 # The paper prints neither the number of walks, nor when they stop, nor the scale of the kernels. We use $m = 16$ walks,
-# as in its section before, $p_{\text{halt}} = 0.5$, and regulariser $\sigma = 1$. With that, $f$ falls by the same
-# factor $\beta = 1/2$ per step in all three kernels, on top of what the paper calls their modulation (it absorbs
-# $\beta^k$ into the weights). [The next page](ugrf-mesh-settings) measures what these choices decide.
+# as in its preceding section, $p_{\text{halt}} = 0.5$, and the regulariser $\sigma = 1$. With that, $f$ falls by the
+# same factor $\beta = 1/2$ per step in all three kernels, on top of what the paper calls their modulation (it absorbs
+# $\beta^k$ into the weights). [The next page](ugrf-mesh-settings) measures how much these choices decide.
 
 # %%
 NAMES = ("cylinder", "teapot", "idler_riser", "busted", "torus")
@@ -106,10 +106,10 @@ plotting.table(
 # ## Figure 5: f, learned on the cylinder
 #
 # The modulation is the paper's Eq. 16, $f(k) = \mathrm{softplus}(w_2\,\mathrm{relu}(w_1 k + b_1) + b_2)$, and Adam
-# minimises the prediction error itself. A single draw of walks with ten hidden vertices is a noisy teacher. We give it
-# many at once: 32 copies of the cylinder side by side, one disconnected graph, each copy with walks and hidden vertices
-# of its own ({py:func}`~rfcore.papers.ugrf.hidden_values.lesson`). Ten trainings from ten such draws show how firm the
-# result is; the first is the one used below.
+# minimises the prediction error itself. A single draw of walks with ten hidden vertices is a noisy teacher. So we train
+# on many at once: 32 copies of the cylinder side by side, one disconnected graph, each copy with walks and hidden
+# vertices of its own ({py:func}`~rfcore.papers.ugrf.hidden_values.lesson`). Ten trainings from ten such draws show how
+# firm the result is; the first is the one used below.
 #
 # One shared set of walks serves both factors of $\phi\phi^\top$. That biases the diagonal alone, and the diagonal is
 # never used: a hidden vertex has no value to contribute.
@@ -246,9 +246,9 @@ ledger.decide({
 })
 
 # %% [markdown]
-# And the fifteen numbers, each against the paper's. A claim is one kernel on all five meshes. The order is the paper's
-# everywhere, the sizes are not. On the torus all three differences are far smaller than the paper's; on the other
-# meshes those of the two Laplacians are mostly smaller too, and those of the diffusion kernel are larger.
+# Now the fifteen numbers, each beside the paper's. Each claim is about one kernel on all five meshes. The order is the
+# paper's everywhere, but the sizes are not. On the torus all three differences are far smaller than the paper's; on the
+# other meshes those of the two Laplacians are mostly smaller too, and those of the diffusion kernel are larger.
 
 # %% tags=["hide-input"]
 VALUES = (
@@ -268,10 +268,10 @@ ledger.decide({
 })
 
 # %% [markdown]
-# "The prediction errors are highly correlated between the different modulation functions for a given random draw of walks",
-# says Section 3.5, and normalises its differences for that reason. We hold the hidden vertices fixed, draw new walks, and
-# correlate the error of the learned kernel with those of the fixed ones. It goes up and down with the diffusion kernel's,
-# closely; with that of the 2-regularised Laplacian, which looks further, only loosely.
+# "The prediction errors are highly correlated between the different modulation functions for a given random draw of
+# walks", says Section 3.5, which normalises its differences for that reason. We hold the hidden vertices fixed, draw
+# new walks, and correlate the error of the learned kernel with those of the fixed ones. It follows that of the
+# diffusion kernel closely, and that of the 2-regularised Laplacian, which looks further, only loosely.
 
 # %% tags=["hide-input"]
 correlations = []

@@ -22,7 +22,7 @@
 #   walks the diffusion kernel already does.
 # * **On the four other meshes it is better, with or without walks.**
 # * **The printed sizes are within reach, and their settings are missing.** One pair of settings, with $f$ stopped early
-#   and kernels a little wider than ours, brings all fifteen numbers of Table 4 near the paper's at once.
+#   and kernels a little wider than ours, brings all fifteen of our numbers near those of Table 4 at once.
 #
 # **What the paper claims.** A kernel learned on a cylinder predicts the normals of five meshes better than three fixed
 # kernels do (Table 4 of {cite:t}`reid2023universal`; {doc}`13_meshes`): "a good kernel [...] which generalises well
@@ -155,8 +155,8 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# So more walks should turn the paper's claim around: with 64 walks per vertex, the same learned $f$ against the
-# diffusion kernel on the torus.
+# So more walks should turn the paper's claim around. We try 64 walks per vertex, and compare the same learned $f$ with
+# the diffusion kernel on the torus.
 
 # %%
 pair = kernels["learned"], kernels["diffusion"]
@@ -179,8 +179,8 @@ ledger.decide({
 # (ugrf-mesh-settings)=
 # ## Which settings did the paper use?
 #
-# The numbers of Table 4 depend on what the paper does not print. First the walks: other numbers of them, and other
-# termination probabilities, each with an $f$ learned under it; $\sigma = 1$ as before.
+# The numbers of Table 4 depend on what the paper does not print. We first vary the walks, both their number and their
+# termination probability, each time with an $f$ learned under the same setting, and with $\sigma = 1$ as before.
 #
 # The order depends on them too. With more walks, or longer ones, the diffusion kernel overtakes the learned one
 # on the torus, and one of the fifteen differences is negative. With shorter walks all of them have the right sign, and
@@ -226,11 +226,11 @@ plotting.table(
 )
 
 # %% [markdown]
-# Then the factor $\beta$ per step that the fixed kernels have (our $\sigma = 1$ is $\beta = 1/2$), and how far $f$ was
-# trained. We vary both, with new walks, and look for the pair that comes closest to all fifteen numbers. This is a fit,
-# and proves nothing about what was run; it says what would explain the numbers. Trainings stop after 20 to 300 steps of
-# ours. One follows the schedule that the paper states for the experiment before, its Section 3.4 (Adam at a rate of
-# 0.01, times 0.975 per step).
+# Then there are the factor $\beta$ per step that the fixed kernels have (our $\sigma = 1$ is $\beta = 1/2$), and how
+# far $f$ was trained. We vary both, with new walks, and look for the pair that comes closest to all fifteen numbers.
+# This is a fit, and proves nothing about what was run; it says what would explain the numbers. Our own trainings stop
+# after 20 to 300 steps. One more follows the schedule that the paper states for its preceding experiment, in Section
+# 3.4 (Adam at a rate of 0.01, times 0.975 per step).
 
 # %%
 betas = np.array(BETAS)
@@ -312,14 +312,14 @@ plotting.table(
 )
 
 # %% [markdown]
-# So the sizes of the differences say as much about unprinted settings as about kernels, and the torus, which looked
-# out of reach at our settings, says so most: being noise, its numbers rise most steeply with the factor per step. At the
+# So the sizes of the differences say as much about unprinted settings as about kernels. This is truest on the torus,
+# which looked out of reach at our settings: being noise, its numbers rise most steeply with the factor per step. At the
 # closest pair every one of the fifteen numbers is within a factor of about one and a half of the paper's. We conclude
-# that the numbers can be had and that their settings are missing, not that these were the settings.
+# that the numbers can be reached and that their settings are missing, not that these were the settings.
 #
-# The schedule of Section 3.4, started from our flat $f$ with one step per epoch, stops so early that at our settings all
-# three fixed kernels beat the learned one. Here the paper must have trained otherwise, started elsewhere, or made more
-# steps per epoch.
+# The schedule of Section 3.4, started from our flat $f$ with one step per epoch, stops so early that at our settings
+# all three fixed kernels beat the learned one. Here the paper must have trained otherwise, started elsewhere, or taken
+# more steps per epoch.
 
 # %% tags=["hide-input"]
 ledger.close()

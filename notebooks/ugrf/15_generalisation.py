@@ -23,17 +23,18 @@
 # * **The spectral radius is the wrong number to look at.** Weights eight times as large
 #   multiply the bound for the 2-regularised Laplacian's family by 25, and the
 #   complexity by less than five: few eigenvalues are near the radius, and the
-#   complexity feels them all.
+#   complexity depends on all of them, near or not.
 # * **The bound is tight where the paper says so**, on self-loops of equal weight. One
 #   line of the proof, Eq. 36, prints an equality that is an inequality.
 #
 # **What the paper claims.** A modulation function can be learned, and with it, through
 # $f * f = \alpha$, a kernel $K_\alpha = \sum_i \alpha_i W^i$. Could a kernel from so
-# rich a family not fit whatever it is given? {cite:t}`reid2023universal` bound what it
-# can fit of pure noise, its *empirical Rademacher complexity* on a sample of $m$ nodes,
+# rich a family fit whatever it is given? {cite:t}`reid2023universal` bound what it can
+# fit of pure noise, its *empirical Rademacher complexity* on a sample of $m$ nodes,
 # through a single number of the graph, the spectral radius $\rho(W)$. The paper has no
-# experiment on this. We measure the complexity, hold it against the bound, and go
-# through the proof. {doc}`16_sharper_bound` asks what the bound says of a classifier.
+# experiment on this. We measure the complexity, compare it with the bound, and go
+# through the proof. {doc}`16_sharper_bound` asks what the bound says about a
+# classifier.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -58,10 +59,10 @@ NAMES, N_DRAWS = {
 # %% [markdown]
 # ## The idea in three lines
 #
-# The hypotheses are $h(x) = w^\top \psi_K(x)$ with $\|w\| \leq 1$, over all kernels
-# with $|\alpha_i| \leq \alpha_i^{(M)}$. Give the nodes random signs $s$ and let the
-# family fit them. The best $w$ reaches $\sqrt{s^\top K s}$, and the best coefficients make
-# every term positive:
+# The hypotheses are $h(x) = w^\top \psi_K(x)$ with $\|w\| \leq 1$, where $\psi_K$ are
+# the features of $K$, over all kernels with $|\alpha_i| \leq \alpha_i^{(M)}$. Give the
+# nodes random signs $s$ and let the family fit them. The best $w$ reaches
+# $\sqrt{s^\top K s}$, and the best coefficients make every term positive:
 #
 # $$
 # \begin{aligned}
@@ -87,10 +88,10 @@ NAMES, N_DRAWS = {
 #
 # The paper names no family. We take the Taylor coefficients of three of its kernels, by
 # absolute value, with $\sigma = 1$; and a *flat* family that gives each power up to the
-# ninth the same freedom, as a learned modulation of ten free values might have. All are
+# ninth the same freedom, as might a learned modulation with ten free values. All are
 # scaled to $\alpha_0^{(M)} = 1$ and cut after 40 terms. The graphs are normalised, so
-# that $\rho = 1$. The samples are fixed, nested, distinct nodes: an eighth, a quarter,
-# a half, all.
+# that $\rho = 1$. The samples are fixed and nested, and their nodes distinct: an
+# eighth, a quarter, a half, and all of the nodes.
 
 # %%
 fractions = 1 / 8, 1 / 4, 1 / 2, 1
@@ -195,10 +196,10 @@ ledger.decide({
 # (ugrf-complexity)=
 # ## The complexity itself
 #
-# A bound from above says nothing of how the complexity behaves. It falls with $m$ at
-# the bound's own rate. It also grows with the weights, measured on common signs and
-# half of the nodes, but much more slowly than the bound. (The flat family is left out:
-# with large weights it would be all ninth power.)
+# A bound from above says nothing about how the complexity behaves. The complexity falls
+# with $m$ at the bound's own rate. It also grows with the weights, measured on common
+# signs and half of the nodes, but much more slowly than the bound. (The flat family is
+# left out: with large weights its ninth power would outweigh all else.)
 
 # %%
 by_radius = np.array([
@@ -232,8 +233,8 @@ ledger.decide({
 #
 # * **Eq. 32**: $h(x) = \sum_i \beta_i K(x_i, x)$. Right on the sample, where it is
 #   used; elsewhere $h$ has a part orthogonal to it.
-# * **Eq. 34**: right, by Cauchy and Schwarz for $K^{1/2} \beta$. (What is made as large
-#   as possible is $\|K^{1/2}\beta\|$, not $\|\beta\|$ as printed.)
+# * **Eq. 34**: right, by Cauchy and Schwarz for $K^{1/2} \beta$. (What is maximised is
+#   $\|K^{1/2}\beta\|$, not $\|\beta\|$ as printed.)
 # * **Eq. 35**: right, with the small print above.
 # * **Eq. 36** writes $\sup_s \sup_\alpha \sqrt{s^\top K s} =
 #   \sqrt{m \sum_i \alpha_i^{(M)} \rho^i}$. Equality needs a vector of signs that is an

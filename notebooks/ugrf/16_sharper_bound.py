@@ -18,23 +18,23 @@
 # # Can the bound promise anything about new nodes?
 #
 # * **Not as printed.** Where the sampled nodes are distinct, Eq. 41 is above one for
-#   every graph, family, hypothesis and margin: it never promises that a classifier errs
-#   less than always.
-# * **One line of Jensen's inequality makes it sharper**, and true where the paper's
-#   proof has a gap, for nodes that are drawn twice. The sharper bound, a trace, is
-#   within a seventh of the complexity itself.
+#   every graph, family, hypothesis and margin: it never promises an error rate below
+#   one.
+# * **One line of Jensen's inequality makes it sharper**, and proves it where the
+#   paper's proof has a gap, for nodes that are drawn twice. The sharper bound, a trace,
+#   is within a seventh of the complexity itself.
 # * **The mended bound says something.** On polblogs, with 1000 nodes drawn
-#   independently, it promises an error of at most about 0.8. The error is about 0.1: as
-#   margin bounds go, such a gap is not unusual.
+#   independently, it promises an error of at most about 0.8. The true error is about
+#   0.1: as margin bounds go, such a gap is not unusual.
 #
 # **What the paper claims.** Theorem 2.3 bounds the *empirical Rademacher complexity*
-# $\widehat{\mathcal R}$ of a family of graph kernels, what it can fit of random signs
-# ({doc}`15_generalisation`). {cite:t}`reid2023universal` put it into a standard bound
-# on the error on new nodes, which holds with probability $1 - \delta$ for all
-# hypotheses at once (Eqs 39 to 41). There is no experiment.
+# $\widehat{\mathcal R}$ of a family of graph kernels, which is what the family can fit
+# of random signs ({doc}`15_generalisation`). {cite:t}`reid2023universal` put it into a
+# standard bound on the error on new nodes, which holds with probability $1 - \delta$
+# for all hypotheses at once (Eqs 39 to 41). There is no experiment.
 #
 # **The idea.** The proof bounds a *mean* over random signs by the *largest* value over
-# all signs. That is a waste, and it costs the bound what it was made for.
+# all signs. That is wasteful, and it defeats the purpose of the bound.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -65,8 +65,8 @@ NAMES, N_DRAWS, N_MARGINS, N_SAMPLES = {
 # $\|s\|^2$, with the signs of one node added up, can exceed $m$. And the proof, whose
 # Eq. 36 says that
 # $\sup_s \sup_\alpha \sqrt{s^\top K s} = \sqrt{m \sum_i \alpha_i^{(M)} \rho(W)^i}$ and
-# needs "at most", has a gap: the left side can exceed the right. Here it does, for
-# twelve draws from karate, by all $2^{12}$ vectors of signs
+# needs "at most", has a gap: the left side can exceed the right. Here it does so for
+# twelve draws from karate, over all $2^{12}$ vectors of signs
 # ({py:func}`~rfcore.papers.ugrf.generalisation.sign_supremum`).
 
 # %%
@@ -87,17 +87,17 @@ excess = sign_supremum(graphs["karate"], repeated, bounds) / right_side
 # %% [markdown]
 # The complexity is a *mean* over the signs. The square root is concave, and
 # $|s^\top (W^i)_{SS}\, s| \leq s^\top (|W|^i)_{SS}\, s$ with the matrix absolute value
-# (of eigenvalues). The mean of that over independent signs is its trace, whether nodes
-# repeat or not. So
+# (that of the eigenvalues). The mean of that over independent signs is its trace,
+# whether nodes repeat or not. So
 #
 # $$
 # \widehat{\mathcal R} \ \leq\ \frac1m
 # \sqrt{\textstyle\sum_i \alpha_i^{(M)} \sum_{x \in S} (|W|^i)_{xx}} ,
 # $$ (eq-trace)
 #
-# and as $(|W|^i)_{xx} \leq \rho^i$, this is never above Theorem 2.3, its Eq. 10: **the
-# theorem is true for every sample after all.** The trace
-# ({py:func}`~rfcore.papers.ugrf.generalisation.rademacher_trace_bound`) costs an
+# and as $(|W|^i)_{xx} \leq \rho^i$, this is never above the bound of Theorem 2.3, the
+# paper's Eq. 10: **the theorem is true for every sample after all.** The trace
+# ({py:func}`~rfcore.papers.ugrf.generalisation.rademacher_trace_bound`) takes an
 # eigendecomposition, or a stochastic estimate of a diagonal.
 #
 # We measure the complexity as on {doc}`15_generalisation`: four families of kernels,
@@ -192,8 +192,9 @@ ledger.decide({
 #
 # **Where the nodes are distinct, Eq. 41 never promises an error below one.** (For
 # samples with repeated nodes $\lambda_{\max}(K_{SS})$ can exceed $m B^2$, and this
-# argument says nothing.) The reason is the supremum again. It asks what the family can
-# fit of the *worst* labels, and no real labels can be fitted better than those.
+# argument says nothing.) The reason is the supremum again. It asks about the *worst*
+# case, the labels that the family can fit best, and no real labels can be fitted better
+# than those.
 #
 # We check the algebra on graphs with two classes, with the two extreme hypotheses of
 # norm one: the one that correlates best with the labels,
@@ -247,12 +248,12 @@ plotting.table(
 )
 
 # %% [markdown]
-# And the mean, that is {eq}`eq-trace` in place of Theorem 2.3? It can tell real labels
-# from noise. Polblogs has two political camps. We draw $m = 1000$ nodes of its 1222
-# independently, with replacement as the bound requires. The kernel is a diffusion over
-# a long time, $e^{-20 L}$ ($\sigma^2 = 40$, so that $\sum_i \alpha_i = 1$). The margin,
-# $\eta = 1 / (2 \sqrt m)$, was fixed beforehand: half of what the best correlated
-# hypothesis could reach.
+# What about the mean, that is, {eq}`eq-trace` in place of Theorem 2.3? It can tell real
+# labels from noise. Polblogs has two political camps. We draw $m = 1000$ nodes of its
+# 1222 independently, with replacement as the bound requires. The kernel is a diffusion
+# over a long time, $e^{-20 L}$ ($\sigma^2 = 40$, so that $\sum_i \alpha_i = 1$). The
+# margin, $\eta = 1 / (2 \sqrt m)$, was fixed beforehand: half of what the hypothesis
+# that correlates best could reach.
 
 # %%
 g, y, m = graphs["polblogs"], labels("polblogs"), 1000

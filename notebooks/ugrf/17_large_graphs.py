@@ -23,8 +23,8 @@
 # * **The exact matrix would take about a year of processor time, and terabytes.** That is what the paper compares with.
 #   Whether anybody needs that matrix is another question, and {doc}`18_products` answers it.
 # * **"Linear" needs a definition.** The number of hops is linear. But once the graph outgrows the processor's cache,
-#   each hop waits for memory. The exponent of the time is 1.09 to 1.13, over runs of this page and ways to time: our
-#   limit for "about linear", 1.1, was broken in one run, and in doubt before and after.
+#   each hop waits for memory. The exponent of the time is 1.09 to 1.13 over the runs of this page and the two ways to
+#   time it. Our limit for "about linear", 1.1, was exceeded in one run, and in doubt in those before and after.
 #
 # **What the paper claims.** {cite:t}`reid2023universal` promise "subquadratic time complexity with respect to the
 # number of nodes, overcoming the notoriously prohibitive cubic scaling of exact graph kernel evaluation", and learning
@@ -84,8 +84,8 @@ in_a_process = partial(processes.in_a_process, imports=IMPORTS)
 #
 # No real graph that we may ship is large enough, so ours is generated: a ring with twice as many random chords as
 # nodes, mean degree 6, like a road map with shortcuts ({py:func}`~rfcore.papers.ugrf.large_graphs.ring_with_chords`).
-# The kernel is the diffusion kernel with $\sigma = 1$, with 16 walks per node, $p_{\text{halt}} = 0.1$, sparse features
-# and all cores.
+# We take the diffusion kernel with $\sigma = 1$, 16 walks per node, $p_{\text{halt}} = 0.1$, sparse features and all
+# cores.
 #
 # Each size gets a process of its own, in each of several rounds, so that its memory is its own: the operating
 # system's record of the process's peak is reset before each method and read afterwards. The error is that of a
@@ -238,10 +238,10 @@ plotting.table(
 # (ugrf-abstract)=
 # ## Subquadratic?
 #
-# The claims on time are about processor seconds, of all threads: other work on the machine adds little to them. The
-# time of the *first* call of a process is what a user waits for. The *least* time of many calls is that of a warm
-# cache, which small graphs fit into and large ones do not: measured so, small graphs are faster, and the exponent
-# is larger.
+# The claims about time are about processor seconds, summed over all threads: other work on the machine adds little to
+# them. The time of the *first* call of a process is what a user waits for. The *least* time of many calls is that of a
+# warm cache, into which small graphs fit and large ones do not: measured in this way, small graphs are faster, and the
+# exponent is larger.
 
 # %%
 first = exponents(of("features", "processor"))
@@ -266,9 +266,9 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Far below two, then, and a little above one: between 1.09 and 1.13 over runs of this page, by either way to time. Our
-# limit for "about linear" is 1.1, and half the difference of the two ways counts as uncertainty: where they differ
-# much, a run cannot tell.
+# The exponent is far below two, then, and a little above one: between 1.09 and 1.13 over the runs of this page, with
+# either way to time. Our limit for "about linear" is 1.1, and half the difference between the two ways counts as
+# uncertainty: where they differ much, a run cannot tell.
 
 # %% tags=["hide-input"]
 scatter, apart = first.std(ddof=1) / np.sqrt(len(first)), abs(first.mean() - warm) / 2
@@ -302,11 +302,11 @@ ledger.decide({
 # (ugrf-workers)=
 # ## Trivially distributed?
 #
-# "It can also be trivially distributed across machines", says the abstract. Yes: walkers never meet. Ours go in chunks,
-# each with random numbers of its own, so that the features depend on the key alone and not on who walks. The workers
-# are threads of this process, or other processes, which must first be sent the graph and then send features back. On
-# two cores two threads nearly halve the time; two processes take longer than one thread, because sending costs more
-# than walking.
+# "It can also be trivially distributed across machines", says the abstract. Yes: walkers never meet. Ours are split
+# into chunks, each with random numbers of its own, so that the features depend on the key alone and not on who walks.
+# The workers are threads of this process, or other processes, which must first be sent the graph and then send features
+# back. On two cores two threads nearly halve the time; two processes take longer than one thread, because sending costs
+# more than walking.
 
 # %%
 g = large_graphs.ring_with_chords(ledger.key("workers"), SIZES["workers"]).normalised()

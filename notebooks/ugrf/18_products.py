@@ -17,23 +17,23 @@
 # %% [markdown]
 # # Is a product with a kernel worth a walk?
 #
-# * **No.** The paper compares with the exact kernel matrix, and wins. **And it is the wrong comparison.** Hardly
-#   anybody needs the exact matrix. A product $Kv$ by six sparse products has seven correct digits, in a small part of
-#   the time that building the features takes and less than *one product through finished features* takes; with the
-#   features at hand the noise stays at a tenth.
-# * **Nor is a task of four products.** On the labels of a million nodes Chebyshev is ten times as fast as 16 walks with
-#   $p_{\text{halt}} = 0.1$, and right more often than any walks; four short ones are faster, and wrong every second
-#   time.
+# * **No.** The paper compares with the exact kernel matrix, and wins. **But that is the wrong comparison.** Hardly
+#   anybody needs the exact matrix. Six sparse products give a product $Kv$ with seven correct digits. They take a small
+#   part of the time that building the features takes, and less than *one product through finished features* takes. And
+#   even with the features at hand the noise stays at a tenth.
+# * **Nor is a task of four products worth it.** On the labels of a million nodes Chebyshev is ten times as fast as 16
+#   walks with $p_{\text{halt}} = 0.1$, and right more often than any of our walks; four short walks are faster, and
+#   wrong every second time.
 # * **The estimate is good enough all the same**: labels spread by walks are right far more often than a vote of the
 #   known neighbours. What walks are for is another question: {doc}`19_what_pays_when`.
 #
-# **What the paper claims.** {cite:t}`reid2023universal` hold random walk features against the exact kernel matrix, of
-# cubic cost, and {doc}`17_large_graphs` confirms that they win. But most uses of a kernel are products $Kv$, and for
-# those numerical analysis has had better tools for decades.
+# **What the paper claims.** {cite:t}`reid2023universal` compare random walk features with the exact kernel matrix,
+# which has a cubic cost, and {doc}`17_large_graphs` confirms that they win. But most uses of a kernel are products
+# $Kv$, and for those numerical analysis has had better tools for decades.
 #
 # **The idea.** On normalised weights the diffusion kernel is a smooth function of a matrix $W$ whose spectrum lies
-# between $-1$ and $1$. A Chebyshev polynomial of low degree is that function to many digits there, and takes one sparse
-# product per degree ({py:func}`rfcore.kernels.chebyshev_product`).
+# between $-1$ and $1$. A Chebyshev polynomial of low degree equals that function to many digits there, and takes one
+# sparse product per degree ({py:func}`rfcore.kernels.chebyshev_product`).
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -81,10 +81,10 @@ from rfcore.papers.ugrf import large_graphs
 # ## For one product, do not walk
 #
 # The graph is a ring with twice as many random chords as nodes, the kernel the diffusion kernel with $\sigma = 1$. The
-# Chebyshev expansion multiplies by the sparse $W$ six times. Features multiply by a matrix with some hundred entries
-# per row, twice, after they were built: 16 walks per node, $p_{\text{halt}} = 0.1$. SciPy's `expm_multiply` computes
-# the same product for any matrix. Each measurement has a process of its own; errors are those of ten thousand
-# random entries of the product, from two independent sets of features.
+# Chebyshev expansion multiplies by the sparse $W$ six times. Features first have to be built, from 16 walks per node
+# with $p_{\text{halt}} = 0.1$, and then multiply twice by a matrix with some hundred entries per row. SciPy's
+# `expm_multiply` computes the same product for any matrix. Each measurement has a process of its own; errors are those
+# of ten thousand random entries of the product, from two independent sets of features.
 
 
 # %%
@@ -153,7 +153,7 @@ plotting.table(
 
 # %% [markdown]
 # It is no contest, and it does not become one when the same features are used again: each further product through
-# features costs more than a Chebyshev product from nothing.
+# features costs more than a Chebyshev product from scratch.
 
 # %% tags=["hide-input"]
 theirs = of("chebyshev", "processor")
@@ -178,19 +178,17 @@ ledger.decide({
 
 # %% [markdown]
 # `expm_multiply` gives the same answer more slowly: it is made for matrices of which nothing is known, and does not use
-# that this spectrum lies between $-1$ and $1$.
+# the fact that this spectrum lies between $-1$ and $1$.
 
 # %% [markdown]
 # (ugrf-spreading)=
 # ## A task for a million nodes: whose community is whose?
 #
-# The second graph is wild: degrees follow a power law, four communities share the
-# nodes, and hubs know thousands of others
-# ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). One node in twenty says to
-# which community it belongs. Label spreading guesses the rest: spread the known labels
-# with a kernel, $K Y$ with one column per community, and take the largest entry. We use
-# the diffusion kernel with $\sigma = 2$, and find the same four products in several
-# ways. To compare with: a vote of the known neighbours, $W Y$.
+# The second graph is wild: degrees follow a power law, four communities share the nodes, and hubs have thousands of
+# neighbours ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). One node in twenty says to which community it
+# belongs. Label spreading guesses the rest: spread the known labels with a kernel, $K Y$ with one column per community,
+# and take the largest entry. We use the diffusion kernel with $\sigma = 2$, and find the same four products in several
+# ways. For comparison we take a vote of the known neighbours, $W Y$.
 
 # %%
 SIGMA = 2.0
@@ -246,7 +244,7 @@ plotting.table(
 
 # %% [markdown]
 # One run decides nothing about accuracy. Here are several, with walks and known labels drawn anew, on a graph of a
-# fifth of that size.
+# fifth of the size.
 
 # %%
 wrong = np.empty((SIZES["n_repeats"], 2))
@@ -264,8 +262,8 @@ ledger.decide({"ugrf/extra-spreading/accuracy": evidence.order(by_walking, by_vo
 # (ugrf-decision-products)=
 # ## What to take
 #
-# By a fixed rule: the features if they are at least twice as fast and their error is at most a quarter; otherwise the
-# rival.
+# We decide by a fixed rule: take the features if they are at least twice as fast and their error is at most a quarter;
+# otherwise take the rival.
 
 # %% tags=["hide-input"]
 last = {name: values[-1] for name, values in columns.items()}

@@ -17,20 +17,23 @@
 # %% [markdown]
 # # What pays when, for a few nodes of a large graph?
 #
-# * **What walks have that products lack is a place.** The features of a hundred nodes take about as long in a graph of
-#   ten thousand nodes as in one of a million. At long range they give hubs' block thirty times faster than the best
-#   rival, and yet the rival is to be taken: it errs 0.08 off the diagonal where they err 0.55.
+# * **Walks are local, and products with a whole graph are not.** The features of a hundred nodes take about as long in
+#   a graph of ten thousand nodes as in one of a million. At long range they give the block of the hubs thirty times
+#   faster than the best rival does, and yet the rival is the one to take: its error off the diagonal is 0.08 where
+#   theirs is 0.55.
 # * **The other local method sets the limit.** Pushing the power series out without randomness beats walks at short
 #   range around ordinary nodes; from hubs its second hop takes far longer. At long range its sparse rows fill the
-#   graph, with hubs at the third hop, while walks stay sparse.
-# * **Fast is not accurate.** The diagonal makes up most of a block's norm, and hides the rest. Off it, 256 walks per
-#   node leave errors of a quarter and more. By the rule below they pay to learn $f$, and barely for a posterior.
+#   graph, from hubs at the third hop, while those of walks stay sparse.
+# * **Fast is not accurate.** The diagonal makes up most of a block's norm, and hides the rest. Off the diagonal, 256
+#   walks per node leave errors of a quarter and more. By the rule below, walks pay for learning $f$, and barely for a
+#   posterior.
 #
-# **What the paper claims.** That walk features bring kernels to "much larger networks" {cite:p}`reid2023universal`. It
-# does not say for which tasks. For a product with the kernel of a whole graph they do not pay: {doc}`18_products`.
+# **What the paper claims.** Walk features bring kernels to "much larger networks" {cite:p}`reid2023universal`. The
+# paper does not say for which tasks. For a product with the kernel of a whole graph they do not pay:
+# {doc}`18_products`.
 #
-# **The idea.** The block $K_{SS}$ between 100 nodes of a large graph costs a Chebyshev expansion 100 products with the
-# whole graph. Walks start where one wants them.
+# **The idea.** For the block $K_{SS}$ between 100 nodes of a large graph a Chebyshev expansion needs 100 products with
+# the whole graph. Walks start where one wants them.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -68,9 +71,9 @@ from rfcore.papers.ugrf import large_graphs
 # (ugrf-subsets)=
 # ## A hundred nodes of ten thousand, and of a million
 #
-# The features of 100 random nodes, with 16 walks per node and $p_{\text{halt}} = 0.1$, as the graph around them grows a
-# hundredfold: a ring with twice as many chords as nodes, in processes of their own. Beside them, what the same block
-# costs as a hundred Chebyshev products of degree 6.
+# We time the features of 100 random nodes, with 16 walks per node and $p_{\text{halt}} = 0.1$, as the graph around
+# them, a ring with twice as many chords as nodes, grows a hundredfold. The repeats have processes of their own. Beside
+# the features stands what the same block costs as a hundred Chebyshev products of degree 6.
 
 
 # %%
@@ -116,12 +119,13 @@ ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)}
 # A deterministic rival stays local too: *push* the power series of $K^{1/2}$ out from the nodes of $S$, as sparse rows
 # $\sum_{k \leq d} f(k)\, W^k[S, :]$, and multiply the rows with each other. These are the features without the
 # randomness. Push wins while few hops matter. Its cost grows with the number of nodes within $d$ hops, and on a graph
-# with hubs that is soon everybody.
+# with hubs that is soon all nodes.
 #
 # The graph here is wild: its degrees follow a power law ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). The
 # blocks are those of its largest hubs, and of a snowball, the first nodes that a breadth-first search meets. Short
 # range is $\sigma = 1$, long range $\sigma = 3$. Features get 256 walks per node. Push and the Chebyshev columns get
-# the least degree with no larger error, push up to degree 3. The ways are in {py:mod}`~rfcore.papers.ugrf.blocks`.
+# the least degree at which their error is no larger than that of the features; push stops at degree 3. The three ways
+# are in {py:mod}`~rfcore.papers.ugrf.blocks`.
 
 # %%
 g, _ = large_graphs.communities(ledger.key("graph"), N_GRAPH)
@@ -217,9 +221,10 @@ ledger.decide({
 # %% [markdown]
 # ## A posterior, with its covariance
 #
-# A Gaussian process on the snowball at long range: four nodes in five are observed, the others predicted, mean and
-# covariance. The kernel comes from the exact block, or from one shared set of features, which keeps it positive
-# semidefinite at the price of a bias on the diagonal. The data are drawn from the exact process.
+# We take a Gaussian process on the snowball at long range: four nodes in five are observed, and the mean and the
+# covariance at the others are predicted. The kernel comes from the exact block, or from one shared set of features,
+# which keeps it positive semidefinite at the price of a bias on the diagonal. The data are drawn from the exact
+# process.
 
 # %%
 truth, _ = found["snowball", 3.0]
@@ -264,9 +269,9 @@ plotting.table(
 # %% [markdown]
 # ## A modulation learned on stored walks
 #
-# Learn $f$ itself, nine numbers, by the evidence of the same data: 50 gradients. Walks are stored once, and weighted by
-# $f$ in every step. Without walks one needs the blocks $(W^k)_{SS}$ of all powers, from as many products with the whole
-# graph as there are nodes in $S$; after that a step is cheaper than with walks.
+# Now we learn $f$ itself, nine numbers, by the evidence of the same data, and time 50 gradients. Walks are stored once,
+# and weighted by $f$ in every step. Without walks one needs the blocks $(W^k)_{SS}$ of all powers, from as many
+# products with the whole graph as there are nodes in $S$; after that a step is cheaper than with walks.
 
 # %%
 nodes, data = snowball[:50], jnp.asarray(y[:50])
@@ -312,11 +317,12 @@ plotting.table(
 # (ugrf-decision)=
 # ## What pays when
 #
-# From the measurements above, by a fixed rule: take the features if they are at least twice as fast and their error is
-# at most a quarter; otherwise the rival, which for a block is the faster of push and columns, if it reaches the
-# features' error. The error of a block is that of its entries off the diagonal, which hides the rest. Learning $f$ has
-# no error to compare, so that speed alone decides there. For the posterior, on this one snowball, it is the number of
-# walks that decides. Products with whole graphs have their table in {doc}`18_products`.
+# The table follows from the measurements above by a fixed rule: take the features if they are at least twice as fast
+# and their error is at most a quarter; otherwise take the rival. For a block the rival is the faster of push and
+# columns, if it reaches the features' error. The error of a block is that of its entries off the diagonal, because the
+# diagonal hides the rest. Learning $f$ has no error to compare, so that speed alone decides there. For the posterior,
+# on this one snowball, it is the number of walks that decides. Products with whole graphs have their table in
+# {doc}`18_products`.
 
 # %% tags=["hide-input"]
 table = {}

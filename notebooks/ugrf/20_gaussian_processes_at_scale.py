@@ -18,25 +18,29 @@
 # # How large a graph can a Gaussian process have?
 #
 # * **A million nodes and ten thousand observations take less than a minute**, on two cores and in a fraction of a
-#   laptop's memory. Nearly all of it goes into predicting everywhere; what the observations say is found in seconds.
+#   laptop's memory. Nearly all of that time goes into predicting everywhere; what the observations say is found in
+#   seconds.
 # * **Ten million nodes fit as well**, because features need not be stored. They are walked anew for every product, and
-#   what stays in memory is little more than the graph. Where neighbours stand close in the memory, time is linear.
-# * **Sixteen walks per node pay for it in accuracy.** The posterior mean is the true one plus noise, which matters more
-#   the more is observed. And the exact mean is within reach: Chebyshev products find it in a comparable time.
+#   what stays in memory is little more than the graph. Where neighbours are close to each other in memory, the time is
+#   linear.
+# * **Sixteen walks per node pay for this in accuracy.** The posterior mean is the true one plus noise, which matters
+#   more as more nodes are observed. And the exact mean is within reach: Chebyshev products find it in a comparable
+#   time.
 #
-# **What the paper claims.** Random walk features scale "to much larger networks" {cite:p}`reid2023universal`; its
-# largest graph has 4,350 nodes. {doc}`17_large_graphs` builds the features of a million nodes, and stores them. Here
-# they do a job that needs a kernel, at sizes at which storing them would fill the memory.
+# **What the paper claims.** Random walk features scale "to much larger networks" {cite:p}`reid2023universal`; the
+# largest graph of the paper has 4,350 nodes. {doc}`17_large_graphs` builds the features of a million nodes, and stores
+# them. Here they do a job that needs a kernel, at sizes at which storing them would fill the memory.
 #
 # **The idea.** A Gaussian process with the kernel $\phi \phi^\top$ is linear in its features, $h = \phi b$ with
-# $b \sim \mathcal N(0, I)$. All that $n$ observations $y$ with noise $s^2$ say about it is the mean of the weights,
+# $b \sim \mathcal N(0, I)$. All that $n$ observations $y$ with noise variance $s^2$ say about it is the mean of the
+# weights,
 #
 # $$
 # \bar b = \phi_s^\top (\phi_s \phi_s^\top + s^2 I)^{-1} y ,
 # $$
 #
-# which takes the features $\phi_s$ of the observed nodes only: few rows, and sparse ones. Predicting *all* nodes is
-# one product $\phi \bar b$, which needs each row once. So walk a chunk of nodes, multiply, and forget the walks.
+# which takes only the features $\phi_s$ of the observed nodes: few rows, and sparse ones. Predicting *all* nodes is one
+# product $\phi \bar b$, which needs each row once. So walk a chunk of nodes, multiply, and forget the walks.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -79,9 +83,9 @@ SIZES = {
 # First the product by itself, $\phi (\phi^\top v)$: the estimate of $K v$ that every iterative method asks for. The
 # kernel is the diffusion kernel with $\sigma = 1$; 16 walks per node, $p_{\text{halt}} = 0.1$.
 # {py:class}`rfcore.features.StreamedFeatures` walk twice with the same random numbers, for $w = \phi^\top v$ and then
-# for $\phi w$. A hop costs more the further it goes in the memory, so there are two graphs: a city of streets
-# ({py:func}`~rfcore.papers.ugrf.large_graphs.streets`), where neighbours stand close together in it, and the other extreme, the ring
-# with random chords of {doc}`17_large_graphs`. Each measurement has a process of its own.
+# for $\phi w$. A hop costs more the further it goes in memory, so there are two graphs: a city of streets
+# ({py:func}`~rfcore.papers.ugrf.large_graphs.streets`), where neighbours are close together in memory, and, at the
+# other extreme, the ring with random chords of {doc}`17_large_graphs`. Each measurement has a process of its own.
 
 # %% tags=["hide-input"]
 IMPORTS = """
@@ -159,9 +163,9 @@ plotting.table(
 
 # %% [markdown]
 # Streaming doubles the walking, yet takes about as long as storing features, and gives the same numbers; what is left
-# in memory is the graph, a few vectors, and one chunk of walks per core. Hops are linear in number on both graphs. On
-# the streets so is the time, though it is no shorter. On the ring hops land anywhere in the memory, and take longer as
-# graphs outgrow caches.
+# in memory is the graph, a few vectors, and one chunk of walks per core. On both graphs the number of hops is linear.
+# On the streets so is the time, though it is no shorter. On the ring hops land anywhere in memory, and take longer as
+# graphs outgrow the caches.
 
 # %% tags=["hide-input"]
 apart = [one["apart"] for one in measured["ring"] if "apart" in one]
@@ -187,15 +191,16 @@ ledger.decide({
 # (ugrf-gp-scale)=
 # ## A million crossings, ten thousand of them observed
 #
-# A Gaussian process is of use where neighbours tell of each other over some distance, and a ring with chords has no
-# distances. So the graph is the city: a square of $1000 \times 1000$ crossings, whose streets are open with probability
-# 0.8. The kernel is $(1 + \sigma^2 L)^{-2}$, the regularised Laplacian kernel, which is a Matérn kernel on a graph. Its
-# modulation is geometric, $f(k) \propto r^k$ with $r = \sigma^2 / (1 + \sigma^2)$. With $p_{\text{halt}} = 1 - r$ the
-# loads cancel it, so that every step of a walk counts the same: $p_{\text{halt}} = 0.01$, walks of a hundred hops.
+# A Gaussian process is useful where nodes say something about each other over some distance, and a ring with chords has
+# no distances. So the graph is the city: a square of $1000 \times 1000$ crossings, whose streets are open with
+# probability 0.8. The kernel is $(1 + \sigma^2 L)^{-2}$, the regularised Laplacian kernel, which is a Matérn kernel on
+# a graph. Its modulation is geometric, $f(k) \propto r^k$ with $r = \sigma^2 / (1 + \sigma^2)$. With
+# $p_{\text{halt}} = 1 - r$ the loads cancel it, so that every step of a walk counts the same: $p_{\text{halt}} = 0.01$,
+# and walks of a hundred hops on average.
 #
 # The signal has to be known at all nodes: it is a draw from the process, $K^{1/2} z$ with Gaussian $z$, which a
-# Chebyshev expansion makes without forming anything. One node in a hundred is observed, with noise of a tenth of the
-# signal's variance. Observed nodes get 64 walks, all others 16 of their own; the walks of the two sides are
+# Chebyshev expansion makes without forming anything. One node in a hundred is observed, with a noise variance of a
+# tenth of the signal's. Observed nodes get 64 walks, all others 16 of their own; the walks of the two sides are
 # independent, so that the kernel between them is unbiased. Shared walks in $\phi_s \phi_s^\top$ act like noise.
 
 
@@ -277,8 +282,8 @@ plotting.table(
 
 # %% [markdown]
 # The last row is the rival: the exact posterior mean, by conjugate gradients in which every step is a product with the
-# whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.posterior`). Walks need only the
-# features of the observed nodes, so that solving again, for other data or noise, takes seconds, and predicting some 45.
+# whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.posterior`). Walks need only the features of the
+# observed nodes, so that solving again, for other data or noise, takes seconds, and predicting takes some 45 seconds.
 
 # %% tags=["hide-input"]
 seconds = [sum(one[stage]["wall"] for stage in stages[1:4]) for one in costs]
@@ -299,8 +304,8 @@ ledger.decide({
 # (ugrf-gp-observations)=
 # ## What is lost by walking
 #
-# The same on cities of 10,000 crossings, twenty times, with more and more observations. One set of walks serves all
-# numbers of observations: it is multiplied by one column of weights each.
+# We do the same on cities of 10,000 crossings, twenty times, with more and more observations. One set of walks serves
+# all numbers of observations: it is multiplied by one column of weights for each.
 
 # %%
 side, n_seen = SIZES["small"]
@@ -321,7 +326,7 @@ plotting.show_panels(
 )  # fmt: skip
 
 # %% [markdown]
-# The noise of sixteen walks does not fall with the observations, and the rest of the error does: the gap widens.
+# The noise of sixteen walks does not fall as observations are added, while the rest of the error does: the gap widens.
 # Last, a check of the arithmetic, on 900 nodes: elimination with dense features gives the same mean.
 
 # %%

@@ -173,9 +173,9 @@ ledger.decide({  # v = 0.6, z = 1; in units of the error of d IID features
 # With $m = d$ norms in pairs, only $d/2$ of the $d (d - 1)/2$ pairs are coupled, but
 # each of these gains, and nothing else changes. The opposite choice, one norm for all
 # (positive monotone, PM), gives away everything that orthogonality had gained: the sum
-# of two orthogonal vectors of one $\chi_d$ length is distributed as $\mathcal N(0, 2
-# I_d)$, *as is that of independent ones*, so that each pair costs what an independent
-# pair costs.
+# of two orthogonal vectors of one $\chi_d$ length is distributed as
+# $\mathcal N(0, 2 I_d)$, *as is that of independent ones*, so that each pair costs what
+# an independent pair costs.
 #
 # How small is a small $z$? For Fourier features PNC is ahead of independent norms at
 # $z = 2.2$ in every dimension tried, and behind at 3.1 for $d$ up to 16.
@@ -217,10 +217,10 @@ ledger.decide({
 # As $z \to 0$ the error depends on $\mathbb E \sum_{i \ne j} w_i^2 w_j^2$ alone, which
 # is the second moment of $s = \sum_i w_i^2$ minus a constant. The best that a coupling
 # could do is to keep $s$ at its mean $d^2$. That gives $2 / (d + 2)$ of the error of
-# independent (IID) frequencies for $d$ frequencies, where independent norms give $3 /
-# (d + 2)$: **coupled norms take off at most a third** of the mean squared error, in any
-# dimension, and so $1 - \sqrt{2/3}$, or 18 %, off the RMSE. Pairs take off most of
-# that, and stratified norms hardly more.
+# independent (IID) frequencies for $d$ frequencies, where independent norms give
+# $3 / (d + 2)$: **coupled norms take off at most a third** of the mean squared error,
+# in any dimension, and so $1 - \sqrt{2/3}$, or 18 %, off the RMSE. Pairs take off most
+# of that, and stratified norms hardly more.
 
 # %%
 floor = np.vectorize(theory.fourier_floor)(of[1:], of[1:])

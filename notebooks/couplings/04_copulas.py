@@ -33,9 +33,9 @@
 #
 # **The idea.** A Gaussian copula (their Figure 1 draws one) takes $d$ correlated
 # normals $g \sim \mathcal N(0, \Sigma)$ and pushes each through its own distribution
-# function and then through the inverse of that of the $\chi_d$ law, $w_i =
-# F^{-1}(\Phi(g_i))$. Every norm keeps its distribution, so that features stay unbiased
-# whatever $\Sigma$ is, and $\Sigma$ can be learned. PNC is such a copula, with
+# function and then through the inverse of that of the $\chi_d$ law,
+# $w_i = F^{-1}(\Phi(g_i))$. Every norm keeps its distribution, so that features stay
+# unbiased whatever $\Sigma$ is, and $\Sigma$ can be learned. PNC is such a copula, with
 # correlations of $-1$ within pairs and 0 elsewhere.
 
 # %% tags=["parameters", "hide-input"]

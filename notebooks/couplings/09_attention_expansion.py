@@ -232,14 +232,15 @@ ledger.decide({
 # (couplings-eq-8-accuracy)=
 # ## When Equation 8 is accurate
 #
-# It is accurate when the relative error of the denominator is small: $(e^{v^2} - 1) / m
-# \ll 1$ for the longest $v = |x_i + x_j|$, that of a key with itself. For keys of
-# length 1, $v = 2$ and $e^4 = 55$: with 16 features the error of the denominator is
-# larger than the denominator itself, and the true error saturates, as no weight exceeds
-# 1, while the leading term keeps growing. For keys half as long $e^{v^2} = 2.7$, and
-# from 64 features on the leading term is good to 8 per cent, if the means are not taken
-# to be equal: that assumption alone costs Equation 8 more accuracy than the remainder
-# does. With 16 features the leading term is up to 22 per cent too large.
+# It is accurate when the relative error of the denominator is small:
+# $(e^{v^2} - 1) / m \ll 1$ for the longest $v = |x_i + x_j|$, that of a key with
+# itself. For keys of length 1, $v = 2$ and $e^4 = 55$: with 16 features the error of
+# the denominator is larger than the denominator itself, and the true error saturates,
+# as no weight exceeds 1, while the leading term keeps growing. For keys half as long
+# $e^{v^2} = 2.7$, and from 64 features on the leading term is good to 8 per cent, if
+# the means are not taken to be equal: that assumption alone costs Equation 8 more
+# accuracy than the remainder does. With 16 features the leading term is up to 22 per
+# cent too large.
 
 # %%
 LENGTHS = {"keys of length 1/2": d**-0.5 / 2, "keys of length 1": d**-0.5}

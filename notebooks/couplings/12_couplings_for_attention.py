@@ -39,12 +39,12 @@
 # is right. This page chooses one for the error of attention itself and tests it.
 #
 # **The idea.** Attention forgives errors that a row shares. Expand the exponential in
-# an estimate, $\widehat k(q, k) \propto \frac1m \sum_i e^{\omega_i \cdot (q +
-# k)}$: the first term of its error is $\sum_i \omega_i \cdot (q +
-# k)$, the second $\sum_i (\omega_i \cdot (q + k))^2$. Directions whose sum is zero,
-# like those of a simplex, remove the first. If the second is a multiple of $|q + k|^2$,
-# as for orthogonal directions of one norm $w$, it is wrong only by a factor $w^2$,
-# which is nearly the same for all keys.
+# an estimate, $\widehat k(q, k) \propto \frac1m \sum_i e^{\omega_i \cdot (q + k)}$: the
+# first term of its error is $\sum_i \omega_i \cdot (q + k)$, the second
+# $\sum_i (\omega_i \cdot (q + k))^2$. Directions whose sum is zero, like those of a
+# simplex, remove the first. If the second is a multiple of $|q + k|^2$, as for
+# orthogonal directions of one norm $w$, it is wrong only by a factor $w^2$, which is
+# nearly the same for all keys.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

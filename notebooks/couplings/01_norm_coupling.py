@@ -17,30 +17,31 @@
 # %% [markdown]
 # # Do coupled norms err less? (Lemmas 3.1, A.1 and A.2, Corollary 3.4)
 #
-# * **Long norms should meet short ones.** With norms coupled so in pairs, orthogonal
-#   features err less than with independent ones: positive features at every distance,
-#   Fourier features to beyond $z = 2$, in every dimension tried.
+# * **Long norms should meet short ones.** With norms coupled in such pairs, orthogonal
+#   features have smaller errors than with independent norms: positive features at every
+#   distance, Fourier features to beyond distance $z = 2$, in every dimension tried.
 # * **Pairs are nearly all there is to gain.** No coupling of norms can take more than a
-#   third off the mean squared Fourier error of close points, 18 % off the RMSE that
-#   Table 1 prints, and coupling them in pairs takes off most of that.
-# * **Equal norms undo orthogonality.** Orthogonal frequencies of one common length err
-#   exactly as much as independent ones.
+#   third off the mean squared Fourier error of close points (18 % off the root mean
+#   squared error, RMSE, that Table 1 prints), and coupling them in pairs takes off most
+#   of that.
+# * **Equal norms undo orthogonality.** Orthogonal frequencies of one common length have
+#   exactly the error of independent ones.
 #
-# **What the paper claims.** Frequencies at right angles err less than independent ones.
-# Their directions are coupled then, but their lengths are not, and
-# {cite:t}`reid2025couplings` ask which joint distribution (law) of the lengths is best.
-# For two it is the negative monotone one, which pairs long with short
-# ({doc}`02_best_pair`). More lengths are coupled in such pairs (PNC): "For any $m$, the
-# variance of pairwise norm-coupled RFs is guaranteed to be lower than orthogonal RFs
-# with independent norms, in full generality for RLFs and provided $z$ is small enough
-# for RFFs" (Corollary 3.4). RFs are random features: RLFs positive ones, RFFs Fourier
-# ones.
+# **What the paper claims.** Frequencies at right angles to each other give smaller
+# errors than independent ones. Their directions are then coupled, but their lengths are
+# not, and {cite:t}`reid2025couplings` ask which joint distribution (law) of the lengths
+# is best. For two lengths it is the negative monotone one, which pairs long with short
+# ({doc}`02_best_pair`). More lengths are coupled in such pairs (pairwise norm coupling,
+# PNC): "For any $m$, the variance of pairwise norm-coupled RFs is guaranteed to be
+# lower than orthogonal RFs with independent norms, in full generality for RLFs and
+# provided $z$ is small enough for RFFs" (Corollary 3.4). RFs are random features: RLFs
+# positive ones, RFFs Fourier ones.
 #
 # **The idea.** A law of $m$ lengths with given marginals is a transport plan, and the
 # variance is its cost. Rotations have been integrated out, so the cost of a pair of
-# orthogonal frequencies sees $w_1^2 + w_2^2$ alone, and it is convex in it, for Fourier
-# features while $z$ is small. A convex cost is lowest where sums vary little: the
-# longest should meet the shortest.
+# orthogonal frequencies depends on $w_1^2 + w_2^2$ alone, and it is convex in this sum:
+# for Fourier features, as long as $z$ is small. A convex cost is lowest where sums vary
+# little, so the longest should meet the shortest.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -61,7 +62,8 @@ N_ROTATIONS, N_DRAWS = {"paper": (200_000, 100_000), "quick": (40_000, 20_000)}[
 # (couplings-cost)=
 # ## The cost of two lengths (Lemma 3.1)
 #
-# For a pair at a right angle the lemma has, up to a factor $\Gamma(d/2)$,
+# For a pair of frequencies at a right angle the lemma gives, up to a factor
+# $\Gamma(d/2)$, the cost
 #
 # $$
 # \begin{aligned}
@@ -70,10 +72,10 @@ N_ROTATIONS, N_DRAWS = {"paper": (200_000, 100_000), "quick": (40_000, 20_000)}[
 # \end{aligned}
 # $$
 #
-# with $+$ and $v = \lVert x + y \rVert$ for positive features, and alternating signs
-# and $z = \lVert x - y \rVert$ for Fourier features. We fix five pairs of lengths and
-# average over rotations what the estimate multiplies, two exponentials or two cosines.
-# {py:func}`rfcore.theory.log_positive_cost` sums the series.
+# with $+$ and $v = \lVert x + y \rVert$ for positive features, and with alternating
+# signs and $z = \lVert x - y \rVert$ for Fourier features. We fix five pairs of lengths
+# and average over rotations the product that the cost stands for, of two exponentials
+# or of two cosines. {py:func}`rfcore.theory.log_positive_cost` sums the series.
 
 # %%
 d = 4
@@ -102,9 +104,10 @@ ledger.decide({"couplings/lemma-3.1/cost": evidence.unbiased(drawn, costs, small
 # ## From the cost to the error (Lemmas A.1 and A.2)
 #
 # The mean squared error of $m$ features is that of independent ones, plus $(m - 1)/m$
-# times the average extra cost of a pair over an independent one. For coupled norms this
-# is an integral over one or two lengths, which quadrature does to twelve digits
-# ({py:func}`rfcore.theory.norm_coupling_ratio`). Here it is compared with draws.
+# times the average amount by which a pair costs more than an independent pair. For
+# coupled norms this is an integral over one or two lengths, which quadrature gives to
+# twelve digits ({py:func}`rfcore.theory.norm_coupling_ratio`). Here it is compared with
+# draws.
 
 # %%
 NAMES = ("orthogonal_pnc", "orthogonal", "orthogonal_pm", "iid")
@@ -169,12 +172,13 @@ ledger.decide({  # v = 0.6, z = 1; in units of the error of d IID features
 #
 # With $m = d$ norms in pairs, only $d/2$ of the $d (d - 1)/2$ pairs are coupled, but
 # each of these gains, and nothing else changes. The opposite choice, one norm for all
-# (PM), gives away everything that orthogonality had gained: the sum of two orthogonal
-# vectors of one $\chi_d$ length is distributed as $\mathcal N(0, 2 I_d)$, *as is that
-# of independent ones*, so that each pair costs what an independent pair costs.
+# (positive monotone, PM), gives away everything that orthogonality had gained: the sum
+# of two orthogonal vectors of one $\chi_d$ length is distributed as
+# $\mathcal N(0, 2 I_d)$, *as is that of independent ones*, so that each pair costs what
+# an independent pair costs.
 #
-# How small is a small $z$? For Fourier features PNC is ahead at $z = 2.2$ in every
-# dimension tried, and behind at 3.1 for $d$ up to 16.
+# How small is a small $z$? For Fourier features PNC is ahead of independent norms at
+# $z = 2.2$ in every dimension tried, and behind at 3.1 for $d$ up to 16.
 
 # %%
 of = np.array([2, 4, 8, 16, 64] if profile == "paper" else [2, 4, 8, 16])[:, None]
@@ -212,11 +216,11 @@ ledger.decide({
 #
 # As $z \to 0$ the error depends on $\mathbb E \sum_{i \ne j} w_i^2 w_j^2$ alone, which
 # is the second moment of $s = \sum_i w_i^2$ minus a constant. The best that a coupling
-# could do is to keep $s$ at its mean $d^2$. That gives $2 / (d + 2)$ of the IID error
-# for $d$ frequencies, where independent norms have $3 / (d + 2)$: **coupled norms take
-# off at most a third** of the mean squared error, in any dimension, and so
-# $1 - \sqrt{2/3}$, 18 %, of the RMSE. Pairs take off most of that, and strata hardly
-# more.
+# could do is to keep $s$ at its mean $d^2$. That gives $2 / (d + 2)$ of the error of
+# independent (IID) frequencies for $d$ frequencies, where independent norms give
+# $3 / (d + 2)$: **coupled norms take off at most a third** of the mean squared error,
+# in any dimension, and so $1 - \sqrt{2/3}$, or 18 %, off the RMSE. Pairs take off most
+# of that, and stratified norms hardly more.
 
 # %%
 floor = np.vectorize(theory.fourier_floor)(of[1:], of[1:])

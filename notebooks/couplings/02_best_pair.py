@@ -20,9 +20,10 @@
 # * **At right angles, long should meet short.** Of all couplings of two norms the
 #   negative monotone one (NM) has the least cost: for positive features at every
 #   distance, for Fourier features as long as the cost is convex.
-# * **With directions free, opposite vectors of one length.** Such a pair of positive
-#   features has less than a quarter of the error of two independent ones at $|x + y| =
-#   0.5$, in any dimension; at right angles the best norms take off a few per cent.
+# * **With directions free, opposite vectors of one length are best.** Such a pair of
+#   positive features has less than a quarter of the error of two independent ones at
+#   $|x + y| = 0.5$, in any dimension; at right angles the best norms take off a few per
+#   cent.
 # * **One correction.** For Fourier features there is no $z$ at which the negative
 #   monotone coupling is the best of all; and two formulas of the proofs, one of them
 #   Equation 33, are misprinted, without harm.
@@ -36,9 +37,9 @@
 # -\omega$ (Theorem 3.5).
 #
 # **The idea.** At right angles the cost of two lengths depends on $w_1^2 + w_2^2$ alone
-# ([Lemma 3.1](couplings-cost)), so that where it is convex the sum should vary little.
-# For positive features it is convex everywhere, for Fourier features up to a radius
-# that grows as $1/z$. Norms are not bounded, and some pairs lie beyond any radius.
+# ([Lemma 3.1](couplings-cost)), so where it is convex the sum should vary little. For
+# positive features it is convex everywhere, for Fourier features up to a radius that
+# grows as $1/z$. Norms are not bounded, and some pairs lie beyond any radius.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -59,14 +60,13 @@ N_QUANTILES = {"paper": 40, "quick": 12}[profile]
 # ## Two norms: the best plan (Theorem 3.2)
 #
 # Cut the distribution of a norm into 40 bins of equal probability. A coupling is then a
-# 40 by 40 matrix with equal margins, a linear programme finds the least cost, and *all*
-# couplings are tried at once
+# 40 by 40 matrix with equal margins, a linear programme finds the least cost, and in
+# this way *all* couplings are tried at once
 # ({py:func}`~rfcore.papers.couplings.multi_marginal.two_norms`). For positive features
 # the optimum pairs opposite quantiles at every distance. For Fourier features the cost
 # is convex up to a radius: as long as $t = z \sqrt{w_1^2 + w_2^2}$ is below the first
-# zero $j$ of $J_{d/2+1}$
-# ({py:func}`rfcore.theory.fourier_convex_radius`). If the longest pair of norms stays
-# within, the same holds for the same reason.
+# zero $j$ of $J_{d/2+1}$ ({py:func}`rfcore.theory.fourier_convex_radius`). If the
+# longest pair of norms stays within this radius, the same holds for the same reason.
 
 
 # %%
@@ -98,17 +98,18 @@ ledger.decide({
 # ## What an optimal plan looks like (Lemma A.5)
 #
 # The proof rests on a classical lemma: in an optimal plan no two pairs gain by
-# exchanging partners ({py:func}`rfcore.theory.swap_gain`). It holds where the best plan
-# is *not* negative monotone, too. At $z = 3$ the plan of the figure has two branches:
+# exchanging partners ({py:func}`rfcore.theory.swap_gain`). It also holds where the best
+# plan is *not* negative monotone. At $z = 3$ the plan of the figure has two branches:
 # it steers $t$ towards two valleys of the cost, near 5.1 and 11.6, which are zeros of
 # $J_2$.
 #
-# **No $z$ is small enough.** The $\delta$ of Lemma A.6 depends on the other coupling,
-# and it has to. A long norm $w = t/z$, with $t$ just past the radius $j$, meets one of
-# nearly zero, so that the pair sits where the cost is *concave*, and two such
-# neighbours gain by exchanging partners. Norms are not bounded, so this happens at
-# every $z > 0$, with a probability that vanishes as $z \to 0$. The negative monotone
-# coupling is never exactly optimal for Fourier features; but nobody will notice.
+# **No $z$ is small enough.** The bound $\delta$ on $z$ in Lemma A.6 depends on the
+# other coupling, and it has to. A long norm $w = t/z$, with $t$ just past the radius
+# $j$, meets a norm of nearly zero, so that the pair sits where the cost is *concave*,
+# and two such neighbouring pairs gain by exchanging partners. Norms are not bounded, so
+# this happens at every $z > 0$, with a probability that vanishes as $z \to 0$. The
+# negative monotone coupling is never exactly optimal for Fourier features; but nobody
+# will notice.
 
 # %%
 plans = [
@@ -155,10 +156,11 @@ ledger.decide({
 #
 # For any *other* coupling there is a $z$ below which the negative monotone one is
 # better. Gaussian copulas of correlation $-0.99$ to $1$ stand in for the others. On its
-# way the proof takes the moments of the chi-square law for "nothing other than $2^k
-# \Gamma(k/2 + d) / \Gamma(k/2)$", which would make the mean 13.1 in four dimensions.
-# They are $2^k \Gamma(k + d/2) / \Gamma(d/2)$, and with $\Gamma(d/2)$ for $\Gamma(k/2)$
-# in what follows the proof goes through ({py:func}`rfcore.theory.fourier_guarantee`).
+# way the proof takes the moments of the chi-square law to be "nothing other than
+# $2^k \Gamma(k/2 + d) / \Gamma(k/2)$", which would make the mean 13.1 in four
+# dimensions. They are $2^k \Gamma(k + d/2) / \Gamma(d/2)$, and with $\Gamma(d/2)$ in
+# place of $\Gamma(k/2)$ in what follows the proof goes through
+# ({py:func}`rfcore.theory.fourier_guarantee`).
 
 # %%
 others = np.array([-0.99, -0.9, -0.5, 0.0, 0.5, 1.0])
@@ -187,10 +189,11 @@ ledger.decide({
 # ## Free directions: the antithetic pair (Theorem 3.5)
 #
 # If directions are free as well, a positive pair costs ${}_0F_1(; d/2; v^2 \lVert
-# \omega_1 + \omega_2 \rVert^2 / 4)$, a series whose terms are not negative, and all but
-# the first vanish for $\omega_2 = -\omega_1$ alone. That is the proof. How much is it
-# worth, against whatever else two features could do? And for $2 d$ features, is it
-# pairwise norm coupling (PNC) with its opposites, or two independent blocks of PNC?
+# \omega_1 + \omega_2 \rVert^2 / 4)$, a series whose terms are never negative; all but
+# the first vanish only for $\omega_2 = -\omega_1$. That is the proof. How much is such
+# a pair worth, compared with whatever else two features could do? And which is better
+# for $2 d$ features, pairwise norm coupling (PNC) with opposites, or two independent
+# blocks of PNC?
 
 # %%
 v, of = np.array([0.1, 0.5, 1.0, 2.0]), [2, 4, 8, 16]

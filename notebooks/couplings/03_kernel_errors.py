@@ -17,26 +17,29 @@
 # %% [markdown]
 # # Are kernels of real data estimated better? (Table 1)
 #
-# * **The order holds.** On all six sets, for both kinds of features, PNC errs less than
-#   orthogonal frequencies with independent norms, and these less than IID ones. Halton
-#   points are worse than PNC, but for plain ones and Fourier features on Airfoil.
+# * **The order holds.** On all six sets, for both kinds of features, norms coupled in
+#   pairs (PNC) give smaller errors than orthogonal frequencies with independent norms,
+#   and these smaller ones than independent (IID) frequencies. Halton points are worse
+#   than PNC, with one exception: plain ones for Fourier features on Airfoil.
 # * **So do the sizes, mostly.** All ten Fourier ratios on five sets agree with the
-#   printed ones; farthest is Abalone's PNC, 0.51 for 0.43. Nine of twelve Laplace ones
-#   are within two errors; Abalone's are off by 3 and 5. The two Fourier ratios on
-#   Airfoil look like those of a lengthscale two or three times ours.
-# * **Where outliers decide, no coupling helps.** The root mean square of Laplace
+#   printed ones; the farthest off is PNC on Abalone, 0.51 where 0.43 is printed. Nine
+#   of the twelve Laplace ratios are within two standard errors; those of Abalone are
+#   off by 3 and 5. The two Fourier ratios on Airfoil look like those of a lengthscale
+#   two or three times ours.
+# * **Where outliers decide, no coupling helps.** The root mean squared error of Laplace
 #   features on CPU and Abalone depends on a few far points and rare draws.
 #
-# **What the paper claims.** Six regression tables of the UCI repository, the Gaussian
-# kernel of at most 256 test points in each of 20 splits, and the root mean squared
-# error (RMSE) of its estimate over that of independent frequencies. "Our couplings
-# consistently give the lowest variance" {cite:p}`reid2025couplings`: orthogonal
-# frequencies with norms coupled in pairs (PNC), and for positive features, which the
-# paper calls Laplace features, each with its opposite.
+# **What the paper claims.** Table 1 takes six regression data sets of the UCI
+# repository and estimates the Gaussian kernel of at most 256 test points in each of 20
+# splits. It prints the root mean squared error (RMSE) of the estimate over that of
+# independent frequencies. "Our couplings consistently give the lowest variance"
+# {cite:p}`reid2025couplings`: orthogonal frequencies with norms coupled in pairs, and,
+# for positive features, which the paper calls Laplace features, each frequency with its
+# opposite.
 #
 # **The idea.** Orthogonality and coupled norms help by a factor that depends on $\lVert
 # x - y \rVert / \ell$ or $\lVert x + y \rVert / \ell$ alone ({doc}`01_norm_coupling`).
-# A table of ratios on real data is therefore one of *distances*, in lengthscales.
+# A table of ratios on real data is therefore a table of *distances*, in lengthscales.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -63,18 +66,18 @@ N_SPLITS, N_CLOSED, LARGEST, N_DRAWS, N_CHECK, SETS = {
 # (couplings-closed-forms)=
 # ## The table without simulation
 #
-# Inputs are z-scored over the whole table, which the paper does not say. The lengthscale
-# is that of the largest marginal likelihood for Fourier features
-# ({py:func}`rfcore.models.gp.fit_gaussian`), and for Laplace features twice the mean of
-# $\lVert x_i + x_j \rVert$ over the training points (Eq. 36). There are $d$ Fourier
-# frequencies, and $2 d$ Laplace ones, which "include their antiparallel directions".
-# Whether these have the *norms* of their partners in the row "Orthogonal" is not said
-# either, so both readings are shown; PNC has them equal.
+# The paper does not say how inputs are scaled; ours are z-scored over the whole table.
+# For Fourier features the lengthscale is the one with the largest marginal likelihood
+# ({py:func}`rfcore.models.gp.fit_gaussian`), and for Laplace features it is twice the
+# mean of $\lVert x_i + x_j \rVert$ over the training points (Eq. 36). There are $d$
+# Fourier frequencies, and $2 d$ Laplace ones, which "include their antiparallel
+# directions". Whether, in the row "Orthogonal", these also have the *norms* of their
+# partners is not said either, so both readings are shown; with PNC the norms are equal.
 #
-# The RMSE of the whole matrix is a closed form
-# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_rmse`), but for the Halton points.
-# Beside it are ten draws in each of the paper's 20 splits, 500 to check the closed
-# form; Fourier features have 80 splits more, without draws.
+# The RMSE of the whole matrix has a closed form
+# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_rmse`), except for the Halton
+# points. Beside it we take ten draws in each of the paper's 20 splits, and 500 to check
+# the closed form; Fourier features have 80 more splits, without draws.
 
 
 # %%
@@ -152,8 +155,9 @@ ledger.decide({"couplings/extra-table-1-formula/fourier": closed_form})
 # (couplings-table-1)=
 # ## Table 1
 #
-# A cell is a ratio of mean RMSEs over splits, with its jackknife error: closed forms for
-# Fourier features, [single draws](couplings-heavy) for Laplace features.
+# Each cell is a ratio of two RMSEs, each averaged over splits, with its jackknife
+# error: closed forms for Fourier features, [single draws](couplings-heavy) for Laplace
+# features.
 
 
 # %%
@@ -225,9 +229,10 @@ for kind, found in {"fourier": of_fourier, "laplace": of_laplace}.items():
     )  # fmt: skip
 
 # %% [markdown]
-# The orders are decided split by split, by sign tests: Laplace errors span many orders
-# of magnitude. Halton points have no closed form: draws stand in for them, and for
-# Laplace features also for the PNC that they are compared with.
+# The orders are decided split by split, by sign tests, because Laplace errors span many
+# orders of magnitude. Halton points have no closed form: draws stand in for one, and
+# for Laplace features also for that of the PNC frequencies with which they are
+# compared.
 
 # %%
 log_draws = np.mean(np.log(single[..., [7, 8]]), axis=2)
@@ -276,8 +281,8 @@ ledger.decide({f"couplings/table-1/{k}": v for k, v in (orders | agreements).ite
 #
 # The printed Fourier ratios on Airfoil are far below ours. Could another scaling of the
 # inputs explain them? Three reasonable ones do not. A longer lengthscale nearly does:
-# the ratio falls to a minimum at two or three times the fitted one, near which the
-# printed values are.
+# the ratio falls to a minimum at two or three times the fitted lengthscale, and the
+# printed values are near that minimum.
 
 # %%
 airfoil = {}
@@ -317,8 +322,9 @@ ledger.decide({"couplings/table-1/airfoil": agreement})
 # (couplings-heavy)=
 # ## How often to draw
 #
-# The paper does not say how many draws a split has. Laplace errors are heavy-tailed:
-# a mean over few draws sees little of the tail, and there couplings gain less.
+# The paper does not say how many draws it takes per split. Laplace errors are
+# heavy-tailed: a mean over few draws sees little of the tail, and in the tail couplings
+# gain less.
 
 # %%
 of_rms = np.moveaxis(single[..., 4] / laplace[:, :, :1], 2, 1).reshape(-1, n)

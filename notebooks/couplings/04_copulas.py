@@ -17,23 +17,26 @@
 # %% [markdown]
 # # What does a learned copula of norms find? (Figure 5, Equation 34)
 #
-# * **Figure 5 holds.** A copula learned by noisy gradients gains what PNC gains, and
-#   hardly more: on Boston, as the paper shows, and on two more sets.
+# * **Figure 5 holds.** A copula learned from noisy gradients gains what pairwise norm
+#   coupling (PNC) gains, and hardly more: on Boston, as the paper shows, and on two
+#   more sets.
 # * **There is hardly more to gain.** No learned copula is better than equal correlations
 #   of $-1/(d - 1)$, which need no learning ({doc}`05_best_norm_coupling` says why).
-# * **Equation 34 needs two corrections**: its indices are exchanged, and its positive
-#   parameters make no negative correlation. Mended, it has PNC as a limit.
+# * **Equation 34 needs two corrections**: its indices are exchanged, and its
+#   parameters, being positive, allow no negative correlation. Once corrected, it has
+#   PNC as a limit.
 #
-# **What the paper claims.** Pairwise norm coupling (PNC) is the best coupling of *two*
-# norms. For more, no analytic solution is known, and {cite:t}`reid2025couplings` learn a
-# coupling by gradient descent on the error of the kernel. "[r]emarkably, this [...]
-# does not [...] find couplings much better than PNC".
+# **What the paper claims.** PNC is the best coupling of *two* norms. For more than two
+# no analytic solution is known, and {cite:t}`reid2025couplings` learn a coupling by
+# gradient descent on the error of the kernel. "[r]emarkably, this [...] does not [...]
+# find couplings much better than PNC".
 #
 # **The idea.** A Gaussian copula (their Figure 1 draws one) takes $d$ correlated
 # normals $g \sim \mathcal N(0, \Sigma)$ and pushes each through its own distribution
-# function and back through the $\chi_d$ law, $w_i = F^{-1}(\Phi(g_i))$. Every norm
-# keeps its distribution, so that features stay unbiased whatever $\Sigma$ is, and
-# $\Sigma$ can be learned. PNC is one: correlations of $-1$ in pairs, else 0.
+# function and then through the inverse of that of the $\chi_d$ law,
+# $w_i = F^{-1}(\Phi(g_i))$. Every norm keeps its distribution, so that features stay
+# unbiased whatever $\Sigma$ is, and $\Sigma$ can be learned. PNC is such a copula, with
+# correlations of $-1$ within pairs and 0 elsewhere.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -84,11 +87,11 @@ def in_pairs(d):
 #
 # Eq. 34 prints $i \leq j$: an upper triangle, divided by the lengths of the lower one.
 # And with $\theta_{ij} \in \mathbb R^+$, as the text asks, no entry of $L$ is negative,
-# nor is a correlation. Both are slips of the pen: the code behind Figure 5 must differ,
-# and {py:func}`~rfcore.papers.couplings.copula.correlation_factor` does. Mended so, PNC
-# is still only a limit: as $L_{ii} = 1/s_i$ is not zero, $\Sigma$ is positive
-# *definite*, which Definition A.7 asks for, and PNC's is singular. For two norms $1 +
-# \Sigma_{12}$ falls like $1/(2 \theta_{21}^2)$.
+# and neither is any correlation. Both are slips of the pen: the code behind Figure 5
+# must differ, and our {py:func}`~rfcore.papers.couplings.copula.correlation_factor`
+# does. Even with both corrected, PNC is only a limit: as $L_{ii} = 1/s_i$ is not zero,
+# $\Sigma$ is positive *definite*, as Definition A.7 asks, and that of PNC is singular.
+# For two norms $1 + \Sigma_{12}$ falls like $1/(2 \theta_{21}^2)$.
 
 # %%
 rng = ledger.rng("parameters")
@@ -133,15 +136,15 @@ ledger.decide({
 # ## Learning a copula
 #
 # The loss is the root mean squared error of the Gram matrix of the training points, $(
-# \frac1{N^2} \sum_{i,j} ( \phi(x_i)^\top \phi(x_j) - k(x_i, x_j) )^2 )^{1/2}$, in the mean
-# over features [Eq. 35]. A draw of normals is turned into norms by differentiable functions, so that the
-# gradient of a sample is a sample of the gradient. Appendix B.1 gives the rest: inputs
-# standardised, at most 256 points, $d$ orthogonal frequencies. The lengthscale of
-# Fourier features (RFFs) makes the evidence of a Gaussian process greatest; that of
-# positive features (RLFs) is twice the mean of $\lVert x_i + x_j \rVert$, and they come
-# with their $d$ antiparallel vectors. Whether they did in Figure 5 is not said, nor are
-# steps, step size and samples: we take 400 steps of Adam, 8 samples, and show RLFs
-# without opposites too.
+# \frac1{N^2} \sum_{i,j} ( \phi(x_i)^\top \phi(x_j) - k(x_i, x_j) )^2 )^{1/2}$, averaged
+# over draws of the features [Eq. 35]. A draw of normals is turned into norms by
+# differentiable functions, so that the gradient of a sample is a sample of the
+# gradient. Appendix B.1 gives the rest: inputs standardised, at most 256 points, $d$
+# orthogonal frequencies. For Fourier features (RFFs) the lengthscale maximises the
+# evidence of a Gaussian process; for positive features (RLFs) it is twice the mean of
+# $\lVert x_i + x_j \rVert$, and these come with their $d$ antiparallel vectors. Whether
+# they did in Figure 5 is not said, nor are the steps, the step size and the number of
+# samples: we take 400 steps of Adam, 8 samples, and show RLFs without opposites too.
 
 # %%
 MAPS = {
@@ -291,9 +294,9 @@ ledger.decide({
 # ## What was learned, on three sets
 #
 # A correlation matrix has a budget: the sum of its entries is a variance, so its
-# correlations sum to at least $-d$. PNC spends that on a few pairs, equal correlations
-# on all. What was learned scatters widely: the cost of a pair is almost linear in its
-# correlation, so that hardly anything but their sum matters.
+# correlations sum to at least $-d$. PNC spends it on a few pairs, equal correlations
+# spend it on all pairs. What was learned scatters widely: the cost of a pair is almost
+# linear in its correlation, so that hardly anything but their sum matters.
 
 # %% tags=["hide-input"]
 errors = np.array([expected[case] for case in cases])
@@ -337,10 +340,11 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Learned copulas stop up to one and a half points short of equal correlations ("simplex").
-# For RLFs without opposites most of the little there is to gain is lost in the noise.
-# Norms that are simply *stratified*, one in each of $d$ cells of equal probability, do
-# about as well as PNC everywhere without learning, and best of all on Boston.
+# Learned copulas stop up to one and a half points short of equal correlations
+# ("simplex"). For RLFs without opposites, most of what little there is to gain is lost
+# in the noise. Norms that are simply *stratified*, one in each of $d$ cells of equal
+# probability, do about as well as PNC everywhere, without any learning, and best of all
+# on Boston.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -17,25 +17,24 @@
 # %% [markdown]
 # # How close is pairwise norm coupling to the best?
 #
-# * **Close, by an estimate that is not proven.** Of four norms PNC errs at most 5 %
-#   more than our estimate of the best of all couplings up to distance 1; for RFFs at
-#   distance 2 it is 11 %. Of three norms PNC leaves one alone, and RFFs could err 11 to
-#   17 % less.
+# * **Close, by an estimate that is not proven.** With four norms the error of pairwise
+#   norm coupling (PNC) is at most 5 % above our estimate of the best of all couplings
+#   up to distance 1; for Fourier features (RFFs) at distance 2 it is 11 %. With three
+#   norms PNC leaves one alone, and the error of RFFs could be 11 to 17 % smaller.
 # * **Up to distance 1 the best Gaussian copula is known**: equal correlations of
 #   $-1/(d - 1)$. On three data sets it takes at most a sixth more off the error than
 #   PNC does. Farther out we expected the same, and were wrong.
 # * **The reason is a budget.** Correlations of $d$ norms cannot all be very negative,
-#   and it matters little how the sum that they may reach is spread.
+#   and it matters little how the sum that they may reach is spread over them.
 #
-# **What the paper claims.** Pairwise norm coupling (PNC) is the best coupling of *two*
-# norms of Fourier (RFF) or positive features (RLF) (Theorem 3.2 of
-# {cite:t}`reid2025couplings`). For more, "an analytic solution to the multi-marginal OT
-# variance reduction problem is (for now) out of reach". A copula learned by gradient
-# descent does no better ({doc}`04_copulas`), so PNC "may already be close optimal". How
-# close?
+# **What the paper claims.** PNC is the best coupling of *two* norms of RFFs or positive
+# features, RLFs (Theorem 3.2 of {cite:t}`reid2025couplings`). For more norms, "an
+# analytic solution to the multi-marginal OT variance reduction problem is (for now) out
+# of reach". A copula learned by gradient descent does no better ({doc}`04_copulas`), so
+# PNC "may already be close optimal". How close?
 #
 # **The idea.** A Gaussian copula of norms can be optimised without noise, since the
-# error is a sum over pairs of a function of one number. And of few norms the best
+# error is a sum over pairs of a function of one number. And for few norms the best
 # coupling of all is the solution of a linear programme.
 
 # %% tags=["parameters", "hide-input"]
@@ -78,9 +77,10 @@ def simplex(d):
 # norm. The expected *squared* error is a constant plus the mean over pairs of norms of
 # one function $h$ of their correlation
 # ({py:func}`~rfcore.papers.couplings.gram_norms.gram_pair_excess`), and a correlation
-# matrix has little room: since the sum of all its entries is a variance, $\mathbf
-# 1^\top \Sigma \mathbf 1 \geq 0$, correlations have at least the mean $-1/(d - 1)$.
-# Suppose that a line that does not fall touches $h$ from below at $-1/(d - 1)$. Then
+# matrix has little room: since the sum of all its entries is a variance,
+# $\mathbf 1^\top \Sigma \mathbf 1 \geq 0$, correlations have at least the mean
+# $-1/(d - 1)$. Suppose that a non-decreasing line touches $h$ from below at
+# $-1/(d - 1)$. Then
 #
 # $$
 # \text{mean of } h(\Sigma_{ij}) \ \geq\ h\bigl(\tfrac{-1}{d - 1}\bigr) + \text{slope}
@@ -127,8 +127,8 @@ far = np.array([
 ])
 
 # %% [markdown]
-# The same for data, with $h$ averaged over all pairs of training points, and both kinds
-# of features as {doc}`04_copulas` has them.
+# We do the same for data, with $h$ averaged over all pairs of training points, and with
+# both kinds of features as in {doc}`04_copulas`.
 
 
 # %%
@@ -226,11 +226,11 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Up to distance 1 the line exists in every case. At distance 2 it does not for Fourier
-# features in four dimensions. Their cost is convex in the squared norms only up to
-# $z \sqrt{w_1^2 + w_2^2} = 6.4$ ({py:func}`rfcore.theory.fourier_convex_radius`); a
-# typical pair now stands at $2 \sqrt 8 = 5.7$. There $h$ bends down, and the budget is
-# best spent on extremes: two equal norms against two equal ones. On concrete, where all
+# Up to distance 1 the line exists in every case. At distance 2 it does not exist for
+# Fourier features in four dimensions. Their cost is convex in the squared norms only up
+# to $z \sqrt{w_1^2 + w_2^2} = 6.4$ ({py:func}`rfcore.theory.fourier_convex_radius`); a
+# typical pair is now at $2 \sqrt 8 = 5.7$. There $h$ bends down, and the budget is best
+# spent on extremes: two equal norms against two equal ones. On concrete, where all
 # distances mix, the bends cancel so well that no line exists for Fourier features, and
 # the argument says nothing.
 
@@ -239,16 +239,16 @@ ledger.decide({
 # ## What any coupling of the norms could do
 #
 # Gaussian copulas are a small family. For few norms we can do without it: cut the
-# $\chi_d$ law into bins of equal probability, and the coupling that costs least is a
-# linear programme ({py:func}`~rfcore.papers.couplings.multi_marginal.norm_bound`). Its
-# unknowns are not $k^m$ but one weight per multiset of bins, because the cost does not
-# depend on the order. With independent places within the bins its optimum is the error
-# of a coupling that exists; with opposite places for every pair at once it is an
-# estimate that is meant to be optimistic. The best of all couplings lies at most at the
-# first, and about at the second. That it cannot lie below is not proven, and at
-# distance 2 it does, by a little: assigning the levels of one norm after the other to
-# those of the rest, which is not run here, finds couplings of four norms at 0.618 of
-# the RMSE of IID frequencies, where the estimate for RFFs is 0.619.
+# $\chi_d$ law into bins of equal probability, and the coupling that costs least solves
+# a linear programme ({py:func}`~rfcore.papers.couplings.multi_marginal.norm_bound`).
+# Its unknowns are not $k^m$ but one weight per multiset of bins, because the cost does
+# not depend on the order. With independent places within the bins its optimum is the
+# error of a coupling that exists; with opposite places for every pair at once it is an
+# estimate that is meant to be optimistic. The error of the best of all couplings is at
+# most the first, and about the second. That it cannot be below the second is not
+# proven, and at distance 2 it does, by a little: assigning the levels of one norm after
+# the other to those of the rest, which is not run here, finds couplings of four norms
+# at 0.618 of the RMSE of IID frequencies, where the estimate for RFFs is 0.619.
 
 # %%
 BOUNDED = [
@@ -330,12 +330,13 @@ ledger.decide({
 })
 
 # %% [markdown]
-# Two norms: the programme finds PNC (the rare tail in which RFFs could do better, see
-# {doc}`02_best_pair`, is below its bins). Four norms, close points: PNC takes off seven
-# to nine tenths of what any coupling could. Three norms: a pair and one left over do
-# poorly. A simplex copula treats all alike, and up to distance 1 closes some two thirds
-# of the gap or more. Far points: for RFFs the theorem asks for "sufficiently small"
-# $z$, and here one sees why; what is best there is neither PNC nor a simplex.
+# For two norms the programme finds PNC (the rare tail in which RFFs could do better,
+# see {doc}`02_best_pair`, is too fine for its bins). For four norms and close points
+# PNC takes off seven to nine tenths of what any coupling could. With three norms, a
+# pair and one left over do poorly. A simplex copula treats all norms alike, and up to
+# distance 1 it closes some two thirds of the gap or more. As for far points, the
+# theorem asks for "sufficiently small" $z$ with RFFs, and here one sees why; what is
+# best there is neither PNC nor a simplex.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -17,22 +17,23 @@
 # %% [markdown]
 # # Does a better kernel make a better Gaussian process? (Tables 3 and 4)
 #
-# * **Orthogonal directions help a posterior; coupled norms add next to nothing.** PNC
-#   lowers the error of the kernel, and leaves divergences and predictions about where
-#   they are without it; the exception is Laplace features on power, in the printed
-#   table too. {doc}`07_common_scale` says why.
+# * **Orthogonal directions help a posterior; coupled norms add next to nothing.**
+#   Pairwise norm coupling (PNC) lowers the error of the kernel, and leaves divergences
+#   and predictions about where they are without it; the exception is Laplace features
+#   on power, in the printed table too. {doc}`07_common_scale` says why.
 # * **All 48 ratios of Table 4 agree with ours, and 36 of 48 divergences of Table 3.**
 #   Those of CPU, and of airfoil with Fourier features, do not: the fit is not printed.
-# * **Two standard errors are 95 %, not 98 %**; a mean on CPU belies the caption too.
+# * **Two standard errors are 95 %, not 98 %** as the caption says; a mean on CPU
+#   contradicts it too.
 #
 # **What the paper claims.** Coupled norms lower the variance of every entry of a Gram
 # matrix. "It would be natural to assume that this would result in more accurate
 # approximations of the predictive mean and covariance", write
 # {cite:t}`reid2025couplings` in Appendix B.2, and find that it does not: on six UCI
-# sets orthogonal directions help, and pairwise norm coupling (PNC) adds nothing.
+# sets orthogonal directions help, and PNC adds nothing.
 #
-# **The idea.** A posterior is no average of kernel values. It inverts their matrix, and
-# an error that all entries share may cancel where errors that differ do not. So we
+# **The idea.** A posterior is not an average of kernel values. It inverts their matrix,
+# and an error that all entries share may cancel where errors that differ do not. So we
 # look at three things side by side, for the same frequencies: the error of the kernel,
 # the divergence of the posterior, and the error of its predictions.
 
@@ -69,9 +70,10 @@ SETS, N_SPLITS, N_DRAWS = SIZES[profile]
 # (RFFs) have $d$ frequencies. Laplace features have $2d$; coupled ones point in $d$
 # orthogonal directions and their opposites, whose norms PNC makes equal.
 #
-# Not printed: how inputs are scaled (we standardise inputs and targets by the training
-# part), how small sets are split (half and half), which local maximum of the evidence
-# Adam ended in (we use L-BFGS from $\ell \approx \sqrt d$) and Halton points' shift.
+# The paper does not print how inputs are scaled (we standardise inputs and targets by
+# the training part), how small sets are split (ours half and half), in which local
+# maximum of the evidence Adam ended (we use L-BFGS from $\ell \approx \sqrt d$), or how
+# Halton points are shifted.
 
 
 # %%
@@ -113,13 +115,13 @@ KINDS = {
 
 # %% [markdown]
 # The paper does not say in which direction it takes the divergence, nor whether it is
-# of observations or of the function behind them. Without noise the posterior of $m < n$
-# features is singular and both directions are infinite, so noise has to be in the
-# approximate distribution, as in Eq. 41. In the exact one, Eq. 42, it is missing, and
-# the divergence depends on the jitter that keeps a singular matrix positive. Three
-# readings remain: $\mathrm{KL}(\text{exact} \mid \text{features})$ with noise in both,
-# which decides; the other direction; and Eqs. 42 and 41 as printed, with a jitter of
-# $10^{-6}$ of the variance. They are computed by
+# that of the observations or of the function behind them. Without noise the posterior
+# of $m < n$ features is singular and both directions are infinite, so noise has to be
+# in the approximate distribution, as in Eq. 41. In the exact one, Eq. 42, it is
+# missing, and the divergence depends on the jitter that keeps a singular matrix
+# positive. Three readings remain: $\mathrm{KL}(\text{exact} \mid \text{features})$ with
+# noise in both, by which we decide; the other direction; and Eqs. 42 and 41 as printed,
+# with a jitter of $10^{-6}$ of the variance. They are computed by
 # {py:func}`rfcore.papers.couplings.predictives.divergences`.
 
 # %%
@@ -209,8 +211,9 @@ beside(of_split[..., DIVERGENCE], OF_3, paper(3), caption)
 # %% [markdown]
 # Two statements about this table can be checked without running anything. Its caption
 # calls two standard errors 98 % (so does that of Table 4); they are 95 %. And it says
-# that orthogonal features are better than IID ones on every split. Then the mean over
-# splits would be smaller, too; on CPU, with Fourier features, the table has the larger.
+# that orthogonal features are better than IID ones on every split. Then their mean over
+# splits would be smaller, too; but on CPU, with Fourier features, the table prints a
+# larger one.
 
 # %% tags=["hide-input"]
 theirs = paper(3, ALL)[..., 0].astype(float)
@@ -225,9 +228,10 @@ ledger.decide({
 })
 
 # %% [markdown]
-# The posterior itself is printed twice, in the weights of the features (Eqs. 39 and 41)
-# and by their kernel (Eq. 43), the first "rewritten" as the second. They differ: the
-# mean by a factor $\sigma_n^2$, the covariance by $\sigma_n^2 I$.
+# The posterior itself is printed twice, once in the weights of the features (Eqs. 39
+# and 41) and once in terms of their kernel (Eq. 43), the first "rewritten" as the
+# second. The two differ: the mean by a factor $\sigma_n^2$, the covariance by
+# $\sigma_n^2 I$.
 
 
 # %%
@@ -251,9 +255,10 @@ ledger.decide({"couplings/table-3/rewritten": evidence.erratum(apart, lacking)})
 
 # %% [markdown]
 # Ours agree with the caption in direction: on no split of any set are orthogonal
-# features significantly worse. They are not significantly better on each, with 50 draws
-# per split, and least often on airfoil and Boston with Fourier features, which are too
-# poor there for it to matter much. Couplings share keys within a split.
+# features significantly worse. But with 50 draws per split they are not significantly
+# better on every split, and they are so least often on airfoil and Boston with Fourier
+# features, which are too poor there for it to matter much. Within a split all couplings
+# share their random keys.
 
 # %% tags=["hide-input"]
 every = np.moveaxis(found[..., DIVERGENCE], 1, 0)  # draws first
@@ -293,9 +298,10 @@ ledger.decide({
 # %% [markdown]
 # Whole sets differ: CPU for both kinds of features, airfoil for Fourier ones. Each
 # split of a set has one fit, which is not printed and is the likely cause. A divergence
-# is in units of the noise, so that another maximum of the evidence, with less noise,
-# could make it much larger; we found none and cannot say that it is the reason. Nor
-# does another reading, the other direction or Eq. 42 against 41, bring these sets back.
+# is measured in units of the noise, so that another maximum of the evidence, with less
+# noise, could make it much larger; we found none and cannot say that it is the reason.
+# Nor does another reading (the other direction, or Eq. 42 against 41) bring these sets
+# back into agreement.
 
 # %% tags=["hide-input"]
 plotting.table(
@@ -310,12 +316,13 @@ plotting.table(
 # (couplings-table-4)=
 # ## Table 4: predictions
 #
-# Errors of predictions, over those of IID features on the same split. Ours are mean
-# ratios over splits, with the error of a ratio; the printed errors are those of single
-# rows over splits, and several times as large. All 48 ratios agree within these errors;
-# yet one could hide a difference of 0.075, above the 0.066 that matter: it stays open.
-# Together they say more. Their mean, weighted by the printed errors, is known to half a
-# percent even if the errors of the eight ratios on one set were all one and the same.
+# The table gives errors of predictions over those of independent (IID) features on the
+# same split. Ours are ratios averaged over splits, with the error of a ratio; the
+# printed errors are those of single rows over splits, and are several times as large.
+# All 48 ratios agree within these errors; yet one of them could hide a difference of
+# 0.075, more than the 0.066 that would matter, and so it stays open. Together they say
+# more. Their mean, weighted by the printed errors, is known to half a per cent, even if
+# the errors of the eight ratios on one set were all one and the same.
 
 # %% tags=["hide-input"]
 OF_4 = [HALTON, SOBOL, ORTHOGONAL, PNC]

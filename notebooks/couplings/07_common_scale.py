@@ -21,14 +21,14 @@
 # * **On one split of power the kernel gets better and little else does.** Coupled norms
 #   (PNC) lower the error of the kernel at every number of frequencies; the divergences
 #   of posterior and prior change by about 5 % at most, predictions by a thousandth.
-#   From 16 frequencies on orthogonality gains so little there that PNC may add more
-#   than a tenth of it.
-# * **What PNC removes is an error that a posterior forgives.** Independent norms put
-#   all lengthscales off by one common factor. On its own that makes up 10 to 47 % of
-#   the kernel's squared error, and at most 3 % of the divergence.
+#   From 16 frequencies on, orthogonality itself gains so little in these that PNC may
+#   add more than a tenth of that gain.
+# * **What PNC removes is an error that a posterior forgives.** With independent norms
+#   all lengthscales are off by one common factor. On its own that factor makes up 10 to
+#   47 % of the kernel's squared error, and at most 3 % of the divergence.
 # * **Orthogonal directions help most in the first block**, at four frequencies. From
-#   eight on all couplings predict alike, so that a gain "in every instance" cannot be
-#   shown.
+#   eight frequencies on all couplings predict alike, so that a gain "in every instance"
+#   cannot be shown.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` couple the norms of orthogonal
 # frequencies, which lowers the variance of the kernel, and compare Gaussian processes
@@ -69,9 +69,9 @@ SETS, N_SPLITS, N_DRAWS, WIDTHS, N_CURVE = {
 # ## The experiment
 #
 # Data, splits and fits are those of {doc}`06_posteriors`: at most 256 points to train
-# on and as many to test, standardised, hyper-parameters at a maximum of the exact
-# evidence, then fixed. Features are Fourier ones, and divergences those of the exact
-# distribution of new observations from the approximate one, both with noise.
+# on and as many to test, standardised, and hyper-parameters at a maximum of the exact
+# evidence, then fixed. Features are Fourier features, and divergences are those of the
+# exact distribution of new observations from the approximate one, both with noise.
 
 
 # %%
@@ -198,7 +198,7 @@ ledger.decide({
 # is not, all lengthscales are off together, by a factor $c$. Pairing a long frequency
 # with a short one holds $c$ near 1, and does little else. So how much does a factor $c$
 # harm? Take the *exact* kernel with its lengthscale divided by $c$, at eight quantiles
-# of the distribution of $c$ for independent norms, and compare with orthogonal
+# of the distribution of $c$ for independent norms, and compare it with orthogonal
 # features.
 
 

@@ -17,22 +17,22 @@
 # %% [markdown]
 # # More variance, less error: norms for attention (Figure 7)
 #
-# * **Figure 7 holds, under both readings of its keys.** PNC lowers every variance and
-#   every covariance, and moves the error of attention by at most 1.5 %. PM raises
-#   them all, the variance to that of independent frequencies, and lowers the error of
-#   attention by 6 to 17 %.
+# * **Figure 7 holds, under both readings of its keys.** Norms coupled in pairs (PNC)
+#   lower every variance and every covariance, and move the error of attention by at
+#   most 1.5 %. Norms all equal within a block (PM) raise them all, the variance to that
+#   of independent frequencies, and lower the error of attention by 6 to 17 %.
 # * **An error that all weights share does not count**, and with PM norms they share
 #   more of it. The formulas have a page of their own ({doc}`09_attention_expansion`).
 # * **Simplex directions do as well as PM norms**, to within a tenth, and both
 #   together do better than either.
 #
-# **What the paper claims.** Attention weighs keys by $a_{ij} = k(x_i, x_j) / \sum_l
-# k(x_i, x_l)$ with $k(x, y) = e^{x \cdot y}$, and a Performer estimates $k$ by positive
-# features. {cite:t}`reid2025couplings` couple the norms of orthogonal frequencies.
-# Pairwise norm-coupling (PNC) lowers the kernel's variance and leaves attention
-# "essentially unchanged". Positive monotone norms (PM: all norms of a block are equal)
-# raise the variance as far as norms can, and the error of attention "actually drops: a
-# remarkable, counterintuitive finding".
+# **What the paper claims.** Attention weights keys by
+# $a_{ij} = k(x_i, x_j) / \sum_l k(x_i, x_l)$ with $k(x, y) = e^{x \cdot y}$, and a
+# Performer estimates $k$ by positive features. {cite:t}`reid2025couplings` couple the
+# norms of orthogonal frequencies. Pairwise norm-coupling (PNC) lowers the kernel's
+# variance and leaves attention "essentially unchanged". Positive monotone norms (PM:
+# all norms of a block are equal) raise the variance as far as norms can, and the error
+# of attention "actually drops: a remarkable, counterintuitive finding".
 #
 # **The idea.** Attention is a quotient. An error that all estimates of a row share is
 # in both numerator and denominator, and cancels. So what should be small is variance
@@ -60,15 +60,17 @@ N_REPEATS, N_SETS, N_ROWS = {"paper": (20_000, 2, 8), "quick": (1_000, 1, 2)}[pr
 # (couplings-fig-7)=
 # ## Figure 7: variance up, error down
 #
-# Sixteen keys in sixteen dimensions, which are the queries too, "$x \sim \mathcal N(0,
-# \frac{1}{\sqrt d} I_d)$". As printed, $1/\sqrt d$ is the *variance* of a coordinate:
-# that is what a transformer's scaling by $d^{-1/4}$ makes of standard normal queries and
-# keys, with logits of variance 1. Read as the *standard deviation*, keys have length 1.
-# The paper does not say which; we show both. Nor does it give the numbers of features;
-# we take one, two and four blocks, and new keys in every repeat.
+# There are sixteen keys in sixteen dimensions, which are also the queries,
+# "$x \sim \mathcal N(0, \frac{1}{\sqrt d} I_d)$". As printed, $1/\sqrt d$ is the
+# *variance* of a coordinate: that is what a transformer's scaling by $d^{-1/4}$ makes
+# of standard normal queries and keys, with logits of variance 1. Read as the *standard
+# deviation*, keys have length 1. The paper does not say which; we show both. Nor does
+# it give the numbers of features; we take one, two and four blocks, and new keys in
+# every repeat.
 #
 # **Variances need no simulation, and allow none.** The variance of one estimate grows
-# like $e^{v^2}$, $v = |x_i + x_j|$. Its mean over two keys of $\mathcal N(0, s^2 I_d)$,
+# like $e^{v^2}$ with $v = |x_i + x_j|$. Its mean over two keys of
+# $\mathcal N(0, s^2 I_d)$,
 #
 # $$
 # \mathbb E\bigl[ e^{2 v^2 - |x_i|^2 - |x_j|^2} \bigr] = \bigl[ (1 - 6 s^2) (1 + 2 s^2)
@@ -77,7 +79,7 @@ N_REPEATS, N_SETS, N_ROWS = {"paper": (20_000, 2, 8), "quick": (1_000, 1, 2)}[pr
 #
 # is finite for $s^2 = 1/d = 1/16$ and *infinite* for $s^2 = 1/\sqrt d = 1/4$. (For a
 # key with itself the bound is 1/12.) An average over random keys then has no limit. For
-# given keys all is finite:
+# given keys everything is finite:
 # {py:func}`~rfcore.papers.couplings.attention_rows.row_covariance` has it in closed
 # form.
 
@@ -158,9 +160,10 @@ ledger.decide({
 })
 
 # %% [markdown]
-# How drastic PM is depends on the reading: with keys of length 1 it raises variances by
-# a quarter and covariances by more than half, with keys twice as long both by a
-# fiftieth. There the variance of single frequencies, which no coupling changes, prevails.
+# How drastic the effect of PM is depends on the reading: with keys of length 1 it
+# raises variances by a quarter and covariances by more than half, with keys twice as
+# long both by a fiftieth. There the variance of single frequencies, which no coupling
+# changes, prevails.
 #
 # (couplings-all-covariances)=
 # ## Why PM is the maximum
@@ -195,8 +198,8 @@ ledger.decide({
 })
 
 # %% [markdown]
-# **The error of attention is measured**: with the exact weights, all couplings on the
-# same keys and on as much common randomness as they can share.
+# **The error of attention is measured** against the exact weights, for all couplings on
+# the same keys and with as much common randomness as they can share.
 
 # %%
 WIDTHS, CHUNK = (d, 2 * d, 4 * d), 200
@@ -289,12 +292,13 @@ ledger.decide({
 # (couplings-no-attention)=
 # ## Against no attention at all
 #
-# A sceptic's baseline: give every key the weight $1/16$, without looking. With keys of
-# length 1 attention is nearly uniform, and so few features add more noise than they find
-# structure: 16 independent ones err more than the baseline. Where keys are twice as long
-# a key attends mostly to itself, the baseline is poor, and features beat it with a root
-# mean square error that is still twice the mean weight. The order of couplings is real
-# in both; 64 features are where it begins to be of use.
+# A sceptic's baseline is to give every key the weight $1/16$, without looking. With
+# keys of length 1 attention is nearly uniform, and so few features add more noise than
+# they find structure: the error of 16 independent ones is larger than that of the
+# baseline. Where keys are twice as long a key attends mostly to itself, the baseline is
+# poor, and features beat it with a root mean square error that is still twice the mean
+# weight. The order of couplings is real in both cases; it begins to be of use with 64
+# features.
 
 # %% tags=["hide-input"]
 printed = list(LAWS)[:4]
@@ -342,8 +346,9 @@ ledger.decide({
 #
 # Table 2 of the paper trains Performers on ImageNet: 0.625 with orthogonal frequencies,
 # 0.620 with PNC, 0.633 with PM, each with a standard error of 0.003. This page says
-# nothing of these accuracies, and no other does yet. {doc}`12_couplings_for_attention`
-# takes the hint of this one, and chooses couplings for attention itself.
+# nothing about these accuracies, and no other does yet.
+# {doc}`12_couplings_for_attention` takes the hint of this one, and chooses couplings
+# for attention itself.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -19,13 +19,13 @@
 #
 # * **Equation 8 is right at first order**: where all weights of a row are equal, their
 #   error is variance minus covariance.
-# * **Its remainder is no $O(1/N^3)$**, and Equation 45 on the way to it has two wrong
-#   coefficients.
-# * **It explains and does not predict.** For keys of length 1 and 16 features it is 20
-#   to 30 times the error that is measured.
+# * **Its remainder is not $O(1/N^3)$**, and Equation 45, on the way to it, has two
+#   wrong coefficients.
+# * **It explains, but does not predict.** For keys of length 1 and 16 features it is 20
+#   to 30 times the measured error.
 #
 # **What the paper claims.** Attention divides each kernel value by the sum of its row,
-# over $N$ keys, and estimates of it do the same with estimated values.
+# over $N$ keys, and an estimate of attention does the same with estimated values.
 # {cite:t}`reid2025couplings` expand the quotient. If all means of a row are one number
 # $\mu$, the mean squared error of the weights is [VRC Eq. 8]
 #
@@ -124,20 +124,22 @@ def row_errors(x, omega, widths, n_rows):
 # k_l, \widehat k_{l'}) \Bigr] .
 # $$
 #
-# Where all means are equal, $a_j = 1/N$ and $S = N \mu$, the mean over $j$ is Equation
-# 8: variance minus covariance, over $N^2 \mu^2$. Two statements on the way to it are false.
+# Where all means are equal, so that $a_j = 1/N$ and $S = N \mu$, the mean over $j$ is
+# Equation 8: variance minus covariance, divided by $N^2 \mu^2$. Two statements on the
+# way to it are false.
 #
-# **Unequal means.** Equation 45 has the coefficients $-4$ and $3$ where $-2$ and $1$
-# stand above. It computes $\mathbb E[\widehat a^2] - a^2$, which would be the error if
-# $\widehat a$ were unbiased; a quotient is not, even at this order. With equal means
-# both sets add up to Equation 8.
+# **Unequal means.** Equation 45 has the coefficients $-4$ and $3$ in place of the $-2$
+# and $1$ above. It computes $\mathbb E[\widehat a^2] - a^2$, which would be the error
+# if $\widehat a$ were unbiased; a quotient is not, even at this order. With equal means
+# both sets of coefficients give Equation 8.
 #
-# **The remainder** is not $O(1/N^3)$. Take a query $q$ and keys $y$ and $-y$, half of
-# each, at right angles to it, so that all means are equal. Then $N \widehat a_j = 2 X /
-# (X + X')$, $X$ and $X'$ the two estimates, whatever $N$ is. So $N^2 \mathrm{MSE}$ is a
-# constant; $N^2$ times the leading term is another, and the remainder is exactly of
-# order $1/N^2$. Keys share frequencies: more keys do not average anything out. More
-# *features* do. The remainder is a share $O(1/m)$ of the error.
+# **The remainder** is not $O(1/N^3)$. Take a query $q$ and two keys at right angles to
+# it, $y$ and $-y$, each as half of all keys, so that all means are equal. Then $N
+# \widehat a_j = 2 X / (X + X')$, with $X$ and $X'$ the two estimates, whatever $N$ is.
+# So $N^2 \mathrm{MSE}$ is a constant; $N^2$ times the leading term is another, and the
+# remainder is exactly of order $1/N^2$. All keys share their frequencies, so more keys
+# do not average anything out. More *features* do: the remainder is a share $O(1/m)$ of
+# the error for $m$ of them.
 
 # %%
 COUNTS = np.array([4, 16, 64])
@@ -230,13 +232,15 @@ ledger.decide({
 # (couplings-eq-8-accuracy)=
 # ## When Equation 8 is accurate
 #
-# When the denominator's relative error is small: $(e^{v^2} - 1) / m \ll 1$ for the
-# longest $v = |x_i + x_j|$, that of a key with itself. For keys of length 1, $v = 2$
-# and $e^4 = 55$: with 16 features the denominator errs by more than its own size, and
-# the true error saturates, as no weight exceeds 1, while the leading term keeps
-# growing. For keys half as long $e^{v^2} = 2.7$, and from 64 features on the leading
-# term is good to 8 per cent, if means are not taken as equal: that alone costs Equation
-# 8 more than the remainder does. With 16 it is up to 22 per cent too large.
+# It is accurate when the relative error of the denominator is small:
+# $(e^{v^2} - 1) / m \ll 1$ for the longest $v = |x_i + x_j|$, that of a key with
+# itself. For keys of length 1, $v = 2$ and $e^4 = 55$: with 16 features the error of
+# the denominator is larger than the denominator itself, and the true error saturates,
+# as no weight exceeds 1, while the leading term keeps growing. For keys half as long
+# $e^{v^2} = 2.7$, and from 64 features on the leading term is good to 8 per cent, if
+# the means are not taken to be equal: that assumption alone costs Equation 8 more
+# accuracy than the remainder does. With 16 features the leading term is up to 22 per
+# cent too large.
 
 # %%
 LENGTHS = {"keys of length 1/2": d**-0.5 / 2, "keys of length 1": d**-0.5}

@@ -17,43 +17,45 @@
 # %% [markdown]
 # # Many more frequencies than dimensions
 #
-# * **At $m = d$ opposite norms are best, to a hundredth of the error of Fourier
-#   features; with many blocks, equal norms.** One norm per block, stratified over the
-#   blocks ("shells"), has 12 % of the RMSE of independent frequencies at $d = 16$, $m =
-#   512$ and distance 0.5; PNC stays at 31 %.
-# * **Sobol' points win in few dimensions**, up to $d = 16$ from about $m = 16\, d^2$
-#   on, and their lead grows. At distance 2 and from $d = 16$ on nothing takes off much
-#   more than a quarter.
-# * **When in doubt, stratify all norms**: only in the plane does it err over 5 % more
-#   than PNC. A rule for choosing has a page of its own ({doc}`11_choosing`).
+# * **At $m = d$, as many frequencies as dimensions, norms in opposite pairs (PNC) are
+#   best, to a hundredth of the error of Fourier features; with many blocks, equal norms
+#   are.** One norm per block, stratified over the blocks ("shells"), gives 12 % of the
+#   root mean squared error (RMSE) of independent frequencies at $d = 16$, $m = 512$ and
+#   distance 0.5; PNC stays at 31 %.
+# * **Sobol' points win in few dimensions**, up to $d = 16$, from about $m = 16\, d^2$
+#   on, and their lead grows. At distance 2, from $d = 16$ on, nothing takes much more
+#   than a quarter off the error.
+# * **When in doubt, stratify all norms**: only in the plane is their error more than
+#   5 % above that of PNC. A rule for choosing has a page of its own
+#   ({doc}`11_choosing`).
 #
-# **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$,
-# as many frequencies as dimensions: orthogonal directions with norms in opposite pairs
-# (PNC) are best, Halton points hardly better than independent draws. Users of random
-# features take $m$ far above $d$; this page goes there.
+# **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$:
+# orthogonal directions with PNC norms are best, Halton points hardly better than
+# independent draws. Users of random features take $m$ far above $d$; this page goes
+# there.
 #
 # **The idea.** Blocks of $d$ frequencies are independent of each other: more of them
 # divide the error by their number, and the *ratio* to the error of independent
-# frequencies is at $m = 100\, d$ what it was at $m = d$. What couples *across* blocks
-# can gain more, the more frequencies there are. Three ways:
+# frequencies is the same at $m = 100\, d$ as at $m = d$. A coupling *across* blocks can
+# gain more, the more frequencies there are. There are three ways:
 #
 # * norms stratified over all $m$ frequencies, one in each of $m$ strata;
 # * **shells**: one norm for each block, stratified over the blocks. A block lies on a
 #   sphere, and the spheres fill the radii evenly;
-# * Sobol' points through the normal quantile. A random shift makes every point uniform
-#   on the cube, hence every frequency normal and every estimate unbiased, however the
-#   points are placed. A random rotation keeps the normal law and makes the error a
-#   function of the distance alone.
+# * Sobol' points, mapped by the normal quantile function. A random shift makes every
+#   point uniform on the cube, hence every frequency normal and every estimate unbiased,
+#   however the points are placed. A random rotation keeps the normal law and makes the
+#   error a function of the distance alone.
 #
 # **What is known.** {cite:t}`yang2014quasi` and {cite:t}`avron2016quasi` made Fourier
-# features of low-discrepancy points; new here are the rotation and the map over $d$,
-# $m$ and distance, beside coupled norms. Radii apart from directions are
+# features from low-discrepancy points; new here are the rotation and the map over $d$,
+# $m$ and distance, beside coupled norms. To treat radii apart from directions is
 # spherical-radial quadrature, as in {cite:t}`munkhoeva2018quadrature`;
 # {cite:t}`lyu2017spherical` spreads points on the sphere by their energy.
 # {cite:t}`belhadji2024design` come closest to shells: radii of a Gauss-Laguerre rule
-# times orthogonal directions, weighted. A shell's radius is random in its stratum, so
-# that there are no weights, every frequency keeps its law, and the error has a closed
-# form.
+# times orthogonal directions, with weights. The radius of a shell is random within its
+# stratum, so that there are no weights, every frequency keeps its law, and the error
+# has a closed form.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -94,12 +96,12 @@ NAMES = tuple(COLOURS)
 # All errors but those of Sobol' points have closed forms. Let $f$ be the feature of one
 # frequency and $g(w)$ its mean given the norm $w$ alone. Strata over all $m$ norms
 # remove $\operatorname{Var} g$ from the error and nothing else. That is one $d$-th of
-# $\operatorname{Var} f$ for close points, about what PNC gets within its block.
+# $\operatorname{Var} f$ for close points, about what PNC removes within its block.
 #
 # Equal norms within a block do the opposite. One such block has the error of
-# independent frequencies, the worst of all (Appendix B.3 of the paper has them as the
-# coupling of *greatest* variance), because the one norm is shared by $d$ features. But
-# that share, $d \operatorname{Var} g$, is just what strata over the blocks remove:
+# independent frequencies, the worst of all (in Appendix B.3 of the paper they are the
+# coupling of *greatest* variance), because one norm is shared by $d$ features. But that
+# share, $d \operatorname{Var} g$, is just what strata over the blocks remove:
 #
 # $$
 # m\, \mathrm{MSE} = \operatorname{Var} f - d \operatorname{Var}_\mathrm{between}(g)
@@ -107,13 +109,14 @@ NAMES = tuple(COLOURS)
 # $$
 #
 # ({py:func}`rfcore.theory.stratified_norms_ratio`). In Hermite polynomials the cosine
-# starts with $\mathrm{He}_2(\omega \cdot u) = (\omega \cdot u)^2 - 1$, and over $d$
-# orthogonal frequencies of one length $w$ these add up to $w^2 - d$ exactly, whatever
-# the rotation. The angles leave nothing of the leading term to chance, and the strata
-# nothing of the norm. What remains begins with $\mathrm{He}_4$: for close points the
-# ratio of the mean squared error to that of independent frequencies tends to $\frac{d -
-# 1}{d + 2}\, z^4 / 12$. For positive features simplex directions do the same and more:
-# at equal norms they add up to zero, and the term of first order goes as well.
+# starts with $\mathrm{He}_2(\omega \cdot u) = (\omega \cdot u)^2 -
+# 1$, and over $d$ orthogonal frequencies of one length $w$ these add up to $w^2 - d$
+# exactly, whatever the rotation. The angles leave nothing of the leading term to
+# chance, and the strata nothing of the norm. What remains begins with $\mathrm{He}_4$:
+# for close points the ratio of the mean squared error to that of independent
+# frequencies tends to $\frac{d - 1}{d + 2}\, z^4 / 12$. For positive features simplex
+# directions do the same and more: at equal norms they add up to zero, and the term of
+# first order vanishes as well.
 
 
 # %%
@@ -184,9 +187,9 @@ ledger.decide({
 # (couplings-many-map)=
 # ## Who wins where
 #
-# Sobol' points are simulated. One draw of shifted points serves every $m$, since the
-# first $2^k$ of them are a Sobol' set themselves; and to rotate it at random is to look
-# along random directions, eight per draw.
+# Sobol' points are simulated. One draw of shifted points will do for every $m$, since
+# the first $2^k$ of them are a Sobol' set themselves. To rotate the points at random
+# amounts to looking along random directions, of which we take eight per draw.
 
 
 # %%
@@ -253,9 +256,10 @@ plotting.show(
 # %% [markdown]
 # For positive features Sobol' points do better, since each coordinate is stratified,
 # and with it the term of first order, which these features have and even functions
-# lack. In the figure below couplings within blocks are level, and strata over all are
-# below them, by a third at $d = 4$ and hardly at $d = 64$. Shells fall until nothing is
-# left of their norms. The error of Sobol' points keeps falling, from a start that is
+# lack. In the figure below the curves of couplings within blocks are level, and those
+# of strata over all norms lie below them, by a third at $d = 4$ and hardly at all at
+# $d = 64$. The error of shells falls until nothing is left of what the norms
+# contribute. The error of Sobol' points keeps falling, from a starting point that is
 # worse in more dimensions.
 
 # %% tags=["hide-input"]
@@ -325,8 +329,8 @@ ledger.decide({
 
 # %% [markdown]
 # Our guess that shells win from $m = 4\, d^{1.5}$ on fails in two of 660 comparisons,
-# by a few thousandths. Strata over all lose to PNC by more than 5 % in the plane alone,
-# where an opposite pair beats two to eight strata.
+# by a few thousandths. Strata over all norms lose to PNC by more than 5 % only in the
+# plane, where an opposite pair beats two to eight strata.
 
 # %% tags=["hide-input"]
 ledger.close()

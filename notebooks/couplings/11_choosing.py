@@ -17,11 +17,12 @@
 # %% [markdown]
 # # Which coupling to take: a rule, and its check
 #
-# * **A rule of two lines in $d$ and $m$ is enough**: from $m = 5.7\, d^2$ on Sobol'
-#   points, between that and $1.4\, d^{1.5}$ shells, below it strata over all $m$ norms.
+# * **A rule of two lines in $d$ and $m$ is enough**: for $m$ frequencies in $d$
+#   dimensions take Sobol' points from $m = 5.7\, d^2$ on, shells (one norm per block)
+#   between that and $1.4\, d^{1.5}$, and strata over all $m$ norms below.
 # * **It is within 10 % of the best in most cells** of UCI kernels that it had not seen.
-#   Our claim was 10 % everywhere; that is refuted: in one cell the choice errs a third
-#   more than the best.
+#   Our claim was 10 % everywhere, and it is refuted: in one cell the error of the
+#   choice is a third larger than the best.
 # * **Sobol' points are for few dimensions**: the $m$ from which they beat PNC grows about
 #   like the square of $d$.
 #
@@ -33,12 +34,13 @@
 #
 # **What is known.** The candidates have ancestors: {cite:t}`yang2014quasi` and
 # {cite:t}`avron2016quasi` for Sobol' points, {cite:t}`belhadji2024design` for shells
-# (what differs is on {doc}`10_many_frequencies`). The latter balance radii and
+# ({doc}`10_many_frequencies` says what differs). The latter balance radii and
 # directions for their own rule; new here are a rule that chooses between families, by
 # $d$ and $m$ alone, and its test on kernels that it had not seen.
 #
 # **The idea.** Take the coupling that loses least over the distances of the map. Then
-# test the choice where it was not made, on kernels of data with points at all distances.
+# test this choice on cases that it was not made for: kernels of data with points at all
+# distances.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -65,10 +67,10 @@ wide = DIMENSIONS[:, None] <= WIDTHS
 # (couplings-many-choosing)=
 # ## A rule for choosing
 #
-# The map for Fourier features again, as {doc}`10_many_frequencies` explains it: closed
-# forms for all couplings of norms, draws for Sobol' points. Norms are stratified within
-# each block ("strata in blocks"), over all $m$ frequencies, or over the blocks, with one
-# norm for each ("shells").
+# Here is the map for Fourier features again, as {doc}`10_many_frequencies` explains it:
+# closed forms for all couplings of norms, draws for Sobol' points. Norms are stratified
+# within each block ("strata in blocks"), over all $m$ frequencies, or over the blocks,
+# with one norm for each ("shells").
 
 # %%
 LAWS = {
@@ -122,12 +124,12 @@ drawn = np.stack(drawn, axis=2)  # draws, distances, d, m
 of["Sobol'"] = np.where(wide, drawn.mean(axis=0), np.nan)
 
 # %% [markdown]
-# A rule that asks for $d$ and $m$ alone has two lines $m = c\, d^a$: Sobol' points
-# above the one, shells above the other, strata over all $m$ norms below both. The lines
-# are those of least regret over all tiles of the three Fourier maps: the mean logarithm
-# of the rule's RMSE over the best. The exponents tried are multiples of a quarter from
-# 1 to 2, of which the line of Sobol' points takes the largest; $c$ is a power of $\sqrt
-# 2$.
+# A rule in $d$ and $m$ alone consists of two lines $m = c\, d^a$: Sobol' points above
+# one, shells above the other, strata over all $m$ norms below both. The lines are those
+# of least regret over all tiles of the three Fourier maps. Regret is the mean logarithm
+# of the rule's root mean squared error (RMSE) over the best one. The exponents tried
+# are multiples of a quarter from 1 to 2, of which the line of Sobol' points takes the
+# largest; $c$ is a power of $\sqrt 2$.
 
 # %%
 log_rmse = np.log(np.stack([of[name][:, wide] for name in TRIED])) / 2
@@ -205,10 +207,11 @@ for part in np.array_split(drawn[:, :2], 8):
 # ### Checked on real kernels
 #
 # The map shows one distance at a time, and the rule was shaped on four other sets.
-# These four were not looked at before it was final. Their columns are standardised,
-# their lengthscale maximises the evidence of a Gaussian process on 200 points;
-# distances are of all sizes, dimensions no powers of two, last blocks cut. Errors are
-# averaged over 100 pairs of points, so that far pairs, which err most, count most.
+# These four were not looked at before it was final. Their columns are standardised, and
+# their lengthscale maximises the evidence of a Gaussian process on 200 points.
+# Distances are of all sizes, dimensions are not powers of two, and last blocks are cut
+# short. Errors are averaged over 100 pairs of points, so that far pairs, whose errors
+# are largest, count most.
 
 
 # %%
@@ -316,20 +319,21 @@ ledger.decide({
 # | from there on | shells | `norms.coupled("stratified", "blocks")` |
 # | $m \geq 5.7\, d^2$ | Sobol' points, $m$ a power of two | `sobol`, times a rotation |
 #
-# This is the rule that was tested, and `couplings.choose(d, m)` gives it as a coupling to
-# draw from, with what it leaves of the error at three distances. At $m = d$ PNC (`orthogonal_pnc`), which it does not
-# choose from, is about as good as strata ({doc}`10_many_frequencies`). The norms go
-# with orthogonal directions by {py:func}`rfcore.couplings.compose`. For
-# positive features read the last map of {doc}`10_many_frequencies`: from 8 dimensions
-# on simplex directions near $m = d$, shells on simplices next, Sobol' points from about
-# 16 times $d$; in fewer dimensions Sobol' points from 4 times $d$.
+# This is the rule that was tested, and `couplings.choose(d, m)` gives it as a coupling
+# to draw from, together with what it leaves of the error at three distances. At $m = d$
+# PNC (`orthogonal_pnc`), which is not among its choices, is about as good as strata
+# ({doc}`10_many_frequencies`). {py:func}`rfcore.couplings.compose` puts the norms
+# together with orthogonal directions. For positive features read the last map of
+# {doc}`10_many_frequencies`: from 8 dimensions on take simplex directions near $m = d$,
+# shells on simplices next, and Sobol' points from about 16 times $d$; in fewer
+# dimensions, Sobol' points from 4 times $d$.
 #
-# The limits of this: the lines are a compromise between distances, and near them the
-# rule can miss by more than half, as the map at distance 2 shows. At $d = 8$ and
-# distance 1 Sobol' points win from $m = 128$ on, at distance 0.5 from 1024; the rule
-# says 362, and loses on the kernel of energy at $m = 256$. It was fitted to Fourier
-# features, powers of two and one fixed scramble of the points. Whether a smaller error
-# of the kernel improves a prediction is another question.
+# This has its limits. The lines are a compromise between distances, and near them the
+# rule can miss the best by more than half, as the map at distance 2 shows. At $d = 8$
+# and distance 1 Sobol' points win from $m = 128$ on, at distance 0.5 from 1024; the
+# rule says 362, and loses on the kernel of the energy data at $m = 256$. It was fitted
+# to Fourier features, powers of two and one fixed scramble of the points. Whether a
+# smaller error of the kernel improves a prediction is another question.
 
 # %% tags=["hide-input"]
 ledger.close()

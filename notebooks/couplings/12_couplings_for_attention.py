@@ -17,17 +17,20 @@
 # %% [markdown]
 # # Couplings chosen for attention
 #
-# * **Use simplex directions with equal norms** where $m = d$. Of a family with
-#   orthogonal frequencies, those of one norm per block (PM) and simplex ones they err
-#   least at every length of keys. On held-out keys they leave 12 to 25 % of
-#   orthogonal's error for short keys, some 70 % for one block and logits of variance 1.
+# * **Use simplex directions with equal norms** where $m = d$, as many frequencies as
+#   dimensions. In a family that includes orthogonal frequencies, those with one norm
+#   per block (PM) and simplex ones, they have the smallest error at every length of
+#   keys. On held-out keys they leave 12 to 25 % of the error of orthogonal frequencies
+#   for short keys, and some 70 % for one block and logits of variance 1.
 # * **Use cross-polytopes of one norm** where there are several blocks: at $m = 4 d$
-#   they err less than simplices, by 28 to 48 % where keys have length 1 or less.
+#   their error is smaller than that of simplices, by 28 to 48 % where keys have length
+#   1 or less.
 # * **Kernel variance chooses the right directions and the wrong norms.** The exact
-#   leading term of attention's error, Equation 8 with the true means, is right in both
-#   for short keys.
+#   leading term of attention's error, Equation 8 with the true means, is right about
+#   both for short keys.
 # * **The limit is long keys.** With logits of variance 1 and four blocks, the chosen
-#   coupling and PM are level. Spread norms do harm, on simplices from length 1 on.
+#   coupling and PM are level. To spread the norms of the blocks over strata does harm,
+#   on simplices from length 1 on.
 #
 # **Where the paper stops.** {cite:t}`reid2025couplings` minimise the variance of the
 # kernel and find that the *greatest* variance does better in attention: "optimal
@@ -37,10 +40,11 @@
 #
 # **The idea.** Attention forgives errors that a row shares. Expand the exponential in
 # an estimate, $\widehat k(q, k) \propto \frac1m \sum_i e^{\omega_i \cdot (q + k)}$: the
-# first term of its error is $\sum_i \omega_i \cdot (q + k)$, the second $\sum_i
-# (\omega_i \cdot (q + k))^2$. Directions whose sum is zero, as those of a simplex,
-# remove the first. If the second is a multiple of $|q + k|^2$, as for orthogonal
-# directions and one norm $w$, it errs by a factor $w^2$, nearly the same for all keys.
+# first term of its error is $\sum_i \omega_i \cdot (q + k)$, the second
+# $\sum_i (\omega_i \cdot (q + k))^2$. Directions whose sum is zero, like those of a
+# simplex, remove the first. If the second is a multiple of $|q + k|^2$, as for
+# orthogonal directions of one norm $w$, it is wrong only by a factor $w^2$, which is
+# nearly the same for all keys.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -78,9 +82,9 @@ CHUNK, n_keys = 200, 16
 #
 # Orthogonal frequencies are $(c, r) = (0, 0)$, orthogonal + PM $(0, 1)$, and simplex
 # $(1, 0)$. The other corner, $(1, 1)$, has simplex directions and equal norms. We scan
-# the family on training queries and keys, independent and normal, at three lengths:
-# standard deviations $s$ of their coordinates. With $s = d^{-1/4}$ logits have variance
-# 1, as at a transformer's start.
+# the family on training queries and keys, independent and normal, at three lengths,
+# which are set by the standard deviation $s$ of their coordinates. With $s = d^{-1/4}$
+# logits have variance 1, as in a transformer before training.
 
 # %%
 ANGLES = np.array([0.0, 0.5, 1.0])
@@ -220,13 +224,13 @@ ledger.decide({
 # %% [markdown]
 # ## Held out
 #
-# The member with the least error on training points of a length is compared on new
-# queries and keys: at other dimensions, at one block and at four, with all keys seen
-# or, as in a language model, only those of the past.
+# For each length, the member with the least error on training points is compared with
+# others on new queries and keys: in other dimensions, with one block and with four, and
+# with all keys seen or, as in a language model, only those of the past.
 #
 # PM is beaten wherever keys are short or there is one block. With four blocks and long
 # keys the two are level: there the higher terms of the expansion weigh more than the
-# two that the coupling mends; the claim, made for all conditions, stays open.
+# two that the coupling corrects. The claim was made for all conditions, and stays open.
 
 # %%
 POINTS = {
@@ -311,23 +315,25 @@ ledger.decide({
 # (couplings-attention-blocks)=
 # ## Beyond one block
 #
-# Four blocks are usually drawn independently. Two other ways to spend $m = 4 d$:
+# Four blocks are usually drawn independently. Here are two other ways to spend
+# $m = 4 d$ frequencies:
 #
 # * *Spread*: still one norm per block, but the norms of the blocks in different strata
 #   (the shells of {doc}`10_many_frequencies`). Within a block the error of the norm
 #   cancels in the quotient; between blocks it averages out.
-# * *Cross-polytopes*: orthogonal frequencies and their opposites, $2 d$ to a block, one
-#   norm. Sums of all odd powers vanish, and of squares they are a multiple of the
-#   identity: both terms of the expansion above at once, where a simplex of $d$ corners
-#   has the first and just misses the second.
+# * *Cross-polytopes*: orthogonal frequencies and their opposites, $2 d$ to a block, all
+#   of one norm. Their sums of odd powers all vanish, and their sum of squares is a
+#   multiple of the identity. This settles both terms of the expansion above at once,
+#   where a simplex of $d$ corners settles the first and just misses the second.
 #
-# Spread norms gain where keys have length 1/2, most with cross-polytopes (4 to 9 % of
-# orthogonal's error). With simplices they lose at both greater lengths; with
-# cross-polytopes at $d = 32$ from length 1 on, at $d = 16$ where logits have variance
-# 1, and at $d = 8$ nowhere. We take it that where they lose the block with the greatest
-# norm outweighs the others in every sum, and that strata make sure that one block is
-# always ahead. So our prediction is refuted as it stands. Cross-polytopes keep their
-# lead at every length; at $m = d$, with half as many directions, simplices are better.
+# Spread norms gain where keys have length 1/2, most with cross-polytopes (which then
+# leave 4 to 9 % of the error of orthogonal frequencies). With simplices they lose at
+# both greater lengths; with cross-polytopes they lose at $d = 32$ from length 1 on, at
+# $d = 16$ where logits have variance 1, and at $d = 8$ nowhere. We take it that, where
+# they lose, the block with the greatest norm outweighs the others in every sum, and
+# that strata make sure that one block is always ahead. So our prediction is refuted as
+# it stands. Cross-polytopes keep their lead at every length; at $m = d$, with half as
+# many directions, simplices are better.
 
 # %% tags=["hide-input"]
 four = [i for i, (d, m) in enumerate(SIZES) if m == 4 * d]

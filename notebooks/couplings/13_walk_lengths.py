@@ -19,26 +19,27 @@
 # # Couplings of walk lengths (Figures 3 and 10)
 #
 # * **The claim holds, by exact errors.** On nine graphs and at five termination
-#   probabilities, σ-coupled walks err less than independent ones and at most as much as
-#   antithetic ones.
-# * **The optimal permutation is the plain reversal**: the same cost and the same error
-#   everywhere. Nothing has to be optimised.
+#   probabilities, σ-coupled walks have smaller errors than independent ones, and errors
+#   at most as large as those of antithetic ones.
+# * **The optimal permutation is the plain reversal**: it has the same cost and the same
+#   error everywhere. Nothing has to be optimised.
 # * **The gain is modest.** It is below 2 % of the error where walks are long, up to
 #   12 % on cora where they are short, and below 1 % at any length on eu-core, where a
 #   node has the most neighbours.
 #
 # **What the paper claims.** Two walkers from one node estimate a kernel better if they
 # do not repeat each other. {cite:t}`reid2025couplings` couple how *long* they walk, by
-# a permutation $\sigma$ of the quantiles of the length: drawn from the $q$-th of $n$
-# bins, the first walker's length goes with one from bin $\sigma(q)$. A matching
-# problem, solved on one random graph of 100 nodes, tells which permutation is best. On
-# cora and other graphs such walks "give equally good or smaller kernel estimator
-# errors", and often substantially smaller ones than *antithetic termination*
-# {cite:p}`reid2023quasi`, which keeps two walkers from halting at the same step.
+# a permutation $\sigma$ of the quantiles of the length: if the length of the first
+# walker is drawn from the $q$-th of $n$ bins, that of the second is drawn from bin
+# $\sigma(q)$. A matching problem, solved on one random graph of 100 nodes, tells which
+# permutation is best. On cora and other graphs such walks "give equally good or smaller
+# kernel estimator errors", and often substantially smaller ones than *antithetic
+# termination* {cite:p}`reid2023quasi`, which keeps two walkers from halting at the same
+# step.
 #
 # **The idea.** What a walker of length $l$ leaves behind is the sum of what it leaves
 # at steps $0, \dots, l$. A long walk says everything that a short one says, and more.
-# So two of equal length are redundant, and long should meet short.
+# So two walks of equal length are redundant, and long should meet short.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -83,7 +84,7 @@ P_HALTS, GRAPHS, N_REPEATS = {
 # (\hat\psi(q) + \hat\psi(r))_j \bigr]^2} ,
 # $$
 #
-# averaged over all pairs of start nodes $i, j$. The paper estimates it by walks; here
+# averaged over all pairs of start nodes $i, j$. The paper estimates this by walks; here
 # it is exact ({py:func}`rfcore.solvers.transport.bin_spectra`). The Hungarian algorithm
 # finds the permutation of least total cost.
 #
@@ -111,11 +112,11 @@ for p in P_HALTS:
 #
 # The mean squared error of a whole Gram matrix has a closed form, under any coupling of
 # the lengths ({py:func}`rfcore.theory.walk_gram_mse`). A coupling enters it in one
-# place only: the factor $K_{kl}$ by which two walks of a node are likelier than
-# independent ones to make $k$ and $l$ hops
-# ({py:func}`rfcore.theory.joint_survival`). So no walk has to be simulated to compare
-# couplings, and the comparison has no sampling error. The estimate is
-# $\phi_1 \phi_2^\top$ from two independent sets of two walks per node.
+# place only: the factor $K_{kl}$ by which two walks from a node are likelier than
+# independent ones to make $k$ and $l$ hops ({py:func}`rfcore.theory.joint_survival`).
+# So no walk has to be simulated to compare couplings, and the comparison has no
+# sampling error. The estimate is $\phi_1 \phi_2^\top$ from two independent sets of two
+# walks per node.
 
 # %%
 LAWS = ("iid", "antithetic", "permutation", "reversal")
@@ -161,18 +162,19 @@ ledger.decide({
 })
 
 # %% [markdown]
-# At $p_{\text{halt}} = 0.5$ the two couplings are one. Antithetic termination then lets
-# exactly one walker of a pair take a first step, and so does the best permutation: no
-# product of two later steps survives in either.
+# At $p_{\text{halt}} = 0.5$ the two couplings are the same. Antithetic termination then
+# lets exactly one walker of a pair take a first step, and so does the best permutation:
+# no product of two later steps survives in either.
 #
 # ## Reversal is enough
 #
-# The least cost on the random graph is that of the reversal, to rounding,
-# and so are the errors on all other graphs. There is a reason. More steps leave more
-# behind in every entry, so that $\hat\psi(q)$ is ordered by $q$, entry by entry; the cost
-# of a match is then supermodular, swapping partners so that long meets long never
-# lowers the sum, and matching in reverse is optimal. The argument needs modulations
-# without a negative value and no random graph, no kernel and no solver.
+# The least cost on the random graph is that of the reversal, to rounding, and the
+# errors on all other graphs are those of the reversal, too. There is a reason. More
+# steps leave more behind in every entry, so that $\hat\psi(q)$ is ordered by $q$, entry
+# by entry; the cost of a match is then supermodular: swapping partners so that long
+# meets long never lowers the sum, and matching in reverse is optimal. The argument
+# needs modulations without a negative value, but no random graph, no particular kernel
+# and no solver.
 #
 # The optimal permutation is not the only one, either. Where several bins hold walks of
 # the same length (15 of 30 hold length 0 at $p_{\text{halt}} = 0.5$) they can be
@@ -182,9 +184,9 @@ ledger.decide({
 # coupling of two lengths at all has a smaller error.
 #
 # What remains of the paper's claim is its substance: coupling lengths helps, at no
-# cost, and more than antithetic termination does. That this takes optimal transport to
-# find is not borne out here. For {doc}`24_pagerank` it is: there the best permutation
-# beats the reversal.
+# cost, and more than antithetic termination does. That it takes optimal transport to
+# find such a coupling is not borne out here. For {doc}`24_pagerank` it is: there the
+# best permutation beats the reversal.
 
 # %% tags=["hide-input"]
 plotting.table(
@@ -208,7 +210,7 @@ ledger.decide({
 # (couplings-fig-3)=
 # ## Figure 3: cora
 #
-# The last panel above is that of cora, and its exact errors decide.
+# The last panel above is that of cora, and its exact errors decide the claims.
 
 # %% tags=["hide-input"]
 ledger.decide({

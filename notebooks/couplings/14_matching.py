@@ -17,14 +17,14 @@
 # %% [markdown]
 # # Which permutation is best? (Figure 8)
 #
-# * **The exact problem is solved by the reversal of the bins.** It attains the least of
-#   the quadratic objective for every pair of nodes, without a search, where the
-#   modulation has no negative value.
+# * **The exact problem is solved by the reversal of the bins.** It attains the least
+#   value of the quadratic objective for every pair of nodes, without a search, where
+#   the modulation has no negative value.
 # * **At exact averages the simplified objective has the same optimum.** Where many
 #   permutations are equally good, all of them couple the lengths in one way.
-# * **Averages of few simulated walks can part the two**, as the paper says: at
-#   $p_{\text{halt}} = 0.1$ they often lead to different couplings, at 0.5 to none. The
-#   errors stay the same to half a per cent.
+# * **Averages of few simulated walks can make the two differ**, as the paper says: at
+#   $p_{\text{halt}} = 0.1$ they often lead to different couplings, at 0.5 they never
+#   do. The errors stay the same to half a per cent.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` couple the lengths of two walks
 # by a permutation $\sigma$ of $n$ quantile bins. A *quadratic* assignment problem, hard
@@ -34,8 +34,8 @@
 # Eq. 13 exactly are the subject of {doc}`15_projections`.
 #
 # **The idea.** A walk that goes on leaves more behind, at every node. Averages over
-# bins are therefore in order, bin by bin, in *each entry at once*; and sums of products
-# of numbers in the same order are least if one of the two is reversed.
+# bins therefore grow, bin by bin, in *each entry at once*; and sums of products of
+# numbers in the same order are least if one of the two is reversed.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -72,19 +72,19 @@ P_HALTS, SIMULATED, N_WALKS = (0.1, 0.3, 0.5), (4, 6, 8), 10
 # \end{aligned}
 # $$
 #
-# Suppose that weights and modulation are nowhere negative. Then $\hat\psi_q(i)$ is not
-# either, and grows with $q$ in every entry. Entry $(a, b)$ of $\sum_q u_q(i)$ is a
-# constant plus $\sum_q (\hat\psi_q)_a (\hat\psi_{\sigma(q)})_b$ and the same with $a$
-# and $b$ exchanged: by the rearrangement inequality it is least for the **reversal**,
-# $\sigma(q) = n + 1 - q$. So the reversal makes *all entries of both sums* as small as
-# any permutation can, all at once, and none is negative. It solves Eq. 55 exactly, for
-# every pair of nodes and so for every average over pairs. It solves Eq. 56 too: the
-# cost of a match is a polynomial in the entries of $\hat\psi_q$ and
-# $\hat\psi_{\sigma(q)}$ without negative coefficients, hence supermodular.
+# Suppose that weights and modulation are nowhere negative. Then neither is
+# $\hat\psi_q(i)$, and it grows with $q$ in every entry. Entry $(a, b)$ of
+# $\sum_q u_q(i)$ is a constant plus $\sum_q (\hat\psi_q)_a (\hat\psi_{\sigma(q)})_b$
+# and the same with $a$ and $b$ exchanged: by the rearrangement inequality it is least
+# for the **reversal**, $\sigma(q) = n + 1 - q$. So the reversal makes *all entries of
+# both sums* as small as any permutation can, all at once, and no entry is negative. It
+# solves Eq. 55 exactly, for every pair of nodes and so for every average over pairs. It
+# solves Eq. 56 too: the cost of a match is a polynomial in the entries of $\hat\psi_q$
+# and $\hat\psi_{\sigma(q)}$ without negative coefficients, hence supermodular.
 #
-# The modulation of the regularised Laplacian is positive. To check this, we try all
-# permutations on a random graph of 100 nodes as in {doc}`13_walk_lengths`, summed over
-# all pairs of nodes and then for single pairs.
+# The modulation of the regularised Laplacian is positive. To check the result, we try
+# all permutations on a random graph of 100 nodes as in {doc}`13_walk_lengths`, summed
+# over all pairs of nodes and then for single pairs.
 
 # %%
 f = features.modulation.regularised_laplacian(sigma=1.0, d=2)
@@ -152,13 +152,14 @@ ledger.decide({
 #
 # For comparison, two *solutions of one and the same problem* are drawn: the reversal,
 # with bins of equal lengths exchanged at random. With $p_{\text{halt}} = 0.5$ half of
-# the bins hold walks of length 0, and the distance of two solutions grows with $n$. Both
-# of our solvers take, of equal permutations, the one nearest to the reversal; solvers
-# with habits of their own would seem to disagree there. At 0.1 there are no such bins and
-# one solution; there the noise of ten walks moves the permutations, and the errors in
-# the fourth digit. What two permutations mean for the lengths of two walks is compared
-# by the joint law of these lengths, in **total variation**: 0 where the coupling is one
-# and the same, 1 where no pair of lengths occurs with both.
+# the bins hold walks of length 0, and the distance of two solutions grows with $n$. Of
+# equally good permutations both of our solvers take the one nearest to the reversal;
+# solvers with habits of their own would seem to disagree there. At 0.1 there are no
+# such bins and only one solution; there the noise of ten walks changes the
+# permutations, and the errors in the fourth digit. What two permutations mean for the
+# lengths of two walks is compared by the joint law of these lengths, in **total
+# variation**: 0 where the coupling is one and the same, 1 where no pair of lengths
+# occurs with both.
 
 
 # %%

@@ -27,21 +27,21 @@
 # **What the paper claims.** The best permutation $\sigma$ of $n$ quantile bins for two
 # coupled walks solves a quadratic assignment problem (Eq. 13, written out as Eq. 55),
 # hard in general. Theorem 4.1 of {cite:t}`reid2025couplings` says how far it can be
-# solved exactly: with high probability in a time that does not depend on the number of
+# solved exactly: with high probability, in a time that does not depend on the number of
 # nodes $N$, by random projections to fewer dimensions; and for one node, $i = j$, in a
 # time polynomial in $n$, by the random projections of Lemma C.2.
 #
 # **The idea.** Let $\hat\psi_q(i)$ be what a walk from node $i$ with a length from bin
 # $q$ leaves behind on average, $s_{qq'} = \hat\psi_q + \hat\psi_{q'}$ and $u_{qq'} =
-# \operatorname{vec}(s_{qq'} s_{qq'}^\top)$, of $N^2$ entries. Eq. 55 is
+# \operatorname{vec}(s_{qq'} s_{qq'}^\top)$, which has $N^2$ entries. Eq. 55 is
 #
 # $$
 # \Bigl( \sum_q u_{q \sigma(q)}(i) \Bigr) \cdot
 # \Bigl( \sum_q u_{q \sigma(q)}(j) \Bigr) .
 # $$
 #
-# Where modulation and weights are not negative, all entries of both sums are least for
-# the reversal, $\sigma(q) = n + 1 - q$, at once ({doc}`14_matching` has the proof).
+# Where modulation and weights are not negative, the reversal, $\sigma(q) = n + 1 - q$,
+# makes all entries of both sums least at once ({doc}`14_matching` has the proof).
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -163,9 +163,9 @@ ledger.decide({
 # from anything.
 #
 # Nor does the step of the proof hold. The assignment takes the least projection, not
-# the least in size. If all others project above $f_{\sigma^*}$ on $g$, they project
-# below it on $-g$, which is as nearly at right angles. At best half of these
-# directions can serve.
+# the one of least absolute value. If all others project above $f_{\sigma^*}$ on $g$,
+# they project below it on $-g$, which is as nearly at right angles. At best half of
+# these directions can work.
 
 # %%
 rng = ledger.rng("directions")
@@ -198,9 +198,9 @@ along = sums @ direction / np.linalg.norm(direction) / np.sqrt(least)
 # (couplings-one-projection)=
 # ## One projection is enough
 #
-# As a search it can be tried all the same. For graphs it is not needed: projected on a
-# direction *without negative entries*, the reversal is least, since it is least in
-# every entry.
+# As a search the method of the lemma can be tried all the same. For graphs it is not
+# needed: projected on a direction *without negative entries*, the reversal has the
+# least value, since it is least in every entry.
 
 # %%
 one_node = {n: of_node(0, n, 0.1) for n in (4, 6, 8)}

@@ -20,17 +20,17 @@
 # * **It is known in closed form**: levels $u$ and $1 - u$. No joint distribution (law)
 #   of two lengths gives any kernel value a smaller variance, on any graph, if neither
 #   weights nor modulation are negative.
-# * **Permutations approach it**, for walks too: Theorem D.1 says so of continuous
+# * **Permutations approach it**, for walks too: Theorem D.1 says so for continuous
 #   variables only, and lengths are discrete.
 # * **Table 5 means the normalised Laplacian.** With the one that it prints, two of its
-#   four forms are no kernels.
+#   four forms are not kernels.
 #
-# **What the paper claims.** {cite:t}`reid2025couplings` seek the coupling of two walks'
-# lengths of least variance among permutations of $n$ quantile bins. Theorem D.1 says
-# that nothing is lost by this in the limit: for a continuous variable $X$ and a
-# continuous function $f$, permutations come arbitrarily near the joint law of least
-# $\mathbb{E}\, f(X_1) f(X_2)$. For walks "not all the assumptions (...) hold", the
-# authors add. Table 5 lists the graph kernels that walks are to estimate.
+# **What the paper claims.** {cite:t}`reid2025couplings` seek, among permutations of $n$
+# quantile bins, the coupling of the lengths of two walks that has the least variance.
+# Theorem D.1 says that nothing is lost by this in the limit: for a continuous variable
+# $X$ and a continuous function $f$, permutations come arbitrarily near the joint law of
+# least $\mathbb{E}\, f(X_1) f(X_2)$. For walks "not all the assumptions (...) hold",
+# the authors add. Table 5 lists the graph kernels that walks are to estimate.
 #
 # **What is known.** The bound below is that of Fréchet and Hoeffding
 # {cite:p}`nelsen2006introduction`, and that it gives monotone functions of two levels
@@ -40,7 +40,7 @@
 #
 # **The idea.** Two levels $u_1, u_2$ that are uniform on $[0, 1]$ exceed $a$ and $b$
 # together with a probability of at least $\max(0, 1 - a - b)$, whatever their joint
-# law. For $u_2 = 1 - u_1$ it is that, for all $a$ and $b$ at once.
+# law. For $u_2 = 1 - u_1$ the probability is exactly that, for all $a$ and $b$ at once.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -70,8 +70,8 @@ P_HALTS, N_TERMS = np.arange(1, 6) / 10, 30
 # (couplings-best-of-all)=
 # ## No coupling does better
 #
-# Let $A(i) = \mathbb{E}\, \phi(i) \phi(i)^\top$, hops being independent. The second
-# moment of $\phi(i) \cdot \phi(j)$, two independent features, is
+# Let $A(i) = \mathbb{E}\, \phi(i) \phi(i)^\top$, with independent hops. The second
+# moment of $\phi(i) \cdot \phi(j)$, the product of two independent features, is
 # $\sum_{ab} A_{ab}(i) A_{ab}(j)$, and for two walks
 #
 # $$
@@ -123,7 +123,7 @@ for p in tqdm(P_HALTS, desc="p_halt", leave=False):
 
 # %% [markdown]
 # The sign is needed. A three-step random walk has a modulation with negative values:
-# $(1 + x)^{3/2}$ is no polynomial, and its coefficients alternate in sign from the
+# $(1 + x)^{3/2}$ is not a polynomial, and its coefficients alternate in sign from the
 # third power on. All permutations of six bins are tried at $p_{\text{halt}} = 0.3$.
 
 # %%
@@ -238,10 +238,10 @@ ledger.decide({
 #
 # For a normal $X$ the cost of a permutation is
 # $\frac1n \sum_q \bar f_q \bar f_{\sigma(q)}$, with $\bar f_q$ the mean of $f$ over bin
-# $q$. The best permutation is an assignment, and the optimal coupling pairs the values
-# of $f$, sorted, with themselves reversed. One $f$ is monotone,
-# $e^{x / 2}$; $x + \sin 3x$ is not. For an even function, such as $x^2$, "the" optimal
-# coupling would not be one: the signs of $X_1$ and $X_2$ are free.
+# $q$. The best permutation is an assignment, and the optimal coupling pairs the sorted
+# values of $f$ with the same values in reverse order. Of the two $f$ tried, $e^{x / 2}$
+# is monotone and $x + \sin 3x$ is not. For an even function, such as $x^2$, "the"
+# optimal coupling would not be one: the signs of $X_1$ and $X_2$ are free.
 
 # %%
 orders = 2 ** np.arange(2, 10)

@@ -17,13 +17,13 @@
 # %% [markdown]
 # # Walkers that know of each other: how many do they save?
 #
-# * **Coupling hops gains far more than coupling lengths.** No coupling of lengths tried
-#   takes a tenth off the error of long walks. Hops chosen together leave less than a
-#   third of it, with 64 walkers and the diffusion kernel.
+# * **Coupling hops gains far more than coupling lengths.** No coupling of lengths that
+#   we tried takes a tenth off the error of long walks. Hops chosen together leave less
+#   than a third of it, with 64 walkers and the diffusion kernel.
 # * **The gain grows with the number of walkers.** Four of them do the work of 5 to 7
-#   independent ones, 64 that of 250 to 1,400.
-#   Repelling walks, which were known, do most of that alone, and nearly all of it once
-#   their lengths are stratified ({doc}`20_repelling_walks`).
+#   independent ones, and 64 that of 250 to 1,400. Repelling walks, which were known
+#   before, do most of that alone, and nearly all of it once their lengths are
+#   stratified ({doc}`20_repelling_walks`).
 # * **It costs no bias and no optimisation, but time**: 1.3 to 2.2 times as much per
 #   walk. {doc}`18_which_coordinates` says why it works, {doc}`19_where_hops_help` where
 #   it ends, and what to do.
@@ -33,9 +33,8 @@
 # takes off a hundredth of the error where walks are long. Where the walkers *go* stays
 # independent.
 #
-# **The idea.** Sixteen walkers on a node with four neighbours should leave four to
-# each. Independent walkers do so only on average, and the excess is error that no one
-# needs.
+# **The idea.** Sixteen walkers on a node with four neighbours should send four to each.
+# Independent walkers do so only on average, and the excess is error that no one needs.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -81,14 +80,14 @@ N_GROUPS, PER_GROUP, WALKERS, N_MEANS, MEAN_OF = {
 #
 # **Systematic hops** are ours: the $k$ walkers that stand on one node take evenly
 # spaced points, so that each of its $d$ neighbours is given $\lfloor k/d \rfloor$ or
-# $\lceil k/d \rceil$ of them, and the longest walks among them spread as evenly. The
-# walkers of "Repelling random walks" {cite:p}`reid2024repelling` spread over neighbours
-# too, by blocks without replacement and with independent lengths. Nodes that serve
-# their neighbours in turn are Propp's rotor-router machine: its chips, which know no
-# chance, stay within a constant of the expected numbers on grids of any dimension
-# {cite:p}`cooper2006simulating`, in the plane within about 7.8
-# {cite:p}`doerr2009deterministic`. A random shift makes random walks of them again,
-# and estimates unbiased. Systematic sampling itself dates from 1944. New here are the
+# $\lceil k/d \rceil$ of them, and the longest walks among them are spread as evenly.
+# The walkers of "Repelling random walks" {cite:p}`reid2024repelling` spread over
+# neighbours too, by blocks without replacement and with independent lengths. Nodes that
+# send walkers to their neighbours in turn make Propp's rotor-router machine: its chips,
+# which move without chance, stay within a constant of the expected numbers on grids of
+# any dimension {cite:p}`cooper2006simulating`, in the plane within about 7.8
+# {cite:p}`doerr2009deterministic`. A random shift makes random walks of them again, and
+# makes estimates unbiased. Systematic sampling itself dates from 1944. New here are the
 # order within a node, stratified lengths beside it, and the measurements. Array-RQMC
 # and systematic hops are used with stratified lengths
 # ({py:mod}`rfcore.couplings.walk_hops`).
@@ -137,11 +136,11 @@ def estimates(key, g, f, n_walks, p_halt, n_repeats, law):
 
 
 # %% [markdown]
-# All kernels have $\sigma = 1$. An error is that of the whole Gram matrix from two
-# independent sets of walks, so that its diagonal is unbiased too, as a root mean
-# square. That of independent walkers is exact ({py:func}`rfcore.theory.walk_gram_mse`),
-# and so is that of coupled lengths. What is shown is the part of independent walkers'
-# error that is left.
+# All kernels have $\sigma = 1$. An error is the root mean squared error of the whole
+# Gram matrix, estimated from two independent sets of walks, so that its diagonal is
+# unbiased too. That of independent walkers is exact
+# ({py:func}`rfcore.theory.walk_gram_mse`), and so is that of coupled lengths. The chart
+# shows the part of the error of independent walkers that is left.
 
 # %%
 m, cases = np.array(WALKERS), [(name, kernel) for name in graphs for kernel in KERNELS]
@@ -207,7 +206,7 @@ ledger.decide({
 })
 
 # %% [markdown]
-# The same as numbers of walkers: how many independent ones would have the same error.
+# The same in numbers of walkers: how many independent ones would have the same error?
 
 # %% tags=["hide-input"]
 error = left[:, :, 5].std(axis=0, ddof=1) / np.sqrt(N_GROUPS) / mean[:, 5]
@@ -224,8 +223,8 @@ plotting.table(
 # (couplings-hops-unbiased)=
 # ## Unbiased
 #
-# Means of many estimates of a kernel on karate, entry by entry, 16 walkers at
-# $p_{\text{halt}} = 0.3$.
+# We compare means of many estimates of a kernel on karate with the exact kernel, entry
+# by entry, for 16 walkers at $p_{\text{halt}} = 0.3$.
 
 # %%
 laws, (truth, f) = list(MECHANISMS.values())[3:], KERNELS["2-reg. Laplacian"]

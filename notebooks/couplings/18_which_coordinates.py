@@ -17,14 +17,14 @@
 # %% [markdown]
 # # Length, first hop, second hop: where does a walk's error come from?
 #
-# * **From the first hop.** On long walks it makes up some 96 % of the variance for the
+# * **From the first hop.** For long walks it makes up some 96 % of the variance for the
 #   diffusion kernel and two thirds or more for the 2-regularised Laplacian. The length
 #   makes up less than a tenth.
 # * **What a coupling leaves out is a floor** that no such coupling can pass, however it
 #   was found. This is why coupled lengths gain so little.
 # * **Walkers who choose all hops together have no such floor.** On karate their error
-#   falls as one over their number; more slowly where a kernel reaches far on a larger
-#   graph.
+#   falls as one over their number; it falls more slowly where a kernel reaches far on a
+#   larger graph.
 #
 # **What is to be explained.** {cite:t}`reid2025couplings` look for the best coupling of
 # the *lengths* of walks. {doc}`17_walks_that_know` finds that all such couplings gain
@@ -34,7 +34,7 @@
 # **The idea.** A walk is drawn coordinate by coordinate: how long, then where to, hop
 # by hop. The law of total variance says how much of its error is settled at each.
 # Walkers that divide a coordinate evenly among themselves have no error from it; from
-# the other coordinates they have all of it.
+# the other coordinates they have all of theirs.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -94,8 +94,8 @@ small = len(KERNELS) * 2  # cases of karate and football
 # \end{gathered}
 # $$
 #
-# with the length $\ell$ and the hops $h_1, h_2, \dots$; $d_0$ is the part of the
-# length. All of them are known exactly: given its length, a walk that stands at node
+# with the length $\ell$ and the hops $h_1, h_2, \dots$; $d_0$ is the part due to the
+# length. All the parts are known exactly: given its length, a walk that stands at node
 # $v$ goes on as the powers of $W$ say
 # ({py:func}`~rfcore.papers.couplings.walk_variance.walk_variance`).
 
@@ -158,7 +158,7 @@ ledger.decide({
 # (couplings-walk-floors)=
 # ## Floors
 #
-# Let the lengths and the first $t$ hops of the $m$ walkers of a node be coupled in
+# Let the lengths and the first $t$ hops of the $m$ walkers from a node be coupled in
 # *any* way, and let all later hops be independent. Given the coupled coordinates, the
 # walkers are independent, and what each has left to vary is $d_{t+1} + d_{t+2} + \dots$
 # on average. So
@@ -257,8 +257,8 @@ ledger.decide({
 # it, to within one. An error below one walker per place, where the number of places is
 # fixed, is an error of order $1/m$. That is a heuristic and not a proof, and it takes
 # more walkers than there are places, nodes times hops: with fewer, most walkers stand
-# alone. The rate ends above 1,024 walkers on a node: so many take van der Corput points
-# as they are, and those are evenly spaced for powers of two only
+# alone. The rate ends above 1,024 walkers on a node: so many walkers take van der
+# Corput points as they are, and those are evenly spaced for powers of two only
 # ({py:mod}`rfcore.couplings.walk_hops`).
 
 

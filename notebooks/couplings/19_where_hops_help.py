@@ -17,19 +17,21 @@
 # %% [markdown]
 # # Where do coupled hops help, and where not?
 #
-# * **For every kernel with a variance, and most for those that do not reach far.** 64
-#   walkers do the work of nearly a thousand independent ones or more for the diffusion
-#   kernel and the 2-step walk, and of 150 to 800 for the 2-regularised Laplacian.
+# * **For every kernel with a variance, and most of all for those that do not reach
+#   far.** 64 walkers do the work of nearly a thousand independent ones or more for the
+#   diffusion kernel and the 2-step walk, and of 150 to 800 for the 2-regularised
+#   Laplacian.
 # * **The degree decides.** On graphs of degree 10 sixteen walkers leave less than two
-#   fifths of the error, among 10,000 nodes as among a million; of degree 100, more than
-#   nine tenths.
+#   fifths of the error, among 10,000 nodes as among a million; on graphs of degree 100
+#   they leave more than nine tenths.
 # * **PageRank gains as well**: a twentieth of the error of long walks, a quarter and
 #   more of that of short ones.
 #
 # **What is known.** {doc}`17_walks_that_know` compares six ways to couple the walkers
-# of a node on three graphs at $p_{\text{halt}} = 0.1$. Systematic hops with stratified
-# lengths do best there. {cite:t}`reid2025couplings`, whose σ-coupled lengths are the
-# starting point, ask for equally good or smaller errors at every $p_{\text{halt}}$.
+# from a node on three graphs at $p_{\text{halt}} = 0.1$. Systematic hops with
+# stratified lengths do best there. {cite:t}`reid2025couplings`, whose σ-coupled lengths
+# are the starting point, ask for equally good or smaller errors at every
+# $p_{\text{halt}}$.
 #
 # **The idea.** Walkers gain by meeting: those that stand on one node share out its
 # neighbours. So whatever keeps them from meeting should spoil it: early halting, high
@@ -96,9 +98,10 @@ def norms(key, g, f, K, n_walks, p_halt, n_repeats, law):
 # (couplings-hops-kernels)=
 # ## Other kernels, shorter walks
 #
-# Three kernels with $\sigma = 1$ and $\alpha = 20$, and a *damped* modulation: the
-# 2-regularised Laplacian's times $0.8^k$, close to what training finds
-# ({doc}`/notebooks/ugrf/10_learned_modulation`). Independent walkers' errors are exact.
+# We take three kernels with $\sigma = 1$ and $\alpha = 20$, and a *damped* modulation:
+# that of the 2-regularised Laplacian times $0.8^k$, which is close to what training
+# finds ({doc}`/notebooks/ugrf/10_learned_modulation`). The errors of independent
+# walkers are exact.
 
 # %%
 n_walks, laplacian = 64, modulation.regularised_laplacian(1.0, 2)
@@ -154,11 +157,11 @@ plotting.table(
 
 # %% [markdown]
 # Where a kernel reaches far, short walks leave less to gain: what a walker brings from
-# afar is divided by the small chance of getting there; few walkers do, and those have
-# nobody to share a node with. The 2-step walk's modulation ends after one hop, and the
-# diffusion kernel's nearly does ({doc}`18_which_coordinates`).
+# afar is divided by the small chance of getting there; few walkers get there, and those
+# have nobody to share a node with. The modulation of the 2-step walk ends after one
+# hop, and that of the diffusion kernel nearly does ({doc}`18_which_coordinates`).
 #
-# **No variance, no promise.** The inverse cosine kernel's estimates have no variance
+# **No variance, no promise.** Estimates of the inverse cosine kernel have no variance
 # ({doc}`/notebooks/ugrf/03_fixed_kernel_errors`), coupled or not: the rare long walk
 # that decides the error hops alone. Median errors are all that can be compared.
 
@@ -182,14 +185,14 @@ ledger.decide({
 # (couplings-hops-learned)=
 # ## Learned modulations
 #
-# A learned modulation is biased, and gains by less variance
+# A learned modulation is biased, and gains by having less variance
 # ({doc}`/notebooks/ugrf/10_learned_modulation`). Coupled hops take off variance and add
-# no bias. They gain more than learning does, and the two together gain most. Networks
-# of four numbers, trained on a random graph of 20 nodes for either kind of walks; as on
-# that page, 16 walkers, $p_{\text{halt}} = 0.5$, one set of walks, and the squared
-# relative error of the 2-regularised Laplacian with $\sigma = 0.8$. The best modulation
-# differs with the graph: training saw about four neighbours per node, football has more
-# than ten.
+# no bias. They gain more than learning does, and the two together gain most. The
+# networks have four numbers and are trained on a random graph of 20 nodes for either
+# kind of walks. As on that page there are 16 walkers, $p_{\text{halt}} = 0.5$ and one
+# set of walks, and the error is the squared relative error of the 2-regularised
+# Laplacian with $\sigma = 0.8$. The best modulation differs with the graph: training
+# saw about four neighbours per node, football has more than ten.
 
 # %%
 beta = 0.8**2 / (1 + 0.8**2)  # walks on beta W: the unbiased modulation is flat
@@ -248,11 +251,11 @@ ledger.decide({
 # ## Large graphs
 #
 # After one hop from a node of degree $d$ there are $m / d$ walkers on each neighbour,
-# whatever the number of nodes: so the degree should decide. Random graphs, fifty
-# rows of the diffusion kernel, 16 walkers, $p_{\text{halt}} = 0.1$. Nothing of the size
-# of the kernel is formed: its rows are a power series, whose terms from the sixth power
-# on weigh two in a hundred thousand. Among a million nodes twelve groups of sixty rows,
-# far apart, share the walks from all nodes.
+# whatever the number of nodes, so the degree should decide. We take random graphs,
+# fifty rows of the diffusion kernel, 16 walkers and $p_{\text{halt}} = 0.1$. Nothing of
+# the size of the kernel is formed: its rows are a power series, whose terms from the
+# sixth power on weigh two in a hundred thousand. On the graph of a million nodes,
+# twelve groups of sixty rows, far apart, share the walks from all nodes.
 
 # %%
 f = MODULATIONS["diffusion"]
@@ -301,8 +304,8 @@ ledger.decide({
 # (couplings-hops-pagerank)=
 # ## PageRank
 #
-# PageRank is the share of walks that end at a node ({doc}`24_pagerank`): sixteen
-# walkers per node whose lengths are reversed, or who hop systematically.
+# PageRank is the share of walks that end at a node ({doc}`24_pagerank`). We take
+# sixteen walkers per node, whose lengths are reversed or who hop systematically.
 
 # %%
 ps = (0.1, 0.3, 0.5)
@@ -344,10 +347,10 @@ ledger.decide({
 # * Take `coupling="systematic"` in
 #   {py:func}`rfcore.features.walk_features` and
 #   {py:func}`rfcore.models.pagerank.estimate`. There is nothing to tune.
-# * Do so from about as many walkers as a node has neighbours. Far below that walkers
-#   part at the first hop, and from then on they are independent.
-# * Do not expect anything for the inverse cosine kernel that an error bar could hold,
-#   and little for PageRank of long walks.
+# * Do so from about as many walkers on as a node has neighbours. Far below that number,
+#   walkers part at the first hop, and from then on they are independent.
+# * Do not expect anything for the inverse cosine kernel to which an error bar could be
+#   put, and expect little for PageRank from long walks.
 # * A hop costs more, since walkers have to be put in order: 1.3 to 2.2 times the time
 #   of independent walks, as measured on karate and football. A smaller gain in walkers
 #   than that, as with four walkers, saves no time.

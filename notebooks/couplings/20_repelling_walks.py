@@ -18,23 +18,25 @@
 # # Are repelling random walks as good?
 #
 # * **Nearly, once their lengths are coupled.** With stratified lengths, 64 repelling
-#   walkers are worth at most an eighth fewer independent ones than systematic ones.
-# * **Without, they fall behind as walks become short**: at $p_{\text{halt}} = 0.5$ they
-#   are worth between a quarter and three quarters as many.
-# * **Hops still matter more than lengths.** Repelling walks of independent lengths beat
-#   every coupling of lengths alone by far.
+#   walkers are worth at most an eighth fewer independent ones than 64 systematic
+#   walkers are.
+# * **Without that, they fall behind as walks become short**: at $p_{\text{halt}} = 0.5$
+#   they are worth between a quarter and three quarters as many.
+# * **Hops still matter more than lengths.** Repelling walks with independent lengths
+#   beat every coupling of lengths alone by far.
 #
 # **What is known.** {cite:t}`reid2024repelling` were the first to couple, for random
-# features, where the walkers of a graph go. (Rotor-routers, which serve neighbours in
-# turn without chance {cite:p}`cooper2006simulating`, and array-RQMC
+# features, where the walkers of a graph go. (Rotor-routers, which send walkers to
+# neighbours in turn, without chance {cite:p}`cooper2006simulating`, and array-RQMC
 # {cite:p}`lecuyer2008randomized` are older; {doc}`17_walks_that_know` says what is new
-# against each.) Walkers who meet at a node of $d$ neighbours leave it in blocks
+# compared with each.) Walkers who meet at a node of $d$ neighbours leave it in blocks
 # of $d$, and within a block no two take the same edge. The lengths of their walks are
-# independent. The systematic hops of {doc}`17_walks_that_know` spread the walkers of a
+# independent. The systematic hops of {doc}`17_walks_that_know` spread the walkers at a
 # node over its neighbours too, and go with stratified lengths. What do the lengths add,
 # and what is left for the hops?
 #
-# **The idea.** Take both laws of hops with either law of lengths, on the same graphs.
+# **The idea.** Combine both laws of hops with either law of lengths, on the same
+# graphs.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -71,11 +73,12 @@ N_REPELLED = {"paper": 12_000, "quick": 480}[profile]  # for PageRank on footbal
 # (couplings-repelling)=
 # ## Blocks
 #
-# Let $k$ walkers of one start stand on a node with $d$ neighbours. In random order they
-# form $\lfloor k / d \rfloor$ blocks of $d$ and one of the rest, and each block draws
-# neighbours *without replacement*
-# ({py:func}`~rfcore.papers.couplings.repelling.blocks`). Each walker by itself hops to a
-# uniform neighbour, so that nothing is biased; two of one block never agree.
+# Let $k$ walkers from one start stand on a node with $d$ neighbours. In random order
+# they form $\lfloor k / d \rfloor$ blocks of $d$ and one of those left over, and each
+# block draws neighbours *without replacement*
+# ({py:func}`~rfcore.papers.couplings.repelling.blocks`). Each walker by itself hops to
+# a uniform neighbour, so that nothing is biased; two walkers of one block never take
+# the same edge.
 #
 # The authors' [code](https://github.com/isaac-reid/repelling_random_walks) draws less:
 # a block takes the neighbours in turn, from a random one on, and where there are at
@@ -152,10 +155,10 @@ def independent(name, p_halt):
 # %% [markdown]
 # ## How much of the error is left?
 #
-# Errors of Gram matrices from two independent sets of walks, $\sigma = 1$,
-# $p_{\text{halt}} = 0.1$, over those of as many independent walkers, which are exact.
-# For comparison, two laws with stratified lengths: the first two hops stratified like
-# them, and array-RQMC ({doc}`17_walks_that_know`).
+# The chart shows errors of Gram matrices from two independent sets of walks, with
+# $\sigma = 1$ and $p_{\text{halt}} = 0.1$, over those of as many independent walkers,
+# which are exact. For comparison there are two laws with stratified lengths: the first
+# two hops stratified like them, and array-RQMC ({doc}`17_walks_that_know`).
 
 # %%
 m, p_halt = np.array(WALKERS), 0.1
@@ -202,7 +205,7 @@ plotting.show_panels(
 )
 
 # %% [markdown]
-# As a number of walkers, and at other $p_{\text{halt}}$:
+# The same as a number of independent walkers, and at other $p_{\text{halt}}$:
 
 
 # %%
@@ -252,7 +255,7 @@ ledger.decide({
 # %% [markdown]
 # ## Unbiased
 #
-# Means of many estimates, entry by entry.
+# We check means of many estimates, entry by entry.
 
 # %%
 means = np.array([
@@ -278,11 +281,11 @@ ledger.decide({
 # (couplings-repelling-pagerank)=
 # ## PageRank
 #
-# The share of walks that end at a node ({doc}`24_pagerank`), 16 walkers per node. Where
-# a walk ends depends on how long it is as much as on where it goes: repelling hops
-# alone help little here. The error of independent walks is exact: the share of one node's
-# $m$ walks that end at $v$ has the variance $p_v (1 - p_v) / m$, with $p_v$ the chance
-# that one does.
+# PageRank is the share of walks that end at a node ({doc}`24_pagerank`); there are 16
+# walkers per node. Where a walk ends depends on how long it is as much as on where it
+# goes: repelling hops alone help little here. The error of independent walks is exact:
+# the share of one node's $m$ walks that end at $v$ has the variance
+# $p_v (1 - p_v) / m$, with $p_v$ the chance that one does.
 
 
 # %%
@@ -327,9 +330,9 @@ ledger.decide({
 # * Give repelling walkers stratified lengths: it costs nothing and is the larger step
 #   where walks are short.
 # * Systematic hops gain a little more in most cases, need no second law for what is
-#   left of a block, and do not have to know the graph beforehand;
+#   left of a block, and do not have to know the graph beforehand.
 #   {doc}`19_where_hops_help` has their limits, which are those of repelling walks too:
-#   both gain by meeting.
+#   both gain when walkers meet.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -20,15 +20,18 @@
 # * **σ-coupled walks came out best in every panel of the figure, or level with the best**:
 #   in the error of the kernel, of the prediction and of the posterior.
 # * **The factor of 2 is there, in the divergence from the exact posterior**, over
-#   independent walks, on three of six meshes. Twice the walkers bring as much.
-# * **The prediction gains less**, over antithetic walks on some meshes next to nothing.
+#   independent walks, on three of six meshes. Doubling the number of walkers brings as
+#   much.
+# * **The prediction gains less**, and over antithetic walks on some meshes next to
+#   nothing.
 #
 # **What the paper claims.** Hide one face in twenty of a triangle mesh, and predict the
-# vertical component of its normal vector from those of the others, by a Gaussian process
-# on the graph of neighbouring faces, its kernel estimated by random walks.
-# {cite:t}`reid2025couplings` couple the lengths of the walks ({doc}`13_walk_lengths`)
-# and report, on six meshes of up to 8,700 faces, "better predictions and uncertainty
-# estimates, sometimes by a factor of > 2" than with independent or antithetic walks.
+# vertical component of its normal vector from those of the others, with a Gaussian
+# process on the graph of neighbouring faces whose kernel is estimated by random walks.
+# {cite:t}`reid2025couplings` couple the lengths of the walks by a permutation σ of
+# their quantiles ({doc}`13_walk_lengths`) and report, on six meshes of up to 8,700
+# faces, "better predictions and uncertainty estimates, sometimes by a factor of > 2"
+# than with independent or antithetic walks.
 #
 # **The idea.** Nothing is estimated but the kernel. With less noise in the kernel the
 # posterior is closer to the exact one, at the same number of walks.
@@ -67,18 +70,19 @@ N_GROUPS, REPEATS, WALKERS = {
 #
 # The nodes of the graph are the faces; nearly every one has three neighbours. The
 # covariance is the diffusion kernel $K = \kappa \exp(-\gamma^2 \tilde L)$ of the
-# normalised Laplacian $\tilde L$, and observations have noise of variance $s^2$. We hide
-# $\lfloor N / 20 \rfloor$ faces at random; maximise the evidence of the others over $\kappa$, $\gamma$ and
-# $s^2$, with eight independent walks per node in place of the kernel; freeze what was
-# found; and estimate that kernel once more, with 16, 32 and 64 walks of each kind. All
-# of this is repeated: every split of the faces has a fit of its own.
+# normalised Laplacian $\tilde L$, and observations have noise of variance $s^2$. We
+# hide $\lfloor N / 20 \rfloor$ faces at random; maximise the evidence of the others
+# over $\kappa$, $\gamma$ and $s^2$, with an estimate from eight independent walks per
+# node in place of the kernel; freeze what was found; and estimate that kernel once
+# more, with 16, 32 and 64 walks of each kind. All of this is repeated: every split of
+# the faces has a fit of its own.
 #
 # *Printed*: all this, $p_{\text{halt}} = 0.4$, and permutations of 50 bins. *Not
 # printed*: the hyper-parameters, the splits, and the learning rate of the thousand
-# steps of Adam. They had converged, says the paper, so that any search that ends at the
-# maximum will do: ours is {py:func}`rfcore.models.gp.fit_diffusion`. Nor is it
+# steps of Adam. The paper says that they had converged, so that any search that ends at
+# the maximum will do: ours is {py:func}`rfcore.models.gp.fit_diffusion`. Nor is it
 # printed which divergence is meant. Ours is $\mathrm{KL}(\text{approximate} \mid
-# \text{exact})$, of the predictive distributions at all hidden faces, with noise.
+# \text{exact})$ between the predictive distributions at all hidden faces, with noise.
 #
 # As in the paper the permutation $\sigma$ minimises the matching cost on an Erdős–Rényi
 # graph of 100 nodes, here for the kernel of the fit. The modulation of a diffusion
@@ -128,9 +132,9 @@ def estimated(key, name, theta, n_walks, coupling):
 
 # %% [markdown]
 # A dense covariance of 8,700 nodes fills 600 MB, and its factor takes $2 \cdot 10^{11}$
-# operations. Nothing of that kind is formed. The exact kernel is a mixture of powers of
-# the weights, nearly zero beyond some hops; the estimate is zero for faces that no two
-# walks joined; and elimination along a surface keeps both sparse
+# operations. We form no such matrix. The exact kernel is a mixture of powers of the
+# weights, nearly zero beyond some hops; the estimate is zero for pairs of faces that no
+# two walks joined; and elimination along a surface keeps both sparse
 # ({py:func}`rfcore.models.gp.posterior`).
 
 
@@ -223,10 +227,10 @@ for k, (y_label, caption) in enumerate(ROWS.items()):
 # ## Which factor of 2?
 #
 # The paper does not say which of the three rows gains more than a factor of 2, nor over
-# which walks. We give all readings. Only one reaches 2, the divergence over that of
-# independent walks: on the sphere, on busted and on the torus, whose normals the exact
-# kernel predicts best. Over antithetic walks no row does. The kernel error gains the
-# same on all meshes, as the fitted $\gamma$ is nearly the same on all.
+# which walks. We give all readings. Only one reaches 2: the divergence, over that of
+# independent walks, on the sphere, on busted and on the torus, whose normals the exact
+# kernel predicts best. Over antithetic walks no row does. The gain in kernel error is
+# the same on all meshes, as the fitted $\gamma$ is nearly the same on all.
 
 # %% tags=["hide-input"]
 kernel, rmse, divergence = np.moveaxis(grouped, 4, 0)
@@ -270,9 +274,10 @@ ledger.decide(decisions)
 #
 # A divergence is a *squared* error. Near zero it is a quadratic form in the errors of
 # mean and covariance, so that it falls as $1 / m$ where they fall as $1 / \sqrt m$: a
-# factor of 2 in it is one of 1.4 in them, and what twice the walkers would bring.
+# factor of 2 in the divergence is one of 1.4 in these errors, and is what twice the
+# walkers would bring.
 #
-# A verdict on an order needs every condition shown; a single tie leaves it open.
+# For a verdict on an order, every condition must show it; a single tie leaves it open.
 
 # %% tags=["hide-input"]
 overall = np.exp(np.log(grouped).mean(axis=1))  # groups, walkers, couplings, measures
@@ -294,7 +299,8 @@ ledger.decide({
 # %% [markdown]
 # ## The teapot, to turn by hand
 #
-# One split, 16 walkers per node. Where the exact deviation is large, a face is hidden.
+# This is one split, with 16 walkers per node. Where the exact deviation is large, a
+# face is hidden.
 
 # %%
 name, n_walks = "teapot", WALKERS[0]

@@ -17,26 +17,27 @@
 # # A Gaussian process on the roads of San Jose (Figure 11)
 #
 # * **The kernel and the posterior gain over independent walks, as claimed.** The mean
-#   divergence falls by 17 to 37 %, and by 5 % and more in the median of every setting.
+#   divergence falls by 17 to 37 %, and in the median by 5 % or more in every setting.
 #   Over antithetic walks both gain less, and the posterior's order is open.
 # * **The prediction hardly does.** The gain in test error is below one per cent in most
 #   settings and 3 % at best: with the same fit even the exact kernel is little better.
 # * **Walks cost more in learning than in predicting.** The lengthscale they learn is
-#   less than a quarter of the exact kernel's own, and predicts much worse.
+#   less than a quarter of that which the exact kernel learns, and predicts much worse.
 #
 # **What the paper claims.** A Gaussian process on a graph needs the covariance of its
-# nodes, and random walks estimate it. {cite:t}`reid2025couplings` interpolate the
-# speed of traffic on the highways around San Jose, 325 sensors on a graph of 1,016
-# nodes, from 250 of them, with 4, 8 and 16 walkers per node. They compare independent
-# walkers, antithetic ones and $\sigma$-coupled ones ({doc}`13_walk_lengths`) by the
-# error of the kernel, by the test error of the prediction and by the divergence of the
-# posterior from that of the exact kernel. "$\sigma$-GRFs consistently do best on all
-# metrics, even with a severely restricted sampling budget", and give "substantially
-# better predictions and uncertainty estimates".
+# nodes, and random walks estimate it. {cite:t}`reid2025couplings` interpolate the speed
+# of traffic on the highways around San Jose. There are 325 sensors on a graph of 1,016
+# nodes; 250 of them are given, and 4, 8 or 16 walkers start at each node. They compare
+# independent walkers, antithetic ones and $\sigma$-coupled ones
+# ({doc}`13_walk_lengths`) by the error of the kernel, by the test error of the
+# prediction and by the divergence of the posterior from that of the exact kernel.
+# "$\sigma$-GRFs consistently do best on all metrics, even with a severely restricted
+# sampling budget", and give "substantially better predictions and uncertainty
+# estimates".
 #
 # **The idea.** A better estimate of the covariance is a better approximation of the
 # exact Gaussian process. Whether it predicts better depends on how well the exact one
-# predicts, and how much of that the approximation loses.
+# predicts, and on how much of that the approximation loses.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -67,9 +68,9 @@ N_SPLITS, N_DRAWS, N_GRAMS, WALKERS, GRID = {
 #
 # Sensors cut the roads on which they lie, which gives the 1,016 nodes. Speeds were
 # recorded on 26 Mondays of 2017 at 17:30. The paper says neither which of them it
-# predicts, nor whether edges have weights. The curators of the data weigh an edge by
+# predicts, nor whether edges have weights. The curators of the data weight an edge by
 # one over its length and keep the first Monday, a public holiday. We take both obvious
-# choices of either: the first Monday and the mean of all 26, edges weighted or not.
+# choices for each: the first Monday or the mean of all 26, and edges weighted or not.
 
 # %%
 traffic = datasets.traffic(fallback=True)
@@ -109,10 +110,9 @@ def gram(phi):
 # The covariance is $\kappa \exp(-\gamma^2 \widetilde L)$, and the noise has variance
 # $s^2$. As in the paper $\kappa$, $\gamma$ and $s$ maximise the evidence of the 250
 # speeds, with the covariance estimated from eight independent walks per node and
-# $p_{\text{halt}} = 0.4$, and are then frozen. The paper descends by Adam; we search a
-# grid ({py:func}`~rfcore.papers.couplings.traffic_gp.learn_on_grid`), which cannot stop
-# at a local maximum. Every split learns its own; for comparison, so does the *exact*
-# kernel.
+# $p_{\text{halt}} = 0.4$, and are then frozen. The paper uses Adam; we search a grid
+# ({py:func}`~rfcore.papers.couplings.traffic_gp.learn_on_grid`), which cannot stop at a
+# local maximum. Every split learns its own; for comparison, so does the *exact* kernel.
 
 # %%
 lengthscales = np.geomspace(0.25, 16.0, GRID)
@@ -192,9 +192,10 @@ drawn = np.array([  # repeats, edges, couplings, numbers of walkers
 ])
 
 # %% [markdown]
-# **The posterior.** Every split has its hyper-parameters, the exact kernel with them,
-# and several draws of walks. Error and divergence are those at the 75 other sensors,
-# the latter of new observations and in both directions, as the paper names neither.
+# **The posterior.** Every split has its own hyper-parameters, the exact kernel with
+# them, and several draws of walks. Error and divergence are those at the 75 other
+# sensors. The divergence is that of new observations, and in both directions, as the
+# paper does not say which it takes.
 
 
 # %%
@@ -287,14 +288,14 @@ ledger.decide({
 # (couplings-traffic-lengthscale)=
 # ## What limits the prediction
 #
-# Better walks cannot lower the test error much: the exact kernel with the same
-# hyper-parameters errs less than a tenth below four independent walkers.
+# Better walks cannot lower the test error much: the error of the exact kernel with the
+# same hyper-parameters is less than a tenth below that of four independent walkers.
 #
 # But those hyper-parameters were learned on walks. From the same speeds the exact
 # kernel learns a lengthscale many times longer, and predicts much better with it. A
 # likely reason: eight walks of $1.5$ hops on average estimate a kernel of long range
-# poorly, and the evidence of so noisy a covariance is low. What is lost in learning is
-# more than what is lost in predicting, and no coupling there brings it back.
+# poorly, and the evidence of so noisy a covariance is low. More is lost in learning
+# than in predicting, and no coupling of the walks for the prediction brings it back.
 
 # %% tags=["hide-input"]
 numbers = [*np.moveaxis(fitted, 2, 0), no_model, rmse[:, :, 0, 0], exact, own]

@@ -18,24 +18,25 @@
 # # Do coupled hops make better Gaussian processes?
 #
 # * **Yes: the whole gain carries over to the posterior.** Sixteen walkers with
-#   systematic hops and stratified lengths come as close to it as more than a hundred
-#   independent ones, 64 as more than a thousand.
-# * **Hops alone are not enough.** Repelling walks of independent lengths take more than
-#   half off the squared error of the kernel of a mesh, and less off the divergence: on
-#   a sphere less than a quarter. In the smoothest direction only lengths count.
+#   systematic hops and stratified lengths come as close to the exact posterior as more
+#   than a hundred independent ones, and 64 as close as more than a thousand.
+# * **Hops alone are not enough.** Repelling walks with independent lengths take more
+#   than half off the squared error of the kernel of a mesh, but less off the
+#   divergence: on a sphere less than a quarter. In the smoothest direction only lengths
+#   count.
 # * **The prediction gains what there is to gain**: on meshes nearly all that walks had
 #   lost, on the roads nothing, since walks had lost nothing there.
 #
-# **What is known.** Walkers of one node that choose their hops together estimate a
+# **What is known.** Walkers from one node that choose their hops together estimate a
 # kernel far better than independent ones ({doc}`17_walks_that_know`,
 # {doc}`19_where_hops_help`). But the kernel is a means to an end.
 # {cite:t}`reid2025couplings` judge their σ-coupled lengths by Gaussian processes on
-# meshes and on roads, and there a smaller error of the kernel was not always a better
+# meshes and on roads, where a smaller error of the kernel did not always mean a better
 # prediction ({doc}`21_meshes`, {doc}`22_traffic`).
 #
 # **The idea.** Take their Gaussian processes as they are: their graphs, their
 # $p_{\text{halt}}$, hyper-parameters learned on independent walks and then frozen.
-# Change nothing but how the walkers walk, and ask how many independent ones it would
+# Change nothing but how the walkers walk, and ask how many independent walkers it would
 # take for the same posterior.
 
 # %% tags=["parameters", "hide-input"]
@@ -67,19 +68,19 @@ MESHES, N_SPLITS, N_DRAWS, MORE = {
 # and the vertical component of its normal vector is predicted.
 #
 # **Roads.** 325 sensors on the highways of San Jose, of which 250 are seen; the speed
-# on the first Monday is predicted at the others, on edges weighted by one over their
-# length. Speeds are in units of the deviation of those seen.
+# on the first Monday is predicted at the others, with edges weighted by one over their
+# length. Speeds are in units of the standard deviation of those seen.
 #
-# For every split, eight independent walkers per node learn the diffusion kernel and the
-# noise ({py:func}`rfcore.models.gp.fit_diffusion`). Then that kernel is
-# estimated anew by one set of walks, $p_{\text{halt}} = 0.4$ as in the paper, and
-# compared with the exact one: by the kernel itself; by the divergence
+# For every split, the diffusion kernel and the noise are learned from eight independent
+# walkers per node ({py:func}`rfcore.models.gp.fit_diffusion`). Then that kernel is
+# estimated anew from one set of walks, with $p_{\text{halt}} = 0.4$ as in the paper,
+# and compared with the exact one: by the kernel itself; by the divergence
 # $\mathrm{KL}(\text{approximate} \mid \text{exact})$ of new observations at all hidden
 # nodes; by how far the posterior mean is from the exact mean; and by the test error.
 #
-# *Reversal* stands for σ, whose optimum it is here ({doc}`21_meshes`). *Repelling*
-# walks, of independent lengths, are those of {doc}`20_repelling_walks`; *systematic*
-# hops go with stratified lengths.
+# *Reversal* stands for σ, because here it is the optimal permutation
+# ({doc}`21_meshes`). *Repelling* walks, with independent lengths, are those of
+# {doc}`20_repelling_walks`; *systematic* hops go with stratified lengths.
 
 # %%
 p_halt, WALKERS = 0.4, (4, 16, 64)
@@ -186,10 +187,11 @@ for k, y_label, caption in (
 # ## What is left
 #
 # A divergence is a *squared* error: near zero it is a quadratic form in the errors of
-# mean and covariance. So beside it stand the squared error of the kernel and the
+# mean and covariance. So we show it beside the squared error of the kernel and the
 # squared distance of the means, each over that of as many independent walkers. For the
-# mean the closest are systematic hops and reversed lengths with four walkers, on the
-# sphere a tenth apart; with so few, each split has the mean of four draws of walks.
+# mean, the closest pair is systematic hops and reversed lengths with four walkers, a
+# tenth apart on the sphere; with so few walkers, each split takes the mean of four
+# draws of walks.
 
 # %% tags=["hide-input"]
 squared = found[..., :3] ** np.array([2, 1, 2])
@@ -233,16 +235,16 @@ ledger.decide({
 # ## Why hops alone are not enough
 #
 # Repelling hops take more than half off the squared error of the kernel of a mesh, and
-# less off the divergence; coupled lengths do it the other way round. Here is why. Where
-# edges have no weights of their own, a walk's load at node $j$ after $k$ hops from $i$
-# is $\sqrt{d_i / d_j}\,(1 - p_{\text{halt}})^{-k}$, whichever way it went. So
+# less off the divergence; coupled lengths do the opposite. Here is why. Where edges
+# have no weights of their own, a walk's load at node $j$ after $k$ hops from $i$ is
+# $\sqrt{d_i / d_j}\,(1 - p_{\text{halt}})^{-k}$, whichever way it went. So
 #
 # $$
 # \sum_j \phi(i)_j \sqrt{d_j} = \sqrt{d_i}\, \frac1m \sum_{\text{walks}} \sum_{k \leq
 # \text{length}} \frac{f(k)}{(1 - p_{\text{halt}})^k} ,
 # $$
 #
-# with $d$ the numbers of neighbours: in the direction of $\sqrt d$, the first
+# where $d$ holds the numbers of neighbours: in the direction of $\sqrt d$, the first
 # eigenvector of $W$ and the smoothest, features depend on the *lengths* alone. Hops
 # cannot mend an error there, and the posterior of a smooth function suffers from it. So
 # coupled hops have to come with coupled lengths.
@@ -273,7 +275,7 @@ ledger.decide({
 #
 # How many independent walkers have the same error of the kernel, the same divergence?
 # Their errors are interpolated between the numbers of walkers that were run, and beyond
-# the largest fall as one over it
+# the largest number they fall as one over it
 # ({py:func}`~rfcore.papers.couplings.equal_walkers.of_curve`).
 
 # %%
@@ -310,7 +312,7 @@ plotting.table(
 # ## The prediction
 #
 # On the roads there is nothing to win: independent walkers, too, predict as well as the
-# exact kernel. What is lost there is lost when the hyper-parameters are learned
+# exact kernel. What is lost on the roads is lost when the hyper-parameters are learned
 # ({doc}`22_traffic`).
 
 # %% tags=["hide-input"]
@@ -332,11 +334,11 @@ plotting.table(
 #   {py:func}`rfcore.features.walk_features`.
 # * Count on a sixth of the divergence or less with 16 walkers. A systematic hop costs
 #   1.3 to 2.2 times an independent one ({doc}`19_where_hops_help`), so that walking
-#   takes less than half the seconds for the same posterior; solving takes as long as
+#   takes less than half the time for the same posterior; solving takes as long as
 #   before.
 # * Do not expect a better prediction where independent walkers already predict like the
-#   exact kernel, or where the hyper-parameters are what is wrong.
-# * This was seen on graphs of two or three neighbours per node, at
+#   exact kernel, or where the fault lies with the hyper-parameters.
+# * All this was seen on graphs with two or three neighbours per node, at
 #   $p_{\text{halt}} = 0.4$; {doc}`19_where_hops_help` says where the gain in the kernel
 #   ends.
 

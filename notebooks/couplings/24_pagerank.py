@@ -17,24 +17,27 @@
 # %% [markdown]
 # # Coupled walks for PageRank (Figure 9)
 #
-# * **σ-coupled walks err less than independent ones** on every graph at every
-#   $p_{\text{halt}}$: by 1 % at 0.1, by a fifth at 0.5, and less again beyond.
-# * **Over antithetic termination they gain between 0.2 and 0.4**, and tie from 0.5 on.
+# * **σ-coupled walks have smaller errors than independent ones** on every graph at
+#   every $p_{\text{halt}}$: by 1 % at 0.1, by a fifth at 0.5, and by less again beyond.
+# * **Over antithetic termination they gain at $p_{\text{halt}}$ between 0.2 and 0.4**,
+#   and tie with it from 0.5 on.
 # * **Here the search finds something**: between 0.2 and 0.4 the best permutation beats
 #   the plain reversal, because walks of 0 and 1 hops never end together.
 #
-# **What the paper claims.** The PageRank vector $\rho$ says how often a surfer visits
-# each of the $N$ nodes of a graph, who hops along a random edge, and with probability
-# $p_{\text{halt}}$ jumps to a random node instead. It is also the share of walks that
-# *end* at each node, if equally many start everywhere and halt with probability
-# $p_{\text{halt}}$ before each hop. So walks estimate it, two per node say, and the
-# lengths of the two may be coupled. {cite:t}`reid2025couplings` do so by a permutation
-# $\sigma$ of the quantiles of the lengths, found by optimal transport on one random
-# graph, and compare the error $\lVert \rho - \widehat\rho \rVert_2$ on ten others. "The
-# error is always at least as small and often substantially better."
+# **What the paper claims.** The PageRank vector $\rho$ says how often each of the $N$
+# nodes of a graph is visited by a surfer who hops along a random edge, or with
+# probability $p_{\text{halt}}$ jumps to a random node instead. It is also the share of
+# walks that *end* at each node, if equally many start everywhere and halt with
+# probability $p_{\text{halt}}$ before each hop. So it can be estimated by walks, say
+# two per node, and the lengths of the two may be coupled. {cite:t}`reid2025couplings`
+# do so by a permutation $\sigma$ of the quantiles of the lengths, found by optimal
+# transport on one random graph, and compare the error
+# $\lVert \rho - \widehat\rho \rVert_2$ on ten others. "The error is always at least as
+# small and often substantially better."
 #
-# **The idea.** Two walkers of one node who end at the same place have said the same
-# thing twice. Equally long ones end together more often than a long and a short one.
+# **The idea.** Two walkers from one node that end at the same place have said the same
+# thing twice. Walks of equal length end together more often than a long one and a short
+# one.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -65,7 +68,7 @@ NAMES = (
 # ## The permutation
 #
 # Ten bins of equal probability divide the geometric distribution of the lengths. A pair
-# whose first walker draws its length from bin $q$ draws the second one's from bin
+# whose first walker draws its length from bin $q$ draws that of the second from bin
 # $\sigma(q)$. The cost of matching $q$ with $r$ is how likely such walkers are to end
 # together [VRC Eq. 82]:
 #
@@ -87,17 +90,17 @@ sigmas = [transport.assignment(c) for c in costs]
 
 # %% [markdown]
 # There is a permutation that needs no solver: the reversal, which pairs the $q$-th bin
-# with the $q$-th from the end. From $p_{\text{halt}} = 0.5$ on it is as good as the best
-# one, for a simple reason. At least half of the bins hold walks of length 0 only. The
-# best that the others can do is to meet those, and any permutation that sees to it
-# costs the same.
+# with the $q$-th from the end. From $p_{\text{halt}} = 0.5$ on it is as good as the
+# best one, for a simple reason. At least half of the bins hold walks of length 0 only.
+# The best that the other bins can do is to meet those, and any permutation that ensures
+# it costs the same.
 #
 # Below $0.5$ there is something better. The solver pairs walks of length 0 with walks
 # of length 1. These *cannot* end together, for want of self-loops, and the long walks
-# are left for one another, which seldom do. The reversal spends its longest walks on
-# those of length 0; at $0.4$, moreover, its two middle bins hold walks of one hop, and
-# are left to each other. At $0.1$ no bin holds walks of length 1 alone, and the
-# reversal is all but the best.
+# are left for one another, and seldom end together. The reversal spends its longest
+# walks on those of length 0; at $0.4$, moreover, its two middle bins hold walks of one
+# hop, and are matched with each other. At $0.1$ no bin holds walks of length 1 alone,
+# and the reversal is very nearly the best.
 
 # %% tags=["hide-input"]
 q = np.arange(n_bins)
@@ -126,8 +129,9 @@ ledger.decide({
 # (couplings-fig-9)=
 # ## Figure 9: ten graphs
 #
-# The sizes are the paper's, so that the graphs should be. It says that "we only
-# consider connected subgraphs"; the one of 2,708 nodes, cora, is not connected.
+# The sizes are those of the paper, so the graphs should be, too. The paper says that
+# "we only consider connected subgraphs"; the graph of 2,708 nodes, cora, is not
+# connected.
 
 # %%
 graphs = {
@@ -202,8 +206,8 @@ ledger.decide({
 # ## The error, without a walk
 #
 # The paper calls Eq. 82 free of approximations, and it is: with its constants it is the
-# mean squared error itself. Let $S = \frac1{n^2} \sum_{qr} c_{qr}$ be how likely two
-# *independent* walkers of a node are to end together, summed over nodes. Then
+# mean squared error itself. Let $S = \frac1{n^2} \sum_{qr} c_{qr}$ be the probability
+# that two *independent* walkers from a node end together, summed over nodes. Then
 # ({py:func}`rfcore.solvers.transport.pagerank_mse`)
 #
 # $$
@@ -211,10 +215,10 @@ ledger.decide({
 # = \frac{1}{N^2 m} \Bigl( N - 2 S + \frac1n \sum_q c_{q, \sigma(q)} \Bigr) ,
 # $$
 #
-# and $N - S$ in the bracket for independent walks. So the gain is at most the share $S
-# / (N - S)$ of the squared error, reached if partners never met: that is what a graph
-# allows. And it tells how well a permutation from one random graph serves others: on
-# the five small graphs it costs less than 1 % of the squared error.
+# and for independent walks the bracket is $N - S$. So the gain is at most the share
+# $S / (N - S)$ of the squared error, reached if partners never met: that is what a
+# graph allows. The formula also tells how well a permutation from one random graph does
+# on others: on the five small graphs it loses less than 1 % of the squared error.
 
 # %%
 small = {name: g for name, g in graphs.items() if g.n_nodes < 400}

@@ -17,25 +17,30 @@
 # %% [markdown]
 # # Do norms matter in a trained Performer? (Table 2)
 #
-# * **The printed gain is 1.9 of its own standard errors.** PM is ahead of plain
-#   orthogonal frequencies on ImageNet by 0.80 ± 0.42 points. The firm difference in Table
-#   2 is one that the paper does not name: PM is ahead of PNC by 3.1 standard errors.
-# * **In trained models PM errs less, as in Appendix B.3**, by 0.9 to 2.0 %, and PNC
-#   changes next to nothing. Simplex directions with PM norms err least.
+# * **The printed gain is 1.9 of its own standard errors.** Norms all equal within a
+#   block (positive monotone, PM) are ahead of plain orthogonal frequencies on ImageNet
+#   by 0.80 ± 0.42 percentage points. The firm difference in Table 2 is one that the
+#   paper does not name, over norms coupled in pairs (PNC): PM is ahead of PNC by 3.1
+#   standard errors.
+# * **In trained models the error with PM is smaller, as in Appendix B.3**, by 0.9 to
+#   2.0 %, and PNC changes next to nothing. Simplex directions with PM norms have the
+#   smallest error.
 # * **After training from scratch sixteen pairs of runs do not decide about PM**, which
-#   gains 0.24 ± 0.17 points on digits. PNC changes less than 0.8 points: −0.14 ± 0.15.
+#   gains 0.24 ± 0.17 points on digits. PNC changes accuracy by less than 0.8 points:
+#   −0.14 ± 0.15.
 #
-# **What the paper claims.** PM norms, all equal within a block, raise the variance of
-# every kernel estimate and lower the error of attention ({doc}`08_attention`).
-# {cite:t}`reid2025couplings` train vision Performers on ImageNet: twelve layers of
-# twelve heads of 64 dimensions, 128 orthogonal frequencies, 90 epochs, 34 to 48 seeds.
-# PM "increases the average test accuracy of Performers trained on ImageNet by +0.8%,
-# whereas PNC makes no statistically significant difference" (Table 2).
+# **What the paper claims.** PM norms raise the variance of every kernel estimate and
+# lower the error of attention ({doc}`08_attention`). {cite:t}`reid2025couplings` train
+# vision Performers on ImageNet: twelve layers of twelve heads of 64 dimensions, 128
+# orthogonal frequencies, 90 epochs, 34 to 48 seeds. PM "increases the average test
+# accuracy of Performers trained on ImageNet by +0.8%, whereas PNC makes no
+# statistically significant difference" (Table 2).
 #
-# **The idea.** A gain of accuracy has to be told from the scatter between seeds. So this
-# page asks three questions in turn: what the printed errors allow, what the couplings do
-# to attention in models whose weights stay as they are, and what is left of that after
-# training from scratch, in pairs with the same initial weights and batches.
+# **The idea.** A gain in accuracy has to be told from the scatter between seeds. So
+# this page asks three questions in turn: what the printed errors allow, what the
+# couplings do to attention in models whose weights stay as they are, and what is left
+# of that after training from scratch, in pairs with the same initial weights and
+# batches.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -71,8 +76,8 @@ def standard_error(x):
 # (couplings-table-2-printed)=
 # ## What the printed errors allow
 #
-# Each system has a standard error of 0.003. A difference of two independent systems has
-# $\sqrt{2}$ times that, 0.0042.
+# Each system's accuracy has a standard error of 0.003. A difference between two
+# independent systems has $\sqrt{2}$ times that, 0.0042.
 
 # %% tags=["hide-input"]
 printed = {row["coupling"]: row for row in evidence.printed("couplings_table2")}
@@ -100,21 +105,21 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# PM is ahead of plain orthogonal frequencies by 1.9 standard errors. Printed digits
-# leave room: with all roundings against it the ratio is 1.4, with all in its favour 2.5.
-# So the headline gain is about as far from zero as PNC is from making a difference (1.2)
-# and from a clear result (3). The pair that the paper does not compare is the firm one:
-# PM is ahead of PNC by 3.1.
+# PM is ahead of plain orthogonal frequencies by 1.9 standard errors. The printed digits
+# leave room: with all roundings against it this ratio is 1.4, with all in its favour
+# 2.5. So the headline gain is about as far from zero as PNC is from making a difference
+# (1.2) and from a clear result (3). The pair that the paper does not compare is the
+# firm one: PM is ahead of PNC by 3.1.
 #
 # (couplings-vision-norms)=
 # ## Norms on the same weights
 #
 # Models, data and errors are those of {doc}`../simplex/13_vision_transformer`: two
-# layers, four heads of $d = 16$, trained with exact attention on 8,000 digits (MNIST) or
-# 4,506 photographs (CIFAR-10) cut into 16 patches. Then features take the place of
+# layers, four heads of $d = 16$, trained with exact attention on 8,000 digits (MNIST)
+# or 4,506 photographs (CIFAR-10) cut into 16 patches. Then features take the place of
 # attention. The paper has $m = 2 d$; we take $m = d$ as well. Its Appendix B.3 has this
-# error for normal queries and keys; here they are a trained model's. We add simplex
-# directions with PM norms, which {doc}`12_couplings_for_attention` recommends.
+# error for normal queries and keys; here they are those of a trained model. We add
+# simplex directions with PM norms, which {doc}`12_couplings_for_attention` recommends.
 
 # %%
 NAMES = ("orthogonal", "orthogonal_pnc", "orthogonal_pm")
@@ -191,22 +196,22 @@ ledger.decide({
 # %% [markdown]
 # Appendix B.3 carries over from normal to trained queries and keys. PM norms lower the
 # error in every case, by 0.9 to 2.0 %, PNC changes it by less than half a per cent, and
-# simplex directions with PM norms are ahead of all others, by 1.5 to 3.9 % over plain
-# orthogonal frequencies. For normal keys PM took 6 to 17 % off the mean squared error,
-# here 2 to 4 %: all features err by three quarters of the output's size, or more, and a
-# coupling cannot mend that.
+# with simplex directions and PM norms it is smaller than with all others, by 1.5 to
+# 3.9 % than with plain orthogonal frequencies. For normal keys PM took 6 to 17 % off
+# the mean squared error, here 2 to 4 %: the error of all features is three quarters of
+# the output's size, or more, and a coupling cannot mend that.
 #
-# A smaller error is not always more right answers. On photographs PM errs less than
-# orthogonal frequencies and answers no better; on digits it may be ahead by half a point,
-# within the noise of the draws. Simplex directions, whose errors are about those of PM,
-# are the ones that keep more answers.
+# A smaller error does not always mean more right answers. On photographs PM has a
+# smaller error than orthogonal frequencies and answers no better; on digits it may be
+# ahead by half a point, within the noise of the draws. Simplex directions, whose errors
+# are about those of PM, are the ones that keep more answers.
 #
 # (couplings-table-2)=
 # ## From scratch
 #
 # Now each system is trained with its own frequencies, drawn anew in every step. We
 # compare accuracies over the last three epochs, in which the learning rate is all but
-# zero. Initial weights and batches of a seed are the same for all three.
+# zero. For one seed the initial weights and batches are the same for all three systems.
 
 # %%
 FRESH = range(8, 8 + N_SEEDS)  # eight were spent on a first run
@@ -261,18 +266,18 @@ ledger.decide({
 })  # fmt: skip
 
 # %% [markdown]
-# Paired differences have a deviation of 0.6 to 0.7 points from seed to seed, more than
-# the 0.3 between orthogonal and simplex frequencies in
+# Paired differences have a standard deviation of 0.6 to 0.7 points from seed to seed,
+# more than the 0.3 between orthogonal and simplex frequencies in
 # {doc}`../simplex/13_vision_transformer`. The error of sixteen pairs, 0.17 points, is
 # well below half of that of Table 2: a gain of 0.8 would be nearly five of them, and
-# would have shown. To show the 0.24 points found, were they real, takes some sixty pairs
-# at level 0.05. PNC makes no difference of 0.8 points, the gain that the paper calls an
-# improvement: for digits that is shown.
+# would have shown. To show the 0.24 points found, if they were real, would take some
+# sixty pairs at level 0.05. PNC makes no difference of 0.8 points, the gain that the
+# paper calls an improvement: for digits, that is shown.
 #
 # So digits neither confirm nor contradict Table 2, and they could not contradict it:
-# twelve layers on ImageNet are another task. What would decide it is the paper's own
-# experiment with four times its seeds, which halves the printed errors and leaves a gain
-# of 0.8 at 3.8 standard errors.
+# twelve layers on ImageNet are another task. The paper's own experiment with four times
+# its seeds would decide it: that halves the printed errors and puts a gain of 0.8 at
+# 3.8 standard errors.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -20,8 +20,9 @@
 # * **Figure 5 holds.** A copula learned from noisy gradients gains what pairwise norm
 #   coupling (PNC) gains, and hardly more: on Boston, as the paper shows, and on two
 #   more sets.
-# * **There is hardly more to gain.** No learned copula is better than equal correlations
-#   of $-1/(d - 1)$, which need no learning ({doc}`05_best_norm_coupling` says why).
+# * **There is hardly more to gain.** No learned copula is better than equal
+#   correlations of $-1/(d - 1)$, which need no learning ({doc}`05_best_norm_coupling`
+#   says why).
 # * **Equation 34 needs two corrections**: its indices are exchanged, and its
 #   parameters, being positive, allow no negative correlation. Once corrected, it has
 #   PNC as a limit.

@@ -261,8 +261,8 @@ ledger.decide({
 # %% [markdown]
 # On every set the common scale weighs far more in the kernel than in the posterior: a
 # posterior that has seen data hardly cares whether its lengthscale is a tenth too long.
-# What a posterior does care about, we suppose, is which functions the features span, and
-# on that pairs of norms have little influence. This last step is a reading of the
+# What a posterior does care about, we suppose, is which functions the features span,
+# and on that pairs of norms have little influence. This last step is a reading of the
 # numbers, and is not tested here.
 
 # %% tags=["hide-input"]

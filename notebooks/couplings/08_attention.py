@@ -179,9 +179,9 @@ ledger.decide({
 # all that orthogonality had gained: **its kernel variance is that of IID ones**.
 #
 # And not just the variance. A pair contributes to $\mathrm{Cov}(\widehat k_{ij},
-# \widehat k_{il})$ a hypergeometric function of a 2 by 2 matrix, again a power series in
-# $w_1^2$ and $w_2^2$ with no negative coefficient. PM maximises *every* covariance of a
-# row, and PNC lowers every one. Attention gains from covariance and loses from
+# \widehat k_{il})$ a hypergeometric function of a 2 by 2 matrix, again a power series
+# in $w_1^2$ and $w_2^2$ with no negative coefficient. PM maximises *every* covariance
+# of a row, and PNC lowers every one. Attention gains from covariance and loses from
 # variance; which side wins is left open.
 
 # %%
@@ -315,10 +315,10 @@ ledger.decide({
 # ## Simplex directions
 #
 # The paper changes norms only. Simplex directions leave norms independent and remove
-# another error: in the expansion of $\sum_i e^{\omega_i \cdot (x + y)}$ the term $\sum_i
-# \omega_i \cdot (x + y)$, which vanishes for equal norms and is small otherwise. It
-# differs from key to key, so that it does not cancel in the quotient. PM norms act on
-# the next term, which is why the two add up.
+# another error: in the expansion of $\sum_i e^{\omega_i \cdot (x + y)}$ the term
+# $\sum_i \omega_i \cdot (x + y)$, which vanishes for equal norms and is small
+# otherwise. It differs from key to key, so that it does not cancel in the quotient. PM
+# norms act on the next term, which is why the two add up.
 
 # %% tags=["hide-input"]
 simplex, best = errors["simplex"], errors["simplex_pm"]

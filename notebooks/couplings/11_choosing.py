@@ -23,8 +23,8 @@
 # * **It is within 10 % of the best in most cells** of UCI kernels that it had not seen.
 #   Our claim was 10 % everywhere, and it is refuted: in one cell the error of the
 #   choice is a third larger than the best.
-# * **Sobol' points are for few dimensions**: the $m$ from which they beat PNC grows about
-#   like the square of $d$.
+# * **Sobol' points are for few dimensions**: the $m$ from which they beat PNC grows
+#   about like the square of $d$.
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$,
 # as many frequencies as dimensions, and find norms in opposite pairs (PNC) best. With

@@ -181,7 +181,8 @@ ledger.decide({
 # The kernel's variance, and the leading term of attention's error (Equation 8, with the
 # true means), are exact for every member of the family
 # ({py:func}`~rfcore.papers.couplings.attention_rows.row_covariance`,
-# {py:func}`rfcore.papers.couplings.attention_rows.leading_error`). No draw is needed to minimise them.
+# {py:func}`rfcore.papers.couplings.attention_rows.leading_error`). No draw is needed to
+# minimise them.
 
 # %%
 rng = ledger.rng("exact rows")

@@ -228,9 +228,9 @@ ledger.decide({
 #
 # The paper plots means of norms, not roots of mean squares, and its estimate is
 # $\phi \phi^\top$ from *one* set of walks, whose diagonal is biased upwards. Neither
-# changes who wins, as repeats of that experiment show. At $p_{\text{halt}} = 0.5$ single
-# walks carry so much that some errors are nearly twice the others, and the exact value
-# is the better guide.
+# changes who wins, as repeats of that experiment show. At $p_{\text{halt}} = 0.5$
+# single walks carry so much that some errors are nearly twice the others, and the exact
+# value is the better guide.
 
 # %%
 g = graphs[cora]

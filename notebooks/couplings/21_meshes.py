@@ -17,8 +17,8 @@
 # %% [markdown]
 # # Gaussian processes on meshes (Figure 4)
 #
-# * **σ-coupled walks came out best in every panel of the figure, or level with the best**:
-#   in the error of the kernel, of the prediction and of the posterior.
+# * **σ-coupled walks came out best in every panel of the figure, or level with the
+#   best**: in the error of the kernel, of the prediction and of the posterior.
 # * **The factor of 2 is there, in the divergence from the exact posterior**, over
 #   independent walks, on three of six meshes. Doubling the number of walkers brings as
 #   much.

@@ -21,7 +21,8 @@
 #   Pairwise norm coupling (PNC) lowers the error of the kernel, and leaves divergences
 #   and predictions about where they are without it; the exception is Laplace features
 #   on power, in the printed table too. {doc}`07_common_scale` says why.
-# * **All 48 ratios of Table 4 agree with ours, and 36 of 48 divergences of Table 3.**
+# * **All 48 ratios of Table 4 agree with ours within wide printed errors, and 36 of 48
+#   divergences of Table 3.**
 #   Those of CPU, and of airfoil with Fourier features, do not: the fit is not printed.
 # * **Two standard errors are 95 %, not 98 %** as the caption says; a mean on CPU
 #   contradicts it too.

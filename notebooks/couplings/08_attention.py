@@ -342,13 +342,13 @@ ledger.decide({
 })
 
 # %% [markdown]
-# ## What is not run yet
+# ## And a trained Performer?
 #
 # Table 2 of the paper trains Performers on ImageNet: 0.625 with orthogonal frequencies,
 # 0.620 with PNC, 0.633 with PM, each with a standard error of 0.003. This page says
-# nothing about these accuracies, and no other does yet.
-# {doc}`12_couplings_for_attention` takes the hint of this one, and chooses couplings
-# for attention itself.
+# nothing about these accuracies: {doc}`25_trained_performers` asks what these errors
+# allow, and trains small Performers on digits. {doc}`12_couplings_for_attention` takes
+# the hint of this page, and chooses couplings for attention itself.
 
 # %% tags=["hide-input"]
 ledger.close()

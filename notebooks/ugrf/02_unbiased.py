@@ -20,9 +20,9 @@
 # * **Yes, entry by entry**, as far as 3000 repeats can tell for symmetric pairs of
 #   modulations, and 1500 for asymmetric ones.
 # * **The theorem needs one condition more than it states.** $f_1 * f_2 = \alpha$ is
-#   enough for the right mean only if the series of $f_1$ and of $f_2$ both converge
-#   absolutely at the spectral radius. With an unfortunate $f_2$ the mean converges to
-#   another kernel.
+#   enough for the right mean where the series of $f_1$ and of $f_2$ both converge
+#   absolutely at the spectral radius. With an $f_2$ whose series does not, the mean
+#   converges to another kernel.
 # * **Independent walks for rows and columns are not a detail.** With one shared set the
 #   diagonal is too large by exactly the variance of the features, and everything else
 #   is right.

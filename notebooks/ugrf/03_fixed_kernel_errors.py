@@ -57,7 +57,7 @@ N_REPEATS, WALKERS, N_TAIL = {
 #
 # *Printed*: the two regularisers, the kinds of graphs, ten repeats, and the norm. *Not printed*, so our choice:
 # $d = p = 2$; the sizes of the four graphs that are not data (those of Table 3), their edge probabilities of 0.2 and
-# 0.04 and their degree of 4; and the termination probability, $p = 0.1$, because long walks give light tails. Every
+# 0.04 and their degree of 4; and the termination probability, $p = 0.1$, because walks that rarely halt give light tails. Every
 # repeat has two independent sets of walks. The figure shows ten repeats, as in the paper. The claims are decided on
 # thirty, because ten cannot pin down a slope.
 

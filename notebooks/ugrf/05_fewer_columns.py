@@ -20,8 +20,8 @@
 # * **They keep every mean**: Gaussian and sparse projections and anchor points all leave
 #   the estimates unbiased.
 # * **What they cost depends on how many eigenvalues matter.** A projection to $n$
-#   columns adds a relative error of about $\sqrt{(r + 1) / n}$, where $r$ counts those
-#   eigenvalues. In a kernel that suits walks, local and close to the identity, almost
+#   columns adds a relative error of about $\sqrt{(r + 1) / n}$, where $r$ is their
+#   effective number, $(\operatorname{tr} K)^2 / \lVert K \rVert_F^2$. In a kernel that suits walks, local and close to the identity, almost
 #   all do.
 # * **So this is no efficiency gain here.** At short range, to add no more error than 16
 #   walkers make takes more than a hundred times as many columns as the graph has nodes.

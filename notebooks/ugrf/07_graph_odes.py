@@ -142,7 +142,7 @@ ledger.decide({
 # (Eq. 14; $p(\tau_j)$ is the density of the times, here 1). *Printed*: independent uniform times, $t = 1$, one set of
 # walks for both factors, 100 repeats, and the error
 # $\lVert \widehat{\boldsymbol x}(1) - \boldsymbol x(1) \rVert / \lVert \boldsymbol x(1) \rVert$. *Not printed*, so our
-# choice: a termination probability of $p = 0.1$, because long walks give light tails; the symmetric modulation
+# choice: a termination probability of $p = 0.1$, because walks that rarely halt give light tails; the symmetric modulation
 # $f(k) = (s/2)^k / k!$ of Theorem 2.2; fresh walks for each time; 2 to 64 walkers; and the sign, which is that of heat
 # flow. For comparison we spread the ten times out: one uniform time in each tenth of the interval (*stratified*, still
 # unbiased), or the midpoints of the tenths. At the midpoints each factor has its own walks.

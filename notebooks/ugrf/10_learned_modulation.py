@@ -17,8 +17,8 @@
 # %% [markdown]
 # # What does a learned modulation learn, and how much better is it? (Table 3)
 #
-# * **A modulation learned on 20 nodes works on all eight graphs**, which are up to
-#   sixty times larger. It is biased and has less variance, as the paper says.
+# * **A modulation learned on 20 nodes works on all eight graphs**, the largest of
+#   which is sixty times larger. It is biased and has less variance, as the paper says.
 # * **It gains more than twice what the paper prints**: on average more than a quarter
 #   of the squared error in place of a tenth, with the stated schedule as well as with
 #   training to the end. {doc}`11_why_a_tenth` asks why.

@@ -270,8 +270,8 @@ plotting.table(
 # ## A modulation learned on stored walks
 #
 # Now we learn $f$ itself, nine numbers, by the evidence of the same data, and time 50 gradients. Walks are stored once,
-# and weighted by $f$ in every step. Without walks one needs the blocks $(W^k)_{SS}$ of all powers, from as many
-# products with the whole graph as there are nodes in $S$; after that a step is cheaper than with walks.
+# and weighted by $f$ in every step. Without walks one needs the blocks $(W^k)_{SS}$ of all powers, and for each
+# power as many products with the whole graph as there are nodes in $S$; after that a step is cheaper than with walks.
 
 # %%
 nodes, data = snowball[:50], jnp.asarray(y[:50])

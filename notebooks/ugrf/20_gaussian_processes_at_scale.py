@@ -200,7 +200,7 @@ ledger.decide({
 #
 # The signal has to be known at all nodes: it is a draw from the process, $K^{1/2} z$ with Gaussian $z$, which a
 # Chebyshev expansion makes without forming anything. One node in a hundred is observed, with a noise variance of a
-# tenth of the signal's. Observed nodes get 64 walks, all others 16 of their own; the walks of the two sides are
+# tenth of the signal's. Observed nodes get 64 walks, and for the prediction every node gets 16 more; the walks of the two sides are
 # independent, so that the kernel between them is unbiased. Shared walks in $\phi_s \phi_s^\top$ act like noise.
 
 

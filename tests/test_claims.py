@@ -195,7 +195,7 @@ def test_an_expected_failure_with_its_reason_is_read(tmp_path, expected):
 
 
 def test_no_claim_is_lost_when_a_page_is_rewritten():
-    """Those that were decided on 2026-11-21, before the pages took their form of today."""
+    """Those that were decided on 2026-11-21, before the pages took their form of today, by their names of today."""
     before = Path(__file__).with_name("claims_2026_11_21.txt").read_text(encoding="utf-8").split()
     notebook_of = {claim.id: entry.notebook for entry in evidence.entries() for claim in entry.claims}
     assert len(before) == 193

@@ -193,7 +193,7 @@ ledger.decide({
         np.repeat(ours[..., at[4] :], 3, axis=2), others[..., at[4] :]
     ),
     "couplings/extra-hops/half": evidence.bound(diffusion, 0.25),
-    "couplings/extra-hops/tenth": evidence.bound(diffusion, 0.1),
+    "couplings/extra-hops/tenth": evidence.bound(diffusion.max(axis=1), 0.1),
     "couplings/extra-hops/grows": evidence.order(
         ours[..., at[4] + 1 :], ours[..., at[4] : -1]
     ),

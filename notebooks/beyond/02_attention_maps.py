@@ -168,6 +168,7 @@ plotting.table(
     "errors over texts.",
 )  # fmt: skip
 
+
 # %% tags=["hide-input"]
 def order(better, worse):
     return evidence.order(np.stack(better, axis=1), np.stack(worse, axis=1))

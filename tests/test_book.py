@@ -253,7 +253,7 @@ def test_deviations_page_says_what_was_found_and_not_only_the_rule(pages):
         (card,) = (card for card in cards if text_of(claim.statement) in card)
         found = told(decision).finding.partition("; ")[0]
         assert f"Found {found}" in card
-        assert re.search(r"The paper \S+.* Found \S+.* Threshold \S", card), card
+        assert re.search(r"The paper(, in our words)? \S+.* Found \S+.* Threshold \S", card), card
 
 
 @pytest.mark.parametrize("verdict", ERRATA)

@@ -21,7 +21,11 @@ from rfcore.papers.favor import in_encoder, real_heads
 
 
 def the_past_in_one_chunk_and_the_next():
-    test_attention.test_the_past_is_the_same_to_the_bit_whatever_the_future_holds("linear_of_logs", 1.0)
+    test_attention.test_the_past_is_the_same_to_the_bit_whatever_the_future_holds("linear_of_logs", 1.0, test_attention.LENGTH, 90)
+
+
+def blocks():
+    test_attention.test_blocks_are_what_each_query_sees(1.0)
 
 
 def the_past_of_the_layer():
@@ -76,6 +80,7 @@ FAULTS = {
     "maximum over the keys of the chunk": (
         quotients, "_linear_of_logs", "stop_gradient(log_k[:, :, 0])", "stop_gradient(log_k.max(axis=2))", the_past_in_one_chunk_and_the_next,
     ),
+    "sums that do not go from block to block": (quotients, "_linear_of_logs", "return sums, _merged(", "return start, _merged(", blocks),
     "maximum over all keys, in the layer": (
         quotients, "_linear_of_logs", EVERYTHING, "jnp.tile(log_k.max(axis=(0, 2)), (len(log_k), 1, 1))", the_past_of_the_layer,
     ),

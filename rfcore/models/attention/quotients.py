@@ -22,6 +22,7 @@ from rfcore import checks
 from rfcore.features.logs import finite, scaled
 
 CHUNK = 64  # positions whose pairs are formed
+AT_ONCE = 2048  # positions of all sequences whose causal products are formed and kept together
 
 
 def softmax(q, k, v, causal=False, mask=None):
@@ -97,7 +98,8 @@ def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
     b_i is of what all its queries see, the chunks before and the chunk's first key; a key that exceeds it by
     two thirds of what floats hold, e^59 in float32, is added pair by pair. So the past is the same to the bit
     whatever the future holds. (The published Performer code subtracts one greatest exponent over all keys,
-    past and future.)
+    past and future.) Products of 2,048 positions, of all sequences, are formed at once; beyond, half as many,
+    and gradients make them again, so that a position costs the same memory at any length.
 
     Args:
         log_q, log_k: (..., n, m) and (..., l, m), such as :func:`rfcore.features.log_positive` with
@@ -144,37 +146,58 @@ def _linear_of_logs(log_q, log_k, v, causal):
     after = jax.lax.cummax(jax.lax.stop_gradient(log_k.max(axis=2)))
     before = jnp.concatenate([jnp.full_like(after[:1], -jnp.inf), after[:-1]])
     known = jnp.maximum(before, jax.lax.stop_gradient(log_k[:, :, 0]))
-    far = log_k > known[:, :, None] + 2 / 3 * math.log(jnp.finfo(log_k.dtype).max)
-    read = log_q + known[:, :, None]
-    greatest = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
-    phi_q = jnp.exp(read - finite(greatest))
-    phi_k = jnp.exp(jnp.where(far, -jnp.inf, log_k - finite(known)[:, :, None]))
-    factors = jnp.exp(before - finite(known)), jnp.exp(known - finite(after))
 
-    @jax.checkpoint  # keeps the sums before each chunk, and makes its pairs again
-    def step(sums, here):
-        q, k, v, greatest, (first, second), *logs = here
-        sums = first[..., None] * sums
-        near = q @ sums + jnp.tril(q @ k.mT) @ v
-        rest, added = jax.lax.cond(logs[0].any(), _beyond, _nothing, *logs, v)
-        return second[..., None] * (sums + k.mT @ v) + added, _merged((near, greatest), rest)
+    def of_block(sums, chunks):
+        log_q, log_k, v, before, known, after = chunks
+        far = log_k > known[:, :, None] + 2 / 3 * math.log(jnp.finfo(log_k.dtype).max)
+        read = log_q + known[:, :, None]
+        greatest = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
+        q = jnp.exp(read - finite(greatest))
+        k = jnp.exp(jnp.where(far, -jnp.inf, log_k - finite(known)[:, :, None]))
+        rest, added = jax.lax.cond(far.any(), _beyond, _nothing, far, log_q, log_k, after, v)
 
-    out = jax.lax.scan(step, start, (phi_q, phi_k, v, greatest, factors, far, log_q, log_k, after))[1]
-    return _joined(out, n, leading)
+        def add(sums, here):
+            first, second, own, added = here
+            sums = first[..., None] * sums
+            return second[..., None] * (sums + own) + added, sums
+
+        factors = jnp.exp(before - finite(known)), jnp.exp(known - finite(after))
+        sums, seen = jax.lax.scan(add, sums, (*factors, k.mT @ v, added))
+        return sums, _merged((q @ seen + jnp.tril(q @ k.mT) @ v, greatest), rest)
+
+    chunks = (log_q, log_k, v, before, known, after)
+    n_chunks, positions = len(v), v.shape[1] * v.shape[2]  # of a chunk of all sequences
+    if n_chunks * positions <= AT_ONCE:
+        return _joined(of_block(start, chunks)[1], n, leading)
+    size = max(1, AT_ONCE // 2 // positions)  # chunks of a block: as fast as all at once, in memory that is used again
+
+    def in_blocks(x, fill):
+        x = jnp.pad(x, [(0, -n_chunks % size)] + [(0, 0)] * (x.ndim - 1), constant_values=fill)
+        return x.reshape(-1, size, *x.shape[1:])
+
+    blocks = [in_blocks(x, 0.0 if x is v or x is log_q else -jnp.inf) for x in chunks]
+    out = jax.lax.scan(jax.checkpoint(of_block), start, blocks)[1]
+    return _joined(out.reshape(-1, *out.shape[2:]), n, leading)
 
 
 def _beyond(far, log_q, log_k, after, v):
-    """Sums over keys up to each query's own, over e^exponent, pair by pair; and sums over all keys."""
-    log_k = jnp.where(far, log_k, -jnp.inf)
+    """Of each chunk, sums over keys up to each query's own, over e^exponent, pair by pair; and sums over all keys."""
 
-    def of_query(i):
-        pairs = jnp.where(jnp.arange(v.shape[1])[:, None] <= i, log_q[:, i, None] + log_k, -jnp.inf)
-        greatest = jax.lax.stop_gradient(pairs.max(axis=(1, 2))[:, None])
-        weights = jnp.exp(pairs - finite(greatest)[..., None]).sum(axis=-1)
-        return (weights[:, None] @ v)[:, 0], greatest
+    @jax.checkpoint  # or pairs of all chunks would be kept for the gradient
+    def of_chunk(chunk):
+        log_q, log_k, after, v = chunk
 
-    sums, greatest = (jnp.swapaxes(x, 0, 1) for x in jax.lax.map(of_query, jnp.arange(v.shape[1])))
-    return (sums, greatest), jnp.exp(log_k - finite(after)[:, None]).mT @ v
+        @jax.checkpoint
+        def of_query(i):
+            pairs = jnp.where(jnp.arange(v.shape[1])[:, None] <= i, log_q[:, i, None] + log_k, -jnp.inf)
+            greatest = jax.lax.stop_gradient(pairs.max(axis=(1, 2))[:, None])
+            weights = jnp.exp(pairs - finite(greatest)[..., None]).sum(axis=-1)
+            return (weights[:, None] @ v)[:, 0], greatest
+
+        sums, greatest = (jnp.swapaxes(x, 0, 1) for x in jax.lax.map(of_query, jnp.arange(v.shape[1])))
+        return (sums, greatest), jnp.exp(log_k - finite(after)[:, None]).mT @ v
+
+    return jax.lax.map(of_chunk, (log_q, jnp.where(far, log_k, -jnp.inf), after, v))
 
 
 def _nothing(*operands):

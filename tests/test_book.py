@@ -256,6 +256,12 @@ def test_deviations_page_says_what_was_found_and_not_only_the_rule(pages):
         assert re.search(r"The paper(, in our words)? \S+.* Found \S+.* Threshold \S", card), card
 
 
+def test_words_for_what_is_wrong_as_printed_are_of_claims_that_found_it_so():
+    words = tomllib.loads((ROOT / "book" / "wrong_as_printed.toml").read_text(encoding="utf-8"))
+    found = {claim.id for claim, decision in decided() if claim.expected in ERRATA and not decision.verdict.green}
+    assert {f"{paper}/{place}" for paper, places in words.items() for place in places} == found
+
+
 @pytest.mark.parametrize("verdict", ERRATA)
 def test_errata_are_counted_the_same_on_the_front_page_in_chapters_on_the_scorecard_and_on_deviations(pages, verdict):
     """Places with a claim of this verdict, counted here from the ledgers and the words of the claims alone."""
@@ -521,7 +527,7 @@ def test_the_front_page_tells_findings_with_the_numbers_of_the_ledger(pages):
     for one in told_there:
         decision = decisions[one["claim"]]
         assert decision.verdict.green and f'notebooks/{one["page"]}.html' in pages["book/index.html"]
-        sentence = told(replace(decision, claim=replace(decision.claim, finding=one["sentence"]))).finding
+        sentence = told(replace(decision, claim=replace(decision.claim, finding=one["sentence"]), se=None)).finding
         assert re.search(r"\d", sentence) and text_of(sentence) in words and f'Price: {one["price"]}' in words
 
 
@@ -529,7 +535,8 @@ def test_the_lines_of_the_front_page_estimate_their_kernel(capsys):
     (block,) = re.findall(r"```python\n(.*?)```", (ROOT / "book" / "index.md").read_text(encoding="utf-8"), re.S)
     assert len(block.splitlines()) <= 7
     exec(compile(block, "index.md", "exec"), {})
-    assert 0 < float(capsys.readouterr().out) < 0.2
+    chosen, independent = map(float, capsys.readouterr().out.split())
+    assert 0 < chosen < independent < 0.3
 
 
 @pytest.mark.skipif(CHROMIUM is None and not os.environ.get("CI"), reason="no Chromium on this machine: nothing was moved")

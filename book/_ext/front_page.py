@@ -140,7 +140,7 @@ def findings():
     for one in tomllib.loads((ROOT / "book" / "front_page.toml").read_text(encoding="utf-8"))["finding"]:
         decision = decided[one["claim"]]
         claim = replace(decision.claim, finding=one["sentence"], undecided=None)
-        sentence = told(replace(decision, claim=claim)).finding
+        sentence = told(replace(decision, claim=claim, se=None)).finding  # errors are on its page
         if sentence == decision.finding:
             raise ValueError(f"{one['claim']} has no number for {one['sentence']!r}")
         cards.append(

@@ -20,8 +20,8 @@
 # * **Eight features learn nothing from the past.** FAVOR+, FAVOR++, FAVOR# and
 #   centred ADERF end at 3.611 to 3.614 bits per character; the plain mean of the past
 #   gives 3.599, exact attention 3.20.
-# * **The printed lead at $m = 8$ does not show here**: FAVOR# minus FAVOR++ is −0.0006
-#   ± 0.0005 bits. At $m = 128$ the two are similar, as the paper says: −0.004 ± 0.007.
+# * **The printed lead at $m = 8$ does not show here**: FAVOR# minus FAVOR++ is −0.0005
+#   ± 0.0004 bits. At $m = 128$ the two are similar, as the paper says: −0.003 ± 0.007.
 # * **The features must be there in training.** Put in place of a trained model's exact
 #   attention, 128 of them leave 3.70 to 3.77 bits: worse than attention to nothing in
 #   particular.
@@ -204,7 +204,7 @@ plotting.table(
 # eight features no map gains on it. With 128 each of them does, by 0.03 to 0.08 bits, and
 # all stay 0.31 bits or more above exact attention, which itself varies by 0.03 from seed
 # to seed. Centring, which pays on the heads of a trained encoder
-# ({doc}`06_real_queries`), does not pay here: centred ADERF is 0.014 bits *above* SDERF
+# ({doc}`06_real_queries`), does not pay here: centred ADERF is 0.013 bits *above* SDERF
 # at $m = 128$. Rotated keys have a mean that varies with their position, and one centre
 # for all positions may miss it.
 

@@ -203,8 +203,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# A causal pass needs the sums before each chunk, and its gradient forms the pairs of
-# each chunk twice, so that causal features cost more than bidirectional ones. Exact
+# A causal pass needs the sums before each chunk and pairs within it, and beyond 2,048
+# positions its gradient forms both again to save memory, so that causal features cost
+# more than bidirectional ones. Exact
 # attention gains nothing from the mask: this program forms all scores and hides half.
 #
 # ### Memory, and where exact attention ends

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
-from book_site import AT_ONCE, CHROMIUM, DESKTOP, FLAGS, PHONE, Loads, in_a_browser
+from book_site import AT_ONCE, CHROMIUM, DESKTOP, FLAGS, PHONE, WIDE, Loads, in_a_browser
 from contrast import INKS
 from playwright.sync_api import sync_playwright
 from sphinx_codeautolink.parse import parse_names
@@ -372,7 +372,7 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
     faults, equations, letters = [], 0, 0
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = browser.new_context(viewport=DESKTOP, service_workers="block")
+        context = browser.new_context(viewport=WIDE, service_workers="block")
 
         def refuse(route):
             faults.append((tab.url, f"asked for {route.request.url}"))
@@ -387,7 +387,7 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
         shown = [name for name in pages if not re.match("_modules/rfcore/(?!theory)", name)]
         for name in shown[share::SHARES]:
             is_notebook = name.startswith("notebooks/")
-            tab.set_viewport_size(DESKTOP)
+            tab.set_viewport_size(WIDE)
             tab.goto(site + name, wait_until="load")
             if name == "index.html":  # sends the reader on to the front page
                 tab.wait_for_url("**/book/index.html")
@@ -408,7 +408,7 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
             links = tab.evaluate(LINKS_SEEN)
             if (is_notebook or name in ("book/index.html", "book/main_road.html")) and not 15 < links <= 30:
                 faults.append((name, f"{links} links open in the navigation"))
-            for size in (DESKTOP, PHONE):
+            for size in (WIDE, DESKTOP, PHONE):
                 tab.set_viewport_size(size)
                 if (pixels := tab.evaluate(SIDEWAYS)) > 0:
                     faults.append((name, f"{pixels} pixels too wide at {size['width']}"))

@@ -181,7 +181,7 @@ def _linear_of_logs(log_q, log_k, v, causal):
 
 
 def _beyond(far, log_q, log_k, after, v):
-    """By chunks: sums over keys up to each query's, over e^exponent, pair by pair; and those over all keys."""
+    """By chunks: sums over keys up to each query's, over e^exponent, in pairs; and those over all keys."""
 
     @jax.checkpoint  # or pairs of all chunks would be kept for the gradient
     def of_chunk(chunk):

@@ -1,8 +1,10 @@
 """Choosing a coupling: what it promises is what draws of it do, the table is what its program draws, and the rule is in bounds."""
 
 import json
+import pickle
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -17,19 +19,19 @@ def measured(choice, d, m, distance, kind, n_draws=400):
     """RMSE over that of independent frequencies, by draws, at pairs in random directions; and its standard error."""
     rng = np.random.default_rng(0)
 
-    def errors(draw, key):
-        u = rng.normal(size=(16, d))
-        u *= distance / np.linalg.norm(u, axis=1, keepdims=True)
+    def errors(draw, key, u):
         if kind == "fourier":
-            phi = features.fourier(np.concatenate([u, 0 * u[:1]]), draw(key, m, d))
-            return np.asarray(phi[:-1] @ phi[-1] - np.exp(-(distance**2) / 2))
+            phi = features.fourier(jnp.concatenate([u, 0 * u[:1]]), draw(key, m, d))
+            return phi[:-1] @ phi[-1] - np.exp(-(distance**2) / 2)
         phi = features.positive(u / 2, draw(key, m, d), kernel="softmax")  # x = y, so that |x + y| is the distance
-        return np.asarray((phi**2).sum(axis=1) - np.exp(distance**2 / 4))
+        return (phi**2).sum(axis=1) - np.exp(distance**2 / 4)
 
-    squares = [
-        np.array([np.mean(errors(draw, key) ** 2) for key in jax.random.split(jax.random.key(7), n_draws)])
-        for draw in (choice.draw, couplings.iid)
-    ]
+    squares = []
+    for draw in (choice.draw, couplings.iid):
+        u = rng.normal(size=(n_draws, 16, d))
+        u *= distance / np.linalg.norm(u, axis=-1, keepdims=True)
+        run = jax.jit(lambda keys, u, draw=draw: jax.lax.map(lambda x: jnp.mean(errors(draw, *x) ** 2), (keys, u)))
+        squares.append(np.asarray(run(jax.random.split(jax.random.key(7), n_draws), u)))
     means = [x.mean() for x in squares]
     relative = np.sqrt(sum(x.var(ddof=1) / len(x) / mean**2 for x, mean in zip(squares, means, strict=True)))
     return np.sqrt(means[0] / means[1]), relative / 2
@@ -63,6 +65,13 @@ def test_every_width_has_a_choice(d, m, features):
     assert choice.name in choice.why
     assert set(choice.rmse_over_iid) == set(choosing.DISTANCES)
     assert 0 < choice.rmse_over_iid[1.0] < 1.1
+
+
+@pytest.mark.parametrize("features", choosing.TRIED)
+def test_what_is_chosen_can_be_pickled(features):
+    for draw in choosing.TRIED[features].values():
+        again = pickle.loads(pickle.dumps(draw))
+        assert np.array_equal(again(jax.random.key(0), 9, 3), draw(jax.random.key(0), 9, 3))
 
 
 def test_a_given_distance_has_the_least_error_there():

@@ -56,7 +56,7 @@ PACKAGE = {
         """,
     "faces/__init__.py": """
         from rfcore import lazy
-        __getattr__, __dir__, __all__ = lazy.attach(__name__, {"first": ("one", "two"), ".": ("second", "fourth")})
+        __getattr__, __dir__, __all__ = lazy.attach(__name__, {"first": ("one", "two"), ".": ("second", "fourth"), "rfcore.walks": ("far",)})
         """,
     "faces/first.py": "def one(): return 1\ndef two(): return 2\n",
     "faces/second.py": "def three(): return 3\n",
@@ -116,9 +116,10 @@ FAR = {"walks.far", "walks.twice", "walks.SCALE", "tables.base"}
         ("from rfcore import faces\nfaces.second.three()", {"faces.second.three"}),
         ("from rfcore.faces import fourth\nfourth.four()", {"faces.fourth.four"}),
         ("from rfcore.faces import two\ntwo()", {"faces.first.two"}),
+        ("from rfcore import faces\nfaces.far(1)", FAR),  # which another package defines
         (
             "from rfcore import faces\nprint([faces])",
-            {"faces.first.one", "faces.first.two", "faces.second.three", "faces.fourth.four"},
+            {"faces.first.one", "faces.first.two", "faces.second.three", "faces.fourth.four"} | FAR,
         ),
     ],
 )

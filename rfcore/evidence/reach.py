@@ -306,7 +306,8 @@ class Module:
         ]
         if "__getattr__" in names and (exported := _lazily_exported(statement.value)):
             for module, names in exported.items():
-                origin = self.package if module == "." else f"{self.package}.{module}"
+                own = self.package if module == "." else f"{self.package}.{module}"
+                origin = module if "." in module.strip(".") else own  # in full: of another package
                 for name in names:
                     self.exports.setdefault(name, []).append(Imported(origin, name))
             return True

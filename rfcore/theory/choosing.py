@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,21 +48,29 @@ def _polytopes(key, m, d):
     return couplings.antithetic(half)[:m]
 
 
-# What there is to choose from: the first that is best is taken.
+def _coupled(draw_directions, draw_norms, key, m, d):
+    return compose(draw_directions, draw_norms)(key, m, d)
+
+
+def _stratified(draw_directions, over, key, m, d):
+    return _coupled(draw_directions, norms.coupled("stratified", over), key, m, d)
+
+
+# What there is to choose from: the first that is best is taken. All can be pickled.
 FOURIER = {
     "PNC": couplings.orthogonal_pnc,
-    "strata over all": compose(directions.orthogonal, norms.coupled("stratified", "all")),
-    "shells": compose(directions.orthogonal, norms.coupled("stratified", "blocks")),
+    "strata over all": partial(_stratified, directions.orthogonal, "all"),
+    "shells": partial(_stratified, directions.orthogonal, "blocks"),
     "Sobol'": _turned_sobol,
 }
 POSITIVE = {
     "simplex": couplings.simplex,
-    "simplex shells": compose(directions.simplex, norms.coupled("stratified", "blocks")),
+    "simplex shells": partial(_stratified, directions.simplex, "blocks"),
     "Sobol'": _turned_sobol,
 }
 ATTENTION = {
     "simplex": couplings.simplex,
-    "simplex, equal norms": compose(directions.simplex, norms.positive_monotone),
+    "simplex, equal norms": partial(_coupled, directions.simplex, norms.positive_monotone),
     "cross-polytopes": _polytopes,
 }
 TRIED = {"fourier": FOURIER, "positive": POSITIVE, "attention": ATTENTION}

@@ -4,6 +4,8 @@ import gc
 import os
 
 os.environ.setdefault("MPLBACKEND", "Agg")
+# Two workers on two cores: a BLAS of two threads in each waits for itself. Forked kernels have the one of the server that forks.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 # One thread, since the suite runs two workers. Compiled fast rather than well: half of what the units
 # cost is compiling some thousand small functions that run once; in one piece each, since to split one for threads that
 # are not there takes a third longer. Flags that are given come last, and so prevail: at night tests/portable.py
@@ -12,6 +14,7 @@ os.environ["XLA_FLAGS"] = (
     "--xla_cpu_multi_thread_eigen=false --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false "
     "--xla_cpu_parallel_codegen_split_count=1 " + os.environ.get("XLA_FLAGS", "")
 )
+os.environ.setdefault("JAX_USE_SHARDY_PARTITIONER", "false")  # a tenth of what compiling takes; nothing here is shared out
 
 import hypothesis
 import jax

@@ -242,10 +242,6 @@ def test_no_ledger_is_orphaned():
     assert [name for name in sorted(kept) if not evidence.claims_of(name)] == []
 
 
-# Pages that compute for longer than they compile, which conftest.py has done fast rather than well.
-BETTER_COMPILED = ("favor/07_in_an_encoder", "favor/08_character_model", "ugrf/14_mesh_noise")
-
-
 def run_quick(name, folder, monkeypatch, fork=sys.platform == "linux"):
     """Run a copy of the notebook at quick in `folder`, in a forked kernel if `fork`; its page and its ledger."""
     source = folder / "notebooks" / f"{name}.py"
@@ -253,9 +249,6 @@ def run_quick(name, folder, monkeypatch, fork=sys.platform == "linux"):
     shutil.copy(ROOT / "notebooks" / f"{name}.py", source)
     shutil.copytree(ROOT / "data" / "claims", folder / "data" / "claims")
     monkeypatch.setenv("RFCORE_RESULTS", str(folder / "results"))
-    if name in BETTER_COMPILED:
-        flags = os.environ["XLA_FLAGS"].replace("optimization_level=0", "optimization_level=1")
-        monkeypatch.setenv("XLA_FLAGS", flags)
     if fork:
         monkeypatch.setattr(local_provisioner, "launch_kernel", Kernel)
     report = None

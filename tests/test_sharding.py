@@ -43,7 +43,8 @@ print("shared")
 def test_points_stay_where_they_are():
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4".strip()
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, env={**os.environ, "XLA_FLAGS": flags}, check=False
-    )
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=300, check=False,
+        env={**os.environ, "XLA_FLAGS": flags, "JAX_USE_SHARDY_PARTITIONER": "true"},
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert done.stdout.endswith("shared\n")

@@ -64,7 +64,7 @@ from rfcore.estimators import RandomFeatures
 ledger = evidence.open_page("beyond/01_in_a_pipeline", profile)
 N_REPEATS, N_TRAIN, N_TEST, COLUMNS = {
     "paper": (60, 3000, 2000, (64, 256, 1024)),
-    "quick": (8, 1000, 500, (64, 256)),
+    "quick": (6, 600, 400, (64, 256)),
 }[profile]
 SETS = ("power", "nursery", "mnist")
 

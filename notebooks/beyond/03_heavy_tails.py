@@ -70,7 +70,7 @@ from rfcore.couplings import directions, norms
 ledger = evidence.open_page("beyond/03_heavy_tails", profile)
 N_CHECK, N_DRAWS, N_PAIRS, DIMENSIONS = {
     "paper": (40_000, 600, 500, (4, 16, 64)),
-    "quick": (1000, 60, 100, (4, 16)),
+    "quick": (600, 40, 60, (4, 16)),
 }[profile]
 SMOOTHNESS = {"ν = 1/2": 0.5, "ν = 3/2": 1.5, "ν = 5/2": 2.5, "Gaussian": np.inf}
 CLOSE, MIDDLE, FAR = DISTANCES = 0.25, 1.0, 2.0

@@ -56,14 +56,14 @@ from rfcore.papers.simplex import vision
 
 ledger = evidence.open_page("couplings/25_trained_performers", profile)
 # Paired seeds; trained models and draws of each swap.
-N_SEEDS, N_MODELS, N_DRAWS = {"paper": (16, 2, 100), "quick": (2, 1, 10)}[profile]
+N_SEEDS, N_MODELS, N_DRAWS = {"paper": (16, 2, 100), "quick": (2, 1, 5)}[profile]
 SIZES = {
     "paper": vision.Sizes(n_epochs=10, rate=3e-3),
-    "quick": vision.Sizes(n_epochs=3, rate=3e-3),
+    "quick": vision.Sizes(n_epochs=2, rate=3e-3),
 }[profile]
 N_TRAIN, N_TEST = {
     "paper": ((8_000, 4_506), (2_000, 1_000)),
-    "quick": ((320, 320), (200, 200)),
+    "quick": ((160, 160), (100, 100)),
 }[profile]
 WIDTHS, N_SHOWN = (16, 32), {"paper": 500, "quick": 100}[profile]
 

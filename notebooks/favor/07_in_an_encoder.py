@@ -55,7 +55,7 @@ ledger = evidence.open_page("favor/07_in_an_encoder", profile)
 # Groups of sentences, their size, a probe's; tuning's seeds, steps and sentences.
 (N_GROUPS, N_EACH, N_PROBE), (N_SEEDS, N_STEPS, N_TRAINING, N_TESTING), WIDTHS = {
     "paper": ((16, 26, 1_500), (3, 200, 4_000, 872), (64, 256)),
-    "quick": ((3, 8, 100), (2, 4, 80, 24), (64,)),
+    "quick": ((3, 4, 50), (2, 2, 32, 24), (64,)),
 }[profile]
 MAPS = ("positive", "gerf", "saderf", "sderf", "aderf_centred")
 TUNED = {

@@ -129,6 +129,7 @@ def variables(profile, source_sha256, results):
     if profile == "quick":  # notebooks share what XLA compiled; at paper, where timings decide, each compiles its own
         found |= {
             "XLA_FLAGS": f"{COMPILE_FAST} {os.environ.get('XLA_FLAGS', '')}",  # those that are given come last, and so prevail
+            "JAX_USE_SHARDY_PARTITIONER": os.environ.get("JAX_USE_SHARDY_PARTITIONER", "false"),  # a tenth of compiling
             "JAX_COMPILATION_CACHE_DIR": str(repository.root() / "_build" / "compiled"),
             "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS": "0",
             "JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES": "-1",

@@ -1,7 +1,9 @@
 """Colours and words that read on both grounds, labels that do not collide, figures and tables as pages show them."""
 
+import ast
 import itertools
 import re
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -16,6 +18,7 @@ from rfcore import plotting
 from rfcore.couplings import copulas
 from rfcore.plotting import curves, figures, tables
 
+ROOT = Path(__file__).parents[1]
 WORDS = {"caption": "Ours. A line.", "alt": "A line that rises."}
 
 
@@ -51,6 +54,51 @@ def test_every_label_has_a_colour_and_every_law_has_both():
         assert {name, *row.aliases} & set(plotting.LABELS), (
             f"give the law {name} a colour and a label in plotting/mechanisms.toml"
         )
+
+
+# Words of pages for what has a colour, besides its label.
+WORDS_FOR = {
+    "iid": {"independent", "matrix"},  # a matrix of independent numbers
+    "orthogonal": {"independent norms"},
+    "orthogonal_pnc": {"PNC"},
+    "orthogonal_pm": {"equal norms"},
+    "orthogonal_copula": {"simplex copula"},
+    "simplex": {"m of 64 corners"},
+    "stratified": {"strata in blocks", "two stratified hops"},
+    "antithetic": {"antithetic"},
+    "reversal": {"reversal (σ)"},
+    "permutation": {"σ", "σ-coupled", "Eq. 56", "Eqs 55, 56"},
+    "halton": {"Halton, shifted"},
+    "optimised": {"any coupling", "optimal law"},
+    "trigonometric": {"cosines of random phase"},
+    "positive": {"positive features", "RLF"},
+    "diffusion": {"estimated kernel, same start", "estimated", ""},
+    "gaussian": {"Gaussian"},
+    "sparse": {"sparse"},
+    "anchors": {"anchors"},
+}
+ROLES = {"exact", "uniform", "fault", "paper", "first", "second", "third", "fourth"}  # of no mechanism
+
+
+def written_beside_colours():
+    """(page, words, name of the colour) of the tables of pages, ``{"PNC": "orthogonal_pnc"}``."""
+    for page in sorted((ROOT / "notebooks").glob("*/[0-9]*.py")):
+        text = re.sub(r"^%.*$", "", page.read_text(encoding="utf-8"), flags=re.M)
+        for table in (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Dict)):
+            for words, name in zip(table.keys, table.values, strict=True):
+                if isinstance(words, ast.Constant) and isinstance(name, ast.Constant) and name.value in plotting.COLOURS:
+                    yield page.stem, str(words.value), name.value
+
+
+def test_a_mechanism_has_one_colour_in_the_whole_book():
+    known = {name: {plotting.LABELS.get(name)} | WORDS_FOR.get(name, set()) for name in plotting.COLOURS if name not in ROLES}
+    found = list(written_beside_colours())
+    assert len(found) > 80
+    assert [(page, words, name) for page, words, name in found if name not in ROLES and words not in known[name]] == []
+    taken = set().union(*known.values())
+    assert [(page, words, name) for page, words, name in found if name in ROLES and words in taken] == []
+    unused = {(name, words) for name, several in WORDS_FOR.items() for words in several} - {(name, words) for _, words, name in found}
+    assert unused == set()
 
 
 @given(heights=st.lists(st.floats(0, 500), max_size=8), gap=st.floats(1, 40))

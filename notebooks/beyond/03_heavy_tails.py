@@ -145,7 +145,7 @@ for nu in (0.5, 1.5, 2.5):
 # %% tags=["hide-input"]
 COLOURS = {
     "orthogonal": "orthogonal", "simplex": "simplex", "PNC": "orthogonal_pnc",
-    "strata over all": "stratified", "shells": "orthogonal_pm",
+    "strata over all": "strata_over_all", "shells": "shells",
 }  # fmt: skip
 plotting.show_panels(
     places, 100 * np.sqrt([curves, curves]), panels=SMOOTHNESS, lines=COLOURS, log="xy",

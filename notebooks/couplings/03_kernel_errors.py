@@ -194,9 +194,11 @@ theirs = {kind: np.stack([printed(kind, c) for c in rows[kind]], 1) for kind in 
 
 # %% tags=["hide-input"]
 HEADS = [name.upper() if name == "cpu" else name.capitalize() for name in SETS]
-THREE = {"orthogonal": "orthogonal", "equal norms": "second", "PNC": "orthogonal_pnc"}
+THREE = {
+    "orthogonal": "orthogonal", "equal norms": "orthogonal_pm", "PNC": "orthogonal_pnc"
+}  # fmt: skip
 TWO = {name: THREE[name] for name in ("orthogonal", "PNC")}
-HALTON = {"Halton, shifted": "halton", "Halton, plain": "sobol"}
+HALTON = {"Halton, shifted": "halton", "Halton, plain": "second"}
 COLUMNS = {"fourier": TWO | HALTON, "laplace": THREE | HALTON}
 PLACES = {"fourier": [0, 1, 2], "laplace": [0, 2, 3]}  # of what is printed
 figures = []

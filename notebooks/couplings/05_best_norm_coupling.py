@@ -280,7 +280,7 @@ plotting.show(
             "stratified": "stratified",
             "PNC": "orthogonal_pnc",
             "simplex copula": "orthogonal_copula",
-            "any coupling": "fault",
+            "any coupling": "optimised",
         },
         x_label="RMSE over that of IID frequencies",
     ),

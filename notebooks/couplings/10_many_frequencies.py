@@ -82,8 +82,8 @@ COLOURS = {
     "orthogonal": "orthogonal",
     "PNC": "orthogonal_pnc",
     "strata in blocks": "stratified",
-    "strata over all": "first",
-    "shells": "orthogonal_pm",
+    "strata over all": "strata_over_all",
+    "shells": "shells",
     "simplex": "simplex",
     "Sobol'": "sobol",
 }

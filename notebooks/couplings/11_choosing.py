@@ -161,7 +161,9 @@ def crossings(ratio):
 
 
 # %% tags=["hide-input"]
-CHOICES = {"strata over all": "first", "shells": "orthogonal_pm", "Sobol'": "sobol"}
+CHOICES = {
+    "strata over all": "strata_over_all", "shells": "shells", "Sobol'": "sobol"
+}  # fmt: skip
 choice = [
     [list(CHOICES).index(choosing.rule(d, m)) if d <= m else -1 for m in WIDTHS]
     for d in DIMENSIONS

@@ -241,7 +241,7 @@ plotting.show_panels(
     SIMULATED,
     distances,
     panels=titles,
-    lines={"Eqs 55, 56": "permutation", "two solutions": "reversal"},
+    lines={"Eqs 55, 56": "permutation", "two solutions": "first"},
     x_label="bins n",
     y_label="Cayley distance",
     log="",

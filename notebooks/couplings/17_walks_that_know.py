@@ -107,7 +107,9 @@ MECHANISMS = {
 }
 LENGTHS = dict(list(MECHANISMS.items())[:3])
 TERMS = 30  # steps beyond add nothing to the first eight digits of an error
-COLOURS = ("reversal", "antithetic", "stratified", "sobol", "first", "systematic")
+COLOURS = (
+    "permutation", "antithetic", "stratified", "sobol", "array_rqmc", "systematic"
+)  # fmt: skip
 p_halt = 0.1
 graphs = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()

@@ -183,7 +183,7 @@ lengths_left = lengths_left.reshape(len(cases), len(LENGTHS), len(m))
 # %% tags=["hide-input"]
 COLOURS = {
     "two stratified hops": "stratified", "repelling": "first",
-    "repelling, stratified": "third", "array-RQMC": "fourth",
+    "repelling, stratified": "third", "array-RQMC": "array_rqmc",
     "systematic": "systematic",
 }  # fmt: skip
 mean = left.mean(axis=0)

@@ -230,8 +230,8 @@ plotting.show(
     plotting.bars(
         np.transpose([*parts, parts.sum(axis=0)]), rows=list(FS),
         columns={
-            "bias off the diagonal": "fault", "bias on it": "second",
-            "variance": "iid", "whole": "learned",
+            "bias off the diagonal": "first", "bias on it": "second",
+            "variance": "third", "whole": "fourth",
         },
         x_label="squared relative error",
     ),

@@ -29,7 +29,6 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax
 import jax.numpy as jnp
 import networkx as nx
 import numpy as np
@@ -42,17 +41,7 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from tqdm import tqdm
 
-from rfcore import (
-    couplings,
-    datasets,
-    evidence,
-    features,
-    graphs,
-    kernels,
-    models,
-    plotting,
-    theory,
-)
+from rfcore import datasets, evidence, graphs, kernels, models, plotting, theory
 from rfcore.estimators import RandomFeatures
 from rfcore.evidence import cost
 from rfcore.features import modulation
@@ -71,10 +60,13 @@ N_POINTS, WIDTHS, N_NODES = (SIZES[what] for what in ("points", "widths", "nodes
 x, lengthscale = jnp.ones((3, 64)), 8.0
 
 # %% [markdown]
-# With 64 dimensions and 256 frequencies, import `jax` and `couplings, features` from
-# `rfcore`, and paste this:
+# With 64 dimensions and 256 frequencies, paste this; `x` are your points, $(n, 64)$:
 
 # %%
+import jax
+
+from rfcore import couplings, features
+
 omega = couplings.choose(64, 256).draw(jax.random.key(0), 256, 64)  # d = 64, m = 256
 phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kernel
 
@@ -98,9 +90,10 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # `np.median(pdist(X[:500])) * np.sqrt(2 * gamma)`, and scikit-learn's `gamma="scale"`
 # puts standardised columns about two lengthscales apart, where couplings save least.
 #
-# In scikit-learn say `RandomFeatures(512, gamma=gamma, coupling=choice.draw)`. Its 512
-# columns are the cosines and sines of 256 frequencies. `RBFSampler` makes one column of
-# each frequency, with a random phase, and errs more with as many columns, before any
+# In scikit-learn say `RandomFeatures(512, gamma=gamma,
+# coupling=couplings.choose(d, 256).draw)`, from `rfcore.estimators`. Its 512 columns
+# are the cosines and sines of 256 frequencies. `RBFSampler` makes one column of each
+# frequency, with a random phase, and errs more with as many columns, before any
 # coupling: {doc}`/notebooks/beyond/01_in_a_pipeline`. For attention, $d$ is the
 # dimension of a head.
 
@@ -140,7 +133,7 @@ for (d, m, kind), choice in choices.items():
     lines.append(
         f"| {TASKS[kind]} | {d}, {m:,} "
         f"| {{doc}}`{choice.name} </notebooks/{PAGES[kind]}>` "
-        f"| `choose({asked})` | {left(choice.rmse_over_iid.values())} | {price} |"
+        f"| {left(choice.rmse_over_iid.values())} | `choose({asked})` | {price} |"
     )
 
 # %% [markdown]
@@ -185,11 +178,11 @@ of_graphs = np.sqrt(on_graphs[:, 0].mean(axis=1) / on_graphs[:, 1].mean(axis=1))
 PAGE = "/notebooks/couplings/17_walks_that_know"
 lines += [
     f"| kernel of nodes, {name}: `features.walk_features` | {g.n_nodes} nodes, 64 "
-    f'| {{doc}}`systematic walkers <{PAGE}>` | `coupling="systematic"` '
-    f"| {left(ratios)} | under twice the time |"
+    f"| {{doc}}`systematic walkers <{PAGE}>` | {left(ratios)} "
+    f'| `coupling="systematic"` | under twice the time |'
     for (name, g), ratios in zip(GRAPHS.items(), of_graphs, strict=True)
 ]
-HEADS = "| task, and map | d, m | take | say | error left | price |"
+HEADS = "| task, and map | d, m | take | error left | say | price |"
 Markdown("\n".join([HEADS, "|---|---|---|---|---|---|", *lines]))
 
 # %% [markdown]

@@ -135,9 +135,11 @@ def of(method, what):
 
 
 LINES = {
-    "building features": ("features", "third"), "expm_multiply": ("expm_multiply", "fourth"),
-    "with features at hand": ("product", "first"), "Chebyshev": ("chebyshev", "chebyshev"),
-}  # fmt: skip
+    "building features": ("features", "third"),
+    "expm_multiply": ("expm_multiply", "fourth"),
+    "with features at hand": ("product", "first"),
+    "Chebyshev": ("chebyshev", "chebyshev"),
+}
 least = [[1e3 * np.min(x) for x in of(way, "wall")] for way, _ in LINES.values()]
 plotting.show_panels(
     list(measured), [least, least],

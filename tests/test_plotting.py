@@ -56,7 +56,8 @@ def test_every_label_has_a_colour_and_every_law_has_both():
         )
 
 
-# Words of pages for what has a colour, besides its label.
+# Words of pages for what has a colour, besides its label. A law of that name counts too, drawn or not: reversal (σ) is
+# drawn in the colour of permutation, by a tuple that this test does not read.
 WORDS_FOR = {
     "iid": {"independent", "matrix"},  # a matrix of independent numbers
     "orthogonal": {"independent norms"},

@@ -60,7 +60,8 @@ N_POINTS, WIDTHS, N_NODES = (SIZES[what] for what in ("points", "widths", "nodes
 x, lengthscale = jnp.ones((3, 64)), 8.0
 
 # %% [markdown]
-# With 64 dimensions and 256 frequencies, paste this; `x` are your points, $(n, 64)$:
+# With 64 dimensions and 256 frequencies, paste this; `x` are your points, $(n, 64)$,
+# and `lengthscale` is the kernel's:
 
 # %%
 import jax

@@ -21,9 +21,9 @@
 #   anybody needs the exact matrix. Six sparse products give a product $Kv$ with seven correct digits. They take a small
 #   part of the time that building the features takes, and less than *one product through finished features* takes. And
 #   even with the features at hand the noise stays at a tenth.
-# * **Nor is a task of four products worth it.** On the labels of a million nodes Chebyshev is ten times as fast as 16
-#   walks with $p_{\text{halt}} = 0.1$, and right more often than any of our walks; four short walks are faster, and
-#   wrong every second time.
+# * **Nor is a task of four products worth it.** On the labels of a million nodes Chebyshev is more than ten times as
+#   fast as 16 walks with $p_{\text{halt}} = 0.1$, and right more often than any of our walks; four short walks are
+#   faster, and wrong every second time.
 # * **The estimate is good enough all the same**: labels spread by walks are right far more often than a vote of the
 #   known neighbours. What walks are for is another question: {doc}`19_what_pays_when`.
 #

@@ -123,7 +123,7 @@ ledger.decide({"ugrf/table-2/names": evidence.erratum(nearer, why)})
 # other pages; use one set of walks for both factors, because $k$-means descends only if
 # $\widehat{\mathbf K} = \boldsymbol\Phi \boldsymbol\Phi^\top$ is positive semidefinite;
 # and repeat from 300 starts, 1500 on citeseer and 2000 on eurosis, where the verdicts
-# hang on small differences. {doc}`09_clustering_settings` shows what other choices
+# depend on small differences. {doc}`09_clustering_settings` shows what other choices
 # would give.
 #
 # The exact kernel need not be formed: all that $k$-means asks for is

@@ -589,8 +589,7 @@ OTHERWISE = {
         name: {"x": (V, vector), "y": (V[::-1], vector), "m": (3, count), "coupling": NAME}
         for name in ["theory.positive_mse", "theory.fourier_mse", "theory.positive_gap", "theory.fourier_gap"]
     },
-    "theory.positive_gram_mse": {"m": (3, count), "coupling": ("simplex", choice)},
-    "theory.positive_gram_mses": {
+    "papers.simplex.gram_matrices.squared_errors": {
         "widths": ([3], lambda good: [3, "3", None, [0], [2.5]]),
         "couplings": (["simplex"], lambda good: ["simplex", 3, None, ["no such"]]),
     },
@@ -598,7 +597,7 @@ OTHERWISE = {
     "theory.fourier_mse_ratio": {"d": (3, count_from_2), "m": (3, count), "coupling": ("simplex", choice)},
     **{
         name: {"d": (3, count), "m": (3, count)}
-        for name in ["theory.fourier_mse_ratio_asymptotic", "theory.fourier_floor", "theory.partners",
+        for name in ["papers.simplex.formulas.fourier_mse_ratio_asymptotic", "theory.fourier_floor", "theory.partners",
          "papers.simplex.formulas.fourier_mse_ratio"]
     },
     "theory.log_positive_cost": {"v": (1.0, positive), "d": (3, count)},
@@ -606,7 +605,7 @@ OTHERWISE = {
     "papers.simplex.arrangements.independent_conformity": {"v": (1.0, positive), "d": (3, count)},
     "papers.simplex.arrangements.shortest_sum": {"norms": (V**2, norms_of_vectors)},
     "papers.simplex.arrangements.mse_ratio": {"v": (V**2, lengths), "m": (3, count)},
-    "theory.fourier_convex_radius": {"d": (3, count)},
+    "papers.couplings.close_points.convex_radius": {"d": (3, count)},
     "theory.norm_coupling_ratio": {"d": (3, count_from_2), "m": (3, count_from_2)},
     "papers.couplings.attention_rows.row_covariance": {"k": (X, points), "m": (3, count), "cosine": (0.0, real)},
     "theory.stratified_norms_ratio": {"d": (3, count_from_2), "m": (6, lambda good: [*count(good), 4])},
@@ -631,7 +630,7 @@ OTHERWISE = {
     "papers.simplex.two_frequencies.squared_error_at_angle": {"x": (V[:2], pair_of_coordinates), "y": (V[1:], pair_of_coordinates), "angle": (V, array)},
     "papers.couplings.gram_norms.gram_rmse": {"features": ("positive", choice), "n_nodes": (2, count)},
     "papers.couplings.gram_norms.gram_pair_excess": {"correlation": (0.5, lambda good: [*entries(good), 1.1]), "n_nodes": (2, count)},
-    "theory.fourier_guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
+    "papers.couplings.close_points.guarantee": {"d": (3, count_from_2), "law": ("independent", choice)},
     "papers.simplex.sign_change.fourier_threshold": {"d": (3, count_from_3)},
     "theory.log_conformity": {"d": (3, count_from_2), "coupling": ("simplex", choice)},
     "theory.log_conformity_at_angle": {"d": (3, count), "cosine": (0.5, entries)},

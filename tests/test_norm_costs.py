@@ -11,6 +11,7 @@ from rounding import rounding
 
 from rfcore import theory
 from rfcore.couplings import copulas, norms
+from rfcore.papers.couplings import close_points, multi_marginal
 from rfcore.theory import norm_costs
 
 PAIRED = np.kron(np.eye(2), [[1.0, -1.0], [-1.0, 1.0]])
@@ -132,21 +133,21 @@ def test_opposite_pairs_are_c_monotone():
     x = norm_costs.norms_at(np.linspace(-3, 3, 9), d)
 
     def gains(cost, partners, distance):
-        return np.asarray(theory.swap_gain(cost(np.stack(np.meshgrid(x, partners, indexing="ij"), axis=-1), distance, d)))
+        return np.asarray(multi_marginal.swap_gain(cost(np.stack(np.meshgrid(x, partners, indexing="ij"), axis=-1), distance, d)))
 
     def positive(*arguments):
         return jnp.exp(theory.log_positive_cost(*arguments))
 
     assert gains(positive, x[::-1], 2.0).max() == 0
     assert np.all(gains(positive, x, 2.0)[np.triu_indices(9, 1)] > 0)
-    near = theory.fourier_convex_radius(d) / np.hypot(x[-1], x[-1])
+    near = close_points.convex_radius(d) / np.hypot(x[-1], x[-1])
     assert gains(theory.fourier_cost, x[::-1], near).max() < rounding(400)  # nodes of sums that nearly cancel
     assert gains(theory.fourier_cost, x[::-1], 3 * near).max() > 0.01
 
 
 def test_the_cost_is_convex_up_to_the_zero_of_a_bessel_function():
     for d in (1, 2, 9, 64):
-        radius = theory.fourier_convex_radius(d)
+        radius = close_points.convex_radius(d)
         with mpmath.workdps(30):
             assert abs(mpmath.besselj(mpmath.mpf(d) / 2 + 1, radius)) < rounding(20, radius)
             assert all(mpmath.besselj(mpmath.mpf(d) / 2 + 1, radius * share) > 0 for share in np.linspace(0.02, 0.98, 40))
@@ -155,8 +156,8 @@ def test_the_cost_is_convex_up_to_the_zero_of_a_bessel_function():
 def test_the_distance_of_lemma_a6_solves_its_inequality_and_is_safe():
     for d in (2, 5):
         for law in ("independent", "positive_monotone"):
-            z = theory.fourier_guarantee(d, law)
-            x, log_density = norm_costs._scores(0)
+            z = close_points.guarantee(d, law)
+            x, log_density = norm_costs.scores(0)
             opposite = np.exp(log_density) @ (norm_costs.norms_at(x, d) ** 2 * norm_costs.norms_at(-x, d) ** 2)
             c = 2 * ((d**2 if law == "independent" else d * (d + 2)) - opposite)
             g = np.expm1(z**2) - z**2 - z**4 / 2
@@ -174,7 +175,7 @@ def test_the_distance_of_lemma_a6_solves_its_inequality_and_is_safe():
         (lambda: theory.norm_coupling_ratio(6.0, 4, 4, "pnc", "fourier"), "distance = 6.0; give one of at most 5"),
         (lambda: theory.norm_coupling_ratio(1.0, 4, 4, np.eye(3), "fourier"), r"law has shape \(3, 3\)"),
         (lambda: theory.log_pair_excess(1.5, 1.0, 4, "fourier"), r"correlation has values in \[1.5"),
-        (lambda: theory.swap_gain(np.ones((2, 3))), "a square matrix"),
+        (lambda: multi_marginal.swap_gain(np.ones((2, 3))), "a square matrix"),
     ],
 )
 def test_bad_input(call, complaint):

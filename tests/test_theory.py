@@ -14,7 +14,7 @@ from scipy.integrate import quad
 from scipy.special import gammaln, hyp0f1
 
 from rfcore import couplings, features, kernels, theory
-from rfcore.papers.simplex import fast_bias, formulas, pair_densities, sign_change
+from rfcore.papers.simplex import fast_bias, formulas, gram_matrices, pair_densities, sign_change
 
 DIMENSIONS = [2, 3, 7, 64, 512]
 # Compiled as a whole: their steps one by one take several times as long to compile.
@@ -173,11 +173,10 @@ def test_mse_of_a_gram_matrix_is_the_sum_over_its_entries(coupling):
     x, m = np.random.default_rng(12).normal(size=(4, 5)), 7
     of_pairs = jax.jit(jax.vmap(jax.vmap(lambda a, b: theory.positive_mse(a, b, m, coupling), (None, 0)), (0, None)))
     # Linear interpolation at steps of 0.005: 0.005^2 / 8 times a curvature of order one.
-    assert theory.positive_gram_mse(x, m, coupling) == pytest.approx(float(of_pairs(x, x).sum()), rel=1e-5)
-    several = theory.positive_gram_mses(x, (2, m), ("iid", coupling))
+    several = gram_matrices.squared_errors(x, (2, m), ("iid", coupling))
     assert several.shape == (2, 2)
-    assert several[1, 1] == theory.positive_gram_mse(x, m, coupling)
-    assert several[0, 0] == theory.positive_gram_mse(x, 2, "iid")
+    assert several[1, 1] == pytest.approx(float(of_pairs(x, x).sum()), rel=1e-5)
+    assert several[0, 0] == gram_matrices.squared_errors(x, [2], ["iid"])[0, 0]
 
 
 @given(v=st.floats(1e-3, 25), d=st.integers(2, 64))
@@ -332,7 +331,7 @@ def test_simplex_hurts_fourier_features_in_the_plane_and_orthogonal_helps():
 
 def test_asymptotic_ratio_is_right_to_first_order():
     z = np.linspace(0, 2, 5)
-    off = [d**2 * (theory.fourier_mse_ratio(z, d, 2, "orthogonal") - theory.fourier_mse_ratio_asymptotic(z, d, 2)) for d in (256, 512)]
+    off = [d**2 * (theory.fourier_mse_ratio(z, d, 2, "orthogonal") - formulas.fourier_mse_ratio_asymptotic(z, d, 2)) for d in (256, 512)]
     assert np.allclose(off[0], off[1], rtol=0.1, atol=0.05)
     assert np.abs(off[0]).max() < 20
 
@@ -439,7 +438,7 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
         (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "y has shape"),
         (lambda: theory.fourier_mse(np.ones(3), 40 * np.ones(3), 1, "iid"), "x - y. has values"),
         (lambda: theory.fourier_mse_ratio(1.0, 3, 0, "iid"), "m = 0"),
-        (lambda: theory.fourier_mse_ratio_asymptotic(1.0, 3, 4), "m = 4"),
+        (lambda: formulas.fourier_mse_ratio_asymptotic(1.0, 3, 4), "m = 4"),
         (lambda: formulas.positive_gap(np.ones(3), np.ones(3), 4), "m = 4"),
         (lambda: formulas.simplex_conformity(-1.0, 3), "v = -1"),
         (lambda: fast_bias.fast_bias(np.ones(5), "simplex_fast"), "v has shape"),

@@ -53,7 +53,7 @@ import numpy as np
 
 from rfcore import couplings, evidence, features, plotting, theory
 from rfcore.couplings import directions
-from rfcore.papers.couplings import block_errors
+from rfcore.papers.couplings import block_errors, close_points
 
 ledger = evidence.open_page("couplings/01_norm_coupling", profile)
 N_ROTATIONS, N_DRAWS = {"paper": (200_000, 100_000), "quick": (40_000, 20_000)}[profile]
@@ -229,7 +229,7 @@ close = np.hstack([ratio(0.01, of[1:], of[1:], law, "fourier") for law in laws])
 
 # %% tags=["hide-input"]
 plotting.table(
-    np.column_stack([close, [theory.fourier_guarantee(int(d)) for d in of[1:, 0]]]),
+    np.column_stack([close, [close_points.guarantee(int(d)) for d in of[1:, 0]]]),
     rows=[f"{d}" for d in of[1:, 0]],
     columns=["independent", "PNC", "stratified", "proof promises"],
     corner="d",

@@ -50,7 +50,7 @@ from matplotlib.figure import Figure
 from scipy import special
 
 from rfcore import evidence, plotting, theory
-from rfcore.papers.couplings import block_errors, formulas, multi_marginal
+from rfcore.papers.couplings import block_errors, close_points, formulas, multi_marginal
 
 ledger = evidence.open_page("couplings/02_best_pair", profile)
 N_QUANTILES = {"paper": 40, "quick": 12}[profile]
@@ -65,8 +65,9 @@ N_QUANTILES = {"paper": 40, "quick": 12}[profile]
 # ({py:func}`~rfcore.papers.couplings.multi_marginal.two_norms`). For positive features
 # the optimum pairs opposite quantiles at every distance. For Fourier features the cost
 # is convex up to a radius: as long as $t = z \sqrt{w_1^2 + w_2^2}$ is below the first
-# zero $j$ of $J_{d/2+1}$ ({py:func}`rfcore.theory.fourier_convex_radius`). If the
-# longest pair of norms stays within this radius, the same holds for the same reason.
+# zero $j$ of $J_{d/2+1}$
+# ({py:func}`rfcore.papers.couplings.close_points.convex_radius`). If the longest pair
+# of norms stays within this radius, the same holds for the same reason.
 
 
 # %%
@@ -75,7 +76,7 @@ def two_norms(distance, d, kind):
 
 
 longest = {d: np.sqrt(2) * two_norms(1.0, d, "fourier").norms[-1] for d in (2, 4, 8)}
-radius = {d: theory.fourier_convex_radius(d) for d in longest}
+radius = {d: close_points.convex_radius(d) for d in longest}
 best = {
     "laplace": [two_norms(v, d, "positive") for d in longest for v in (0.5, 1, 2, 3)],
     "fourier": [
@@ -98,10 +99,10 @@ ledger.decide({
 # ## What an optimal plan looks like (Lemma A.5)
 #
 # The proof rests on a classical lemma: in an optimal plan no two pairs gain by
-# exchanging partners ({py:func}`rfcore.theory.swap_gain`). It also holds where the best
-# plan is *not* negative monotone. At $z = 3$ the plan of the figure has two branches:
-# it steers $t$ towards two valleys of the cost, near 5.1 and 11.6, which are zeros of
-# $J_2$.
+# exchanging partners ({py:func}`rfcore.papers.couplings.multi_marginal.swap_gain`). It
+# also holds where the best plan is *not* negative monotone. At $z = 3$ the plan of the
+# figure has two branches: it steers $t$ towards two valleys of the cost, near 5.1 and
+# 11.6, which are zeros of $J_2$.
 #
 # **No $z$ is small enough.** The bound $\delta$ on $z$ in Lemma A.6 depends on the
 # other coupling, and it has to. A long norm $w = t/z$, with $t$ just past the radius
@@ -124,7 +125,7 @@ for d in longest:
         partners = theory.norm_costs.norms_at(scores, d)
         pairs = np.stack(np.meshgrid(longer, partners, indexing="ij"), axis=-1)
         costs = theory.fourier_cost(pairs, z, d, excess=True)
-        swaps.append(float(theory.swap_gain(costs)[0, 1]))
+        swaps.append(float(multi_marginal.swap_gain(costs)[0, 1]))
 
 # %% tags=["hide-input"]
 figures = []
@@ -160,7 +161,7 @@ ledger.decide({
 # $2^k \Gamma(k/2 + d) / \Gamma(k/2)$", which would make the mean 13.1 in four
 # dimensions. They are $2^k \Gamma(k + d/2) / \Gamma(d/2)$, and with $\Gamma(d/2)$ in
 # place of $\Gamma(k/2)$ in what follows the proof goes through
-# ({py:func}`rfcore.theory.fourier_guarantee`).
+# ({py:func}`rfcore.papers.couplings.close_points.guarantee`).
 
 # %%
 others = np.array([-0.99, -0.9, -0.5, 0.0, 0.5, 1.0])

@@ -228,11 +228,12 @@ ledger.decide({
 # %% [markdown]
 # Up to distance 1 the line exists in every case. At distance 2 it does not exist for
 # Fourier features in four dimensions. Their cost is convex in the squared norms only up
-# to $z \sqrt{w_1^2 + w_2^2} = 6.4$ ({py:func}`rfcore.theory.fourier_convex_radius`); a
-# typical pair is now at $2 \sqrt 8 = 5.7$. There $h$ bends down, and the budget is best
-# spent on extremes: two equal norms against two equal ones. On concrete, where all
-# distances mix, the bends cancel so well that no line exists for Fourier features, and
-# the argument says nothing.
+# to $z \sqrt{w_1^2 + w_2^2} = 6.4$
+# ({py:func}`rfcore.papers.couplings.close_points.convex_radius`); a typical pair is now
+# at $2 \sqrt 8 = 5.7$. There $h$ bends down, and the budget is best spent on extremes:
+# two equal norms against two equal ones. On concrete, where all distances mix, the
+# bends cancel so well that no line exists for Fourier features, and the argument says
+# nothing.
 
 # %% [markdown]
 # (couplings-norm-bound)=

@@ -239,14 +239,15 @@ used = z[(z >= 0.25) & (z <= 3)]
 def remainder(of):
     """d^2 times what Eq. 27 leaves out for two frequencies."""
     exact = theory.fourier_mse_ratio(used, of, 2, "orthogonal")
-    return of**2 * np.asarray(exact - theory.fourier_mse_ratio_asymptotic(used, of, 2))
+    first_order = formulas.fourier_mse_ratio_asymptotic(used, of, 2)
+    return of**2 * np.asarray(exact - first_order)
 
 
 remainders = {of: remainder(of) for of in (16, 64, 256, 512)}
 whole = np.array([
     [
         theory.fourier_mse_ratio(0.0, of, of, "orthogonal"),
-        theory.fourier_mse_ratio_asymptotic(0.0, of, of),
+        formulas.fourier_mse_ratio_asymptotic(0.0, of, of),
     ]
     for of in remainders
 ])

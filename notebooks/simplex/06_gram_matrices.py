@@ -40,7 +40,7 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, features, kernels, plotting, theory
+from rfcore import couplings, evidence, features, kernels, plotting
 from rfcore.papers.simplex import gram_matrices
 
 ledger = evidence.open_page("simplex/06_gram_matrices", profile)
@@ -132,7 +132,8 @@ ledger.decide({
 #
 # A squared Frobenius norm is a sum over pairs of points, and the mean of each summand
 # is given by Theorem 3.2 [SimRF Eq. 11]. So the mean squared error of the whole matrix
-# is a sum of closed forms, for any points ({py:func}`rfcore.theory.positive_gram_mse`):
+# is a sum of closed forms, for any points
+# ({py:func}`rfcore.papers.simplex.gram_matrices.squared_errors`):
 #
 # $$
 # \mathbb E\, \lVert K - \widehat K \rVert_F^2 = \sum_{a, b} \mathrm{MSE}(x_a, x_b) .
@@ -151,7 +152,7 @@ ledger.decide({
 
 # %%
 predicted = np.array([
-    theory.positive_gram_mses(x, WIDTHS, REGULAR[:3])
+    gram_matrices.squared_errors(x, WIDTHS, REGULAR[:3])
     for x in tqdm(points, desc="closed forms", leave=False)
 ]) / sizes[:, None, None] ** 2  # fmt: skip
 of_iid = predicted[:, 0].mean(axis=0)

@@ -93,22 +93,6 @@ def fourier_mse_ratio(z, d, m, coupling):
     return 1 - 2 * partners(m, d) * _gap(square, d, coupling) / jnp.expm1(-square) ** 2
 
 
-def fourier_mse_ratio_asymptotic(z, d, m):
-    """Error of orthogonal Fourier features over that of independent ones, to first order in 1/d; m <= d.
-
-    ::
-
-        1 - (m - 1) e^(-z^2) z^4 / (d (1 - e^(-z^2))^2)                                        (Eq. 27)
-
-    Source: Simplex Random Features, Corollary 4.6; first in Yu et al., "Orthogonal random features" (2016).
-    """
-    m, d, square = checks.count(m, "m"), checks.count(d, "d"), radius(z, "z") ** 2
-    if m > d:
-        raise ValueError(f"m = {m}; the formula is for one block, m <= d = {d}")
-    half = jnp.where(square > 0, square / 2, 1.0)
-    return 1 - (m - 1) / d * jnp.where(square > 0, (half / jnp.sinh(half)) ** 2, 1.0)
-
-
 def _gap(square, d, coupling):
     """e^(-z^2) - rho(z) at z^2 = square, of order z^4 where z is small and computed so."""
     if coupling == "iid":

@@ -40,7 +40,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
 from numpy.polynomial import chebyshev
-from scipy import optimize, special
+from scipy import special
 
 from rfcore import checks
 from rfcore.couplings import copulas
@@ -97,29 +97,6 @@ def log_pair_excess(correlation, distance, d, features):
     return chebyshev.chebval(correlation, log_excess_series(distance, d, checks.choice(features, "features", FEATURES)))
 
 
-def fourier_guarantee(d, law="independent"):
-    """Distance below which Lemma A.6 proves negative monotone norms better than another law: the root z > 0.
-
-    ::
-
-        z^4 / (8 d (d + 2)) c = 2 g(z),   g(z) = e^(z^2) - 1 - z^2 - z^4 / 2
-        c = E_law[(w_1^2 + w_2^2)^2] - E_NM[(w_1^2 + w_2^2)^2],   law "independent" or "comonotone"
-
-    Both sides are Gamma(d/2) times the paper's, whose g has k/2 for d/2, from a slip in the moments of the
-    chi square law. It promises little: the advantage goes on much farther (:func:`norm_coupling_ratio`).
-
-    Source: Variance-Reducing Couplings, Lemma A.6 (Eqs. 29 to 32), moments 2^k Gamma(k + d/2) / Gamma(d/2).
-    """
-    d, of_law = checks.count(d, "d", least=2), copulas.pairs(law)
-    if of_law not in ((0, 0), (1, 1)):
-        raise ValueError(f"law = {law!r}; give 'independent' or 'comonotone', of which Lemma A.6 speaks")
-    x, log_density = _scores(0)
-    squares = norms_at(x, d) ** 2
-    c = 2 * ((d**2 if of_law == (0, 0) else d * (d + 2)) - np.exp(log_density) @ (squares * squares[::-1]))
-    # g(z) / z^4 = z^2 / 6 1F1(1; 4; z^2), without cancellation
-    return float(np.sqrt(optimize.brentq(lambda y: y * special.hyp1f1(1, 4, y) / 6 - c / (16 * d * (d + 2)), 0, 1)))
-
-
 def fourier_floor(d, m):
     """Least :func:`norm_coupling_ratio` that any coupling of norms can have for Fourier features as z -> 0.
 
@@ -168,7 +145,7 @@ def norms_at(scores, d):
     return np.sqrt(2 * np.where(scores > 0, upper, special.gammaincinv(d / 2, special.ndtr(np.minimum(scores, 0)))))
 
 
-def _scores(distance):
+def scores(distance):
     """Nodes of a trapezoidal sum over a normal score, and the logarithms of their weights."""
     n = int((9 + 1.5 * distance) / STEP)  # a norm of d = 1 has the exponent sqrt(2) v w - w^2 / 2
     x = STEP * np.arange(-n, n + 1)
@@ -176,7 +153,7 @@ def _scores(distance):
 
 
 def _log_of_bivariate(correlation, distance, d, features):
-    x, log_density = _scores(distance)
+    x, log_density = scores(distance)
     if abs(correlation) == 1:
         return log_mean(norms_at(x, d), norms_at(correlation * x, d), log_density, distance, d, features)
     first, other = np.repeat(x, len(x)), np.tile(x, len(x))
@@ -284,36 +261,6 @@ def fourier_cost(norms, z, d, excess=False):
     """
     t, nodes, log_weights = _arguments(norms, z, "z", d)
     return jnp.mean(fourier_at(t, nodes, log_weights, checks.flag(excess, "excess")), axis=-1)
-
-
-def fourier_convex_radius(d):
-    """Largest t with a convex cost of a pair for Fourier features, the first zero of ``J_{d/2 + 1}``.
-
-    As a function of w_1^2 + w_2^2 it has the second derivative z^4 / (4 d (d + 2)) 0F1(; d/2 + 2; -t^2 / 4).
-    Where it is convex, swapping norms to opposite orders never raises the cost: norms that stay below are
-    best coupled negatively monotone, as those for positive features are at any size.
-
-    Source: the "sufficiently small z" of Variance-Reducing Couplings, Theorem 3.2, for bounded norms.
-    """
-    order = checks.count(d, "d") / 2 + 1
-    first = order + 1.8557571 * order ** (1 / 3) + 1.033150 * order ** (-1 / 3)  # DLMF 10.21.40
-    return float(optimize.brentq(partial(special.jv, order), first - 0.1, first + 0.5, xtol=1e-13))
-
-
-def swap_gain(cost):
-    """What exchanging partners takes off the cost of pairs (x_i, y_i), for a matrix of c(x_i, y_j).
-
-    ::
-
-        g_ij = c(x_i, y_i) + c(x_j, y_j) - c(x_i, y_j) - c(x_j, y_i);   no entry is above 0 if c-monotone
-
-    Source: Variance-Reducing Couplings, Definition A.4 and Lemma A.5.
-    """
-    cost = checks.points(cost, "cost")
-    if cost.shape[0] != cost.shape[1]:
-        raise ValueError(f"cost has shape {cost.shape}; give the cost of each x with each y, a square matrix")
-    own = jnp.diagonal(cost)
-    return own[:, None] + own - cost - cost.T
 
 
 @lru_cache

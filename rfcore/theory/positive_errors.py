@@ -4,15 +4,12 @@ Throughout v = |x + y|, between 0 and 30, couplings are "iid", "orthogonal" and 
 factor m - 1 stands for :func:`partners`, since only pairs within a block of d count.
 """
 
-from functools import lru_cache
-
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from rfcore import checks
 from rfcore.theory.conformity import log_gap, partners
-from rfcore.theory.series import COUPLINGS, check_range, dimension, pair, radius
+from rfcore.theory.series import check_range, dimension, pair, radius
 
 
 def positive_mse(x, y, m, coupling):
@@ -73,69 +70,6 @@ def positive_mse_ratio(v, d, m, coupling):
     safe = jnp.where(square > 0, square, 1.0)
     over_iid = jnp.where(square > 0, safe / -jnp.expm1(-safe), 1.0)
     return 1 - _saving(square, d, m, coupling) * over_iid
-
-
-def positive_gram_mse(x, m, coupling):
-    """Mean squared Frobenius error of the Gaussian Gram matrix of some points by m positive features.
-
-    ::
-
-        E |K - Phi Phi'|_F^2 = sum_ab MSE(x_a, x_b),   MSE as in positive_mse, diagonal included
-
-    What a coupling takes off a pair depends on v alone. It is tabulated at steps of 0.005 and interpolated,
-    which leaves a relative error of the sum below 1e-5 (the squared step, times a curvature of order one,
-    over eight).
-
-    Args:
-        x: points, array (n, d), with all |x_a + x_b| at most 30.
-
-    Source: Simplex Random Features, Theorem 3.2, summed.
-    """
-    m = checks.count(m, "m")
-    return float(_gram_mses(np.asarray(checks.points(x, "x")), [m], [coupling])[0, 0])
-
-
-def positive_gram_mses(x, widths, couplings):
-    """:func:`positive_gram_mse` of several couplings and widths, at hardly more than the cost of one.
-
-    The two are sequences; a width is a number of frequencies.
-
-    Returns:
-        float64 array, (number of couplings, number of widths).
-    """
-    x = np.asarray(checks.points(x, "x"))
-    for name, given, such in (("widths", widths, "[16, 32]"), ("couplings", couplings, '["iid", "simplex"]')):
-        if isinstance(given, str) or not np.iterable(given):
-            raise ValueError(f"{name} = {given!r}; give a sequence, such as {such}")
-    widths = [checks.count(m, "widths") for m in widths]
-    return _gram_mses(x, widths, [checks.choice(coupling, "couplings", COUPLINGS) for coupling in couplings])
-
-
-def _gram_mses(x, widths, couplings):
-    d = [dimension(x.shape[1], coupling) for coupling in couplings]
-    inner = x @ x.T
-    squares = np.diag(inner)
-    square = np.maximum(squares[:, None] + squares + 2 * inner, 0)
-    radii, scale = np.sqrt(square), np.exp(4 * inner)
-    check_range(radii, "|x_a + x_b|")
-    independent, m = np.sum(scale * -np.expm1(-square)), np.array(widths)
-    mses = np.empty((len(couplings), len(widths)))
-    for i, coupling in enumerate(couplings):
-        saved = 0.0
-        if coupling != "iid":
-            gap = np.interp(radii, _RADII, _tabulated_gap(d[i], coupling, squares.dtype.name))
-            saved = np.array([partners(width, d[i]) for width in widths]) * np.sum(scale * square * gap)
-        mses[i] = (independent - saved) / m
-    return mses
-
-
-_RADII = np.linspace(0, 30, 6001)
-
-
-@lru_cache
-def _tabulated_gap(d, coupling, dtype):
-    """(exp(v^2) - rho(v)) exp(-2 v^2) / v^2 at every radius; dtype keeps the precisions apart."""
-    return np.exp(np.asarray(log_gap(jnp.asarray(_RADII**2, dtype), d, coupling)) - 2 * _RADII**2)
 
 
 def _saving(square, d, m, coupling):

@@ -9,6 +9,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "attention_rows",
             "block_errors",
             "choices",
+            "close_points",
             "copula",
             "equal_walkers",
             "formulas",

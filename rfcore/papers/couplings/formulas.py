@@ -31,7 +31,7 @@ def chi_square_moment(k, d):
 
     It is printed as 2^k Gamma(k/2 + d) / Gamma(k/2); right is 2^k Gamma(k + d/2) / Gamma(d/2). The slip goes
     into g(z) of Lemma A.6; with the right moments its proof goes through
-    (:func:`rfcore.theory.fourier_guarantee`).
+    (:func:`rfcore.papers.couplings.close_points.guarantee`).
 
     Source: Variance-Reducing Couplings, proof of Lemma A.6.
     """

@@ -12,6 +12,7 @@ from math import comb
 from typing import NamedTuple
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
 from scipy import optimize, special
@@ -25,7 +26,6 @@ from rfcore.theory.norm_costs import (
     log_iid_and_error,
     log_positive_cost,
     norms_at,
-    swap_gain,
 )
 from rfcore.theory.norm_costs import near as distance_of
 
@@ -72,6 +72,22 @@ def solve(costs, m):
     used = found.x > 0
     prices = found.eqlin.marginals * scale / m
     return Plan(float(of_bins[used] @ found.x[used]), bins[used], found.x[used], prices)
+
+
+def swap_gain(cost):
+    """What exchanging partners takes off the cost of pairs (x_i, y_i), for a matrix of c(x_i, y_j).
+
+    ::
+
+        g_ij = c(x_i, y_i) + c(x_j, y_j) - c(x_i, y_j) - c(x_j, y_i);   no entry is above 0 if c-monotone
+
+    Source: Variance-Reducing Couplings, Definition A.4 and Lemma A.5.
+    """
+    cost = checks.points(cost, "cost")
+    if cost.shape[0] != cost.shape[1]:
+        raise ValueError(f"cost has shape {cost.shape}; give the cost of each x with each y, a square matrix")
+    own = jnp.diagonal(cost)
+    return own[:, None] + own - cost - cost.T
 
 
 class TwoNorms(NamedTuple):
@@ -141,9 +157,9 @@ def norm_bound(distance, d, m, features, n_bins):
 
     The two close on each other like 1 / n_bins^2. The optimistic one is exact for m = 2 and convex costs,
     where pairwise norm-coupling is optimal; those of Fourier features are convex up to
-    :func:`rfcore.theory.fourier_convex_radius`. For m > 2 the optimal coupling might place norms within a bin
-    according to the bins of the others, so that it is an estimate and no proven lower bound. The paper,
-    Section 3.2, calls the problem a tough open one.
+    :func:`rfcore.papers.couplings.close_points.convex_radius`. For m > 2 the optimal coupling might place
+    norms within a bin according to the bins of the others, so that it is an estimate and no proven lower
+    bound. The paper, Section 3.2, calls the problem a tough open one.
     """
     distance, d, m = distance_of(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
     checks.choice(features, "features", FEATURES)

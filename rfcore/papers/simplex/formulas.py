@@ -197,6 +197,22 @@ def fourier_mse_ratio(z, d, m):
     return 1 + (right_fourier_mse_ratio(z, d, m, "orthogonal") - 1) * jnp.tanh(square / 2) ** 2
 
 
+def fourier_mse_ratio_asymptotic(z, d, m):
+    """Error of orthogonal Fourier features over that of independent ones, to first order in 1/d; m <= d.
+
+    ::
+
+        1 - (m - 1) e^(-z^2) z^4 / (d (1 - e^(-z^2))^2)                                        (Eq. 27)
+
+    Source: Simplex Random Features, Corollary 4.6; first in Yu et al., "Orthogonal random features" (2016).
+    """
+    m, d, square = checks.count(m, "m"), checks.count(d, "d"), radius(z, "z") ** 2
+    if m > d:
+        raise ValueError(f"m = {m}; the formula is for one block, m <= d = {d}")
+    half = jnp.where(square > 0, square / 2, 1.0)
+    return 1 - (m - 1) / d * jnp.where(square > 0, (half / jnp.sinh(half)) ** 2, 1.0)
+
+
 def pair_density(w, d):
     """Density of w = |omega_i + omega_j| for independent frequencies.
 

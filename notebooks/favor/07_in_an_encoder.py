@@ -156,11 +156,11 @@ plotting.show(
         x_label="cosine to the exact embedding",
     ),
     caption="Ours. What is left of the embeddings of all-MiniLM-L6-v2 with all its "
-    "attention replaced; positive, GERF and SADERF features are those of FAVOR+, FAVOR++ "
-    f"and FAVOR#. Bars: one standard error over groups of {N_EACH} sentences.",
+    "attention replaced; positive, GERF and SADERF features are those of FAVOR+, "
+    f"FAVOR++ and FAVOR#. Bars: one standard error over groups of {N_EACH} sentences.",
     alt="Dots in rows. Uniform attention, ELU and ReLU lie left of every map. Positive "
-    "features, GERF and SADERF lie close together in the middle, SDERF and centred ADERF "
-    "far to the right of them, all with 256 features further right than with 64.",
+    "features, GERF and SADERF lie close together in the middle, SDERF and centred "
+    "ADERF far to the right of them, all with 256 features further right than with 64.",
 )  # fmt: skip
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The same with the probe's accuracy, as a table", "code_prompt_hide": "As a table"}

@@ -157,7 +157,7 @@ SIGMAS = 1.0, 3.0
 
 
 def walked(name, g, coupling):
-    """Mean squared errors: repeats, sigmas; the same node, neighbours, farther apart."""
+    """Mean squared errors: repeats, sigmas; same node, neighbours, farther apart."""
     heats = [(modulation.diffusion(s), kernels.diffusion(g, s)) for s in SIGMAS]
     hops, found = shortest_path(g.to_scipy(), unweighted=True), []
     classes = (hops == 0, hops == 1, (hops > 1) & np.isfinite(hops))

@@ -47,6 +47,7 @@ NUMBER_HANGS_ON_SIZE = {
     ),
     "couplings/extra-predictive-gain/orthogonal": "a mean over one table at quick and over six at paper",
     "couplings/fig-9/substantial": "a mean over three p_halt at quick and over nine at paper",
+    "couplings/extra-airfoil-mean/kept": "of lengthscales that are fitted to 32 points at quick and to 256 at paper",
     "couplings/extra-attention-objectives/first-order-agrees": "a mean over one row at quick, over eight at paper",
     "couplings/eq-8/unequal-means": "until the mended term passes, which takes more draws than quick has, its distance; then the printed one's",
     **dict.fromkeys(

@@ -369,6 +369,15 @@ def test_shapes_for_regression(name, rows, columns):
     assert datasets.regression(name).X.shape == (rows, columns)
 
 
+def test_cpu_predicts_performance_of_which_the_copy_has_the_logarithm():
+    real("cpu")
+    y = datasets.regression("cpu").y
+    assert (y.min(), y.max()) == (6, 1150) and np.array_equal(y, np.rint(y))
+    copy = gzip.decompress(storage.read(datasets.find("cpu").files[0])).decode().splitlines()
+    logs = np.array([float(line.rsplit(",", 1)[1]) for line in copy])
+    assert np.abs(np.log(y) - np.log(y).mean() - logs).max() < 1e-4  # five digits, of numbers up to 3
+
+
 def test_abalone_predicts_rings():
     real("abalone")
     table = datasets.regression("abalone")

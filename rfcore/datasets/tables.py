@@ -74,7 +74,8 @@ def regression(name: str, *, fallback: bool = False) -> Regression:
 
     The names are those of the family ``regression``, and ``"abalone"``: rings are counted there, with all
     4177 lines of the classification file and sex one-hot (d = 10). The means of all columns were taken off
-    the tables before they were published in the registered form, except power and abalone.
+    the tables before they were published in the registered form, except power and abalone. There ``cpu`` has
+    the logarithm of the performance, too; given is the performance, whole numbers from 6 to 1150.
     """
     entry = registry.find(name, "classification" if name == "abalone" else "regression")
     (file,) = entry.files
@@ -83,7 +84,8 @@ def regression(name: str, *, fallback: bool = False) -> Regression:
         content = storage.read(file)
         text = (gzip.decompress(content) if file.path.endswith(".gz") else content).decode()
         X, last = _table([line for line in text.splitlines() if line.strip()], entry.name)
-        return X, last.astype(float)
+        y = last.astype(float)
+        return X, np.rint(6 * np.exp(y - y.min())) if entry.name == "cpu" else y
 
     (X, y), source = real_or_stand_in(entry, read, stand_ins.regression, fallback)
     return Regression(X, y, entry.name, source)

@@ -307,8 +307,8 @@ READINGS = {
     "boston, z-scores, mean kept": ("boston", "table", MEANS["boston"]),
 }
 read, lengths = {}, {}
-for label, reading in READINGS.items():
-    found = [points_of(*reading[:1], split, *reading[1:]) for split in range(N_SPLITS)]
+for label, (name, *reading) in READINGS.items():
+    found = [points_of(name, split, *reading) for split in range(N_SPLITS)]
     read[label] = np.array([exact(near, "fourier") for near, *_ in found])
     lengths[label] = np.median([length for *_, length in found])
     if label == "airfoil, z-scores":

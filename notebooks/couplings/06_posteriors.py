@@ -258,9 +258,9 @@ ledger.decide({"couplings/table-3/rewritten": evidence.erratum(apart, lacking)})
 # %% [markdown]
 # Ours agree with the caption in direction: on no split of any set are orthogonal
 # features significantly worse. But with 50 draws per split they are not significantly
-# better on every split. They are so on none of CPU, where few draws decide the mean, and
-# else least often on airfoil and Boston with Fourier features, which are too poor there
-# for it to matter much. Within a split all couplings share their random keys.
+# better on every split: on none of CPU, and otherwise least often on airfoil and Boston
+# with Fourier features, which are too poor there for it to matter much. Within a split
+# all couplings share their random keys.
 
 # %% tags=["hide-input"]
 every = np.moveaxis(found[..., DIVERGENCE], 1, 0)  # draws first

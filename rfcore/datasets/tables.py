@@ -74,8 +74,9 @@ def regression(name: str, *, fallback: bool = False) -> Regression:
 
     The names are those of the family ``regression``, and ``"abalone"``: rings are counted there, with all
     4177 lines of the classification file and sex one-hot (d = 10). The means of all columns were taken off
-    the tables before they were published in the registered form, except power and abalone. There ``cpu`` has
-    the logarithm of the performance, too; given is the performance, whole numbers from 6 to 1150.
+    the tables before they were published in the registered form, except power and abalone. Of ``cpu``
+    that form holds the logarithm of the performance; what is returned is the performance, whole numbers from
+    6 to 1150.
     """
     entry = registry.find(name, "classification" if name == "abalone" else "regression")
     (file,) = entry.files

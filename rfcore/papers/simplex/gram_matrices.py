@@ -49,11 +49,8 @@ def squared_errors(x, widths, couplings):
     Source: Simplex Random Features, Theorem 3.2, summed.
     """
     x = np.asarray(checks.points(x, "x"))
-    for name, given, such in (("widths", widths, "[16, 32]"), ("couplings", couplings, '["iid", "simplex"]')):
-        if isinstance(given, str) or not np.iterable(given):
-            raise ValueError(f"{name} = {given!r}; give a sequence, such as {such}")
-    widths = [checks.count(m, "widths") for m in widths]
-    couplings = [checks.choice(coupling, "couplings", COUPLINGS) for coupling in couplings]
+    widths = [checks.count(m, "widths") for m in checks.members(widths, "widths", "whole numbers")]
+    couplings = [checks.choice(name, "couplings", COUPLINGS) for name in checks.members(couplings, "couplings", "names")]
     d = [dimension(x.shape[1], coupling) for coupling in couplings]
     inner = x @ x.T
     squares = np.diag(inner)

@@ -175,6 +175,20 @@ def test_a_claim_that_fails_stops_the_run_unless_its_entry_expects_it(project, m
     assert runner.ledger_problems("toy/01_a", stamp, other_claims(project, expected=True)) == []
 
 
+@pytest.mark.parametrize("before", [None, "{}"])
+def test_a_run_that_fails_at_paper_leaves_the_committed_ledger_as_it_was(project, monkeypatch, before):
+    (project / "data" / "claims" / "simplex.toml").write_text(CLAIM, encoding="utf-8")
+    source = write(project, PARAMETERS + LEDGER.replace("VERDICT", "'not reproduced'"))
+    monkeypatch.setenv("SOURCE_SHA256", code_sha256(jupytext.read(source)))
+    ledger = runner.results_folder("paper", project) / "toy" / "01_a.json"
+    if before is not None:
+        ledger.parent.mkdir(parents=True)
+        ledger.write_text(before, encoding="utf-8")
+    with pytest.raises(RunError, match=r"toy/01_a at paper:\n  simplex/fig-1/x is not reproduced"):
+        runner.run(source, "paper")
+    assert (ledger.read_text(encoding="utf-8") if ledger.exists() else None) == before
+
+
 def other_claims(project, expected=False, more=""):
     """A project beside `project` whose claims differ; the results are the same."""
     folder = project / "other" / "data" / "claims"

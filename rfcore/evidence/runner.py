@@ -14,6 +14,7 @@ import re
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from tqdm import tqdm
@@ -95,13 +96,45 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     if not force and stamp.items() <= made(final).items() and not ledger_problems(name, stamp, project):
         return None
     executed.parent.mkdir(parents=True, exist_ok=True)
-    began, started, failure, cells = time.monotonic(), environment(), None, []
+    results = results_folder(profile, project)
+    began, started = time.monotonic(), environment()
     before = kernel.processor_seconds_of_children()
+    with _put_back_on_failure(results / f"{name}.json", profile):
+        result = _executed(source, notebook, executed, stamp, results.parent, timeout, idle)
+        if problems := ledger_problems(name, stamp, project, since=started["date"]):
+            raise RunError(f"{name} at {profile}:\n  " + "\n  ".join(problems))
+        strip(result)
+        if profile == "paper" and (paths := machine_paths(result)):
+            raise RunError(f"{name}: outputs show paths of this machine: {paths[:5]}")
+    spent = Spent(time.monotonic() - began, kernel.processor_seconds_of_children() - before)
+    times = {"seconds": round(spent.wall, 1), "processor_seconds": round(spent.processor, 1)}
+    result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | times
+    pages.write(final, nbformat.writes(result).rstrip("\n") + "\n")
+    executed.unlink(missing_ok=True)
+    return spent
+
+
+@contextmanager
+def _put_back_on_failure(ledger, profile):
+    """At "paper" a run that fails leaves the ledger as it was: those that are committed are of runs that passed."""
+    before = ledger.read_bytes() if ledger.exists() else None
     try:
-        results = results_folder(profile, project).parent
+        yield
+    except BaseException:
+        if profile == "paper":
+            ledger.unlink(missing_ok=True)
+            if before is not None:
+                ledger.write_bytes(before)
+        raise
+
+
+def _executed(source, notebook, executed, stamp, results, timeout, idle):
+    """The notebook with its outputs; what goes wrong in a cell is raised as a :class:`RunError`."""
+    profile, cells, failure = stamp["profile"], [], None
+    try:
         with kernel.configured(profile, stamp["source_sha256"], results, idle) as config:
             config.NotebookClient.on_cell_execute = lambda cell, cell_index: cells.append(cell.source)
-            result = papermill.execute_notebook(
+            return papermill.execute_notebook(
                 notebook,
                 executed,
                 parameters={} if profile == "paper" else {"profile": profile},
@@ -116,23 +149,11 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
             )
     except PapermillExecutionError as error:
         what, trace = f"{error.ename}: {error.evalue}", "\n".join(error.traceback)
-        failure = _report(name, notebook, error.source, what, trace)
+        failure = _report(name_of(source), notebook, error.source, what, trace)
     except (CellTimeoutError, DeadKernelError) as error:
         what, _, more = str(error).partition("\n")
-        failure = _report(name, notebook, cells[-1] if cells else "", f"{type(error).__name__}: {what}", more)
-    if failure:  # raised out here, so that the report is not buried under "during handling of the above"
-        raise RunError(failure)
-    if problems := ledger_problems(name, stamp, project, since=started["date"]):
-        raise RunError(f"{name} at {profile}:\n  " + "\n  ".join(problems))
-    strip(result)
-    if profile == "paper" and (paths := machine_paths(result)):
-        raise RunError(f"{name}: outputs show paths of this machine: {paths[:5]}")
-    spent = Spent(time.monotonic() - began, kernel.processor_seconds_of_children() - before)
-    times = {"seconds": round(spent.wall, 1), "processor_seconds": round(spent.processor, 1)}
-    result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | times
-    pages.write(final, nbformat.writes(result).rstrip("\n") + "\n")
-    executed.unlink(missing_ok=True)
-    return spent
+        failure = _report(name_of(source), notebook, cells[-1] if cells else "", f"{type(error).__name__}: {what}", more)
+    raise RunError(failure)  # out here, so that the report is not buried under "during handling of the above"
 
 
 def longest_first(sources, profile):

@@ -198,13 +198,28 @@ def test_the_sign_beside_a_heading_can_be_seen(browser, site, theme):
 @in_a_browser("no box was scrolled")
 def test_what_goes_on_beyond_the_edge_of_a_phone_fades_there_and_the_keyboard_reaches_it(browser, site):
     tab, _ = opened(browser, f"{site}{CHOOSING}", PHONE)
-    tab.wait_for_function("document.querySelector('article pre.goes-on') && document.querySelector('article :has(> table).goes-on, article .goes-on:has(table)')")
-    for kind in ("pre.goes-on", ".goes-on:has(table)"):
+    tab.wait_for_function("document.querySelector('article pre.goes-on') && document.querySelector('article .rfcore-table > .goes-on')")
+    for kind in ("pre.goes-on", ".rfcore-table > .goes-on"):
         box = tab.locator(f"article {kind}").first.element_handle()
         assert box.evaluate("box => getComputedStyle(box).maskImage").startswith("linear-gradient")
         assert box.evaluate("box => box.tabIndex") == 0
         box.evaluate("box => { box.scrollLeft = box.scrollWidth; }")
         tab.wait_for_function("box => !box.classList.contains('goes-on')", arg=box)
+    tab.close()
+
+
+@in_a_browser("no line was opened")
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_what_opens_below_a_line_is_seen_to_its_left_edge(browser, site, viewport):
+    tab, _ = opened(browser, f"{site}book/deviations.html", viewport)
+    seen = tab.evaluate("""() => {
+        const fold = document.querySelector(".entry-row > details.entry:not(details details)");
+        for (let around = fold; around; around = around.parentElement.closest("details")) around.open = true;
+        const word = fold.querySelector("dt"), box = word.getBoundingClientRect();
+        scrollBy(0, box.top - 300);
+        return word.contains(document.elementFromPoint(box.left + 5, 300 + box.height / 2));
+    }""")
+    assert seen
     tab.close()
 
 

@@ -5,7 +5,7 @@ So a claim put in other words shows them on its page without a run; verdicts and
 
 import json
 
-from record_text import ROOT
+from record_text import ROOT, typeset
 
 from rfcore import evidence
 from rfcore.evidence.ledger import Decisions
@@ -22,7 +22,8 @@ def put_in(app, docname, source):
     if outputs:
         decisions = evidence.decisions("paper")
         for output in outputs:
-            output["data"]["text/markdown"] = Decisions({name: told(decisions[name]) for name in claims_shown(output)}).markdown()
+            shown = Decisions({name: told(decisions[name]) for name in claims_shown(output)})
+            output["data"]["text/markdown"] = typeset(shown.markdown())
         source[0] = json.dumps(notebook)
         for path in (*ROOT.glob("data/claims/*.toml"), ROOT / f"data/results/paper/{docname.removeprefix('notebooks/')}.json"):
             app.env.note_dependency(str(path))

@@ -81,10 +81,10 @@ def environment():
 
 
 def run_row(notebook, p):
-    commit = f"`{(p['commit'] or 'none')[:10]}`" + (" with changes" if p["dirty"] else "")
+    commit = f"`{(p['commit'] or 'none')[:10]}`" + (" with uncommitted changes" if p["dirty"] else "")
     versions = ", ".join(f"{name} {number}" for name, number in p["versions"].items() if number)
     made = quiet(f"{p['device']['cores']} cores, {p['device']['cpu']}; {versions}{', float64' if p['x64'] else ''}")
-    return f"| {{doc}}`/notebooks/{notebook}` | {p['date'][:10]}, {p['seconds']:.3g} s, commit {commit}<br>{made} |"
+    return f"| {{doc}}`/notebooks/{notebook}` | {p['date'][:10]}, {p['seconds']:,.0f} s, commit {commit}<br>{made} |"
 
 
 def benchmarks(kept=ROOT / "data" / "results" / "bench.json"):
@@ -93,7 +93,7 @@ def benchmarks(kept=ROOT / "data" / "results" / "bench.json"):
         return "Nothing has been kept yet: run `make bench` on a machine that does nothing else, and build the book again."
     record = json.loads(kept.read_text(encoding="utf-8"))
     p = record["provenance"]
-    commit = f"`{(p['commit'] or 'none')[:10]}`" + (" with changes" if p["dirty"] else "")
+    commit = f"`{(p['commit'] or 'none')[:10]}`" + (" with uncommitted changes" if p["dirty"] else "")
     parts = [f"Run on {p['date'][:10]} on {p['device']['cores']} cores ({plain(p['device']['cpu'])}), commit {commit}."]
     for one in record["benchmarks"]:
         heading, met = one["title"].partition(" against ")[0], "all goals met" if one["goals_met"] else "a goal was missed"

@@ -35,14 +35,15 @@ def landscape():
             "found on the way": [dot(*one) for one in claims_of(of, extra=True)],
         }
     groups["Beyond the papers"] = {"ours": [dot(*one) for one in beyond()]}
-    n = sum(len(dots) for parts in groups.values() for dots in parts.values())
+    printed, ours = counts(extra=False), counts(extra=True)
     said = (
-        f"{n} claims. Point at a dot, or reach it with the Tab key, to read its sentence and its number; it leads to where it is "
+        f"{printed.total() + ours.total()} claims. Point at a dot, or reach it with the Tab key, to read its sentence and its number; it leads to where it is "
         "decided. Discs hold, in full or in part; rings are undecided; squares do not hold as stated."
     )
     strips = [strip(title, parts) for title, parts in groups.items()]
     head = "## Every printed number against ours"
-    return "\n\n".join(["## Every claim", said, tally(counts()), *strips, "(landscape-numbers)=", head, numbers(rows)])
+    tallies = f"Stated by the papers: {tally(printed)}\n\nFound beside them: {tally(ours, extra=True)}"
+    return "\n\n".join(["## Every claim", said, tallies, *strips, "(landscape-numbers)=", head, numbers(rows)])
 
 
 def claims_of(rows, extra):
@@ -65,9 +66,9 @@ def title_of(path):
     return re.search(r"^# # (.*)$", path.with_suffix(".py").read_text(encoding="utf-8"), re.M)[1]
 
 
-def counts():
-    """How often which verdict, over all claims."""
-    return Counter(decision.verdict for decision in evidence.decisions("paper").values())
+def counts(extra):
+    """How often which verdict: over claims of the papers, or over our own."""
+    return Counter(decision.verdict for decision in evidence.decisions("paper").values() if decision.claim.extra is extra)
 
 
 def dot(claim, decision, notebook, anchor, place):

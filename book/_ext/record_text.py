@@ -1,16 +1,31 @@
 """How a record reads in Markdown: badges, bars, numbers in words, links to sections."""
 
+import re
 from pathlib import Path
 
-from rfcore.evidence import Verdict
+from rfcore.evidence import Verdict, verdicts
 from rfcore.evidence.claims import papers
-from rfcore.evidence.verdicts import plain
 
 ROOT = Path(__file__).resolve().parents[2]
 
 TITLES = {paper.name: paper.title for paper in papers()}
 CITATIONS = {paper.name: paper.citation for paper in papers()}
+POWER = re.compile(r"(?<=[\w)|])\^(?:\((-?[\w./]{2,})\)|(\(\w\)|-?\w[\w.]*\w|-?\w))")
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def typeset(text):
+    """Powers and indices above the line, and what is written ``p_halt`` as its formula: records are plain text.
+
+    >>> typeset("d^2, v^(2k), B^(1), 10^-4, at p_halt")
+    'd<sup>2</sup>, v<sup>2k</sup>, B<sup>(1)</sup>, 10<sup>-4</sup>, at <i>p</i><sub>halt</sub>'
+    """
+    return re.sub(r"\bp\\?_halt\b", "<i>p</i><sub>halt</sub>", POWER.sub(r"<sup>\1\2</sup>", text))
+
+
+def plain(text):
+    """Text of a record as Markdown that shows it, on one line."""
+    return typeset(verdicts.plain(text))
 
 
 def badge(verdict, text=None, extra=False):
@@ -25,9 +40,10 @@ def bar(counts):
     return f'<span class="bar" aria-hidden="true">{"".join(pieces)}</span>'
 
 
-def tally(counts):
-    """``3 reproduced``, ``2 false``, ... as badges."""
-    return " ".join(badge(verdict, verdict.counted(counts[verdict])) for verdict in shown(counts))
+def tally(counts, extra=False):
+    """``3 reproduced``, ``2 false``, ... as badges; of findings of ours ``3 shown``."""
+    words = {verdict: verdict.word(extra) for verdict in shown(counts)}
+    return " ".join(badge(v, f"{counts[v]} {word}" if word != v else v.counted(counts[v]), extra) for v, word in words.items())
 
 
 def shown(counts):

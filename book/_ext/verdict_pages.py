@@ -4,6 +4,7 @@ import tomllib
 from functools import cache
 from itertools import groupby
 
+from landscape import beyond
 from printed_values import fold
 from record_text import (
     CITATIONS,
@@ -26,6 +27,8 @@ from rfcore import evidence
 from rfcore.evidence import Verdict
 from rfcore.evidence.standing import told
 from rfcore.evidence.verdicts import ERRATA, with_error
+
+BEYOND = "Beyond the papers"
 
 
 @cache
@@ -161,23 +164,34 @@ def disagreements():
 
 def refuted():
     """Findings of our own that our own test refuted."""
-    return by_paper((one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra), folded=True) or "None so far."
+    of_papers = by_paper((one for one in decided(Verdict.NOT_REPRODUCED) if one[1].extra), folded=True)
+    others = [
+        finding(page_link(notebook, title), "", claim, decision)
+        for claim, decision, notebook, _, title in beyond()
+        if decision and decision.verdict is Verdict.NOT_REPRODUCED
+    ]
+    parts = [of_papers] if of_papers else []
+    if others:
+        parts.append(dropdown(f"[{BEYOND}]{{.title}} {quiet(str(len(others)))}", "\n\n".join(others), fence=":::::"))
+    return "\n\n".join(parts) or "None so far."
 
 
 def by_paper(found, folded=False):
     """Findings under the name of their paper, or in a fold of that name."""
     parts = []
     for paper, members in groupby(found, key=lambda one: one[0].entry.paper):
-        lines = [finding(*one) for one in members]
+        lines = [
+            finding(section_link(row, name_of(row.entry)), row.entry.statement, claim, decision) for row, claim, decision in members
+        ]
         head = f"[{TITLES[paper]}]{{.title}} {quiet(str(len(lines)))}"
         parts += [dropdown(head, "\n\n".join(lines), fence=":::::")] if folded else [f"**{TITLES[paper]}**", *lines]
     return "\n\n".join(parts)
 
 
-def finding(row, claim, decision):
+def finding(place, statement, claim, decision):
     """A line that opens: one claim beside what was found, what the paper prints, ours, what was allowed, and why."""
     decision = told(decision)
-    place, sentence = section_link(row, name_of(row.entry)), plain(claim.statement)
+    sentence = plain(claim.statement)
     head = f"[{sentence}]{{.title}} {badge(decision.verdict, extra=claim.extra)}"
     ours, _, allowed = decision.finding.partition("; ")
     if decision.rule == "value":
@@ -186,7 +200,7 @@ def finding(row, claim, decision):
     printed = decision.paper is not None and with_error(decision.paper, decision.paper_se, decision.unit)
     printed = claim.printed or printed or (claim.extra and "nothing: a finding of ours")
     fields = {
-        "The paper" if printed else "The paper, in our words": plain(printed or row.entry.statement),
+        "The paper" if printed else "The paper, in our words": plain(printed or statement),
         "Found": plain(ours),
         "Threshold": plain(allowed or "–"),
         "Why": plain(claim.why or decision.reason),
@@ -201,11 +215,12 @@ def unprinted():
 
 def changes():
     """Every rule that changed after a first run."""
-    claims = [claim for entry in evidence.entries() for claim in entry.claims]
+    claims = [*(claim for entry in evidence.entries() for claim in entry.claims), *(claim for claim, *_ in beyond())]
     changed = [claim for claim in claims if claim.changed]
     reviewed = sum("review" in claim.changed or " reading" in claim.changed for claim in changed)
     counted = f"{len(changed) - reviewed} after a first look at a run and {reviewed} in a later review"
-    return f"Of {len(claims)} claims, {len(changed)} note a change, in the rule, the repeats or the wording: {counted}.\n\n{bullets(lambda claim: claim.changed, True)}"
+    said = f"Of {len(claims)} claims, {len(changed)} note a change, in the rule, the repeats or the wording: {counted}."
+    return f"{said} Claims of one place that share a note share a line.\n\n{bullets(lambda claim: claim.changed, True)}"
 
 
 def bullets(note, quoted=False):
@@ -218,13 +233,29 @@ def bullets(note, quoted=False):
             for claim, decision in row.claims:
                 if note(claim):
                     of_note.setdefault(note(claim), []).append((claim, decision))
-            for text, claims in of_note.items():
-                badges = " ".join(badge(d.verdict if d else Verdict.NOT_YET, extra=c.extra) for c, d in claims)
-                said = " ".join(plain(claim.statement) for claim, _ in claims) + "<br>" if quoted else ""
-                lines.append(f"- {section_link(row, name_of(row.entry))}: {said}{plain(text)} {badges}")
+            lines += [noted(section_link(row, name_of(row.entry)), text, claims, quoted) for text, claims in of_note.items()]
         if lines:
             parts.append(dropdown(f"[{TITLES[paper]}]{{.title}} {quiet(str(len(lines)))}", "\n".join(lines)))
+    others = [
+        noted(page_link(notebook, title), note(claim), [(claim, decision)], quoted)
+        for claim, decision, notebook, _, title in beyond()
+        if note(claim)
+    ]
+    if others:
+        parts.append(dropdown(f"[{BEYOND}]{{.title}} {quiet(str(len(others)))}", "\n".join(others)))
     return "\n\n".join(parts)
+
+
+def noted(place, text, claims, quoted):
+    """A note, after the sentences of its claims if they are quoted, and before their verdicts."""
+    badges = " ".join(badge(d.verdict if d else Verdict.NOT_YET, extra=c.extra) for c, d in claims)
+    said = " ".join(plain(claim.statement) for claim, _ in claims) + "<br>" if quoted else ""
+    return f"- {place}: {said}{plain(text)} {badges}"
+
+
+def page_link(notebook, title):
+    """A link to a page whose claims are no paper's."""
+    return f"{{doc}}`{title} </notebooks/{notebook}>`"
 
 
 def error_rates():

@@ -15,7 +15,7 @@ document.addEventListener("DOMContentLoaded", () => {
     box.addEventListener("scroll", () => cue(box), { passive: true });
     resized.observe(box);
   });
-  watch("pre, .pst-scrollable-table-container, .output.text_html");
+  watch("pre, .pst-scrollable-table-container, .output.text_html, .rfcore-table > div");
   window.MathJax?.startup?.promise?.then(() => watch("mjx-container[display]"));
 });
 

@@ -116,7 +116,7 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
 
 @contextmanager
 def _put_back_on_failure(ledger, profile):
-    """At "paper" a run that fails leaves the ledger as it was: those that are committed are of runs that passed."""
+    """At "paper" a run that fails leaves the ledger as it was: what is committed is of runs that passed."""
     before = ledger.read_bytes() if ledger.exists() else None
     try:
         yield

@@ -157,9 +157,9 @@ def disagreements():
     }
     parts = []
     for title, found in of_papers.items():
-        if found := [one for one in found if not one[1].extra]:
-            parts += [f"### {title}", by_paper(found, folded=True)]
-    return "\n\n".join(parts) or "None so far."
+        found = [one for one in found if not one[1].extra]
+        parts += [f"### {title}", by_paper(found, folded=True) or "None."]
+    return "\n\n".join(parts)
 
 
 def refuted():

@@ -27,7 +27,8 @@
 #   FAVOR+. Couplings take off 5 % at most.
 # * **Centring and the optimal law are one remedy**, draw by draw. Equal norms help
 #   nowhere under SDERF.
-# * **Systematic walkers and learned modulations add up**: together they leave .54 to
+# * **Systematic walkers and learned modulations help together**, less than their gains
+#   combined: together they leave .54 to
 #   .61, where one alone leaves .58 to .66, and the other .86 to .88.
 #
 # **The question.** Each of the five papers changes one thing: the coupling, the map, or

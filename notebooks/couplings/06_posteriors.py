@@ -24,8 +24,9 @@
 # * **All 48 ratios of Table 4 agree with ours within wide printed errors, and 44 of 48
 #   divergences of Table 3.** The four others are those of Fourier features on airfoil:
 #   the fit is not printed.
-# * **Two standard errors are 95 %, not 98 %** as the caption says; a mean on CPU
-#   contradicts it too.
+# * **Two standard errors are 95 %, not 98 %** as the caption says. Nor can orthogonal
+#   features be better on every split, as it also says: a printed mean on CPU
+#   contradicts that.
 #
 # **What the paper claims.** Coupled norms lower the variance of every entry of a Gram
 # matrix. "It would be natural to assume that this would result in more accurate

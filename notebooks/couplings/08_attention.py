@@ -297,7 +297,7 @@ ledger.decide({
 # they find structure: the error of 16 independent ones is larger than that of the
 # baseline. Where keys are twice as long a key attends mostly to itself, the baseline is
 # poor, and features beat it with a root mean square error that is still twice the mean
-# weight. The order of couplings is real in both cases; it begins to be of use with 64
+# weight. The order of couplings is real in both cases; it begins to be of use with 32
 # features.
 
 # %% tags=["hide-input"]

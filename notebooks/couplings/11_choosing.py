@@ -17,7 +17,7 @@
 # %% [markdown]
 # # Which coupling to take: a rule, and its check
 #
-# * **A rule of two lines in $d$ and $m$ is enough**: for $m$ frequencies in $d$
+# * **A rule of two lines in $d$ and $m$ comes close**: for $m$ frequencies in $d$
 #   dimensions take Sobol' points from $m = 5.7\, d^2$ on, shells (one norm per block)
 #   between that and $1.4\, d^{1.5}$, and strata over all $m$ norms below.
 # * **It is within 10 % of the best in most cells** of UCI kernels that it had not seen.
@@ -208,7 +208,7 @@ for part in np.array_split(drawn[:, :2], 8):
 # %% [markdown]
 # ### Checked on real kernels
 #
-# The map shows one distance at a time, and the rule was shaped on four other sets.
+# The map shows one distance at a time, and an earlier form of the rule was tried on four other sets.
 # These four were not looked at before it was final. Their columns are standardised, and
 # their lengthscale maximises the evidence of a Gaussian process on 200 points.
 # Distances are of all sizes, dimensions are not powers of two, and last blocks are cut

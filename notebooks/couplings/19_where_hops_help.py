@@ -17,7 +17,7 @@
 # %% [markdown]
 # # Where do coupled hops help, and where not?
 #
-# * **For every kernel with a variance, and most of all for those that do not reach
+# * **For every kernel with a finite variance, and most of all for those that do not reach
 #   far.** 64 walkers do the work of nearly a thousand independent ones or more for the
 #   diffusion kernel and the 2-step walk, and of 150 to 800 for the 2-regularised
 #   Laplacian.
@@ -161,7 +161,7 @@ plotting.table(
 # have nobody to share a node with. The modulation of the 2-step walk ends after one
 # hop, and that of the diffusion kernel nearly does ({doc}`18_which_coordinates`).
 #
-# **No variance, no promise.** Estimates of the inverse cosine kernel have no variance
+# **No finite variance, no promise.** Estimates of the inverse cosine kernel have none
 # ({doc}`/notebooks/ugrf/03_fixed_kernel_errors`), coupled or not: the rare long walk
 # that decides the error hops alone. Median errors are all that can be compared.
 

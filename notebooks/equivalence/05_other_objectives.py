@@ -66,8 +66,8 @@ def rows(name):
 # I)$ becomes $(I - 4 A)^{1/2} \omega$, and what is left is a positive feature of $T x$,
 # with $T = (I - 4 A)^{-1/2} B_x$, and on the other side one of $T^{-\top} y$, with
 # exactly the weight of importance sampling. Centres shift the mean of the law. If both
-# sides have one $B$, as in GERF and SDERF, $T$ is a rotation: FAVOR\# searches among
-# Gaussian laws for what Theorem 1 searches among all. Only the objectives differ.
+# sides have one $B$, as in GERF and SDERF, $T$ is a rotation: FAVOR\# searches
+# the Gaussian laws and Theorem 1 all laws, each for an objective of its own.
 
 
 # %%

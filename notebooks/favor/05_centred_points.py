@@ -27,7 +27,7 @@
 #   more for accuracy than a dense $B$.
 # * **Trigonometric features do not notice the mean.** Among digits and among photographs
 #   they have less variance than SDERF at intermediate $\sigma$, and on columns as they
-#   come they classify better, by five to seven percentage points.
+#   come they classify better, by four to eight percentage points.
 #
 # **What the paper claims.** Dense exponential features (SDERFs are the symmetric ones,
 # ADERFs the asymmetric ones) have about $e^5$ to $e^{10}$ times less variance than
@@ -272,7 +272,7 @@ ledger.decide({
 # %% [markdown]
 # So the claim of Figure 3 depends on how columns were prepared. Trigonometric features
 # depend on $x - y$ alone and do not notice the mean. Centred GERFs are ahead of SDERFs
-# by 4.4 ± 0.9 percentage points: here a subtraction does more than a dense $B$.
+# by 4.1 ± 0.7 percentage points: here a subtraction does more than a dense $B$.
 # Centring and a dense $B$ together are as good as SDERF is on standardised columns.
 #
 # (favor-classification-same-sets)=

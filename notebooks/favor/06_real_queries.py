@@ -25,10 +25,10 @@
 # * **The mean makes the difference.** Centred at the means of queries and keys, every map
 #   errs less, and centred ADERF, which none of the five papers has, errs least: .69 on
 #   reviews, .55 on sentences.
-# * **Methods without random features do better.** On reviews Nystroemformer's 64
+# * **Methods without random features do better.** On reviews Nyströmformer's 64
 #   landmarks err by .43 and the 32 greatest keys alone by .46. No map with 256 features
 #   comes near, and sixteen times as many features do not halve the error of any.
-# * **Couplings gain five per cent at most**, the choice of the map up to 40.
+# * **Couplings gain five per cent at most**, the choice of the map up to 44.
 #
 # **What the paper claims.** Table 1 puts FAVOR# ahead of FAVOR++ and FAVOR+ on most
 # tasks of GLUE, "showcasing its effectiveness in modelling the softmax kernel for
@@ -273,7 +273,7 @@ plotting.table(
 #
 # ELU + 1 and ReLU attention, the other rows of Table 1, are meant to be trained with, not
 # to estimate softmax; here nothing is trained. Landmarks, means of eight neighbouring
-# queries or keys, are those of Nystroemformer {cite:p}`xiong2021nystromformer`; they
+# queries or keys, are those of Nyströmformer {cite:p}`xiong2021nystromformer`; they
 # cost as much as 64 features do, and need the whole sequence at once, so that causal
 # attention cannot have them. The 32 greatest keys need a search, in quadratic time as
 # written here: they show how few keys matter, not a cheap way to find them.

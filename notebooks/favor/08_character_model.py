@@ -119,7 +119,8 @@ of_maps = final[:, 2:].reshape(N_SEEDS, len(WIDTHS), len(MAPS))
 # (favor-fig-4)=
 # ## Trained with features
 #
-# With $m = 8$ features all four maps stay close to the line of uniform attention, 0.012
+# The curves are of a part of the held-out text, the table of six times as much. With
+# $m = 8$ features all four maps stay close to the line of uniform attention, 0.012
 # to 0.015 bits above it; at 32 they cross it or touch it; at 128 they are below it,
 # SDERF furthest. Even so SDERF gains 0.08 bits where exact attention gains 0.40. The
 # order at 128 is SDERF, GERF, centred ADERF, FAVOR+.
@@ -226,8 +227,8 @@ ledger.decide({
 #
 # The other use of features is to estimate an attention that was trained without them.
 # The same models, trained with exact attention (3.20 bits), are read with features
-# fitted to text that they were trained on. Noise in sharp attention costs half a bit or
-# more; at $m = 128$ the dense maps are ahead of GERF by 0.01 to 0.02 bits and of FAVOR+
+# fitted to text that they were trained on. Noise in sharp attention costs about half a bit
+# or more; at $m = 128$ the dense maps are ahead of GERF by 0.01 to 0.02 bits and of FAVOR+
 # by 0.06 to 0.07. All are above the 3.599 of uniform attention.
 
 # %% tags=["hide-input"]

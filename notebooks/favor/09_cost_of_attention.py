@@ -25,7 +25,8 @@
 #   all-MiniLM-L6-v2 has, 256 features take about as long as exact attention, which does
 #   not err, and 64 landmarks take less time and err less than the features do.
 # * **At equal time the map decides.** Centred ADERF with half as many features errs less
-#   than the maps of Table 1, in less time. Couplings pay where they are cheap to draw.
+#   than the maps of Table 1, in less time. Of the couplings only Sobol' points pay
+#   under every map.
 # * **In bfloat16 features err as they do in single precision.**
 #
 # **What the paper claims.** Performers replace attention that takes $O(L^2)$ time by one
@@ -273,7 +274,7 @@ ledger.decide({
 # attends. Drawing, and features with attention, are timed apart and added, so that every
 # coupling meets every map. Fits are not counted; they are made once, on other reviews.
 #
-# *Landmarks* are those of Nystroemformer {cite:p}`xiong2021nystromformer`: means of
+# *Landmarks* are those of Nyströmformer {cite:p}`xiong2021nystromformer`: means of
 # neighbouring queries and keys, 16 to 128 of them. *Uniform* attention is the mean of all
 # values. *Exact* attention is the point at error zero.
 

@@ -18,7 +18,7 @@
 # # Should directions depend on the norms? (Figure 4, Equation 16)
 #
 # * **They may, and gain little.** In six dimensions the best directions that depend on
-#   the norms take some three percent off the conformity of simplex, and simplex+ gets
+#   the norms take some three per cent off the conformity of simplex, and simplex+ gets
 #   most of that.
 # * **In many dimensions they gain next to nothing**: at $d = 64$ and
 #   $\lVert x + y \rVert = 1$ simplex+ gains a hundredth of what simplex gained over
@@ -165,7 +165,7 @@ plotting.show(
 # The order holds in every single draw, not only in the paper's. The paper prints no
 # number for "marginal", so none of ours can contradict it. We ask for less than a tenth
 # of what simplex itself gains over independent directions, and find an eighth (2.9 of
-# 24 percent). What of higher dimensions? An optimum is out of reach there, but simplex+
+# 24 per cent). What of higher dimensions? An optimum is out of reach there, but simplex+
 # is not.
 
 # %%

@@ -22,7 +22,7 @@
 #   accuracies rise by as much as the two printed tables differ.
 # * **In small dimensions fast features are biased.** Fast orthogonal ones average to a
 #   third more than the kernel at $d = 2$ along the diagonal, and to nearly a quarter
-#   more at $d = 4$; elsewhere the bias can have either sign. At $d = 32$ half a percent
+#   more at $d = 4$; elsewhere the bias can have either sign. At $d = 32$ half a per cent
 #   at most is left in the directions tried, give or take 0.2.
 # * **On banknote, where $d = 4$, that shows in the accuracy, for the better**: the fast
 #   simplex gains some 0.6 points. It is a bias all the same, for once a lucky one; the
@@ -341,8 +341,9 @@ ledger.decide({
 # %% [markdown]
 # ## Why the two tables differ
 #
-# Simplex features stand in both tables, with different accuracies, except on banknote
-# and yeast, where $d$ is a power of two already. The difference is that between $m = d$
+# Simplex features stand in both tables, with different accuracies, because $d$ is
+# padded to a power of two in the second; on banknote and yeast, where it is one already,
+# they differ by no more than their errors explain. The difference is that between $m = d$
 # before and after padding.
 
 # %% tags=["hide-input"]

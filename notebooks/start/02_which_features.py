@@ -23,7 +23,7 @@
 # * **Otherwise ask `couplings.choose(d, m)`** for vectors; on graphs take systematic
 #   walkers.
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones
-#   almost nothing.
+#   little in many dimensions.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -457,7 +457,7 @@ plotting.table(
 #   Nystroem's error does not average out.
 # * **Columns are many and cheap.** Landmarks cost the cube of their number; on
 #   {doc}`nursery </notebooks/beyond/01_in_a_pipeline>` 1,024 random columns predict
-#   better than 256 of Nystroem's in half the time.
+#   better than 256 of Nystroem's in half the time, fitting included.
 # * **A node's features are themselves what you want**, a modulation is to be learned,
 #   or the graph can be explored only by walking.
 #

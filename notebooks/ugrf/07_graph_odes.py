@@ -225,9 +225,9 @@ ledger.decide({
 })
 
 # %% [markdown]
-# ## What the paper leaves open
+# ## Two choices
 #
-# Two choices matter: the termination probability, and whether both factors share one set of walks. For times up to 1
+# One is printed, that both factors share one set of walks; the other, the termination probability, is not. For times up to 1
 # the series is short, and steps beyond the first few hardly matter. With $p = 0.5$ a walk visits two nodes on average
 # where it visits ten with $p = 0.1$, and the error grows by only 40 to 50 %: **a large termination probability is
 # better value**. One shared set biases the diagonal upwards, and the source's own temperature is all diagonal; yet at

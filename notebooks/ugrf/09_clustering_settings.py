@@ -17,7 +17,7 @@
 # %% [markdown]
 # # Which unprinted choices decide how well walks cluster?
 #
-# * **Where $k$-means starts matters more than anything else**, and it is not printed.
+# * **On most graphs where $k$-means starts matters most**, and it is not printed.
 #   With starts from the nearest of three nodes, in place of random labels, the mean
 #   error is smaller on every graph, on some more than ten times smaller. The
 #   termination probability, not printed either, matters on all four large graphs, and

@@ -84,7 +84,7 @@ WALKERS, N_TRAININGS, N_WALKS, SCHEDULES = {
 # probability of 0.5 (neither is printed). We train each $m$ several times on
 # independent walks, from the flat start and without the printed decay of the rate,
 # until nothing moves. The start is not printed either, and the loss has more than one
-# minimum: of a hundred random networks seven end two percent lower
+# minimum: of a hundred random networks seven end two per cent lower
 # ({doc}`11_why_a_tenth`). Distances are root mean squares over the first six lengths.
 
 # %%

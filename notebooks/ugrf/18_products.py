@@ -201,7 +201,7 @@ ledger.decide({
 
 # %% [markdown]
 # (ugrf-spreading)=
-# ## A task for a million nodes: whose community is whose?
+# ## A task for a million nodes: who belongs to which community?
 #
 # The second graph is wild: degrees follow a power law, four communities share the nodes, and hubs have thousands of
 # neighbours ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). One node in twenty says to which community it

@@ -164,7 +164,7 @@ plotting.table(
 # %% [markdown]
 # Streaming doubles the walking, yet takes about as long as storing features, and gives the same numbers; what is left
 # in memory is the graph, a few vectors, and one chunk of walks per core. On both graphs the number of hops is linear.
-# On the streets so is the time, though it is no shorter. On the ring hops land anywhere in memory, and take longer as
+# On the streets so is the time, though it is clearly shorter than on the ring only at ten million. On the ring hops land anywhere in memory, and take longer as
 # graphs outgrow the caches.
 
 # %% tags=["hide-input"]
@@ -326,7 +326,7 @@ plotting.show_panels(
 )  # fmt: skip
 
 # %% [markdown]
-# The noise of sixteen walks does not fall as observations are added, while the rest of the error does: the gap widens.
+# The rest of the error falls as observations are added; the noise of sixteen walks grows: the gap widens.
 # Last, a check of the arithmetic, on 900 nodes: elimination with dense features gives the same mean.
 
 # %%

@@ -351,9 +351,9 @@ ledger.decide({
 #   walkers part at the first hop, and from then on they are independent.
 # * Do not expect anything for the inverse cosine kernel to which an error bar could be
 #   put, and expect little for PageRank from long walks.
-# * A hop costs more, since walkers have to be put in order: 1.3 to 2.2 times the time
-#   of independent walks, as measured on karate and football. A smaller gain in walkers
-#   than that, as with four walkers, saves no time.
+# * A hop costs more, since walkers have to be put in order: two to four times the
+#   time of independent walks ({doc}`/book/benchmarks`), most where walks are long. A
+#   smaller gain in walkers than that, as with four walkers, saves no time.
 
 # %% tags=["hide-input"]
 ledger.close()

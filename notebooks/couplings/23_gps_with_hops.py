@@ -332,9 +332,9 @@ plotting.table(
 # * For a Gaussian process on a graph of low degree take `coupling="systematic"`,
 #   stratified lengths and systematic hops together, in
 #   {py:func}`rfcore.features.walk_features`.
-# * Count on a sixth of the divergence or less with 16 walkers. A systematic hop costs
-#   1.3 to 2.2 times an independent one ({doc}`19_where_hops_help`), so that walking
-#   takes less than half the time for the same posterior; solving takes as long as
+# * Count on a sixth of the divergence or less with 16 walkers. Systematic
+#   walks of this length take two to three times as long ({doc}`/book/benchmarks`), so
+#   that walking takes half the time or less for the same posterior; solving takes as long as
 #   before.
 # * Do not expect a better prediction where independent walkers already predict like the
 #   exact kernel, or where the fault lies with the hyper-parameters.

@@ -253,8 +253,8 @@ plotting.show(
     "Dashed: exact errors of estimates from two sets of walks. Divergence: KL"
     "(approximate | exact).",
     alt="Three panels, in which all curves fall as walkers are added, that of "
-    "sigma-coupled walks lowest, though it meets the antithetic one in RMSE at 4 "
-    "walkers and in divergence at 16. The bands of both overlap.",
+    "sigma-coupled walks lowest but in RMSE at 8 walkers, where that of antithetic "
+    "ones is. In divergence the two all but meet, and the bands of both overlap.",
 )
 pairs = [(a[:, :, 2], a[:, :, k]) for a in (kl[..., 0], rmse) for k in (0, 1)]
 off = np.stack([100 * (1 - better / worse) for better, worse in pairs], axis=-1)
@@ -339,7 +339,7 @@ plotting.show(
     road_map(place, roads, centre + mph * found.mean, "mean speed, mph"),
     road_map(place, roads, deviation, "standard deviation, mph", given),
     caption="Ours. Posterior of the speed on the first Monday given 250 sensors "
-    "(dots), exact kernel with its own hyper-parameters, weighted edges.",
+    "(dots on the right), exact kernel with its own hyper-parameters, weighted edges.",
     alt="Two maps of the highways, in colours of the mean and of the deviation.",
 )
 

@@ -356,7 +356,7 @@ plotting.table(
     rows=[f"{task}: take {best}" for task, best in rows.items()],
     columns=["features: s", "error", "best rival: s", "its error"],
     corner="task",
-    caption=f"Ours. {g.n_nodes:,} nodes, hubs.",
+    caption=f"Ours. What to take, on {g.n_nodes:,} nodes of the power-law graph.",
 )
 
 # %% tags=["hide-input"]

@@ -1,9 +1,9 @@
 """Attention by features against exact attention and against the published program, forward and backward.
 
 One head, d = 64, m = 256, float32, frequencies fixed. Exact attention is jax.nn.dot_product_attention. The published
-program (Choromanski et al., 2020) is told again here: one stabiliser over all keys, 10^-4 added to every feature, and
+program (Choromanski et al., 2021) is written anew here: one stabiliser over all keys, 10^-4 added to every feature, and
 causal sums token by token with a backward pass of their own. Both are given queries and keys; features are part of what
-is timed. Up to the length where exact attention's scores fit.
+is timed. Lengths go up to where exact attention's scores fit.
 
 Goals, forward and backward, for exact attention's time over ours: bidirectional 1 at 512 and 4 at 1,024; causal 1 at
 1,024 and 4 at 2,048. For the published program's over ours: 1 bidirectional, 1.3 causal, where it is timed. From 16,384

@@ -283,7 +283,7 @@ ledger.decide({
 # | for | take | `over` |
 # |---|---|---|
 # | Laplace's and Matérn kernels | strata over all norms | `"all"` |
-# | the same, $d \leq 13$, $m \geq 20\, d$, distances near 1 | shells | `"blocks"` |
+# | the same, $d \leq 13$, $m \geq 19\, d$, distances near 1 | shells | `"blocks"` |
 # | the Gaussian kernel | {py:func}`rfcore.couplings.choose` | |
 #
 # The first two rows have `law="stratified"` and orthogonal directions, the default of

@@ -17,12 +17,13 @@
 # %% [markdown]
 # # Do fewer columns pay?
 #
-# * **They keep every mean**: Gaussian and sparse projections and anchor points all leave
-#   the estimates unbiased.
+# * **No: they keep every mean, and cost more accuracy than they save.** Gaussian and
+#   sparse projections and anchor points all leave the estimates unbiased.
 # * **What they cost depends on how many eigenvalues matter.** A projection to $n$
-#   columns adds a relative error of about $\sqrt{(r + 1) / n}$, where $r$ is their
-#   effective number, $(\operatorname{tr} K)^2 / \lVert K \rVert_F^2$. In a kernel that suits walks, local and close to the identity, almost
-#   all do.
+#   columns adds a relative error of about $\sqrt{(r + 1) / n}$, and more where walks
+#   are long; $r$ is their effective number,
+#   $(\operatorname{tr} K)^2 / \lVert K \rVert_F^2$. In a kernel that suits walks,
+#   local and close to the identity, almost all do.
 # * **So this is no efficiency gain here.** At short range, to add no more error than 16
 #   walkers make takes more than a hundred times as many columns as the graph has nodes.
 #   At long range some eight hundred would do, but there the walks alone are wrong by
@@ -48,9 +49,11 @@
 # \end{aligned}
 # $$
 #
-# As $\|\Phi\|_F^2$ is about $\operatorname{tr} K$, this is a relative error of about
-# $\sqrt{(r + 1) / n}$ with $r = (\operatorname{tr} K)^2 / \|K\|_F^2$, to be compared
-# with what the walks have already got wrong.
+# Where the features have little noise $\|\Phi\|_F^2$ is about $\operatorname{tr} K$,
+# and this is a relative error of about $\sqrt{(r + 1) / n}$ with
+# $r = (\operatorname{tr} K)^2 / \|K\|_F^2$, to be compared with what the walks have
+# already got wrong. Noise adds to $\|\Phi\|_F^2$: at $\sigma = 4$ below the projection
+# adds twice as much as that, and more.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

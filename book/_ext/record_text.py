@@ -17,10 +17,16 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight",
 def typeset(text):
     """Powers and indices above the line, and what is written ``p_halt`` as its formula: records are plain text.
 
-    >>> typeset("d^2, v^(2k), B^(1), 10^-4, at p_halt")
-    'd<sup>2</sup>, v<sup>2k</sup>, B<sup>(1)</sup>, 10<sup>-4</sup>, at <i>p</i><sub>halt</sub>'
+    >>> typeset("d^2, v^(2k), B^(1), 10^-4, f_1 * f_2, at p_halt")
+    'd<sup>2</sup>, v<sup>2k</sup>, B<sup>(1)</sup>, 10<sup>-4</sup>, f<sub>1</sub> * f<sub>2</sub>, at <i>p</i><sub>halt</sub>'
     """
-    return re.sub(r"\bp\\?_halt\b", "<i>p</i><sub>halt</sub>", POWER.sub(r"<sup>\1\2</sup>", text))
+    text = POWER.sub(r"<sup>\1\2</sup>", text)
+    return re.sub(r"\bp\\?_(halt)\b|\b([A-Za-z])\\?_(\d)(?!\w)", _below, text)
+
+
+def _below(found):
+    halt, letter, digit = found.groups()
+    return f"<i>p</i><sub>{halt}</sub>" if halt else f"{letter}<sub>{digit}</sub>"
 
 
 def plain(text):

@@ -18,7 +18,7 @@
 # # What pays when, for a few nodes of a large graph?
 #
 # * **Walks are local, and products with a whole graph are not.** The features of a hundred nodes take about as long in
-#   a graph of ten thousand nodes as in one of a million. At long range they give the block of the hubs thirty times
+#   a graph of ten thousand nodes as in one of a million. At long range they give the block of the hubs some thirty times
 #   faster than the best rival does, and yet the rival is the one to take: its error off the diagonal is 0.08 where
 #   theirs is 0.55.
 # * **The other local method sets the limit.** Pushing the power series out without randomness beats walks at short

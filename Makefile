@@ -50,7 +50,7 @@ bench: $(VENV)/.ready  ## time everything against its peers and stated goals, fo
 	@$(BIN)/python tests/benchmarks/record.py
 
 pdf: book  ## the main road, twelve pages as one PDF: _build/random-features.pdf; needs Chromium
-	@$(BIN)/python book/main_road.py
+	@$(BIN)/python book/pdf.py
 
 lab: $(VENV)/.ready  ## open copies of the notebooks in JupyterLab; what you save there stays there
 	@# JupyterLab saves by itself, outputs too. A fresh copy is dated 2000, so that one which was saved since is known and kept.

@@ -313,9 +313,9 @@ def test_sliders_change_what_they_stand_at_by_keyboard(browser, site, pages):
 @pytest.fixture
 def road(monkeypatch, built):
     monkeypatch.syspath_prepend(ROOT / "book")
-    main_road = importlib.import_module("main_road")
-    monkeypatch.setattr(main_road, "HTML", built[1])
-    return main_road
+    pdf = importlib.import_module("pdf")
+    monkeypatch.setattr(pdf, "HTML", built[1])
+    return pdf
 
 
 def test_the_main_road_comes_from_the_contents(road):

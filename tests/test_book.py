@@ -238,8 +238,7 @@ def letters(words):
 
 def decided():
     """Claim and decision of everything that a notebook has decided."""
-    of_papers = [(c, d) for row in evidence.scorecard("paper") for c, d in row.claims if d]
-    return of_papers + [(d.claim, d) for name, d in evidence.decisions("paper").items() if name.split("/")[0] in ("beyond", "start")]
+    return [(decision.claim, decision) for decision in evidence.decisions("paper").values()]
 
 
 def disagrees(claim, decision):
@@ -309,7 +308,7 @@ def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages):
 def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
     history, choices, score = (letters(pages[f"book/{name}.html"]) for name in ("history", "choices", "scorecard"))
     for claim, _ in decided():
-        of_paper = claim.id.split("/")[0] not in ("beyond", "start")
+        of_paper = claim.id.split("/")[0] in evidence.headline("paper")
         for words, page in ((claim.changed, history), (claim.unprinted, choices)):
             assert not words or letters(html.escape(words)).rstrip(".") in page, claim.id
             assert not (words and of_paper) or letters(html.escape(words)).rstrip(".") in score, claim.id

@@ -1,5 +1,7 @@
 """The landscape of results: a dot for every claim, and printed numbers read as the tables show them."""
 
+import doctest
+import importlib
 import re
 from pathlib import Path
 
@@ -8,6 +10,12 @@ import pytest
 from rfcore import evidence
 
 ROOT = Path(__file__).parents[1]
+
+
+def test_powers_and_indices_of_records_are_typeset(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    failed, tried = doctest.testmod(importlib.import_module("record_text"))
+    assert (failed, tried > 0) == (0, True)
 
 
 @pytest.fixture(scope="module")

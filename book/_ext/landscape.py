@@ -17,6 +17,7 @@ from rfcore import evidence
 from rfcore.evidence import Verdict
 from rfcore.evidence.standing import told
 
+BEYOND = "Beyond the papers"
 WIDEST = 16  # ours over printed, either way, that the plot shows; beyond that a dot stands at its edge
 STEP, MARGIN = 5, 7  # pixels from one number to the next, and above and below them
 NUMBER = re.compile(r"-?[\d,]*\.?\d+(?:e-?\d+)?")
@@ -34,10 +35,11 @@ def landscape():
             "stated by the paper": [dot(*one) for one in claims_of(of, extra=False)],
             "found on the way": [dot(*one) for one in claims_of(of, extra=True)],
         }
-    groups["Beyond the papers"] = {"ours": [dot(*one) for one in beyond()]}
+    groups[BEYOND] = {"ours": [dot(*one) for one in beyond()]}
     printed, ours = counts(extra=False), counts(extra=True)
+    n = printed.total() + ours.total()
     said = (
-        f"{printed.total() + ours.total()} claims. Point at a dot, or reach it with the Tab key, to read its sentence and its number; it leads to where it is "
+        f"{n} claims. Point at a dot, or reach it with the Tab key, to read its sentence and its number; it leads to where it is "
         "decided. Discs hold, in full or in part; rings are undecided; squares do not hold as stated."
     )
     strips = [strip(title, parts) for title, parts in groups.items()]
@@ -68,7 +70,8 @@ def title_of(path):
 
 def counts(extra):
     """How often which verdict: over claims of the papers, or over our own."""
-    return Counter(decision.verdict for decision in evidence.decisions("paper").values() if decision.claim.extra is extra)
+    found = evidence.decisions("paper").values()
+    return Counter(decision.verdict for decision in found if bool(decision.claim and decision.claim.extra) is extra)
 
 
 def dot(claim, decision, notebook, anchor, place):

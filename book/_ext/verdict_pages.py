@@ -4,7 +4,7 @@ import tomllib
 from functools import cache
 from itertools import groupby
 
-from landscape import beyond
+from landscape import BEYOND, beyond
 from printed_values import fold
 from record_text import (
     CITATIONS,
@@ -27,8 +27,6 @@ from rfcore import evidence
 from rfcore.evidence import Verdict
 from rfcore.evidence.standing import told
 from rfcore.evidence.verdicts import ERRATA, with_error
-
-BEYOND = "Beyond the papers"
 
 
 @cache

@@ -28,8 +28,8 @@
 # * **Centring and the optimal law are one remedy**, draw by draw. Equal norms help
 #   nowhere under SDERF.
 # * **Systematic walkers and learned modulations help together**, less than their gains
-#   combined: together they leave .54 to
-#   .61, where one alone leaves .58 to .66, and the other .86 to .88.
+#   combined: together they leave .54 to .61, where one alone leaves .58 to .66, and the
+#   other .86 to .88.
 #
 # **The question.** Each of the five papers changes one thing: the coupling, the map, or
 # the law of frequencies. Each compares with independent features of its own kind. Which

@@ -99,9 +99,10 @@ NAMES = tuple(COLOURS)
 # $\operatorname{Var} f$ for close points, about what PNC removes within its block.
 #
 # Equal norms within a block do the opposite. One such block has the error of
-# independent frequencies, the worst of the couplings of norms (in Appendix B.3 of the paper they are the
-# coupling of *greatest* variance), because one norm is shared by $d$ features. But that
-# share, $d \operatorname{Var} g$, is just what strata over the blocks remove:
+# independent frequencies, the worst of the couplings of norms (in Appendix B.3 of the
+# paper they are the coupling of *greatest* variance), because one norm is shared by $d$
+# features. But that share, $d \operatorname{Var} g$, is just what strata over the
+# blocks remove:
 #
 # $$
 # m\, \mathrm{MSE} = \operatorname{Var} f - d \operatorname{Var}_\mathrm{between}(g)

@@ -25,8 +25,8 @@
 #   before, do most of that alone, and nearly all of it once their lengths are
 #   stratified ({doc}`20_repelling_walks`).
 # * **It costs no bias and no optimisation, but time**: two to four times as much per
-#   walk ({doc}`/book/benchmarks`). {doc}`18_which_coordinates` says why it works, {doc}`19_where_hops_help` where
-#   it ends, and what to do.
+#   walk ({doc}`/book/benchmarks`). {doc}`18_which_coordinates` says why it works,
+#   {doc}`19_where_hops_help` where it ends, and what to do.
 #
 # **What the paper leaves open.** {cite:t}`reid2025couplings` couple how *long* the
 # walkers from one node walk, two at a time. {doc}`13_walk_lengths` finds that this

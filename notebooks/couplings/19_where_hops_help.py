@@ -17,10 +17,10 @@
 # %% [markdown]
 # # Where do coupled hops help, and where not?
 #
-# * **For every kernel with a finite variance, and most of all for those that do not reach
-#   far.** 64 walkers do the work of nearly a thousand independent ones or more for the
-#   diffusion kernel and the 2-step walk, and of 150 to 800 for the 2-regularised
-#   Laplacian.
+# * **For every kernel with a finite variance, and most of all for those that do not
+#   reach far.** 64 walkers do the work of nearly a thousand independent ones or more
+#   for the diffusion kernel and the 2-step walk, and of 150 to 800 for the
+#   2-regularised Laplacian.
 # * **The degree decides.** On graphs of degree 10 sixteen walkers leave less than two
 #   fifths of the error, among 10,000 nodes as among a million; on graphs of degree 100
 #   they leave more than nine tenths.

@@ -332,10 +332,9 @@ plotting.table(
 # * For a Gaussian process on a graph of low degree take `coupling="systematic"`,
 #   stratified lengths and systematic hops together, in
 #   {py:func}`rfcore.features.walk_features`.
-# * Count on a sixth of the divergence or less with 16 walkers. Systematic
-#   walks of this length take two to three times as long ({doc}`/book/benchmarks`), so
-#   that walking takes half the time or less for the same posterior; solving takes as long as
-#   before.
+# * Count on a sixth of the divergence or less with 16 walkers. Systematic walks of this
+#   length take two to three times as long ({doc}`/book/benchmarks`), so that walking
+#   takes half the time or less for the same posterior; solving takes as long as before.
 # * Do not expect a better prediction where independent walkers already predict like the
 #   exact kernel, or where the fault lies with the hyper-parameters.
 # * All this was seen on graphs with two or three neighbours per node, at

@@ -108,8 +108,8 @@ plotting.table(
 # PM is ahead of plain orthogonal frequencies by 1.9 standard errors. The printed digits
 # leave room: with all roundings against it this ratio is 1.4, with all in its favour
 # 2.5. So the headline gain lies between what the paper calls no difference (PNC, 1.2)
-# and a clear result (3). The pair that the paper does not compare is the
-# firm one: PM is ahead of PNC by 3.1.
+# and a clear result (3). The pair that the paper does not compare is the firm one: PM
+# is ahead of PNC by 3.1.
 #
 # (couplings-vision-norms)=
 # ## Norms on the same weights

@@ -61,13 +61,13 @@ def rows(name):
 # (equivalence-dense)=
 # ## FAVOR\# was importance sampling all along
 #
-# A dense-exponential feature is $D \exp(\omega^\top A \omega + \omega^\top B x + x^\top C
-# x)$. Absorb the quadratic form in $\omega$ into the density: $\omega \sim \mathcal N(0,
-# I)$ becomes $(I - 4 A)^{1/2} \omega$, and what is left is a positive feature of $T x$,
-# with $T = (I - 4 A)^{-1/2} B_x$, and on the other side one of $T^{-\top} y$, with
-# exactly the weight of importance sampling. Centres shift the mean of the law. If both
-# sides have one $B$, as in GERF and SDERF, $T$ is a rotation: FAVOR\# searches
-# the Gaussian laws and Theorem 1 all laws, each for an objective of its own.
+# A dense-exponential feature is $D \exp(\omega^\top A \omega + \omega^\top B x + x^\top
+# C x)$. Absorb the quadratic form in $\omega$ into the density: $\omega \sim \mathcal
+# N(0, I)$ becomes $(I - 4 A)^{1/2} \omega$, and what is left is a positive feature of
+# $T x$, with $T = (I - 4 A)^{-1/2} B_x$, and on the other side one of $T^{-\top} y$,
+# with exactly the weight of importance sampling. Centres shift the mean of the law. If
+# both sides have one $B$, as in GERF and SDERF, $T$ is a rotation: FAVOR\# searches the
+# Gaussian laws and Theorem 1 all laws, each for an objective of its own.
 
 
 # %%

@@ -17,10 +17,10 @@
 # %% [markdown]
 # # How much variance is saved (Figures 1 and 2)
 #
-# * **The gains are there, roughly as printed.** In the mean over $\sigma$, SDERF saves 4.8 nats
-#   over GERF in heterogen, 2.9 on digits, 5.9 between digits and photographs and 11.6 on
-#   photographs; the paper has about 5, 5, 5 and 10. The gains grow with $\sigma$: at $\sigma = 1$ they
-#   are 8, 7, 14 and 25 nats.
+# * **The gains are there, roughly as printed.** In the mean over $\sigma$, SDERF saves
+#   4.8 nats over GERF in heterogen, 2.9 on digits, 5.9 between digits and photographs
+#   and 11.6 on photographs; the paper has about 5, 5, 5 and 10. The gains grow with
+#   $\sigma$: at $\sigma = 1$ they are 8, 7, 14 and 25 nats.
 # * **"On par in all setups" depends on what counts as on par.** Among digits and among
 #   photographs, at intermediate $\sigma$, trigonometric features have less variance
 #   than SDERF, by 0.6 to 1.2 nats, in whatever way we shrink the images; between digits

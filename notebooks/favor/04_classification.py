@@ -22,8 +22,8 @@
 #   kind is better "on most" of the 32 pairs of set and $M$ stays open: this is so on
 #   some five in eight of them.
 # * **The lead is real and uneven.** Over other splits SDERF is 2.3 ± 0.2 points above
-#   GERF, the features with one parameter: five on wifi, about half a point
-#   on car, yeast and cmc.
+#   GERF, the features with one parameter: five on wifi, about half a point on car,
+#   yeast and cmc.
 # * **All stay far below the kernel that they estimate**: with 128 features SDERF reaches
 #   60 % on average, the exact kernel 73 %.
 #
@@ -182,12 +182,12 @@ plotting.table(
 )
 
 # %% [markdown]
-# One $\sigma$ for all $M$ changes little: SDERF stays first from $M = 32$ on. **Why?** GERF sees the
-# points through one number, the mean eigenvalue of $x + y$'s second moments, SDERF
-# through each eigenvalue. Correlated columns spread the eigenvalues, as on abalone,
-# banknote and wifi. One-hot columns of a table that lists every combination (car,
-# nursery) do not: apart from the zeros all eigenvalues are about equal, and at $M =
-# 128$ the gain is less than a point.
+# One $\sigma$ for all $M$ changes little: SDERF stays first from $M = 32$ on. **Why?**
+# GERF sees the points through one number, the mean eigenvalue of $x + y$'s second
+# moments, SDERF through each eigenvalue. Correlated columns spread the eigenvalues, as
+# on abalone, banknote and wifi. One-hot columns of a table that lists every combination
+# (car, nursery) do not: apart from the zeros all eigenvalues are about equal, and at $M
+# = 128$ the gain is less than a point.
 #
 # (favor-classification-references)=
 # ## Between the majority class and the exact kernel

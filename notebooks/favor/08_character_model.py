@@ -227,9 +227,9 @@ ledger.decide({
 #
 # The other use of features is to estimate an attention that was trained without them.
 # The same models, trained with exact attention (3.20 bits), are read with features
-# fitted to text that they were trained on. Noise in sharp attention costs about half a bit
-# or more; at $m = 128$ the dense maps are ahead of GERF by 0.01 to 0.02 bits and of FAVOR+
-# by 0.06 to 0.07. All are above the 3.599 of uniform attention.
+# fitted to text that they were trained on. Noise in sharp attention costs about half a
+# bit or more; at $m = 128$ the dense maps are ahead of GERF by 0.01 to 0.02 bits and of
+# FAVOR+ by 0.06 to 0.07. All are above the 3.599 of uniform attention.
 
 # %% tags=["hide-input"]
 swapped = np.empty_like(of_maps)

@@ -24,8 +24,8 @@
 # * **A short encoder has no room for them.** At 512 positions, the most that
 #   all-MiniLM-L6-v2 has, 256 features take about as long as exact attention, which does
 #   not err, and 64 landmarks take less time and err less than the features do.
-# * **At equal time the map decides.** Centred ADERF with half as many features errs less
-#   than the maps of Table 1, in less time. Of the couplings only Sobol' points pay
+# * **At equal time the map decides.** Centred ADERF with half as many features errs
+#   less than the maps of Table 1, in less time. Of the couplings only Sobol' points pay
 #   under every map.
 # * **In bfloat16 features err as they do in single precision.**
 #

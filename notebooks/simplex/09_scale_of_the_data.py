@@ -175,12 +175,11 @@ plotting.table(
 # %% [markdown]
 # On abalone, car, yeast and nursery we find no scale that is better than the paper's.
 # On banknote a scale one step smaller is better by some seven tenths of a percentage
-# point, on chess one three steps larger by 1.3,
-# and on wifi a scale two steps larger by two points, which ten repeats could
-# hardly see. On cmc there is no peak to speak of: the smaller $\sigma$, the flatter the
-# kernel, until every training point has the same vote and the answer is always the
-# majority class; and at no scale are $10 d$ features better than that by more than some
-# 0.2 points ({ref}`simplex-majority`).
+# point, on chess one three steps larger by 1.3, and on wifi a scale two steps larger by
+# two points, which ten repeats could hardly see. On cmc there is no peak to speak of:
+# the smaller $\sigma$, the flatter the kernel, until every training point has the same
+# vote and the answer is always the majority class; and at no scale are $10 d$ features
+# better than that by more than some 0.2 points ({ref}`simplex-majority`).
 
 # %% tags=["hide-input"]
 moved = best != chosen  # elsewhere nothing is given away

@@ -171,8 +171,8 @@ ledger.decide({
 # We ask it of our runs, and of the paper itself: its Table 3 has orthogonal features at
 # $m = d$ beside simplex ones. There the orthogonal ones are ahead on yeast, within the
 # printed errors. In our runs simplex and simplex+ features are ahead on all eight sets:
-# by five to twelve points on banknote, nursery and wifi, by about half a point or less on
-# the others.
+# by five to twelve points on banknote, nursery and wifi, by about half a point or less
+# on the others.
 
 # %% tags=["hide-input"]
 third = {

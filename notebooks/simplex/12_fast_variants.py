@@ -341,10 +341,10 @@ ledger.decide({
 # %% [markdown]
 # ## Why the two tables differ
 #
-# Simplex features stand in both tables, with different accuracies, because $d$ is
-# padded to a power of two in the second; on banknote and yeast, where it is one already,
-# they differ by no more than their errors explain. The difference is that between $m = d$
-# before and after padding.
+# Simplex features stand in both tables, with different accuracies: $m = d$ stands
+# before padding to a power of two in one and after it in the other. On banknote and
+# yeast, where $d$ is a power of two already, they differ by no more than their errors
+# explain.
 
 # %% tags=["hide-input"]
 without, without_se = np.array([mean_and_se(a) for a in unpadded.values()]).T

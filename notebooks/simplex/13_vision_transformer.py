@@ -198,10 +198,10 @@ ledger.decide({
 # The scale of the table says more than its order. On digits, with 16 features,
 # estimated attention errs by 0.89 to 0.92 of its output, and uniform attention by 0.92.
 # A model that was trained with exact attention is lost with any of them: more than half
-# of the digits are answered wrongly, against 4.7 % before
-# (of the 500 digits that these tables use). A coupling cannot mend that.
-# We did not measure why; the likely reason is that trained queries and keys are long,
-# and far from the origin all couplings are alike ({doc}`01_conformity_and_error`).
+# of the digits are answered wrongly, against 4.7 % before (of the 500 digits that these
+# tables use). A coupling cannot mend that. We did not measure why; the likely reason is
+# that trained queries and keys are long, and far from the origin all couplings are
+# alike ({doc}`01_conformity_and_error`).
 #
 # (simplex-fig-9)=
 # ## From scratch

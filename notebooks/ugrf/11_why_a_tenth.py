@@ -23,11 +23,11 @@
 #   short of them by one to three hundredths on every graph.
 # * **A hidden unit that hardly moved would explain it.** The stated schedule does stop
 #   early: with one step per epoch it brings only 8 of 100 random starts near the error
-#   of the flat start. We cannot know whether it did: the paper prints neither
-#   the start nor the number of steps.
+#   of the flat start. We cannot know whether it did: the paper prints neither the start
+#   nor the number of steps.
 # * **The errors of the table are squared**, though the text defines them without the
-#   square. No other reading that we tried fits the printed numbers as
-#   well: it leaves a third of the squared distance of the next best.
+#   square. No other reading that we tried fits the printed numbers as well: the next
+#   best leaves three times the squared distance.
 #
 # **What the paper claims.** In Table 3 a learned modulation lowers the error of the
 # unbiased one by 10 to 12 % on eight graphs {cite:p}`reid2023universal`. We find more

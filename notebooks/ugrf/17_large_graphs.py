@@ -20,7 +20,7 @@
 # * **The promise holds.** The time to build features grows far more slowly than the square of the number of nodes, and
 #   so does the memory. A million nodes take seconds and about two GiB; the error hardly changes with the size of the
 #   graph.
-# * **The exact matrix would take eight months to a year of processor time, and terabytes.** That is what the paper compares with.
+# * **The exact matrix would take about a year of processor time, and terabytes.** That is what the paper compares with.
 #   Whether anybody needs that matrix is another question, and {doc}`18_products` answers it.
 # * **"Linear" needs a definition.** The number of hops is linear. But once the graph outgrows the processor's cache,
 #   each hop waits for memory. The exponent of the time is 1.09 to 1.13 over the runs of this page and the two ways to

@@ -307,8 +307,9 @@ def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages):
 
 def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
     history, choices, score = (letters(pages[f"book/{name}.html"]) for name in ("history", "choices", "scorecard"))
+    papers = evidence.headline("paper")
     for claim, _ in decided():
-        of_paper = claim.id.split("/")[0] in evidence.headline("paper")
+        of_paper = claim.id.split("/")[0] in papers
         for words, page in ((claim.changed, history), (claim.unprinted, choices)):
             assert not words or letters(html.escape(words)).rstrip(".") in page, claim.id
             assert not (words and of_paper) or letters(html.escape(words)).rstrip(".") in score, claim.id

@@ -56,8 +56,8 @@ def test_every_label_has_a_colour_and_every_law_has_both():
         )
 
 
-# Words of pages for what has a colour, besides its label. A law of that name counts too, drawn or not: reversal (σ) is
-# drawn in the colour of permutation, by a tuple that this test does not read.
+# Words of pages for what has a colour, besides its label. A law of that name counts too, drawn or not; colours that a tuple
+# gives are not read.
 WORDS_FOR = {
     "iid": {"independent", "matrix"},  # a matrix of independent numbers
     "orthogonal": {"independent norms"},
@@ -289,11 +289,11 @@ def test_bars_stand_in_rows_with_their_errors_and_what_is_printed():
 @pytest.mark.parametrize(
     ("value", "error", "written"),
     [
-        (0.123456, 0.0031, "0.1235 ± 0.0031"), (0.5, 0.0996, "0.50 ± 0.10"), (1234.5, 32.0, "1234 ± 32"), (-2.0, 0.9951, "-2.0 ± 1.0"),
-        (123456.0, 3210.0, "123500 ± 3200"), (9.88e-7, 1.2e-8, "(9.88 ± 0.12) × 10^-7"), (0.0, 0.01, "0.000 ± 0.010"),
-        (0.12345, 0.0, "0.123"), (0.12345, 1e-17, "0.123"), (1234.4, np.nan, "1234"), (9.88e-7, 0.0, "9.88 × 10^-7"), (0.0, 0.0, "0"),
+        (0.123456, 0.0031, "0.1235 ± 0.0031"), (0.5, 0.0996, "0.50 ± 0.10"), (1234.5, 32.0, "1,234 ± 32"), (-2.0, 0.9951, "-2.0 ± 1.0"),
+        (123456.0, 3210.0, "123,500 ± 3,200"), (9.88e-7, 1.2e-8, "(9.88 ± 0.12) × 10^-7"), (0.0, 0.01, "0.000 ± 0.010"),
+        (0.12345, 0.0, "0.123"), (0.12345, 1e-17, "0.123"), (1234.4, np.nan, "1,234"), (9.88e-7, 0.0, "9.88 × 10^-7"), (0.0, 0.0, "0"),
         (0.1, 0.0, "0.1"), (0.09999, 0.0, "0.100"), (-0.2499, 0.0, "-0.250"), (5.8001, 0.0, "5.80"), (20.01, 0.0, "20.0"),
-        (100.2, 0.0, "100"), (999.6, 0.0, "1000"), (7, 0.0, "7"), (0.1 + 0.2, 0.0, "0.3"),
+        (100.2, 0.0, "100"), (999.6, 0.0, "1,000"), (7, 0.0, "7"), (0.1 + 0.2, 0.0, "0.3"),
         (np.nan, 0.1, ""),
     ],
 )  # fmt: skip
@@ -321,8 +321,24 @@ def test_a_logarithmic_axis_has_a_few_plain_numbers(low, high):
     (fig,) = plotting.panels(X, samples, lines=["iid"], x_label="x", y_label="y")
     labels = [label.get_text() for label in fig.axes[0].get_yticklabels()]
     assert 3 <= len(labels) <= 12 and len(set(labels)) == len(labels)
-    written = [float(re.sub(r"\$(?:(\d+) \\cdot )?10\^\{(-?\d+)\}\$", lambda m: f"{m[1] or 1}e{m[2]}", label)) for label in labels]
+    written = [float(re.sub(r"\$(?:([\d.]+) \\cdot )?10\^\{(-?\d+)\}\$", lambda m: f"{m[1] or 1}e{m[2]}", label)) for label in labels]
     assert np.allclose(written, fig.axes[0].get_yticks(), rtol=1e-9, atol=0)
+
+
+@pytest.mark.parametrize("x", [2 ** np.arange(8), 1000 * 2 ** np.arange(12, 19), np.arange(1, 151, 25), np.linspace(-1, 1, 11)])
+@pytest.mark.parametrize("log", ["xy", "y"])
+def test_numbers_of_x_stand_apart_and_the_largest_is_there(x, log):
+    x, samples = x + (x.min() <= 0) * (1 - x.min()), np.geomspace(1, 1e-14, len(x)) * np.array([0.9, 1.1])[:, None, None]
+    lines = {"a coupling of a long name": "iid"}
+    (fig,) = plotting.panels(x, samples, lines=lines, x_label="x", y_label="y", log=log, size=plotting.PANEL)
+    (ax,) = fig.axes
+    shown = [label for label in ax.get_xticklabels() if label.get_visible() and label.get_text()]
+    fig.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in shown]
+    assert all(left.x1 + 1 < right.x0 for left, right in itertools.pairwise(boxes))
+    assert not any("e+" in label.get_text() for label in shown)
+    assert len(x) > 8 or shown[-1].get_position()[0] == x[-1]
+    assert 3 <= len(ax.get_yticks()) <= 8
 
 
 def test_tiles_say_who_is_best_and_how_good():

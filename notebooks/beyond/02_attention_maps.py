@@ -162,7 +162,7 @@ plotting.show(
 
 # %% tags=["hide-cell"] mystnb={"code_prompt_show": "The same in numbers", "code_prompt_hide": "The same in numbers"}
 plotting.table(
-    mean, se, rows=ROWS, columns=[f"m = {m}" for m in WIDTHS],
+    mean, se, rows=ROWS, columns=[f"m = {m}" for m in WIDTHS], corner="attention",
     caption="Ours. Relative error of the outputs of attention on reviews of 512 word "
     "pieces, mean over 72 heads; maps are centred, frequencies orthogonal. Standard "
     "errors over texts.",

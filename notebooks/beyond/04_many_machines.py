@@ -170,6 +170,7 @@ for _, jobs, back in sent:
 plotting.table(
     rows,
     rows=[name for name, *_ in sent],
+    corner="task",
     columns=[
         "jobs",
         "graph per job, MB",

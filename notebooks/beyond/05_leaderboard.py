@@ -193,7 +193,7 @@ plotting.table(
 
 # %% tags=["hide-input"]
 COLOURS = (
-    "trigonometric", "positive", "gerf", "second", "third", "sderf", "sderf_centred"
+    "trigonometric", "positive", "gerf", "optimised", "third", "sderf", "sderf_centred"
 )  # fmt: skip
 
 
@@ -349,7 +349,7 @@ plotting.table(
 )  # fmt: skip
 plotting.table(
     [f(np.arange(6)) for f in FS.values()], rows=list(FS),
-    columns=[f"$f({k})$" for k in range(6)],
+    columns=[f"$f({k})$" for k in range(6)], corner="modulation",
     caption="Ours. The modulations, on weights $\\beta W$.",
 )  # fmt: skip
 first, last = list(WALKERS).index("independent"), list(WALKERS).index("systematic")

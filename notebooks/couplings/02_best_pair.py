@@ -221,6 +221,7 @@ plotting.table(
     rows=["antithetic", "opposite, independent norms", "orthogonal, NM norms"]
     + [plotting.LABELS[name] for name in ("simplex", "orthogonal", "iid")],
     columns=[f"d = {d}" for d in of],
+    corner="coupling",
     caption="Ours. Error of two positive features over that of two independent ones, "
     "$|x + y| = 0.5$.",
 )

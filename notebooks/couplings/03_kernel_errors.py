@@ -374,7 +374,7 @@ shown[0, :, 0, 3] = np.median(of_rms, axis=0)
 shown[2, :, 0, :3:2] = theirs["laplace"][0, :2].T
 *cells, of_paper = shown.reshape(3, 2 * n, 4)
 plotting.table(
-    *cells, columns=[*THREE, "IID, typical"],
+    *cells, columns=[*THREE, "IID, typical"], corner="data set, by",
     rows=[f"{name}, {how}" for name in HEADS for how in ("draws", "squares")],
     printed=[["" if x != x else f"{x:.3f}" for x in row] for row in of_paper],
     caption="Ours. Laplace ratios by means of the RMSEs of single draws, and by root "

@@ -306,6 +306,7 @@ plotting.table(
     100 * np.column_stack([errors / errors[:, :1], budget]),
     rows=[f"{name}, {kind}" for name, kind in cases],
     columns=(*LAWS, "budget"),
+    corner="data set, features",
     unit="percent",
     caption="Ours. Expected root mean squared error of the Gram matrix of the training "
     "points over that with independent norms, in closed form; and how much of the "

@@ -196,6 +196,7 @@ plotting.table(
     100 * errors / errors[:, :1],
     rows=[f"{name}, {kind}" for name, kind in cases],
     columns=(*LAWS, "simplex copula"),
+    corner="data set, features",
     unit="percent",
     caption="Ours. Expected root mean squared error of the Gram matrix of the training "
     "points over that with independent norms, in closed form.",
@@ -297,6 +298,7 @@ plotting.table(
     squares**0.5,
     rows=[f"d = m = {d}, {kind}, {z:g}" for d, z, kind in BOUNDED],
     columns=NAMES,
+    corner="d, features, distance",
     caption="Ours. Root mean squared error over that of IID frequencies (RLFs: with "
     "opposites, on both sides), by closed forms and linear programmes.",
 )

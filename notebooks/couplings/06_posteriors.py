@@ -271,6 +271,7 @@ plotting.table(
     np.concatenate([np.sum(score > 3.1, axis=0), np.sum(score < -3.1, axis=0)]),
     rows=[f"{kind} {how}" for how in ("better", "worse") for kind in LABELS],
     columns=SETS,
+    corner="features",
     caption=f"Ours. Of {N_SPLITS} splits, those on which orthogonal features are "
     "better or worse than IID ones by 3.1 standard errors over draws.",
 )
@@ -311,6 +312,7 @@ plotting.table(
     *mean_and_se(read.mean(axis=1)).reshape(2, -1, len(READINGS)),
     rows=[f"{kind}, {name}" for kind in LABELS for name in SETS],
     columns=READINGS,
+    corner="features, data set",
     printed=np.repeat(paper(3)[:, :, 2, 0].reshape(-1, 1), len(READINGS), axis=1),
     caption="Ours. What each reading gives for orthogonal features.",
 )
@@ -334,7 +336,7 @@ for i, j in np.ndindex(kept.shape):
     kept[i, j] = errors[:, ORTHOGONAL, DIVERGENCE].mean()
 plotting.table(
     *mean_and_se(kept[:, None]), rows=["RLFs, airfoil"],
-    columns=["targets centred", "mean kept"],
+    columns=["targets centred", "mean kept"], corner="features, data set",
     printed=np.repeat(paper(3, ["airfoil"])[1:, 0, 2, :1], 2, axis=1),
     caption="Ours. Divergence of orthogonal Laplace features by the first reading.",
 )  # fmt: skip

@@ -238,6 +238,7 @@ plotting.table(
     100 * shares.std(axis=0, ddof=1) / np.sqrt(N_SPLITS),
     rows=[f"{name} (d = {table.X.shape[1]})" for name, table in tables.items()],
     columns=["squared error of the kernel", "divergence of the posterior"],
+    corner="data set",
     unit="percent",
     caption="Ours. What the common scale alone does to the exact kernel, of what "
     "orthogonal Fourier features do.",

@@ -193,6 +193,7 @@ plotting.table(
     100 * (np.moveaxis(ratios[..., 1:], 2, 1).reshape(-1, len(P_HALTS)) - 1),
     rows=[f"{g}, {n}" for g in graphs for n in ("antithetic", "σ", "reversal")],
     columns=[f"p_halt = {p}" for p in P_HALTS],
+    corner="graph, coupling",
     unit="per cent more than IID",
     caption="Ours. Root mean squared errors, exact.",
 )
@@ -264,7 +265,7 @@ plotting.show_panels(
     lines={"IID": "iid", "antithetic": "antithetic", "σ": "permutation"},
     x_label="p_halt", y_label="relative Frobenius error", log="",
     caption="Paper's Figure 3. Error of the Gram matrix of cora from one set of two "
-    "walks per node. Bands: one standard error of the mean.",
+    "walks per node. Bands, where wider than the lines: one standard error.",
     alt="Three rising curves, IID highest, then antithetic termination, then the "
     "sigma-coupled walks.",
 )  # fmt: skip

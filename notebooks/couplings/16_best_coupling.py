@@ -213,6 +213,7 @@ plotting.table(
     np.stack([least, *np.where(np.abs(eigenvalues) < 1e-12, 0, eigenvalues)[2::-1]], 1),
     rows=list(forms(np.eye(2))),
     columns=["least f(k)", "karate, Eq. 48", "path, Eq. 48", "karate, Eq. 47"],
+    corner="kernel",
     caption="Ours. The least value of the modulation over 30 steps, and least "
     "eigenvalues of the printed forms with the normalised Laplacian (Eq. 48) and with "
     "the one that is not (Eq. 47).",

@@ -107,9 +107,7 @@ MECHANISMS = {
 }
 LENGTHS = dict(list(MECHANISMS.items())[:3])
 TERMS = 30  # steps beyond add nothing to the first eight digits of an error
-COLOURS = (
-    "permutation", "antithetic", "stratified", "sobol", "array_rqmc", "systematic"
-)  # fmt: skip
+COLOURS = ("reversal", "antithetic", "stratified", "sobol", "array_rqmc", "systematic")
 p_halt = 0.1
 graphs = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()
@@ -217,6 +215,7 @@ plotting.table(
     worth * error,
     rows=[f"{name}, {kernel}" for name, kernel in cases],
     columns=[f"{n} walkers" for n in WALKERS],
+    corner="graph, kernel",
     caption="Ours. Independent walkers with the error of so many that hop "
     "systematically, $p_{\\text{halt}} = 0.1$.",
 )

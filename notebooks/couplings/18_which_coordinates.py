@@ -119,6 +119,7 @@ plotting.table(
     [[100 * x for x in (*d[:4], d[4:].sum())] for d in long],
     rows=[f"{name}, {kernel}" for name, kernel in cases],
     columns=["length", "hop 1", "hop 2", "hop 3", "later hops"],
+    corner="graph, kernel",
     unit="%",
     caption="Ours. Share of the variance of a walk, $p_{\\text{halt}} = 0.1$, exact.",
 )
@@ -284,6 +285,7 @@ plotting.table(
     steepness.std(axis=0, ddof=1)[:, 1:] / np.sqrt(N_GROUPS),
     rows=[f"{name}, {kernel}" for name, kernel in cases],
     columns=["Sobol', length and one hop", "and two hops", "systematic"],
+    corner="graph, kernel",
     caption=f"Ours. Exponent of the number of walkers, from 16 to {WALKERS[-1]:,}.",
 )
 ledger.decide({

@@ -233,6 +233,7 @@ plotting.table(
     1e3 * trained.std(axis=0, ddof=1).reshape(-1, len(learned)) / np.sqrt(N_GROUPS),
     rows=[f"{name}, {kind} walkers" for name in graphs for kind in KINDS],
     columns=list(learned),
+    corner="graph, walkers",
     caption="Ours. Squared relative error of a Gram matrix, in thousandths, by kind of "
     "walkers and modulation.",
 )
@@ -287,6 +288,7 @@ plotting.table(
     (remains.mean(axis=0) * errors)[:, None] / 2 / np.sqrt(N_GROUPS),
     rows=[f"{n:,} nodes, degree {degree}" for n, degree, _ in LARGE],
     columns=["what is left of the error"],
+    corner="graph",
     caption="Ours. Error of rows with 16 walkers, systematic hops over independent.",
 )
 apart, further = (remains[:, i] - remains[:, 0] for i in (1, 2))
@@ -328,6 +330,7 @@ plotting.table(
     (np.sqrt(mean) * spread).reshape(-1, 2),
     rows=[f"{name}, p_halt = {p}" for name in raw for p in ps],
     columns=["reversal (σ)", "systematic"],
+    corner="graph, p_halt",
     caption="Ours. Error of the PageRank vector of 16 walkers per node over that of "
     "independent ones.",
 )

@@ -314,6 +314,7 @@ plotting.table(
     np.sqrt(mean) * spread,
     rows=[f"{name}, p_halt = {p}" for name in graphs for p in ps],
     columns=RANKED,
+    corner="graph, p_halt",
     caption="Ours. Error of the PageRank vector of 16 walkers per node over that of "
     "independent ones.",
 )

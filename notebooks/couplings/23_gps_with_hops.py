@@ -322,6 +322,7 @@ plotting.table(
     rmse.std(axis=0, ddof=1) / np.sqrt(N_SPLITS),
     rows=names,
     columns=[*LAWS, "exact kernel"],
+    corner="graph",
     caption="Ours. Test error with 16 walkers per node and with the exact kernel, "
     "means over splits. Roads: in units of the deviation of the speeds.",
 )
@@ -332,9 +333,10 @@ plotting.table(
 # * For a Gaussian process on a graph of low degree take `coupling="systematic"`,
 #   stratified lengths and systematic hops together, in
 #   {py:func}`rfcore.features.walk_features`.
-# * Count on a sixth of the divergence or less with 16 walkers. Systematic walks of this
-#   length take two to three times as long ({doc}`/book/benchmarks`), so that walking
-#   takes half the time or less for the same posterior; solving takes as long as before.
+# * Count on a sixth of the divergence or less with 16 walkers. A systematic walk takes
+#   two to four times as long ({doc}`/book/benchmarks`) and does the work of six or
+#   more, so that walking takes less time for the same posterior; solving takes as long
+#   as before.
 # * Do not expect a better prediction where independent walkers already predict like the
 #   exact kernel, or where the fault lies with the hyper-parameters.
 # * All this was seen on graphs with two or three neighbours per node, at

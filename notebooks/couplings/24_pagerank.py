@@ -176,7 +176,7 @@ plotting.show_panels(
     log="",
     caption="Paper's Figure 9. Error of the PageRank vector from two walks per node, "
     "in units of the mean error of independent walks (the paper shows the errors "
-    "themselves). Bands: one standard error of the mean.",
+    "themselves). Means over repeats.",
     alt="Ten panels. Both curves fall from near one at p_halt = 0.1 to about 0.8 at "
     "0.5 and rise back towards one. Left of 0.5 the sigma-coupled one is lower, right "
     "of it the two coincide.",

@@ -101,6 +101,7 @@ plotting.table(
         f"{plotting.LABELS[b].removeprefix('orthogonal + ')}" for a, b in PAIRS
     ],
     columns=["difference, points", "in its standard errors"],
+    corner="pair",
     caption="Paper's Table 2, the differences of its accuracies, as independent.",
 )  # fmt: skip
 
@@ -181,6 +182,7 @@ for values, what in (
         standard_error(values),
         rows=[f"{name}, m = {m}" for name, m in CASES],
         columns=HEADS,
+        corner="data set, m",
         caption=f"Ours. {what}, mean over {N_DRAWS} draws and trained models.",
     )
 plain, pnc, pm, _, both = np.moveaxis(error, -1, 0)
@@ -215,25 +217,27 @@ ledger.decide({
 
 # %%
 FRESH = range(8, 8 + N_SEEDS)  # eight were spent on a first run
-curves = {
-    name: models("mnist", vision.performer(getattr(couplings, name)), FRESH)[1]
-    for name in NAMES
-}
-ends = np.stack([curve[:, -3:].mean(axis=1) for curve in curves.values()], axis=1)
+kinds = [vision.performer(getattr(couplings, name)) for name in NAMES]
+curves = np.stack([models("mnist", kind, FRESH)[1] for kind in kinds], axis=1)
+ends = curves[..., -3:].mean(axis=2)
 
 # %% tags=["hide-input"]
 plotting.show_panels(
     1 + np.arange(SIZES.n_epochs),
-    np.stack(list(curves.values()), axis=1),
-    lines=NAMES,
+    curves[:, 1:] - curves[:, :1],
+    lines=NAMES[1:],
+    levels={NAMES[0]: 0.0},
     x_label="epoch",
-    y_label="test accuracy, %",
+    y_label="gain in accuracy, points",
     log="",
-    caption="Ours. Performers of m = 32 orthogonal frequencies trained on MNIST's test "
-    f"digits, {N_SEEDS} paired seeds. Bands: one standard error over the seeds.",
-    alt="Chart of test accuracy against the epoch. The lines of orthogonal frequencies "
-    "with independent, PNC and PM norms lie close together: all rise steeply at first, "
-    "and then flatten.",
+    caption="Ours. Gain over orthogonal frequencies of the same seeds, of Performers "
+    f"of m = 32 frequencies trained on {N_TRAIN[0]:,} of MNIST's test digits and "
+    f"tested on {N_TEST[0]:,} others; mean over {N_SEEDS} seeds. Bands: one standard "
+    "error.",
+    alt="Chart of the gain with PNC and PM norms against the epoch, around a dashed "
+    "level of zero. In the first three epochs the lines stray up to 1.3 points from "
+    "it; from the seventh on both lie within 0.4 points, PM mostly above it, PNC just "
+    "below.",
 )
 gain = ends - ends[:, :1]
 deviation, paired = ends.std(axis=0, ddof=1), gain.std(axis=0, ddof=1)
@@ -248,6 +252,7 @@ plotting.table(
     rows=HEADS[:3],
     columns=["final accuracy, %", "gain, points", "deviation s between seeds",
              "seeds to see 0.8", "deviation of the gain"],
+    corner="coupling",
     caption="Ours. Final accuracy on the digits, and the gain over orthogonal "
     "frequencies of the same seeds. $16 (s / 0.8)^2$ unpaired seeds for each system "
     "show 0.8 points in four of five cases, at level 0.05.",

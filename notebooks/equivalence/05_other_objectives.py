@@ -196,6 +196,7 @@ plotting.table(
     np.column_stack([0 * of_sderf, by_set.std(axis=0, ddof=1) / np.sqrt(N_BATCHES)]),
     rows=SETS,
     columns=["SDERF", "optimal law"],
+    corner="data set",
     caption="Ours. Mean log relative second moment, nats, of three data sets, softmax "
     "kernel.",
 )

@@ -156,6 +156,7 @@ plotting.table(
     ],
     rows=[name.upper() for name in FAMILIES],
     columns=["optimum, nats", "starts that end there, %"],
+    corner="map",
     caption="Ours. The closed-form optimum above the value without any variance, mean "
     "over sets of points; and how many starts of a numerical search reach it.",
 )

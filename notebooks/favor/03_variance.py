@@ -240,6 +240,7 @@ plotting.table(
     errors[:, [0, 1, 4]],
     rows=names,
     columns=["mean over σ", "at σ = 1", "trigonometric"],
+    corner="points",
     printed=[[e, None, None] for e in printed],
     unit="nats",
     caption="Ours. What SDERF gains over GERF in mean log variance, by ways to shrink "
@@ -249,7 +250,7 @@ plotting.table(
 plotting.table(
     cells[:, 2:4], errors[:, 2:4], rows=names, columns=["mean over σ", "at σ = 1"],
     printed=[[3 if "/" in name else None, None] for name in names], unit="nats",
-    caption="Ours. What ADERF gains over GERF, in the same way.",
+    corner="points", caption="Ours. What ADERF gains over GERF, in the same way.",
 )  # fmt: skip
 
 others = np.stack(

@@ -152,7 +152,7 @@ columns = [gerf, centred, sderf, best, trigonometric]
 at_one = np.stack([column[..., -1] for column in columns], axis=-1)
 plotting.table(
     at_one.mean(axis=0), at_one.std(axis=0, ddof=1) / np.sqrt(N_DRAWS),
-    rows=REGIMES,
+    rows=REGIMES, corner="points",
     columns=["GERF", "GERF, centred", "SDERF", "SDERF, centred", "trigonometric"],
     caption="Ours. Mean log of Var / K² at σ = 1, with and without the means.",
 )  # fmt: skip

@@ -149,7 +149,8 @@ of_map = of_layers.mean(axis=2)  # texts, kinds of texts, maps, widths
 # centred points. FAVOR+ is the positive map, FAVOR++ is GERF, and FAVOR# is SADERF in
 # Table 1, "because eigendecomposition led to errors on TPUs", and SDERF in Figure 4.
 # Centring subtracts the mean query and the mean key and gives each key a weight that
-# puts them back exactly ({doc}`05_centred_points`).
+# puts them back exactly ({doc}`05_centred_points`). The claims below take all ten, and
+# {doc}`09_cost_of_attention` has a table of them.
 #
 # The paper's fit is not at fault: it is meant to minimise the mean *log* variance, and
 # does. But a head whose log variance falls from 13 to 10 is still far from estimated,
@@ -175,7 +176,9 @@ plotting.show_panels(
     panels=list(SIZES), lines=DRAWN, levels={"uniform": rival["uniform"].mean(axis=0)},
     x_label="number of features m", y_label="relative error of the outputs", log="x",
     caption="Ours. Error of attention's outputs over their length, mean over 72 heads; "
-    "orthogonal frequencies. Bands: one standard error over texts.",
+    "orthogonal frequencies. Bands: one standard error over texts. "
+    f"Drawn are {len(DRAWN)} of the {len(KINDS)} maps, without ADERF, centred positive "
+    "features and centred SADERF.",
     alt="Two charts of error against the number of features, for sentences and for "
     "reviews, seven lines each and a level line for uniform attention. All lines fall "
     "slowly. In sentences all but two start above the level, and all end below it; in "
@@ -293,7 +296,7 @@ named |= {
 values = np.stack(list(named.values()), axis=1)  # texts, rows, kinds of texts
 plotting.table(
     values.mean(axis=0), values.std(axis=0, ddof=1) / np.sqrt(len(values)),
-    rows=list(named), columns=list(SIZES),
+    rows=list(named), columns=list(SIZES), corner="attention",
     caption="Ours. Relative error of the outputs of attention, mean over 72 heads, and "
     "its standard error over texts.",
 )  # fmt: skip
@@ -338,7 +341,7 @@ values = coupled[:, 1:] / coupled[:, :1].mean(axis=0)
 plotting.table(
     values.mean(axis=0).reshape(len(COUPLINGS) - 1, -1),
     (values.std(axis=0, ddof=1) / np.sqrt(len(values))).reshape(len(COUPLINGS) - 1, -1),
-    rows=[plotting.LABELS[name] for name in COUPLINGS[1:]],
+    rows=[plotting.LABELS[name] for name in COUPLINGS[1:]], corner="coupling",
     columns=[f"{plotting.LABELS[kind]}, m = {m}" for kind in MAPS for m in AT],
     caption="Ours. Error of the outputs on sentences over that of independent "
     "frequencies.",

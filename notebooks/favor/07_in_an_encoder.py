@@ -169,11 +169,13 @@ plotting.table(
     shown.mean(axis=0), shown.std(axis=0, ddof=1) / np.sqrt(N_GROUPS),
     rows=[NAMES[kind] + (f", m = {m}" if kind in MAPS else "") for kind, m in SYSTEMS],
     columns=["cosine to the exact embedding", "accuracy of the probe"],
+    corner="attention",
     caption="Ours. all-MiniLM-L6-v2 with all its attention replaced, without training, "
     f"on {measured.size} sentences of SST-2; standard errors over groups of {N_EACH}.",
 )  # fmt: skip
 
 
+# %% tags=["hide-input"]
 def of(*systems):
     return distance[:, [SYSTEMS.index(system) for system in systems]]
 
@@ -257,6 +259,7 @@ plotting.table(
     scores.std(axis=0, ddof=1)[:, None] / np.sqrt(N_SEEDS),
     rows=[NAMES[kind] for kind in TUNED],
     columns=["accuracy on SST-2"],
+    corner="attention",
     unit="per cent",
     printed=[[printed.get(OF_PAPER.get(kind))] for kind in TUNED],
     caption="Ours. Two layers of all-MiniLM-L6-v2 tuned to SST-2, m = 64; the paper's: "

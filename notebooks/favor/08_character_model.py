@@ -152,11 +152,11 @@ plotting.show_panels(
 )
 shown = np.concatenate([np.repeat(final[:, None, :2], len(WIDTHS), 1), of_maps], axis=2)
 plotting.table(
-    shown.mean(axis=0),
-    shown.std(axis=0, ddof=1) / np.sqrt(N_SEEDS),
-    rows=WIDTHS,
-    columns=[plotting.LABELS[name] for name in ("exact", "uniform", *MAPS)],
-    corner="m",
+    shown.mean(axis=0).T,
+    shown.std(axis=0, ddof=1).T / np.sqrt(N_SEEDS),
+    rows=[plotting.LABELS[name] for name in ("exact", "uniform", *MAPS)],
+    columns=[f"m = {m}" for m in WIDTHS],
+    corner="attention",
     caption="Ours; not speech. Bits per character after training, and standard errors "
     "over seeds, which the systems share: differences are known better, as below.",
 )

@@ -110,6 +110,8 @@ def chart(curves, title, xlabel, ylabel, log, xticks, size=plotting.PANEL, **axe
         ax.figure.legend(loc="outside right upper", labelcolor="linecolor")
     else:
         ax.figure.draw_without_rendering()
+        for label in [x for x, line in ends.items() if len(line.get_xdata()) == 1]:
+            plotting.label_ends(ax, {label: ends.pop(label)})  # beside its point
         plotting.label_ends(ax, ends, gap=11)
     return ax.figure
 
@@ -237,6 +239,7 @@ plotting.table(
         for causal, backward in WAYS
     ],
     columns=[f"L = {length:,}" for length in SHOWN],
+    corner="attention",
     caption="Ours. Memory for temporary arrays of one head, as XLA reserves it; "
     "programs of exact attention for lengths without a time were compiled, not run. "
     "In MiB.",
@@ -468,7 +471,7 @@ plotting.table(
     ]).tolist() + np.column_stack([rival_time, rivals.mean(axis=0)]).tolist(),
     rows=[f"{name}, m = {WIDTHS[-1]}" for name in SHORT]
     + [f"{name} landmarks" if name in COUNTS else name for name in NAMES],
-    columns=["ms per head", "relative error"],
+    columns=["ms per head", "relative error"], corner="attention",
     caption=f"Ours. {LENGTH} positions; features of orthogonal frequencies that are "
     "drawn beforehand, and what is no random feature.",
 )  # fmt: skip
@@ -565,6 +568,7 @@ plotting.table(
     rows=[f"{NAMED[kind]}, {LENGTH} positions" for kind in KINDS]
     + [f"{NAMED[kind]}, {LONG:,} positions" for kind in KINDS[:2]],
     columns=["error, float32", "error, bfloat16", "ms, float32", "ms, bfloat16"],
+    corner="attention",
     caption=f"Ours. Relative error on reviews and milliseconds per head, m = {M}, "
     f"without drawing; the longer head has {D} columns of normal numbers. {MACHINE}, "
     f"median of {TURNS} rounds.",

@@ -181,6 +181,7 @@ plotting.table(
     gains.T,
     rows=["simplex over IID", "simplex+ over simplex", "optimum over simplex"],
     columns=["d = 6", "d = 64"],
+    corner="gain",
     unit="percent of the mean conformity of simplex",
     caption=f"Ours. Gains at $v = 1$, means over {n} draws of norms (d = 6) and "
     f"{many_64.shape[1]} (d = 64).",

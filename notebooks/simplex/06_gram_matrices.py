@@ -232,6 +232,7 @@ plotting.table(
     everything.std(axis=1, ddof=1) / np.sqrt(N_REPEATS),
     rows=[plotting.LABELS[name] for name in MECHANISMS],
     columns=[f"m = {m}" for m in WIDTHS],
+    corner="coupling",
     unit="percent",
     caption="Ours. Relative Frobenius errors; standard errors are over the repeats, "
     "but errors in a column share points, and most of them rotations.",

@@ -96,6 +96,7 @@ plotting.table(
     facts,
     rows=SETS,
     columns=["train", "$d$", "test", "classes", "differ in double precision"],
+    corner="data set",
     caption="Ours. Rows and columns of the tables, as the public code reads them.",
 )
 
@@ -243,13 +244,13 @@ for p, pair in enumerate(PAIRS):
         needed[s, p] = 9 / squared if squared * alone.size >= 9 else np.nan
     first, second = (plotting.LABELS[name] for name in pair)
     plotting.table(
-        mean, se, rows=SETS,
+        mean, se, rows=SETS, corner="data set",
         columns=["$m = d$", *(f"$m = {w} d$" for w in WIDTHS[1:])],
         unit="percentage points",
         caption=f"Ours. Accuracy of {first} minus {second} features, public split.",
     )  # fmt: skip
 plotting.table(
-    np.round(needed), rows=SETS,
+    np.round(needed), rows=SETS, corner="data set",
     columns=[" − ".join(plotting.LABELS[name] for name in pair) for pair in PAIRS],
     caption="Ours. How many repeats show a difference at $m = d$ at three standard "
     "errors; blank where even all the blocks that we drew do not show it.",

@@ -72,6 +72,7 @@ chosen = np.abs(np.log(GRID / papers[:, None])).argmin(axis=1)
 plotting.table(
     np.stack([papers, chosen + 1, papers / GRID[chosen] - 1], axis=1),
     rows=SETS,
+    corner="data set",
     columns=["σ of the public code", "its place among 20", "relative misfit"],
     caption="Ours. The grid that the paper's scales come from.",
 )
@@ -162,7 +163,7 @@ plotting.table(
         0 * papers, 0 * papers, 100 * loss.std(axis=0, ddof=1) / np.sqrt(len(loss)),
         *3 * [0 * papers],
     ], axis=1),
-    rows=SETS,
+    rows=SETS, corner="data set",
     columns=[
         "paper's σ", "best σ, IID", "given away", "best σ, exact", "exact there, %",
         "at best, %",

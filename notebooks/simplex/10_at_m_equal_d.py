@@ -116,7 +116,7 @@ blank = np.zeros(len(SETS))
 plotting.table(
     np.stack([v, ours[:, 0], z[:, 0], ours[:, 1], z[:, 1], gain], axis=1),
     np.stack([blank, ours_se[:, 0], blank, ours_se[:, 1], blank, gain_se], axis=1),
-    rows=SETS,
+    rows=SETS, corner="data set",
     columns=["mean of $v$", "simplex", "$z$", "simplex+", "$z$", "difference"],
     printed=[
         [f"{paper_v[s, 0]}", *(
@@ -192,6 +192,7 @@ plotting.table(
     100 * np.column_stack([[theirs[n][0] for n in SETS], beats[:, :2]]),
     100 * np.column_stack([[theirs[n][1] for n in SETS], beats[:, 2:]]),
     rows=SETS,
+    corner="data set",
     columns=["simplex, printed in Table 3", "simplex, ours", "simplex+, ours"],
     unit="percentage points",
     caption="Ours, and the paper's Table 3. Accuracy of simplex and "
@@ -273,6 +274,7 @@ plotting.table(
     np.stack([100 * paper_se[:, 0], 100 * scatter, ratio, wins], axis=1),
     np.stack([blank, 100 * scatter_se, ratio_se, blank], axis=1),
     rows=SETS,
+    corner="data set",
     columns=["printed error", "sd of a split", "ratio", "splits that simplex wins"],
     caption="Ours. Simplex features at $m = d$: what the random features and what the "
     f"split contribute, in percentage points; and on how many of {N_SPLITS} splits "
@@ -284,6 +286,7 @@ plotting.table(
         for n in SETS
     ],
     rows=SETS,
+    corner="data set",
     columns=["majority", *(plotting.LABELS[name] for name in MECHANISMS)],
     unit="percent",
     caption=f"Ours. Accuracy at $m = d$, mean over {N_SPLITS} splits; first that of "

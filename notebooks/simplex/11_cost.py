@@ -163,8 +163,6 @@ for sizes, seconds, lines in (
 ):
     style = {"x_label": "dimension d", "y_label": "seconds", "size": plotting.PANEL}
     figures += plotting.panels(sizes, seconds, lines=lines, **style)
-    ends = [d for d in (sizes[0], 512, sizes[-1]) if d in sizes]
-    figures[-1].axes[0].set_xticks(ends, [str(d) for d in ends])
 plotting.show(
     *figures,
     caption="Ours. Processor time of one thread, mean over rounds, to draw a block of "
@@ -215,6 +213,7 @@ plotting.table(
     np.column_stack([[x.mean() for x in slopes], orders, seconds_once]),
     np.column_stack([errors, np.zeros((8, 2))]),
     rows=rows + [f"multiplying, {name}" for name in LINES],
+    corner="operation",
     columns=["exponent", "of the printed order", f"seconds at d = {SIZES['once'][0]}"],
     caption="Ours. Exponents over large d, mean over rounds; that of $d \\log d$ is "
     "its slope over the same sizes. Last column: single looks.",
@@ -338,6 +337,7 @@ of_sweeps = exponents(sweep_sizes, swept := swept.reshape(DRAWS, 2, -1))
 plotting.table(
     np.column_stack([1e3 * np.median(swept, axis=0), of_sweeps.mean(axis=0)]),
     rows=["as printed", "with a running sum"],
+    corner="sweep",
     columns=[*(f"d = {d}" for d in sweep_sizes), "exponent"],
     caption="Ours. Milliseconds of a sweep, median; and the mean exponent.",
 )

@@ -232,6 +232,7 @@ by_direction = np.array([
 plotting.table(
     100 * (np.quantile(by_direction, [0, 0.1, 0.5, 0.9, 1], axis=0).T - 1),
     rows=list(FAST.values()),
+    corner="coupling",
     columns=["least", "a tenth below", "median", "a tenth above", "most"],
     unit="per cent",
     caption="Ours. Exact bias in random directions at $d = 4$, $|x + y| = 2$.",
@@ -289,7 +290,7 @@ gain, gain_se = np.moveaxis(over_iid, 1, 0)
 paper_gain = paper[:, 1:] - paper[:, :1]
 paper_gain_se = np.hypot(paper_se[:, 1:], paper_se[:, :1])
 plotting.table(
-    ours, ours_se, rows=SETS, columns=LABELS,
+    ours, ours_se, rows=SETS, columns=LABELS, corner="data set",
     printed=[
         [f"{a:.4f} ± {b:.4f}" for a, b in zip(*row, strict=True)]
         for row in zip(paper, paper_se, strict=True)
@@ -301,12 +302,12 @@ plotting.table(
 # %% tags=["hide-input"]
 plotting.table(
     np.round((ours - paper) / np.hypot(ours_se, paper_se), 1),
-    rows=SETS, columns=LABELS,
+    rows=SETS, columns=LABELS, corner="data set",
     caption="Ours. The same accuracies minus the printed ones, over both errors.",
 )  # fmt: skip
 plotting.table(
     np.round((gain - paper_gain) / np.hypot(gain_se, paper_gain_se), 1),
-    rows=SETS, columns=LABELS[1:],
+    rows=SETS, columns=LABELS[1:], corner="data set",
     caption="Ours. The gain over IID features minus the printed one, over both errors.",
 )  # fmt: skip
 
@@ -357,7 +358,8 @@ z = np.round((between - printed) / np.hypot(between_se, printed_se), 1)
 plotting.table(
     np.stack([d, padded, 100 * between, z], axis=1),
     np.stack([blank, blank, 100 * between_se, blank], axis=1),
-    rows=SETS, columns=["$d$", "padded", "Table 3 minus Table 2, points", "$z$"],
+    rows=SETS, corner="data set",
+    columns=["$d$", "padded", "Table 3 minus Table 2, points", "$z$"],
     printed=[
         ["", "", f"{100 * a:.2f} ± {100 * b:.2f}", ""]
         for a, b in zip(printed, printed_se, strict=True)
@@ -392,7 +394,7 @@ differences.append(np.stack([[np.nan, value] for value in more]))
 differences = 100 * np.array(differences)
 plotting.table(
     differences[:, 0], differences[:, 1],
-    rows=[*SETS, f"banknote, {N_BANKNOTE:,} repeats"],
+    rows=[*SETS, f"banknote, {N_BANKNOTE:,} repeats"], corner="data set",
     columns=["orthogonal", "simplex"],
     unit="percentage points",
     caption="Ours. Accuracy of the fast variant minus that of the regular one.",

@@ -176,6 +176,7 @@ for i, (values, what) in enumerate((
         np.column_stack([noise, np.zeros((len(CASES), len(flat)))]),
         rows=[f"{name}, m = {m}" for name, m in CASES],
         columns=[*HEADS, *flat],
+        corner="data set, m",
         caption=f"Ours. {what}, mean over {N_DRAWS} draws and trained models.",
     )
 iid, orthogonal, simplex = np.moveaxis(error, -1, 0)[:3]
@@ -233,8 +234,9 @@ plotting.show_panels(
     x_label="epoch",
     y_label="test accuracy, %",
     log="",
-    caption=f"Ours. Performers of m = 32 frequencies trained on MNIST's test digits, "
-    f"{N_SEEDS} paired seeds. Bands: one standard error over the seeds. Levels: where "
+    caption=f"Ours. Performers of m = 32 frequencies, trained on {N_TRAIN[0]:,} of "
+    f"MNIST's test digits and tested on {N_TEST[0]:,} others, {N_SEEDS} paired seeds. "
+    f"Bands: one standard error over the seeds. Levels: where "
     f"exact and uniform attention end ({len(exact)} and {N_UNIFORM} seeds).",
     alt="Chart of test accuracy against the epoch. The lines of orthogonal and of "
     "simplex frequencies lie close together: both rise steeply at first, and then "
@@ -252,7 +254,7 @@ plotting.table(
         [standard_error(final(curve)) for curve in ends.values()],
         np.zeros((len(ends), 2)),
     ]),
-    rows=[plotting.LABELS.get(name, name) for name in ends],
+    rows=[plotting.LABELS.get(name, name) for name in ends], corner="attention",
     columns=["final accuracy, %", "deviation s between seeds", "seeds to see 0.5"],
     caption="Ours. Final accuracy on the digits. The last column is $16 (s / 0.5)^2$: "
     "unpaired seeds for each system that show half a point in four of five cases, at "

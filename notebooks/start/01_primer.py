@@ -161,6 +161,7 @@ squared = (drawn - truth) ** 2
 plotting.table(
     np.stack([drawn.mean(0), squared.mean(0)], axis=1),
     rows=list(TITLES.values()),
+    corner="pairs",
     columns=["mean estimate", "mean squared error"],
     caption=f"Ours. Two frequencies, {N_REPEATS} draws. The kernel is {truth:.4f}.",
 )
@@ -347,6 +348,7 @@ ring_errors = ((on_ring - K) ** 2).mean((2, 3))
 plotting.table(
     np.stack([np.einsum("rcii->rc", on_ring).mean(0) / 7, ring_errors.mean(0)], axis=1),
     rows=["independent lengths", "long with short"],
+    corner="walkers",
     columns=["mean estimate, diagonal", "mean squared error"],
     caption=f"Ours. Diffusion kernel of a ring of seven nodes, {N_WALKED} repeats. "
     f"Its diagonal is {K[0, 0]:.4f}.",

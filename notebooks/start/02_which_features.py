@@ -185,7 +185,7 @@ PAGE = "/notebooks/couplings/17_walks_that_know"
 lines += [
     f"| kernel of nodes, σ = {sigma:g}, {name}: `features.walk_features` "
     f"| {g.n_nodes} nodes, 64 | {{doc}}`systematic walkers <{PAGE}>` "
-    f'| {left(ratios)} | `coupling="systematic"` | up to four times the time |'
+    f'| {left(ratios)} | `coupling="systematic"` | 2 to 4 × the time |'
     for (name, g), rows in zip(GRAPHS.items(), of_graphs, strict=True)
     for sigma, ratios in zip(SIGMAS, rows, strict=True)
 ]

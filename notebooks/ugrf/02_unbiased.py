@@ -235,6 +235,7 @@ plotting.table(
     ],
     rows=[f"{n} steps" for n in cuts],
     columns=["from the last", "from the kernel"],
+    corner="walks cut at",
     caption="Ours. Diffusion kernel on karate, $f_2 = 1$: largest difference of the "
     "mean estimate, walks being cut, from that at 1000 steps and from the kernel.",
 )
@@ -283,6 +284,7 @@ plotting.table(
     np.stack([error * in_percent, np.zeros(3)], axis=1),
     rows=[plotting.LABELS[name] for name in tame],
     columns=["measured", "predicted"],
+    corner="kernel",
     unit="% of the mean diagonal",
     caption="Ours. By how much shared walks make the diagonal too large, 16 walks.",
 )

@@ -138,6 +138,7 @@ plotting.table(
     np.transpose(values),
     rows=[plotting.LABELS[name] for name in papers],
     columns=[text for name in columns for text in (name, "worst graph")],
+    corner="kernel",
     unit="%",
     caption="Ours. Relative Frobenius error, mean over eight graphs, and the largest.",
 )
@@ -238,6 +239,7 @@ plotting.table(
     values,
     rows=[plotting.LABELS[name] for name in papers],
     columns=["largest entry", *(f"{n} steps" for n in shown)],
+    corner="kernel",
     caption="Ours. Largest entry of all single walks above (σ = 1, p = 0.2), over "
     "f(0); and, for σ = 0.25 and $p = 0.1$, the sum of $f(k)^2 (1 - p)^{-k} / f(0)^2$ "
     "as more steps are counted.",

@@ -180,6 +180,7 @@ plotting.table(
     smallest.T,
     rows=[f"{plotting.LABELS[name]}, $\\sigma = {s:g}$" for name, s in cases],
     columns=list(four),
+    corner="kernel, $\\sigma$",
     caption="Ours. Smallest eigenvalue of the Hessian of the expected squared error, "
     "over that error.",
 )

@@ -203,17 +203,17 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 
 
 # %% tags=["hide-input"]
-def table(rows, caption):
+def table(rows, corner, caption):
     """Mean errors in per cent; where all repeats are the same there is no error bar."""
     mean, se = features.mean_and_se(100 * np.stack(list(rows.values()), axis=1))
-    labels = {"rows": rows, "columns": graphs, "unit": "%", "caption": caption}
-    plotting.table(mean, np.round(se, 9), **labels)
+    labels = {"rows": rows, "columns": graphs, "corner": corner, "caption": caption}
+    plotting.table(mean, np.round(se, 9), unit="%", **labels)
 
 
 rows = {f"uniform, {m} walkers": paper[..., i] for i, m in enumerate(WALKERS)}
 rows |= {f"midpoints, {m} walkers": middle[..., i] for i, m in enumerate(WALKERS)}
 rows |= {f"{kind}, exact exponentials": found for kind, found in exact.items()}
-table(rows, "Ours. Mean relative error at time 1.")
+table(rows, "times, walkers", "Ours. Mean relative error at time 1.")
 many, last, floor = WALKERS >= 8, middle[..., -1], exact["uniform"]
 ledger.decide({
     "ugrf/extra-ode-times/floor": evidence.order(last, floor),
@@ -239,7 +239,8 @@ rows = {
     "p = 0.5": by_walks("midpoints", 16, p_halt=0.5),
     "p = 0.1, one shared set": by_walks("midpoints", 16, shared=True),
 }
-table(rows, "Ours. Mean relative error at time 1 with 16 walkers, at ten midpoints.")
+caption = "Ours. Mean relative error at time 1 with 16 walkers, at ten midpoints."
+table(rows, "walks", caption)
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -85,6 +85,7 @@ plotting.table(
     np.column_stack([sizes, off]),
     rows=near,
     columns=["nodes", *(f'row "{row}", {n_printed[row]} nodes' for row in rows)],
+    corner="graph",
     caption="Ours. Sizes of the four graphs of these names, and by how many per cent "
     "they differ from the two rows of Table 2.",
 )
@@ -261,6 +262,7 @@ plotting.table(
     errors.T,
     rows=list(graphs),
     columns=["nodes", "error", "single runs", "as low", "another start", "largest"],
+    corner="graph",
     printed=[[*of_paper, *4 * [None]] for of_paper in zip(*cells, strict=True)],
     caption="Paper's Table 2. Mean clustering error; standard deviation of one run; "
     "per cent of runs at or below the printed number; error of the exact kernel from "

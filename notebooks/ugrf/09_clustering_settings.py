@@ -163,6 +163,7 @@ plotting.table(
     np.transpose([x.std(axis=0) / (len(x) - 1) ** 0.5 for x in settings.values()]),
     rows=list(graphs),
     columns=list(settings),
+    corner="graph",
     printed=[[f"{of_paper:.2f}", *5 * [None]] for of_paper in printed],
     caption="Ours. Mean clustering error. First column: 80 walks, $p = 0.1$, one set "
     "of walks, labels drawn at random. Others: one or two of these changed.",
@@ -230,6 +231,7 @@ plotting.table(
     ]),
     rows=list(graphs),
     columns=["largest degree", "error at p = 0.1", "error at p = 0.5"],
+    corner="graph",
     caption="Ours. Relative Frobenius error of the kernel from 80 walks per node, per "
     "cent, median of repeats; and the largest degree of the graph.",
 )
@@ -294,6 +296,7 @@ plotting.table(
     [[float(f"{1000 * spent:.2g}")] for spent in seconds],
     rows=list(steps),
     columns=["processor time"],
+    corner="step",
     unit="milliseconds",
     caption=f"Ours. What each step takes on {g.n_nodes} nodes, all threads together.",
 )

@@ -198,6 +198,7 @@ plotting.table(
     se,
     rows=[f"{r['graph']}, N = {r['n_nodes']}".replace("_", " ") for r in cells[0]],
     columns=["unbiased", "schedule", "no decay", "ratio, schedule", "ratio, no decay"],
+    corner="graph",
     printed=np.transpose(shown),
     caption="Paper's Table 3. Squared relative errors of the Gram matrix, and ratios.",
 )
@@ -315,6 +316,7 @@ plotting.table(
     numbers_se[:, None],
     rows=[*(names[j].replace("_", " ") for j in kept), *kinds],
     columns=["squared error, unbiased"],
+    corner="graph",
     printed=[[f"{x:.4f} ± {e:.4f}"] for x, e in np.stack([theirs, bars], axis=1)],
     caption="Ours. Seven graphs, each at the $\\sigma$ that fits the others best, and "
     f"regular graphs at the one that fits all seven, {best:.3f} ± {best_se:.3f}. The "

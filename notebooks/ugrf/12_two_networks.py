@@ -128,8 +128,8 @@ plotting.show_panels(
     x_label="walk length k",
     y_label="f(k)",
     log="",
-    caption="Paper's Figure 4. Learned modulation by the number of walkers m. Bands: "
-    "one standard error of the mean over trainings on independent walks.",
+    caption="Paper's Figure 4. Learned modulation by the number of walkers m, mean "
+    "over trainings on independent walks.",
     alt="Falling curves of f against the walk length, all near 1 at length 0. That of "
     "4 walkers falls fastest, that of 256 stays close to the level line at 1.",
 )
@@ -190,7 +190,7 @@ plotting.show_panels(
     log="",
     caption="Paper's Figure 6. Two separately learned modulations before and after "
     "training: by the stated schedule, with more steps per epoch, without decay. "
-    "Bands: one standard error of the mean over trainings.",
+    "Means over trainings.",
     alt="Panels of two curves each. Before training one is flat and the other drops to "
     "zero at once; after the stated schedule the first rises and the second still "
     "drops; with ten steps per epoch, and without decay, they lie together and fall to "
@@ -213,6 +213,7 @@ plotting.table(
     np.transpose(scatter) / np.sqrt(n),
     rows=[*pairs, "one network for both sides, no decay"],
     columns=[*(f"distance, {name}" for name in LAZY), "error over the flat pair's"],
+    corner="training",
     caption="Ours. Distance of the two modulations, from three starts, and the squared "
     "error of the Gram matrix on other walks, from the first start.",
 )

@@ -258,6 +258,7 @@ plotting.table(
      [memory_powers.mean(), memory_powers.min(), memory_powers.max()]],
     rows=["time, first call of each process", "time, least of all calls", "memory"],
     columns=["exponent", "least of a round", "largest of a round"],
+    corner="cost",
     caption="Ours. Exponents of the number of nodes, fitted on logarithms.",
 )  # fmt: skip
 subquadratic = evidence.bound(first, 2.0)
@@ -332,6 +333,7 @@ plotting.table(
     walls,
     rows=list(pools),
     columns=["seconds"],
+    corner="workers",
     caption=f"Ours. Features of {SIZES['workers']:,} nodes by several workers.",
 )
 ledger.decide({

@@ -257,6 +257,7 @@ plotting.table(
     ],
     rows=list(spread),
     columns=["seconds", "processor s", "relative error", "share right"],
+    corner="method",
     caption=f"Ours. Labels of {asked.sum():,} nodes; the largest hub has "
     f"{g.neighbour_counts.max():,} neighbours. One run each.",
 )

@@ -106,7 +106,7 @@ plotting.show_panels(
     lines={"features": "first", "Chebyshev": "chebyshev"}, log="xy",
     x_label="nodes of the graph", y_label="processor seconds",
     caption="Ours. The block between 100 random nodes: their features, and 100 "
-    "Chebyshev products. Means over processes; bands: one standard error.",
+    "Chebyshev products. Means over processes.",
     alt="Two lines on log-log axes. That of features is nearly level, that of products "
     "rises in proportion to the number of nodes and lies above it everywhere.",
 )  # fmt: skip
@@ -119,6 +119,8 @@ plotting.table(
     corner="nodes of the graph",
     caption="Ours. Processor time, medians over processes.",
 )
+
+# %% tags=["hide-input"]
 powers = np.polyfit(np.log(NODES), np.log(seconds[..., 0]).T, 1)[0]
 cheap = evidence.bound(powers, 0.5, robust=True)
 ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)})
@@ -321,6 +323,7 @@ plotting.table(
     list(learning.values()),
     rows=list(learning),
     columns=["to store, s", "50 gradients, s"],
+    corner="stored",
     caption=f"Ours. Learning nine numbers by the evidence, on {g.n_nodes:,} nodes.",
 )
 

@@ -276,6 +276,7 @@ plotting.table(
     [[mean(costs, stage, what) for what in ("wall", "processor")] for stage in stages],
     rows=stages,
     columns=["seconds", "processor seconds"],
+    corner="step",
     caption=f"Ours. {SIZES['large'][0]} x {SIZES['large'][0]} crossings, "
     f"{SIZES['large'][1][0]:,} observations; means over processes (exact: only one).",
 )

@@ -201,7 +201,7 @@ def _direction(in_direction):
 
 
 def _unprinted(se):
-    return f" An error of the printed number that is not printed, {se:.2g} by our estimate, is added to it." if se else ""
+    return f" What the printed error leaves out, {se:.2g} by our estimate, is added to it." if se else ""
 
 
 def _compare(ours, se, paper, paper_se, unprinted_se, rounding, false_alarm, degrees):

@@ -232,14 +232,8 @@ def code_sha256(notebook):
 
 def own_source(notebook):
     """Hash of the code of the notebook that runs; None where its source is not found."""
-    if given := os.environ.get("RFCORE_SOURCE_SHA256"):  # the runner has read it; reading takes the kernel 3 s
-        return given
     path = Path(f"{notebook.split('/')[-1]}.py")  # the runner and JupyterLab start in the notebook's folder
-    if not path.exists():
-        return None
-    import jupytext
-
-    return code_sha256(jupytext.read(path))
+    return pages.source_sha256(path) if path.exists() else None
 
 
 def _uses_data():

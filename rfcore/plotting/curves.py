@@ -75,6 +75,7 @@ def _spread(heights, gap, lowest=-np.inf, highest=np.inf):
 HIDDEN = 1.8  # points from the middle of a line within which a band is hidden under it
 # Ticks within a decade: the first of these that gives four or more.
 TICKS = ((1,), (1, 3), (1, 2, 5), (1, 2, 3, 5, 7), (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 7, 8))
+MOST = 8  # of them; an axis of many decades shows every second or third
 
 
 def panels(
@@ -145,6 +146,7 @@ def panels(
                 ax.figure.draw_without_rendering()
         for ax, ends in drawn:
             label_ends(ax, ends, gap=1.25 * mpl.rcParams["font.size"])
+            _thin_out(ax)
     return [ax.figure for ax, _ in drawn]
 
 
@@ -216,7 +218,9 @@ def _ratio(power):
 def _ticks(ax, x, log):
     ax.minorticks_off()
     if len(x) <= 8:
-        ax.set_xticks(x, [f"{value:g}" for value in x])
+        ax.set_xticks(x, [_plain(value) if "e" in f"{value:g}" else f"{value:g}" for value in x])
+    elif "x" not in log:
+        ax.xaxis.set_major_locator(MaxNLocator(5))
     if "y" in log:
         low, high = np.log10(ax.get_ylim())
         for steps in TICKS:
@@ -226,15 +230,28 @@ def _ticks(ax, x, log):
                 break
         else:  # a narrow range, on which a logarithm is nearly straight
             values = [value for value in MaxNLocator(4).tick_values(10**low, 10**high) if 10**low <= value <= 10**high]
+        values = values[:: 1 + (len(values) - 1) // MOST]
         ax.set_yticks(values, [_plain(value) for value in values])
+
+
+def _thin_out(ax):
+    """Take away the number of each x that its right neighbour would touch, once the axes are as wide as they will be."""
+    ax.figure.draw_without_rendering()
+    free = np.inf
+    for label in reversed(ax.get_xticklabels()):
+        box = label.get_window_extent()
+        if label.get_text() and box.x1 > free:
+            label.set_visible(False)
+        else:
+            free = box.x0 - 0.4 * box.height
 
 
 def _plain(value):
     if 1e-4 <= value < 1e5:
         return f"{value:.10f}".rstrip("0").rstrip(".")
     power = int(np.floor(np.log10(value) + 1e-9))
-    first = round(value / 10.0**power)
-    factor = "" if first == 1 else rf"{first} \cdot "
+    first = f"{value / 10.0**power:.3g}"
+    factor = "" if first == "1" else rf"{first} \cdot "
     return f"${factor}10^{{{power}}}$"
 
 

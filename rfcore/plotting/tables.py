@@ -65,13 +65,13 @@ def _number(value, error):
         return f"({_number(value / 10.0**power, error / 10.0**power)}) × 10^{power}"
     digits = 1 - int(np.floor(np.log10(error)))
     digits = 1 - int(np.floor(np.log10(round(error, digits))))  # 0.0996 rounds to 0.10
-    return f"{round(value, digits):.{max(digits, 0)}f} ± {round(error, digits):.{max(digits, 0)}f}"
+    return f"{round(value, digits):,.{max(digits, 0)}f} ± {round(error, digits):,.{max(digits, 0)}f}"
 
 
 def _plain(value):
     rounded = float(f"{value:.3g}")
     if 1000 <= abs(rounded) < 1e6:
-        return f"{value:.0f}"
+        return f"{value:,.0f}"
     if value == 0 or 1e-4 <= abs(value) < 1000:
         return f"{value:.3g}" if np.isclose(rounded, value, rtol=1e-9, atol=0) else f"{value:#.3g}".removesuffix(".")
     head, _, power = f"{value:.2e}".partition("e")

@@ -17,17 +17,19 @@ document.addEventListener("DOMContentLoaded", () => {
     resized.observe(box);
   });
   watch("pre, .pst-scrollable-table-container, .output.text_html, .rfcore-table > div");
-  // Punctuation stays with its formula: browsers break lines on either side of one.
+  // Punctuation, and the sign of a heading, stay with their formula: browsers break lines on either side of one. A wide
+  // formula may need all of a line on a phone.
   const together = formula => {
     const { previousSibling: before, nextSibling: after } = formula, kept = document.createElement("span");
     const [opens] = before?.nodeType === Node.TEXT_NODE && before.data.match(/[([“]$/) || [""];
     const [closes] = after?.nodeType === Node.TEXT_NODE && after.data.match(/^[,.;:!?)\]”’'%]+/) || [""];
-    if (!opens && !closes) return;
+    const sign = after?.classList?.contains("headerlink") ? after : "";
+    if (formula.offsetWidth > 200 || !(opens || closes || sign)) return;
     if (opens) before.data = before.data.slice(0, -1);
     if (closes) after.data = after.data.slice(closes.length);
     kept.style.whiteSpace = "nowrap";
     formula.before(kept);
-    kept.append(opens, formula, closes);
+    kept.append(opens, formula, closes, sign);
   };
   window.MathJax?.startup?.promise?.then(() => {
     watch("mjx-container[display]");

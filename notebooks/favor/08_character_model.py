@@ -57,10 +57,11 @@ from rfcore.papers.favor import language
 from rfcore.papers.favor.real_heads import FITS
 
 ledger = evidence.open_page("favor/08_character_model", profile)
-# Paired seeds, steps; sequences of a batch, characters of each; numbers of features.
-N_SEEDS, N_STEPS, SIZE, LENGTH, WIDTHS = {
-    "paper": (8, 150, 8, 256, (8, 32, 128)),
-    "quick": (2, 50, 4, 64, (32,)),
+# Paired seeds, steps; sequences of a batch, characters of each; numbers of features;
+# batches to watch training by, and to measure at its end.
+N_SEEDS, N_STEPS, SIZE, LENGTH, WIDTHS, N_WATCHED, N_LAST = {
+    "paper": (8, 150, 8, 256, (8, 32, 128), 4, 24),
+    "quick": (2, 50, 4, 32, (32,), 1, 6),
 }[profile]
 
 # %% [markdown]
@@ -92,8 +93,8 @@ def windows(name, symbols, n_batches, *seed):
     return language.windows(rng, symbols, n_batches, SIZE, LENGTH)
 
 
-watched = windows("watched", text.held_out, 4)
-last = windows("held out", text.held_out, 24)
+watched = windows("watched", text.held_out, N_WATCHED)
+last = windows("held out", text.held_out, N_LAST)
 
 
 def runs(seed):

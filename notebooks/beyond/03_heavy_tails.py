@@ -57,7 +57,7 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-from functools import partial
+from functools import cache, partial
 
 import jax
 import numpy as np
@@ -92,6 +92,7 @@ COUPLINGS = {
 }
 
 
+@cache
 def mse_ratio(name, nu, distance, d, m):
     """Mean squared error over that of independent frequencies."""
     on, law, over = COUPLINGS[name]

@@ -61,7 +61,7 @@ N_GROUPS, REPEATS, WALKERS = {
         | {"idler_riser": (24, 2), "busted": (24, 1), "torus": (24, 1)},
         (16, 32, 64),
     ),
-    "quick": (6, {"teapot": (6, 1), "unit_sphere": (6, 1)}, (16, 32)),
+    "quick": (4, {"teapot": (4, 1), "unit_sphere": (4, 1)}, (16, 32)),
 }[profile]
 
 # %% [markdown]

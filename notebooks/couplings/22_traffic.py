@@ -60,7 +60,7 @@ from rfcore.solvers import transport
 ledger = evidence.open_page("couplings/22_traffic", profile)
 N_SPLITS, N_DRAWS, N_GRAMS, WALKERS, GRID = {
     "paper": (42, 4, 120, (4, 8, 16), 24),
-    "quick": (6, 2, 8, (4, 16), 20),
+    "quick": (4, 2, 8, (4, 16), 20),
 }[profile]
 
 # %% [markdown]

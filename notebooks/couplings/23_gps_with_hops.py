@@ -57,7 +57,7 @@ from rfcore.papers.couplings import equal_walkers, predictives, repelling
 ledger = evidence.open_page("couplings/23_gps_with_hops", profile)
 MESHES, N_SPLITS, N_DRAWS, MORE = {
     "paper": (("teapot", "unit_sphere", "idler_riser"), 36, 4, (256, 1024)),
-    "quick": (("unit_sphere",), 10, 2, (256,)),
+    "quick": (("unit_sphere",), 6, 2, (256,)),
 }[profile]
 
 # %% [markdown]

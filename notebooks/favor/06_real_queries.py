@@ -64,7 +64,7 @@ SIZES, LENGTH, WIDTHS = {
         512,
         (16, 32, 64, 128, 256),
     ),
-    "quick": ({"sentences": (3, 12, 2), "reviews": (3, 3, 1)}, 128, (16, 64, 256)),
+    "quick": ({"sentences": (3, 8, 1), "reviews": (3, 3, 1)}, 128, (16, 64, 256)),
 }[profile]
 minilm = encoder.minilm(fallback=True)
 

@@ -52,11 +52,13 @@ from rfcore.models import encoder
 from rfcore.papers.favor import in_encoder, real_heads
 
 ledger = evidence.open_page("favor/07_in_an_encoder", profile)
-# Groups of sentences, their size, a probe's; tuning's seeds, steps and sentences.
-(N_GROUPS, N_EACH, N_PROBE), (N_SEEDS, N_STEPS, N_TRAINING, N_TESTING), WIDTHS = {
-    "paper": ((16, 26, 1_500), (3, 200, 4_000, 872), (64, 256)),
-    "quick": ((3, 4, 50), (2, 2, 32, 24), (64,)),
+# Groups of sentences, their size, a probe's, sentences fitted to; tuning's seeds, steps
+# and sentences.
+OF_SENTENCES, (N_SEEDS, N_STEPS, N_TRAINING, N_TESTING), WIDTHS = {
+    "paper": ((16, 26, 1_500, 96), (3, 200, 4_000, 872), (64, 256)),
+    "quick": ((3, 4, 50, 16), (2, 2, 32, 24), (64,)),
 }[profile]
+N_GROUPS, N_EACH, N_PROBE, N_FITTED = OF_SENTENCES
 MAPS = ("positive", "gerf", "saderf", "sderf", "aderf_centred")
 TUNED = {
     "paper": (
@@ -84,7 +86,7 @@ train = datasets.sentences("train", fallback=True)
 LONGEST = 64
 order = ledger.rng("sentences").permutation(len(dev.texts))
 measured = order[: N_GROUPS * N_EACH].reshape(N_GROUPS, N_EACH)
-others = [dev.texts[i] for i in order[-96:]]
+others = [dev.texts[i] for i in order[-N_FITTED:]]
 calibration = real_heads.texts(minilm, others, LONGEST)
 fits = {
     kind: jax.tree.map(

@@ -42,7 +42,7 @@ from rfcore.graphs import Graph
 from rfcore.models import ode
 
 ledger = evidence.open_page("ugrf/07_graph_odes", profile)
-SIZES = {"paper": (100, (2, 4, 8, 16, 32, 64)), "quick": (30, (2, 8, 64))}[profile]
+SIZES = {"paper": (100, (2, 4, 8, 16, 32, 64)), "quick": (12, (2, 8, 64))}[profile]
 N_REPEATS, WALKERS = SIZES[0], np.array(SIZES[1])
 graphs = {
     name: Graph.from_networkx(datasets.graph(name, fallback=True)).normalised()

@@ -55,7 +55,7 @@ from rfcore.solvers import descent
 ledger = evidence.open_page("ugrf/13_meshes", profile)
 N_REPEATS, N_DRAWS, N_TRAININGS, N_COPIES = {
     "paper": (300, 200, 10, 32),
-    "quick": (10, 12, 3, 12),
+    "quick": (6, 8, 2, 12),
 }[profile]
 
 # %% [markdown]

@@ -72,7 +72,7 @@ SIZES = {
     "quick": {
         "streets": (20_000,), "ring": (20_000,), "stored": 20_000,
         "large": (60, [144]), "small": (60, [36, 144, 576]),
-        "rounds": 2, "n_repeats": 5,
+        "rounds": 2, "n_repeats": 3,
     },
 }[profile]  # fmt: skip
 

@@ -67,16 +67,16 @@ class Task(NamedTuple):
 def task(encoder, texts, labels, n_frozen, max_length, at_once=64):
     """:class:`Task` of texts after the first ``n_frozen`` layers, which keep exact attention."""
     ids, mask = encoder.tokens(list(texts), max_length)
+    batches = ((ids[i : i + at_once], mask[i : i + at_once]) for i in range(0, len(ids), at_once))
+    return Task(jnp.concatenate([_states(encoder, *batch, n_frozen) for batch in batches]), mask, np.asarray(labels))
 
-    @eqx.filter_jit
-    def states(ids, mask):
-        x = encoder.start(ids)
-        for layer in encoder.layers[:n_frozen]:
-            x = layer(x, mask)
-        return x
 
-    parts = [states(ids[i : i + at_once], mask[i : i + at_once]) for i in range(0, len(ids), at_once)]
-    return Task(jnp.concatenate(parts), mask, np.asarray(labels))
+@eqx.filter_jit
+def _states(encoder, ids, mask, n_frozen):
+    x = encoder.start(ids)
+    for layer in encoder.layers[:n_frozen]:
+        x = layer(x, mask)
+    return x
 
 
 class Classifier(eqx.Module):

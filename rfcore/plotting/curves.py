@@ -235,7 +235,7 @@ def _ticks(ax, x, log):
 
 
 def _thin_out(ax):
-    """Take away the number of each x that its right neighbour would touch, once the axes are as wide as they will be."""
+    """Take away the number of each x that its right neighbour would touch, in axes of their final width."""
     ax.figure.draw_without_rendering()
     free = np.inf
     for label in reversed(ax.get_xticklabels()):

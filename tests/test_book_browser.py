@@ -211,6 +211,22 @@ def test_what_goes_on_beyond_the_edge_of_a_phone_fades_there_and_the_keyboard_re
     tab.close()
 
 
+@in_a_browser("no line was broken")
+def test_punctuation_stays_on_the_line_of_its_formula(browser, site):
+    tab, _ = opened(browser, f"{site}notebooks/simplex/01_conformity_and_error.html", PHONE)
+    tab.evaluate("new Promise(requestAnimationFrame)")
+    on_one_line = tab.evaluate("""() => [...document.querySelectorAll("article span.math")].flatMap(formula => {
+        const after = formula.nextSibling, sign = document.createRange();
+        if (formula.offsetWidth > 200 || after?.nodeType !== Node.TEXT_NODE || !/^[,.;:)]/.test(after.data)) return [];
+        sign.setStart(after, 0);
+        sign.setEnd(after, 1);
+        const [left, right] = [formula, sign].map(drawn => drawn.getBoundingClientRect());
+        return [left.right <= right.left + 1];
+    })""")
+    assert len(on_one_line) > 20 and all(on_one_line)
+    tab.close()
+
+
 @in_a_browser("no line was opened")
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
 def test_what_opens_below_a_line_is_seen_to_its_left_edge(browser, site, viewport):

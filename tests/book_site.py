@@ -22,6 +22,7 @@ ROOT = Path(__file__).parents[1]
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 PHONE, DESKTOP, WIDE = ({"width": width, "height": 900} for width in (390, 1280, 1440))
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"]  # fmt: skip
+CUT_OFF = ["--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1"]
 DRAWING = ["--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"]
 
 AT_ONCE = "*, *::before, *::after { transition: none !important; animation: none !important; }"  # as a window is resized
@@ -90,6 +91,12 @@ class Loads(HTMLParser):
 
 
 @pytest.fixture(scope="session")
+def loads(pages):
+    """What each page loads, by its name: to parse them all takes seconds, and several tests ask."""
+    return {name: Loads(page) for name, page in pages.items()}
+
+
+@pytest.fixture(scope="session")
 def site(built):
     handler = partial(QuietHandler, directory=built[1])
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -99,7 +106,13 @@ def site(built):
 
 
 class QuietHandler(SimpleHTTPRequestHandler):
-    """Serves the pages and says nothing."""
+    """Serves the pages and says nothing; the browser keeps what it was given, and one connection for all of it."""
+
+    protocol_version = "HTTP/1.1"
+
+    def end_headers(self):
+        self.send_header("Cache-Control", "max-age=3600")
+        super().end_headers()
 
     def log_message(self, *arguments):
         pass

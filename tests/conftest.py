@@ -18,7 +18,7 @@ os.environ.setdefault("JAX_USE_SHARDY_PARTITIONER", "false")  # a tenth of what 
 
 import hypothesis
 import jax
-from book_site import built, pages, site  # noqa: F401
+from book_site import built, loads, pages, site  # noqa: F401
 
 from rfcore.evidence import deadlocks
 

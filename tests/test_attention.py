@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from rounding import rounding
+from scipy.special import logsumexp, softmax
 
 from rfcore import couplings, features
 from rfcore.models import attention
@@ -15,6 +16,8 @@ RNG = np.random.default_rng(0)
 LOGS = RNG.normal(size=(2, N, M))
 V = RNG.normal(size=(N, C))
 linear_of_logs = jax.jit(attention.linear_of_logs, static_argnums=3)
+orthogonal = jax.jit(couplings.orthogonal, static_argnums=(1, 2))
+log_positive = jax.jit(lambda x, omega: features.log_positive(x, omega, kernel="softmax"))
 
 
 def by_quotient(kernel, v, causal):
@@ -63,14 +66,32 @@ def drawn(*leading, scale=1.0, length=LENGTH):
     return [scale * rng.normal(size=(*leading, length, columns)) for columns in (M, M)] + [rng.normal(size=(*leading, length, C))]
 
 
+def with_gradients(attend, *inputs, rows=slice(None)):
+    """Outputs, and gradients of the sum of squares of some rows: one function to compile, which looks at no values."""
+
+    def loss(*inputs):
+        out = attend(*inputs)
+        return jnp.sum(out[rows] ** 2), out
+
+    gradients, out = jax.jit(jax.grad(loss, (0, 1, 2), has_aux=True))(*inputs)
+    return np.asarray(out), [np.asarray(gradient) for gradient in gradients]
+
+
+def of_query(i, log_q, log_k, v):
+    """What query i sees, in NumPy: a mean of the values up to its own."""
+    logs = logsumexp(log_q[i] + log_k[: i + 1], axis=1)
+    return softmax(logs) @ v[: i + 1]
+
+
 @pytest.mark.parametrize("causal", [False, True])
 @pytest.mark.parametrize("way", WAYS)
 def test_leading_axes_are_so_many_sequences(way, causal):
     log_q, log_k, v = drawn(2, 3)
-    out = WAYS[way](log_q, log_k[:, :1], v, causal)  # keys shared by heads
+    attend = jax.jit(lambda *inputs: WAYS[way](*inputs, causal))
+    out = np.asarray(attend(log_q, log_k[:, :1], v))  # keys shared by heads
     assert out.shape == v.shape
     for b, h in np.ndindex(2, 3):
-        one = WAYS[way](log_q[b, h], log_k[b, 0], v[b, h], causal)
+        one = attend(log_q[b, h], log_k[b, 0], v[b, h])
         assert np.allclose(out[b, h], one, rtol=0, atol=rounding(1000, v))
 
 
@@ -82,13 +103,11 @@ def test_a_hidden_key_may_hold_anything(way, causal):
     mask = np.random.default_rng(2).random(LENGTH) < 0.5
     mask[:70] = False  # so that the first queries of a causal mask see nothing, in the first chunk and after it
     wild = [np.where(mask[:, None], x, other) for x, other in ((log_k, 700.0), (v, np.nan))]
-    out = jax.jit(lambda *inputs: WAYS[way](*inputs, causal, mask=mask))(log_q, *wild)  # whose values are not looked at
+    out, found = with_gradients(lambda *inputs: WAYS[way](*inputs, causal, mask=mask), log_q, *wild, rows=mask)
     sees = np.cumsum(mask) > 0 if causal else np.ones(LENGTH, bool)
     assert np.all(out[~sees] == 0)
-    expected = WAYS[way](log_q[mask], log_k[mask], v[mask], causal)
+    expected, alone = with_gradients(lambda *inputs: WAYS[way](*inputs, causal), log_q[mask], log_k[mask], v[mask])
     assert np.allclose(out[mask], expected, rtol=0, atol=rounding(1000, v))
-    found = jax.grad(lambda *inputs: jnp.sum(WAYS[way](*inputs, causal, mask=mask)[mask] ** 2), (0, 1, 2))(log_q, *wild)
-    alone = jax.grad(lambda *inputs: jnp.sum(WAYS[way](*inputs, causal) ** 2), (0, 1, 2))(log_q[mask], log_k[mask], v[mask])
     for here, there in zip(found, alone, strict=True):
         assert np.allclose(here[mask], there, rtol=0, atol=rounding(1000, v))
         assert np.all(here[~mask] == 0)
@@ -111,37 +130,41 @@ def test_chunks_are_what_each_query_sees(scale):
     """Within what features of a chunk's first key allow, a little beyond it, and far beyond."""
     log_q, log_k, v = drawn(scale=scale)
     log_k[100:] += scale * np.arange(50)[:, None]  # which grow
-    out = attention.linear_of_logs(log_q, log_k, v, True)
+    out = np.asarray(attention.linear_of_logs(log_q, log_k, v, True))
     for i in (0, 1, 63, 64, 101, 149):
-        here = attention.linear_of_logs(log_q[i : i + 1], log_k[: i + 1], v[: i + 1])
-        assert np.allclose(out[i], here[0], rtol=0, atol=rounding(100 + 100 * scale, v))
+        assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(100 + 100 * scale, v))
 
 
 @pytest.mark.parametrize("scale", [1.0, 3000.0])
 def test_blocks_are_what_each_query_sees(scale):
     log_q, log_k, v = drawn(scale=scale, length=LONG)
     log_k[[1500, 2047]] += 100 * scale
-    out = attention.linear_of_logs(log_q, log_k, v, True)
+    out = np.asarray(attention.linear_of_logs(log_q, log_k, v, True))
     for i in (0, 1023, 1024, 1500, 1501, LONG - 1):
-        here = attention.linear_of_logs(log_q[i : i + 1], log_k[: i + 1], v[: i + 1])
-        assert np.allclose(out[i], here[0], rtol=0, atol=rounding(100 + 100 * scale, v))
+        assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(100 + 100 * scale, v))
+
+
+SOME = np.array([3, 1023, 1024, 1500, 1501, 2047, LONG - 1])
+
+
+def of_rows(log_q, log_k, v):
+    logs = jax.scipy.special.logsumexp(log_q[SOME, None] + log_k, axis=-1)
+    weights = jax.nn.softmax(jnp.where(np.arange(LONG) <= SOME[:, None], logs, -jnp.inf))
+    return jnp.sum((weights @ v) ** 2)
+
+
+def of_blocks(log_q, log_k, v):
+    return jnp.sum(attention.linear_of_logs(log_q, log_k, v, True)[SOME] ** 2)
+
+
+gradients_of_blocks = jax.jit(lambda *inputs: [jax.grad(f, (0, 1, 2))(*inputs) for f in (of_blocks, of_rows)])
 
 
 @pytest.mark.parametrize("far", [0.0, 500.0])  # of 709 that floats hold: keys that are added pair by pair
 def test_gradients_of_blocks_are_those_of_what_each_query_sees(far):
-    rows = np.array([3, 1023, 1024, 1500, 1501, 2047, LONG - 1])
-
-    def of_rows(log_q, log_k, v):
-        logs = jax.scipy.special.logsumexp(log_q[rows, None] + log_k, axis=-1)
-        weights = jax.nn.softmax(jnp.where(np.arange(LONG) <= rows[:, None], logs, -jnp.inf))
-        return jnp.sum((weights @ v) ** 2)
-
-    def of_blocks(log_q, log_k, v):
-        return jnp.sum(attention.linear_of_logs(log_q, log_k, v, True)[rows] ** 2)
-
     log_q, log_k, v = drawn(length=LONG)
     log_k[[1500, 2047]] += far
-    found, truth = (jax.grad(f, (0, 1, 2))(log_q, log_k, v) for f in (of_blocks, of_rows))
+    found, truth = gradients_of_blocks(log_q, log_k, v)
     for here, there in zip(found, truth, strict=True):
         assert np.allclose(here, there, rtol=0, atol=rounding(10_000, v)) and np.abs(there).max() > 1e-3
 
@@ -176,8 +199,8 @@ def test_no_array_has_the_square_of_the_length(causal):
 
 def test_many_features_estimate_softmax_attention():
     q, k = 0.5 * np.random.default_rng(3).normal(size=(2, N, 3))
-    omega = np.asarray(couplings.orthogonal(jax.random.key(0), 30_000, 3))
-    out = linear_of_logs(*(features.log_positive(x, omega, kernel="softmax") for x in (q, k)), V, False)
+    omega = orthogonal(jax.random.key(0), 30_000, 3)
+    out = linear_of_logs(*(log_positive(x, omega) for x in (q, k)), V, False)
     exact = attention.softmax(q, k, V)
     assert np.linalg.norm(out - exact) < np.linalg.norm(V.mean(axis=0) - exact) / 5  # of what no attention at all would err
 
@@ -244,12 +267,8 @@ def test_gradients_do_not_meet_what_is_hidden(way, causal):
     log_q, log_k, v = drawn()
     mask = np.random.default_rng(2).random(LENGTH) < 0.5
     wild = [np.where(mask[:, None], x, np.nan) for x in (log_k, v)]
-
-    def loss(*inputs):
-        return jnp.sum(WAYS[way](*inputs, causal, mask=mask)[mask] ** 2)
-
-    found = jax.jit(jax.grad(loss, (0, 1, 2)))(log_q, *wild)
-    alone = jax.grad(lambda *x: jnp.sum(WAYS[way](*x, causal) ** 2), (0, 1, 2))(log_q[mask], log_k[mask], v[mask])
+    _, found = with_gradients(lambda *inputs: WAYS[way](*inputs, causal, mask=mask), log_q, *wild, rows=mask)
+    _, alone = with_gradients(lambda *inputs: WAYS[way](*inputs, causal), log_q[mask], log_k[mask], v[mask])
     for here, there in zip(found, alone, strict=True):
         assert np.allclose(here[mask], there, rtol=0, atol=rounding(1000, v))
         assert np.all(here[~mask] == 0)

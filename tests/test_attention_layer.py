@@ -23,9 +23,26 @@ def rotated(q, k, v):
     return *(jax.vmap(ROTATE, in_axes=1, out_axes=1)(x) for x in (q, k)), v
 
 
-def error(layer, truth, *inputs):
+# Made, fitted and applied in one piece each: their steps one by one take several times as long to compile.
+made = eqx.filter_jit(FeatureAttention)
+calibrated = eqx.filter_jit(lambda layer, x, fit: layer.calibrated(x, x, x, fit))
+applied = eqx.filter_jit(lambda layer, *inputs, **options: layer(*inputs, **options))
+
+
+@eqx.filter_jit
+def redrawn(layer, inputs, options):
+    keys = jax.random.split(jax.random.key(2), 16)
+
+    def of(key):
+        return layer(*inputs, key=key, **options)
+
+    # Of many features one draw after the other: vmap computes both branches of what a causal layer decides, pair by pair.
+    return jax.vmap(of)(keys) if layer.omega.shape[-2] <= 100 else jax.lax.map(of, keys)
+
+
+def error(layer, truth, *inputs, **options):
     """Relative error over 16 draws of the frequencies."""
-    out = jax.vmap(lambda key: layer(*inputs, key=key))(jax.random.split(jax.random.key(2), 16))
+    out = np.asarray(redrawn(layer, inputs, options))
     return np.sqrt(np.mean((out - truth) ** 2) / np.mean(truth**2))
 
 
@@ -35,13 +52,18 @@ def test_many_features_are_the_layer_that_they_replace(causal, process_heads):
     """With equinox's mask of queries and keys for ours of keys, and the same weights."""
     mask = np.arange(LENGTH) != 3
     pairs = mask & (np.tri(LENGTH, dtype=bool) if causal else True)
-    truth = np.asarray(EXACT(X, X, X, np.broadcast_to(pairs, (LENGTH, LENGTH)), process_heads=process_heads))
-    layers = (FeatureAttention(EXACT, m, causal=causal, key=jax.random.key(1)) for m in (100, 2500))
-    few, many = (error(partial(layer, mask=mask, process_heads=process_heads), truth, X, X, X) for layer in layers)
+    pairs = np.broadcast_to(pairs, (LENGTH, LENGTH))
+    truth = np.asarray(applied(EXACT, X, X, X, pairs, process_heads=process_heads))
+    layers = (made(EXACT, m, causal=causal, key=jax.random.key(1)) for m in (100, 2500))
+    few, many = (error(layer, truth, X, X, X, mask=mask, process_heads=process_heads) for layer in layers)
     assert few / 7 < many < few / 3.5  # a fifth, but for chance
     uniform = eqx.tree_at(lambda layer: layer.query_proj.weight, EXACT, 0 * EXACT.query_proj.weight)
-    none = np.asarray(uniform(X, X, X, np.broadcast_to(pairs, (LENGTH, LENGTH))))
+    none = np.asarray(applied(uniform, X, X, X, pairs))
     assert many < np.sqrt(np.mean((none - truth) ** 2) / np.mean(truth**2)) / 3
+
+
+fitted_to = jax.jit(partial(solvers.exponential.aderf, centred=True))
+exponential = jax.jit(features.exponential, static_argnums=(3, 4))
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -50,11 +72,12 @@ def test_heads_are_quotients_of_sums_of_their_own_features(causal):
     rng = np.random.default_rng(3)
     q, k = 0.5 * rng.normal(size=(2, HEADS, LENGTH, 4)) + 0.5
     v, omega = rng.normal(size=(HEADS, LENGTH, 3)), rng.normal(size=(HEADS, 5, 4))
-    fits = [solvers.exponential.aderf(*of_head, centred=True) for of_head in zip(q, k, strict=True)]
-    out = layer.by_features(q, k, v, omega, jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *fits), causal)
+    fits = [fitted_to(*of_head) for of_head in zip(q, k, strict=True)]
+    whole = jax.tree.map(lambda *of_heads: np.stack(of_heads), *fits)
+    out = np.asarray(jax.jit(layer.by_features, static_argnums=5)(q, k, v, omega, whole, causal))
     for h in range(HEADS):
-        phi, psi = (features.exponential(x[h], omega[h], fits[h], side, "softmax") for x, side in ((q, "x"), (k, "y")))
-        kernel = np.asarray(phi @ psi.T)
+        phi, psi = (exponential(x[h], omega[h], fits[h], side, "softmax") for x, side in ((q, "x"), (k, "y")))
+        kernel = np.asarray(phi) @ np.asarray(psi).T
         kernel = np.tril(kernel) if causal else kernel
         expected = kernel @ v[h] / kernel.sum(axis=1, keepdims=True)
         assert np.allclose(out[h], expected, rtol=0, atol=rounding(1000, v))
@@ -64,8 +87,8 @@ def test_inputs_of_other_sizes_and_lengths():
     sizes = {"query_size": 8, "key_size": 5, "value_size": 3, "qk_size": 4, "vo_size": 2, "output_size": 7}
     exact = eqx.nn.MultiheadAttention(HEADS, **sizes, dtype=float, key=jax.random.key(0))
     inputs = X, X[:9, :5], X[:9, :3]
-    truth = np.asarray(exact(*inputs))
-    few, many = (error(FeatureAttention(exact, m, key=jax.random.key(1)), truth, *inputs) for m in (100, 2500))
+    truth = np.asarray(applied(exact, *inputs))
+    few, many = (error(made(exact, m, key=jax.random.key(1)), truth, *inputs) for m in (100, 2500))
     assert few / 7 < many < few / 3.5
 
 
@@ -115,14 +138,15 @@ def test_training_leaves_frequencies_and_parameters_alone():
 @pytest.mark.parametrize("fit", ["gerf", "saderf", "sderf", "aderf"])
 def test_calibrated_features_err_less_and_centred_ones_ignore_a_constant(fit):
     away = 7 * X + np.linspace(0, 3, SIZE)
-    truth, fit = np.asarray(EXACT(away, away, away)), getattr(solvers.exponential, fit)
-    plain = FeatureAttention(EXACT, 64, key=jax.random.key(1))
-    fitted = plain.calibrated(away, away, away, fit)
+    truth, fit = np.asarray(applied(EXACT, away, away, away)), getattr(solvers.exponential, fit)
+    plain = made(EXACT, 64, key=jax.random.key(1))
+    fitted = calibrated(plain, away, fit)
     assert error(fitted, truth, away, away, away) < 0.9 * error(plain, truth, away, away, away)
     bias = EXACT.key_proj.bias + 1.0  # adds the same to all keys
     moved = eqx.tree_at(lambda layer: layer.attention.key_proj.bias, plain, bias)
-    assert np.allclose(moved.calibrated(away, away, away, fit)(X, X, X), fitted(X, X, X), rtol=0, atol=rounding(1e5))
-    assert not np.allclose(moved(X, X, X), plain(X, X, X), rtol=0, atol=1e-3)
+    outs = [applied(layer, X, X, X) for layer in (calibrated(moved, away, fit), fitted)]
+    assert np.allclose(*outs, rtol=0, atol=rounding(1e5))
+    assert not np.allclose(applied(moved, X, X, X), applied(plain, X, X, X), rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("now", [50, 67])  # in the first chunk of 64 positions, and in the second

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from urllib.parse import unquote
 
 import pytest
-from book_site import AT_ONCE, CHROMIUM, DESKTOP, FLAGS, PHONE, WIDE, Loads, in_a_browser
+from book_site import AT_ONCE, CHROMIUM, CUT_OFF, DESKTOP, FLAGS, PHONE, WIDE, in_a_browser
 from contrast import INKS
 from playwright.sync_api import sync_playwright
 from sphinx_codeautolink.parse import parse_names
@@ -33,11 +33,11 @@ def test_builds_without_a_warning(built):
     assert log.endswith("exit status 0\n") and "WARNING" not in log and "ERROR" not in log, log
 
 
-def test_nothing_is_fetched_from_outside(built, pages):
+def test_nothing_is_fetched_from_outside(built, loads):
     outside = [
         (name, address)
-        for name, page in pages.items()
-        for address in Loads(page).addresses
+        for name, found in loads.items()
+        for address in found.addresses
         if re.match(r"(?:[a-z]+:)?//", address)
     ]
     outside += [
@@ -83,8 +83,8 @@ def test_the_script_of_icons_holds_those_that_are_shown(built):
     assert "bars:[" in script.read_text(encoding="utf-8")
 
 
-def test_every_image_of_the_text_has_a_description(pages):
-    images = [(name, image.get("alt") or "") for name, page in pages.items() for image in Loads(page).images]
+def test_every_image_of_the_text_has_a_description(loads):
+    images = [(name, image.get("alt") or "") for name, found in loads.items() for image in found.images]
     # Without a description of its own, an output's alt text is the name of its file.
     assert [i for i in images if i[1].endswith((".svg", ".png")) or len(i[1]) < 20] == []
 
@@ -95,7 +95,7 @@ def test_scorecard_page_shows_every_entry_with_its_verdict(pages):
     heads = re.findall(r"<details[^>]*\bentry\b.*?</summary>", page, re.S)
     assert len(rows) > 80
     shown = [re.findall(r'<span class="verdict ([a-z-]+)">', head) for head in heads]
-    assert shown == [[slug(v.word(row.entry.extra)) for v in row.verdicts] for row in sorted(rows, key=order_of_the_page)]
+    assert shown == [[slug(v.word(row.entry.extra)) for v in row.verdicts] for row in sorted(rows, key=order_of_the_page())]
 
 
 def test_scorecard_rows_have_an_address_a_link_to_their_section_and_a_count(pages):
@@ -212,9 +212,9 @@ def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
         assert all(f'id="{target}"' in page for target in re.findall(r'href="#([^"]+)"', strip))
 
 
-def order_of_the_page(row):
+def order_of_the_page():
     papers = list(evidence.headline("paper"))
-    return papers.index(row.entry.paper), row.entry.extra
+    return lambda row: (papers.index(row.entry.paper), row.entry.extra)
 
 
 def test_front_page_counts_what_the_ledger_holds(pages):
@@ -307,8 +307,9 @@ def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages):
 
 def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
     history, choices, score = (letters(pages[f"book/{name}.html"]) for name in ("history", "choices", "scorecard"))
+    papers = evidence.headline("paper")
     for claim, _ in decided():
-        of_paper = claim.id.split("/")[0] in evidence.headline("paper")
+        of_paper = claim.id.split("/")[0] in papers
         for words, page in ((claim.changed, history), (claim.unprinted, choices)):
             assert not words or letters(html.escape(words)).rstrip(".") in page, claim.id
             assert not (words and of_paper) or letters(html.escape(words)).rstrip(".") in score, claim.id
@@ -376,15 +377,11 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
     assert CHROMIUM, "no Chromium: .ci/run installs it"
     faults, equations, letters = [], 0, 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        context = browser.new_context(viewport=WIDE, service_workers="block")
-
-        def refuse(route):
-            faults.append((tab.url, f"asked for {route.request.url}"))
-            route.abort()
-
-        context.route(lambda url: not url.startswith(site), refuse)
-        tab = context.new_page()
+        # No name is found and no other address answers. To intercept requests would do it, too, but every page would then fetch
+        # and compile each script anew: an interception switches the browser's cache off.
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[*FLAGS, *CUT_OFF])
+        tab = browser.new_context(viewport=WIDE, service_workers="block").new_page()
+        tab.on("request", lambda r: r.url.startswith((site, "data:")) or faults.append((tab.url, f"asked for {r.url}")))
         tab.on("console", lambda message: message.type == "error" and faults.append((tab.url, message.text)))
         tab.on("pageerror", lambda error: faults.append((tab.url, str(error))))
         tab.on("response", lambda r: r.status >= 400 and faults.append((tab.url, f"{r.status}: {r.url}")))
@@ -403,7 +400,7 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
             tab.evaluate("window.MathJax?.startup?.promise")
             if (raw := tab.evaluate(RAW_MATHS)) != [0, 0, 0]:
                 faults.append((name, f"raw, unset, wrong maths: {raw}"))
-            equations += len(tab.query_selector_all("mjx-container"))
+            equations += tab.locator("mjx-container").count()
             if tab.query_selector("svg.svg-inline--fa animate"):  # what the script draws for an icon that it lacks
                 faults.append((name, "an icon is missing"))
             if is_notebook:
@@ -490,8 +487,8 @@ def test_sliders_heads_of_tables_and_dots_answer_the_keyboard(site):
 VIEW = "notebooks/ugrf/13_meshes.html"
 
 
-def test_3d_view_finds_its_script_in_the_site(built, pages):
-    (script,) = (address for address in Loads(pages[VIEW]).addresses if "plotly" in address)
+def test_3d_view_finds_its_script_in_the_site(built, loads):
+    (script,) = (address for address in loads[VIEW].addresses if "plotly" in address)
     assert not re.match(r"(?:[a-z]+:)?/", script)
     assert "newPlot" in (built[1] / VIEW).parent.joinpath(script).read_text(encoding="utf-8")
 

@@ -61,7 +61,8 @@ def test_the_error_promised_is_the_error_drawn(kind, d, m, distance, name):
 @pytest.mark.parametrize(("d", "m"), [(1, 1), (1, 8), (2, 3), (3, 500), (16, 10), (64, 256), (200, 5000), (512, 512)])
 def test_every_width_has_a_choice(d, m, features):
     choice = couplings.choose(d, m, features)
-    assert choice.draw(jax.random.key(0), m, d).shape == (m, d)
+    # Not drawn, which would compile some thirty steps for each width: test_what_is_chosen_can_be_pickled draws of all.
+    assert jax.eval_shape(lambda key: choice.draw(key, m, d), jax.random.key(0)).shape == (m, d)
     assert choice.name in choice.why
     assert set(choice.rmse_over_iid) == set(choosing.DISTANCES)
     assert 0 < choice.rmse_over_iid[1.0] < 1.1
@@ -85,7 +86,8 @@ def test_a_given_distance_has_the_least_error_there():
 def test_marginals_of_what_is_drawn_are_normal():
     """Of what only choosing has: turned Sobol' points and cut cross-polytopes."""
     for draw in (choosing.FOURIER["Sobol'"], choosing.ATTENTION["cross-polytopes"]):
-        omega = np.concatenate([draw(key, 9, 3) for key in jax.random.split(jax.random.key(1), 400)])
+        many = jax.jit(jax.vmap(lambda key, draw=draw: draw(key, 9, 3)))(jax.random.split(jax.random.key(1), 400))
+        omega = np.asarray(many).reshape(-1, 3)
         assert np.allclose(omega.mean(axis=0), 0, atol=0.1)
         assert np.allclose(omega.T @ omega / len(omega), np.eye(3), atol=0.12)
     assert np.allclose(kernels.gaussian(omega[:1], omega[:1]), 1)

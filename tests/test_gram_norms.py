@@ -13,6 +13,8 @@ from rfcore.papers.couplings import gram_norms
 X = np.random.default_rng(0).normal(size=(7, 4)) / 5
 SIMPLEX = np.eye(4) * 4 / 3 - 1 / 3
 MAPS = [("fourier", "none"), ("positive", "none"), ("positive", "equal")]
+# Six distances, or six sums. What a distance costs is remembered, and takes half a second: tests share points and nodes.
+POINTS = {"fourier": X[:4], "positive": X[:3]}
 
 
 def pair_by_pair(points, law, features, opposites):
@@ -36,7 +38,7 @@ def pair_by_pair(points, law, features, opposites):
 
 @pytest.mark.parametrize(("kind", "opposites"), MAPS)
 def test_a_few_distances_stand_for_all_pairs(kind, opposites):
-    points = X[: 4 if kind == "fourier" else 3]  # six distances, or six sums
+    points = POINTS[kind]
     for law in ("stratified", SIMPLEX):
         few, more = (gram_norms.gram_rmse(points, law, kind, opposites, n) for n in (3, 4))
         assert abs(few / more - 1) < 1e-5
@@ -47,31 +49,32 @@ def test_a_few_distances_stand_for_all_pairs(kind, opposites):
 def test_the_two_ways_meet(kind, opposites):
     """Independent norms by the spline for all pairs, and as the Gaussian copula of no correlation by the Gauss rule."""
     for law, same in (("independent", np.eye(4)), ("iid", "positive_monotone")):
-        errors = [gram_norms.gram_rmse(X, one, kind, opposites, 4) for one in (law, same)]
+        errors = [gram_norms.gram_rmse(POINTS[kind], one, kind, opposites, 4) for one in (law, same)]
         if opposites == "none" or law != "iid":  # a common norm and its opposite are no two independent frequencies
             assert np.isclose(*errors, rtol=1e-4, atol=0)  # the spline
 
 
 @pytest.mark.parametrize(("kind", "opposites"), MAPS)
 def test_gram_matrices_that_are_drawn_err_as_much(kind, opposites):
-    K, coupling, n = kernels.gaussian(X, X), compose(directions.orthogonal, norms.gaussian(SIMPLEX)), 10_000
+    x = POINTS[kind]
+    K, coupling, n = kernels.gaussian(x, x), compose(directions.orthogonal, norms.gaussian(SIMPLEX)), 10_000
 
     def squared(key):
         omega = coupling(key, 4, 4)
         omega = couplings.antithetic(omega) if opposites == "equal" else omega
-        phi = features.fourier(X, omega) if kind == "fourier" else features.positive(X, omega)
+        phi = features.fourier(x, omega) if kind == "fourier" else features.positive(x, omega)
         return ((phi @ phi.T - K) ** 2).mean()
 
     drawn = np.asarray(jax.jit(jax.vmap(squared))(jax.random.split(jax.random.key(0), n)))
-    truth = gram_norms.gram_rmse(X, SIMPLEX, kind, opposites, 4) ** 2
+    truth = gram_norms.gram_rmse(x, SIMPLEX, kind, opposites, 4) ** 2
     assert abs(drawn.mean() - truth) < 5.5 * drawn.std() / np.sqrt(n)
     assert drawn.std() / np.sqrt(n) < truth / 15
 
 
 @pytest.mark.parametrize(("kind", "opposites"), MAPS)
 def test_the_error_is_a_constant_and_a_mean_over_pairs_of_norms(kind, opposites):
-    h = gram_norms.gram_pair_excess(X, [0.0, -1 / 3], kind, 4)
-    errors = [gram_norms.gram_rmse(X, law, kind, opposites, 4) ** 2 for law in (np.eye(4), SIMPLEX)]
+    h = gram_norms.gram_pair_excess(POINTS[kind], [0.0, -1 / 3], kind, 4)
+    errors = [gram_norms.gram_rmse(POINTS[kind], law, kind, opposites, 4) ** 2 for law in (np.eye(4), SIMPLEX)]
     assert abs(np.diff(errors - 3 / 4 * h).item()) < 1e-5 * abs(np.ptp(h))  # the Gauss rules
 
 

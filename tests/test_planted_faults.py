@@ -347,12 +347,21 @@ def from_source(module, name, right="", wrong=""):
     return namespace[name]
 
 
+@pytest.mark.nightly  # units make these checks too: tests of couplings, copulas, the matrix, exponential features, sampling
 @pytest.mark.parametrize("check", CHECKS)
 def test_good_code_passes(check):
     decision = CHECKS[check]()
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_can_still_be_planted(fault):
+    """At every commit, so that source which has moved is not noticed at night alone."""
+    module, name, right, wrong, _ = FAULTS[fault]
+    from_source(module, name, right, wrong)
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_fault_is_caught(monkeypatch, fault):
     module, name, right, wrong, check = FAULTS[fault]

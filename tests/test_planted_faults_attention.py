@@ -114,11 +114,38 @@ FAULTS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("check", dict.fromkeys(check for *_, check in FAULTS.values()), ids=lambda check: check.__name__)
+@pytest.fixture
+def forgotten():
+    """What tests have compiled remembers the right code, and then would the wrong one."""
+    jax.clear_caches()
+    yield
+    jax.clear_caches()
+
+
+UNITS = {  # which call what the ordinary run has already
+    the_past_in_one_chunk_and_the_next, blocks, the_past_of_the_layer, own_features, many_features_are_the_layer, scores,
+    calibration_lowers_the_error,
+}  # fmt: skip
+
+
+def cases():
+    for check in dict.fromkeys(check for *_, check in FAULTS.values()):
+        yield pytest.param(check, id=check.__name__, marks=[pytest.mark.nightly] * (check in UNITS))
+
+
+@pytest.mark.parametrize("check", cases())
 def test_good_code_passes(check):
     check()
 
 
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_can_still_be_planted(fault):
+    """At every commit, so that source which has moved is not noticed at night alone."""
+    with_another_line(*FAULTS[fault][:4])
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("forgotten")
 @pytest.mark.parametrize("fault", FAULTS)
 def test_planted_fault_is_caught(monkeypatch, fault):
     owner, name, right, wrong, check = FAULTS[fault]

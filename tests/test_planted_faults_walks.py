@@ -180,6 +180,7 @@ FAULTS = [
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("module", "name", "fault", "checks"), FAULTS, ids=[fault.__name__ for *_, fault, _ in FAULTS])
 def test_fault_is_caught(monkeypatch, module, name, fault, checks):
     monkeypatch.setattr(module, name, fault(getattr(module, name)))
@@ -187,6 +188,7 @@ def test_fault_is_caught(monkeypatch, module, name, fault, checks):
         assert check().verdict is Verdict.NOT_REPRODUCED, check.__name__
 
 
+@pytest.mark.nightly
 def test_shared_walks_are_caught_where_independence_is_claimed():
     assert check_kernel(key_of_the_right=2).verdict is Verdict.NOT_REPRODUCED
 
@@ -463,6 +465,13 @@ def test_exact_checks_pass_on_good_code(check):
     check()
 
 
+@pytest.mark.parametrize(("owner", "name", "right", "wrong"), [row[:4] for row in IN_SOURCE])
+def test_fault_can_still_be_planted(owner, name, right, wrong):
+    """At every commit, so that source which has moved is not noticed at night alone."""
+    with_another_line(owner, name, right, wrong)
+
+
+@pytest.mark.nightly
 @pytest.mark.parametrize(("owner", "name", "right", "wrong", "check"), IN_SOURCE, ids=[check.__name__ for *_, check in IN_SOURCE])
 def test_fault_in_the_source_is_caught(monkeypatch, owner, name, right, wrong, check):
     monkeypatch.setattr(owner, name, with_another_line(owner, name, right, wrong))

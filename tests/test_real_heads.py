@@ -1,5 +1,6 @@
 """Errors of a trained encoder's attention: exact where they should be, blind to padding, and smaller with more features."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +11,9 @@ from rfcore.models import attention, encoder, transformer
 from rfcore.papers.favor import in_encoder, real_heads
 
 WIDTH, N_HEADS, N_LAYERS = 8, 2, 2
+SENTENCES = ["a short text", "another text, which is longer", "one", "four", "five", "six", "and seven"]
+# Compiled as wholes: their steps one by one take several times as long to compile.
+applied = eqx.filter_jit(lambda function, *inputs, **options: function(*inputs, **options))
 
 
 def pieces(text, max_length):
@@ -29,16 +33,16 @@ def small():
 
 @pytest.fixture(scope="module")
 def texts(small):
-    return real_heads.texts(small, ["a short text", "another text, which is longer", "one", "four", "five", "six", "and seven"], 40)
+    return real_heads.texts(small, SENTENCES, 40)
 
 
 def test_texts_hold_every_head_of_every_layer(small, texts):
-    heads = small.heads(*small.tokens(["a short text", "another text, which is longer"], 40))
+    heads = applied(small.heads, *small.tokens(SENTENCES, 40))
     assert texts.q.shape == (N_LAYERS * N_HEADS, 7, texts.mask.shape[1], WIDTH // N_HEADS)
     for layer in range(N_LAYERS):
         for head in range(N_HEADS):
             for here, there in ((texts.q, heads.q), (texts.k, heads.k), (texts.v, heads.v)):
-                assert np.allclose(here[layer * N_HEADS + head, :2], there[layer, :, head], atol=1e-6)
+                assert np.allclose(np.asarray(here)[layer * N_HEADS + head], np.asarray(there)[layer, :, head], atol=1e-6)
 
 
 def test_errors_are_zero_of_the_exact_and_one_of_nothing(texts):
@@ -80,17 +84,17 @@ def test_frequencies_differ_from_head_to_head_and_from_text_to_text(texts):
 
 
 def test_uniform_attention_is_a_mean_of_values(texts):
-    out = real_heads.outputs(real_heads.uniform, texts)
+    out, v = (np.asarray(x) for x in (real_heads.outputs(real_heads.uniform, texts), texts.v))
     for i, seen in enumerate(texts.mask):
-        assert np.allclose(out[:, i], texts.v[:, i, seen].mean(axis=1, keepdims=True))
+        assert np.allclose(out[:, i], v[:, i, seen].mean(axis=1, keepdims=True))
 
 
 def test_all_keys_are_softmax_and_the_greatest_are_its_limit(texts):
-    q, k, v, mask = texts.q[0], texts.k[0], texts.v[0], texts.mask
-    assert np.allclose(real_heads.greatest(q, k, v, mask, count=99), attention.softmax(q, k, v, mask=mask))
-    one = real_heads.greatest(q, k, v, mask, count=1)
-    best = np.where(mask[:, None], np.asarray(q @ k.mT), -np.inf).argmax(axis=-1)
-    assert np.allclose(one, np.take_along_axis(np.asarray(v), best[..., None], axis=1))
+    q, k, v, mask = *(np.asarray(x)[0] for x in (texts.q, texts.k, texts.v)), texts.mask
+    assert np.allclose(applied(real_heads.greatest, q, k, v, mask, count=99), applied(attention.softmax, q, k, v, mask=mask))
+    one = applied(real_heads.greatest, q, k, v, mask, count=1)
+    best = np.where(mask[:, None], q @ k.mT, -np.inf).argmax(axis=-1)
+    assert np.allclose(one, np.take_along_axis(v, best[..., None], axis=1))
 
 
 def test_as_many_landmarks_as_positions_are_exact():
@@ -98,18 +102,19 @@ def test_as_many_landmarks_as_positions_are_exact():
     rng = np.random.default_rng(0)
     q = 4.0 * np.eye(8)[None] + 0.01 * rng.normal(size=(1, 8, 8))
     v, mask = rng.normal(size=(1, 8, 3)), np.ones((1, 8), bool)
-    assert np.allclose(real_heads.landmarks(q, q, v, mask, count=8), attention.softmax(q, q, v), atol=1e-6)
+    assert np.allclose(applied(real_heads.landmarks, q, q, v, mask, count=8), applied(attention.softmax, q, q, v), atol=1e-6)
 
 
 def test_replaced_attention_with_many_features_gives_the_exact_embedding(small, texts):
     ids, mask = small.tokens(["a short text", "another text, which is longer"], 40)
     fits = real_heads.fitted(real_heads.FITS["aderf_centred"], texts)
     fits = jax.tree.map(lambda x: x.reshape(N_LAYERS, N_HEADS, *x.shape[1:]), fits)
-    exact = small.embed(ids, mask)
+    exact = applied(small.embed, ids, mask)
     few, many = (in_encoder.embeddings(jax.random.key(0), small, ids, mask, "aderf_centred", fits, m) for m in (8, 4096))
     assert np.abs(many - exact).max() < 0.02 < np.abs(few - exact).max()
     for kind in ("exact", "uniform"):
-        assert np.allclose(in_encoder.embeddings(None, small, ids, mask, kind, None, 1), small.embed(ids, mask, in_encoder.PLAIN[kind]))
+        plain = applied(small.embed, ids, mask, in_encoder.PLAIN[kind])
+        assert np.allclose(in_encoder.embeddings(None, small, ids, mask, kind, None, 1), plain)
 
 
 @pytest.fixture(scope="module")
@@ -121,8 +126,8 @@ def lesson(small):
 
 def test_a_task_holds_states_after_the_frozen_layers(small, lesson):
     ids, mask = small.tokens(["aaa", "bbbb"], 12)
-    states = small.layers[0](small.start(ids), mask)
-    assert np.allclose(lesson.states[0, :4], states[0, :4], atol=1e-6) and lesson.mask[0].sum() == 4
+    states = applied(lambda encoder: encoder.layers[0](encoder.start(ids), mask), small)
+    assert np.allclose(np.asarray(lesson.states)[0, :4], np.asarray(states)[0, :4], atol=1e-6) and lesson.mask[0].sum() == 4
 
 
 @pytest.mark.parametrize("kind", ["exact", "sderf"])

@@ -90,7 +90,8 @@ def entry(row):
     head = f"[{plain(row.entry.title)}]{{.title}} {badges} {quiet(wrong)}".rstrip()
     name = f"scorecard-{row.entry.id}".replace("/", "-").replace(".", "-").lower()
     if row.notebook:
-        lead = section_link(row, row.notebook.partition("_")[0] if row.entry.extra else place)
+        page = row.notebook.partition("_")[0].replace("/", "/\N{ZERO WIDTH SPACE}")  # where it may break on a phone
+        lead = section_link(row, page if row.entry.extra else place)
         return led(lead, dropdown(head, "\n".join(lines), name))
     return dropdown(f"[{place}]{{.place}} {head}", "\n".join(lines), name)
 

@@ -1,4 +1,5 @@
-// What style sheets cannot do: names for the arrows of the contents, cues where a box goes on, pages that print well, meshes that keys turn.
+// What style sheets cannot do: names for the arrows of the contents, cues where a box goes on, lines that break between words,
+// pages that print well, meshes that keys turn.
 document.addEventListener("DOMContentLoaded", () => {
   for (const arrow of document.querySelectorAll(".toctree-toggle")) {
     const link = arrow.closest("li")?.querySelector("a");
@@ -16,7 +17,24 @@ document.addEventListener("DOMContentLoaded", () => {
     resized.observe(box);
   });
   watch("pre, .pst-scrollable-table-container, .output.text_html, .rfcore-table > div");
-  window.MathJax?.startup?.promise?.then(() => watch("mjx-container[display]"));
+  // Punctuation, and the sign of a heading, stay with their formula: browsers break lines on either side of one. A wide
+  // formula may need all of a line on a phone.
+  const together = formula => {
+    const { previousSibling: before, nextSibling: after } = formula, kept = document.createElement("span");
+    const [opens] = before?.nodeType === Node.TEXT_NODE && before.data.match(/[([“]$/) || [""];
+    const [closes] = after?.nodeType === Node.TEXT_NODE && after.data.match(/^[,.;:!?)\]”’'%]+/) || [""];
+    const sign = after?.classList?.contains("headerlink") ? after : "";
+    if (formula.offsetWidth > 200 || !(opens || closes || sign)) return;
+    if (opens) before.data = before.data.slice(0, -1);
+    if (closes) after.data = after.data.slice(closes.length);
+    kept.style.whiteSpace = "nowrap";
+    formula.before(kept);
+    kept.append(opens, formula, closes, sign);
+  };
+  window.MathJax?.startup?.promise?.then(() => {
+    watch("mjx-container[display]");
+    document.querySelectorAll("article span.math").forEach(together);
+  });
 });
 
 // On paper: light, what was found is open, code that was folded is not there, and a mesh is seen as it was last turned.

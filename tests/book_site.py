@@ -110,6 +110,12 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
 
+    def do_GET(self):
+        if self.path == "/favicon.ico":  # which browsers ask for where a page that only leads on names no icon
+            self.send_response(204)
+            return self.end_headers()
+        return super().do_GET()
+
     def end_headers(self):
         self.send_header("Cache-Control", "max-age=3600")
         super().end_headers()

@@ -60,7 +60,7 @@ ledger = evidence.open_page("favor/08_character_model", profile)
 # Paired seeds, steps; sequences of a batch, characters of each; numbers of features;
 # batches to watch training by, and to measure at its end.
 N_SEEDS, N_STEPS, SIZE, LENGTH, WIDTHS, N_WATCHED, N_LAST = {
-    "paper": (8, 150, 8, 256, (8, 32, 128), 4, 24),
+    "paper": (12, 150, 8, 256, (8, 32, 128), 4, 24),
     "quick": (2, 50, 4, 32, (32,), 1, 6),
 }[profile]
 
@@ -181,7 +181,7 @@ ledger.decide({
 # %% [markdown]
 # ### What could have been seen
 #
-# A difference of 0.01 bits is a fortieth of what exact attention gains. Our eight pairs
+# A difference of 0.01 bits is a fortieth of what exact attention gains. Our twelve pairs
 # of runs would have shown it at $m = 8$, where two models with so little use for
 # attention differ by 0.001 bits from seed to seed. At $m = 32$, where FAVOR# is 0.008
 # bits ahead, it would take somewhat more pairs, and at $m = 128$ a hundred.

@@ -308,6 +308,18 @@ def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
     assert "XLA_FLAGS" not in kernel.variables("paper", "s", tmp_path)  # XLA compiles as it does for users
 
 
+def test_a_page_has_a_thread_since_others_run_beside_it(monkeypatch, tmp_path):
+    threads = ("OPENBLAS_NUM_THREADS", "PJRT_NPROC")
+    for name in threads:
+        monkeypatch.delenv(name)
+    found = kernel.variables("paper", "s", tmp_path)
+    assert [found[name] for name in threads] == ["1", "1"]
+    deadlocks.prevent(found)  # in the kernel
+    assert found["PJRT_NPROC"] == "1"
+    monkeypatch.setenv("PJRT_NPROC", "3")
+    assert kernel.variables("quick", "s", tmp_path)["PJRT_NPROC"] == "3"
+
+
 # threads that wait for each other --------------------------------------------------------------------------
 
 

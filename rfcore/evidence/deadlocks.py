@@ -2,10 +2,10 @@
 
 A batch of such calls (QR, SVD, ...) holds a thread while it waits for another. Both of two were seen held:
 with XLA's schedule for concurrency inside one compiled function, and without it in 3 of 8 runs of one page;
-with eight threads in none of 20.
+with eight threads in none of 20. Where there is one, nothing waits for another: so the runner has it.
 
-``rfcore.evidence`` sees to it when it is imported, as every page does before its first array: in Jupyter, in
-VS Code and under the runner. XLA reads these variables when the first array is made, not when JAX is
+``rfcore.evidence`` sees to it when it is imported, as every page does before its first array: in Jupyter and
+in VS Code. XLA reads these variables when the first array is made, not when JAX is
 imported. For those who import other parts of rfcore, XLA stays as it is.
 """
 

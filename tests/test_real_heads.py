@@ -130,6 +130,15 @@ def test_a_task_holds_states_after_the_frozen_layers(small, lesson):
     assert np.allclose(np.asarray(lesson.states)[0, :4], np.asarray(states)[0, :4], atol=1e-6) and lesson.mask[0].sum() == 4
 
 
+def test_a_program_takes_weights_and_does_not_hold_them(small, monkeypatch):
+    """Those of a real encoder, as constants, were 70 MB for the compiler and its cache: then each encoder has its own program."""
+    start, traced = encoder.Encoder.start, []
+    monkeypatch.setattr(encoder.Encoder, "start", lambda self, ids: traced.append(self) or start(self, ids))
+    for scale in (1.0, 0.5):
+        in_encoder.task(jax.tree.map(lambda x, by=scale: by * x, small), SENTENCES, np.arange(7) % 2, 2, 40)
+    assert len(traced) == 1
+
+
 @pytest.mark.parametrize("kind", ["exact", "sderf"])
 def test_tuned_layers_learn(small, lesson, kind):
     key = jax.random.key(3)

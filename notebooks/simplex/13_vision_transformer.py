@@ -75,13 +75,13 @@ WIDTHS, N_SHOWN = (16, 32), {"paper": 500, "quick": 100}[profile]
 # ## A small stand-in
 #
 # Three of the four data sets are out of reach of a laptop. The fourth, Fashion-MNIST,
-# would fit, but not with a transformer of twelve layers, and we have not run it. We take
-# the 10,000 test digits of MNIST, 8,000 to train on and 2,000 to test on, and 5,506 photographs of CIFAR-10, 4,506 of
-# them to train on. Each image is cut into 16 square patches. The transformer has two
-# layers of 64 columns and four heads of 16 dimensions. The paper has about two
-# frequencies per dimension, so we take $m = 32$, and for the first question $m = 16$
-# too. Training is AdamW on cross-entropy with warm-up and cosine decay; frequencies are
-# drawn anew in each step.
+# would fit, but not with a transformer of twelve layers, and we have not run it. We
+# take the 10,000 test digits of MNIST, 8,000 to train on and 2,000 to test on, and
+# 5,506 photographs of CIFAR-10, 4,506 of them to train on. Each image is cut into 16
+# square patches. The transformer has two layers of 64 columns and four heads of 16
+# dimensions. The paper has about two frequencies per dimension, so we take $m = 32$,
+# and for the first question $m = 16$ too. Training is AdamW on cross-entropy with
+# warm-up and cosine decay; frequencies are drawn anew in each step.
 
 # %%
 tasks = {

@@ -309,15 +309,13 @@ def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
 
 
 def test_a_page_has_a_thread_since_others_run_beside_it(monkeypatch, tmp_path):
-    threads = ("OPENBLAS_NUM_THREADS", "PJRT_NPROC")
-    for name in threads:
-        monkeypatch.delenv(name)
+    """Whatever cures the runner itself, which imports what its pages import."""
+    deadlocks.prevent()
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
     found = kernel.variables("paper", "s", tmp_path)
-    assert [found[name] for name in threads] == ["1", "1"]
+    assert int(os.environ["PJRT_NPROC"]) >= 8 and found["PJRT_NPROC"] == found["OPENBLAS_NUM_THREADS"] == "1"
     deadlocks.prevent(found)  # in the kernel
     assert found["PJRT_NPROC"] == "1"
-    monkeypatch.setenv("PJRT_NPROC", "3")
-    assert kernel.variables("quick", "s", tmp_path)["PJRT_NPROC"] == "3"
 
 
 # threads that wait for each other --------------------------------------------------------------------------

@@ -116,9 +116,10 @@ def variables(profile, source_sha256, results):
     """Variables of the environment that a notebook's kernel runs under; its ledger goes below `results`."""
     found = {
         # As many notebooks run as there are cores, with a thread each. BLAS threads that wait for a turn spin, at seven times
-        # the processor time; XLA cuts a training step in pieces for all its threads, and eight take a third longer than one.
+        # the processor time; XLA cuts a training step in pieces for all its threads, and eight take half as long again as one.
+        # The runner's own environment says eight, by :mod:`rfcore.evidence.deadlocks`.
         "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
-        "PJRT_NPROC": os.environ.get("PJRT_NPROC", "1"),
+        "PJRT_NPROC": "1",
         "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line
         "RFCORE_SOURCE_SHA256": source_sha256,
         "RFCORE_RESULTS": str(results),

@@ -18,10 +18,10 @@
 # # Do sharper features learn more? (Figure 4)
 #
 # * **Eight features learn nothing from the past.** FAVOR+, FAVOR++, FAVOR# and
-#   centred ADERF end at 3.611 to 3.614 bits per character; the plain mean of the past
-#   gives 3.599, exact attention 3.20.
-# * **The printed lead at $m = 8$ does not show here**: FAVOR# minus FAVOR++ is −0.0005
-#   ± 0.0004 bits. At $m = 128$ the two are similar, as the paper says: −0.003 ± 0.007.
+#   centred ADERF end at 3.610 to 3.612 bits per character; the plain mean of the past
+#   gives 3.599, exact attention 3.21.
+# * **The printed lead at $m = 8$ does not show here**: FAVOR# minus FAVOR++ is −0.0001
+#   ± 0.0005 bits. At $m = 128$ the two are similar, as the paper says: −0.009 ± 0.006.
 # * **The features must be there in training.** Put in place of a trained model's exact
 #   attention, 128 of them leave 3.70 to 3.77 bits: worse than attention to nothing in
 #   particular.
@@ -121,9 +121,9 @@ of_maps = final[:, 2:].reshape(N_SEEDS, len(WIDTHS), len(MAPS))
 # ## Trained with features
 #
 # The curves are of a part of the held-out text, the table of six times as much. With
-# $m = 8$ features all four maps stay close to the line of uniform attention, 0.012
-# to 0.015 bits above it; at 32 they cross it or touch it; at 128 they are below it,
-# SDERF furthest. Even so SDERF gains 0.08 bits where exact attention gains 0.40. The
+# $m = 8$ features all four maps stay close to the line of uniform attention, 0.011
+# to 0.014 bits above it; at 32 they cross it or touch it; at 128 they are below it,
+# SDERF furthest. Even so SDERF gains 0.09 bits where exact attention gains 0.39. The
 # order at 128 is SDERF, GERF, centred ADERF, FAVOR+.
 #
 # Why so little? We take it that a model which sees fresh noise at every step learns to
@@ -183,8 +183,9 @@ ledger.decide({
 #
 # A difference of 0.01 bits is a fortieth of what exact attention gains. Our twelve pairs
 # of runs would have shown it at $m = 8$, where two models with so little use for
-# attention differ by 0.001 bits from seed to seed. At $m = 32$, where FAVOR# is 0.008
-# bits ahead, it would take somewhat more pairs, and at $m = 128$ a hundred.
+# attention differ by 0.002 bits from seed to seed. At $m = 32$, where FAVOR# is 0.006
+# bits ahead, it would take one pair more than we have, and at $m = 128$ some hundred and
+# fifty.
 
 # %% tags=["hide-input"]
 sd = difference.std(axis=0, ddof=1)
@@ -203,10 +204,10 @@ plotting.table(
 # ## Against attention to nothing in particular
 #
 # The mean of the past is a fair opponent, since it costs less and has no noise. With
-# eight features no map gains on it. With 128 each of them does, by 0.03 to 0.08 bits, and
-# all stay 0.31 bits or more above exact attention, which itself varies by 0.03 from seed
+# eight features no map gains on it. With 128 each of them does, by 0.03 to 0.09 bits, and
+# all stay 0.30 bits or more above exact attention, which itself varies by 0.03 from seed
 # to seed. Centring, which pays on the heads of a trained encoder
-# ({doc}`06_real_queries`), does not pay here: centred ADERF is 0.013 bits *above* SDERF
+# ({doc}`06_real_queries`), does not pay here: centred ADERF is 0.018 bits *above* SDERF
 # at $m = 128$. Rotated keys have a mean that varies with their position, and one centre
 # for all positions may miss it.
 
@@ -227,7 +228,7 @@ ledger.decide({
 # ## In place of exact attention, after training
 #
 # The other use of features is to estimate an attention that was trained without them.
-# The same models, trained with exact attention (3.20 bits), are read with features
+# The same models, trained with exact attention (3.21 bits), are read with features
 # fitted to text that they were trained on. Noise in sharp attention costs about half a
 # bit or more; at $m = 128$ the dense maps are ahead of GERF by 0.01 to 0.02 bits and of
 # FAVOR+ by 0.06 to 0.07. All are above the 3.599 of uniform attention.

@@ -168,7 +168,7 @@ plotting.show(
     "Bands: one standard error.",
     alt="Three log-log charts. Three dense lines rise together to a second at 2048, "
     "two fast ones to a tenth at a million; the matrix's crosses the fast ones "
-    "between 512 and 1024.",
+    "between 256 and 1024.",
 )
 
 # %% [markdown]
@@ -320,7 +320,7 @@ ledger.decide({
 #
 # That a sweep as printed is cubic we take from a count of its operations, not from the
 # clock: a block of 512 outgrows the caches that one of 128 fits into, and by processor
-# the time has grown as the power 3.0 to 3.6 of $d$ in the runs of this page.
+# the time has grown as the power 2.8 to 3.6 of $d$ in the runs of this page.
 
 # %%
 sweep_sizes, balance = SIZES["sweeps"], weight_dependent.balance

@@ -19,11 +19,11 @@
 #
 # * **A feature vector costs only its own walks**: $m$ walkers with $1/p$ deposits each
 #   on average, where $p$ is the termination probability, in a graph of any size. The
-#   time per feature grows about as the fifth root of the number of nodes; we take it
+#   time per feature grows about as the sixth root of the number of nodes; we take it
 #   that the processor's caches are the reason.
 # * **Drawing all lengths first changes nothing but the speed.** Our engine has the
-#   same moments as a plain loop of Algorithm 1, entry by entry, and is some ten times
-#   as fast.
+#   same moments as a plain loop of Algorithm 1, entry by entry, and is more than ten
+#   times as fast.
 # * **Few values of $f$ are needed.** For 16 walks from each of a million nodes fewer
 #   than two hundred will do, and ten times as many walks need about twenty more.
 #
@@ -196,7 +196,7 @@ ledger.decide({"ugrf/alg-1/subquadratic": evidence.timed(subquadratic, profile, 
 # ## How fast do the walkers walk?
 #
 # The time per feature is nearly constant: in the median of the turns (some are held up
-# by other work) it grows with the number of nodes like a power of about 0.2. Walks on
+# by other work) it grows with the number of nodes like a power of about 0.16. Walks on
 # larger graphs miss the processor's caches more often.
 #
 # Then the loop and the engine take turns at building all features of one citation graph

@@ -282,9 +282,10 @@ plotting.table(
 )
 
 # %% [markdown]
-# The last row is the rival: the exact posterior mean, by conjugate gradients in which every step is a product with the
-# whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.posterior`). Walks need only the features of the
-# observed nodes, so that solving again, for other data or noise, takes seconds, and predicting takes some 45 seconds.
+# The last row is the rival: the exact posterior mean, by conjugate gradients in which every step is a product with
+# the whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.posterior`). Walks need only the features of
+# the observed nodes, so that solving again, for other data or noise, takes seconds, and predicting takes some 25
+# seconds on two cores.
 
 # %% tags=["hide-input"]
 seconds = [sum(one[stage]["wall"] for stage in stages[1:4]) for one in costs]

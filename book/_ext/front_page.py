@@ -5,6 +5,7 @@ without a script it stands at one lengthscale, and the sentence below it says wh
 """
 
 import json
+import re
 import tomllib
 from dataclasses import replace
 
@@ -143,6 +144,7 @@ def findings():
         sentence = told(replace(decision, claim=claim, se=None)).finding  # errors are on its page
         if sentence == decision.finding:
             raise ValueError(f"{one['claim']} has no number for {one['sentence']!r}")
+        sentence = re.sub(r"\d+\.\d+", lambda number: f"{float(number[0]):.2g}", sentence)  # its page has all digits
         cards.append(
             f":::{{grid-item-card}} {one['title']}\n:link: /notebooks/{one['page']}\n:link-type: doc\n\n{sentence}\n\n*Price: {one['price']}*\n:::"
         )

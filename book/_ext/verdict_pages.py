@@ -45,7 +45,8 @@ def glance():
     """Front page: how many places have a verdict, and a bar and the counts for each paper."""
     verdicts = [row.verdict for row in evidence.scorecard("paper") if not row.entry.extra]
     things, open_ones = len(verdicts) - verdicts.count(Verdict.NOTHING), verdicts.count(Verdict.NOT_YET)
-    said = f"So far {things - open_ones} of the {things} figures, tables and numbered statements of the papers have one."
+    have = f"{things - open_ones} of the" if open_ones else "All"
+    said = f"{have} {things} figures, tables and numbered statements of the papers have one."
     lines = [said, "", "| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
     for paper, counts in evidence.headline("paper").items():
         chapter = f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]

@@ -162,7 +162,7 @@ def _between(moments, d, sign, square):
     """Variance between strata of g, the mean of a feature given its norm."""
     of_strata, _ = moments
     a = np.arange(1, of_strata.shape[1])
-    means = of_strata[:, 1:] @ (sign**a / _rising(d, a))  # less 1, which is the same for all
+    means = of_strata[:, 1:] @ (sign**a * _falling(d, a))  # less 1, which is the same for all
     return np.mean((means - np.expm1(sign * square / 2)) ** 2)
 
 
@@ -172,12 +172,13 @@ def _pairs(moments, d, sign, square):
     n, a = of_strata.shape
     # The terms 1 and (w_1^2 + w_2^2) distance^2 / (2 d) have a mean that nothing changes.
     cost = np.add.outer(np.arange(a), np.arange(a))
-    cost = np.where(cost > 1, float(sign) ** cost / _rising(d, cost), 0)
+    cost = np.where(cost > 1, float(sign) ** cost * _falling(d, cost), 0)
     means = np.concatenate([overall[None], of_strata])
     independent, *alike = np.einsum("ia,ab,ib->i", means, cost, means, optimize=True)
     excess = independent + (independent - np.mean(alike)) / (n - 1)
     return (d - 1) * (excess - (np.expm1(sign * square) - sign * square))
 
 
-def _rising(d, a):
-    return np.exp(special.gammaln(d / 2 + a) - special.gammaln(d / 2))
+def _falling(d, a):
+    """Gamma(d / 2) / Gamma(d / 2 + a): nearly zero in many dimensions, where its inverse would overflow."""
+    return np.exp(special.gammaln(d / 2) - special.gammaln(d / 2 + a))

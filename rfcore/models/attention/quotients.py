@@ -175,7 +175,8 @@ def _linear_of_logs(log_q, log_k, v, causal):
         x = jnp.pad(x, [(0, -n_chunks % size)] + [(0, 0)] * (x.ndim - 1), constant_values=fill)
         return x.reshape(-1, size, *x.shape[1:])
 
-    blocks = [in_blocks(x, 0.0 if x is v or x is log_q else -jnp.inf) for x in chunks]
+    no_keys = (0.0, -jnp.inf, 0.0, -jnp.inf, -jnp.inf, -jnp.inf)
+    blocks = tuple(map(in_blocks, chunks, no_keys))
     out = jax.lax.scan(jax.checkpoint(of_block), start, blocks)[1]
     return _joined(out.reshape(-1, *out.shape[2:]), n, leading)
 

@@ -231,6 +231,15 @@ def text_of(page):
     return " ".join(words.replace("…", "...").split())
 
 
+@pytest.fixture(scope="module")
+def typeset():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(ROOT / "book" / "_ext")
+        import record_text
+
+        yield record_text.typeset
+
+
 def letters(words):
     """Words without spaces, carets, underscores and brackets: pages set powers above the line and indices below it."""
     return re.sub(r"[\s^_()]", "", text_of(words))
@@ -249,15 +258,15 @@ def disagrees(claim, decision):
     )  # fmt: skip
 
 
-def test_deviations_page_says_what_was_found_and_not_only_the_rule(pages):
+def test_deviations_page_says_what_was_found_and_not_only_the_rule(pages, typeset):
     page = pages["book/deviations.html"]
     cards = [text_of(card) for card in re.findall(r'<details class="[^"]*\bfinding\b[^"]*">(.*?)</dl>', page, re.S)]
     wanted = [(claim, decision) for claim, decision in decided() if disagrees(claim, decision)]
     assert len(cards) == len(wanted) > 0
     for claim, decision in wanted:
-        (card,) = (card for card in cards if letters(html.escape(claim.statement)) in letters(card))
+        (card,) = (card for card in cards if letters(typeset(html.escape(claim.statement))) in letters(card))
         found = told(decision).finding.partition("; ")[0]
-        assert f"Found{letters(html.escape(found))}" in letters(card)
+        assert f"Found{letters(typeset(html.escape(found)))}" in letters(card)
         assert re.search(r"The paper(, in our words)? \S+.* Found \S+.* Threshold \S", card), card
 
 
@@ -297,23 +306,23 @@ def test_front_page_promises_as_many_verdicts_as_there_are(pages):
     assert have == len(rows) or "every figure" not in words
 
 
-def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages):
+def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages, typeset):
     for row in evidence.scorecard("paper"):
         page = row.notebook and letters(pages[f"notebooks/{row.notebook}.html"])
         for claim, decision in row.claims:
             shown = f"{decision.word} {told(decision).finding}".rstrip(".")
             for words in filter(None, (claim.statement, shown, claim.rule, claim.printed, claim.changed)):
-                assert letters(html.escape(words)) in page, claim.id
+                assert letters(typeset(html.escape(words))) in page, claim.id
 
 
-def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages):
+def test_every_changed_rule_and_every_unprinted_setting_is_listed(pages, typeset):
     history, choices, score = (letters(pages[f"book/{name}.html"]) for name in ("history", "choices", "scorecard"))
     papers = evidence.headline("paper")
     for claim, _ in decided():
         of_paper = claim.id.split("/")[0] in papers
         for words, page in ((claim.changed, history), (claim.unprinted, choices)):
-            assert not words or letters(html.escape(words)).rstrip(".") in page, claim.id
-            assert not (words and of_paper) or letters(html.escape(words)).rstrip(".") in score, claim.id
+            assert not words or letters(typeset(html.escape(words))).rstrip(".") in page, claim.id
+            assert not (words and of_paper) or letters(typeset(html.escape(words))).rstrip(".") in score, claim.id
 
 
 def test_how_to_read_states_the_error_rates_of_the_whole_book(pages):

@@ -1,5 +1,6 @@
 """How a record reads in Markdown: badges, bars, numbers in words, links to sections."""
 
+import math
 import re
 from pathlib import Path
 
@@ -11,6 +12,13 @@ ROOT = Path(__file__).resolve().parents[2]
 TITLES = {paper.name: paper.title for paper in papers()}
 CITATIONS = {paper.name: paper.citation for paper in papers()}
 POWER = re.compile(r"(?<=[\w)|])\^(?:\((-?[\w./]{2,})\)|(\(\w\)|-?\w[\w.]*\w|-?\w))")
+FLOAT = r"(-?\d[\d.]*)e([+-]\d+)"
+SMALL = re.compile(rf"(?<![\w.`]){FLOAT}(?: ± {FLOAT})?(?!\w)")
+GREEK = dict(zip(
+    "alpha beta gamma delta epsilon kappa lambda mu nu rho sigma phi psi omega Gamma Sigma Phi Psi Omega".split(), "αβγδεκλμνρσφψωΓΣΦΨΩ", strict=True
+))  # fmt: skip
+LETTER = re.compile(rf"(?<![\w`.])({'|'.join(GREEK)})(?![A-Za-z`])")
+SIGNS = {r"\\?(?:<|&lt;)=": "≤", r"\\?(?:>|&gt;)=": "≥", r" -\\?(?:>|&gt;) ": " → ", r"\bsqrt\((\w)\)": r"√\1"}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 
 
@@ -19,14 +27,32 @@ def typeset(text):
 
     >>> typeset("d^2, v^(2k), B^(1), 10^-4, f_1 * f_2, at p_halt")
     'd<sup>2</sup>, v<sup>2k</sup>, B<sup>(1)</sup>, 10<sup>-4</sup>, f<sub>1</sub> * f<sub>2</sub>, at <i>p</i><sub>halt</sub>'
+    >>> typeset("at most 1e-09; 5.936e-06 ± 1.8e-06; a gain of -0.5")
+    'at most 10<sup>-9</sup>; (5.9 ± 1.8) × 10<sup>-6</sup>; a gain of −0.5'
+    >>> typeset("sigma-coupled, omega_1 <= 1 / sqrt(d)")
+    'σ-coupled, ω<sub>1</sub> ≤ 1 / √d'
     """
+    text = LETTER.sub(lambda found: GREEK[found[1]], text)
+    for typed, sign in SIGNS.items():
+        text = re.sub(typed, sign, text)
     text = POWER.sub(r"<sup>\1\2</sup>", text)
-    return re.sub(r"\bp\\?_(halt)\b|\b([A-Za-z])\\?_(\d)(?!\w)", _below, text)
+    text = re.sub(r"(?<![^ ([])-(?=\d)", "\N{MINUS SIGN}", SMALL.sub(_in_powers, text))
+    return re.sub(r"\bp\\?_(halt)\b|\b([A-Za-zα-ωΓ-Ω])\\?_(\d)(?!\w)", _below, text)
 
 
 def _below(found):
     halt, letter, digit = found.groups()
     return f"<i>p</i><sub>{halt}</sub>" if halt else f"{letter}<sub>{digit}</sub>"
+
+
+def _in_powers(found):
+    number, power, error, power_of_error = found.groups()
+    if error:
+        error = float(error) * 10.0 ** (int(power_of_error) - int(power))
+        decimals = max(0, 1 - math.floor(math.log10(error)))
+        number = f"({float(number):.{decimals}f} ± {error:.{decimals}f})"
+    times = {"1": "", "-1": "-"}.get(number, f"{number} × ")
+    return f"{times}10<sup>{int(power)}</sup>"
 
 
 def plain(text):

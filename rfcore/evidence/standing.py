@@ -4,6 +4,7 @@ The book asks for the words, and no page does: another sentence makes no page du
 """
 
 import os
+import re
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -159,6 +160,7 @@ def _sums(found):
     return sum(d.level for d in found), sum(d.miss or 0.0 for d in found if d.verdict.green)
 
 
+ALL = re.compile(r", (\d+) of \1$")  # what an identity says by itself
 PLACES = ("ours", "paper", "limit", "better", "worse", "holds", "repeats")
 
 
@@ -167,7 +169,7 @@ def told(decision):
 
     What stood in its place begins the statistics. A sentence has places for numbers: ``{ours}`` and
     ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an order), ``{limit}``, ``{holds}``
-    ("all 18", or "15 of 18" of the comparisons) and ``{repeats}``; a place of another name raises ValueError.
+    ("all 18", "both", or "15 of 18" of the comparisons) and ``{repeats}``; a place of another name raises ValueError.
     Of several conditions the numbers are those of the closest. A decision without one of these numbers keeps
     its own line. An inconclusive one says why it is.
 
@@ -177,13 +179,13 @@ def told(decision):
     >>> claim = evidence.claims_of("couplings/21_meshes")["couplings/fig-4/kl-iid"]
     >>> claim = replace(claim, finding="KL {better} against {worse}, smaller on {holds} of the meshes")
     >>> told(replace(evidence.order([[5.98, 1.0]], [[15.5, 9.0]], exact=True), claim=claim)).finding
-    'KL 1 against 9, smaller on all 2 of the meshes'
+    'KL 1 against 9, smaller on both of the meshes'
     """
     claim = decision.claim
     if claim and claim.undecided and decision.verdict is Verdict.INCONCLUSIVE:
         decision = replace(decision, why=f"{decision.why} {claim.undecided}".strip())
     if not (claim and claim.finding) or decision.verdict is Verdict.NOT_RUN:
-        return decision
+        return replace(decision, finding=ALL.sub(lambda n: f" in {_all_of(int(n[1]))} cases", decision.finding))
     asked, places = {name for _, name, _, _ in Formatter().parse(claim.finding) if name is not None}, _places(decision)
     if not asked <= set(PLACES):
         raise ValueError(f"{claim.id}: finding = {claim.finding!r}; give places of {', '.join(PLACES)} alone")
@@ -191,6 +193,10 @@ def told(decision):
         return decision
     sentence = claim.finding.format(**places)
     return replace(decision, finding=sentence, detail=f"{decision.finding.rstrip('.')}. {decision.detail}".strip())
+
+
+def _all_of(n):
+    return "both" if n == 2 else f"all {n:,}"
 
 
 def _places(decision):
@@ -204,5 +210,5 @@ def _places(decision):
         places |= {name: with_error(number, None, decision.unit) for name, number in zip(("better", "worse"), decision.pair, strict=True)}
     if decision.holds is not None:
         n = decision.comparisons
-        places["holds"] = f"all {n:,}" if decision.holds == n else f"{decision.holds:,} of {n:,}"
+        places["holds"] = _all_of(n) if decision.holds == n else f"{decision.holds:,} of {n:,}"
     return {name: text for name, text in places.items() if text}

@@ -14,9 +14,8 @@ CITATIONS = {paper.name: paper.citation for paper in papers()}
 POWER = re.compile(r"(?<=[\w)|])\^(?:\((-?[\w./]{2,})\)|(\(\w\)|-?\w[\w.]*\w|-?\w))")
 FLOAT = r"(-?\d[\d.]*)e([+-]\d+)"
 SMALL = re.compile(rf"(?<![\w.`]){FLOAT}(?: ± {FLOAT})?(?!\w)")
-GREEK = dict(zip(
-    "alpha beta gamma delta epsilon kappa lambda mu nu rho sigma phi psi omega Gamma Sigma Phi Psi Omega".split(), "αβγδεκλμνρσφψωΓΣΦΨΩ", strict=True
-))  # fmt: skip
+WRITTEN = "alpha beta gamma delta epsilon theta kappa lambda mu nu rho sigma phi psi omega Gamma Sigma Phi Psi Omega"
+GREEK = dict(zip(re.findall(r"\w+", WRITTEN), "αβγδεθκλμνρσφψωΓΣΦΨΩ", strict=True))
 LETTER = re.compile(rf"(?<![\w`.])({'|'.join(GREEK)})(?![A-Za-z`])")
 SIGNS = {r"\\?(?:<|&lt;)=": "≤", r"\\?(?:>|&gt;)=": "≥", r" -\\?(?:>|&gt;) ": " → ", r"\bsqrt\((\w)\)": r"√\1"}
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")

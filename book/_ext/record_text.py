@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 TITLES = {paper.name: paper.title for paper in papers()}
 CITATIONS = {paper.name: paper.citation for paper in papers()}
-POWER = re.compile(r"(?<=[\w)|])\^(?:\((-?[\w./]{2,})\)|(\(\w\)|-?\w[\w.]*\w|-?\w))")
-FLOAT = r"(-?\d[\d.]*)e([+-]\d+)"
-SMALL = re.compile(rf"(?<![\w.`]){FLOAT}(?: ± {FLOAT})?(?!\w)")
+POWER = re.compile(r"(?<=[\w)|])\^(?:\((-\w|-?[\w./]{2,})\)|(\(\w\)|-?\w[\w.]*\w|-?\w))")
+FLOAT = r"(\d[\d.]*)e([+-]\d+)"
+SMALL = re.compile(rf"(?<![\w.`])(-?)(?:(\d[\d.]*)(?:e([+-]\d+))? ± {FLOAT}|{FLOAT})(?!\w)")
 WRITTEN = "alpha beta gamma delta epsilon theta kappa lambda mu nu rho sigma phi psi omega Gamma Sigma Phi Psi Omega"
 GREEK = dict(zip(re.findall(r"\w+", WRITTEN), "αβγδεθκλμνρσφψωΓΣΦΨΩ", strict=True))
 LETTER = re.compile(rf"(?<![\w`.])({'|'.join(GREEK)})(?![A-Za-z`])")
@@ -26,8 +26,8 @@ def typeset(text):
 
     >>> typeset("d^2, v^(2k), B^(1), 10^-4, f_1 * f_2, at p_halt")
     'd<sup>2</sup>, v<sup>2k</sup>, B<sup>(1)</sup>, 10<sup>-4</sup>, f<sub>1</sub> * f<sub>2</sub>, at <i>p</i><sub>halt</sub>'
-    >>> typeset("at most 1e-09; 5.936e-06 ± 1.8e-06; a gain of -0.5")
-    'at most 10<sup>-9</sup>; (5.9 ± 1.8) × 10<sup>-6</sup>; a gain of −0.5'
+    >>> typeset("at most 1e-09; 5.936e-06 ± 1.8e-06; a gain of -0.0001054 ± 3.1e-06; (1 + t)^(-d)")
+    'at most 10<sup>-9</sup>; (5.9 ± 1.8) × 10<sup>-6</sup>; a gain of (−1.054 ± 0.031) × 10<sup>-4</sup>; (1 + t)<sup>-d</sup>'
     >>> typeset("sigma-coupled, omega_1 <= 1 / sqrt(d)")
     'σ-coupled, ω<sub>1</sub> ≤ 1 / √d'
     """
@@ -36,22 +36,24 @@ def typeset(text):
         text = re.sub(typed, sign, text)
     text = POWER.sub(r"<sup>\1\2</sup>", text)
     text = re.sub(r"(?<![^ ([])-(?=\d)", "\N{MINUS SIGN}", SMALL.sub(_in_powers, text))
-    return re.sub(r"\bp\\?_(halt)\b|\b([A-Za-zα-ωΓ-Ω])\\?_(\d)(?!\w)", _below, text)
+    return re.sub(r"\b([A-Za-zα-ωΓ-Ω])\\?_(\d|halt|crit|eps)(?!\w)", _below, text)
 
 
 def _below(found):
-    halt, letter, digit = found.groups()
-    return f"<i>p</i><sub>{halt}</sub>" if halt else f"{letter}<sub>{digit}</sub>"
+    letter, index = found.groups()
+    return f"{letter if index.isdigit() else f'<i>{letter}</i>'}<sub>{index}</sub>"
 
 
 def _in_powers(found):
-    number, power, error, power_of_error = found.groups()
-    if error:
-        error = float(error) * 10.0 ** (int(power_of_error) - int(power))
-        decimals = max(0, 1 - math.floor(math.log10(error)))
-        number = f"({float(number):.{decimals}f} ± {error:.{decimals}f})"
-    times = {"1": "", "-1": "-"}.get(number, f"{number} × ")
-    return f"{times}10<sup>{int(power)}</sup>"
+    sign, number, power, error, power_of_error, alone, power_alone = found.groups()
+    if alone:
+        return f"{sign}{'' if alone == '1' else f'{alone} × '}10<sup>{int(power_alone)}</sup>"
+    written, number, error = number, float(f"{number}e{power or 0}"), float(f"{error}e{power_of_error}")
+    scale = math.floor(math.log10(max(number, error)))
+    decimals = max(0, 1 + scale - math.floor(math.log10(error)))
+    if decimals > 6:  # an error of rounding
+        return f"{sign}{written} ± 10<sup>{math.ceil(math.log10(error))}</sup>"
+    return f"({sign}{number / 10.0**scale:.{decimals}f} ± {error / 10.0**scale:.{decimals}f}) × 10<sup>{scale}</sup>"
 
 
 def plain(text):

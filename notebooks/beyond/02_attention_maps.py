@@ -20,11 +20,12 @@
 # * **A few keys exactly, features for the rest.** On reviews of 512 word pieces, taking
 #   32 keys exactly and 64 centred features for all the others errs by .25 of the
 #   output, where the keys alone err by .46 and the features alone by .81.
-# * **Of linear estimates, centred ADERF fitted to the text itself**: it errs by .67
-#   with 256 features, against .69 fitted to other texts and .76 for centred GERF.
-# * **Clusters of keys do not pay**: four with a quarter of the features each err by .76.
-# * **64 features are too few** for any of the linear estimates to be clearly better
-#   than uniform attention, which errs by .77 at no cost.
+# * **The best linear estimate is centred ADERF fitted to the text itself**: it errs by
+#   .67 with 256 features, against .69 fitted to other texts and .76 for centred GERF.
+# * **Clusters of keys do not pay**: of 256 features in all, four clusters with a
+#   quarter each err by .76, one centre by .69.
+# * **64 features are too few**: with them no linear estimate errs less than uniform
+#   attention, which errs by .77 at no cost.
 #
 # **The question.** {doc}`/notebooks/favor/06_real_queries` finds that the maps of the
 # five papers estimate a trained encoder's attention badly, and that centring helps most.
@@ -62,7 +63,7 @@ WIDTHS, COUNT = (64, 256), 32
 minilm = encoder.minilm(fallback=True)
 
 # %% [markdown]
-# ## Seven estimates
+# ## Eight estimates
 #
 # Queries and keys are those of {doc}`/notebooks/favor/06_real_queries`: all 72 heads of
 # all-MiniLM-L6-v2, on reviews of 512 word pieces. All maps give unbiased estimates of
@@ -130,8 +131,8 @@ uniform, greatest = plain(real_heads.uniform), plain(real_heads.greatest)
 #
 # The greatest keys are found here by looking at all of them, in quadratic time. So the
 # last row is what a perfect search would give, not a recipe. It says where a search
-# would pay: the two parts together err little more than half as much as the better of
-# the two.
+# would pay: with 64 features the two parts together err little more than half as much
+# as the better of the two, with 256 less than half.
 #
 # **What we recommend.** In an encoder, call
 # {py:meth}`~rfcore.models.attention.FeatureAttention.calibrated` (centred ADERF) on

@@ -72,7 +72,7 @@ def build(key, g, coupling, executor=None):
 
 # %% [markdown]
 # (many-machines)=
-# ## Ten lines
+# ## Nine lines
 #
 # This is all that a user writes. For a cluster that runs elsewhere the client is
 # `Client("tcp://scheduler:8786")`, and `rfcore` must be installed where the workers

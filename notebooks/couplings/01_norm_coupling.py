@@ -39,9 +39,9 @@
 #
 # **The idea.** A law of $m$ lengths with given marginals is a transport plan, and the
 # variance is its cost. Rotations have been integrated out, so the cost of a pair of
-# orthogonal frequencies depends on $w_1^2 + w_2^2$ alone, and it is convex in this sum:
-# for Fourier features, as long as $z$ is small. A convex cost is lowest where sums vary
-# little, so the longest should meet the shortest.
+# orthogonal frequencies depends on $w_1^2 + w_2^2$ alone, and it is convex in this sum
+# (for Fourier features, as long as $z$ is small). A convex cost is lowest where sums
+# vary little, so the longest should meet the shortest.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

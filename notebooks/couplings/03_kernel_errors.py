@@ -20,15 +20,15 @@
 # * **The order holds.** On all six sets, for both kinds of features, norms coupled in
 #   pairs (PNC) give smaller errors than orthogonal frequencies with independent norms,
 #   and these smaller ones than independent (IID) frequencies. Halton points are worse
-#   than PNC, with one exception: plain ones for Fourier features on Airfoil.
+#   than PNC, with one case undecided: plain ones for Fourier features on Airfoil.
 # * **So do the sizes, mostly.** All ten Fourier ratios on five sets agree with the
 #   printed ones; the farthest off is PNC on Abalone, 0.51 where 0.43 is printed. Nine
 #   of the twelve Laplace ratios are within two standard errors, PNC on Boston is off by
 #   2.4, those of Abalone by 3 and 5. The two Fourier ratios on Airfoil are those of a
 #   lengthscale two or three times ours.
-# * **Where outliers decide, no coupling helps.** These ratios are of single draws, as
-#   printed. In root mean squares over all draws Laplace features on Abalone and CPU gain
-#   less than a hundredth: a few far points and rare draws decide.
+# * **Where outliers decide, no coupling helps.** The Laplace ratios are means over
+#   single draws. In root mean squares over all draws Laplace features on Abalone and
+#   CPU gain less than a hundredth: a few far points and rare draws decide.
 #
 # **What the paper claims.** Table 1 takes six regression data sets of the UCI
 # repository and estimates the Gaussian kernel of at most 256 test points in each of 20

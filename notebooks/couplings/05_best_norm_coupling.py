@@ -248,7 +248,7 @@ ledger.decide({
 # error of a coupling that exists; with opposite places for every pair at once it is an
 # estimate that is meant to be optimistic. The error of the best of all couplings is at
 # most the first, and about the second. That it cannot be below the second is not
-# proven, and at distance 2 it does, by a little: assigning the levels of one norm after
+# proven, and at distance 2 it is, by a little: assigning the levels of one norm after
 # the other to those of the rest, which is not run here, finds couplings of four norms
 # at 0.618 of the RMSE of IID frequencies, where the estimate for RFFs is 0.619.
 

@@ -27,7 +27,7 @@
 # **What the paper claims.** Attention divides each kernel value by the sum of its row,
 # over $N$ keys, and an estimate of attention does the same with estimated values.
 # {cite:t}`reid2025couplings` expand the quotient. If all means of a row are one number
-# $\mu$, the mean squared error of the weights is [VRC Eq. 8]
+# $\mu$, the mean squared error of the weights is (Eq. 8)
 #
 # $$
 # \frac{1}{N^2 \mu^2} \bigl[ \overline{\mathrm{Var}(\widehat k_j)} -

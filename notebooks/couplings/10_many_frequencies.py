@@ -22,9 +22,9 @@
 #   are.** One norm per block, stratified over the blocks ("shells"), gives 12 % of the
 #   root mean squared error (RMSE) of independent frequencies at $d = 16$, $m = 512$ and
 #   distance 0.5; PNC stays at 31 %.
-# * **Sobol' points win in few dimensions**, up to $d = 16$, from about $m = 16\, d^2$
-#   on, and their lead grows. At distance 2, from $d = 16$ on, nothing takes much more
-#   than a quarter off the error.
+# * **Sobol' points win in few dimensions**, for $d$ from 4 to 16, from about $m = 16\,
+#   d^2$ on, and their lead grows. At distance 2, from $d = 16$ on, nothing takes much
+#   more than a quarter off the error.
 # * **When in doubt, stratify all norms**: only in the plane is their error more than
 #   5 % above that of PNC. A rule for choosing has a page of its own
 #   ({doc}`11_choosing`).
@@ -257,11 +257,10 @@ plotting.show(
 # %% [markdown]
 # For positive features Sobol' points do better, since each coordinate is stratified,
 # and with it the term of first order, which these features have and even functions
-# lack. In the figure below the curves of couplings within blocks are level, and those
-# of strata over all norms lie below them, by a third at $d = 4$ and hardly at all at
-# $d = 64$. The error of shells falls until nothing is left of what the norms
-# contribute. The error of Sobol' points keeps falling, from a starting point that is
-# worse in more dimensions.
+# lack. In the figure below the curve of PNC is level, and those of strata over all
+# norms lie below them, by a third at $d = 4$ and hardly at all at $d = 64$. The error
+# of shells falls until nothing is left of what the norms contribute. The error of
+# Sobol' points keeps falling, from a starting point that is worse in more dimensions.
 
 # %% tags=["hide-input"]
 names, from_m = (

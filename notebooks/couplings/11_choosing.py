@@ -211,9 +211,9 @@ for part in np.array_split(drawn[:, :2], 8):
 # The map shows one distance at a time, and an earlier form of the rule was tried on
 # four other sets. These four were not looked at before it was final. Their columns are
 # standardised, and their lengthscale maximises the evidence of a Gaussian process on
-# 200 points. Distances are of all sizes, dimensions are not powers of two, and last
-# blocks are cut short. Errors are averaged over 100 pairs of points, so that far pairs,
-# whose errors are largest, count most.
+# 200 points. Distances are of all sizes, dimensions are powers of two on one set only,
+# and most last blocks are cut short. Errors are averaged over 100 pairs of points, so
+# that far pairs, whose errors are largest, count most.
 
 
 # %%

@@ -77,7 +77,7 @@ P_HALTS, GRAPHS, N_REPEATS = {
 # As in the paper the kernel is the 2-regularised Laplacian with $\sigma = 1$, the graph
 # an Erdős–Rényi graph of 100 nodes (its edge probability is not printed; ours is 0.05),
 # and there are 30 bins. Let $\hat\psi(q)$ be what a walk from a node with a length from
-# bin $q$ leaves behind on average. The cost of a match is [VRC Eq. 56]
+# bin $q$ leaves behind on average. The cost of a match is (Eq. 56)
 #
 # $$
 # c_{qr} = \overline{\bigl[ (\hat\psi(q) + \hat\psi(r))_i \cdot

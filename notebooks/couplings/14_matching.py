@@ -156,8 +156,8 @@ ledger.decide({
 # equally good permutations both of our solvers take the one nearest to the reversal;
 # solvers with habits of their own would seem to disagree there. At 0.1 there are no
 # such bins and only one solution; there the noise of ten walks changes the
-# permutations, and the errors in the fourth digit. What two permutations mean for the
-# lengths of two walks is compared by the joint law of these lengths, in **total
+# permutations, but the errors only in the fourth digit. What two permutations mean for
+# the lengths of two walks is compared by the joint law of these lengths, in **total
 # variation**: 0 where the coupling is one and the same, 1 where no pair of lengths
 # occurs with both.
 

@@ -150,11 +150,12 @@ ledger.decide({
 # (couplings-table-5)=
 # ## Table 5: four kernels
 #
-# The table prints the forms below, and exponential and cosine as power series of
-# matrices. They are computed as printed, by products, inverses and exponentials of
-# matrices, and compared with {py:mod}`rfcore.kernels`, which takes functions of
-# eigenvalues, and with the power series in the weights $W = I - \widetilde L$, with
-# $\widetilde L$ the normalised Laplacian, that walks sum: its coefficients are $f * f$.
+# The table prints their forms (in the code below), and exponential and cosine as power
+# series of matrices. They are computed as printed, by products, inverses and
+# exponentials of matrices, and compared with {py:mod}`rfcore.kernels`, which takes
+# functions of eigenvalues, and with the power series in the weights $W = I - \widetilde
+# L$, with $\widetilde L$ the normalised Laplacian, that walks sum: its coefficients are
+# $f * f$.
 
 
 # %%

@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Length, first hop, second hop: where does a walk's error come from?
 #
-# * **From the first hop.** For long walks it makes up some 96 % of the variance for the
-#   diffusion kernel and two thirds or more for the 2-regularised Laplacian. The length
-#   makes up less than a tenth.
+# * **From the first hop.** For long walks it makes up 96 to 97 % of the variance for
+#   the diffusion kernel and two thirds or more for the 2-regularised Laplacian. The
+#   length makes up less than a tenth.
 # * **What a coupling leaves out is a floor** that no such coupling can pass, however it
 #   was found. This is why coupled lengths gain so little.
 # * **Walkers who choose all hops together have no such floor.** On karate their error
@@ -28,8 +28,9 @@
 #
 # **What is to be explained.** {cite:t}`reid2025couplings` look for the best coupling of
 # the *lengths* of walks. {doc}`17_walks_that_know` finds that all such couplings gain
-# little on long walks, that Sobol' points for the length and two hops gain much and
-# then level off, and that systematic hops gain more and more.
+# little on long walks, that Sobol' points for the length and two hops gain much, but
+# less and less with the 2-regularised Laplacian, and that systematic hops gain more and
+# more.
 #
 # **The idea.** A walk is drawn coordinate by coordinate: how long, then where to, hop
 # by hop. The law of total variance says how much of its error is settled at each.

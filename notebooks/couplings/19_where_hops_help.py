@@ -17,9 +17,9 @@
 # %% [markdown]
 # # Where do coupled hops help, and where not?
 #
-# * **For every kernel with a finite variance, and most of all for those that do not
-#   reach far.** 64 walkers do the work of nearly a thousand independent ones or more
-#   for the diffusion kernel and the 2-step walk, and of 150 to 800 for the
+# * **For every kernel we tried whose variance is finite, and most of all for those that
+#   do not reach far.** 64 walkers do the work of nearly a thousand independent ones or
+#   more for the diffusion kernel and the 2-step walk, and of 150 to 800 for the
 #   2-regularised Laplacian.
 # * **The degree decides.** On graphs of degree 10 sixteen walkers leave less than two
 #   fifths of the error, among 10,000 nodes as among a million; on graphs of degree 100
@@ -30,7 +30,7 @@
 # **What is known.** {doc}`17_walks_that_know` compares six ways to couple the walkers
 # from a node on three graphs at $p_{\text{halt}} = 0.1$. Systematic hops with
 # stratified lengths do best there. {cite:t}`reid2025couplings`, whose σ-coupled lengths
-# are the starting point, ask for equally good or smaller errors at every
+# are the starting point, claim equally good or smaller errors at every
 # $p_{\text{halt}}$.
 #
 # **The idea.** Walkers gain by meeting: those that stand on one node share out its

@@ -18,12 +18,13 @@
 # # Are repelling random walks as good?
 #
 # * **Nearly, once their lengths are coupled.** With stratified lengths, 64 repelling
-#   walkers are worth at most an eighth fewer independent ones than 64 systematic
-#   walkers are.
+#   walkers replace at least seven eighths as many independent ones as 64 systematic
+#   walkers do.
 # * **Without that, they fall behind as walks become short**: at $p_{\text{halt}} = 0.5$
 #   they are worth between a quarter and three quarters as many.
-# * **Hops still matter more than lengths.** Repelling walks with independent lengths
-#   beat every coupling of lengths alone by far.
+# * **For kernels and long walks, hops still matter more than lengths.** Repelling walks
+#   with independent lengths beat every coupling of lengths alone by far. For PageRank
+#   it is the other way round.
 #
 # **What is known.** {cite:t}`reid2024repelling` were the first to couple, for random
 # features, where the walkers of a graph go. (Rotor-routers, which send walkers to
@@ -80,13 +81,13 @@ N_REPELLED = {"paper": 12_000, "quick": 480}[profile]  # for PageRank on footbal
 # a uniform neighbour, so that nothing is biased; two walkers of one block never take
 # the same edge.
 #
-# The authors' [code](https://github.com/isaac-reid/repelling_random_walks) draws less:
-# a block takes the neighbours in turn, from a random one on, and where there are at
-# most as many walkers as neighbours they take evenly spaced points under one random
-# shift ({py:func}`~rfcore.papers.couplings.repelling.shifted`). The latter *is*
-# systematic sampling. So what systematic hops have of their own is that they do so for
-# any number of walkers, the longest walks first, in van der Corput's order, and with
-# stratified lengths ({py:mod}`rfcore.couplings.walk_hops`).
+# The authors' [code](https://github.com/isaac-reid/repelling_random_walks) makes fewer
+# random draws: a block takes the neighbours in turn, from a random one on, and where
+# there are at most as many walkers as neighbours they take evenly spaced points under
+# one random shift ({py:func}`~rfcore.papers.couplings.repelling.shifted`). The latter
+# *is* systematic sampling. So what systematic hops have of their own is that they do so
+# for any number of walkers, the longest walks first, in van der Corput's order, and
+# with stratified lengths ({py:mod}`rfcore.couplings.walk_hops`).
 
 # %%
 LAWS = {

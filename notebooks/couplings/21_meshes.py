@@ -230,7 +230,7 @@ for k, (y_label, caption) in enumerate(ROWS.items()):
 # which walks. We give all readings. Only one reaches 2: the divergence, over that of
 # independent walks, on the sphere, on busted and on the torus, whose normals the exact
 # kernel predicts best. Over antithetic walks no row does. The gain in kernel error is
-# the same on all meshes, as the fitted $\gamma$ is nearly the same on all.
+# nearly the same on all meshes, as the fitted $\gamma$ is nearly the same on all.
 
 # %% tags=["hide-input"]
 kernel, rmse, divergence = np.moveaxis(grouped, 4, 0)

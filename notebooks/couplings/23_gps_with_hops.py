@@ -235,9 +235,10 @@ ledger.decide({
 # ## Why hops alone are not enough
 #
 # Repelling hops take more than half off the squared error of the kernel of a mesh, and
-# less off the divergence; coupled lengths do the opposite. Here is why. Where edges
-# have no weights of their own, a walk's load at node $j$ after $k$ hops from $i$ is
-# $\sqrt{d_i / d_j}\,(1 - p_{\text{halt}})^{-k}$, whichever way it went. So
+# less off the divergence; coupled lengths take more off the divergence than off the
+# squared error of the kernel. Here is why. Where edges have no weights of their own, a
+# walk's load at node $j$ after $k$ hops from $i$ is $\sqrt{d_i / d_j}\,(1 -
+# p_{\text{halt}})^{-k}$, whichever way it went. So
 #
 # $$
 # \sum_j \phi(i)_j \sqrt{d_j} = \sqrt{d_i}\, \frac1m \sum_{\text{walks}} \sum_{k \leq

@@ -19,8 +19,8 @@
 #
 # * **σ-coupled walks have smaller errors than independent ones** on every graph at
 #   every $p_{\text{halt}}$: by 1 % at 0.1, by a fifth at 0.5, and by less again beyond.
-# * **Over antithetic termination they gain at $p_{\text{halt}}$ between 0.2 and 0.4**,
-#   and tie with it from 0.5 on.
+# * **Over antithetic termination they gain at $p_{\text{halt}}$ between 0.2 and 0.4 on
+#   most graphs**, and tie with it from 0.5 on.
 # * **Here the search finds something**: between 0.2 and 0.4 the best permutation beats
 #   the plain reversal, because walks of 0 and 1 hops never end together.
 #
@@ -70,7 +70,7 @@ NAMES = (
 # Ten bins of equal probability divide the geometric distribution of the lengths. A pair
 # whose first walker draws its length from bin $q$ draws that of the second from bin
 # $\sigma(q)$. The cost of matching $q$ with $r$ is how likely such walkers are to end
-# together [VRC Eq. 82]:
+# together (Eq. 82):
 #
 # $$
 # c_{qr} = \sum_{i, j} P_q(j \to i)\, P_r(j \to i) ,

@@ -19,9 +19,8 @@
 #
 # * **The printed gain is 1.9 of its own standard errors.** Norms all equal within a
 #   block (positive monotone, PM) are ahead of plain orthogonal frequencies on ImageNet
-#   by 0.80 ± 0.42 percentage points. The firm difference in Table 2 is one that the
-#   paper does not name, over norms coupled in pairs (PNC): PM is ahead of PNC by 3.1
-#   standard errors.
+#   by 0.80 ± 0.42 percentage points. The one firm difference in Table 2 is not named in
+#   the paper: PM is ahead of norms coupled in pairs (PNC) by 3.1 standard errors.
 # * **In trained models the error with PM is smaller, as in Appendix B.3**, by 0.9 to
 #   2.0 %, and PNC changes next to nothing. Simplex directions with PM norms have the
 #   smallest error.

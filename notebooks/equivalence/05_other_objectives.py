@@ -19,7 +19,7 @@
 # # Another objective, another law
 #
 # * **Every dense-exponential feature of FAVOR\# is importance sampling**: a positive
-#   feature under a Gaussian law of frequencies, to the last digit.
+#   feature under a Gaussian law of frequencies, to rounding.
 # * **The objective picks the winner.** For Gaussian points SDERF has the lower mean log
 #   second moment, the optimal law the lower mean second moment: infinitely lower for
 #   wide points.

@@ -24,8 +24,8 @@
 # * **The lead is real and uneven.** Over other splits SDERF is 2.3 ± 0.2 points above
 #   GERF, the features with one parameter: five on wifi, about half a point on car,
 #   yeast and cmc.
-# * **All stay far below the kernel that they estimate**: with 128 features SDERF reaches
-#   60 % on average, the exact kernel 73 %.
+# * **On average all stay far below the kernel that they estimate**: with 128 features
+#   SDERF reaches 60 % on average, the exact kernel 73 %.
 #
 # **What the paper claims.** Every training point votes for its class, weighted by a
 # kernel. {cite:t}`likhosherstov2023favor` estimate the votes by random features, on eight

@@ -273,7 +273,8 @@ ledger.decide({
 # So the claim of Figure 3 depends on how columns were prepared. Trigonometric features
 # depend on $x - y$ alone and do not notice the mean. Centred GERFs are ahead of SDERFs
 # by 4.1 ± 0.7 percentage points: here a subtraction does more than a dense $B$.
-# Centring and a dense $B$ together are as good as SDERF is on standardised columns.
+# Centring and a dense $B$ together are at least as good as SDERF is on standardised
+# columns.
 #
 # (favor-classification-same-sets)=
 # ## Why asymmetry has nothing to work on

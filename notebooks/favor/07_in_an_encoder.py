@@ -136,11 +136,11 @@ for g, rows in enumerate(tqdm(measured, desc="groups", leave=False)):
 # (favor-encoder)=
 # ## Near to the exact embedding
 #
-# All maps are well ahead of attention to nothing in particular, although head by head
-# most of them err as much ({doc}`06_real_queries`): the mean over a sentence's words
-# averages the errors of single words, and each layer passes on its input beside what it
-# attends to. With 256 features the order of the maps is that of their
-# errors on single heads.
+# All maps are well ahead of attention to nothing in particular, although with 64
+# features three of the five err as much head by head ({doc}`06_real_queries`): the mean
+# over a sentence's words averages the errors of single words, and each layer passes on
+# its input beside what it attends to. With 256 features the order of the maps is that
+# of their errors on single heads.
 
 # %% tags=["hide-input"]
 NAMES = {"uniform": "uniform", "elu": "ELU + 1", "relu": "ReLU", "exact": "exact"}

@@ -22,8 +22,9 @@
 #   times as fast. Up to 65,536 its memory stays in proportion to the length, and its
 #   time nearly so.
 # * **A short encoder has no room for them.** At 512 positions, the most that
-#   all-MiniLM-L6-v2 has, 256 features take about as long as exact attention, which does
-#   not err, and 64 landmarks take less time and err less than the features do.
+#   all-MiniLM-L6-v2 has, 256 features take half as long again as exact attention,
+#   drawing included, and exact attention does not err. 64 landmarks take less time and
+#   err less than the features do.
 # * **At equal time the map decides.** Centred ADERF with half as many features errs
 #   less than the maps of Table 1, in less time. Of the couplings only Sobol' points pay
 #   under every map.
@@ -213,8 +214,8 @@ plotting.show(
 #
 # ### Memory, and where exact attention ends
 #
-# Exact attention is timed up to the length where its scores, formed at once, fit a
-# common machine; the table has what XLA would reserve beyond that length. (Programs
+# Exact attention is timed up to 4,096 positions, beyond which it would take most of the
+# time of this page; the table has what XLA would reserve beyond that length. (Programs
 # exist that never form them, and take memory in proportion to the length; their time is
 # quadratic still.)
 

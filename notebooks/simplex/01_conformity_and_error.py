@@ -137,12 +137,12 @@ ledger.decide({
 # (simplex-eq-8)=
 # ## Unbiased? (Equation 8)
 #
-# The first line of the abstract says that they are. A row of $\mathbf W = \mathbf D
-# \mathbf S \mathbf R$ is a corner of the simplex, turned by a uniform rotation and
-# multiplied by a length with the law $\chi_d$: each row by itself is Gaussian. To test
-# this, we project every row on one fixed direction with unequal coordinates, and count
-# the projections in 20 bins of equal probability. We also average the estimates of the
-# kernel.
+# The first line of the abstract says that simplex features are unbiased. A row of
+# $\mathbf W = \mathbf D \mathbf S \mathbf R$ is a corner of the simplex, turned by a
+# uniform rotation and multiplied by a length with the law $\chi_d$: each row by itself
+# is Gaussian. To test this, we project every row on one fixed direction with unequal
+# coordinates, and count the projections in 20 bins of equal probability. We also
+# average the estimates of the kernel.
 
 # %%
 n_bins = 20

@@ -23,9 +23,9 @@
 # * **In many dimensions they gain next to nothing**: at $d = 64$ and
 #   $\lVert x + y \rVert = 1$ simplex+ gains a hundredth of what simplex gained over
 #   independent directions.
-# * **Simplex+ does what it promises.** For close points it beats simplex for every draw
-#   of norms, the share of the possible gain that it misses falls with the distance,
-#   and, from six dimensions on, two passes of its iteration are enough.
+# * **Simplex+ does what it promises.** For small $\lVert x + y \rVert$ it beats simplex
+#   for every draw of norms, the share of the possible gain that it misses shrinks as it
+#   does, and, from six dimensions on, two passes of its iteration are enough.
 #
 # **What the paper claims.** The simplex is the best arrangement that does not depend on
 # the norms ({doc}`03_best_arrangement`). {cite:t}`reid2023simplex` let directions

@@ -22,7 +22,7 @@
 #   as good as an acute one.
 # * **And only up to a threshold**, a distance that grows with the dimension from $d =
 #   8$ on. The paper's formula for the gain holds, and so does its expansion in $1/d$.
-# * **In few dimensions it is not so simple.** The threshold falls until $d = 6$, and at
+# * **In few dimensions it is not so simple.** The threshold falls until $d = 7$, and at
 #   $d = 2$ there is none; beyond the threshold the gain can turn positive and then
 #   negative again, as it does at $d = 8$. One formula of the proof, Equation 77, has a
 #   wrong sign.

@@ -189,7 +189,7 @@ ledger.decide({
 
 # %% [markdown]
 # (simplex-gram-plus)=
-# ## Simplex+: better, but barely
+# ## Simplex+: better from a full block on, but barely
 #
 # Simplex+ lets long vectors take wider angles, so that each block sums to zero
 # ({ref}`simplex-eq-16`). The paper does not try it on whole matrices. Rotations, norms

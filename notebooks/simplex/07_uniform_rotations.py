@@ -21,8 +21,9 @@
 #   the signs of the diagonal of $R$, and many programs leave that out.
 # * **Positive features notice.** Without the sign fix they fall short by 7 to 19 % for
 #   $d$ from 4 to 64, and no number of features removes a bias.
-# * **The usual experiment does not.** On isotropic points every rotation, uniform or
-#   not, gives the same error. Test code on points along a fixed direction.
+# * **The usual experiment does not.** Within one block and on isotropic points every
+#   rotation, uniform or not, gives the same error. Test code on points along a fixed
+#   direction.
 #
 # Orthogonal and simplex frequencies {cite:p}`reid2023simplex` need a rotation drawn
 # *uniformly* (from Haar measure), and everybody takes the $Q$ of a QR decomposition of

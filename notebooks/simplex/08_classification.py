@@ -18,8 +18,8 @@
 # # Does a better kernel estimate classify better? (Figure 8)
 #
 # * **On average over eight tables, yes**: simplex beats orthogonal, and orthogonal
-#   beats independent, at every number of features, and on no table is simplex worse by
-#   a percentage point.
+#   beats independent, at every number of features up to $10 d$, and on no table is
+#   simplex worse by a percentage point.
 # * **The gain is real where the kernel's error is what keeps accuracy down.** With $d$
 #   features it is six to ten percentage points on banknote, nursery and wifi, and
 #   tenths of a point or nothing on the other five.
@@ -257,15 +257,15 @@ plotting.table(
 )  # fmt: skip
 
 # %% [markdown]
-# So does simplex beat orthogonal? On banknote, nursery and wifi plainly, with a few
-# dozen repeats. (What leaves the claim about these three open is orthogonal against IID
-# on banknote at $m = 10 d$, where we see no difference.) On abalone, car and cmc by one
-# to four parts in a thousand, which takes thousands of repeats. On yeast and chess the
+# So does simplex beat orthogonal? On banknote, nursery and wifi plainly, with 16 to 78
+# repeats. (What leaves the claim about these three open is orthogonal against IID on
+# banknote at $m = 10 d$, where we see no difference.) On abalone, car and cmc by one to
+# four parts in a thousand, which takes thousands of repeats. On yeast and chess the
 # difference is at the edge of what thousands of repeats can see; with more,
-# {doc}`10_at_m_equal_d` finds it at $m = d$, one part in a thousand or less. Nowhere is
-# the order significantly the other way round. "Consistently" is not contradicted, and
-# at larger $m$ cannot be shown: at $m = 10 d$ most of the gain is gone, since coupling
-# helps within a block only, and ten blocks wash much of it out.
+# {doc}`10_at_m_equal_d` finds it at $m = d$, about one part in a thousand or less.
+# Nowhere is the order significantly the other way round. "Consistently" is not
+# contradicted, and at larger $m$ cannot be shown: at $m = 10 d$ most of the gain is
+# gone, since coupling helps within a block only, and ten blocks wash much of it out.
 #
 # (simplex-majority)=
 # ## Is it classification yet?

@@ -34,7 +34,8 @@
 #
 # **The idea.** The variance of a positive feature, in units of the kernel squared,
 # grows like $e^{\sigma^2 \lVert x + y \rVert^2}$. So a sharp kernel needs many
-# features, and few do better with a blunt one, which suits the data less and errs less.
+# features, and a small number of them does better with a blunt one, which suits the
+# data less and errs less.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

@@ -131,10 +131,10 @@ plotting.table(
 
 # %% [markdown]
 # Read the columns of $z$ first. On banknote, car, yeast and chess both accuracies agree
-# with the printed ones, though from split to split they scatter by tens of those
-# errors: so this *is* the paper's split, and its $\sigma$. The other four are the sets
-# with the smallest $v$. IID features of {doc}`Table 3 <12_fast_variants>` are off in
-# the same way on abalone, cmc and wifi, so there it is not the coupling (on nursery
+# with the printed ones, though from split to split they scatter by 15 to 120 times
+# those errors: so this *is* the paper's split, and its $\sigma$. The other four are the
+# sets with the smallest $v$. IID features of {doc}`Table 3 <12_fast_variants>` are off
+# in the same way on abalone, cmc and wifi, so there it is not the coupling (on nursery
 # they agree); the mean of $v$ is right, so it is not the scale either.
 
 # %% tags=["hide-input"]
@@ -214,8 +214,8 @@ ledger.decide({
 #
 # We take twenty other splits, drawn with seeds 0 to 19 by the same rule, each with
 # fresh features. A classifier is tested on as few as 68 points, and other points give
-# another accuracy. On most of these splits an accuracy is off by tens of times its
-# printed error. A paired comparison survives, since all mechanisms see the same split:
+# another accuracy. On most of these splits an accuracy is off by ten times its printed
+# error or more. A paired comparison survives, since all mechanisms see the same split:
 # on banknote, nursery and wifi simplex features beat orthogonal ones on all twenty.
 
 # %%

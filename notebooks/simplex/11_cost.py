@@ -319,8 +319,9 @@ ledger.decide({
 # not the best one can do. In regular simplex+ the rotation is cubic in any case.
 #
 # That a sweep as printed is cubic we take from a count of its operations, not from the
-# clock: a block of 512 outgrows the caches that one of 128 fits into, and by processor
-# the time has grown as the power 2.8 to 3.6 of $d$ in the runs of this page.
+# clock: a block of 512 outgrows the caches that one of 128 fits into, and, depending on
+# the processor, the time has grown as a power of $d$ between 2.8 and 3.6 in the runs of
+# this page.
 
 # %%
 sweep_sizes, balance = SIZES["sweeps"], weight_dependent.balance

@@ -377,9 +377,9 @@ ledger.decide({
 # (simplex-extra-fast)=
 # ## Where accuracy does notice
 #
-# The fewer dimensions, the larger the bias; banknote has four. There the paper's own
-# table has $0.7296 \pm 0.0017$ for the fast simplex and $0.7196 \pm 0.0019$ for the
-# regular one.
+# The bias is largest in few dimensions; banknote has four. There the paper's own table
+# has $0.7296 \pm 0.0017$ for the fast simplex and $0.7196 \pm 0.0019$ for the regular
+# one.
 
 # %%
 banknote = classification.accuracies(

@@ -23,9 +23,9 @@
 # * **After training from scratch nothing is left to see.** On digits the two end 0.08 ±
 #   0.10 points apart, in ten pairs of runs. So simplex is not worse by half a point or
 #   more; and the half point that the paper prints for ImageNet is not there on digits.
-# * **Training matters more than the coupling.** Swapped in afterwards, any features lose
-#   more than half of the digits. Trained with features, the model is as good as the
-#   exact one.
+# * **Training matters more than the coupling.** Swapped in afterwards, with any
+#   features more than half of the digits are answered wrongly. Trained with features,
+#   the model is as good as the exact one.
 #
 # **What the paper claims.** A Performer replaces the attention of a transformer by
 # positive features, so that its cost grows linearly with the number of patches.
@@ -111,8 +111,8 @@ trained = {name: models(name, vision.exact, N_MODELS) for name in tasks}
 # The error of a layer is that of its output, $\lVert \hat O - O \rVert / \lVert O
 # \rVert$, from states that exact attention gave it, so that no layer answers for the
 # errors of those below. The accuracy is that of the model with both layers swapped.
-# *Uniform* attention looks at all patches alike: features that err as much as it does
-# are worth nothing.
+# *Uniform* attention looks at all patches alike: it is the yardstick for errors that
+# are too large.
 
 # %%
 COUPLINGS = ("iid", "orthogonal", "simplex")
@@ -281,7 +281,7 @@ ledger.decide({
 # There is no gain of that size on digits. To show the 0.08 points that we found, were
 # they real, would take about a hundred pairs at level 0.05. All this says nothing about
 # ImageNet. On digits attention has 16 patches to choose from, and a model that attends
-# to all of them alike loses no more than 1.9 points: that is all the room that a better
+# to all of them alike loses about 1.9 points: that is all the room that a better
 # estimate of attention has here.
 #
 # The Performers end a point above the models with exact attention; those were trained

@@ -23,8 +23,9 @@
 #   frequencies that point in opposite directions do the work of more than four independent ones.
 # * **A random walk is a frequency too**, and the nodes of a graph are its points.
 #
-# Everything in this book is a variation on these three sentences. If you know kernels and Monte Carlo, start
-# with {doc}`the main road </book/main_road>`; if not, here are a thousand words.
+# Everything in this book is a variation on these three sentences. If you know kernels
+# and Monte Carlo, start with {doc}`the main road </book/main_road>`; if not, here is a
+# short course.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

@@ -338,10 +338,10 @@ ledger.decide({
 # ## Does my Gaussian process improve?
 #
 # On each of three tables a Gaussian process sees at most 1,000 points and predicts at
-# 500 others or fewer; its lengthscale, variance and noise are chosen by the evidence (the marginal
-# likelihood) of 300 points. We compute the posterior mean from 256 columns, and show
-# its squared test error beside that of the exact mean, and the squared error of the
-# kernel.
+# up to 500 others; its lengthscale, variance and noise are chosen by the evidence (the
+# marginal likelihood) of 300 points. We compute the posterior mean from 256 columns,
+# and show its squared test error beside that of the exact mean, and the squared error
+# of the kernel.
 
 
 # %%

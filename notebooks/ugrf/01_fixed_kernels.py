@@ -220,8 +220,9 @@ ledger.decide({
 # %% [markdown]
 # **How fast a modulation decays decides how noisy the estimates are.** A walker rarely
 # gets far, and where it does, its load has been multiplied up accordingly. Three of the
-# modulations fall by orders of magnitude per step, faster than loads can grow. The
-# inverse cosine's falls only like $k^{-3/2}$, and its estimates have heavy tails
+# modulations fall by an order of magnitude or more per step, faster than loads can
+# grow. The inverse cosine's falls only like $k^{-3/2}$, and its estimates have heavy
+# tails
 # ({ref}`as the page on their errors shows <ugrf-heavy-tail>`).
 
 # %% tags=["hide-input"]

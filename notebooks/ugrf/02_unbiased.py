@@ -18,7 +18,7 @@
 # # Are the estimates unbiased? (Theorem 2.1)
 #
 # * **Yes, entry by entry**, as far as 3000 repeats can tell for symmetric pairs of
-#   modulations, and 1500 for asymmetric ones.
+#   modulations, and 1500, with columns mixed, for asymmetric ones.
 # * **The theorem needs one condition more than it states.** $f_1 * f_2 = \alpha$ is
 #   enough for the right mean where the series of $f_1$ and of $f_2$ both converge
 #   absolutely at the spectral radius. With an $f_2$ whose series does not, the mean
@@ -102,10 +102,10 @@ truth[np.abs(truth) < 1e-11] = 0.0
 
 # %% [markdown]
 # **The inverse cosine needs another test.** Its estimates have no finite variance
-# ({ref}`the page on errors shows why <ugrf-heavy-tail>`), and a $t$-statistic without
-# one has no error rate. But $\phi = \sum_k f(k)\, (\text{loads at step } k)$ is a sum
-# over steps, and its first 30 terms are as tame as those of the other kernels. What is
-# left out is small, and it has the right mean if each step has.
+# ({ref}`the page on errors shows why <ugrf-heavy-tail>`), and without a finite variance
+# a $t$-test has no known rate of false alarms. But $\phi = \sum_k f(k)\, (\text{loads
+# at step } k)$ is a sum over steps, and its first 30 terms are as tame as those of the
+# other kernels. What is left out is small, and it has the right mean if each step has.
 
 # %%
 first_steps = modulation.inverse_cosine()(np.arange(30))

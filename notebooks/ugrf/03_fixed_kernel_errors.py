@@ -145,7 +145,7 @@ plotting.table(
 
 # %% [markdown]
 # (ugrf-rate)=
-# ## At which rate does the error fall?
+# ## At what rate does the error fall?
 #
 # The paper prints no rate. That of Monte Carlo is one over the square root of the number of walkers, where the
 # estimates have a finite variance.

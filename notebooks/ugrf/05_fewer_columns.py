@@ -21,9 +21,9 @@
 #   sparse projections and anchor points all leave the estimates unbiased.
 # * **What they cost depends on how many eigenvalues matter.** A projection to $n$
 #   columns adds a relative error of about $\sqrt{(r + 1) / n}$, and more where walks
-#   are long; $r$ is their effective number,
-#   $(\operatorname{tr} K)^2 / \lVert K \rVert_F^2$. In a kernel that suits walks,
-#   local and close to the identity, almost all do.
+#   are long; $r$ is the effective number of eigenvalues, $(\operatorname{tr} K)^2 /
+#   \lVert K \rVert_F^2$. In a kernel that suits walks, local and close to the identity,
+#   almost all of them matter.
 # * **So this is no efficiency gain here.** At short range, to add no more error than 16
 #   walkers make takes more than a hundred times as many columns as the graph has nodes.
 #   At long range some eight hundred would do, but there the walks alone are wrong by

@@ -39,7 +39,19 @@ def test_cases_take_turns_after_a_first_call_of_each(turned):
 def test_what_is_over_at_once_is_repeated_and_its_time_shared(turned):
     case, called = turned
     assert np.allclose(seconds_per_call([case(0.001)], 1, "case"), 0.001, rtol=1e-12)
-    assert len(called) == 1 + 3  # the clock is looked at after each: three take 3 ms
+    assert len(called) == 1 + 1 + 3  # a first one does not count; the clock is looked at after each: three take 3 ms
+
+
+def test_what_a_case_owes_to_the_one_before_it_does_not_count(turned):
+    case, called = turned
+    small, large = case(0.001), case(2.0)
+
+    def after_another():
+        if called[-1:] == [2.0]:
+            case(0.01)()
+        small()
+
+    assert np.allclose(seconds_per_call([after_another, large], 2, "cases"), [[0.001, 2.0]] * 2, rtol=1e-12)
 
 
 @pytest.mark.parametrize("power", [-1.0, 0.5, 3.0])

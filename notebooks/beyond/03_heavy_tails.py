@@ -114,8 +114,8 @@ def drawn(key, draws, name, nu, m, d):
 # %% [markdown]
 # The errors are quadratures over levels of the norms
 # ({py:func}`rfcore.theory.matern_mse_ratio`), since series in moments, which work for
-# Gaussian norms, have no moments to stand on here. Draws check the quadratures. There
-# are $m = 16\, d$ frequencies throughout.
+# Gaussian norms, have no moments to stand on here. Draws check the quadratures. For the
+# curves, and the claims about them, there are $m = 16\, d$ frequencies.
 
 # %%
 places = 2.0 ** np.arange(-3, 2)

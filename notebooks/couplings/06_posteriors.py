@@ -315,7 +315,8 @@ plotting.table(
     columns=READINGS,
     corner="features, data set",
     printed=np.repeat(paper(3)[:, :, 2, 0].reshape(-1, 1), len(READINGS), axis=1),
-    caption="Ours. What each reading gives for orthogonal features.",
+    caption="Ours. What each reading gives for orthogonal features; ± one standard "
+    "error, where the table above has two.",
 )
 
 # %% [markdown]
@@ -339,7 +340,8 @@ plotting.table(
     *mean_and_se(kept[:, None]), rows=["RLFs, airfoil"],
     columns=["targets centred", "mean kept"], corner="features, data set",
     printed=np.repeat(paper(3, ["airfoil"])[1:, 0, 2, :1], 2, axis=1),
-    caption="Ours. Divergence of orthogonal Laplace features by the first reading.",
+    caption="Ours. Divergence of orthogonal Laplace features by the first reading, "
+    "with other draws; ± one standard error.",
 )  # fmt: skip
 
 # %% [markdown]

@@ -193,12 +193,13 @@ plotting.show(
 shown = [("shells", SHELLS), ("Sobol'", SOBOL)]
 over_pnc = [crossings(of[name] / of["PNC"]) for name, _ in shown]
 plotting.table(
-    [*(c * DIMENSIONS**a for _, (c, a) in shown), *np.concatenate(over_pnc)],
+    [*(c * DIMENSIONS**a for _, (c, a) in shown),
+     *np.where(np.concatenate(over_pnc) < LARGEST, np.concatenate(over_pnc), np.nan)],
     rows=[f"rule, {name}: {c:.3g} d^{a:g}" for name, (c, a) in shown]
     + [f"{name} over PNC, distance {z:g}" for name, _ in shown for z in DISTANCES],
     columns=[f"d = {d}" for d in DIMENSIONS], corner="from m =",
-    caption="Ours. The rule's two lines; below, where a coupling overtakes PNC "
-    f"({LARGEST}: not within the map).",
+    caption="Ours. The rule's two lines; below, where a coupling overtakes PNC. "
+    "Blank: not within the map.",
 )  # fmt: skip
 exponents = []
 for part in np.array_split(drawn[:, :2], 8):
@@ -299,7 +300,7 @@ plotting.table(
     cells,
     rows=rows, columns=[*short, "rule / best"], corner="set, m: rule",
     caption="Ours. RMSE of Fourier features in percent of that of independent "
-    "frequencies, strata in blocks and over all; last, that of the rule's choice over "
+    "frequencies (in blocks, over all: strata); last, that of the rule's choice over "
     f"the best. Sets, with their d and median distance: {', '.join(sizes)}.",
 )  # fmt: skip
 ledger.decide({

@@ -182,7 +182,7 @@ for values, what in (
         rows=[f"{name}, m = {m}" for name, m in CASES],
         columns=HEADS,
         corner="data set, m",
-        caption=f"Ours. {what}, mean over {N_DRAWS} draws and trained models.",
+        caption=f"Ours. {what}, mean over {N_DRAWS} draws and {N_MODELS} models.",
     )
 plain, pnc, pm, _, both = np.moveaxis(error, -1, 0)
 change = (pnc - plain) / plain.mean(axis=0)
@@ -243,8 +243,8 @@ paired[0] = np.nan
 none = np.zeros(len(NAMES))
 plotting.table(
     np.stack([
-        ends.mean(axis=0), gain.mean(axis=0), deviation, 16 * (deviation / 0.8) ** 2,
-        paired,
+        ends.mean(axis=0), gain.mean(axis=0), deviation,
+        np.ceil(16 * (deviation / 0.8) ** 2), paired,
     ], axis=1),
     np.stack([standard_error(ends), standard_error(gain), none, none, none], axis=1),
     rows=HEADS[:3],

@@ -117,7 +117,7 @@ plotting.show_panels(
     y_label="least variance",
     log="x",
     caption="Ours. Least variance of an estimate of the Gaussian kernel for a single "
-    "pair of points, in closed form.",
+    "pair of points, in closed form. Dashed: its limit at large distances, (8/π²)².",
     alt="The line of cosines rises from 0.01 at distance a quarter to its limit of 0.66"
     " at distance four; the line of positive features is zero throughout.",
 )

@@ -131,11 +131,10 @@ plotting.show(
         ),
         x_label="mean of the products of features over the kernel",
     ),
-    caption="Ours. Four pairs of points: what the features of Eqs. 7 and 11 estimate, "
-    "as printed and mended, over the kernel.",
+    caption="Ours. Four of the sixteen pairs of points that the claims take: what the "
+    "features of Eqs. 7 and 11 estimate, as printed and mended, over the kernel.",
     alt="In each of four rows the two mended features lie at 1, Eq. 7 as printed to the"
-    " left of it, down to 0.56, and Eq. 11 to the right, up to 1.37: further the"
-    " larger the kernel.",
+    " left of it, down to 0.56, and Eq. 11 to the right, up to 1.37.",
 )
 ledger.decide({
     "favor/eq-7/as-printed": evidence.erratum(

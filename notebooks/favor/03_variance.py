@@ -163,8 +163,9 @@ plotting.show(
     *figures,
     caption="Paper's Figure 2. Mean logarithm of the variance of one product of "
     "features over the squared kernel; its Figure 1 shows the last two panels. Every "
-    "panel has its own scale; lines that coincide hide each other: GERF is under "
-    "ADERF in mnist and cifar10.",
+    "panel has its own scale; lines that coincide hide each other: trigonometric is "
+    "under positive in normal and heterogen, GERF and ADERF are under SDERF in normal "
+    "and on the sphere, GERF is under ADERF in mnist and cifar10.",
     alt="Six charts of curves that rise with sigma. On normal points trigonometric and "
     "positive features rise far above the others; on the sphere trigonometric ones are "
     "highest at small sigma, and all meet at 1; in heterogen SDERF lies somewhat "

@@ -474,7 +474,7 @@ plotting.table(
     + [f"{name} landmarks" if name in COUNTS else name for name in NAMES],
     columns=["ms per head", "relative error"], corner="attention",
     caption=f"Ours. {LENGTH} positions; features of orthogonal frequencies that are "
-    "drawn beforehand, and what is no random feature.",
+    "drawn beforehand, and ways without random features.",
 )  # fmt: skip
 
 

@@ -166,9 +166,9 @@ plotting.show(
     caption="Ours. Processor time of one thread, mean over rounds, to draw a block of "
     "frequencies, dense (first) or fast (second), and to multiply a point with it. "
     "Bands: one standard error.",
-    alt="Three log-log charts. Three dense lines rise together to a second at 2048, "
-    "two fast ones to a tenth at a million; the matrix's crosses the fast ones "
-    "between 256 and 1024.",
+    alt="Three log-log charts. Three dense lines rise together to half a second at "
+    "2048, two fast ones to less than a tenth at a million; the matrix's crosses the "
+    "fast ones between 256 and 1024.",
 )
 
 # %% [markdown]

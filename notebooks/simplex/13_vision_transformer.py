@@ -177,7 +177,7 @@ for i, (values, what) in enumerate((
         rows=[f"{name}, m = {m}" for name, m in CASES],
         columns=[*HEADS, *flat],
         corner="data set, m",
-        caption=f"Ours. {what}, mean over {N_DRAWS} draws and trained models.",
+        caption=f"Ours. {what}, mean over {N_DRAWS} draws and {N_MODELS} models.",
     )
 iid, orthogonal, simplex = np.moveaxis(error, -1, 0)
 ledger.decide({
@@ -247,7 +247,7 @@ spread = np.array([final(curve).std(ddof=1) for curve in ends.values()])
 plotting.table(
     np.column_stack([
         [final(curve).mean() for curve in ends.values()], spread,
-        16 * (spread / 0.5) ** 2,
+        np.ceil(16 * (spread / 0.5) ** 2),
     ]),
     np.column_stack([
         [standard_error(final(curve)) for curve in ends.values()],

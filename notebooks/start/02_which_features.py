@@ -298,8 +298,8 @@ plotting.table(
     errors.std(axis=0, ddof=1)[:, [0, n, 1, n + 1]] / np.sqrt(len(errors)),
     rows=HEADS, corner="set, lengthscale",
     columns=[f"{way}, {m}" for m in WIDTHS[:2] for way in ("chosen", "Nystroem")],
-    caption=f"Ours. At equal columns: relative error of the Gram matrix of {N_POINTS} "
-    f"points, means over {len(errors)} rounds of fresh frequencies and landmarks.",
+    caption=f"Ours. At equal columns: relative error of the Gram matrix of {N_POINTS:,} "
+    f"points (500 of its rows), means over {len(errors)} rounds of fresh frequencies and landmarks.",
 )  # fmt: skip
 
 # %% [markdown]
@@ -319,11 +319,12 @@ plotting.table(
         np.exp(level.mean(axis=0)), np.median(clocks[..., 1:n], axis=0),
     ]),
     rows=HEADS, corner="set, lengthscale",
-    columns=[f"Nystroem, {WIDTHS[1]}: ms", "error", "chosen in that time: error"]
+    columns=[f"Nystroem, {WIDTHS[1]}: ms", "its error", "chosen in that time: error"]
     + [f"chosen, {width:,}: ms" for width in WIDTHS[1:]],
     caption="Ours. At equal time: what random features with the chosen coupling reach "
     "in the time of Nystroem's columns, between their own numbers of columns on a line "
-    "of logarithms. Processor milliseconds for all points, medians, float64.",
+    "of logarithms. Geometric means of errors over rounds; processor milliseconds for "
+    "all points, medians, float64.",
 )  # fmt: skip
 quicker = evidence.order(logs[..., -1], level, robust=True)
 ledger.decide({
@@ -440,7 +441,8 @@ for product in products.values():
 plotting.table(
     rows, rows=list(products), columns=["ms", "relative error"], corner="product by",
     caption=f"Ours. One product on {N_NODES:,} nodes, everything included. Of the "
-    "clock one reading: trust factors of ten. Errors below $10^{-12}$ are rounding.",
+    "clock one reading: trust factors of ten. Errors below $10^{-12}$ are rounding, "
+    "and shown as that.",
 )  # fmt: skip
 
 # %% [markdown]

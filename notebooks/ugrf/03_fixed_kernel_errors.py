@@ -208,7 +208,8 @@ fig.legend(loc="outside upper left", ncols=2, labelcolor="linecolor")
 plotting.show(
     fig,
     caption="Ours. How often the largest entry of a single walk's feature exceeds x "
-    "times f(0), on karate. A tail above slope −2 has no variance.",
+    "times f(0), on karate. A tail that falls more slowly than slope −2 has no finite "
+    "variance.",
     alt="Log-log survival curves. Diffusion and 2-step walk end at a bound, the "
     "2-regularised Laplacian falls steeply, the inverse cosine has slope -1 or so.",
 )

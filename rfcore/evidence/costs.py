@@ -113,12 +113,15 @@ def _own():
 
 
 LEAST = 3e-3  # seconds; what is over sooner is repeated, since the clock ticks
+SHORT = 20e-3  # seconds; a first call that is over sooner may owe most of them to the case before it
 
 
 def seconds_per_call(cases, n_rounds, description):
     """Processor seconds of a call of each of several functions, all of them in turn within a round.
 
-    Each is called once beforehand, and waited for. What other work does to the machine meets all cases of a
+    Each is called once beforehand, and waited for. A first call of a turn that is over within 20 ms does not
+    count: after a case that filled the caches and gave memory back it may take ten times as long as the next
+    one. What other work does to the machine meets all cases of a
     round alike, so that ratios within rounds are worth more than times. The seconds are of all threads of
     this process together: the work of one thread only where XLA has no more (``XLA_FLAGS`` with
     ``--xla_cpu_multi_thread_eigen=false`` before JAX starts).
@@ -138,12 +141,19 @@ def seconds_per_call(cases, n_rounds, description):
         jax.block_until_ready(case())
     seconds = np.empty((n_rounds, len(cases)))
     for i, j in tqdm(np.ndindex(seconds.shape), total=seconds.size, desc=description, leave=False):
-        n_calls, began, spent = 0, time.process_time(), 0.0
-        while not n_calls or spent < LEAST:
-            jax.block_until_ready(cases[j]())
-            n_calls, spent = n_calls + 1, time.process_time() - began
-        seconds[i, j] = spent / n_calls
+        seconds[i, j] = _repeated(cases[j], 0.0)
+        if seconds[i, j] < SHORT:
+            seconds[i, j] = _repeated(cases[j], LEAST)
     return seconds
+
+
+def _repeated(case, least):
+    """Seconds of a call, the mean of as many as take ``least`` seconds together."""
+    n_calls, began, spent = 0, time.process_time(), 0.0
+    while not n_calls or spent < least:
+        jax.block_until_ready(case())
+        n_calls, spent = n_calls + 1, time.process_time() - began
+    return spent / n_calls
 
 
 def exponents(sizes, seconds):

@@ -470,8 +470,8 @@ plotting.table(
 #   the one that you want: there, a lengthscale twice as long takes more off the error
 #   than any coupling.
 # * **The prediction is what counts.** As {doc}`/notebooks/couplings/06_posteriors` and
-#   the table above show, a kernel ten times better may leave the posterior mean where
-#   it was.
+#   the table of posterior means on this page show, a kernel ten times better may leave
+#   the posterior mean where it was.
 # * **The graph has a few thousand nodes.** Its kernel fits into memory: compute it, and
 #   the Gaussian process with it, exactly. `models.gp.fit_graph` does so where the graph
 #   is small enough.
@@ -481,8 +481,8 @@ plotting.table(
 #   map, and take the {doc}`greatest keys exactly
 #   </notebooks/beyond/02_attention_maps>`; for up to a few hundred words {doc}`take
 #   attention itself </notebooks/favor/09_cost_of_attention>`. From about a thousand
-#   positions on features are faster; how they err on trained heads we know for up to
-#   512.
+#   positions on features are faster, but their error on trained heads we have measured
+#   for up to 512 only.
 #
 # This page has its limits: there is one rule for choosing, tested on kernels of tables;
 # there are two graphs; and the times are those of one machine, without an accelerator

@@ -195,8 +195,8 @@ ledger.decide({"ugrf/alg-1/subquadratic": evidence.timed(subquadratic, profile, 
 # (ugrf-engine)=
 # ## How fast do the walkers walk?
 #
-# The time per feature is nearly constant: in the median of the turns (some are held up
-# by other work) it grows with the number of nodes like a power of about 0.16. Walks on
+# The time per feature grows slowly: in the median of the turns (some are held up by
+# other work) it grows with the number of nodes like a power of about 0.16. Walks on
 # larger graphs miss the processor's caches more often.
 #
 # Then the loop and the engine take turns at building all features of one citation graph

@@ -24,7 +24,7 @@
 # * **On six graphs of eight the printed number is that of an ordinary run.** On karate
 #   and dolphins it is larger than nearly all of ours. But single runs scatter so widely
 #   that agreement says little.
-# * **The row citeseer is cora**, by its size. The row cora we cannot identify.
+# * **The row "citeseer" is cora**, by its size. The row "cora" we cannot identify.
 #
 # **What the paper claims.** Kernel $k$-means needs only products of the kernel with a
 # few vectors, and those can come from random walks. On eight graphs,
@@ -94,11 +94,11 @@ nearer = evidence.bound(off[:2, 0].min() / 100, 0.01, exact=True)
 ledger.decide({"ugrf/table-2/names": evidence.erratum(nearer, why)})
 
 # %% [markdown]
-# **The row citeseer** is cora's largest component, to the node. **The row cora, 3300
-# nodes**, we cannot identify: no graph of this size is in the collection, and two come
-# near. One is citeseer, whole (3327 nodes). The other is the largest component of
+# **The row "citeseer"** is cora's largest component, to the node. **The row "cora",
+# 3300 nodes**, we cannot identify: no graph of this size is in the collection, and two
+# come near. One is citeseer, whole (3327 nodes). The other is the largest component of
 # Cora's section on artificial intelligence (3323 nodes), from the folder that the row
-# databases comes from. The printed number may also be rounded.
+# "databases" comes from. The printed number may also be rounded.
 #
 # From here on the row "citeseer" is cora's largest component, "databases" the database
 # section of the large Cora collection, and citeseer stands in for the row "cora". (48

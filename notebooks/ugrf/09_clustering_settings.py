@@ -17,11 +17,11 @@
 # %% [markdown]
 # # Which unprinted choices decide how well walks cluster?
 #
-# * **On most graphs where $k$-means starts matters most**, and it is not printed.
-#   With starts from the nearest of three nodes, in place of random labels, the mean
-#   error is smaller on every graph, on some more than ten times smaller. The
-#   termination probability, not printed either, matters on all four large graphs, and
-#   most on eurosis.
+# * **Where $k$-means starts matters most on most graphs**, and it is not printed. With
+#   starts from the nearest of three nodes, in place of random labels, the mean error is
+#   smaller on every graph, on some more than ten times smaller. The termination
+#   probability, not printed either, matters on all four large graphs, and most on
+#   eurosis.
 # * **An error of zero can mean that nothing was computed.** On the normalised adjacency
 #   matrix any features give it, because $k$-means returns its initial labels.
 # * **This task does not need features.** What is slow is the eigendecomposition, and

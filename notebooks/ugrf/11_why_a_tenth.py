@@ -19,12 +19,12 @@
 #
 # * **The published column is nearly that of a constant.** Its ratios to the unbiased
 #   column are those of a modulation that falls by about one per cent per step, where
-#   the one trained from a flat start falls by a sixth. The best constant itself falls
-#   short of them by one to three hundredths on every graph.
+#   the one trained from a flat start falls by a sixth. The best constant itself gains
+#   one to three hundredths less on every graph.
 # * **A hidden unit that hardly moved would explain it.** The stated schedule does stop
 #   early: with one step per epoch it brings only 8 of 100 random starts near the error
-#   of the flat start. We cannot know whether it did: the paper prints neither the start
-#   nor the number of steps.
+#   of the flat start. We cannot know whether that happened: the paper prints neither
+#   the start nor the number of steps.
 # * **The errors of the table are squared**, though the text defines them without the
 #   square. No other reading that we tried fits the printed numbers as well: the next
 #   best leaves three times the squared distance.

@@ -156,8 +156,8 @@ ledger.decide({
 # keep the hidden unit alive. Two other lazy starts stand beside it, one less lazy, one
 # whose unit dies after the first step. The product does not change when one modulation
 # is multiplied by a number and the other divided by it, so we compare them after
-# dividing each by its $f(0)$. "Very similar" has no number. We call the two so if their
-# distance is below a quarter of that at the start.
+# dividing each by its $f(0)$. "Very similar" has no number. We call the two very
+# similar if their distance is below a quarter of that at the start.
 
 # %%
 LAZY = {

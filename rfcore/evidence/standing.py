@@ -169,7 +169,7 @@ def told(decision):
 
     What stood in its place begins the statistics. A sentence has places for numbers: ``{ours}`` and
     ``{paper}`` (with error and unit), ``{better}`` and ``{worse}`` (of an order), ``{limit}``, ``{holds}``
-    ("all 18", "both", or "15 of 18" of the comparisons) and ``{repeats}``; a place of another name raises ValueError.
+    ("all 18", "both", "15 of 18" comparisons) and ``{repeats}``; a place of another name raises ValueError.
     Of several conditions the numbers are those of the closest. A decision without one of these numbers keeps
     its own line. An inconclusive one says why it is.
 

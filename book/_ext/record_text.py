@@ -28,9 +28,10 @@ def typeset(text):
     'd<sup>2</sup>, v<sup>2k</sup>, t<sup>-d</sup>, B<sup>(1)</sup>, f<sub>1</sub>, <i>p</i><sub>halt</sub>'
     >>> typeset("at most 1e-09, 5.936e-06 ± 1.8e-06, -0.0001054 ± 3.1e-06")
     'at most 10<sup>-9</sup>, (5.9 ± 1.8) × 10<sup>-6</sup>, (−1.054 ± 0.031) × 10<sup>-4</sup>'
-    >>> typeset("sigma-coupled, omega_1 <= 1 / sqrt(d)")
-    'σ-coupled, ω<sub>1</sub> ≤ 1 / √d'
+    >>> typeset("sigma-coupled, omega_1 <= 1 / sqrt(d), (&quot;p^k&quot;)")
+    'σ-coupled, ω<sub>1</sub> ≤ 1 / √d, (“p<sup>k</sup>”)'
     """
+    text = re.sub(r"(^|[\s([]|<p>)&quot;", r"\1“", text).replace("&quot;", "”")
     text = LETTER.sub(lambda found: GREEK[found[1]], text)
     for typed, sign in SIGNS.items():
         text = re.sub(typed, sign, text)

@@ -272,9 +272,9 @@ ledger.decide({
 # An eigendecomposition is slow. The action of the exponential on three vectors
 # ({py:func}`rfcore.kernels.exponential_product`) is not: a whole run of $k$-means with
 # exact products takes a fraction of a second, and so does one with features, although
-# they have to be built first. Random features pay where one has to store the kernel
-# itself, or to solve a system with it ({doc}`17_large_graphs`). No claim rests on these
-# times: each was measured once.
+# they have to be built first. Where random features pay on a large graph,
+# {doc}`19_what_pays_when` measures. No claim rests on these times: each was measured
+# once.
 
 # %%
 i, g = list(graphs).index(TIMED), graphs[TIMED]

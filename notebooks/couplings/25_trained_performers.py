@@ -24,9 +24,9 @@
 # * **In trained models the error with PM is smaller, as in Appendix B.3**, by 0.9 to
 #   2.0 %, and PNC changes next to nothing. Simplex directions with PM norms have the
 #   smallest error.
-# * **After training from scratch sixteen pairs of runs do not decide about PM**, which
-#   gains 0.24 ± 0.17 points on digits. PNC changes accuracy by less than 0.8 points:
-#   −0.14 ± 0.15 (this run; see the end of the page).
+# * **After training from scratch 24 pairs of runs do not decide about PM**, which gains
+#   0.14 ± 0.14 points on digits. PNC changes accuracy by less than 0.8 points: 0.19 ±
+#   0.12.
 #
 # **What the paper claims.** PM norms raise the variance of every kernel estimate and
 # lower the error of attention ({doc}`08_attention`). {cite:t}`reid2025couplings` train
@@ -271,13 +271,12 @@ ledger.decide({
 # %% [markdown]
 # Paired differences have a standard deviation of 0.6 to 0.7 points from seed to seed,
 # more than the 0.3 between orthogonal and simplex frequencies in
-# {doc}`../simplex/13_vision_transformer`. The error of sixteen pairs, 0.17 points, is
-# well below half of that of Table 2: a gain of 0.8 would be nearly five of them, and
-# would have shown. To show the 0.24 points found, if they were real, would take some
-# sixty pairs at level 0.05. PNC makes no difference of 0.8 points, the gain that the
-# paper calls an improvement: for digits, that is shown, but barely. The same pairs on
-# one thread instead of eight, where other rounding sends training on other paths, gave
-# −0.12 ± 0.15 points, so skewed that the test left it open.
+# {doc}`../simplex/13_vision_transformer`. The error of 24 pairs, 0.14 points, is a
+# third of that of Table 2: a gain of 0.8 would be nearly six of them, and would have
+# shown. To show the 0.14 points found, if they were real, would take some two hundred
+# pairs at level 0.05. PNC makes no difference of 0.8 points, the gain that the paper
+# calls an improvement: for digits, that is shown. It takes as many pairs: with sixteen
+# others the verdict hung on rounding, which sends training on other paths.
 #
 # So digits neither confirm nor contradict Table 2, and they could not contradict it:
 # twelve layers on ImageNet are another task. The paper's own experiment with four times

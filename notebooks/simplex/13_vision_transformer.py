@@ -18,10 +18,10 @@
 # # Does the simplex help a vision transformer? (Figure 9)
 #
 # * **On fixed weights, yes, a little.** Put in the place of trained attention, simplex
-#   frequencies err 0.5 to 1.7 % less than orthogonal ones, and on average keep 1.1
+#   frequencies err 0.5 to 1.7 % less than orthogonal ones, and on average keep 1.2
 #   percentage points more answers right.
-# * **After training from scratch nothing is left to see.** On digits the two end 0.08 ±
-#   0.10 points apart, in ten pairs of runs. So simplex is not worse by half a point or
+# * **After training from scratch nothing is left to see.** On digits the two end 0.09 ±
+#   0.11 points apart, in ten pairs of runs. So simplex is not worse by half a point or
 #   more; and the half point that the paper prints for ImageNet is not there on digits.
 # * **Training matters more than the coupling.** Swapped in afterwards, with any
 #   features more than half of the digits are answered wrongly. Trained with features,
@@ -192,8 +192,9 @@ ledger.decide({
 # The order is that of the kernel: simplex before orthogonal before independent
 # frequencies, in every case. The steps are small. Simplex frequencies leave 98.3 to
 # 99.5 % of the error of orthogonal ones, and the gain in accuracy that comes with it is
-# 1.1 points in the mean over the four cases, most of it on digits at $m = d$. Norms that
-# are coupled change the error as little ({doc}`../couplings/25_trained_performers`).
+# 1.2 points in the mean over the four cases, most of it on digits at $m = d$. Norms
+# that are coupled change the error as little
+# ({doc}`../couplings/25_trained_performers`).
 #
 # The scale of the table says more than its order. On digits, with 16 features,
 # estimated attention errs by 0.89 to 0.92 of its output, and uniform attention by 0.92.
@@ -276,12 +277,12 @@ ledger.decide({
 })  # fmt: skip
 
 # %% [markdown]
-# From seed to seed the difference within a pair varies by 0.30 points (one standard
+# From seed to seed the difference within a pair varies by 0.34 points (one standard
 # deviation), so ten pairs would show a gain of half a point, at five standard errors.
-# There is no gain of that size on digits. To show the 0.08 points that we found, were
+# There is no gain of that size on digits. To show the 0.09 points that we found, were
 # they real, would take about a hundred pairs at level 0.05. All this says nothing about
 # ImageNet. On digits attention has 16 patches to choose from, and a model that attends
-# to all of them alike loses about 1.9 points: that is all the room that a better
+# to all of them alike loses about 1.8 points: that is all the room that a better
 # estimate of attention has here.
 #
 # The Performers end a point above the models with exact attention; those were trained

@@ -113,13 +113,13 @@ def _own():
 
 
 LEAST = 3e-3  # seconds; what is over sooner is repeated, since the clock ticks
-SHORT = 20e-3  # seconds; a first call that is over sooner may owe most of them to the case before it
+SHORT = 0.1  # seconds; a first call that is over sooner may owe most of them to the case before it
 
 
 def seconds_per_call(cases, n_rounds, description):
     """Processor seconds of a call of each of several functions, all of them in turn within a round.
 
-    Each is called once beforehand, and waited for. A first call of a turn that is over within 20 ms does not
+    Each is called once beforehand, and waited for. A first call of a turn that is over within 0.1 s does not
     count: after a case that filled the caches and gave memory back it may take ten times as long as the next
     one. What other work does to the machine meets all cases of a
     round alike, so that ratios within rounds are worth more than times. The seconds are of all threads of

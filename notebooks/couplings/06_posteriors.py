@@ -210,6 +210,10 @@ def beside(values, which, printed, caption):
 
 OF_3 = [IID, HALTON, ORTHOGONAL, PNC]
 caption = "Table 3. KL(exact | features), nats per test point, over splits."
+table_3 = paper(3).astype(float)
+mean_3, se_3 = mean_and_se(of_split[..., OF_3, DIVERGENCE])
+far = np.abs(mean_3 - table_3[..., 0]) > np.hypot(2 * se_3, table_3[..., 1])
+caption += f" {far.sum()} of both tables' {far.size} are two errors or more apart."
 beside(of_split[..., DIVERGENCE], OF_3, paper(3), caption)
 
 # %% [markdown]

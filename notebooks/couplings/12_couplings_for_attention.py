@@ -299,8 +299,8 @@ for causal, seen in enumerate(("all keys seen", "causal")):
         corner="d, m, s",
         caption="Ours. Errors of attention weights on held-out queries and keys, over "
         f"those of orthogonal frequencies with independent norms; {seen}. s: deviation "
-        "of a coordinate, for keys of length 1/2, length 1 and logits of variance 1. At "
-        "m = d spread and PM are one law, and what they differ by is noise.",
+        "of a coordinate, for keys of length 1/2, length 1 and logits of variance 1. "
+        "At m = d spread and PM are one law, and what they differ by is noise.",
     )
 ledger.decide({
     "couplings/extra-attention-coupling/beats-pm": evidence.order(

@@ -109,7 +109,7 @@ calm = np.array([theory.fourier_gap(*pair) for pair in pairs])
 # %%
 threshold = {
     of: sign_change.fourier_threshold(of)
-    for of in (3, 4, 5, 6, 8, 10, 12, 16, 32, 64, 128, 256)
+    for of in (3, 4, 5, 6, 7, 8, 10, 12, 16, 32, 64, 128, 256)
 }
 doubled = np.array([threshold[of] for of in (8, 16, 32, 64, 128, 256)])
 
@@ -137,13 +137,13 @@ ledger.decide({
 # ## The threshold in few dimensions
 #
 # There is more to it than one threshold that grows. In the plane there is none:
-# ${}_1F_1(2; 1; -s) = e^{-s} (1 - s)$ makes the gap proportional to $e^{-s} (e^{-s} -
-# 1 + s) > 0$ with $s = z^2 / 2$. From $d = 3$ to $6$ the threshold *falls*. And beyond
-# it the gap may turn positive and then negative again.
+# ${}_1F_1(2; 1; -s) = e^{-s} (1 - s)$ makes the gap proportional to $e^{-s} (e^{-s} - 1
+# + s) > 0$ with $s = z^2 / 2$. From $d = 3$ to $7$ the threshold *falls*. And beyond it
+# the gap may turn positive and then negative again.
 
 # %%
-falls = np.array([threshold[of] for of in (3, 4, 5, 6)])
-rises = np.array([threshold[of] for of in (8, 10, 12, 16)])
+falls = np.array([threshold[of] for of in (3, 4, 5, 6, 7)])
+rises = np.array([threshold[of] for of in (7, 8, 10, 12, 16)])
 
 
 def along_axis(z, of):

@@ -132,7 +132,7 @@ plotting.table(
 # %% [markdown]
 # Read the columns of $z$ first. On banknote, car, yeast and chess both accuracies agree
 # with the printed ones ($|z|$ below 3.4, the threshold for sixteen numbers), though
-# from split to split they scatter by 15 to 120 times those errors: so this *is* the
+# from split to split they scatter by 16 to 117 times those errors: so this *is* the
 # paper's split, and its $\sigma$. The other four are the sets with the smallest $v$.
 # IID features of {doc}`Table 3 <12_fast_variants>` are off in the same way on abalone,
 # cmc and wifi, so there it is not the coupling (on nursery they agree); the mean of $v$

@@ -298,8 +298,9 @@ plotting.table(
     errors.std(axis=0, ddof=1)[:, [0, n, 1, n + 1]] / np.sqrt(len(errors)),
     rows=HEADS, corner="set, lengthscale",
     columns=[f"{way}, {m}" for m in WIDTHS[:2] for way in ("chosen", "Nystroem")],
-    caption=f"Ours. At equal columns: relative error of the Gram matrix of {N_POINTS:,} "
-    f"points (500 of its rows), means over {len(errors)} rounds of fresh frequencies and landmarks.",
+    caption="Ours. At equal columns: relative error of the Gram matrix of "
+    f"{N_POINTS:,} points (500 of its rows), means over {len(errors)} rounds of fresh "
+    "frequencies and landmarks.",
 )  # fmt: skip
 
 # %% [markdown]

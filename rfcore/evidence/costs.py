@@ -121,10 +121,9 @@ def seconds_per_call(cases, n_rounds, description):
 
     Each is called once beforehand, and waited for. A first call of a turn that is over within 0.1 s does not
     count: after a case that filled the caches and gave memory back it may take ten times as long as the next
-    one. What other work does to the machine meets all cases of a
-    round alike, so that ratios within rounds are worth more than times. The seconds are of all threads of
-    this process together: the work of one thread only where XLA has no more (``XLA_FLAGS`` with
-    ``--xla_cpu_multi_thread_eigen=false`` before JAX starts).
+    one. What other work does to the machine meets all cases of a round alike, so that ratios within rounds
+    are worth more than times. The seconds are of all threads of this process together: the work of one thread
+    only where XLA has no more (``XLA_FLAGS`` with ``--xla_cpu_multi_thread_eigen=false`` before JAX starts).
 
     Args:
         cases: functions without arguments; what they return is waited for (``jax.block_until_ready``).

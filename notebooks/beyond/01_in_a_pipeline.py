@@ -18,12 +18,12 @@
 # # In a scikit-learn pipeline: which columns should a linear model get?
 #
 # * **A better kernel is not a better prediction.** Pairs of sine and cosine with a
-#   chosen coupling leave at most half of RBFSampler's squared error of the kernel (on
-#   digits), and a tenth or less in few dimensions. Ridge regressions on them err from
-#   5 % less to 3 % more.
+#   chosen coupling have about half of RBFSampler's squared error of the kernel or less
+#   on digits, and about a tenth or less in few dimensions. Ridge regressions on them
+#   err from 5 % less to 3 % more.
 # * **Nystroem is best per column, on every table and for every number of columns.**
 #   What it spends is time: 1,024 of its columns cost 0.4 s, where those of random
-#   features cost 3 to 60 ms.
+#   features cost 3 to 53 ms.
 # * **Per second it depends.** On one table 1,024 random columns beat 256 of Nystroem's
 #   in less time; on the two others Nystroem's win.
 #

@@ -273,7 +273,9 @@ def test_a_sentence_is_filled_with_the_numbers_of_its_decision():
     assert of("KL {better} against {worse} on {holds}", ours=2.0, pair=(1.0, 3.0), holds=3, comparisons=4) == "KL 1 against 3 on 3 of 4"
     assert of("a gain of {ours} of {limit} on {holds}", ours=2.0, limit=1.0, holds=2, comparisons=2, unit="nats") == "a gain of 2 nats of 1 nat on both"
     for n, said in ((1, "equal within 1e-09"), (2, "equal within 1e-09 in both cases"), (1200, "equal within 1e-09 in all 1,200 cases")):
-        assert told(evidence.identity(np.ones(n), np.ones(n), 1e-9)).finding == said
+        same = evidence.identity(np.ones(n), np.ones(n), 1e-9)
+        for own in (None, claim, replace(claim, finding="{ours} apart")):  # which an equality has no number for
+            assert told(replace(same, claim=own)).finding == said
     assert of("{ours} of {holds}", ours=2.0) == "2"  # what is not recorded cannot be told
     with pytest.raises(ValueError, match=r"couplings/fig-4/kl-iid: finding = '{holding}'; give places of ours, paper, "):
         of("{holding}", ours=2.0)

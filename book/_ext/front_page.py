@@ -33,7 +33,7 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 420, 215, 52, 40  # of the curves, and the room fo
 def curves():
     """What is left of the error of independent frequencies, by the colour of the coupling."""
     shells = [choosing.rmse_over_iid("shells", D, M, "fourier", float(z)) for z in DISTANCES]
-    return {"orthogonal": np.sqrt(theory.fourier_mse_ratio(DISTANCES, D, M, "orthogonal")), "orthogonal_pm": np.array(shells)}
+    return {"orthogonal": np.sqrt(theory.fourier_mse_ratio(DISTANCES.astype(np.float32), D, M, "orthogonal")), "orthogonal_pm": np.array(shells)}
 
 
 def said(distance, left):

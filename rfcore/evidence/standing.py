@@ -184,13 +184,14 @@ def told(decision):
     claim = decision.claim
     if claim and claim.undecided and decision.verdict is Verdict.INCONCLUSIVE:
         decision = replace(decision, why=f"{decision.why} {claim.undecided}".strip())
+    in_words = replace(decision, finding=ALL.sub(lambda n: f" in {_all_of(int(n[1]))} cases", decision.finding))
     if not (claim and claim.finding) or decision.verdict is Verdict.NOT_RUN:
-        return replace(decision, finding=ALL.sub(lambda n: f" in {_all_of(int(n[1]))} cases", decision.finding))
+        return in_words
     asked, places = {name for _, name, _, _ in Formatter().parse(claim.finding) if name is not None}, _places(decision)
     if not asked <= set(PLACES):
         raise ValueError(f"{claim.id}: finding = {claim.finding!r}; give places of {', '.join(PLACES)} alone")
     if not asked <= set(places):
-        return decision
+        return in_words
     sentence = claim.finding.format(**places)
     return replace(decision, finding=sentence, detail=f"{decision.finding.rstrip('.')}. {decision.detail}".strip())
 

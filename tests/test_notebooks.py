@@ -120,10 +120,13 @@ def test_the_pair_is_in_step(name):
 
 
 @every_notebook
-def test_no_line_of_its_text_is_a_comment_by_accident(name):
-    """MyST reads a line that begins with a per cent sign as a comment, and shows nothing of it."""
-    cells = jupytext.read(SOURCES[name]).cells
-    assert not [cell.source for cell in cells if cell.cell_type == "markdown" and re.search(r"^\s*%", cell.source, re.M)]
+def test_no_line_of_its_text_is_a_comment_or_a_list_by_accident(name):
+    """MyST shows nothing of a line that begins with a per cent sign, and ends a formula where a line begins like a list."""
+    for cell in jupytext.read(SOURCES[name]).cells:
+        if cell.cell_type == "markdown":
+            assert not re.search(r"^\s*%", cell.source, re.M), cell.source
+            for formula in re.findall(r"(?<![$\\])\$(?!\$)([^$]*)\$", cell.source):
+                assert not re.search(r"^([-+*>] |#{1,6} |1[.)] )", formula, re.M), formula
 
 
 def length(path):

@@ -137,9 +137,9 @@ ledger.decide({
 # ## The threshold in few dimensions
 #
 # There is more to it than one threshold that grows. In the plane there is none:
-# ${}_1F_1(2; 1; -s) = e^{-s} (1 - s)$ makes the gap proportional to $e^{-s} (e^{-s} - 1
-# + s) > 0$ with $s = z^2 / 2$. From $d = 3$ to $7$ the threshold *falls*. And beyond it
-# the gap may turn positive and then negative again.
+# ${}_1F_1(2; 1; -s) = e^{-s} (1 - s)$ makes the gap proportional to
+# $e^{-s} (e^{-s} - 1 + s) > 0$ with $s = z^2 / 2$. From $d = 3$ to $7$ the threshold
+# *falls*. And beyond it the gap may turn positive and then negative again.
 
 # %%
 falls = np.array([threshold[of] for of in (3, 4, 5, 6, 7)])

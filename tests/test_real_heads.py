@@ -78,6 +78,18 @@ def test_what_stands_in_the_padding_does_not_count(texts):
         assert np.allclose(*pair)
 
 
+@pytest.mark.parametrize("scale", [1.0, 60.0])
+def test_errors_of_few_features_are_those_of_the_first_alone(texts, scale):
+    """Sums over more features are added to those over fewer, at any scale of the exponents."""
+    texts, widths = texts._replace(q=scale * texts.q), (2, 5, 16)
+    omega = real_heads.frequencies(jax.random.key(3), texts, 16, couplings.iid)
+    fits = real_heads.fitted(real_heads.FITS["aderf_centred"], texts)
+    together = real_heads.feature_errors(omega, texts, fits, widths)
+    for found, m in zip(together, widths, strict=True):
+        (alone,) = real_heads.feature_errors(omega[:, :, :m], texts, fits, (m,))
+        assert np.all(np.isfinite(found)) and np.allclose(found, alone)
+
+
 def test_frequencies_differ_from_head_to_head_and_from_text_to_text(texts):
     omega = real_heads.frequencies(jax.random.key(0), texts, 6, couplings.iid).reshape(-1, 6 * WIDTH // N_HEADS)
     assert len(np.unique(np.asarray(omega), axis=0)) == N_LAYERS * N_HEADS * 7
@@ -95,6 +107,17 @@ def test_all_keys_are_softmax_and_the_greatest_are_its_limit(texts):
     one = applied(real_heads.greatest, q, k, v, mask, count=1)
     best = np.where(mask[:, None], q @ k.mT, -np.inf).argmax(axis=-1)
     assert np.allclose(one, np.take_along_axis(v, best[..., None], axis=1))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_least_of_the_greatest_is_found_among_ties_and_hidden_keys(dtype):
+    scores = np.random.default_rng(0).normal(scale=9.0, size=(200, 40)).astype(dtype)
+    scores[:50, 7:30] = -np.inf
+    scores[:9, [2, 33]] = scores[:9, :1]
+    for count in (1, 5, 17, 40):
+        seen = scores >= applied(real_heads.least_of_greatest, scores, count)
+        wanted = np.maximum(np.sort(scores)[:, [-count]], np.where(np.isinf(scores), np.inf, scores).min(axis=1, keepdims=True))
+        assert np.array_equal(seen, scores >= wanted)
 
 
 def test_as_many_landmarks_as_positions_are_exact():

@@ -146,9 +146,9 @@ def test_with_many_features_the_swapped_model_is_the_exact_one():
 
 def test_errors_are_of_the_exact_models_states():
     omega = vision.draws(jax.random.split(jax.random.key(2), 3), couplings.iid, SIZES)
-    found = vision.swapped(MODEL, TASK.x, TASK.y, omega, n_errors=20)
+    found = vision.swapped(MODEL, TASK.x, TASK.y, omega)
     assert found.error.shape == (3, 2) and found.accuracy.shape == (3,)
-    states = MODEL.patches(TASK.x[:20]) + MODEL.positions
+    states = MODEL.patches(TASK.x) + MODEL.positions
     for i, layer in enumerate(MODEL.layers):
         heads = layer.heads(states)
         out, wanted = by_features(*heads, omega[1, i]), softmax(*heads)

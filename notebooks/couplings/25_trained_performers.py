@@ -64,7 +64,7 @@ N_TRAIN, N_TEST = {
     "paper": ((8_000, 4_506), (2_000, 1_000)),
     "quick": ((160, 160), (100, 100)),
 }[profile]
-WIDTHS, N_SHOWN = (16, 32), {"paper": 500, "quick": 100}[profile]
+WIDTHS, N_SHOWN = (16, 32), {"paper": 200, "quick": 100}[profile]
 
 
 def standard_error(x):

@@ -71,7 +71,7 @@ jax.config.update("jax_enable_x64", False)  # as encoders compute
 D, M = 64, 256
 # Lengths that both programs run at, and that only features do; rounds of either clock.
 BOTH, ALONE, ROUNDS, TURNS = {
-    "paper": ((256, 512, 1024, 2048, 4096), (16_384, 65_536), 25, 40),
+    "paper": ((256, 512, 1024, 2048, 4096), (16_384, 65_536), 15, 25),
     "quick": ((512, 1024, 2048), (), 2, 2),
 }[profile]
 # Texts measured and fitted to, their word pieces, every which head, features.
@@ -346,16 +346,21 @@ def error(out, i):
     return float(relative_errors(out, texts.exact[:, i], seen).mean())
 
 
-errors = np.empty((N_TEXTS, len(COUPLINGS), len(MAPS), len(WIDTHS)))
-rivals = np.empty((N_TEXTS, len(RIVALS)))
-for i in tqdm(range(N_TEXTS), desc="texts", leave=False):
-    rivals[i] = [error(f(*of_text(i), seen), i) for f in RIVALS.values()]
-    for c, coupling in enumerate(COUPLINGS):
-        omega = drawn(ledger.key("draws", i), coupling, WIDTHS[-1])
-        errors[i, c] = [
-            [error(attend(*of_text(i), omega[:, :m], fits[kind]), i) for m in WIDTHS]
-            for kind in MAPS
-        ]
+def errors_of(coupling):
+    """Of every map with fresh frequencies, (maps, widths, texts), mean over heads."""
+    draw, key = getattr(couplings, coupling), ledger.key("draws")
+    omega = real_heads.frequencies(key, texts, WIDTHS[-1], draw)
+    found = [real_heads.feature_errors(omega, texts, fits[k], WIDTHS) for k in MAPS]
+    return np.stack(found).mean(axis=2)
+
+
+errors = np.stack([
+    errors_of(c) for c in tqdm(COUPLINGS, desc="couplings", leave=False)
+])
+errors = np.moveaxis(errors, -1, 0)  # texts, couplings, maps, widths
+rivals = np.array([
+    [error(f(*of_text(i), seen), i) for f in RIVALS.values()] for i in range(N_TEXTS)
+])
 rivals[:, list(RIVALS).index("exact")] = 0  # rounding
 
 # %%

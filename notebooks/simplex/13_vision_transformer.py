@@ -69,7 +69,7 @@ N_TRAIN, N_TEST = {
     "paper": ((8_000, 4_506), (2_000, 1_000)),
     "quick": ((160, 160), (100, 100)),
 }[profile]
-WIDTHS, N_SHOWN = (16, 32), {"paper": 500, "quick": 100}[profile]
+WIDTHS, N_SHOWN = (16, 32), {"paper": 200, "quick": 100}[profile]
 
 # %% [markdown]
 # ## A small stand-in
@@ -118,17 +118,21 @@ trained = {name: models(name, vision.exact, N_MODELS) for name in tasks}
 COUPLINGS = ("iid", "orthogonal", "simplex")
 
 
+def shown(name):
+    """The test images that models are read on, and their labels."""
+    return tasks[name].x_test[:N_SHOWN], tasks[name].y_test[:N_SHOWN]
+
+
 def swaps(name, coupling):
     """Errors and wrong answers in percent, (m, 2, draws), mean over layers and models.
 
     The frequencies of m = d are the first block of those of m = 2 d.
     """
-    task, found = tasks[name], []
-    shown = task.x_test[:N_SHOWN], task.y_test[:N_SHOWN]
+    found = []
     for i, model in enumerate(trained[name][0]):
         keys = jax.random.split(ledger.key(f"vision swap {name}", i), N_DRAWS)
         omega = vision.draws(keys, getattr(couplings, coupling), SIZES)
-        runs = [vision.swapped(model, *shown, omega[..., :m, :]) for m in WIDTHS]
+        runs = [vision.swapped(model, *shown(name), omega[..., :m, :]) for m in WIDTHS]
         found.append([(x.error.mean(axis=1), 100 * (1 - x.accuracy)) for x in runs])
     return np.mean(found, axis=0)
 
@@ -145,15 +149,14 @@ error, wrong = swap
 # %% tags=["hide-input"]
 def of_kind(name, kind):
     """Relative error and share of wrong answers of a kind that draws nothing."""
-    task, attentions = tasks[name], kind(None, SIZES)
+    x, y, attentions = *shown(name), kind(None, SIZES)
     found = [
         (
-            vision.output_errors(model, task.x_test[:200], attentions).mean(),
-            1 - vision.accuracy(model, task.x_test[:N_SHOWN],
-                                task.y_test[:N_SHOWN], attentions),
+            vision.output_errors(model, x, attentions).mean(),
+            1 - vision.accuracy(model, x, y, attentions),
         )
         for model in trained[name][0]
-    ]  # fmt: skip
+    ]
     return np.mean(found, axis=0) * [1, 100]
 
 

@@ -16,7 +16,7 @@ from rfcore import features
 from rfcore.features import ExponentialParameters
 from rfcore.features.logs import scaled
 from rfcore.models import attention
-from rfcore.papers.favor.real_heads import AT_ONCE, relative_errors
+from rfcore.papers.favor.real_heads import AT_ONCE, least_of_greatest, relative_errors
 
 SAMPLE = 512  # keys of a cluster that a fit sees
 
@@ -94,7 +94,7 @@ def with_greatest(q, k, v, omega, blocks, count):
     """
     phi_q, phi_k, exponents = scaled(*log_features(q, k, omega, blocks))
     scores = q @ k.T
-    least = jax.lax.top_k(scores, count)[0][:, -1:]
+    least = least_of_greatest(scores, count)
     # Both over e^(a(q)), and over whatever else keeps the exact part finite.
     shift = jnp.maximum(scores.max(axis=1, keepdims=True) - exponents, 0)
     weights = jnp.where(scores >= least, jnp.exp(scores - exponents - shift), phi_q @ phi_k.T * jnp.exp(-shift))

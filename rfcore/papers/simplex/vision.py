@@ -251,15 +251,14 @@ def output_errors(model, x, attentions):
     return jnp.stack(errors)
 
 
-@partial(jax.jit, static_argnames="n_errors")
-def swapped(model, x, y, omega, n_errors=200):
+@jax.jit
+def swapped(model, x, y, omega):
     """Put features into a model that was trained with exact attention; its weights stay.
 
     Args:
         model: a :class:`VisionTransformer`.
         x, y: images as patches, and their labels.
         omega: frequencies, (draws, layers, heads, m, d), from :func:`draws`.
-        n_errors: of how many of the images the :func:`output_errors` are.
 
     Returns:
         :class:`Swapped`, with an axis of draws first.
@@ -267,7 +266,7 @@ def swapped(model, x, y, omega, n_errors=200):
 
     def of_draw(omega):
         attentions = [partial(by_features, omega=of_layer) for of_layer in omega]
-        return Swapped(output_errors(model, x[:n_errors], attentions), accuracy(model, x, y, attentions))
+        return Swapped(output_errors(model, x, attentions), accuracy(model, x, y, attentions))
 
     return jax.lax.map(of_draw, omega)
 

@@ -71,7 +71,7 @@ jax.config.update("jax_enable_x64", False)  # as encoders compute
 D, M = 64, 256
 # Lengths that both programs run at, and that only features do; rounds of either clock.
 BOTH, ALONE, ROUNDS, TURNS = {
-    "paper": ((256, 512, 1024, 2048, 4096), (16_384, 65_536), 15, 25),
+    "paper": ((256, 512, 1024, 2048, 4096), (16_384, 65_536), 25, 40),
     "quick": ((512, 1024, 2048), (), 2, 2),
 }[profile]
 # Texts measured and fitted to, their word pieces, every which head, features.

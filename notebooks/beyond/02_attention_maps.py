@@ -18,14 +18,15 @@
 # # Which estimate of attention has the least error?
 #
 # * **A few keys exactly, features for the rest.** On reviews of 512 word pieces, taking
-#   32 keys exactly and 64 centred features for all the others errs by .25 of the
-#   output, where the keys alone err by .46 and the features alone by .81.
+#   32 keys exactly and 64 centred features for all the others errs by 0.25 of the
+#   output, where the keys alone err by 0.46 and the features alone by 0.81.
 # * **The best linear estimate is centred ADERF fitted to the text itself**: it errs by
-#   .67 with 256 features, against .69 fitted to other texts and .76 for centred GERF.
+#   0.67 with 256 features, against 0.69 fitted to other texts and 0.76 for centred
+#   GERF.
 # * **Clusters of keys do not pay**: of 256 features in all, four clusters with a
-#   quarter each err by .76, one centre by .69.
+#   quarter each err by 0.76, one centre by 0.69.
 # * **64 features are too few**: with them no linear estimate errs less than uniform
-#   attention, which errs by .77 at no cost.
+#   attention, which errs by 0.77 at no cost.
 #
 # **The question.** {doc}`/notebooks/favor/06_real_queries` finds that the maps of the
 # five papers estimate a trained encoder's attention badly, and that centring helps most.

@@ -47,7 +47,7 @@
 #
 # $$
 # \frac{\operatorname{Var} g}{\operatorname{Var} f} \to
-# 2 - \frac{\mathbb{E}\,|u - u'|}{\mathbb{E}\,|u|} \approx 2 - \sqrt 2 = .59,
+# 2 - \frac{\mathbb{E}\,|u - u'|}{\mathbb{E}\,|u|} \approx 2 - \sqrt 2 = 0.59,
 # $$
 #
 # where $u$ and $u'$ are coordinates of independent unit vectors: most of the error

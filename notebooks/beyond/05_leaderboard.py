@@ -18,19 +18,19 @@
 # # A leaderboard: couplings times maps, and pairs that no paper tried
 #
 # * **On tables a pair that no paper tried leads**: SDERF (symmetric dense exponential
-#   features), centred or not, with Sobol' points errs .16 and .25 times as much as
-#   independent Fourier features. The best coupling of Fourier features leaves .36 and
-#   .54.
-# * **On digits Fourier features with orthogonal or simplex frequencies lead** (.35 to
-#   .38). Centred SDERF comes to .54 with simplex directions, and to .48 with Sobol'
+#   features), centred or not, with Sobol' points errs 0.16 and 0.25 times as much as
+#   independent Fourier features. The best coupling of Fourier features leaves 0.36 and
+#   0.54.
+# * **On digits Fourier features with orthogonal or simplex frequencies lead** (0.35 to
+#   0.38). Centred SDERF comes to 0.54 with simplex directions, and to 0.48 with Sobol'
 #   points.
-# * **On real queries and keys the map decides**: centred SDERF leaves .65 of the error of
-#   FAVOR+. Couplings take off 5 % at most.
+# * **On real queries and keys the map decides**: centred SDERF leaves 0.65 of the error
+#   of FAVOR+. Couplings take off 5 % at most.
 # * **Centring and the optimal law are one remedy**, draw by draw. Equal norms help
 #   nowhere under SDERF.
 # * **Systematic walkers and learned modulations help together**, less than their gains
-#   combined: together they leave .54 to .61, where one alone leaves .58 to .66, and the
-#   other .86 to .88.
+#   combined: together they leave 0.54 to 0.61, where one alone leaves 0.58 to 0.66, and
+#   the other 0.86 to 0.88.
 #
 # **The question.** Each of the five papers changes one thing: the coupling, the map, or
 # the law of frequencies. Each compares with independent features of its own kind. Which

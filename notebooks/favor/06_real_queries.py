@@ -18,16 +18,17 @@
 # # Real queries and keys
 #
 # * **Uniform attention is hard to beat.** On reviews of 512 word pieces a plain mean of
-#   the values errs by .78 of the output's length. With 256 features FAVOR+ errs by .81,
-#   FAVOR++ by .83 and the FAVOR# of Table 1 by .80.
+#   the values errs by 0.78 of the output's length. With 256 features FAVOR+ errs by
+#   0.81, FAVOR++ by 0.83 and the FAVOR# of Table 1 by 0.80.
 # * **This FAVOR# is no better than FAVOR++ on sentences**, at any number of features;
 #   on reviews it is, by a few hundredths.
-# * **The mean makes the difference.** Centred at the means of queries and keys, every map
-#   errs less, and centred ADERF, which none of the five papers has, errs least: .69 on
-#   reviews, .55 on sentences.
+# * **The mean makes the difference.** Centred at the means of queries and keys, every
+#   map errs less, and centred ADERF, which none of the five papers has, errs least:
+#   0.69 on reviews, 0.55 on sentences.
 # * **Methods without random features do better.** On reviews Nyströmformer's 64
-#   landmarks err by .43 and the 32 greatest keys alone by .46. No map with 256 features
-#   comes near, and sixteen times as many features do not halve the error of any.
+#   landmarks err by 0.43 and the 32 greatest keys alone by 0.46. No map with 256
+#   features comes near, and sixteen times as many features do not halve the error of
+#   any.
 # * **Couplings gain five per cent at most**, the choice of the map up to 44.
 #
 # **What the paper claims.** Table 1 puts FAVOR# ahead of FAVOR++ and FAVOR+ on most

@@ -21,11 +21,11 @@
 #   80.4 % of sentences right, each with a standard error of about half a point; uniform
 #   attention gets 79.7 and exact attention 82.4. The paper prints 91.8 to 92.5 %.
 # * **Without training, features keep much of an encoder.** With 256 of them the cosine
-#   to the exact embedding is .70 for FAVOR+, .74 for FAVOR++ and .73 for FAVOR#, where
-#   attention to all words alike leaves .39. FAVOR# is not ahead of FAVOR++.
-# * **Centred ADERF leaves .90**, and after tuning it is nearest to exact attention.
-# * **Accuracy is blunt.** Uniform attention, which leaves .39 of the cosine, still lets
-#   a classifier get 65 % right, against 78 % with exact embeddings.
+#   to the exact embedding is 0.70 for FAVOR+, 0.74 for FAVOR++ and 0.73 for FAVOR#,
+#   where attention to all words alike leaves 0.39. FAVOR# is not ahead of FAVOR++.
+# * **Centred ADERF leaves 0.90**, and after tuning it is nearest to exact attention.
+# * **Accuracy is blunt.** Uniform attention, which leaves 0.39 of the cosine, still
+#   lets a classifier get 65 % right, against 78 % with exact embeddings.
 #
 # **What the paper claims.** BERT with its attention replaced is tuned to each task of
 # GLUE. "On most tasks we find that FAVOR# is the best performing variant"
@@ -223,7 +223,7 @@ ledger.decide({
 # linear map, the batches and the frequencies.
 #
 # With three seeds and 872 sentences, differences of three points would show. Those of
-# Table 1 are below one. The .33 points between FAVOR# and FAVOR++ would take of the
+# Table 1 are below one. The 0.33 points between FAVOR# and FAVOR++ would take of the
 # order of a hundred seeds here, and as many runs of BERT, of which the paper prints
 # one.
 

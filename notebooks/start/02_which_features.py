@@ -79,7 +79,7 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # dimensions. *Error left* is the root mean squared error divided by that of independent
 # frequencies, for close, middle and far points: a half is worth four times as many
 # frequencies, a tenth a hundred times as many. For vectors the three are distances of
-# .5, 1 and 2 lengthscales (for positive features, lengths of $x + y$; for attention,
+# 0.5, 1 and 2 lengthscales (for positive features, lengths of $x + y$; for attention,
 # lengths of queries and keys); for graphs they are a node and itself, neighbours, and
 # nodes farther apart. Write `omega = couplings.choose(...).draw(key, m, d)`, and give
 # `omega` to the map. The price is paid in drawing: rotations take $m d^2$ operations

@@ -22,8 +22,8 @@
 #   on digits, and about a tenth or less in few dimensions. Ridge regressions on them
 #   err from 5 % less to 3 % more.
 # * **Nystroem is best per column, on every table and for every number of columns.**
-#   What it spends is time: 1,024 of its columns cost 0.4 s, where those of random
-#   features cost 3 to 53 ms.
+#   What it spends is time: 1,024 of its columns cost 0.6 to 0.7 s, where those of
+#   random features cost 4 to 87 ms.
 # * **Per second it depends.** On one table 1,024 random columns beat 256 of Nystroem's
 #   in less time; on the two others Nystroem's win.
 #

@@ -30,7 +30,7 @@
 #   nowhere under SDERF.
 # * **Systematic walkers and learned modulations help together**, less than their gains
 #   combined: together they leave 0.54 to 0.61, where one alone leaves 0.58 to 0.66, and
-#   the other 0.86 to 0.88.
+#   the other 0.87 or so.
 #
 # **The question.** Each of the five papers changes one thing: the coupling, the map, or
 # the law of frequencies. Each compares with independent features of its own kind. Which

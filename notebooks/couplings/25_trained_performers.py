@@ -25,7 +25,7 @@
 #   2.0 %, and PNC changes next to nothing. Simplex directions with PM norms have the
 #   smallest error.
 # * **After training from scratch 24 pairs of runs do not decide about PM**, which gains
-#   0.14 ± 0.14 points on digits. PNC changes accuracy by less than 0.8 points: 0.19 ±
+#   0.15 ± 0.14 points on digits. PNC changes accuracy by less than 0.8 points: 0.19 ±
 #   0.12.
 #
 # **What the paper claims.** PM norms raise the variance of every kernel estimate and
@@ -273,10 +273,11 @@ ledger.decide({
 # more than the 0.3 between orthogonal and simplex frequencies in
 # {doc}`../simplex/13_vision_transformer`. The error of 24 pairs, 0.14 points, is a
 # third of that of Table 2: a gain of 0.8 would be nearly six of them, and would have
-# shown. To show the 0.14 points found, if they were real, would take some two hundred
-# pairs at level 0.05. PNC makes no difference of 0.8 points, the gain that the paper
-# calls an improvement: for digits, that is shown. It takes as many pairs: with sixteen
-# others the verdict hung on rounding, which sends training on other paths.
+# shown. To show the 0.15 points found, if they were real, would take some 170 pairs at
+# level 0.05. PNC makes no difference of 0.8 points, the gain that the paper calls an
+# improvement: for digits, that is shown. It takes as many pairs: with sixteen others
+# the verdict hung on rounding, which sends training on other paths. With these 24 it is
+# the same on an AMD and on an Intel processor.
 #
 # So digits neither confirm nor contradict Table 2, and they could not contradict it:
 # twelve layers on ImageNet are another task. The paper's own experiment with four times

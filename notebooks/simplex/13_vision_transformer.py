@@ -18,10 +18,10 @@
 # # Does the simplex help a vision transformer? (Figure 9)
 #
 # * **On fixed weights, yes, a little.** Put in the place of trained attention, simplex
-#   frequencies err 0.5 to 1.7 % less than orthogonal ones, and on average keep 1.2
-#   percentage points more answers right.
-# * **After training from scratch nothing is left to see.** On digits the two end 0.09 ±
-#   0.11 points apart, in ten pairs of runs. So simplex is not worse by half a point or
+#   frequencies err 0.5 to 1.8 % less than orthogonal ones, and on average keep one
+#   percentage point more of the answers right.
+# * **After training from scratch nothing is left to see.** On digits the two end 0.08 ±
+#   0.10 points apart, in ten pairs of runs. So simplex is not worse by half a point or
 #   more; and the half point that the paper prints for ImageNet is not there on digits.
 # * **Training matters more than the coupling.** Swapped in afterwards, with any
 #   features more than half of the digits are answered wrongly. Trained with features,
@@ -193,16 +193,16 @@ ledger.decide({
 
 # %% [markdown]
 # The order is that of the kernel: simplex before orthogonal before independent
-# frequencies, in every case. The steps are small. Simplex frequencies leave 98.3 to
+# frequencies, in every case. The steps are small. Simplex frequencies leave 98.2 to
 # 99.5 % of the error of orthogonal ones, and the gain in accuracy that comes with it is
-# 1.2 points in the mean over the four cases, most of it on digits at $m = d$. Norms
+# 1.0 points in the mean over the four cases, most of it on digits at $m = d$. Norms
 # that are coupled change the error as little
 # ({doc}`../couplings/25_trained_performers`).
 #
 # The scale of the table says more than its order. On digits, with 16 features,
 # estimated attention errs by 0.89 to 0.92 of its output, and uniform attention by 0.92.
 # A model that was trained with exact attention is lost with any of them: more than half
-# of the digits are answered wrongly, against 4.7 % before (of the 500 digits that these
+# of the digits are answered wrongly, against 3.5 % before (of the 200 digits that these
 # tables use). A coupling cannot mend that. We did not measure why; the likely reason is
 # that trained queries and keys are long, and far from the origin all couplings are
 # alike ({doc}`01_conformity_and_error`).
@@ -280,10 +280,10 @@ ledger.decide({
 })  # fmt: skip
 
 # %% [markdown]
-# From seed to seed the difference within a pair varies by 0.34 points (one standard
+# From seed to seed the difference within a pair varies by 0.33 points (one standard
 # deviation), so ten pairs would show a gain of half a point, at five standard errors.
-# There is no gain of that size on digits. To show the 0.09 points that we found, were
-# they real, would take about a hundred pairs at level 0.05. All this says nothing about
+# There is no gain of that size on digits. To show the 0.08 points that we found, were
+# they real, would take some 130 pairs at level 0.05. All this says nothing about
 # ImageNet. On digits attention has 16 patches to choose from, and a model that attends
 # to all of them alike loses about 1.8 points: that is all the room that a better
 # estimate of attention has here.

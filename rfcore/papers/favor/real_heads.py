@@ -151,7 +151,7 @@ def greatest(q, k, v, mask, count=32):
 
 
 def least_of_greatest(scores, count):
-    """The ``count``-th greatest of each row, (..., l) to (..., 1), or the least there is; -inf does not count.
+    """The ``count``-th greatest of each row, (..., l) to (..., 1), or its least above -inf if there are fewer.
 
     By bisection, in a sixth of the time that ``jax.lax.top_k`` takes on a CPU.
     """

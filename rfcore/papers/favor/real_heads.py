@@ -151,7 +151,7 @@ def greatest(q, k, v, mask, count=32):
 
 
 def least_of_greatest(scores, count):
-    """The ``count``-th greatest of each row, (..., l) to (..., 1), or its least above -inf if there are fewer.
+    """The ``count``-th greatest of each row, (..., l) to (..., 1), or the least where fewer are above -inf.
 
     By bisection, in a sixth of the time that ``jax.lax.top_k`` takes on a CPU.
     """

@@ -8,12 +8,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import SimpleNamespace
 
 import jupytext
 import nbformat
+import psutil
 import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
@@ -410,6 +412,25 @@ def test_a_process_that_works_or_waits_for_work_is_not_ended(tmp_path):
     with ThreadPoolExecutor() as pool:
         list(pool.map(lambda process: kernel._end_when_idle(process, 1.5, tmp_path / "said"), processes))
     assert [process.wait() for process in processes] == [0, 0, 0] and not (tmp_path / "said").exists()
+
+
+def test_a_runner_that_is_killed_leaves_no_worker_and_no_kernel(project):
+    """Or they would go on with pages that nobody waits for, beside those of the next run."""
+    kernels = project / "kernels"
+    told = f"import os\nopen({str(kernels)!r}, 'w').write(f'{{os.getpid()}} {{os.getppid()}} ')"
+    write(project, f"{PARAMETERS}\n# %%\n{told}\nwhile True:\n    pass\n")
+    code = f"from pathlib import Path; from rfcore.evidence import runner; runner.main(['--profile', 'quick'], Path({str(project)!r}))"
+    running = subprocess.Popen([sys.executable, "-c", code])
+    while not (kernels.exists() and kernels.read_text(encoding="utf-8").endswith(" ")):
+        assert running.poll() is None
+        time.sleep(0.1)
+    started = [psutil.Process(int(number)) for number in kernels.read_text(encoding="utf-8").split()]
+    running.kill()
+    running.wait()
+    left = psutil.wait_procs(started, timeout=30)[1]
+    for process in left:
+        process.kill()
+    assert left == []
 
 
 def test_where_processor_time_cannot_be_told_nothing_is_ended(monkeypatch, tmp_path):

@@ -10,8 +10,10 @@ disturbs them. With ``--due`` nothing runs: it prints the pages that are due for
 import argparse
 import ast
 import multiprocessing
+import os
 import re
 import sys
+import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -243,7 +245,7 @@ def main(arguments=None, project=None):
     failures, spent, began = [], {}, time.monotonic()
     for some, jobs in shifts(sources, options.profile, options.jobs):
         # Processes, not threads: papermill changes the working directory of the process that calls it.
-        with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn"), initializer=_end_with_the_runner) as pool:
             names = {
                 pool.submit(run, s, options.profile, force=options.force, timeout=options.timeout): name_of(s)
                 for s in some
@@ -264,6 +266,16 @@ def main(arguments=None, project=None):
     for failure in failures:
         print(f"\n{failure}", file=sys.stderr)
     return 1 if failures else 0
+
+
+def _end_with_the_runner():
+    """In its workers: end when it has ended, however it did; a kernel ends with the worker that started it."""
+
+    def wait():
+        multiprocessing.parent_process().join()
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def table(spent, profile, wall):

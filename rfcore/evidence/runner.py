@@ -269,7 +269,7 @@ def main(arguments=None, project=None):
 
 
 def _end_with_the_runner():
-    """In its workers: end when it has ended, however it did; a kernel ends with the worker that started it."""
+    """In its workers: end when it has ended, however it did. A kernel ends with the worker that began it."""
 
     def wait():
         multiprocessing.parent_process().join()

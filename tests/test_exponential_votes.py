@@ -45,9 +45,10 @@ def found():
 def one_by_hand(key, kind, sigma, width):
     """Accuracies on the validation and on the test part, of one draw."""
     x, held = sigma * X_TRAIN, sigma * X_TEST
-    omega = couplings.orthogonal(key, max(WIDTHS), 3)[:width]
+    key_omega, key_phases = jax.random.split(key)
+    omega = couplings.orthogonal(key_omega, max(WIDTHS), 3)[:width]
     if kind == "trigonometric":
-        phases = jax.random.uniform(jax.random.fold_in(key, 1), (max(WIDTHS),), maxval=2 * jnp.pi)[:width]
+        phases = jax.random.uniform(key_phases, (max(WIDTHS),), maxval=2 * jnp.pi)[:width]
         phi, phi_held = (np.cos(a @ np.asarray(omega).T + np.asarray(phases)) for a in (x, held))
     else:
         p = FITS[kind](jnp.asarray(x), jnp.asarray(held))
@@ -145,3 +146,12 @@ def test_a_task_without_two_parts_is_refused():
     single = datasets.Split(X_TRAIN, quadrants(X_TRAIN), X_TEST[:1], quadrants(X_TEST[:1]))
     with pytest.raises(ValueError, match="task has 1 test points; give one that validates and one that tests"):
         exponential_votes.exact(classification.task(single, 4, 1.0))
+
+
+def test_trigonometric_features_of_drawn_frequencies_and_phases_are_unbiased():
+    """At d = 1 a phase that knows the norm, as one drawn from the key of the norms once did, biases by .128."""
+    omega, phases = exponential_votes._draw(jax.random.split(jax.random.key(3), 4000), 4, 1)
+    x, y = np.array([[0.4]]), np.array([[-0.5]])
+    found = np.asarray(2 * np.mean(np.cos(omega[..., 0] * x[0, 0] + phases) * np.cos(omega[..., 0] * y[0, 0] + phases), axis=1))
+    z = (found.mean() - np.exp(-(0.9**2) / 2)) / (found.std() / np.sqrt(len(found)))
+    assert abs(z) < 4

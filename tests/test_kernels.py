@@ -213,3 +213,21 @@ def test_a_spectrum_says_what_it_is_of_and_unpacks_as_a_pair():
         assert spectrum.is_normalised == g.is_normalised
         assert spectrum[0] is eigenvalues is spectrum.eigenvalues and spectrum[1] is vectors is spectrum.vectors
         assert np.array_equal(spectrum.at([2, 0]).vectors, vectors[[2, 0]]) and spectrum.at([2, 0]).is_normalised == g.is_normalised
+
+
+@pytest.mark.parametrize(("nu", "curvature"), [(1.5, 3.0), (2.5, 5 / 3)])
+def test_matern_kernels_have_the_curvature_of_their_spectrum_where_points_meet(nu, curvature):
+    """-nu / (nu - 1) I, which is minus the variance of a frequency; a double where once made it 0."""
+
+    def kernel(x, y):
+        return kernels.matern(x[None], y[None], nu)[0, 0]
+
+    x = np.array([0.3, -0.1])
+    assert np.allclose(jax.hessian(kernel)(x, x), -curvature * np.eye(2))
+    assert np.allclose(jax.jit(jax.jacrev(jax.grad(kernel), 1))(x, x), curvature * np.eye(2))
+    assert np.allclose(jax.grad(kernel)(x, x), 0)
+    away = np.array([0.5, 0.2])
+    with jax.enable_x64(True):
+        steps = 1e-4 * np.eye(2)
+        slopes = [(jax.grad(kernel)(x + h, away) - jax.grad(kernel)(x - h, away)) / 2e-4 for h in steps]
+        assert np.allclose(jax.hessian(kernel)(x, away), slopes, rtol=1e-5)

@@ -125,6 +125,8 @@ def test_source_that_changes():
         (lambda: ode.solution(G, Y[:5], 1.0), "y has shape"),
         (lambda: ode.solution(G, Y * np.nan, 1.0), "y has"),
         (lambda: ode.solution(G, Y, -1.0), "t = -1.0"),
+        (lambda: ode.solution(G, lambda s: s * Y, 1.0), "y is a function"),
+        (lambda: ode.residual_at_rest(G, lambda s: s * Y), "y is a function"),
         (lambda: ode.midpoint_times(1.0, 0), "n = 0"),
         (lambda: ode.uniform_times(None, 1.0, 3), "key = None"),
         (lambda: ode.stratified_times(7, 1.0, 3), "key = 7"),

@@ -449,3 +449,17 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
 def test_bad_input(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()
+
+
+@pytest.mark.parametrize("coupling", ["orthogonal", "simplex"])
+def test_second_derivatives_at_zero_are_those_of_the_limit(coupling):
+    """All are even in v, so that 2 (q(h) - q(0)) / h^2 tends to them; a double where once made them wrong."""
+    with jax.enable_x64(True):
+        for q in (
+            lambda v: theory.log_conformity(v, 4, coupling),
+            lambda v: theory.positive_mse_ratio(v, 4, 4, coupling),
+        ):
+            h = 1e-3
+            assert np.isclose(jax.hessian(q)(0.0), 2 * (q(h) - q(0.0)) / h**2, rtol=1e-5)
+            assert jax.grad(q)(0.0) == 0
+            assert np.isclose(jax.grad(jax.grad(q))(0.7), (jax.grad(q)(0.7 + h) - jax.grad(q)(0.7 - h)) / (2 * h), rtol=1e-5)

@@ -158,7 +158,7 @@ class _Checked:
 def _by_node(n_rows, n_walks):
     """Function (rows, nodes) -> walkers sorted by row, node and number; ``row 2^31 + node`` of each."""
     place, of_row = np.arange(n_rows * n_walks), np.arange(n_rows) << 31
-    bits = len(place).bit_length()
+    bits = (len(place) - 1).bit_length()  # at most 16 for rows, 31 for nodes and 16 for walkers: all that int64 has
 
     def by_node(rows, nodes):
         # Numbers that are all different: their order does not depend on the sort, of which NumPy has many.

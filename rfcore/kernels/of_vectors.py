@@ -1,7 +1,9 @@
 """Kernels between points of Euclidean space."""
 
 import math
+from functools import partial
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy import special
@@ -41,7 +43,8 @@ def matern(X, Y, nu):
         nu = 1/2: e^(-z);   3/2: (1 + z) e^(-z);   5/2: (1 + z + z^2 / 3) e^(-z)
 
     nu = 1/2 is Laplace's kernel; as nu grows it tends to the Gaussian one. For other nu than these three the
-    points must be known, as Bessel's function is SciPy's.
+    points must be known, as Bessel's function is SciPy's. Where points meet, gradients are 0 and the Hessian is
+    -nu / (nu - 1) I for nu = 3/2 and 5/2; nu = 1/2 has a kink there, of which JAX is told 0.
 
     Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Eqs. 4.14 and 4.17.
 
@@ -57,18 +60,38 @@ def matern(X, Y, nu):
     if nu > 100:
         raise ValueError(f"nu = {nu}; give at most 100 (above, take the Gaussian kernel)")
     squares = jnp.sum((X[:, None, :] - Y[None, :, :]) ** 2, axis=-1)
-    apart = squares > 0
-    z = jnp.sqrt(2 * nu * jnp.where(apart, squares, 1.0)) * apart  # whose gradient is 0 where points meet, not NaN
-    factors = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z**2 / 3}
-    if nu in factors:
-        return factors[nu](z) * jnp.exp(-z)
-    if checks.is_traced(z):
+    if nu in _FACTORS:
+        return _half_integer(nu, nu, squares)
+    z = jnp.sqrt(2 * nu * squares)
+    if checks.is_traced(squares):
         raise ValueError(f"nu = {nu} with points that are traced; give nu = 0.5, 1.5 or 2.5 inside jax.jit and jax.grad")
     host = np.asarray(z, dtype=float)
     with np.errstate(all="ignore"):
         log_values = (1 - nu) * math.log(2) - special.gammaln(nu) + nu * np.log(host) + np.log(special.kve(nu, host)) - host
         near = 1 - host**2 / (4 * (nu - 1)) + host**4 / (32 * (nu - 1) * (nu - 2))  # where K_nu overflows, nu is above 20
     return jnp.asarray(np.select([host == 0, np.isinf(log_values)], [1.0, near], np.exp(log_values)), z.dtype)
+
+
+_FACTORS = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z**2 / 3}
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0, 1))
+def _half_integer(order, nu, squares):
+    """2^(1 - order) / Gamma(order) z^order K_order(z) at z = sqrt(2 nu squares)."""
+    z = jnp.sqrt(2 * nu * squares)
+    return _FACTORS[order](z) * jnp.exp(-z)
+
+
+@_half_integer.defjvp
+def _(order, nu, primals, tangents):
+    # The derivative by the square is the kernel of the order below, without the 0 / 0 of sqrt where points meet.
+    (squares,), value = primals, _half_integer(order, nu, *primals)
+    if order > 1:
+        slope = -nu / (2 * (order - 1)) * _half_integer(order - 1, nu, squares)
+    else:
+        z = jnp.sqrt(2 * nu * jnp.where(squares > 0, squares, 1.0))
+        slope = jnp.where(squares > 0, -nu / z * jnp.exp(-z), 0.0)
+    return value, slope * tangents[0]
 
 
 def softmax(X, Y):

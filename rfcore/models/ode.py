@@ -122,7 +122,7 @@ def solution(g, y, t, shift=0.0):
         still = rates == 0
         return np.where(still, t, np.expm1(rates * t) / np.where(still, 1.0, rates))
 
-    return kernels.function_of_weights(g, growth) @ source(y, g)(0.0)
+    return kernels.function_of_weights(g, growth) @ _constant(y, g)
 
 
 def quadrature(g, y, t, times, shift=0.0):
@@ -154,7 +154,7 @@ def residual_at_rest(g, y, shift=0.0):
     shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.spectrum(g)
     rates = np.abs(eigenvalues + shift)
     still = rates <= len(rates) * np.finfo(float).eps * max(rates.max(), np.abs(eigenvalues).max())
-    return float(np.linalg.norm(vectors[:, still].T @ source(y, g)(0.0)))
+    return float(np.linalg.norm(vectors[:, still].T @ _constant(y, g)))
 
 
 def relative_errors(x, exact):
@@ -185,6 +185,12 @@ def source(y, g):
         return np.asarray(checks.vector(of_time(s), "y", g.n_nodes, "node"))
 
     return checked
+
+
+def _constant(y, g):
+    if callable(y):
+        raise ValueError("y is a function; give a source that does not change, (N,), or call quadrature or estimate")
+    return source(y, g)(0.0)
 
 
 def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):

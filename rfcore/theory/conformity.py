@@ -162,11 +162,11 @@ def partners(m, d):
 
 def log_gap(square, d, coupling):
     """log [(exp(v^2) - rho(v)) / v^2] at v^2 = square, for a coupling other than "iid"."""
-    return log_series(_log_gap_coefficients(d, coupling), square)
+    return log_series(log_gap_coefficients(d, coupling), square)
 
 
 @lru_cache
-def _log_gap_coefficients(d, coupling):
+def log_gap_coefficients(d, coupling):
     """log (1/k! - a_k), k = 1, 2, ...: every coefficient of (exp(v^2) - rho(v)) / v^2 is non-negative."""
     with np.errstate(divide="ignore"):  # log 0 for k = 1 when orthogonal: the two series agree to that order
         return (np.log(-np.expm1(_log_share(d, coupling))) - LOG_FACTORIAL)[1:]

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
-from rfcore.theory.conformity import log_gap, partners
-from rfcore.theory.series import check_range, dimension, pair, radius
+from rfcore.theory.conformity import log_gap_coefficients, partners
+from rfcore.theory.series import check_range, dimension, pair, radius, scaled_series
 
 
 def positive_mse(x, y, m, coupling):
@@ -67,8 +67,9 @@ def positive_mse_ratio(v, d, m, coupling):
     Source: Simplex Random Features, Section 5.1 and Figure 6.
     """
     m, d, square = checks.count(m, "m"), dimension(d, coupling), radius(v, "v") ** 2
-    safe = jnp.where(square > 0, square, 1.0)
-    over_iid = jnp.where(square > 0, safe / -jnp.expm1(-safe), 1.0)
+    close = square < 1e-3
+    safe = jnp.where(close, 1.0, square)
+    over_iid = jnp.where(close, 1 + square / 2 + square**2 / 12, safe / -jnp.expm1(-safe))
     return 1 - _saving(square, d, m, coupling) * over_iid
 
 
@@ -76,7 +77,7 @@ def _saving(square, d, m, coupling):
     """partners (exp(v^2) - rho(v)) exp(-2 v^2) / v^2: what the coupling takes off the error, over v^2."""
     if coupling == "iid":
         return jnp.zeros_like(square)
-    return partners(m, d) * jnp.exp(log_gap(square, d, coupling) - 2 * square)
+    return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, 2.0)
 
 
 def _arguments(x, y, m, coupling):

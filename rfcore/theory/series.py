@@ -6,7 +6,7 @@ has the length r sqrt(1 + cos(theta) sin u): everything about an angle is a mean
 right angle (Simplex Random Features, Eqs. 20 and 21).
 """
 
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import jax
 import jax.numpy as jnp
@@ -37,12 +37,39 @@ def log_series(log_coefficients, square):
     return _log_series(constant(log_coefficients), square)
 
 
+def scaled_series(log_coefficients, square, rate):
+    """exp(-rate s) sum_k a_k s^k at s = square >= 0, from the log a_k; differentiable where the sum is 0, too."""
+    return _scaled_series(rate, constant(log_coefficients), square)
+
+
+@jax.custom_jvp
 @jax.jit
 def _log_series(log_coefficients, square):
     positive = square > 0
     log_square = jnp.log(jnp.where(positive, square, 1.0))
     series = logsumexp(log_coefficients + jnp.arange(len(log_coefficients)) * log_square[..., None], axis=-1)
     return jnp.where(positive, series, log_coefficients[0])
+
+
+@_log_series.defjvp
+def _(primals, tangents):  # of tables of coefficients nobody takes a derivative
+    value = _log_series(*primals)
+    return value, jnp.exp(_log_series(_derivative(primals[0]), primals[1]) - value) * tangents[1]
+
+
+@partial(jax.custom_jvp, nondiff_argnums=(0,))
+def _scaled_series(rate, log_coefficients, square):
+    return jnp.exp(_log_series(log_coefficients, square) - rate * square)
+
+
+@_scaled_series.defjvp
+def _(rate, primals, tangents):
+    value = _scaled_series(rate, *primals)
+    return value, (_scaled_series(rate, _derivative(primals[0]), primals[1]) - rate * value) * tangents[1]
+
+
+def _derivative(log_coefficients):
+    return log_coefficients[1:] + jnp.log(jnp.arange(1.0, len(log_coefficients)))
 
 
 @lru_cache

@@ -2,17 +2,19 @@
 
 A feature of an orthogonal frequency is f, its mean given the norm g(w) = 0F1(; d/2; +-(distance w / 2)^2),
 and K = E[f]. Blocks have independent directions, so that pairs of blocks meet through g alone, and strata
-take the part of Var g that lies between them:
+take the part of Var g that lies between them. A frequency shares its block with a mean of p =
+:func:`partners` others, d - 1 if no block is cut, and n strata leave
 
 ::
 
-    all       m MSE = Var f + (d - 1) (E[c] - K^2) - (m - d) / (m - 1) Var_between(g)
-    blocks    m MSE = Var f + (d - 1) (e - K^2)    - d Var_between(g)
+    all       m MSE = Var f + p (E[c] - K^2) - (m - 1 - p) / (n - 1) Var_between(g),  n = m
+    blocks    m MSE = Var f + p (e - K^2)    - (m - 1 - p) / (n - 1) Var_between(g),  n blocks
 
 with c the cost of two norms in different strata, e the cost of one norm for both. With e = K^2 for orthogonal
 directions, the second tends to Var f - d Var g. For Fourier and cosh features of close points that is nothing
 to leading order: in Hermite polynomials f starts with He_2, and the sum of He_2 over an orthogonal block of
-equal norms is w^2 - d, which strata integrate. Means over a stratum of powers of w^2 give all of it, by
+equal norms is w^2 - d, which strata integrate; a block that is cut to k < d rows is no such sum, and brings
+back a share k (d - k) / ((d + 2) m) of the error. Means over a stratum of powers of w^2 give all of it, by
 Gauss-Legendre quadrature over normal scores.
 
 Features are "fourier", "positive" or "cosh"; the last are positive features of frequencies and their
@@ -27,6 +29,7 @@ import numpy as np
 from scipy import special
 
 from rfcore import checks
+from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import norms_at
 
 FEATURES = ("fourier", "positive", "cosh")
@@ -42,19 +45,19 @@ def stratified_norms_ratio(distance, d, m, features, over, directions="orthogona
 
     Args:
         distance: above 0 and at most 3.
-        d, m: dimension, at least 2; number of frequencies, a multiple of d.
+        d, m: dimension; number of frequencies, of which the last block may be cut.
         over: as in :func:`rfcore.couplings.norms.coupled`, "block" or "all" for a norm per frequency, in d
-            strata within each block or in m over all; "blocks" for a norm per block, in m / d strata.
+            strata within each block or in m over all; "blocks" for a norm per block, in as many strata.
         directions: "orthogonal", or with "blocks", and not for cosh features, "simplex".
 
     >>> from rfcore import theory
-    >>> # one block errs like independent frequencies, 64 blocks hardly at all
-    >>> [round(theory.stratified_norms_ratio(0.5, 8, m, "fourier", "blocks"), 3) for m in (8, 512)]
-    [1.0, 0.009]
+    >>> # one block errs like independent frequencies, 64 blocks hardly at all, a cut one brings some back
+    >>> [round(theory.stratified_norms_ratio(0.5, 8, m, "fourier", "blocks"), 3) for m in (8, 512, 516)]
+    [1.0, 0.009, 0.012]
     """
     distance, d, m = (
         checks.real(distance, "distance", above=0),
-        checks.count(d, "d", least=2),
+        checks.count(d, "d"),
         checks.count(m, "m"),
     )
     if not distance <= LARGEST:
@@ -62,18 +65,17 @@ def stratified_norms_ratio(distance, d, m, features, over, directions="orthogona
     checks.choice(features, "features", FEATURES)
     checks.choice(over, "over", ("block", "all", "blocks"))
     checks.choice(directions, "directions", ("orthogonal", "simplex"))
-    if m % d:
-        raise ValueError(f"m = {m}; give a multiple of d = {d}: whole blocks")
     if directions == "simplex" and (over != "blocks" or features == "cosh"):
         raise ValueError(f"directions = 'simplex' with {over!r} and {features!r}; give 'orthogonal'")
-    m = d if over == "block" else m  # blocks are copies of one
     square, sign = distance**2, -1 if features == "fourier" else 1
-    moments = _moments(distance, d, m // d if over == "blocks" else m)
-    between = _between(moments, d, sign, square)
-    if over == "blocks":
-        change = _one_norm(d, sign, square) - d * between if directions == "simplex" else -d * between
-    else:
-        change = _pairs(moments, d, sign, square) - (m - d) / max(m - 1, 1) * between
+    inside = partners(m, d)
+    strata, others = {"block": (d, 0), "all": (m, m - 1 - inside), "blocks": (-(-m // d), m - 1 - inside)}[over]
+    moments = _moments(distance, d, strata)
+    change = -others / max(strata - 1, 1) * _between(moments, d, sign, square)
+    if inside and over != "blocks":
+        change += inside * _pair(moments, d, sign, square)
+    elif inside and directions == "simplex":
+        change += inside * _one_norm(d, sign, square)
     # In units of the features, not of the kernel.
     of_one = one_frequency_mse(distance, features) * (1 if features == "fourier" else np.exp(square))
     return float(1 + change / of_one)
@@ -118,10 +120,10 @@ def cosh_ratio(positive_ratio, v):
 
 
 def _one_norm(d, sign, square):
-    """(d - 1) (e - K^2) for simplex directions of one norm; zero for orthogonal ones."""
+    """e - K^2 for simplex directions of one norm; zero for orthogonal ones."""
     bent = square / (d - 1)
     rest = np.expm1(-bent) if sign == 1 else np.cosh(bent) - 1
-    return (d - 1) * np.exp(sign * square) * rest
+    return np.exp(sign * square) * rest
 
 
 @lru_cache(maxsize=128)
@@ -166,8 +168,8 @@ def _between(moments, d, sign, square):
     return np.mean((means - np.expm1(sign * square / 2)) ** 2)
 
 
-def _pairs(moments, d, sign, square):
-    """(d - 1) (E[c] - K^2), the norms in different strata of as many as there are."""
+def _pair(moments, d, sign, square):
+    """E[c] - K^2, the norms in different strata of as many as there are."""
     of_strata, overall = moments
     n, a = of_strata.shape
     # The terms 1 and (w_1^2 + w_2^2) distance^2 / (2 d) have a mean that nothing changes.
@@ -176,7 +178,7 @@ def _pairs(moments, d, sign, square):
     means = np.concatenate([overall[None], of_strata])
     independent, *alike = np.einsum("ia,ab,ib->i", means, cost, means, optimize=True)
     excess = independent + (independent - np.mean(alike)) / (n - 1)
-    return (d - 1) * (excess - (np.expm1(sign * square) - sign * square))
+    return excess - (np.expm1(sign * square) - sign * square)
 
 
 def _falling(d, a):

@@ -1,6 +1,6 @@
 """Errors that :func:`rfcore.couplings.choose` has no closed form for, drawn: its table is made here.
 
-``python -m rfcore.papers.couplings.choices`` writes it anew in ten minutes; ``PJRT_NPROC=8`` before it, since
+``python -m rfcore.papers.couplings.choices`` writes it anew in half an hour; ``PJRT_NPROC=8`` before it, since
 batches of QR can hold every thread of XLA's pool. Distances are those of
 ``rfcore.theory.choosing.DISTANCES``.
 """
@@ -19,11 +19,12 @@ from rfcore.models import attention
 from rfcore.theory import choosing
 
 WIDTHS = 2 ** np.arange(1, 13)
-DIMENSIONS = (1, 2, 4, 8, 16, 32, 64, 128)
+SOBOL_DIMENSIONS = range(1, 33)  # each, since the quality of a net jumps from one to the next
+DIMENSIONS = (1, 2, 4, 8, 16, 32, 64, 128)  # of attention
 BLOCKS = (1, 2, 4, 8, 16)
 N_KEYS = 16
-LARGEST = 0.2  # relative standard error of a mean squared error that is kept: a tenth of its root
-N_DRAWS = {"fourier": 1200, "positive": 9600}  # up to d = 15, fewer above
+LARGEST = 0.1  # relative standard error of a mean squared error that is kept: a twentieth of its root
+N_DRAWS = {"fourier": 1200, "positive": 9600}  # up to d = 7, fewer above
 
 
 def sobol_mse_ratios(rng, d, n_draws, features="fourier", n_directions=8):
@@ -78,25 +79,27 @@ def attention_errors(key, d, m, n_draws):
     return np.asarray(jax.jit(lambda keys: jax.lax.map(errors, keys, batch_size=50))(keys))
 
 
-def _kept(ratios):
-    """Mean over draws as RMSE, three digits; None where its standard error is too large."""
+def _kept(ratios, features):
+    """Mean over draws as RMSE, three digits of it; None where its standard error is too large."""
     mean, se = ratios.mean(axis=0), ratios.std(axis=0, ddof=1) / np.sqrt(len(ratios))
-    return [[round(float(np.sqrt(x)), 3) if s < LARGEST * x else None for x, s in zip(*row, strict=True)] for row in zip(mean, se, strict=True)]
+    if features == "positive":  # far points' squares have a variance of e^(6 v^2): no number of draws tells their mean
+        se[-1] = np.inf
+    return [[float(f"{np.sqrt(x):.3g}") if s < LARGEST * x else None for x, s in zip(*row, strict=True)] for row in zip(mean, se, strict=True)]
 
 
 def _write():
-    rng, table = np.random.default_rng(0), {"dimensions": DIMENSIONS, "widths": WIDTHS.tolist(), "blocks": BLOCKS}
+    table = {"dimensions": DIMENSIONS, "widths": WIDTHS.tolist(), "blocks": BLOCKS}
     for kind, n in N_DRAWS.items():
-        table[f"sobol, {kind}"] = [_kept(sobol_mse_ratios(rng, d, n // max(1, d // 8), kind)) for d in tqdm(DIMENSIONS)]
-    of_d = {name: [] for name in choosing.ATTENTION}
-    for d in tqdm(DIMENSIONS[1:]):
-        rows = []
-        for blocks in BLOCKS:
-            errors = attention_errors(jax.random.key(d * blocks), d, d * blocks, max(200, 16_000 // d))
-            rows.append(np.sqrt(errors[..., :-1].mean(axis=0) / errors[..., -1:].mean(axis=0)))
-        for i, name in enumerate(of_d):
-            of_d[name].append(np.round(np.array(rows, float)[:, :, i].T, 3).tolist())
-    table["attention"] = of_d
+        table[f"sobol, {kind}"] = [
+            _kept(sobol_mse_ratios(np.random.default_rng(d), d, n // max(1, d // 4), kind), kind)
+            for d in tqdm(SOBOL_DIMENSIONS)
+        ]
+    table["attention"] = {name: [] for name in choosing.ATTENTION}
+    for d in tqdm(DIMENSIONS):
+        errors = [attention_errors(jax.random.key(d * n), d, d * n, max(400, 16_000 // d)).mean(axis=0) for n in BLOCKS]
+        ratios = np.sqrt([error[:, :-1] / error[:, -1:] for error in errors])  # blocks, lengths, couplings
+        for name, of_name in zip(table["attention"], np.moveaxis(ratios, -1, 0), strict=True):
+            table["attention"][name].append(np.round(of_name.T, 3).tolist())
     choosing.TABLE.write_text(json.dumps(table) + "\n", encoding="utf-8")
 
 

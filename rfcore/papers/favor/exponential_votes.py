@@ -189,8 +189,8 @@ def _fitted(task, sigmas, fits):
 @partial(jax.vmap, in_axes=(0, None, None))
 def _draw(key, m, d):
     """Orthogonal frequencies, and phases for the trigonometric features."""
-    phases = jax.random.uniform(jax.random.fold_in(key, 1), (m,), maxval=2 * jnp.pi)
-    return couplings.orthogonal(key, m, d), phases
+    key_omega, key_phases = jax.random.split(key)
+    return couplings.orthogonal(key_omega, m, d), jax.random.uniform(key_phases, (m,), maxval=2 * jnp.pi)
 
 
 def _validated_and_tested(task, votes):

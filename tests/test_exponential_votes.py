@@ -21,7 +21,7 @@ def quadrants(x):
 
 
 PART = datasets.Split(X_TRAIN, quadrants(X_TRAIN), X_TEST, quadrants(X_TEST))
-TASK, KEY, SIGMAS, WIDTHS = classification.task(PART, 4, 1.0), jax.random.key(3), np.array([0.2, 0.7, 2.0]), (3, 12)
+TASK, KEY, SIGMAS, WIDTHS = classification.task(PART, 4, 1.0), jax.random.key(1), np.array([0.2, 0.7, 2.0]), (3, 12)
 FITS = {
     "trigonometric": None,
     "sderf": lambda x, held: exponential.sderf(x, x, centred=True),

@@ -207,7 +207,7 @@ def _rejected(key, propose, logs, m):
 
         return key, jax.tree.map(keep, proposal, kept), keep(log_q, kept_log_q), done | takes, rounds + 1
 
-    first = propose(key, m)
+    first = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(lambda: propose(key, m)))
     start = key, first, jnp.zeros(m, jax.tree.leaves(first)[0].dtype), jnp.zeros(m, bool), 0
     _, kept, log_q, done, _ = jax.lax.while_loop(lambda state: ~jnp.all(state[3]) & (state[4] < ROUNDS), step, start)
     return kept, log_q, done

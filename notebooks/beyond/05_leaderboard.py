@@ -378,8 +378,10 @@ ledger.decide({
 # for each point. *Many dimensions*: Fourier features with orthogonal frequencies, or
 # with norms in opposite pairs (PNC), as {doc}`/notebooks/couplings/11_choosing` has it.
 # *Attention*: subtract means and take a dense map before you think of couplings.
-# *Graphs*: systematic walkers always (array-RQMC ties with them); a learned modulation
-# beside them where a bias does no harm.
+# *Graphs*: systematic walkers; with 16 of them and $p_{\text{halt}} = 0.5$, as here,
+# array-RQMC ties with them, with more or longer walks it falls behind
+# ({doc}`/notebooks/couplings/17_walks_that_know`). A learned modulation beside them where
+# a bias does no harm.
 #
 # Whoever holds all the points need not sample the kernel's frequencies at all:
 # Nystroem's columns err less ({doc}`/notebooks/beyond/01_in_a_pipeline`). Not tested

@@ -288,6 +288,11 @@ def walk_of(name, n_walks, n_hops, hops):
 path, left = path.astype(int), loads * of_six(np.arange(5))
 
 
+def total(node, k):
+    """What k hops have left on a node."""
+    return left[: k + 1][path[: k + 1] == node].sum()
+
+
 def hop(k):
     """The graph after k hops, and what was left on the way."""
     ax = Figure(figsize=plotting.PANEL).subplots()
@@ -296,9 +301,8 @@ def hop(k):
     ax.plot(*PLACE.T, "o", color=plotting.INK, ms=12, mfc="none")
     ax.plot(*PLACE[path[k]], "o", color=plotting.COLOURS["first"], ms=12)
     for node in set(path[: k + 1]):
-        total = left[: k + 1][path[: k + 1] == node].sum()
         ax.annotate(
-            f"{total:.3f}",
+            f"{total(node, k):.3f}",
             PLACE[node],
             (0, 10),
             textcoords="offset points",
@@ -311,7 +315,11 @@ def hop(k):
 
 motion.frames(
     [hop(k) for k in range(5)],
-    [f"{k} hops: {left[k]:.3f} at the node where it stands" for k in range(5)],
+    [
+        f"{k} hop{'s' * (k != 1)}: it leaves {left[k]:.3f} where it stands, "
+        f"which makes {total(path[k], k):.3f} there"
+        for k in range(5)
+    ],
     slider="hops", start=4,
     caption="Ours. A walk from the middle, and what it has left on the nodes so far: a "
     "row of features. Diffusion kernel, $p_{\\text{halt}} = 0.3$.",

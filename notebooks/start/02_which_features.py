@@ -54,7 +54,7 @@ SIZES = {
     "paper": {"draws": 3000, "rows": 400, "sizes": (12, 8, 8), "walked": 100, "points": 2000, "rounds": 14, "cuts": 60,
               "widths": (64, 256, 1024, 4096), "sets": ("power", "abalone", "nursery"),
               "tables": ("power", "concrete", "abalone"), "nodes": 20_000},
-    "quick": {"draws": 60, "rows": 20, "sizes": (1, 1, 1), "walked": 12, "points": 400, "rounds": 8, "cuts": 11,
+    "quick": {"draws": 60, "rows": 6, "sizes": (2, 1, 0), "walked": 12, "points": 400, "rounds": 8, "cuts": 11,
               "widths": (16, 64, 256), "sets": ("power",), "tables": ("power",),
               "nodes": 2_000},
 }[profile]  # fmt: skip
@@ -421,9 +421,13 @@ plotting.table(
     "squared test error exceeds that of the exact posterior mean: 256 columns, "
     f"means over {len(gp)} cuts.",
 )  # fmt: skip
-gains = np.log(gp[:, :, 0] / gp[:, :, 1])  # of IID over chosen: cuts, sets, what
+kernel, excess = gp[..., 0], gp[..., 1] - 1  # cuts, sets, ways
+reach = kernel[:, :, 1].mean(axis=0) / kernel[:, :, 0].mean(axis=0)
+half = np.sqrt(reach)  # half of the logarithm of the kernel's gain
 ledger.decide({
-    "start/extra-posterior-gain/half": evidence.order(gains[..., 1], gains[..., 0] / 2)
+    "start/extra-posterior-gain/excess": evidence.order(
+        half * excess[:, :, 0], excess[:, :, 1]
+    )
 })
 
 # %% [markdown]

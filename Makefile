@@ -41,10 +41,10 @@ nightly: $(VENV)/.ready  ## the rest: all pages without data; units and all page
 	@$(BIN)/python tests/portable.py --all
 
 quick: $(VENV)/.ready  ## run notebooks at the quick profile: make quick [NOTEBOOK=simplex/01]
-	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile quick $(NOTEBOOK)
+	$(BIN)/python -m companion.evidence.runner --jobs 2 --profile quick $(NOTEBOOK)
 
 paper: $(VENV)/.ready  ## run notebooks at the scale of the papers and keep the outputs: make paper [NOTEBOOK=...]
-	$(BIN)/python -m rfcore.evidence.runner --jobs 2 --profile paper $(NOTEBOOK)
+	$(BIN)/python -m companion.evidence.runner --jobs 2 --profile paper $(NOTEBOOK)
 
 bench: $(VENV)/.ready  ## time everything against its peers and stated goals, for the page of benchmarks; needs an idle machine
 	@$(BIN)/python tests/benchmarks/record.py

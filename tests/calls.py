@@ -29,7 +29,7 @@ def name_of(path, line):
 
 def called(text, path):
     """Code objects of rfcore that the text of a script calls, but for those that run at an import."""
-    seen, importing, library = set(), 0, str(ROOT / "rfcore") + os.sep
+    seen, importing, library = set(), 0, tuple(str(ROOT / package) + os.sep for package in ("rfcore", "companion"))
 
     def watch(frame, event, _):
         nonlocal importing

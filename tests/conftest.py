@@ -20,7 +20,7 @@ import hypothesis
 import jax
 from book_site import built, loads, pages, site  # noqa: F401
 
-from rfcore.evidence import deadlocks
+from companion.evidence import deadlocks
 
 deadlocks.prevent()
 jax.config.update("jax_enable_x64", True)

@@ -1,6 +1,6 @@
 """Whether what a claim came to at quick and at paper can be one thing: its verdicts and its numbers."""
 
-from rfcore.evidence.verdicts import Verdict
+from companion.evidence.verdicts import Verdict
 
 APART = 6.0
 
@@ -21,7 +21,7 @@ def drift(quick, paper):
     of fifty.
 
     Args:
-        quick, paper: as :meth:`~rfcore.evidence.verdicts.Decision.as_dict` gives them.
+        quick, paper: as :meth:`~companion.evidence.verdicts.Decision.as_dict` gives them.
 
     Returns:
         A sentence, empty if nothing speaks against it.

@@ -1,6 +1,6 @@
 """Run the tests and the pages that the working tree's changes reach: ``make near [BASE=commit]``.
 
-What changed is read off syntax trees (:mod:`rfcore.evidence.reach`), so a comment runs nothing. Of each test
+What changed is read off syntax trees (:mod:`companion.evidence.reach`), so a comment runs nothing. Of each test
 function it is followed which definitions of the library, and of the other tests, it reaches. Pages run at
 quick; where all would take more than three minutes with the tests, the longest are left out, and named.
 """
@@ -18,8 +18,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from rfcore.evidence.pages import made, name_of, notebooks, page_of, source_sha256  # noqa: E402
-from rfcore.evidence.reach import Library, Target, reached  # noqa: E402
+from companion.evidence.pages import made, name_of, notebooks, page_of, source_sha256  # noqa: E402
+from companion.evidence.reach import Library, Target, reached  # noqa: E402
 
 SECONDS = 2 * 130  # of processor time on two cores: three minutes, less what it takes to look and to start
 OF_ALL_TESTS = 300  # seconds of processor time that all quick tests take
@@ -81,7 +81,7 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
-        packed = io.BytesIO(git("archive", options.base, "rfcore", "tests", "notebooks"))
+        packed = io.BytesIO(git("archive", options.base, "rfcore", "companion", "tests", "notebooks"))
         with tarfile.open(fileobj=packed) as committed:
             committed.extractall(base, filter="data")
         before, after = tests_of(base), tests_of(ROOT)

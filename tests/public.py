@@ -27,5 +27,5 @@ def public_names(*modules):
                             found[f"{dotted}.{method}"] = getattr(value, method)
 
     for module in modules:
-        visit(module.__name__.removeprefix("rfcore."), module)
+        visit(module.__name__.removeprefix("rfcore.").removeprefix("companion."), module)
     return found

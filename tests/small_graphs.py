@@ -3,7 +3,8 @@
 import jax
 import numpy as np
 
-from rfcore import evidence, walks
+from companion import evidence
+from rfcore import walks
 from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 

@@ -5,8 +5,8 @@ import pytest
 from rounding import rounding
 from scipy.special import i0, roots_legendre
 
+from companion.papers.simplex import arrangements
 from rfcore import couplings, theory
-from rfcore.papers.simplex import arrangements
 
 
 def test_two_independent_directions_cost_the_mean_over_the_angle_between_them():

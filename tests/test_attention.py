@@ -7,9 +7,8 @@ import pytest
 from rounding import rounding
 from scipy.special import logsumexp, softmax
 
-from rfcore import couplings, features
-from rfcore.models import attention
-from rfcore.papers.couplings import attention_rows, formulas
+from companion.papers.couplings import attention_rows, formulas
+from rfcore import attention, couplings, features
 
 N, M, C = 6, 5, 2
 RNG = np.random.default_rng(0)

@@ -5,9 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings
-from rfcore.models import attention
-from rfcore.papers.favor import attention_costs, real_heads
+from companion.papers.favor import attention_costs, real_heads
+from rfcore import attention, couplings
 
 HEADS, L, D, M = 3, 40, 8, 64
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ import pytest
 from rounding import rounding
 
 from rfcore import couplings, features, solvers
-from rfcore.models.attention import FeatureAttention, layer
+from rfcore.attention import FeatureAttention, layer
 
 HEADS, SIZE, LENGTH = 2, 8, 70
 EXACT = eqx.nn.MultiheadAttention(HEADS, SIZE, use_key_bias=True, dtype=float, key=jax.random.key(0))

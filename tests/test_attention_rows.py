@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import special
 
+from companion.papers.couplings import attention_rows
 from rfcore import theory
 from rfcore.couplings import directions, norms
-from rfcore.papers.couplings import attention_rows
 
 D, N = 6, 4
 RNG = np.random.default_rng(0)

@@ -22,29 +22,17 @@ import scipy.sparse as sp
 import trimesh
 from public import public_names
 
-from rfcore import (
-    couplings,
-    datasets,
-    evidence,
-    features,
-    graphs,
-    kernels,
-    models,
-    papers,
-    random_graphs,
-    solvers,
-    theory,
-    walks,
-)
+from companion import datasets, evidence, models, papers, random_graphs
+from companion.evidence import costs, processes, statistics
+from companion.models import ode, transformer
+from companion.models.encoder import Encoder
+from companion.papers.simplex import classification
+from companion.papers.ugrf import hidden_values, reference
+from rfcore import attention, couplings, features, gp, graphs, kernels, solvers, theory, walks
+from rfcore.attention import FeatureAttention
 from rfcore.couplings import walk_lengths
-from rfcore.evidence import costs, processes, statistics
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import ode, transformer
-from rfcore.models.attention import FeatureAttention
-from rfcore.models.encoder import Encoder
-from rfcore.papers.simplex import classification
-from rfcore.papers.ugrf import hidden_values, reference
 
 KEY = jax.random.key(0)
 NETWORK = nx.path_graph(3)
@@ -222,7 +210,7 @@ def sparse_symmetric(good):
 def gram(good):
     """A kernel: dense, sparse or of features."""
     matrices = [bad for bad in points(good) if bad is not PHI] + sparse_symmetric(good)[4:]
-    return [*matrices, *map(models.gp.OfFeatures, [None, "a", V, np.nan * IDENTITY]), sp.linalg.aslinearoperator(IDENTITY[:2])]
+    return [*matrices, *map(gp.OfFeatures, [None, "a", V, np.nan * IDENTITY]), sp.linalg.aslinearoperator(IDENTITY[:2])]
 
 
 def partition(good):
@@ -381,8 +369,8 @@ def distance(good):
 NAME = ("orthogonal", choice)
 WITH_A = features.ExponentialParameters(A=np.full(2, -0.1), B_x=1.4**0.5, B_y=1.4**0.5)
 NORMAL = {"mean": ([0.1, 0.2], families), "covariance": (0.1 * np.eye(2), lambda good: [*points(good), good[:1], -good])}
-LEARNABLE = models.gp.hyperparameters()
-GRAPH_FIT = models.gp.fit_graph(KEY, G, [2, 0], V[:2])
+LEARNABLE = gp.hyperparameters()
+GRAPH_FIT = gp.fit_graph(KEY, G, [2, 0], V[:2])
 BOUNDS = [0.5, 2.0], lambda good: [*vector(good), [2.0, 0.5], [0.0, 1.0]]
 PRODUCTS = {"U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array))}
 REPEATS = np.array([[1.0, 2.0], [1.1, 2.1], [0.9, 2.05]])
@@ -410,7 +398,7 @@ ARGUMENTS = {
     "B": (np.eye(2), lambda good: [*points(good), good[:1], 0 * good]), "G": (NETWORK, other_type), "K": (IDENTITY, gram),
     "U": (np.ones((2, 2, 3)), array), "V": (np.ones((2, 2, 3)), but_none(array)), "W": (IDENTITY, points), "X": (X, points),
     "Y": (X[::-1], points), "a": (V[:1], lambda good: [*entries(good), 0 * good, -good]), "above": (REPEATS, array),
-    "alpha": ([1.0, 0.5], vector), "approximate": (models.gp.FactoredPosterior(V, IDENTITY), other_type), "asked": ([1], some_nodes),
+    "alpha": ([1.0, 0.5], vector), "approximate": (gp.FactoredPosterior(V, IDENTITY), other_type), "asked": ([1], some_nodes),
     "at": (V, vector), "b": (V[:1], lambda good: [*entries(good), -good]), "base": (1.0, real), "batch": (1, count),
     "below": (REPEATS, lambda good: [*array(good), 0 * good]), "beta": (0.5, probability),
     "better": (REPEATS, lambda good: [*numbers(good), good[:1]]), "bound": (3.0, numbers), "bounds": ([1.0, 0.5], families),
@@ -432,7 +420,7 @@ ARGUMENTS = {
     "entry": (ENTRY, other_type), "error": (V[:1], lambda good: [*entries(good), 0 * good, -good]),
     "estimate": (IDENTITY, lambda good: [1j * good, "a"]),
     "estimates": (np.ones((2, 3, 3)), lambda good: [*entries(good), good[0], good[:, :2], good[:0]]),
-    "exact": (models.gp.Posterior(V, IDENTITY), other_type), "exact_noise": (0.2, some_positive), "excess": (False, flag),
+    "exact": (gp.Posterior(V, IDENTITY), other_type), "exact_noise": (0.2, some_positive), "excess": (False, flag),
     "executor": (None, other_executor), "expected": (1.0, real), "f": (F, modulating), "f1": (F, modulating), "f2": (F, modulating),
     "factor": (X, lambda good: [*matrix(good), 0 * good]), "fallback": (True, flag), "false_alarm": (0.1, probability),
     "family": ("graphs", family), "features": ("fourier", choice), "finding": ("", None),
@@ -657,28 +645,28 @@ OTHERWISE = {
     "papers.ugrf.definiteness.definite_radius": {"alpha": ([1.0, 0.5], lambda good: [*vector(good), [0.0, 1.0], [-1.0, 0.5]])},
     "papers.couplings.equal_walkers.of_curve": {"walkers": ([4, 16], lambda good: [*vector(good), [16, 4], [0, 4]])},
     **{
-        f"models.attention.{name}": dict.fromkeys(of, (X, rows)) | {"v": (X, lambda good: [*rows(good), good[:2]]), "mask": KEYS_SEEN}
+        f"attention.{name}": dict.fromkeys(of, (X, rows)) | {"v": (X, lambda good: [*rows(good), good[:2]]), "mask": KEYS_SEEN}
         for name, of in {"softmax": ["q", "k"], "linear": ["phi_q", "phi_k"], "linear_of_logs": ["log_q", "log_k"]}.items()
     },
-    "models.attention.FeatureAttention": {"attention": (LAYER, other_type), "n_features": (4, count), "causal": (False, flag), "coupling": (couplings.iid, function)},
-    "models.attention.by_features": {
+    "attention.FeatureAttention": {"attention": (LAYER, other_type), "n_features": (4, count), "causal": (False, flag), "coupling": (couplings.iid, function)},
+    "attention.by_features": {
         **dict.fromkeys(["q", "k"], (X[None], lambda good: [*entries(good), good[0], np.stack(2 * [good[0]])])),
         "v": (X[None], lambda good: [*entries(good), good[:, :2]]), "omega": (X[None], lambda good: [*entries(good), good[0], good[:, :, :1]]),
         "mask": KEYS_SEEN, "causal": (False, flag),
         "parameters": (features.ExponentialParameters(), lambda good: [bad for bad in other_type(good) if bad is not None]),
     },
-    "models.transformer.layer": {"width": (4, lambda good: [*count(good), 5]), "n_heads": (2, count)},
-    "models.transformer.linear": {"n_in": (2, count), "n_out": (2, count)},
-    "models.encoder.Encoder.tokens": {
+    "transformer.layer": {"width": (4, lambda good: [*count(good), 5]), "n_heads": (2, count)},
+    "transformer.linear": {"n_in": (2, count), "n_out": (2, count)},
+    "encoder.Encoder.tokens": {
         "self": ENCODER, "sentences": (["a b"], lambda good: [None, "a", [], [3], 3.0]), "max_length": (8, lambda good: [*count(good), 1, 513]),
     },
     **{
-        f"models.encoder.Encoder.{name}": {
+        f"encoder.Encoder.{name}": {
             "self": ENCODER, "ids": (np.array([[1, 2]]), lambda good: [good[0], 1.0 * good, [["a"]], None, -good, 9 * good, np.ones((1, 513), int)]),
         } | more
-        for name, more in {"start": {}, "heads": MASK, "embed": MASK | {"attention": (models.attention.softmax, lambda good: [None, 3, [good, good], [3], "a"])}}.items()
+        for name, more in {"start": {}, "heads": MASK, "embed": MASK | {"attention": (attention.softmax, lambda good: [None, 3, [good, good], [3], "a"])}}.items()
     },
-    "models.attention.FeatureAttention.calibrated": {
+    "attention.FeatureAttention.calibrated": {
         **dict.fromkeys(["query", "key_", "value"], (np.ones((3, 4)), points)), "self": (FeatureAttention(LAYER, 4, key=KEY), lambda good: []),
         "fit": (solvers.exponential.gerf, function), "process_heads": (None, lambda good: []),
     },
@@ -696,10 +684,10 @@ OTHERWISE = {
         "parameters": ({"a": FILLED}, lambda good: [None, 3, "a", {}, {"a": 3}, {"a": WITH_A}]),
         "widths": ([2, 3], lambda good: [*vector(good), [0], [1.5]]),
     },
-    "models.clustering.labels_around": {"kernel": (IDENTITY, points)},
-    "models.clustering.kernel_k_means": {"kernel": (IDENTITY, points)},
-    "models.clustering.k_means": {"kernel": (IDENTITY, points)},
-    "models.clustering.pair_error": {"labels": ([0, 1, 1], partition)},
+    "clustering.labels_around": {"kernel": (IDENTITY, points)},
+    "clustering.kernel_k_means": {"kernel": (IDENTITY, points)},
+    "clustering.k_means": {"kernel": (IDENTITY, points)},
+    "clustering.pair_error": {"labels": ([0, 1, 1], partition)},
     "papers.ugrf.generalisation.rademacher_trace_bound": {"sample": ([0, 2], samples)},
     "papers.ugrf.eight_graphs.shared_errors": {"targets": ([IDENTITY], lambda good: [[], good * 2, [1j * IDENTITY]])},
     "papers.ugrf.learned_modulations.loss_of_walks": {"n_steps": (3, some_count)},
@@ -716,22 +704,22 @@ OTHERWISE = {
     "papers.ugrf.generalisation.rademacher_repeats": {"n_draws": (4, count_from_2)},
     "papers.ugrf.generalisation.margin_loss": {"labels": ([1.0, -1.0, 1.0], vector)},
     "papers.ugrf.generalisation.margin_bound": {"loss": (0.1, at_least_0), "n_samples": (5, count)},
-    "models.gp.posterior": {"y": (V[:2], vector), "covariance": (True, flag)},
-    "models.gp.factored_posterior": {"phi": (IDENTITY, points), "y": (V[:2], vector)},
-    "models.gp.mean_weights": {
+    "gp.posterior": {"y": (V[:2], vector), "covariance": (True, flag)},
+    "gp.factored_posterior": {"phi": (IDENTITY, points), "y": (V[:2], vector)},
+    "gp.mean_weights": {
         "phi": (PHI, lambda good: [bad for bad in sparse_symmetric(good) if not sp.issparse(bad)] + [STREAMED, sp.csr_array(np.nan * IDENTITY)]),
     },
-    "models.gp.fit_gaussian": {"lengthscale": (1.0, some_positive)},
-    "models.gp.log_evidence_by_probes": {
+    "gp.fit_gaussian": {"lengthscale": (1.0, some_positive)},
+    "gp.log_evidence_by_probes": {
         "phi": (PHI, lambda good: [bad for bad in sparse(good) if bad is not STREAMED]),
         "n_steps": (2, lambda good: [*count(good), 1]),
     },
-    "models.gp.hyperparameters": {"variance": (0.5, positive), "lengthscale": (0.5, positive), "noise": (0.5, positive)},
-    "models.gp.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (kernels.spectrum(G), spectrum)},
-    "models.gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
-    "models.gp.loss": {"parameters": (LEARNABLE, other_type)},
-    "models.gp.fit_graph": {"key": (KEY, host_key), "y": (V[:2], lambda good: [*vector(good), 0 * good])},
-    "models.gp.GraphFit.predict": {
+    "gp.hyperparameters": {"variance": (0.5, positive), "lengthscale": (0.5, positive), "noise": (0.5, positive)},
+    "gp.diffusion_covariance": {"parameters": (LEARNABLE, other_type), "g": (kernels.spectrum(G), spectrum)},
+    "gp.diffusion_features": {"parameters": (LEARNABLE, other_type), "deposits": (STEPS, other_type)},
+    "gp.loss": {"parameters": (LEARNABLE, other_type)},
+    "gp.fit_graph": {"key": (KEY, host_key), "y": (V[:2], lambda good: [*vector(good), 0 * good])},
+    "gp.GraphFit.predict": {
         "self": (GRAPH_FIT, None), "asked": ([1], lambda good: [bad for bad in some_nodes(good) if bad is not None]),
     },
     **{
@@ -739,10 +727,10 @@ OTHERWISE = {
         for name in ["papers.ugrf.blocks.by_walks", "papers.ugrf.blocks.by_columns", "papers.ugrf.blocks.by_push", "papers.ugrf.blocks.powers",
          "papers.ugrf.blocks.deposits"]
     },
-    "models.gp.fit_diffusion": {"n_steps": (2, lambda good: [*count(good), 1])},
+    "gp.fit_diffusion": {"n_steps": (2, lambda good: [*count(good), 1])},
     "papers.couplings.traffic_gp.predicted": {"K": (IDENTITY, points)},
     "papers.couplings.traffic_gp.compared": {
-        "K": (IDENTITY, points), "exact": (models.gp.Posterior(V[:1], IDENTITY[:1, :1]), other_type),
+        "K": (IDENTITY, points), "exact": (gp.Posterior(V[:1], IDENTITY[:1, :1]), other_type),
     },
     "papers.couplings.traffic_gp.profile": {
         "B": (IDENTITY, points), "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]),
@@ -750,7 +738,7 @@ OTHERWISE = {
     "papers.couplings.traffic_gp.learn_on_grid": {
         "y": (V[None], lambda good: [*entries(good), good[0], good[:, :2]]), "lengthscales": ([0.5, 2.0], vector),
     },
-    "papers.couplings.predictives.predictive_kl": {"approximate": (models.gp.Posterior(V, IDENTITY), other_type)},
+    "papers.couplings.predictives.predictive_kl": {"approximate": (gp.Posterior(V, IDENTITY), other_type)},
     "papers.ugrf.hidden_values.hide": {"n_nodes": (20, count)},
     "papers.ugrf.hidden_values.lesson": {"values": (X, points), "share": (0.4, probability)},
     "papers.ugrf.hidden_values.loss": {
@@ -760,12 +748,12 @@ OTHERWISE = {
     "papers.ugrf.hidden_values.exact_error": {"f": (F, function), "values": (X, points)},
     "papers.ugrf.hidden_values.directions_in_turn": {"f": (F, function)},
     "papers.ugrf.hidden_values.weighted_sums": {"kernel": (IDENTITY, points)},
-    "models.ode.uniform_times": {"n_repeats": (2, count_or_none)},
-    "models.ode.stratified_times": {"n_repeats": (2, count_or_none)},
-    "models.ode.midpoint_times": {"n_repeats": (2, count_or_none)},
-    "models.ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
-    "models.pagerank.estimate": {"key": (KEY, host_key), "n_repeats": (2, some_count)},
-    "models.regression.scores_of_logs": {"widths": ([1, 2], lambda good: [*vector(good), [0], [3], [1.5]])},
+    "ode.uniform_times": {"n_repeats": (2, count_or_none)},
+    "ode.stratified_times": {"n_repeats": (2, count_or_none)},
+    "ode.midpoint_times": {"n_repeats": (2, count_or_none)},
+    "ode.relative_errors": {"x": (V, vectors), "exact": (V, vector)},
+    "pagerank.estimate": {"key": (KEY, host_key), "n_repeats": (2, some_count)},
+    "regression.scores_of_logs": {"widths": ([1, 2], lambda good: [*vector(good), [0], [3], [1.5]])},
     "papers.simplex.best_directions.optimised": {
         "v": (1.0, positive), "start": (IDENTITY, lambda good: [bad for bad in points(good) if bad is not None]),
     },
@@ -858,14 +846,14 @@ OTHERWISE = {
 # Good calls that compile for more than half a second, read data or write; they are made in the tests of their modules.
 SLOW = {
     "couplings.directions.haar", "couplings.orthogonal", "couplings.simplex", "couplings.halton", "couplings.norms.pnc",
-    "models.gp.posterior", "models.gp.factored_posterior", "papers.couplings.predictives.divergences", "models.gp.fit_gaussian", "papers.simplex.pair_densities.log_pair_density",
+    "gp.posterior", "gp.factored_posterior", "papers.couplings.predictives.divergences", "gp.fit_gaussian", "papers.simplex.pair_densities.log_pair_density",
     "papers.simplex.formulas.pair_density_at_angle", "couplings.simplex_plus", "couplings.sobol", "couplings.norms.positive_monotone",
-    "papers.simplex.pair_densities.log_pair_density_at_angle", "theory.fourier_mse", "models.gp.log_evidence", "couplings.orthogonal_fast", "models.gp.loss", "models.gp.fit_graph",
-    "papers.couplings.predictives.predictive_kl", "models.gp.fit_diffusion",
+    "papers.simplex.pair_densities.log_pair_density_at_angle", "theory.fourier_mse", "gp.log_evidence", "couplings.orthogonal_fast", "gp.loss", "gp.fit_graph",
+    "papers.couplings.predictives.predictive_kl", "gp.fit_diffusion",
     "couplings.simplex_fast", "couplings.orthogonal_pnc", "couplings.orthogonal_pm", "couplings.orthogonal_copula",
     "couplings.weight_dependent.balance", "features.neural.random", "papers.simplex.best_directions.optimised",
-    "papers.simplex.best_directions.weight_independent", "solvers.descent.learn", "papers.couplings.copula.learn", "papers.couplings.copula.optimal", "models.attention.linear",
-    "models.attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
+    "papers.simplex.best_directions.weight_independent", "solvers.descent.learn", "papers.couplings.copula.learn", "papers.couplings.copula.optimal", "attention.linear",
+    "attention.linear_of_logs", "theory.positive_mse", "theory.log_conformity_of",
     "theory.log_conformity_of_directions", "theory.log_conformity_at_angle",
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
@@ -886,11 +874,11 @@ LEFT = {
             "couplings.walk_lengths.Lengths", "couplings.copulas.Correlated", "couplings.copulas.DifferentStrata", "couplings.copulas.Law",
             "couplings.copulas.Gaussian", "couplings.copulas.Matched", "walks.Recipe", "walks.Recipe.chunks", "walks.Recipe.walkers", "features.DepositsByStep", "features.ExponentialParameters", "theory.NormalLaw",
             "features.DepositFeatures", "features.DepositFeatures.to_scipy", "features.DepositFeatures.toarray",
-            "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "papers.ugrf.learned_modulations.Geometric", "models.clustering.Clusters",
+            "features.WalkFeatures", "papers.ugrf.reference.Lists", "kernels.Spectrum", "papers.ugrf.hidden_values.Lesson", "features.neural.Neural", "papers.ugrf.learned_modulations.Geometric", "clustering.Clusters",
             "papers.simplex.classification.Accuracies", "papers.simplex.classification.Task", "papers.favor.exponential_votes.Accuracies",
-            "models.gp.Evidence", "models.gp.GraphFit", "models.gp.OfFeatures", "models.gp.Hyperparameters", "models.gp.Posterior", "models.ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
-            "papers.couplings.attention_rows.RowError", "models.gp.GaussianFit", "models.encoder.Encoder", "models.transformer.Heads", "models.transformer.Linear",
-            "models.transformer.Norm", "models.transformer.Layer", "papers.couplings.predictives.Divergences", "models.gp.FactoredPosterior",
+            "gp.Evidence", "gp.GraphFit", "gp.OfFeatures", "gp.Hyperparameters", "gp.Posterior", "ode.Times", "solvers.descent.Learned", "solvers.gram.Form", "walks.Deposits",
+            "papers.couplings.attention_rows.RowError", "gp.GaussianFit", "encoder.Encoder", "transformer.Heads", "transformer.Linear",
+            "transformer.Norm", "transformer.Layer", "papers.couplings.predictives.Divergences", "gp.FactoredPosterior",
             "papers.couplings.multi_marginal.NormBound", "papers.couplings.multi_marginal.Plan", "papers.couplings.multi_marginal.TwoNorms",
             "papers.couplings.copula.Learned", "papers.couplings.copula.Optimal", "features.WalkFeatures.to_scipy",
             "features.WalkFeatures.toarray", "features.StreamedFeatures", "features.StreamedFeatures.to_scipy",
@@ -911,7 +899,7 @@ LEFT = {
             "couplings.walk_lengths.antithetic", "couplings.walk_lengths.longest", "couplings.walk_hops.array_rqmc",
             "couplings.walk_hops.independent", "couplings.walk_hops.systematic", "features.ExponentialParameters.away",
             "features.ExponentialParameters.moved", "features.ExponentialParameters.swapped", "features.ExponentialParameters.filled",
-            "solvers.descent.descend", "papers.couplings.block_errors.check_opposites", "papers.couplings.block_errors.has_table", "models.encoder.pooled", "models.transformer.Layer.heads",
+            "solvers.descent.descend", "papers.couplings.block_errors.check_opposites", "papers.couplings.block_errors.has_table", "encoder.pooled", "transformer.Layer.heads",
         ],
         INNER,
     ),
@@ -919,7 +907,7 @@ LEFT = {
 
 
 PUBLIC = public_names(
-    couplings, features, kernels, theory, models, solvers, graphs, random_graphs, walks, evidence, datasets, papers,
+    couplings, features, kernels, theory, attention, gp, models, solvers, graphs, random_graphs, walks, evidence, datasets, papers,
     processes, costs, statistics,
 )
 # What trains or measures a transformer hands its parts from one function to the next.
@@ -1083,11 +1071,11 @@ def test_what_a_compiled_function_has_captured_is_checked_like_any_value():
     good, bad, K, y = jnp.asarray(V)[None], jnp.asarray(V).at[0].set(jnp.nan)[None], jnp.eye(3), jnp.asarray(V)
     crooked = K.at[0, 1].set(0.5)
     assert np.allclose(jax.jit(lambda x: kernels.gaussian(x, good))(good), 1.0)
-    assert np.isfinite(jax.jit(lambda noise: models.gp.log_evidence(K, y, noise))(0.1))
+    assert np.isfinite(jax.jit(lambda noise: gp.log_evidence(K, y, noise))(0.1))
     with pytest.raises(ValueError, match="Y has 1 NaN"):
         jax.jit(lambda x: kernels.gaussian(x, bad))(good)
     with pytest.raises(ValueError, match="K is not symmetric"):
-        jax.jit(lambda noise: models.gp.log_evidence(crooked, y, noise))(0.1)
+        jax.jit(lambda noise: gp.log_evidence(crooked, y, noise))(0.1)
 
 
 def test_traced_keys_of_walks():

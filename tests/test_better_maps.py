@@ -5,9 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings
-from rfcore.models import attention
-from rfcore.papers.favor import better_maps, real_heads
+from companion.papers.favor import better_maps, real_heads
+from rfcore import attention, couplings
 
 N_HEADS, N_TEXTS, LENGTH, D = 2, 3, 40, 4
 RNG = np.random.default_rng(0)

@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from companion.papers.couplings import block_errors, gram_norms
 from rfcore import couplings, features, kernels, theory
-from rfcore.papers.couplings import block_errors, gram_norms
 
 
 @pytest.mark.parametrize("kind", block_errors.FEATURES)

@@ -6,10 +6,10 @@ import networkx as nx
 import numpy as np
 from rounding import rounding
 
+from companion.papers.ugrf import blocks
 from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import blocks
 
 KEY = jax.random.key(0)
 G = Graph.from_networkx(nx.grid_2d_graph(8, 8)).normalised()

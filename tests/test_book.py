@@ -19,10 +19,11 @@ from contrast import INKS
 from playwright.sync_api import sync_playwright
 from sphinx_codeautolink.parse import parse_names
 
-from rfcore import couplings, evidence
-from rfcore.evidence import Verdict
-from rfcore.evidence.standing import told
-from rfcore.evidence.verdicts import ERRATA
+from companion import evidence
+from companion.evidence import Verdict
+from companion.evidence.standing import told
+from companion.evidence.verdicts import ERRATA
+from rfcore import couplings
 
 ROOT = Path(__file__).parents[1]
 NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
@@ -140,7 +141,7 @@ def test_every_printed_value_stands_on_the_scorecard_in_the_fold_of_its_table(pa
 
 
 def test_names_of_the_library_lead_from_cells_to_the_api_and_back(pages):
-    linked = re.compile(r'class="sphinx-codeautolink-a" href="\.\./\.\./(book/api/\w+\.html)#(rfcore\.[^"]+)"')
+    linked = re.compile(r'class="sphinx-codeautolink-a" href="\.\./\.\./(book/api/\w+\.html)#((?:rfcore|companion)\.[^"]+)"')
     uses = Counter()
     for name in (name for name in pages if name.startswith("notebooks/")):
         targets = set(linked.findall(pages[name]))
@@ -396,7 +397,7 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
         tab.on("pageerror", lambda error: faults.append((tab.url, str(error))))
         tab.on("response", lambda r: r.status >= 400 and faults.append((tab.url, f"{r.status}: {r.url}")))
         # One listing of source code stands for all.
-        shown = [name for name in pages if not re.match("_modules/rfcore/(?!theory)", name)]
+        shown = [name for name in pages if not re.match("_modules/(rfcore|companion)/(?!theory)", name)]
         for name in shown[share::SHARES]:
             is_notebook = name.startswith("notebooks/")
             tab.set_viewport_size(WIDE)

@@ -13,7 +13,7 @@ from book_site import AT_ONCE, CHROMIUM, DESKTOP, DRAWING, FLAGS, PHONE, ROOT, i
 from contrast import contrast
 from playwright.sync_api import sync_playwright
 
-from rfcore import citations
+from companion import citations
 
 AXE = Path(next(iter(importlib.util.find_spec("axe_playwright_python").submodule_search_locations))) / "axe.min.js"
 CHOOSING = "notebooks/couplings/11_choosing.html"

@@ -4,12 +4,11 @@ import json
 import pickle
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from companion.papers.couplings import choices
 from rfcore import couplings, kernels, theory
-from rfcore.papers.couplings import choices
 from rfcore.theory import choosing
 
 TABLE = json.loads(choosing.TABLE.read_text(encoding="utf-8"))

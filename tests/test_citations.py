@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-import rfcore
-from rfcore import citations, couplings, graphs, models, solvers, theory
-from rfcore.evidence.claims import papers
+import companion
+from companion import citations
+from companion.evidence.claims import papers
+from companion.models import clustering
+from rfcore import couplings, graphs, solvers, theory
 
 ROOT = Path(__file__).parents[1]
 SOURCE = re.compile(r"^\s*Source: (.*?)(?:\n\s*\n|\Z)", re.M | re.S)
@@ -16,7 +18,7 @@ SOURCE = re.compile(r"^\s*Source: (.*?)(?:\n\s*\n|\Z)", re.M | re.S)
 
 def sources():
     """Every paragraph of the library that names a source, by where it stands."""
-    for path in (ROOT / "rfcore").rglob("*.py"):
+    for path in [*(ROOT / "rfcore").rglob("*.py"), *(ROOT / "companion").rglob("*.py")]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef):
                 for paragraph in SOURCE.findall(ast.get_docstring(node) or ""):
@@ -35,23 +37,23 @@ def test_every_source_of_a_docstring_has_an_entry():
     [
         (couplings.simplex, ["reid2023simplex"]),
         (couplings.matern, ["rasmussen2006gaussian"]),
-        (models.clustering.k_means, ["arthur2007kmeans"]),
+        (clustering.k_means, ["arthur2007kmeans"]),
         (theory.positive_mse, ["reid2023simplex"]),
         (graphs.Graph, []),
     ],
 )
 def test_cited_is_what_the_docstring_names_in_its_order(obj, keys):
-    assert re.findall(r"^@\w+\{(\S+),$", rfcore.cite(obj), re.M) == keys
+    assert re.findall(r"^@\w+\{(\S+),$", companion.cite(obj), re.M) == keys
 
 
 def test_a_module_speaks_for_what_names_no_source_itself():
     assert not SOURCE.search(solvers.sampling.of_normal.__doc__) and SOURCE.search(solvers.sampling.__doc__)
-    assert rfcore.cite(solvers.sampling.of_normal) == rfcore.cite(solvers.sampling)
-    assert rfcore.cite(solvers.sampling) == citations.entries()["sernau2024equivalent"]
+    assert companion.cite(solvers.sampling.of_normal) == companion.cite(solvers.sampling)
+    assert companion.cite(solvers.sampling) == citations.entries()["sernau2024equivalent"]
 
 
 def test_entries_are_all_of_the_bibliography_whole():
-    text = (ROOT / "rfcore" / "references.bib").read_text(encoding="utf-8")
+    text = (ROOT / "companion" / "references.bib").read_text(encoding="utf-8")
     assert len(citations.entries()) == len(re.findall(r"^@", text, re.M)) > 60
     assert all(entry.count("{") == entry.count("}") for entry in citations.entries().values())
     assert list(ROOT.glob("book/*.bib")) == [], "the bibliography stands once, where a wheel has it"
@@ -65,4 +67,4 @@ def test_the_five_papers_are_the_books():
 def test_what_is_not_of_rfcore_is_an_error():
     for obj in (sorted, "couplings.simplex", None, ast):
         with pytest.raises(ValueError, match=r"obj = .* is none of rfcore's; give a function"):
-            rfcore.cite(obj)
+            companion.cite(obj)

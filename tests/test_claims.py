@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from rfcore import datasets, evidence
-from rfcore.evidence.claims import entries
-from rfcore.evidence.standing import told
+from companion import datasets, evidence
+from companion.evidence.claims import entries
+from companion.evidence.standing import told
 
 ROOT = Path(__file__).parents[1]
 

@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings, datasets, features
-from rfcore.models import regression
-from rfcore.papers.simplex import classification
+from companion import datasets
+from companion.models import regression
+from companion.papers.simplex import classification
+from rfcore import couplings, features
 
 
 def quadrants(x):
@@ -90,7 +91,7 @@ def test_mean_v_is_the_mean_over_pairs():
     assert np.isclose(classification.mean_v(TASK), np.mean(lengths), rtol=1e-12)
 
 
-@pytest.mark.filterwarnings("ignore::rfcore.datasets.FallbackWarning")  # true of stand-ins, too
+@pytest.mark.filterwarnings("ignore::companion.datasets.FallbackWarning")  # true of stand-ins, too
 def test_the_public_task_is_the_default_split_at_the_public_scale():
     table = datasets.classification("wifi", fallback=True)
     single, double = classification.public_task(table), classification.public_task(table, double=True)

@@ -19,11 +19,10 @@ import pytest
 import scipy.sparse as sp
 from scipy.sparse.linalg import expm_multiply
 
-from rfcore import checks, couplings, features, kernels
+from rfcore import checks, couplings, features, gp, kernels
+from rfcore.attention import FeatureAttention
 from rfcore.estimators import RandomFeatures
 from rfcore.graphs import Graph
-from rfcore.models import gp
-from rfcore.models.attention import FeatureAttention
 
 
 @pytest.fixture(autouse=True)

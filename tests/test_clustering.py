@@ -12,10 +12,10 @@ from rounding import rounding
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
 
+from companion.models import clustering
 from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import clustering
 
 CAVES = Graph.from_networkx(nx.connected_caveman_graph(3, 8))
 TRUTH = np.repeat(np.arange(3), 8)

@@ -9,8 +9,8 @@ import optax
 import pytest
 from rounding import rounding
 
+from companion.papers.couplings import copula, formulas
 from rfcore import theory
-from rfcore.papers.couplings import copula, formulas
 
 
 def equal_correlations(d):

@@ -11,9 +11,10 @@ from rounding import rounding
 from scipy import stats
 from small_graphs import DEAD_ENDS, UNEVEN, on_dead_ends
 
-from rfcore import evidence, features, kernels, walks
+from companion import evidence
+from companion.evidence import Verdict
+from rfcore import features, kernels, walks
 from rfcore.couplings import copulas, walk_lengths
-from rfcore.evidence import Verdict
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 

@@ -15,10 +15,10 @@ import trimesh
 from rounding import rounding
 from scipy.spatial.distance import cdist
 
-from rfcore import datasets
-from rfcore.datasets import registry, stand_ins, storage
-from rfcore.datasets.tables import encode
-from rfcore.models import encoder
+from companion import datasets
+from companion.datasets import registry, stand_ins, storage
+from companion.datasets.tables import encode
+from companion.models import encoder
 
 EVERY = [entry.name for entry in datasets.entries()]
 
@@ -514,7 +514,7 @@ def test_split_leaves_a_constant_column_finite():
     assert np.array_equal(datasets.split(table, test_fraction=0.1).X_test[:, 0], [0, 0])
 
 
-@pytest.mark.filterwarnings("ignore::rfcore.datasets.FallbackWarning")  # true of stand-ins, too
+@pytest.mark.filterwarnings("ignore::companion.datasets.FallbackWarning")  # true of stand-ins, too
 def test_a_split_that_is_not_standardised_has_the_rows_of_the_table():
     table = datasets.classification("banknote", fallback=True)
     raw, parts = (datasets.split(table, seed=3, standardised=flag) for flag in (False, True))

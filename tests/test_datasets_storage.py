@@ -19,9 +19,9 @@ import numpy as np
 import pooch
 import pytest
 
-from rfcore import datasets
-from rfcore.datasets import registry, stand_ins, storage
-from rfcore.datasets.__main__ import main
+from companion import datasets
+from companion.datasets import registry, stand_ins, storage
+from companion.datasets.__main__ import main
 
 CONTENT = b'graph [ node [ id 0 label "a" ] node [ id 1 label "b" ] edge [ source 0 target 1 ] ]\n'
 
@@ -253,7 +253,7 @@ def test_interrupt_leaves_nothing(server, monkeypatch):
 def test_killed_download_never_appears_under_its_name_and_is_swept_later(server, tmp_path):
     server.pages |= {"/half": half_then_silence, "/whole": CONTENT}
     file = registered(server, "/half")
-    code = f"from rfcore.datasets import storage, registry; storage.read(registry.File(**{file._asdict()!r}))"
+    code = f"from companion.datasets import storage, registry; storage.read(registry.File(**{file._asdict()!r}))"
     with subprocess.Popen([sys.executable, "-c", code], env=os.environ) as process:
         server.begun.wait()
         process.kill()
@@ -290,7 +290,7 @@ def test_offline_says_what_was_tried_and_what_helps(server, monkeypatch, tmp_pat
         "RFCORE_DATA_MIRROR is not set",
         "RFCORE_OFFLINE",
         "Set RFCORE_DATA_MIRROR",
-        "python -m rfcore.datasets fetch",
+        "python -m companion.datasets fetch",
     ):
         assert part in text
     assert isinstance(caught.value, OSError) and server.asked == [] and not storage.cache().exists()
@@ -578,13 +578,13 @@ def test_command_show_tells_origin_citation_and_preprocessing(two_sets, capsys):
 
 
 def test_module_runs():
-    command = [sys.executable, "-m", "rfcore.datasets", "show", "karate"]
+    command = [sys.executable, "-m", "companion.datasets", "show", "karate"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "Zachary" in done.stdout and "raw.githubusercontent.com" in done.stdout and done.stderr == ""
 
 
 def test_an_ascii_terminal_shows_names_of_authors():
-    command = [sys.executable, "-m", "rfcore.datasets", "show", "traffic"]
+    command = [sys.executable, "-m", "companion.datasets", "show", "traffic"]
     environment = os.environ | {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
     for told in ({}, {"PYTHONIOENCODING": "ascii"}):
         done = subprocess.run(command, capture_output=True, env=environment | told, check=False)

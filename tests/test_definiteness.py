@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfcore.papers.ugrf.definiteness import definite_radius
+from companion.papers.ugrf.definiteness import definite_radius
 
 
 @pytest.mark.parametrize("seed", range(5))

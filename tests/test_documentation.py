@@ -14,26 +14,10 @@ import pytest
 from public import public_names
 
 import rfcore
-from rfcore import (
-    couplings,
-    datasets,
-    evidence,
-    features,
-    graphs,
-    jobs,
-    kernels,
-    models,
-    papers,
-    plotting,
-    random_graphs,
-    repository,
-    solvers,
-    streams,
-    theory,
-    walks,
-)
-from rfcore.evidence import costs, processes, statistics
-from rfcore.plotting import maps
+from companion import datasets, evidence, models, papers, plotting, random_graphs, repository
+from companion.evidence import costs, processes, statistics
+from companion.plotting import maps
+from rfcore import attention, couplings, features, gp, graphs, jobs, kernels, solvers, streams, theory, walks
 
 ROOT = Path(__file__).parents[1]
 
@@ -54,7 +38,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 
 
 PUBLIC = public_names(
-    couplings, datasets, evidence, features, graphs, jobs, kernels, models, papers, plotting, random_graphs, repository, solvers,
+    couplings, datasets, evidence, features, graphs, jobs, kernels, attention, gp, models, papers, plotting, random_graphs, repository, solvers,
     streams, theory, walks, maps, costs, processes, statistics,
 )
 # The names that other people's scripts rely on; a reader of `help` meets each with an example.
@@ -67,8 +51,8 @@ PROMISED = {
     "features.modulation": ("diffusion", "regularised_laplacian", "p_step", "inverse_cosine", "from_taylor"),
     "graphs": ("Graph",),
     "kernels": ("gaussian", "softmax", "diffusion", "regularised_laplacian", "p_step", "inverse_cosine"),
-    "models.attention": ("softmax", "linear", "linear_of_logs", "FeatureAttention"),
-    "models.pagerank": ("exact", "estimate"),
+    "attention": ("softmax", "linear", "linear_of_logs", "FeatureAttention"),
+    "pagerank": ("exact", "estimate"),
     "solvers.exponential": ("gerf", "aderf", "sderf", "saderf"),
     "theory": ("log_conformity", "positive_mse", "fourier_mse"),
 }  # fmt: skip
@@ -81,7 +65,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 def documented():
     """Place, syntax tree and docstring, with its indentation, of every module, class and function of rfcore that has one."""
-    for path in sorted((ROOT / "rfcore").rglob("*.py")):
+    for path in sorted([*(ROOT / "rfcore").rglob("*.py"), *(ROOT / "companion").rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, (ast.Module, ast.ClassDef, *FUNCTIONS)) and (text := ast.get_docstring(node, clean=False)):
                 yield f"{path.relative_to(ROOT)}:{node.body[0].lineno}", node, text

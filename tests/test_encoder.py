@@ -8,8 +8,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings, datasets
-from rfcore.models import attention, encoder, transformer
+from companion import datasets
+from companion.models import encoder, transformer
+from rfcore import attention, couplings
 
 SENTENCES = ("This is an example sentence", "Each sentence is converted", "The quick brown fox jumps over the lazy dog.")
 

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from rounding import rounding
 
+from companion.papers.couplings import equal_walkers
 from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.couplings import equal_walkers
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
 F = modulation.diffusion(1.0)

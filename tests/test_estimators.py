@@ -16,9 +16,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import estimator_checks_generator
 from test_matrix import COUPLINGS
 
-from rfcore import estimators, evidence, kernels
+from companion import evidence
+from companion.evidence import Verdict
+from rfcore import estimators, kernels
 from rfcore.estimators import RandomFeatures
-from rfcore.evidence import Verdict
 
 X = np.random.default_rng(0).normal(size=(12, 4)) / 2
 CHECKS = [

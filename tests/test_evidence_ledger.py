@@ -12,11 +12,11 @@ import jax
 import numpy as np
 import pytest
 
-from rfcore import evidence, repository
-from rfcore.evidence import Decision, Verdict, arrays, claims, ledger
-from rfcore.evidence.claims import Claim, Entry
-from rfcore.evidence.standing import results_folder
-from rfcore.evidence.verdicts import with_error
+from companion import evidence, repository
+from companion.evidence import Decision, Verdict, arrays, claims, ledger
+from companion.evidence.claims import Claim, Entry
+from companion.evidence.standing import results_folder
+from companion.evidence.verdicts import with_error
 
 NOTEBOOK = "simplex/01_conformity_and_error"
 GOOD = Decision(Verdict.REPRODUCED, "order", ours=0.123456789, se=0.01, statistic=12.0, detail="|t| < 3,\nall of it")
@@ -26,7 +26,7 @@ FAILED = Decision(Verdict.NOT_REPRODUCED, "value", ours=2.0, se=0.1, paper=1.0, 
 @pytest.fixture
 def results(tmp_path, monkeypatch):
     monkeypatch.setenv("RFCORE_RESULTS", str(tmp_path))
-    monkeypatch.delitem(sys.modules, "rfcore.datasets", raising=False)  # what other tests have read is not ours
+    monkeypatch.delitem(sys.modules, "companion.datasets", raising=False)  # what other tests have read is not ours
     return tmp_path
 
 
@@ -38,7 +38,7 @@ def having(monkeypatch, read=(), stood_in=()):
         provenance=lambda: {files[name].path: "ab" for name in read},
         fallbacks=lambda: tuple(stood_in),
     )
-    monkeypatch.setitem(sys.modules, "rfcore.datasets", sets)
+    monkeypatch.setitem(sys.modules, "companion.datasets", sets)
 
 
 def needing(book, data):

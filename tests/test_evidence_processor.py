@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from rfcore.evidence import costs
-from rfcore.evidence.costs import exponents, seconds_per_call
+from companion.evidence import costs
+from companion.evidence.costs import exponents, seconds_per_call
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 from test_evidence_statistics import NOT, OPEN, REPRODUCED, WIDTHS, agree, power_law
 
-from rfcore import evidence
-from rfcore.evidence import means, statistics
+from companion import evidence
+from companion.evidence import means, statistics
 
 pytestmark = pytest.mark.nightly
 EXPERIMENTS = 4000

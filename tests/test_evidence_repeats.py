@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import evidence
+from companion import evidence
 
 
 @pytest.mark.parametrize("size", [1, 3, 7, 20])

@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from rfcore import evidence
-from rfcore.evidence import Verdict, means
+from companion import evidence
+from companion.evidence import Verdict, means
 
 REPRODUCED, NOT, OPEN = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.INCONCLUSIVE
 
@@ -50,7 +50,7 @@ def test_unbiased_centres_before_squaring():
     assert decision.se == pytest.approx(1 / np.sqrt(1000), rel=0.1)
 
 
-# t from repeats, on the laws of the table in the docstring of rfcore.evidence.statistics ----------------------
+# t from repeats, on the laws of the table in the docstring of companion.evidence.statistics ----------------------
 
 
 def test_the_rule_for_hidden_tails_is_that_of_the_table():

@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from rfcore import evidence
-from rfcore.evidence import Decision, Verdict, costs
+from companion import evidence
+from companion.evidence import Decision, Verdict, costs
 
 SLOW = Decision(Verdict.NOT_REPRODUCED, "bound", ours=2.0, limit=1.0)
 FAST = Decision(Verdict.REPRODUCED, "bound", ours=0.5, limit=1.0)

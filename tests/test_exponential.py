@@ -11,10 +11,10 @@ import pytest
 from rounding import rounding
 from scipy import linalg, optimize
 
+from companion.papers.favor import formulas
 from rfcore import features, kernels, theory
 from rfcore.couplings import frequencies
 from rfcore.features import ExponentialParameters
-from rfcore.papers.favor import formulas
 from rfcore.solvers import exponential
 
 RNG = np.random.default_rng(0)

@@ -7,9 +7,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings, datasets, features
-from rfcore.papers.favor import exponential_votes
-from rfcore.papers.simplex import classification
+from companion import datasets
+from companion.papers.favor import exponential_votes
+from companion.papers.simplex import classification
+from rfcore import couplings, features
 from rfcore.solvers import exponential
 
 RNG = np.random.default_rng(0)

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FACES = sorted(".".join(path.parent.relative_to(ROOT).parts) for path in (ROOT / "rfcore").rglob("__init__.py"))
+FACES = sorted(".".join(path.parent.relative_to(ROOT).parts) for package in ("rfcore", "companion") for path in (ROOT / package).rglob("__init__.py"))
 CORE = "couplings, features, kernels, theory, graphs, models, solvers"
 
 
@@ -68,7 +68,7 @@ def test_a_face_names_what_a_module_of_its_own_defines(package):
     ids=["face", "module", "face, module", "face, module, module"],
 )
 def test_a_function_keeps_its_name_from_the_module_of_that_name(before):
-    assert {"rfcore.couplings.compose", "rfcore.datasets.images"} <= set(SHADOWED)
+    assert {"rfcore.couplings.compose", "companion.datasets.images"} <= set(SHADOWED)
     lines = ["import sys"]
     for dotted in SHADOWED:
         package, _, name = dotted.rpartition(".")
@@ -85,7 +85,7 @@ def loaded_after(code, modules):
 def test_the_library_alone_loads_nothing_else():
     heavy = {"jax", "numpy", "scipy", "scipy.stats", "matplotlib", "networkx", "pooch"}
     assert loaded_after("import rfcore", heavy) == set()
-    assert loaded_after("from rfcore import evidence, datasets, plotting", heavy) == set()
+    assert loaded_after("from companion import evidence, datasets, plotting", heavy) == set()
 
 
 HEAVY = {"scipy.stats", "scipy.optimize", "scipy.special", "matplotlib", "networkx", "trimesh", "gpjax", "optax", "lineax", "equinox"}
@@ -99,7 +99,7 @@ HEAVY = {"scipy.stats", "scipy.optimize", "scipy.special", "matplotlib", "networ
         ("couplings.orthogonal_pnc(jax.random.key(0), 4, 4)", {"scipy.special"}),
         ("couplings.sobol(jax.random.key(0), 4, 4)", {"scipy.special", "scipy.stats", "scipy.optimize"}),
         ("features.walk_features, theory.positive_mse", {"scipy.special"}),
-        ("models.gp.posterior, solvers.exponential, models.attention", None),
+        ("gp.posterior, solvers.exponential, attention", None),
     ],
 )
 def test_what_the_core_loads(code, needed):

@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 from public import public_names
 
-from rfcore import couplings, features, graphs, kernels, models, solvers, theory
+from companion import models
+from rfcore import attention, couplings, features, gp, graphs, kernels, solvers, theory
 
 EXTENSIONS = Path(__file__).parents[1] / "book" / "_ext"
 # Blocks of public names that are no formulas: programs, and prose around a number.
 AS_WRITTEN = {
-    "couplings.choose", "kernels.power_series_rows", "models.attention.FeatureAttention", "models.gp.diffusion_features",
+    "couplings.choose", "kernels.power_series_rows", "attention.FeatureAttention", "gp.diffusion_features",
     "solvers.gram.form", "theory.bin_survival",
 }  # fmt: skip
 
@@ -79,7 +80,7 @@ def test_columns_of_cases_stand_below_each_other(formulas):
     assert tex.startswith(r"\begin{array}{ll}") and tex.count("&") == 2 and tex.count(r"\\[") == 1
 
 
-PUBLIC = public_names(couplings, features, graphs, kernels, models, solvers, theory)
+PUBLIC = public_names(attention, couplings, features, gp, graphs, kernels, models, solvers, theory)
 
 
 def test_formulas_of_public_names_are_typeset(formulas):

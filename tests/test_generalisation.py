@@ -9,11 +9,11 @@ import pytest
 from rounding import rounding
 from scipy import special
 
-from rfcore import evidence
+from companion import evidence
+from companion.papers.ugrf import generalisation
+from companion.papers.ugrf.generalisation import taylor_bounds
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import generalisation
-from rfcore.papers.ugrf.generalisation import taylor_bounds
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 DIRECTED = Graph.from_scipy(np.array([[0, 1.0], [0, 0]]))

@@ -8,8 +8,8 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.linalg import hadamard
 
-from rfcore.papers.simplex import fast_bias
-from rfcore.papers.simplex.fast_bias import relative_mean
+from companion.papers.simplex import fast_bias
+from companion.papers.simplex.fast_bias import relative_mean
 
 
 @pytest.mark.parametrize("d", [1, 2, 5])

@@ -9,12 +9,11 @@ import scipy.sparse as sp
 from rounding import rounding
 from scipy import stats
 
-from rfcore import features, kernels, walks
+from rfcore import features, gp, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
+from rfcore.gp import inference
 from rfcore.graphs import Graph
-from rfcore.models import gp
-from rfcore.models.gp import inference
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY, F, NOISE = jax.random.key(0), modulation.diffusion(2.0), 0.1

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import kernels
+from rfcore import gp, kernels
 from rfcore.graphs import Graph
-from rfcore.models import gp
 
 KEY = jax.random.key(0)
 G = Graph.from_networkx(nx.grid_2d_graph(16, 16))

@@ -9,12 +9,11 @@ import pytest
 from rounding import rounding
 from scipy import optimize, stats
 
-from rfcore import features, kernels, walks
+from companion.papers.couplings import predictives
+from rfcore import features, gp, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import gp
-from rfcore.papers.couplings import predictives
 from rfcore.solvers import descent
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()

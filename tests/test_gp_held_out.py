@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from rfcore.papers.couplings.predictives import predictive_kl
-from rfcore.papers.couplings.traffic_gp import compared, predicted
+from companion.papers.couplings.predictives import predictive_kl
+from companion.papers.couplings.traffic_gp import compared, predicted
 
 N_SEEN = 5
 

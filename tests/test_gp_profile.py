@@ -4,8 +4,8 @@ import jax
 import numpy as np
 import pytest
 
-from rfcore import models
-from rfcore.papers.couplings.traffic_gp import learn_on_grid, profile
+from companion.papers.couplings.traffic_gp import learn_on_grid, profile
+from rfcore import gp
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def test_profile_is_the_evidence_at_its_variance(task):
     log_evidence, variance = profile(B, y, ratios)
     direct = [
         [
-            float(models.gp.log_evidence(kappa * B, each, kappa * r))
+            float(gp.log_evidence(kappa * B, each, kappa * r))
             for kappa, r in zip(row, ratios, strict=True)
         ]
         for each, row in zip(y, variance, strict=True)
@@ -35,7 +35,7 @@ def test_no_other_variance_has_more_evidence(task, factor):
     for i, each in enumerate(y):
         for j, r in enumerate(ratios):
             kappa = factor * variance[i, j]
-            assert models.gp.log_evidence(kappa * B, each, kappa * r) < log_evidence[i, j]
+            assert gp.log_evidence(kappa * B, each, kappa * r) < log_evidence[i, j]
 
 
 def test_learned_is_the_best_of_the_grid(task):
@@ -44,7 +44,7 @@ def test_learned_is_the_best_of_the_grid(task):
     for found, each in zip(learn_on_grid(lambda _: B, y, [1.0], ratios), y, strict=True):
         assert found.lengthscale == pytest.approx(1.0)
         best = profile(B, each[None], ratios)[0].max()
-        assert models.gp.log_evidence(found.variance * B, each, found.noise) == pytest.approx(best)
+        assert gp.log_evidence(found.variance * B, each, found.noise) == pytest.approx(best)
     kernels = {scale: B + scale * np.eye(12) for scale in lengthscales}
     for found, each in zip(learn_on_grid(kernels.get, y, lengthscales, ratios), y, strict=True):
         best = max(lengthscales, key=lambda scale: profile(kernels[scale], each[None], ratios)[0].max())

@@ -7,11 +7,10 @@ import pytest
 import scipy.sparse as sp
 from rounding import rounding
 
-from rfcore import features, kernels, walks
+from rfcore import features, gp, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import gp
 
 KEY = jax.random.key(0)
 G = Graph.from_networkx(nx.grid_2d_graph(12, 12)).normalised()

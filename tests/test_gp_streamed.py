@@ -10,10 +10,9 @@ import scipy.sparse as sp
 from rounding import rounding
 from scipy.sparse.linalg import aslinearoperator
 
-from rfcore import features, kernels
+from rfcore import features, gp, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import gp
 
 G = Graph.from_networkx(nx.grid_2d_graph(9, 9)).normalised()
 SEEN = np.arange(0, 81, 4)[::-1]

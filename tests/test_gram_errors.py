@@ -9,10 +9,11 @@ import scipy.sparse as sp
 from rounding import rounding
 from scipy import stats
 
-from rfcore import couplings, evidence, features, kernels, theory
+from companion import evidence
+from companion.papers.simplex import gram_matrices
+from rfcore import couplings, features, kernels, theory
 from rfcore.features import errors, modulation
 from rfcore.graphs import Graph
-from rfcore.papers.simplex import gram_matrices
 
 TRIANGLE, PATH = (Graph.from_networkx(g).normalised() for g in (nx.lollipop_graph(3, 1), nx.path_graph(3)))
 PAIRS = {

@@ -6,9 +6,9 @@ import jax
 import numpy as np
 import pytest
 
+from companion.papers.couplings import gram_norms
 from rfcore import couplings, features, kernels, theory
 from rfcore.couplings import compose, directions, norms
-from rfcore.papers.couplings import gram_norms
 
 X = np.random.default_rng(0).normal(size=(7, 4)) / 5
 SIMPLEX = np.eye(4) * 4 / 3 - 1 / 3

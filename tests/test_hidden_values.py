@@ -8,11 +8,11 @@ import numpy as np
 import optax
 import pytest
 
+from companion.papers.ugrf import hidden_values
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import hidden_values
 from rfcore.solvers import descent
 
 KEY = jax.random.key(0)

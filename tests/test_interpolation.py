@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import trimesh
 
+from companion.papers.ugrf import hidden_values
 from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import hidden_values
 
 BOTH = np.array([True, True])
 error_of = jax.jit(hidden_values.angular_error)  # compiled as a whole: its steps one by one take several times as long

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from rfcore import evidence
+from companion import evidence
 
 ROOT = Path(__file__).parents[1]
 

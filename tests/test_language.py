@@ -5,8 +5,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore.papers.favor import language
-from rfcore.papers.favor.real_heads import FITS
+from companion.papers.favor import language
+from companion.papers.favor.real_heads import FITS
 
 LENGTH, SYMBOLS = 70, 30  # more than one chunk of 64 positions
 TRAINING = np.random.default_rng(0).integers(SYMBOLS, size=3000, dtype=np.int32)

@@ -7,7 +7,7 @@ import numpy as np
 from scipy import stats
 from scipy.sparse.csgraph import connected_components
 
-from rfcore.papers.ugrf import large_graphs
+from companion.papers.ugrf import large_graphs
 
 KEY = jax.random.key(0)
 

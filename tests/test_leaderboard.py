@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
+from companion.papers.couplings import leaderboard
+from companion.papers.ugrf import eight_graphs, learned_modulations
 from rfcore import couplings, features, kernels, solvers
 from rfcore.features import neural
-from rfcore.papers.couplings import leaderboard
-from rfcore.papers.ugrf import eight_graphs, learned_modulations
 
 KEY = jax.random.key(3)
 X = 0.4 * jax.random.normal(jax.random.key(1), (5, 4), dtype=float) + 0.5

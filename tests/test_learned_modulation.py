@@ -8,11 +8,11 @@ import optax
 import pytest
 from scipy import stats
 
+from companion.papers.ugrf import hidden_values
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import hidden_values
 from rfcore.solvers import descent, gram
 
 GRAPH = Graph.from_networkx(nx.erdos_renyi_graph(20, 0.25, seed=3))

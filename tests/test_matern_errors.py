@@ -7,9 +7,10 @@ import jax
 import numpy as np
 import pytest
 
-from rfcore import couplings, evidence, kernels, theory
+from companion import evidence
+from companion.evidence import Verdict
+from rfcore import couplings, kernels, theory
 from rfcore.couplings import directions
-from rfcore.evidence import Verdict
 from rfcore.theory import matern_errors
 
 LAWS = {

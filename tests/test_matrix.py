@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from companion.papers.simplex import fast_bias
 from rfcore import couplings, features, kernels
-from rfcore.papers.simplex import fast_bias
 
 # Compiled fast rather than well: most of the time here is compilation, and these runs are short.
 compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})

@@ -4,10 +4,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from companion.papers.ugrf.modulation_pairs import hessian
 from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf.modulation_pairs import hessian
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from rfcore import plotting
-from rfcore.plotting import COLOURS, motion
+from companion import plotting
+from companion.plotting import COLOURS, motion
 
 WORDS = {"caption": "Ours. A test.", "alt": "Lines."}
 PLACE, EDGES = [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]], [[0, 1], [1, 2]]

@@ -5,8 +5,8 @@ import pytest
 from rounding import rounding
 from scipy import optimize, stats
 
+from companion.papers.couplings import multi_marginal
 from rfcore import theory
-from rfcore.papers.couplings import multi_marginal
 
 HIGHS = 1e-7  # the feasibility that HiGHS promises
 

@@ -17,11 +17,11 @@ from drift import apart, drift
 from forked import IMPORTED, Kernel
 from jupyter_client.provisioning import local_provisioner
 
-from rfcore import datasets, evidence
-from rfcore.evidence import pages, runner
-from rfcore.evidence.ledger import Decisions, code_sha256
-from rfcore.evidence.pages import machine_paths, name_of
-from rfcore.evidence.reach import reach_sha256
+from companion import datasets, evidence
+from companion.evidence import pages, runner
+from companion.evidence.ledger import Decisions, code_sha256
+from companion.evidence.pages import machine_paths, name_of
+from companion.evidence.reach import reach_sha256
 
 ROOT = Path(__file__).parents[1]
 SOURCES = {name_of(path): path for path in runner.find(["all"], ROOT)}
@@ -97,7 +97,7 @@ def page(name):
 
 def committed_ledger(name):
     path = ROOT / "data" / "results" / "paper" / f"{name}.json"
-    assert path.exists(), f"no results: run  python -m rfcore.evidence.runner --profile paper {name}"
+    assert path.exists(), f"no results: run  python -m companion.evidence.runner --profile paper {name}"
     return json.loads(path.read_text(encoding="utf-8"))
 
 

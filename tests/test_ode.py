@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
-from rfcore import evidence
+from companion import evidence
+from companion.models import ode
 from rfcore.graphs import Graph
-from rfcore.models import ode
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 Y = np.eye(34)[0]

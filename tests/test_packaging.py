@@ -15,8 +15,8 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from rfcore import evidence
-from rfcore.evidence import Verdict
+from companion import evidence
+from companion.evidence import Verdict
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -26,14 +26,13 @@ HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "g
 
 # From the ground up: what stands on a floor imports from those below it, and from nothing beside it.
 FLOORS = [
-    {"checks", "citations", "faces", "jobs", "repository"},
-    {"datasets", "graphs", "kernels", "plotting", "streams"},
-    {"couplings", "evidence", "random_graphs"},
+    {"checks", "faces", "jobs"},
+    {"graphs", "kernels", "streams"},
+    {"couplings"},
     {"theory", "walks"},
     {"features"},
     {"solvers"},
-    {"estimators", "models"},
-    {"papers"},
+    {"attention", "estimators", "gp"},
 ]
 
 
@@ -140,6 +139,8 @@ def test_every_import_runs_downward():
         if room != "__init__":
             upward += [(str(path.relative_to(ROOT)), other) for other in rooms_of(path) - {room} if floor[other] >= floor[room]]
     assert upward == []
+    named = [path for path in (ROOT / "rfcore").rglob("*.py") if re.search(r"^\s*(import|from) companion\b", path.read_text("utf-8"), re.M)]
+    assert named == [], "the library stands without its companion"
 
 
 def rooms_of(path):
@@ -158,7 +159,7 @@ def rooms_of(path):
 def test_no_two_modules_draw_from_one_stream():
     """A stream of numbers belongs to a key and a purpose: two modules of one purpose would draw the same numbers."""
     found = Counter()
-    for path in (ROOT / "rfcore").rglob("*.py"):
+    for path in [*(ROOT / "rfcore").rglob("*.py"), *(ROOT / "companion").rglob("*.py")]:
         for node in ast.parse(path.read_text(encoding="utf-8")).body:
             if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") in ("PURPOSE", "PURPOSES"):
                 given = ast.literal_eval(node.value)

@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import evidence, streams
+from companion import evidence
+from companion.evidence import Verdict
+from companion.models import pagerank
+from rfcore import streams
 from rfcore.couplings import copulas, walk_lengths
-from rfcore.evidence import Verdict
 from rfcore.graphs import Graph
-from rfcore.models import pagerank
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 # Directed, with a node that no edge leaves and one that no edge touches.

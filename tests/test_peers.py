@@ -10,9 +10,9 @@ import pytest
 from networkx.algorithms.link_analysis.tests import test_pagerank as of_networkx
 from scipy.sparse.csgraph.tests import test_matching as of_scipy
 
+from companion.models import pagerank
 from rfcore import couplings, kernels
 from rfcore.graphs import Graph
-from rfcore.models import pagerank
 from rfcore.solvers import transport
 
 X = np.random.default_rng(0).normal(size=(20, 3))

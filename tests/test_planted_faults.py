@@ -1,7 +1,7 @@
 """Known mistakes in couplings, feature maps and theory, planted in the library's source one by one.
 
 Our own checks pass without them and go red with them. A check draws with whatever the library holds and returns the
-decision of a rule of :mod:`rfcore.evidence`, at the same size for the right code and the wrong one. Nothing here is
+decision of a rule of :mod:`companion.evidence`, at the same size for the right code and the wrong one. Nothing here is
 compiled as a whole: a compiled function would remember the right code.
 """
 
@@ -15,14 +15,15 @@ import numpy as np
 import pytest
 import scipy.special
 
-from rfcore import couplings, evidence, features, kernels, theory
+from companion import evidence
+from companion.evidence import Verdict
+from companion.models import regression
+from companion.papers.simplex import fast_bias
+from rfcore import couplings, features, kernels, theory
 from rfcore.couplings import copulas, directions, fast, frequencies, norms, weight_dependent
 from rfcore.couplings.copulas import correlated, nets, strata
-from rfcore.evidence import Verdict
 from rfcore.features import errors, exponentials, logs
 from rfcore.kernels import of_vectors as euclidean_kernels
-from rfcore.models import regression
-from rfcore.papers.simplex import fast_bias
 from rfcore.solvers import exponential, sampling
 from rfcore.theory import conformity, norm_costs, positive_errors
 

@@ -14,10 +14,10 @@ import test_attention_layer
 import test_encoder
 from planting import with_another_line
 
+from companion.models import transformer
+from companion.papers.favor import in_encoder, real_heads
+from rfcore.attention import FeatureAttention, layer, quotients
 from rfcore.features import exponentials
-from rfcore.models import transformer
-from rfcore.models.attention import FeatureAttention, layer, quotients
-from rfcore.papers.favor import in_encoder, real_heads
 
 
 def the_past_in_one_chunk_and_the_next():

@@ -1,6 +1,6 @@
 """Known mistakes in walk features, planted one by one: our own checks pass without them and go red with them.
 
-A check draws with whatever engine is in place and returns the decision of a rule of :mod:`rfcore.evidence`, at the
+A check draws with whatever engine is in place and returns the decision of a rule of :mod:`companion.evidence`, at the
 same size for the right engine and the wrong one. Mistakes in one line of the library are planted in its source, and
 the checks for them are exact: they assert.
 """
@@ -19,16 +19,17 @@ import trimesh
 from planting import with_another_line
 from small_graphs import UNEVEN
 
-from rfcore import checks, evidence, features, kernels, streams, theory, walks
+from companion import evidence
+from companion.datasets import storage
+from companion.datasets.registry import File
+from companion.evidence import Verdict
+from companion.models import ode, pagerank
+from companion.papers.ugrf import generalisation, reduction
+from rfcore import checks, features, kernels, streams, theory, walks
 from rfcore.couplings import copulas, walk_hops, walk_lengths
-from rfcore.datasets import storage
-from rfcore.datasets.registry import File
-from rfcore.evidence import Verdict
 from rfcore.features import DepositFeatures, modulation, neural
+from rfcore.gp import inference
 from rfcore.graphs import Graph
-from rfcore.models import ode, pagerank
-from rfcore.models.gp import inference
-from rfcore.papers.ugrf import generalisation, reduction
 from rfcore.solvers import descent
 
 G = UNEVEN.normalised()

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 
-from rfcore import plotting
+from companion import plotting
+from companion.plotting import curves, figures, tables
 from rfcore.couplings import copulas
-from rfcore.plotting import curves, figures, tables
 
 ROOT = Path(__file__).parents[1]
 WORDS = {"caption": "Ours. A line.", "alt": "A line that rises."}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rfcore.plotting.maps import road_map
+from companion.plotting.maps import road_map
 
 PLACE, ROADS, VALUES = [[0, 0], [1, 0], [1, 1]], [[0, 1], [1, 2]], [50.0, 60.0, 90.0]
 

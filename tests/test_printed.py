@@ -6,11 +6,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from companion.papers.ugrf import formulas
 from rfcore import kernels
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import formulas
 
 N = 11
 K = range(N)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from rounding import rounding
 
+from companion.papers.simplex import formulas
 from rfcore.couplings import directions, weight_dependent
-from rfcore.papers.simplex import formulas
 
 RNG = np.random.default_rng(0)
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rfcore.evidence import processes
+from companion.evidence import processes
 
 
 def doubled(x):

@@ -7,7 +7,7 @@ import jax
 import numpy as np
 from scipy import stats
 
-from rfcore import random_graphs
+from companion import random_graphs
 
 
 def keys(n):

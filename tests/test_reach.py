@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from rfcore.evidence import kernel, pages, reach
-from rfcore.evidence.reach import reach_sha256, reached
+from companion.evidence import kernel, pages, reach
+from companion.evidence.reach import reach_sha256, reached
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = {
@@ -189,18 +189,18 @@ def test_a_page_is_due_when_a_definition_that_it_reaches_changed(library, name, 
 
 def test_how_files_are_fetched_makes_no_page_due(library):
     """Their content has hashes of its own, and a loader is reached as any function is."""
-    (library / "rfcore" / "datasets").mkdir()
-    (library / "rfcore" / "datasets" / "__init__.py").write_text("", encoding="utf-8")
-    (library / "rfcore" / "datasets" / "storage.py").write_text("def read(): return 1\n", encoding="utf-8")
-    (library / "rfcore" / "datasets" / "text.py").write_text(
-        "from rfcore.datasets import storage\ndef words(): return storage.read()\n", encoding="utf-8"
+    (library / "companion" / "datasets").mkdir(parents=True)
+    (library / "companion" / "datasets" / "__init__.py").write_text("", encoding="utf-8")
+    (library / "companion" / "datasets" / "storage.py").write_text("def read(): return 1\n", encoding="utf-8")
+    (library / "companion" / "datasets" / "text.py").write_text(
+        "from companion.datasets import storage\ndef words(): return storage.read()\n", encoding="utf-8"
     )
-    text = "from rfcore.datasets import text\ntext.words()\n"
-    assert names(library, text) == {"datasets.text.words"}
+    text = "from companion.datasets import text\ntext.words()\n"
+    assert names(library, text) == {"companion.datasets.text.words"}
     before = reach_sha256(page(library, text), library)
-    edit(library, "datasets/storage.py", "return 1", "return 2")
+    edit(library, "../companion/datasets/storage.py", "return 1", "return 2")
     assert reach_sha256(page(library, text), library) == before
-    edit(library, "datasets/text.py", "storage.read()", "2 * storage.read()")
+    edit(library, "../companion/datasets/text.py", "storage.read()", "2 * storage.read()")
     assert reach_sha256(page(library, text), library) != before
 
 
@@ -247,12 +247,12 @@ def test_the_hash_is_that_of_every_python_and_takes_the_standard_library_alone(l
     # The package's face stands aside: it imports JAX.
     program = f"""
 import sys, types
-for name, folder in [("rfcore", ROOT), ("rfcore.evidence", ROOT + "/evidence")]:
+for name, folder in [("companion", ROOT), ("companion.evidence", ROOT + "/evidence")]:
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from rfcore.evidence import pages
+from companion.evidence import pages
 print(pages.reach_sha256({str(source)!r}, {str(library)!r}))
-""".replace("ROOT", repr(str(ROOT / "rfcore")))
+""".replace("ROOT", repr(str(ROOT / "companion")))
     done = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True, check=False)
     assert (done.stderr, done.stdout.strip()) == ("", reach_sha256(source, library))
 
@@ -300,7 +300,7 @@ def test_a_page_whose_own_code_changed_or_that_was_never_made_is_due(project):
 
 
 def test_the_command_prints_the_pages_that_are_due_and_nothing_else():
-    command = [sys.executable, "-m", "rfcore.evidence.runner", "--due"]
+    command = [sys.executable, "-m", "companion.evidence.runner", "--due"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     expected = [f"{source.parent.name}/{source.stem}" for source in pages.due()]
     assert (done.returncode, done.stderr, done.stdout.splitlines()) == (0, "", expected)
@@ -320,7 +320,7 @@ def test_everything_that_a_page_calls_is_reached(name, tmp_path, monkeypatch):
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     # A face resolves a name when it is first asked for, which is what an import does.
-    called = {line for line in done.stdout.splitlines() if line.startswith("rfcore.")} - {"rfcore.faces.attach"}
+    called = {line for line in done.stdout.splitlines() if line.startswith(("rfcore.", "companion."))} - {"rfcore.faces.attach"}
     assert len(called) > 40
     of_data = {name for name in called if name.startswith(reach.BY_CONTENT)}
     assert called - of_data - set(reached(source)) == set()

@@ -6,9 +6,9 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings
-from rfcore.models import attention, encoder, transformer
-from rfcore.papers.favor import in_encoder, real_heads
+from companion.models import encoder, transformer
+from companion.papers.favor import in_encoder, real_heads
+from rfcore import attention, couplings
 
 WIDTH, N_HEADS, N_LAYERS = 8, 2, 2
 SENTENCES = ["a short text", "another text, which is longer", "one", "four", "five", "six", "and seven"]

@@ -7,10 +7,11 @@ import pytest
 import scipy.sparse as sp
 from rounding import rounding
 
-from rfcore import evidence, features
+from companion import evidence
+from companion.papers.ugrf import reduction
+from rfcore import features
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import reduction
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 PHI, PSI = (features.walk_features(jax.random.key(key), G, modulation.diffusion(2.0), 8, 0.2) for key in (0, 1))

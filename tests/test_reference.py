@@ -6,10 +6,11 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from rfcore import evidence, theory
+from companion import evidence
+from companion.papers.ugrf import reference
+from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import reference
 
 F = modulation.diffusion(1.0)
 

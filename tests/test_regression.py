@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from rounding import rounding
 
+from companion.models import regression
 from rfcore import couplings, features, kernels
-from rfcore.models import regression
 
 RNG = np.random.default_rng(0)
 X_TRAIN, X_TEST = RNG.normal(size=(300, 3)), RNG.normal(size=(130, 3))

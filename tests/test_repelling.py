@@ -12,12 +12,13 @@ from rounding import rounding
 from scipy import stats
 from small_graphs import DEAD_ENDS, on_dead_ends
 
-from rfcore import evidence, features, kernels, streams, walks
+from companion import evidence
+from companion.evidence import Verdict
+from companion.papers.couplings import repelling
+from rfcore import features, kernels, streams, walks
 from rfcore.couplings import walk_lengths
-from rfcore.evidence import Verdict
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.couplings import repelling
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 LAWS = {"blocks": repelling.blocks, "shifted": repelling.shifted}

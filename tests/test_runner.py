@@ -19,10 +19,10 @@ import psutil
 import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
-from rfcore.evidence import claims, deadlocks, kernel, pages, runner
-from rfcore.evidence.ledger import code_sha256
-from rfcore.evidence.reach import reach_sha256
-from rfcore.evidence.runner import RunError
+from companion.evidence import claims, deadlocks, kernel, pages, runner
+from companion.evidence.ledger import code_sha256
+from companion.evidence.reach import reach_sha256
+from companion.evidence.runner import RunError
 
 HERE = Path(__file__).parents[1]
 PARAMETERS = '# %% tags=["parameters"]\nprofile = "paper"\n'
@@ -351,12 +351,13 @@ def test_every_process_that_imports_evidence_is_cured_before_its_first_array_and
     """No module makes an array as it is imported, so XLA reads its flags later: it ends a process whose flags it does not know."""
     code = """
 import importlib, os, pkgutil, sys
-import rfcore
-from rfcore import couplings, features, graphs, kernels, models, solvers, theory
+import companion, rfcore
+from rfcore import couplings, features, graphs, kernels, solvers, theory
 assert "XLA_FLAGS" not in os.environ and "PJRT_NPROC" not in os.environ
-from rfcore import evidence
+from companion import evidence
 assert os.environ["PJRT_NPROC"] and "scheduler=false" in os.environ["XLA_FLAGS"]
-for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
+for package in (rfcore, companion):
+  for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
     if not module.name.endswith("__main__"):
         importlib.import_module(module.name)
 import jax.numpy
@@ -419,7 +420,7 @@ def test_a_runner_that_is_killed_leaves_no_worker_and_no_kernel(project):
     kernels = project / "kernels"
     told = f"import os\nopen({str(kernels)!r}, 'w').write(f'{{os.getpid()}} {{os.getppid()}} ')"
     write(project, f"{PARAMETERS}\n# %%\n{told}\nwhile True:\n    pass\n")
-    code = f"from pathlib import Path; from rfcore.evidence import runner; runner.main(['--profile', 'quick'], Path({str(project)!r}))"
+    code = f"from pathlib import Path; from companion.evidence import runner; runner.main(['--profile', 'quick'], Path({str(project)!r}))"
     running = subprocess.Popen([sys.executable, "-c", code])
     while not (kernels.exists() and kernels.read_text(encoding="utf-8").endswith(" ")):
         assert running.poll() is None
@@ -493,7 +494,7 @@ def test_a_cut_ledger_is_one_that_is_not_there(project):
 PAGE = PARAMETERS + """
 # %%
 import rfcore
-from rfcore import evidence, repository
+from companion import evidence, repository
 ledger = evidence.Ledger("toy/01_a", profile)
 ledger.decide({"simplex/fig-1/x": evidence.order([1.0, 1.1, 1.0] * 20, [2.0, 2.1, 2.2] * 20)})
 ledger.close()
@@ -531,7 +532,8 @@ def test_the_runner_and_its_kernels_share_checkout_and_library_and_need_no_local
     toml = checkout / "data" / "claims" / "simplex.toml"
     toml.write_text(CLAIM.replace('statement = "s"', 'statement = "σ ≤ ½"'), encoding="utf-8")
     place = {"the checkout": checkout, "another checkout": tmp_path / "other", "an installed wheel": tmp_path / "site"}[library_of]
-    shutil.copytree(HERE / "rfcore", place / "rfcore")  # compiled, too: dates are kept
+    for package in ("rfcore", "companion"):
+        shutil.copytree(HERE / package, place / package)  # compiled, too: dates are kept
     if library_of != "an installed wheel":
         (place / "pyproject.toml").write_text("", encoding="utf-8")
     if library_of == "another checkout":
@@ -539,7 +541,7 @@ def test_the_runner_and_its_kernels_share_checkout_and_library_and_need_no_local
         shutil.copytree(HERE / "data" / "claims", place / "data" / "claims")
     given = str(place) if library_of == "an installed wheel" else os.path.relpath(place, checkout)
     source = checkout / "notebooks" / "toy" / "01_a.py"
-    code = "from pathlib import Path; from rfcore.evidence import runner; assert runner.main(['--profile', 'quick']) == 0\n"
+    code = "from pathlib import Path; from companion.evidence import runner; assert runner.main(['--profile', 'quick']) == 0\n"
     python(f"{code}assert runner.run(Path({str(source)!r}), 'quick') is None", cwd=checkout, env={"PYTHONPATH": given, **ASCII})
     shown = dict(line.split() for line in outputs(pages.page_of(source, "quick")).splitlines())
     assert shown == {"library": str(place / "rfcore" / "__init__.py"), "repository": str(checkout), "Δ": "σ"}
@@ -592,7 +594,7 @@ def test_make_lab_opens_copies_and_keeps_those_that_were_saved(project):
 # texts -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("folder", ["rfcore", "notebooks", "tests", "book/_ext"])
+@pytest.mark.parametrize("folder", ["rfcore", "companion", "notebooks", "tests", "book/_ext"])
 def test_no_text_is_read_or_written_in_a_locales_encoding(folder):
     """That of a server, or of Windows, is not that of the files."""
     unsaid = []

@@ -9,8 +9,8 @@ from rounding import rounding
 from scipy import optimize, stats
 from scipy.special import logsumexp
 
+from companion.papers.equivalence import joint_sampling
 from rfcore import couplings, features, kernels, theory
-from rfcore.papers.equivalence import joint_sampling
 from rfcore.solvers import exponential, sampling
 
 KEY = jax.random.key(5)

@@ -8,7 +8,7 @@ PROGRAM = """
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 from rfcore import couplings, features
-from rfcore.models import attention
+from rfcore import attention
 
 assert len(jax.devices()) == 4
 mesh = jax.make_mesh((4,), ("points",), axis_types=(AxisType.Auto,))

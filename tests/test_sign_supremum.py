@@ -7,9 +7,9 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from companion.papers.ugrf import generalisation
+from companion.papers.ugrf.generalisation import sign_supremum
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import generalisation
-from rfcore.papers.ugrf.generalisation import sign_supremum
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
 FAMILIES = np.array([[1.0, 0.5, 0.25, 0.0, 0.7], [0.0, 1.0, 0.0, 0.0, 0.0]])

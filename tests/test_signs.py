@@ -2,7 +2,7 @@
 
 import pytest
 
-from rfcore.evidence import statistics
+from companion.evidence import statistics
 
 PAPER, SE = [[0.2, 0.6, 0.61], [0.5, 0.1, 0.3]], 0.01
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from rounding import rounding
 
+from companion.papers.simplex.best_directions import optimised, weight_independent
 from rfcore import couplings, theory
 from rfcore.couplings import directions, weight_dependent
-from rfcore.papers.simplex.best_directions import optimised, weight_independent
 
 LENGTHS = np.sqrt(np.random.default_rng(0).chisquare(6, size=6))
 

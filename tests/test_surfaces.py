@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
 
-from rfcore.plotting import maps
+from companion.plotting import maps
 
 
 def test_from_one_side_shows_the_faces_that_look_there_the_nearer_ones_last():

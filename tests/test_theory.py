@@ -13,8 +13,8 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln, hyp0f1
 
+from companion.papers.simplex import fast_bias, formulas, gram_matrices, pair_densities, sign_change
 from rfcore import couplings, features, kernels, theory
-from rfcore.papers.simplex import fast_bias, formulas, gram_matrices, pair_densities, sign_change
 
 DIMENSIONS = [2, 3, 7, 64, 512]
 # Compiled as a whole: their steps one by one take several times as long to compile.

@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import evidence, features, theory
+from companion import evidence
+from companion.papers.couplings import equal_walkers
+from companion.papers.couplings.walk_variance import walk_variance
+from companion.papers.ugrf import hidden_values
+from companion.papers.ugrf.eight_graphs import shared_bias
+from rfcore import features, theory
 from rfcore.couplings import copulas, walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.couplings import equal_walkers
-from rfcore.papers.couplings.walk_variance import walk_variance
-from rfcore.papers.ugrf import hidden_values
-from rfcore.papers.ugrf.eight_graphs import shared_bias
 from rfcore.solvers import transport
 
 # Directed weights, a self-loop, an isolated node; f vanishes after two hops, so that the walks can be enumerated.

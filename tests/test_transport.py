@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import evidence, theory
+from companion import evidence
+from companion.evidence import Verdict
+from companion.models import pagerank
+from rfcore import theory
 from rfcore.couplings import walk_lengths
-from rfcore.evidence import Verdict
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import pagerank
 from rfcore.solvers import transport
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from companion.papers.simplex.two_frequencies import squared_error_at_angle
 from rfcore import theory
-from rfcore.papers.simplex.two_frequencies import squared_error_at_angle
 
 X, Y = np.array([0.4, 0.1]), np.array([0.1, 0.3])
 

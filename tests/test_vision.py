@@ -8,9 +8,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import couplings, datasets
-from rfcore.models.attention import by_features, softmax
-from rfcore.papers.simplex import vision
+from companion import datasets
+from companion.papers.simplex import vision
+from rfcore import couplings
+from rfcore.attention import by_features, softmax
 
 SIZES = vision.Sizes(width=8, n_heads=2, n_layers=2, n_features=8, n_epochs=2, batch=16, rate=1e-2)
 ONE_LAYER = SIZES._replace(n_layers=1)

@@ -12,9 +12,9 @@ from rounding import rounding
 from scipy import stats
 from small_graphs import on_dead_ends
 
+from companion.evidence import Verdict
 from rfcore import features, kernels, streams, walks
 from rfcore.couplings import walk_hops, walk_lengths
-from rfcore.evidence import Verdict
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 

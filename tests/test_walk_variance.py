@@ -6,10 +6,10 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from companion.papers.couplings.walk_variance import walk_variance
 from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.couplings.walk_variance import walk_variance
 
 KARATE = Graph.from_networkx(nx.karate_club_graph()).normalised()
 LOLLIPOP = Graph.from_networkx(nx.lollipop_graph(3, 2)).normalised()

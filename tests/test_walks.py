@@ -15,12 +15,13 @@ import scipy.sparse as sp
 from rounding import rounding
 from scipy import stats
 
-from rfcore import evidence, features, jobs, kernels, streams, theory, walks
+from companion import evidence
+from companion.papers.ugrf import reference
+from rfcore import features, jobs, kernels, streams, theory, walks
 from rfcore.couplings import copulas, walk_lengths
 from rfcore.features import assembly, modulation
 from rfcore.features import of_walks as graph_features
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import reference
 from rfcore.solvers import gram
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())

@@ -4,7 +4,6 @@ import ast
 import functools
 import importlib.metadata
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,8 +18,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-# Imported only where they are installed, or by `python -m rfcore.evidence.runner`, which says what it needs.
-OF_NOTEBOOKS = {"IPython", "jupyter_client", "jupytext", "matplotlib_inline", "nbclient", "nbformat", "papermill", "traitlets"}
+OF_NOTEBOOKS = {"IPython", "companion", "jupytext", "matplotlib", "networkx", "papermill", "pooch", "trimesh"}  # what it stands without
 
 # What is installed beside the wheel and is not declared by it cannot be imported.
 ALONE = """
@@ -101,8 +99,8 @@ import doctest, importlib, pkgutil
 import rfcore
 assert rfcore.__file__.startswith(target)
 for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
-    if module.name.removeprefix("rfcore.evidence.") in ("kernel", "runner") or module.name.endswith(("__main__", ".estimators")):
-        continue  # the last is an extra's
+    if module.name.endswith(".estimators"):
+        continue  # an extra's
     loaded = importlib.import_module(module.name)
     for name in getattr(loaded, "__all__", ()):
         getattr(loaded, name)
@@ -115,37 +113,11 @@ PACKAGES = sorted({f"rfcore.{path.stem}" for path in (ROOT / "rfcore").iterdir()
 
 @pytest.mark.parametrize("packages", [PACKAGES[::2], PACKAGES[1::2]], ids=" ".join)
 def test_every_example_runs_where_only_the_wheel_is_installed(installed, packages):
-    """In float32, which is what users have; those of the record beside a checkout, those of the data without the files."""
-    done = run(installed, f"PACKAGES = {packages}\n{EXAMPLES}", RFCORE_REPOSITORY=str(ROOT))
+    """In float32, which is what users have."""
+    done = run(installed, f"PACKAGES = {packages}\n{EXAMPLES}")
     assert done.returncode == 0, done.stderr
     assert "Failed example" not in done.stdout, done.stdout
     assert "TRIED" in done.stdout
-
-
-def test_what_belongs_to_the_repository_says_so_in_one_line(installed):
-    calls = [
-        "evidence.entries()", "evidence.claims_of('simplex/06_gram_matrices')", "evidence.scorecard()", "evidence.decisions()",
-        "evidence.headline()", "evidence.printed('simplex_table2')", "evidence.Ledger('simplex/06_gram_matrices', 'quick')",
-        "datasets.entries()", "datasets.find('karate')", "datasets.graph('karate')", "datasets.graph('karate', fallback=True)",
-    ]  # fmt: skip
-    code = "from rfcore import datasets, evidence\nfor call in CALLS:\n    try:\n        print(eval(call))\n    except Exception as error:\n        print(type(error).__name__, error)\n"
-    done = run(installed, f"CALLS = {calls}\n{code}")
-    lines = done.stdout.splitlines()
-    assert len(lines) == len(calls), done.stdout + done.stderr
-    line = r"FileNotFoundError data(/\w+)? belongs to the repository of rfcore, which .* is not; set RFCORE_REPOSITORY to a checkout"
-    assert [said for said in lines if not re.fullmatch(line, said)] == []
-
-
-def test_in_the_folder_of_a_notebook_the_wheel_finds_the_checkout(installed):
-    code = "from rfcore import datasets, evidence\nprint(len(evidence.entries()) > 80, datasets.find('karate').name)\n"
-    done = run(installed, code, cwd=ROOT / "notebooks" / "simplex")
-    assert done.stdout == "True karate\n", done.stderr
-
-
-def test_the_runner_names_its_extra(installed):
-    done = run(installed, "import rfcore.evidence.runner")
-    (last,) = done.stderr.splitlines()[-1:]
-    assert re.fullmatch(r"ModuleNotFoundError: \w+ is missing; the runner needs the extra of the notebooks: rfcore\[book\]", last)
 
 
 def imported(path):
@@ -158,16 +130,13 @@ def imported(path):
 
 def test_what_is_declared_is_what_is_imported():
     """No module that the wheel does not bring, and nothing brought that no module imports."""
-    extras = {
-        ROOT / "rfcore" / "estimators.py": ("sklearn", {"sklearn"}, {"scikit-learn"}),
-        ROOT / "rfcore" / "models" / "encoder.py": ("text", {"safetensors", "tokenizers"}, {"safetensors", "tokenizers"}),
-    }
+    extras = {ROOT / "rfcore" / "estimators.py": ("sklearn", {"sklearn"}, {"scikit-learn"})}
     found = {module for path in (ROOT / "rfcore").rglob("*.py") if path not in extras for module in imported(path)} - sys.stdlib_module_names
-    assert found >= OF_NOTEBOOKS
+    assert not found & OF_NOTEBOOKS
     for path, (extra, modules, packages) in extras.items():
         assert set(imported(path)) - found - sys.stdlib_module_names == modules
         assert names(PROJECT["optional-dependencies"][extra]) == packages
     core = names(PROJECT["dependencies"])
     owners = importlib.metadata.packages_distributions()
-    assert {canonicalize_name(owners[module][0]) for module in found - OF_NOTEBOOKS - {"rfcore"}} == core
+    assert {canonicalize_name(owners[module][0]) for module in found - {"rfcore"}} == core
     assert not modules_of(closure()) & OF_NOTEBOOKS

@@ -10,6 +10,7 @@ from importlib import import_module
 
 from sphinx.util import logging
 
+import companion
 import rfcore
 
 logger = logging.getLogger(__name__)
@@ -19,7 +20,7 @@ INTERNAL = {"rfcore.checks", "rfcore.faces"}  # serve the other modules
 
 def public():
     """Pairs of names: as users import it, and where it is defined (an entry under either will do)."""
-    modules = [f"rfcore.{found.name}" for found in pkgutil.iter_modules(rfcore.__path__)]
+    modules = [f"{package.__name__}.{found.name}" for package in (rfcore, companion) for found in pkgutil.iter_modules(package.__path__)]
     return [pair for module in modules if module not in INTERNAL for pair in exports(import_module(module))]
 
 

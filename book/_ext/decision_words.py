@@ -7,10 +7,10 @@ import json
 
 from record_text import ROOT, typeset
 
-from rfcore import evidence
-from rfcore.evidence.ledger import Decisions
-from rfcore.evidence.pages import claims_shown
-from rfcore.evidence.standing import told
+from companion import evidence
+from companion.evidence.ledger import Decisions
+from companion.evidence.pages import claims_shown
+from companion.evidence.standing import told
 
 
 def put_in(app, docname, source):

@@ -13,9 +13,10 @@ import jax
 import numpy as np
 from record_text import ROOT
 
-from rfcore import couplings, evidence, plotting, theory
+from companion import evidence, plotting
+from companion.evidence.standing import told
+from rfcore import couplings, theory
 from rfcore.couplings import compose, directions, norms
-from rfcore.evidence.standing import told
 from rfcore.theory import choosing
 
 D, M = 16, 512

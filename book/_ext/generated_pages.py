@@ -1,6 +1,6 @@
 """Pages made from records, so that text cannot drift from results: ``book/_generated``, made before a build.
 
-Scorecard, front page and deviations come from ``rfcore.evidence``, the data page from ``rfcore.datasets``,
+Scorecard, front page and deviations come from ``companion.evidence``, the data page from ``companion.datasets``,
 the environment page from the committed ledgers and the lock, the benchmarks from what `make bench` kept. Links to notebook sections are ordinary
 references: a broken one is a warning, and warnings fail the build.
 """
@@ -15,8 +15,8 @@ import main_road
 import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
 
-from rfcore import datasets
-from rfcore.evidence.standing import results_folder
+from companion import datasets
+from companion.evidence.standing import results_folder
 
 GENERATED = ROOT / "book" / "_generated"
 

@@ -13,9 +13,9 @@ from docutils.nodes import make_id
 from printed_values import caption, tables_of
 from record_text import ROOT, TITLES, name_of, slug, tally
 
-from rfcore import evidence
-from rfcore.evidence import Verdict
-from rfcore.evidence.standing import told
+from companion import evidence
+from companion.evidence import Verdict
+from companion.evidence.standing import told
 
 BEYOND = "Beyond the papers"
 WIDEST = 16  # ours over printed, either way, that the plot shows; beyond that a dot stands at its edge

@@ -9,7 +9,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from record_text import ROOT, shown, slug
 
-from rfcore import evidence
+from companion import evidence
 
 SIZE = (1200, 630)  # pixels, as messengers ask for
 SAID = "Choose random frequencies together, and the same number of features errs less: by how much, when, and which printed results hold."

@@ -7,13 +7,13 @@ from html import escape, unescape
 
 from record_text import ROOT
 
-from rfcore import evidence, plotting
+from companion import evidence, plotting
 
 TABLE = re.compile(r'<figure class="rfcore-table".*?</figure>', re.S)
 CAPTION = re.compile(r"<figcaption>(.*?)</figcaption>", re.S)
 LABEL = re.compile(r"^\((\S+)\)=$", re.M)
 NAMES = {"favor_plus": "FAVOR+", "favor_plus_plus": "FAVOR++", "favor_sharp": "FAVOR#", "elu": "ELU", "relu": "ReLU"}
-PRINTED = "<small>paper "  # so rfcore.plotting.table writes what a paper prints
+PRINTED = "<small>paper "  # so companion.plotting.table writes what a paper prints
 
 
 def fold(row):

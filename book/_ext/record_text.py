@@ -4,8 +4,8 @@ import math
 import re
 from pathlib import Path
 
-from rfcore.evidence import Verdict, verdicts
-from rfcore.evidence.claims import papers
+from companion.evidence import Verdict, verdicts
+from companion.evidence.claims import papers
 
 ROOT = Path(__file__).resolve().parents[2]
 

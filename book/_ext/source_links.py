@@ -10,8 +10,8 @@ import re
 from pybtex.plugin import find_plugin, register_plugin
 from record_text import CITATIONS, ROOT, TITLES
 
-from rfcore import citations, evidence
-from rfcore.citations import spaced
+from companion import citations, evidence
+from companion.citations import spaced
 
 KINDS = {
     "Algorithm": "alg", "Corollary": "cor", "Eq.": "eq", "Eqs.": "eq", "Eqs": "eq", "Figure": "fig", "Lemma": "lemma",

@@ -10,8 +10,8 @@ from collections import Counter
 from docutils import nodes
 from record_text import ROOT, slug
 
-from rfcore.evidence import Verdict, claims_of, decisions
-from rfcore.evidence.standing import results_folder
+from companion.evidence import Verdict, claims_of, decisions
+from companion.evidence.standing import results_folder
 
 CLASSES = {word: slug(word) for verdict in Verdict for word in (verdict.word(), verdict.word(extra=True))}
 

@@ -23,10 +23,10 @@ from record_text import (
     terms,
 )
 
-from rfcore import evidence
-from rfcore.evidence import Verdict
-from rfcore.evidence.standing import told
-from rfcore.evidence.verdicts import ERRATA, with_error
+from companion import evidence
+from companion.evidence import Verdict
+from companion.evidence.standing import told
+from companion.evidence.verdicts import ERRATA, with_error
 
 
 @cache

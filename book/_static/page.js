@@ -102,7 +102,7 @@ document.addEventListener("DOMContentLoaded", () => {
     show();
   }
 });
-// Figures of which a slider shows one at a time (rfcore.plotting.motion.frames). Without this script one of them stands there.
+// Figures of which a slider shows one at a time (companion.plotting.motion.frames). Without this script one of them stands there.
 addEventListener("DOMContentLoaded", () => {
   for (const figure of document.querySelectorAll(".rfcore-frames")) {
     const { slider, labels, start } = JSON.parse(figure.dataset.frames);

@@ -58,7 +58,8 @@ from sklearn.linear_model import Ridge
 from sklearn.metrics.pairwise import rbf_kernel
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
+from companion import datasets, evidence, plotting
+from rfcore import couplings
 from rfcore.estimators import RandomFeatures
 
 ledger = evidence.open_page("beyond/01_in_a_pipeline", profile)

@@ -52,9 +52,10 @@ from functools import partial
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
-from rfcore.models import encoder
-from rfcore.papers.favor import better_maps, real_heads
+from companion import datasets, evidence, plotting
+from companion.models import encoder
+from companion.papers.favor import better_maps, real_heads
+from rfcore import couplings
 
 ledger = evidence.open_page("beyond/02_attention_maps", profile)
 (N_TEXTS, N_FITTED), LENGTH = {"paper": ((30, 16), 512), "quick": ((3, 4), 128)}[
@@ -136,7 +137,7 @@ uniform, greatest = plain(real_heads.uniform), plain(real_heads.greatest)
 # as the better of the two, with 256 less than half.
 #
 # **What we recommend.** In an encoder, call
-# {py:meth}`~rfcore.models.attention.FeatureAttention.calibrated` (centred ADERF) on
+# {py:meth}`~rfcore.attention.FeatureAttention.calibrated` (centred ADERF) on
 # inputs like those to come, with 256 features or more; below that, test against uniform
 # attention first. The price is one pass over calibration texts and a matrix product per
 # query and key. Where softmax attention must be matched to within a tenth, no number of

@@ -64,7 +64,8 @@ import numpy as np
 from scipy.spatial.distance import pdist
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from rfcore import couplings, kernels, theory
 from rfcore.couplings import directions, norms
 
 ledger = evidence.open_page("beyond/03_heavy_tails", profile)

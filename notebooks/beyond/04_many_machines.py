@@ -50,7 +50,8 @@ import numpy as np
 from dask.distributed import Client, LocalCluster
 from jax.sharding import AxisType, NamedSharding, PartitionSpec
 
-from rfcore import couplings, evidence, features, plotting, random_graphs
+from companion import evidence, plotting, random_graphs
+from rfcore import couplings, features
 
 # Four JAX devices of one processor; JAX asks to be told before its first array.
 jax.config.update("jax_num_cpu_devices", 4)
@@ -81,7 +82,8 @@ def build(key, g, coupling, executor=None):
 # ```python
 # import jax
 # from dask.distributed import Client, LocalCluster
-# from rfcore import features, random_graphs
+# from companion import random_graphs
+# from rfcore import features
 #
 # if __name__ == "__main__":
 #     g = random_graphs.regular(jax.random.key(0), 100_000, 6).normalised()

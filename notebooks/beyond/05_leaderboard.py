@@ -57,13 +57,14 @@ import optax
 from scipy.spatial.distance import pdist
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
+from companion import datasets, evidence, plotting
+from companion.models import encoder
+from companion.papers.couplings import leaderboard
+from companion.papers.favor import real_heads
+from companion.papers.ugrf import eight_graphs
+from rfcore import couplings
 from rfcore.couplings import copulas, walk_lengths
 from rfcore.features import neural
-from rfcore.models import encoder
-from rfcore.papers.couplings import leaderboard
-from rfcore.papers.favor import real_heads
-from rfcore.papers.ugrf import eight_graphs
 from rfcore.solvers import descent
 
 ledger = evidence.open_page("beyond/05_leaderboard", profile)

@@ -51,9 +51,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, evidence, features, plotting, theory
+from companion import evidence, plotting
+from companion.papers.couplings import block_errors, close_points
+from rfcore import couplings, features, theory
 from rfcore.couplings import directions
-from rfcore.papers.couplings import block_errors, close_points
 
 ledger = evidence.open_page("couplings/01_norm_coupling", profile)
 N_ROTATIONS, N_DRAWS = {"paper": (200_000, 100_000), "quick": (40_000, 20_000)}[profile]

@@ -49,8 +49,14 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy import special
 
-from rfcore import evidence, plotting, theory
-from rfcore.papers.couplings import block_errors, close_points, formulas, multi_marginal
+from companion import evidence, plotting
+from companion.papers.couplings import (
+    block_errors,
+    close_points,
+    formulas,
+    multi_marginal,
+)
+from rfcore import theory
 
 ledger = evidence.open_page("couplings/02_best_pair", profile)
 N_QUANTILES = {"paper": 40, "quick": 12}[profile]
@@ -62,11 +68,11 @@ N_QUANTILES = {"paper": 40, "quick": 12}[profile]
 # Cut the distribution of a norm into 40 bins of equal probability. A coupling is then a
 # 40 by 40 matrix with equal margins, a linear programme finds the least cost, and in
 # this way *all* couplings are tried at once
-# ({py:func}`~rfcore.papers.couplings.multi_marginal.two_norms`). For positive features
+# ({py:func}`~companion.papers.couplings.multi_marginal.two_norms`). For positive features
 # the optimum pairs opposite quantiles at every distance. For Fourier features the cost
 # is convex up to a radius: as long as $t = z \sqrt{w_1^2 + w_2^2}$ is below the first
 # zero $j$ of $J_{d/2+1}$
-# ({py:func}`rfcore.papers.couplings.close_points.convex_radius`). If the longest pair
+# ({py:func}`companion.papers.couplings.close_points.convex_radius`). If the longest pair
 # of norms stays within this radius, the same holds for the same reason.
 
 
@@ -99,7 +105,7 @@ ledger.decide({
 # ## What an optimal plan looks like (Lemma A.5)
 #
 # The proof rests on a classical lemma: in an optimal plan no two pairs gain by
-# exchanging partners ({py:func}`rfcore.papers.couplings.multi_marginal.swap_gain`). It
+# exchanging partners ({py:func}`companion.papers.couplings.multi_marginal.swap_gain`). It
 # also holds where the best plan is *not* negative monotone. At $z = 3$ the plan of the
 # figure has two branches: it steers $t$ towards two valleys of the cost, near 5.1 and
 # 11.6, which are zeros of $J_2$.
@@ -161,7 +167,7 @@ ledger.decide({
 # $2^k \Gamma(k/2 + d) / \Gamma(k/2)$", which would make the mean 13.1 in four
 # dimensions. They are $2^k \Gamma(k + d/2) / \Gamma(d/2)$, and with $\Gamma(d/2)$ in
 # place of $\Gamma(k/2)$ in what follows the proof goes through
-# ({py:func}`rfcore.papers.couplings.close_points.guarantee`).
+# ({py:func}`companion.papers.couplings.close_points.guarantee`).
 
 # %%
 others = np.array([-0.99, -0.9, -0.5, 0.0, 0.5, 1.0])

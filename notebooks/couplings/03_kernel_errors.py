@@ -52,9 +52,10 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, features, kernels, models, plotting
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import gram_norms
+from rfcore import couplings, features, gp, kernels
 from rfcore.couplings import directions, low_discrepancy, norms
-from rfcore.papers.couplings import gram_norms
 
 ledger = evidence.open_page("couplings/03_kernel_errors", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -69,7 +70,7 @@ N_SPLITS, N_CLOSED, LARGEST, N_DRAWS, N_CHECK, SETS = {
 #
 # The paper does not say how inputs are scaled; ours are z-scored over the whole table.
 # For Fourier features the lengthscale is the one with the largest marginal likelihood of
-# standardised targets ({py:func}`rfcore.models.gp.fit_gaussian`, which takes L-BFGS
+# standardised targets ({py:func}`rfcore.gp.fit_gaussian`, which takes L-BFGS
 # where the paper takes Adam), and for Laplace features it is twice the mean of $\lVert
 # x_i + x_j \rVert$ over the training points (Eq. 36). There are $d$
 # Fourier frequencies, and $2 d$ Laplace ones, which "include their antiparallel
@@ -77,7 +78,7 @@ N_SPLITS, N_CLOSED, LARGEST, N_DRAWS, N_CHECK, SETS = {
 # partners is not said either, so both readings are shown; with PNC the norms are equal.
 #
 # The RMSE of the whole matrix has a closed form
-# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_rmse`), except for the Halton
+# ({py:func}`~companion.papers.couplings.gram_norms.gram_rmse`), except for the Halton
 # points. Beside it we take ten draws in each of the paper's 20 splits, and 500 to check
 # the closed form; Fourier features have 80 more splits, without draws.
 
@@ -88,7 +89,7 @@ def points_of(name, split, scaling="table", mean=0.0):
     table = datasets.regression(name, fallback=True)
     parts = datasets.small_split(table, split, largest=LARGEST, scaling=scaling)
     X = parts.X_train
-    lengthscale = models.gp.fit_gaussian(X, parts.y_train + mean).lengthscale
+    lengthscale = gp.fit_gaussian(X, parts.y_train + mean).lengthscale
     eq_36 = 2 * cdist(X, -X).mean()
     return parts.X_test / lengthscale, parts.X_test / eq_36, lengthscale
 

@@ -51,9 +51,10 @@ from matplotlib.figure import Figure
 from scipy import signal
 from scipy.spatial.distance import cdist
 
-from rfcore import couplings, datasets, evidence, features, kernels, models, plotting
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import copula, formulas, gram_norms
+from rfcore import couplings, features, gp, kernels
 from rfcore.couplings import chi, copulas, directions
-from rfcore.papers.couplings import copula, formulas, gram_norms
 
 ledger = evidence.open_page("couplings/04_copulas", profile)
 SETS, N_STEPS, N_EVALUATED, N_NODES, N_MATRICES = {
@@ -89,7 +90,7 @@ def in_pairs(d):
 # Eq. 34 prints $i \leq j$: an upper triangle, divided by the lengths of the lower one.
 # And with $\theta_{ij} \in \mathbb R^+$, as the text asks, no entry of $L$ is negative,
 # and neither is any correlation. Both are slips of the pen: the code behind Figure 5
-# must differ, and our {py:func}`~rfcore.papers.couplings.copula.correlation_factor`
+# must differ, and our {py:func}`~companion.papers.couplings.copula.correlation_factor`
 # does. Even with both corrected, PNC is only a limit: as $L_{ii} = 1/s_i$ is not zero,
 # $\Sigma$ is positive *definite*, as Definition A.7 asks, and that of PNC is singular.
 # For two norms $1 + \Sigma_{12}$ falls like $1/(2 \theta_{21}^2)$.
@@ -165,7 +166,7 @@ def training_points(name):
     table = datasets.regression(name, fallback=True)
     parts = datasets.split(table, seed=0, test_fraction=0.1)
     X, y = parts.X_train[:256], parts.y_train[:256]
-    by_evidence = models.gp.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
+    by_evidence = gp.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
     by_sums = 2 * cdist(X, -X).mean()
     return {name: X / (by_evidence if name == "RFF" else by_sums) for name in MAPS}
 
@@ -197,7 +198,7 @@ learned = {c: learn(i, points[c[0]][c[1]], c[1]) for i, c in enumerate(cases)}
 # %% [markdown]
 # The mean of the *square* under the root has a closed form for every coupling of norms:
 # Lemma 3.1 at every pair of points
-# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_rmse`).
+# ({py:func}`~companion.papers.couplings.gram_norms.gram_rmse`).
 
 # %%
 LAWS = ("independent", "stratified", "PNC", "learned", "simplex")

@@ -48,8 +48,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
-from rfcore import datasets, evidence, models, plotting, theory
-from rfcore.papers.couplings import copula, gram_norms, multi_marginal
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import copula, gram_norms, multi_marginal
+from rfcore import gp, theory
 
 ledger = evidence.open_page("couplings/05_best_norm_coupling", profile)
 SETS, N_NODES, DIMENSIONS, DISTANCES, BINS = {
@@ -76,7 +77,7 @@ def simplex(d):
 # A Gaussian copula correlates $d$ normals by a matrix $\Sigma$, and turns each into a
 # norm. The expected *squared* error is a constant plus the mean over pairs of norms of
 # one function $h$ of their correlation
-# ({py:func}`~rfcore.papers.couplings.gram_norms.gram_pair_excess`), and a correlation
+# ({py:func}`~companion.papers.couplings.gram_norms.gram_pair_excess`), and a correlation
 # matrix has little room: since the sum of all its entries is a variance,
 # $\mathbf 1^\top \Sigma \mathbf 1 \geq 0$, correlations have at least the mean
 # $-1/(d - 1)$. Suppose that a non-decreasing line touches $h$ from below at
@@ -140,7 +141,7 @@ def training_points(name):
     table = datasets.regression(name, fallback=True)
     parts = datasets.split(table, seed=0, test_fraction=0.1)
     X, y = parts.X_train[:256], parts.y_train[:256]
-    by_evidence = models.gp.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
+    by_evidence = gp.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
     by_sums = 2 * cdist(X, -X).mean()
     return {"RFF": X / by_evidence, "RLF": X / by_sums}
 
@@ -230,7 +231,7 @@ ledger.decide({
 # Up to distance 1 the line exists in every case. At distance 2 it does not exist for
 # Fourier features in four dimensions. Their cost is convex in the squared norms only up
 # to $z \sqrt{w_1^2 + w_2^2} = 6.4$
-# ({py:func}`rfcore.papers.couplings.close_points.convex_radius`); a typical pair is now
+# ({py:func}`companion.papers.couplings.close_points.convex_radius`); a typical pair is now
 # at $2 \sqrt 8 = 5.7$. There $h$ bends down, and the budget is best spent on extremes:
 # two equal norms against two equal ones. On concrete, where all distances mix, the
 # bends cancel so well that no line exists for Fourier features, and the argument says
@@ -242,7 +243,7 @@ ledger.decide({
 #
 # Gaussian copulas are a small family. For few norms we can do without it: cut the
 # $\chi_d$ law into bins of equal probability, and the coupling that costs least solves
-# a linear programme ({py:func}`~rfcore.papers.couplings.multi_marginal.norm_bound`).
+# a linear programme ({py:func}`~companion.papers.couplings.multi_marginal.norm_bound`).
 # Its unknowns are not $k^m$ but one weight per multiset of bins, because the cost does
 # not depend on the order. With independent places within the bins its optimum is the
 # error of a coupling that exists; with opposite places for every pair at once it is an

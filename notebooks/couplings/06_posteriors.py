@@ -54,9 +54,9 @@ from scipy import special
 from scipy.spatial.distance import cdist
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting
-from rfcore.models import gp
-from rfcore.papers.couplings import formulas, predictives
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import formulas, predictives
+from rfcore import couplings, features, gp, kernels
 
 ledger = evidence.open_page("couplings/06_posteriors", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -126,7 +126,7 @@ KINDS = {
 # positive. Three readings remain: $\mathrm{KL}(\text{exact} \mid \text{features})$ with
 # noise in both, by which we decide; the other direction; and Eqs. 42 and 41 as printed,
 # with a jitter of $10^{-6}$ of the variance. They are computed by
-# {py:func}`rfcore.papers.couplings.predictives.divergences`.
+# {py:func}`companion.papers.couplings.predictives.divergences`.
 
 # %%
 KERNEL, DIVERGENCE, PREDICTION = range(3)

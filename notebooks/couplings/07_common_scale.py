@@ -54,9 +54,9 @@ import numpy as np
 from scipy import stats
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting
-from rfcore.models import gp
-from rfcore.papers.couplings import predictives
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import predictives
+from rfcore import couplings, features, gp, kernels
 
 ledger = evidence.open_page("couplings/07_common_scale", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")

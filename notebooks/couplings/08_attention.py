@@ -47,10 +47,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, features, plotting, theory
+from companion import evidence, plotting
+from companion.papers.couplings import attention_rows
+from rfcore import attention, couplings, features, theory
 from rfcore.couplings import directions, norms
-from rfcore.models import attention
-from rfcore.papers.couplings import attention_rows
 
 ledger = evidence.open_page("couplings/08_attention", profile)
 # Draws; sets of keys and queries of each whose covariances are computed.
@@ -80,7 +80,7 @@ N_REPEATS, N_SETS, N_ROWS = {"paper": (20_000, 2, 8), "quick": (1_000, 1, 2)}[pr
 # is finite for $s^2 = 1/d = 1/16$ and *infinite* for $s^2 = 1/\sqrt d = 1/4$. (For a
 # key with itself the bound is 1/12.) An average over random keys then has no limit. For
 # given keys everything is finite:
-# {py:func}`~rfcore.papers.couplings.attention_rows.row_covariance` has it in closed
+# {py:func}`~companion.papers.couplings.attention_rows.row_covariance` has it in closed
 # form.
 
 # %%

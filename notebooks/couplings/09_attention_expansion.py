@@ -51,10 +51,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, features, plotting
+from companion import evidence, plotting
+from companion.papers.couplings import attention_rows, formulas
+from rfcore import attention, couplings, features
 from rfcore.couplings import directions, norms
-from rfcore.models import attention
-from rfcore.papers.couplings import attention_rows, formulas
 
 ledger = evidence.open_page("couplings/09_attention_expansion", profile)
 # Sets of keys and queries of each whose covariances are computed; draws.

@@ -67,7 +67,8 @@ import numpy as np
 from scipy import special
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, plotting, theory
+from companion import evidence, plotting
+from rfcore import couplings, theory
 from rfcore.couplings import copulas
 
 ledger = evidence.open_page("couplings/10_many_frequencies", profile)

@@ -55,10 +55,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, features, plotting
+from companion import evidence, plotting
+from companion.papers.couplings import attention_rows
+from rfcore import attention, couplings, features
 from rfcore.couplings import compose, directions, norms
-from rfcore.models import attention
-from rfcore.papers.couplings import attention_rows
 
 ledger = evidence.open_page("couplings/12_couplings_for_attention", profile)
 # Draws; queries with exact covariances; dimensions and numbers of features held out.
@@ -180,8 +180,8 @@ ledger.decide({
 #
 # The kernel's variance, and the leading term of attention's error (Equation 8, with the
 # true means), are exact for every member of the family
-# ({py:func}`~rfcore.papers.couplings.attention_rows.row_covariance`,
-# {py:func}`rfcore.papers.couplings.attention_rows.leading_error`). No draw is needed to
+# ({py:func}`~companion.papers.couplings.attention_rows.row_covariance`,
+# {py:func}`companion.papers.couplings.attention_rows.leading_error`). No draw is needed to
 # minimise them.
 
 # %%

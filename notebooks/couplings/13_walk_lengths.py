@@ -48,15 +48,8 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import (
-    datasets,
-    evidence,
-    features,
-    kernels,
-    plotting,
-    random_graphs,
-    theory,
-)
+from companion import datasets, evidence, plotting, random_graphs
+from rfcore import features, kernels, theory
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 

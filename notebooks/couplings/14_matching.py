@@ -46,7 +46,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, random_graphs, theory
+from companion import datasets, evidence, plotting, random_graphs
+from rfcore import features, theory
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 

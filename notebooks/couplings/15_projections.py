@@ -53,8 +53,9 @@ import numpy as np
 from matplotlib import pyplot as plt
 from tqdm import tqdm
 
-from rfcore import evidence, features, plotting, random_graphs
-from rfcore.papers.ugrf.reduction import johnson_lindenstrauss
+from companion import evidence, plotting, random_graphs
+from companion.papers.ugrf.reduction import johnson_lindenstrauss
+from rfcore import features
 from rfcore.solvers import transport
 
 ledger = evidence.open_page("couplings/15_projections", profile)

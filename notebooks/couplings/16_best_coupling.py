@@ -54,7 +54,8 @@ from scipy.linalg import expm
 from scipy.special import ndtri
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from rfcore import kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport

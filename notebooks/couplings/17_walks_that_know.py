@@ -47,11 +47,12 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import equal_walkers
+from rfcore import features, kernels, theory
 from rfcore.couplings import copulas, walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.couplings import equal_walkers
 
 ledger = evidence.open_page("couplings/17_walks_that_know", profile)
 # Graphs, with how many repeats make one group of repeats.

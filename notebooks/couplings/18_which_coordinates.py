@@ -46,11 +46,12 @@ from functools import partial
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from companion.papers.couplings.walk_variance import walk_variance
+from rfcore import features, kernels, theory
 from rfcore.couplings import copulas
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.couplings.walk_variance import walk_variance
 
 ledger = evidence.open_page("couplings/18_which_coordinates", profile)
 # Graphs, with how many repeats make one group of repeats.
@@ -98,7 +99,7 @@ small = len(KERNELS) * 2  # cases of karate and football
 # with the length $\ell$ and the hops $h_1, h_2, \dots$; $d_0$ is the part due to the
 # length. All the parts are known exactly: given its length, a walk that stands at node
 # $v$ goes on as the powers of $W$ say
-# ({py:func}`~rfcore.papers.couplings.walk_variance.walk_variance`).
+# ({py:func}`~companion.papers.couplings.walk_variance.walk_variance`).
 
 # %%
 parts = {

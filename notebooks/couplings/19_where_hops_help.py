@@ -49,13 +49,14 @@ import optax
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting, walks
+from companion import datasets, evidence, plotting
+from companion.models import pagerank
+from companion.papers.couplings import equal_walkers
+from companion.random_graphs import erdos_renyi
+from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.models import pagerank
-from rfcore.papers.couplings import equal_walkers
-from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import descent, gram
 
 ledger = evidence.open_page("couplings/19_where_hops_help", profile)
@@ -349,7 +350,7 @@ ledger.decide({
 #
 # * Take `coupling="systematic"` in
 #   {py:func}`rfcore.features.walk_features` and
-#   {py:func}`rfcore.models.pagerank.estimate`. There is nothing to tune.
+#   {py:func}`companion.models.pagerank.estimate`. There is nothing to tune.
 # * Do so from about as many walkers on as a node has neighbours. Far below that number,
 #   walkers part at the first hop, and from then on they are independent.
 # * Do not expect anything for the inverse cosine kernel to which an error bar could be

@@ -47,13 +47,14 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting, theory, walks
+from companion import datasets, evidence, plotting
+from companion.models import pagerank
+from companion.papers.couplings import equal_walkers, repelling
+from rfcore import features, kernels, theory, walks
 from rfcore.couplings import copulas, walk_lengths
 from rfcore.couplings.walk_lengths import with_hops
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import pagerank
-from rfcore.papers.couplings import equal_walkers, repelling
 from rfcore.solvers import transport
 
 ledger = evidence.open_page("couplings/20_repelling_walks", profile)
@@ -77,14 +78,14 @@ N_REPELLED = {"paper": 12_000, "quick": 480}[profile]  # for PageRank on footbal
 # Let $k$ walkers from one start stand on a node with $d$ neighbours. In random order
 # they form $\lfloor k / d \rfloor$ blocks of $d$ and one of those left over, and each
 # block draws neighbours *without replacement*
-# ({py:func}`~rfcore.papers.couplings.repelling.blocks`). Each walker by itself hops to
+# ({py:func}`~companion.papers.couplings.repelling.blocks`). Each walker by itself hops to
 # a uniform neighbour, so that nothing is biased; two walkers of one block never take
 # the same edge.
 #
 # The authors' [code](https://github.com/isaac-reid/repelling_random_walks) makes fewer
 # random draws: a block takes the neighbours in turn, from a random one on, and where
 # there are at most as many walkers as neighbours they take evenly spaced points under
-# one random shift ({py:func}`~rfcore.papers.couplings.repelling.shifted`). The latter
+# one random shift ({py:func}`~companion.papers.couplings.repelling.shifted`). The latter
 # *is* systematic sampling. So what systematic hops have of their own is that they do so
 # for any number of walkers, the longest walks first, in van der Corput's order, and
 # with stratified lengths ({py:mod}`rfcore.couplings.walk_hops`).

@@ -43,13 +43,13 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, random_graphs, walks
+from companion import datasets, evidence, plotting, random_graphs
+from companion.papers.couplings import predictives
+from companion.plotting import maps
+from rfcore import features, gp, walks
 from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 from rfcore.kernels import Diffusion
-from rfcore.models import gp
-from rfcore.papers.couplings import predictives
-from rfcore.plotting import maps
 from rfcore.solvers import transport
 
 ledger = evidence.open_page("couplings/21_meshes", profile)
@@ -80,7 +80,7 @@ N_GROUPS, REPEATS, WALKERS = {
 # *Printed*: all this, $p_{\text{halt}} = 0.4$, and permutations of 50 bins. *Not
 # printed*: the hyper-parameters, the splits, and the learning rate of the thousand
 # steps of Adam. The paper says that they had converged, so that any search that ends at
-# the maximum will do: ours is {py:func}`rfcore.models.gp.fit_diffusion`. Nor is it
+# the maximum will do: ours is {py:func}`rfcore.gp.fit_diffusion`. Nor is it
 # printed which divergence is meant. Ours is $\mathrm{KL}(\text{approximate} \mid
 # \text{exact})$ between the predictive distributions at all hidden faces, with noise.
 #
@@ -135,7 +135,7 @@ def estimated(key, name, theta, n_walks, coupling):
 # operations. We form no such matrix. The exact kernel is a mixture of powers of the
 # weights, nearly zero beyond some hops; the estimate is zero for pairs of faces that no
 # two walks joined; and elimination along a surface keeps both sparse
-# ({py:func}`rfcore.models.gp.posterior`).
+# ({py:func}`rfcore.gp.posterior`).
 
 
 # %%

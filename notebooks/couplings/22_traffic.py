@@ -47,14 +47,14 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import traffic_gp
+from companion.papers.couplings.traffic_gp import learn_on_grid
+from companion.plotting.maps import road_map
+from companion.random_graphs import erdos_renyi
+from rfcore import features, gp, kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import gp
-from rfcore.papers.couplings import traffic_gp
-from rfcore.papers.couplings.traffic_gp import learn_on_grid
-from rfcore.plotting.maps import road_map
-from rfcore.random_graphs import erdos_renyi
 from rfcore.solvers import transport
 
 ledger = evidence.open_page("couplings/22_traffic", profile)
@@ -111,7 +111,7 @@ def gram(phi):
 # $s^2$. As in the paper $\kappa$, $\gamma$ and $s$ maximise the evidence of the 250
 # speeds, with the covariance estimated from eight independent walks per node and
 # $p_{\text{halt}} = 0.4$, and are then frozen. The paper uses Adam; we search a grid
-# ({py:func}`~rfcore.papers.couplings.traffic_gp.learn_on_grid`), which cannot stop at a
+# ({py:func}`~companion.papers.couplings.traffic_gp.learn_on_grid`), which cannot stop at a
 # local maximum. Every split learns its own; for comparison, so does the *exact* kernel.
 
 # %%

@@ -47,12 +47,12 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, walks
+from companion import datasets, evidence, plotting
+from companion.papers.couplings import equal_walkers, predictives, repelling
+from rfcore import features, gp, walks
 from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 from rfcore.kernels import Diffusion
-from rfcore.models import gp
-from rfcore.papers.couplings import equal_walkers, predictives, repelling
 
 ledger = evidence.open_page("couplings/23_gps_with_hops", profile)
 MESHES, N_SPLITS, N_DRAWS, MORE = {
@@ -72,7 +72,7 @@ MESHES, N_SPLITS, N_DRAWS, MORE = {
 # length. Speeds are in units of the standard deviation of those seen.
 #
 # For every split, the diffusion kernel and the noise are learned from eight independent
-# walkers per node ({py:func}`rfcore.models.gp.fit_diffusion`). Then that kernel is
+# walkers per node ({py:func}`rfcore.gp.fit_diffusion`). Then that kernel is
 # estimated anew from one set of walks, with $p_{\text{halt}} = 0.4$ as in the paper,
 # and compared with the exact one: by the kernel itself; by the divergence
 # $\mathrm{KL}(\text{approximate} \mid \text{exact})$ of new observations at all hidden
@@ -277,7 +277,7 @@ ledger.decide({
 # How many independent walkers have the same error of the kernel, the same divergence?
 # Their errors are interpolated between the numbers of walkers that were run, and beyond
 # the largest number they fall as one over it
-# ({py:func}`~rfcore.papers.couplings.equal_walkers.of_curve`).
+# ({py:func}`~companion.papers.couplings.equal_walkers.of_curve`).
 
 # %%
 cases = [(i, j) for i in range(len(names)) for j in (1, 2)]

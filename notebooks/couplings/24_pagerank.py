@@ -46,9 +46,9 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, plotting, random_graphs
+from companion import datasets, evidence, plotting, random_graphs
+from companion.models import pagerank
 from rfcore.graphs import Graph
-from rfcore.models import pagerank
 from rfcore.solvers import transport
 
 ledger = evidence.open_page("couplings/24_pagerank", profile)

@@ -49,9 +49,10 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
+from companion import datasets, evidence, plotting
+from companion.papers.simplex import vision
+from rfcore import couplings
 from rfcore.couplings import compose, directions, norms
-from rfcore.papers.simplex import vision
 
 ledger = evidence.open_page("couplings/25_trained_performers", profile)
 # Paired seeds; trained models and draws of each swap.

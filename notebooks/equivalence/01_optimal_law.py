@@ -60,7 +60,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import logsumexp
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from rfcore import couplings, features, kernels, theory
 from rfcore.solvers import exponential, sampling
 
 ledger = evidence.open_page("equivalence/01_optimal_law", profile)

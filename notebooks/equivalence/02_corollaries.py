@@ -47,7 +47,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from rfcore import couplings, features, kernels, theory
 from rfcore.solvers import sampling
 
 ledger = evidence.open_page("equivalence/02_corollaries", profile)

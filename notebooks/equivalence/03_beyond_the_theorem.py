@@ -42,8 +42,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
-from rfcore.papers.equivalence import joint_sampling
+from companion import datasets, evidence, plotting
+from companion.papers.equivalence import joint_sampling
+from rfcore import couplings, features, kernels, theory
 from rfcore.solvers import sampling
 
 ledger = evidence.open_page("equivalence/03_beyond_the_theorem", profile)
@@ -88,7 +89,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # For $m = 1$ this is Corollary 2 again: the paper's minimum is the floor of *one*
 # feature. For $m$ independent ones it is $(C^2 - \kappa^2) / m$, which lies above the
 # floor by $\kappa^2 (m - 1) / m$. All that joint draws can gain lies between the two
-# ({py:func}`~rfcore.papers.equivalence.joint_sampling.log_joint_variance_floor`).
+# ({py:func}`~companion.papers.equivalence.joint_sampling.log_joint_variance_floor`).
 #
 # The simplest joint draw is older than the question: a sine and a cosine of one
 # frequency. As two features they err less than any two independent scalar ones, on

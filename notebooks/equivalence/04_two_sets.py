@@ -41,7 +41,8 @@ profile = "paper"
 # %% tags=["hide-input"]
 import numpy as np
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from rfcore import couplings, features, kernels, theory
 
 ledger = evidence.open_page("equivalence/04_two_sets", profile)
 N_POINTS, N_DRAWS = 120, {"paper": 100, "quick": 20}[profile]

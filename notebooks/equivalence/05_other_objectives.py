@@ -39,8 +39,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, datasets, evidence, features, kernels, plotting, theory
-from rfcore.models import attention
+from companion import datasets, evidence, plotting
+from rfcore import attention, couplings, features, kernels, theory
 from rfcore.solvers import exponential, sampling
 
 ledger = evidence.open_page("equivalence/05_other_objectives", profile)

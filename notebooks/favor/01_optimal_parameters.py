@@ -47,8 +47,9 @@ import numpy as np
 from scipy import optimize
 from tqdm import tqdm
 
-from rfcore import evidence, features, plotting, solvers, theory
-from rfcore.papers.favor import formulas
+from companion import evidence, plotting
+from companion.papers.favor import formulas
+from rfcore import features, solvers, theory
 
 ledger = evidence.open_page("favor/01_optimal_parameters", profile)
 N_SETS, N_STARTS = {"paper": (8, 24), "quick": (2, 4)}[profile]

@@ -40,8 +40,9 @@ profile = "paper"
 # %% tags=["hide-input"]
 import numpy as np
 
-from rfcore import couplings, evidence, features, kernels, plotting
-from rfcore.papers.favor import formulas
+from companion import evidence, plotting
+from companion.papers.favor import formulas
+from rfcore import couplings, features, kernels
 
 ledger = evidence.open_page("favor/02_unbiased_features", profile)
 N_FEATURES = {"paper": 60, "quick": 6}[profile]

@@ -51,7 +51,8 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, theory
+from companion import datasets, evidence, plotting
+from rfcore import features, theory
 from rfcore.solvers import exponential
 
 ledger = evidence.open_page("favor/03_variance", profile)

@@ -46,9 +46,10 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting
-from rfcore.papers.favor import exponential_votes
-from rfcore.papers.simplex import classification
+from companion import datasets, evidence, plotting
+from companion.papers.favor import exponential_votes
+from companion.papers.simplex import classification
+from rfcore import features
 from rfcore.solvers import exponential
 
 ledger = evidence.open_page("favor/04_classification", profile)
@@ -87,9 +88,9 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 # At $\sigma = 100$ features have exponents of $10^5$. But the greatest entry of a row
 # stays the greatest when the row is multiplied by one $e^{-a(u)} > 0$, so we work with
 # logarithms and first subtract the greatest of them
-# ({py:func}`rfcore.models.regression.scores_of_logs`). All kinds and all $\sigma$ see
+# ({py:func}`companion.models.regression.scores_of_logs`). All kinds and all $\sigma$ see
 # the same frequencies, and the first $M$ of 128 are used for each $M$
-# ({py:func}`~rfcore.papers.favor.exponential_votes.accuracies`).
+# ({py:func}`~companion.papers.favor.exponential_votes.accuracies`).
 
 # %%
 FITS = {  # to the scaled training points, and for ADERF to the held-out ones

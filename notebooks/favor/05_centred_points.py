@@ -54,9 +54,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, theory
-from rfcore.papers.favor import exponential_votes
-from rfcore.papers.simplex import classification
+from companion import datasets, evidence, plotting
+from companion.papers.favor import exponential_votes
+from companion.papers.simplex import classification
+from rfcore import features, theory
 from rfcore.solvers import exponential
 
 ledger = evidence.open_page("favor/05_centred_points", profile)

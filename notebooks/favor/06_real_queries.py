@@ -53,9 +53,10 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting, theory
-from rfcore.models import encoder
-from rfcore.papers.favor import real_heads
+from companion import datasets, evidence, plotting
+from companion.models import encoder
+from companion.papers.favor import real_heads
+from rfcore import couplings, theory
 
 ledger = evidence.open_page("favor/06_real_queries", profile)
 # Texts measured, texts fitted to, draws; word pieces of a review, numbers of features.
@@ -72,7 +73,7 @@ minilm = encoder.minilm(fallback=True)
 # %% [markdown]
 # ## Queries and keys
 #
-# all-MiniLM-L6-v2 ({py:func}`rfcore.models.encoder.minilm`) is a public encoder with six
+# all-MiniLM-L6-v2 ({py:func}`companion.models.encoder.minilm`) is a public encoder with six
 # layers of twelve heads of 32 columns. The sentences here are those of SST-2, one of
 # Table 1's tasks, with twelve word pieces or more; the reviews are those of IMDb, cut
 # to 512 pieces, the most that the encoder has positions for. As in the paper, $x =

@@ -47,9 +47,9 @@ import numpy as np
 from sklearn.linear_model import LogisticRegression
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, plotting
-from rfcore.models import encoder
-from rfcore.papers.favor import in_encoder, real_heads
+from companion import datasets, evidence, plotting
+from companion.models import encoder
+from companion.papers.favor import in_encoder, real_heads
 
 ledger = evidence.open_page("favor/07_in_an_encoder", profile)
 # Groups of sentences, their size, a probe's, sentences fitted to; tuning's seeds, steps

@@ -52,9 +52,9 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, plotting
-from rfcore.papers.favor import language
-from rfcore.papers.favor.real_heads import FITS
+from companion import datasets, evidence, plotting
+from companion.papers.favor import language
+from companion.papers.favor.real_heads import FITS
 
 ledger = evidence.open_page("favor/08_character_model", profile)
 # Paired seeds, steps; sequences of a batch, characters of each; numbers of features;
@@ -76,10 +76,10 @@ N_SEEDS, N_STEPS, SIZE, LENGTH, WIDTHS, N_WATCHED, N_LAST = {
 # moments of queries and keys; taken over the sequence at hand, they tell each position
 # something of what follows it. So every 25 steps parameters are fitted to the batch
 # *before*, head by head and layer by layer, and held-out text is read with the last fit
-# to training text. ({py:func}`rfcore.papers.favor.language.fitted`; a test checks that
+# to training text. ({py:func}`companion.papers.favor.language.fitted`; a test checks that
 # outputs up to a position are the same to the bit, whatever follows it.) Nor do we
 # subtract one greatest exponent over all keys, as the published Performer code does:
-# see {py:func}`rfcore.models.attention.linear_of_logs`.
+# see {py:func}`rfcore.attention.linear_of_logs`.
 
 # %%
 MAPS = ("positive", "gerf", "sderf", "aderf_centred")

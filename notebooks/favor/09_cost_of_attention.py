@@ -60,11 +60,12 @@ import numpy as np
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
-from rfcore.evidence.costs import seconds_per_call
-from rfcore.evidence.ledger import environment
-from rfcore.models import attention, encoder
-from rfcore.papers.favor import attention_costs, real_heads
+from companion import datasets, evidence, plotting
+from companion.evidence.costs import seconds_per_call
+from companion.evidence.ledger import environment
+from companion.models import encoder
+from companion.papers.favor import attention_costs, real_heads
+from rfcore import attention, couplings
 
 ledger = evidence.open_page("favor/09_cost_of_attention", profile)
 jax.config.update("jax_enable_x64", False)  # as encoders compute
@@ -124,7 +125,7 @@ def chart(curves, title, xlabel, ylabel, log, xticks, size=plotting.PANEL, **axe
 # We time one head of 64 columns with 256 positive features (FAVOR+) of fixed orthogonal
 # frequencies, in single precision. The rival is JAX's own exact attention,
 # `jax.nn.dot_product_attention`; ours is what
-# {py:class}`~rfcore.models.attention.FeatureAttention` calls, in logarithms, and
+# {py:class}`~rfcore.attention.FeatureAttention` calls, in logarithms, and
 # causally in chunks of 64 positions. Queries, keys and values are random normal
 # numbers, as no time depends on their values. There are four ways: bidirectional or
 # causal; the outputs alone, or gradients for all three inputs, too. All programs take
@@ -536,7 +537,7 @@ ledger.decide({
 # that exponentials neither overflow nor underflow earlier. Here queries, keys, values,
 # frequencies, features, sums over keys and outputs are bfloat16; every sum is made in
 # single precision, and so are the logarithms of features
-# ({py:func}`rfcore.papers.favor.attention_costs.narrow`). Exact attention is JAX's, given
+# ({py:func}`companion.papers.favor.attention_costs.narrow`). Exact attention is JAX's, given
 # bfloat16. Graphics processors have units for it, a CPU may have none; the table says
 # what bfloat16 saves on this one, for the heads of {doc}`06_real_queries` and for a
 # longer one.

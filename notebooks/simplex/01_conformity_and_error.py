@@ -51,8 +51,9 @@ from matplotlib.figure import Figure
 from scipy import stats
 from scipy.special import hyp0f1
 
-from rfcore import couplings, evidence, features, kernels, plotting, theory
-from rfcore.papers.simplex import formulas
+from companion import evidence, plotting
+from companion.papers.simplex import formulas
+from rfcore import couplings, features, kernels, theory
 
 ledger = evidence.open_page("simplex/01_conformity_and_error", profile)
 N_DRAWS, N_BLOCKS, GAP_D, ALL_D = {

@@ -47,8 +47,9 @@ from matplotlib.figure import Figure
 from scipy import stats
 from scipy.special import gammaln, hyp0f1, hyp1f1, roots_legendre
 
-from rfcore import couplings, evidence, plotting, theory
-from rfcore.papers.simplex import formulas, pair_densities
+from companion import evidence, plotting
+from companion.papers.simplex import formulas, pair_densities
+from rfcore import couplings, theory
 
 ledger = evidence.open_page("simplex/02_sum_lengths", profile)
 N_DRAWS, N_PRINTED, CHECKED_D = {
@@ -267,7 +268,7 @@ ledger.decide({
 # Orthogonal frequencies: Eq. 23 is Kummer's function ${}_1F_1(d; d/2; v^2/2)$, which
 # SciPy knows. Simplex: Eq. 24 is a double series with alternating signs.
 # {py:func}`rfcore.theory.log_conformity` sums series of one sign, in logarithms, and
-# {py:mod}`~rfcore.papers.simplex.formulas` has the formulas letter by letter; here the
+# {py:mod}`~companion.papers.simplex.formulas` has the formulas letter by letter; here the
 # two are compared. The closed forms are compared with draws, too: with the lengths of
 # Figure 5, the rotation integrated out.
 

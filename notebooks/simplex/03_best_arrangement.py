@@ -46,8 +46,9 @@ profile = "paper"
 import jax
 import numpy as np
 
-from rfcore import couplings, evidence, plotting, theory
-from rfcore.papers.simplex import arrangements, best_directions
+from companion import evidence, plotting
+from companion.papers.simplex import arrangements, best_directions
+from rfcore import couplings, theory
 
 ledger = evidence.open_page("simplex/03_best_arrangement", profile)
 N_TRIED, N_STARTS, DIMENSIONS, DISTANCES, CHECKED_D = {
@@ -70,7 +71,7 @@ log_conformity_at_angle = jax.jit(theory.log_conformity_at_angle, static_argnums
 #
 # We try to beat it all the same: with arrangements drawn at random and others drawn
 # close to a simplex, then with an optimiser from random starts
-# ({py:func}`~rfcore.papers.simplex.best_directions.optimised`).
+# ({py:func}`~companion.papers.simplex.best_directions.optimised`).
 
 
 # %%

@@ -50,9 +50,10 @@ import numpy as np
 from matplotlib.figure import Figure
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, plotting, theory
+from companion import evidence, plotting
+from companion.papers.simplex import arrangements, best_directions
+from rfcore import couplings, theory
 from rfcore.couplings import weight_dependent
-from rfcore.papers.simplex import arrangements, best_directions
 
 ledger = evidence.open_page("simplex/04_simplex_plus", profile)
 N_NORMS, N_NORMS_64, N_OPTIMISED, N_MISSED, SLOW = {
@@ -88,7 +89,7 @@ def least_conformity(vectors, v):
 # couplings with the least that numerical optimisation finds. Given the norms,
 # everything here is exact. So is the conformity of independent directions, for which
 # the paper averages 100 random arrangements, because it factorises
-# ({py:func}`~rfcore.papers.simplex.arrangements.independent_conformity`):
+# ({py:func}`~companion.papers.simplex.arrangements.independent_conformity`):
 #
 # $$
 # \rho_{\text{IID}}(v \mid w) = \overline{{}_0F_1\bigl(; \tfrac d2; \tfrac{v^2
@@ -97,7 +98,7 @@ def least_conformity(vectors, v):
 #
 # The bar is the mean over pairs $i \ne j$, and $w$ stands for all the norms. The
 # paper's figure shows one draw of the norms. Here are many, with the optimiser
-# ({py:func}`~rfcore.papers.simplex.best_directions.optimised`) on as many as time
+# ({py:func}`~companion.papers.simplex.best_directions.optimised`) on as many as time
 # allows.
 
 
@@ -219,7 +220,7 @@ ledger.decide({
 #
 # So make the sum as short as the norms allow. If no norm exceeds the sum of the others
 # it can be zero: a closed polygon. Otherwise the longest vector points against all the
-# others ({py:func}`~rfcore.papers.simplex.arrangements.shortest_sum`). The iteration of
+# others ({py:func}`~companion.papers.simplex.arrangements.shortest_sum`). The iteration of
 # Eq. 17 turns one vector after the other against the sum of the rest. Where does it
 # end, and how fast? From six dimensions on, two passes do all there is to do. In three
 # and four dimensions the passes converge slowly, since one norm often nearly equals the

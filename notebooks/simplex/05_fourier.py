@@ -46,8 +46,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, evidence, plotting, theory
-from rfcore.papers.simplex import formulas, sign_change
+from companion import evidence, plotting
+from companion.papers.simplex import formulas, sign_change
+from rfcore import couplings, theory
 
 ledger = evidence.open_page("simplex/05_fourier", profile)
 N_DRAWS, EVEN_D = {"paper": (100_000, (3, 6, 16, 64)), "quick": (5_000, (3, 6))}[
@@ -104,7 +105,7 @@ calm = np.array([theory.fourier_gap(*pair) for pair in pairs])
 # %% [markdown]
 # Past the threshold the gap is a tiny number, so finding where it changes sign at
 # $d = 256$ takes two hundred digits
-# ({py:func}`~rfcore.papers.simplex.sign_change.fourier_threshold`).
+# ({py:func}`~companion.papers.simplex.sign_change.fourier_threshold`).
 
 # %%
 threshold = {

@@ -40,8 +40,9 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, evidence, features, kernels, plotting
-from rfcore.papers.simplex import gram_matrices
+from companion import evidence, plotting
+from companion.papers.simplex import gram_matrices
+from rfcore import couplings, features, kernels
 
 ledger = evidence.open_page("simplex/06_gram_matrices", profile)
 N_REPEATS, WIDTHS = {
@@ -133,7 +134,7 @@ ledger.decide({
 # A squared Frobenius norm is a sum over pairs of points, and the mean of each summand
 # is given by Theorem 3.2 [SimRF Eq. 11]. So the mean squared error of the whole matrix
 # is a sum of closed forms, for any points
-# ({py:func}`rfcore.papers.simplex.gram_matrices.squared_errors`):
+# ({py:func}`companion.papers.simplex.gram_matrices.squared_errors`):
 #
 # $$
 # \mathbb E\, \lVert K - \widehat K \rVert_F^2 = \sum_{a, b} \mathrm{MSE}(x_a, x_b) .
@@ -210,7 +211,7 @@ ledger.decide({
 #
 # Three Hadamard-Rademacher factors in place of a Haar rotation cost $O(d \log d)$ per
 # point. Their product is not uniform, and the features are biased
-# ({py:func}`~rfcore.papers.simplex.fast_bias.fast_bias` finds by enumeration how much:
+# ({py:func}`~companion.papers.simplex.fast_bias.fast_bias` finds by enumeration how much:
 # by nearly a quarter at $d = 4$ and $\lVert x + y \rVert = 2$ along the diagonal). Do
 # they do as well here? On points without a preferred direction, yes: but these cannot
 # show a bias of the rotations ({ref}`simplex-gram-blind`).

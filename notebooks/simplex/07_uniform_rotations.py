@@ -42,8 +42,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, evidence, plotting
-from rfcore.papers.simplex import gram_matrices
+from companion import evidence, plotting
+from companion.papers.simplex import gram_matrices
+from rfcore import couplings
 
 ledger = evidence.open_page("simplex/07_uniform_rotations", profile)
 N_REPEATS, WIDTHS, N_ROTATIONS, BLOCK_SIZES = {

@@ -47,8 +47,9 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
-from rfcore.papers.simplex import classification
+from companion import datasets, evidence, plotting
+from companion.papers.simplex import classification
+from rfcore import couplings
 
 ledger = evidence.open_page("simplex/08_classification", profile)
 # Draws of ten blocks, LARGE on the sets nursery and chess; and on each other split.
@@ -70,7 +71,7 @@ DRAWN, N_BLOCKS = [getattr(couplings, name) for name in MECHANISMS], 10
 # mean and deviation of the training part; `numpy.random.default_rng(42)` shuffles; 95 %
 # are for training and 5 % for testing. The last line of every file is lost to a slip of
 # the loader, and so it is here
-# ({py:func}`~rfcore.papers.simplex.classification.public_task`). How well its values of
+# ({py:func}`~companion.papers.simplex.classification.public_task`). How well its values of
 # $\sigma$ are chosen is the question of {doc}`09_scale_of_the_data`.
 #
 # Five sets run in single precision. The last column counts, of 400 accuracies, those

@@ -44,8 +44,9 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
-from rfcore.papers.simplex import classification
+from companion import datasets, evidence, plotting
+from companion.papers.simplex import classification
+from rfcore import couplings
 
 ledger = evidence.open_page("simplex/09_scale_of_the_data", profile)
 # Draws for each scale; draws that measure a loss, and how many times as many on cmc.

@@ -46,9 +46,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
-from rfcore.evidence import statistics
-from rfcore.papers.simplex import classification
+from companion import datasets, evidence, plotting
+from companion.evidence import statistics
+from companion.papers.simplex import classification
+from rfcore import couplings
 
 ledger = evidence.open_page("simplex/10_at_m_equal_d", profile)
 # Draws of ten blocks, on some sets another number; and on each other split.

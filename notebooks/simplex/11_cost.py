@@ -54,10 +54,11 @@ from itertools import product
 import jax
 import numpy as np
 
-from rfcore import couplings, evidence, plotting
+from companion import evidence, plotting
+from companion.evidence.costs import exponents, seconds_per_call
+from companion.papers.simplex import formulas
+from rfcore import couplings
 from rfcore.couplings import directions, fast, weight_dependent
-from rfcore.evidence.costs import exponents, seconds_per_call
-from rfcore.papers.simplex import formulas
 
 ledger = evidence.open_page("simplex/11_cost", profile)
 DENSE = ("orthogonal", "simplex", "simplex_plus")
@@ -83,7 +84,7 @@ DRAWS, FAST_DRAWS, ROUNDS = {"paper": (80, 16, 30), "quick": (2, 2, 2)}[profile]
 #
 # Fitted exponents mislead. We take the *processor* time of one thread, in single
 # precision and without compilation. There are several rounds, and within a round all
-# competitors take their turns ({py:func}`rfcore.evidence.costs.seconds_per_call`). Each
+# competitors take their turns ({py:func}`companion.evidence.costs.seconds_per_call`). Each
 # exponent is fitted round by round, which gives it an error bar. A failure while the
 # machine has other work to do decides nothing.
 
@@ -271,7 +272,7 @@ ledger.decide({"simplex/extra-crossover/from-1024": ahead})
 # $$y_d = \tfrac{1}{\sqrt{d-1}} \sum_{i<d} x_i, \qquad
 #   y_i = \sqrt{\tfrac{d}{d-1}}\, x_i - \tfrac{\sqrt d + 1}{d - 1}\, y_d .$$
 #
-# {py:func}`~rfcore.papers.simplex.formulas.product` is the algorithm line by line,
+# {py:func}`~companion.papers.simplex.formulas.product` is the algorithm line by line,
 # {py:func}`rfcore.couplings.directions.simplex_product` the library's. We time points
 # of $2^{20}$ numbers in all, so that the clock sees neither the cost of a call nor the
 # edge of a cache.
@@ -312,7 +313,7 @@ ledger.decide({
 # Table 1 denies simplex+ a fast variant: the iteration of Eq. 17, $\widehat{\boldsymbol
 # u}_i \leftarrow - \boldsymbol r_i / \|\boldsymbol r_i\|$ with $\boldsymbol r_i =
 # \sum_{j \ne i} w_j \widehat{\boldsymbol u}_j$
-# ({py:func}`~rfcore.papers.simplex.formulas.sweep`), is put at $O(d^3)$: each of $d$
+# ({py:func}`~companion.papers.simplex.formulas.sweep`), is put at $O(d^3)$: each of $d$
 # vectors needs a sum over $d$ others. But the sum changes by one vector at a time. Keep
 # it, and a sweep is $O(d^2)$
 # ({py:func}`rfcore.couplings.weight_dependent.balance`). So the entry holds, but it is

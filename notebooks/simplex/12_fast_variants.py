@@ -61,10 +61,11 @@ import jax.numpy as jnp
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
+from companion import datasets, evidence, plotting
+from companion.evidence import statistics
+from companion.papers.simplex import classification, fast_bias
+from rfcore import couplings
 from rfcore.couplings import fast
-from rfcore.evidence import statistics
-from rfcore.papers.simplex import classification, fast_bias
 
 ledger = evidence.open_page("simplex/12_fast_variants", profile)
 FAST = {name: plotting.LABELS[name] for name in ("orthogonal_fast", "simplex_fast")}
@@ -93,7 +94,7 @@ padded = np.array([fast.padded(columns) for columns in d])
 # (simplex-fast-bias)=
 # ## Every sign pattern at $d = 4$
 #
-# {py:func}`~rfcore.papers.simplex.fast_bias.fast_bias` averages over all of them, with
+# {py:func}`~companion.papers.simplex.fast_bias.fast_bias` averages over all of them, with
 # the lengths in closed form. We take $\boldsymbol v$ of length 2 along the diagonal,
 # $(1, 1, 1, 1)$, and along an axis, $(2, 0, 0, 0)$.
 
@@ -121,7 +122,7 @@ ledger.decide({
 # ## The frequencies that the library draws
 #
 # Do they have this bias? We draw blocks and average over their lengths in closed form
-# ({py:func}`~rfcore.papers.simplex.fast_bias.relative_mean`): a direction
+# ({py:func}`~companion.papers.simplex.fast_bias.relative_mean`): a direction
 # $\boldsymbol u$ is as likely as $-\boldsymbol u$, and for a $\chi_d$ length $w$,
 # $\mathbb E_w \cosh(w t) = {}_1F_1(\tfrac d2; \tfrac12; \tfrac{t^2}2)$. The same
 # estimate works in dimensions where nobody can enumerate.

@@ -52,8 +52,9 @@ import jax
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import couplings, datasets, evidence, plotting
-from rfcore.papers.simplex import vision
+from companion import datasets, evidence, plotting
+from companion.papers.simplex import vision
+from rfcore import couplings
 
 ledger = evidence.open_page("simplex/13_vision_transformer", profile)
 # Paired seeds; models with uniform attention; trained models and draws of each swap.

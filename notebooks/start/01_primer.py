@@ -37,10 +37,11 @@ import networkx as nx
 import numpy as np
 from matplotlib.figure import Figure
 
-from rfcore import couplings, evidence, features, graphs, kernels, plotting, walks
+from companion import evidence, plotting
+from companion.papers.simplex import two_frequencies
+from companion.plotting import motion
+from rfcore import couplings, features, graphs, kernels, walks
 from rfcore.couplings.walk_lengths import Lengths
-from rfcore.papers.simplex import two_frequencies
-from rfcore.plotting import motion
 
 ledger = evidence.open_page("start/01_primer", profile)
 N_REPEATS, N_WALKED = {"paper": (20_000, 4_000), "quick": (4_000, 400)}[profile]
@@ -182,7 +183,7 @@ ledger.decide({
 #
 # Opposite directions are one end of a scale. Fix the angle between the two frequencies, turn the pair at random, and leave
 # the lengths independent: each frequency is still normal, and the estimate is still unbiased. Its error has a closed form
-# ({py:func}`~rfcore.papers.simplex.two_frequencies.squared_error_at_angle`). Below 90 degrees one is worse off than with
+# ({py:func}`~companion.papers.simplex.two_frequencies.squared_error_at_angle`). Below 90 degrees one is worse off than with
 # right angles, above 90 degrees better, and the best angle is the widest.
 
 # %%

@@ -41,12 +41,13 @@ from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, graphs, kernels, models, plotting, theory
+from companion import datasets, evidence, plotting
+from companion.evidence import cost
+from companion.papers.couplings import choices
+from companion.papers.ugrf import large_graphs
+from rfcore import gp, graphs, kernels, theory
 from rfcore.estimators import RandomFeatures
-from rfcore.evidence import cost
 from rfcore.features import modulation
-from rfcore.papers.couplings import choices
-from rfcore.papers.ugrf import large_graphs
 from rfcore.theory import choosing
 
 ledger = evidence.open_page("start/02_which_features", profile)
@@ -111,7 +112,7 @@ ROWS = [  # d, m, features
 TASKS = {
     "fourier": "Gaussian kernel: `features.fourier`",
     "positive": "without negative values: `features.positive`",
-    "attention": "attention: `models.attention.FeatureAttention`",
+    "attention": "attention: `attention.FeatureAttention`",
 }
 PAGES = {
     "fourier": "couplings/11_choosing",
@@ -382,7 +383,7 @@ def improved(name):
     X, y = datasets.regression(name, fallback=True)[:2]
     X, y = ((a - a.mean(axis=0)) / a.std(axis=0) for a in (X, y))
     order = ledger.rng(f"aside of {name}").permutation(len(X))
-    fit = models.gp.fit_gaussian(X[order[:300]], y[order[:300]])
+    fit = gp.fit_gaussian(X[order[:300]], y[order[:300]])
     gamma, ratio = 1 / (2 * fit.lengthscale**2), fit.noise / fit.variance
     d, found, truth = X.shape[1], [], None
     for cut in tqdm(range(SIZES["cuts"]), desc=name, leave=False):
@@ -407,21 +408,21 @@ def improved(name):
     return np.array(found)
 
 
-gp = np.stack(
+on_tables = np.stack(
     [improved(name) for name in SIZES["tables"]], axis=1
 )  # cuts, sets, ways, 2
 
 # %% tags=["hide-input"]
 plotting.table(
-    np.hstack([gp[..., 0].mean(axis=0), 100 * (gp[..., 1].mean(axis=0) - 1)]),
+    np.hstack([on_tables[..., 0].mean(axis=0), 100 * (on_tables[..., 1].mean(axis=0) - 1)]),
     rows=list(SIZES["tables"]), corner="table",
     columns=[f"{what}: {way}" for what in ("kernel", "prediction")
              for way in ("IID", "chosen", "Nystroem")],
     caption="Ours. Mean squared error of the kernel; and by how many per cent the "
     "squared test error exceeds that of the exact posterior mean: 256 columns, "
-    f"means over {len(gp)} cuts.",
+    f"means over {len(on_tables)} cuts.",
 )  # fmt: skip
-kernel, excess = gp[..., 0], gp[..., 1] - 1  # cuts, sets, ways
+kernel, excess = on_tables[..., 0], on_tables[..., 1] - 1  # cuts, sets, ways
 reach = kernel[:, :, 1].mean(axis=0) / kernel[:, :, 0].mean(axis=0)
 half = np.sqrt(reach)  # half of the logarithm of the kernel's gain
 ledger.decide({
@@ -502,7 +503,7 @@ plotting.table(
 #   the table of posterior means on this page show, a kernel ten times better may leave
 #   the posterior mean where it was.
 # * **The graph has a few thousand nodes.** Its kernel fits into memory: compute it, and
-#   the Gaussian process with it, exactly. `models.gp.fit_graph` does so where the graph
+#   the Gaussian process with it, exactly. `gp.fit_graph` does so where the graph
 #   is small enough.
 # * **Attention of a trained model.** On {doc}`real queries and keys
 #   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256

@@ -37,7 +37,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import couplings, evidence, features, kernels, plotting, theory
+from companion import evidence, plotting
+from rfcore import couplings, features, kernels, theory
 
 ledger = evidence.open_page("template/01_one_question", profile)
 # A profile changes sizes, and nothing else.

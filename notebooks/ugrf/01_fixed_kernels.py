@@ -64,11 +64,12 @@ import numpy as np
 import scipy.sparse as sp
 from IPython.display import Markdown
 
-from rfcore import datasets, evidence, kernels, plotting, random_graphs
+from companion import datasets, evidence, plotting, random_graphs
+from companion.papers.ugrf import formulas
+from companion.papers.ugrf.definiteness import definite_radius
+from rfcore import kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import formulas
-from rfcore.papers.ugrf.definiteness import definite_radius
 
 ledger = evidence.open_page("ugrf/01_fixed_kernels", profile)
 
@@ -77,7 +78,7 @@ ledger = evidence.open_page("ugrf/01_fixed_kernels", profile)
 # ## Table 1: four kernels as power series
 #
 # All are functions of the normalised Laplacian $L = I - W$. Do the coefficients, as
-# printed ({py:mod}`~rfcore.papers.ugrf.formulas`), rebuild the kernels that
+# printed ({py:mod}`~companion.papers.ugrf.formulas`), rebuild the kernels that
 # {py:mod}`rfcore.kernels` computes by eigendecomposition? They should, each up to the
 # constant that makes $\alpha_0 = 1$. We sum 60 terms on the karate club, with the
 # paper's regularisers $\sigma = 0.25$ and $\alpha = 20$ (a number here, not the
@@ -264,7 +265,7 @@ plotting.show(
 # $\mathbf W$ can see to that. How small is small? With $\alpha_0 = 1$ no eigenvalue of
 # $\mathbf K_\alpha$ is below $1 - \sum_{k \ge 1} |\alpha_k|\, \rho^k$, where $\rho$ is
 # the spectral radius. The radius $r$ at which this reaches zero is small enough
-# ({py:func}`~rfcore.papers.ugrf.definiteness.definite_radius`). We try it where nothing
+# ({py:func}`~companion.papers.ugrf.definiteness.definite_radius`). We try it where nothing
 # else helps: random weights of both signs on the eight graphs of Figure 2, and twenty
 # series with coefficients of both signs.
 

@@ -45,7 +45,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy import stats
 
-from rfcore import datasets, evidence, features, kernels, plotting, theory
+from companion import datasets, evidence, plotting
+from rfcore import features, kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 

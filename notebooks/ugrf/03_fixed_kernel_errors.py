@@ -41,7 +41,8 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 
-from rfcore import datasets, evidence, features, kernels, plotting, random_graphs
+from companion import datasets, evidence, plotting, random_graphs
+from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 

@@ -44,18 +44,11 @@ import networkx as nx
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import (
-    datasets,
-    evidence,
-    features,
-    kernels,
-    plotting,
-    random_graphs,
-    theory,
-)
+from companion import datasets, evidence, plotting, random_graphs
+from companion.papers.ugrf.modulation_pairs import hessian
+from rfcore import features, kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf.modulation_pairs import hessian
 
 ledger = evidence.open_page("ugrf/04_best_pair", profile)
 N_REPEATS, N_SHARES = {"paper": (1500, 21), "quick": (400, 5)}[profile]
@@ -152,7 +145,7 @@ ledger.decide({
 # Swapping the two sides transposes $\widehat K$ and leaves the error what it is, and it
 # turns $g$ into $-g$. So the error is an even function of $g$: **the symmetric pair is
 # always stationary.** The Hessian tells whether it is a minimum
-# ({py:func}`~rfcore.papers.ugrf.modulation_pairs.hessian`), in the six directions
+# ({py:func}`~companion.papers.ugrf.modulation_pairs.hessian`), in the six directions
 # $g(1), \dots, g(6)$; $g(0)$ only moves a factor from one side to the other.
 
 # %%

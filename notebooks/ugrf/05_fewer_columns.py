@@ -38,7 +38,7 @@
 # **The idea.** Multiply the features of both sides by the same random $N \times n$
 # matrix $R$ with $\mathbb E\, R R^\top = I$, and no mean changes. $R$ may be Gaussian,
 # or hold one random sign per row, or pick $n$ columns (the anchors) and scale them:
-# {py:mod}`~rfcore.papers.ugrf.reduction` has all three. What it costs in accuracy,
+# {py:mod}`~companion.papers.ugrf.reduction` has all three. What it costs in accuracy,
 # given the features, is known for a Gaussian $R$:
 #
 # $$
@@ -65,10 +65,11 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting
+from companion import datasets, evidence, plotting
+from companion.papers.ugrf import reduction
+from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import reduction
 
 ledger = evidence.open_page("ugrf/05_fewer_columns", profile)
 N_REPEATS, N_DRAWS, WIDTHS = {

@@ -54,11 +54,12 @@ import scipy.sparse as sp
 from IPython.display import Markdown
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, theory
+from companion import datasets, evidence, plotting
+from companion.papers.ugrf import formulas, reference
+from rfcore import features, theory
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import formulas, reference
 
 ledger = evidence.open_page("ugrf/06_engine", profile)
 N_LOOPS, N_BATCHES, NODES, N_TURNS, N_RACES = {
@@ -76,7 +77,7 @@ def python_rng(name):
 # (ugrf-alg-1)=
 # ## Algorithm 1, line by line
 #
-# As printed it is a loop over walkers and steps: {py:mod}`~rfcore.papers.ugrf.reference`,
+# As printed it is a loop over walkers and steps: {py:mod}`~companion.papers.ugrf.reference`,
 # in plain Python, on lists. One line differs. The paper hops first and halts
 # afterwards, which throws the last hop away (and has nowhere to go from an isolated
 # node); we halt first.

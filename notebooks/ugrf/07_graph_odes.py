@@ -37,9 +37,10 @@ profile = "paper"
 import matplotlib.pyplot as plt
 import numpy as np
 
-from rfcore import datasets, evidence, features, plotting
+from companion import datasets, evidence, plotting
+from companion.models import ode
+from rfcore import features
 from rfcore.graphs import Graph
-from rfcore.models import ode
 
 ledger = evidence.open_page("ugrf/07_graph_odes", profile)
 SIZES = {"paper": (100, (2, 4, 8, 16, 32, 64)), "quick": (12, (2, 8, 64))}[profile]

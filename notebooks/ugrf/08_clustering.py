@@ -48,10 +48,11 @@ from functools import partial
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, kernels, plotting
+from companion import datasets, evidence, plotting
+from companion.models import clustering
+from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import clustering
 
 ledger = evidence.open_page("ugrf/08_clustering", profile)
 # Groups of starts; starts of each, on some graphs another number.

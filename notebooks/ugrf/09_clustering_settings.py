@@ -44,10 +44,11 @@ from functools import partial
 
 import numpy as np
 
-from rfcore import datasets, evidence, features, kernels, plotting
+from companion import datasets, evidence, plotting
+from companion.models import clustering
+from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.models import clustering
 
 ledger = evidence.open_page("ugrf/09_clustering_settings", profile)
 N_STARTS, N_FEWER, N_OTHERS, N_NORMALISED, N_PROBES, TIMED = {
@@ -122,7 +123,7 @@ two_sets = errors(N_OTHERS, starts, ends, independent=True)
 
 # %% [markdown]
 # For the other kind of start three nodes are drawn, and each node joins the nearest of
-# them in feature space ({py:func}`rfcore.models.clustering.labels_around`).
+# them in feature space ({py:func}`companion.models.clustering.labels_around`).
 
 # %%
 around = [

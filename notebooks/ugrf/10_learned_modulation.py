@@ -52,11 +52,11 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import evidence, plotting, random_graphs
+from companion import evidence, plotting, random_graphs
+from companion.papers.ugrf import eight_graphs, fits, learned_modulations
+from companion.papers.ugrf.eight_graphs import shared_bias
 from rfcore.features import neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import eight_graphs, fits, learned_modulations
-from rfcore.papers.ugrf.eight_graphs import shared_bias
 from rfcore.solvers import descent
 
 ledger = evidence.open_page("ugrf/10_learned_modulation", profile)
@@ -84,7 +84,7 @@ SIGMAS, SPREAD, REGULAR = {  # other sigmas; draws and repeats of random graphs
 # from each node, so that $f$ is fitted to the distribution of the walks and not to one
 # draw. Features are linear in $f$, so that for given walks the loss is a polynomial of
 # degree four in $f(0), f(1), \dots$
-# ({py:func}`~rfcore.papers.ugrf.learned_modulations.loss_of_walks`). Its coefficients
+# ({py:func}`~companion.papers.ugrf.learned_modulations.loss_of_walks`). Its coefficients
 # are computed once. The paper lets Adam run at a rate of 0.01 that decays by a factor
 # of 0.975 per epoch: with one step per epoch the rates add up to 0.4, and no parameter
 # can move much further than that. We train in this way, and also **without the decay**
@@ -210,7 +210,7 @@ plotting.table(
 # says that the estimates are **biased, with a smaller variance**. The bias needs no
 # sampling: off the diagonal the features estimate $\sum_k \alpha_k W^k$ exactly, and
 # what shared walks add to the diagonal has a closed form
-# ({py:func}`~rfcore.papers.ugrf.eight_graphs.shared_bias`). What remains of the error
+# ({py:func}`~companion.papers.ugrf.eight_graphs.shared_bias`). What remains of the error
 # is variance. We split the error in this way on the graphs that are not random (eurosis
 # is too large).
 

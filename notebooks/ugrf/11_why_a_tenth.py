@@ -48,9 +48,9 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import evidence, plotting
+from companion import evidence, plotting
+from companion.papers.ugrf import eight_graphs, fits, learned_modulations
 from rfcore.features import neural
-from rfcore.papers.ugrf import eight_graphs, fits, learned_modulations
 
 ledger = evidence.open_page("ugrf/11_why_a_tenth", profile)
 N_STARTS, N_TRAINING, N_BATCHES, N_SCANS, SHARE = {

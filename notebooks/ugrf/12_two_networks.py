@@ -48,9 +48,9 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import evidence, plotting
+from companion import evidence, plotting
+from companion.papers.ugrf import eight_graphs, learned_modulations
 from rfcore.features import neural
-from rfcore.papers.ugrf import eight_graphs, learned_modulations
 
 ledger = evidence.open_page("ugrf/12_two_networks", profile)
 # Rates add up: after 400 epochs of the schedule nothing moves by a thousandth.

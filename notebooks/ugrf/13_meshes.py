@@ -44,12 +44,13 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, walks
+from companion import datasets, evidence, plotting
+from companion.papers.ugrf import hidden_values
+from companion.plotting import maps
+from rfcore import features, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import hidden_values
-from rfcore.plotting import maps
 from rfcore.solvers import descent
 
 ledger = evidence.open_page("ugrf/13_meshes", profile)
@@ -108,7 +109,7 @@ plotting.table(
 # The modulation is the paper's Eq. 16, $f(k) = \mathrm{softplus}(w_2\,\mathrm{relu}(w_1 k + b_1) + b_2)$, and Adam
 # minimises the prediction error itself. A single draw of walks with ten hidden vertices is a noisy teacher. So we train
 # on many at once: 32 copies of the cylinder side by side, one disconnected graph, each copy with walks and hidden
-# vertices of its own ({py:func}`~rfcore.papers.ugrf.hidden_values.lesson`). Ten trainings from ten such draws show how
+# vertices of its own ({py:func}`~companion.papers.ugrf.hidden_values.lesson`). Ten trainings from ten such draws show how
 # firm the result is; the first is the one used below.
 #
 # One shared set of walks serves both factors of $\phi\phi^\top$. That biases the diagonal alone, and the diagonal is

@@ -41,11 +41,12 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, features, plotting, walks
+from companion import datasets, evidence, plotting
+from companion.papers.ugrf import hidden_values
+from rfcore import features, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import hidden_values
 from rfcore.solvers import descent
 
 ledger = evidence.open_page("ugrf/14_mesh_noise", profile)
@@ -63,7 +64,7 @@ N_REPEATS, N_MORE, N_SETTINGS, N_COPIES, STOPPED, BETAS, WALKS = {
 # Everything is as on {doc}`13_meshes`: the meshes, the training on copies of the cylinder, the three fixed kernels with
 # $\sigma = 1$, sixteen walks per vertex, and the hidden vertices. In each repeat the exact kernels,
 # $\hat v = f(W)\,f(W)\,v$ with $f(W) = \sum_k f(k) W^k$, meet the same hidden vertices as the walks
-# ({py:func}`~rfcore.papers.ugrf.hidden_values.exact_error`).
+# ({py:func}`~companion.papers.ugrf.hidden_values.exact_error`).
 
 # %% tags=["hide-input"]
 NAMES = ("cylinder", "teapot", "idler_riser", "busted", "torus")

@@ -44,10 +44,10 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, plotting
+from companion import datasets, evidence, plotting
+from companion.papers.ugrf import generalisation
+from companion.papers.ugrf.generalisation import sign_supremum
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import generalisation
-from rfcore.papers.ugrf.generalisation import sign_supremum
 
 ledger = evidence.open_page("ugrf/15_generalisation", profile)
 N_REPEATS = 30
@@ -73,7 +73,7 @@ NAMES, N_DRAWS = {
 # $$ (eq-rademacher)
 #
 # because $|s^\top (W^i)_{SS}\, s| \leq \rho^i \|s\|^2 = \rho^i m$. The left side is
-# {py:func}`~rfcore.papers.ugrf.generalisation.rademacher_complexity`, an average over
+# {py:func}`~companion.papers.ugrf.generalisation.rademacher_complexity`, an average over
 # drawn signs. The right side is Theorem 2.3 (the paper's Eq. 10).
 #
 # Small print. Only positive semidefinite kernels have features, so the supremum should
@@ -241,7 +241,7 @@ ledger.decide({
 #   eigenvector of the largest eigenvalue, and a sample that it lives on.
 #
 # Twelve nodes of karate have $2^{12}$ vectors of signs. We try them all
-# ({py:func}`~rfcore.papers.ugrf.generalisation.sign_supremum`).
+# ({py:func}`~companion.papers.ugrf.generalisation.sign_supremum`).
 
 # %%
 sample = np.arange(0, 34, 3)

@@ -43,11 +43,12 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import datasets, evidence, kernels, plotting
+from companion import datasets, evidence, plotting
+from companion.papers.ugrf import generalisation
+from companion.papers.ugrf.generalisation import sign_supremum
+from rfcore import kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.papers.ugrf import generalisation
-from rfcore.papers.ugrf.generalisation import sign_supremum
 
 ledger = evidence.open_page("ugrf/16_sharper_bound", profile)
 N_REPEATS, WITH_CLASSES = 100, ("karate", "dolphins", "polblogs")
@@ -67,7 +68,7 @@ NAMES, N_DRAWS, N_MARGINS, N_SAMPLES = {
 # $\sup_s \sup_\alpha \sqrt{s^\top K s} = \sqrt{m \sum_i \alpha_i^{(M)} \rho(W)^i}$ and
 # needs "at most", has a gap: the left side can exceed the right. Here it does so for
 # twelve draws from karate, over all $2^{12}$ vectors of signs
-# ({py:func}`~rfcore.papers.ugrf.generalisation.sign_supremum`).
+# ({py:func}`~companion.papers.ugrf.generalisation.sign_supremum`).
 
 # %%
 fractions = 1 / 8, 1 / 4, 1 / 2, 1
@@ -97,7 +98,7 @@ excess = sign_supremum(graphs["karate"], repeated, bounds) / right_side
 #
 # and as $(|W|^i)_{xx} \leq \rho^i$, this is never above the bound of Theorem 2.3, the
 # paper's Eq. 10: **the theorem is true for every sample after all.** The trace
-# ({py:func}`~rfcore.papers.ugrf.generalisation.rademacher_trace_bound`) takes an
+# ({py:func}`~companion.papers.ugrf.generalisation.rademacher_trace_bound`) takes an
 # eigendecomposition, or a stochastic estimate of a diagonal.
 #
 # We measure the complexity as on {doc}`15_generalisation`: four families of kernels,

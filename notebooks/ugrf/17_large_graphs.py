@@ -46,11 +46,12 @@ import matplotlib.pyplot as plt
 import numpy as np
 from tqdm import tqdm
 
-from rfcore import evidence, features, kernels, plotting
-from rfcore.evidence import cost, processes
+from companion import evidence, plotting
+from companion.evidence import cost, processes
+from companion.papers.ugrf import large_graphs
+from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.features.of_walks import modulation_table
-from rfcore.papers.ugrf import large_graphs
 
 ledger = evidence.open_page("ugrf/17_large_graphs", profile)
 SIZES = {
@@ -72,9 +73,9 @@ IMPORTS = """
 import jax
 import numpy as np
 from rfcore import features, kernels
-from rfcore.evidence import cost
+from companion.evidence import cost
 from rfcore.features import modulation
-from rfcore.papers.ugrf import large_graphs
+from companion.papers.ugrf import large_graphs
 """
 in_a_process = partial(processes.in_a_process, imports=IMPORTS)
 
@@ -83,7 +84,7 @@ in_a_process = partial(processes.in_a_process, imports=IMPORTS)
 # ## Ten thousand nodes to a million
 #
 # No real graph that we may ship is large enough, so ours is generated: a ring with twice as many random chords as
-# nodes, mean degree 6, like a road map with shortcuts ({py:func}`~rfcore.papers.ugrf.large_graphs.ring_with_chords`).
+# nodes, mean degree 6, like a road map with shortcuts ({py:func}`~companion.papers.ugrf.large_graphs.ring_with_chords`).
 # We take the diffusion kernel with $\sigma = 1$, 16 walks per node, $p_{\text{halt}} = 0.1$, sparse features and all
 # cores.
 #

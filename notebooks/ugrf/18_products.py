@@ -46,10 +46,11 @@ import numpy as np
 from scipy.sparse.linalg import expm_multiply
 from tqdm import tqdm
 
-from rfcore import evidence, features, kernels, plotting
-from rfcore.evidence import cost, processes
+from companion import evidence, plotting
+from companion.evidence import cost, processes
+from companion.papers.ugrf import large_graphs
+from rfcore import features, kernels
 from rfcore.features import modulation
-from rfcore.papers.ugrf import large_graphs
 
 ledger = evidence.open_page("ugrf/18_products", profile)
 SIZES = {
@@ -71,9 +72,9 @@ import jax
 import numpy as np
 from scipy.sparse.linalg import expm_multiply
 from rfcore import features, kernels
-from rfcore.evidence import cost
+from companion.evidence import cost
 from rfcore.features import modulation
-from rfcore.papers.ugrf import large_graphs
+from companion.papers.ugrf import large_graphs
 """
 
 # %% [markdown]
@@ -204,7 +205,7 @@ ledger.decide({
 # ## A task for a million nodes: who belongs to which community?
 #
 # The second graph is wild: degrees follow a power law, four communities share the nodes, and hubs have thousands of
-# neighbours ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). One node in twenty says to which community it
+# neighbours ({py:func}`~companion.papers.ugrf.large_graphs.communities`). One node in twenty says to which community it
 # belongs. Label spreading guesses the rest: spread the known labels with a kernel, $K Y$ with one column per community,
 # and take the largest entry. We use the diffusion kernel with $\sigma = 2$, and find the same four products in several
 # ways. For comparison we take a vote of the known neighbours, $W Y$.

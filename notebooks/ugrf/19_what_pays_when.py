@@ -47,11 +47,11 @@ import numpy as np
 from scipy.sparse.csgraph import breadth_first_order
 from tqdm import tqdm
 
-from rfcore import evidence, features, kernels, plotting
-from rfcore.evidence import cost, processes
+from companion import evidence, plotting
+from companion.evidence import cost, processes
+from companion.papers.ugrf import blocks, large_graphs
+from rfcore import features, gp, kernels
 from rfcore.features import modulation
-from rfcore.models import gp
-from rfcore.papers.ugrf import blocks, large_graphs
 
 ledger = evidence.open_page("ugrf/19_what_pays_when", profile)
 NODES, N_PROCESSES, N_GRAPH, N_TIMED, N_HUBS, N_OBSERVED, N_DRAWS = {
@@ -62,9 +62,9 @@ IMPORTS = """
 import jax
 import numpy as np
 from rfcore import features, kernels
-from rfcore.evidence import cost
+from companion.evidence import cost
 from rfcore.features import modulation
-from rfcore.papers.ugrf import large_graphs
+from companion.papers.ugrf import large_graphs
 """
 
 # %% [markdown]
@@ -134,11 +134,11 @@ ledger.decide({"ugrf/extra-subsets/cost": evidence.timed(cheap, profile, clock)}
 # randomness. Push wins while few hops matter. Its cost grows with the number of nodes within $d$ hops, and on a graph
 # with hubs that is soon all nodes.
 #
-# The graph here is wild: its degrees follow a power law ({py:func}`~rfcore.papers.ugrf.large_graphs.communities`). The
+# The graph here is wild: its degrees follow a power law ({py:func}`~companion.papers.ugrf.large_graphs.communities`). The
 # blocks are those of its largest hubs, and of a snowball, the first nodes that a breadth-first search meets. Short
 # range is $\sigma = 1$, long range $\sigma = 3$. Features get 256 walks per node. Push and the Chebyshev columns get
 # the least degree at which their error is no larger than that of the features; push stops at degree 3. The three ways
-# are in {py:mod}`~rfcore.papers.ugrf.blocks`.
+# are in {py:mod}`~companion.papers.ugrf.blocks`.
 
 # %%
 g, _ = large_graphs.communities(ledger.key("graph"), N_GRAPH)

@@ -54,11 +54,11 @@ import matplotlib.pyplot as plt
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
-from rfcore import evidence, features, kernels, plotting
-from rfcore.evidence import cost, processes
+from companion import evidence, plotting
+from companion.evidence import cost, processes
+from companion.papers.ugrf import large_graphs
+from rfcore import features, gp, kernels
 from rfcore.features import modulation
-from rfcore.models import gp
-from rfcore.papers.ugrf import large_graphs
 
 ledger = evidence.open_page("ugrf/20_gaussian_processes_at_scale", profile)
 SIZES = {
@@ -85,7 +85,7 @@ SIZES = {
 # kernel is the diffusion kernel with $\sigma = 1$; 16 walks per node, $p_{\text{halt}} = 0.1$.
 # {py:class}`rfcore.features.StreamedFeatures` walk twice with the same random numbers, for $w = \phi^\top v$ and then
 # for $\phi w$. A hop costs more the further it goes in memory, so there are two graphs: a city of streets
-# ({py:func}`~rfcore.papers.ugrf.large_graphs.streets`), where neighbours are close together in memory, and, at the
+# ({py:func}`~companion.papers.ugrf.large_graphs.streets`), where neighbours are close together in memory, and, at the
 # other extreme, the ring with random chords of {doc}`17_large_graphs`. Each measurement has a process of its own.
 
 # %% tags=["hide-input"]
@@ -95,10 +95,10 @@ import jax
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 from rfcore import features, kernels
-from rfcore.evidence import cost
+from companion.evidence import cost
 from rfcore.features import modulation
-from rfcore.models import gp
-from rfcore.papers.ugrf import large_graphs
+from rfcore import gp
+from companion.papers.ugrf import large_graphs
 """
 
 
@@ -287,7 +287,7 @@ plotting.table(
 
 # %% [markdown]
 # The last row is the rival: the exact posterior mean, by conjugate gradients in which every step is a product with
-# the whole kernel by a Chebyshev expansion ({py:func}`rfcore.models.gp.posterior`). Walks need only the features of
+# the whole kernel by a Chebyshev expansion ({py:func}`rfcore.gp.posterior`). Walks need only the features of
 # the observed nodes, so that solving again, for other data or noise, takes seconds, and predicting takes some 25
 # seconds on two cores.
 

@@ -19,8 +19,7 @@ import jax
 import jax.numpy as jnp
 from timing import conditions, interleaved, judged
 
-from rfcore import couplings, features
-from rfcore.models import attention
+from rfcore import attention, couplings, features
 
 D, M = 64, 256
 LENGTHS = {512: 200, 1024: 50, 2048: 9, 4096: 7}  # rounds: a run of 2 ms is disturbed more easily than one of 300

@@ -16,7 +16,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 from timing import conditions, interleaved, judged
 
-from rfcore import kernels, models
+from rfcore import gp, kernels
 
 jax.config.update("jax_enable_x64", True)
 N, D, GOAL, ROUNDS = 256, 8, 1.3, 9
@@ -44,7 +44,7 @@ def main():
             return GaussianProcessRegressor(kernel, alpha=0.0).fit(X, y)
 
     def ours():
-        return models.gp.fit_gaussian(X, y, start=start)
+        return gp.fit_gaussian(X, y, start=start)
 
     both = ours().log_evidence, theirs().log_marginal_likelihood_value_
     print(f"log evidence: ours {both[0]:.6f}, scikit-learn's {both[1]:.6f}")

@@ -26,9 +26,10 @@ import scipy
 import scipy.sparse as sp
 from timing import interleaved
 
-from rfcore import datasets, features, graphs, walks
+from companion import datasets
+from companion.papers.ugrf import reference
+from rfcore import features, graphs, walks
 from rfcore.couplings import copulas, walk_lengths
-from rfcore.papers.ugrf import reference
 
 N_WALKS, LOOP_NODES = 16, 2500
 DRAWS = 5  # on a small graph a draw has a longest walk of its own, and with it a time

@@ -11,7 +11,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rfcore.evidence.ledger import environment
+from companion.evidence.ledger import environment
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / "data" / "results" / "bench.json"

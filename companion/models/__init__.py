@@ -1,0 +1,5 @@
+"""Models of experiments: clustering, flows, ranks and votes that need a kernel and make do with its features."""
+
+from rfcore import faces
+
+__getattr__, __dir__, __all__ = faces.attach(__name__, {".": ("clustering", "encoder", "ode", "pagerank", "regression", "transformer")})

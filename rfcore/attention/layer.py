@@ -1,0 +1,157 @@
+"""Attention by random features as a layer, in place of equinox's."""
+
+from collections.abc import Callable
+from functools import partial
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from rfcore import checks, couplings, features, solvers
+from rfcore.attention.quotients import linear_of_logs
+from rfcore.features import ExponentialParameters
+
+
+class FeatureAttention(eqx.Module):
+    """Multi-head attention in linear time, in place of ``equinox.nn.MultiheadAttention``, with its weights.
+
+    ::
+
+        attention = equinox.nn.MultiheadAttention(n_heads, size, key=key)
+        attention = FeatureAttention(attention, key=key)                     # the one line
+
+    Called as the layer that it replaces, but with a mask of keys, (l,): what is causal is causal for good.
+    Each head has frequencies of its own, fixed by the key of the layer, or drawn anew in each call that gets
+    a key. Features are positive ones (FAVOR+) until :meth:`calibrated` fits others. Gradients stop at
+    frequencies and parameters of features; keep them from weight decay, too, with ``optax.masked``.
+
+    Args:
+        attention: the layer, trained or new, without dropout: there are no weights to drop.
+        n_features: number of frequencies of each head.
+        coupling: ``(key, m, d) -> (m, d)``, of :mod:`rfcore.couplings`.
+        causal: whether position i sees positions 0, ..., i alone.
+        key: JAX PRNG key.
+
+    Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
+
+    >>> import equinox, jax, jax.numpy as jnp
+    >>> from rfcore.attention import FeatureAttention
+    >>> exact = equinox.nn.MultiheadAttention(2, 8, key=jax.random.key(0))
+    >>> x = jax.random.normal(jax.random.key(1), (10, 8))
+    >>> ours = FeatureAttention(exact, 2000, key=jax.random.key(2))
+    >>> float(jnp.abs(ours(x, x, x) - exact(x, x, x)).max() / jnp.abs(exact(x, x, x)).max()) < 0.2
+    True
+    """
+
+    attention: eqx.nn.MultiheadAttention
+    omega: jax.Array
+    """Frequencies, (heads, m, d), d the size of a head's queries; fast ones with an axis of heads first."""
+    parameters: ExponentialParameters
+    """Of the features, each field with an axis of heads first."""
+    n_features: int = eqx.field(static=True)
+    coupling: Callable = eqx.field(static=True)
+    causal: bool = eqx.field(static=True)
+
+    def __init__(self, attention, n_features=256, coupling=couplings.orthogonal, causal=False, *, key):
+        checks.instance(attention, eqx.nn.MultiheadAttention, "attention", "an equinox.nn.MultiheadAttention")
+        if attention.dropout.p:
+            raise ValueError(f"attention has dropout_p = {attention.dropout.p}; give one with 0: its weights are never formed")
+        self.attention = attention
+        self.coupling = checks.function(coupling, "coupling", "couplings.orthogonal")
+        self.causal = checks.flag(causal, "causal")
+        self.parameters = ExponentialParameters()
+        self.n_features = checks.count(n_features, "n_features")
+        self.omega = self._drawn(key)
+
+    def __call__(self, query, key_, value, mask=None, *, key=None, inference=None, process_heads=None):
+        """Outputs, (n, output size), of queries (n, ...), keys and values (l, ...): arguments as in equinox.
+
+        Args:
+            query, key_, value: inputs of the layer.
+            mask: True where a key is seen, (l,).
+            key: draws the frequencies of this call; None for those of the layer.
+            inference: ignored, as there is no dropout.
+            process_heads: function of the heads' queries, keys and values, (n, heads, d), such as rotations.
+        """
+        if mask is not None and jnp.ndim(mask) != 1:
+            raise ValueError(f"mask has shape {jnp.shape(mask)}; give a mask of keys, ({len(key_)},), and causal=True to the layer")
+        q, k, v = self._heads(query, key_, value, process_heads)
+        omega = self.omega if key is None else self._drawn(key)
+        out = jnp.swapaxes(by_features(q, k, v, omega, self.parameters, self.causal, mask), 0, 1)
+        return jax.vmap(self.attention.output_proj)(out.reshape(len(query), -1))
+
+    def calibrated(self, query, key_, value, fit=solvers.exponential.aderf, centred=True, process_heads=None):
+        """This layer with features fitted to the queries and keys of some inputs, head by head, for good.
+
+        Outputs stay unbiased up to the quotient; what falls is their variance. Call it outside ``jax.jit``,
+        which eigendecompositions of many heads can block, and on inputs of training, without padding.
+
+        Args:
+            query, key_, value, process_heads: as in a call; rows of several sequences may follow each other.
+            fit: of :mod:`rfcore.solvers.exponential`: gerf, saderf, sderf or aderf.
+            centred: whether means are taken off queries and keys, and put back exactly: free, and a constant
+                that is added to all keys then changes nothing.
+        """
+        checks.function(fit, "fit", "solvers.exponential.aderf")
+        q, k, _ = self._heads(query, key_, value, process_heads)
+        fitted = [fit(*of_head, centred=checks.flag(centred, "centred")) for of_head in zip(q, k, strict=True)]
+        parameters = jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *fitted)
+        return eqx.tree_at(lambda layer: layer.parameters, self, parameters)
+
+    def _heads(self, query, key_, value, process_heads):
+        """Queries and keys times d^(-1/4), and values, each (heads, positions, columns)."""
+        layer = self.attention
+        heads = [
+            jax.vmap(project)(checks.points(x, name)).reshape(len(x), layer.num_heads, -1)
+            for project, x, name in (
+                (layer.query_proj, query, "query"),
+                (layer.key_proj, key_, "key_"),
+                (layer.value_proj, value, "value"),
+            )
+        ]
+        q, k, v = (jnp.swapaxes(x, 0, 1) for x in (heads if process_heads is None else process_heads(*heads)))
+        return q * layer.qk_size**-0.25, k * layer.qk_size**-0.25, v
+
+    def _drawn(self, key):
+        sizes, example = (self.n_features, self.attention.qk_size), "couplings.orthogonal"
+        keys = jax.random.split(checks.key(key), self.attention.num_heads)
+        drawn = [checks.answer(self.coupling, "coupling", example, key, *sizes) for key in keys]
+        return jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *drawn)
+
+
+def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
+    """Attention of heads that have frequencies of their own: :func:`linear_of_logs` of their features.
+
+    Gradients stop at frequencies and parameters.
+
+    Args:
+        q, k, v: (..., heads, n, d), (..., heads, l, d), (..., heads, l, c); q and k times d^(-1/4).
+        omega: (heads, m, d); fast ones with an axis of heads first.
+        parameters: of the features, each field with an axis of heads first; None for positive ones (FAVOR+).
+        causal, mask: as for :func:`linear_of_logs`.
+
+    Returns:
+        Outputs, (..., heads, n, c).
+
+    Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
+    """
+    q, k = checks.floating(q, "q"), checks.floating(k, "k")
+    if not hasattr(omega, "project"):
+        omega = checks.floating(omega, "omega")
+        if omega.ndim != 3:
+            raise ValueError(f"omega has shape {omega.shape}; give frequencies of each head, (heads, m, d)")
+    n_heads = jax.tree.leaves(omega)[0].shape[0]
+    for x, name in ((q, "q"), (k, "k")):
+        if x.ndim < 3 or x.shape[-3] != n_heads:
+            raise ValueError(f"{name} has shape {x.shape}; give one block of rows per head of omega, (..., {n_heads}, n, d)")
+    parameters = ExponentialParameters() if parameters is None else parameters
+    checks.instance(parameters, ExponentialParameters, "parameters", "fits of solvers.exponential, one per head, stacked")
+    constants = jax.lax.stop_gradient((omega, parameters))
+    logs = (jax.vmap(partial(_log_features, side=side), (-3, 0, 0), -3)(x, *constants) for x, side in ((q, "x"), (k, "y")))
+    return linear_of_logs(*logs, v, causal, mask)
+
+
+def _log_features(x, omega, parameters, side):
+    omega = jax.tree.map(lambda leaf: leaf.astype(x.dtype) if jnp.issubdtype(leaf.dtype, jnp.inexact) else leaf, omega)
+    logs = features.log_exponential(x.reshape(-1, x.shape[-1]), omega, parameters, side, "softmax")
+    return logs.reshape(*x.shape[:-1], -1)

@@ -1,4 +1,4 @@
-"""What the notebooks share to check papers: printed formulas, evidence, data, plots. It imports rfcore, never the other way."""
+"""What the notebooks share to check papers: it imports rfcore, never the other way."""
 
 from rfcore import faces
 

@@ -52,7 +52,6 @@ PROMISED = {
     "graphs": ("Graph",),
     "kernels": ("gaussian", "softmax", "diffusion", "regularised_laplacian", "p_step", "inverse_cosine"),
     "attention": ("softmax", "linear", "linear_of_logs", "FeatureAttention"),
-    "pagerank": ("exact", "estimate"),
     "solvers.exponential": ("gerf", "aderf", "sderf", "saderf"),
     "theory": ("log_conformity", "positive_mse", "fourier_mse"),
 }  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FACES = sorted(".".join(path.parent.relative_to(ROOT).parts) for package in ("rfcore", "companion") for path in (ROOT / package).rglob("__init__.py"))
-CORE = "couplings, features, kernels, theory, graphs, models, solvers"
+CORE = "couplings, features, kernels, theory, graphs, attention, gp, solvers"
 
 
 def exports(package):

@@ -43,7 +43,8 @@ class Claim:
             the end of "the paper does not print ...": a failure then becomes "inconclusive".
         changed: when the claim was changed after a first run, why, and what it said before.
         finding: the sentence that tells what was found, with places for numbers of the decision, as in ``"KL
-            {better} against {worse} for independent walks"`` (``companion.evidence.standing`` has the places).
+            {better} against {worse} for independent walks"`` (``companion.evidence.standing`` has the
+            places).
         undecided: where the claim stays inconclusive, why no repeat could decide it, or what was tried.
         data: names of the data sets that decide it (``datasets.entries()``). Where other data stood in for
             one, the claim is "not run".

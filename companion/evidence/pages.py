@@ -1,8 +1,8 @@
 """A notebook's page: where it goes, how it was made, what may not stand on it, whether it is due for a rerun.
 
 Pages and ledgers are whole or not there: written aside and renamed, read as missing where cut. A page is due
-when its code, or a definition that it reaches, has changed; ``python -m companion.evidence.runner --due`` lists
-those. The standard library alone does it, so as to be quick.
+when its code, or a definition that it reaches, has changed; ``python -m companion.evidence.runner --due``
+lists those. The standard library alone does it, so as to be quick.
 """
 
 import hashlib

@@ -25,8 +25,8 @@ Pareto, index 1.2     92       36       10        7
 Without that rule the last two lines would read 21, 8.9, 4.0, 1.6 and 156, 100, 72, 91. At ten repeats of
 skewed errors, then, "1 in 1000" is up to 16 in 1000; from a hundred on it holds within a factor 2.5. A law
 without a variance, the last one, is past help here: where a mean may have none, ask for medians
-(``robust=True``, a sign test). :func:`~companion.evidence.statistics.unbiased`, whose claims are about means and
-nothing else, asks three times the threshold (62, 12, 1.3 and 0.2 in the last line). A gain of 25 standard
+(``robust=True``, a sign test). :func:`~companion.evidence.statistics.unbiased`, whose claims are about means
+and nothing else, asks three times the threshold (62, 12, 1.3 and 0.2 in the last line). A gain of 25 standard
 errors from 12 repeats, of 21 from 30, is shown however skewed they are. ``tests/test_evidence_rates.py``
 measures the table, and error rates and power of every rule.
 """

@@ -81,8 +81,8 @@ class Decision:
             if not given.
         why: why the verdict is not what the numbers alone would give: an erratum, a scaled experiment.
         by_choice: whether the claim fails by our choice of the setting that ``claim.unprinted`` names.
-        claim: the claim decided, set by :meth:`~companion.evidence.ledger.Ledger.decide`; not recorded. It says
-            which of the two errata a "paper erratum" is.
+        claim: the claim decided, set by :meth:`~companion.evidence.ledger.Ledger.decide`; not recorded. It
+            says which of the two errata a "paper erratum" is.
     """
 
     verdict: Verdict

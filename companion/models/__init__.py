@@ -1,4 +1,4 @@
-"""Models of experiments: clustering, flows, ranks and votes that need a kernel and make do with its features."""
+"""Models of experiments: clustering, flows, ranks and votes by a kernel or its features."""
 
 from rfcore import faces
 

@@ -64,10 +64,10 @@ def attention_error(estimates, kernel):
 
         MSE(b_j) = [delta_j^2 - 4 a_j delta_j sum_l delta_l + 3 a_j^2 (sum_l delta_l)^2] / S^2
 
-    in the notation of :func:`companion.papers.couplings.attention_rows.row_error`; the result, (n,), is the mean
-    over j and repeats. To this order the mean of b is not a, and -2 and +1 are right: as printed it may be
-    negative. For equal means the mean over j is that of Eq. 8 all the same. Shapes: estimates
-    (repeats, n, N), kernel (n, N), above 0.
+    in the notation of :func:`companion.papers.couplings.attention_rows.row_error`; the result, (n,), is the
+    mean over j and repeats. To this order the mean of b is not a, and -2 and +1 are right: as printed it may
+    be negative. For equal means the mean over j is that of Eq. 8 all the same. Shapes: estimates (repeats, n,
+    N), kernel (n, N), above 0.
 
     Source: Variance-Reducing Couplings, Eq. 45.
     """

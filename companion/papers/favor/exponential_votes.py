@@ -3,9 +3,9 @@
 Every training point votes for its class, weighted by the Gaussian kernel of points that are multiplied by
 sigma, and features estimate the votes. Frequencies are orthogonal; sigma is the one, of those given, with the
 best mean accuracy on the validation part; its accuracy on the test part is what counts. A
-:class:`~companion.papers.simplex.classification.Task` of points that are not scaled has both parts in one: the
-first half of its test points validates, the other tests. Of one draw of frequencies the first m serve as m,
-for every m asked for; all kinds of features and all sigmas see the same.
+:class:`~companion.papers.simplex.classification.Task` of points that are not scaled has both parts in one:
+the first half of its test points validates, the other tests. Of one draw of frequencies the first m serve as
+m, for every m asked for; all kinds of features and all sigmas see the same.
 
 Source: FAVOR#, Section 5.2 and Appendix B.2.
 """
@@ -63,8 +63,8 @@ def accuracies(key, task, parameters, widths, n_seeds, n_tuning=None, sigmas=SIG
         votes for a point u:  phi_x(sigma u)^T sum_i phi_y(sigma u_i) y_i
         u_i the training points, y_i their one-hot labels
 
-    of which exponential features give a positive multiple (:func:`companion.models.regression.scores_of_logs`).
-    Of sigmas that are equally good the first is chosen.
+    of which exponential features give a positive multiple
+    (:func:`companion.models.regression.scores_of_logs`). Of sigmas that are equally good the first is chosen.
 
     Args:
         key, task: JAX PRNG key, Task.

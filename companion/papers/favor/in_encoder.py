@@ -1,8 +1,8 @@
 """A trained encoder whose attention is replaced: as it is, and with its last two layers tuned to a task.
 
 A kind of attention is "exact", "uniform", "elu", "relu" or a map of
-:data:`companion.papers.favor.real_heads.FITS`. Parameters of maps are fitted per head to texts of training, and
-are the same for all texts.
+:data:`companion.papers.favor.real_heads.FITS`. Parameters of maps are fitted per head to texts of training,
+and are the same for all texts.
 """
 
 from functools import cache, partial

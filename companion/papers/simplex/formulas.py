@@ -234,8 +234,8 @@ def pair_density_at_angle(w, d, cosine, n_nodes=400):
 
     The Jacobian of r = w / sqrt(s) is w / s, not w / sqrt(s), and the last s has lost its root; only at right
     angles, s = 1, does it not matter. The second line, Eq. 20, is right:
-    :func:`companion.papers.simplex.pair_densities.log_pair_density_at_angle`. The integral is by Gauss-Legendre
-    with ``n_nodes`` nodes.
+    :func:`companion.papers.simplex.pair_densities.log_pair_density_at_angle`. The integral is by
+    Gauss-Legendre with ``n_nodes`` nodes.
 
     Source: Simplex Random Features, Appendix A.5, Eq. 56.
     """

@@ -1,8 +1,8 @@
 """A small vision transformer, exact or a Performer of any coupling: trained so, or swapped afterwards.
 
 An image is cut into square patches; each becomes a state, plus a learned one for its place; layers of a
-transformer (:class:`companion.models.transformer.Layer`) follow; a linear map of the mean state gives the logits
-of the classes.
+transformer (:class:`companion.models.transformer.Layer`) follow; a linear map of the mean state gives the
+logits of the classes.
 
 Attention is a *kind*, a function ``(key, sizes)`` to one function of heads per layer: :func:`exact`,
 :func:`uniform` or a :func:`performer`. In a Performer positive features (FAVOR+) estimate exact attention;

@@ -132,8 +132,8 @@ def sign_supremum(g, sample, bounds):
 
         sup_s sup_alpha sqrt(s^T K_SS s) = max over s in {-1, 1}^m of sqrt(sum_i bounds_i |s^T (W^i)_SS s|)
 
-    Arguments are as for :func:`companion.papers.ugrf.generalisation.rademacher_complexity`; a sample has at most
-    16 nodes.
+    Arguments are as for :func:`companion.papers.ugrf.generalisation.rademacher_complexity`; a sample has at
+    most 16 nodes.
 
     Source: Universal Graph Random Features, Eq. 36, left side.
     """

@@ -180,7 +180,7 @@ def _of_sobol(d, m, features, distance):
     errors = np.concatenate([np.ones((len(DISTANCES), 1)), ratios**2 / table["widths"]], axis=1)  # of 1, 2, 4, ... points
     parts = [k for k in reversed(range(m.bit_length())) if m >> k & 1]
     total = sum(4.0**k * errors[:, k] for k in parts)
-    for i, k in enumerate(parts[:-1]):
+    for k in parts[:-1]:
         total = total + 2.0 ** (k + 1) * (m % 2**k) * (2 * errors[:, k + 1] - errors[:, k])
     return float(np.exp(_between_distances(np.log(total / m) / 2, distance)))
 

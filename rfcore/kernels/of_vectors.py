@@ -43,8 +43,8 @@ def matern(X, Y, nu):
         nu = 1/2: e^(-z);   3/2: (1 + z) e^(-z);   5/2: (1 + z + z^2 / 3) e^(-z)
 
     nu = 1/2 is Laplace's kernel; as nu grows it tends to the Gaussian one. For other nu than these three the
-    points must be known, as Bessel's function is SciPy's. Where points meet, gradients are 0 and the Hessian is
-    -nu / (nu - 1) I for nu = 3/2 and 5/2; nu = 1/2 has a kink there, of which JAX is told 0.
+    points must be known, as Bessel's function is SciPy's. Where points meet, gradients are 0 and the Hessian
+    is -nu / (nu - 1) I for nu = 3/2 and 5/2; nu = 1/2 has a kink there, of which JAX is told 0.
 
     Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Eqs. 4.14 and 4.17.
 

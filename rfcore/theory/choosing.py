@@ -89,8 +89,8 @@ def choose(d, m, features="fourier", distance=None):
         positive:   the least error at |x + y| = 1: simplex, shells on simplices, or Sobol' points
         attention:  the least error of its weights at queries and keys of length 1
 
-    The rule for Fourier features was within a tenth of the best coupling in 14 of 16 cases that it had not seen
-    (the page "Which coupling to take"); the other two were not tested.
+    The rule for Fourier features was within a tenth of the best coupling in 14 of 16 cases that it had not
+    seen (the page "Which coupling to take"); the other two were not tested.
 
     Args:
         d, m: dimension; number of frequencies.
@@ -167,7 +167,8 @@ def _of_sobol(d, m, features, distance):
 
     ::
 
-        m = n_1 + n_2 + ..., falling powers of two:   m^2 e(m) = sum_i n_i^2 e(n_i) + 2 sum_{i < j} n_i n_j c(n_i)
+        m = n_1 + n_2 + ...,   falling powers of two
+        m^2 e(m) = sum_i n_i^2 e(n_i) + 2 sum_{i < j} n_i n_j c(n_i)
         c(n) = 2 e(2 n) - e(n),   the covariance of a net's error with those of the parts of its sibling
 
     since a random digital shift makes Walsh coefficients uncorrelated, and of those that a net of n points
@@ -180,13 +181,13 @@ def _of_sobol(d, m, features, distance):
     errors = np.concatenate([np.ones((len(DISTANCES), 1)), ratios**2 / table["widths"]], axis=1)  # of 1, 2, 4, ... points
     parts = [k for k in reversed(range(m.bit_length())) if m >> k & 1]
     total = sum(4.0**k * errors[:, k] for k in parts)
-    for i, k in enumerate(parts[:-1]):
+    for k in parts[:-1]:
         total = total + 2.0 ** (k + 1) * (m % 2**k) * (2 * errors[:, k + 1] - errors[:, k])
     return float(np.exp(_between_distances(np.log(total / m) / 2, distance)))
 
 
 def _of_attention(name, d, m, distance):
-    """From the table's ratios of whole blocks: what a coupling saves is in proportion to the pairs that it couples."""
+    """From the table's ratios of whole blocks: a coupling saves in proportion to the pairs that it couples."""
     table = _table()
     places = np.log(table["dimensions"]), np.log(table["blocks"])
     ratios = np.log(np.array(table["attention"][name], float))  # dimensions, distances, blocks

@@ -38,7 +38,7 @@ def log_series(log_coefficients, square):
 
 
 def scaled_series(log_coefficients, square, rate):
-    """exp(-rate s) sum_k a_k s^k at s = square >= 0, from the log a_k; differentiable where the sum is 0, too."""
+    """exp(-rate s) sum_k a_k s^k at s = square >= 0, from the log a_k; differentiable at 0, too."""
     return _scaled_series(rate, constant(log_coefficients), square)
 
 

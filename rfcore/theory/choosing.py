@@ -187,7 +187,7 @@ def _of_sobol(d, m, features, distance):
 
 
 def _of_attention(name, d, m, distance):
-    """From the table's ratios of whole blocks: a coupling saves in proportion to the pairs that it couples."""
+    """From the table of whole blocks: a coupling saves in proportion to the pairs that it couples."""
     table = _table()
     places = np.log(table["dimensions"]), np.log(table["blocks"])
     ratios = np.log(np.array(table["attention"][name], float))  # dimensions, distances, blocks

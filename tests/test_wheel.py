@@ -18,8 +18,8 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OF_NOTEBOOKS = {"IPython", "companion", "jupytext", "matplotlib", "papermill", "pooch", "trimesh"}  # what it stands without
-WHERE_GIVEN = {"networkx"}  # who gives such a graph has it
+OF_NOTEBOOKS = {"IPython", "companion", "jupytext", "matplotlib", "papermill", "pooch"}  # what it stands without
+WHERE_GIVEN = {"networkx", "trimesh"}  # who gives such a graph or mesh has it
 
 # What is installed beside the wheel and is not declared by it cannot be imported.
 ALONE = """

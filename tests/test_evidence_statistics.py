@@ -440,3 +440,13 @@ def test_tail_index_of_powers():
     for values, message in ((np.ones(9), "values has 1.0"), (-np.arange(9.0), "values has -2.0")):
         with pytest.raises(ValueError, match=f"{message} as number 3 from the top"):
             evidence.tail_index(values, 2)
+
+
+def test_a_perfect_kernel_refutes_what_the_guide_says_of_posteriors():
+    """Errors with their noise in them, which the guide once compared, hold whatever the kernel is; excesses do not."""
+    rng = np.random.default_rng(0)
+    noise, excess = 1.0, np.abs(rng.normal(0.02, 0.004, (200, 1)))  # of the exact mean; of independent frequencies
+    perfect, kernel = np.abs(rng.normal(0, 1e-4, (200, 1))), 0.1  # what is left of the kernel's squared error
+    test_errors = np.log((noise + excess) / (noise + perfect))
+    assert evidence.order(test_errors, np.full_like(test_errors, -np.log(kernel) / 2)).verdict is Verdict.REPRODUCED
+    assert evidence.order(np.sqrt(kernel) * excess, perfect).verdict is Verdict.NOT_REPRODUCED

@@ -14,8 +14,8 @@ with c the cost of two norms in different strata, e the cost of one norm for bot
 directions, the second tends to Var f - d Var g. For Fourier and cosh features of close points that is nothing
 to leading order: in Hermite polynomials f starts with He_2, and the sum of He_2 over an orthogonal block of
 equal norms is w^2 - d, which strata integrate; a block that is cut to k < d rows is no such sum, and brings
-back a share k (d - k) / ((d + 2) m) of the error. Means over a stratum of powers of w^2 give all of it, by
-Gauss-Legendre quadrature over normal scores.
+back a share (d - k) / m of the error, or k (d - k) / ((d + 2) m) with strata over all. Means over a stratum
+of powers of w^2 give all of it, by Gauss-Legendre quadrature over normal scores.
 
 Features are "fourier", "positive" or "cosh"; the last are positive features of frequencies and their
 opposites. The distance is |x - y| for Fourier features, |x + y| for the others. An error is compared with
@@ -53,7 +53,7 @@ def stratified_norms_ratio(distance, d, m, features, over, directions="orthogona
     >>> from rfcore import theory
     >>> # one block errs like independent frequencies, 64 blocks hardly at all, a cut one brings some back
     >>> [round(theory.stratified_norms_ratio(0.5, 8, m, "fourier", "blocks"), 3) for m in (8, 512, 516)]
-    [1.0, 0.009, 0.012]
+    [1.0, 0.009, 0.017]
     """
     distance, d, m = (
         checks.real(distance, "distance", above=0),

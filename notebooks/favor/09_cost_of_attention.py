@@ -22,9 +22,9 @@
 #   times as fast. Up to 65,536 its memory stays in proportion to the length; its time
 #   per position grows somewhat, by how much changes from run to run.
 # * **A short encoder gains little from them.** At 512 positions, the most that
-#   all-MiniLM-L6-v2 has, 256 features save at most a fifth to a half of the time of
-#   exact attention, drawing included, at a relative error of about 0.8. 64 landmarks
-#   take less time and err less.
+#   all-MiniLM-L6-v2 has, 256 features save less than half of the time of exact
+#   attention, orthogonal ones that are drawn anew none, at a relative error of about
+#   0.8. 64 landmarks take less time and err less.
 # * **At equal time the map decides.** Centred ADERF with half as many features errs
 #   less than the maps of Table 1, in less time. Orthogonal frequencies, whose rotations
 #   are drawn anew for each text, gain under none.

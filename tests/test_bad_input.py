@@ -596,7 +596,7 @@ OTHERWISE = {
     "papers.couplings.close_points.convex_radius": {"d": (3, count)},
     "theory.norm_coupling_ratio": {"d": (3, count_from_2), "m": (3, count_from_2)},
     "papers.couplings.attention_rows.row_covariance": {"k": (X, points), "m": (3, count), "cosine": (0.0, real)},
-    "theory.stratified_norms_ratio": {"d": (3, count_from_2), "m": (6, lambda good: [*count(good), 4])},
+    "theory.stratified_norms_ratio": {"d": (3, count), "m": (6, count)},
     "theory.matern_mse_ratio": {"nu": (1.5, or_infinity), "d": (3, count_from_2), "over": ("block", choice)},
     "theory.matern_norm_share": {"nu": (1.5, or_infinity), "d": (3, count_from_2)},
     "theory.cosh_ratio": {"v": (1.0, positive)},

@@ -257,7 +257,7 @@ for (kind, most), n_sizes in zip(SPANS.items(), SIZES["sizes"], strict=True):
 
 def pairs(*of_kinds):
     """Better and worse of an order, each (draws, cases)."""
-    return np.moveaxis(np.array(sum(of_kinds, [])), 0, 2)
+    return np.moveaxis(np.array([case for kind in of_kinds for case in kind]), 0, 2)
 
 
 # %% tags=["hide-input"]

@@ -42,7 +42,7 @@ NUMBER_HANGS_ON_SIZE = {
         "means over four sigmas at quick and ten at paper, of parameters fitted to fewer points",
     ),
     **dict.fromkeys(
-        ["start/extra-guide/walkers", "start/extra-landmarks/columns", "start/extra-posterior-gain/excess"],
+        ["start/extra-guide/walkers", "start/extra-landmarks/columns", "start/extra-posterior-gain/distance"],
         "of fewer tables, points and columns at quick, or of the closest of several conditions, which is another",
     ),
     "couplings/extra-predictive-gain/orthogonal": "a mean over one table at quick and over six at paper",

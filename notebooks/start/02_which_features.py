@@ -52,11 +52,11 @@ from rfcore.theory import choosing
 
 ledger = evidence.open_page("start/02_which_features", profile)
 SIZES = {
-    "paper": {"draws": 1000, "rows": 400, "sizes": (12, 8, 8), "walked": 100,
-              "points": 2000, "rounds": 14, "cuts": 200,
+    "paper": {"draws": 1000, "rows": 400, "sizes": (12, 8, 5), "walked": 100,
+              "points": 2000, "rounds": 14, "cuts": 60,
               "widths": (64, 256, 1024, 4096), "sets": ("power", "abalone", "nursery"),
               "tables": ("power", "concrete", "abalone"), "nodes": 20_000},
-    "quick": {"draws": 60, "rows": 20, "sizes": (2, 1, 0), "walked": 12,
+    "quick": {"draws": 60, "rows": 20, "sizes": (1, 1, 1), "walked": 12,
               "points": 400, "rounds": 8, "cuts": 11,
               "widths": (16, 64, 256), "sets": ("power",), "tables": ("power",),
               "nodes": 2_000},
@@ -134,7 +134,7 @@ DISTANCES, AT_ONCE = (0.5, 1.0, 2.0), 20
 
 def squared(d, m, kind, choice, n_draws):
     """Squared errors of the chosen and of independent frequencies: draws, distances."""
-    key = ledger.key(f"more draws of {kind}, {d}, {m}")
+    key = ledger.key(f"fresh draws of {kind}, {d}, {m}")
     if kind == "attention":
         errors = choices.attention_errors(key, d, m, n_draws)
         return errors[..., list(choosing.ATTENTION).index(choice.name)], errors[..., -1]
@@ -231,35 +231,48 @@ Markdown("\n".join([HEADS, "|---|---|---|---|---|---|", *lines]))
 # `choose` also says what it expects, `choose(d, m).rmse_over_iid`, from closed forms
 # and a stored table. We let chance pick the sizes, up to 128 dimensions and 2,048
 # frequencies, cut blocks and all, and draw: is the error that is left within a tenth of
-# what was promised? Far points are left out for positive features, whose error there is
-# made by draws too rare to meet.
+# what was promised, and in attention within a fifth? Far points are left out for
+# positive features, whose error there is made by draws too rare to meet.
 
 # %%
 SPANS = {"fourier": 2048, "positive": 2048, "attention": 512}  # m at most
-sizes, above, below = ledger.rng("sizes that nobody picked"), [], []
+sizes = ledger.rng("sizes that nobody picked")
+above, below = {kind: [] for kind in SPANS}, {kind: [] for kind in SPANS}
 for (kind, most), n_sizes in zip(SPANS.items(), SIZES["sizes"], strict=True):
     for _ in range(n_sizes):
         d = int(np.exp(sizes.uniform(np.log(2), np.log(129))))
         m = int(np.exp(sizes.uniform(np.log(max(2, d / 2)), np.log(most))))
         choice, n = couplings.choose(d, m, kind), SIZES["draws"]
-        # Few positive features have errors of heavy tails: means of up to 16 draws.
-        times = min(16, max(1, 2048 // m)) if kind == "positive" else 1
+        times = 1 if kind == "fourier" else 4  # a mean of so many: tails are heavy
         ours, theirs = (
             of_draws.reshape(n, times, -1).mean(axis=1)
             for of_draws in squared(d, m, kind, choice, times * n)
         )
+        within = 1.2 if kind == "attention" else 1.1
         for j, z in enumerate(DISTANCES[: 2 if kind == "positive" else 3]):
             promised = choice.rmse_over_iid[z] ** 2 * theirs[:, j]
             scale = promised.mean()
-            above.append((ours[:, j] / scale, 1.1**2 * promised / scale))
-            below.append((0.9**2 * promised / scale, ours[:, j] / scale))
-above, below = (np.moveaxis(np.array(x), 0, 2) for x in (above, below))
+            above[kind].append((ours[:, j] / scale, within**2 * promised / scale))
+            below[kind].append((promised / within**2 / scale, ours[:, j] / scale))
+
+
+def pairs(*of_kinds):
+    """Better and worse of an order, each (draws, cases)."""
+    return np.moveaxis(np.array([case for kind in of_kinds for case in kind]), 0, 2)
+
 
 # %% tags=["hide-input"]
 near = on_graphs[..., 0, :].transpose(2, 1, 0, 3)  # repeats, couplings, graphs, classes
 ledger.decide({
-    "start/extra-guide/no-more": evidence.order(*above),
-    "start/extra-guide/no-less": evidence.order(*below),
+    "start/extra-guide/no-more": evidence.order(
+        *pairs(above["fourier"], above["positive"])
+    ),
+    "start/extra-guide/no-less": evidence.order(
+        *pairs(below["fourier"], below["positive"])
+    ),
+    "start/extra-guide/attention": evidence.order(
+        *pairs(above["attention"], below["attention"])
+    ),
     "start/extra-guide/walkers": evidence.order(near[:, 0], near[:, 1] / 4),
 })
 
@@ -412,13 +425,14 @@ def improved(name):
             phi, psi = way.fit(X[seen]).transform(X[seen]), way.transform(X[asked])
             mean = posterior_mean(phi, y[seen], ratio, psi)
             loss = np.mean((mean - y[asked]) ** 2) / of_exact
-            found[-1].append([np.mean((psi @ psi.T - truth) ** 2), loss])
+            off = np.mean((mean - exact) ** 2) / of_exact
+            found[-1].append([np.mean((psi @ psi.T - truth) ** 2), loss, off])
     return np.array(found)
 
 
 on_tables = np.stack(
     [improved(name) for name in SIZES["tables"]], axis=1
-)  # cuts, sets, ways, 2
+)  # cuts, sets, ways, what
 
 # %% tags=["hide-input"]
 plotting.table(
@@ -430,12 +444,12 @@ plotting.table(
     "squared test error exceeds that of the exact posterior mean: 256 columns, "
     f"means over {len(on_tables)} cuts.",
 )  # fmt: skip
-kernel, excess = on_tables[..., 0], on_tables[..., 1] - 1  # cuts, sets, ways
+kernel, off = on_tables[..., 0], on_tables[..., 2]  # cuts, sets, ways
 reach = kernel[:, :, 1].mean(axis=0) / kernel[:, :, 0].mean(axis=0)
 half = np.sqrt(reach)  # half of the logarithm of the kernel's gain
 ledger.decide({
-    "start/extra-posterior-gain/excess": evidence.order(
-        half * excess[:, :, 0], excess[:, :, 1]
+    "start/extra-posterior-gain/distance": evidence.order(
+        half * off[:, :, 0], off[:, :, 1]
     )
 })
 

@@ -102,8 +102,8 @@ def choose(d, m, features="fourier", distance=None):
     Returns:
         Choice. Ratios are closed forms at this very m; those of Sobol' points (up to 32 dimensions) and of
         attention come from a table of draws, to 10 % or better. A last block that is cut to k = m mod d rows
-        brings back a share k (d - k) / ((d + 2) m) of the squared error of close points (shells: (d - k) / m),
-        so that a multiple of d is worth it: (100, 256) leaves 34 % at distance 0.5, (100, 300) 14 %.
+        brings back a share k (d - k) / ((d + 2) m) of the squared error of close points; of shells it is
+        (d - k) / m. Take a multiple of d: (100, 256) leaves 34 % at distance 0.5, (100, 300) 14 %.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.
 

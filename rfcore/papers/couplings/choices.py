@@ -1,7 +1,7 @@
 """Errors that :func:`rfcore.couplings.choose` has no closed form for, drawn: its table is made here.
 
-``python -m rfcore.papers.couplings.choices`` writes it anew in half an hour; ``PJRT_NPROC=8`` before it, since
-batches of QR can hold every thread of XLA's pool. Distances are those of
+``python -m rfcore.papers.couplings.choices`` writes it anew in half an hour; ``PJRT_NPROC=8`` before it,
+since batches of QR can hold every thread of XLA's pool. Distances are those of
 ``rfcore.theory.choosing.DISTANCES``.
 """
 

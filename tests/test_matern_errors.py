@@ -9,9 +9,9 @@ import pytest
 
 from companion import evidence
 from companion.evidence import Verdict
+from companion.papers.couplings import matern_errors
 from rfcore import couplings, kernels, theory
 from rfcore.couplings import directions
-from rfcore.theory import matern_errors
 
 LAWS = {
     "orthogonal": ("independent", "block", "orthogonal"),
@@ -30,7 +30,7 @@ LAWS = {
 @pytest.mark.parametrize("z", [0.5, 2.0])
 def test_the_gaussian_kernel_has_the_errors_of_its_closed_forms(d, z):
     """2^-24, the last cell's probability, bounds what Gauss's rule misses in it, with a variance of .02."""
-    ours, m = partial(theory.matern_mse_ratio, z, d, nu=math.inf), 4 * d
+    ours, m = partial(matern_errors.matern_mse_ratio, z, d, nu=math.inf), 4 * d
     with jax.enable_x64(True):
         for law in ("independent", "reversal", "comonotone"):
             assert abs(ours(m, law=law) - theory.norm_coupling_ratio(z, d, m, law, "fourier")) < 1e-8
@@ -51,7 +51,7 @@ def test_draws_err_as_much(name, nu):
     for z in (0.3, 1.5):
         k, twice = (float(kernels.matern([[x, 0.0, 0.0]], np.zeros((1, 3)), nu)[0, 0]) for x in (z, 2 * z))
         squared = (np.cos(z * omega[..., 0]).mean(axis=1) - k) ** 2 * m / ((1 + twice) / 2 - k**2)
-        ratio = theory.matern_mse_ratio(z, d, m, nu, law, over, on)
+        ratio = matern_errors.matern_mse_ratio(z, d, m, nu, law, over, on)
         found = evidence.unbiased(squared, ratio, smallest_bias=0.2 * max(ratio, 1))
         assert found.verdict is Verdict.REPRODUCED, found.detail
 
@@ -62,32 +62,32 @@ def test_quadrature_errs_less_than_it_says(monkeypatch, d, bound):
     laws = ("reversal", "block"), ("stratified", "blocks")
     cases = [(z, d, 4 * d, 0.5, *law) for z in (0.05, 1.0, 5.0) for law in laws]
     cases += [(1.0, d, 4 * d, 0.5, "stratified", "all")] if d == 4 else []  # means over pairs take their time
-    plain = [theory.matern_mse_ratio(*case) for case in cases]
+    plain = [matern_errors.matern_mse_ratio(*case) for case in cases]
     monkeypatch.setattr(matern_errors, "NODES", 2 * matern_errors.NODES)
     for name in ("_strata", "_independent"):  # without what they remember
         monkeypatch.setattr(matern_errors, name, getattr(matern_errors, name).__wrapped__)
-    assert np.abs(np.subtract(plain, [theory.matern_mse_ratio(*case) for case in cases])).max() < bound
+    assert np.abs(np.subtract(plain, [matern_errors.matern_mse_ratio(*case) for case in cases])).max() < bound
 
 
 def test_what_norms_carry():
     """In space coordinates of unit vectors are uniform: 2 - (2/3) / (1/2) for Laplace's kernel."""
-    shares = [theory.matern_norm_share(z, 3, 0.5) for z in (0.02, 0.01)]
+    shares = [matern_errors.matern_norm_share(z, 3, 0.5) for z in (0.02, 0.01)]
     assert abs(2 * shares[1] - shares[0] - 2 / 3) < 1e-3  # errors of first order in z cancel
-    assert abs(theory.matern_norm_share(0.02, 128, 0.5) - (2 - math.sqrt(2))) < 0.01
+    assert abs(matern_errors.matern_norm_share(0.02, 128, 0.5) - (2 - math.sqrt(2))) < 0.01
     for d in (4, 64):
-        assert abs(theory.matern_norm_share(0.05, d, math.inf) * d - 1) < 0.01
+        assert abs(matern_errors.matern_norm_share(0.05, d, math.inf) * d - 1) < 0.01
     # It is what strata over ever more norms take off the error of frequencies that are independent otherwise.
     independent, strata = (
-        theory.matern_mse_ratio(1.0, 8, 4096, 1.5, *law) for law in ((), ("stratified", "all"))
+        matern_errors.matern_mse_ratio(1.0, 8, 4096, 1.5, *law) for law in ((), ("stratified", "all"))
     )
-    assert abs(independent - strata - theory.matern_norm_share(1.0, 8, 1.5)) < 0.01
+    assert abs(independent - strata - matern_errors.matern_norm_share(1.0, 8, 1.5)) < 0.01
 
 
 def test_one_frequency_and_equal_norms():
-    assert theory.matern_mse_ratio(1.0, 3, 1, 0.5, "reversal") == 1
+    assert matern_errors.matern_mse_ratio(1.0, 3, 1, 0.5, "reversal") == 1
     k, of_sum, twice = (math.exp(-x) for x in (1.0, math.sqrt(2), 2.0))
     expected = 1 + 2 * (of_sum - k**2) / ((1 + twice) / 2 - k**2)
-    assert abs(theory.matern_mse_ratio(1.0, 3, 3, 0.5, "comonotone") - expected) < 1e-12
+    assert abs(matern_errors.matern_mse_ratio(1.0, 3, 3, 0.5, "comonotone") - expected) < 1e-12
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_one_frequency_and_equal_norms():
 )
 def test_what_is_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        theory.matern_mse_ratio(*arguments)
+        matern_errors.matern_mse_ratio(*arguments)

@@ -65,7 +65,8 @@ from scipy.spatial.distance import pdist
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from rfcore import couplings, kernels, theory
+from companion.papers.couplings import matern_errors
+from rfcore import couplings, kernels
 from rfcore.couplings import directions, norms
 
 ledger = evidence.open_page("beyond/03_heavy_tails", profile)
@@ -97,7 +98,7 @@ COUPLINGS = {
 def mse_ratio(name, nu, distance, d, m):
     """Mean squared error over that of independent frequencies."""
     on, law, over = COUPLINGS[name]
-    return theory.matern_mse_ratio(distance, d, m, nu, law, over, on)
+    return matern_errors.matern_mse_ratio(distance, d, m, nu, law, over, on)
 
 
 def drawn(key, draws, name, nu, m, d):
@@ -114,7 +115,7 @@ def drawn(key, draws, name, nu, m, d):
 
 # %% [markdown]
 # The errors are quadratures over levels of the norms
-# ({py:func}`rfcore.theory.matern_mse_ratio`), since series in moments, which work for
+# ({py:func}`companion.papers.couplings.matern_errors.matern_mse_ratio`), since series in moments, which work for
 # Gaussian norms, have no moments to stand on here. Draws check the quadratures. For the
 # curves, and the claims about them, there are $m = 16\, d$ frequencies.
 
@@ -173,7 +174,7 @@ plotting.show_panels(
 # The remedy is more blocks.
 
 # %% tags=["hide-input"]
-small = theory.matern_norm_share(0.05, 64, 0.5)
+small = matern_errors.matern_norm_share(0.05, 64, 0.5)
 many = slice(1, None)  # from 16 dimensions on
 ledger.decide({
     "beyond/extra-heavy-tails/quadrature": evidence.unbiased(

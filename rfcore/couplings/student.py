@@ -41,8 +41,8 @@ def matern(key, m, d, nu, draw_directions=directions.orthogonal, law="independen
     """Frequencies whose Fourier features estimate the Matérn kernel (:func:`rfcore.kernels.matern`).
 
     Strata over all norms, ``law="stratified", over="all"``, are a safe choice for nu <= 5/2, where directions
-    alone save little; what each law leaves of the error says :func:`rfcore.theory.matern_mse_ratio`. Positive
-    features do not exist: exp(omega . v) has no mean under Student's law.
+    alone save little; the page "Heavy tails" has what each law leaves of the error. Positive features do not
+    exist: exp(omega . v) has no mean under Student's law.
 
     Args:
         key, m, d: as for every coupling.

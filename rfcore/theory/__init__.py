@@ -29,7 +29,6 @@ __getattr__, __dir__, __all__ = faces.attach(
         ),
         "exponential_errors": ("log_relative_moment", "log_relative_variance", "shifted_log_variance"),
         "fourier_errors": ("fourier_gap", "fourier_mse", "fourier_mse_ratio"),
-        "matern_errors": ("matern_mse_ratio", "matern_norm_share"),
         "norm_costs": (
             "fourier_cost",
             "fourier_floor",

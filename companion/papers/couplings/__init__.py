@@ -15,6 +15,7 @@ __getattr__, __dir__, __all__ = faces.attach(
             "formulas",
             "gram_norms",
             "leaderboard",
+            "matern_errors",
             "multi_marginal",
             "predictives",
             "repelling",

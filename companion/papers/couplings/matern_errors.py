@@ -52,10 +52,10 @@ def matern_mse_ratio(distance, d, m, nu, law="independent", over="block", direct
     Strata over all norms help Laplace's kernel, where angles alone hardly do. Eight shells, blocks of one
     norm each in strata, which are good for the Gaussian kernel, err more than independent frequencies:
 
-    >>> from rfcore import theory
+    >>> from companion.papers.couplings import matern_errors
     >>> for nu in (0.5, 1.5, float("inf")):
-    ...     ratios = [theory.matern_mse_ratio(0.25, 64, 512, nu)]
-    ...     ratios += [theory.matern_mse_ratio(0.25, 64, 512, nu, "stratified", k) for k in ("all", "blocks")]
+    ...     ratios = [matern_errors.matern_mse_ratio(0.25, 64, 512, nu)]
+    ...     ratios += [matern_errors.matern_mse_ratio(0.25, 64, 512, nu, "stratified", k) for k in ("all", "blocks")]
     ...     print(nu, *(round(ratio**0.5, 2) for ratio in ratios))
     0.5 0.95 0.64 1.16
     1.5 0.87 0.62 3.01

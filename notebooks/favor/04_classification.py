@@ -142,7 +142,8 @@ plotting.show(
     "First panel: average over the sets.",
     alt="Nine charts of accuracy against the number of features, from 16 to 128, with "
     "five lines each: trigonometric, positive, GERF, ADERF and SDERF features. SDERF "
-    "ends highest on average and on every set, on nursery and yeast by next to nothing.",
+    "ends highest on average and on every set, on nursery and yeast by next to "
+    "nothing.",
 )  # fmt: skip
 
 # %% [markdown]

@@ -436,7 +436,9 @@ on_tables = np.stack(
 
 # %% tags=["hide-input"]
 plotting.table(
-    np.hstack([on_tables[..., 0].mean(axis=0), 100 * (on_tables[..., 1].mean(axis=0) - 1)]),
+    np.hstack([
+        on_tables[..., 0].mean(axis=0), 100 * (on_tables[..., 1].mean(axis=0) - 1)
+    ]),
     rows=list(SIZES["tables"]), corner="table",
     columns=[f"{what}: {way}" for what in ("kernel", "prediction")
              for way in ("IID", "chosen", "Nystroem")],

@@ -52,7 +52,7 @@ from rfcore.theory import choosing
 
 ledger = evidence.open_page("start/02_which_features", profile)
 SIZES = {
-    "paper": {"draws": 1000, "rows": 400, "sizes": (12, 8, 5), "walked": 100,
+    "paper": {"draws": 1000, "rows": 200, "sizes": (12, 8, 5), "walked": 100,
               "points": 2000, "rounds": 14, "cuts": 60,
               "widths": (64, 256, 1024, 4096), "sets": ("power", "abalone", "nursery"),
               "tables": ("power", "concrete", "abalone"), "nodes": 20_000},
@@ -134,7 +134,7 @@ DISTANCES, AT_ONCE = (0.5, 1.0, 2.0), 20
 
 def squared(d, m, kind, choice, n_draws):
     """Squared errors of the chosen and of independent frequencies: draws, distances."""
-    key = ledger.key(f"fresh draws of {kind}, {d}, {m}")
+    key = ledger.key(f"draws anew of {kind}, {d}, {m}")
     if kind == "attention":
         errors = choices.attention_errors(key, d, m, n_draws)
         return errors[..., list(choosing.ATTENTION).index(choice.name)], errors[..., -1]
@@ -157,7 +157,8 @@ def squared(d, m, kind, choice, n_draws):
 chosen = {row: couplings.choose(*row) for row in ROWS}
 lines = []
 for (d, m, kind), choice in chosen.items():
-    ours, theirs = squared(d, m, kind, choice, SIZES["rows"])
+    n = SIZES["rows"] * max(1, min(16, 1024 // d))
+    ours, theirs = squared(d, m, kind, choice, n)
     shares = np.sqrt(ours.mean(axis=0) / theirs.mean(axis=0))
     if kind == "positive":  # of far points a closed form: rare draws make their error
         shares[-1] = choice.rmse_over_iid[2.0]
@@ -243,7 +244,8 @@ for (kind, most), n_sizes in zip(SPANS.items(), SIZES["sizes"], strict=True):
         d = int(np.exp(sizes.uniform(np.log(2), np.log(129))))
         m = int(np.exp(sizes.uniform(np.log(max(2, d / 2)), np.log(most))))
         choice, n = couplings.choose(d, m, kind), SIZES["draws"]
-        times = 1 if kind == "fourier" else 4  # a mean of so many: tails are heavy
+        # Means of so many: few features that are exponentials have heavy tails.
+        times = 1 if kind == "fourier" else 4 if d * m > 1000 else 16
         ours, theirs = (
             of_draws.reshape(n, times, -1).mean(axis=1)
             for of_draws in squared(d, m, kind, choice, times * n)

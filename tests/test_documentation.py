@@ -4,8 +4,11 @@ Those of the docstrings run in ``test_wheel.py``, where only the wheel is instal
 """
 
 import ast
+import doctest
 import functools
+import importlib
 import inspect
+import pkgutil
 import re
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import jax
 import pytest
 from public import public_names
 
+import companion
 import rfcore
 from companion import datasets, evidence, models, papers, plotting, random_graphs, repository
 from companion.evidence import costs, processes, statistics
@@ -35,6 +39,16 @@ def test_readme_examples_estimate_their_kernels(capsys):
     errors = [float(line) for line in capsys.readouterr().out.split()]
     assert len(errors) == 2
     assert all(0 < error < 0.5 for error in errors)  # of kernels whose entries are at most one
+
+
+COMPANION = [found.name for found in pkgutil.walk_packages(companion.__path__, "companion.") if not found.ispkg and "__main__" not in found.name]
+
+
+@pytest.mark.parametrize("name", COMPANION)
+def test_examples_of_the_companion_run(name):
+    """Those of the library run in ``test_wheel.py``."""
+    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0
 
 
 PUBLIC = public_names(

@@ -44,6 +44,7 @@ def test_readme_examples_estimate_their_kernels(capsys):
 COMPANION = [found.name for found in pkgutil.walk_packages(companion.__path__, "companion.") if not found.ispkg and "__main__" not in found.name]
 
 
+@pytest.mark.filterwarnings("ignore")  # where data are missing, stand-ins say so
 @pytest.mark.parametrize("name", COMPANION)
 def test_examples_of_the_companion_run(name):
     """Those of the library run in ``test_wheel.py``."""

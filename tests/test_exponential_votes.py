@@ -150,9 +150,9 @@ def test_a_task_without_two_parts_is_refused():
 
 
 def test_trigonometric_features_of_drawn_frequencies_and_phases_are_unbiased():
-    """At d = 1 a phase that knows the norm, as one drawn from the key of the norms once did, biases by .128."""
+    """At d = 1 a phase that knows the norm, as one drawn from the key of the norms once did, biases by .134."""
     omega, phases = exponential_votes._draw(jax.random.split(jax.random.key(3), 4000), 4, 1)
-    x, y = np.array([[0.4]]), np.array([[-0.5]])
-    found = np.asarray(2 * np.mean(np.cos(omega[..., 0] * x[0, 0] + phases) * np.cos(omega[..., 0] * y[0, 0] + phases), axis=1))
-    z = (found.mean() - np.exp(-(0.9**2) / 2)) / (found.std() / np.sqrt(len(found)))
+    x, y = 0.8, 0.3
+    found = np.asarray(2 * np.mean(np.cos(omega[..., 0] * x + phases) * np.cos(omega[..., 0] * y + phases), axis=1))
+    z = (found.mean() - np.exp(-((x - y) ** 2) / 2)) / (found.std() / np.sqrt(len(found)))
     assert abs(z) < 4

@@ -9,8 +9,8 @@ The rotation of a block is replaced by a product of three Hadamard-Rademacher fa
 which is orthogonal and is multiplied by fast Walsh-Hadamard transforms; only signs and norms are drawn and
 stored, O(m) numbers.
 
-R~ is **not** uniform on the orthogonal group, and features of it are **biased**. By enumeration
-(:func:`companion.papers.simplex.fast_bias.fast_bias`) the mean of a positive feature is off by 33 % at p = 2
+R~ is **not** uniform on the orthogonal group, and features of it are **biased**. By enumeration (the
+book's page on fast variants) the mean of a positive feature is off by 33 % at p = 2
 and by 23 % at p = 4 for v = (1, ..., 1) 2 / sqrt(p); simulation finds 4 % at p = 8, and nothing above its
 error of 0.6 % at p = 16. Over uniform directions of v the bias averages out, as R~ is orthogonal: a random
 rotation of the data mends it. The couplings built on Haar rotations have no bias.

@@ -61,7 +61,7 @@ def systematic(rng, n_rows, n_walks):
     walkers go to each of d neighbours. pi is the order of the first k van der Corput points, so that the
     longest walks among them spread as well, and those that end next; a j keeps nodes with few walkers from
     hopping alike. More than 1,024 walkers on a node take van der Corput points as they are. Repelling random
-    walks (:mod:`companion.papers.couplings.repelling`) spread all of them as evenly.
+    walks (the book has a page on them) spread all of them as evenly.
 
     Source: Madow and Madow, 1944 (systematic sampling); van der Corput, 1935 (the order).
 

@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 FLOATS = (np.float32, np.float64)
+NARROW = (jnp.bfloat16, jnp.float16)
 
 
 def is_traced(x):
@@ -221,11 +222,13 @@ def vector(x, name, n=None, of="number"):
     return finite(x, name)
 
 
-def floating(x, name):
-    """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
+def floating(x, name, narrow=False):
+    """``x`` as a finite JAX array of any shape, of the default float unless it is float32, float64 or may be ``narrow``.
 
     With ``jax_enable_x64`` off JAX cuts float64 to float32. Of a NumPy array this is said, once in a process.
     """
+    if narrow and getattr(x, "dtype", None) in NARROW:
+        return finite(jnp.asarray(x), name)
     given = _array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name)
     found = finite(jnp.asarray(given), name)
     if given is x and found.dtype != x.dtype and not is_traced(found):
@@ -249,9 +252,9 @@ def _say_that_it_is_cut(name):
     _SAID.append(name)
 
 
-def points(x, name, n_columns=None, least=0):
+def points(x, name, n_columns=None, least=0, narrow=False):
     """``x`` as a finite floating-point JAX array of shape (n, d) with at least ``least`` rows."""
-    x = floating(x, name)
+    x = floating(x, name, narrow)
     if x.ndim != 2:
         raise ValueError(f"{name} has shape {x.shape}; give one point a row, shape (n, d) (one point: {name}[None, :])")
     if x.shape[1] < 1:

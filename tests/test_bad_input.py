@@ -977,7 +977,8 @@ STORED = {  # how whole numbers are given in some type; and the narrow types, wh
     "SciPy": (thrice, [np.int8, np.bool_]),
 }
 LARGEST = (100, 11, 3, 1, 0)  # whole numbers to try, until a function has a use for them; a square of 100 is no int8
-ROUNDED = {"evidence.unbiased"}  # take the rounding of what they are given from its type
+# Take the rounding of what they are given from its type; or answer in it.
+ROUNDED = {"evidence.unbiased", "attention.by_features", "attention.linear", "attention.linear_of_logs", "attention.softmax"}
 
 
 def arrays(good):

@@ -21,7 +21,7 @@ from rfcore.features import exponentials
 
 
 def the_past_in_one_chunk_and_the_next():
-    test_attention.test_the_past_is_the_same_to_the_bit_whatever_the_future_holds("linear_of_logs", 1.0, test_attention.LENGTH, 90)
+    test_attention.test_the_past_is_the_same_to_the_bit_whatever_the_future_holds("linear_of_logs", 1.0, test_attention.LENGTH, 180)
 
 
 def blocks():
@@ -72,25 +72,26 @@ def fits_in_an_encoder_are_blind_to_padding():
         assert np.array_equal(one, other)
 
 
-EVERYTHING = "jax.lax.cummax(jax.lax.stop_gradient(log_k.max(axis=2)))"
+EVERYTHING = "jax.lax.cummax(jnp.concatenate([exponents[None], of_chunks]))"
+WHATEVER_COMES = "jnp.stack((len(log_k) + 1) * [log_k.max(axis=(0, -2))])"
 FAULTS = {
     "maximum over all keys": (
-        quotients, "_linear_of_logs", EVERYTHING, "jnp.tile(log_k.max(axis=(0, 2)), (len(log_k), 1, 1))", the_past_in_one_chunk_and_the_next,
+        quotients, "_of_block", EVERYTHING, WHATEVER_COMES, the_past_in_one_chunk_and_the_next,
     ),
     "maximum over the keys of the chunk": (
-        quotients, "_linear_of_logs", "stop_gradient(log_k[:, :, 0])", "stop_gradient(log_k.max(axis=2))", the_past_in_one_chunk_and_the_next,
+        quotients, "_of_block", "log_k[..., 0, :]))", "log_k.max(axis=-2)))", the_past_in_one_chunk_and_the_next,
     ),
-    "sums that do not go from block to block": (quotients, "_linear_of_logs", "return sums, _merged(", "return start, _merged(", blocks),
+    "sums that do not go from block to block": (quotients, "_of_block", "return (sums, exponents", "return (0 * sums, exponents", blocks),
     "maximum over all keys, in the layer": (
-        quotients, "_linear_of_logs", EVERYTHING, "jnp.tile(log_k.max(axis=(0, 2)), (len(log_k), 1, 1))", the_past_of_the_layer,
+        quotients, "_of_block", EVERYTHING, WHATEVER_COMES, the_past_of_the_layer,
     ),
     "other frequencies for keys than for queries": (
-        layer, "by_features", "(x, *constants)", '(x, constants[0][:, :: 1 if side == "x" else -1], constants[1])', own_features,
+        layer, "by_features", "(omega, of_side)", "(omega[:, :: 1 if of_side is parameters else -1], of_side)", own_features,
     ),
     "other frequencies for keys, in the layer": (
-        layer, "by_features", "(x, *constants)", '(x, constants[0][:, :: 1 if side == "x" else -1], constants[1])', many_features_are_the_layer,
+        layer, "by_features", "(omega, of_side)", "(omega[:, :: 1 if of_side is parameters else -1], of_side)", many_features_are_the_layer,
     ),
-    "one side's features for both": (layer, "by_features", "partial(_log_features, side=side)", 'partial(_log_features, side="x")', own_features),
+    "one side's features for both": (layer, "by_features", "(parameters, parameters.swapped())", "(parameters, parameters)", own_features),
     "d^(-1/2) for d^(-1/4)": (transformer.Layer, "heads", "** -0.25", "** -0.5", scores),
     "d^(-1/2) for d^(-1/4), in the layer": (
         FeatureAttention, "_heads", "q * layer.qk_size**-0.25, k * layer.qk_size**-0.25", "q * layer.qk_size**-0.5, k * layer.qk_size**-0.5",

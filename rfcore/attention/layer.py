@@ -1,14 +1,14 @@
-"""Attention by random features as a layer, in place of equinox's."""
+"""Attention by random features in place of JAX's function, and as a layer in place of equinox's."""
 
 from collections.abc import Callable
-from functools import partial
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+from jax.tree_util import Partial
 
 from rfcore import checks, couplings, features, solvers
-from rfcore.attention.quotients import linear_of_logs
+from rfcore.attention.quotients import quotient_of_logs
 from rfcore.features import ExponentialParameters
 
 
@@ -102,7 +102,7 @@ class FeatureAttention(eqx.Module):
         """Queries and keys times d^(-1/4), and values, each (heads, positions, columns)."""
         layer = self.attention
         heads = [
-            jax.vmap(project)(checks.points(x, name)).reshape(len(x), layer.num_heads, -1)
+            jax.vmap(project)(checks.points(x, name, narrow=True)).reshape(len(x), layer.num_heads, -1)
             for project, x, name in (
                 (layer.query_proj, query, "query"),
                 (layer.key_proj, key_, "key_"),
@@ -115,8 +115,7 @@ class FeatureAttention(eqx.Module):
     def _drawn(self, key):
         sizes, example = (self.n_features, self.attention.qk_size), "couplings.orthogonal"
         keys = jax.random.split(checks.key(key), self.attention.num_heads)
-        drawn = [checks.answer(self.coupling, "coupling", example, key, *sizes) for key in keys]
-        return jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *drawn)
+        return jax.vmap(lambda key: checks.answer(self.coupling, "coupling", example, key, *sizes))(keys)
 
 
 def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
@@ -131,11 +130,11 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
         causal, mask: as for :func:`linear_of_logs`.
 
     Returns:
-        Outputs, (..., heads, n, c).
+        Outputs, (..., heads, n, c), of the dtype that q, k and v promote to; features are in float32 at least.
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
     """
-    q, k = checks.floating(q, "q"), checks.floating(k, "k")
+    q, k, v = (checks.floating(x, name, narrow=True) for x, name in ((q, "q"), (k, "k"), (v, "v")))
     if not hasattr(omega, "project"):
         omega = checks.floating(omega, "omega")
         if omega.ndim != 3:
@@ -146,12 +145,62 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
             raise ValueError(f"{name} has shape {x.shape}; give one block of rows per head of omega, (..., {n_heads}, n, d)")
     parameters = ExponentialParameters() if parameters is None else parameters
     checks.instance(parameters, ExponentialParameters, "parameters", "fits of solvers.exponential, one per head, stacked")
-    constants = jax.lax.stop_gradient((omega, parameters))
-    logs = (jax.vmap(partial(_log_features, side=side), (-3, 0, 0), -3)(x, *constants) for x, side in ((q, "x"), (k, "y")))
-    return linear_of_logs(*logs, v, causal, mask)
+    of_q, of_k = (Partial(_log_features, *jax.lax.stop_gradient((omega, of_side))) for of_side in (parameters, parameters.swapped()))
+    return quotient_of_logs(of_q, of_k, q, k, v, causal, mask)
 
 
-def _log_features(x, omega, parameters, side):
+def _log_features(omega, parameters, x):
+    return jax.vmap(_of_head, (0, 0, -3), -3)(omega, parameters, x.astype(jnp.promote_types(x.dtype, jnp.float32)))
+
+
+def _of_head(omega, parameters, x):
     omega = jax.tree.map(lambda leaf: leaf.astype(x.dtype) if jnp.issubdtype(leaf.dtype, jnp.inexact) else leaf, omega)
-    logs = features.log_exponential(x.reshape(-1, x.shape[-1]), omega, parameters, side, "softmax")
+    logs = features.log_exponential(x.reshape(-1, x.shape[-1]), omega, parameters, kernel="softmax")
     return logs.reshape(*x.shape[:-1], -1)
+
+
+def dot_product_attention(query, key, value, omega, parameters=None, *, mask=None, scale=None, is_causal=False):
+    """Attention by features with the shapes and options of :func:`jax.nn.dot_product_attention`.
+
+    For flax, in one line::
+
+        flax.nnx.MultiHeadAttention(..., attention_fn=lambda q, k, v, mask=None, **_: dot_product_attention(q, k, v, omega, mask=mask))
+
+    Args:
+        query, key, value: (..., n, heads, d), (..., l, groups, d), (..., l, groups, c); groups divide heads.
+        omega, parameters: as for :func:`by_features`; omega also (m, d), for all heads.
+        mask: of keys, True where one is seen, (..., 1 or heads, 1, l); None for all.
+        scale: what products of queries and keys are multiplied by, above 0; None for d^(-1/2).
+        is_causal: whether position i sees positions 0, ..., i alone.
+
+    Returns:
+        Outputs, (..., n, heads, c), of the dtype that query, key and value promote to.
+
+    Source: Choromanski et al., "Rethinking attention with Performers" (2020).
+
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings
+    >>> from rfcore.attention import dot_product_attention
+    >>> q, k, v = jax.random.normal(jax.random.key(0), (3, 10, 2, 4))
+    >>> omega = couplings.orthogonal(jax.random.key(1), 5000, 4)
+    >>> exact = jax.nn.dot_product_attention(q, k, v)
+    >>> float(jnp.abs(dot_product_attention(q, k, v, omega) - exact).max()) < 0.1
+    True
+    """
+    q, k, v = (checks.floating(x, name, narrow=True) for x, name in ((query, "query"), (key, "key"), (value, "value")))
+    for x, name in ((q, "query"), (k, "key"), (v, "value")):
+        if x.ndim < 3:
+            raise ValueError(f"{name} has shape {x.shape}; give (..., positions, heads, columns)")
+    n_heads, groups = q.shape[-2], k.shape[-2]
+    if v.shape[-2] != groups or not groups or n_heads % groups:
+        raise ValueError(f"key and value have {groups} and {v.shape[-2]} heads, query {n_heads}; give both as many, a number that divides the query's")
+    if mask is not None and (jnp.ndim(mask) < 3 or mask.shape[-2] != 1):
+        raise ValueError(f"mask has shape {jnp.shape(mask)}; give one of keys, (..., 1, 1, {k.shape[-3]}), and is_causal=True for a causal one")
+    scale = q.shape[-1] ** -0.5 if scale is None else checks.real(scale, "scale", above=0)
+    dtype = jnp.result_type(q, k, v)
+    q, k = (x.astype(jnp.promote_types(x.dtype, jnp.float32)) * scale**0.5 for x in (q, k))
+    q, k, v = (jnp.swapaxes(x, -2, -3) for x in (q, *(jnp.repeat(x, n_heads // groups, axis=-2) for x in (k, v))))
+    if getattr(omega, "ndim", 0) == 2:
+        omega = jnp.broadcast_to(omega, (n_heads, *omega.shape))
+    seen = None if mask is None else mask[..., 0, :]
+    return jnp.swapaxes(by_features(q, k, v, omega, parameters, is_causal, seen), -2, -3).astype(dtype)

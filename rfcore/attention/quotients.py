@@ -9,6 +9,9 @@ Queries (..., n, d), keys (..., l, d) and values (..., l, c) give outputs (..., 
 batch and heads, broadcast. Queries and keys are taken as they are: a transformer's are multiplied by d^(-1/4)
 before. A mask of keys, (..., l), is True where a key is seen; what it hides may hold anything. Causal
 attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros.
+
+Outputs have the dtype that queries, keys and values promote to. Exponentials and sums are in float32 at
+least; where values are bfloat16, weights are rounded to bfloat16, by 2^-9 of themselves, before they multiply.
 """
 
 import math
@@ -21,8 +24,9 @@ import numpy as np
 from rfcore import checks
 from rfcore.features.logs import finite, scaled
 
-CHUNK = 64  # positions whose pairs are formed
-AT_ONCE = 2048  # positions of all sequences whose causal products are formed and kept together
+CHUNK = 128  # positions whose pairs are formed
+CACHED = 1024  # positions of a block, of all sequences, on a CPU
+ROUNDS, LEAST = 16, 16_384  # on an accelerator: at most so many blocks, of at least so many positions of each sequence
 
 
 def softmax(q, k, v, causal=False, mask=None):
@@ -36,16 +40,16 @@ def softmax(q, k, v, causal=False, mask=None):
     >>> attention.softmax(jnp.zeros((2, 3)), jnp.eye(2, 3), v, causal=True).tolist()
     [[1.0], [1.5]]
     """
-    q, k, v, causal, mask = _checked(q, k, v, causal, mask, ("q", "k"))
+    q, k, v, causal, mask, dtype = _checked(q, k, v, causal, mask, ("q", "k"))
     if mask is not None:
         k, v = _hidden(k, mask), _hidden(v, mask)  # gradients do not meet what stands there
-    scores = q @ k.mT
+    scores = _product(q, k.mT)
     if mask is not None:
         scores = jnp.where(mask[..., None, :], scores, -jnp.inf)
     if causal:
         scores = jnp.where(jnp.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
     greatest = jax.lax.stop_gradient(finite(scores.max(axis=-1, keepdims=True)))
-    return _quotient(jnp.exp(scores - greatest) @ _with_ones(v))
+    return _quotient(_product(jnp.exp(scores - greatest), _with_ones(v))).astype(dtype)
 
 
 def linear(phi_q, phi_k, v, causal=False, mask=None):
@@ -55,9 +59,8 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
 
         out_i = phi(q_i) . S / phi(q_i) . s,   S = sum_j phi(k_j) v_j^T,   s = sum_j phi(k_j)
 
-    Memory is O((n + l) (m + c) + m c); causal attention goes through chunks of 64 positions, whose pairs it
-    forms, and its gradient keeps S for each chunk. Where features overflow or underflow, take
-    :func:`linear_of_logs`.
+    Memory is O((n + l) (m + c) + m c); causal attention forms pairs within chunks of 128 positions, and sums
+    up to each chunk. Where features overflow or underflow, take :func:`linear_of_logs`.
 
     Args:
         phi_q, phi_k: features of the same frequencies, (..., n, m) and (..., l, m); positive, or
@@ -75,10 +78,10 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
     >>> bool(jnp.allclose(out, exact, atol=0.1))
     True
     """
-    phi_q, phi_k, v, causal, mask = _checked(phi_q, phi_k, v, causal, mask, ("phi_q", "phi_k"))
+    phi_q, phi_k, v, causal, mask, dtype = _checked(phi_q, phi_k, v, causal, mask, ("phi_q", "phi_k"))
     if mask is not None:
         phi_k, v = _hidden(phi_k, mask), _hidden(v, mask)
-    return _linear(phi_q, phi_k, v, causal)
+    return _linear(phi_q, phi_k, v, causal).astype(dtype)
 
 
 def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
@@ -94,12 +97,13 @@ def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
         out_j = sum_i c_i S_i / sum_i c_i s_i,   log c_i = log phi(q_j)_i + b_i - a
         a = max_i (log phi(q_j)_i + b_i)
 
-    so that the denominator is at least 1. Causal attention goes through chunks of 64 positions. Within one
-    b_i is of what all its queries see, the chunks before and the chunk's first key; a key that exceeds it by
+    so that the denominator is at least 1. Causal attention forms pairs within chunks of 128 positions. There
+    b_i is of what all the chunk's queries see, the chunks before and its first key; a key that exceeds it by
     two thirds of what floats hold, e^59 in float32, is added pair by pair. So the past is the same to the bit
     whatever the future holds. (The published Performer code subtracts one greatest exponent over all keys,
-    past and future.) Products of 2,048 positions, of all sequences, are formed at once; beyond, half as many,
-    and gradients make them again, so that a position costs the same memory at any length.
+    past and future.) Sums up to each chunk are prefix sums. Chunks go by blocks, whose products gradients
+    make again: of 1,024 positions of all sequences on a CPU, whose cache they fit; on an accelerator of
+    16,384 or more of each sequence, at most 16 blocks.
 
     Args:
         log_q, log_k: (..., n, m) and (..., l, m), such as :func:`rfcore.features.log_positive` with
@@ -113,97 +117,151 @@ def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
     >>> bool(jnp.all(jnp.isfinite(attention.linear_of_logs(log_phi, log_phi, v, causal=True))))
     True
     """
-    log_q, log_k, v, causal, mask = _checked(log_q, log_k, v, causal, mask, ("log_q", "log_k"))
-    if mask is not None:
-        log_k, v = _hidden(log_k, mask, -jnp.inf), _hidden(v, mask)
-    return _linear_of_logs(log_q, log_k, v, causal)
+    return quotient_of_logs(_wide, _wide, log_q, log_k, v, causal, mask, names=("log_q", "log_k"))
+
+
+def quotient_of_logs(of_q, of_k, q, k, v, causal, mask, names=("q", "k")):
+    """:func:`linear_of_logs` of ``of_q(q)`` and ``of_k(k)``, made block by block where attention is causal.
+
+    Args:
+        of_q, of_k: functions of rows, (..., n, d) -> (..., n, m), for any axes before those of q and k;
+            pytrees (``jax.tree_util.Partial``) where they hold arrays.
+        q, k: (..., n, d), (..., l, d).
+        v, causal, mask: as for :func:`linear_of_logs`.
+        names: what q and k are called in complaints.
+    """
+    q, k, v, causal, mask, dtype = _checked(q, k, v, causal, mask, names)
+    mask = jnp.ones(k.shape[-2], bool) if mask is None else mask
+    return _quotient_of_logs(*map(jax.tree_util.Partial, (of_q, of_k)), q, _hidden(k, mask), _hidden(v, mask), mask, causal).astype(dtype)
 
 
 @partial(jax.jit, static_argnames="causal")
 def _linear(phi_q, phi_k, v, causal):
     v = _with_ones(v)
     if not causal:
-        return _quotient(phi_q @ (phi_k.mT @ v))
+        return _quotient(_product(phi_q, _product(phi_k.mT, v)))
 
-    def step(state, here):
-        q, k, v = here
-        return state + k.mT @ v, q @ state + jnp.tril(q @ k.mT) @ v
+    def of_block(sums, chunks):
+        q, k, v = chunks
+        sums = jnp.cumsum(jnp.concatenate([sums[None], _product(k.mT, v)]), axis=0)
+        return sums[-1], _product(q, sums[:-1]) + _product(jnp.tril(_product(q, k.mT)), v)
 
-    *here, start = _in_chunks(phi_q, phi_k, v)
-    return _joined(jax.lax.scan(step, start, here)[1], v.shape[-2], _leading(phi_q, phi_k, v))
+    sums = jnp.zeros((*_leading(phi_q, phi_k, v), phi_k.shape[-1], v.shape[-1]), _wide(phi_k).dtype)
+    return _quotient(_by_blocks(of_block, sums, phi_q, phi_k, v))
 
 
 @partial(jax.jit, static_argnames="causal")
-def _linear_of_logs(log_q, log_k, v, causal):
+def _quotient_of_logs(of_q, of_k, q, k, v, mask, causal):
     v = _with_ones(v)
+
+    def logs_of_keys(k, mask):
+        return _hidden(of_k(k), mask, -jnp.inf)
+
     if not causal:
-        phi_q, phi_k, _ = scaled(log_q, log_k)
-        return _quotient(phi_q @ (phi_k.mT @ v))
+        phi_q, phi_k, _ = scaled(of_q(q), logs_of_keys(k, mask))
+        return _quotient(_product(phi_q, _product(phi_k.mT, v)))
 
-    n, leading = v.shape[-2], _leading(log_q, log_k, v)
-    log_q, log_k, v, start = _in_chunks(log_q, log_k, v, hidden=-jnp.inf)
-    # Exponents of what is summed before each chunk and after it, and those that all its queries may know: with its first key.
-    after = jax.lax.cummax(jax.lax.stop_gradient(log_k.max(axis=2)))
-    before = jnp.concatenate([jnp.full_like(after[:1], -jnp.inf), after[:-1]])
-    known = jnp.maximum(before, jax.lax.stop_gradient(log_k[:, :, 0]))
+    def of_block(state, chunks):
+        q, k, v, mask = chunks
+        return _of_block(state, of_q(q), logs_of_keys(k, mask[..., 0]), v)
 
-    def of_block(sums, chunks):
-        log_q, log_k, v, before, known, after = chunks
-        far = log_k > known[:, :, None] + 2 / 3 * math.log(jnp.finfo(log_k.dtype).max)
-        read = log_q + known[:, :, None]
-        greatest = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
-        q = jnp.exp(read - finite(greatest))
-        k = jnp.exp(jnp.where(far, -jnp.inf, log_k - finite(known)[:, :, None]))
-        rest, added = jax.lax.cond(far.any(), _beyond, _nothing, far, log_q, log_k, after, v)
-
-        def add(sums, here):
-            first, second, own, added = here
-            sums = first[..., None] * sums
-            return second[..., None] * (sums + own) + added, sums
-
-        factors = jnp.exp(before - finite(known)), jnp.exp(known - finite(after))
-        sums, seen = jax.lax.scan(add, sums, (*factors, k.mT @ v, added))
-        return sums, _merged((q @ seen + jnp.tril(q @ k.mT) @ v, greatest), rest)
-
-    chunks = (log_q, log_k, v, before, known, after)
-    n_chunks, positions = len(v), v.shape[1] * v.shape[2]  # of a chunk of all sequences
-    if n_chunks * positions <= AT_ONCE:
-        return _joined(of_block(start, chunks)[1], n, leading)
-    size = max(1, AT_ONCE // 2 // positions)  # chunks of a block: as fast as all at once, in memory that is used again
-
-    def in_blocks(x, fill):
-        x = jnp.pad(x, [(0, -n_chunks % size)] + [(0, 0)] * (x.ndim - 1), constant_values=fill)
-        return x.reshape(-1, size, *x.shape[1:])
-
-    no_keys = (0.0, -jnp.inf, 0.0, -jnp.inf, -jnp.inf, -jnp.inf)
-    blocks = tuple(map(in_blocks, chunks, no_keys))
-    out = jax.lax.scan(jax.checkpoint(of_block), start, blocks)[1]
-    return _joined(out.reshape(-1, *out.shape[2:]), n, leading)
+    mask = jnp.broadcast_to(mask, (*mask.shape[:-1], k.shape[-2]))[..., None]
+    m = jax.eval_shape(of_k, k).shape[-1]
+    leading = _leading(q, k, v, mask)
+    wide = jax.eval_shape(of_k, k).dtype
+    nothing = jnp.zeros((*leading, m, v.shape[-1]), jnp.result_type(wide, v)), jnp.full((*leading, m), -jnp.inf, wide)
+    return _quotient(_by_blocks(of_block, nothing, q, k, v, mask))
 
 
-def _beyond(far, log_q, log_k, after, v):
-    """By chunks: sums over keys up to each query's, over e^exponent, in pairs; and those over all keys."""
+def _by_blocks(of_block, state, *arrays):
+    """What queries read, (..., n, columns), by ``of_block(state, chunks)``, which gives the next state and that of its chunks.
 
-    @jax.checkpoint  # or pairs of all chunks would be kept for the gradient
+    Chunks are (chunks, ..., positions, columns), filled up with zeros.
+    """
+    n, leading = arrays[0].shape[-2], _leading(*arrays)
+    size = min(CHUNK, n)
+    n_chunks = -(-n // size)
+
+    def run(per_block, state, *arrays):
+        n_blocks = -(-n_chunks // per_block)
+
+        def cut(x):
+            x = jnp.broadcast_to(x, (*leading, *x.shape[-2:]))
+            x = jnp.pad(x, [(0, 0)] * len(leading) + [(0, n_blocks * per_block * size - n), (0, 0)])
+            return jnp.moveaxis(x.reshape(*leading, n_blocks * per_block, size, -1), -3, 0)
+
+        chunks = [cut(x) for x in arrays]
+        if n_blocks == 1:
+            found = of_block(state, chunks)[1]
+        else:
+            blocks = [x.reshape(n_blocks, per_block, *x.shape[1:]) for x in chunks]
+            found = jax.lax.scan(jax.checkpoint(of_block), state, blocks)[1]
+            found = found.reshape(-1, *found.shape[2:])
+        return jnp.moveaxis(found, 0, -3).reshape(*leading, -1, found.shape[-1])[..., :n, :]
+
+    cached, in_few_rounds = CACHED // (size * math.prod(leading)), max(LEAST // size, -(-n_chunks // ROUNDS))
+    on_cpu, elsewhere = (partial(run, min(n_chunks, max(1, n))) for n in (cached, in_few_rounds))
+    return jax.lax.platform_dependent(state, *arrays, cpu=on_cpu, default=elsewhere)
+
+
+def _of_block(state, log_q, log_k, v):
+    sums, exponents = state
+    of_chunks, of_first = jax.lax.stop_gradient((log_k.max(axis=-2), log_k[..., 0, :]))
+    # Exponents of the sums before each chunk and after the last; and those that all queries of a chunk may know: with its first key.
+    exponents = jax.lax.cummax(jnp.concatenate([exponents[None], of_chunks]))
+    known = jnp.maximum(exponents[:-1], of_first)
+    limit = known[..., None, :] + 2 / 3 * math.log(jnp.finfo(log_k.dtype).max)
+    sums, seen = _sums_up_to(sums, jnp.exp(log_k - finite(exponents[1:])[..., None, :]).astype(_narrow(v)).mT, v, exponents, known)
+
+    read = log_q + known[..., None, :]
+    greatest = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
+    q = jnp.exp(read - finite(greatest)).astype(_narrow(v))
+    k = jnp.exp(jnp.where(log_k > limit, -jnp.inf, log_k - finite(known)[..., None, :])).astype(_narrow(v))
+    near = _product(q, seen) + _product(jnp.tril(_product(q, k.mT)), v)
+    far = jax.lax.cond((log_k > limit).any(), _beyond, _nothing, limit, log_q, log_k, v)
+    return (sums, exponents[-1]), _merged((near, greatest), far)
+
+
+def _sums_up_to(sums, k, v, exponents, known):
+    """Sums after all chunks, over e^exponents, and before each, over e^known."""
+    sums = jnp.concatenate([sums[None], _product(k, v)])
+    steps = jnp.exp(exponents[:-1] - finite(exponents[1:]))
+    steps = jnp.concatenate([jnp.ones_like(steps[:1]), steps])[..., None]
+
+    def both(one, other):
+        return one[0] * other[0], other[0] * one[1] + other[1]
+
+    sums = jax.lax.associative_scan(both, (steps, sums))[1]
+    return sums[-1], jnp.exp(exponents[:-1] - finite(known))[..., None] * sums[:-1]
+
+
+def _beyond(limit, log_q, log_k, v):
+    """Of keys beyond the limit: sums over those up to each query's, in pairs, and their exponents."""
+    n = v.shape[-2]
+
     def of_chunk(chunk):
-        log_q, log_k, after, v = chunk
+        log_q, log_k, v = chunk
+        greatest = jax.lax.stop_gradient((log_q + jax.lax.cummax(log_k, axis=log_k.ndim - 2)).max(axis=-1, keepdims=True))
 
-        @jax.checkpoint
-        def of_query(i):
-            pairs = jnp.where(jnp.arange(v.shape[1])[:, None] <= i, log_q[:, i, None] + log_k, -jnp.inf)
-            greatest = jax.lax.stop_gradient(pairs.max(axis=(1, 2))[:, None])
-            weights = jnp.exp(pairs - finite(greatest)[..., None]).sum(axis=-1)
-            return (weights[:, None] @ v)[:, 0], greatest
+        def of_query(here):
+            i, log_q, greatest = here
+            pairs = jnp.where(jnp.arange(n)[:, None] <= i, log_q[..., None, :] + log_k, -jnp.inf)
+            return jnp.exp(pairs - finite(greatest)[..., None]).sum(axis=-1)
 
-        sums, greatest = (jnp.swapaxes(x, 0, 1) for x in jax.lax.map(of_query, jnp.arange(v.shape[1])))
-        return (sums, greatest), jnp.exp(log_k - finite(after)[:, None]).mT @ v
+        weights = _in_rounds(of_query, (jnp.arange(n), *(jnp.moveaxis(x, -2, 0) for x in (log_q, greatest))))
+        return _product(jnp.moveaxis(weights, 0, -2), v), greatest
 
-    return jax.lax.map(of_chunk, (log_q, jnp.where(far, log_k, -jnp.inf), after, v))
+    return _in_rounds(of_chunk, (log_q, jnp.where(log_k > limit, log_k, -jnp.inf), v))
+
+
+def _in_rounds(function, arrays):
+    """A map in few rounds, of which none keeps anything for the gradient."""
+    return jax.lax.map(jax.checkpoint(function), arrays, batch_size=-(-len(arrays[0]) // ROUNDS))
 
 
 def _nothing(*operands):
-    (sums, greatest), added = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(_beyond, *operands))
-    return (sums, greatest - jnp.inf), added
+    sums, exponents = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(_beyond, *operands))
+    return sums, exponents - jnp.inf
 
 
 def _merged(one, other):
@@ -212,23 +270,18 @@ def _merged(one, other):
     return sum(jnp.exp(exponents - greatest) * sums for sums, exponents in (one, other))
 
 
-def _in_chunks(q, k, v, hidden=0.0):
-    """Queries, keys and values, (chunks, sequences, positions, columns), and zeros for sums over keys."""
-    n, leading = v.shape[-2], _leading(q, k, v)
-    size = min(CHUNK, n)
-
-    def chunked(x, fill):
-        x = jnp.broadcast_to(x, (*leading, *x.shape[-2:])).reshape(-1, *x.shape[-2:])
-        x = jnp.pad(x, [(0, 0), (0, -n % size), (0, 0)], constant_values=fill)
-        return jnp.swapaxes(x.reshape(len(x), -1, size, x.shape[-1]), 0, 1)
-
-    sums = jnp.zeros((math.prod(leading), k.shape[-1], v.shape[-1]), jnp.result_type(q, k, v))
-    return chunked(q, 0.0), chunked(k, hidden), chunked(v, 0.0), sums
+def _product(a, b):
+    """Sums in float32 at least; in bfloat16, of which no sum is formed, if one of both is."""
+    narrow = jnp.bfloat16 if jnp.bfloat16 in (a.dtype, b.dtype) else jnp.result_type(a, b)
+    return jnp.matmul(a.astype(narrow), b.astype(narrow), preferred_element_type=jnp.result_type(a, b, jnp.float32))
 
 
-def _joined(sums, n, leading):
-    sums = jnp.swapaxes(sums, 0, 1).reshape(*leading, -1, sums.shape[-1])
-    return _quotient(sums[..., :n, :])
+def _wide(x):
+    return x.astype(jnp.promote_types(x.dtype, jnp.float32))
+
+
+def _narrow(v):
+    return v.dtype if v.dtype == jnp.bfloat16 else _wide(v).dtype
 
 
 def _leading(*arrays):
@@ -250,6 +303,8 @@ def _hidden(x, mask, fill=0.0):
 
 def _checked(q, k, v, causal, mask, names):
     q, k, v = (_rows(x, name) for x, name in zip((q, k, v), (*names, "v"), strict=True))
+    dtype = jnp.result_type(q, k, v)
+    q, k, v = (x.astype(jnp.float32) if x.dtype == jnp.float16 else x for x in (q, k, v))
     causal, length = checks.flag(causal, "causal"), k.shape[-2]
     if k.shape[-1] != q.shape[-1]:
         raise ValueError(f"{names[1]} has shape {k.shape} and {names[0]} {q.shape}; give both the same number of columns")
@@ -272,11 +327,11 @@ def _checked(q, k, v, causal, mask, names):
     except ValueError:
         shapes = ", ".join(map(str, leading))
         raise ValueError(f"{names[0]}, {names[1]}, v{' and mask' * (mask is not None)} have leading axes {shapes}; give such as broadcast") from None
-    return q, k, v, causal, mask
+    return q, k, v, causal, mask, dtype
 
 
 def _rows(x, name):
-    x = checks.floating(x, name)
+    x = checks.floating(x, name, narrow=True)
     if x.ndim < 2 or x.shape[-1] < 1:
         raise ValueError(f"{name} has shape {x.shape}; give one row per position, shape (..., n, d)")
     return x

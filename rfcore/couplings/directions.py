@@ -2,8 +2,9 @@
 
 import jax
 import jax.numpy as jnp
+from jax.scipy.linalg import solve_triangular
 
-from rfcore import checks
+from rfcore import checks, precision
 
 
 def haar(key, d, n_blocks=1):
@@ -34,13 +35,39 @@ def haar(key, d, n_blocks=1):
     d, n_blocks = checks.count(d, "d"), checks.count(n_blocks, "n_blocks", least=0)
     # A matrix of normals as norms.independent draws it too: one program to compile for both, the longest of a first draw.
     gaussian = jax.random.normal(checks.key(key), (n_blocks * d, d)).reshape(n_blocks, d, d)
-    return _with_signs(*jnp.linalg.qr(gaussian))
+    return _orthonormal(gaussian)
 
 
 @jax.jit
-def _with_signs(q, r):
+def _orthonormal(blocks):
+    """Q of blocks = Q R with a positive diagonal of R."""
+    return jax.lax.platform_dependent(blocks, cpu=_by_reflections, default=_by_cholesky)
+
+
+def _by_reflections(blocks):
+    q, r = jnp.linalg.qr(blocks)
     signs = jnp.where(jnp.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
     return q * signs[:, None, :]
+
+
+@precision.full
+def _by_cholesky(blocks):
+    """Products and triangular systems alone: reflections, one after the other, take an accelerator 100 times as long.
+
+    ::
+
+        G^T G + c I = L L^T,   G <- G L^-T,   four times
+
+    With c = eps |G|^2 in the first two, a block with a singular value of 1e-7 has no more of one than 1e-3 after
+    them, and what is left is orthogonal to rounding (Fukaya et al., "Shifted Cholesky QR", 2020).
+    """
+    eye = jnp.eye(blocks.shape[-1], dtype=blocks.dtype)
+    for shift in (1.0, 1.0, 0.0, 0.0):
+        gram = blocks.mT @ blocks
+        square = jnp.trace(gram, axis1=-2, axis2=-1)[:, None, None]
+        L = jnp.linalg.cholesky(gram + shift * jnp.finfo(gram.dtype).eps * square * eye)
+        blocks = solve_triangular(L, blocks.mT, lower=True).mT
+    return blocks
 
 
 def independent(key, m, d):
@@ -100,7 +127,7 @@ def equiangular(cosine):
 
     def draw(key, m, d):
         m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-        return _cut(equicorrelated_root(cosine, d, "cosine") @ haar(key, d, _n_blocks(m, d)), m)
+        return _cut(precision.product(equicorrelated_root(cosine, d, "cosine"), haar(key, d, _n_blocks(m, d))), m)
 
     return draw
 

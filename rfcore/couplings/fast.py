@@ -31,7 +31,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import hadamard
 
-from rfcore import checks
+from rfcore import checks, precision
 from rfcore.couplings import directions
 
 COUPLINGS = ("orthogonal", "simplex")
@@ -153,8 +153,9 @@ def walsh_hadamard(x):
     n_factors = max(1, -(-bits // (LARGEST_FACTOR.bit_length() - 1)))
     factors = [1 << (bits // n_factors + (i < bits % n_factors)) for i in range(n_factors)]
     folded = x.reshape(-1, *factors)
+    product = precision.full(partial(jnp.tensordot, axes=(1, 0)))
     for factor in factors:  # each product takes the first folded axis away and appends it: in the end all are in place
-        folded = jnp.tensordot(folded, jnp.asarray(hadamard(factor) / np.sqrt(factor), x.dtype), axes=(1, 0))
+        folded = product(folded, jnp.asarray(hadamard(factor) / np.sqrt(factor), x.dtype))
     return folded.reshape(x.shape)
 
 
@@ -188,6 +189,7 @@ def _chi(key, m, p):
 
 
 @partial(jax.jit, static_argnames=("unit", "copies"))
+@precision.full
 def _project(x, frequencies, unit, copies):
     n_blocks, _, p = frequencies.signs.shape
     x = jnp.pad(x / unit, ((0, 0), (0, p - frequencies.d)))

@@ -28,6 +28,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
+from rfcore.precision import product
 
 
 class Projectable(Protocol):
@@ -83,7 +84,7 @@ class Dense:
         x = checks.points(x, "x", n_columns=self.d)
         # Copies of the frequencies, not of their products: another part of a product costs less than memory for another array.
         matrix = self.matrix if copies == 1 else jnp.concatenate(copies * [self.matrix])
-        return x @ (matrix.T / unit)
+        return product(x, matrix.T / unit)
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("frequencies", "log_weights"), meta_fields=())
@@ -188,5 +189,5 @@ def normal(omega, mean, factor):
     log_volume = jnp.linalg.slogdet(factor)[1]
     if not checks.is_traced(log_volume) and not jnp.isfinite(log_volume):
         raise ValueError("factor has determinant 0; give an invertible matrix")
-    moved = mean + omega @ factor.T
+    moved = mean + product(omega, factor.T)
     return weighted(moved, jnp.sum(omega**2 - moved**2, axis=1) / 2 + log_volume)

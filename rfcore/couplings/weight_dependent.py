@@ -6,6 +6,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.couplings import directions, norms
+from rfcore.precision import product
 
 # The paper speaks of a small number of sweeps. Mean of |w_1 + ... + w_d|^2 above its least value, after 0, 1, 2, 5:
 #   d = 3    1.2   7e-2   9e-3   7e-4     one norm often exceeds the sum of the others, and convergence is slow there
@@ -41,7 +42,7 @@ def simplex_plus(key, m, d):
     n_blocks = -(-m // d)
     lengths = norms.independent(key_norms, n_blocks * d, d).reshape(n_blocks, d)
     rotations = directions.haar(key_directions, d, n_blocks)
-    return (balance(lengths) @ rotations).reshape(-1, d)[:m]
+    return product(balance(lengths), rotations).reshape(-1, d)[:m]
 
 
 def balance(lengths, sweeps=SWEEPS):

@@ -6,7 +6,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from rfcore import checks
+from rfcore import checks, precision
 from rfcore.features.fourier import checked
 from rfcore.features.parameters import ExponentialParameters, of
 
@@ -109,6 +109,7 @@ _POSITIVE = ExponentialParameters()
 
 
 @partial(jax.jit, static_argnames="kernel")
+@precision.full
 def _log_exponential(x, omega, parameters, kernel):
     A, centre, other = parameters.A, parameters.centre_x, parameters.centre_y
     away, moved = parameters.away(x), parameters.moved(x)

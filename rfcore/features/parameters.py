@@ -6,7 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import checks
+from rfcore import checks, precision
 
 
 class ExponentialParameters(NamedTuple):
@@ -87,6 +87,7 @@ class ExponentialParameters(NamedTuple):
         return x @ self.B_x.T if jnp.ndim(self.B_x) == 2 else x * self.B_x
 
 
+@precision.full
 def dense(A, B):
     """Parameters of the dense-exponential features that have this A and this B_x.
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special
 
 from rfcore import checks
+from rfcore.precision import product
 
 
 def gaussian(X, Y):
@@ -114,7 +115,7 @@ def softmax(X, Y):
     """
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
-    K = jnp.exp(X @ Y.T)
+    K = jnp.exp(product(X, Y.T))
     if not checks.is_traced(K) and not jnp.isfinite(K).all():
         got = f"X @ Y.T has values up to {jnp.max(X @ Y.T):.4g}, whose exponentials overflow in {K.dtype}"
         raise ValueError(f"{got}; give shorter points, or work with X @ Y.T, the logarithm")

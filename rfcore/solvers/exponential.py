@@ -28,7 +28,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import checks
+from rfcore import checks, precision
 from rfcore.features import ExponentialParameters
 from rfcore.features.parameters import eigenbasis
 
@@ -193,6 +193,7 @@ def _gerf(X, Y, centred):
 
 
 @partial(jax.jit, static_argnames="centred")
+@precision.full
 def _sderf(X, Y, centred):
     X, Y, centres = _centred(X, Y, centred)
     means = jnp.mean(X, axis=0) + jnp.mean(Y, axis=0)
@@ -203,6 +204,7 @@ def _sderf(X, Y, centred):
 
 
 @partial(jax.jit, static_argnames="centred")
+@precision.full
 def _aderf(X, Y, centred):
     X, Y, centres = _centred(X, Y, centred)
     means, d = (jnp.mean(X, axis=0), jnp.mean(Y, axis=0)), X.shape[1]
@@ -240,7 +242,7 @@ def _centred(X, Y, centred):
 
 def _covariance(X):
     away = X - jnp.mean(X, axis=0)
-    return jnp.matmul(away.T, away, precision="highest") / len(X)
+    return precision.product(away.T, away) / len(X)
 
 
 def _root_of_second_moment(X, mean):

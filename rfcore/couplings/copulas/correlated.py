@@ -1,7 +1,6 @@
 """Gaussian copulas."""
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import jax
@@ -11,6 +10,7 @@ import scipy.special
 
 from rfcore import checks
 from rfcore.couplings.copulas.sources import below_one, eps, sizes
+from rfcore.precision import product
 
 
 def gaussian(correlation):
@@ -81,7 +81,7 @@ class Gaussian:
         xp = v.__array_namespace__()
         special = jax.scipy.special if xp is jnp else scipy.special
         # A GPU would take products in float32 to three digits.
-        matmul = partial(jnp.matmul, precision="highest") if xp is jnp else np.matmul
+        matmul = product if xp is jnp else np.matmul
         normals = special.ndtri(xp.maximum(v, eps(v) / 4))  # the normal of 0, once in 2^53 rng.random(), is infinite
         factor = xp.asarray(self.factor, dtype=v.dtype)
         return xp.minimum(special.ndtr(matmul(factor, normals)), below_one(v))

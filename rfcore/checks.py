@@ -223,9 +223,10 @@ def vector(x, name, n=None, of="number"):
 
 
 def floating(x, name, narrow=False):
-    """``x`` as a finite JAX array of any shape, of the default float unless it is float32, float64 or may be ``narrow``.
+    """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
 
-    With ``jax_enable_x64`` off JAX cuts float64 to float32. Of a NumPy array this is said, once in a process.
+    ``narrow``: bfloat16 and float16 stay, too. With ``jax_enable_x64`` off JAX cuts float64 to float32. Of a
+    NumPy array this is said, once in a process.
     """
     if narrow and getattr(x, "dtype", None) in NARROW:
         return finite(jnp.asarray(x), name)

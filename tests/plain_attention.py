@@ -8,8 +8,9 @@ import jax.numpy as jnp
 
 def plain(q, k, v, omega, causal, chunk=128):
     """Outputs, (heads, n, c), of q, k, (heads, n, d), times d^(-1/4), v, (heads, n, c), and omega, (heads, m, d)."""
-    product = partial(jnp.matmul, preferred_element_type=jnp.float32)
-    squares = (jnp.sum(x.astype(jnp.float32) ** 2, axis=-1, keepdims=True) / 2 for x in (q, k))
+    wide = jnp.result_type(v, jnp.float32)
+    product = partial(jnp.matmul, preferred_element_type=wide)
+    squares = (jnp.sum(x.astype(wide) ** 2, axis=-1, keepdims=True) / 2 for x in (q, k))
     log_q, log_k = (product(x, omega.mT.astype(x.dtype)) - square for x, square in zip((q, k), squares, strict=True))
     greatest = jax.lax.stop_gradient((log_q.max(axis=-1, keepdims=True), log_k.max(axis=(-2, -1), keepdims=True)))
     q, k = (jnp.exp(log - exponent).astype(v.dtype) for log, exponent in zip((log_q, log_k), greatest, strict=True))

@@ -1,9 +1,13 @@
 """Attention: exact, linear, causal, masked; at scales where features overflow; and the error of its rows."""
 
+import re
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.extend.core import jaxprs_in_params
+from plain_attention import plain
 from rounding import rounding
 from scipy.special import logsumexp, softmax
 
@@ -128,10 +132,20 @@ def test_the_past_is_the_same_to_the_bit_whatever_the_future_holds(way, scale, l
 def test_chunks_are_what_each_query_sees(scale):
     """Within what features of a chunk's first key allow, a little beyond it, and far beyond."""
     log_q, log_k, v = drawn(scale=scale)
-    log_k[100:] += scale * np.arange(50)[:, None]  # which grow
+    log_k[200:] += scale * np.arange(100)[:, None]  # which grow
     out = np.asarray(attention.linear_of_logs(log_q, log_k, v, True))
-    for i in (0, 1, 63, 64, 101, 149):
+    for i in (0, 1, 127, 128, 201, 299):
         assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(100 + 100 * scale, v))
+
+
+def test_keys_beyond_the_floats_weigh_no_more_than_they_do():
+    """Of 709 that floats hold one feature of some keys has 500 and queries give it -500: no key outweighs the rest."""
+    log_q, log_k, v = drawn()
+    log_q[:, 0] -= 500
+    log_k[[5, 140, 141, 290], 0] += 500
+    out = np.asarray(attention.linear_of_logs(log_q, log_k, v, True))
+    for i in (4, 5, 127, 139, 140, 141, 150, 299):
+        assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(10_000, v))
 
 
 @pytest.mark.parametrize("scale", [1.0, 3000.0])
@@ -187,13 +201,59 @@ def test_no_array_has_the_square_of_the_length(causal):
     def sizes(jaxpr):
         for equation in jaxpr.eqns:
             yield from (variable.aval.size for variable in equation.outvars)
-            for inner in jax.core.jaxprs_in_params(equation.params):
+            for inner in jaxprs_in_params(equation.params):
                 yield from sizes(inner)
 
     shapes = [jax.ShapeDtypeStruct((length, columns), np.float32) for columns in (M, M, C)]
     for attend in (attention.linear, attention.linear_of_logs):
         jaxpr = jax.make_jaxpr(lambda *arguments, attend=attend: attend(*arguments, causal))(*shapes).jaxpr
         assert max(sizes(jaxpr)) <= length * (128 if causal else 2 * M + C)  # pairs of a chunk of 128
+
+
+@pytest.mark.parametrize("causal", [False, True])
+def test_it_is_what_one_would_write_first(causal):
+    """Where nothing overflows, a program of a few lines, with one exponent over all keys."""
+    rng = np.random.default_rng(4)
+    q, k, v = 0.5 * rng.normal(size=(3, 2, 256, 4))
+    omega = rng.normal(size=(2, M, 4))
+    out = attention.by_features(q, k, v, omega, causal=causal)
+    assert np.allclose(out, plain(q, k, v, omega, causal), rtol=0, atol=rounding(1000, v))
+
+
+HEADS, EMBEDDED, MANY = 8, 64, 256
+SHAPES = [jax.ShapeDtypeStruct((HEADS, 65_536, EMBEDDED), np.float32)] * 3 + [jax.ShapeDtypeStruct((HEADS, MANY, EMBEDDED), np.float32)]
+
+
+def long(*inputs):
+    return jnp.sum(attention.by_features(*inputs, causal=True) ** 2)
+
+
+def test_an_accelerator_waits_for_few_rounds():
+    """Bounds of all loops of the program for 65,536 positions, forward and backward, lowered for a GPU that is not there."""
+    text = jax.jit(jax.grad(long, (0, 1, 2))).trace(*SHAPES).lower(lowering_platforms=("cuda",)).as_text()
+    loops = text.split("stablehlo.while(")[1:]
+    bounds = [int(re.search(r"cond \{\s*%\w+ = stablehlo.constant dense<(\d+)>", loop)[1]) for loop in loops]
+    assert bounds and max(bounds) <= 16
+
+
+def test_memory_of_many_positions():
+    """Of 65,536, forward and backward, below four times that of features of queries and keys; and in proportion to the length."""
+    held = []
+    for length in (16_384, 65_536):
+        shapes = [jax.ShapeDtypeStruct((HEADS, length, EMBEDDED), np.float32)] * 3
+        held.append(jax.jit(jax.grad(long, (0, 1, 2))).lower(*shapes, SHAPES[3]).compile().memory_analysis().temp_size_in_bytes)
+    assert held[1] < 4 * 2**30 and held[1] < 4.4 * held[0]
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("way", WAYS)
+def test_narrow_inputs_have_narrow_outputs(way, causal):
+    """Whatever the default float is; weights are rounded by 2^-9, which outputs are means with, and so are these."""
+    narrow = [jnp.asarray(x, jnp.bfloat16) for x in drawn(scale=0.5)]
+    out = WAYS[way](*narrow, causal)
+    wide = np.asarray(WAYS[way](*(np.asarray(x, float) for x in narrow), causal))
+    assert out.dtype == jnp.bfloat16
+    assert np.abs(np.asarray(out, float) - wide).max() < 4 * 2**-8 * np.abs(np.asarray(narrow[2], float)).max()
 
 
 def test_many_features_estimate_softmax_attention():

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.extend.core import jaxprs_in_params
 
 from companion.papers.favor import attention_costs, real_heads
 from rfcore import attention, couplings
@@ -44,7 +45,7 @@ def products(jaxpr):
     for equation in jaxpr.eqns:
         if equation.primitive.name == "dot_general":
             yield tuple(str(x.aval.dtype) for x in (*equation.invars, *equation.outvars))
-        for inner in jax.core.jaxprs_in_params(equation.params):
+        for inner in jaxprs_in_params(equation.params):
             yield from products(inner)
 
 

@@ -11,7 +11,7 @@ import pytest
 from rounding import rounding
 
 from rfcore import couplings, features, solvers
-from rfcore.attention import FeatureAttention, layer
+from rfcore.attention import FeatureAttention, dot_product_attention, layer
 
 HEADS, SIZE, LENGTH = 2, 8, 70
 EXACT = eqx.nn.MultiheadAttention(HEADS, SIZE, use_key_bias=True, dtype=float, key=jax.random.key(0))
@@ -171,3 +171,46 @@ def test_the_past_does_not_hang_on_the_future(now, size):
 def test_bad_input(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()
+
+
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("hidden", [False, True])
+def test_shapes_and_options_are_those_of_jax(causal, hidden):
+    """Two groups of keys for four heads, another scale, a mask: in the limit, and in bfloat16."""
+    rng = np.random.default_rng(5)
+    q, k, v = (rng.normal(size=(2, LENGTH, heads, 3)) for heads in (4, 2, 2))
+    mask = rng.random((2, 1, 1, LENGTH)) < 0.7 if hidden else None
+    mask = mask if mask is None else mask | (np.arange(LENGTH) == 0)  # or a causal query may see nothing
+    exact = jax.nn.dot_product_attention(q, k, v, mask=mask, scale=0.1, is_causal=causal)
+    omega = couplings.orthogonal(jax.random.key(0), 3000, 3)
+    ours = partial(dot_product_attention, omega=omega, mask=mask, is_causal=causal)
+    found = ours(q, k, v, scale=0.1)
+    assert found.shape == exact.shape and found.dtype == exact.dtype
+    assert np.abs(found - exact).max() < 0.1 < np.abs(ours(q, k, v) - exact).max()
+    narrow = ours(*(jnp.asarray(x, jnp.bfloat16) for x in (q, k, v)), scale=0.1)
+    assert narrow.dtype == jnp.bfloat16 and np.abs(np.asarray(narrow, float) - exact).max() < 0.15
+
+
+def test_flax_takes_it_in_one_line():
+    nnx = pytest.importorskip("flax.nnx")
+    omega = couplings.orthogonal(jax.random.key(0), 3000, 4)
+    options = {"num_heads": 2, "in_features": SIZE, "decode": False, "param_dtype": float}
+    exact = nnx.MultiHeadAttention(**options, rngs=nnx.Rngs(0))
+    ours = nnx.MultiHeadAttention(
+        **options, rngs=nnx.Rngs(0), attention_fn=lambda q, k, v, mask=None, **_: dot_product_attention(q, k, v, omega, mask=mask)
+    )
+    x, seen = X[None], (np.arange(LENGTH) < 50)[None, None, None]
+    for mask in (None, seen):
+        truth, found = exact(x, mask=mask), ours(x, mask=mask)
+        assert np.abs(found - truth).max() < 0.05 * np.abs(truth).max()
+    assert np.abs(ours(x) - ours(x, mask=seen)).max() > 1e-3
+
+
+def test_a_narrow_layer_has_narrow_outputs():
+    layer = made(EXACT, 32, causal=True, key=jax.random.key(1))
+    weights, rest = eqx.partition(layer.attention, eqx.is_inexact_array)
+    narrow = eqx.combine(jax.tree.map(lambda leaf: leaf.astype(jnp.bfloat16), weights), rest)
+    narrow = eqx.tree_at(lambda layer: layer.attention, layer, narrow)
+    x = jnp.asarray(X, jnp.bfloat16)
+    assert narrow(x, x, x).dtype == jnp.bfloat16
+    assert np.abs(np.asarray(narrow(x, x, x), float) - layer(X, X, X)).max() < 0.05

@@ -655,6 +655,12 @@ OTHERWISE = {
         "mask": KEYS_SEEN, "causal": (False, flag),
         "parameters": (features.ExponentialParameters(), lambda good: [bad for bad in other_type(good) if bad is not None]),
     },
+    "attention.dot_product_attention": {
+        **dict.fromkeys(["query", "key"], (X[None], lambda good: [*entries(good), good[0]])), "value": (X[None], lambda good: [*entries(good), good[:, :2]]),
+        "omega": (X[0][None], lambda good: [*entries(good), good[0], good[:, :1]]), "scale": (1.0, lambda good: [bad for bad in positive(good) if bad is not None]), "is_causal": (False, flag),
+        "mask": (np.ones((1, 1, len(X[None])), bool), lambda good: [good[0], np.ones((2, 1, 3), bool), 1.0 * good, "a"]),
+        "parameters": (features.ExponentialParameters(), lambda good: [bad for bad in other_type(good) if bad is not None]),
+    },
     "models.transformer.layer": {"width": (4, lambda good: [*count(good), 5]), "n_heads": (2, count)},
     "models.transformer.linear": {"n_in": (2, count), "n_out": (2, count)},
     "models.encoder.Encoder.tokens": {
@@ -978,7 +984,9 @@ STORED = {  # how whole numbers are given in some type; and the narrow types, wh
 }
 LARGEST = (100, 11, 3, 1, 0)  # whole numbers to try, until a function has a use for them; a square of 100 is no int8
 # Take the rounding of what they are given from its type; or answer in it.
-ROUNDED = {"evidence.unbiased", "attention.by_features", "attention.linear", "attention.linear_of_logs", "attention.softmax"}
+ROUNDED = {"evidence.unbiased"} | {
+    f"attention.{name}" for name in ("by_features", "dot_product_attention", "linear", "linear_of_logs", "softmax", "FeatureAttention.calibrated")
+}
 
 
 def arrays(good):
@@ -1038,7 +1046,7 @@ def narrow_faults(name, argument, good, stored):
         return
     is_0_or_1 = all(np.all((x >= 0) & (largest <= 1)) for x in jax.tree.leaves(arrays(good)))
     for dtype in dtypes:
-        if (dtype is np.bool_ and not is_0_or_1) or (np.dtype(dtype) == np.float16 and name in ROUNDED):
+        if (dtype is np.bool_ and not is_0_or_1) or (np.dtype(dtype) in (np.float16, jnp.bfloat16) and name in ROUNDED):
             continue
         try:
             found = answer(PUBLIC[name](**row | {argument: given(largest, dtype)}))

@@ -119,6 +119,19 @@ def test_haar_determinant_has_either_sign_and_columns_are_uniform():
             assert stats.kstest(q[:, i, j], "uniform", (-1, 2)).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("d", [1, 2, 5, 64])
+def test_rotations_of_accelerators_are_those_of_processors(d):
+    """In float32, and of a block that is nearly singular, too: orthogonal, and the same where rounding leaves it one factor."""
+    blocks = np.random.default_rng(d).normal(size=(50, d, d)).astype(np.float32)
+    found, expected = (np.asarray(jax.jit(f)(blocks)) for f in (directions._by_cholesky, directions._by_reflections))
+    assert np.abs(found - expected).max() < 1e-3 and np.median(np.abs(found - expected)) < 1e-6
+    if d > 1:
+        U, sizes, V = np.linalg.svd(blocks)
+        sizes[:, -1] = 1e-6
+        found = np.asarray(jax.jit(directions._by_cholesky)(((U * sizes[:, None]) @ V).astype(np.float32)))
+    assert np.abs(found @ found.mT - np.eye(d)).max() < 1e-5
+
+
 def test_any_directions_compose_with_any_norms():
     def unit(key, m, d):
         return jnp.ones(m)

@@ -130,7 +130,7 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
         causal, mask: as for :func:`linear_of_logs`.
 
     Returns:
-        Outputs, (..., heads, n, c), of the dtype that q, k and v promote to; features are in float32 at least.
+        Outputs, (..., heads, n, c), of the dtype that q, k and v promote to; features have float32 at least.
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
     """
@@ -162,9 +162,10 @@ def _of_head(omega, parameters, x):
 def dot_product_attention(query, key, value, omega, parameters=None, *, mask=None, scale=None, is_causal=False):
     """Attention by features with the shapes and options of :func:`jax.nn.dot_product_attention`.
 
-    For flax, in one line::
+    For flax::
 
-        flax.nnx.MultiHeadAttention(..., attention_fn=lambda q, k, v, mask=None, **_: dot_product_attention(q, k, v, omega, mask=mask))
+        ours = lambda q, k, v, mask=None, **_: dot_product_attention(q, k, v, omega, mask=mask)
+        flax.nnx.MultiHeadAttention(num_heads, in_features, attention_fn=ours, rngs=rngs)
 
     Args:
         query, key, value: (..., n, heads, d), (..., l, groups, d), (..., l, groups, c); groups divide heads.
@@ -192,15 +193,18 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
         if x.ndim < 3:
             raise ValueError(f"{name} has shape {x.shape}; give (..., positions, heads, columns)")
     n_heads, groups = q.shape[-2], k.shape[-2]
-    if v.shape[-2] != groups or not groups or n_heads % groups:
-        raise ValueError(f"key and value have {groups} and {v.shape[-2]} heads, query {n_heads}; give both as many, a number that divides the query's")
+    if not groups or n_heads % groups:
+        raise ValueError(f"key has shape {k.shape}; give a number of heads that divides the query's, {n_heads}")
+    if v.shape[-2] != groups:
+        raise ValueError(f"value has shape {v.shape}; give as many heads as key has, {groups}")
     if mask is not None and (jnp.ndim(mask) < 3 or mask.shape[-2] != 1):
         raise ValueError(f"mask has shape {jnp.shape(mask)}; give one of keys, (..., 1, 1, {k.shape[-3]}), and is_causal=True for a causal one")
     scale = q.shape[-1] ** -0.5 if scale is None else checks.real(scale, "scale", above=0)
-    dtype = jnp.result_type(q, k, v)
+    is_causal, dtype = checks.flag(is_causal, "is_causal"), jnp.result_type(q, k, v)
     q, k = (x.astype(jnp.promote_types(x.dtype, jnp.float32)) * scale**0.5 for x in (q, k))
     q, k, v = (jnp.swapaxes(x, -2, -3) for x in (q, *(jnp.repeat(x, n_heads // groups, axis=-2) for x in (k, v))))
-    if getattr(omega, "ndim", 0) == 2:
-        omega = jnp.broadcast_to(omega, (n_heads, *omega.shape))
+    if not hasattr(omega, "project"):
+        omega = checks.floating(omega, "omega")
+        omega = jnp.broadcast_to(omega, (n_heads, *omega.shape)) if omega.ndim == 2 else omega
     seen = None if mask is None else mask[..., 0, :]
     return jnp.swapaxes(by_features(q, k, v, omega, parameters, is_causal, seen), -2, -3).astype(dtype)

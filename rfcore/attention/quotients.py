@@ -11,7 +11,7 @@ before. A mask of keys, (..., l), is True where a key is seen; what it hides may
 attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros.
 
 Outputs have the dtype that queries, keys and values promote to. Exponentials and sums are in float32 at
-least; where values are bfloat16, weights are rounded to bfloat16, by 2^-9 of themselves, before they multiply.
+least; where values are bfloat16, weights are rounded to it, by 2^-9 of themselves, before they multiply.
 """
 
 import math
@@ -154,27 +154,21 @@ def _linear(phi_q, phi_k, v, causal):
 def _quotient_of_logs(of_q, of_k, q, k, v, mask, causal):
     v = _with_ones(v)
 
-    def logs_of_keys(k, mask):
-        return _hidden(of_k(k), mask, -jnp.inf)
+    def logs(q, k, mask):
+        return of_q(q), _hidden(of_k(k), mask, -jnp.inf)
 
     if not causal:
-        phi_q, phi_k, _ = scaled(of_q(q), logs_of_keys(k, mask))
+        phi_q, phi_k, _ = scaled(*logs(q, k, mask))
         return _quotient(_product(phi_q, _product(phi_k.mT, v)))
-
-    def of_block(state, chunks):
-        q, k, v, mask = chunks
-        return _of_block(state, of_q(q), logs_of_keys(k, mask[..., 0]), v)
-
     mask = jnp.broadcast_to(mask, (*mask.shape[:-1], k.shape[-2]))[..., None]
-    m = jax.eval_shape(of_k, k).shape[-1]
-    leading = _leading(q, k, v, mask)
-    wide = jax.eval_shape(of_k, k).dtype
-    nothing = jnp.zeros((*leading, m, v.shape[-1]), jnp.result_type(wide, v)), jnp.full((*leading, m), -jnp.inf, wide)
-    return _quotient(_by_blocks(of_block, nothing, q, k, v, mask))
+    log_k = jax.eval_shape(of_k, k)
+    exponents = jnp.full((*_leading(q, k, v, mask), log_k.shape[-1]), -jnp.inf, log_k.dtype)
+    sums = jnp.zeros((*exponents.shape, v.shape[-1]), jnp.result_type(log_k, v))
+    return _quotient(_by_blocks(partial(_of_block, logs), (sums, exponents), q, k, v, mask))
 
 
 def _by_blocks(of_block, state, *arrays):
-    """What queries read, (..., n, columns), by ``of_block(state, chunks)``, which gives the next state and that of its chunks.
+    """What queries read, (..., n, columns), block by block: ``of_block(state, chunks) -> state, read``.
 
     Chunks are (chunks, ..., positions, columns), filled up with zeros.
     """
@@ -204,8 +198,10 @@ def _by_blocks(of_block, state, *arrays):
     return jax.lax.platform_dependent(state, *arrays, cpu=on_cpu, default=elsewhere)
 
 
-def _of_block(state, log_q, log_k, v):
-    sums, exponents = state
+def _of_block(logs, state, chunks):
+    (sums, exponents), (q, k, v, mask) = state, chunks
+    rows = q, k, mask[..., 0]
+    log_q, log_k = logs(*rows)
     of_chunks, of_first = jax.lax.stop_gradient((log_k.max(axis=-2), log_k[..., 0, :]))
     # Exponents of the sums before each chunk and after the last; and those that all queries of a chunk may know: with its first key.
     exponents = jax.lax.cummax(jnp.concatenate([exponents[None], of_chunks]))
@@ -218,7 +214,8 @@ def _of_block(state, log_q, log_k, v):
     q = jnp.exp(read - finite(greatest)).astype(_narrow(v))
     k = jnp.exp(jnp.where(log_k > limit, -jnp.inf, log_k - finite(known)[..., None, :])).astype(_narrow(v))
     near = _product(q, seen) + _product(jnp.tril(_product(q, k.mT)), v)
-    far = jax.lax.cond((log_k > limit).any(), _beyond, _nothing, limit, log_q, log_k, v)
+    # Given rows, not their logarithms: of a branch that is not taken, gradients are arrays of zeros.
+    far = jax.lax.cond((log_k > limit).any(), jax.checkpoint(partial(_beyond, logs)), _nothing, limit, rows, v)
     return (sums, exponents[-1]), _merged((near, greatest), far)
 
 
@@ -235,9 +232,9 @@ def _sums_up_to(sums, k, v, exponents, known):
     return sums[-1], jnp.exp(exponents[:-1] - finite(known))[..., None] * sums[:-1]
 
 
-def _beyond(limit, log_q, log_k, v):
+def _beyond(logs, limit, rows, v):
     """Of keys beyond the limit: sums over those up to each query's, in pairs, and their exponents."""
-    n = v.shape[-2]
+    (log_q, log_k), n = logs(*rows), v.shape[-2]
 
     def of_chunk(chunk):
         log_q, log_k, v = chunk
@@ -259,9 +256,9 @@ def _in_rounds(function, arrays):
     return jax.lax.map(jax.checkpoint(function), arrays, batch_size=-(-len(arrays[0]) // ROUNDS))
 
 
-def _nothing(*operands):
-    sums, exponents = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(_beyond, *operands))
-    return sums, exponents - jnp.inf
+def _nothing(limit, rows, v):
+    wide = jnp.result_type(limit, v)
+    return jnp.zeros(v.shape, wide), jnp.full((*v.shape[:-1], 1), -jnp.inf, limit.dtype)
 
 
 def _merged(one, other):

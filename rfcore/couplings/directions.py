@@ -52,14 +52,17 @@ def _by_reflections(blocks):
 
 @precision.full
 def _by_cholesky(blocks):
-    """Products and triangular systems alone: reflections, one after the other, take an accelerator 100 times as long.
+    """By products and triangular systems, on an H100 25 times as fast as reflections are.
 
     ::
 
         G^T G + c I = L L^T,   G <- G L^-T,   four times
 
-    With c = eps |G|^2 in the first two, a block with a singular value of 1e-7 has no more of one than 1e-3 after
-    them, and what is left is orthogonal to rounding (Fukaya et al., "Shifted Cholesky QR", 2020).
+    c = eps |G|^2 in the first two, so that blocks with singular values down to 1e-7 have factors, and 0 then.
+    L is lower triangular with a positive diagonal, and so is the product of all: R^T.
+
+    Source: Fukaya et al., "Shifted Cholesky QR for computing the QR factorization of ill-conditioned
+    matrices", 2020.
     """
     eye = jnp.eye(blocks.shape[-1], dtype=blocks.dtype)
     for shift in (1.0, 1.0, 0.0, 0.0):

@@ -1,6 +1,8 @@
 """Attention: exact, linear, causal, masked; at scales where features overflow; and the error of its rows."""
 
 import re
+from functools import cache, partial
+from unittest.mock import patch
 
 import jax
 import jax.numpy as jnp
@@ -13,6 +15,8 @@ from scipy.special import logsumexp, softmax
 
 from companion.papers.couplings import attention_rows, formulas
 from rfcore import attention, couplings, features
+from rfcore.attention import causal as sums
+from rfcore.attention import quotients
 
 N, M, C = 6, 5, 2
 RNG = np.random.default_rng(0)
@@ -55,10 +59,28 @@ def test_logarithms_keep_every_query_at_any_scale(causal):
         assert not np.all(np.isfinite(by_quotient(np.exp(log_q) @ np.exp(log_k).T, V, causal)))
 
 
+def elsewhere(log_q, log_k, v, causal=False, mask=None):
+    """The program for accelerators, where this is none, and with blocks of 512 positions."""
+    if not causal:
+        return attention.linear_of_logs(log_q, log_k, v, causal, mask)
+    mask = jnp.ones(v.shape[-2], bool) if mask is None else jnp.asarray(mask)
+    log_q, log_k, v = jnp.asarray(log_q), *(sums.hidden(jnp.asarray(x), mask) for x in (log_k, v))
+    with patch.object(sums, "LEAST", 512):
+        read = sums._logs_at_once(quotients._wide, quotients._wide, log_q, log_k, quotients._with_ones(v), mask)
+    return quotients._quotient(read).astype(v.dtype)
+
+
+def elsewhere_of_features(phi_q, phi_k, v):
+    with patch.object(sums, "LEAST", 512):
+        return quotients._quotient(sums._features_at_once(*map(jnp.asarray, (phi_q, phi_k, quotients._with_ones(jnp.asarray(v))))))
+
+
+CAUSAL = {"here": partial(attention.linear_of_logs, causal=True), "elsewhere": partial(elsewhere, causal=True)}
 WAYS = {
     "softmax": lambda log_q, log_k, v, causal=False, mask=None: attention.softmax(log_q, log_k, v, causal, mask),
     "linear": lambda log_q, log_k, *rest, **mask: attention.linear(jnp.exp(log_q), jnp.exp(log_k), *rest, **mask),
     "linear_of_logs": attention.linear_of_logs,
+    "elsewhere": elsewhere,
 }
 LENGTH = 300  # three chunks, the last one cut
 LONG = 2200  # three blocks of chunks
@@ -117,7 +139,9 @@ def test_a_hidden_key_may_hold_anything(way, causal):
 
 
 @pytest.mark.parametrize(("length", "now"), [(LENGTH, 180), (LONG, 1100)])
-@pytest.mark.parametrize(("way", "scale"), [("linear", 1.0), ("linear_of_logs", 1.0), ("linear_of_logs", 3000.0)])
+@pytest.mark.parametrize(
+    ("way", "scale"), [("linear", 1.0), ("linear_of_logs", 1.0), ("linear_of_logs", 3000.0), ("elsewhere", 1.0), ("elsewhere", 3000.0)]
+)
 def test_the_past_is_the_same_to_the_bit_whatever_the_future_holds(way, scale, length, now):
     log_q, log_k, v = drawn(2, scale=scale, length=length)
     later, far = [x.copy() for x in (log_k, v)], 500.0 if way == "linear" else 1e5
@@ -128,31 +152,34 @@ def test_the_past_is_the_same_to_the_bit_whatever_the_future_holds(way, scale, l
     assert not np.any(np.all(before[:, now:] == after[:, now:], axis=-1))
 
 
+@pytest.mark.parametrize("way", CAUSAL)
 @pytest.mark.parametrize("scale", [0.3, 30.0, 3000.0])
-def test_chunks_are_what_each_query_sees(scale):
+def test_chunks_are_what_each_query_sees(scale, way):
     """Within what features of a chunk's first key allow, a little beyond it, and far beyond."""
     log_q, log_k, v = drawn(scale=scale)
     log_k[200:] += scale * np.arange(100)[:, None]  # which grow
-    out = np.asarray(attention.linear_of_logs(log_q, log_k, v, True))
-    for i in (0, 1, 127, 128, 201, 299):
+    out = np.asarray(CAUSAL[way](log_q, log_k, v))
+    for i in (0, 1, 63, 64, 127, 128, 201, 299):
         assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(100 + 100 * scale, v))
 
 
-def test_keys_beyond_the_floats_weigh_no_more_than_they_do():
+@pytest.mark.parametrize("way", CAUSAL)
+def test_keys_beyond_the_floats_weigh_no_more_than_they_do(way):
     """Of 709 that floats hold one feature of some keys has 500 and queries give it -500: no key outweighs the rest."""
     log_q, log_k, v = drawn()
     log_q[:, 0] -= 500
     log_k[[5, 140, 141, 290], 0] += 500
-    out = np.asarray(attention.linear_of_logs(log_q, log_k, v, True))
+    out = np.asarray(CAUSAL[way](log_q, log_k, v))
     for i in (4, 5, 127, 139, 140, 141, 150, 299):
         assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(10_000, v))
 
 
+@pytest.mark.parametrize("way", CAUSAL)
 @pytest.mark.parametrize("scale", [1.0, 3000.0])
-def test_blocks_are_what_each_query_sees(scale):
+def test_blocks_are_what_each_query_sees(scale, way):
     log_q, log_k, v = drawn(scale=scale, length=LONG)
     log_k[[1500, 2047]] += 100 * scale
-    out = np.asarray(attention.linear_of_logs(log_q, log_k, v, True))
+    out = np.asarray(CAUSAL[way](log_q, log_k, v))
     for i in (0, 1023, 1024, 1500, 1501, LONG - 1):
         assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(100 + 100 * scale, v))
 
@@ -166,18 +193,20 @@ def of_rows(log_q, log_k, v):
     return jnp.sum((weights @ v) ** 2)
 
 
-def of_blocks(log_q, log_k, v):
-    return jnp.sum(attention.linear_of_logs(log_q, log_k, v, True)[SOME] ** 2)
+@cache
+def gradients_of_blocks(way):
+    def of_blocks(*inputs):
+        return jnp.sum(CAUSAL[way](*inputs)[SOME] ** 2)
+
+    return jax.jit(lambda *inputs: [jax.grad(f, (0, 1, 2))(*inputs) for f in (of_blocks, of_rows)])
 
 
-gradients_of_blocks = jax.jit(lambda *inputs: [jax.grad(f, (0, 1, 2))(*inputs) for f in (of_blocks, of_rows)])
-
-
+@pytest.mark.parametrize("way", CAUSAL)
 @pytest.mark.parametrize("far", [0.0, 500.0])  # of 709 that floats hold: keys that are added pair by pair
-def test_gradients_of_blocks_are_those_of_what_each_query_sees(far):
+def test_gradients_of_blocks_are_those_of_what_each_query_sees(far, way):
     log_q, log_k, v = drawn(length=LONG)
     log_k[[1500, 2047]] += far
-    found, truth = gradients_of_blocks(log_q, log_k, v)
+    found, truth = gradients_of_blocks(way)(log_q, log_k, v)
     for here, there in zip(found, truth, strict=True):
         assert np.allclose(here, there, rtol=0, atol=rounding(10_000, v)) and np.abs(there).max() > 1e-3
 
@@ -217,6 +246,10 @@ def test_it_is_what_one_would_write_first(causal):
     q, k, v = 0.5 * rng.normal(size=(3, 2, 256, 4))
     omega = rng.normal(size=(2, M, 4))
     out = attention.by_features(q, k, v, omega, causal=causal)
+    if causal:
+        phi = (features.positive(x.reshape(-1, 4), omega[0], kernel="softmax").reshape(2, 256, M)[:1] for x in (q, k))
+        there = elsewhere_of_features(*phi, v[:1])
+        assert np.allclose(there, plain(q, k, v, omega, causal)[:1], rtol=0, atol=rounding(1000, v))
     assert np.allclose(out, plain(q, k, v, omega, causal), rtol=0, atol=rounding(1000, v))
 
 
@@ -230,7 +263,9 @@ def long(*inputs):
 
 def test_an_accelerator_waits_for_few_rounds():
     """Bounds of all loops of the program for 65,536 positions, forward and backward, lowered for a GPU that is not there."""
-    text = jax.jit(jax.grad(long, (0, 1, 2))).trace(*SHAPES).lower(lowering_platforms=("cuda",)).as_text()
+    with patch.object(sums, "on_a_cpu", bool):  # False
+        text = jax.jit(jax.grad(long, (0, 1, 2))).trace(*SHAPES).lower(lowering_platforms=("cuda",)).as_text()
+    jax.clear_caches()
     loops = text.split("stablehlo.while(")[1:]
     bounds = [int(re.search(r"cond \{\s*%\w+ = stablehlo.constant dense<(\d+)>", loop)[1]) for loop in loops]
     assert bounds and max(bounds) <= 16

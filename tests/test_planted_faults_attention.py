@@ -16,7 +16,8 @@ from planting import with_another_line
 
 from companion.models import transformer
 from companion.papers.favor import in_encoder, real_heads
-from rfcore.attention import FeatureAttention, layer, quotients
+from rfcore.attention import FeatureAttention, layer
+from rfcore.attention import causal as sums
 from rfcore.features import exponentials
 
 
@@ -25,7 +26,15 @@ def the_past_in_one_chunk_and_the_next():
 
 
 def blocks():
-    test_attention.test_blocks_are_what_each_query_sees(1.0)
+    test_attention.test_blocks_are_what_each_query_sees(1.0, "here")
+
+
+def the_past_elsewhere():
+    test_attention.test_the_past_is_the_same_to_the_bit_whatever_the_future_holds("elsewhere", 1.0, test_attention.LENGTH, 180)
+
+
+def blocks_elsewhere():
+    test_attention.test_blocks_are_what_each_query_sees(1.0, "elsewhere")
 
 
 def the_past_of_the_layer():
@@ -72,18 +81,28 @@ def fits_in_an_encoder_are_blind_to_padding():
         assert np.array_equal(one, other)
 
 
-EVERYTHING = "jax.lax.cummax(jnp.concatenate([exponents[None], of_chunks]))"
-WHATEVER_COMES = "jnp.stack((len(log_k) + 1) * [log_k.max(axis=(0, -2))])"
+EVERYTHING = "jax.lax.cummax(jax.lax.stop_gradient(log_k.max(axis=2)))"
+WHATEVER_COMES = "jnp.tile(log_k.max(axis=(0, 2)), (len(log_k), 1, 1))"
+THERE = "jax.lax.cummax(jnp.concatenate([exponents[None], of_chunks]))"
 FAULTS = {
     "maximum over all keys": (
-        quotients, "_of_block", EVERYTHING, WHATEVER_COMES, the_past_in_one_chunk_and_the_next,
+        sums, "_logs_one_by_one", EVERYTHING, WHATEVER_COMES, the_past_in_one_chunk_and_the_next,
     ),
     "maximum over the keys of the chunk": (
-        quotients, "_of_block", "log_k[..., 0, :]))", "log_k.max(axis=-2)))", the_past_in_one_chunk_and_the_next,
+        sums, "_logs_one_by_one", "stop_gradient(log_k[:, :, 0])", "stop_gradient(log_k.max(axis=2))", the_past_in_one_chunk_and_the_next,
     ),
-    "sums that do not go from block to block": (quotients, "_of_block", "return (sums, exponents", "return (0 * sums, exponents", blocks),
+    "sums that do not go from block to block": (sums, "_logs_one_by_one", "return sums, _merged(", "return start, _merged(", blocks),
     "maximum over all keys, in the layer": (
-        quotients, "_of_block", EVERYTHING, WHATEVER_COMES, the_past_of_the_layer,
+        sums, "_logs_one_by_one", EVERYTHING, WHATEVER_COMES, the_past_of_the_layer,
+    ),
+    "maximum over all keys, elsewhere": (
+        sums, "_of_block", THERE, "jnp.stack((len(log_k) + 1) * [log_k.max(axis=(0, -2))])", the_past_elsewhere,
+    ),
+    "maximum over the keys of the chunk, elsewhere": (
+        sums, "_of_block", "log_k[..., 0, :]))", "log_k.max(axis=-2)))", the_past_elsewhere,
+    ),
+    "sums that do not go from block to block, elsewhere": (
+        sums, "_of_block", "return (sums, exponents", "return (0 * sums, exponents", blocks_elsewhere,
     ),
     "other frequencies for keys than for queries": (
         layer, "by_features", "(omega, of_side)", "(omega[:, :: 1 if of_side is parameters else -1], of_side)", own_features,

@@ -99,7 +99,21 @@ def benchmarks(kept=ROOT / "data" / "results" / "bench.json"):
         heading, met = one["title"].partition(" against ")[0], "all goals met" if one["goals_met"] else "a goal was missed"
         printed = "\n".join(one["printed"])
         parts += [f"## {heading}", f"{plain(one['title'])} **{met.capitalize()}.**", plain(one["about"]), f"```text\n{printed}\n```"]
-    return "\n\n".join(parts)
+    return "\n\n".join([*parts, *accelerator()])
+
+
+def accelerator(kept=ROOT / "data" / "results" / "accelerator.json"):
+    """What tests/benchmarks/accelerator.py has kept of a run on a GPU."""
+    record = json.loads(kept.read_text(encoding="utf-8"))
+    where = f"One {record['device']}, JAX {record['jax']}, {record['date']}, commit `{record['commit']}`."
+    lines = ["| attention | L | heads | dtype | ms | MiB beside inputs and outputs |", "| --- | ---: | ---: | --- | ---: | ---: |"]
+    for row in record["attention"]:
+        name = {"exact": "exact (cuDNN)", "ours": "`by_features`"}.get(row["program"], row["program"])
+        way = f"{', causal' * row['causal']}{', gradients' * row['backward']}"
+        lines.append(f"| {name}{way} | {row['length']:,} | {row['heads']} | {row['dtype']} | {row['milliseconds']:.2f} | {row['mebibytes']:,.0f} |")
+    draws = "\n".join(["| frequencies drawn | ms |", "| --- | ---: |", *(f"| {name} | {ms:.2f} |" for name, ms in record["draws"].items())])
+    errors = "\n".join(["| largest error against float64 | |", "| --- | ---: |", *(f"| {name} | {x:.1e} |" for name, x in record["accuracy"].items())])
+    return ["## On an accelerator", where, "\n".join(lines), draws, errors]
 
 
 def size(n_bytes):

@@ -14,7 +14,6 @@ Outputs have the dtype that queries, keys and values promote to. Exponentials an
 least; where values are bfloat16, weights are rounded to it, by 2^-9 of themselves, before they multiply.
 """
 
-import math
 from functools import partial
 
 import jax
@@ -22,11 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from rfcore import checks
+from rfcore.attention.causal import hidden, of_features, of_logs, product
 from rfcore.features.logs import finite, scaled
-
-CHUNK = 128  # positions whose pairs are formed
-CACHED = 1024  # positions of a block, of all sequences, on a CPU
-ROUNDS, LEAST = 16, 16_384  # on an accelerator: at most so many blocks, of at least so many positions of each sequence
 
 
 def softmax(q, k, v, causal=False, mask=None):
@@ -42,14 +38,14 @@ def softmax(q, k, v, causal=False, mask=None):
     """
     q, k, v, causal, mask, dtype = _checked(q, k, v, causal, mask, ("q", "k"))
     if mask is not None:
-        k, v = _hidden(k, mask), _hidden(v, mask)  # gradients do not meet what stands there
-    scores = _product(q, k.mT)
+        k, v = hidden(k, mask), hidden(v, mask)  # gradients do not meet what stands there
+    scores = product(q, k.mT)
     if mask is not None:
         scores = jnp.where(mask[..., None, :], scores, -jnp.inf)
     if causal:
         scores = jnp.where(jnp.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
     greatest = jax.lax.stop_gradient(finite(scores.max(axis=-1, keepdims=True)))
-    return _quotient(_product(jnp.exp(scores - greatest), _with_ones(v))).astype(dtype)
+    return _quotient(product(jnp.exp(scores - greatest), _with_ones(v))).astype(dtype)
 
 
 def linear(phi_q, phi_k, v, causal=False, mask=None):
@@ -59,8 +55,9 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
 
         out_i = phi(q_i) . S / phi(q_i) . s,   S = sum_j phi(k_j) v_j^T,   s = sum_j phi(k_j)
 
-    Memory is O((n + l) (m + c) + m c); causal attention forms pairs within chunks of 128 positions, and sums
-    up to each chunk. Where features overflow or underflow, take :func:`linear_of_logs`.
+    Memory is O((n + l) (m + c) + m c), and for causal attention m c / 64 a position more, for sums up to each
+    chunk of 64 (on accelerators 128) positions. Where features overflow or underflow, take
+    :func:`linear_of_logs`.
 
     Args:
         phi_q, phi_k: features of the same frequencies, (..., n, m) and (..., l, m); positive, or
@@ -80,7 +77,7 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
     """
     phi_q, phi_k, v, causal, mask, dtype = _checked(phi_q, phi_k, v, causal, mask, ("phi_q", "phi_k"))
     if mask is not None:
-        phi_k, v = _hidden(phi_k, mask), _hidden(v, mask)
+        phi_k, v = hidden(phi_k, mask), hidden(v, mask)
     return _linear(phi_q, phi_k, v, causal).astype(dtype)
 
 
@@ -97,13 +94,10 @@ def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
         out_j = sum_i c_i S_i / sum_i c_i s_i,   log c_i = log phi(q_j)_i + b_i - a
         a = max_i (log phi(q_j)_i + b_i)
 
-    so that the denominator is at least 1. Causal attention forms pairs within chunks of 128 positions. There
-    b_i is of what all the chunk's queries see, the chunks before and its first key; a key that exceeds it by
-    two thirds of what floats hold, e^59 in float32, is added pair by pair. So the past is the same to the bit
-    whatever the future holds. (The published Performer code subtracts one greatest exponent over all keys,
-    past and future.) Sums up to each chunk are prefix sums. Chunks go by blocks, whose products gradients
-    make again: of 1,024 positions of all sequences on a CPU, whose cache they fit; on an accelerator of
-    16,384 or more of each sequence, at most 16 blocks.
+    so that the denominator is at least 1. In causal attention b_i is of what a query and its neighbours all
+    see, so that the past is the same to the bit whatever the future holds. (The published Performer code
+    subtracts one greatest exponent over all keys, past and future.) Products of a block of positions are
+    formed at once, and gradients form them again, so that a position costs the same memory at any length.
 
     Args:
         log_q, log_k: (..., n, m) and (..., l, m), such as :func:`rfcore.features.log_positive` with
@@ -132,157 +126,26 @@ def quotient_of_logs(of_q, of_k, q, k, v, causal, mask, names=("q", "k")):
     """
     q, k, v, causal, mask, dtype = _checked(q, k, v, causal, mask, names)
     mask = jnp.ones(k.shape[-2], bool) if mask is None else mask
-    return _quotient_of_logs(*map(jax.tree_util.Partial, (of_q, of_k)), q, _hidden(k, mask), _hidden(v, mask), mask, causal).astype(dtype)
+    return _quotient_of_logs(*map(jax.tree_util.Partial, (of_q, of_k)), q, hidden(k, mask), hidden(v, mask), mask, causal).astype(dtype)
 
 
 @partial(jax.jit, static_argnames="causal")
 def _linear(phi_q, phi_k, v, causal):
     v = _with_ones(v)
-    if not causal:
-        return _quotient(_product(phi_q, _product(phi_k.mT, v)))
-
-    def of_block(sums, chunks):
-        q, k, v = chunks
-        sums = jnp.cumsum(jnp.concatenate([sums[None], _product(k.mT, v)]), axis=0)
-        return sums[-1], _product(q, sums[:-1]) + _product(jnp.tril(_product(q, k.mT)), v)
-
-    sums = jnp.zeros((*_leading(phi_q, phi_k, v), phi_k.shape[-1], v.shape[-1]), _wide(phi_k).dtype)
-    return _quotient(_by_blocks(of_block, sums, phi_q, phi_k, v))
+    return _quotient(of_features(phi_q, phi_k, v) if causal else product(phi_q, product(phi_k.mT, v)))
 
 
 @partial(jax.jit, static_argnames="causal")
 def _quotient_of_logs(of_q, of_k, q, k, v, mask, causal):
     v = _with_ones(v)
-
-    def logs(q, k, mask):
-        return of_q(q), _hidden(of_k(k), mask, -jnp.inf)
-
-    if not causal:
-        phi_q, phi_k, _ = scaled(*logs(q, k, mask))
-        return _quotient(_product(phi_q, _product(phi_k.mT, v)))
-    mask = jnp.broadcast_to(mask, (*mask.shape[:-1], k.shape[-2]))[..., None]
-    log_k = jax.eval_shape(of_k, k)
-    exponents = jnp.full((*_leading(q, k, v, mask), log_k.shape[-1]), -jnp.inf, log_k.dtype)
-    sums = jnp.zeros((*exponents.shape, v.shape[-1]), jnp.result_type(log_k, v))
-    return _quotient(_by_blocks(partial(_of_block, logs), (sums, exponents), q, k, v, mask))
-
-
-def _by_blocks(of_block, state, *arrays):
-    """What queries read, (..., n, columns), block by block: ``of_block(state, chunks) -> state, read``.
-
-    Chunks are (chunks, ..., positions, columns), filled up with zeros.
-    """
-    n, leading = arrays[0].shape[-2], _leading(*arrays)
-    size = min(CHUNK, n)
-    n_chunks = -(-n // size)
-
-    def run(per_block, state, *arrays):
-        n_blocks = -(-n_chunks // per_block)
-
-        def cut(x):
-            x = jnp.broadcast_to(x, (*leading, *x.shape[-2:]))
-            x = jnp.pad(x, [(0, 0)] * len(leading) + [(0, n_blocks * per_block * size - n), (0, 0)])
-            return jnp.moveaxis(x.reshape(*leading, n_blocks * per_block, size, -1), -3, 0)
-
-        chunks = [cut(x) for x in arrays]
-        if n_blocks == 1:
-            found = of_block(state, chunks)[1]
-        else:
-            blocks = [x.reshape(n_blocks, per_block, *x.shape[1:]) for x in chunks]
-            found = jax.lax.scan(jax.checkpoint(of_block), state, blocks)[1]
-            found = found.reshape(-1, *found.shape[2:])
-        return jnp.moveaxis(found, 0, -3).reshape(*leading, -1, found.shape[-1])[..., :n, :]
-
-    cached, in_few_rounds = CACHED // (size * math.prod(leading)), max(LEAST // size, -(-n_chunks // ROUNDS))
-    on_cpu, elsewhere = (partial(run, min(n_chunks, max(1, n))) for n in (cached, in_few_rounds))
-    return jax.lax.platform_dependent(state, *arrays, cpu=on_cpu, default=elsewhere)
-
-
-def _of_block(logs, state, chunks):
-    (sums, exponents), (q, k, v, mask) = state, chunks
-    rows = q, k, mask[..., 0]
-    log_q, log_k = logs(*rows)
-    of_chunks, of_first = jax.lax.stop_gradient((log_k.max(axis=-2), log_k[..., 0, :]))
-    # Exponents of the sums before each chunk and after the last; and those that all queries of a chunk may know: with its first key.
-    exponents = jax.lax.cummax(jnp.concatenate([exponents[None], of_chunks]))
-    known = jnp.maximum(exponents[:-1], of_first)
-    limit = known[..., None, :] + 2 / 3 * math.log(jnp.finfo(log_k.dtype).max)
-    sums, seen = _sums_up_to(sums, jnp.exp(log_k - finite(exponents[1:])[..., None, :]).astype(_narrow(v)).mT, v, exponents, known)
-
-    read = log_q + known[..., None, :]
-    greatest = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
-    q = jnp.exp(read - finite(greatest)).astype(_narrow(v))
-    k = jnp.exp(jnp.where(log_k > limit, -jnp.inf, log_k - finite(known)[..., None, :])).astype(_narrow(v))
-    near = _product(q, seen) + _product(jnp.tril(_product(q, k.mT)), v)
-    # Given rows, not their logarithms: of a branch that is not taken, gradients are arrays of zeros.
-    far = jax.lax.cond((log_k > limit).any(), jax.checkpoint(partial(_beyond, logs)), _nothing, limit, rows, v)
-    return (sums, exponents[-1]), _merged((near, greatest), far)
-
-
-def _sums_up_to(sums, k, v, exponents, known):
-    """Sums after all chunks, over e^exponents, and before each, over e^known."""
-    sums = jnp.concatenate([sums[None], _product(k, v)])
-    steps = jnp.exp(exponents[:-1] - finite(exponents[1:]))
-    steps = jnp.concatenate([jnp.ones_like(steps[:1]), steps])[..., None]
-
-    def both(one, other):
-        return one[0] * other[0], other[0] * one[1] + other[1]
-
-    sums = jax.lax.associative_scan(both, (steps, sums))[1]
-    return sums[-1], jnp.exp(exponents[:-1] - finite(known))[..., None] * sums[:-1]
-
-
-def _beyond(logs, limit, rows, v):
-    """Of keys beyond the limit: sums over those up to each query's, in pairs, and their exponents."""
-    (log_q, log_k), n = logs(*rows), v.shape[-2]
-
-    def of_chunk(chunk):
-        log_q, log_k, v = chunk
-        greatest = jax.lax.stop_gradient((log_q + jax.lax.cummax(log_k, axis=log_k.ndim - 2)).max(axis=-1, keepdims=True))
-
-        def of_query(here):
-            i, log_q, greatest = here
-            pairs = jnp.where(jnp.arange(n)[:, None] <= i, log_q[..., None, :] + log_k, -jnp.inf)
-            return jnp.exp(pairs - finite(greatest)[..., None]).sum(axis=-1)
-
-        weights = _in_rounds(of_query, (jnp.arange(n), *(jnp.moveaxis(x, -2, 0) for x in (log_q, greatest))))
-        return _product(jnp.moveaxis(weights, 0, -2), v), greatest
-
-    return _in_rounds(of_chunk, (log_q, jnp.where(log_k > limit, log_k, -jnp.inf), v))
-
-
-def _in_rounds(function, arrays):
-    """A map in few rounds, of which none keeps anything for the gradient."""
-    return jax.lax.map(jax.checkpoint(function), arrays, batch_size=-(-len(arrays[0]) // ROUNDS))
-
-
-def _nothing(limit, rows, v):
-    wide = jnp.result_type(limit, v)
-    return jnp.zeros(v.shape, wide), jnp.full((*v.shape[:-1], 1), -jnp.inf, limit.dtype)
-
-
-def _merged(one, other):
-    """The sum of two sums that each lack a factor e^exponent, but for a factor."""
-    greatest = finite(jnp.maximum(one[1], other[1]))
-    return sum(jnp.exp(exponents - greatest) * sums for sums, exponents in (one, other))
-
-
-def _product(a, b):
-    """Sums in float32 at least; in bfloat16, of which no sum is formed, if one of both is."""
-    narrow = jnp.bfloat16 if jnp.bfloat16 in (a.dtype, b.dtype) else jnp.result_type(a, b)
-    return jnp.matmul(a.astype(narrow), b.astype(narrow), preferred_element_type=jnp.result_type(a, b, jnp.float32))
+    if causal:
+        return _quotient(of_logs(of_q, of_k, q, k, v, mask))
+    phi_q, phi_k, _ = scaled(of_q(q), hidden(of_k(k), mask, -jnp.inf))
+    return _quotient(product(phi_q, product(phi_k.mT, v)))
 
 
 def _wide(x):
     return x.astype(jnp.promote_types(x.dtype, jnp.float32))
-
-
-def _narrow(v):
-    return v.dtype if v.dtype == jnp.bfloat16 else _wide(v).dtype
-
-
-def _leading(*arrays):
-    return jnp.broadcast_shapes(*(x.shape[:-2] for x in arrays))
 
 
 def _with_ones(v):
@@ -292,10 +155,6 @@ def _with_ones(v):
 def _quotient(sums):
     below = sums[..., -1:]
     return sums[..., :-1] / jnp.where(below == 0, 1, below)  # 0 for a query that sees no key
-
-
-def _hidden(x, mask, fill=0.0):
-    return jnp.where(mask[..., None], x, fill)
 
 
 def _checked(q, k, v, causal, mask, names):

@@ -3,12 +3,14 @@
 Queries and keys (heads, l, d) have the factor d^(-1/4); values are (heads, l, d). All positions are seen.
 """
 
+import json
 from dataclasses import dataclass
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 
+from companion import repository
 from rfcore import features
 from rfcore.features.logs import scaled
 
@@ -66,3 +68,13 @@ def _narrow(q, k, v, omega, parameters):
 
 def _product(a, b):
     return jnp.matmul(a, b, preferred_element_type=jnp.float32)
+
+
+def on_an_accelerator():
+    """What ``tests/benchmarks/accelerator.py`` has kept of a run on a GPU, and its milliseconds.
+
+    Those of 8 heads in bfloat16, by program, length and way (causal, with gradients).
+    """
+    kept = json.loads((repository.root() / "data" / "results" / "accelerator.json").read_text(encoding="utf-8"))
+    rows = [row for row in kept["attention"] if row["heads"] == 8 and row["dtype"] == "bfloat16"]
+    return kept, {(row["program"], row["length"], (row["causal"], row["backward"])): row["milliseconds"] for row in rows}

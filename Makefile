@@ -11,7 +11,8 @@ PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book book_browser wheel runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 .DEFAULT_GOAL := help
-.PHONY: help book pdf test unit near pages portable nightly quick paper bench lab lint sync lock clean
+CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation operator sampling transport walks
+.PHONY: help book pdf test unit near pages portable newest nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,6 +36,12 @@ near: $(VENV)/.ready  ## the tests, and the pages at quick, that your changes re
 
 portable: $(VENV)/.ready  ## units and some pages as on one other processor under one other Python, which the commit chooses
 	@$(BIN)/python tests/portable.py $(if $(filter .venv,$(VENV)),,$(PYTHON))
+
+newest:  ## units of the core under the newest JAX that this Python can have, whose deprecations are errors
+	@$(PYTHON) -m venv .venv-newest
+	@.venv-newest/bin/python -m pip install --quiet uv==0.13.8
+	@.venv-newest/bin/uv pip install --quiet --python .venv-newest/bin/python .[sklearn] flax hypothesis mpmath networkx pooch pytest-xdist trimesh
+	.venv-newest/bin/pytest -n 2 --dist worksteal -m "not nightly" -W error::DeprecationWarning $(CORE:%=tests/test_%.py)
 
 nightly: $(VENV)/.ready  ## the rest: all pages without data; units and all pages on all processors, under all Pythons
 	$(BIN)/pytest -n 2 --dist worksteal -m nightly

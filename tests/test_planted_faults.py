@@ -269,7 +269,7 @@ CHECKS = {
 
 NORMAL = "jax.random.normal(checks.key(key), "
 FAULTS = {
-    "missing sign fix": (directions, "_with_signs", "q * signs[:, None, :]", "q", "positive"),
+    "missing sign fix": (directions, "_by_reflections", "q * signs[:, None, :]", "q", "positive"),
     "one rotation for all blocks": (
         directions, "haar", f"{NORMAL}(n_blocks * d, d)).reshape(n_blocks, d, d)", f"jnp.tile({NORMAL}(1, d, d)), (n_blocks, 1, 1))", "directions"
     ),
@@ -332,6 +332,7 @@ USERS = {
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive_errors, "partners")],
     "_permutation": [(strata, "stratified")],
+    "_by_reflections": [(directions, "_orthonormal")],
     "_shifted": [(nets, "sobol")],
     "_coupled": [(norms, "pnc")],
     "reversal": [(copulas, "reversal")],

@@ -15,7 +15,7 @@ import rfcore
 
 logger = logging.getLogger(__name__)
 
-INTERNAL = {"rfcore.checks", "rfcore.faces"}  # serve the other modules
+INTERNAL = {"rfcore.checks", "rfcore.faces", "rfcore.precision"}  # serve the other modules
 
 
 def public():

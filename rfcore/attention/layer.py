@@ -182,7 +182,7 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings
     >>> from rfcore.attention import dot_product_attention
-    >>> q, k, v = jax.random.normal(jax.random.key(0), (3, 10, 2, 4))
+    >>> q, k, v = jax.random.normal(jax.random.key(0), (3, 10, 2, 4)) / 2
     >>> omega = couplings.orthogonal(jax.random.key(1), 5000, 4)
     >>> exact = jax.nn.dot_product_attention(q, k, v)
     >>> float(jnp.abs(dot_product_attention(q, k, v, omega) - exact).max()) < 0.1

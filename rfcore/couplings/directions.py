@@ -61,8 +61,7 @@ def _by_cholesky(blocks):
     c = eps |G|^2 in the first two, so that blocks with singular values down to 1e-7 have factors, and 0 then.
     L is lower triangular with a positive diagonal, and so is the product of all: R^T.
 
-    Source: Fukaya et al., "Shifted Cholesky QR for computing the QR factorization of ill-conditioned
-    matrices", 2020.
+    Source: Fukaya et al., "Shifted Cholesky QR for ill-conditioned matrices", 2020.
     """
     eye = jnp.eye(blocks.shape[-1], dtype=blocks.dtype)
     for shift in (1.0, 1.0, 0.0, 0.0):

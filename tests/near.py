@@ -1,8 +1,6 @@
-"""Run the tests and the pages that the working tree's changes reach: ``make near [BASE=commit]``.
+"""Run the test files, and the pages at quick, that the working tree's changes reach: ``make near [BASE=commit]``.
 
-What changed is read off syntax trees (:mod:`companion.evidence.reach`), so a comment runs nothing. Of each test
-function it is followed which definitions of the library, and of the other tests, it reaches. Pages run at
-quick; where all would take more than three minutes with the tests, the longest are left out, and named.
+Pages that would take more than three minutes together with the tests are left out, the longest first, and named.
 """
 
 import argparse
@@ -19,58 +17,30 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from companion.evidence.pages import made, name_of, notebooks, page_of, source_sha256  # noqa: E402
-from companion.evidence.reach import Library, Target, reached  # noqa: E402
+from companion.evidence.reach import code, reached  # noqa: E402
 
-SECONDS = 2 * 130  # of processor time on two cores: three minutes, less what it takes to look and to start
-OF_ALL_TESTS = 300  # seconds of processor time that all quick tests take
-AT_QUICK = 20  # and a page at quick, if it takes as much at paper and was not yet run at quick here
+SECONDS = 200  # of processor time for pages
+AT_QUICK = 20  # of a page that was not yet run at quick here
 
 
 def git(*arguments):
     return subprocess.run(["git", "-C", str(ROOT), *arguments], capture_output=True, check=True).stdout
 
 
-def tests_of(root):
-    """What each test function reaches: ``{"test_walks.py::test_lengths": {definition: hash}}``."""
-    library, found = Library(root), {}
-    for path in sorted((root / "tests").glob("*.py")):
-        library.add(path, path.stem)
-    for path in sorted((root / "tests").glob("test_*.py")):
-        module = library.module(path.stem)
-        for name in module.definitions:
-            if name.startswith("test_"):
-                start = [Target("conftest", "*"), *with_fixtures(library, path.stem, name)]
-                found[f"{path.name}::{name}"] = {
-                    library.name(t): library.sha256(t) for t in library.closure(start)
-                }
-    return found
-
-
-def with_fixtures(library, module, name):
-    """A test function or fixture, and the fixtures that its parameters name."""
-    found, waiting = set(), [Target(module, name)]
+def of_test(path, root):
+    """What a file of tests does and reaches: its code and modules, the tests' own among them, by name."""
+    found, waiting = {}, [path, root / "tests" / "conftest.py"]
     while waiting:
-        target = waiting.pop()
-        if target not in found:
-            found.add(target)
-            for statement in library.module(target.module).definitions[target.name]:
-                arguments = statement.args.args if isinstance(statement, ast.FunctionDef) else []
-                places = [(m, a.arg) for a in arguments for m in (target.module, "conftest")]
-                waiting += [Target(m, a) for m, a in places if a in library.module(m).definitions]
+        file = waiting.pop()
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        found |= {file.stem: code(tree)} | reached(file, root)
+        names = {n for node in ast.walk(tree) for n in (getattr(node, "module", None), *(a.name for a in getattr(node, "names", []) if isinstance(a, ast.alias))) if n}
+        waiting += [f for n in names if (f := root / "tests" / f"{n}.py").exists() and n not in found]
     return found
-
-
-def changed(before, after):
-    """Names of definitions that two reaches do not share."""
-    return {name for name in before.keys() | after.keys() if before.get(name) != after.get(name)}
 
 
 def seconds_at_quick(source):
-    """Processor seconds that a page takes at quick: as it last did here, or a guess from those at paper."""
-    for page, most in ((page_of(source, "quick"), float("inf")), (page_of(source, "paper"), AT_QUICK)):
-        if seconds := made(page).get("processor_seconds"):
-            return min(seconds, most)
-    return AT_QUICK
+    return made(page_of(source, "quick")).get("processor_seconds", AT_QUICK)
 
 
 def main():
@@ -81,60 +51,36 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         base = Path(folder)
-        packed = io.BytesIO(git("archive", options.base, "rfcore", "companion", "tests", "notebooks"))
-        with tarfile.open(fileobj=packed) as committed:
+        with tarfile.open(fileobj=io.BytesIO(git("archive", options.base, "rfcore", "companion", "tests", "notebooks"))) as committed:
             committed.extractall(base, filter="data")
-        before, after = tests_of(base), tests_of(ROOT)
-        differ = {test: changed(before.get(test, {}), found) for test, found in after.items()}
-        definitions, pages = set().union(*differ.values()), []
+        tests, pages = [], []
+        for path in sorted((ROOT / "tests").glob("test_*.py")):
+            was = base / path.relative_to(ROOT)
+            before = of_test(was, base) if was.exists() else {}
+            after = of_test(path, ROOT)
+            slow = path.stem.removeprefix("test_") in options.slow and before.get(path.stem) == after[path.stem]
+            if before != after and not slow:
+                tests.append(f"tests/{path.name}")
         for source in notebooks():
             was = base / source.relative_to(ROOT)
-            new = not was.exists() or source_sha256(was) != source_sha256(source)
-            of_page = changed({} if not was.exists() else reached(was, base), reached(source))
-            definitions |= of_page
-            if (new or of_page) and source.parent.name != "template":
+            new = not was.exists() or source_sha256(was) != source_sha256(source) or reached(was, base) != reached(source)
+            if new and source.parent.name != "template":
                 pages.append(source)
-    files = git("diff", "--name-only", options.base) + git("ls-files", "-o", "--exclude-standard")
-    files = files.decode().splitlines()
-    slow = {f"test_{name}.py" for name in options.slow if f"tests/test_{name}.py" not in files}
-    near = [test for test, names in differ.items() if names]
-    tests = [test for test in near if test.partition("::")[0] not in slow | {"test_notebooks.py"}]
-    say("changed definitions", sorted(definitions))
-    say("changed files that are no code, not looked at", [f for f in files if not f.endswith(".py")])
-    say("tests, by file", by_file(tests))
-    say("slow tests that are left out; CI runs them", by_file([t for t in near if t not in tests]))
-    left = SECONDS - OF_ALL_TESTS * len(tests) / len(after)
-    run, skipped = [], []
+    print("tests:", *tests, sep="\n  ")
+    left, ids, left_out = SECONDS, list(tests), []
+    body = ast.parse((ROOT / "tests" / "test_notebooks.py").read_text(encoding="utf-8")).body
+    each = [f.name for f in body if isinstance(f, ast.FunctionDef) and "every_notebook" in [getattr(d, "id", "") for d in f.decorator_list]]
     for source in sorted(pages, key=seconds_at_quick):
         left -= seconds_at_quick(source)
-        (run if left > 0 else skipped).append(source)
-    say("pages, at quick", [name_of(s) for s in run])
-    say("pages that are left out, for time", [name_of(s) for s in skipped])
-    of_pages = tests_of_pages()
-    ids = [f"tests/{test}" for test in tests]
-    ids += [f"tests/test_notebooks.py::{test}[{name_of(s)}]" for s in run for test in of_pages]
+        if left < 0:
+            left_out.append(name_of(source))
+            continue
+        print("page at quick:", name_of(source))
+        ids += [f"tests/test_notebooks.py::{test}[{name_of(source)}]" for test in each if not re.search("due_for_a_rerun|current_paper_outputs", test)]
+    print("pages left out, for time:", *left_out, flush=True)
     if options.list or not ids:
         return 0
-    command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *ids]
-    return subprocess.run(command, cwd=ROOT, check=False).returncode
-
-
-def tests_of_pages():
-    """Tests of every single notebook; that it is due at paper says nothing new of one that is reached."""
-    body = ast.parse((ROOT / "tests" / "test_notebooks.py").read_text(encoding="utf-8")).body
-    functions = [node for node in body if isinstance(node, ast.FunctionDef)]
-    each = [f.name for f in functions if "every_notebook" in [getattr(d, "id", "") for d in f.decorator_list]]
-    return [name for name in each if not re.search("due_for_a_rerun|current_paper_outputs", name)]
-
-
-def by_file(tests):
-    files = [test.partition("::")[0] for test in tests]
-    return [f"{file} ({files.count(file)})" for file in dict.fromkeys(files)]
-
-
-def say(what, items):
-    if items:
-        print(f"{what} ({len(items)}):\n  " + "\n  ".join(items), flush=True)
+    return subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *ids], cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

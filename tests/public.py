@@ -1,5 +1,6 @@
 """What is public: the names that modules export, or define without a leading underscore."""
 
+import ast
 import inspect
 from types import ModuleType
 
@@ -9,7 +10,8 @@ def public_names(*modules):
     found, seen = {}, set()
 
     def visit(prefix, module):
-        names = getattr(module, "__all__", None) or [
+        lines = ast.parse(inspect.getsource(module)).body if hasattr(module, "__path__") else []
+        names = getattr(module, "__all__", []) or [alias.name for line in lines if isinstance(line, ast.ImportFrom) for alias in line.names] or [
             name
             for name, value in vars(module).items()
             if not name.startswith("_") and getattr(value, "__module__", None) == module.__name__

@@ -638,10 +638,10 @@ OTHERWISE = {
     "papers.ugrf.formulas.alpha_p_step": {"alpha": (3.0, positive)},
     "papers.ugrf.formulas.alpha_diffusion": {"sigma": (1.0, positive)},
     "papers.ugrf.formulas.batch_size_approximation": {"n_walkers": (3, count)},
-    "theory.joint_survival": {"coupling": ("stratified", choice)},
-    "theory.walk_feature_moments": {"coupling": ("reversal", choice)},
-    "theory.walk_gram_mse": {"coupling": ("reversal", choice)},
-    "theory.walk_gram_mses": {"couplings": (["reversal"], lambda good: ["reversal", 3])},
+    "walk_errors.joint_survival": {"coupling": ("stratified", choice)},
+    "walk_errors.walk_feature_moments": {"coupling": ("reversal", choice)},
+    "walk_errors.walk_gram_mse": {"coupling": ("reversal", choice)},
+    "walk_errors.walk_gram_mses": {"couplings": (["reversal"], lambda good: ["reversal", 3])},
     "papers.ugrf.definiteness.definite_radius": {"alpha": ([1.0, 0.5], lambda good: [*vector(good), [0.0, 1.0], [-1.0, 0.5]])},
     "papers.couplings.equal_walkers.of_curve": {"walkers": ([4, 16], lambda good: [*vector(good), [16, 4], [0, 4]])},
     **{
@@ -864,7 +864,7 @@ SLOW = {
     "datasets.classification", "datasets.graph", "datasets.images", "datasets.mesh", "datasets.regression",
     "datasets.sentences", "datasets.traffic", "solvers.sampling.of_normal", "solvers.sampling.of_phases", "solvers.sampling.of_points",
     "solvers.sampling.of_two_sets", "theory.optimal_normal", "theory.log_sampling_cost", "papers.equivalence.joint_sampling.optimal_overlaps", "papers.equivalence.joint_sampling.log_joint_variance_floor",
-    "theory.trigonometric_least_variance", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
+    "trigonometric.trigonometric_least_variance", "theory.log_optimal_variance_bound", "features.dense", "solvers.exponential.of_law",
     "evidence.Ledger.close", "evidence.in_batches", "papers.favor.exponential_votes.fitted", "papers.favor.exponential_votes.accuracies",
 }  # fmt: skip
 

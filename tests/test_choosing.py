@@ -9,7 +9,7 @@ import pytest
 
 from companion.papers.couplings import choices
 from rfcore import couplings, kernels, theory
-from rfcore.theory import choosing
+from rfcore.couplings import choosing
 
 TABLE = json.loads(choosing.TABLE.read_text(encoding="utf-8"))
 

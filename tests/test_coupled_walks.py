@@ -13,8 +13,8 @@ from small_graphs import DEAD_ENDS, UNEVEN, on_dead_ends
 
 from companion import evidence
 from companion.evidence import Verdict
-from rfcore import features, kernels, walks
-from rfcore.couplings import copulas, walk_lengths
+from rfcore import copulas, features, kernels, walks
+from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 

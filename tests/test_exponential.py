@@ -11,7 +11,7 @@ import pytest
 from rounding import rounding
 from scipy import linalg, optimize
 
-from companion.papers.favor import formulas
+from companion.papers.favor import formulas, trigonometric
 from rfcore import features, kernels, theory
 from rfcore.couplings import frequencies
 from rfcore.features import ExponentialParameters
@@ -112,12 +112,12 @@ def test_mean_and_second_moment_of_trigonometric_features_and_the_sign_of_eq_7()
     K = np.asarray(kernels.softmax(X, Y))
     mean, moment = moments(phi, psi, PHASED)
     assert np.allclose(mean, K, rtol=0, atol=rounding(1e5, K))
-    relative = np.exp(theory.trigonometric_log_relative_variance(X, Y))
+    relative = np.exp(trigonometric.trigonometric_log_relative_variance(X, Y))
     assert np.allclose(moment / K**2 - 1, relative, rtol=0, atol=rounding(1e5, moment / K**2))
     pairs = [np.asarray(features.fourier(x, NODES)).reshape(len(x), 2, -1) for x in (X, Y)]
     estimates = np.einsum("nsi,lsi->nli", *pairs) / shares(NODES)
     K = np.asarray(kernels.gaussian(X, Y))
-    relative = np.exp(theory.fourier_log_relative_variance(X, Y))
+    relative = np.exp(trigonometric.fourier_log_relative_variance(X, Y))
     assert np.allclose(estimates**2 @ shares(NODES) / K**2 - 1, relative, rtol=0, atol=rounding(1e6))
 
     plain = np.asarray(PHASED.frequencies.matrix), PHASES

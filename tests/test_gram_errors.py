@@ -11,7 +11,8 @@ from scipy import stats
 
 from companion import evidence
 from companion.papers.simplex import gram_matrices
-from rfcore import couplings, features, kernels, theory
+from companion.papers.ugrf import walk_errors
+from rfcore import couplings, features, kernels
 from rfcore.features import errors, modulation
 from rfcore.graphs import Graph
 
@@ -27,7 +28,7 @@ def test_errors_of_walks_are_as_large_as_the_closed_form_says():
     found = features.gram_errors(jax.random.key(0), {"a": TRIANGLE, "b": PATH}, PAIRS, (2, 8), 0.3, n_repeats=500)
     assert found.shape == (500, 2, 2, 2)
     expected = np.array([
-        [[theory.walk_gram_mse(g, f, f, n, 0.3) / np.linalg.norm(kernel(g)) ** 2 for n in (2, 8)] for kernel, f in PAIRS.values()]
+        [[walk_errors.walk_gram_mse(g, f, f, n, 0.3) / np.linalg.norm(kernel(g)) ** 2 for n in (2, 8)] for kernel, f in PAIRS.values()]
         for g in (TRIANGLE, PATH)
     ])  # fmt: skip
     decision = evidence.unbiased(found**2, expected, smallest_bias=expected / 2)

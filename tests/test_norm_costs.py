@@ -10,8 +10,8 @@ import pytest
 from rounding import rounding
 
 from companion.papers.couplings import close_points, multi_marginal
-from rfcore import theory
-from rfcore.couplings import copulas, norms
+from rfcore import copulas, theory
+from rfcore.couplings import norms
 from rfcore.theory import norm_costs
 
 PAIRED = np.kron(np.eye(2), [[1.0, -1.0], [-1.0, 1.0]])

@@ -9,8 +9,8 @@ from rounding import rounding
 from companion import evidence
 from companion.evidence import Verdict
 from companion.models import pagerank
-from rfcore import streams
-from rfcore.couplings import copulas, walk_lengths
+from rfcore import copulas, streams
+from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())

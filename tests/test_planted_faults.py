@@ -19,9 +19,8 @@ from companion import evidence
 from companion.evidence import Verdict
 from companion.models import regression
 from companion.papers.simplex import fast_bias
-from rfcore import couplings, features, kernels, theory
-from rfcore.couplings import copulas, directions, fast, frequencies, norms, weight_dependent
-from rfcore.couplings.copulas import correlated, nets, strata
+from rfcore import copulas, couplings, features, kernels, theory
+from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
 from rfcore.features import errors, exponentials, logs
 from rfcore.kernels import of_vectors as euclidean_kernels
 from rfcore.solvers import exponential, sampling
@@ -201,7 +200,7 @@ def each_stratum_has_one_draw(law):
 
 
 def opposite_levels_sum_to_one():
-    u = strata.reversal(np.random.default_rng(0).random, (100, D, 1))
+    u = copulas.reversal(np.random.default_rng(0).random, (100, D, 1))
     return evidence.identity(u[:, ::2] + u[:, 1::2], np.ones((100, D // 2, 1)), tolerance=1e-15)
 
 
@@ -250,10 +249,10 @@ CHECKS = {
     "norms of simplex_plus": lambda: blocks_have_norms_of_their_own(couplings.simplex_plus),
     "coupled norms": norms_have_the_length_of_a_gaussian,
     "pairs of norms": pairs_stay_in_their_block,
-    "levels of stratified": lambda: entries_are_uniform(strata.stratified),
-    "levels of three strata": lambda: entries_are_uniform(strata.stratified, 3),
-    "levels of sobol": lambda: entries_are_uniform(nets.sobol),
-    "strata of sobol": lambda: each_stratum_has_one_draw(nets.sobol),
+    "levels of stratified": lambda: entries_are_uniform(copulas.stratified),
+    "levels of three strata": lambda: entries_are_uniform(copulas.stratified, 3),
+    "levels of sobol": lambda: entries_are_uniform(copulas.sobol),
+    "strata of sobol": lambda: each_stratum_has_one_draw(copulas.sobol),
     "sums of pairs": opposite_levels_sum_to_one,
     "opposites": opposites_add_up_to_zero,
     "cost of pairs": lambda: norms_cost_what_theory_says("pnc"),
@@ -283,16 +282,16 @@ FAULTS = {
     ),
     "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1), d)", "reshape(-1), d + 1)", "coupled norms"),
     "pairs across blocks": (norms, "_coupled", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
-    "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
-    "stratified without the shift": (strata, "_affine", " ^ shift[..., None]", "", "levels of stratified"),
-    "pairs across neighbours": (strata, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
+    "stratified without the permutation": (copulas, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
+    "stratified without the shift": (copulas, "_affine", " ^ shift[..., None]", "", "levels of stratified"),
+    "pairs across neighbours": (copulas, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
     "antithetic with fresh norms": (
         compose, "antithetic", "-omega]", "-omega * (jnp.linalg.norm(omega[::-1], axis=1) / jnp.linalg.norm(omega, axis=1))[:, None]]", "opposites"
     ),
-    "equal levels in pairs": (strata, "reversal", "minimum(1 - u,", "minimum(u,", "cost of pairs"),
-    "sobol without the shift": (nets, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
-    "sobol shifted modulo 1": (nets, "sobol", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
-    "eigenvalues for their roots": (correlated, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
+    "equal levels in pairs": (copulas, "reversal", "minimum(1 - u,", "minimum(u,", "cost of pairs"),
+    "sobol without the shift": (copulas, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
+    "sobol shifted modulo 1": (copulas, "sobol", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
+    "eigenvalues for their roots": (copulas, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "row = -length", "row = length", "short sums"),
     "missing m^(-1/2)": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "positive"),
     "missing m^(-1/2) in logarithms": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "log positive"),
@@ -331,9 +330,9 @@ USERS = {
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive_errors, "partners")],
-    "_permutation": [(strata, "stratified")],
+    "_permutation": [(copulas, "stratified")],
     "_by_reflections": [(directions, "_orthonormal")],
-    "_shifted": [(nets, "sobol")],
+    "_shifted": [(copulas, "sobol")],
     "_coupled": [(norms, "pnc")],
     "reversal": [(copulas, "reversal")],
     "simplex_plus": [(couplings, "simplex_plus")],

@@ -25,12 +25,12 @@ from companion.datasets.registry import File
 from companion.evidence import Verdict
 from companion.models import ode, pagerank
 from companion.papers.ugrf import generalisation, reduction
-from rfcore import checks, features, kernels, streams, theory, walks
-from rfcore.couplings import copulas, walk_hops, walk_lengths
+from rfcore import checks, copulas, features, kernels, streams, theory, walks
+from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.features import DepositFeatures, modulation, neural
 from rfcore.gp import inference
 from rfcore.graphs import Graph
-from rfcore.solvers import descent
+from rfcore.solvers import descent, transport
 
 G = UNEVEN.normalised()
 P_HALT, N_WALKS, REPEATS = 0.3, 4, 2000
@@ -274,7 +274,7 @@ def check_walkers_on_a_node_spread_evenly():
 
 
 def check_bins_make_all_walks():
-    assert np.allclose(theory.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
+    assert np.allclose(transport.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
 
 
 def check_pagerank_is_a_law():
@@ -424,7 +424,7 @@ IN_SOURCE = [
     (walk_hops, "systematic", "start += moved[: len(first)]", "pass", check_single_walkers_on_their_nodes_spread),
     (walk_hops, "systematic", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
     (walk_hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
-    (theory, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
+    (transport.bins, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
     (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "n_nodes", check_pagerank_is_a_law),
     (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "recipe.n_walks", check_pagerank_is_a_law),
     (

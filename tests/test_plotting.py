@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from companion import plotting
 from companion.plotting import curves, figures, tables
-from rfcore.couplings import copulas
+from rfcore import copulas
 
 ROOT = Path(__file__).parents[1]
 WORDS = {"caption": "Ours. A line.", "alt": "A line that rises."}

@@ -10,6 +10,7 @@ from scipy import optimize, stats
 from scipy.special import logsumexp
 
 from companion.papers.equivalence import joint_sampling
+from companion.papers.favor import trigonometric
 from rfcore import couplings, features, kernels, theory
 from rfcore.solvers import exponential, sampling
 
@@ -270,7 +271,7 @@ def test_the_floor_is_reached_by_columns_drawn_without_replacement():
 
 def test_the_least_variance_of_random_phases_for_one_pair():
     distances = np.array([0.25, 1.0, 3.0])
-    found = np.asarray(theory.trigonometric_least_variance(np.zeros((1, 1)), distances[:, None]))[0]
+    found = np.asarray(trigonometric.trigonometric_least_variance(np.zeros((1, 1)), distances[:, None]))[0]
     grid = np.linspace(0, 2 * np.pi, 20_001)[:-1]
     nodes, shares = np.polynomial.hermite_e.hermegauss(180)
     for z, variance in zip(distances, found, strict=True):
@@ -279,8 +280,8 @@ def test_the_least_variance_of_random_phases_for_one_pair():
         assert np.isclose(
             variance, constant**2 - np.exp(-(z**2)), rtol=0, atol=2e-4
         )  # kinks of the cosine under few nodes
-    assert abs(theory.trigonometric_least_variance(X[:1], X[:1])[0, 0]) < 1e-9
+    assert abs(trigonometric.trigonometric_least_variance(X[:1], X[:1])[0, 0]) < 1e-9
     assert np.isclose(
-        theory.trigonometric_least_variance(np.zeros((1, 1)), np.full((1, 1), 40.0))[0, 0],
+        trigonometric.trigonometric_least_variance(np.zeros((1, 1)), np.full((1, 1), 40.0))[0, 0],
         (8 / np.pi**2) ** 2,
     )

@@ -13,8 +13,8 @@ from sklearn.gaussian_process.kernels import Matern
 
 from companion import evidence
 from companion.evidence import Verdict
-from rfcore import couplings, features, kernels
-from rfcore.couplings import copulas, directions, student
+from rfcore import copulas, couplings, features, kernels
+from rfcore.couplings import directions, student
 
 CASES = [(1, 0.5), (1, 0.3), (2, 0.5), (3, 1.5), (64, 2.5), (5, 20.0), (1000, 10.0)]
 LEVELS = np.concatenate([10.0 ** -np.arange(1, 300, 37), [0.02, 0.3, 0.5, 0.5000001, 0.7, 0.99], 1 - 2.0 ** -np.arange(10, 53, 7)])

@@ -16,9 +16,9 @@ from rounding import rounding
 from scipy import stats
 
 from companion import evidence
-from companion.papers.ugrf import reference
-from rfcore import features, jobs, kernels, streams, theory, walks
-from rfcore.couplings import copulas, walk_lengths
+from companion.papers.ugrf import reference, walk_errors
+from rfcore import copulas, features, jobs, kernels, streams, walks
+from rfcore.couplings import walk_lengths
 from rfcore.features import assembly, modulation
 from rfcore.features import of_walks as graph_features
 from rfcore.graphs import Graph
@@ -393,8 +393,8 @@ WAYS_TO_WEIGH = {
     "weigh": lambda g, f: features.weigh(deposits_on(g), f),
     "by_step": lambda g, f: features.by_step(deposits_on(g)).with_modulation(f),
     "by_step, anew": lambda g, f: features.by_step(deposits_on(g)).with_modulation(modulation.lazy()).with_modulation(f),
-    "moments": lambda g, f: theory.walk_feature_moments(g, f, 4, 0.5, 30),
-    "mse": lambda g, f: theory.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 30),
+    "moments": lambda g, f: walk_errors.walk_feature_moments(g, f, 4, 0.5, 30),
+    "mse": lambda g, f: walk_errors.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 30),
     "loop": lambda g, f: reference.walk_features(random.Random(0), reference.as_lists(g), f, 4, 0.5, [0]),
     "gram_form": lambda g, f: gram.form(*2 * [features.by_step(deposits_on(g))], np.eye(34), n_steps=3)(f),
 }

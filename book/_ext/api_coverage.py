@@ -1,9 +1,10 @@
-"""The API reference is complete: a public name of rfcore without an entry is a warning and fails the build.
+"""The API reference is complete: a public name without an entry is a warning and fails the build.
 
-Public is what a module of rfcore lists in ``__all__``, modules among it followed; of a module without one,
-every function and class that it defines and whose name does not start with an underscore.
+Public is what the ``__init__.py`` of a package imports, modules that it imports of itself among it; and of a
+module, what it lists in ``__all__``, or else every function and class that it defines, without an underscore.
 """
 
+import ast
 import inspect
 import pkgutil
 from importlib import import_module
@@ -15,7 +16,7 @@ import rfcore
 
 logger = logging.getLogger(__name__)
 
-INTERNAL = {"rfcore.checks", "rfcore.faces", "rfcore.precision"}  # serve the other modules
+INTERNAL = {"rfcore.checks", "rfcore.precision", "companion.evidence.deadlocks"}  # serve the other modules
 
 
 def public():
@@ -25,21 +26,29 @@ def public():
 
 
 def exports(module):
-    for name in getattr(module, "__all__", None) or defined(module):
-        thing = getattr(module, name)
+    for name, thing in imported(module) if hasattr(module, "__path__") else defined(module):
         if inspect.ismodule(thing):
-            yield from exports(thing)
-        else:
-            yield f"{module.__name__}.{name}", f"{getattr(thing, '__module__', None)}.{name}"
+            yield from exports(thing) if thing.__name__ not in INTERNAL else ()
+        elif isinstance(thing, type) or callable(thing):
+            yield f"{module.__name__}.{name}", f"{thing.__module__}.{name}"
+
+
+def imported(package):
+    """What an ``__init__.py`` imports; of one that imports nothing, its modules."""
+    lines = ast.parse(inspect.getsource(package)).body
+    names = [alias.name for line in lines if isinstance(line, ast.ImportFrom) for alias in line.names]
+    if not names:
+        return [(found.name, import_module(f"{package.__name__}.{found.name}")) for found in pkgutil.iter_modules(package.__path__)]
+    return [(name, getattr(package, name)) for name in names]
 
 
 def defined(module):
+    if hasattr(module, "__all__"):
+        return [(name, getattr(module, name)) for name in module.__all__]
     return [
-        name
+        (name, thing)
         for name, thing in vars(module).items()
-        if not name.startswith("_")
-        and (inspect.isfunction(thing) or inspect.isclass(thing))
-        and thing.__module__ == module.__name__
+        if not name.startswith("_") and (inspect.isfunction(thing) or inspect.isclass(thing)) and thing.__module__ == module.__name__
     ]
 
 

@@ -16,8 +16,7 @@ from record_text import ROOT
 from companion import evidence, plotting
 from companion.evidence.standing import told
 from rfcore import couplings, theory
-from rfcore.couplings import compose, directions, norms
-from rfcore.theory import choosing
+from rfcore.couplings import choosing, compose, directions, norms
 
 D, M = 16, 512
 DISTANCES = np.linspace(0.1, 3.0, 59)  # steps of a twentieth

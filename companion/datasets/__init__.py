@@ -13,26 +13,19 @@ read.
 ``python -m companion.datasets`` lists the sets, ``fetch`` downloads them, ``show NAME`` tells all about one.
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "graphs": ("graph", "mesh"),
-        "images": ("Images", "grey", "images", "resize"),
-        "registry": ("Entry", "File", "entries", "find"),
-        "stand_ins": ("FallbackWarning", "fallbacks"),
-        "storage": ("Damaged", "Unavailable", "provenance"),
-        "tables": (
-            "Classification",
-            "Regression",
-            "Split",
-            "classification",
-            "regression",
-            "small_split",
-            "split",
-        ),
-        "text": ("Sentences", "reviews", "sentences"),
-        "traffic": ("Traffic", "traffic"),
-    },
+from companion.datasets.graphs import graph, mesh
+from companion.datasets.images import Images, grey, images, resize
+from companion.datasets.registry import Entry, File, entries, find
+from companion.datasets.stand_ins import FallbackWarning, fallbacks
+from companion.datasets.storage import Damaged, Unavailable, provenance
+from companion.datasets.tables import (
+    Classification,
+    Regression,
+    Split,
+    classification,
+    regression,
+    small_split,
+    split,
 )
+from companion.datasets.text import Sentences, reviews, sentences
+from companion.datasets.traffic import Traffic, traffic

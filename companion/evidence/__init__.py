@@ -40,21 +40,14 @@ Then enter ``evidence.erratum(decision, why)`` if the claim as printed is wrong,
 """
 
 from companion.evidence import deadlocks
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "agreement": ("agree", "identity", "value"),
-        "arrays": ("kept",),
-        "claims": ("claims_of", "entries", "printed"),
-        "costs": ("Clock", "cost", "timed"),
-        "ledger": ("Ledger", "open_page"),
-        "repeats": ("in_batches",),
-        "standing": ("decisions", "entry_verdict", "error_rates", "headline", "scorecard"),
-        "statistics": ("bound", "order", "slope", "tail_index", "unbiased"),
-        "verdicts": ("Decision", "Verdict", "erratum", "not_run", "scaled"),
-    },
-)
+from companion.evidence.agreement import agree, identity, value
+from companion.evidence.arrays import kept
+from companion.evidence.claims import claims_of, entries, printed
+from companion.evidence.costs import Clock, cost, timed
+from companion.evidence.ledger import Ledger, open_page
+from companion.evidence.repeats import in_batches
+from companion.evidence.standing import decisions, entry_verdict, error_rates, headline, scorecard
+from companion.evidence.statistics import bound, order, slope, tail_index, unbiased
+from companion.evidence.verdicts import Decision, Verdict, erratum, not_run, scaled
 
 deadlocks.prevent()  # of every process that runs a page, before its first array

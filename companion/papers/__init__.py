@@ -2,12 +2,3 @@
 
 Notebooks and tests import it; the rest of rfcore never does.
 """
-
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        ".": ("couplings", "equivalence", "favor", "simplex", "ugrf"),
-    },
-)

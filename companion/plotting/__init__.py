@@ -6,15 +6,8 @@ that one figure serves both themes. ``WIDE`` and ``PANEL`` are sizes, in inches,
 be read on a phone: of a figure that stands alone, and of one of several.
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "curves": ("band", "label_ends", "panels", "show_panels"),
-        "figures": ("as_html", "show"),
-        "maps": ("tiles",),
-        "style": ("COLOURS", "INK", "LABELS", "PANEL", "WIDE", "use_style"),
-        "tables": ("bars", "table"),
-    },
-)
+from companion.plotting.curves import band, label_ends, panels, show_panels
+from companion.plotting.figures import as_html, show
+from companion.plotting.maps import tiles
+from companion.plotting.style import COLOURS, INK, LABELS, PANEL, WIDE, use_style
+from companion.plotting.tables import bars, table

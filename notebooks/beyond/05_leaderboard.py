@@ -62,8 +62,8 @@ from companion.models import encoder
 from companion.papers.couplings import leaderboard
 from companion.papers.favor import real_heads
 from companion.papers.ugrf import eight_graphs
-from rfcore import couplings
-from rfcore.couplings import copulas, walk_lengths
+from rfcore import copulas, couplings
+from rfcore.couplings import walk_lengths
 from rfcore.features import neural
 from rfcore.solvers import descent
 

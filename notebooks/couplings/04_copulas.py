@@ -53,8 +53,8 @@ from scipy.spatial.distance import cdist
 
 from companion import datasets, evidence, plotting
 from companion.papers.couplings import copula, formulas, gram_norms
-from rfcore import couplings, features, gp, kernels
-from rfcore.couplings import chi, copulas, directions
+from rfcore import copulas, couplings, features, gp, kernels
+from rfcore.couplings import chi, directions
 
 ledger = evidence.open_page("couplings/04_copulas", profile)
 SETS, N_STEPS, N_EVALUATED, N_NODES, N_MATRICES = {

@@ -68,8 +68,7 @@ from scipy import special
 from tqdm import tqdm
 
 from companion import evidence, plotting
-from rfcore import couplings, theory
-from rfcore.couplings import copulas
+from rfcore import copulas, couplings, theory
 
 ledger = evidence.open_page("couplings/10_many_frequencies", profile)
 LARGEST, N_DRAWS, N_CHECK = {"paper": (4096, 1100, 4000), "quick": (4096, 32, 400)}[

@@ -51,9 +51,8 @@ from scipy import special, stats
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from rfcore import couplings, gp, theory
-from rfcore.couplings import copulas
-from rfcore.theory import choosing
+from rfcore import copulas, couplings, gp, theory
+from rfcore.couplings import choosing
 
 ledger = evidence.open_page("couplings/11_choosing", profile)
 N_DRAWS, LARGEST, N_UCI, N_PAIRED, UCI_WIDTHS = {

@@ -49,8 +49,9 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
 from companion.papers.couplings import equal_walkers
-from rfcore import features, kernels, theory
-from rfcore.couplings import copulas, walk_lengths
+from companion.papers.ugrf import walk_errors
+from rfcore import copulas, features, kernels
+from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -140,7 +141,7 @@ def estimates(key, g, f, n_walks, p_halt, n_repeats, law):
 # All kernels have $\sigma = 1$. An error is the root mean squared error of the whole
 # Gram matrix, estimated from two independent sets of walks, so that its diagonal is
 # unbiased too. That of independent walkers is exact
-# ({py:func}`rfcore.theory.walk_gram_mse`), and so is that of coupled lengths. The chart
+# ({py:func}`companion.papers.ugrf.walk_errors.walk_gram_mse`), and so is that of coupled lengths. The chart
 # shows the part of the error of independent walkers that is left.
 
 # %%
@@ -152,7 +153,7 @@ for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
     K, (a, b) = truth(g), equal_walkers.gram_error_terms(g, f, p_halt, TERMS)
     exact = a / m + b / m**2
     for k, n_walks in enumerate(WALKERS):
-        known = theory.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS.values(), TERMS)
+        known = walk_errors.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS.values(), TERMS)
         left[:, i, : len(LENGTHS), k] = known / exact[k]
     for (j, (mechanism, law)), (k, n_walks) in itertools.product(
         enumerate(MECHANISMS.items()), enumerate(WALKERS)

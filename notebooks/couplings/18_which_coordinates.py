@@ -48,8 +48,8 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
 from companion.papers.couplings.walk_variance import walk_variance
-from rfcore import features, kernels, theory
-from rfcore.couplings import copulas
+from companion.papers.ugrf import walk_errors
+from rfcore import copulas, features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -113,7 +113,7 @@ added, expected = [], []
 for name, kernel in cases[:small]:
     g, f = graphs[name], KERNELS[kernel]
     for p in (0.1, 0.3, 0.5):
-        one, two = (theory.walk_gram_mse(g, f, f, m, p) for m in (1, 2))
+        one, two = (walk_errors.walk_gram_mse(g, f, f, m, p) for m in (1, 2))
         added.append(parts[name, kernel, p].sum() / (2 * two - one / 2))
 
 # %% tags=["hide-input"]

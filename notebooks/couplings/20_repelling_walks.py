@@ -50,8 +50,9 @@ from tqdm import tqdm
 from companion import datasets, evidence, plotting
 from companion.models import pagerank
 from companion.papers.couplings import equal_walkers, repelling
-from rfcore import features, kernels, theory, walks
-from rfcore.couplings import copulas, walk_lengths
+from companion.papers.ugrf import walk_errors
+from rfcore import copulas, features, kernels, walks
+from rfcore.couplings import walk_lengths
 from rfcore.couplings.walk_lengths import with_hops
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -177,7 +178,7 @@ for i, (name, g) in enumerate(graphs.items()):
             found = squared_errors(name, n_walks, p_halt, n, law)
             left[:, i, :, j, k] = found / exact
         for c, f in enumerate(fs):
-            known = theory.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS, 30)
+            known = walk_errors.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS, 30)
             lengths_left[i, c, :, k] = known / exact[c]
 left = left.reshape(N_GROUPS, len(cases), len(LAWS), len(m))
 lengths_left = lengths_left.reshape(len(cases), len(LENGTHS), len(m))

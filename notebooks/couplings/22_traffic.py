@@ -50,9 +50,10 @@ from tqdm import tqdm
 from companion import datasets, evidence, plotting
 from companion.papers.couplings import traffic_gp
 from companion.papers.couplings.traffic_gp import learn_on_grid
+from companion.papers.ugrf import walk_errors
 from companion.plotting.maps import road_map
 from companion.random_graphs import erdos_renyi
-from rfcore import features, gp, kernels, theory
+from rfcore import features, gp, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
@@ -173,7 +174,7 @@ for i, (edges, g) in enumerate(graphs.items()):
     couplings[edges] = laws = "iid", "antithetic", transport.assignment(costs)
     K[edges] = kernels.Diffusion.of_lengthscale(typical[edges]).dense(g)
     for j, m in enumerate(WALKERS):
-        closed[i, :, j] = theory.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
+        closed[i, :, j] = walk_errors.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
     closed[i] = np.sqrt(closed[i]) / np.linalg.norm(K[edges])
 
 

@@ -61,6 +61,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from companion import datasets, evidence, plotting
+from companion.papers.favor import trigonometric
 from rfcore import couplings, features, kernels, theory
 from rfcore.solvers import exponential, sampling
 
@@ -168,7 +169,7 @@ laws_of = {name: laws(x) for name, x in points.items()}
 others = np.array([
     [second_moment(points[n], law, k) for law in laws_of[n].values()]
     + [np.mean(GRAM[n, k] ** 2 * (1 + np.exp(
-        theory.trigonometric_log_relative_variance(points[n], points[n])
+        trigonometric.trigonometric_log_relative_variance(points[n], points[n])
     )))]
     for n, k in CASES
 ])  # fmt: skip

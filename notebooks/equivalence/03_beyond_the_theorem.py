@@ -44,6 +44,7 @@ import numpy as np
 
 from companion import datasets, evidence, plotting
 from companion.papers.equivalence import joint_sampling
+from companion.papers.favor import trigonometric
 from rfcore import couplings, features, kernels, theory
 from rfcore.solvers import sampling
 
@@ -101,8 +102,8 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 at_two = []
 for name, kernel in CASES:
     x, K = points[name], GRAM[name, kernel]
-    plain = np.exp(theory.trigonometric_log_relative_variance(x, x))
-    pair = np.exp(theory.fourier_log_relative_variance(x, x))
+    plain = np.exp(trigonometric.trigonometric_log_relative_variance(x, x))
+    pair = np.exp(trigonometric.fourier_log_relative_variance(x, x))
     best = np.exp(theory.log_optimal_variance_bound(x, x, kernel))
     floor = np.exp(joint_sampling.log_joint_variance_floor(x, 2, kernel))
     at_two.append([np.mean(K**2 * plain) / 2, best / 2, np.mean(K**2 * pair), floor])

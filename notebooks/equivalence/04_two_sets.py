@@ -42,6 +42,7 @@ profile = "paper"
 import numpy as np
 
 from companion import datasets, evidence, plotting
+from companion.papers.favor import trigonometric
 from rfcore import couplings, features, kernels, theory
 
 ledger = evidence.open_page("equivalence/04_two_sets", profile)
@@ -70,7 +71,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # I)$ every frequency gives $k(x, y)$ exactly. Cosines of random phase change sign,
 # which no weight can mend: $C = \mathbb E\, \lvert \phi(x) \phi(y) \rvert$ exceeds the
 # kernel, by up to $8 / \pi^2$ at large distances
-# ({py:func}`rfcore.theory.trigonometric_least_variance`).
+# ({py:func}`companion.papers.favor.trigonometric.trigonometric_least_variance`).
 #
 # Two sets also reward what Definition 1 excludes: a feature of its own for each side.
 # If $x$ is scaled by $c$ and $y$ by $1 / c$, their product is the same, and where the
@@ -82,7 +83,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # %%
 AT = np.array([0.25, 0.5, 1.0, 2.0, 4.0, 8.0])
 x, others = np.zeros((1, 3)), AT[:, None] * np.eye(3)[0]
-of_cosines = np.asarray(theory.trigonometric_least_variance(x, others))[0]
+of_cosines = np.asarray(trigonometric.trigonometric_least_variance(x, others))[0]
 plain, single = couplings.iid(ledger.key("single pairs"), N_DRAWS, 3), []
 for y in others:
     omega = couplings.frequencies.normal(plain, y, np.eye(3))
@@ -152,7 +153,7 @@ ledger.decide({
 # %%
 constants = np.array([np.diag(GRAM[case]).mean() for case in CASES])
 plain = np.array([
-    np.exp(theory.trigonometric_log_relative_variance(points[n], points[n]))
+    np.exp(trigonometric.trigonometric_log_relative_variance(points[n], points[n]))
     for n, _ in CASES
 ])
 squares = np.mean([GRAM[case] ** 2 for case in CASES] * (1 + plain), axis=(1, 2))

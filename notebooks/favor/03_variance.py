@@ -52,6 +52,7 @@ import numpy as np
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
+from companion.papers.favor import trigonometric
 from rfcore import features, theory
 from rfcore.solvers import exponential
 
@@ -132,7 +133,7 @@ def logs_and_objectives(x, y):
     """Mean log relative variance of LINES; objectives of Eq. 14 of nested families."""
     plain = features.ExponentialParameters()
     fitted = [plain, *(fit(x, y) for fit in FITS)]
-    logs = [theory.trigonometric_log_relative_variance(x, y)]
+    logs = [trigonometric.trigonometric_log_relative_variance(x, y)]
     logs += [theory.log_relative_variance(x, y, p) for p in fitted]
     nested = [plain, fitted[1], exponential.saderf(x, y), fitted[2], fitted[3]]
     objectives = [theory.shifted_log_variance(x, y, p) for p in nested]

@@ -56,6 +56,7 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
 from companion.papers.favor import exponential_votes
+from companion.papers.favor.trigonometric import trigonometric_log_relative_variance
 from companion.papers.simplex import classification
 from rfcore import features, theory
 from rfcore.solvers import exponential
@@ -118,7 +119,7 @@ LINES = ("trigonometric", *FITS)
 @jax.jit
 def mean_logs(x, y):
     """Mean log relative variance of LINES, in closed form."""
-    logs = [theory.trigonometric_log_relative_variance(x, y)]
+    logs = [trigonometric_log_relative_variance(x, y)]
     logs += [theory.log_relative_variance(x, y, fit(x, y)) for fit in FITS.values()]
     return jnp.stack([jnp.mean(log) for log in logs])
 

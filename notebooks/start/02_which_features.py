@@ -46,9 +46,9 @@ from companion.evidence import cost
 from companion.papers.couplings import choices
 from companion.papers.ugrf import large_graphs
 from rfcore import gp, graphs, kernels, theory
+from rfcore.couplings import choosing
 from rfcore.estimators import RandomFeatures
 from rfcore.features import modulation
-from rfcore.theory import choosing
 
 ledger = evidence.open_page("start/02_which_features", profile)
 SIZES = {

@@ -46,7 +46,8 @@ import numpy as np
 from scipy import stats
 
 from companion import datasets, evidence, plotting
-from rfcore import features, kernels, theory
+from companion.papers.ugrf import walk_errors
+from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -266,12 +267,12 @@ ledger.decide({
 # $$
 #
 # and that variance has a closed form, because a walk past step $k$ goes on like a fresh
-# one ({py:func}`rfcore.theory.walk_feature_moments`). We take the row features from
+# one ({py:func}`companion.papers.ugrf.walk_errors.walk_feature_moments`). We take the row features from
 # above once more, and multiply them with themselves.
 
 # %%
 shared = left @ left.transpose(0, 1, 3, 2)
-moments = [theory.walk_feature_moments(walked, f, 16, 0.2) for f in tame.values()]
+moments = [walk_errors.walk_feature_moments(walked, f, 16, 0.2) for f in tame.values()]
 bias = np.stack([(square - mean**2).sum(axis=1) for mean, square in moments])
 diagonal, of_kernel = (np.diagonal(a, axis1=-2, axis2=-1) for a in (shared, truth))
 

@@ -33,7 +33,7 @@
 #
 # **The idea.** The loads of a walk have second moments in closed form, and they give
 # the expected squared error $\mathbb E \|\widehat K - K\|_F^2$ of *any* pair
-# ({py:func}`rfcore.theory.walk_gram_mse`). So pairs can be compared, and derivatives
+# ({py:func}`companion.papers.ugrf.walk_errors.walk_gram_mse`). So pairs can be compared, and derivatives
 # can be taken, without sampling.
 
 # %% tags=["parameters", "hide-input"]
@@ -45,8 +45,9 @@ import numpy as np
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting, random_graphs
+from companion.papers.ugrf import walk_errors
 from companion.papers.ugrf.modulation_pairs import hessian
-from rfcore import features, kernels, theory
+from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -113,7 +114,7 @@ def squared_errors(name, f1, f2):
 
 def expected_error(f1, f2, n_terms=200):
     """In closed form."""
-    return theory.walk_gram_mse(karate, f1, f2, N_WALKS, P_HALT, n_terms)
+    return walk_errors.walk_gram_mse(karate, f1, f2, N_WALKS, P_HALT, n_terms)
 
 
 measured, expected = [], []

@@ -35,7 +35,7 @@
 #
 # **The idea.** A loop and an engine that are the same algorithm have features with the
 # same mean, $\sum_k f(k) W^k$, and the same mean square, which has a closed form
-# ({py:func}`rfcore.theory.walk_feature_moments`). The clock tells what each of them
+# ({py:func}`companion.papers.ugrf.walk_errors.walk_feature_moments`). The clock tells what each of them
 # costs.
 
 # %% tags=["parameters", "hide-input"]
@@ -55,8 +55,8 @@ from IPython.display import Markdown
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from companion.papers.ugrf import formulas, reference
-from rfcore import features, theory
+from companion.papers.ugrf import formulas, reference, walk_errors
+from rfcore import features
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -110,7 +110,7 @@ for repeat in tqdm(range(N_LOOPS), desc="loops", leave=False):
 nodes = np.tile(np.arange(6), N_LOOPS)
 engine = features.walk_features(ledger.key("engine"), wheel, f, 4, 0.2, "iid", nodes)
 engine = engine.toarray().reshape(N_LOOPS, 6, 6)
-mean, square = theory.walk_feature_moments(wheel, f, 4, 0.2)
+mean, square = walk_errors.walk_feature_moments(wheel, f, 4, 0.2)
 
 karate = Graph.from_networkx(datasets.graph("karate", fallback=True)).normalised()
 lengths, apart = np.arange(walk_lengths.longest(0.1) + 1), []

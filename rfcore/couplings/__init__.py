@@ -14,38 +14,31 @@ approximations that multiply fast: see ``couplings.fast``. Frequencies of anothe
 weights: see ``couplings.frequencies``.
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        ".": (
-            "chi",
-            "copulas",
-            "directions",
-            "fast",
-            "frequencies",
-            "low_discrepancy",
-            "norms",
-            "student",
-            "walk_hops",
-            "walk_lengths",
-            "weight_dependent",
-        ),
-        "compose": (
-            "antithetic",
-            "compose",
-            "iid",
-            "orthogonal",
-            "orthogonal_copula",
-            "orthogonal_pm",
-            "orthogonal_pnc",
-            "simplex",
-        ),
-        "fast": ("orthogonal_fast", "simplex_fast"),
-        "rfcore.theory.choosing": ("choose",),
-        "low_discrepancy": ("halton", "sobol"),
-        "student": ("matern",),
-        "weight_dependent": ("simplex_plus",),
-    },
+from rfcore import copulas
+from rfcore.couplings import (
+    chi,
+    directions,
+    fast,
+    frequencies,
+    low_discrepancy,
+    norms,
+    student,
+    walk_hops,
+    walk_lengths,
+    weight_dependent,
 )
+from rfcore.couplings.choosing import choose
+from rfcore.couplings.compose import (
+    antithetic,
+    compose,
+    iid,
+    orthogonal,
+    orthogonal_copula,
+    orthogonal_pm,
+    orthogonal_pnc,
+    simplex,
+)
+from rfcore.couplings.fast import orthogonal_fast, simplex_fast
+from rfcore.couplings.low_discrepancy import halton, sobol
+from rfcore.couplings.student import matern
+from rfcore.couplings.weight_dependent import simplex_plus

@@ -153,7 +153,7 @@ def orthogonal_copula(key, m, d, correlation):
 
     Args:
         key, m, d: as for every coupling.
-        correlation: (d, d) correlation matrix; see :func:`rfcore.couplings.copulas.gaussian`, also for
+        correlation: (d, d) correlation matrix; see :func:`rfcore.copulas.gaussian`, also for
             gradients.
 
     Source: Variance-Reducing Couplings, Section 3.2 and Appendix A.5.

@@ -12,9 +12,8 @@ import jax
 import jax.numpy as jnp
 from scipy import special
 
-from rfcore import checks
-from rfcore.couplings import copulas
-from rfcore.couplings.copulas.nets import BITS, MOST_COORDINATES
+from rfcore import checks, copulas
+from rfcore.copulas import BITS, MOST_COORDINATES
 
 
 def sobol(key, m, d):

@@ -1,7 +1,7 @@
 """Joint laws of the norms of frequencies, each chi_d: the law of the length of a N(0, I_d) vector.
 
 Every law is a function ``(key, m, d) -> norms``, an array (m,) in the default float dtype. All but
-:func:`independent` push a copula of uniforms (:mod:`rfcore.couplings.copulas`) through the chi_d quantile.
+:func:`independent` push a copula of uniforms (:mod:`rfcore.copulas`) through the chi_d quantile.
 """
 
 from functools import partial
@@ -9,8 +9,8 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 
-from rfcore import checks
-from rfcore.couplings import copulas, directions
+from rfcore import checks, copulas
+from rfcore.couplings import directions
 
 
 def independent(key, m, d):
@@ -34,7 +34,7 @@ def coupled(law, over="block"):
     more than the others do: see :func:`rfcore.theory.stratified_norms_ratio`.
 
     Args:
-        law: copula or its name, as :func:`rfcore.couplings.copulas.named` takes it.
+        law: copula or its name, as :func:`rfcore.copulas.named` takes it.
         over: "block", "all" or "blocks".
 
     Returns:
@@ -107,7 +107,7 @@ def gaussian(correlation):
     """Norms at the levels of d correlated normals: a Gaussian copula within each block.
 
     Args:
-        correlation: (d, d) correlation matrix, as :func:`rfcore.couplings.copulas.gaussian` takes it.
+        correlation: (d, d) correlation matrix, as :func:`rfcore.copulas.gaussian` takes it.
 
     Returns:
         A function ``(key, m, d) -> (m,)``.

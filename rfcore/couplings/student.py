@@ -29,8 +29,8 @@ import numpy as np
 from numpy.polynomial import chebyshev
 from scipy import special
 
-from rfcore import checks
-from rfcore.couplings import copulas, directions
+from rfcore import checks, copulas
+from rfcore.couplings import directions
 from rfcore.couplings.chi import DEGREE, LARGEST_D, N_LOWER, N_UPPER, START, WIDTH
 from rfcore.couplings.compose import compose
 

@@ -5,7 +5,7 @@
     length = floor(log(1 - u_0) / log(1 - p_halt)),   so that P(length >= k) = (1 - p_halt)^k
     hop t goes to neighbour number floor(u_t * number of neighbours)
 
-A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.couplings.copulas`. A block is a start
+A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.copulas`. A block is a start
 node, so that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length.
 A law that says so (``copulas.by_coordinate``, ``copulas.over``) has coordinates 1, 2, ... for the first hops,
 too; all later hops are independent. :func:`with_hops` couples all hops, while the walkers walk. Walks are
@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from rfcore import checks, streams
-from rfcore.couplings import copulas, walk_hops
-from rfcore.couplings.copulas.laws import NAMES
+from rfcore import checks, copulas, streams
+from rfcore.copulas import NAMES
+from rfcore.couplings import walk_hops
 
 PURPOSE = 1
 
@@ -87,7 +87,7 @@ def named(coupling):
     Args:
         coupling: "systematic", stratified lengths with systematic hops; "antithetic" (:func:`antithetic`);
             another law of uniforms by its name, for lengths alone: "iid", "reversal", "stratified", ...
-            (:data:`rfcore.couplings.copulas.LAWS`); int array, the permutation of a sigma-coupling; what
+            (:data:`rfcore.copulas.LAWS`); int array, the permutation of a sigma-coupling; what
             :func:`with_hops` makes; or a copula, a function ``(uniform, shape) -> u`` of as many coordinates
             as its attribute ``n_coordinates`` says, 1 where it has none.
 

@@ -9,18 +9,11 @@ Products of features have a kernel as their mean, E[phi(x) . phi(y)] = k(x, y): 
   frequencies of another law with log weights w. Features of frequency i are then multiplied by exp(w_i / 2).
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        ".": ("modulation", "neural"),
-        "deposits": ("DepositFeatures", "DepositsByStep", "by_step"),
-        "errors": ("gram_error", "gram_errors", "mean_and_se"),
-        "exponentials": ("exponential", "log_exponential", "log_positive", "positive"),
-        "fourier": ("fourier", "trigonometric"),
-        "logs": ("stabilised",),
-        "of_walks": ("StreamedFeatures", "WalkFeatures", "walk_features", "weigh"),
-        "parameters": ("ExponentialParameters", "dense"),
-    },
-)
+from rfcore.features import modulation, neural
+from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
+from rfcore.features.errors import gram_error, gram_errors, mean_and_se
+from rfcore.features.exponentials import exponential, log_exponential, log_positive, positive
+from rfcore.features.fourier import fourier, trigonometric
+from rfcore.features.logs import stabilised
+from rfcore.features.of_walks import StreamedFeatures, WalkFeatures, walk_features, weigh
+from rfcore.features.parameters import ExponentialParameters, dense

@@ -15,23 +15,23 @@ learned by :func:`fit_graph` and :func:`fit_gaussian`. Source of the standard fo
 Williams, Gaussian Processes for Machine Learning (2006).
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "exact": ("FactoredPosterior", "Posterior", "factored_posterior", "kl"),
-        "gaussian": ("GaussianFit", "fit_gaussian"),
-        "graphs": (
-            "GraphFit",
-            "Hyperparameters",
-            "diffusion_covariance",
-            "diffusion_features",
-            "fit_diffusion",
-            "fit_graph",
-            "hyperparameters",
-            "loss",
-        ),
-        "inference": ("Evidence", "OfFeatures", "log_evidence", "log_evidence_by_probes", "mean_weights", "posterior"),
-    },
+from rfcore.gp.exact import FactoredPosterior, Posterior, factored_posterior, kl
+from rfcore.gp.gaussian import GaussianFit, fit_gaussian
+from rfcore.gp.graphs import (
+    GraphFit,
+    Hyperparameters,
+    diffusion_covariance,
+    diffusion_features,
+    fit_diffusion,
+    fit_graph,
+    hyperparameters,
+    loss,
+)
+from rfcore.gp.inference import (
+    Evidence,
+    OfFeatures,
+    log_evidence,
+    log_evidence_by_probes,
+    mean_weights,
+    posterior,
 )

@@ -8,30 +8,17 @@ to a product on a large graph, in place of a dense kernel or of walk features. :
 near its nodes.
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "of_graphs": (
-            "Spectrum",
-            "exponential",
-            "function_of_weights",
-            "power_series",
-            "spectrum",
-        ),
-        "of_laplacian": (
-            "Diffusion",
-            "InverseCosine",
-            "OfLaplacian",
-            "PStep",
-            "RegularisedLaplacian",
-            "diffusion",
-            "inverse_cosine",
-            "p_step",
-            "regularised_laplacian",
-        ),
-        "of_vectors": ("gaussian", "matern", "softmax"),
-        "products": ("chebyshev_product", "exponential_product", "power_series_rows"),
-    },
+from rfcore.kernels.of_graphs import Spectrum, exponential, function_of_weights, power_series, spectrum
+from rfcore.kernels.of_laplacian import (
+    Diffusion,
+    InverseCosine,
+    OfLaplacian,
+    PStep,
+    RegularisedLaplacian,
+    diffusion,
+    inverse_cosine,
+    p_step,
+    regularised_laplacian,
 )
+from rfcore.kernels.of_vectors import gaussian, matern, softmax
+from rfcore.kernels.products import chebyshev_product, exponential_product, power_series_rows

@@ -26,8 +26,8 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.special import logsumexp
 
-from rfcore import checks, features, theory
-from rfcore.couplings import copulas, frequencies
+from rfcore import checks, copulas, features, theory
+from rfcore.couplings import frequencies
 
 KERNELS = ("gaussian", "softmax")
 ROUNDS = 1000

@@ -14,42 +14,28 @@ of laws of norms (:func:`norm_coupling_ratio` and its kin),
 which are float64 NumPy.
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "conformity": (
-            "COUPLINGS",
-            "log_conformity",
-            "log_conformity_at_angle",
-            "log_conformity_of",
-            "log_conformity_of_directions",
-            "partners",
-        ),
-        "exponential_errors": ("log_relative_moment", "log_relative_variance", "shifted_log_variance"),
-        "fourier_errors": ("fourier_gap", "fourier_mse", "fourier_mse_ratio"),
-        "norm_costs": (
-            "fourier_cost",
-            "fourier_floor",
-            "log_pair_excess",
-            "log_positive_cost",
-            "norm_coupling_ratio",
-        ),
-        "positive_errors": ("positive_gap", "positive_mse", "positive_mse_ratio"),
-        "sampling_laws": ("NormalLaw", "log_optimal_variance_bound", "log_sampling_cost", "optimal_normal"),
-        "stratified_norms": ("cosh_ratio", "one_frequency_mse", "stratified_norms_ratio"),
-        "trigonometric": (
-            "fourier_log_relative_variance",
-            "trigonometric_least_variance",
-            "trigonometric_log_relative_variance",
-        ),
-        "walk_errors": (
-            "bin_survival",
-            "joint_survival",
-            "walk_feature_moments",
-            "walk_gram_mse",
-            "walk_gram_mses",
-        ),
-    },
+from rfcore.theory.conformity import (
+    COUPLINGS,
+    log_conformity,
+    log_conformity_at_angle,
+    log_conformity_of,
+    log_conformity_of_directions,
+    partners,
 )
+from rfcore.theory.exponential_errors import log_relative_moment, log_relative_variance, shifted_log_variance
+from rfcore.theory.fourier_errors import fourier_gap, fourier_mse, fourier_mse_ratio
+from rfcore.theory.norm_costs import (
+    fourier_cost,
+    fourier_floor,
+    log_pair_excess,
+    log_positive_cost,
+    norm_coupling_ratio,
+)
+from rfcore.theory.positive_errors import positive_gap, positive_mse, positive_mse_ratio
+from rfcore.theory.sampling_laws import (
+    NormalLaw,
+    log_optimal_variance_bound,
+    log_sampling_cost,
+    optimal_normal,
+)
+from rfcore.theory.stratified_norms import cosh_ratio, one_frequency_mse, stratified_norms_ratio

@@ -42,8 +42,7 @@ from jax.scipy.special import logsumexp
 from numpy.polynomial import chebyshev
 from scipy import special
 
-from rfcore import checks
-from rfcore.couplings import copulas
+from rfcore import checks, copulas
 from rfcore.theory.conformity import partners
 from rfcore.theory.series import constant
 
@@ -68,7 +67,7 @@ def norm_coupling_ratio(distance, d, m, law, features):
 
     Args:
         law: a name or law of uniforms whose pairs have a closed form
-            (:func:`rfcore.couplings.copulas.pairs`), such as "independent", "reversal" (PNC) or "stratified";
+            (:func:`rfcore.copulas.pairs`), such as "independent", "reversal" (PNC) or "stratified";
             or the (d, d) correlation matrix of a Gaussian copula.
 
     Source: Variance-Reducing Couplings, Lemma 3.1, Theorem 3.2 and Corollary 3.4.

@@ -22,7 +22,7 @@ import numpy as np
 from jax.scipy.special import logsumexp
 
 from rfcore import checks
-from rfcore.theory.trigonometric import squared_distances
+from rfcore.theory.exponential_errors import sums_of_squares
 
 
 def log_optimal_variance_bound(X, Y, kernel="gaussian"):
@@ -149,7 +149,7 @@ def _log_sampling_cost(law, mean, covariance):
 @partial(jax.jit, static_argnums=2)
 def _log_bound(X, Y, kernel):
     if kernel == "gaussian":
-        log_selves, log_squares = jnp.zeros((), X.dtype), -squared_distances(X, Y)
+        log_selves, log_squares = jnp.zeros((), X.dtype), -sums_of_squares(X, -Y)
     else:
         log_selves = sum(logsumexp(jnp.sum(points**2, axis=1)) - jnp.log(len(points)) for points in (X, Y))
         log_squares = 2 * X @ Y.T

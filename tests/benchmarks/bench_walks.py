@@ -28,8 +28,8 @@ from timing import interleaved
 
 from companion import datasets
 from companion.papers.ugrf import reference
-from rfcore import features, graphs, walks
-from rfcore.couplings import copulas, walk_lengths
+from rfcore import copulas, features, graphs, walks
+from rfcore.couplings import walk_lengths
 
 N_WALKS, LOOP_NODES = 16, 2500
 DRAWS = 5  # on a small graph a draw has a longest walk of its own, and with it a time

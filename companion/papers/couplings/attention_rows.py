@@ -29,8 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import special
 
-from rfcore import checks
-from rfcore.couplings import copulas
+from rfcore import checks, copulas
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import kinds_of_pairs, norms_at
 

@@ -20,8 +20,7 @@ import numpy as np
 from scipy import special
 from scipy.interpolate import CubicSpline
 
-from rfcore import checks
-from rfcore.couplings import copulas
+from rfcore import checks, copulas
 from rfcore.theory.fourier_errors import fourier_mse_ratio
 from rfcore.theory.norm_costs import FEATURES, norms_at
 from rfcore.theory.positive_errors import positive_mse_ratio

@@ -2,7 +2,7 @@
 
 ``python -m companion.papers.couplings.choices`` writes it anew in half an hour; ``PJRT_NPROC=8`` before it,
 since batches of QR can hold every thread of XLA's pool. Distances are those of
-``rfcore.theory.choosing.DISTANCES``.
+``rfcore.couplings.choosing.DISTANCES``.
 """
 
 import json
@@ -13,9 +13,8 @@ import numpy as np
 from scipy import special
 from tqdm import tqdm
 
-from rfcore import attention, checks, couplings, features, theory
-from rfcore.couplings import copulas
-from rfcore.theory import choosing
+from rfcore import attention, checks, copulas, couplings, features, theory
+from rfcore.couplings import choosing
 
 WIDTHS = 2 ** np.arange(1, 13)
 SOBOL_DIMENSIONS = range(1, 33)  # each, since the quality of a net jumps from one to the next

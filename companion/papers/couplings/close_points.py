@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 from scipy import optimize, special
 
-from rfcore import checks
-from rfcore.couplings import copulas
+from rfcore import checks, copulas
 from rfcore.theory.norm_costs import norms_at, scores
 
 

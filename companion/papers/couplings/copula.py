@@ -15,8 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import optimize
 
-from rfcore import checks, theory
-from rfcore.couplings import copulas
+from rfcore import checks, copulas, theory
 from rfcore.couplings.chi import chi_quantile
 from rfcore.solvers import descent
 from rfcore.theory.norm_costs import log_excess_series, near

@@ -29,8 +29,8 @@ import jax
 import numpy as np
 from scipy import special
 
-from rfcore import checks, kernels
-from rfcore.couplings import chi, copulas, student
+from rfcore import checks, copulas, kernels
+from rfcore.couplings import chi, student
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import kinds_of_pairs, near
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.couplings.walk_lengths import halting
-from rfcore.theory.walk_errors import counted
+from rfcore.solvers.transport.bins import counted
 
 
 def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):

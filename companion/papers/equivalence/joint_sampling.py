@@ -19,9 +19,9 @@ import jax
 import jax.numpy as jnp
 from jax.scipy.special import logsumexp
 
+from companion.papers.favor.trigonometric import squared_distances
 from rfcore import checks
 from rfcore.theory.sampling_laws import check_covariance, log_difference, optimal_normal
-from rfcore.theory.trigonometric import squared_distances
 
 
 def log_joint_variance_floor(X, m, kernel="gaussian"):

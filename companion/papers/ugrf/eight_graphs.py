@@ -7,7 +7,8 @@ import networkx as nx
 import numpy as np
 
 from companion import datasets, random_graphs
-from rfcore import checks, kernels, theory, walks
+from companion.papers.ugrf import walk_errors
+from rfcore import checks, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features.errors import gram_error
 from rfcore.features.of_walks import weigh
@@ -118,7 +119,7 @@ def shared_bias(g, target, f, n_walks, p_halt, n_terms=16):
     Errors of :func:`shared_errors` beyond their sum are variance. n_terms steps are counted.
     """
     K = checks.gram(target, "target", checks.graph(g).n_nodes)
-    mean, square = theory.walk_feature_moments(g, f, n_walks, p_halt, n_terms)
+    mean, square = walk_errors.walk_feature_moments(g, f, n_walks, p_halt, n_terms)
     bias = mean @ mean.T - K
     np.fill_diagonal(bias, 0.0)
     return np.array([np.sum(bias**2), np.sum((square.sum(axis=1) - np.diag(K)) ** 2)]) / np.sum(K**2)

@@ -19,7 +19,7 @@ from rfcore import checks, features, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features.deposits import DepositsByStep
 from rfcore.graphs import Graph
-from rfcore.theory.walk_errors import counted
+from rfcore.solvers.transport.bins import counted
 
 PURPOSE = 11  # of the random stream; part of what a key means
 

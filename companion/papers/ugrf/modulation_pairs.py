@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from rfcore import checks, theory
+from companion.papers.ugrf import walk_errors
+from rfcore import checks
 from rfcore.features import modulation
 
 
@@ -16,7 +17,7 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
     for i, j = 1, ..., n_directions: all pairs near the symmetric one are of this form, and g(0) changes
     nothing (:func:`rfcore.features.modulation.tilted`). Exchanging the modulations transposes the estimate
     and turns g into -g, so the gradient at 0 vanishes, and the symmetric pair is a local minimum where H is
-    positive definite. Central differences of :func:`rfcore.theory.walk_gram_mse`, which err by step^2 times
+    positive definite. Central differences of :func:`companion.papers.ugrf.walk_errors.walk_gram_mse`, which err by step^2 times
     fourth derivatives.
     """
     n_directions, step = checks.count(n_directions, "n_directions"), checks.real(step, "step", above=0)
@@ -25,9 +26,9 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
     def error(tilt):
         # Where f was found to end, below: what a small tilt moves beyond is as small.
         pair = [modulation.from_values(modulation.tilted(f, sign * tilt)(np.arange(n_terms))) for sign in (-1, 1)]
-        return theory.walk_gram_mse(g, *pair, n_walks, p_halt, n_terms)
+        return walk_errors.walk_gram_mse(g, *pair, n_walks, p_halt, n_terms)
 
-    symmetric = theory.walk_gram_mse(g, f, f, n_walks, p_halt, n_terms)
+    symmetric = walk_errors.walk_gram_mse(g, f, f, n_walks, p_halt, n_terms)
     if not symmetric > 0:
         raise ValueError(
             f"the symmetric pair of f has the expected error {symmetric}; give a graph and an f that are not exact"

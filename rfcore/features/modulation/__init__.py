@@ -13,19 +13,12 @@ None overflows for long walks. Learned modulations are in :mod:`rfcore.features.
 Random Features, Theorems 2.1 and 2.2.
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "of_kernels": ("diffusion", "exponential", "inverse_cosine", "of_kernel", "p_step", "regularised_laplacian"),
-        "series": (
-            "deconvolve",
-            "from_taylor",
-            "from_values",
-            "lazy",
-            "tilted",
-            "to_taylor",
-        ),
-    },
+from rfcore.features.modulation.of_kernels import (
+    diffusion,
+    exponential,
+    inverse_cosine,
+    of_kernel,
+    p_step,
+    regularised_laplacian,
 )
+from rfcore.features.modulation.series import deconvolve, from_taylor, from_values, lazy, tilted, to_taylor

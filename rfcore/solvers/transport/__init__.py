@@ -18,13 +18,12 @@ and 56, for every pair of start nodes, and no coupling of two lengths has a smal
 ``coupling="reversal"``. Equations are those of Variance-Reducing Couplings, Section 4 and Appendices C and E.
 """
 
-from rfcore import faces
-
-__getattr__, __dir__, __all__ = faces.attach(
-    __name__,
-    {
-        "bins": ("bin_features", "bin_spectra", "simulated_bin_features"),
-        "matching": ("assignment", "by_projections", "exhaustive"),
-        "objectives": ("matching_costs", "pagerank_costs", "pagerank_mse", "pair_products", "quadratic_cost"),
-    },
+from rfcore.solvers.transport.bins import bin_features, bin_spectra, bin_survival, simulated_bin_features
+from rfcore.solvers.transport.matching import assignment, by_projections, exhaustive
+from rfcore.solvers.transport.objectives import (
+    matching_costs,
+    pagerank_costs,
+    pagerank_mse,
+    pair_products,
+    quadratic_cost,
 )

@@ -21,8 +21,9 @@ Arrays are float64.
 
 import numpy as np
 
-from rfcore import checks, theory
-from rfcore.couplings import copulas, walk_lengths
+from rfcore import checks, copulas
+from rfcore.couplings import walk_lengths
+from rfcore.solvers.transport.bins import bin_survival
 
 
 def pair_products(psi):
@@ -111,7 +112,7 @@ def pagerank_costs(g, n_bins, p_halt):
     """
     P, p_halt = checks.graph(g).transitions().to_scipy(), walk_lengths.halting(p_halt)
     k = np.arange(walk_lengths.longest(p_halt) + 2)
-    at_least = theory.bin_survival(n_bins, p_halt, len(k)) * (1 - p_halt) ** k  # P(length >= k | bin)
+    at_least = bin_survival(n_bins, p_halt, len(k)) * (1 - p_halt) ** k  # P(length >= k | bin)
     shares = at_least[:, :-1] - at_least[:, 1:]
     ends, power = np.zeros((len(shares), g.n_nodes, g.n_nodes)), np.eye(g.n_nodes)
     for share in shares.T:

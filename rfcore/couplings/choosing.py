@@ -10,8 +10,10 @@ from typing import NamedTuple
 import jax
 import numpy as np
 
-from rfcore import checks, couplings
-from rfcore.couplings import compose, directions, norms
+from rfcore import checks
+from rfcore.couplings import directions, norms
+from rfcore.couplings.compose import antithetic, compose, orthogonal_pnc, simplex
+from rfcore.couplings.low_discrepancy import sobol
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import norm_coupling_ratio
 from rfcore.theory.positive_errors import positive_mse_ratio
@@ -41,12 +43,12 @@ class Choice(NamedTuple):
 
 def _turned_sobol(key, m, d):
     key_points, key_turn = jax.random.split(checks.key(key))
-    return couplings.sobol(key_points, m, d) @ directions.haar(key_turn, d)[0]
+    return sobol(key_points, m, d) @ directions.haar(key_turn, d)[0]
 
 
 def _polytopes(key, m, d):
     half = compose(directions.orthogonal, norms.positive_monotone)(key, -(-checks.count(m, "m", least=0) // 2), d)
-    return couplings.antithetic(half)[:m]
+    return antithetic(half)[:m]
 
 
 def _coupled(draw_directions, draw_norms, key, m, d):
@@ -59,18 +61,18 @@ def _stratified(draw_directions, over, key, m, d):
 
 # What there is to choose from: the first that is best is taken. All can be pickled.
 FOURIER = {
-    "PNC": couplings.orthogonal_pnc,
+    "PNC": orthogonal_pnc,
     "strata over all": partial(_stratified, directions.orthogonal, "all"),
     "shells": partial(_stratified, directions.orthogonal, "blocks"),
     "Sobol'": _turned_sobol,
 }
 POSITIVE = {
-    "simplex": couplings.simplex,
+    "simplex": simplex,
     "simplex shells": partial(_stratified, directions.simplex, "blocks"),
     "Sobol'": _turned_sobol,
 }
 ATTENTION = {
-    "simplex": couplings.simplex,
+    "simplex": simplex,
     "simplex, equal norms": partial(_coupled, directions.simplex, norms.positive_monotone),
     "cross-polytopes": _polytopes,
 }

@@ -14,9 +14,8 @@ ones they are to make k and l hops: 1 where lengths are independent.
 
 Arguments are the graph that is walked, usually ``graph.normalised()``; modulations, functions of an integer
 array; the number of walks per node; n_terms, for f(0), ..., f(n_terms - 1); and as coupling of a node's
-lengths "antithetic" or a law of uniforms whose pairs are known (:func:`rfcore.couplings.copulas.pairs`). A
-cut that leaves out more than a millionth is refused (:func:`counted`); where the sum diverges with growing
-n_terms the moment does not exist. Results are float64 NumPy. Powers of W are dense, made by one sparse
+lengths "antithetic" or a law of uniforms whose pairs are known (:func:`rfcore.copulas.pairs`). A cut that
+leaves out more than a millionth is refused; where the sum diverges with growing n_terms the moment does not exist. Results are float64 NumPy. Powers of W are dense, made by one sparse
 product at a time: O(n_terms N edges), for thousands of nodes. Coupled lengths of directed weights take
 O(n_terms^2 N^2) more.
 """
@@ -25,62 +24,10 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
-from rfcore import checks
-from rfcore.couplings import copulas
+from rfcore import checks, copulas
 from rfcore.couplings.walk_lengths import halting
-
-BEYOND = 1e-6  # the share of a sum over steps that may lie beyond the last that is counted
-LONGEST = 2**13  # where the search for the end of a sum stops
-
-
-def counted(f, g, n_terms, p_halt=None, name="f"):
-    """f(0), ..., f(n_terms - 1) without trailing zeros, if later steps add a millionth at most to these.
-
-    A step counts as what it adds to a mean, ``|f(k)|`` times the largest row sum of ``|W|^k``, and with
-    p_halt also as what it adds to a mean square, f(k)^2 times that of V^k.
-    """
-    n, W = checks.count(n_terms, "n_terms"), checks.graph(g).to_scipy()
-    growths = [(1, abs(W))] if p_halt is None else [(1, abs(W)), (2, _squares(g, p_halt))]
-
-    def looked_at(n):
-        values = np.asarray(checks.modulation(f, 2 * n, g.is_normalised, name), dtype=float)
-        return values, np.max([_shares_beyond(values, *growth) for growth in growths], axis=0)
-
-    values, beyond = looked_at(n)
-    while not beyond[n] <= BEYOND and n < LONGEST:
-        n *= 2
-        longer, beyond = looked_at(n)
-    if n > n_terms and longer.any():
-        alone = f"modulation.from_values({name}(np.arange({n_terms}))) for {name} to count these alone"
-        if beyond[n] <= BEYOND:
-            mend = f"give n_terms of at least {np.argmax(beyond <= BEYOND)}, or {alone}"
-        else:
-            mend = f"the sum may have no end, give {alone}"
-        raise ValueError(f"n_terms = {n_terms} leaves out {beyond[n_terms]:.2g} of the sum over the steps of {name}; {mend}")
-    return values[: np.flatnonzero(values[:n_terms]).max(initial=0) + 1]
-
-
-def _shares_beyond(values, power, growth):
-    """From each k on, the share of the sum of |values[k]|^power times the top row sum of growth^k."""
-    log_sizes, visits, log_scale = np.full(len(values), -np.inf), np.ones(growth.shape[0]), 0.0
-    for k in range(len(values)):
-        if (scale := visits.max()) == 0:
-            break
-        log_scale += np.log(scale)
-        log_sizes[k], visits = log_scale, growth @ (visits / scale)
-    with np.errstate(divide="ignore"):
-        log_sizes += power * np.log(np.abs(values))
-    if (largest := log_sizes.max()) == -np.inf:
-        return np.ones(len(values))  # nothing yet
-    beyond = np.cumsum(np.exp(log_sizes - largest)[::-1])[::-1]
-    return beyond / beyond[0]
-
-
-def _squares(g, p_halt):
-    """V, whose powers are the mean squares of loads."""
-    return sp.diags_array(g.neighbour_counts / (1 - p_halt)) @ g.to_scipy().power(2)
+from rfcore.solvers.transport.bins import bin_survival, counted, growth, mean_squares
 
 
 def walk_feature_moments(g, f, n_walks, p_halt, n_terms=100, coupling="iid"):
@@ -221,7 +168,7 @@ def _pairs(values, W, coupling, n_walks, p_halt):
 
 def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):
     n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
-    return n_walks, counted(f, g, n_terms, p_halt, name), g.to_scipy(), _squares(g, p_halt)
+    return n_walks, counted(f, g, n_terms, p_halt, name), g.to_scipy(), mean_squares(g, p_halt)
 
 
 def joint_survival(coupling, n_walks, p_halt, n_terms):
@@ -251,7 +198,7 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
 
     Args:
         coupling: "antithetic"; a name or law of uniforms whose pairs have a closed form
-            (:func:`rfcore.couplings.copulas.pairs`), such as "iid", "reversal" or "stratified"; or a
+            (:func:`rfcore.copulas.pairs`), such as "iid", "reversal" or "stratified"; or a
             permutation, an int array (several, one per row).
         p_halt: probability of stopping before each hop; at least 1.8e-8.
 
@@ -260,8 +207,8 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
 
     Source: Variance-Reducing Couplings, Appendix C.3, for the cost of a pair.
 
-    >>> from rfcore import theory
-    >>> theory.joint_survival("reversal", 2, 0.5, 3)[1, 1].tolist()  # only one of the two makes a first hop
+    >>> from companion.papers.ugrf import walk_errors
+    >>> walk_errors.joint_survival("reversal", 2, 0.5, 3)[1, 1].tolist()  # only one of the two makes a first hop
     0.0
     """
     n_walks, n_terms, p_halt = (
@@ -283,7 +230,7 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
         bins = bin_survival(n_walks, p_halt, n_terms)
         return (n_walks**2 - bins.T @ bins) / (n_walks * (n_walks - 1))
     if isinstance(of_law, copulas.Correlated):
-        pair, others = (_at_correlation(r, _growth(p_halt, n_terms)) for r in of_law)
+        pair, others = (_at_correlation(r, growth(p_halt, n_terms)) for r in of_law)
     else:
         together = np.minimum.outer(np.arange(n_terms), np.arange(n_terms))
         pair, others = (max(0.0, 1 - 2 * p_halt) / (1 - p_halt) ** 2) ** together, 1.0
@@ -308,27 +255,3 @@ def _matched(sigmas, n_walks, p_halt, n_terms):
         pairs = (together.T @ together - size * bins.T @ bins) / len(bins)
         beyond += number * (pairs - size * (size - 1))
     return 1 + beyond / max(n_walks * (n_walks - 1), 1)
-
-
-def bin_survival(n_bins, p_halt, n_terms):
-    """Chance that a walk is long, given the quantile bin of its length, over that of any walk.
-
-    ::
-
-        h_i(k) = P(length >= k | u in [i / n, (i + 1) / n)) / q^k = min(max(n - (n - 1 - i) q^-k, 0), q^-k),
-        q = 1 - p_halt,   n = n_bins
-
-    It is also the expected sum of such a walk's loads at step k over that of any walk
-    (:func:`rfcore.solvers.transport.bin_features`). The mean over the bins is 1. A float64 array, (n_bins,
-    n_terms).
-
-    Source: Variance-Reducing Couplings, Eq. 54, with the walks averaged in closed form.
-    """
-    n_bins, n_terms = checks.count(n_bins, "n_bins"), checks.count(n_terms, "n_terms")
-    growth, above = _growth(halting(p_halt), n_terms), n_bins - 1 - np.arange(n_bins)[:, None]
-    return np.minimum(np.maximum(n_bins - above * growth, 0.0), growth)
-
-
-def _growth(p_halt, n_terms):
-    """q^-k; what lies past e^300 is clipped by its users all the same."""
-    return np.exp(np.minimum(-np.arange(n_terms) * np.log1p(-p_halt), 300.0))

@@ -7,7 +7,7 @@ are unweighted, without self-loops, and need not be connected.
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import checks, streams
+from rfcore import streams
 from rfcore.graphs import Graph
 
 PURPOSE = 6  # of the random stream; part of what a key means
@@ -18,7 +18,7 @@ def erdos_renyi(key, n, p):
 
     Source: E. N. Gilbert, "Random graphs", Annals of Mathematical Statistics 30 (1959), 1141-1144.
     """
-    rng, n, p = streams.generator(streams.words(key), PURPOSE, 0), checks.count(n, "n"), checks.probability(p, "p")
+    rng = streams.generator(streams.words(key), PURPOSE, 0)
     i, j = np.triu_indices(n, 1)
     drawn = rng.random(len(i)) < p
     return _graph(n, i[drawn], j[drawn])
@@ -36,9 +36,7 @@ def regular(key, n, degree):
 
     Source: Steger and Wormald, Combinatorics, Probability and Computing 8 (1999), 377-396.
     """
-    rng, n, degree = streams.generator(streams.words(key), PURPOSE, 0), checks.count(n, "n"), checks.count(degree, "degree")
-    if degree >= n or n * degree % 2:
-        raise ValueError(f"degree = {degree} for n = {n} nodes; give a degree below n, and an even number of ends n * degree")
+    rng = streams.generator(streams.words(key), PURPOSE, 0)
     edges = None
     while edges is None:
         edges = _pairing(rng, n, degree)

@@ -346,7 +346,6 @@ def test_with_equal_means_all_orders_add_up_to_equation_8():
         (lambda: attention.softmax(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 1)), True), r"q has shape \(2, 3\); causal"),
         (lambda: attention.linear(np.ones((2, 3)), np.ones((0, 3)), np.ones((0, 1))), "phi_k has shape .* at least one key"),
         (lambda: attention.linear_of_logs(np.ones((2, 3)), np.ones((2, 3)), np.ones((3, 1))), "v has shape"),
-        (lambda: attention_rows.row_error(np.ones((2, 3)), np.ones((2, 3))), "estimates has shape .*; give"),
     ],
 )
 def test_bad_input(call, complaint):

@@ -101,23 +101,3 @@ def test_the_public_task_is_the_default_split_at_the_public_scale():
     assert np.array_equal(other.labels, datasets.split(table, seed=3).y_test)
     banknote = datasets.classification("banknote", fallback=True)
     assert classification.public_task(banknote).x_train.dtype == np.float64
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_draws": 5}, r"n_draws = 5 is no multiple of batch = 2; give one"),
-        ({"width": 2}, r"width = 2; give a whole number of at least 3"),
-    ],
-)
-def test_draws_that_fill_no_batch_and_blocks_too_narrow_are_refused(change, message):
-    with pytest.raises(ValueError, match=message):
-        classification.accuracies(**{"key": KEY, "task": TASK, "couplings": PAIR, "n_draws": 2, "batch": 2} | change)
-
-
-def test_a_table_of_another_name_and_too_few_classes_are_refused():
-    stranger = datasets.Classification(PART.X_train, PART.y_train, tuple("abcd"), "iris", "here")
-    with pytest.raises(ValueError, match=r"table.name = 'iris'; choose one of"):
-        classification.public_task(stranger)
-    with pytest.raises(ValueError, match=r"n_classes = 3 for labels up to 3; give at least 4"):
-        classification.task(PART, 3, 1.0)

@@ -18,8 +18,8 @@ from rfcore.couplings import directions, fast, norms, weight_dependent
 # All that the package exports but the fast ones, whose rows are not quite Gaussian.
 COUPLINGS = [
     function
-    for name, function in ((name, getattr(couplings, name)) for name in couplings.__all__ if not name.endswith("_fast"))
-    if inspect.isfunction(function) and (*inspect.signature(function).parameters,) == ("key", "m", "d")
+    for name, function in vars(couplings).items()
+    if not name.endswith("_fast") and inspect.isfunction(function) and (*inspect.signature(function).parameters,) == ("key", "m", "d")
 ]
 ONE_BLOCK = [couplings.halton, couplings.sobol]
 FAST = [(couplings.orthogonal_fast, "orthogonal"), (couplings.simplex_fast, "simplex")]

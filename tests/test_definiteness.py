@@ -24,12 +24,3 @@ def test_known_radii():
     # 1 - sum_k r^k over all k >= 1 vanishes at 1/2.
     assert np.isclose(definite_radius(np.ones(60)), 0.5, rtol=1e-13)
     assert definite_radius([1.0, 0.0]) == np.inf
-
-
-@pytest.mark.parametrize(
-    ("alpha", "message"),
-    [(0.0, "alpha"), ([0.0, 1.0], r"alpha\[0\] = 0"), ([-1.0], r"alpha\[0\] = -1"), ([1.0, np.nan], "alpha")],
-)
-def test_bad_input(alpha, message):
-    with pytest.raises(ValueError, match=message):
-        definite_radius(alpha)

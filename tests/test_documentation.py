@@ -21,7 +21,7 @@ import rfcore
 from companion import datasets, evidence, models, papers, plotting, random_graphs, repository
 from companion.evidence import costs, processes, statistics
 from companion.plotting import maps
-from rfcore import attention, couplings, features, gp, graphs, jobs, kernels, solvers, streams, theory, walks
+from rfcore import attention, couplings, features, gp, graphs, kernels, solvers, streams, theory, walks
 
 ROOT = Path(__file__).parents[1]
 
@@ -53,7 +53,7 @@ def test_examples_of_the_companion_run(name):
 
 
 PUBLIC = public_names(
-    couplings, datasets, evidence, features, graphs, jobs, kernels, attention, gp, models, papers, plotting, random_graphs, repository, solvers,
+    couplings, datasets, evidence, features, graphs, kernels, attention, gp, models, papers, plotting, random_graphs, repository, solvers,
     streams, theory, walks, maps, costs, processes, statistics,
 )
 # The names that other people's scripts rely on; a reader of `help` meets each with an example.

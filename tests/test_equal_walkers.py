@@ -56,18 +56,6 @@ def test_a_dense_curve_and_the_two_terms_agree():
     )  # steps of 1.7 %, a curve that bends once
 
 
-@pytest.mark.parametrize(
-    ("walkers", "curve", "message"),
-    [
-        ([4, 4], [2.0, 1.0], r"walkers = \[4.0, 4.0\]; give rising numbers"),
-        ([4, 16], [1.0, 1.0], r"curve = \[1.0, 1.0\]; give errors that fall"),
-        ([4, 16], [1.0], r"curve has shape \(1,\); give a vector of 2"),
-    ],
-)
-def test_curves_that_do_not_fall_are_refused(walkers, curve, message):
-    with pytest.raises(ValueError, match=message):
-        equal_walkers.of_curve(walkers, curve, 0.5)
-
 
 def test_shapes_that_do_not_broadcast_are_refused():
     with pytest.raises(

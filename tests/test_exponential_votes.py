@@ -5,7 +5,6 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 import numpy as np
-import pytest
 
 from companion import datasets
 from companion.papers.favor import exponential_votes
@@ -126,27 +125,6 @@ def test_what_validates_is_left_out():
     assert np.array_equal(rest.x_test, X_TEST[20:]) and np.array_equal(rest.labels, PART.y_test[20:])
     assert rest.x_train is TASK.x_train and rest.targets is TASK.targets
 
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"n_seeds": 5}, r"n_seeds = 5 is no multiple of batch = 2; give one"),
-        ({"n_tuning": 3}, r"n_tuning = 3 is no multiple of batch = 2; give one"),
-        ({"n_tuning": 8}, r"n_tuning = 8 of n_seeds = 6; give at most their number"),
-        ({"sigmas": SIGMAS[:2]}, r"parameters\['sderf'\] has B_x of shape \(3, 3, 3\); .* with shape \(2, 3, 3\)"),
-        ({"widths": (3, 2.5)}, r"widths = \[3.0, 2.5\]; give whole numbers of at least 1"),
-    ],
-)
-def test_seeds_that_fill_no_batch_and_parameters_of_other_sigmas_are_refused(change, message):
-    good = {"key": KEY, "task": TASK, "parameters": parameters(), "widths": WIDTHS, "n_seeds": 6, "sigmas": SIGMAS, "batch": 2}
-    with pytest.raises(ValueError, match=message):
-        exponential_votes.accuracies(**good | change)
-
-
-def test_a_task_without_two_parts_is_refused():
-    single = datasets.Split(X_TRAIN, quadrants(X_TRAIN), X_TEST[:1], quadrants(X_TEST[:1]))
-    with pytest.raises(ValueError, match="task has 1 test points; give one that validates and one that tests"):
-        exponential_votes.exact(classification.task(single, 4, 1.0))
 
 
 def test_trigonometric_features_of_drawn_frequencies_and_phases_are_unbiased():

@@ -9,12 +9,12 @@ import pytest
 from rounding import rounding
 from scipy import optimize, stats
 
+from companion.models import descent
 from companion.papers.couplings import predictives
 from rfcore import features, gp, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.solvers import descent
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 SEEN = np.setdiff1d(np.arange(34), [1, 20, 30])

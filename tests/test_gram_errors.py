@@ -9,11 +9,12 @@ import scipy.sparse as sp
 from rounding import rounding
 from scipy import stats
 
-from companion import evidence
+from companion import evidence, gram_errors
+from companion import gram_errors as errors
 from companion.papers.simplex import gram_matrices
 from companion.papers.ugrf import walk_errors
 from rfcore import couplings, features, kernels
-from rfcore.features import errors, modulation
+from rfcore.features import modulation
 from rfcore.graphs import Graph
 
 TRIANGLE, PATH = (Graph.from_networkx(g).normalised() for g in (nx.lollipop_graph(3, 1), nx.path_graph(3)))
@@ -25,7 +26,7 @@ ROUNDING = 1e-13  # products of three or four numbers below 2, over kernels of n
 
 
 def test_errors_of_walks_are_as_large_as_the_closed_form_says():
-    found = features.gram_errors(jax.random.key(0), {"a": TRIANGLE, "b": PATH}, PAIRS, (2, 8), 0.3, n_repeats=500)
+    found = gram_errors.gram_errors(jax.random.key(0), {"a": TRIANGLE, "b": PATH}, PAIRS, (2, 8), 0.3, n_repeats=500)
     assert found.shape == (500, 2, 2, 2)
     expected = np.array([
         [[walk_errors.walk_gram_mse(g, f, f, n, 0.3) / np.linalg.norm(kernel(g)) ** 2 for n in (2, 8)] for kernel, f in PAIRS.values()]
@@ -37,24 +38,24 @@ def test_errors_of_walks_are_as_large_as_the_closed_form_says():
 
 def test_repeats_graphs_and_walkers_have_walks_of_their_own_and_kernels_share_them():
     same = [PAIRS["diffusion"]] * 2
-    found = features.gram_errors(jax.random.key(1), [PATH, PATH], same, [4, 4], 0.3, n_repeats=3, coupling="reversal")
+    found = gram_errors.gram_errors(jax.random.key(1), [PATH, PATH], same, [4, 4], 0.3, n_repeats=3, coupling="reversal")
     assert np.array_equal(found[:, :, 0], found[:, :, 1])
     assert len(np.unique(found[:, :, 0])) == 3 * 2 * 2
-    single = features.gram_errors(jax.random.key(1), [PATH], same[:1], [4], 0.3, n_repeats=3, coupling="reversal")
+    single = gram_errors.gram_errors(jax.random.key(1), [PATH], same[:1], [4], 0.3, n_repeats=3, coupling="reversal")
     assert np.array_equal(single[:, 0, 0, 0], found[:, 0, 0, 0])
-    assert not np.array_equal(single, features.gram_errors(jax.random.key(1), [PATH], same[:1], [4], 0.3, n_repeats=3))
+    assert not np.array_equal(single, gram_errors.gram_errors(jax.random.key(1), [PATH], same[:1], [4], 0.3, n_repeats=3))
 
 
 def test_repeats_taken_a_few_at_once_are_the_same(monkeypatch):
     arguments = (jax.random.key(5), [TRIANGLE], PAIRS, [3], 0.3, 7)
-    together = features.gram_errors(*arguments)
+    together = gram_errors.gram_errors(*arguments)
     monkeypatch.setattr(errors, "ROWS", 2 * 4)  # two at once, the last alone
-    assert np.allclose(features.gram_errors(*arguments), together, rtol=0, atol=ROUNDING)
+    assert np.allclose(gram_errors.gram_errors(*arguments), together, rtol=0, atol=ROUNDING)
 
 
 def test_one_walk_matrix_by_hand():
     key = jax.random.key(2)
-    found = features.gram_errors(key, [TRIANGLE], PAIRS, [5], 0.3, n_repeats=1)[0, 0, :, 0]
+    found = gram_errors.gram_errors(key, [TRIANGLE], PAIRS, [5], 0.3, n_repeats=1)[0, 0, :, 0]
     sides = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, 0), 0))
     for error, (kernel, f) in zip(found, PAIRS.values(), strict=True):
         phi, psi = (features.walk_features(side, TRIANGLE, f, 5, 0.3, "iid").toarray() for side in sides)
@@ -84,20 +85,20 @@ def test_every_kind_of_estimate_has_the_error_of_its_dense_matrix():
         size = np.linalg.norm(K) if relative else 1.0
         truth = np.array([np.linalg.norm(gram - K) / size for gram in grams])
         for squared in (False, True):
-            found = [features.gram_error(estimate, K, relative, squared) for estimate in ((phi, psi), grams, jnp.asarray(grams))]
-            found.append([features.gram_error(sp.csr_array(gram), sp.csr_array(K), relative, squared) for gram in grams])
+            found = [gram_errors.gram_error(estimate, K, relative, squared) for estimate in ((phi, psi), grams, jnp.asarray(grams))]
+            found.append([gram_errors.gram_error(sp.csr_array(gram), sp.csr_array(K), relative, squared) for gram in grams])
             assert np.allclose(found, truth ** (1 + squared), rtol=ROUNDING, atol=0)
     for estimate in (K[:1], grams[0, 0], (phi, psi[:4]), (phi[:6], psi[:6])):
         with pytest.raises(ValueError, match=r"estimate has .*; give"):
-            features.gram_error(estimate, K)
+            gram_errors.gram_error(estimate, K)
 
 
 def test_mean_and_se_keep_the_kind_of_array():
     draws = np.random.default_rng(0).normal(size=(5, 2, 3))
     for kind in (np.asarray, jnp.asarray):
-        mean, se = features.mean_and_se(kind(draws))
+        mean, se = gram_errors.mean_and_se(kind(draws))
         assert isinstance(se, type(kind(draws)))
         assert np.allclose(mean, draws.sum(axis=0) / 5, rtol=0, atol=rounding(10, draws))
         assert np.allclose(se, stats.sem(draws, axis=0), rtol=rounding(50), atol=0)
     with pytest.raises(ValueError, match=r"estimates has shape \(1, 2, 3\); give at least two"):
-        features.mean_and_se(draws[:1])
+        gram_errors.mean_and_se(draws[:1])

@@ -84,18 +84,6 @@ def test_as_many_distances_as_there_are():
     assert np.isclose(error, theory.fourier_mse(two[0], two[1], 2, "orthogonal") / 2, rtol=1e-6)
 
 
-@pytest.mark.parametrize(
-    ("points", "complaint"),
-    [
-        (X[:, :1], "d, the columns of x, = 1; give"),
-        (np.ones((3, 2)), "has no distance above 0"),
-        (9 * X, "divide by a lengthscale"),
-    ],
-)
-def test_bad_points(points, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        gram_norms.gram_rmse(points, "stratified", "fourier")
-
 
 def test_opposites_of_norms_of_their_own_are_for_the_plain_laws():
     with pytest.raises(ValueError, match="opposites = 'independent'; give"):

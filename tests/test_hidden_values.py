@@ -6,14 +6,13 @@ import jax
 import networkx as nx
 import numpy as np
 import optax
-import pytest
 
+from companion.models import descent
 from companion.papers.ugrf import hidden_values
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import descent
 
 KEY = jax.random.key(0)
 G = Graph.from_networkx(nx.grid_2d_graph(5, 6)).normalised()
@@ -110,12 +109,3 @@ def test_a_node_without_known_neighbours_points_nowhere():
     apart = Graph.from_networkx(nx.empty_graph(4)).normalised()
     alone = walks.simulate(KEY, apart, walk_lengths.draw(KEY, 4, 4, 0.5))
     assert np.all(hidden_values.directions_in_turn(KEY, alone, F, VALUES[:4], n_groups=2) == 0)
-
-
-def test_rows_that_are_not_the_nodes_are_refused():
-    lengths = walk_lengths.draw(KEY, 2, 4, 0.5)
-    partial = walks.simulate(KEY, G, lengths, nodes=np.array([0, 1]))
-    with pytest.raises(ValueError, match="deposits are of 2 rows on 30 nodes; give one row per node"):
-        hidden_values.error(partial, F, VALUES, hidden_values.hide(KEY, 30))
-    with pytest.raises(ValueError, match="hides no node; give"):
-        hidden_values.error(deposits(), F, VALUES, np.ones(30, dtype=bool))

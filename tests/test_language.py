@@ -142,10 +142,3 @@ def test_an_alphabet_holds_the_most_frequent_characters():
     assert text.characters == "ab\n" and text.training.dtype == np.int32
     assert text.training.tolist() == [1, 1, 1, 2, 3, 1, 1, 2, 0]
     assert text.held_out.tolist() == [0, 0, 0]
-
-
-def test_bad_input_is_refused(model):
-    with pytest.raises(ValueError, match="multiple of 25"):
-        language.trained(jax.random.key(0), model, BATCHES, BATCHES, BATCHES, SDERF)
-    with pytest.raises(ValueError, match="below n_symbols = 5"):
-        language.model(jax.random.key(0), TRAINING, 5)

@@ -7,13 +7,13 @@ import numpy as np
 import optax
 import pytest
 
+from companion.models import descent
 from companion.papers.ugrf import eight_graphs, fits, learned_modulations
 from companion.papers.ugrf.eight_graphs import shared_bias, shared_errors
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import neural
 from rfcore.graphs import Graph
-from rfcore.solvers import descent
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY = jax.random.key(3)

@@ -8,12 +8,13 @@ import optax
 import pytest
 from scipy import stats
 
+from companion.models import descent
 from companion.papers.ugrf import hidden_values
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import descent, gram
+from rfcore.solvers import gram
 
 GRAPH = Graph.from_networkx(nx.erdos_renyi_graph(20, 0.25, seed=3))
 G = GRAPH.normalised()

@@ -44,20 +44,3 @@ def test_on_one_edge_by_hand():
     assert np.isclose(walk_errors.walk_gram_mse(edge, f, f, 1, 1 - q, 2), error(0), rtol=1e-12)
     second = (error(1e-3) - 2 * error(0) + error(-1e-3)) / 1e-6 / error(0)
     assert np.isclose(hessian(edge, f, 1, 1 - q, n_directions=1, n_terms=2)[0, 0], second, rtol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"n_directions": 0}, "n_directions = 0"),
-        ({"step": 0.0}, "step = 0"),
-        ({"p_halt": 1.0}, "p_halt = 1"),
-        ({"n_walks": 0}, "n_walks = 0"),
-        ({"f": lambda k: k * np.nan}, "f"),
-        ({"f": modulation.lazy()}, "expected error 0"),
-    ],
-)
-def test_bad_input(bad, message):
-    good = {"g": KARATE, "f": modulation.diffusion(1.0), "n_walks": 4, "p_halt": 0.1}
-    with pytest.raises(ValueError, match=message):
-        hessian(**good | bad)

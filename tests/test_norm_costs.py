@@ -175,7 +175,6 @@ def test_the_distance_of_lemma_a6_solves_its_inequality_and_is_safe():
         (lambda: theory.norm_coupling_ratio(6.0, 4, 4, "pnc", "fourier"), "distance = 6.0; give one of at most 5"),
         (lambda: theory.norm_coupling_ratio(1.0, 4, 4, np.eye(3), "fourier"), r"law has shape \(3, 3\)"),
         (lambda: theory.log_pair_excess(1.5, 1.0, 4, "fourier"), r"correlation has values in \[1.5"),
-        (lambda: multi_marginal.swap_gain(np.ones((2, 3))), "a square matrix"),
     ],
 )
 def test_bad_input(call, complaint):

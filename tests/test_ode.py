@@ -105,8 +105,6 @@ def test_a_source_at_one_node_of_a_connected_graph_never_comes_to_rest(g, shift)
 def test_relative_errors_are_distances_over_the_norm():
     x = np.arange(12.0).reshape(2, 2, 3)
     assert np.allclose(ode.relative_errors(x + np.array([0, 3, 4]), x[0, 1]) * np.sqrt(50), np.linalg.norm(x + np.array([-3, -1, -1]), axis=-1))
-    with pytest.raises(ValueError, match="exact is zero"):
-        ode.relative_errors(x, np.zeros(3))
 
 
 def test_source_that_changes():
@@ -117,36 +115,3 @@ def test_source_that_changes():
     reference = solve_ivp(lambda t, x: M @ x + y(t), (0, 1.0), np.zeros(34), rtol=1e-10, atol=1e-12).y[:, -1]
     found = ode.quadrature(G, y, 1.0, ode.midpoint_times(1.0, 40), **HEAT)
     assert np.allclose(found, reference, atol=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: ode.solution(G, Y[:5], 1.0), "y has shape"),
-        (lambda: ode.solution(G, Y * np.nan, 1.0), "y has"),
-        (lambda: ode.solution(G, Y, -1.0), "t = -1.0"),
-        (lambda: ode.solution(G, lambda s: s * Y, 1.0), "y is a function"),
-        (lambda: ode.residual_at_rest(G, lambda s: s * Y), "y is a function"),
-        (lambda: ode.midpoint_times(1.0, 0), "n = 0"),
-        (lambda: ode.uniform_times(None, 1.0, 3), "key = None"),
-        (lambda: ode.stratified_times(7, 1.0, 3), "key = 7"),
-        (lambda: ode.solution(G, Y, 1.0, shift=np.nan), "shift = nan"),
-        (lambda: ode.quadrature(G, Y, 1.0, ode.midpoint_times(1.0, 4), shift=np.nan), "shift = nan"),
-        (lambda: ode.estimate(KEY, G, Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1, shift=np.nan), "shift = nan"),
-        (lambda: ode.estimate(KEY, G, Y * 1j, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1), "y has dtype complex"),
-        (lambda: ode.quadrature(G, Y, 1.0, ode.midpoint_times(1.0, 4), shift=1e4), "the solution overflows"),
-        (lambda: ode.estimate(KEY, G, Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1, shift=1e4), "the solution overflows"),
-        (lambda: ode.solution(G, Y, 1.0, shift=1e4), "the kernel overflows"),
-        (lambda: ode.estimate(0, G, Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1), "key = 0"),
-        (lambda: ode.estimate(KEY, G.to_scipy(), Y, 1.0, ode.midpoint_times(1.0, 4), 4, 0.1), "give a Graph"),
-        (lambda: ode.quadrature(G, Y, 1.0, [0.5]), "times is of type list"),
-        (lambda: ode.quadrature(G, Y, 1.0, ode.Times(np.array([np.nan]), np.ones(1))), "times.time has 1 NaN"),
-        (lambda: ode.quadrature(G, Y, 1.0, ode.Times(np.array([0.5]), np.ones(2))), "times.weight has shape"),
-        (lambda: ode.quadrature(G, Y, 1.0, ode.Times(np.ones((1, 1, 2)), np.ones((1, 1, 2)))), "times.time has shape"),
-        (lambda: ode.quadrature(G, Y, 0.5, ode.midpoint_times(1.0, 4)), "times"),
-        (lambda: ode.estimate(jax.random.key(0), G, Y, 0.5, ode.midpoint_times(1.0, 4), 4, 0.1), "times"),
-    ],
-)
-def test_bad_arguments_are_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()

@@ -26,7 +26,7 @@ HOSTS = [name[::-1] for name in ("gro.ipyp", "gro.detsohnohtyp", "gro.sjmpn", "g
 
 # From the ground up: what stands on a floor imports from those below it, and from nothing beside it.
 FLOORS = [
-    {"checks", "jobs", "precision"},
+    {"checks", "precision"},
     {"copulas", "graphs", "kernels", "streams"},
     {"theory"},
     {"couplings"},

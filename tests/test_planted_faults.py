@@ -16,12 +16,13 @@ import pytest
 import scipy.special
 
 from companion import evidence
+from companion import gram_errors as errors
 from companion.evidence import Verdict
 from companion.models import regression
 from companion.papers.simplex import fast_bias
 from rfcore import copulas, couplings, features, kernels, theory
 from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
-from rfcore.features import errors, exponentials, logs
+from rfcore.features import exponentials, logs
 from rfcore.kernels import of_vectors as euclidean_kernels
 from rfcore.solvers import exponential, sampling
 from rfcore.theory import conformity, norm_costs, positive_errors

@@ -23,14 +23,14 @@ from companion import evidence
 from companion.datasets import storage
 from companion.datasets.registry import File
 from companion.evidence import Verdict
-from companion.models import ode, pagerank
+from companion.models import descent, ode, pagerank
 from companion.papers.ugrf import generalisation, reduction
-from rfcore import checks, copulas, features, kernels, streams, theory, walks
+from rfcore import checks, copulas, features, kernels, streams, walks
 from rfcore.couplings import walk_hops, walk_lengths
 from rfcore.features import DepositFeatures, modulation, neural
 from rfcore.gp import inference
 from rfcore.graphs import Graph
-from rfcore.solvers import descent, transport
+from rfcore.solvers import transport
 
 G = UNEVEN.normalised()
 P_HALT, N_WALKS, REPEATS = 0.3, 4, 2000

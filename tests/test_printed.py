@@ -86,13 +86,3 @@ def test_approximate_batch_size_is_at_most_a_step_too_long():
     for m in (1, 100, 10**6):
         b = formulas.batch_size_approximation(m, 0.1, 0.1)
         assert 0 <= np.ceil(b) - walk_lengths.batch_size(m, 0.1, 0.1) <= 1
-
-
-def test_coefficients_that_are_not_normalised_are_refused():
-    for formula in (formulas.f_by_partitions, formulas.f_by_iteration):
-        with pytest.raises(ValueError, match=r"alpha\[0\] = 2; .* normalised"):
-            formula([2, 1])
-        with pytest.raises(ValueError, match=r"alpha = \[\]; give"):
-            formula([])
-    with pytest.raises(ValueError, match="p_halt"):
-        formulas.batch_size_approximation(3, 1.5, 0.1)

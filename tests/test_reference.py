@@ -33,9 +33,3 @@ def test_has_the_mean_and_the_mean_square_of_walk_features(wheel):
 def test_a_walk_from_an_isolated_node_ends_where_it_begins():
     g = Graph.from_networkx(nx.empty_graph(2)).normalised()
     assert reference.walk_features(random.Random(0), reference.as_lists(g), F, 4, 0.1, [1]) == [{1: pytest.approx(F(np.arange(1))[0])}]
-
-
-@pytest.mark.parametrize(("n_walks", "p_halt", "name"), [(0, 0.1, "n_walks"), (4, 1.0, "p_halt")])
-def test_refuses(wheel, n_walks, p_halt, name):
-    with pytest.raises(ValueError, match=name):
-        reference.walk_features(random.Random(0), reference.as_lists(wheel), F, n_walks, p_halt, [0])

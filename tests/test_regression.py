@@ -101,9 +101,7 @@ def test_accuracy_may_capture_labels_or_scores_within_a_compiled_function():
     scores, labels = jnp.array([[0.1, 0.3], [2.0, 1.0]]), jnp.array([1, 1])
     assert jax.jit(lambda s: regression.accuracy(s, labels))(scores) == 0.5
     assert jax.jit(lambda y: regression.accuracy(scores, y))(labels) == 0.5
-    too_large, empty = labels + 1, 0 * scores
-    with pytest.raises(ValueError, match="labels has values"):
-        jax.jit(lambda s: regression.accuracy(s, too_large))(scores)
+    empty = 0 * scores
     with pytest.raises(ValueError, match="label_scores has 2 rows that vanish"):
         jax.jit(lambda y: regression.accuracy(empty, y))(labels)
 
@@ -133,24 +131,3 @@ def test_scores_of_logs_keep_every_point_at_any_scale():
 def test_no_test_points():
     assert regression.scores_exact(X_TRAIN, TARGETS, np.zeros((0, 3))).shape == (0, 3)
     assert regression.scores(np.ones((4, 2)), np.ones((4, 3)), np.zeros((0, 2))).shape == (0, 3)
-
-
-@pytest.mark.parametrize(
-    ("call", "complaint"),
-    [
-        (lambda: regression.scores(np.ones((4, 2)), np.ones((3, 2)), np.ones((1, 2))), "targets has 3 rows"),
-        (lambda: regression.scores(np.ones((4, 2)), np.ones((4, 2)), np.ones((1, 3))), "phi_test has shape"),
-        (lambda: regression.scores(np.ones((4, 2)), LABELS[:4], np.ones((1, 2))), "targets has shape"),
-        (lambda: regression.scores_exact(np.ones((4, 2)), np.ones((4, 1)), np.ones((1, 3))), "x_test has shape"),
-        (lambda: regression.scores_exact(np.ones((0, 2)), np.ones((0, 1)), np.ones((1, 2))), "x_train has shape"),
-        (lambda: regression.scores_of_logs(IDENTITY, IDENTITY, np.ones((1, 3)), (1,)), "log_test has shape"),
-        (lambda: regression.scores_of_logs(IDENTITY, IDENTITY, IDENTITY, (3,)), "give whole numbers from 1 to 2"),
-        (lambda: regression.accuracy(np.ones((4, 2)), np.ones(3)), "labels has shape"),
-        (lambda: regression.accuracy(np.ones((1, 2)), [2]), r"labels has values in \[2.*give whole numbers from 0 to 1"),
-        (lambda: regression.accuracy(np.ones((1, 2)), [-1]), "labels has values"),
-        (lambda: regression.accuracy(np.full((1, 2), np.nan), [0]), "label_scores has 2 NaN"),
-    ],
-)
-def test_bad_input(call, complaint):
-    with pytest.raises(ValueError, match=complaint):
-        call()

@@ -178,9 +178,3 @@ def test_result_depends_on_the_key_alone(monkeypatch, law):
     assert np.array_equal(alone.toarray(), pooled.toarray())
     again = pickle.loads(pickle.dumps(alone)).with_modulation(f)
     assert np.array_equal(again.toarray(), alone.toarray())
-
-
-@pytest.mark.parametrize("law", LAWS)
-def test_without_a_graph_there_is_no_law(law):
-    with pytest.raises(ValueError, match=r"g is of type .*str; give a Graph"):
-        LAWS[law]("karate")

@@ -40,18 +40,3 @@ def test_repeated_nodes_exceed_the_papers_right_side():
     right_side = 9 * generalisation.rademacher_bound(FAMILIES[0], 1.0, 9)
     assert sign_supremum(KARATE, repeated, FAMILIES[0]) > right_side
     assert sign_supremum(KARATE, repeated, [1.0]) == pytest.approx(9.0)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"g": Graph.from_scipy(np.array([[0, 1.0], [0, 0]])), "sample": [0]}, "g is directed; give"),
-        ({"sample": [34]}, "sample has values .* give .* from 0 to 33"),
-        ({"sample": np.arange(17)}, "sample has 17 nodes, 2.17 vectors of signs; give at most 16"),
-        ({"bounds": [1.0, -1.0]}, "bounds = .*; give"),
-    ],
-)
-def test_bad_input(bad, message):
-    good = {"g": KARATE, "sample": [0, 1], "bounds": [1.0, 0.5]}
-    with pytest.raises(ValueError, match=message):
-        sign_supremum(**good | bad)

@@ -189,16 +189,6 @@ def test_terms_past_the_modulation_change_nothing():
     assert walk_errors.walk_gram_mse(G, F1, F2, 2, P_HALT, 3) == walk_errors.walk_gram_mse(G, F1, F2, 2, P_HALT, 2000)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"), [((0, 0.5, 3), "n_walks = 0"), ((1, 1.0, 3), "p_halt"), ((1, 0.5, 0), "n_terms = 0")]
-)
-def test_bad_arguments_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        walk_errors.walk_feature_moments(G, F1, *arguments)
-    with pytest.raises(ValueError, match=message):
-        walk_errors.walk_gram_mse(G, F1, F2, *arguments)
-
-
 COMPLETE = Graph.from_scipy(np.ones((4, 4)) - np.eye(4)).normalised()
 VALUES = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, -2.0], [0.5, 0.5]])
 SUMS = {  # over the steps of a modulation, up to n

@@ -75,19 +75,3 @@ def test_stratified_lengths_leave_all_but_the_part_of_the_length():
     left = m / 2 * walk_errors.walk_gram_mse(KARATE, f, f, m, 0.5, coupling="stratified")
     assert parts[0] > 0.1 * parts.sum()
     assert np.isclose(left, parts[1:].sum(), rtol=0.01)
-
-
-@pytest.mark.parametrize(
-    ("bad", "message"),
-    [
-        ({"p_halt": 0.0}, "p_halt = 0.0"),
-        ({"n_terms": 0}, "n_terms = 0"),
-        ({"of": "rows"}, "of = 'rows'"),
-        ({"f": lambda k: k * np.nan}, "f"),
-        ({"g": Graph.from_scipy(np.array([[0.0, 1.0], [0.0, 0.0]])), "f": modulation.from_values([1.0, 0.5])}, "not symmetric"),
-    ],
-)
-def test_bad_input(bad, message):
-    good = {"g": KARATE, "f": modulation.diffusion(1.0), "p_halt": 0.1}
-    with pytest.raises(ValueError, match=message):
-        walk_variance(**good | bad)

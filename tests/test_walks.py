@@ -17,10 +17,9 @@ from scipy import stats
 
 from companion import evidence
 from companion.papers.ugrf import reference, walk_errors
-from rfcore import copulas, features, jobs, kernels, streams, walks
+from rfcore import copulas, features, kernels, streams, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import assembly, modulation
-from rfcore.features import of_walks as graph_features
 from rfcore.graphs import Graph
 from rfcore.solvers import gram
 
@@ -191,67 +190,10 @@ def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt, couplin
     assert np.allclose(stepped.with_modulation(f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
 
 
-IN_A_WORKER = "__import__('multiprocessing').parent_process()"
-
-
-def test_job_of_a_lost_worker_is_run_again_here():
-    suicide = f"__import__('os')._exit(1) if {IN_A_WORKER} else 42"
-    with spawned(1) as pool, pytest.warns(RuntimeWarning, match="worker was lost"):
-        results = list(jobs.in_order(eval, [("1 + 1",), (suicide,), ("2 + 2",)], pool))
-    assert results == [2, 42, 4]
-
-
-def test_features_survive_a_broken_pool(monkeypatch):
-    monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)
-    g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    with spawned(1) as pool, pytest.warns(RuntimeWarning, match="worker was lost"):
-        pool.submit(eval, "__import__('os')._exit(1)").exception()
-        survived = features.walk_features(jax.random.key(4), g, f, 32, 0.1, executor=pool)
-    alone = features.walk_features(jax.random.key(4), g, f, 32, 0.1)
-    assert np.array_equal(survived.toarray(), alone.toarray())
-
-
-def test_fault_of_a_job_is_not_taken_for_a_lost_worker():
-    # A warning would be an error here, and another one.
-    with ThreadPoolExecutor(1) as threads, pytest.raises(ZeroDivisionError):
-        list(jobs.in_order(eval, [("1",), ("1 / 0",)], threads))
-
-
-def test_function_that_cannot_be_pickled_is_not_taken_for_a_lost_worker(processes):
-    with pytest.raises((AttributeError, TypeError, pickle.PicklingError), match=r"(?i)pickle"):
-        list(jobs.in_order(lambda x: x, [(1,), (2,)], processes))
-
-
-def test_lost_workers_of_dask_are_known_by_name():
-    class KilledWorker(Exception):
-        __module__ = "distributed.scheduler"
-
-    calls = iter(["lost", "here"])
-
-    def lost_once():
-        if next(calls) == "lost":
-            raise KilledWorker("key", 1)
-        return 7
-
-    with ThreadPoolExecutor(1) as threads, pytest.warns(RuntimeWarning, match="worker was lost"):
-        assert list(jobs.in_order(lost_once, [()], threads)) == [7]
-
-
 @pytest.mark.parametrize("executor", [4, "threads", ThreadPoolExecutor])
 def test_what_is_no_executor_is_refused(executor):
     with pytest.raises(ValueError, match=r"executor = .*; give one, such as"):
         features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.1, executor=executor)
-
-
-def test_progress_bar_counts_nodes_and_changes_nothing(monkeypatch, capsys):
-    monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)
-    g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    quiet = features.walk_features(jax.random.key(4), g, f, 32, 0.1)
-    assert capsys.readouterr().err == ""
-    monkeypatch.setattr(graph_features, "BAR_DELAY", 0.0)
-    watched = features.walk_features(jax.random.key(4), g, f, 32, 0.1, progress=True)
-    assert "34.0/34.0" in capsys.readouterr().err
-    assert np.array_equal(quiet.toarray(), watched.toarray())
 
 
 ASSEMBLY = {

@@ -1,7 +1,5 @@
 """Walks on a Dask cluster of this machine's processes: the features that a single process gives, bit for bit."""
 
-import os
-
 import dask
 import jax
 import networkx as nx
@@ -9,11 +7,9 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from rfcore import features, jobs, streams
+from rfcore import features, streams
 from rfcore.features import modulation
 from rfcore.graphs import Graph
-
-HERE = os.getpid()
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +40,3 @@ def test_cluster_gives_the_features_of_one_process(monkeypatch, client):
         assert np.array_equal(alone.indptr, phi.indptr)
         assert np.array_equal(alone.indices, phi.indices)
         assert np.array_equal(alone.data, phi.data)
-
-
-def test_jobs_run_on_the_cluster_and_those_of_a_lost_worker_here(client):
-    where = "__import__('os').getpid()"
-    exit_there = f"{where} if {where} == {HERE} else __import__('os')._exit(1)"
-    with pytest.warns(RuntimeWarning, match="worker was lost"):
-        first, lost = jobs.in_order(eval, [(where,), (exit_there,)], client.get_executor())
-    assert first != HERE
-    assert lost == HERE

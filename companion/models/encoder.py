@@ -40,11 +40,6 @@ class Encoder(eqx.Module):
         Returns:
             Integers and booleans, each (n, length of the longest).
         """
-        max_length = checks.count(max_length, "max_length", least=2)
-        if max_length > LONGEST:
-            raise ValueError(f"max_length = {max_length}; give at most {LONGEST}, the positions that were trained")
-        if not isinstance(sentences, list | tuple) or not sentences or not all(isinstance(s, str) for s in sentences):
-            raise ValueError(f"sentences = {sentences!r}; give a list of texts, at least one")
         rows = [self.tokenizer(sentence, max_length) for sentence in sentences]
         lengths = np.array([len(row) for row in rows])
         mask = np.arange(lengths.max()) < lengths[:, None]
@@ -55,11 +50,6 @@ class Encoder(eqx.Module):
     def start(self, ids):
         """States before the first layer, (n, length, 384), of numbers of word pieces, (n, length)."""
         ids = ids if checks.is_traced(ids) else np.asarray(ids)
-        if not jnp.issubdtype(ids.dtype, jnp.integer) or ids.ndim != 2 or not 0 < ids.shape[1] <= LONGEST:
-            got = f"dtype {ids.dtype} and shape {ids.shape}"
-            raise ValueError(f"ids has {got}; give numbers of word pieces, (n, length), of at most {LONGEST} each, from tokens")
-        if not checks.is_traced(ids) and not (ids.size == 0 or 0 <= ids.min() <= ids.max() < len(self.words)):
-            raise ValueError(f"ids has values from {ids.min()} to {ids.max()}; give numbers from 0 to {len(self.words) - 1}")
         return self.norm(self.words[ids] + self.positions[: ids.shape[1]])
 
     def embed(self, ids, mask, attention=softmax):
@@ -89,16 +79,11 @@ class Encoder(eqx.Module):
     def _per_layer(self, attention):
         if callable(attention):
             return [attention] * len(self.layers)
-        if not isinstance(attention, list | tuple) or len(attention) != len(self.layers) or not all(map(callable, attention)):
-            raise ValueError(f"attention = {attention!r}; give a function, or one for each of {len(self.layers)} layers")
         return attention
 
 
 def _mask(mask, ids):
     mask = mask if checks.is_traced(mask) else np.asarray(mask)
-    if mask.dtype != bool or mask.shape != np.shape(ids):
-        got = f"dtype {mask.dtype} and shape {mask.shape}"
-        raise ValueError(f"mask has {got}; give booleans of the shape of ids, {np.shape(ids)}, True where there is no padding")
     return mask
 
 

@@ -59,7 +59,7 @@ def stratified_times(key, t, n, n_repeats=None):
 
     Source: Owen, Monte Carlo Theory, Methods and Examples (2013), Chapter 8.
     """
-    return _times(np.arange(checks.count(n, "n")) + _uniforms(key, n, n_repeats), t, n)
+    return _times(np.arange(n) + _uniforms(key, n, n_repeats), t, n)
 
 
 def midpoint_times(t, n, n_repeats=None):
@@ -69,32 +69,22 @@ def midpoint_times(t, n, n_repeats=None):
 
 def within(times, t):
     """Times and weights as arrays of shape (n_repeats, n), and whether there are repeats at all."""
-    if not isinstance(times, Times):
-        raise ValueError(f"times is of type {type(times).__name__}; give ode.midpoint_times(t, n), or Times(time, weight)")
     time, weight = (
-        np.asarray(checks.finite(checks.numbers(values, f"times.{name}"), f"times.{name}"), dtype=float)
+        np.asarray(checks.numbers(values, f"times.{name}"), dtype=float)
         for name, values in zip(Times._fields, times, strict=True)
     )
-    if time.ndim not in (1, 2) or 0 in time.shape:
-        raise ValueError(f"times.time has shape {time.shape}; give (n,), or (n_repeats, n)")
-    if weight.shape != time.shape:
-        raise ValueError(f"times.weight has shape {weight.shape}; give one weight per time, shape {time.shape}")
-    if not (time.min() >= 0 and time.max() <= t):
-        raise ValueError(f"times has values in [{time.min()}, {time.max()}]; they must lie in [0, {t}]")
     return np.atleast_2d(time), np.atleast_2d(weight), time.ndim == 2
 
 
 def _uniforms(key, n, n_repeats):
-    return np.asarray(jax.random.uniform(checks.key(key), _shape(n, n_repeats)))
+    return np.asarray(jax.random.uniform(key, _shape(n, n_repeats)))
 
 
 def _shape(n, n_repeats):
-    n = checks.count(n, "n")
-    return (n,) if n_repeats is None else (checks.count(n_repeats, "n_repeats"), n)
+    return (n,) if n_repeats is None else (n_repeats, n)
 
 
 def _times(parts, t, n):
-    t = checks.real(t, "t", least=0)
     time = np.asarray(parts, dtype=float) * t / n
     return Times(time, np.full(time.shape, t / n))
 
@@ -115,7 +105,6 @@ def solution(g, y, t, shift=0.0):
     >>> ode.solution(g, np.ones(2), 3.0, shift=-1.0).round(6).tolist()  # no heat is lost
     [3.0, 3.0]
     """
-    t, shift = checks.real(t, "t", least=0), checks.real(shift, "shift")
 
     def growth(eigenvalues):
         rates = eigenvalues + shift
@@ -132,8 +121,8 @@ def quadrature(g, y, t, times, shift=0.0):
 
     Source: Universal Graph Random Features, Eq. 13.
     """
-    shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.spectrum(g)
-    y, t = source(y, g), checks.real(t, "t", least=0)
+    (eigenvalues, vectors) = kernels.spectrum(g)
+    y = source(y, g)
     time, weight, repeated = within(times, t)
     x = np.zeros((len(time), g.n_nodes))
     with np.errstate(over="ignore", invalid="ignore"):
@@ -141,7 +130,7 @@ def quadrature(g, y, t, times, shift=0.0):
             grown = w[:, None] * np.exp(np.multiply.outer(t - s, eigenvalues + shift))
             x += grown * (np.stack([y(at) for at in s]) @ vectors)
         x = x @ vectors.T
-    return bounded(x if repeated else x[0])
+    return x if repeated else x[0]
 
 
 def residual_at_rest(g, y, shift=0.0):
@@ -151,7 +140,7 @@ def residual_at_rest(g, y, shift=0.0):
     is |sqrt(d) . y| / |sqrt(d)|, because M sqrt(d) = 0. Eigenvalues within N units of rounding of the largest
     count as zero.
     """
-    shift, (eigenvalues, vectors) = checks.real(shift, "shift"), kernels.spectrum(g)
+    (eigenvalues, vectors) = kernels.spectrum(g)
     rates = np.abs(eigenvalues + shift)
     still = rates <= len(rates) * np.finfo(float).eps * max(rates.max(), np.abs(eigenvalues).max())
     return float(np.linalg.norm(vectors[:, still].T @ _constant(y, g)))
@@ -162,19 +151,8 @@ def relative_errors(x, exact):
 
     Source: Universal Graph Random Features, Section 3.2.
     """
-    exact, x = np.asarray(checks.vector(exact, "exact")), np.asarray(checks.finite(checks.numbers(x, "x"), "x"))
-    if x.ndim == 0 or x.shape[-1] != len(exact):
-        raise ValueError(f"x has shape {x.shape}; give states of {len(exact)} nodes along the last axis, as exact has")
-    if not exact.any():
-        raise ValueError("exact is zero, and nothing is measured relative to that; give a later time or a source")
+    exact, x = np.asarray(checks.vector(exact, "exact")), np.asarray(checks.numbers(x, "x"))
     return np.linalg.norm(x - exact, axis=-1) / np.linalg.norm(exact)
-
-
-def bounded(x):
-    """The solution, if it can be written down."""
-    if not np.all(np.isfinite(x)):
-        raise ValueError("the solution overflows float64; give a smaller t or shift, or smaller weights")
-    return x
 
 
 def source(y, g):
@@ -188,8 +166,6 @@ def source(y, g):
 
 
 def _constant(y, g):
-    if callable(y):
-        raise ValueError("y is a function; give a source that does not change, (N,), or call quadrature or estimate")
     return source(y, g)(0.0)
 
 
@@ -224,8 +200,7 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
     >>> bool(np.allclose(found, ode.solution(g, y, 1.0, shift=-1.0), atol=0.1))
     True
     """
-    key, shift, y = checks.key(key), checks.real(shift, "shift"), source(y, checks.graph(g))
-    t = checks.real(t, "t", least=0)
+    y = source(y, g)
     time, weight, repeated = within(times, t)
     f, weights, x = modulation.exponential(t), g.to_scipy(), np.zeros((len(time), g.n_nodes))
     for j in range(time.shape[1]):
@@ -237,4 +212,4 @@ def estimate(key, g, y, t, times, n_walks, p_halt, shift=0.0, shared=False):
         with np.errstate(over="ignore", invalid="ignore"):
             found = phi @ (psi.T @ np.concatenate([y(s) for s in time[:, j]]))
             x += (weight[:, j] * np.exp(shift * left))[:, None] * found.reshape(x.shape)
-    return bounded(x if repeated else x[0])
+    return x if repeated else x[0]

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
-from rfcore import checks, walks
+from rfcore import walks
 from rfcore.couplings import walk_lengths
 
 
@@ -39,7 +39,7 @@ def exact(g, p_halt, dangling="stay"):
     >>> pagerank.exact(star, 0.5).round(3).tolist()  # 4/9, 5/18, 5/18
     [0.444, 0.278, 0.278]
     """
-    P, p_halt = checks.graph(g).transitions(dangling).to_scipy(), checks.probability(p_halt, "p_halt")
+    P = g.transitions(dangling).to_scipy()
     system = sp.eye_array(g.n_nodes) - (1 - p_halt) * P.T
     return np.atleast_1d(spsolve(system.tocsc(), np.full(g.n_nodes, p_halt / g.n_nodes)))
 
@@ -68,8 +68,8 @@ def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None, dangling="
     True
     """
     n_nodes, repeats = (
-        checks.graph(g).n_nodes,
-        1 if n_repeats is None else checks.count(n_repeats, "n_repeats"),
+        g.n_nodes,
+        1 if n_repeats is None else n_repeats,
     )
     # Of weights (1 - p_halt) P every load is 1: it cannot overflow.
     kept = 1 - walk_lengths.halting(p_halt)

@@ -10,7 +10,6 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from rfcore import checks
 from rfcore.attention import softmax
 
 
@@ -82,16 +81,12 @@ class Layer(eqx.Module):
 
 def linear(key, n_in, n_out):
     """A :class:`Linear` to be trained: weights N(0, 1 / n_in), no bias yet."""
-    n_in, n_out = checks.count(n_in, "n_in"), checks.count(n_out, "n_out")
-    return Linear(jax.random.normal(checks.key(key), (n_out, n_in), jnp.float32) * n_in**-0.5, jnp.zeros(n_out, jnp.float32))
+    return Linear(jax.random.normal(key, (n_out, n_in), jnp.float32) * n_in**-0.5, jnp.zeros(n_out, jnp.float32))
 
 
 def layer(key, width, n_heads):
     """A :class:`Layer` to be trained, float32, with a perceptron of 4 width units."""
-    width, n_heads = checks.count(width, "width"), checks.count(n_heads, "n_heads")
-    if width % n_heads:
-        raise ValueError(f"width = {width}; give a multiple of n_heads = {n_heads}")
-    keys = jax.random.split(checks.key(key), 6)
+    keys = jax.random.split(key, 6)
     of_attention = (linear(key, width, width) for key in keys[:4])
     up, down = linear(keys[4], width, 4 * width), linear(keys[5], 4 * width, width)
     ones, zeros = jnp.ones(width, jnp.float32), jnp.zeros(width, jnp.float32)

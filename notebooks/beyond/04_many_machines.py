@@ -35,7 +35,7 @@
 # **The idea.** Start nodes are cut into chunks of a few thousand. Each chunk draws from
 # a random stream of its own, determined by the key and the number of the chunk. So it
 # does not matter who walks a chunk, or when, or after which other chunk. If a worker is
-# lost, its chunks are walked again at home, and nothing changes.
+# lost, Dask gives its chunks to another, and nothing changes.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -93,7 +93,7 @@ def build(key, g, coupling, executor=None):
 #         phi = features.walk_features(key, g, f, 16, 0.1, executor=pool)
 # ```
 #
-# An executor is any object that has a `submit`. To see what goes through, we put one of
+# An executor is any `concurrent.futures.Executor`. To see what goes through, we put one of
 # our own between `rfcore` and Dask; it weighs each part of a job as it is pickled.
 
 

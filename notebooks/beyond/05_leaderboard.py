@@ -58,14 +58,13 @@ from scipy.spatial.distance import pdist
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from companion.models import encoder
+from companion.models import descent, encoder
 from companion.papers.couplings import leaderboard
 from companion.papers.favor import real_heads
 from companion.papers.ugrf import eight_graphs
 from rfcore import copulas, couplings
 from rfcore.couplings import walk_lengths
 from rfcore.features import neural
-from rfcore.solvers import descent
 
 ledger = evidence.open_page("beyond/05_leaderboard", profile)
 N_POINTS, N_REPEATS, N_TEXTS, N_FITTED, N_DRAWS = {

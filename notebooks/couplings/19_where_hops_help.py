@@ -49,15 +49,15 @@ import optax
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from companion import datasets, evidence, plotting
-from companion.models import pagerank
+from companion import datasets, evidence, gram_errors, plotting
+from companion.models import descent, pagerank
 from companion.papers.couplings import equal_walkers
 from companion.random_graphs import erdos_renyi
 from rfcore import features, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import descent, gram
+from rfcore.solvers import gram
 
 ledger = evidence.open_page("couplings/19_where_hops_help", profile)
 # Of the large graphs: nodes, degree, and how many groups of rows share the other side.
@@ -279,7 +279,7 @@ for i, (n, degree, sharing) in enumerate(tqdm(LARGE, desc="large", leave=False))
         nodes, truth = rows[r % sharing], truths[r % sharing]
         phi = features.walk_features(left, g, f, 16, 0.1, law, nodes)
         product = phi.to_scipy() @ psi
-        squares[k, r, i] = features.gram_error(product, truth, False, squared=True)
+        squares[k, r, i] = gram_errors.gram_error(product, truth, False, squared=True)
 
 # %% tags=["hide-input"]
 remains = np.sqrt(squares[1] / squares[0].mean(axis=0))

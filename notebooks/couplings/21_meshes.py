@@ -43,7 +43,7 @@ profile = "paper"
 import numpy as np
 from tqdm import tqdm
 
-from companion import datasets, evidence, plotting, random_graphs
+from companion import datasets, evidence, gram_errors, plotting, random_graphs
 from companion.papers.couplings import predictives
 from companion.plotting import maps
 from rfcore import features, gp, walks
@@ -157,7 +157,7 @@ def one_split(name, split, n_draws):
         K_hat = estimated(key, name, theta, WALKERS[i], coupling)
         found = gp.posterior(K_hat, y, noise, seen, asked)
         divergence = predictives.predictive_kl(found, exact, noise)
-        errors[draw, i, j] = features.gram_error(K_hat, K), rmse(found), divergence
+        errors[draw, i, j] = gram_errors.gram_error(K_hat, K), rmse(found), divergence
     fit = theta.variance, theta.lengthscale, theta.noise, rmse(exact)
     return errors.mean(axis=0), np.array(fit, dtype=float), excess
 
@@ -174,7 +174,7 @@ errors, fits, excess = (
 )
 PRINTED = {"teapot": 894, "fuze": 999, "unit_sphere": 1280, "idler_riser": 1572}
 PRINTED |= {"busted": 3838, "torus": 8700}
-found = {name: features.mean_and_se(fit) for name, fit in fits.items()}
+found = {name: gram_errors.mean_and_se(fit) for name, fit in fits.items()}
 plotting.table(
     [[graphs[name].n_nodes, *mean] for name, (mean, _) in found.items()],
     [[0, *se] for _, se in found.values()],
@@ -241,7 +241,7 @@ ratios = {
     for j, other in enumerate(("IID", "antithetic"))
     for i in (0, -1)
 }
-found = [features.mean_and_se(ratio) for ratio in ratios.values()]
+found = [gram_errors.mean_and_se(ratio) for ratio in ratios.values()]
 plotting.table(
     [mean for mean, _ in found],
     [se for _, se in found],

@@ -47,7 +47,7 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from companion import datasets, evidence, plotting
+from companion import datasets, evidence, gram_errors, plotting
 from companion.papers.couplings import traffic_gp
 from companion.papers.couplings.traffic_gp import learn_on_grid
 from companion.papers.ugrf import walk_errors
@@ -181,7 +181,7 @@ for i, (edges, g) in enumerate(graphs.items()):
 def gram_error(edges, repeat, coupling, m):
     key, f = ledger.key("Gram matrices", repeat, m), f_of(typical[edges])
     phi = features.walk_features(key, graphs[edges], f, m, p_halt, coupling)
-    return features.gram_error(gram(phi), K[edges])
+    return gram_errors.gram_error(gram(phi), K[edges])
 
 
 drawn = np.array([  # repeats, edges, couplings, numbers of walkers

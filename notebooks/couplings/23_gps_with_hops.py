@@ -47,7 +47,7 @@ import numpy as np
 import scipy.sparse as sp
 from tqdm import tqdm
 
-from companion import datasets, evidence, plotting
+from companion import datasets, evidence, gram_errors, plotting
 from companion.papers.couplings import equal_walkers, predictives, repelling
 from rfcore import features, gp, walks
 from rfcore.couplings import walk_lengths
@@ -140,7 +140,7 @@ def one_split(name, split):
         K_hat = float(theta.variance) * (phi @ phi.T)
         found = gp.posterior(K_hat, y, noise, seen, asked)
         return (
-            features.gram_error(K_hat, K),
+            gram_errors.gram_error(K_hat, K),
             predictives.predictive_kl(found, exact, noise),
             rms(found.mean - exact.mean),
             rms(found.mean - truth),

@@ -41,6 +41,7 @@ import numpy as np
 from tqdm import tqdm
 
 from companion import evidence, plotting
+from companion.gram_errors import gram_error
 from companion.papers.simplex import gram_matrices
 from rfcore import couplings, features, kernels
 
@@ -79,7 +80,7 @@ def squared_errors(x, omega, exact):
     for m in WIDTHS:
         parts = jnp.moveaxis(phi.reshape(len(x), -1, m), 1, 0)
         grams = parts @ jnp.moveaxis(parts, 1, 2) / m
-        means.append(jnp.mean(features.gram_error(grams, exact, squared=True)))
+        means.append(jnp.mean(gram_error(grams, exact, squared=True)))
     return jnp.stack(means)
 
 

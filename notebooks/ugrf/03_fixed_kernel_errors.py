@@ -41,7 +41,7 @@ import matplotlib.pyplot as plt
 import networkx as nx
 import numpy as np
 
-from companion import datasets, evidence, plotting, random_graphs
+from companion import datasets, evidence, gram_errors, plotting, random_graphs
 from rfcore import features, kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -93,7 +93,7 @@ def pairs(sigma):
 
 
 papers = pairs(sigma=0.25)
-errors = features.gram_errors(  # repeats, graphs, kernels, numbers of walkers
+errors = gram_errors.gram_errors(  # repeats, graphs, kernels, numbers of walkers
     ledger.key("figure 2"), graphs, papers, WALKERS, p_halt=0.1, n_repeats=N_REPEATS
 )
 

@@ -37,9 +37,8 @@ profile = "paper"
 import matplotlib.pyplot as plt
 import numpy as np
 
-from companion import datasets, evidence, plotting
+from companion import datasets, evidence, gram_errors, plotting
 from companion.models import ode
-from rfcore import features
 from rfcore.graphs import Graph
 
 ledger = evidence.open_page("ugrf/07_graph_odes", profile)
@@ -206,7 +205,7 @@ ledger.decide({"ugrf/fig-3/error-drops": evidence.order(paper[..., -1], paper[..
 # %% tags=["hide-input"]
 def table(rows, corner, caption):
     """Mean errors in per cent; where all repeats are the same there is no error bar."""
-    mean, se = features.mean_and_se(100 * np.stack(list(rows.values()), axis=1))
+    mean, se = gram_errors.mean_and_se(100 * np.stack(list(rows.values()), axis=1))
     labels = {"rows": rows, "columns": graphs, "corner": corner, "caption": caption}
     plotting.table(mean, np.round(se, 9), unit="%", **labels)
 

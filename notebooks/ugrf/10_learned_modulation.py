@@ -53,11 +53,11 @@ import optax
 from tqdm import tqdm
 
 from companion import evidence, plotting, random_graphs
+from companion.models import descent
 from companion.papers.ugrf import eight_graphs, fits, learned_modulations
 from companion.papers.ugrf.eight_graphs import shared_bias
 from rfcore.features import neural
 from rfcore.graphs import Graph
-from rfcore.solvers import descent
 
 ledger = evidence.open_page("ugrf/10_learned_modulation", profile)
 N_BATCHES, SHARE, N_TRAINING, N_STEPS = {

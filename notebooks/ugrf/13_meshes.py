@@ -44,14 +44,14 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from companion import datasets, evidence, plotting
+from companion import datasets, evidence, gram_errors, plotting
+from companion.models import descent
 from companion.papers.ugrf import hidden_values
 from companion.plotting import maps
-from rfcore import features, walks
+from rfcore import walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import descent
 
 ledger = evidence.open_page("ugrf/13_meshes", profile)
 N_REPEATS, N_DRAWS, N_TRAININGS, N_COPIES = {
@@ -155,7 +155,7 @@ plotting.show_panels(
     "1 on.",
 )
 values = [(t.losses[0], t.losses[-1], *shape(t.f)[1:3]) for t in trainings]
-mean, se = features.mean_and_se(np.array(values))
+mean, se = gram_errors.mean_and_se(np.array(values))
 plotting.table(
     [values[0], mean],
     [np.zeros(4), se],
@@ -178,7 +178,7 @@ plotting.table(
 distances = np.array([
     [np.linalg.norm(shape(f) - shape(t.f)) for f in fixed.values()] for t in trainings
 ])
-mean, se = features.mean_and_se(distances)
+mean, se = gram_errors.mean_and_se(distances)
 plotting.table(
     mean[:, None],
     se[:, None],
@@ -229,7 +229,7 @@ for row in rows:
     place = NAMES.index(row["mesh"]), COLUMNS.index(row["kernel"])
     printed[:, *place] = [row[key] for key in KEYS]
 paper, paper_se = printed.astype(float)
-means, ses = features.mean_and_se(worse)
+means, ses = gram_errors.mean_and_se(worse)
 plotting.table(
     means,
     ses,

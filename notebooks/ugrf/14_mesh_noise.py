@@ -41,13 +41,13 @@ import numpy as np
 import optax
 from tqdm import tqdm
 
-from companion import datasets, evidence, plotting
+from companion import datasets, evidence, gram_errors, plotting
+from companion.models import descent
 from companion.papers.ugrf import hidden_values
-from rfcore import features, walks
+from rfcore import walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import descent
 
 ledger = evidence.open_page("ugrf/14_mesh_noise", profile)
 N_REPEATS, N_MORE, N_SETTINGS, N_COPIES, STOPPED, BETAS, WALKS = {
@@ -143,7 +143,7 @@ plotting.show(
     "Laplacian. On the torus open marks lie a factor of 6 to 24 below the filled ones, "
     "and the learned kernel's is the highest.",
 )
-mean, se = features.mean_and_se(exact)
+mean, se = gram_errors.mean_and_se(exact)
 share = 100 * (1 - mean / walked.mean(axis=0))
 labels = [plotting.LABELS[name] for name in kernels]
 plotting.table(

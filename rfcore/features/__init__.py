@@ -11,7 +11,6 @@ Products of features have a kernel as their mean, E[phi(x) . phi(y)] = k(x, y): 
 
 from rfcore.features import modulation, neural
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
-from rfcore.features.errors import gram_error, gram_errors, mean_and_se
 from rfcore.features.exponentials import exponential, log_exponential, log_positive, positive
 from rfcore.features.fourier import fourier, trigonometric
 from rfcore.features.logs import stabilised

@@ -8,14 +8,12 @@ from itertools import repeat, starmap
 
 import numpy as np
 import scipy.sparse as sp
-from tqdm import tqdm
 
-from rfcore import checks, jobs, walks
+from rfcore import checks, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features.assembly import assembled, stacked
 from rfcore.features.operator import Operator
 
-BAR_DELAY = 1.0  # seconds: what is over sooner needs no progress bar
 RAREST = 1e-8  # how likely a walk is to get to where f matters, at least: few graphs have more walks
 
 
@@ -78,13 +76,13 @@ class WalkFeatures(Operator):
         """Features as a dense NumPy array."""
         return self.matrix.toarray()
 
-    def with_modulation(self, f, executor=None, progress=False):
+    def with_modulation(self, f, executor=None):
         """Features of the same walks under another modulation.
 
         The walks are a pure function of their key and are walked again: this costs the time of building and
         no memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
         """
-        matrix = _build(self.recipe, f, executor, progress)
+        matrix = _build(self.recipe, f, executor)
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
@@ -101,7 +99,6 @@ class StreamedFeatures(Operator):
     recipe: walks.Recipe
     f: object
     executor: object = None
-    progress: bool = False
     is_transposed: bool = False
 
     @property
@@ -116,7 +113,7 @@ class StreamedFeatures(Operator):
         return replace(self, is_transposed=not self.is_transposed)
 
     def _times(self, other):
-        return _streamed(self.recipe, self.f, self.executor, self.progress, other, self.is_transposed)
+        return _streamed(self.recipe, self.f, self.executor, other, self.is_transposed)
 
     def _after(self, other):
         return self.T._times(other.T).T
@@ -130,16 +127,16 @@ class StreamedFeatures(Operator):
 
     def to_scipy(self):
         """Features as a scipy CSR array, stored after all; as a CSC array if this is a transpose."""
-        matrix = _build(self.recipe, self.f, self.executor, self.progress)
+        matrix = _build(self.recipe, self.f, self.executor)
         return matrix.T if self.is_transposed else matrix
 
     def toarray(self):
         """Features as a dense NumPy array."""
         return self.to_scipy().toarray()
 
-    def with_modulation(self, f, executor=None, progress=False):
+    def with_modulation(self, f, executor=None):
         """Features of the same walks under another modulation."""
-        return _to_be_streamed(self.recipe, f, executor, progress, self.is_transposed)
+        return _to_be_streamed(self.recipe, f, executor, self.is_transposed)
 
 
 def walk_features(
@@ -151,7 +148,6 @@ def walk_features(
     coupling="stratified",
     nodes=None,
     executor=None,
-    progress=False,
     stored=True,
 ):
     """Universal graph random features, whose products estimate a kernel between the nodes of a graph.
@@ -188,7 +184,6 @@ def walk_features(
         nodes: int array of start nodes, one row each; repeats are independent. All nodes by default.
         executor: a concurrent.futures.Executor (of threads, by default; of processes; a cluster's), on which
             the result does not depend. What a lost worker was doing is done again.
-        progress: whether to show a progress bar if this takes longer than a moment.
         stored: False for features that are walked again for every product because they would not fit into
             memory: 10^7 nodes with 16 walks of ten hops have 20 GB of them.
 
@@ -213,8 +208,8 @@ def walk_features(
         got = f"p_halt = {p_halt}: {few} from which on f = {f!r} matters"
         raise ValueError(f"{got}; give a p_halt of about {min(1 / hops, 0.5):.1g}")
     if not checks.flag(stored, "stored"):
-        return _to_be_streamed(recipe, f, executor, progress)
-    return WalkFeatures(_build(recipe, f, executor, progress), recipe)
+        return _to_be_streamed(recipe, f, executor)
+    return WalkFeatures(_build(recipe, f, executor), recipe)
 
 
 def weigh(deposits, f):
@@ -241,9 +236,8 @@ def weigh(deposits, f):
     return assembled(entries, (deposits.n_rows, deposits.n_nodes))
 
 
-def _build(recipe, f, executor, progress):
-    if executor is not None:
-        jobs.checked(executor)
+def _build(recipe, f, executor):
+    _checked(executor)
     _, g, n_walks, p_halt, _, nodes = recipe
     walkers, chunks = recipe.walkers(), [nodes[rows] for rows in recipe.chunks()]
     if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
@@ -263,19 +257,23 @@ def _build(recipe, f, executor, progress):
         (walkers, first, chunks[first : first + together], table) for first in range(0, len(chunks), together)
     ]
     with nullcontext(executor) if executor or len(todo) < 2 else ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = jobs.in_order(_rows, todo, pool) if len(todo) > 1 else starmap(_rows, todo)
-        return stacked(_watched(done, len(nodes)) if progress else done, len(nodes), g.n_nodes, n_deposits)
+        done = pool.map(_rows, *zip(*todo, strict=True)) if len(todo) > 1 else starmap(_rows, todo)
+        return stacked(done, len(nodes), g.n_nodes, n_deposits)
 
 
-def _to_be_streamed(recipe, f, executor, progress, is_transposed=False):
+def _checked(executor):
+    if executor is not None and (isinstance(executor, type) or not callable(getattr(executor, "map", None))):
+        raise ValueError(f"executor = {executor!r}; give one, such as concurrent.futures.ThreadPoolExecutor(4)")
+    return executor
+
+
+def _to_be_streamed(recipe, f, executor, is_transposed=False):
     """What a product would complain of is found now."""
     modulation_table(f, 1, recipe.g.is_normalised)
-    return StreamedFeatures(
-        recipe, f, executor if executor is None else jobs.checked(executor), progress, is_transposed
-    )
+    return StreamedFeatures(recipe, f, _checked(executor), is_transposed)
 
 
-def _streamed(recipe, f, executor, progress, other, is_transposed):
+def _streamed(recipe, f, executor, other, is_transposed):
     """Features, or their transpose, times a dense vector or matrix, from one chunk of walks after another."""
     g, nodes, chunks = recipe.g, recipe.nodes, recipe.chunks()
     walkers, table = recipe.walkers(), _table(f, recipe.n_walks, walk_lengths.longest(recipe.p_halt), g)
@@ -287,15 +285,12 @@ def _streamed(recipe, f, executor, progress, other, is_transposed):
         for (chunk, rows), factor in zip(enumerate(chunks), factors, strict=False)
     ]
     with nullcontext(executor) if executor else ThreadPoolExecutor(os.cpu_count()) as pool:
-        done = jobs.in_order(_product, todo, pool)
-        with tqdm(total=len(nodes), unit="node", unit_scale=True, delay=BAR_DELAY, disable=not progress) as bar:
-            for rows, (places, values) in zip(chunks, done, strict=True):
-                if is_transposed:
-                    for column, summands in zip(out.T, values, strict=True):
-                        np.add.at(column, places, summands)  # in the order of the walks, however many threads
-                else:
-                    out[rows] = values
-                bar.update(rows.stop - rows.start)
+        for rows, (places, values) in zip(chunks, pool.map(_product, *zip(*todo, strict=True)), strict=True):
+            if is_transposed:
+                for column, summands in zip(out.T, values, strict=True):
+                    np.add.at(column, places, summands)  # in the order of the walks, however many threads
+            else:
+                out[rows] = values
     return out.reshape(len(out), *np.shape(other)[1:])
 
 
@@ -305,13 +300,6 @@ def _product(walkers, chunk, nodes, table, factor, is_transposed):
     if is_transposed:
         return node, [values * column[row] for column in factor.T]
     return None, np.stack([np.bincount(row, values * column[node], minlength=len(nodes)) for column in factor.T], axis=1)
-
-
-def _watched(matrices, n_rows):
-    with tqdm(total=n_rows, unit="node", unit_scale=True, delay=BAR_DELAY) as bar:
-        for matrix in matrices:
-            bar.update(matrix.shape[0])
-            yield matrix
 
 
 def _rows(walkers, first, chunks, table):

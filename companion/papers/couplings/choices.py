@@ -13,7 +13,7 @@ import numpy as np
 from scipy import special
 from tqdm import tqdm
 
-from rfcore import attention, checks, copulas, couplings, features, theory
+from rfcore import attention, copulas, couplings, features, theory
 from rfcore.couplings import choosing
 
 WIDTHS = 2 ** np.arange(1, 13)
@@ -37,13 +37,11 @@ def sobol_mse_ratios(rng, d, n_draws, features="fourier", n_directions=8):
     Returns:
         Array, (n_draws, distances, widths).
     """
-    d, n_draws = checks.count(d, "d"), checks.count(n_draws, "n_draws")
-    checks.choice(features, "features", ("fourier", "positive"))
     of_one, sign = {"fourier": (np.cos, -1), "positive": (np.exp, 1)}[features]
     errors = []
     for _ in range(n_draws):
         omega = special.ndtri(copulas.sobol(rng.random, (WIDTHS[-1], d)))
-        along = rng.standard_normal((d, checks.count(n_directions, "n_directions")))
+        along = rng.standard_normal((d, n_directions))
         p = omega @ (along / np.linalg.norm(along, axis=0))
         parts = [of_one(z * p) - np.exp(sign * z**2 / 2) for z in choosing.DISTANCES]
         sums = np.cumsum(parts, axis=1)[:, WIDTHS - 1] / WIDTHS[:, None]
@@ -58,7 +56,6 @@ def attention_errors(key, d, m, n_draws):
 
     Queries and keys are normal, of the lengths that stand for distances, 16 keys to a row.
     """
-    d, m = checks.count(d, "d"), checks.count(m, "m")
     draw = [*choosing.ATTENTION.values(), couplings.iid]
     one_hot = jnp.eye(N_KEYS)
 
@@ -73,7 +70,7 @@ def attention_errors(key, d, m, n_draws):
 
         return jnp.array([[error(length, one(of_omega, m, d)) for one in draw] for length in choosing.DISTANCES])
 
-    keys = jax.random.split(checks.key(key), checks.count(n_draws, "n_draws"))
+    keys = jax.random.split(key, n_draws)
     return np.asarray(jax.jit(lambda keys: jax.lax.map(errors, keys, batch_size=50))(keys))
 
 

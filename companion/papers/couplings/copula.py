@@ -15,9 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy import optimize
 
+from companion.models import descent
 from rfcore import checks, copulas, theory
 from rfcore.couplings.chi import chi_quantile
-from rfcore.solvers import descent
 from rfcore.theory.norm_costs import log_excess_series, near
 
 
@@ -56,8 +56,6 @@ def correlation_factor(theta):
     """
     theta = checks.vector(theta, "theta")
     m = (1 + isqrt(1 + 8 * len(theta))) // 2
-    if m * (m - 1) // 2 != len(theta):
-        raise ValueError(f"theta has shape {theta.shape}; give m (m - 1) / 2 numbers, 1, 3, 6, ...")
     below = jnp.zeros((m, m), jnp.asarray(theta).dtype).at[np.tril_indices(m, -1)].set(jnp.asarray(theta))
     rows = below + jnp.eye(m, dtype=below.dtype)
     return rows / jnp.sqrt(jnp.sum(rows**2, axis=1, keepdims=True))
@@ -75,9 +73,6 @@ def learn(key, loss, d, n_steps=1000, n_draws=16, start=None, optimiser=None):
     Source: Variance-Reducing Couplings, Appendix A.5, Eq. 35, where the loss is the RMSE of the kernel on
     data.
     """
-    key, d = checks.key(key), checks.count(d, "d", least=2)
-    checks.function(loss, "loss", "lambda key, norms: theory.fourier_cost(norms, 1.0, 4)")
-    n_steps, n_draws = checks.count(n_steps, "n_steps"), checks.count(n_draws, "n_draws")
     start = np.zeros(d * (d - 1) // 2) if start is None else checks.vector(start, "start", d * (d - 1) // 2, of="pair of norms")
     learned = descent.learn(_MeanLoss(loss, d, n_draws), start, (), n_steps, optimiser, key)
     factor = np.asarray(correlation_factor(learned.f), dtype=float)
@@ -96,8 +91,8 @@ def optimal(key, distance, d, features):
 
     Source: Variance-Reducing Couplings, Appendix A.5, which learns this from noisy estimates.
     """
-    key, distance, d = checks.key(key), near(distance), checks.count(d, "d", least=2)
-    series = log_excess_series(distance, d, checks.choice(features, "features", theory.norm_costs.FEATURES))
+    distance = near(distance)
+    series = log_excess_series(distance, d, features)
     start = np.asarray(jax.random.normal(key, (d, d)), dtype=float)
     with jax.enable_x64(True):
 

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import stdtrit
 
+from companion import gram_errors
 from rfcore import checks, features, kernels, walks
 from rfcore.couplings import compose, directions, norms, walk_lengths
 from rfcore.features.deposits import by_step
@@ -91,12 +92,9 @@ def of_points(key, x, maps, couplings, m, n_repeats):
         m: number of features, even.
         n_repeats: number of repeats.
     """
-    key, x = checks.key(key), checks.points(x, "x", least=1)
-    maps = [checks.choice(name, "maps", MAPS) for name in checks.members(maps, "maps", "names of maps")]
-    draws = [checks.function(draw, "couplings", "couplings.simplex") for draw in checks.members(couplings, "couplings", "couplings")]
-    n_repeats, m = checks.count(n_repeats, "n_repeats"), checks.count(m, "m", least=2)
-    if m % 2:
-        raise ValueError(f"m = {m}; give an even number, of pairs of sine and cosine")
+    x = checks.points(x, "x", least=1)
+    maps = list(maps)
+    draws = list(couplings.values()) if isinstance(couplings, dict) else list(couplings)
     of_draws, of_maps = (jax.random.split(one, n_repeats) for one in jax.random.split(key))
     exact, found = kernels.gaussian(x, x), np.empty((n_repeats, len(maps), len(draws)))
     given = {name: MAPS[name][0](x) for name in maps}
@@ -137,11 +135,11 @@ def of_walks(key, g, target, modulations, coupling, n_walks, p_halt, n_repeats):
         coupling: of the walks of a node, as :func:`rfcore.couplings.walk_lengths.draw` takes it.
         n_walks, p_halt, n_repeats: walks per node, probability of stopping before each hop, repeats.
     """
-    target = np.asarray(checks.gram(target, "target", checks.graph(g).n_nodes))
-    fs = [checks.function(f, "modulations", "neural.flat()") for f in checks.members(modulations, "modulations", "functions")]
+    target = np.asarray(checks.gram(target, "target", g.n_nodes))
+    fs = list(modulations)
     sides = _two_sets(key, g, n_walks, p_halt, coupling, n_repeats)
     pairs = ([weigh(deposits, f) for deposits in sides] for f in fs)
-    return np.stack([features.gram_error(tuple(pair), target) for pair in pairs], axis=1)
+    return np.stack([gram_errors.gram_error(tuple(pair), target) for pair in pairs], axis=1)
 
 
 def loss_of_walks(key, g, target, coupling, n_walks, p_halt, n_repeats, n_steps=10):
@@ -154,20 +152,20 @@ def loss_of_walks(key, g, target, coupling, n_walks, p_halt, n_repeats, n_steps=
     Returns:
         :class:`rfcore.solvers.gram.Form`.
     """
-    target = checks.gram(target, "target", checks.graph(g).n_nodes)
+    target = checks.gram(target, "target", g.n_nodes)
     left, right = (by_step(deposits) for deposits in _two_sets(key, g, n_walks, p_halt, coupling, n_repeats))
     return gram.form(left, right, target, n_steps)
 
 
 def _two_sets(key, g, n_walks, p_halt, coupling, n_repeats):
-    nodes = np.tile(np.arange(g.n_nodes), checks.count(n_repeats, "n_repeats"))
+    nodes = np.tile(np.arange(g.n_nodes), n_repeats)
 
     def walked(key):
         of_lengths, of_hops = jax.random.split(key)
         lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt, coupling)
         return walks.simulate(of_hops, g, lengths, nodes=nodes)
 
-    return [walked(one) for one in jax.random.split(checks.key(key))]
+    return [walked(one) for one in jax.random.split(key)]
 
 
 def over(errors, plain, confidence=0.95):
@@ -190,15 +188,10 @@ def over(errors, plain, confidence=0.95):
     >>> leaderboard.over(np.array([0.4, 0.6, 0.5]), np.array([1.0, 1.0, 1.0])).round(2)
     array([0.5 , 0.25, 0.75])
     """
-    errors = np.asarray(checks.finite(checks.numbers(errors, "errors"), "errors"))
+    errors = np.asarray(checks.numbers(errors, "errors"))
     plain = np.asarray(checks.vector(plain, "plain"))
-    if errors.ndim == 0 or len(errors) != len(plain) or len(plain) < 2:
-        got = f"errors has shape {errors.shape}, plain {plain.shape}"
-        raise ValueError(f"{got}; give as many repeats of both along axis 0, at least two")
     n, aside = len(plain), plain.reshape(-1, *[1] * (errors.ndim - 1))
-    if not plain.mean() > 0:
-        raise ValueError(f"plain has mean {plain.mean()}; give errors whose mean is positive")
     ratio = errors.mean(axis=0) / plain.mean()
     se = (errors - ratio * aside).std(axis=0, ddof=1) / np.sqrt(n) / plain.mean()
-    reach = stdtrit(n - 1, (1 + checks.probability(confidence, "confidence")) / 2) * se
+    reach = stdtrit(n - 1, (1 + confidence) / 2) * se
     return np.stack([ratio, ratio - reach, ratio + reach], axis=-1)

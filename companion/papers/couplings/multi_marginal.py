@@ -20,7 +20,6 @@ from scipy import optimize, special
 from rfcore import checks
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import (
-    FEATURES,
     fourier_cost,
     log_excess,
     log_iid_and_error,
@@ -54,10 +53,8 @@ def solve(costs, m):
 
     Source: Variance-Reducing Couplings, Eq. 5; that symmetric plans suffice is ours.
     """
-    costs, m = np.asarray(checks.points(costs, "costs"), dtype=float), checks.count(m, "m", least=2)
+    costs = np.asarray(checks.points(costs, "costs"), dtype=float)
     k = len(costs)
-    if costs.shape != (k, k) or np.abs(costs - costs.T).max(initial=0) > 1e-9 * np.abs(costs).max(initial=0):
-        raise ValueError(f"costs has shape {costs.shape}, or is not symmetric; give the cost of each pair of bins, whatever their order")
     n = comb(k + m - 1, m)
     if n > LARGEST_PROGRAMME:
         raise ValueError(f"m = {m} with {k} bins has {n} multisets; give fewer bins or a smaller m, for at most {LARGEST_PROGRAMME}")
@@ -84,8 +81,6 @@ def swap_gain(cost):
     Source: Variance-Reducing Couplings, Definition A.4 and Lemma A.5.
     """
     cost = checks.points(cost, "cost")
-    if cost.shape[0] != cost.shape[1]:
-        raise ValueError(f"cost has shape {cost.shape}; give the cost of each x with each y, a square matrix")
     own = jnp.diagonal(cost)
     return own[:, None] + own - cost - cost.T
 
@@ -117,9 +112,7 @@ def two_norms(distance, d, features, n_quantiles=40):
 
     Source: Variance-Reducing Couplings, Theorem 3.2 and Lemma A.5, for laws of finitely many values.
     """
-    distance = checks.real(distance, "distance", above=0)
-    checks.choice(features, "features", FEATURES)
-    d, k = checks.count(d, "d"), checks.count(n_quantiles, "n_quantiles", least=2)
+    k = n_quantiles
     norms = norms_at(special.ndtri((np.arange(k) + 0.5) / k), d)
     grid = np.stack(np.meshgrid(norms, norms, indexing="ij"), axis=-1)
     with jax.enable_x64(True):
@@ -161,11 +154,7 @@ def norm_bound(distance, d, m, features, n_bins):
     norms within a bin according to the bins of the others, so that it is an estimate and no proven lower
     bound. The paper, Section 3.2, calls the problem a tough open one.
     """
-    distance, d, m = distance_of(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
-    checks.choice(features, "features", FEATURES)
-    n_bins = checks.count(n_bins, "n_bins", least=2)
-    if m > d:
-        raise ValueError(f"m = {m}; give at most d = {d} frequencies, one block")
+    distance = distance_of(distance)
     log_iid, log_error = log_iid_and_error(distance, features)
 
     def ratio(mean):

@@ -9,8 +9,6 @@ from functools import partial
 
 import numpy as np
 
-from rfcore import checks
-
 
 def blocks(g):
     """Walkers of one start on a node of d neighbours leave in blocks of d, without replacement.
@@ -30,7 +28,7 @@ def blocks(g):
 
     Source: "Repelling Random Walks" (Reid, Berger, Choromanski and Weller, 2024), Definition 3.1.
     """
-    return partial(_law, _without_replacement, checks.graph(g).neighbour_counts)
+    return partial(_law, _without_replacement, g.neighbour_counts)
 
 
 def shifted(g):
@@ -47,7 +45,7 @@ def shifted(g):
 
     Source: https://github.com/isaac-reid/repelling_random_walks, ``utils.py``, 2024.
     """
-    return partial(_law, _in_turn, checks.graph(g).neighbour_counts)
+    return partial(_law, _in_turn, g.neighbour_counts)
 
 
 def _law(places, degrees, rng, n_rows, n_walks):

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from rfcore import checks
 from rfcore.couplings.walk_lengths import halting
 from rfcore.solvers.transport.bins import counted
 
@@ -32,10 +31,7 @@ def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
 
     which takes no more than the diagonals of powers of W times M^2.
     """
-    p_halt, n_terms = halting(checks.probability(p_halt, "p_halt")), checks.count(n_terms, "n_terms")
-    checks.choice(of, "of", ("kernel", "features"))
-    if not checks.graph(g).is_symmetric:
-        raise ValueError("g has weights that are not symmetric; give a graph of undirected edges")
+    p_halt = halting(p_halt)
     values, q = counted(f, g, n_terms, p_halt), 1 - p_halt
     n, W = len(values), g.to_scipy()
     squares = W.power(2).multiply(g.neighbour_counts[:, None]).tocsr()

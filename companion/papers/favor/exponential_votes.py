@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from companion.models import regression
-from companion.papers.simplex.classification import Task, light
+from companion.papers.simplex.classification import light
 from rfcore import checks, couplings, features
 
 #: Ten, from 1/100 to 100, equally spaced in the logarithm: those of FAVOR#, Appendix B.2.
@@ -43,14 +43,7 @@ def fitted(task, fits, sigmas=SIGMAS):
         fits: by kind, function (x, held) of scaled training and test points, or None for trigonometric
             features. They are compiled once for every shape: give the same ones again, no new ones.
     """
-    checks.instance(task, Task, "task", "what classification.task(...) returned")
-    if not isinstance(fits, dict) or not fits:
-        raise ValueError(
-            f"fits = {fits!r}; give a dict of functions such as {{'gerf': lambda x, held: exponential.gerf(x, x)}}"
-        )
     functions = {kind: fit for kind, fit in fits.items() if fit is not None}
-    for fit in functions.values():
-        checks.function(fit, "fits", "lambda x, held: exponential.gerf(x, x)")
     found = _fitted(task, _scales(sigmas), tuple(functions.values()))
     return dict.fromkeys(fits) | dict(zip(functions, found, strict=True))
 
@@ -75,18 +68,10 @@ def accuracies(key, task, parameters, widths, n_seeds, n_tuning=None, sigmas=SIG
             sigmas alone. All by default.
         sigmas: scales, above 0.
     """
-    key, sigmas = checks.key(key), _scales(sigmas)
-    _with_both_parts(task)
+    sigmas = _scales(sigmas)
     parameters = _host(parameters, len(sigmas), task.x_train.shape[1])
     widths = _widths(widths)
-    n_seeds, batch = checks.count(n_seeds, "n_seeds"), checks.count(batch, "batch")
-    n_tuning = n_seeds if n_tuning is None else checks.count(n_tuning, "n_tuning")
-    for name, value in (("n_seeds", n_seeds), ("n_tuning", n_tuning)):
-        if value % batch:
-            raise ValueError(f"{name} = {value} is no multiple of batch = {batch}; give one")
-    if n_tuning > n_seeds:
-        raise ValueError(f"n_tuning = {n_tuning} of n_seeds = {n_seeds}; give at most their number")
-
+    n_tuning = n_seeds if n_tuning is None else n_tuning
     drawn = jax.tree.map(
         np.asarray, _draw(jax.random.split(key, n_seeds), max(widths), task.x_train.shape[1])
     )
@@ -113,57 +98,29 @@ def accuracies(key, task, parameters, widths, n_seeds, n_tuning=None, sigmas=SIG
 
 def exact(task, sigmas=SIGMAS):
     """Test accuracy of the kernel itself, sigma chosen by validation: what infinitely many features give."""
-    _with_both_parts(task)
     validated, tested = np.array([_with_kernel(task, sigma) for sigma in _scales(sigmas)]).T
     return float(tested[_best(validated[None])[0]])
 
 
 def without_validation(task):
     """The task whose test points are those that :func:`accuracies` tests on: the second half."""
-    _, tests = _halves(_with_both_parts(task))
+    _, tests = _halves(task)
     return task._replace(x_test=task.x_test[tests], labels=task.labels[tests])
 
 
 def _scales(sigmas):
     sigmas = np.asarray(checks.vector(sigmas, "sigmas"), dtype=float)
-    if np.any(sigmas <= 0):
-        raise ValueError(f"sigmas has a value of {sigmas.min()}; give numbers above 0")
     return sigmas
 
 
 def _widths(widths):
     widths = checks.vector(widths, "widths")
-    if not all(width >= 1 and width == int(width) for width in widths):
-        raise ValueError(f"widths = {widths.tolist()}; give whole numbers of at least 1")
     return tuple(int(width) for width in widths)
 
 
 def _host(parameters, n_sigmas, d):
     """Parameters as NumPy arrays, of which slices compile nothing."""
-    if not isinstance(parameters, dict) or not parameters:
-        raise ValueError(f"parameters = {parameters!r}; give what fitted(...) returned")
-    for kind, of_kind in parameters.items():
-        if of_kind is None:
-            continue
-        checks.instance(
-            of_kind,
-            features.ExponentialParameters,
-            f"parameters[{kind!r}]",
-            "what fitted(...) returned, or None",
-        )
-        if np.shape(of_kind.B_x) != (n_sigmas, d, d):
-            got = f"parameters[{kind!r}] has B_x of shape {np.shape(of_kind.B_x)}"
-            raise ValueError(f"{got}; give what fitted(...) returned, with shape {(n_sigmas, d, d)}")
     return {kind: jax.tree.map(np.asarray, of_kind) for kind, of_kind in parameters.items()}
-
-
-def _with_both_parts(task):
-    checks.instance(task, Task, "task", "what classification.task(...) returned")
-    if len(task.labels) < 2:
-        raise ValueError(
-            f"task has {len(task.labels)} test points; give one that validates and one that tests, at least"
-        )
-    return task
 
 
 def _halves(task):

@@ -17,7 +17,7 @@ import numpy as np
 import optax
 
 from companion.models import transformer
-from rfcore import attention, checks, couplings
+from rfcore import attention, couplings
 
 EVERY = 25  # steps between two fits
 MOST = 128  # frequencies drawn; systems with fewer take the first, and so share them
@@ -40,7 +40,6 @@ def text(texts, n_symbols=96, share=0.1):
         n_symbols: size of the alphabet, chosen by the texts to train on.
         share: of the texts.
     """
-    n_symbols, share = checks.count(n_symbols, "n_symbols"), checks.probability(share, "share")
     n_training = round((1 - share) * len(texts))
     parts = [
         np.frombuffer("\n".join(part).encode("utf-32-le"), np.uint32)
@@ -106,11 +105,8 @@ def model(key, training, n_symbols=96, width=64, n_layers=2, n_heads=4):
     Args:
         training: symbols of a text, below ``n_symbols``.
     """
-    n_symbols, n_layers = checks.count(n_symbols, "n_symbols"), checks.count(n_layers, "n_layers")
     counts = 1 + np.bincount(training, minlength=n_symbols)
-    if len(counts) > n_symbols:
-        raise ValueError(f"training has the symbol {len(counts) - 1}; give symbols below n_symbols = {n_symbols}")
-    first, last, *keys = jax.random.split(checks.key(key), 2 + n_layers)
+    first, last, *keys = jax.random.split(key, 2 + n_layers)
     layers = tuple(transformer.layer(key, width, n_heads) for key in keys)
     out = transformer.Linear(
         0.1 * transformer.linear(last, width, n_symbols).weight, jnp.log(jnp.array(counts / counts.sum(), jnp.float32))
@@ -253,8 +249,6 @@ def trained(key, start, batches, watched, last, attend, rate=8e-3):
         rate: greatest learning rate.
     """
     n_steps = len(batches) - 1
-    if n_steps < EVERY or n_steps % EVERY:
-        raise ValueError(f"batches has length {len(batches)}; give one more than a multiple of {EVERY}")
     sizes, curve, model, parameters = _sizes(start), [], start, ()
     state = _optimiser(n_steps, rate).init(eqx.filter(start, eqx.is_array))
     for i in range(0, n_steps, EVERY):

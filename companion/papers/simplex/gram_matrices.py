@@ -5,9 +5,10 @@ from functools import lru_cache
 import jax.numpy as jnp
 import numpy as np
 
+from companion import gram_errors
 from rfcore import checks, features, kernels
 from rfcore.theory.conformity import log_gap, partners
-from rfcore.theory.series import COUPLINGS, check_range, dimension
+from rfcore.theory.series import check_range, dimension
 
 __all__ = ["errors", "squared_errors"]
 
@@ -23,14 +24,14 @@ def errors(key, x, couplings, widths):
     ``halton`` or ``sobol``. All couplings take the same key and share rotations: differences are less noisy
     than errors.
     """
-    key, x = checks.key(key), checks.points(x, "x")
-    draws = [checks.function(draw, "couplings", "couplings.simplex") for draw in checks.members(couplings, "couplings", "couplings")]
-    widths = [checks.count(m, "widths") for m in checks.members(widths, "widths", "whole numbers")]
+    x = checks.points(x, "x")
+    draws = list(couplings.values()) if isinstance(couplings, dict) else list(couplings)
+    widths = list(widths)
     exact, found = kernels.gaussian(x, x), []
     for draw in draws:
         omega = draw(key, max(widths), x.shape[1])
         maps = (features.positive(x, omega[:m]) for m in widths)
-        found.append(jnp.stack([features.gram_error(phi @ phi.T, exact) for phi in maps]))
+        found.append(jnp.stack([gram_errors.gram_error(phi @ phi.T, exact) for phi in maps]))
     return jnp.stack(found)
 
 
@@ -49,8 +50,8 @@ def squared_errors(x, widths, couplings):
     Source: Simplex Random Features, Theorem 3.2, summed.
     """
     x = np.asarray(checks.points(x, "x"))
-    widths = [checks.count(m, "widths") for m in checks.members(widths, "widths", "whole numbers")]
-    couplings = [checks.choice(name, "couplings", COUPLINGS) for name in checks.members(couplings, "couplings", "names")]
+    widths = list(widths)
+    couplings = list(couplings)
     d = [dimension(x.shape[1], coupling) for coupling in couplings]
     inner = x @ x.T
     squares = np.diag(inner)

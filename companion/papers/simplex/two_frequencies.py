@@ -31,7 +31,7 @@ def squared_error_at_angle(x, y, angle):
     Source: Simplex Random Features, Eq. 10, before the mean over angles.
     """
     x, y = (np.asarray(checks.vector(point, name, 2, of="axis")) for point, name in ((x, "x"), (y, "y")))
-    angle = np.asarray(checks.finite(checks.numbers(angle, "angle"), "angle"))
+    angle = np.asarray(checks.numbers(angle, "angle"))
     at, weights = np.polynomial.legendre.leggauss(NODES)
     w, v = LONGEST * (at + 1) / 2, np.linalg.norm(x + y)
     weights = weights * LONGEST / 2 * w * np.exp(-(w**2) / 2)

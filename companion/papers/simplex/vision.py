@@ -22,7 +22,6 @@ import numpy as np
 import optax
 
 from companion.models import transformer
-from rfcore import checks
 from rfcore.attention import by_features, softmax
 
 
@@ -100,11 +99,8 @@ def task(images, patch, n_train, n_test):
         patch: side of a patch, a divisor of the images' side.
         n_train, n_test: numbers of images.
     """
-    n_train, n_test = checks.count(n_train, "n_train"), checks.count(n_test, "n_test")
     if n_train + n_test > len(images.labels):
-        raise ValueError(
-            f"n_train + n_test = {n_train + n_test}; give at most {len(images.labels)}, all of {images.name}"
-        )
+        raise ValueError(f"n_train + n_test = {n_train + n_test}; give at most {len(images.labels)}, all of {images.name}")
     x, y = patches(images.images, patch), images.labels.astype(np.int32)
     test = slice(n_train, n_train + n_test)
     return Task(*map(jnp.asarray, (x[:n_train], y[:n_train], x[test], y[test])))
@@ -121,9 +117,6 @@ def patches(images, size):
         Array, (n, (side / size)^2, channels size^2), float32.
     """
     n, channels, side, _ = images.shape
-    size = checks.count(size, "size")
-    if side % size:
-        raise ValueError(f"size = {size}; give a divisor of the images' side, {side}")
     cut = np.asarray(images, np.float32).reshape(n, channels, side // size, size, side // size, size)
     flat = cut.transpose(0, 2, 4, 1, 3, 5).reshape(n, (side // size) ** 2, channels * size**2)
     return ((flat - flat.mean(dtype=float)) / flat.std(dtype=float)).astype(np.float32)
@@ -142,7 +135,6 @@ def uniform(key, sizes):
 @cache
 def performer(coupling):
     """Attention by positive features of fresh frequencies from a coupling, ``(key, m, d) -> (m, d)``."""
-    checks.function(coupling, "coupling", "couplings.orthogonal")
 
     def drawn(key, sizes):
         return [partial(by_features, omega=of_layer) for of_layer in frequencies(key, coupling, sizes)]
@@ -206,10 +198,6 @@ def trained(key, task, kind, sizes):
     """
     key_initial, key_order, key_draws = jax.random.split(key, 3)
     n_steps = len(task.x) // sizes.batch
-    if not n_steps:
-        raise ValueError(
-            f"task has {len(task.x)} images to train on, batch = {sizes.batch}; give a batch at least"
-        )
     total = n_steps * sizes.n_epochs
     optimiser = optax.adamw(
         optax.warmup_cosine_decay_schedule(0.0, sizes.rate, total // 10, total), weight_decay=0.01

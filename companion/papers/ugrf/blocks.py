@@ -17,7 +17,7 @@ def by_walks(key, g, f, n_walks, p_halt, nodes):
 
     Source: Universal Graph Random Features, Theorem 2.1.
     """
-    first, second = jax.random.split(checks.key(key))
+    first, second = jax.random.split(key)
     left, right = (features.walk_features(one, g, f, n_walks, p_halt, "iid", nodes) for one in (first, second))
     return (left @ right.T).toarray()
 
@@ -30,7 +30,7 @@ def by_columns(g, function, degree, nodes):
 
 def by_push(g, f, degree, nodes):
     """Block R R^T, R = sum over k <= degree of f(k) W^k[S, :]: walk features without their randomness."""
-    nodes, degree = walks.start_nodes(g, nodes), checks.count(degree, "degree")
+    nodes = walks.start_nodes(g, nodes)
     rows = kernels.power_series_rows(g, checks.modulation(f, degree + 1, g.is_normalised), nodes)
     return (rows @ rows.T).toarray()
 
@@ -39,7 +39,7 @@ def powers(g, n_powers, nodes):
     """Blocks W^k[S, S] for k = 0, ..., n_powers - 1, of which every power series makes a kernel."""
     nodes, W = walks.start_nodes(g, nodes), g.to_scipy()
     column, found = _units(g, nodes), []
-    for _ in range(checks.count(n_powers, "n_powers")):
+    for _ in range(n_powers):
         found.append(column[nodes])
         column = W @ column
     return jnp.asarray(np.stack(found))
@@ -52,7 +52,7 @@ def deposits(key, g, n_walks, p_halt, longest, nodes):
     """
     nodes = walks.start_nodes(g, nodes)
     lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
-    cut = lengths._replace(values=np.minimum(lengths.values, checks.count(longest, "longest")))
+    cut = lengths._replace(values=np.minimum(lengths.values, longest))
     found = walks.simulate(key, g, cut, nodes=nodes)
     visited, node = np.unique(found.node, return_inverse=True)
     return features.by_step(found._replace(node=node.astype(np.int32), n_nodes=len(visited)))

@@ -22,11 +22,7 @@ def smooth(x, curves, at, degree):
         Array, (..., n).
     """
     x, at = np.asarray(checks.vector(x, "x")), np.asarray(checks.vector(at, "at"))
-    curves = np.asarray(checks.finite(checks.numbers(curves, "curves"), "curves"))
-    if curves.shape[-1:] != x.shape:
-        raise ValueError(f"curves has shape {curves.shape}, x {x.shape}; give shapes (..., k) and (k,)")
-    if not 0 <= (degree := checks.count(degree, "degree", least=0)) < len(x):
-        raise ValueError(f"degree = {degree} for {len(x)} points; give less than their number")
+    curves = np.asarray(checks.numbers(curves, "curves"))
     rows = [np.polynomial.Polynomial.fit(x, row, degree)(at) for row in curves.reshape(-1, len(x))]
     return np.reshape(rows, (*curves.shape[:-1], len(at)))
 
@@ -43,9 +39,7 @@ def least_squares(at, squares):
         (chi-square's usual interval).
     """
     at = np.asarray(checks.vector(at, "at"))
-    squares = np.asarray(checks.finite(checks.numbers(squares, "squares"), "squares"))
-    if squares.ndim != 2 or squares.shape[1:] != at.shape or not len(squares):
-        raise ValueError(f"squares has shape {squares.shape}, at {at.shape}; give shapes (k, n) and (n,)")
+    squares = np.asarray(checks.numbers(squares, "squares"))
     total = squares.sum(axis=0)
     inside = at[total <= total.min() + 1]
     return int(np.argmin(total)), float(inside.max() - inside.min()) / 2
@@ -72,9 +66,7 @@ def held_out(at, curves, se, printed, printed_se):
     >>> held_out(at, [at, 2 * at], [0.0, 0.0], [1.0, 2.2], [0.1, 0.1])[0].round(2).tolist()  # 2.2 / 2, 2 x 1
     [1.1, 2.0]
     """
-    at, curves = np.asarray(checks.vector(at, "at")), np.asarray(checks.finite(checks.numbers(curves, "curves"), "curves"))
-    if curves.ndim != 2 or len(curves) < 2 or curves.shape[1:] != at.shape:
-        raise ValueError(f"curves has shape {curves.shape}, at {at.shape}; give shapes (k, n) and (n,), with k of at least 2")
+    at, curves = np.asarray(checks.vector(at, "at")), np.asarray(checks.numbers(curves, "curves"))
     k = len(curves)
     se, printed, printed_se = (
         np.asarray(checks.vector(x, name, k, "curve")) for x, name in ((se, "se"), (printed, "printed"), (printed_se, "printed_se"))
@@ -98,9 +90,7 @@ def between_draws(repeats):
 
     Source: Fisher, 1925: the moments of one-way analysis of variance.
     """
-    repeats = np.asarray(checks.finite(checks.numbers(repeats, "repeats"), "repeats"), dtype=float)
-    if repeats.ndim != 2 or min(repeats.shape) < 2:
-        raise ValueError(f"repeats has shape {repeats.shape}; give at least two groups of at least two repeats")
+    repeats = np.asarray(checks.numbers(repeats, "repeats"), dtype=float)
     means = repeats.mean(axis=1)
     beyond = means.var(ddof=1) - repeats.var(axis=1, ddof=1).mean() / repeats.shape[1]
     return float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means))), float(np.sqrt(max(0.0, beyond)))
@@ -119,11 +109,7 @@ def ratios(above, below):
     Args:
         above, below: numbers of one shape, (n_repeats, ...), at least two repeats.
     """
-    above = np.asarray(checks.finite(checks.numbers(above, "above"), "above"), dtype=float)
-    below = np.asarray(checks.finite(checks.numbers(below, "below"), "below"), dtype=float)
-    if above.shape != below.shape or above.ndim == 0 or len(above) < 2:
-        raise ValueError(f"above has shape {above.shape}, below {below.shape}; give equal shapes, at least two repeats")
-    if not np.all(below.mean(axis=0)):
-        raise ValueError("below has a mean of 0; give numbers whose mean is not 0")
+    above = np.asarray(checks.numbers(above, "above"), dtype=float)
+    below = np.asarray(checks.numbers(below, "below"), dtype=float)
     ratio = above.mean(axis=0) / below.mean(axis=0)
     return ratio + (above - ratio * below) / below.mean(axis=0)

@@ -8,7 +8,7 @@ thousands of neighbours; streets have distances.
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import checks, streams
+from rfcore import streams
 from rfcore.graphs import Graph
 
 PURPOSE = 10  # of the random stream; part of what a key means
@@ -25,7 +25,7 @@ def ring_with_chords(key, n):
 
     Source: the small worlds of Newman and Watts, 1999, with many chords.
     """
-    rng, n = _generator(key), checks.count(n, "n", least=3)
+    rng = _generator(key)
     ring = np.arange(n)
     i = np.append(ring, rng.integers(n, size=2 * n))
     j = np.append(ring + 1, rng.integers(n, size=2 * n)) % n
@@ -53,8 +53,7 @@ def communities(key, n, n_communities=4, mixing=0.3):
 
     Source: a stochastic block model corrected for degrees (Karrer and Newman, 2011).
     """
-    rng, n = _generator(key), checks.count(n, "n", least=3)
-    n_communities, mixing = checks.count(n_communities, "n_communities"), checks.probability(mixing, "mixing")
+    rng = _generator(key)
     weight = np.minimum((1 - rng.random(n)) ** (-2 / 3), 10 * np.sqrt(n))
     community = np.sort(rng.integers(n_communities, size=n))
     total = np.append(0.0, np.cumsum(weight))
@@ -82,7 +81,7 @@ def streets(key, side, p):
 
     Source: bond percolation on a square lattice; the threshold 1/2 is Kesten's, 1980.
     """
-    rng, side, p = _generator(key), checks.count(side, "side", least=3), checks.probability(p, "p")
+    rng = _generator(key)
     n = side**2
     node = np.arange(n).reshape(side, side)
     j = np.stack([np.roll(node, -1, axis=axis) for axis in (0, 1)]).ravel()

@@ -20,8 +20,6 @@ def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
 
     Source: Dasgupta, Kumar and Sarlos, 2010 (sparse); Universal Graph Random Features, Section 2.
     """
-    n_features, nonzeros = checks.count(n_features, "n_features"), checks.count(nonzeros, "nonzeros")
-    checks.choice(kind, "kind", ("gaussian", "sparse"))
     phi, rng = _matrix(phi), streams.generator(streams.words(key), PURPOSES[kind], 0)
     n_nodes = phi.shape[1]
     if kind == "gaussian":
@@ -39,9 +37,7 @@ def johnson_lindenstrauss_mse(phi, psi, n_features):
 
         E |Phi R R^T Psi^T - Phi Psi^T|^2 = (|Phi|^2 |Psi|^2 + |Phi Psi^T|^2) / n_features
     """
-    phi, psi, n_features = _matrix(phi), _matrix(psi, "psi"), checks.count(n_features, "n_features")
-    if phi.shape[1] != psi.shape[1]:
-        raise ValueError(f"psi has shape {psi.shape}, phi {phi.shape}; give the same number of columns")
+    phi, psi = _matrix(phi), _matrix(psi, "psi")
     product = phi @ psi.T
     return float(_square(phi) * _square(psi) + _square(product)) / n_features
 
@@ -52,10 +48,8 @@ def _square(matrix):
 
 def anchor_points(key, phi, n_anchors):
     """sqrt(N / n_anchors) Phi[:, anchors], anchors drawn without replacement (Choromanski, 2023)."""
-    phi, n_anchors = _matrix(phi), checks.count(n_anchors, "n_anchors")
+    phi = _matrix(phi)
     n_nodes = phi.shape[1]
-    if n_anchors > n_nodes:
-        raise ValueError(f"n_anchors = {n_anchors}; there are {n_nodes} nodes to choose from")
     rng = streams.generator(streams.words(key), PURPOSES["anchors"], 0)
     anchors = np.sort(rng.choice(n_nodes, size=n_anchors, replace=False))
     return phi[:, anchors] * np.sqrt(n_nodes / n_anchors)
@@ -63,7 +57,5 @@ def anchor_points(key, phi, n_anchors):
 
 def _matrix(phi, name="phi"):
     phi = phi.to_scipy() if hasattr(phi, "to_scipy") else phi
-    phi = checks.sparse(phi, name) if sp.issparse(phi) else np.asarray(checks.finite(checks.numbers(phi, name), name))
-    if phi.ndim != 2:
-        raise ValueError(f"{name} has shape {phi.shape}; give one row of features per node")
+    phi = checks.sparse(phi, name) if sp.issparse(phi) else np.asarray(checks.numbers(phi, name))
     return phi

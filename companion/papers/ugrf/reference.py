@@ -6,7 +6,6 @@ which throws the last hop away; here a walker halts first. Universal Graph Rando
 
 from typing import NamedTuple
 
-from rfcore import checks
 from rfcore.couplings import walk_lengths
 from rfcore.features.of_walks import modulation_table
 
@@ -27,13 +26,11 @@ class Lists(NamedTuple):
 
 def as_lists(g):
     """First edges, neighbours and weights of a graph as :class:`Lists`."""
-    checks.graph(g)
     return Lists(g.indptr.tolist(), g.indices.tolist(), g.weights.tolist(), g.is_normalised)
 
 
 def walk_features(rng, lists, f, n_walks, p_halt, nodes):
     """Features in law as of :func:`rfcore.features.walk_features`: for each of some nodes a dict by node."""
-    n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
     first, neighbours, weights, is_normalised = lists
     table = modulation_table(f, walk_lengths.longest(p_halt), is_normalised).tolist()
     features = []

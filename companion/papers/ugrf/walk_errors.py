@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rfcore import checks, copulas
+from rfcore import copulas
 from rfcore.couplings.walk_lengths import halting
 from rfcore.solvers.transport.bins import bin_survival, counted, growth, mean_squares
 
@@ -93,8 +93,6 @@ def walk_gram_mse(g, f1, f2, n_walks, p_halt, n_terms=100, coupling="iid"):
 
 def walk_gram_mses(g, f1, f2, n_walks, p_halt, couplings, n_terms=100):
     """:func:`walk_gram_mse` under a sequence of couplings, at little more than the cost of one."""
-    if isinstance(couplings, str) or not np.iterable(couplings):
-        raise ValueError(f'couplings = {couplings!r}; give a sequence, such as ["iid", "reversal"]')
     first = _second_moments(g, f1, n_walks, p_halt, n_terms, couplings, "f1")
     second = first if f2 is f1 else _second_moments(g, f2, n_walks, p_halt, n_terms, couplings, "f2")
     kernel = np.sum((first.mean @ second.mean.T) ** 2)
@@ -167,7 +165,6 @@ def _pairs(values, W, coupling, n_walks, p_halt):
 
 
 def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):
-    n_walks, p_halt = checks.count(n_walks, "n_walks"), checks.probability(p_halt, "p_halt")
     return n_walks, counted(f, g, n_terms, p_halt, name), g.to_scipy(), mean_squares(g, p_halt)
 
 
@@ -211,11 +208,7 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
     >>> walk_errors.joint_survival("reversal", 2, 0.5, 3)[1, 1].tolist()  # only one of the two makes a first hop
     0.0
     """
-    n_walks, n_terms, p_halt = (
-        checks.count(n_walks, "n_walks"),
-        checks.count(n_terms, "n_terms"),
-        halting(p_halt),
-    )
+    p_halt = halting(p_halt)
     of_law = coupling if _is_antithetic(coupling) else copulas.pairs(coupling, "coupling")
     if isinstance(of_law, copulas.Matched):
         return _matched(np.array(of_law.sigmas), n_walks, p_halt, n_terms)

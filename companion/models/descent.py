@@ -42,7 +42,7 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None, key=None):
     Source: Universal Graph Random Features, Section 3.4; Kingma and Ba, "Adam" (2015).
 
     >>> import optax
-    >>> from rfcore.solvers import descent
+    >>> from companion.models import descent
     >>> learned = descent.learn(lambda x: (x - 3.0) ** 2, 1.0, n_steps=20, optimiser=optax.sgd(0.25))
     >>> round(float(learned.f), 3), round(float(learned.losses[0]), 3)
     (3.0, 4.0)

@@ -1,192 +1,221 @@
-"""Gaussian processes on features against Gaussian processes on matrices, and those against SciPy."""
+"""Gaussian processes: kernels of GPJax against matrices, sparse algebra against GPJax's, fits against what they maximise."""
 
+import gpjax as gpx
 import jax
 import jax.numpy as jnp
+import lineax as lx
 import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from gpjax.parameters import val
 from rounding import rounding
 from scipy import stats
 
-from rfcore import features, gp, kernels, walks
+from companion.models import gaussian_processes
+from companion.models.gaussian_processes import data, process
+from companion.papers.couplings import formulas, predictives
+from rfcore import couplings, features, gp, kernels, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
-from rfcore.gp import inference
 from rfcore.graphs import Graph
 
-G = Graph.from_networkx(nx.karate_club_graph()).normalised()
-KEY, F, NOISE = jax.random.key(0), modulation.diffusion(2.0), 0.1
-STEPS = features.by_step(walks.simulate(KEY, G, walk_lengths.draw(KEY, 34, 16, 0.5)))
-PHI = features.walk_features(KEY, G, F, 16, 0.5)
-DENSE = PHI.toarray()
-K = DENSE @ DENSE.T
-SEEN, ASKED = np.array([30, 2, 5, 17, 0, 9, 5, 12]), np.array([1, 20, 5])  # one node was seen twice
-Y = np.sin(np.arange(8.0))
-kl, log_evidence = jax.jit(gp.kl), jax.jit(gp.log_evidence)  # compiled whole: step by step takes several times as long
+KEY, NOISE = jax.random.key(0), 0.05
+G = Graph.from_networkx(nx.grid_2d_graph(12, 12)).normalised()
+VARIANCE, LENGTHSCALE = 2.0, 1.3
+K = VARIANCE * kernels.diffusion(G, np.sqrt(2) * LENGTHSCALE)
+EIGENVALUES, ROWS = kernels.spectrum(G)
+SEEN = np.arange(0, 144, 3)[::-1]
+ASKED = np.setdiff1d(np.arange(144), SEEN)
+Y = np.sin(SEEN)
 
 
-def test_posterior_is_the_conditional_law_of_the_joint_gaussian():
+def conditional(K, y, noise, seen, asked):
     """By the inverse of the whole covariance: given the seen, the others' precision is its block."""
-    mean, covariance = jax.jit(lambda K: gp.posterior(K, Y, NOISE, SEEN))(kernels.diffusion(G, 1.0))
-    others = np.setdiff1d(np.arange(34), SEEN)
-    order = np.append(others, SEEN)
-    joint = kernels.diffusion(G, 1.0)[np.ix_(order, order)] + np.diag([0.0] * 27 + [NOISE] * 8)
-    precision = np.linalg.inv(joint)
-    expected = np.linalg.inv(precision[:27, :27])
-    slack = rounding(100 * np.linalg.cond(joint), joint)
-    assert np.allclose(covariance, expected, rtol=0, atol=slack)
-    assert np.allclose(mean, -expected @ precision[:27, 27:] @ Y, rtol=0, atol=slack)
+    order, n = np.append(asked, seen), len(asked)
+    precision = np.linalg.inv(K[np.ix_(order, order)] + np.diag(np.append(np.full(n, 1e-9), np.full(len(seen), noise))))
+    covariance = np.linalg.inv(precision[:n, :n])
+    return -covariance @ precision[:n, n:] @ y, covariance
 
 
-def test_conjugate_gradients_find_the_posterior():
-    """The residual is below 1e-10 of y, and the least eigenvalue of the system at least NOISE."""
-    exact = jax.jit(lambda K: gp.posterior(K, Y, NOISE, SEEN, ASKED))(K)
-    slack = 1e-10 * np.sqrt(8) / NOISE * np.abs(K).sum(axis=1).max()
-    found = gp.posterior(PHI, Y, NOISE, SEEN, ASKED, rtol=1e-10)
-    for ours, theirs in zip((*found, found.variance), (*exact, np.diag(exact.covariance)), strict=True):
-        assert np.allclose(ours, theirs, rtol=0, atol=slack)
-    alone = gp.posterior(PHI, Y, NOISE, SEEN, ASKED, covariance=False, rtol=1e-10)
-    assert np.allclose(alone.mean, exact.mean, rtol=0, atol=slack)
-    assert alone.covariance is None
+def test_diffusion_is_the_kernel_of_the_graph_and_predicts_as_its_matrix_does():
+    kernel = gp.Diffusion(EIGENVALUES, LENGTHSCALE, VARIANCE)
+    assert np.allclose(kernel.gram(jnp.asarray(ROWS)).as_matrix(), K, rtol=0, atol=rounding(1e4, K))
+    assert float(kernel(ROWS[3], ROWS[5])) == pytest.approx(K[3, 5], abs=rounding(1e4, K))
+    found = process(kernel, NOISE).predict(jnp.asarray(ROWS[ASKED]), train_data=data(ROWS[SEEN], Y))
+    mean, covariance = conditional(K, Y, NOISE, SEEN, ASKED)
+    assert np.allclose(found.mean, mean, rtol=0, atol=1e-6) and np.allclose(found.covariance_matrix, covariance, rtol=0, atol=1e-6)
+    with pytest.raises(ValueError, match=r"eigenvalues has the value .* give those of g.normalised"):
+        gp.Diffusion(kernels.spectrum(Graph.from_networkx(nx.path_graph(4)))[0])
 
 
-def test_sparse_features_are_solved_on_the_host_as_they_are_in_jax():
-    """The same systems by SciPy and by lineax, to the residual of 1e-10 that both have."""
-    in_jax = jax.jit(lambda y: gp.posterior(PHI, y, NOISE, SEEN, ASKED, rtol=1e-10))(Y)
-    slack = 2e-10 * np.sqrt(8) / NOISE * np.abs(K).sum(axis=1).max()
-    for phi in (PHI, gp.OfFeatures(PHI.to_scipy())):
-        found = gp.posterior(phi, Y, NOISE, SEEN, ASKED, rtol=1e-10)
-        for ours, theirs in zip(found, in_jax, strict=True):
-            assert isinstance(ours, jax.Array)
-            assert np.allclose(ours, theirs, rtol=0, atol=slack)
-    assert np.array_equal(gp.posterior(PHI, np.zeros(8), NOISE, SEEN, ASKED, covariance=False).mean, np.zeros(3))
-    with pytest.raises(RuntimeError, match="maximum number of solver steps"):
-        gp.posterior(PHI, Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)
+def test_walks_are_the_kernel_of_their_features_and_have_gradients_in_the_modulation():
+    deposits = walks.simulate(KEY, G, walk_lengths.draw(KEY, len(SEEN), 16, 0.4), nodes=SEEN)
+    X = jnp.asarray(gp.loads(deposits, 40))
+
+    def gram(lengthscale):
+        phi = features.weigh(deposits, modulation.diffusion(np.sqrt(2) * lengthscale)).toarray()
+        return VARIANCE * phi @ phi.T
+
+    assert np.allclose(gp.Walks(40, LENGTHSCALE, VARIANCE).gram(X).as_matrix(), gram(LENGTHSCALE), rtol=0, atol=rounding(1e4, K))
+    slope = jax.grad(lambda scale: gp.Walks(40, scale, VARIANCE).gram(X).as_matrix().sum())(jnp.asarray(LENGTHSCALE))
+    assert float(slope) == pytest.approx((gram(LENGTHSCALE + 1e-4) - gram(LENGTHSCALE - 1e-4)).sum() / 2e-4, rel=1e-5)
+    geometric = gp.Walks(40, 0.5, modulation=lambda r: lambda k: r**k).gram(X).as_matrix()
+    phi = features.weigh(deposits, lambda k: 0.5**k).toarray()
+    assert np.allclose(geometric, phi @ phi.T, rtol=0, atol=rounding(1e4, phi))
+    with pytest.raises(ValueError, match="give at least"):
+        gp.loads(deposits, 2)
+    bare = Graph.from_networkx(nx.path_graph(3))
+    with pytest.raises(ValueError, match="not normalised"):
+        gp.loads(walks.simulate(KEY, bare, walk_lengths.draw(KEY, 3, 2, 0.5)), 60)
 
 
-@pytest.mark.parametrize(("n_features", "n_steps"), [(40, 6), (12, 6), (12, 30)])
-def test_quadratures_of_probes_lie_on_either_side(n_features, n_steps):
-    """Of z^T f(A) z by eigenvalues, for each z; once the steps exhaust the 13 eigenvalues, both are that."""
-    phi, z = np.random.default_rng(0).normal(size=(50, n_features)), np.random.default_rng(1).normal(size=(50, 20))
-    z[:, 0] = 0
-    A = phi @ phi.T + np.eye(50)
-    values, vectors = np.linalg.eigh(A)
-    for f, sign in ((np.log, 1), (np.reciprocal, -1)):
-        exact = f(values) @ (vectors.T @ z) ** 2
-        gauss, radau = inference._quadratures(lambda v: A @ v, z, n_steps, f)
-        slack = rounding(1000 * np.linalg.cond(A), exact)
-        assert np.all((sign * (gauss - exact) >= -slack) & (sign * (exact - radau) >= -slack))
-        assert (np.abs(gauss - radau).max() < slack) == (n_steps > 13)
+def test_kernels_add_and_multiply_with_others_of_gpjax():
+    X = jnp.asarray(np.column_stack([ROWS, np.linspace(0, 1, 144)]))
+    graph, time = gp.Diffusion(EIGENVALUES, LENGTHSCALE, VARIANCE, active_dims=slice(0, 144)), gpx.kernels.RBF(active_dims=[144])
+    of_time = np.asarray(time.gram(X).as_matrix())
+    assert np.allclose((graph + time).gram(X).as_matrix(), K + of_time, rtol=0, atol=1e-10)
+    assert np.allclose((graph * time).gram(X).as_matrix(), K * of_time, rtol=0, atol=1e-10)
 
 
-def test_evidence_by_probes_is_the_evidence_to_within_its_errors():
-    """Signs leave a variance of sum_(i != j) (log A)_ij^2 / 2 to the estimate of one probe."""
-    y, law = np.cos(np.arange(34.0)), K + NOISE * np.eye(34)
-    exact = float(log_evidence(K, y, NOISE))
-    values, vectors = np.linalg.eigh(law)
-    off = (vectors * np.log(values)) @ vectors.T
-    sd = np.sqrt((np.sum(off**2) - np.sum(np.diag(off) ** 2)) / 2)
-    for phi in (PHI, DENSE, PHI.to_scipy()):
-        mean, se, gap = gp.log_evidence_by_probes(KEY, phi, y, NOISE, n_probes=2000, n_steps=25)
-        assert gap < 1e-6
-        assert abs(se / (sd / np.sqrt(2000)) - 1) < 0.2  # the signs' kurtosis is below 6: 5 standard errors of se
-        assert abs(mean - exact) < 5 * se + gap
-    rough = gp.log_evidence_by_probes(KEY, PHI, y, NOISE, 2000, 5)  # the same probes: only the quadrature differs
-    assert abs(rough.mean - mean) < rough.gap + gap
-    assert rough.gap > 1e-3
-    assert gp.log_evidence_by_probes(jax.random.key(1), PHI, y, NOISE, 2000, 5).mean != rough.mean
+def test_rff_of_gpjax_takes_our_couplings():
+    x, lengthscale = jax.random.normal(KEY, (20, 3)), 1.7
+    omega = couplings.simplex(jax.random.key(1), 8, 3)
+    theirs = gpx.kernels.RFF(gpx.kernels.RBF(lengthscale=lengthscale, variance=VARIANCE, n_dims=3), 8, frequencies=omega / lengthscale)
+    phi = features.fourier(x / lengthscale, omega)
+    assert np.allclose(theirs.gram(x).as_matrix(), VARIANCE * phi @ phi.T, rtol=0, atol=1e-10)
 
 
-@pytest.mark.parametrize("n_features", [34, 5])
-def test_evidence_is_the_density(n_features):
-    y, phi = np.cos(np.arange(34.0)), DENSE[:, :n_features]
-    covariance = phi @ phi.T + NOISE * np.eye(34)
-    law = stats.multivariate_normal(np.zeros(34), covariance)
-    slack = rounding(100 * 34 * np.linalg.cond(covariance), y @ y / NOISE)
-    assert abs(log_evidence(phi @ phi.T, y, NOISE) - law.logpdf(y)) < slack < 1e-6
-    of_features = gp.OfFeatures(phi), gp.OfFeatures(PHI.to_scipy()[:, :n_features]), *([PHI] if n_features == 34 else [])
-    for given in (*of_features, sp.csr_array(phi @ phi.T)):
-        assert abs(gp.log_evidence(given, y, NOISE) - law.logpdf(y)) < slack
+def test_fit_of_gpjax_finds_what_the_data_were_drawn_with():
+    y = stats.multivariate_normal(cov=9 * kernels.diffusion(G, np.sqrt(2) * 1.5) + 0.3 * np.eye(144)).rvs(random_state=np.random.default_rng(0))
+    model, likelihood = gaussian_processes.fit_process(process(gp.Diffusion(EIGENVALUES), 0.1), data(ROWS, y))
+    kernel, deviation = model.prior.kernel, val(model.likelihood.obs_stddev)
+    found = np.array([val(kernel.variance), val(kernel.lengthscale), deviation**2], dtype=float)
+
+    def exact(variance, lengthscale, noise):
+        return stats.multivariate_normal(cov=variance * kernels.diffusion(G, np.sqrt(2) * lengthscale) + noise * np.eye(144)).logpdf(y)
+
+    assert float(likelihood) == pytest.approx(exact(*found), rel=1e-8)
+    assert all(exact(*(found * np.exp(step))) < likelihood for step in 0.1 * np.vstack([np.eye(3), -np.eye(3)]))
+    assert 0 <= likelihood - exact(9.0, 1.5, 0.3) < 12  # twice this is chi-squared of three: one false alarm in 10^5
 
 
-def test_gradients_in_the_modulation_and_the_noise():
-    """Conjugate gradients and Cholesky are differentiated by different rules, and give the same results and slopes."""
-    values, y = jnp.asarray(F(np.arange(6))), np.cos(np.arange(34.0))
-
-    def phi(values, steps):
-        return steps.with_modulation(modulation.from_values(values))
-
-    def of_features(values, noise, y, steps):
-        mean, covariance = gp.posterior(phi(values, steps), y[:8], noise, SEEN, ASKED, rtol=1e-12)
-        results = jnp.sum(mean**2) + covariance[0, 1], gp.log_evidence(phi(values, steps), y, noise)
-        return results, (mean, covariance, *results)
-
-    def exactly(values, noise, y, steps):
-        dense = phi(values, steps).toarray()
-        mean, covariance = gp.posterior(dense @ dense.T, y[:8], noise, SEEN, ASKED)
-        results = jnp.sum(mean**2) + covariance[0, 1], gp.log_evidence(dense @ dense.T, y, noise)
-        return results, (mean, covariance, *results)
-
-    K6 = np.asarray(phi(values, STEPS).toarray())
-    K6 = K6 @ K6.T
-    ours, theirs = (jax.jit(jax.jacrev(of, (0, 1, 2), has_aux=True))(values, NOISE, y, STEPS) for of in (of_features, exactly))
-    for one, other in zip(jax.tree.leaves(ours), jax.tree.leaves(theirs), strict=True):
-        assert np.abs(other).max() > 0.01
-        # Slopes hold the solution up to twice, each with an error of 1e-12 times 1 / NOISE^2 and the sizes of K and y.
-        assert np.allclose(one, other, rtol=0, atol=1e-12 / NOISE**2 * np.abs(K6).sum(axis=1).max() ** 2 * 34)
-    inverse = np.linalg.inv(K6 + NOISE * np.eye(34))
-    # d log N(y; 0, A) / d s^2 = (|A^-1 y|^2 - trace A^-1) / 2 where A = K + s^2 I: Rasmussen and Williams, Eq. 5.9.
-    by_hand = (np.sum((inverse @ y) ** 2) - np.trace(inverse)) / 2
-    assert float(theirs[0][1][1]) == pytest.approx(by_hand, rel=rounding(1000 * np.linalg.cond(inverse)))
+def test_sparse_kernel_is_the_kernel_but_for_what_is_left_out():
+    """Left out are powers of a total weight below tol, entries of W^k being at most 1, and then entries below tol."""
+    for tol in (1e-3, 1e-7):
+        found = gp.diffusion_covariance(G, LENGTHSCALE, VARIANCE, tol)
+        assert np.abs(found.toarray() - K).max() <= 2 * VARIANCE * tol + rounding(1000 * G.n_nodes, 2.0)
+        assert found.nnz < np.sum(tol * VARIANCE < K) + 1
+    assert gp.diffusion_covariance(G, LENGTHSCALE, VARIANCE, 1e-3).nnz < G.n_nodes**2 / 3
 
 
-def test_divergence_between_gaussians():
-    """In one dimension log(s_2/s_1) + (s_1^2 + d^2) / (2 s_2^2) - 1/2; in more, the formula with determinants."""
-    one = float(kl(*map(np.array, ([0.3], [[0.5]], [1.0], [[2.0]]))))
-    assert one == pytest.approx(np.log(2.0) + (0.5 + 0.49) / 4 - 0.5, rel=0, abs=rounding(20))  # some ten steps, of size below 1
-    C, D = (kernels.diffusion(G, sigma)[:8, :8] + NOISE * np.eye(8) for sigma in (1.0, 2.0))
-    inverse, gap = np.linalg.inv(D), Y[::-1] - Y
-    expected = (np.trace(inverse @ C) - 8 + gap @ inverse @ gap + np.linalg.slogdet(D)[1] - np.linalg.slogdet(C)[1]) / 2
-    assert float(kl(Y, C, Y[::-1], D)) == pytest.approx(expected, rel=rounding(1000 * np.linalg.cond(D)))
-    # A minimum of 0 where the two agree, also where covariances are all but singular: second order in rounding.
-    nearly = np.ones((8, 8)) + 1e-9 * np.eye(8)
-    for covariance in (C, nearly):
-        assert 0 <= float(kl(Y, covariance, Y, covariance)) < rounding(100 * np.linalg.cond(covariance))
-    assert np.abs(jax.jit(jax.grad(lambda C: gp.kl(Y, C, Y, D)))(jnp.asarray(D))).max() < rounding(1000 * np.linalg.cond(D))
-    assert float(kl(Y, np.zeros((8, 8)), Y, D)) == np.inf
+def test_sparse_elimination_agrees_with_gpjax():
+    """To 1e-10, where both run, for the kernel and for walk features."""
+    phi = np.sqrt(VARIANCE) * features.walk_features(KEY, G, modulation.diffusion(1.8), 16, 0.4).to_scipy()
+    for sparse, kernel, X in [
+        (sp.csr_array(K), gp.Diffusion(EIGENVALUES, LENGTHSCALE, VARIANCE), ROWS),
+        (phi @ phi.T, gpx.kernels.Linear(), phi.toarray()),
+    ]:
+        for asked in (ASKED, np.array([1, 20, 143])):
+            found = gp.posterior(sparse, Y, NOISE, SEEN, asked)
+            exact = process(kernel, NOISE).predict(jnp.asarray(X[asked]), train_data=data(X[SEEN], Y))
+            for ours, theirs in ((found.mean, exact.mean), (found.covariance_matrix, exact.covariance_matrix), (found.variance, exact.variance)):
+                assert np.allclose(ours, theirs, rtol=0, atol=1e-10)
+    twice = gp.posterior(sp.csr_array(2 * np.eye(2)), [1.0, 2.0], 0.5, [1, 1], [0, 1])
+    assert np.allclose(twice.mean, [0.0, 2 * 3 / 4.5], rtol=0, atol=rounding(100, 2.0)), "a node that was seen twice counts twice"
 
 
-@pytest.mark.parametrize(
-    ("make", "message"),
-    [
-        (lambda: gp.posterior(K, Y, NOISE, SEEN[:3]), r"seen has shape \(3,\), y has 8 values"),
-        (lambda: gp.posterior(np.eye(8), Y, NOISE, SEEN), r"seen has values in .*give a vector of whole numbers from 0 to 7"),
-        (lambda: gp.posterior(-K, Y, NOISE, SEEN), "K, with the noise, has eigenvalues that are not positive"),
-        (lambda: gp.posterior(np.triu(K), Y, NOISE, SEEN), "K is not symmetric: .*of one set of features"),
-        (lambda: gp.log_evidence(K, Y, NOISE), r"y has shape \(8,\), K \(34, 34\)"),
-        (lambda: gp.log_evidence(PHI, Y, NOISE), r"y has shape \(8,\), K \(34, 34\)"),
-        (lambda: gp.log_evidence_by_probes(KEY, PHI, Y, NOISE), r"y has shape \(8,\), phi \(34, 34\)"),
-        (lambda: gp.kl(Y, np.eye(8), Y[:3], np.eye(3)), r"mean_1 has shape \(8,\), mean_2 \(3,\)"),
-        (lambda: gp.kl(Y, np.eye(8), Y, -np.eye(8)), "covariance_2 has eigenvalues that are not positive"),
-    ],
-)
-def test_what_does_not_fit_is_refused(make, message):
-    with pytest.raises(ValueError, match=message):
-        make()
+def test_a_covariance_that_is_none_is_refused():
+    shifted = sp.csr_array(K) - 0.5 * sp.eye_array(144)  # and with the noise still indefinite
+    for bad in (sp.csr_array(-K), shifted, -NOISE * sp.eye_array(144, format="csr"), sp.csr_array(np.fliplr(np.eye(144)))):
+        with pytest.raises(ValueError, match="K, with the noise, has eigenvalues that are not positive; give"):
+            gp.posterior(sp.csr_array(bad), Y, NOISE, SEEN)
 
 
-def test_too_few_steps_are_an_error_in_jax_too():
-    with pytest.raises(RuntimeError, match="maximum number of solver steps"):
-        gp.posterior(STEPS.with_modulation(F), Y, 1e-6, SEEN, rtol=1e-12, max_steps=2)
+def test_weights_predict_as_gpjax_does_with_the_same_features():
+    own, others = jax.random.split(KEY)
+    what = G, modulation.diffusion(2.0), 16, 0.1
+    phi, asked = features.walk_features(own, *what, nodes=SEEN), features.walk_features(others, *what, stored=False)
+    b = gp.posterior_weights(phi, Y, NOISE, rtol=1e-14)
+    exact = process(gpx.kernels.Linear(), NOISE).predict(jnp.asarray(asked.toarray()), train_data=data(phi.toarray(), Y))
+    assert np.allclose(asked @ b, exact.mean, rtol=0, atol=1e-10)
+    assert np.array_equal(b, gp.posterior_weights(phi.to_scipy(), Y, NOISE, rtol=1e-14))
+    with pytest.raises(RuntimeError, match="give more max_steps"):
+        gp.posterior_weights(sp.csr_array(np.diag(np.arange(1.0, 9.0))), np.ones(8), 0.01, rtol=1e-12, max_steps=2)
 
 
-@pytest.mark.parametrize("n_features", [40, 3])
-def test_dense_features_are_solved_on_their_smaller_side(n_features):
-    phi = np.random.default_rng(0).normal(size=(34, n_features)) / np.sqrt(n_features)
-    found, exact = (
-        jax.jit(lambda K: gp.posterior(K, Y, NOISE, SEEN, ASKED))(K) for K in (gp.OfFeatures(jnp.asarray(phi)), phi @ phi.T)
-    )
-    slack = rounding(1000 * (1 + np.linalg.norm(phi, 2) ** 2 / NOISE), Y)
-    for ours, theirs in zip(found, exact, strict=True):
-        assert np.allclose(ours, theirs, rtol=0, atol=slack)
+def test_no_hyper_parameters_nearby_have_more_likelihood():
+    """Exact likelihood of the same walks. Probes of signs leave noise, so steps are large and probes many."""
+    g = Graph.from_networkx(nx.grid_2d_graph(20, 20)).normalised()
+    seen = np.arange(400)[np.arange(400) % 20 != 3]
+    law = kernels.diffusion(g, np.sqrt(2) * 1.5)[np.ix_(seen, seen)] + 0.3 * np.eye(len(seen))
+    y = 3 * np.linalg.cholesky(law) @ np.random.default_rng(0).normal(size=len(seen))
+    deposits = walks.simulate(KEY, g, walk_lengths.draw(KEY, len(seen), 32, 0.4), nodes=seen)
+    best = np.array(gp.fit_diffusion(KEY, deposits, y, n_probes=200))
+
+    def likelihood(variance, lengthscale, noise):
+        phi = features.weigh(deposits, modulation.diffusion(np.sqrt(2) * lengthscale))
+        return stats.multivariate_normal(cov=variance * (phi @ phi.T).toarray() + noise * np.eye(len(seen))).logpdf(y)
+
+    at_best = likelihood(*best)
+    for i in range(3):
+        for factor in (0.75, 1 / 0.75):
+            moved = best.copy()
+            moved[i] *= factor
+            assert likelihood(*moved) < at_best
+    assert np.all(np.abs(np.log(best / [9.0, 1.5, 2.7])) < 0.7)  # what y was drawn with, but for the noise of the walks
+
+
+# The companion's part.
+POINTS = np.random.default_rng(1).normal(size=(40, 2))
+VALUES = np.sin(POINTS[:, 0]) + 0.1 * np.random.default_rng(2).normal(size=40)
+
+
+def test_fit_of_points_is_a_maximum_of_the_likelihood():
+    fit = gaussian_processes.fit_gaussian(POINTS, VALUES)
+
+    def exact(lengthscale, variance, noise):
+        K = variance * np.asarray(kernels.gaussian(POINTS / lengthscale, POINTS / lengthscale))
+        return stats.multivariate_normal(cov=K + noise * np.eye(40)).logpdf(VALUES)
+
+    best = np.array(fit[:3])
+    assert fit.log_marginal_likelihood == pytest.approx(exact(*best), rel=1e-8)
+    for step in np.vstack([np.eye(3), -np.eye(3)]):
+        assert exact(*(best * np.exp(0.05 * step))) < fit.log_marginal_likelihood
+    fixed = gaussian_processes.fit_gaussian(POINTS, VALUES, lengthscale=0.7)
+    assert fixed.lengthscale == pytest.approx(0.7) and fixed.log_marginal_likelihood < fit.log_marginal_likelihood
+    assert exact(0.7, fixed.variance * 1.05, fixed.noise) < fixed.log_marginal_likelihood
+
+
+@pytest.mark.parametrize("m", [3, 30])
+def test_weights_have_the_posterior_of_the_kernel(m):
+    phi = np.random.default_rng(0).normal(size=(40, m))
+    few, exact = (of(x, VALUES[:20], NOISE, 20) for of, x in ((gaussian_processes.low_rank_posterior, phi), (gaussian_processes.posterior, phi @ phi.T)))
+    mean, covariance = conditional(phi @ phi.T, VALUES[:20], NOISE, np.arange(20), np.arange(20, 40))
+    assert np.allclose(exact.mean, mean, atol=1e-6) and np.allclose(exact.covariance_matrix, covariance, atol=1e-6)
+    assert np.allclose(few.mean, exact.mean, atol=1e-9) and np.allclose(few.factor @ few.factor.T, exact.covariance_matrix, atol=1e-9)
+    printed = formulas.posterior_by_weights(phi[:20], phi[20:], VALUES[:20], NOISE)  # which lacks 1 / s^2, and has the noise
+    assert np.allclose(printed[0] / NOISE, few.mean, atol=1e-9)
+    assert np.allclose(printed[1] - NOISE * np.eye(20), exact.covariance_matrix, atol=1e-9)
+
+
+@pytest.mark.parametrize("exact_noise", [None, 0.2])
+def test_divergences_of_low_rank_are_those_of_gpjax(exact_noise):
+    phi = np.random.default_rng(3).normal(size=(40, 5))
+    K = np.asarray(kernels.gaussian(POINTS, POINTS))
+    exact = gaussian_processes.posterior(K, VALUES[:20], NOISE, 20)
+    few = gaussian_processes.low_rank_posterior(phi, VALUES[:20], NOISE, 20)
+    found = predictives.divergences(exact, few, NOISE, exact_noise)
+    pair = [
+        (exact.mean, exact.covariance_matrix + (exact_noise or NOISE) * np.eye(20)),
+        (few.mean, few.factor @ few.factor.T + NOISE * np.eye(20)),
+    ]
+    ours = [gaussian_processes.kl(*a, *b) for a, b in (pair, pair[::-1])]
+    assert np.allclose(found, ours, rtol=1e-8) and min(found) > 0.1
+    theirs = [gpx.distributions.GaussianDistribution(mean, lx.MatrixLinearOperator(C, lx.positive_semidefinite_tag)) for mean, C in pair]
+    assert np.allclose(found, [theirs[0].kl_divergence(theirs[1]), theirs[1].kl_divergence(theirs[0])], rtol=1e-8)
+    same = gaussian_processes.Posterior(few.mean, few.factor @ few.factor.T)
+    assert 0 <= predictives.predictive_kl(same, same, NOISE) < 1e-9
+    assert np.allclose(predictives.divergences(same, few, NOISE), 0, atol=1e-8)
+    if exact_noise is None:
+        assert float(predictives.predictive_kl(same, exact, NOISE)) == pytest.approx(float(found.of_approximate), rel=1e-8)

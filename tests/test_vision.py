@@ -51,8 +51,6 @@ def test_a_task_is_the_first_images_and_the_next():
     assert np.array_equal(task.x, cut[:5]) and np.array_equal(task.x_test, cut[5:8])
     with pytest.raises(ValueError, match=r"n_train \+ n_test = 10; give at most 9, all of digits"):
         vision.task(images, 2, 7, 3)
-    with pytest.raises(ValueError, match="size = 3; give a divisor"):
-        vision.task(images, 3, 5, 3)
 
 
 @pytest.mark.parametrize("kind", [vision.exact, vision.uniform, vision.performer(couplings.simplex)])

@@ -53,8 +53,9 @@ from scipy.spatial.distance import cdist
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
+from companion.models import gaussian_processes
 from companion.papers.couplings import gram_norms
-from rfcore import couplings, features, gp, kernels
+from rfcore import couplings, features, kernels
 from rfcore.couplings import directions, low_discrepancy, norms
 
 ledger = evidence.open_page("couplings/03_kernel_errors", profile)
@@ -70,7 +71,7 @@ N_SPLITS, N_CLOSED, LARGEST, N_DRAWS, N_CHECK, SETS = {
 #
 # The paper does not say how inputs are scaled; ours are z-scored over the whole table.
 # For Fourier features the lengthscale is the one with the largest marginal likelihood of
-# standardised targets ({py:func}`rfcore.gp.fit_gaussian`, which takes L-BFGS
+# standardised targets ({py:func}`~companion.models.gaussian_processes.fit_gaussian`, by L-BFGS
 # where the paper takes Adam), and for Laplace features it is twice the mean of $\lVert
 # x_i + x_j \rVert$ over the training points (Eq. 36). There are $d$
 # Fourier frequencies, and $2 d$ Laplace ones, which "include their antiparallel
@@ -89,7 +90,7 @@ def points_of(name, split, scaling="table", mean=0.0):
     table = datasets.regression(name, fallback=True)
     parts = datasets.small_split(table, split, largest=LARGEST, scaling=scaling)
     X = parts.X_train
-    lengthscale = gp.fit_gaussian(X, parts.y_train + mean).lengthscale
+    lengthscale = gaussian_processes.fit_gaussian(X, parts.y_train + mean).lengthscale
     eq_36 = 2 * cdist(X, -X).mean()
     return parts.X_test / lengthscale, parts.X_test / eq_36, lengthscale
 

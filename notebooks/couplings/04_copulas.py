@@ -52,8 +52,9 @@ from scipy import signal
 from scipy.spatial.distance import cdist
 
 from companion import datasets, evidence, plotting
+from companion.models import gaussian_processes
 from companion.papers.couplings import copula, formulas, gram_norms
-from rfcore import copulas, couplings, features, gp, kernels
+from rfcore import copulas, couplings, features, kernels
 from rfcore.couplings import chi, directions
 
 ledger = evidence.open_page("couplings/04_copulas", profile)
@@ -166,7 +167,7 @@ def training_points(name):
     table = datasets.regression(name, fallback=True)
     parts = datasets.split(table, seed=0, test_fraction=0.1)
     X, y = parts.X_train[:256], parts.y_train[:256]
-    by_evidence = gp.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
+    by_evidence = gaussian_processes.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
     by_sums = 2 * cdist(X, -X).mean()
     return {name: X / (by_evidence if name == "RFF" else by_sums) for name in MAPS}
 

@@ -49,8 +49,9 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import cdist
 
 from companion import datasets, evidence, plotting
+from companion.models import gaussian_processes
 from companion.papers.couplings import copula, gram_norms, multi_marginal
-from rfcore import gp, theory
+from rfcore import theory
 
 ledger = evidence.open_page("couplings/05_best_norm_coupling", profile)
 SETS, N_NODES, DIMENSIONS, DISTANCES, BINS = {
@@ -141,7 +142,7 @@ def training_points(name):
     table = datasets.regression(name, fallback=True)
     parts = datasets.split(table, seed=0, test_fraction=0.1)
     X, y = parts.X_train[:256], parts.y_train[:256]
-    by_evidence = gp.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
+    by_evidence = gaussian_processes.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
     by_sums = 2 * cdist(X, -X).mean()
     return {"RFF": X / by_evidence, "RLF": X / by_sums}
 

@@ -47,6 +47,7 @@ profile = "paper"
 from functools import partial
 from typing import NamedTuple
 
+import gpjax as gpx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -55,8 +56,10 @@ from scipy.spatial.distance import cdist
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
+from companion.models import gaussian_processes
+from companion.models.gaussian_processes import data, predict, process
 from companion.papers.couplings import formulas, predictives
-from rfcore import couplings, features, gp, kernels
+from rfcore import couplings, features, kernels
 
 ledger = evidence.open_page("couplings/06_posteriors", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -97,7 +100,7 @@ def task_of(table, seed, kind, mean=0.0):
     # Eq. 36; the distance of x to -x' is the length of x + x'.
     lengthscale = 2 * cdist(X, -X).mean() if kind == "laplace" else None
     y, y_test = part.y_train + mean, part.y_test + mean
-    fit = gp.fit_gaussian(X, y, lengthscale=lengthscale)
+    fit = gaussian_processes.fit_gaussian(X, y, lengthscale=lengthscale)
     x = np.concatenate([X, part.X_test]) / fit.lengthscale
     return Task(*map(jnp.asarray, (x, y, y_test)), fit.variance, fit.noise)
 
@@ -147,12 +150,14 @@ def measured(omega, task, kind):
     """Errors, (draws, couplings, 3); divergences of orthogonal features, (draws, 3)."""
     n, n_test = len(task.y), len(task.y_test)
     K = task.variance * kernels.gaussian(task.x, task.x)
-    exact = gp.posterior(K, task.y, task.noise, np.arange(n))
+    kernel = gpx.kernels.RBF(lengthscale=1.0, variance=task.variance)
+    model, seen = process(kernel, task.noise), data(task.x[:n], task.y)
+    exact = predict(model, task.x[n:], seen)
 
     def of(omega):
         """Errors, and divergences by all readings; what nobody uses is not computed."""
         phi = jnp.sqrt(task.variance) * KINDS[kind][0](task.x, omega)
-        few = gp.factored_posterior(phi, task.y, task.noise, np.arange(n))
+        few = gaussian_processes.low_rank_posterior(phi, task.y, task.noise, n)
         off = (phi[n:] @ phi[n:].T - K[n:, n:]) / task.variance, few.mean - task.y_test
         kernel, prediction = (jnp.sqrt(jnp.mean(e**2)) for e in off)
         both = predictives.divergences(exact, few, task.noise)
@@ -248,7 +253,7 @@ def both_ways(key, task):
     """Eqs. 39 and 41, and Eq. 43, as vectors, each part over its largest entry."""
     n, d = len(task.y), task.x.shape[1]
     phi = jnp.sqrt(task.variance) * features.fourier(task.x, couplings.iid(key, d, d))
-    right = gp.posterior(phi @ phi.T, task.y, task.noise, np.arange(n))
+    right = gaussian_processes.posterior(phi @ phi.T, task.y, task.noise, n)
     of_weights = formulas.posterior_by_weights
     printed = of_weights(phi[:n], phi[n:], task.y, task.noise)
     sizes = [jnp.abs(part).max() for part in right]

@@ -48,6 +48,7 @@ profile = "paper"
 from functools import partial
 from typing import NamedTuple
 
+import gpjax as gpx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -55,8 +56,10 @@ from scipy import stats
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
+from companion.models import gaussian_processes
+from companion.models.gaussian_processes import data, predict, process
 from companion.papers.couplings import predictives
-from rfcore import couplings, features, gp, kernels
+from rfcore import couplings, features, kernels
 
 ledger = evidence.open_page("couplings/07_common_scale", profile)
 ALL = ("concrete", "abalone", "cpu", "power", "airfoil", "boston")
@@ -87,7 +90,7 @@ class Task(NamedTuple):
 
 def task_of(table, seed):
     part = datasets.small_split(table, seed)
-    fit = gp.fit_gaussian(part.X_train, part.y_train)
+    fit = gaussian_processes.fit_gaussian(part.X_train, part.y_train)
     x = np.concatenate([part.X_train, part.X_test]) / fit.lengthscale
     return Task(
         *map(jnp.asarray, (x, part.y_train, part.y_test)), fit.variance, fit.noise
@@ -110,13 +113,15 @@ def measured(omega, task, widths):
     """Of kernel, posterior, prediction and prior: (draws, couplings, widths, 4)."""
     n, n_test = len(task.y), len(task.y_test)
     K = task.variance * kernels.gaussian(task.x, task.x)
-    exact = gp.posterior(K, task.y, task.noise, np.arange(n))
+    kernel = gpx.kernels.RBF(lengthscale=1.0, variance=task.variance)
+    model, seen = process(kernel, task.noise), data(task.x[:n], task.y)
+    exact = predict(model, task.x[n:], seen)
     zero = jnp.zeros(n_test)
-    prior = gp.Posterior(zero, K[n:, n:])
+    prior = gaussian_processes.Posterior(zero, K[n:, n:])
 
     def errors(phi):
-        few = gp.factored_posterior(phi, task.y, task.noise, np.arange(n))
-        at_first = gp.FactoredPosterior(zero, phi[n:])
+        few = gaussian_processes.low_rank_posterior(phi, task.y, task.noise, n)
+        at_first = gaussian_processes.LowRank(zero, phi[n:])
         off = (phi[n:] @ phi[n:].T - K[n:, n:]) / task.variance, few.mean - task.y_test
         kernel, prediction = (jnp.sqrt(jnp.mean(e**2)) for e in off)
         later, before = (
@@ -210,7 +215,7 @@ def of_scales(scales, task):
 
     def law(scale):
         K = task.variance * kernels.gaussian(scale * task.x, scale * task.x)
-        return K[n:, n:], gp.posterior(K, task.y, task.noise, np.arange(n))
+        return K[n:, n:], gaussian_processes.posterior(K, task.y, task.noise, n)
 
     def at(scale):
         error = jnp.mean((law(scale)[0] - law(1.0)[0]) ** 2) / task.variance**2

@@ -51,7 +51,8 @@ from scipy import special, stats
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from rfcore import copulas, couplings, gp, theory
+from companion.models import gaussian_processes
+from rfcore import copulas, couplings, theory
 from rfcore.couplings import choosing
 
 ledger = evidence.open_page("couplings/11_choosing", profile)
@@ -230,7 +231,7 @@ def separations(name, n_points=200, n_pairs=100):
     rows = rng.permutation(len(table.X))[:n_points]
     X, y = table.X[rows], table.y[rows]
     X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) == 0, 1, X.std(axis=0))
-    scale = gp.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
+    scale = gaussian_processes.fit_gaussian(X, (y - y.mean()) / y.std()).lengthscale
     first, second = rng.integers(0, n_points, (2, n_pairs))
     return (X[first] - X[second]) / scale
 

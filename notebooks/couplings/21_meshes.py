@@ -127,7 +127,7 @@ def estimated(key, name, theta, n_walks, coupling):
     """The kernel as a sparse matrix, by one set of walks."""
     f = modulation_of(theta)
     phi = features.walk_features(key, graphs[name], f, n_walks, p_halt, coupling)
-    return float(theta.variance) * (phi @ phi.T)
+    return theta.variance * (phi @ phi.T)
 
 
 # %% [markdown]
@@ -142,8 +142,8 @@ def estimated(key, name, theta, n_walks, coupling):
 def one_split(name, split, n_draws):
     """Errors (walkers, couplings, measures); fit and exact RMSE; excess of reversal."""
     seen, asked, theta = split_and_fit(name, split)
-    y, truth, noise = vertical[name][seen], vertical[name][asked], float(theta.noise)
-    K = gp.diffusion_covariance(theta, graphs[name])
+    y, truth, noise = vertical[name][seen], vertical[name][asked], theta.noise
+    K = gp.diffusion_covariance(graphs[name], theta.lengthscale, theta.variance)
     exact = gp.posterior(K, y, noise, seen, asked)
     sigma, excess = permutation_of(theta)
 
@@ -307,11 +307,11 @@ name, n_walks = "teapot", WALKERS[0]
 seen, asked, theta = split_and_fit(name, 0)
 key = ledger.key(f"{name} walks", 0, 0, n_walks)
 everywhere = np.arange(len(vertical[name]))
-kernels = {"exact": gp.diffusion_covariance(theta, graphs[name])}
+kernels = {"exact": gp.diffusion_covariance(graphs[name], theta.lengthscale, theta.variance)}
 for label, law in {"IID": "iid", "σ-coupled": permutation_of(theta)[0]}.items():
     kernels[label] = estimated(key, name, theta, n_walks, law)
 posteriors = {
-    label: gp.posterior(K, vertical[name][seen], float(theta.noise), seen, everywhere)
+    label: gp.posterior(K, vertical[name][seen], theta.noise, seen, everywhere)
     for label, K in kernels.items()
 }
 deviations = {label: np.sqrt(np.array(p.variance)) for label, p in posteriors.items()}

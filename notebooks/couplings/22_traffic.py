@@ -43,25 +43,37 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
+from functools import partial
+
+import gpjax as gpx
+import jax
+import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
+from gpjax.parameters import val
 from tqdm import tqdm
 
 from companion import datasets, evidence, gram_errors, plotting
-from companion.papers.couplings import traffic_gp
-from companion.papers.couplings.traffic_gp import learn_on_grid
+from companion.models.gaussian_processes import (
+    data,
+    fit_process,
+    predict,
+    process,
+)
+from companion.papers.couplings import predictives
 from companion.papers.ugrf import walk_errors
 from companion.plotting.maps import road_map
 from companion.random_graphs import erdos_renyi
-from rfcore import features, gp, kernels
+from rfcore import features, gp, kernels, walks
+from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 
 ledger = evidence.open_page("couplings/22_traffic", profile)
-N_SPLITS, N_DRAWS, N_GRAMS, WALKERS, GRID = {
-    "paper": (42, 4, 120, (4, 8, 16), 24),
-    "quick": (4, 2, 8, (4, 16), 20),
+N_SPLITS, N_DRAWS, N_GRAMS, WALKERS = {
+    "paper": (42, 4, 120, (4, 8, 16)),
+    "quick": (2, 2, 8, (4, 16)),
 }[profile]
 
 # %% [markdown]
@@ -111,33 +123,50 @@ def gram(phi):
 # The covariance is $\kappa \exp(-\gamma^2 \widetilde L)$, and the noise has variance
 # $s^2$. As in the paper $\kappa$, $\gamma$ and $s$ maximise the evidence of the 250
 # speeds, with the covariance estimated from eight independent walks per node and
-# $p_{\text{halt}} = 0.4$, and are then frozen. The paper uses Adam; we search a grid
-# ({py:func}`~companion.papers.couplings.traffic_gp.learn_on_grid`), which cannot stop at a
-# local maximum. Every split learns its own; for comparison, so does the *exact* kernel.
+# $p_{\text{halt}} = 0.4$, and are then frozen. The paper uses Adam; we use the L-BFGS of
+# GPJax from two lengthscales, and keep the better end. A row of data holds what
+# GPJax's kernel needs to know of a node: its entries of the eigenvectors
+# ({py:class}`rfcore.gp.Diffusion`), or what its walks left at each step
+# ({py:class}`rfcore.gp.Walks`). Every split learns its own; for comparison, so does the
+# *exact* kernel.
 
 # %%
-lengthscales = np.geomspace(0.25, 16.0, GRID)
-ratios = np.geomspace(1e-3, 10.0, 40)  # of the variances of noise and signal
+STARTS = (1.0, 8.0)  # lengthscales, on either side
+
+
+def walks_of(edges, split):
+    """Eight from each sensor that is seen."""
+    nodes = traffic.sensors[orders[split][:n_seen]]
+    key = ledger.key("learning", split)
+    lengths = walk_lengths.draw(key, n_seen, 8, p_halt)
+    return walks.simulate(key, graphs[edges], lengths, nodes)
+
+
+deposits = {edges: [walks_of(edges, i) for i in range(N_SPLITS)] for edges in graphs}
+n_steps = 1 + max(int(each.step.max()) for some in deposits.values() for each in some)
+
+
+def best_fit(kernel_of, X, y):
+    """The best end of the searches from all starts."""
+    fits = [
+        fit_process(process(kernel_of(start), 0.1), data(X, y)) for start in STARTS
+    ]
+    model, _ = max(fits, key=lambda fit: float(fit[1]))
+    kernel, deviation = model.prior.kernel, val(model.likelihood.obs_stddev)
+    found = val(kernel.variance), val(kernel.lengthscale), deviation**2
+    return gp.Hyperparameters(*map(float, found))
 
 
 def learned_of(edges, split):
     """Hyper-parameters by walks and by the kernel itself, for each of the speeds."""
     eigenvalues, vectors = spectra[edges]
     nodes = traffic.sensors[orders[split][:n_seen]]
-    y = np.stack([standardised(day, split)[0][:n_seen] for day in speeds])
-    key, g = ledger.key("learning", split), graphs[edges]
-    walks = features.walk_features(key, g, f_of(1.0), 8, p_halt, "iid", nodes)
-
-    def exact(lengthscale):
-        unit = gp.hyperparameters(lengthscale=lengthscale)
-        return gp.diffusion_covariance(unit, (eigenvalues, vectors[nodes]))
-
-    def of_walks(lengthscale):
-        return gram(walks.with_modulation(f_of(lengthscale)))
-
-    grams = of_walks, exact
-    found = [learn_on_grid(each, y, lengthscales, ratios) for each in grams]
-    return {day: (found[0][i], found[1][i]) for i, day in enumerate(speeds)}
+    ways = [
+        (partial(gp.Walks, n_steps), gp.loads(deposits[edges][split], n_steps)),
+        (partial(gp.Diffusion, eigenvalues), vectors[nodes]),
+    ]
+    y = {day: standardised(day, split)[0][:n_seen] for day in speeds}
+    return {day: [best_fit(kernel, X, y[day]) for kernel, X in ways] for day in y}
 
 
 learned = {
@@ -174,7 +203,8 @@ for i, (edges, g) in enumerate(graphs.items()):
     couplings[edges] = laws = "iid", "antithetic", transport.assignment(costs)
     K[edges] = kernels.Diffusion.of_lengthscale(typical[edges]).dense(g)
     for j, m in enumerate(WALKERS):
-        closed[i, :, j] = walk_errors.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
+        mses = walk_errors.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
+        closed[i, :, j] = mses
     closed[i] = np.sqrt(closed[i]) / np.linalg.norm(K[edges])
 
 
@@ -200,22 +230,34 @@ drawn = np.array([  # repeats, edges, couplings, numbers of walkers
 
 
 # %%
+@partial(jax.jit, static_argnames="kernel_of")
+def predicted(kernel_of, X, y, h):
+    """Posterior at the sensors that are held out, and its root mean squared error."""
+    seen, model = data(X[:n_seen], y[:n_seen]), process(kernel_of(h), h.noise)
+    found = predict(model, X[n_seen:], seen)
+    return found, jnp.sqrt(jnp.mean((found.mean - y[n_seen:]) ** 2))
+
+
+def of_features(h):
+    """The kernel phi phi^T of any features, whose rows are the data."""
+    return gpx.kernels.Linear(variance=h.variance)
+
+
 def of_split(edges, day, split):
-    """Means of held_out.compared, (couplings, walkers, 3); and errors without walks."""
+    """Means of errors and both divergences, (couplings, walkers, 3); without walks."""
     y, _, mph = standardised(day, split)
     nodes, (h, own) = traffic.sensors[orders[split]], learned[edges][split][day]
-    spectrum = spectra[edges][0], spectra[edges][1][nodes]
-    (exact, error), (_, best) = (
-        traffic_gp.predicted(gp.diffusion_covariance(a, spectrum), y, a.noise, n_seen)
-        for a in (h, own)
-    )
+    rows, exact_of = spectra[edges][1][nodes], EXACT[edges]
+    (exact, error), (_, best) = (predicted(exact_of, rows, y, a) for a in (h, own))
 
     def draw(i, coupling, m):
         key, f = ledger.key("posteriors", split, i, m), f_of(h.lengthscale)
         phi = features.walk_features(
             key, graphs[edges], f, m, p_halt, coupling, nodes=nodes
         )
-        return traffic_gp.compared(h.variance * gram(phi), y, h.noise, exact)
+        found, error = predicted(of_features, phi.toarray(), y, h)
+        pairs = (found, exact), (exact, found)
+        return [error, *(predictives.predictive_kl(*p, h.noise) for p in pairs)]
 
     found = np.mean([
         [[draw(i, coupling, m) for m in WALKERS] for coupling in couplings[edges]]
@@ -226,6 +268,11 @@ def of_split(edges, day, split):
     return found, mph * np.array([no_model, error, best])
 
 
+def diffusion_of(eigenvalues, h):
+    return gp.Diffusion(eigenvalues, h.lengthscale, h.variance)
+
+
+EXACT = {edges: partial(diffusion_of, spectra[edges][0]) for edges in graphs}
 of_splits = [
     [of_split(*reading, split) for reading in readings]
     for split in tqdm(range(N_SPLITS), desc="posteriors", leave=False)
@@ -331,9 +378,9 @@ ledger.decide({
 # %% tags=["hide-input"]
 (edges, day), split = readings[0], 0
 h, (y, centre, mph) = learned[edges][split][day][1], standardised(day, split)
-nodes = traffic.sensors[orders[split]]
-K_all, given = gp.diffusion_covariance(h, spectra[edges]), nodes[:n_seen]
-found = gp.posterior(K_all, y[:n_seen], h.noise, given, np.arange(n_nodes))
+rows, given = spectra[edges][1], traffic.sensors[orders[split]][:n_seen]
+model = process(diffusion_of(spectra[edges][0], h), h.noise)
+found = predict(model, rows, data(rows[given], y[:n_seen]))
 place = np.array([xy for _, xy in traffic.graph.nodes(data="position")])
 roads, deviation = np.stack([u, v], axis=1), mph * found.variance**0.5
 plotting.show(

@@ -128,7 +128,7 @@ def one_split(name, split):
     lengths = walk_lengths.draw(key, len(seen), 8, p_halt)
     theta = gp.fit_diffusion(key, walks.simulate(key, g, lengths, nodes=seen), y)
     f = features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
-    K, noise = gp.diffusion_covariance(theta, g), float(theta.noise)
+    K, noise = gp.diffusion_covariance(g, theta.lengthscale, theta.variance), theta.noise
     exact = gp.posterior(K, y, noise, seen, asked)
 
     def rms(difference):
@@ -137,7 +137,7 @@ def one_split(name, split):
     def measured(law, m, *draw):
         key = ledger.key(f"{name} walks", split, m, *draw)
         phi = features.walk_features(key, g, f, m, p_halt, LAWS[law](g))
-        K_hat = float(theta.variance) * (phi @ phi.T)
+        K_hat = theta.variance * (phi @ phi.T)
         found = gp.posterior(K_hat, y, noise, seen, asked)
         return (
             gram_errors.gram_error(K_hat, K),

@@ -43,9 +43,10 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
 from companion.evidence import cost
+from companion.models import gaussian_processes
 from companion.papers.couplings import choices
 from companion.papers.ugrf import large_graphs
-from rfcore import gp, graphs, kernels, theory
+from rfcore import graphs, kernels, theory
 from rfcore.couplings import choosing
 from rfcore.estimators import RandomFeatures
 from rfcore.features import modulation
@@ -406,7 +407,7 @@ def improved(name):
     X, y = datasets.regression(name, fallback=True)[:2]
     X, y = ((a - a.mean(axis=0)) / a.std(axis=0) for a in (X, y))
     order = ledger.rng(f"aside of {name}").permutation(len(X))
-    fit = gp.fit_gaussian(X[order[:300]], y[order[:300]])
+    fit = gaussian_processes.fit_gaussian(X[order[:300]], y[order[:300]])
     gamma, ratio = 1 / (2 * fit.lengthscale**2), fit.noise / fit.variance
     d, found, truth = X.shape[1], [], None
     for cut in tqdm(range(SIZES["cuts"]), desc=name, leave=False):
@@ -529,8 +530,8 @@ plotting.table(
 #   the table of posterior means on this page show, a kernel ten times better may leave
 #   the posterior mean where it was.
 # * **The graph has a few thousand nodes.** Its kernel fits into memory: compute it, and
-#   the Gaussian process with it, exactly. `gp.fit_graph` does so where the graph
-#   is small enough.
+#   the Gaussian process with it, exactly: {py:class}`rfcore.gp.Diffusion` is a kernel
+#   of GPJax.
 # * **Attention of a trained model.** On {doc}`real queries and keys
 #   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256
 #   features err about as much as a plain mean of the values. Subtract means, fit the

@@ -52,10 +52,10 @@ from functools import partial
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 
 from companion import evidence, plotting
 from companion.evidence import cost, processes
+from companion.models import gaussian_processes
 from companion.papers.ugrf import large_graphs
 from rfcore import features, gp, kernels
 from rfcore.features import modulation
@@ -93,7 +93,6 @@ IMPORTS = """
 from functools import partial
 import jax
 import numpy as np
-from scipy.sparse.linalg import LinearOperator
 from rfcore import features, kernels
 from companion.evidence import cost
 from rfcore.features import modulation
@@ -212,18 +211,27 @@ ledger.decide({
 def posteriors(phi, y, noise, n_seen, everywhere):
     """Means at all nodes from the first n observations, a column for each n; costs."""
     phi = phi.to_scipy()
-    first = (gp.mean_weights(phi[:n], y[:n], noise) for n in n_seen)
+    first = (gp.posterior_weights(phi[:n], y[:n], noise) for n in n_seen)
     weights, solving = cost(lambda: np.stack(list(first), axis=1))
     means, predicting = cost(lambda: everywhere @ weights)
     return means, solving, predicting
 
 
 def exact_posteriors(g, kernel, degree, y, noise, n_seen, nodes):
-    product = partial(kernels.chebyshev_product, g, kernel, degree=degree)
-    K = LinearOperator((g.n_nodes, g.n_nodes), product, dtype=float)
-    mean_alone = {"asked": np.arange(g.n_nodes), "covariance": False, "rtol": 1e-6}
-    found = (gp.posterior(K, y[:n], noise, nodes[:n], **mean_alone) for n in n_seen)
-    return np.stack([posterior.mean for posterior in found], axis=1)
+    def columns(seen, x):
+        at = np.zeros((g.n_nodes, x.shape[1]))
+        at[seen] = x
+        return kernels.chebyshev_product(g, kernel, at, degree)
+
+    def columns_at(seen, x):
+        return columns(seen, x)[seen]
+
+    def mean(seen, y):
+        product = partial(columns_at, seen)
+        x = gp.conjugate_gradients(product, y, noise, 1e-6 * np.linalg.norm(y))
+        return columns(seen, x)[:, 0]
+
+    return np.stack([mean(nodes[:n], y[:n, None]) for n in n_seen], axis=1)
 
 
 def city(side, n_seen, seed, is_exact, p_halt=0.01, sigma=99**0.5, degree=120):
@@ -287,7 +295,7 @@ plotting.table(
 
 # %% [markdown]
 # The last row is the rival: the exact posterior mean, by conjugate gradients in which every step is a product with
-# the whole kernel by a Chebyshev expansion ({py:func}`rfcore.gp.posterior`). Walks need only the features of
+# the whole kernel by a Chebyshev expansion ({py:func}`rfcore.gp.conjugate_gradients`). Walks need only the features of
 # the observed nodes, so that solving again, for other data or noise, takes seconds, and predicting takes some 25
 # seconds on two cores.
 
@@ -342,10 +350,10 @@ seen = features.walk_features(ledger.key("seen"), g, f, 64, 0.01, "iid", nodes)
 asked = features.walk_features(ledger.key("asked"), g, f, 16, 0.01, "iid", stored=False)
 y, noise = np.sin(nodes), 0.01 * float(np.sum(seen.toarray() ** 2) / 90)
 both = np.concatenate([seen.toarray(), asked.toarray()])
-dense = gp.posterior(both @ both.T, y, noise, np.arange(90)).mean
+dense = gaussian_processes.posterior(both @ both.T, y, noise, 90).mean
 
 # %% tags=["hide-input"]
-ours = asked @ gp.mean_weights(seen, y, noise, rtol=1e-13)
+ours = asked @ gp.posterior_weights(seen, y, noise, rtol=1e-13)
 at = n_seen.index(side**2 // 100)  # one node in a hundred
 share = ((prior - walked) / (prior - exact))[:, at]
 ledger.decide({

@@ -83,7 +83,7 @@ def posterior_by_weights(phi_seen, phi_asked, y, noise):
 
     with rows of features, whatever the transposes. The mean lacks 1 / s^2. The covariance is that of new
     observations, where Eq. 43, as which both "can be rewritten", has no noise. Right is
-    :func:`rfcore.gp.factored_posterior`.
+    :func:`companion.models.gaussian_processes.low_rank_posterior`.
 
     Source: Variance-Reducing Couplings, Eqs. 39 and 41.
     """

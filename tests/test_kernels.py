@@ -80,10 +80,10 @@ def test_kernels_that_overflow_are_an_error(make):
         (lambda: kernels.diffusion(nx.path_graph(3), 1.0), r"from_networkx\(g\)"),
         (lambda: kernels.exponential(np.eye(3), 1.0), r"from_scipy\(g\)"),
         (lambda: kernels.power_series(G, [1.0, 1j]), "alpha has dtype complex"),
-        (lambda: kernels.chebyshev_product(G, np.exp, np.ones(8) * 1j, 3), "v has dtype complex"),
-        (lambda: kernels.chebyshev_product(G, 3, np.ones(8), 3), "function = 3"),
-        (lambda: kernels.chebyshev_product(G, lambda x: x + np.nan, np.ones(8), 3), "function has 4 NaN values"),
-        (lambda: kernels.exponential_product(np.eye(8), 1.0, np.ones(8)), "give a Graph"),
+        (lambda: kernels.chebyshev_matvec(G, np.exp, np.ones(8) * 1j, 3), "v has dtype complex"),
+        (lambda: kernels.chebyshev_matvec(G, 3, np.ones(8), 3), "function = 3"),
+        (lambda: kernels.chebyshev_matvec(G, lambda x: x + np.nan, np.ones(8), 3), "function has 4 NaN values"),
+        (lambda: kernels.expm_multiply(np.eye(8), 1.0, np.ones(8)), "give a Graph"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):
@@ -101,26 +101,26 @@ def test_directed_graphs_are_refused(kernel):
 @pytest.mark.parametrize("shape", [(8,), (8, 3)])
 def test_chebyshev_product_is_the_product_with_the_kernel(shape):
     v = np.random.default_rng(0).normal(size=shape)
-    product = kernels.chebyshev_product(G.normalised(), kernels.Diffusion(1.3), v, 14)
+    product = kernels.chebyshev_matvec(G.normalised(), kernels.Diffusion(1.3), v, 14)
     assert np.allclose(product, kernels.diffusion(G, 1.3) @ v, rtol=0, atol=rounding(200, v))  # 14 products, 8 terms
 
 
 def test_chebyshev_product_of_low_degree_is_exact_for_polynomials():
     v, W = np.arange(8.0), G.normalised().to_scipy()
-    assert np.allclose(kernels.chebyshev_product(G.normalised(), lambda x: 2 + 3 * x, v, 1), 2 * v + 3 * (W @ v))
+    assert np.allclose(kernels.chebyshev_matvec(G.normalised(), lambda x: 2 + 3 * x, v, 1), 2 * v + 3 * (W @ v))
 
 
 @pytest.mark.parametrize(("v", "degree"), [(np.ones(7), 3), (np.ones((8, 1, 1)), 3), (np.full(8, np.nan), 3), (np.ones(8), 0)])
 def test_chebyshev_product_refuses(v, degree):
     with pytest.raises(ValueError, match=r"(v has|degree = 0; give)"):
-        kernels.chebyshev_product(G.normalised(), np.exp, v, degree)
+        kernels.chebyshev_matvec(G.normalised(), np.exp, v, degree)
 
 
 @pytest.mark.parametrize("scale", [0.2, 3.0, -1.0, 0.0])
 @pytest.mark.parametrize("shape", [(8,), (8, 3)])
 def test_exponential_product_is_the_product_with_the_kernel(scale, shape):
     v = np.random.default_rng(0).uniform(size=shape)
-    product, kernel = kernels.exponential_product(G, scale, v), kernels.exponential(G, scale)
+    product, kernel = kernels.expm_multiply(G, scale, v), kernels.exponential(G, scale)
     assert product.shape == shape
     # Eigenvalues, and with them exponents, are off by a few 8 eps |scale| |W| < 1e-13: relative to the size of the kernel.
     assert np.allclose(product, kernel @ v, rtol=0, atol=1e-13 * np.abs(kernel).sum())
@@ -133,7 +133,7 @@ def test_exponential_product_has_the_terms_that_grow_late(small):
     v[1:3] = 1.0, -1.0
     share = 398 / 400  # of the leaves, in what W^2 = 400 multiplies; exp(-20) is below rounding
     grown = 1 - share + np.exp(20.0) / 2 * (share + 1 / 20)
-    assert np.allclose(kernels.exponential_product(hub, 1.0, v)[3:], small * grown, rtol=1e-12, atol=0)
+    assert np.allclose(kernels.expm_multiply(hub, 1.0, v)[3:], small * grown, rtol=1e-12, atol=0)
 
 
 def test_exponential_product_of_a_directed_graph_at_one_scale_after_another():
@@ -141,7 +141,7 @@ def test_exponential_product_of_a_directed_graph_at_one_scale_after_another():
     g, v = Graph.from_scipy(W), np.array([[1.0, -2.0], [5.0, 0.0], [-1.0, 4.0]])
     for scale in (0.5, 2.0, -0.3, 2.0):
         exact = v + scale * W @ v + scale**2 / 2 * W @ W @ v  # W^3 = 0
-        assert np.allclose(kernels.exponential_product(g, scale, v), exact, rtol=1e-14, atol=1e-14)
+        assert np.allclose(kernels.expm_multiply(g, scale, v), exact, rtol=1e-14, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_exponential_product_of_a_directed_graph_at_one_scale_after_another():
 )
 def test_exponential_product_refuses(v, scale):
     with pytest.raises(ValueError, match=r"(v has|scale = nan|the kernel overflows)"):
-        kernels.exponential_product(G, scale, v)
+        kernels.expm_multiply(G, scale, v)
 
 
 def test_kernels_of_a_normalised_graph_do_not_normalise_it_again():
@@ -161,14 +161,14 @@ def test_kernels_of_a_normalised_graph_do_not_normalise_it_again():
 @pytest.mark.parametrize("factor", [1.1, -1.001])
 def test_chebyshev_product_refuses_weights_with_eigenvalues_beyond_one(factor):
     with pytest.raises(ValueError, match=r"outside \[-1, 1\]; give g.normalised"):
-        kernels.chebyshev_product(G.normalised().scaled(factor), np.exp, np.arange(8.0), 200)
+        kernels.chebyshev_matvec(G.normalised().scaled(factor), np.exp, np.arange(8.0), 200)
 
 
 def test_chebyshev_product_takes_an_eigenvector_at_the_edge_of_the_spectrum():
     """T_k of the eigenvalue 1 is 1 for all k: rounding alone must not look like growth."""
     g = G.normalised()
     top = np.linalg.eigh(g.to_scipy().toarray())[1][:, -1]
-    assert np.allclose(kernels.chebyshev_product(g, np.exp, top, 2000), np.e * top, rtol=0, atol=1e-9)
+    assert np.allclose(kernels.chebyshev_matvec(g, np.exp, top, 2000), np.e * top, rtol=0, atol=1e-9)
 
 
 def test_spectrum_rebuilds_the_weights():
@@ -202,8 +202,8 @@ def test_rows_of_power_series_are_those_of_the_matrix():
 )
 def test_functions_that_are_none_of_eigenvalues_are_refused(function, message):
     with np.errstate(invalid="ignore"), pytest.raises(ValueError, match=message):
-        kernels.function_of_weights(G, function)
-    assert np.array_equal(kernels.function_of_weights(G, lambda x: x > 0), kernels.function_of_weights(G, lambda x: 1.0 * (x > 0)))
+        kernels.matrix_function(G, function)
+    assert np.array_equal(kernels.matrix_function(G, lambda x: x > 0), kernels.matrix_function(G, lambda x: 1.0 * (x > 0)))
 
 
 def test_a_spectrum_says_what_it_is_of_and_unpacks_as_a_pair():

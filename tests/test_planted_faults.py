@@ -23,7 +23,7 @@ from companion.papers.simplex import fast_bias
 from rfcore import copulas, couplings, features, kernels, theory
 from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
 from rfcore.features import exponentials, logs
-from rfcore.kernels import of_vectors as euclidean_kernels
+from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.solvers import exponential, sampling
 from rfcore.theory import conformity, norm_costs, positive_errors
 

@@ -100,7 +100,7 @@ import doctest, importlib, pkgutil
 import rfcore
 assert rfcore.__file__.startswith(target)
 for module in pkgutil.walk_packages(rfcore.__path__, "rfcore."):
-    if module.name.endswith(".estimators"):
+    if module.name.startswith(("rfcore.estimators", "rfcore.gp")):
         continue  # an extra's
     loaded = importlib.import_module(module.name)
     if module.name.startswith(tuple(PACKAGES)):
@@ -129,7 +129,10 @@ def imported(path):
 
 def test_what_is_declared_is_what_is_imported():
     """No module that the wheel does not bring, and nothing brought that no module imports."""
-    extras = {ROOT / "rfcore" / "estimators.py": ("sklearn", {"sklearn"}, {"scikit-learn"})}
+    extras = {
+        ROOT / "rfcore" / "estimators.py": ("sklearn", {"sklearn"}, {"scikit-learn"}),
+        ROOT / "rfcore" / "gp" / "kernels.py": ("gp", {"gpjax"}, {"gpjax"}),
+    }
     found = {module for path in (ROOT / "rfcore").rglob("*.py") if path not in extras for module in imported(path)} - sys.stdlib_module_names
     assert not found & OF_NOTEBOOKS
     for path, (extra, modules, packages) in extras.items():

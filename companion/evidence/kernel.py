@@ -120,6 +120,7 @@ def variables(profile, source_sha256, results):
         # The runner's own environment says eight, by :mod:`companion.evidence.deadlocks`.
         "OPENBLAS_NUM_THREADS": os.environ.get("OPENBLAS_NUM_THREADS", "1"),
         "PJRT_NPROC": "1",
+        "PYTHONWARNINGS": "ignore:IProgress not found",  # of tqdm.auto, which GPJax imports; it would name a path of this machine
         "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line
         "RFCORE_SOURCE_SHA256": source_sha256,
         "RFCORE_RESULTS": str(results),

@@ -50,7 +50,8 @@ def _sha256(path, _changed):
 def code(node):
     """What a syntax tree does, as text: without positions, docstrings and imports, whose modules are reached.
 
-    It is the same under every version of Python: newer ones add fields, empty as a rule, and cut strings otherwise.
+    It is the same under every version of Python: newer ones add fields, empty as a rule, and cut f-strings
+    at other places.
     """
     if isinstance(node, list):
         return f"[{''.join(code(child) for child in node if not isinstance(child, ast.Import | ast.ImportFrom))}]"
@@ -83,7 +84,7 @@ def _uses(path, root):
 
 @lru_cache(maxsize=1000)
 def _uses_of(path, root, _changed):
-    """Modules that a file uses at once. Of an ``__init__.py`` none: who asks it for a name is told where that is."""
+    """Modules that a file uses at once; of an ``__init__.py`` none, which says where its names are."""
     if path.name == "__init__.py":
         return frozenset()
     tree, found, packages = ast.parse(path.read_text(encoding="utf-8")), set(), {}

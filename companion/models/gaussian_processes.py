@@ -59,7 +59,7 @@ def data(X, y):
 
 @jax.jit
 def fit_process(model, observed):
-    """The model at the greatest marginal likelihood, and that likelihood; compiled once for all data of one shape."""
+    """The model at the greatest marginal likelihood, and that; compiled once for all data of one shape."""
     # By default it goes on to the last digit, in ten times the evaluations; the gradient is of a log likelihood.
     model, loss = gpx.fit_lbfgs(
         model=model, objective=_minus_likelihood, train_data=observed, safe=False, gtol=1e-3, max_linesearch_steps=8

@@ -111,7 +111,7 @@ def solution(g, y, t, shift=0.0):
         still = rates == 0
         return np.where(still, t, np.expm1(rates * t) / np.where(still, 1.0, rates))
 
-    return kernels.function_of_weights(g, growth) @ _constant(y, g)
+    return kernels.matrix_function(g, growth) @ _constant(y, g)
 
 
 def quadrature(g, y, t, times, shift=0.0):

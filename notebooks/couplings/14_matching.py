@@ -208,7 +208,8 @@ for repeat in tqdm(range(N_REPEATS), desc="repeats", leave=False):
 # %% tags=["hide-input"]
 def errors(graph, p, sigmas):
     """Root mean squared errors over that of IID; one computation for each law."""
-    names = [walk_errors.joint_survival(s, 2, p, 30).round(12).tobytes() for s in sigmas]
+    joint = (walk_errors.joint_survival(s, 2, p, 30) for s in sigmas)
+    names = [law.round(12).tobytes() for law in joint]
     distinct = dict(zip(names, sigmas, strict=True))
     couplings = ["iid", *distinct.values()]
     mses = walk_errors.walk_gram_mses(graph, f, f, 2, p, couplings, n_terms=30)

@@ -153,7 +153,8 @@ for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
     K, (a, b) = truth(g), equal_walkers.gram_error_terms(g, f, p_halt, TERMS)
     exact = a / m + b / m**2
     for k, n_walks in enumerate(WALKERS):
-        known = walk_errors.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS.values(), TERMS)
+        walking = n_walks, p_halt, LENGTHS.values(), TERMS
+        known = walk_errors.walk_gram_mses(g, f, f, *walking)
         left[:, i, : len(LENGTHS), k] = known / exact[k]
     for (j, (mechanism, law)), (k, n_walks) in itertools.product(
         enumerate(MECHANISMS.items()), enumerate(WALKERS)

@@ -307,7 +307,8 @@ name, n_walks = "teapot", WALKERS[0]
 seen, asked, theta = split_and_fit(name, 0)
 key = ledger.key(f"{name} walks", 0, 0, n_walks)
 everywhere = np.arange(len(vertical[name]))
-kernels = {"exact": gp.diffusion_covariance(graphs[name], theta.lengthscale, theta.variance)}
+exact = gp.diffusion_covariance(graphs[name], theta.lengthscale, theta.variance)
+kernels = {"exact": exact}
 for label, law in {"IID": "iid", "σ-coupled": permutation_of(theta)[0]}.items():
     kernels[label] = estimated(key, name, theta, n_walks, law)
 posteriors = {

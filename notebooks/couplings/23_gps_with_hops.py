@@ -128,7 +128,8 @@ def one_split(name, split):
     lengths = walk_lengths.draw(key, len(seen), 8, p_halt)
     theta = gp.fit_diffusion(key, walks.simulate(key, g, lengths, nodes=seen), y)
     f = features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
-    K, noise = gp.diffusion_covariance(g, theta.lengthscale, theta.variance), theta.noise
+    K = gp.diffusion_covariance(g, theta.lengthscale, theta.variance)
+    noise = theta.noise
     exact = gp.posterior(K, y, noise, seen, asked)
 
     def rms(difference):

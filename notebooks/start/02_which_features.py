@@ -473,7 +473,7 @@ f, heat, v = (
     kernels.Diffusion(1.0),
     ledger.rng("v").normal(size=N_NODES),
 )
-truth = kernels.chebyshev_product(g, heat, v, 20)
+truth = kernels.chebyshev_matvec(g, heat, v, 20)
 
 
 def through_walks():
@@ -486,7 +486,7 @@ def through_walks():
 
 products = {
     "features": through_walks,
-    "Chebyshev, degree 6": lambda: kernels.chebyshev_product(g, heat, v, 6),
+    "Chebyshev, degree 6": lambda: kernels.chebyshev_matvec(g, heat, v, 6),
     "expm_multiply": lambda: expm_multiply(0.5 * g.to_scipy(), v * np.exp(-0.5)),
 }  # fmt: skip
 rows = []

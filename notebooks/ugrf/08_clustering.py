@@ -130,7 +130,7 @@ ledger.decide({"ugrf/table-2/names": evidence.erratum(nearer, why)})
 #
 # The exact kernel need not be formed: all that $k$-means asks for is
 # $\mathbf K \mathbf Z$, where the three columns of $\mathbf Z$ say which nodes are in
-# each cluster, and {py:func}`rfcore.kernels.exponential_product` gives that up to
+# each cluster, and {py:func}`rfcore.kernels.expm_multiply` gives that up to
 # rounding. Starts come in a hundred independent groups. In a group all starts share one
 # set of walks: two runs from different starts are hardly more alike on the same walks
 # than on walks of their own. And the exact clusters from all pairs of starts in a group
@@ -164,7 +164,7 @@ def apart(pairs):
 ours, another_start, largest = np.empty((3, N_GROUPS, len(graphs)))  # means of groups
 single = []  # of each graph, errors of single runs
 for i, (name, g) in enumerate(graphs.items()):
-    kernel, runs = partial(kernels.exponential_product, g, 0.2), []
+    kernel, runs = partial(kernels.expm_multiply, g, 0.2), []
     for r in tqdm(range(N_GROUPS), desc=name, leave=False):
         shape = ON_SOME.get(name, IN_GROUP), g.n_nodes
         starts = ledger.rng("starts", i, r).integers(3, size=shape)

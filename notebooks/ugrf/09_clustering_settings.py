@@ -80,7 +80,7 @@ def clusters(kernel, start):
 
 def exact_kernel(g):
     """Product of the exact kernel with vectors."""
-    return partial(kernels.exponential_product, g, SCALE)
+    return partial(kernels.expm_multiply, g, SCALE)
 
 
 def estimated_kernel(i, r, g, n_walks=80, p_halt=0.1, independent=False):
@@ -271,7 +271,7 @@ ledger.decide({
 # ## Where exact methods are slow
 #
 # An eigendecomposition is slow. The action of the exponential on three vectors
-# ({py:func}`rfcore.kernels.exponential_product`) is not: a whole run of $k$-means with
+# ({py:func}`rfcore.kernels.expm_multiply`) is not: a whole run of $k$-means with
 # exact products takes a fraction of a second, and so does one with features, although
 # they have to be built first. Where random features pay on a large graph,
 # {doc}`19_what_pays_when` measures. No claim rests on these times: each was measured

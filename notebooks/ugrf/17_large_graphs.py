@@ -104,7 +104,7 @@ def approximate(n, calls, seed):
     rng = np.random.default_rng(seed)
     vectors, some = rng.normal(size=(n, 4)), rng.choice(n, 10_000, replace=False)
     v = np.ascontiguousarray(vectors[:, 0])
-    truth = kernels.chebyshev_product(g, heat, vectors, 20)[some]
+    truth = kernels.chebyshev_matvec(g, heat, vectors, 20)[some]
     features.walk_features(key, g, f, 1, 0.5, "iid")  # what only the first call does
     found = []
     for call in range(calls):
@@ -114,7 +114,7 @@ def approximate(n, calls, seed):
         halfway = phi.T @ vectors
         del phi
         guess = features.walk_features(keys[1], g, f, 16, 0.1, "iid", some) @ halfway
-        fast, chebyshev = cost(kernels.chebyshev_product, g, heat, v, 6)
+        fast, chebyshev = cost(kernels.chebyshev_matvec, g, heat, v, 6)
         costs = {"features": building, "product": product, "chebyshev": chebyshev}
         guesses = {"features": guess, "chebyshev": fast[some, None]}
         errors = {}

@@ -33,7 +33,7 @@
 #
 # **The idea.** On normalised weights the diffusion kernel is a smooth function of a matrix $W$ whose spectrum lies
 # between $-1$ and $1$. A Chebyshev polynomial of low degree equals that function to many digits there, and takes one
-# sparse product per degree ({py:func}`rfcore.kernels.chebyshev_product`).
+# sparse product per degree ({py:func}`rfcore.kernels.chebyshev_matvec`).
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
@@ -95,7 +95,7 @@ def one_product(n, seed):
     g = large_graphs.ring_with_chords(keys[0], n).normalised()
     f, heat, v = modulation.diffusion(1.0), kernels.Diffusion(1.0), rng.normal(size=n)
     some = rng.choice(n, 10_000, replace=False)
-    truth = kernels.chebyshev_product(g, heat, v, 20)[some]
+    truth = kernels.chebyshev_matvec(g, heat, v, 20)[some]
     features.walk_features(
         keys[1], g, f, 1, 0.5, "iid"
     )  # what only the first call does
@@ -104,7 +104,7 @@ def one_product(n, seed):
     halfway = phi.T @ v
     del phi
     walked = features.walk_features(keys[2], g, f, 16, 0.1, "iid", some) @ halfway
-    calls = [cost(kernels.chebyshev_product, g, heat, v, 6) for _ in range(3)]
+    calls = [cost(kernels.chebyshev_matvec, g, heat, v, 6) for _ in range(3)]
     (fast, _), spent = calls[0], [spent for _, spent in calls]
     chebyshev = {what: min(one[what] for one in spent) for what in spent[0]}
     _, general = cost(expm_multiply, 0.5 * g.to_scipy(), v, traceA=0.0)
@@ -234,7 +234,7 @@ g, community, asked, labels = task("communities", SIZES["task"])
 W, heat, half = g.to_scipy(), kernels.Diffusion(SIGMA), SIGMA**2 / 2
 walk, key = partial(by_walks, g=g, labels=labels), ledger.key("walks")
 ways = {
-    "Chebyshev, degree 12": lambda: kernels.chebyshev_product(g, heat, labels, 12),
+    "Chebyshev, degree 12": lambda: kernels.chebyshev_matvec(g, heat, labels, 12),
     "vote of the neighbours": lambda: W @ labels,
     "expm_multiply": lambda: expm_multiply(half * W, labels, traceA=0.0) / np.exp(half),
     "16 walks, p_halt = 0.1": lambda: walk(key, n_walks=16, p_halt=0.1),

@@ -90,7 +90,7 @@ def few_nodes(sizes, seed):
         walk = features.walk_features
         walk(keys[1], g, f, 16, 0.1, "iid", nodes)
         walks = [cost(walk, key, g, f, 16, 0.1, "iid", nodes)[1] for key in keys[2:]]
-        products = [cost(kernels.chebyshev_product, g, heat, v, 6)[1] for _ in range(3)]
+        products = [cost(kernels.chebyshev_matvec, g, heat, v, 6)[1] for _ in range(3)]
         found.append([min(one["processor"] for one in c) for c in (walks, products)])
     return found
 

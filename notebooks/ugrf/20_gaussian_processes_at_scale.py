@@ -221,7 +221,7 @@ def exact_posteriors(g, kernel, degree, y, noise, n_seen, nodes):
     def columns(seen, x):
         at = np.zeros((g.n_nodes, x.shape[1]))
         at[seen] = x
-        return kernels.chebyshev_product(g, kernel, at, degree)
+        return kernels.chebyshev_matvec(g, kernel, at, degree)
 
     def columns_at(seen, x):
         return columns(seen, x)[seen]
@@ -239,7 +239,7 @@ def city(side, n_seen, seed, is_exact, p_halt=0.01, sigma=99**0.5, degree=120):
     rng, keys = np.random.default_rng(seed), jax.random.split(jax.random.key(seed), 3)
     g, building = cost(lambda: large_graphs.streets(keys[0], side, 0.8).normalised())
     root, kernel = (kernels.RegularisedLaplacian(sigma, d) for d in (1, 2))
-    h = kernels.chebyshev_product(g, root, rng.normal(size=side**2), degree)
+    h = kernels.chebyshev_matvec(g, root, rng.normal(size=side**2), degree)
     nodes, noise = rng.permutation(side**2), 0.1 * np.mean(h**2)
     nodes, held = np.split(nodes, [n_seen[-1]])
     y = h[nodes] + np.sqrt(noise) * rng.normal(size=len(nodes))

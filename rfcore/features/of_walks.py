@@ -27,7 +27,7 @@ class WalkFeatures(Operator):
     :class:`rfcore.features.DepositFeatures`.
 
     If all that is wanted is the kernel times a vector, ``phi_1 @ (phi_2.T @ v)`` is the noisier way and the
-    slower one: :func:`rfcore.kernels.exponential_product` and :func:`rfcore.kernels.chebyshev_product` give
+    slower one: :func:`rfcore.kernels.expm_multiply` and :func:`rfcore.kernels.chebyshev_matvec` give
     it exactly.
 
     Attributes:
@@ -160,8 +160,8 @@ def walk_features(
 
     ``phi phi^T`` with one set is positive semidefinite, but its diagonal is biased upwards.
 
-    **A product with a kernel has a better way**: :func:`rfcore.kernels.exponential_product` for the diffusion
-    kernel, or SciPy's ``expm_multiply``, and :func:`rfcore.kernels.chebyshev_product` for others.
+    **A product with a kernel has a better way**: :func:`rfcore.kernels.expm_multiply` for the diffusion
+    kernel, or SciPy's ``expm_multiply``, and :func:`rfcore.kernels.chebyshev_matvec` for others.
     They are exact, and on 10^5 nodes of degree 6 ``expm_multiply`` takes .03 s, where a product of features
     takes .02 s after 1.3 s of walks and is 8 % off. Walks pay where features themselves are wanted, where f
     is learned, or where the graph is met by walking alone.

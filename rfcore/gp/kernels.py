@@ -1,4 +1,4 @@
-"""Kernels for GPJax: of nodes, by eigenvectors or by walks; hyper-parameters are GPJax's, and all that it does works.
+"""Kernels for GPJax: of the nodes of a graph, by eigenvectors or by walks, with hyper-parameters of its kind.
 
 A kernel of GPJax takes points as rows of an array. A node's row is what its covariances are made of: its
 entries of the eigenvectors (:class:`Diffusion`), the loads that its walks left by step (:class:`Walks`). For
@@ -7,7 +7,8 @@ other features phi, (n, m), of points or nodes, ``gpjax.kernels.Linear()`` is th
 
 >>> import gpjax as gpx, jax, networkx, numpy as np
 >>> from rfcore import gp, graphs, kernels
->>> eigenvalues, rows = kernels.spectrum(graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised())
+>>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
+>>> eigenvalues, rows = kernels.spectrum(g)
 >>> kernel = gp.Diffusion(eigenvalues, lengthscale=1.0)
 >>> prior = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=kernel)
 >>> seen = gpx.Dataset(X=rows[:20], y=np.sin(np.arange(20.0))[:, None])

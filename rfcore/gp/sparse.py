@@ -2,9 +2,9 @@
 
 GPJax's matrices are dense. Where neighbours are few, a diffusion kernel is nearly zero beyond some hops, and
 the product of walk features is zero for all nodes that no two walks joined: elimination along a surface keeps
-both sparse (:func:`posterior`), on 8,700 faces with some hundreds of entries per row in place of thousands.
-Beyond that conjugate gradients (:func:`posterior_weights`) and Lanczos' quadrature (:func:`fit_diffusion`)
-multiply by features alone. Arrays are float64, of NumPy.
+both sparse (:func:`rfcore.gp.posterior`), on 8,700 faces with some hundreds of entries per row in place of
+thousands. Beyond that conjugate gradients (:func:`rfcore.gp.posterior_weights`) and Lanczos' quadrature
+(:func:`rfcore.gp.fit_diffusion`) multiply by features alone. Arrays are float64, of NumPy.
 """
 
 from typing import NamedTuple
@@ -80,39 +80,39 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
     return variance * K
 
 
-def posterior(K, y, noise, seen, asked=None):
+def posterior(K, y, noise, train, test=None):
     """Mean and covariance of h ~ N(0, K) at some nodes, given others, by sparse elimination.
 
     ::
 
-        mean = K_as (K_ss + s^2 I)^(-1) y,     covariance = K_aa - K_as (K_ss + s^2 I)^(-1) K_sa
+        mean = K_*t (K_tt + s^2 I)^(-1) y,     covariance = K_** - K_*t (K_tt + s^2 I)^(-1) K_t*
 
-    SuperLU with a symmetric order of least degree, without pivots. Nodes that are asked for are eliminated
-    last, so that the covariance is what elimination leaves of them: solving for them one by one takes several
-    times as long.
+    t and * are the nodes of train and test. SuperLU with a symmetric order of least degree, without pivots.
+    Test nodes are eliminated last, so that the covariance is what elimination leaves of them: solving for
+    them one by one takes several times as long.
 
     Args:
         K: SciPy sparse array, (N, N), symmetric and positive semidefinite.
-        y, noise, seen: observations, (n_seen,); the variance s^2 of their noise; their nodes.
-        asked: nodes to predict; by default those not seen, in increasing order.
+        y, noise, train: observations, (n,); the variance s^2 of their noise; their nodes.
+        test: nodes to predict; by default the others, in increasing order.
 
     Returns:
         Posterior. Raises ValueError where K, with the noise, is not positive definite.
 
     Source: Rasmussen and Williams (2006), Eqs. 2.25 and 2.26.
     """
-    y, seen = np.asarray(checks.vector(y, "y"), dtype=float), checks.indices(seen, "seen", K.shape[0])
-    if len(seen) != len(y):
-        raise ValueError(f"seen has shape {seen.shape}, y has {len(y)} values; give one node per value")
-    asked = np.setdiff1d(np.arange(K.shape[0]), seen) if asked is None else checks.indices(asked, "asked", K.shape[0])
-    first = _least_degree(K[seen][:, seen])
-    order = np.concatenate([seen[first], asked])
+    y, train = np.asarray(checks.vector(y, "y"), dtype=float), checks.indices(train, "train", K.shape[0])
+    if len(train) != len(y):
+        raise ValueError(f"train has shape {train.shape}, y has {len(y)} values; give one node per value")
+    test = np.setdiff1d(np.arange(K.shape[0]), train) if test is None else checks.indices(test, "test", K.shape[0])
+    first = _least_degree(K[train][:, train])
+    order = np.concatenate([train[first], test])
     factors = _positive_factors(sp.csc_array(K[order][:, order] + noise * sp.eye_array(len(order))))
-    last = factors.perm_c[len(seen) :]  # where SuperLU put them: it may exchange what does not depend on each other
+    last = factors.perm_c[len(train) :]  # where SuperLU put them: it may exchange what does not depend on each other
     left = factors.L[:, last].tocsr()[last].toarray() @ factors.U[:, last].tocsr()[last].toarray()
-    # (y, 0) = system (u, v) makes v = -left^-1 K_asked,seen (K_seen,seen + noise)^-1 y
-    mean = -left @ factors.solve(np.concatenate([y[first], np.zeros(len(asked))]))[len(seen) :]
-    covariance = left - noise * np.eye(len(asked))
+    # (y, 0) = system (u, v) makes v = -left^-1 K_*t (K_tt + noise)^-1 y
+    mean = -left @ factors.solve(np.concatenate([y[first], np.zeros(len(test))]))[len(train) :]
+    covariance = left - noise * np.eye(len(test))
     return Posterior(mean, (covariance + covariance.T) / 2)
 
 

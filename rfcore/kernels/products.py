@@ -8,13 +8,12 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import expm_multiply
 
 from rfcore import checks
-from rfcore.kernels.of_graphs import finite, values_of
+from rfcore.kernels.spectral import finite, values_of
 
 
-def chebyshev_product(g, function, v, degree):
+def chebyshev_matvec(g, function, v, degree):
     """A function of the weights times a vector, by Chebyshev polynomials.
 
     ::
@@ -38,7 +37,7 @@ def chebyshev_product(g, function, v, degree):
     >>> import networkx, numpy as np
     >>> from rfcore import graphs, kernels
     >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
-    >>> product = kernels.chebyshev_product(g, kernels.Diffusion(1.0), np.ones(34), 12)
+    >>> product = kernels.chebyshev_matvec(g, kernels.Diffusion(1.0), np.ones(34), 12)
     >>> bool(np.allclose(product, kernels.diffusion(g, 1.0) @ np.ones(34)))
     True
     """
@@ -58,7 +57,7 @@ def chebyshev_product(g, function, v, degree):
     return total
 
 
-def exponential_product(g, scale, v):
+def expm_multiply(g, scale, v):
     """The product exp(scale W) v, to rounding, for v of shape (N,) or (N, c); the graph may be directed.
 
     Where neither the weights nor scale are below 0 this is Taylor's series with a bound on its rest: no terms
@@ -73,7 +72,7 @@ def exponential_product(g, scale, v):
     with np.errstate(over="ignore", invalid="ignore"):
         A = scale * g.to_scipy()
         if (n_terms := _n_terms(A)) is None:
-            return finite(expm_multiply(A, v))
+            return finite(scipy.sparse.linalg.expm_multiply(A, v))
         term, total = v, v.copy()
         for k in range(1, n_terms + 1):
             term = A @ term

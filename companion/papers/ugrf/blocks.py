@@ -23,9 +23,9 @@ def by_walks(key, g, f, n_walks, p_halt, nodes):
 
 
 def by_columns(g, function, degree, nodes):
-    """Block of a function of the weights, by :func:`rfcore.kernels.chebyshev_product` with columns of S."""
+    """Block of a function of the weights, by :func:`rfcore.kernels.chebyshev_matvec` with columns of S."""
     nodes = walks.start_nodes(g, nodes)
-    return kernels.chebyshev_product(g, function, _units(g, nodes), degree)[nodes]
+    return kernels.chebyshev_matvec(g, function, _units(g, nodes), degree)[nodes]
 
 
 def by_push(g, f, degree, nodes):

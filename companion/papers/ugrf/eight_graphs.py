@@ -41,7 +41,7 @@ def target(g, beta):
 
         (I - beta W)^-2 = (1 + sigma^2)^2 (I + sigma^2 L)^-2,   beta = sigma^2 / (1 + sigma^2),   W normalised
     """
-    return kernels.function_of_weights(g, lambda w: (1 - beta * w) ** -2)
+    return kernels.matrix_function(g, lambda w: (1 - beta * w) ** -2)
 
 
 def errors(key, g, readings, n_walks, p_halt, n_repeats=1):
@@ -76,8 +76,8 @@ def shared_errors(key, g, targets, modulations, n_walks, p_halt, n_repeats=1):
 
         |phi phi^T - K|_F^2 / |K|_F^2
 
-    Shared walks bias the diagonal upwards; :func:`companion.gram_errors.gram_errors` has independent sets. Walks on
-    beta W leave f(k) beta^k of what walks on W leave, so that one graph serves all beta.
+    Shared walks bias the diagonal upwards; :func:`companion.gram_errors.gram_errors` has independent sets.
+    Walks on beta W leave f(k) beta^k of what walks on W leave, so that one graph serves all beta.
 
     Args:
         targets: K, (N, N), one per modulation.

@@ -17,8 +17,8 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
     for i, j = 1, ..., n_directions: all pairs near the symmetric one are of this form, and g(0) changes
     nothing (:func:`rfcore.features.modulation.tilted`). Exchanging the modulations transposes the estimate
     and turns g into -g, so the gradient at 0 vanishes, and the symmetric pair is a local minimum where H is
-    positive definite. Central differences of :func:`companion.papers.ugrf.walk_errors.walk_gram_mse`, which err by step^2 times
-    fourth derivatives.
+    positive definite. Central differences of :func:`~companion.papers.ugrf.walk_errors.walk_gram_mse`, which
+    err by step^2 times fourth derivatives.
     """
     checks.modulation(f, n_terms, g.is_normalised)
 

@@ -15,9 +15,9 @@ ones they are to make k and l hops: 1 where lengths are independent.
 Arguments are the graph that is walked, usually ``graph.normalised()``; modulations, functions of an integer
 array; the number of walks per node; n_terms, for f(0), ..., f(n_terms - 1); and as coupling of a node's
 lengths "antithetic" or a law of uniforms whose pairs are known (:func:`rfcore.copulas.pairs`). A cut that
-leaves out more than a millionth is refused; where the sum diverges with growing n_terms the moment does not exist. Results are float64 NumPy. Powers of W are dense, made by one sparse
-product at a time: O(n_terms N edges), for thousands of nodes. Coupled lengths of directed weights take
-O(n_terms^2 N^2) more.
+leaves out more than a millionth is refused; where the sum diverges with growing n_terms the moment does not
+exist. Results are float64 NumPy. Powers of W are dense, made by one sparse product at a time: O(n_terms N
+edges), for thousands of nodes. Coupled lengths of directed weights take O(n_terms^2 N^2) more.
 """
 
 from collections.abc import Callable
@@ -205,7 +205,7 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
     Source: Variance-Reducing Couplings, Appendix C.3, for the cost of a pair.
 
     >>> from companion.papers.ugrf import walk_errors
-    >>> walk_errors.joint_survival("reversal", 2, 0.5, 3)[1, 1].tolist()  # only one of the two makes a first hop
+    >>> walk_errors.joint_survival("reversal", 2, 0.5, 3)[1, 1].tolist()  # one of the two hops
     0.0
     """
     p_halt = halting(p_halt)

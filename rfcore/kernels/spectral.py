@@ -22,7 +22,7 @@ def exponential(g, scale):
     Source: Universal Graph Random Features, Sections 3.2 and 3.3.
     """
     scale = checks.real(scale, "scale")
-    return function_of_weights(g, lambda eigenvalues: np.exp(scale * eigenvalues))
+    return matrix_function(g, lambda eigenvalues: np.exp(scale * eigenvalues))
 
 
 def power_series(g, alpha):
@@ -35,10 +35,10 @@ def power_series(g, alpha):
     Source: Universal Graph Random Features, Eq. 2.
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
-    return function_of_weights(g, np.polynomial.Polynomial(alpha))
+    return matrix_function(g, np.polynomial.Polynomial(alpha))
 
 
-def function_of_weights(g, function):
+def matrix_function(g, function):
     """Any function of the weights as they are.
 
     ::

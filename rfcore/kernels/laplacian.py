@@ -4,7 +4,7 @@
 
     K = function(W) = sum_k alpha_k W^k,   W = I - L = D^(-1/2) A D^(-1/2),   A the weights of the graph
 
-A kernel is called with eigenvalues x of W, between -1 and 1, as by :func:`rfcore.kernels.chebyshev_product`;
+A kernel is called with eigenvalues x of W, between -1 and 1, as by :func:`rfcore.kernels.chebyshev_matvec`;
 ``dense`` is its matrix for a graph, ``taylor`` has its coefficients alpha. Those of its square root are what
 walks estimate it by, :func:`rfcore.features.modulation.of_kernel`. Real parameters may be traced, but for
 ``dense``. Kondor and Lafferty, 2002; Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
@@ -19,7 +19,7 @@ import numpy as np
 from scipy import special
 
 from rfcore import checks
-from rfcore.kernels.of_graphs import function_of_weights
+from rfcore.kernels.spectral import matrix_function
 
 
 class OfLaplacian:
@@ -27,7 +27,7 @@ class OfLaplacian:
 
     def dense(self, g):
         """K for an undirected graph, which is normalised here unless it is already: float64, (N, N)."""
-        return function_of_weights(checks.graph(g).normalised(), self)
+        return matrix_function(checks.graph(g).normalised(), self)
 
     def _keep(self, **values):
         for name, value in values.items():

@@ -8,6 +8,7 @@ from functools import partial
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse import linalg
 
 from rfcore import checks
 from rfcore.kernels.spectral import finite, values_of
@@ -72,7 +73,7 @@ def expm_multiply(g, scale, v):
     with np.errstate(over="ignore", invalid="ignore"):
         A = scale * g.to_scipy()
         if (n_terms := _n_terms(A)) is None:
-            return finite(scipy.sparse.linalg.expm_multiply(A, v))
+            return finite(linalg.expm_multiply(A, v))
         term, total = v, v.copy()
         for k in range(1, n_terms + 1):
             term = A @ term

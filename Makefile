@@ -40,7 +40,7 @@ portable: $(VENV)/.ready  ## units and some pages as on one other processor unde
 newest:  ## units of the core under the newest JAX that this Python can have, whose deprecations are errors
 	@$(PYTHON) -m venv .venv-newest
 	@.venv-newest/bin/python -m pip install --quiet uv==0.13.8
-	@.venv-newest/bin/uv pip install --quiet --python .venv-newest/bin/python .[sklearn] flax hypothesis mpmath networkx pooch pytest-xdist trimesh
+	@.venv-newest/bin/uv pip install --quiet --python .venv-newest/bin/python .[sklearn] flax hypothesis matplotlib mpmath networkx optax pooch pytest-xdist tqdm trimesh
 	.venv-newest/bin/pytest -n 2 --dist worksteal -m "not nightly" -W error::DeprecationWarning $(CORE:%=tests/test_%.py)
 
 nightly: $(VENV)/.ready  ## the rest: all pages without data; units and all pages on all processors, under all Pythons

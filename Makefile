@@ -18,7 +18,7 @@ help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
 book: $(VENV)/.ready  ## render the book from the committed notebook outputs
-	@$(BIN)/jupyter-book build . -W -n --keep-going --quiet
+	@mkdir -p _build && $(BIN)/jupyter-book build . -W -n --keep-going --quiet > _build/book.log 2>&1 || { cat _build/book.log; exit 1; }
 	@echo "open $(CURDIR)/_build/html/index.html"
 
 test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, claims, book

@@ -124,7 +124,8 @@ def gram(phi):
 # $s^2$. As in the paper $\kappa$, $\gamma$ and $s$ maximise the evidence of the 250
 # speeds, with the covariance estimated from eight independent walks per node and
 # $p_{\text{halt}} = 0.4$, and are then frozen. The paper uses Adam; we use the L-BFGS of
-# GPJax from two lengthscales, and keep the better end. A row of data holds what
+# GPJax from two lengthscales, and keep the better end; where it leaves no noise at all,
+# $s^2 = \kappa / 1000$. A row of data holds what
 # GPJax's kernel needs to know of a node: its entries of the eigenvectors
 # ({py:class}`rfcore.gp.Diffusion`), or what its walks left at each step
 # ({py:class}`rfcore.gp.Walks`). Every split learns its own; for comparison, so does the
@@ -153,8 +154,9 @@ def best_fit(kernel_of, X, y):
     ]
     model, _ = max(fits, key=lambda fit: float(fit[1]))
     kernel, deviation = model.prior.kernel, val(model.likelihood.obs_stddev)
-    found = val(kernel.variance), val(kernel.lengthscale), deviation**2
-    return gp.Hyperparameters(*map(float, found))
+    variance, lengthscale = float(val(kernel.variance)), float(val(kernel.lengthscale))
+    noise = max(float(deviation) ** 2, variance / 1000)
+    return gp.Hyperparameters(variance, lengthscale, noise)
 
 
 def learned_of(edges, split):

@@ -44,7 +44,7 @@ def built(tmp_path_factory):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not log.exists():
             makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-            (command,) = re.findall(r"\$\(BIN\)/(jupyter-book build .*)", makefile)
+            (command,) = re.findall(r"\$\(BIN\)/(jupyter-book build .*?) >", makefile)
             program, *arguments = shlex.split(command)
             done = subprocess.run(
                 [Path(sys.executable).parent / program, *arguments, "--path-output", shared],

@@ -82,9 +82,3 @@ def test_as_many_distances_as_there_are():
     two = np.array([[0.0, 0.0], [1.0, 0.0]])
     error = gram_norms.gram_rmse(two, np.eye(2), "fourier", n_nodes=12) ** 2
     assert np.isclose(error, theory.fourier_mse(two[0], two[1], 2, "orthogonal") / 2, rtol=1e-6)
-
-
-
-def test_opposites_of_norms_of_their_own_are_for_the_plain_laws():
-    with pytest.raises(ValueError, match="opposites = 'independent'; give"):
-        gram_norms.gram_rmse(X, "stratified", "positive", "independent")

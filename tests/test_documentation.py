@@ -37,7 +37,6 @@ def test_readme_examples_estimate_their_kernels(capsys):
     for block in blocks:
         with jax.enable_x64("jax_enable_x64" in block):
             exec(compile(block, "README.md", "exec"), {})
-    jax.config.update("jax_enable_x64", False)  # one of them asks for it
     errors = [float(line) for line in capsys.readouterr().out.split()]
     assert len(errors) == 3
     assert all(0 < error < 0.5 for error in errors)  # of kernels whose entries are at most one

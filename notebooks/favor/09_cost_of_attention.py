@@ -284,13 +284,11 @@ ledger.decide({
 # ### On an accelerator
 #
 # A GPU changes both sides. Exact attention there never forms its scores (cuDNN's, in
-# bfloat16), so that features wait longer for their turn; and one block of positions
-# after the other, which suits the cache of a CPU, leaves a GPU idle, so that the library
-# takes 16,384 positions at once there. "Plain" is a program of ten lines with one
-# exponent over all keys, in which the past knows the future. At 65,536 positions causal
-# features are ahead of exact attention; at 16,384 neither program of features is.
-# These times are of an earlier program, that of the commit below: gradients have since
-# become cheaper where no key is extreme, which was not timed again.
+# bfloat16), and features wait longer for their turn; small blocks would leave a GPU
+# idle, so that the library takes 16,384 positions at once. "Plain" is a program of ten
+# lines in which the past knows the future. Causal features are ahead at 65,536, and no
+# program of features is at 16,384. The commit below is older than this page: gradients
+# have become cheaper since, which was not timed again.
 
 # %% tags=["hide-input"]
 kept, milliseconds = attention_costs.on_an_accelerator()

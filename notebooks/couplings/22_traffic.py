@@ -149,9 +149,7 @@ n_steps = 1 + max(int(each.step.max()) for some in deposits.values() for each in
 
 def best_fit(kernel_of, X, y):
     """The best end of the searches from all starts."""
-    fits = [
-        fit_process(process(kernel_of(start), 0.1), data(X, y)) for start in STARTS
-    ]
+    fits = [fit_process(process(kernel_of(start), 0.1), data(X, y)) for start in STARTS]
     model, _ = max(fits, key=lambda fit: float(fit[1]))
     kernel, deviation = model.prior.kernel, val(model.likelihood.obs_stddev)
     variance, lengthscale = float(val(kernel.variance)), float(val(kernel.lengthscale))

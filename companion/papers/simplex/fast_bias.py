@@ -24,7 +24,12 @@ def fast_bias(v, coupling):
 
     Source: Simplex Random Features, Appendix B.2.2, which calls these products "only approximately" uniform.
     """
+    checks.choice(coupling, "coupling", FAST)
     v = np.asarray(checks.vector(v, "v"))
+    if len(v) > 4:
+        raise ValueError(f"v has shape {v.shape}; give 1 to 4 coordinates, for which patterns can be enumerated")
+    if np.linalg.norm(v) > 20:
+        raise ValueError(f"|v| = {np.linalg.norm(v)}; give at most 20")
     p = 1 << (len(v) - 1).bit_length()
     rotated = np.pad(v, (0, p - len(v)))
     signs = np.array(list(product([-1.0, 1.0], repeat=3 * p))).reshape(-1, 3, p)
@@ -60,5 +65,11 @@ def relative_mean(products, d, v):
 
     Source: Abramowitz and Stegun (1964), 13.1.2, term by term.
     """
-    products = np.asarray(checks.numbers(products, "products"), dtype=float)
+    d, v = checks.count(d, "d"), checks.real(v, "v", least=0)
+    if v > 20:
+        raise ValueError(f"v = {v}; give at most 20")
+    products = np.asarray(checks.finite(checks.numbers(products, "products"), "products"), dtype=float)
+    if products.ndim == 0 or np.abs(products).max(initial=0) > v * (1 + 1e-5):
+        got = f"products has shape {products.shape} and the size {np.abs(products).max(initial=0):g}"
+        raise ValueError(f"{got}; give scalar products of unit vectors with one of length v = {v:g}, shape (..., m)")
     return np.mean(hyp1f1(d / 2, 0.5, products**2 / 2), axis=-1) / np.exp(v**2 / 2)

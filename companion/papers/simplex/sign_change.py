@@ -3,6 +3,8 @@
 from decimal import Decimal, localcontext
 from functools import lru_cache
 
+from rfcore import checks
+
 STEP = 0.02  # below the distance of two sign changes for d <= 256
 
 
@@ -18,6 +20,9 @@ def fourier_threshold(d):
 
     Source: Simplex Random Features, Section 4.1.
     """
+    d = checks.count(d, "d", least=3)
+    if d > 256:
+        raise ValueError(f"d = {d}; give a dimension from 3 to 256, where the search was tried")
     return _threshold(d)
 
 

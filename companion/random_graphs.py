@@ -37,6 +37,8 @@ def regular(key, n, degree):
     Source: Steger and Wormald, Combinatorics, Probability and Computing 8 (1999), 377-396.
     """
     rng = streams.generator(streams.words(key), PURPOSE, 0)
+    if degree >= n or n * degree % 2:
+        raise ValueError(f"degree = {degree} for n = {n} nodes; give a degree below n, and an even number of ends n * degree")
     edges = None
     while edges is None:
         edges = _pairing(rng, n, degree)

@@ -75,6 +75,8 @@ def kernel_k_means(kernel, labels, n_clusters, max_iterations=100):
     [0, 0, 1, 1]
     """
     labels = _labels(labels, "labels")
+    if len(labels) and not (labels.min() >= 0 and labels.max() < n_clusters):
+        raise ValueError(f"labels has values {labels.min()} to {labels.max()}; give 0 to {n_clusters - 1}")
     product = _product(kernel, len(labels))
     for iteration in range(1, max_iterations + 1):
         members = np.eye(n_clusters)[labels]
@@ -119,6 +121,8 @@ def k_means(key, kernel, n_clusters, n_init=10, diagonal=None, max_iterations=10
             diagonal = np.diag(checks.points(kernel, "kernel"))
     diagonal = np.asarray(checks.vector(diagonal, "diagonal"), dtype=float)
     product = _product(kernel, len(diagonal))
+    if n_clusters > len(diagonal):
+        raise ValueError(f"n_clusters = {n_clusters} for {len(diagonal)} nodes; give at most as many")
     found = []
     for start in jax.random.split(key, n_init):
         nodes = _spread_out(np.asarray(jax.random.uniform(start, (n_clusters,))), product, diagonal)
@@ -154,6 +158,8 @@ def pair_error(labels, others):
     (0.0, 0.6666666666666666)
     """
     labels, others = _labels(labels, "labels"), _labels(others, "others")
+    if labels.shape != others.shape or len(labels) < 2:
+        raise ValueError(f"labels has {len(labels)} nodes, others {len(others)}; give the same number, two or more")
     names, first = np.unique(labels, return_inverse=True)
     others_names, second = np.unique(others, return_inverse=True)
     table = np.bincount(first * len(others_names) + second, minlength=len(names) * len(others_names))
@@ -166,9 +172,13 @@ def _product(kernel, n_nodes):
     """The product with a kernel, whose results are checked."""
     if not callable(kernel):
         kernel = np.asarray(checks.numbers(kernel, "kernel"))
+        if kernel.shape != (n_nodes, n_nodes):
+            raise ValueError(f"kernel has shape {kernel.shape} for {n_nodes} nodes; give one row per node")
 
     def product(Z):
         KZ = np.asarray(checks.numbers(kernel(Z) if callable(kernel) else kernel @ Z, "kernel(Z)"))
+        if checks.finite(KZ, "kernel(Z)").shape != Z.shape:
+            raise ValueError(f"kernel(Z) has shape {KZ.shape} for Z of shape {Z.shape}; give K Z")
         return KZ
 
     return product

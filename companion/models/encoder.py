@@ -40,6 +40,8 @@ class Encoder(eqx.Module):
         Returns:
             Integers and booleans, each (n, length of the longest).
         """
+        if max_length > LONGEST:
+            raise ValueError(f"max_length = {max_length}; give at most {LONGEST}, the positions that were trained")
         rows = [self.tokenizer(sentence, max_length) for sentence in sentences]
         lengths = np.array([len(row) for row in rows])
         mask = np.arange(lengths.max()) < lengths[:, None]
@@ -50,6 +52,8 @@ class Encoder(eqx.Module):
     def start(self, ids):
         """States before the first layer, (n, length, 384), of numbers of word pieces, (n, length)."""
         ids = ids if checks.is_traced(ids) else np.asarray(ids)
+        if not checks.is_traced(ids) and not (ids.size == 0 or 0 <= ids.min() <= ids.max() < len(self.words)):
+            raise ValueError(f"ids has values from {ids.min()} to {ids.max()}; give numbers from 0 to {len(self.words) - 1}")
         return self.norm(self.words[ids] + self.positions[: ids.shape[1]])
 
     def embed(self, ids, mask, attention=softmax):
@@ -84,6 +88,9 @@ class Encoder(eqx.Module):
 
 def _mask(mask, ids):
     mask = mask if checks.is_traced(mask) else np.asarray(mask)
+    if mask.dtype != bool or mask.shape != np.shape(ids):
+        got = f"dtype {mask.dtype} and shape {mask.shape}"
+        raise ValueError(f"mask has {got}; give booleans of the shape of ids, {np.shape(ids)}, True where there is no padding")
     return mask
 
 

@@ -73,6 +73,10 @@ def within(times, t):
         np.asarray(checks.numbers(values, f"times.{name}"), dtype=float)
         for name, values in zip(Times._fields, times, strict=True)
     )
+    if weight.shape != time.shape:
+        raise ValueError(f"times.weight has shape {weight.shape}; give one weight per time, shape {time.shape}")
+    if not (time.min() >= 0 and time.max() <= t):
+        raise ValueError(f"times has values in [{time.min()}, {time.max()}]; they must lie in [0, {t}]")
     return np.atleast_2d(time), np.atleast_2d(weight), time.ndim == 2
 
 
@@ -152,6 +156,8 @@ def relative_errors(x, exact):
     Source: Universal Graph Random Features, Section 3.2.
     """
     exact, x = np.asarray(checks.vector(exact, "exact")), np.asarray(checks.numbers(x, "x"))
+    if not exact.any():
+        raise ValueError("exact is zero, and nothing is measured relative to that; give a later time or a source")
     return np.linalg.norm(x - exact, axis=-1) / np.linalg.norm(exact)
 
 

@@ -43,6 +43,8 @@ def scores(phi_train, targets, phi_test):
     """
     phi_train, phi_test = checks.points(phi_train, "phi_train"), checks.points(phi_test, "phi_test")
     targets = _targets(targets, phi_train, "phi_train")
+    if phi_test.shape[1] != phi_train.shape[1]:
+        raise ValueError(f"phi_test has shape {phi_test.shape}; give it the {phi_train.shape[1]} features of phi_train")
     return phi_test @ (phi_train.T @ targets)
 
 
@@ -68,8 +70,12 @@ def scores_of_logs(log_train, targets, log_test, widths):
         Array, (len(widths), l, c). A row divided by its sum is a label distribution.
     """
     log_train, log_test = checks.points(log_train, "log_train"), checks.points(log_test, "log_test")
-    targets = _targets(targets, log_train, "log_train")
+    targets, m = _targets(targets, log_train, "log_train"), log_train.shape[1]
+    if log_test.shape[1] != m:
+        raise ValueError(f"log_test has shape {log_test.shape}; give it the {m} features of log_train")
     widths = checks.vector(widths, "widths")
+    if not all(1 <= width <= m and width == int(width) for width in widths):
+        raise ValueError(f"widths = {widths.tolist()}; give whole numbers from 1 to {m}, the columns of log_train")
     return _scores_of_logs(log_train, targets, log_test, tuple(int(width) for width in widths))
 
 
@@ -100,6 +106,8 @@ def accuracy(label_scores, labels):
     """
     label_scores = checks.points(label_scores, "label_scores")
     labels = jnp.asarray(checks.numbers(labels, "labels"))
+    if labels.shape != label_scores.shape[:1]:
+        raise ValueError(f"labels has shape {labels.shape} for scores of shape {label_scores.shape}; give one label a row")
     _no_empty_rows(label_scores)
     return jnp.mean(jnp.argmax(label_scores, axis=-1) == labels)
 
@@ -141,4 +149,8 @@ def _scores_exact(x_train, targets, x_test):
 
 def _targets(targets, rows, name):
     targets = checks.points(targets, "targets")
+    if len(rows) == 0:
+        raise ValueError(f"{name} has shape {rows.shape}; give at least one training point")
+    if len(targets) != len(rows):
+        raise ValueError(f"targets has {len(targets)} rows and {name} {len(rows)}; give one row of targets per point")
     return targets

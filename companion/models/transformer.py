@@ -86,6 +86,8 @@ def linear(key, n_in, n_out):
 
 def layer(key, width, n_heads):
     """A :class:`Layer` to be trained, float32, with a perceptron of 4 width units."""
+    if width % n_heads:
+        raise ValueError(f"width = {width}; give a multiple of n_heads = {n_heads}")
     keys = jax.random.split(key, 6)
     of_attention = (linear(key, width, width) for key in keys[:4])
     up, down = linear(keys[4], width, 4 * width), linear(keys[5], 4 * width, width)

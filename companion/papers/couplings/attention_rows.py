@@ -75,6 +75,8 @@ def row_error(estimates, kernel):
     Source: Variance-Reducing Couplings, Eqs. 8 and 44 to 46.
     """
     estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total = kernel.sum(axis=1)
     weights, deltas = kernel / total[:, None], estimates - kernel
     sums = deltas.sum(axis=2, keepdims=True)
@@ -98,6 +100,8 @@ def leading_error(kernel, covariance):
     Source: Variance-Reducing Couplings, Eq. 46, and Eq. 8 for equal values.
     """
     kernel, covariance = checks.floating(kernel, "kernel"), checks.floating(covariance, "covariance")
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total = kernel.sum(axis=-1)
     weights, sums = kernel / total[..., None], covariance.sum(axis=-1)
     own = jnp.diagonal(covariance, axis1=-2, axis2=-1) - 2 * weights * sums + weights**2 * sums.sum(axis=-1)[..., None]
@@ -125,11 +129,19 @@ def row_covariance(q, k, m, law="independent", cosine=0.0, pairs=False):
     k = np.asarray(checks.points(k, "k"), dtype=float)
     q = np.asarray(checks.vector(q, "q", k.shape[1], "coordinate of a key"), dtype=float)
     d = k.shape[1]
+    if not -1 / (d - 1) - 1e-12 <= cosine < 1:
+        raise ValueError(
+            f"cosine = {cosine}; give one of at least -1 / (d - 1) = {-1 / (d - 1):g} and below 1"
+        )
     kinds = _kinds(law, m, d)
     j, i = np.triu_indices(len(k))
     a, b = q + k[j], q + k[i]
     half = (np.sum(a**2, axis=1) + np.sum(b**2, axis=1)) / 2
     same = half + np.sum(a * b, axis=1)
+    if not same.max(initial=0) <= LARGEST:
+        raise ValueError(
+            f"q and k have |2 q + k_j + k_l|^2 / 2 = {same.max():g}; give shorter ones, for at most {LARGEST:g}"
+        )
     total = (0 if kinds else partners(m, d)) * np.exp(half) if pairs else np.exp(same) - np.exp(half)
     for share, first, second, weights in kinds:
         for start in range(0, len(a), CHUNK):
@@ -150,6 +162,8 @@ def _kinds(law, m, d):
         of_law = copulas.pairs(law)
         kinds = kinds_of_pairs(*of_law, m, d)
     else:
+        if not -1 <= law <= 1:
+            raise ValueError(f"law = {law}; give a correlation from -1 to 1, or a name")
         kinds = [(1, law)]
     x, weights = np.polynomial.hermite_e.hermegauss(NODES)
     weights = weights / weights.sum()

@@ -56,6 +56,8 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
     Source: Variance-Reducing Couplings, Lemma 3.1 and Theorem 3.5.
     """
     distance = np.asarray(checks.numbers(distance, "distance"), dtype=float)
+    if distance.size and not distance.min() >= 0:
+        raise ValueError(f"distance has the value {distance.min()}; give values of at least 0")
     if not has_table(law):
         raise ValueError(f"law = {law!r}; give 'independent' or 'reversal'")
     spline = _table(d, copulas.pairs(law).partners == -1, features, opposites)

@@ -38,6 +38,8 @@ def guarantee(d, law="independent"):
     Source: Variance-Reducing Couplings, Lemma A.6 (Eqs. 29 to 32), moments 2^k Gamma(k + d/2) / Gamma(d/2).
     """
     of_law = copulas.pairs(law)
+    if of_law not in ((0, 0), (1, 1)):
+        raise ValueError(f"law = {law!r}; give 'independent' or 'comonotone', of which Lemma A.6 speaks")
     x, log_density = scores(0)
     squares = norms_at(x, d) ** 2
     c = 2 * ((d**2 if of_law == (0, 0) else d * (d + 2)) - np.exp(log_density) @ (squares * squares[::-1]))

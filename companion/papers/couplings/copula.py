@@ -56,6 +56,8 @@ def correlation_factor(theta):
     """
     theta = checks.vector(theta, "theta")
     m = (1 + isqrt(1 + 8 * len(theta))) // 2
+    if m * (m - 1) // 2 != len(theta):
+        raise ValueError(f"theta has shape {theta.shape}; give m (m - 1) / 2 numbers, 1, 3, 6, ...")
     below = jnp.zeros((m, m), jnp.asarray(theta).dtype).at[np.tril_indices(m, -1)].set(jnp.asarray(theta))
     rows = below + jnp.eye(m, dtype=below.dtype)
     return rows / jnp.sqrt(jnp.sum(rows**2, axis=1, keepdims=True))

@@ -25,6 +25,8 @@ def of_terms(a, b, error):
     """Number m > 0 of independent walkers with a / m + b / m^2 = error; arrays broadcast."""
     a, error = _above_0(a, "a"), _above_0(error, "error")
     b = np.asarray(checks.numbers(b, "b"), dtype=float)
+    if np.any(b < 0):
+        raise ValueError(f"b has a value of {b.min()}; give numbers of at least 0")
     try:
         np.broadcast_shapes(a.shape, b.shape, error.shape)
     except ValueError:
@@ -40,6 +42,10 @@ def of_curve(walkers, curve, error):
     squared errors and divergences do. An error above the whole curve has ``walkers[0]``.
     """
     walkers, curve, error = _above_0(walkers, "walkers"), _above_0(curve, "curve"), _above_0(error, "error")
+    if np.any(np.diff(checks.vector(walkers, "walkers")) <= 0):
+        raise ValueError(f"walkers = {walkers.tolist()}; give rising numbers")
+    if np.any(np.diff(checks.vector(curve, "curve", len(walkers), "number of walkers")) >= 0):
+        raise ValueError(f"curve = {curve.tolist()}; give errors that fall")
     log_m, log_curve, log_error = np.log(walkers), np.log(curve), np.log(error)
     inside = np.interp(log_error, log_curve[::-1], log_m[::-1])
     return np.exp(inside + np.maximum(0.0, log_curve[-1] - log_error))
@@ -47,4 +53,6 @@ def of_curve(walkers, curve, error):
 
 def _above_0(x, name):
     x = np.asarray(checks.numbers(x, name), dtype=float)
+    if np.any(x <= 0):
+        raise ValueError(f"{name} has a value of {x.min()}; give numbers above 0")
     return x

@@ -50,6 +50,8 @@ def correlation_factor(theta):
     Source: Variance-Reducing Couplings, Eq. 34.
     """
     theta = checks.points(theta, "theta")
+    if theta.shape[0] != theta.shape[1] or not jnp.all(jnp.diagonal(theta) == 1):
+        raise ValueError(f"theta has shape {theta.shape} and diagonal {jnp.diagonal(theta)}; give a square matrix with ones there")
     return jnp.triu(theta) / jnp.sqrt(jnp.sum(jnp.tril(theta) ** 2, axis=1, keepdims=True))
 
 
@@ -68,6 +70,8 @@ def attention_error(estimates, kernel):
     Source: Variance-Reducing Couplings, Eq. 45.
     """
     estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
+    if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
+        raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total, deltas = kernel.sum(axis=1), estimates - kernel
     sums, weights = deltas.sum(axis=2, keepdims=True), kernel / total[:, None]
     return jnp.mean(deltas**2 - 4 * weights * deltas * sums + 3 * (weights * sums) ** 2, axis=(0, 2)) / total**2
@@ -89,6 +93,9 @@ def posterior_by_weights(phi_seen, phi_asked, y, noise):
     """
     phi_seen, phi_asked = checks.points(phi_seen, "phi_seen"), checks.points(phi_asked, "phi_asked")
     y = checks.vector(y, "y")
+    if phi_asked.shape[1] != phi_seen.shape[1] or len(y) != len(phi_seen):
+        got = f"phi_seen has shape {phi_seen.shape}, phi_asked {phi_asked.shape}, y {y.shape}"
+        raise ValueError(f"{got}; give as many columns to both, and one value per row of phi_seen")
     A = phi_seen.T @ phi_seen / noise + jnp.eye(phi_seen.shape[1])
     mean = phi_asked @ jnp.linalg.solve(A, phi_seen.T @ y)
     return mean, phi_asked @ jnp.linalg.solve(A, phi_asked.T) + noise * jnp.eye(len(phi_asked))

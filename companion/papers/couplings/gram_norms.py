@@ -44,6 +44,8 @@ def gram_rmse(x, law, features, opposites="none", n_nodes=12):
     is_iid = isinstance(law, str) and law == "iid"
     squares, logs = _independent_errors(x, features)
     if not is_iid and (np.ndim(law) > 0 or not has_table(law)):
+        if opposites == "independent":
+            raise ValueError(f"opposites = {opposites!r}; give 'none' or 'equal' with the law {law!r}")
         distances, weights = _rule(squares, np.exp(logs), n_nodes)
         ratios = [norm_coupling_ratio(distance, d, d, law, features) for distance in distances]
         if opposites == "equal":
@@ -103,6 +105,10 @@ def _independent_errors(x, features):
 def _rule(squares, weights, n_nodes):
     """Distances and weights that stand for all pairs of points."""
     kept = squares > 0  # where the distance is 0, the error is too
+    if not kept.any():
+        raise ValueError("x has no distance above 0; give points that are apart")
+    if not squares.max() <= 25:
+        raise ValueError(f"x has points whose distance is {np.sqrt(squares.max())}; divide by a lengthscale that keeps it to 5")
     t, weights = _gauss(squares[kept], weights[kept], n_nodes)
     return np.sqrt(t), weights
 

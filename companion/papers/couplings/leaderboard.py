@@ -95,6 +95,8 @@ def of_points(key, x, maps, couplings, m, n_repeats):
     x = checks.points(x, "x", least=1)
     maps = list(maps)
     draws = list(couplings.values()) if isinstance(couplings, dict) else list(couplings)
+    if m % 2:
+        raise ValueError(f"m = {m}; give an even number, of pairs of sine and cosine")
     of_draws, of_maps = (jax.random.split(one, n_repeats) for one in jax.random.split(key))
     exact, found = kernels.gaussian(x, x), np.empty((n_repeats, len(maps), len(draws)))
     given = {name: MAPS[name][0](x) for name in maps}
@@ -191,6 +193,8 @@ def over(errors, plain, confidence=0.95):
     errors = np.asarray(checks.numbers(errors, "errors"))
     plain = np.asarray(checks.vector(plain, "plain"))
     n, aside = len(plain), plain.reshape(-1, *[1] * (errors.ndim - 1))
+    if not plain.mean() > 0:
+        raise ValueError(f"plain has mean {plain.mean()}; give errors whose mean is positive")
     ratio = errors.mean(axis=0) / plain.mean()
     se = (errors - ratio * aside).std(axis=0, ddof=1) / np.sqrt(n) / plain.mean()
     reach = stdtrit(n - 1, (1 + confidence) / 2) * se

@@ -55,6 +55,8 @@ def solve(costs, m):
     """
     costs = np.asarray(checks.points(costs, "costs"), dtype=float)
     k = len(costs)
+    if costs.shape != (k, k) or np.abs(costs - costs.T).max(initial=0) > 1e-9 * np.abs(costs).max(initial=0):
+        raise ValueError(f"costs has shape {costs.shape}, or is not symmetric; give the cost of each pair of bins, whatever their order")
     n = comb(k + m - 1, m)
     if n > LARGEST_PROGRAMME:
         raise ValueError(f"m = {m} with {k} bins has {n} multisets; give fewer bins or a smaller m, for at most {LARGEST_PROGRAMME}")
@@ -81,6 +83,8 @@ def swap_gain(cost):
     Source: Variance-Reducing Couplings, Definition A.4 and Lemma A.5.
     """
     cost = checks.points(cost, "cost")
+    if cost.shape[0] != cost.shape[1]:
+        raise ValueError(f"cost has shape {cost.shape}; give the cost of each x with each y, a square matrix")
     own = jnp.diagonal(cost)
     return own[:, None] + own - cost - cost.T
 
@@ -155,6 +159,8 @@ def norm_bound(distance, d, m, features, n_bins):
     bound. The paper, Section 3.2, calls the problem a tough open one.
     """
     distance = distance_of(distance)
+    if m > d:
+        raise ValueError(f"m = {m}; give at most d = {d} frequencies, one block")
     log_iid, log_error = log_iid_and_error(distance, features)
 
     def ratio(mean):

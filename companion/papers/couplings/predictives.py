@@ -58,6 +58,9 @@ def divergences(exact, approximate, noise, exact_noise=None):
     """
     exact_noise = noise if exact_noise is None else exact_noise
     mean, C, apart, F = exact.mean, exact.covariance_matrix, approximate.mean, approximate.factor
+    if not len(mean) == len(C) == len(apart) == len(F):
+        got = f"exact has shapes {mean.shape} and {C.shape}, approximate {apart.shape} and {F.shape}"
+        raise ValueError(f"{got}; give the same number of points")
     n, apart = len(mean), apart - mean
     C = C + exact_noise * jnp.eye(n, dtype=C.dtype)
     L_exact = jnp.linalg.cholesky(C)

@@ -32,6 +32,8 @@ def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
     which takes no more than the diagonals of powers of W times M^2.
     """
     p_halt = halting(p_halt)
+    if not g.is_symmetric:
+        raise ValueError("g has weights that are not symmetric; give a graph of undirected edges")
     values, q = counted(f, g, n_terms, p_halt), 1 - p_halt
     n, W = len(values), g.to_scipy()
     squares = W.power(2).multiply(g.neighbour_counts[:, None]).tocsr()

@@ -50,9 +50,13 @@ def optimal_overlaps(omega, covariance, kernel="gaussian"):
     """
     omega, covariance = checks.points(omega, "omega"), checks.points(covariance, "covariance")
     d = covariance.shape[1]
+    if len(covariance) != d:
+        raise ValueError(f"covariance has shape {covariance.shape}; give a square matrix")
     check_covariance(covariance, "covariance", 0.5 if kernel == "softmax" else jnp.inf)
     zeros = jnp.zeros(d)
     law = optimal_normal(zeros, covariance, zeros, covariance, kernel)
+    if omega.shape[1] != d:
+        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {d}")
     return _overlaps(omega, covariance, law.covariance, kernel)
 
 
@@ -66,6 +70,8 @@ def mean_overlap(variance, d, coupling, kernel="gaussian"):
     With r and rho for the two, the mean squared error of m <= d frequencies is [1 + (m - 1) rho - m
     r] / (1 - r) of the bound that independent ones attain.
     """
+    if kernel == "softmax" and variance >= 0.5:
+        raise ValueError(f"variance = {variance}; give one below 1/2, where E k(x, x) is finite")
     t = variance if kernel == "gaussian" else variance / (1 - 2 * variance)
     return jnp.exp(-d / 2 * jnp.log1p(4 * t) if coupling == "iid" else -d * jnp.log1p(2 * t))
 

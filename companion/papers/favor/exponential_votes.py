@@ -72,6 +72,8 @@ def accuracies(key, task, parameters, widths, n_seeds, n_tuning=None, sigmas=SIG
     parameters = _host(parameters, len(sigmas), task.x_train.shape[1])
     widths = _widths(widths)
     n_tuning = n_seeds if n_tuning is None else n_tuning
+    if n_tuning > n_seeds:
+        raise ValueError(f"n_tuning = {n_tuning} of n_seeds = {n_seeds}; give at most their number")
     drawn = jax.tree.map(
         np.asarray, _draw(jax.random.split(key, n_seeds), max(widths), task.x_train.shape[1])
     )
@@ -110,11 +112,15 @@ def without_validation(task):
 
 def _scales(sigmas):
     sigmas = np.asarray(checks.vector(sigmas, "sigmas"), dtype=float)
+    if np.any(sigmas <= 0):
+        raise ValueError(f"sigmas has a value of {sigmas.min()}; give numbers above 0")
     return sigmas
 
 
 def _widths(widths):
     widths = checks.vector(widths, "widths")
+    if not all(width >= 1 and width == int(width) for width in widths):
+        raise ValueError(f"widths = {widths.tolist()}; give whole numbers of at least 1")
     return tuple(int(width) for width in widths)
 
 

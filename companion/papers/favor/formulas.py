@@ -24,6 +24,10 @@ def trigonometric(y, omega, phases):
     Source: FAVOR#, Eq. 7.
     """
     y, omega, phases = checks.points(y, "y"), checks.points(omega, "omega"), checks.floating(phases, "phases")
+    if omega.shape[1] != y.shape[1] or len(omega) == 0:
+        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {y.shape[1]}, at least one")
+    if phases.shape != (len(omega),):
+        raise ValueError(f"phases has shape {phases.shape}; give one number per frequency, shape ({len(omega)},)")
     growth = jnp.exp(jnp.sum(y**2, axis=1, keepdims=True) / 2)
     return growth * jnp.cos(phases - y @ omega.T) * jnp.sqrt(2 / len(omega))
 
@@ -43,6 +47,10 @@ def generalised_exponential(x, omega, A):
     """
     x, omega = checks.points(x, "x"), checks.points(omega, "omega")
     d = x.shape[1]
+    if omega.shape[1] != d or len(omega) == 0:
+        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {d}, at least one")
+    if not A < 0.125:
+        raise ValueError(f"A = {A}; give a number below 1/8")
     exponents = A * jnp.sum(omega**2, axis=1) + (1 - 4 * A) ** 0.5 * x @ omega.T - jnp.sum(x**2, axis=1, keepdims=True) / 4
     return (1 - 4 * A) ** (d / 4) * jnp.exp(exponents) / jnp.sqrt(len(omega))
 

@@ -106,6 +106,8 @@ def model(key, training, n_symbols=96, width=64, n_layers=2, n_heads=4):
         training: symbols of a text, below ``n_symbols``.
     """
     counts = 1 + np.bincount(training, minlength=n_symbols)
+    if len(counts) > n_symbols:
+        raise ValueError(f"training has the symbol {len(counts) - 1}; give symbols below n_symbols = {n_symbols}")
     first, last, *keys = jax.random.split(key, 2 + n_layers)
     layers = tuple(transformer.layer(key, width, n_heads) for key in keys)
     out = transformer.Linear(
@@ -249,6 +251,8 @@ def trained(key, start, batches, watched, last, attend, rate=8e-3):
         rate: greatest learning rate.
     """
     n_steps = len(batches) - 1
+    if n_steps < EVERY or n_steps % EVERY:
+        raise ValueError(f"batches has length {len(batches)}; give one more than a multiple of {EVERY}")
     sizes, curve, model, parameters = _sizes(start), [], start, ()
     state = _optimiser(n_steps, rate).init(eqx.filter(start, eqx.is_array))
     for i in range(0, n_steps, EVERY):

@@ -27,8 +27,14 @@ def optimised(lengths, v, start=None):
     Source: Simplex Random Features, Section 3.2, Eq. 12 and Figure 4.
     """
     lengths = np.asarray(checks.vector(lengths, "lengths"), dtype=float)
+    if len(lengths) < 2 or not lengths.min() > 0:
+        raise ValueError(f"lengths = {lengths}; give a vector of at least 2 positive lengths")
     start = weight_dependent.balance(lengths) / lengths[:, None] if start is None else start
     start = np.asarray(checks.points(start, "start"), dtype=float)
+    if start.shape != (len(lengths), len(lengths)):
+        raise ValueError(f"start has shape {start.shape}; give one direction per length, shape {2 * lengths.shape}")
+    if not np.linalg.norm(start, axis=1).min() > 0:
+        raise ValueError("start has a row of length 0.0; give directions of length above 0")
     theory.log_conformity_of(_vectors(start, lengths), v)  # complains about v out of range; below it is traced
     return _vectors(_minimum(_objective, start, lengths, v), lengths)
 
@@ -46,6 +52,8 @@ def weight_independent(start, v):
     Source: Simplex Random Features, Theorem 3.4.
     """
     start = np.asarray(checks.points(start, "start"), dtype=float)
+    if len(start) < 2 or not np.linalg.norm(start, axis=1).min() > 0:
+        raise ValueError(f"start has shape {start.shape}; give at least two vectors, of length above 0")
     theory.log_conformity_of_directions(start, v)  # complains; below, it is traced
     found = _minimum(_objective_of_directions, start, v).reshape(start.shape)
     return found / np.linalg.norm(found, axis=1, keepdims=True)

@@ -51,6 +51,9 @@ class Accuracies(NamedTuple):
 
 def task(part, n_classes, sigma, dtype=np.float64):
     """Classifying the test part of a ``datasets.Split`` from its training part, points times sigma."""
+    largest = max(part.y_train.max(), part.y_test.max())
+    if largest >= n_classes:
+        raise ValueError(f"n_classes = {n_classes} for labels up to {largest}; give at least {largest + 1}")
     targets = np.eye(n_classes)[part.y_train]
     arrays = (jnp.asarray(a, dtype) for a in (sigma * part.X_train, targets, sigma * part.X_test))
     return Task(*arrays, jnp.asarray(part.y_test))
@@ -85,6 +88,8 @@ def accuracies(key, task, couplings, n_draws, n_blocks=1, width=None, batch=10):
     n_draws, n_blocks, batch = (
         value for value, name in ((n_draws, "n_draws"), (n_blocks, "n_blocks"), (batch, "batch"))
     )
+    if n_draws % batch:
+        raise ValueError(f"n_draws = {n_draws} is no multiple of batch = {batch}; give one")
     d = task.x_train.shape[1]
     width = d if width is None else width
     parts = []

@@ -117,6 +117,8 @@ def patches(images, size):
         Array, (n, (side / size)^2, channels size^2), float32.
     """
     n, channels, side, _ = images.shape
+    if side % size:
+        raise ValueError(f"size = {size}; give a divisor of the images' side, {side}")
     cut = np.asarray(images, np.float32).reshape(n, channels, side // size, size, side // size, size)
     flat = cut.transpose(0, 2, 4, 1, 3, 5).reshape(n, (side // size) ** 2, channels * size**2)
     return ((flat - flat.mean(dtype=float)) / flat.std(dtype=float)).astype(np.float32)
@@ -198,6 +200,10 @@ def trained(key, task, kind, sizes):
     """
     key_initial, key_order, key_draws = jax.random.split(key, 3)
     n_steps = len(task.x) // sizes.batch
+    if not n_steps:
+        raise ValueError(
+            f"task has {len(task.x)} images to train on, batch = {sizes.batch}; give a batch at least"
+        )
     total = n_steps * sizes.n_epochs
     optimiser = optax.adamw(
         optax.warmup_cosine_decay_schedule(0.0, sizes.rate, total // 10, total), weight_decay=0.01

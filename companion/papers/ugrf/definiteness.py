@@ -19,6 +19,10 @@ def definite_radius(alpha):
     Source: Universal Graph Random Features, Section 2, which says that some such radius exists.
     """
     alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
+    if not alpha[0] > 0:
+        raise ValueError(
+            f"alpha[0] = {alpha[0]}; give a positive constant term, without which no radius is small enough"
+        )
     sizes, k = np.abs(alpha[1:]) / alpha[0], np.arange(1, len(alpha))
     if not sizes.any():
         return float("inf")

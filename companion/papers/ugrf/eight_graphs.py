@@ -41,6 +41,8 @@ def target(g, beta):
 
         (I - beta W)^-2 = (1 + sigma^2)^2 (I + sigma^2 L)^-2,   beta = sigma^2 / (1 + sigma^2),   W normalised
     """
+    if not g.is_normalised:
+        raise ValueError("g has weights that are not normalised; give g.normalised()")
     return kernels.matrix_function(g, lambda w: (1 - beta * w) ** -2)
 
 
@@ -90,6 +92,8 @@ def shared_errors(key, g, targets, modulations, n_walks, p_halt, n_repeats=1):
     n = g.n_nodes
     modulations = list(modulations) if np.iterable(modulations) else [modulations]
     targets = list(targets) if np.iterable(targets) else [targets]
+    if len(targets) != len(modulations):
+        raise ValueError(f"targets has {len(targets)} matrices for {len(modulations)} modulations; give one each")
     targets = [np.asarray(checks.gram(K, "targets", n)) for K in targets]
     nodes = np.tile(np.arange(n), n_repeats)
     of_lengths, of_hops = jax.random.split(key)

@@ -23,6 +23,10 @@ def smooth(x, curves, at, degree):
     """
     x, at = np.asarray(checks.vector(x, "x")), np.asarray(checks.vector(at, "at"))
     curves = np.asarray(checks.numbers(curves, "curves"))
+    if curves.shape[-1:] != x.shape:
+        raise ValueError(f"curves has shape {curves.shape}, x {x.shape}; give shapes (..., k) and (k,)")
+    if not 0 <= (degree := checks.count(degree, "degree", least=0)) < len(x):
+        raise ValueError(f"degree = {degree} for {len(x)} points; give less than their number")
     rows = [np.polynomial.Polynomial.fit(x, row, degree)(at) for row in curves.reshape(-1, len(x))]
     return np.reshape(rows, (*curves.shape[:-1], len(at)))
 
@@ -111,5 +115,7 @@ def ratios(above, below):
     """
     above = np.asarray(checks.numbers(above, "above"), dtype=float)
     below = np.asarray(checks.numbers(below, "below"), dtype=float)
+    if not np.all(below.mean(axis=0)):
+        raise ValueError("below has a mean of 0; give numbers whose mean is not 0")
     ratio = above.mean(axis=0) / below.mean(axis=0)
     return ratio + (above - ratio * below) / below.mean(axis=0)

@@ -87,6 +87,8 @@ def batch_size_approximation(n_walkers, p_halt, delta):
 def _exact(alpha):
     """Coefficients, of which fractions stay what they are."""
     alpha = [alpha_i for i, alpha_i in enumerate(alpha)]
+    if alpha[0] != 1:
+        raise ValueError(f"alpha[0] = {alpha[0]}; give coefficients that are normalised to alpha[0] = 1, as the paper's are")
     return alpha
 
 

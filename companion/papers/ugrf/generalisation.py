@@ -89,6 +89,8 @@ def margin_loss(scores, labels, margin):
     """Empirical margin loss, mean of min(1, max(0, 1 - y h(x) / margin)), labels y being -1 or 1 (Eq. 39)."""
     scores = np.asarray(checks.vector(scores, "scores"))
     labels = np.asarray(checks.vector(labels, "labels", len(scores), "score"))
+    if not np.all(np.abs(labels) == 1):
+        raise ValueError(f"labels has the values {np.unique(labels)[:5]}; give -1 and 1, such as 2 * labels - 1 for 0 and 1")
     return float(np.mean(np.clip(1 - labels * scores / margin, 0, 1)))
 
 
@@ -124,6 +126,8 @@ def sign_supremum(g, sample, bounds):
     """
     sample = checks.indices(sample, "sample", g.n_nodes)
     bounds = _bounds(bounds)
+    if len(sample) > MOST:
+        raise ValueError(f"sample has {len(sample)} nodes, 2^{len(sample)} vectors of signs; give at most {MOST}")
     others = [(1.0, -1.0)] * (len(sample) - 1)
     signs = np.array(list(itertools.product((1.0,), *others)))  # s and -s give the same
     moved = np.zeros((g.n_nodes, len(signs)))

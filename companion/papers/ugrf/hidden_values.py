@@ -42,6 +42,10 @@ class Lesson(NamedTuple):
 def hide(key, n_nodes, share=0.05):
     """Which nodes keep their values: all but a random share, 5 % in the paper."""
     n_hidden = round(share * n_nodes)
+    if not 0 < n_hidden < n_nodes:
+        raise ValueError(
+            f"share = {share} of {n_nodes} nodes hides {n_hidden}; give one that hides some and leaves some"
+        )
     known = np.ones(n_nodes, dtype=bool)
     known[streams.generator(streams.words(key), PURPOSE, 0).permutation(n_nodes)[:n_hidden]] = False
     return known
@@ -118,6 +122,8 @@ def directions_in_turn(key, deposits, f, values, n_groups=20):
     """
     phi = _features(deposits, f)
     n_nodes, values = phi.shape[0], _of_nodes(values, phi.shape[0])
+    if n_groups > n_nodes:
+        raise ValueError(f"n_groups = {n_groups} for {n_nodes} nodes; give {n_nodes} at most")
     order, predicted = streams.generator(streams.words(key), PURPOSE, 0).permutation(n_nodes), np.zeros_like(values)
     for group in np.array_split(order, n_groups):
         known = np.ones(n_nodes, dtype=bool)
@@ -129,12 +135,18 @@ def directions_in_turn(key, deposits, f, values, n_groups=20):
 
 def _features(deposits, f):
     phi = features.weigh(deposits, f)
+    if phi.shape[0] != phi.shape[1]:
+        raise ValueError(
+            f"deposits are of {phi.shape[0]} rows on {phi.shape[1]} nodes; give one row per node"
+        )
     return phi
 
 
 def _error(product, values, known):
     sums = np.asarray(weighted_sums(product, values, known))
     hidden = ~np.asarray(known)
+    if not hidden.any():
+        raise ValueError(f"known = {known!r} hides no node; give a mask with a False in it")
     return float(angular_error(sums[hidden], values[hidden]))
 
 
@@ -152,17 +164,26 @@ def weighted_sums(kernel, values, known):
     """
     values = jnp.asarray(checks.numbers(values, "values"))
     known = known if isinstance(known, jax.Array) else np.asarray(known)
+    if known.shape != values.shape[:1] or known.dtype != bool:
+        got = f"known has shape {known.shape} and dtype {known.dtype}"
+        raise ValueError(f"{got}; give one bool per row of values, shape {values.shape[:1]}")
     masked = jnp.where(known[:, None], values, 0.0)
     if not callable(kernel):
         kernel = jnp.asarray(checks.numbers(kernel, "kernel"))
+        if kernel.shape != (len(values), len(values)):
+            raise ValueError(f"kernel has shape {kernel.shape}, values {values.shape}; give one row and column per node")
         return kernel @ masked
     sums = jnp.asarray(kernel(masked))
+    if sums.shape != values.shape:
+        raise ValueError(f"kernel(v) has shape {sums.shape} for v of shape {values.shape}; give K v")
     return sums
 
 
 def angular_error(predicted, truth):
     """Mean of 1 - cos(angle) between rows; a row of zeros points nowhere, and its cosine counts as 0."""
     predicted, truth = checks.points(predicted, "predicted"), checks.points(truth, "truth")
+    if predicted.shape != truth.shape or len(truth) == 0:
+        raise ValueError(f"predicted has shape {predicted.shape}, truth {truth.shape}; give equal shapes, with rows")
     return 1 - jnp.mean(jnp.sum(_directions(predicted) * _directions(truth), axis=1))
 
 

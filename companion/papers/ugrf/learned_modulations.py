@@ -68,6 +68,8 @@ def best_scale(loss, f):
     """
     once, twice = (float(loss(lambda k, c2=c2: np.sqrt(c2) * jnp.asarray(f(k)))) - 1 for c2 in (1.0, 2.0))
     A, B = twice / 2 - once, twice / 4 - once
+    if not (A > 0 and B > 0):
+        raise ValueError(f"f has no scale at which its loss is below 1 (A = {A:.3g}, B = {B:.3g}); give one of positive values")
     return float(np.sqrt(B / A)), float(1 - B**2 / A)
 
 
@@ -104,6 +106,8 @@ def learn_each(starts, losses, n_steps, optimiser):
         Pytree of the structure of one start, each leaf with a first axis over the starts.
     """
     starts = list(starts) if np.iterable(starts) else []
+    if not starts:
+        raise ValueError("starts has no start; give at least one, such as [neural.flat()]")
     shared = isinstance(losses, gram.Form)
     each = [losses] if shared else list(losses) if np.iterable(losses) else []
     stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf, dtype=float) for leaf in leaves]), *starts)

@@ -28,6 +28,10 @@ def hessian(g, f, n_walks, p_halt, n_directions=6, n_terms=30, step=1e-3):
         return walk_errors.walk_gram_mse(g, *pair, n_walks, p_halt, n_terms)
 
     symmetric = walk_errors.walk_gram_mse(g, f, f, n_walks, p_halt, n_terms)
+    if not symmetric > 0:
+        raise ValueError(
+            f"the symmetric pair of f has the expected error {symmetric}; give a graph and an f that are not exact"
+        )
     moves, H = step * np.eye(n_directions + 1)[1:], np.empty((n_directions, n_directions))
     for i, one in enumerate(moves):
         for j, other in enumerate(moves[: i + 1]):

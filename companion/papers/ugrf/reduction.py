@@ -38,6 +38,8 @@ def johnson_lindenstrauss_mse(phi, psi, n_features):
         E |Phi R R^T Psi^T - Phi Psi^T|^2 = (|Phi|^2 |Psi|^2 + |Phi Psi^T|^2) / n_features
     """
     phi, psi = _matrix(phi), _matrix(psi, "psi")
+    if phi.shape[1] != psi.shape[1]:
+        raise ValueError(f"psi has shape {psi.shape}, phi {phi.shape}; give the same number of columns")
     product = phi @ psi.T
     return float(_square(phi) * _square(psi) + _square(product)) / n_features
 
@@ -50,6 +52,8 @@ def anchor_points(key, phi, n_anchors):
     """sqrt(N / n_anchors) Phi[:, anchors], anchors drawn without replacement (Choromanski, 2023)."""
     phi = _matrix(phi)
     n_nodes = phi.shape[1]
+    if n_anchors > n_nodes:
+        raise ValueError(f"n_anchors = {n_anchors}; there are {n_nodes} nodes to choose from")
     rng = streams.generator(streams.words(key), PURPOSES["anchors"], 0)
     anchors = np.sort(rng.choice(n_nodes, size=n_anchors, replace=False))
     return phi[:, anchors] * np.sqrt(n_nodes / n_anchors)

@@ -1,21 +1,18 @@
-"""Copulas: uniform entries, the dependence that each law promises, the same draws in NumPy and JAX; chi quantiles; norms."""
+"""Copulas: uniform entries, the dependence that each law promises, the same draws in NumPy and JAX; norms."""
 
 import pickle
 from functools import cache, partial
 
 import jax
 import jax.numpy as jnp
-import mpmath
 import numpy as np
 import pytest
-from numpy.polynomial import chebyshev
 from rounding import rounding
 from scipy import integrate, special, stats
 from scipy.stats import qmc
 
 from rfcore import copulas, couplings
-from rfcore.couplings import chi, norms
-from rfcore.couplings.chi import chi_quantile
+from rfcore.couplings import norms, quantiles
 
 M, K, N = 4, 2, 20_000
 CORRELATION = np.array(
@@ -290,7 +287,7 @@ def test_names():
         (lambda: copulas.by_coordinate("iid", "no such"), "laws = 'no such'; choose"),
         (lambda: copulas.draw(lambda uniform, shape: uniform(shape[1:]), np.random.random, (2, 3, 1)), "law maps shape"),
         (lambda: copulas.draw(lambda uniform, shape: np.ones(shape), np.random.random, (2, 3, 1)), r"law has values in \[1.0, 1.0\]; give"),
-        (lambda: jax.jit(lambda: chi_quantile(TOO_HIGH, 3))(), "u has values in"),
+        (lambda: jax.jit(lambda: quantiles.chi(TOO_HIGH, 3))(), "u has values in"),
         (lambda: copulas.draw(lambda uniform, shape: np.full(shape, np.nan), np.random.random, (2, 1)), "law has values"),
         (lambda: copulas.gaussian(np.eye(2))(np.random.random, (2, 3, 1)), "a block has 3 draws; give"),
         (lambda: copulas.sobol(np.random.random, (2**23 + 1, 1)), "give at most 8388608 draws"),
@@ -302,112 +299,6 @@ def test_names():
 def test_bad_input(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()
-
-
-# Quantiles of the chi law.
-
-LEVELS = [1e-300, 1e-200, 1e-90, 1e-38, 1e-17, 1e-9, 1e-4, 0.01, 0.2, 0.5, 0.51, 0.8, 0.99, 1 - 1e-4, 1 - 1e-9, 1 - 1e-16]
-DIMENSIONS = [1, 2, 3, 4, 7, 16, 50, 200, 1024, 4096]
-
-
-def true_quantile(u, d):
-    """Quantile of the number that u is, by Newton's method on the log of the tail in 40 digits."""
-    with mpmath.workdps(40):
-        a, is_lower = mpmath.mpf(d) / 2, u <= 0.5
-        p = mpmath.mpf(float(u)) if is_lower else 1 - mpmath.mpf(float(u))
-        if is_lower:
-            leading = mpmath.exp((mpmath.log(p) + mpmath.loggamma(a + 1)) / a)
-            y = max(leading, mpmath.mpf(float(special.gammaincinv(d / 2, float(p)))))
-        else:
-            y = mpmath.mpf(float(special.gammainccinv(d / 2, float(p))))
-        for _ in range(6):
-            log_scale = a * mpmath.log(y) - y - mpmath.loggamma(a + 1)
-            lower = mpmath.exp(log_scale) * mpmath.hyp1f1(1, a + 1, y)  # DLMF 8.5.1
-            tail = lower if is_lower else 1 - lower
-            step = (mpmath.log(tail) - mpmath.log(p)) * tail / (mpmath.exp(log_scale) * a)
-            y *= mpmath.exp(-step if is_lower else step)
-        assert abs(step) < 1e-18
-        return mpmath.sqrt(2 * y)
-
-
-@pytest.mark.parametrize("d", DIMENSIONS)
-def test_chi_quantiles_are_those_of_forty_digits(d):
-    for dtype, bound in ((np.float64, 1e-13), (np.float32, 3e-7)):  # measured: 3e-14 and 2e-7
-        levels = np.unique(np.array([u for u in LEVELS if float(dtype(u)) < 1 and dtype(u) >= np.finfo(dtype).tiny], dtype))
-        ours = np.asarray(chi_quantile(levels, d))
-        assert ours.dtype == dtype
-        errors = [abs(float(x) / true_quantile(u, d) - 1) for u, x in zip(levels, ours, strict=True)]
-        assert max(errors) < bound
-
-
-def test_polynomials_of_chi_quantiles_have_converged_and_join_for_every_d():
-    nodes = chebyshev.chebpts1(chi.DEGREE + 1)
-    for d in [*range(1, 33), *np.unique(np.geomspace(33, 4096, 60).astype(int)), chi.LARGEST_D]:
-        values = np.vander(nodes) @ chi._table(int(d)).T
-        series = np.linalg.solve(chebyshev.chebvander(nodes, chi.DEGREE), values)
-        start, end = chebyshev.chebval([-1, 1], series).T
-        lower, upper = slice(0, chi.N_LOWER), slice(chi.N_LOWER, None)
-        jumps = [*(end[lower][:-1] - start[lower][1:]), *(end[upper][:-1] - start[upper][1:])]
-        jumps.append(start[0] - np.log(2) / d - start[chi.N_LOWER])
-        # 14^-13 = 1e-15 and the rounding of logarithms of up to 708, which are divided by d.
-        assert max(np.abs(series[-2:]).max(), np.abs(jumps).max()) < rounding(1, 708), d
-
-
-def test_chi_quantiles_on_a_fine_grid_where_they_have_closed_forms():
-    rng = np.random.default_rng(0)
-    p = np.concatenate([np.exp(-700 * rng.random(5000)), rng.random(5000)])
-    assert np.allclose(chi_quantile(p, 2), np.sqrt(-2 * np.log1p(-p)), rtol=1e-13, atol=0)
-    normal = np.where(p < 1e-20, p * np.sqrt(np.pi / 2), np.sqrt(2) * special.erfinv(p))
-    assert np.allclose(chi_quantile(p, 1), normal, rtol=1e-13, atol=0)
-    above = 1 - np.exp(-36 * rng.random(5000))
-    assert np.allclose(chi_quantile(above, 1), -special.ndtri((1 - above) / 2), rtol=1e-13, atol=0)
-    # In every dimension levels and lengths have one order, across the pieces of the table too.
-    ordered = np.sort(np.concatenate([p, above]))
-    for d in (3, 64, 4096):
-        assert np.all(np.diff(chi_quantile(ordered, d)) >= -rounding(8, np.sqrt(d)))
-
-
-@pytest.mark.parametrize("d", [1, 2, 3, 64, 4096, 10**5])
-def test_levels_of_chi_quantiles_are_those_that_were_asked_for(d):
-    p = np.array([1e-12, 1e-3, 0.1, 0.5, 0.9, 0.999])
-    x = np.asarray(chi_quantile(p, d))
-    # The level moves by density times rounding of x: at most |x density| eps, and SciPy's own error below 1e-12.
-    assert np.allclose(special.gammainc(d / 2, x**2 / 2), p, rtol=1e-11, atol=0)
-
-
-def test_ends_of_the_unit_interval():
-    assert np.array_equal(chi_quantile(np.array([0.0, 0.0]), 3), [0, 0])
-    assert chi_quantile(np.zeros((0, 2)), 3).shape == (0, 2)
-    traced = compiled(lambda u: chi_quantile(u, 3))(np.array([0.0, 1.0, -0.1, 1.1, np.nan, 0.5]))
-    assert np.array_equal(np.asarray(traced[:5]), [0, np.inf, np.nan, np.nan, np.nan], equal_nan=True)
-    assert traced[5] == chi_quantile(0.5, 3)
-    assert chi_quantile(0, 3) == 0
-
-
-def slopes(u, d):
-    """First and second derivative of the quantile at each level."""
-
-    def first(u):
-        return jax.jvp(lambda u: chi_quantile(u, d), (u,), (jnp.ones_like(u),))[1]
-
-    return jax.jvp(first, (u,), (jnp.ones_like(u),))
-
-
-def test_derivatives_of_chi_quantiles_are_those_of_the_inverse_function():
-    u = jnp.array([1e-12, 0.01, 0.3, 0.5, 0.7, 0.99, 1 - 1e-12])
-    for d in (1, 2, 3, 64, 4096):
-        x = np.asarray(chi_quantile(u, d))
-        first, second = (np.asarray(slope) for slope in slopes(u, d))
-        # SciPy's density sums terms of up to 17,000 in its exponent.
-        assert np.allclose(first, 1 / stats.chi.pdf(x, d), rtol=rounding(4, 17_000), atol=0)
-        towards, away = (d - 1) / x, x  # the log density has the slope towards - away
-        error = rounding(8, 17_000) * np.abs(towards - away) + rounding(20) * (towards + away + np.sqrt(d))
-        assert np.all(np.abs(second + (towards - away) * first**2) <= error * first**2)
-    with jax.enable_x64(False):
-        single = slopes(u[:-1].astype(jnp.float32), 4096)[0]
-    assert np.allclose(single, first[:-1], rtol=1e-3, atol=0)  # float32: the level 0.99 itself is rounded by 6e-8 of 0.01
-    gradients = compiled(jax.vmap(jax.grad(lambda u: chi_quantile(u, 3))))(u)
-    assert np.allclose(gradients, slopes(u, 3)[0], rtol=rounding(100), atol=0)
 
 
 # Norms and frequencies.
@@ -483,7 +374,7 @@ def test_gradients_reach_the_correlation_through_the_norms():
 
     def loss(make, parameters):
         u = make(parameters)(copulas.uniforms(jax.random.key(0)), (20, D, 1))
-        return jnp.mean(jnp.prod(chi_quantile(u[..., 0], D), axis=1))
+        return jnp.mean(jnp.prod(quantiles.chi(u[..., 0], D), axis=1))
 
     unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
     change = np.array([[0.0, 0.3, -0.2], [0.3, 0.0, 0.5], [-0.2, 0.5, 0.0]])

@@ -281,7 +281,7 @@ FAULTS = {
         weight_dependent, "simplex_plus", "norms.independent(key_norms, n_blocks * d, d)",
         "jnp.tile(norms.independent(key_norms, d, d), n_blocks)", "norms of simplex_plus",
     ),
-    "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1), d)", "reshape(-1), d + 1)", "coupled norms"),
+    "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1), d, nu)", "reshape(-1), d + 1, nu)", "coupled norms"),
     "pairs across blocks": (norms, "_coupled", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
     "stratified without the permutation": (copulas, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
     "stratified without the shift": (copulas, "_affine", " ^ shift[..., None]", "", "levels of stratified"),
@@ -318,7 +318,7 @@ FAULTS = {
     "Hadamard matrices not normalised": (fast, "walsh_hadamard", " / np.sqrt(factor)", "", "lengths of simplex_fast"),
     "one Hadamard factor left out": (fast, "_project", "in (2, 1, 0)", "in (1, 0)", "bias of orthogonal_fast"),
     "orthogonal_fast called simplex_fast": (fast, "_project", "and p > 1", "and p < 1", "bias of simplex_fast"),
-    "fast lengths a third of a degree too long": (fast, "_chi", "p / 2 - 1 / 3", "p / 2", "lengths of simplex_fast"),
+    "fast lengths of one degree of freedom too many": (fast, "draw", "((m,)), p)", "((m,)), p + 1)", "lengths of simplex_fast"),
     "partners in all blocks": (conformity, "partners", "d * (d - 1)", "m * (m - 1)", "error of orthogonal"),
     "half the length of the training points": (regression, "_scores_exact", "axis=1) / 2", "axis=1)", "regression"),
 }  # fmt: skip

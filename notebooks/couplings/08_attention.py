@@ -186,7 +186,7 @@ ledger.decide({
 # variance; which side wins is left open.
 
 # %%
-w = couplings.chi.chi_quantile((jnp.arange(30) + 0.5) / 30, d)
+w = couplings.quantiles.chi((jnp.arange(30) + 0.5) / 30, d)
 pairs = jnp.stack(jnp.meshgrid(w, w, indexing="ij"), axis=-1)
 costs = jnp.stack([theory.log_positive_cost(pairs, v, d) for v in (0.5, 1.0, 2.0, 4.0)])
 c = jnp.exp(costs - costs.max(axis=(1, 2), keepdims=True))

@@ -287,7 +287,7 @@ strata = {n: copulas.stratified(rng.random, (N_CHECK, n, 1))[..., 0]
           for n in (1, 4, 16, *CHECKED)}  # fmt: skip
 levels = [strata[m] for m in CHECKED]
 levels += [np.repeat(strata[m // 8], 8, axis=1) for m in CHECKED]
-lengths = np.asarray(couplings.chi.chi_quantile(np.concatenate(levels, axis=1), 8))
+lengths = np.asarray(couplings.quantiles.chi(np.concatenate(levels, axis=1), 8))
 reach = rng.standard_normal((N_CHECK, 16, 8))
 reach = (reach / np.linalg.norm(reach, axis=2, keepdims=True)).reshape(N_CHECK, -1)
 split = np.split(lengths, np.cumsum([*CHECKED, *CHECKED])[:-1], axis=1)

@@ -259,7 +259,7 @@ def errors_on(rng, apart, draws, tried):
         levels_of(rng, draws, *LAWS[law], m, d) for law, m in cells if law in LAWS
     ]
     ends = np.cumsum([part.shape[1] for part in levels])[:-1]
-    lengths = np.asarray(couplings.chi.chi_quantile(np.concatenate(levels, axis=1), d))
+    lengths = np.asarray(couplings.quantiles.chi(np.concatenate(levels, axis=1), d))
     rotations = stats.ortho_group(d).rvs(draws * (-(-top // d) + 1), rng)
     truth, found = np.exp(-(apart**2).sum(axis=1) / 2), []
     for w, rows in zip(lengths, rotations.reshape(draws, -1, d), strict=True):

@@ -16,13 +16,12 @@ weights: see ``couplings.frequencies``.
 
 from rfcore import copulas
 from rfcore.couplings import (
-    chi,
     directions,
     fast,
     frequencies,
     low_discrepancy,
     norms,
-    student,
+    quantiles,
     walk_hops,
     walk_lengths,
     weight_dependent,
@@ -32,6 +31,7 @@ from rfcore.couplings.compose import (
     antithetic,
     compose,
     iid,
+    matern,
     orthogonal,
     orthogonal_copula,
     orthogonal_pm,
@@ -40,5 +40,4 @@ from rfcore.couplings.compose import (
 )
 from rfcore.couplings.fast import orthogonal_fast, simplex_fast
 from rfcore.couplings.low_discrepancy import halton, sobol
-from rfcore.couplings.student import matern
 from rfcore.couplings.weight_dependent import simplex_plus

@@ -31,8 +31,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import hadamard
 
-from rfcore import checks, precision
-from rfcore.couplings import directions
+from rfcore import checks, copulas, precision
+from rfcore.couplings import directions, quantiles
 
 COUPLINGS = ("orthogonal", "simplex")
 LARGEST_FACTOR = 64  # up to here a matrix product is faster than the butterflies it stands for
@@ -90,7 +90,8 @@ def draw(key, m, d, coupling):
     p = padded(d)
     key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
-    return Frequencies(signs, _chi(key_norms, m, p), d, coupling)
+    # Of one uniform each: norms.independent takes p normals, cheap beside a dense rotation but not here.
+    return Frequencies(signs, quantiles.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
 
 
 def orthogonal_fast(key, m, d):
@@ -163,29 +164,6 @@ def padded(d):
     """Least power of two that is at least d."""
     d = checks.count(d, "d")
     return 1 << (d - 1).bit_length()
-
-
-def _chi(key, m, p):
-    """Independent chi_p lengths in O(m) operations.
-
-    Marsaglia and Tsang's rejection (2000), all lengths at once: almost all are accepted in the first pass.
-    ``norms`` takes O(m p), cheap beside a dense rotation but not here; ``jax.random.gamma`` takes seconds to
-    compile for each m.
-    """
-    if p == 1:
-        return jnp.abs(jax.random.normal(key, (m,)))
-    a = p / 2 - 1 / 3
-
-    def propose(state):
-        passes, cubes, is_open = state
-        z, other = jax.random.normal(jax.random.fold_in(key, passes), (2, m))
-        cube = jnp.maximum(1 + z / np.sqrt(9 * a), 0.0) ** 3
-        uniform = jax.scipy.special.ndtr(other)
-        accepted = jnp.log(uniform) < z**2 / 2 + a * (1 - cube + jnp.log(cube))
-        return passes + 1, jnp.where(is_open, cube, cubes), is_open & ~accepted
-
-    _, cubes, _ = jax.lax.while_loop(lambda state: state[2].any(), propose, (0, jnp.zeros(m), jnp.ones(m, bool)))
-    return jnp.sqrt(2 * a * cubes)
 
 
 @partial(jax.jit, static_argnames=("unit", "copies"))

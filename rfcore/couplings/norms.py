@@ -4,13 +4,14 @@ Every law is a function ``(key, m, d) -> norms``, an array (m,) in the default f
 :func:`independent` push a copula of uniforms (:mod:`rfcore.copulas`) through the chi_d quantile.
 """
 
+import math
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 
 from rfcore import checks, copulas
-from rfcore.couplings import directions
+from rfcore.couplings import directions, quantiles
 
 
 def independent(key, m, d):
@@ -20,7 +21,7 @@ def independent(key, m, d):
     return jnp.linalg.norm(jax.random.normal(checks.key(key), (m, d)), axis=1)
 
 
-def coupled(law, over="block"):
+def coupled(law, over="block", nu=math.inf):
     """Norms whose levels have a given joint law.
 
     ::
@@ -36,6 +37,8 @@ def coupled(law, over="block"):
     Args:
         law: copula or its name, as :func:`rfcore.copulas.named` takes it.
         over: "block", "all" or "blocks".
+        nu: for the lengths of the frequencies of a Matérn kernel of that smoothness, those of Student's t law
+            (:func:`rfcore.couplings.quantiles.student`), which are chi_d for infinity.
 
     Returns:
         A function ``(key, m, d) -> (m,)``.
@@ -48,17 +51,15 @@ def coupled(law, over="block"):
     >>> paired = compose(directions.simplex, norms.coupled("reversal"))
     >>> shells = compose(directions.orthogonal, norms.coupled("stratified", over="blocks"))
     """
-    return partial(_coupled, copulas.named(law, "law"), over=checks.choice(over, "over", ("block", "all", "blocks")))
+    law, over = copulas.named(law, "law"), checks.choice(over, "over", ("block", "all", "blocks"))
+    return partial(_coupled, law, over=over, nu=nu if nu == math.inf else quantiles.smoothness(nu))
 
 
-def _coupled(law, key, m, d, over="block"):
-    # Not at the top: SciPy's special functions take a fifth of a second to load, and independent norms need none.
-    from rfcore.couplings.chi import chi_quantile
-
+def _coupled(law, key, m, d, over="block", nu=math.inf):
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     n_blocks = -(-m // d)
     shape = {"block": (n_blocks, d, 1), "all": (1, m, 1), "blocks": (1, n_blocks, 1)}[over]
-    lengths = chi_quantile(copulas.draw(law, copulas.uniforms(key), shape).reshape(-1), d)
+    lengths = quantiles.length(copulas.draw(law, copulas.uniforms(key), shape).reshape(-1), d, nu)
     return (jnp.repeat(lengths, d) if over == "blocks" else lengths)[:m]
 
 

@@ -17,7 +17,7 @@ from scipy import optimize
 
 from companion.models import descent
 from rfcore import checks, copulas, theory
-from rfcore.couplings.chi import chi_quantile
+from rfcore.couplings import quantiles
 from rfcore.theory.norm_costs import log_excess_series, near
 
 
@@ -121,7 +121,7 @@ class _MeanLoss(NamedTuple):
         key_norms, key_loss = jax.random.split(key)
         law = copulas.gaussian_of_factor(correlation_factor(theta))
         levels = law(copulas.uniforms(key_norms), (self.n_draws, self.d, 1))
-        losses = jax.vmap(self.loss)(jax.random.split(key_loss, self.n_draws), chi_quantile(levels[..., 0], self.d))
+        losses = jax.vmap(self.loss)(jax.random.split(key_loss, self.n_draws), quantiles.chi(levels[..., 0], self.d))
         return jnp.mean(losses)
 
 

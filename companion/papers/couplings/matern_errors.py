@@ -30,7 +30,7 @@ import numpy as np
 from scipy import special
 
 from rfcore import checks, copulas, kernels
-from rfcore.couplings import chi, student
+from rfcore.couplings import quantiles
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import kinds_of_pairs, near
 
@@ -116,8 +116,8 @@ def _dimension(d):
 
 def _smoothness(nu):
     nu = checks.real(nu, "nu", above=0) if nu != math.inf else math.inf
-    if not (LEAST_NU <= nu <= student.LARGEST_NU or nu == math.inf):
-        raise ValueError(f"nu = {nu}; give one from {LEAST_NU} to {student.LARGEST_NU:g}, or infinity")
+    if not (LEAST_NU <= nu <= quantiles.LARGEST_NU or nu == math.inf):
+        raise ValueError(f"nu = {nu}; give one from {LEAST_NU} to {quantiles.LARGEST_NU:g}, or infinity")
     return float(nu)
 
 
@@ -203,5 +203,5 @@ def _strata(d, nu, n):
     width = np.diff(cells)[:, None]
     levels, weights = (cells[:-1, None] + width * (nodes + 1) / 2).ravel(), (width * shares / 2).ravel()
     with jax.enable_x64(True):
-        norms = np.asarray(chi.chi_quantile(levels, d) if nu == math.inf else student.quantile(levels, d, nu))
+        norms = np.asarray(quantiles.length(levels, d, nu))
     return norms, weights, NODES * np.searchsorted(cells, edges[:-1])

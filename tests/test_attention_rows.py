@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 from scipy import special
 
-from companion.papers.couplings import attention_rows
+from companion.papers.couplings import attention_rows, equicorrelation
 from rfcore import theory
-from rfcore.couplings import directions, norms
 
 D, N = 6, 4
 RNG = np.random.default_rng(0)
@@ -67,7 +66,7 @@ def test_the_leading_error_of_covariances_is_that_of_draws_with_them():
 def test_equiangular_directions_and_correlated_norms():
     from jax import random
 
-    u = np.asarray(directions.equiangular(-0.1)(random.key(0), 2 * D, D)).reshape(2, D, D)
+    u = np.asarray(equicorrelation.equiangular(-0.1)(random.key(0), 2 * D, D)).reshape(2, D, D)
     assert np.allclose(u @ u.swapaxes(1, 2), 1.1 * np.eye(D) - 0.1, rtol=0, atol=1e-5)
-    w = norms.equicorrelated(1.0)(random.key(1), D, D)
+    w = equicorrelation.equicorrelated(1.0)(random.key(1), D, D)
     assert np.ptp(w) == 0

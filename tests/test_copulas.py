@@ -391,15 +391,6 @@ def test_antithetic_frequencies():
     assert np.array_equal(couplings.antithetic(omega), np.concatenate([omega, -omega]))
 
 
-def test_plain_points_are_those_after_the_origin():
-    """Van der Corput's points in bases 2 and 3; Sobol's first four of the plane."""
-    halton = np.array([[1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9], [1 / 8, 4 / 9]])
-    sobol = np.array([[0.5, 0.5], [0.75, 0.25], [0.25, 0.75], [0.375, 0.375]])
-    for name, points in (("halton", halton), ("sobol", sobol)):
-        found = np.asarray(couplings.low_discrepancy.unrandomised(name, 4, 2))
-        assert np.allclose(special.ndtr(found), points, rtol=0, atol=rounding(20))
-
-
 def test_low_discrepancy_frequencies_fill_strata_and_are_new_for_each_key():
     draw = compiled(jax.vmap(lambda key: couplings.sobol(key, 16, 4)))
     omega = np.asarray(draw(jax.random.split(jax.random.key(0), 2)))

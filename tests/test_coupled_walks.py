@@ -133,8 +133,8 @@ def test_reversal_is_the_reversing_permutation_of_fine_bins():
     # 1 - u is exact; a power, and the logarithms of a level below 1, move it by some units in its last place.
     for coupling, width in (("reversal", rounding(8)), (np.arange(50)[::-1], 0.02)):
         first, second = walk_lengths.draw(jax.random.key(2), 3000, 2, 0.2, coupling=coupling).values.T
-        shortest = walk_lengths.geometric_quantile(np.maximum(0.8 ** (first + 1.0) - width, 0), 0.2)
-        longest = walk_lengths.geometric_quantile(np.minimum(0.8**first + width, 1 - 2.0**-53), 0.2)
+        shortest = walk_lengths.quantile(np.maximum(0.8 ** (first + 1.0) - width, 0), 0.2)
+        longest = walk_lengths.quantile(np.minimum(0.8**first + width, 1 - 2.0**-53), 0.2)
         assert np.all((shortest <= second) & (second <= longest))
     pairs = walk_lengths.draw(jax.random.key(2), 3000, 2, 0.2, coupling=[0]).values.T
     assert pvalue_of_independence(*np.minimum(pairs, 4)) > 1e-4  # one bin couples nothing

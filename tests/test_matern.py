@@ -14,6 +14,7 @@ from companion.evidence import Verdict
 from rfcore import copulas, couplings, features, kernels
 from rfcore.couplings import directions, norms
 
+
 @pytest.mark.parametrize("law", copulas.LAWS)
 @pytest.mark.parametrize(("d", "nu"), [(1, 0.5), (3, 1.5)])
 def test_lengths_have_the_law_of_student_whatever_their_coupling(law, d, nu):

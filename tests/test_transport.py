@@ -11,6 +11,7 @@ from rounding import rounding
 from companion import evidence
 from companion.evidence import Verdict
 from companion.models import pagerank
+from companion.papers.couplings.simulated_bins import simulated_bin_features
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -28,7 +29,7 @@ def lengths_of(q, n):
     """Lengths at levels of bin q that are as good as all of them: the law is constant between its jumps."""
     jumps = 1 - (1 - P_HALT) ** np.arange(90.0)  # longer walks are fewer than 2e-14
     cuts = np.unique(np.clip(np.append(jumps, [q / n, (q + 1) / n]), q / n, (q + 1) / n))
-    return walk_lengths.geometric_quantile((cuts[1:] + cuts[:-1]) / 2, P_HALT), n * np.diff(cuts)
+    return walk_lengths.quantile((cuts[1:] + cuts[:-1]) / 2, P_HALT), n * np.diff(cuts)
 
 
 @pytest.mark.parametrize("g", [SMALL, DIRECTED], ids=["undirected", "directed"])
@@ -50,7 +51,7 @@ def test_simulated_bins_have_the_exact_ones_as_their_means():
     f = modulation.from_values([1.0, 1.0, 1.0])
     exact = transport.bin_features(SMALL, f, 4, P_HALT, nodes=[0, 3])
     repeats = np.tile([0, 3], 2000)
-    found = transport.simulated_bin_features(jax.random.key(0), SMALL, f, 4, P_HALT, 3, nodes=repeats)
+    found = simulated_bin_features(jax.random.key(0), SMALL, f, 4, P_HALT, 3, nodes=repeats)
     decision = evidence.unbiased(found.reshape(4, 2000, 2, 5).swapaxes(0, 1), exact, smallest_bias=0.2)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 

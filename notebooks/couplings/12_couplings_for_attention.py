@@ -57,6 +57,7 @@ from tqdm import tqdm
 
 from companion import evidence, plotting
 from companion.papers.couplings import attention_rows
+from companion.papers.couplings.equicorrelation import equiangular, equicorrelated
 from rfcore import attention, couplings, features
 from rfcore.couplings import compose, directions, norms
 
@@ -103,7 +104,7 @@ def cosine_and_correlation(point, d):
 def member(point, d):
     """A coupling of the family."""
     c, r = point
-    return compose(directions.equiangular(c), norms.equicorrelated(r))
+    return compose(equiangular(c), equicorrelated(r))
 
 
 def scaled(x):
@@ -254,7 +255,7 @@ def mechanisms(key, m, d):
         compose(directions.orthogonal, law)(key, m // 2, d)
         for law in (norms.positive_monotone, SPREAD)
     ]
-    spread = compose(directions.equiangular(-1 / (d - 1)), SPREAD)(key, m, d)
+    spread = compose(equiangular(-1 / (d - 1)), SPREAD)(key, m, d)
     return jnp.stack([*family, spread, *map(couplings.antithetic, half)])
 
 

@@ -47,6 +47,7 @@ from scipy.sparse.csgraph import connected_components
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting, random_graphs
+from companion.papers.couplings.simulated_bins import simulated_bin_features
 from companion.papers.ugrf import walk_errors
 from rfcore import features
 from rfcore.graphs import Graph
@@ -197,7 +198,7 @@ for repeat in tqdm(range(N_REPEATS), desc="repeats", leave=False):
     for i, p in enumerate(P_HALTS):
         for j, n in enumerate(SIMULATED):
             key = ledger.key(f"walks {n}", repeat, round(10 * p))
-            psi = transport.simulated_bin_features(key, g, f, n, p, N_WALKS)
+            psi = simulated_bin_features(key, g, f, n, p, N_WALKS)
             two = chosen(transport.pair_products(psi))
             learned[p, repeat, n] = two
             solutions = [a_solution(rng, n, p) for _ in range(2)]

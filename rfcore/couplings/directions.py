@@ -104,54 +104,6 @@ def simplex(key, m, d):
     return _cut(rotations if d == 1 else simplex_product(rotations), m)
 
 
-def equiangular(cosine):
-    """Directions of which each two subtend the same angle within each block of d.
-
-    ::
-
-        rows of C R,  R from Haar measure,  C symmetric with C^2 = (1 - c) I + c 1 1^T,  c the cosine
-
-    ``orthogonal`` for c = 0, and the law of ``simplex`` for c = -1 / (d - 1).
-
-    Args:
-        cosine: from -1 / (d - 1) to 1; not checked where it is traced.
-
-    Returns:
-        A function ``(key, m, d) -> (m, d)``.
-
-    >>> import jax
-    >>> from rfcore.couplings import directions
-    >>> u = directions.equiangular(-0.2)(jax.random.key(0), 4, 4)
-    >>> round(float(u[0] @ u[3]), 4)
-    -0.2
-    """
-    cosine = checks.real(cosine, "cosine")
-
-    def draw(key, m, d):
-        m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-        return _cut(precision.product(equicorrelated_root(cosine, d, "cosine"), haar(key, d, _n_blocks(m, d))), m)
-
-    return draw
-
-
-def equicorrelated_root(c, d, name):
-    """Symmetric root of the d x d matrix with ones on its diagonal and c elsewhere.
-
-    ::
-
-        R = sqrt(1 - c) I + (sqrt(1 + (d - 1) c) - sqrt(1 - c)) / d  1 1^T,    R^2 = (1 - c) I + c 1 1^T
-
-    Args:
-        c, d: from -1 / (d - 1) to 1, may be traced; number of rows.
-        name: what c is called where it is refused.
-    """
-    d, c = checks.count(d, "d"), checks.real(c, name)
-    if not checks.is_traced(c) and not (-1 / (d - 1) - 1e-6 <= c <= 1 if d > 1 else True):
-        raise ValueError(f"{name} = {c}; give one from -1 / (d - 1) = {-1 / (d - 1):g} to 1")
-    other = jnp.sqrt(jnp.maximum(1 - c, 0.0))
-    return other * jnp.eye(d) + (jnp.sqrt(jnp.maximum(1 + (d - 1) * c, 0.0)) - other) / d
-
-
 def simplex_product(x):
     """Product S x with the simplex matrix, in O(d) operations a column and without forming S.
 

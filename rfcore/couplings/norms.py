@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks, copulas
-from rfcore.couplings import directions, quantiles
+from rfcore.couplings import quantiles
 
 
 def independent(key, m, d):
@@ -116,24 +116,3 @@ def gaussian(correlation):
     Source: Variance-Reducing Couplings, Section 3.2.
     """
     return coupled(copulas.gaussian(correlation))
-
-
-def equicorrelated(correlation):
-    """Norms at the levels of d normals of which each two have the same correlation.
-
-    A correlation of 1 gives ``positive_monotone``, and 0 the law of ``independent``.
-
-    Args:
-        correlation: from -1 / (d - 1), the least that d normals can have, to 1; not checked where it is
-            traced.
-
-    Returns:
-        A function ``(key, m, d) -> (m,)``.
-    """
-    correlation = checks.real(correlation, "correlation")
-
-    def draw(key, m, d):
-        root = directions.equicorrelated_root(correlation, checks.count(d, "d"), "correlation")
-        return _coupled(copulas.gaussian_of_factor(root), key, m, d)
-
-    return draw

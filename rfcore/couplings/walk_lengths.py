@@ -141,7 +141,7 @@ class _Walks:
 
 def _pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
     u = np.asarray(copulas.draw(copula, rng.random, (n_nodes, n_walks, 1 + n_hops)), dtype=float)
-    return Lengths(_quantile(u[..., 0], p_halt), p_halt, u[..., 1:] if n_hops else None)
+    return Lengths(quantile(u[..., 0], p_halt), p_halt, u[..., 1:] if n_hops else None)
 
 
 def antithetic(rng, n_nodes, n_walks, p_halt):
@@ -166,9 +166,9 @@ def antithetic(rng, n_nodes, n_walks, p_halt):
     """
     u, which, v = rng.random((3, n_nodes, n_walks // 2))
     # (1 - 2 p_halt)^k is how likely both are to make k hops.
-    halts = _quantile(u, 2 * p_halt) if p_halt < 0.5 else np.zeros(u.shape, dtype=np.int32)
+    halts = quantile(u, 2 * p_halt) if p_halt < 0.5 else np.zeros(u.shape, dtype=np.int32)
     # Longer ones have a probability below 2^-52: as fine as uniforms are.
-    alone = np.minimum(_quantile(v, p_halt), longest(p_halt) - 1 - halts) + 1
+    alone = np.minimum(quantile(v, p_halt), longest(p_halt) - 1 - halts) + 1
     share = min(0.5, 1 - p_halt)  # how likely each is to survive the other
     first, either = which < share, which < 2 * share
     pairs = np.empty((*u.shape, 2), dtype=np.int32)
@@ -176,22 +176,12 @@ def antithetic(rng, n_nodes, n_walks, p_halt):
     np.add(halts, alone * (either ^ first), out=pairs[..., 1])
     values = pairs.reshape(n_nodes, -1)
     if n_walks % 2:
-        values = np.column_stack([values, _quantile(rng.random(n_nodes), p_halt)])
+        values = np.column_stack([values, quantile(rng.random(n_nodes), p_halt)])
     return Lengths(values, p_halt)
 
 
-def geometric_quantile(u, p_halt):
-    """Length at level u of the geometric law, int32.
-
-    ::
-
-        floor(log(1 - u) / log(1 - p_halt)),  0 <= u < 1
-    """
-    u, p_halt = checks.levels(checks.numbers(u, "u"), "u"), halting(p_halt)
-    return _quantile(np.asarray(u, dtype=float), p_halt)
-
-
-def _quantile(u, p_halt):
+def quantile(u, p_halt):
+    """Length at level u of the geometric law: floor(log(1 - u) / log(1 - p_halt)), int32, for 0 <= u < 1."""
     # Division and truncation: np.floor_divide takes an exact remainder, at several times the time.
     return (np.log1p(-u) / np.log1p(-p_halt)).astype(np.int32)
 

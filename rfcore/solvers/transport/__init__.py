@@ -5,7 +5,7 @@ law, the second lies in bin sigma(q) (``copulas.permutation(sigma)``, or ``coupl
 cost is what the variance of an estimate depends on. Three steps, each usable alone:
 
 1. what walks of a bin leave behind on average: :func:`bin_spectra` (all nodes, symmetric weights, exact),
-   :func:`bin_features` (some nodes of any graph, exact), :func:`simulated_bin_features` (by walks);
+   :func:`bin_features` (some nodes of any graph, exact);
 2. what two bins cost together: :func:`pair_products`, of which :func:`matching_costs` are the squares
    (Eq. 56) and :func:`quadratic_cost` takes sums (Eq. 55); :func:`pagerank_costs` (Eq. 82), of which
    :func:`pagerank_mse` makes errors;
@@ -18,7 +18,7 @@ and 56, for every pair of start nodes, and no coupling of two lengths has a smal
 ``coupling="reversal"``. Equations are those of Variance-Reducing Couplings, Section 4 and Appendices C and E.
 """
 
-from rfcore.solvers.transport.bins import bin_features, bin_spectra, bin_survival, simulated_bin_features
+from rfcore.solvers.transport.bins import bin_features, bin_spectra, bin_survival
 from rfcore.solvers.transport.matching import assignment, by_projections, exhaustive
 from rfcore.solvers.transport.objectives import (
     matching_costs,

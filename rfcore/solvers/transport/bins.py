@@ -15,14 +15,10 @@ each hop, and f(0), ..., f(n_terms - 1) are counted.
 Source: Variance-Reducing Couplings, Eqs 52 and 54.
 """
 
-from functools import partial
-
-import jax
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import checks, copulas, features, kernels, walks
-from rfcore.copulas import in_cells
+from rfcore import checks, kernels, walks
 from rfcore.couplings import walk_lengths
 
 BEYOND = 1e-6  # the share of a sum over steps that may lie beyond the last that is counted
@@ -57,28 +53,6 @@ def bin_features(g, f, n_bins, p_halt, nodes=None, n_terms=100):
         psi += share[:, None, None] * rows
         rows = rows @ W
     return psi
-
-
-def simulated_bin_features(key, g, f, n_bins, p_halt, n_walks, nodes=None):
-    """Rows of Psi_q for some start nodes, by walks: what the paper does.
-
-    Unbiased for Psi_q itself; costs, which are of fourth order in it, come out too large by what the
-    directions of the walks vary. On a graph whose rows are too long to be averaged exactly
-    (:func:`bin_features`) this is the only way. ``n_walks`` walks leave each start for each bin, their
-    lengths stratified within it.
-    """
-    n_bins, n_walks = checks.count(n_bins, "n_bins"), checks.count(n_walks, "n_walks")
-    nodes, keys = walks.start_nodes(g, nodes), jax.random.split(checks.key(key), (n_bins, 2))
-    psi = []
-    for q, (for_lengths, for_hops) in enumerate(keys):
-        lengths = walk_lengths.draw(for_lengths, len(nodes), n_walks, p_halt, partial(_in_bin, q=q, n_bins=n_bins))
-        psi.append(features.weigh(walks.simulate(for_hops, g, lengths, nodes), f).toarray())
-    return np.stack(psi)
-
-
-def _in_bin(uniform, shape, q, n_bins):
-    """Stratified levels within one bin: no copula, for they are not uniform."""
-    return in_cells(np.full(shape, q), copulas.stratified(uniform, shape), n_bins)
 
 
 def _shares(g, f, n_bins, p_halt, n_terms):

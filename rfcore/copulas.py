@@ -2,7 +2,7 @@
 
 A copula is a function ``(uniform, shape) -> u`` with u of shape ``shape = (..., m, k)``: blocks, m draws in a
 block, k coordinates of a draw. Every entry of u is uniform on [0, 1), blocks are independent of each other,
-and so are the coordinates of one draw. Any such function serves where a name of the registry (``LAWS``) does.
+and so are the coordinates of one draw. Any such function serves where a name of ``COPULAS`` does.
 
 ``uniform(shape)`` gives fresh independent uniforms, an array that a law may write to: ``rng.random`` of a
 NumPy generator, or :func:`uniforms` of a JAX key. A law calculates in the namespace of what it is given, so
@@ -28,8 +28,7 @@ POLYNOMIALS = {2: 0b11, 4: 0b111, 8: 0b1011, 16: 0b10011, 32: 0b100101, 64: 0b10
 
 def independent(uniform, shape):
     """Independent uniforms."""
-    uniform, blocks, m, k = _sizes(uniform, shape)
-    return uniform((*blocks, m, k))
+    return uniform(shape)
 
 
 def reversal(uniform, shape):
@@ -40,7 +39,7 @@ def reversal(uniform, shape):
 
     Source: Variance-Reducing Couplings, Eq. 7 and Definition 3.3, where this is pairwise norm-coupling.
     """
-    uniform, blocks, m, k = _sizes(uniform, shape)
+    *blocks, m, k = shape
     u = uniform((*blocks, (m + 1) // 2, k))
     xp = u.__array_namespace__()
     pairs = xp.stack([u, xp.minimum(1 - u, _below_one(u))], axis=-2)
@@ -52,7 +51,7 @@ def comonotone(uniform, shape):
 
     Source: the upper Fréchet-Hoeffding bound (Nelsen, An Introduction to Copulas, 2006, Section 2.5).
     """
-    uniform, blocks, m, k = _sizes(uniform, shape)
+    *blocks, m, k = shape
     u = uniform((*blocks, 1, k))
     return u.__array_namespace__().repeat(u, m, axis=-2)
 
@@ -77,7 +76,7 @@ def stratified(uniform, shape):
     >>> np.sort(np.floor(4 * u[0, :, 0])).tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
-    uniform, blocks, m, k = _sizes(uniform, shape)
+    *blocks, m, k = shape
     return _in_strata(uniform, (k, *blocks, m), (k, *blocks, m))
 
 
@@ -90,11 +89,11 @@ def systematic(uniform, shape):
 
     Source: Madow and Madow, "On the theory of systematic sampling", 1944.
     """
-    uniform, blocks, m, k = _sizes(uniform, shape)
+    *blocks, m, k = shape
     return _in_strata(uniform, (k, *blocks, m), (k, *blocks, 1))
 
 
-def permutation(sigma):
+def permutation(sigma, name="sigma"):
     """Pairs that are matched quantile bin by quantile bin, uniform within the bins.
 
     ::
@@ -107,6 +106,7 @@ def permutation(sigma):
 
     Args:
         sigma: permutation of 0, ..., n - 1, shape (n,), or k of them, shape (k, n), for groups of k + 1.
+        name: what a complaint calls it.
 
     Source: Variance-Reducing Couplings, Section 4 (sigma-coupling); its outlook for groups.
 
@@ -116,26 +116,11 @@ def permutation(sigma):
     >>> bool(((u[:, 0] < 0.5) == (u[:, 1] >= 0.5)).all())
     True
     """
-    return _matched(sigma, "sigma")
-
-
-def _matched(sigma, name):
-    """:func:`permutation` of what a caller gave under the name ``name``."""
     values = checks.finite(checks.numbers(sigma, name), name)
-    if (
-        checks.is_traced(values)
-        or values.ndim not in (1, 2)
-        or not values.size
-        or not _are_permutations(values)
-    ):
-        raise ValueError(
-            f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1 (or several), known when the law is made"
-        )
+    bins = np.arange(values.shape[-1]) if values.ndim in (1, 2) and values.size and not checks.is_traced(values) else None
+    if bins is None or np.any(np.sort(values, axis=-1) != bins):
+        raise ValueError(f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1 (or several), known when the law is made")
     return Matched(tuple(map(tuple, np.atleast_2d(values).astype(int).tolist())))
-
-
-def _are_permutations(values):
-    return bool(np.all(np.sort(np.atleast_2d(values), axis=-1) == np.arange(values.shape[-1])))
 
 
 @dataclass(frozen=True)
@@ -146,7 +131,7 @@ class Matched:
 
     def __call__(self, uniform, shape):
         """A draw, as every copula makes it."""
-        uniform, blocks, m, k = _sizes(uniform, shape)
+        *blocks, m, k = shape
         n, size = len(self.sigmas[0]), 1 + len(self.sigmas)
         groups = -(-m // size)
         first, place = uniform((*blocks, groups, k)), uniform((*blocks, m - groups, k))
@@ -215,6 +200,7 @@ def in_cells(cells, place, n):
     u /= n
     return u
 
+
 BITS = 23  # of the points: what a float32 uniform has, the digits after them being random
 MOST_COORDINATES = 21201  # of which SciPy has Sobol' points
 
@@ -275,7 +261,7 @@ def _whole(points):
 
 def _shifted(points, uniform, shape, shift_by):
     """Points moved in their first digits by those of a uniform, whose other digits are added as they are."""
-    uniform, blocks, m, k = _sizes(uniform, shape)
+    *blocks, m, k = shape
     if m > 2**BITS or k > MOST_COORDINATES:
         raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {MOST_COORDINATES} coordinates in a block")
     v = uniform((k, *blocks, 1))
@@ -285,6 +271,7 @@ def _shifted(points, uniform, shape, shift_by):
     u = shift_by(points, (v * 2.0**digits).astype(whole), 2**digits).astype(v.dtype)
     u *= 2.0**-digits
     return xp.moveaxis(u, 0, -1)
+
 
 def gaussian(correlation):
     """Gaussian copula: the marginal levels of m correlated normals.
@@ -345,7 +332,7 @@ class Gaussian:
 
     def __call__(self, uniform, shape):
         """A draw, as every copula makes it."""
-        uniform, blocks, m, k = _sizes(uniform, shape)
+        *blocks, m, k = shape
         n_rows, rank = self.factor.shape
         if m != n_rows:
             got = f"correlation has shape {(n_rows, n_rows)} and a block has {m} draws"
@@ -375,6 +362,7 @@ def _factor(correlation):
     factor = (upper * np.where(np.diag(upper) < 0, -1, 1)[:, None]).T
     return factor / np.linalg.norm(factor, axis=1, keepdims=True)
 
+
 class Correlated(NamedTuple):
     """Pairs at the levels of two normals with a correlation; 0 is independent, -1 opposite, 1 equal."""
 
@@ -388,88 +376,68 @@ class DifferentStrata(NamedTuple):
     """Any two draws are uniform on two different ones of as many strata as a block has draws."""
 
 
-class Law(NamedTuple):
-    """A row of the registry."""
-
-    draw: object
-    """The copula, a function ``(uniform, shape) -> u``."""
-    pairs: object = None
-    """:class:`Correlated` or :class:`DifferentStrata`; None where no closed form of an error is known."""
-    aliases: tuple = ()
-    """Names by which papers call it, here and there."""
-
-
-LAWS = {
-    "independent": Law(independent, Correlated(0, 0), ("iid",)),
-    "reversal": Law(reversal, Correlated(-1, 0), ("pnc",)),
-    "comonotone": Law(comonotone, Correlated(1, 1), ("positive_monotone",)),
-    "stratified": Law(stratified, DifferentStrata()),
-    "systematic": Law(systematic),
-    "sobol": Law(sobol),
-    "halton": Law(halton),
+COPULAS = {
+    "independent": independent,
+    "reversal": reversal,
+    "comonotone": comonotone,
+    "stratified": stratified,
+    "systematic": systematic,
+    "sobol": sobol,
+    "halton": halton,
 }
-"""The registry: a row per law of uniforms, by the name that it has everywhere."""
-NAMES = {name: law for law, row in LAWS.items() for name in (law, *row.aliases)}
+ALIASES = {"iid": "independent", "pnc": "reversal", "positive_monotone": "comonotone"}
+"""Names by which papers call them, here and there."""
+NAMES = (*COPULAS, *ALIASES)
+# Those of which closed forms of errors are known, besides permutations and Gaussian copulas.
+PAIRS = {
+    independent: Correlated(0, 0),
+    reversal: Correlated(-1, 0),
+    comonotone: Correlated(1, 1),
+    stratified: DifferentStrata(),
+}
 
 
 def named(coupling, name="coupling"):
-    """Copula by its name; a permutation becomes its law, and a function stands for itself.
+    """Copula by its name; a permutation becomes its copula, and a function stands for itself.
 
     Args:
-        coupling: a name or an alias of ``LAWS``; int array, as
-            :func:`rfcore.copulas.permutation` takes it; or function.
+        coupling: a name of ``COPULAS`` or ``ALIASES``; int array, as :func:`permutation` takes it; function.
         name: what a complaint calls the argument.
     """
     if callable(coupling):
         return coupling
     if isinstance(coupling, list | tuple | np.ndarray | jax.Array):
-        return _matched(coupling, name)
-    return LAWS[NAMES[checks.choice(coupling, name, tuple(NAMES))]].draw
+        return permutation(coupling, name)
+    checks.choice(coupling, name, NAMES)
+    return COPULAS[ALIASES.get(coupling, coupling)]
 
 
 def pairs(law, name="law"):
-    """What two draws of a law are to each other, from which its closed forms follow.
+    """What two draws of a copula are to each other, from which its closed forms follow.
 
     Args:
         law: as :func:`named` takes it.
         name: what a complaint calls the argument.
 
     Returns:
-        :class:`Correlated` or :class:`DifferentStrata`, from the registry; the law itself where it is that of
-        a permutation or a Gaussian copula. Raises ValueError for a law of which no closed form is known.
+        :class:`Correlated` or :class:`DifferentStrata`; the copula itself where it is that of a permutation
+        or a Gaussian one. Raises ValueError where no closed form is known.
     """
     copula = named(law, name)
     if isinstance(copula, Matched | Gaussian):
         return copula
-    known = {row.draw: row.pairs for row in LAWS.values() if row.pairs is not None}
-    if copula not in known:
-        mend = ", ".join(name for name, row in LAWS.items() if row.pairs is not None)
-        raise ValueError(
-            f"{name} = {law!r} has no closed form; give {mend}, a permutation or copulas.gaussian(...)"
-        )
-    return known[copula]
-
-
-def by_coordinate(*laws):
-    """A law of its own for each coordinate; ``independent`` in the coordinates after the last.
-
-    Args:
-        *laws: copulas or their names, of coordinate 0, 1, ...
-
-    Walks whose lengths are independent and whose first hops are stratified:
-
-    >>> from rfcore import copulas
-    >>> law = copulas.by_coordinate("independent", "stratified")
-    """
-    return _ByCoordinate(tuple(named(law, "laws") for law in laws), max(len(laws), 1))
+    if copula not in PAIRS:
+        known = ", ".join(known.__name__ for known in PAIRS)
+        raise ValueError(f"{name} = {law!r} has no closed form; give {known}, a permutation or copulas.gaussian(...)")
+    return PAIRS[copula]
 
 
 def over(law, n_coordinates):
-    """A law of n_coordinates coordinates of a draw, which it couples together.
+    """A copula of n_coordinates coordinates of a draw, which it couples together.
 
     Args:
         law: copula or its name.
-        n_coordinates: at least 1. Of walks 1 is the length alone, 3 the length and two hops.
+        n_coordinates: of walks 1 is the length alone, 3 the length and two hops.
 
     Sobol' points in three dimensions, for the length and the first two hops of each walk of a node:
 
@@ -480,24 +448,13 @@ def over(law, n_coordinates):
 
 
 @dataclass(frozen=True)
-class _ByCoordinate:
-    laws: tuple
-    n_coordinates: int
-
-    def __call__(self, uniform, shape):
-        uniform, blocks, m, k = _sizes(uniform, shape)
-        own = [draw(law, uniform, (*blocks, m, 1)) for law in self.laws[:k]]
-        rest = uniform((*blocks, m, k - len(own)))
-        return rest.__array_namespace__().concat([*own, rest], axis=-1)
-
-
-@dataclass(frozen=True)
 class _Over:
     law: object
     n_coordinates: int
 
     def __call__(self, uniform, shape):
         return draw(self.law, uniform, shape)
+
 
 def uniforms(key):
     """Source of independent uniforms on (0, 1) in JAX, for one draw of a copula.
@@ -521,7 +478,7 @@ def uniforms(key):
     >>> bool((pairs.sum(axis=1) == 1).all())
     True
     """
-    return _Uniforms(checks.key(key))
+    return _Uniforms(key)
 
 
 class _Uniforms:
@@ -536,39 +493,10 @@ class _Uniforms:
 
 def draw(law, uniform, shape):
     """Draw of a law that may be anybody's: its shape is checked, and its values where they are known."""
-    checks.function(law, "law", "couplings.copulas.reversal")
-    uniform, blocks, m, k = _sizes(uniform, shape)
-    u = law(uniform, (*blocks, m, k))
-    if np.shape(u) != (*blocks, m, k):
+    u = law(uniform, shape)
+    if np.shape(u) != tuple(shape):
         raise ValueError(f"law maps shape {shape} to an array of shape {np.shape(u)}; give one uniform per entry")
     return checks.levels(u, "law")
-
-
-def _sizes(uniform, shape):
-    """``(uniform, blocks, m, k)`` of a shape ``(*blocks, m, k)``; anybody's uniforms become checked ones."""
-    checks.function(uniform, "uniform", "couplings.copulas.uniforms(key)")
-    if not isinstance(shape, tuple | list) or len(shape) < 2:
-        raise ValueError(f"shape = {shape!r}; give a tuple (..., m, k): blocks, m draws in each, k coordinates")
-    *blocks, m, k = (checks.count(size, "shape", least=0) for size in shape)
-    known = isinstance(uniform, _Uniforms | _Checked) or (
-        isinstance(getattr(uniform, "__self__", None), np.random.Generator) and uniform.__name__ == "random"
-    )
-    return uniform if known else _Checked(uniform), blocks, m, k
-
-
-@dataclass(frozen=True)
-class _Checked:
-    """Anybody's uniforms: what comes is looked at."""
-
-    uniform: object
-
-    def __call__(self, shape):
-        u = self.uniform(shape)
-        if np.shape(u) != tuple(shape) or getattr(u, "dtype", np.dtype(int)).kind != "f":
-            kind = getattr(u, "dtype", type(u).__name__)
-            got = f"uniform maps shape {shape} to {kind} of shape {np.shape(u)}"
-            raise ValueError(f"{got}; give uniforms of that shape, such as np.random.default_rng(0).random")
-        return checks.levels(u, "uniform")
 
 
 def _eps(u):

@@ -1,5 +1,6 @@
 """A graph as three arrays (compressed sparse rows), from networkx, scipy or trimesh."""
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,34 +40,16 @@ class Graph:
     is_normalised: bool = False
 
     def __post_init__(self):
-        indptr = checks.indices(self.indptr, "indptr", 2**63)
-        indices = checks.indices(self.indices, "indices", 2**63, empty=True)
-        weights = self.weights
-        if not isinstance(weights, np.ndarray) or weights.dtype != float or np.ma.isMaskedArray(weights):
-            weights = np.asarray(checks.numbers(weights, "weights"), dtype=float)
-        checks.finite(weights, "weights")
-        if indptr[0] or indptr[-1] != len(indices) or np.any(indptr[1:] < indptr[:-1]):
-            got = f"indptr = {indptr!r}, indices has shape {indices.shape}"
-            raise ValueError(f"{got}; give an indptr that goes up from 0 to the number of indices")
-        checks.indices(indices, "indices", len(indptr) - 1, empty=True)
-        starts = indptr[(indptr > 0) & (indptr < len(indices))]
-        falls = indices[1:] <= indices[:-1]
-        falls[starts - 1] = False
-        if falls.any():
-            mend = "give the neighbours of a node in increasing order, each once"
-            raise ValueError(f"indices = {indices!r}; {mend}")
-        if weights.shape != indices.shape:
-            got = f"weights has shape {weights.shape}"
-            raise ValueError(f"{got}; give one number per edge, shape {indices.shape}")
-        for name, x in (("indptr", self.indptr), ("indices", self.indices), ("weights", weights)):
-            object.__setattr__(self, name, _read_only(np.asarray(x).view()))
+        for name in ("indptr", "indices", "weights"):
+            object.__setattr__(self, name, _read_only(np.asarray(getattr(self, name)).view()))
 
     @classmethod
     def from_scipy(cls, W, is_normalised=False):
         """Graph with the given weighted adjacency matrix, N x N, scipy sparse or dense.
 
         Args:
-            W: ``W[i, j]`` is the weight of the edge from i to j; duplicate entries are added.
+            W: ``W[i, j]`` is the weight of the edge from i to j; duplicate entries are added. A matrix with
+                one triangle alone is a directed graph: ``W + W.T`` makes an undirected one of it.
             is_normalised: a promise, which is not looked into, that W is D^(-1/2) A D^(-1/2) already, because
                 it was made of the weights of normalised graphs, such as several of them side by side.
 
@@ -75,10 +58,6 @@ class Graph:
         >>> graphs.Graph.from_scipy(sp.coo_array(([1.0, 2.0], ([0, 1], [1, 0])))).weights.tolist()
         [1.0, 2.0]
         """
-        if not isinstance(is_normalised, bool | np.bool_):
-            raise ValueError(f"is_normalised = {is_normalised!r}; give True or False")
-        if hasattr(W, "number_of_nodes") or isinstance(W, Graph):
-            raise ValueError(f"W is of type {type(W).__name__}; give a matrix (Graph.from_networkx takes networkx graphs)")
         W = checks.sparse(W, "W") if sp.issparse(W) else checks.finite(np.asarray(checks.numbers(W, "W")), "W")
         if W.ndim != 2 or W.shape[0] != W.shape[1]:
             raise ValueError(f"W has shape {W.shape}; give a square matrix, one row and one column per node")
@@ -88,7 +67,7 @@ class Graph:
         W.sum_duplicates()
         W.eliminate_zeros()
         checks.finite(W.data, "the sum of duplicate entries of W")
-        return cls(W.indptr.astype(np.int64), W.indices, W.data, bool(is_normalised))
+        return cls(W.indptr.astype(np.int64), W.indices, W.data, is_normalised)
 
     @classmethod
     def from_networkx(cls, G, weight=None):
@@ -97,7 +76,9 @@ class Graph:
         Args:
             G: networkx Graph or DiGraph; parallel edges of a multigraph must be merged before.
             weight: edge attribute to read weights from. None: every edge weighs 1, whatever attributes G
-                carries (networkx's karate club carries weights that the papers do not use).
+                carries (networkx's karate club carries weights that the papers do not use). Weights are
+                conductances, large where nodes are close: of lengths, such as those of roads, take the
+                inverse, set by ``networkx.set_edge_attributes``.
 
         >>> import networkx
         >>> from rfcore import graphs
@@ -106,50 +87,47 @@ class Graph:
         """
         import networkx as nx
 
-        if not isinstance(G, nx.Graph):
-            raise ValueError(f"G is of type {type(G).__name__}; give a networkx graph (Graph.from_scipy takes matrices)")
-        if G.number_of_nodes() == 0:
-            raise ValueError("G has no nodes; a graph needs at least one")
         if G.is_multigraph():
             raise ValueError("G is a multigraph; merge parallel edges first, for example with networkx.Graph(G)")
-        if weight is not None:
-            for i, j, attributes in G.edges(data=True):
-                if weight not in attributes:
-                    raise ValueError(f"weight = {weight!r}, but edge ({i!r}, {j!r}) has no such attribute; set it on all")
-                checks.real(attributes[weight], f"{weight} of edge ({i!r}, {j!r})")
+        lacking = [edge for *edge, value in G.edges(data=weight) if value is None] if weight else []
+        if lacking:
+            raise ValueError(f"weight = {weight!r}, but edge {lacking[0]} has no such attribute; set it on all")
         return cls.from_scipy(nx.to_scipy_sparse_array(G, weight=weight, dtype=float, format="csr"))
 
     @classmethod
-    def from_edges(cls, edges, n_nodes=None, weights=None):
-        """Graph from an edge index, as PyTorch Geometric and others keep it.
+    def from_edges(cls, edges, n_nodes=None, weights=None, directed=False):
+        """Graph from an edge list or index, as tables and PyTorch Geometric keep it.
 
         Args:
-            edges: whole numbers, (2, E): edge e goes from ``edges[0, e]`` to ``edges[1, e]``. An undirected
-                edge stands twice, once in each direction.
+            edges: whole numbers, (2, E): edge e joins ``edges[0, e]`` and ``edges[1, e]``, once or in both
+                directions, which is the same undirected graph.
             n_nodes: by default one more than the largest number of ``edges``; nodes without edges at the end
                 need it.
-            weights: (E,), of which those of a repeated edge are added; None: every edge weighs 1, however
-                often it stands.
+            weights: (E,), of which those of an edge that is repeated in one direction are added; None: every
+                edge weighs 1, however often it stands. Raises ValueError if the two directions of an
+                undirected edge weigh differently.
+            directed: whether edge e goes from ``edges[0, e]`` to ``edges[1, e]`` alone.
 
         >>> from rfcore import graphs
-        >>> graphs.Graph.from_edges([[0, 1, 1, 2], [1, 0, 2, 1]]).indices.tolist()
+        >>> graphs.Graph.from_edges([[0, 1], [1, 2]]).indices.tolist()
         [1, 0, 2, 1]
         """
-        if n_nodes is None:
-            edges = checks.indices(edges, "edges", 2**31, empty=True, several=True)
-            if not edges.size:
-                raise ValueError("n_nodes = None, and edges has none; say how many nodes there are")
-            n_nodes = int(edges.max()) + 1
-        n_nodes = checks.count(n_nodes, "n_nodes")
-        edges = np.asarray(checks.indices(edges, "edges", n_nodes, empty=True, several=True))
+        edges = np.asarray(checks.indices(edges, "edges", 2**31 if n_nodes is None else n_nodes, empty=True, several=True))
         if edges.ndim != 2 or len(edges) != 2:
-            raise ValueError(f"edges has shape {edges.shape}; give an edge index, shape (2, E)")
-        if weights is not None:
-            weights = np.asarray(checks.vector(weights, "weights", edges.shape[1], "edge"), dtype=float)
-        else:
-            edges = np.unique(edges, axis=1)
-        values = np.ones(edges.shape[1]) if weights is None else weights
-        return cls.from_scipy(sp.coo_array((values, tuple(edges)), shape=(n_nodes, n_nodes)))
+            raise ValueError(f"edges has shape {edges.shape}; give an edge list, shape (2, E)")
+        if n_nodes is None and not edges.size:
+            raise ValueError("n_nodes = None, and edges has none; say how many nodes there are")
+        n_nodes = int(edges.max()) + 1 if n_nodes is None else n_nodes
+        values = np.ones(edges.shape[1]) if weights is None else checks.vector(weights, "weights", edges.shape[1], "edge")
+        W = sp.csr_array(sp.coo_array((np.asarray(values, dtype=float), tuple(edges)), shape=(n_nodes, n_nodes)))
+        if weights is None:
+            W.data[:] = 1.0
+        if not directed:
+            of_both = W.multiply((W != 0).T)
+            if (of_both != of_both.T).nnz:
+                raise ValueError("weights of the two directions of an edge differ; give directed=True, or each edge once")
+            W = W + W.T - of_both
+        return cls.from_scipy(W)
 
     @classmethod
     def from_mesh(cls, mesh, nodes="vertices"):
@@ -167,11 +145,14 @@ class Graph:
         {3}
         """
         checks.choice(nodes, "nodes", ("vertices", "faces"))
-        if not (hasattr(mesh, "vertices") and hasattr(mesh, "faces")):
-            raise ValueError(f"mesh is of type {type(mesh).__name__}; give a trimesh.Trimesh")
         n = len(getattr(mesh, nodes))
-        if n == 0:
-            raise ValueError(f"mesh has no {nodes}; a graph needs at least one node")
+        n_places = len(np.unique(mesh.vertices, axis=0))
+        if n_places < len(mesh.vertices):
+            warnings.warn(
+                f"mesh has {len(mesh.vertices)} vertices at {n_places} places: where surfaces meet, as at hard edges, they "
+                "are not joined; for one node a place call mesh.merge_vertices(merge_norm=True, merge_tex=True) first",
+                stacklevel=2,
+            )
         sides = np.sort(np.asarray(mesh.faces, dtype=np.int64)[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
         face, is_edge = np.repeat(np.arange(len(mesh.faces)), 3), sides[:, 0] < sides[:, 1]
         edges, edge = np.unique(sides[is_edge], axis=0, return_inverse=True)
@@ -220,8 +201,9 @@ class Graph:
 
             W_ij / sqrt(d_i d_j),  d_i = sum_j W_ij
 
-        An isolated node keeps its empty row. The spectral radius of an undirected graph with positive weights
-        becomes 1. A graph that is normalised is returned as it is.
+        The spectral radius of an undirected graph with positive weights becomes 1. An isolated node gets a
+        self-loop of weight 1, so that its row of the Laplacian I - W is 0, as networkx and SciPy have it. A
+        graph that is normalised is returned as it is.
 
         Raises ValueError if a node with edges has a weighted degree that is not positive (negative weights,
         or a directed edge to a node without outgoing edges), or so small (below 2.2e-308) or large that it or
@@ -229,19 +211,19 @@ class Graph:
         """
         if self.is_normalised:
             return self
-        W = self.to_scipy()
-        touched = (self.neighbour_counts > 0) | (np.bincount(self.indices, minlength=self.n_nodes) > 0)
-        bad = np.flatnonzero(touched & ~((self.degrees >= np.finfo(float).tiny) & np.isfinite(self.degrees)))
+        isolated = (self.neighbour_counts == 0) & (np.bincount(self.indices, minlength=self.n_nodes) == 0)
+        if isolated.any():
+            return Graph.from_scipy(self.to_scipy() + sp.diags_array(isolated.astype(float))).normalised()
+        bad = np.flatnonzero(~((self.degrees >= np.finfo(float).tiny) & np.isfinite(self.degrees)))
         if len(bad):
             raise ValueError(
                 f"node {bad[0]} has edges but the weighted degree {self.degrees[bad[0]]:g} (and {len(bad) - 1} more "
-                "such nodes); 1 / sqrt(d_i d_j) is not defined or overflows: scale the weights yourself and use "
-                "Graph.from_scipy"
+                "such nodes), so that 1 / sqrt(d_i d_j) is not defined or overflows; give edges in both directions "
+                "(W + W.T of a triangle), or scale the weights yourself and use Graph.from_scipy"
             )
-        scale = np.where(touched, 1 / np.sqrt(np.where(touched, self.degrees, 1.0)), 0.0)
-        rows = np.repeat(np.arange(self.n_nodes), self.neighbour_counts)
+        scale, rows = 1 / np.sqrt(self.degrees), np.repeat(np.arange(self.n_nodes), self.neighbour_counts)
         # The two scales first: this product is the same for (i, j) and (j, i) to the last bit.
-        weights = W.data * (scale[rows] * scale[self.indices])
+        weights = self.weights * (scale[rows] * scale[self.indices])
         return Graph(self.indptr, self.indices, weights, is_normalised=True)
 
     def scaled(self, factor):

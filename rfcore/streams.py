@@ -16,21 +16,16 @@ WALKERS_PER_CHUNK = 2**16  # the arrays of a chunk stay within a few MB of cache
 
 
 def words(key):
-    """JAX PRNG key as one 64-bit integer.
-
-    Raises ValueError if the key is traced or of JAX's rbg kind.
-    """
+    """JAX PRNG key as one 64-bit integer: its own words if it is of kind threefry, else two that it draws."""
     if checks.is_traced(key):
         raise ValueError("key is traced; walks are drawn on the host: call this outside jax.jit and jax.vmap")
     try:
         typed = jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
-        data = np.asarray(jax.random.key_data(key) if typed else key)
-    except (AttributeError, TypeError):
-        data = None
-    if data is not None and data.dtype == np.uint32 and data.shape == (4,):
-        got = f"key = {key!r} is of JAX's rbg kind"
-        raise ValueError(f"{got}; give one of kind threefry, such as jax.random.key(0, impl='threefry2x32')")
-    if data is None or data.dtype != np.uint32 or data.shape != (2,):
+        data = jax.random.key_data(key) if typed else key
+        data = np.asarray(data if data.shape == (2,) else jax.random.bits(key, (2,), np.uint32))
+    except (AttributeError, TypeError, ValueError):
+        data = np.zeros(0)
+    if data.dtype != np.uint32:
         raise ValueError(f"key = {key!r}; give one JAX key, such as jax.random.key(0)")
     return (int(data[0]) << 32) | int(data[1])
 

@@ -160,7 +160,6 @@ def test_the_past_does_not_hang_on_the_future(now, size):
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: FeatureAttention(EXACT.query_proj, key=jax.random.key(0)), "attention is of type Linear; give an equinox"),
         (
             lambda: FeatureAttention(eqx.nn.MultiheadAttention(2, 8, dropout_p=0.1, key=jax.random.key(0)), key=jax.random.key(0)),
             "attention has dropout_p = 0.1; give",

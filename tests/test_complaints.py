@@ -64,8 +64,6 @@ def test_what_is_no_array_of_points_is_refused(name, bad):
 
 
 OTHERS = {
-    "no key": (lambda: couplings.simplex(0, 4, 2), "key = 0; give one JAX key"),
-    "many keys": (lambda: couplings.iid(jax.random.split(KEY, 2), 4, 2), "key has shape"),
     "m in halves": (lambda: couplings.orthogonal(KEY, 4.5, 2), "m = 4.5; give a whole number"),
     "negative m": (lambda: couplings.orthogonal_pnc(KEY, -1, 2), "m = -1"),
     "no dimension": (lambda: couplings.halton(KEY, 4, 0), "d = 0"),

@@ -18,12 +18,11 @@ M, K, N = 4, 2, 20_000
 CORRELATION = np.array(
     [[1.0, -0.6, 0.1, 0.1], [-0.6, 1.0, 0.1, 0.1], [0.1, 0.1, 1.0, -0.8], [0.1, 0.1, -0.8, 1.0]]
 )
-LAWS = {name: row.draw for name, row in copulas.LAWS.items()} | {
+LAWS = dict(copulas.COPULAS) | {
     "gaussian": copulas.gaussian(CORRELATION),
     "gaussian_of_factor": copulas.gaussian_of_factor(np.array([[1.0, 2.0], [-3.0, 0.5], [0.1, 0.0], [1.0, -2.0]])),
     "permutation": copulas.permutation([2, 0, 1]),
     "groups": copulas.permutation([[2, 0, 1], [1, 2, 0]]),
-    "by_coordinate": copulas.by_coordinate("stratified", "reversal"),
 }
 # Two quantiles good to 1e-13, times x density (below 1), and as much for norms and SciPy's distribution function: 4e-13.
 LEVEL = 4e-13
@@ -264,15 +263,6 @@ def test_groups_match_bins():
     assert z_of_mean((bins[:, 3, 0] - 1.0) * (bins[:, 0, 0] - 1)) < 4.5
 
 
-def test_by_coordinate_gives_each_coordinate_its_law():
-    law = copulas.by_coordinate("stratified", copulas.reversal, [1, 0])
-    u = law(np.random.default_rng(0).random, (N, 4, 4))
-    assert np.all(strata_of(u[..., :1], 4) == np.arange(4)[:, None])
-    assert np.all(u[:, ::2, 1] + u[:, 1::2, 1] == 1)
-    assert np.all((u[:, ::2, 2] < 0.5) != (u[:, 1::2, 2] < 0.5))
-    assert np.abs(np.corrcoef(u[..., 3].T)[np.triu_indices(4, 1)]).max() < 4.5 / np.sqrt(N)
-
-
 def test_names():
     for name in ("reversal", "comonotone", "stratified", "systematic", "sobol", "halton"):
         assert copulas.named(name) is getattr(copulas, name)
@@ -284,7 +274,6 @@ def test_names():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: copulas.by_coordinate("iid", "no such"), "laws = 'no such'; choose"),
         (lambda: copulas.draw(lambda uniform, shape: uniform(shape[1:]), np.random.random, (2, 3, 1)), "law maps shape"),
         (lambda: copulas.draw(lambda uniform, shape: np.ones(shape), np.random.random, (2, 3, 1)), r"law has values in \[1.0, 1.0\]; give"),
         (lambda: jax.jit(lambda: quantiles.chi(TOO_HIGH, 3))(), "u has values in"),
@@ -313,7 +302,7 @@ def norms_of(name):
     return np.asarray(draw(jax.random.split(jax.random.key(0), N)))
 
 
-@pytest.mark.parametrize("name", copulas.LAWS)
+@pytest.mark.parametrize("name", copulas.COPULAS)
 def test_coupled_norms_are_chi_in_blocks_of_their_own(name):
     lengths = norms_of(name)
     for length in lengths.T:

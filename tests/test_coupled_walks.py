@@ -20,10 +20,9 @@ from rfcore.graphs import Graph
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 COUPLINGS = {
-    **{name: row.draw for name, row in copulas.LAWS.items()},
+    **copulas.COPULAS,
     "permutation": [3, 1, 4, 2, 0],
     "function": copulas.gaussian(np.full((5, 5), -0.2) + 1.2 * np.eye(5)),
-    "hops alone": copulas.by_coordinate("iid", "stratified", "reversal"),
 }
 N_WALKS, N_HOPS, P_HALT = 5, 2, 0.3  # an odd walk out; no power of two
 ALARM = 1e-4 / 2000  # of a p-value here, of which there are fewer than 2000
@@ -178,7 +177,7 @@ def test_stored_walks_and_walks_walked_again_are_the_same():
 def test_features_are_unbiased(name):
     """For the kernel, from two keys; with lengths coupled, with hops, with both."""
     f, kernel = modulation.regularised_laplacian(1.0, 2), kernels.regularised_laplacian(UNEVEN, 1.0, 2)
-    nodes = np.tile(np.arange(5), 6000 if name == "comonotone" else 2000)  # five walkers of one length average little
+    nodes = np.tile(np.arange(5), 12_000 if name == "comonotone" else 2000)  # five walkers of one length average little
     for coupling in (COUPLINGS.get(name, name), with_first_hops(name))[: 1 if name == "antithetic" else 2]:
         phi, psi = (
             features.walk_features(
@@ -288,7 +287,7 @@ LENGTHS = walk_lengths.draw(jax.random.key(0), 34, 3, 0.5, copulas.over("stratif
         (lambda: walk_lengths.named([]), "give a"),
         (
             lambda: walk_lengths.named("no such"),
-            "coupling = 'no such'; choose one of 'independent', 'iid', .*'sobol', .*'antithetic'",
+            "coupling = 'no such'; choose one of 'independent', .*'sobol', .*'iid', .*'antithetic'",
         ),
         (
             lambda: walk_lengths.with_hops("systematic", "array_rqmc"),

@@ -15,7 +15,7 @@ from rfcore import copulas, couplings, features, kernels
 from rfcore.couplings import directions, norms
 
 
-@pytest.mark.parametrize("law", copulas.LAWS)
+@pytest.mark.parametrize("law", copulas.COPULAS)
 @pytest.mark.parametrize(("d", "nu"), [(1, 0.5), (3, 1.5)])
 def test_lengths_have_the_law_of_student_whatever_their_coupling(law, d, nu):
     draw = jax.jit(jax.vmap(lambda key: norms.coupled(law, nu=nu)(key, 2 * d, d)))

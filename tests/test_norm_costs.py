@@ -112,7 +112,7 @@ def test_pnc_costs_less_than_independence_and_that_less_than_one_norm(features):
 def test_draws_have_the_costs_of_the_quadrature():
     d, v = 4, 1.0
     correlation = np.full((d, d), -0.3) + 1.3 * np.eye(d)
-    laws = [name for name, row in copulas.LAWS.items() if row.pairs is not None]
+    laws = [name for name, law in copulas.COPULAS.items() if law in copulas.PAIRS]
     couplings = (*map(norms.coupled, laws), norms.gaussian(correlation))
     draw = jax.jit(lambda keys: [jax.vmap(partial(coupling, m=d, d=d))(keys) for coupling in couplings])
     drawn = draw(jax.random.split(jax.random.key(0), N))

@@ -79,7 +79,7 @@ def test_moments_agree_with_the_engine():
     assert found.verdict is evidence.Verdict.REPRODUCED, found.detail
 
 
-KNOWN = [name for name, row in copulas.LAWS.items() if row.pairs not in (None, copulas.Correlated(0, 0))]
+KNOWN = [name for name, law in copulas.COPULAS.items() if copulas.PAIRS.get(law) not in (None, copulas.Correlated(0, 0))]
 COUPLINGS = [*KNOWN, "antithetic", [3, 1, 4, 2, 0], [[3, 1, 4, 2, 0], [1, 4, 2, 0, 3]]]
 
 
@@ -98,9 +98,9 @@ def test_joint_survival_is_that_of_draws(coupling, p_halt):
 
 def test_a_law_has_closed_forms_or_says_that_it_has_none():
     """Of lengths and of norms alike: both look at the pairs of the registry."""
-    for name, row in copulas.LAWS.items():
-        for law in (name, *row.aliases, row.draw):
-            if row.pairs is None:
+    for name, copula in copulas.COPULAS.items():
+        for law in (name, copula, *(alias for alias, other in copulas.ALIASES.items() if other == name)):
+            if copula not in copulas.PAIRS:
                 for closed in (
                     lambda law=law: walk_errors.joint_survival(law, 2, 0.3, 3),
                     lambda law=law: theory.norm_coupling_ratio(1.0, 3, 3, law, "positive"),

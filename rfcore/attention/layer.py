@@ -53,12 +53,11 @@ class FeatureAttention(eqx.Module):
     causal: bool = eqx.field(static=True)
 
     def __init__(self, attention, n_features=256, coupling=couplings.orthogonal, causal=False, *, key):
-        checks.instance(attention, eqx.nn.MultiheadAttention, "attention", "an equinox.nn.MultiheadAttention")
         if attention.dropout.p:
             raise ValueError(f"attention has dropout_p = {attention.dropout.p}; give one with 0: its weights are never formed")
         self.attention = attention
-        self.coupling = checks.function(coupling, "coupling", "couplings.orthogonal")
-        self.causal = checks.flag(causal, "causal")
+        self.coupling = coupling
+        self.causal = causal
         self.parameters = ExponentialParameters()
         self.n_features = checks.count(n_features, "n_features")
         self.omega = self._drawn(key)
@@ -92,9 +91,8 @@ class FeatureAttention(eqx.Module):
             centred: whether means are taken off queries and keys, and put back exactly: free, and a constant
                 that is added to all keys then changes nothing.
         """
-        checks.function(fit, "fit", "solvers.exponential.aderf")
         q, k, _ = self._heads(query, key_, value, process_heads)
-        fitted = [fit(*of_head, centred=checks.flag(centred, "centred")) for of_head in zip(q, k, strict=True)]
+        fitted = [fit(*of_head, centred=centred) for of_head in zip(q, k, strict=True)]
         parameters = jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *fitted)
         return eqx.tree_at(lambda layer: layer.parameters, self, parameters)
 
@@ -113,9 +111,8 @@ class FeatureAttention(eqx.Module):
         return q * layer.qk_size**-0.25, k * layer.qk_size**-0.25, v
 
     def _drawn(self, key):
-        sizes, example = (self.n_features, self.attention.qk_size), "couplings.orthogonal"
-        keys = jax.random.split(checks.key(key), self.attention.num_heads)
-        return jax.vmap(lambda key: checks.answer(self.coupling, "coupling", example, key, *sizes))(keys)
+        keys = jax.random.split(key, self.attention.num_heads)
+        return jax.vmap(lambda key: self.coupling(key, self.n_features, self.attention.qk_size))(keys)
 
 
 def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
@@ -144,7 +141,6 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
         if x.ndim < 3 or x.shape[-3] != n_heads:
             raise ValueError(f"{name} has shape {x.shape}; give one block of rows per head of omega, (..., {n_heads}, n, d)")
     parameters = ExponentialParameters() if parameters is None else parameters
-    checks.instance(parameters, ExponentialParameters, "parameters", "fits of solvers.exponential, one per head, stacked")
     of_q, of_k = (Partial(_log_features, *jax.lax.stop_gradient((omega, of_side))) for of_side in (parameters, parameters.swapped()))
     return quotient_of_logs(of_q, of_k, q, k, v, causal, mask)
 
@@ -200,7 +196,7 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
     if mask is not None and (jnp.ndim(mask) < 3 or mask.shape[-2] != 1):
         raise ValueError(f"mask has shape {jnp.shape(mask)}; give one of keys, (..., 1, 1, {k.shape[-3]}), and is_causal=True for a causal one")
     scale = q.shape[-1] ** -0.5 if scale is None else checks.real(scale, "scale", above=0)
-    is_causal, dtype = checks.flag(is_causal, "is_causal"), jnp.result_type(q, k, v)
+    dtype = jnp.result_type(q, k, v)
     q, k = (x.astype(jnp.promote_types(x.dtype, jnp.float32)) * scale**0.5 for x in (q, k))
     q, k, v = (jnp.swapaxes(x, -2, -3) for x in (q, *(jnp.repeat(x, n_heads // groups, axis=-2) for x in (k, v))))
     if not hasattr(omega, "project"):

@@ -161,7 +161,7 @@ def _checked(q, k, v, causal, mask, names):
     q, k, v = (_rows(x, name) for x, name in zip((q, k, v), (*names, "v"), strict=True))
     dtype = jnp.result_type(q, k, v)
     q, k, v = (x.astype(jnp.float32) if x.dtype == jnp.float16 else x for x in (q, k, v))
-    causal, length = checks.flag(causal, "causal"), k.shape[-2]
+    length = k.shape[-2]
     if k.shape[-1] != q.shape[-1]:
         raise ValueError(f"{names[1]} has shape {k.shape} and {names[0]} {q.shape}; give both the same number of columns")
     if length == 0:

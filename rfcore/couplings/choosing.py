@@ -42,12 +42,12 @@ class Choice(NamedTuple):
 
 
 def _turned_sobol(key, m, d):
-    key_points, key_turn = jax.random.split(checks.key(key))
+    key_points, key_turn = jax.random.split(key)
     return sobol(key_points, m, d) @ directions.haar(key_turn, d)[0]
 
 
 def _polytopes(key, m, d):
-    half = compose(directions.orthogonal, norms.positive_monotone)(key, -(-checks.count(m, "m", least=0) // 2), d)
+    half = compose(directions.orthogonal, norms.positive_monotone)(key, -(-m // 2), d)
     return antithetic(half)[:m]
 
 

@@ -25,19 +25,14 @@ def compose(draw_directions, draw_norms):
     >>> from rfcore.couplings import compose, directions, norms
     >>> omega = compose(directions.simplex, norms.pnc)(jax.random.key(0), 8, 4)
     """
-    checks.function(draw_directions, "draw_directions", "couplings.directions.simplex")
-    checks.function(draw_norms, "draw_norms", "couplings.norms.independent")
 
     def coupling(key, m, d):
         m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-        key_directions, key_norms = jax.random.split(checks.key(key))
-        example = "couplings.directions.simplex"
-        unit = checks.answer(draw_directions, "draw_directions", example, key_directions, m, d)
-        lengths = checks.answer(draw_norms, "draw_norms", "couplings.norms.independent", key_norms, m, d)
-        for name, drawn, shape in (("draw_directions", unit, (m, d)), ("draw_norms", lengths, (m,))):
-            if jnp.shape(drawn) != shape:
-                mend = f"give directions, shape (m, d), first and norms, shape (m,), second: here {shape}"
-                raise ValueError(f"{name} drew an array of shape {jnp.shape(drawn)}; {mend}")
+        key_directions, key_norms = jax.random.split(key)
+        unit, lengths = draw_directions(key_directions, m, d), draw_norms(key_norms, m, d)
+        if unit.shape != (m, d) or lengths.shape != (m,):
+            got = f"draw_directions and draw_norms drew shapes {unit.shape} and {lengths.shape}"
+            raise ValueError(f"{got}; give directions, {(m, d)}, first and norms, {(m,)}, second")
         return lengths[:, None] * unit
 
     return coupling
@@ -52,7 +47,7 @@ def iid(key, m, d):
     >>> from rfcore import couplings
     >>> omega = couplings.iid(jax.random.key(0), 8, 4)  # 8 frequencies in dimension 4, one a row
     """
-    return jax.random.normal(checks.key(key), (checks.count(m, "m", least=0), checks.count(d, "d")))
+    return jax.random.normal(key, (checks.count(m, "m", least=0), checks.count(d, "d")))
 
 
 def orthogonal(key, m, d):
@@ -173,9 +168,10 @@ def matern(key, m, d, nu, draw_directions=directions.orthogonal, law="independen
 
         omega = r theta,  theta uniform on the sphere,  r^2 / d ~ F(d, 2 nu)
 
-    which is Student's t law in d dimensions, Cauchy's for nu = 1/2. Strata over all norms, ``law="stratified",
-    over="all"``, are a safe choice for nu <= 5/2, where directions alone save little; the page "Heavy tails"
-    has what each law leaves of the error. Positive features do not exist: exp(omega . v) has no mean.
+    which is Student's t law in d dimensions, Cauchy's for nu = 1/2. Strata over all norms,
+    ``law="stratified", over="all"``, are a safe choice for nu <= 5/2, where directions alone save little; the
+    page "Heavy tails" has what each law leaves of the error. Positive features do not exist: exp(omega . v)
+    has no mean.
 
     Args:
         key, m, d: as for every coupling.

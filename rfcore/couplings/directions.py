@@ -1,5 +1,7 @@
 """Joint laws of unit vectors, each uniform on the sphere: functions ``(key, m, d) -> (m, d)``."""
 
+import math
+
 import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
@@ -32,9 +34,8 @@ def haar(key, d, n_blocks=1):
     >>> bool(jnp.allclose(q @ q.T, jnp.eye(3), atol=1e-5))
     True
     """
-    d, n_blocks = checks.count(d, "d"), checks.count(n_blocks, "n_blocks", least=0)
     # A matrix of normals as norms.independent draws it too: one program to compile for both, the longest of a first draw.
-    gaussian = jax.random.normal(checks.key(key), (n_blocks * d, d)).reshape(n_blocks, d, d)
+    gaussian = jax.random.normal(key, (n_blocks * d, d)).reshape(n_blocks, d, d)
     return _orthonormal(gaussian)
 
 
@@ -74,18 +75,20 @@ def _by_cholesky(blocks):
 
 def independent(key, m, d):
     """Independent directions."""
-    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    gaussian = jax.random.normal(checks.key(key), (m, d))
+    gaussian = jax.random.normal(key, (m, d))
     return gaussian / jnp.linalg.norm(gaussian, axis=1, keepdims=True)
 
 
 def orthogonal(key, m, d):
     """Directions that are pairwise orthogonal within each block of d.
 
+    Fewer than d are the factor Q of m normal vectors, in O(m^2 d) operations.
+
     Source: Yu et al., "Orthogonal random features", 2016.
     """
-    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    return _cut(haar(key, d, _n_blocks(m, d)), m)
+    if m < d:
+        return _orthonormal(jax.random.normal(key, (1, m, d)).mT)[0].T
+    return _cut(haar(key, d, -(-m // d)), m)
 
 
 def simplex(key, m, d):
@@ -95,13 +98,17 @@ def simplex(key, m, d):
 
         rows of S R,  R from Haar measure;   cos(angle between two rows) = -1 / (d - 1)
 
-    For d = 1 a block holds one vector, and for d = 2 a vector and its opposite.
+    For d = 1 a block holds one vector, and for d = 2 a vector and its opposite. Fewer than d are orthogonal
+    ones times the symmetric root of their scalar products.
 
     Source: Simplex Random Features, Eqs. 8 and 9.
     """
-    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    rotations = haar(key, d, _n_blocks(m, d))
-    return _cut(rotations if d == 1 else simplex_product(rotations), m)
+    if d == 1:
+        return orthogonal(key, m, d)
+    if 0 < m < d:
+        u, own, of_sum = orthogonal(key, m, d), math.sqrt(d / (d - 1)), math.sqrt(1 - (m - 1) / (d - 1))
+        return own * u + (of_sum - own) * u.mean(axis=0)
+    return _cut(simplex_product(haar(key, d, -(-m // d))), m)
 
 
 def simplex_product(x):
@@ -128,10 +135,6 @@ def simplex_product(x):
     total = head.sum(axis=-2, keepdims=True)
     corners = jnp.sqrt(d / (d - 1)) * head - (jnp.sqrt(d) + 1) / (d - 1) ** 1.5 * total
     return jnp.concatenate([corners, total / jnp.sqrt(d - 1)], axis=-2)
-
-
-def _n_blocks(m, d):
-    return -(-m // d)
 
 
 def _cut(blocks, m):

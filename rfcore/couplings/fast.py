@@ -88,7 +88,7 @@ def draw(key, m, d, coupling):
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", COUPLINGS)
     p = padded(d)
-    key_signs, key_norms = jax.random.split(checks.key(key))
+    key_signs, key_norms = jax.random.split(key)
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
     # Of one uniform each: norms.independent takes p normals, cheap beside a dense rotation but not here.
     return Frequencies(signs, quantiles.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
@@ -110,7 +110,7 @@ def orthogonal_fast(key, m, d):
     >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
     True
     """
-    return draw(key, m, d, "orthogonal").project(jnp.eye(checks.count(d, "d"))).T
+    return draw(key, m, d, "orthogonal").project(jnp.eye(d)).T
 
 
 def simplex_fast(key, m, d):
@@ -128,7 +128,7 @@ def simplex_fast(key, m, d):
     >>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
     True
     """
-    return draw(key, m, d, "simplex").project(jnp.eye(checks.count(d, "d"))).T
+    return draw(key, m, d, "simplex").project(jnp.eye(d)).T
 
 
 def walsh_hadamard(x):
@@ -162,7 +162,6 @@ def walsh_hadamard(x):
 
 def padded(d):
     """Least power of two that is at least d."""
-    d = checks.count(d, "d")
     return 1 << (d - 1).bit_length()
 
 

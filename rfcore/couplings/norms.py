@@ -16,9 +16,8 @@ from rfcore.couplings import quantiles
 
 def independent(key, m, d):
     """Independent chi_d lengths: ``w_i = |g_i|`` with g_i ~ N(0, I_d)."""
-    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     # m d normals rather than m gammas: JAX's gamma sampler takes seconds to compile for every new shape.
-    return jnp.linalg.norm(jax.random.normal(checks.key(key), (m, d)), axis=1)
+    return jnp.linalg.norm(jax.random.normal(key, (m, d)), axis=1)
 
 
 def coupled(law, over="block", nu=math.inf):
@@ -56,7 +55,6 @@ def coupled(law, over="block", nu=math.inf):
 
 
 def _coupled(law, key, m, d, over="block", nu=math.inf):
-    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     n_blocks = -(-m // d)
     shape = {"block": (n_blocks, d, 1), "all": (1, m, 1), "blocks": (1, n_blocks, 1)}[over]
     lengths = quantiles.length(copulas.draw(law, copulas.uniforms(key), shape).reshape(-1), d, nu)

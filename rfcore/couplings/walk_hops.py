@@ -141,7 +141,7 @@ class _Checked:
     law: object
 
     def __call__(self, rng, n_rows, n_walks):
-        given = checks.function(self.law(rng, n_rows, n_walks), "hops(rng, n_rows, n_walks)", "lambda step, walkers, rows, nodes: u")
+        given = self.law(rng, n_rows, n_walks)
 
         def uniforms(step, walkers, rows, nodes):
             u = given(step, walkers, rows, nodes)

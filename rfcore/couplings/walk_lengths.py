@@ -7,7 +7,7 @@
 
 A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.copulas`. A block is a start
 node, so that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length.
-A law that says so (``copulas.by_coordinate``, ``copulas.over``) has coordinates 1, 2, ... for the first hops,
+A law that says so (``copulas.over``) has coordinates 1, 2, ... for the first hops,
 too; all later hops are independent. :func:`with_hops` couples all hops, while the walkers walk. Walks are
 data, drawn on the host from NumPy generators (see :mod:`rfcore.streams`).
 """
@@ -40,8 +40,7 @@ def draw(key, n_nodes, n_walks, p_halt, coupling="iid"):
     """Lengths of n_walks walks from each of n_nodes nodes, and how their hops are coupled.
 
     The same key gives the lengths that :func:`rfcore.features.walk_features` uses. Two coupled hops are about
-    as good as many, if hops are coupled before the walks. To couple hops and not lengths, give
-    ``copulas.by_coordinate("iid", "stratified", "stratified")``. Sobol' points are balanced where n_walks is
+    as good as many, if hops are coupled before the walks. Sobol' points are balanced where n_walks is
     a power of two; other numbers of walks keep their laws, so that nothing is biased, and lose some of the
     gain.
 
@@ -87,7 +86,7 @@ def named(coupling):
     Args:
         coupling: "systematic", stratified lengths with systematic hops; "antithetic" (:func:`antithetic`);
             another law of uniforms by its name, for lengths alone: "iid", "reversal", "stratified", ...
-            (:data:`rfcore.copulas.LAWS`); int array, the permutation of a sigma-coupling; what
+            (:data:`rfcore.copulas.COPULAS`); int array, the permutation of a sigma-coupling; what
             :func:`with_hops` makes; or a copula, a function ``(uniform, shape) -> u`` of as many coordinates
             as its attribute ``n_coordinates`` says, 1 where it has none.
 

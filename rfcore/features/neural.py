@@ -48,7 +48,7 @@ def random(key, hidden=1):
         Neural; w1 and b1 are uniform on (-1, 1), w2 and b2 on (-1, 1) / sqrt(hidden).
     """
     hidden = checks.count(hidden, "hidden")
-    keys = jax.random.split(checks.key(key), 4)
+    keys = jax.random.split(key, 4)
     w1, b1, w2 = (jax.random.uniform(k, (hidden,), minval=-1.0) for k in keys[:3])
     b2 = jax.random.uniform(keys[3], minval=-1.0)
     return Neural(w1, b1, w2 / hidden**0.5, b2 / hidden**0.5)

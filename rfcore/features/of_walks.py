@@ -207,7 +207,7 @@ def walk_features(
         few = f"fewer than one walk in {1 / RAREST:.0e} makes the {hops:.0f} hops"
         got = f"p_halt = {p_halt}: {few} from which on f = {f!r} matters"
         raise ValueError(f"{got}; give a p_halt of about {min(1 / hops, 0.5):.1g}")
-    if not checks.flag(stored, "stored"):
+    if not stored:
         return _to_be_streamed(recipe, f, executor)
     return WalkFeatures(_build(recipe, f, executor), recipe)
 

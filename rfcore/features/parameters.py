@@ -144,7 +144,6 @@ def eigenbasis(M):
 
 def of(parameters, d):
     """``parameters``, if they are some, for points of dimension d."""
-    checks.instance(parameters, ExponentialParameters, "parameters", "ExponentialParameters, such as solvers.exponential.gerf(X, Y)")
     fields = {name: value for name, value in parameters._asdict().items() if value is not None}
     for name, value in fields.items():
         value = checks.floating(value, f"parameters.{name}")

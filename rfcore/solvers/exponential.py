@@ -257,7 +257,7 @@ def _root_of_second_moment(X, mean):
 def _solved(solve, X, Y, centred):
     X = checks.points(X, "X", least=1)
     Y = checks.points(Y, "Y", n_columns=X.shape[1], least=1)
-    parameters = solve(X, Y, checks.flag(centred, "centred"))
+    parameters = solve(X, Y, centred)
     if not all(checks.is_traced(leaf) or jnp.isfinite(leaf).all() for leaf in jax.tree.leaves(parameters)):
         got = f"X or Y has values up to {max(jnp.abs(X).max(), jnp.abs(Y).max()):.2g}"
         raise ValueError(f"{got}, whose squares overflow in {X.dtype}; give shorter points, or float64")

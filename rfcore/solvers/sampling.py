@@ -59,7 +59,6 @@ def of_points(key, omega, X, kernel="gaussian", law=None):
     X, omega = _set(X, "X", kernel), checks.points(omega, "omega")
     if omega.shape[1] != X.shape[1]:
         raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {X.shape[1]}")
-    key = checks.key(key)
     if law is None:
         return _of_points(key, omega, X, kernel)
     levels = copulas.draw(copulas.named(law, "law"), copulas.uniforms(key), (1, len(omega), 1)).reshape(-1)
@@ -88,7 +87,7 @@ def of_two_sets(key, m, X, Y, kernel="gaussian", pilot=4096):
     X = _set(X, "X", kernel)
     Y = _set(Y, "Y", kernel, X.shape[1])
     m, pilot = checks.count(m, "m"), checks.count(pilot, "pilot")
-    omega, log_weights, done = _of_two_sets(checks.key(key), m, X, Y, kernel, pilot)
+    omega, log_weights, done = _of_two_sets(key, m, X, Y, kernel, pilot)
     return frequencies.weighted(omega, _accepted(log_weights, done))
 
 
@@ -137,7 +136,7 @@ def of_phases(key, m, X, Y=None, kernel="gaussian", pilot=4096):
     X = _set(X, "X", kernel)
     Y = None if Y is None else _set(Y, "Y", kernel, X.shape[1])
     m, pilot = checks.count(m, "m"), checks.count(pilot, "pilot")
-    (omega, phases), log_weights, done = _of_phases(checks.key(key), m, X, Y, kernel, pilot)
+    (omega, phases), log_weights, done = _of_phases(key, m, X, Y, kernel, pilot)
     return frequencies.weighted(omega, _accepted(log_weights, done)), phases
 
 

@@ -244,7 +244,6 @@ def log_positive_cost(norms, v, d, excess=False):
     Source: Variance-Reducing Couplings, Eqs. 14 and 15.
     """
     t, nodes, log_weights = _arguments(norms, v, "v", d)
-    excess = checks.flag(excess, "excess")
     return logsumexp(log_positive_at(t, nodes, log_weights, excess), axis=-1) - np.log(t.shape[-1])
 
 
@@ -259,7 +258,7 @@ def fourier_cost(norms, z, d, excess=False):
     Source: Variance-Reducing Couplings, Eqs. 16 and 19.
     """
     t, nodes, log_weights = _arguments(norms, z, "z", d)
-    return jnp.mean(fourier_at(t, nodes, log_weights, checks.flag(excess, "excess")), axis=-1)
+    return jnp.mean(fourier_at(t, nodes, log_weights, excess), axis=-1)
 
 
 @lru_cache

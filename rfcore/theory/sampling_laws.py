@@ -125,7 +125,6 @@ def log_sampling_cost(law, mean, covariance):
 
     Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
-    checks.instance(law, NormalLaw, "law", "what theory.optimal_normal(...) returned")
     covariance, mean = checks.points(covariance, "covariance"), checks.floating(mean, "mean")
     d = len(law.mean)
     if mean.shape != (d,):

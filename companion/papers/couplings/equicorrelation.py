@@ -1,4 +1,4 @@
-"""Frequencies of which each two subtend the same angle, and norms of which each two have the same correlation."""
+"""Directions of which each two have the same angle, and norms of which each two have the same correlation."""
 
 import jax.numpy as jnp
 
@@ -30,7 +30,7 @@ def equiangular(cosine):
 
 
 def equicorrelated(correlation):
-    """Norms at the levels of d normals of which each two have the same correlation, from -1 / (d - 1) to 1."""
+    """Norms at the levels of d normals, each two of the same correlation, from -1 / (d - 1) to 1."""
     return lambda key, m, d: norms.coupled(copulas.gaussian_of_factor(_root(correlation, d)))(key, m, d)
 
 

@@ -24,7 +24,6 @@ def of_kernel(kernel):
 
     Those below are of kernels that are made here.
     """
-    checks.instance(kernel, kernels.OfLaplacian, "kernel", "one such as kernels.Diffusion(1.0)")
     if isinstance(kernel, kernels.InverseCosine):
         return Named(kernel, from_taylor(kernel.taylor))
     mean, variance = kernel.degrees

@@ -78,7 +78,7 @@ def by_projections(key, U, n_projections):
     Source: Variance-Reducing Couplings, Lemma C.2.
     """
     (U, _), n_projections = products(U), checks.count(n_projections, "n_projections")
-    directions = np.asarray(jax.random.normal(checks.key(key), (n_projections, U.shape[-1])), dtype=float)
+    directions = np.asarray(jax.random.normal(key, (n_projections, U.shape[-1])), dtype=float)
     found = {tuple(assignment(U @ g)) for g in directions}
     sigmas = np.array(sorted(found))
     costs = _on_a_grid(np.array([quadratic_cost(U, sigma) for sigma in sigmas]))

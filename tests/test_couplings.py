@@ -43,7 +43,7 @@ def drawn(*arguments):
 
 
 @pytest.mark.parametrize("coupling", COUPLINGS)
-@pytest.mark.parametrize(("m", "d"), [(2, 1), (3, 2), (5, 3)])
+@pytest.mark.parametrize(("m", "d"), [(2, 1), (3, 2), (5, 3), (2, 4)])
 def test_each_row_is_standard_normal(coupling, m, d):
     omega = draws(coupling, m, d)
     direction = np.arange(1, d + 1) / np.linalg.norm(np.arange(1, d + 1))
@@ -62,7 +62,7 @@ def test_rows_have_the_first_odd_and_mixed_moments_of_a_gaussian(coupling):
             assert np.all(np.abs(z) < 4.5)
 
 
-@pytest.mark.parametrize(("m", "d"), [(3, 1), (1, 2), (5, 5), (19, 7)])
+@pytest.mark.parametrize(("m", "d"), [(3, 1), (1, 2), (3, 5), (5, 5), (19, 7)])
 def test_orthogonal_blocks(m, d):
     omega = drawn(m, couplings.orthogonal, m, d)
     assert omega.shape == (m, d)
@@ -72,7 +72,7 @@ def test_orthogonal_blocks(m, d):
         assert np.allclose(gram, np.diag(np.diag(gram)), rtol=0, atol=rounding(100, gram))  # QR and sums of 7
 
 
-@pytest.mark.parametrize(("m", "d"), [(1, 2), (3, 2), (5, 5), (19, 7)])
+@pytest.mark.parametrize(("m", "d"), [(1, 2), (3, 2), (3, 5), (5, 5), (19, 7)])
 def test_simplex_blocks_subtend_the_widest_common_angle(m, d):
     unit = drawn(m, directions.simplex, m, d)
     assert unit.shape == (m, d)
@@ -252,3 +252,17 @@ def test_fast_projections_of_no_points_keep_float32_and_are_differentiable():
 def test_bad_input(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()
+
+
+@pytest.mark.parametrize("coupling", [couplings.orthogonal, couplings.simplex])
+def test_few_directions_have_the_law_of_the_first_of_many(coupling):
+    """Two of four, where a thin factor is drawn, against the first two of a whole block: odd moments see its signs."""
+    few, whole = draws(coupling, 2, 4), draws(coupling, 4, 4)[:, :2]
+    for of in (lambda w: w[:, 0, 0] * w[:, 1, 1] ** 2, lambda w: w[:, 0, 0] * w[:, 1, 1], lambda w: w[:, 0, 3] + w[:, 1, 0]):
+        assert stats.ks_2samp(of(few), of(whole)).pvalue > 1e-4
+
+
+def test_few_directions_in_many_dimensions_cost_no_matrix_of_them():
+    omega = drawn(0, couplings.simplex, 3, 300_000)  # d^2 numbers would be 360 GB
+    unit = omega / np.linalg.norm(omega, axis=1, keepdims=True)
+    assert np.allclose(unit @ unit.T, np.eye(3), rtol=0, atol=1e-4)

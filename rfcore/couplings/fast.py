@@ -162,7 +162,7 @@ def walsh_hadamard(x):
 
 def padded(d):
     """Least power of two that is at least d."""
-    return 1 << (d - 1).bit_length()
+    return 1 << (int(d) - 1).bit_length()
 
 
 @partial(jax.jit, static_argnames=("unit", "copies"))

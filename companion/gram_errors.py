@@ -39,22 +39,18 @@ def gram_errors(
 
     Source: Universal Graph Random Features, Figure 2.
     """
-    graphs = [checks.graph(g, "graphs") for g in checks.members(graphs, "graphs", "graphs")]
-    pairs = checks.members(kernels_and_modulations, "kernels_and_modulations", "pairs of functions")
-    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
-        raise ValueError(f"kernels_and_modulations = {pairs!r}; give pairs: a function that computes K of a graph, a modulation")
-    for kernel, f in pairs:
-        checks.function(kernel, "kernels_and_modulations", "lambda g: kernels.diffusion(g, 1.0)")
+    graphs, pairs = (
+        list(given.values() if isinstance(given, dict) else given) for given in (graphs, kernels_and_modulations)
+    )
+    for _, f in pairs:
         checks.modulation(f, 1, graphs[0].is_normalised, "kernels_and_modulations")
-    walkers = [checks.count(n, "walkers") for n in checks.members(walkers, "walkers", "whole numbers")]
-    n_repeats = checks.count(n_repeats, "n_repeats")
     errors = np.empty((n_repeats, len(graphs), len(pairs), len(walkers)))
     for i, g in enumerate(tqdm(graphs, desc="graphs", leave=False, delay=1)):
         name = "kernels_and_modulations: a kernel"
         targets = [checks.gram(kernel(g), name, g.n_nodes) for kernel, _ in pairs]
         nodes = np.tile(np.arange(g.n_nodes), n_repeats)
         for j, n_walks in enumerate(walkers):
-            keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(checks.key(key), i), j))
+            keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, i), j))
             left, right = (
                 walk_features(one, g, pairs[0][1], n_walks, p_halt, coupling, nodes, executor) for one in keys
             )
@@ -80,7 +76,6 @@ def gram_error(estimate, target, relative=True, squared=False):
     Returns:
         (...), or (n_repeats,).
     """
-    relative, squared = checks.flag(relative, "relative"), checks.flag(squared, "squared")
     if sp.issparse(target):
         square, size = (x.multiply(x).sum() for x in (sp.csr_array(estimate) - target, target))
     else:

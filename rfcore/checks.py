@@ -7,11 +7,8 @@ whole numbers, bools and narrower floats become floats before anything is comput
 
 import math
 import operator
-import sys
 import warnings
-from collections.abc import Mapping
 from contextlib import nullcontext
-from fractions import Fraction
 
 import jax
 import jax.numpy as jnp
@@ -27,27 +24,6 @@ def is_traced(x):
     return isinstance(x, jax.core.Tracer)
 
 
-def key(value, name="key"):
-    """``value``, if it is one JAX key (``jax.random.key(0)``, or a raw uint32 pair); a traced one too."""
-    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
-    typed = dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
-    if (typed and shape == ()) or (isinstance(value, jax.Array | np.ndarray) and dtype == np.uint32 and shape == (2,)):
-        return value
-    if typed or dtype == np.uint32:
-        raise ValueError(f"{name} has shape {shape}; give one JAX key (jax.vmap takes many)")
-    raise ValueError(f"{name} = {value!r}; give one JAX key, such as jax.random.key(0)")
-
-
-def keys(value, name="keys"):
-    """``value``, if it is an array of at least one JAX key (``jax.random.split(key, n)``)."""
-    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", ())
-    typed = dtype is not None and jax.dtypes.issubdtype(dtype, jax.dtypes.prng_key)
-    if shape[:1] > (0,) and ((typed and len(shape) == 1) or (dtype == np.uint32 and shape[1:] == (2,))):
-        return value
-    got = f"has shape {shape}" if typed or dtype == np.uint32 else f"= {value!r}"
-    raise ValueError(f"{name} {got}; give an array of JAX keys, such as jax.random.split(jax.random.key(0), 100)")
-
-
 def graph(value, name="g"):
     """``value``, if it has what a :class:`rfcore.graphs.Graph` has and no matrix, network or mesh does."""
     if hasattr(value, "neighbour_counts") and hasattr(value, "is_normalised"):
@@ -57,35 +33,14 @@ def graph(value, name="g"):
     raise ValueError(f"{got}; give a Graph, here perhaps graphs.Graph.{maker}({name})")
 
 
-def function(value, name, example):
-    """``value``, if it can be called."""
-    if not callable(value):
-        raise ValueError(f"{name} = {value!r}; give a function, such as {example}")
-    return value
-
-
-def answer(function, name, example, *arguments):
-    """``function(*arguments)``, or a complaint with what Python says of one that does not take them."""
-    try:
-        return function(*arguments)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, ValueError) and "; " in str(error):  # a complaint such as those here
-            raise
-        got = f"{name} = {function!r} does not take what it is called with: {error}"
-        raise ValueError(f"{got}; give a function, such as {example}") from error
-
-
 def modulation(f, n, is_normalised=True, name="f"):
     """f(0), ..., f(n - 1) as finite real numbers, for walks on weights that are normalised or not."""
-    function(f, name, "features.modulation.diffusion(1.0)")
     if getattr(f, "for_normalised", False) and not is_normalised:
         got = f"{name} = {f!r} is for normalised weights, and those of the graph are not"
         raise ValueError(f"{got}; walk on g.normalised() (features.modulation.from_taylor takes any weights)")
-    example = "features.modulation.diffusion(1.0) or lambda k: 0.5**k"
-    values = numbers(answer(f, name, example, np.arange(n)), name)
+    values = numbers(f(np.arange(n)), name)
     if values.shape != (n,):
-        got = f"{name} maps {n} lengths to an array of shape {values.shape}"
-        raise ValueError(f"{got}; give one value per length")
+        raise ValueError(f"{name} maps {n} lengths to an array of shape {values.shape}; give one value per length")
     return finite(values, name)
 
 
@@ -131,14 +86,6 @@ def gram(x, name, n=None):
     if x.shape != (n, n) or not (is_traced(x) or np.any(x)):
         raise ValueError(f"{name} has shape {x.shape}; give a matrix of {n} by {n} that is not 0")
     return x
-
-
-def members(given, name, what):
-    """A sequence, or the values of a dict, as a list of at least one."""
-    members = list(given.values()) if isinstance(given, Mapping) else given
-    if isinstance(members, str) or not np.iterable(members) or not len(members := list(members)):
-        raise ValueError(f"{name} = {given!r}; give a sequence of at least one: {what}")
-    return members
 
 
 def is_symmetric(x):
@@ -225,32 +172,18 @@ def vector(x, name, n=None, of="number"):
 def floating(x, name, narrow=False):
     """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
 
-    ``narrow``: bfloat16 and float16 stay, too. With ``jax_enable_x64`` off JAX cuts float64 to float32. Of a
-    NumPy array this is said, once in a process.
+    ``narrow``: bfloat16 and float16 stay, too. With ``jax_enable_x64`` off JAX cuts float64 to float32: of a
+    NumPy array this is said.
     """
     if narrow and getattr(x, "dtype", None) in NARROW:
         return finite(jnp.asarray(x), name)
     given = _array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name)
     found = finite(jnp.asarray(given), name)
     if given is x and found.dtype != x.dtype and not is_traced(found):
-        _say_that_it_is_cut(name)
+        mend = 'put jax.config.update("jax_enable_x64", True) before the first array'
+        quiet = f"for float32 without this warning give {name}.astype(np.float32)"
+        warnings.warn(f"{name} is float64, and JAX computes it in float32; for float64 {mend}, {quiet}", stacklevel=2)
     return found
-
-
-_SAID = []  # names of arguments whose cut was said: one at most
-
-
-def _say_that_it_is_cut(name):
-    """Warn at the line that called into the library; where warnings are errors, of every array."""
-    if _SAID:
-        return
-    frame, level = sys._getframe(), 1
-    while frame and frame.f_globals.get("__name__", "").partition(".")[0] in ("rfcore", "jax"):
-        frame, level = frame.f_back, level + 1
-    mend = 'put jax.config.update("jax_enable_x64", True) before the first array'
-    quiet = f"for float32 without this warning give {name}.astype(np.float32)"
-    warnings.warn(f"{name} is float64, and JAX computes it in float32; for float64 {mend}, {quiet}", UserWarning, level)
-    _SAID.append(name)
 
 
 def points(x, name, n_columns=None, least=0, narrow=False):
@@ -264,6 +197,14 @@ def points(x, name, n_columns=None, least=0, narrow=False):
         raise ValueError(f"{name} has shape {x.shape}; its points must have {n_columns} coordinates like the others")
     if len(x) < least:
         raise ValueError(f"{name} has shape {x.shape}; give at least {'one point' if least == 1 else f'{least} points'}")
+    return x
+
+
+def shaped(x, name, *shapes):
+    """``x`` as :func:`floating` has it, of one of the shapes."""
+    x = floating(x, name)
+    if x.shape not in shapes:
+        raise ValueError(f"{name} has shape {x.shape}; give shape {' or '.join(map(str, shapes))}")
     return x
 
 
@@ -305,33 +246,6 @@ def real(value, name, above=None, least=None):
         raise ValueError(f"{name} = {value}; give a number above {above}")
     if least is not None and not value >= least:
         raise ValueError(f"{name} = {value}; give a number of at least {least}")
-    return value
-
-
-def exact(value, name, above=None):
-    """``value`` as :func:`real` has it, but Python's own whole numbers and fractions stay what they are."""
-    found = real(value, name, above)
-    return value if isinstance(value, int | Fraction) else found
-
-
-def flag(value, name):
-    """``value`` as a bool, if it is one."""
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} = {value!r}; give True or False")
-    return bool(value)
-
-
-def text(value, name, example):
-    """``value``, if it is a string that says something."""
-    if not isinstance(value, str) or not value.strip():
-        raise ValueError(f"{name} = {value!r}; give a text, such as {example!r}")
-    return value
-
-
-def instance(value, kind, name, example):
-    """``value``, if it is one of a ``kind`` (a class, or several)."""
-    if not isinstance(value, kind):
-        raise ValueError(f"{name} is of type {type(value).__name__}; give {example}")
     return value
 
 

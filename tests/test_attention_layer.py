@@ -213,3 +213,15 @@ def test_a_narrow_layer_has_narrow_outputs():
     x = jnp.asarray(X, jnp.bfloat16)
     assert narrow(x, x, x).dtype == jnp.bfloat16
     assert np.abs(np.asarray(narrow(x, x, x), float) - layer(X, X, X)).max() < 0.05
+
+
+def test_queries_and_keys_share_the_scale_of_their_products():
+    """Each is divided by d^(1/4): features are not those of queries and keys that share it otherwise."""
+    ours = FeatureAttention(EXACT, 8, key=jax.random.key(0))
+    q, k, v = (
+        jnp.swapaxes(jax.vmap(project)(X).reshape(len(X), EXACT.num_heads, -1), 0, 1)
+        for project in (EXACT.query_proj, EXACT.key_proj, EXACT.value_proj)
+    )
+    root = EXACT.qk_size**-0.25
+    out = jnp.swapaxes(layer.by_features(q * root, k * root, v, ours.omega), 0, 1).reshape(len(X), -1)
+    assert np.allclose(ours(X, X, X), jax.vmap(EXACT.output_proj)(out), rtol=0, atol=rounding(1000, out))

@@ -155,3 +155,10 @@ def test_a_pipeline_on_digits_beats_the_linear_model():
 def test_parameters_that_are_refused(parameters, message):
     with pytest.raises(ValueError, match=message):
         RandomFeatures(**parameters).fit(X)
+
+
+def test_the_scale_of_sparse_points_is_that_of_dense_ones():
+    shifted = np.abs(X) + 1.0
+    dense, sparse = (RandomFeatures(8, gamma="scale", random_state=0).fit(x).gamma_ for x in (shifted, sp.csr_array(shifted)))
+    assert sparse == pytest.approx(dense, rel=1e-12)
+    assert dense == pytest.approx(1 / (X.shape[1] * shifted.var()), rel=1e-12)

@@ -15,6 +15,7 @@ from companion.papers.favor import formulas, trigonometric
 from rfcore import features, kernels, theory
 from rfcore.couplings import frequencies
 from rfcore.features import ExponentialParameters
+from rfcore.features.parameters import eigenbasis
 from rfcore.solvers import exponential
 
 RNG = np.random.default_rng(0)
@@ -355,3 +356,14 @@ def test_what_a_compiled_function_has_captured_is_checked_like_any_value():
 def test_bad_input(call, complaint):
     with pytest.raises(ValueError, match=complaint):
         call()
+
+
+def test_a_full_matrix_is_a_diagonal_one_at_rotated_frequencies():
+    """Of the features of A = Q diag(a) Q^T at omega: omega^T A omega + omega^T B x, up to what all frequencies share."""
+    A, B = np.array([[0.05, 0.04], [0.04, -0.1]]), np.array([[1.0, 0.3], [-0.2, 0.8]])
+    omega = np.random.default_rng(0).normal(size=(5, 2))
+    found = features.dense(A, B)
+    rotated = omega @ np.asarray(eigenbasis(jnp.asarray(A))[1])
+    logs = np.asarray(features.log_exponential(X, rotated, found, "x"))
+    exact = np.einsum("md,de,me->m", omega, A, omega) + X @ B.T @ omega.T
+    assert np.allclose(np.diff(logs, axis=1), np.diff(exact, axis=1), rtol=0, atol=TOLERANCE)

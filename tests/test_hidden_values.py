@@ -109,3 +109,9 @@ def test_a_node_without_known_neighbours_points_nowhere():
     apart = Graph.from_networkx(nx.empty_graph(4)).normalised()
     alone = walks.simulate(KEY, apart, walk_lengths.draw(KEY, 4, 4, 0.5))
     assert np.all(hidden_values.directions_in_turn(KEY, alone, F, VALUES[:4], n_groups=2) == 0)
+
+
+def test_every_copy_hides_nodes_of_its_own():
+    known = hidden_values.lesson(KEY, G, VALUES, 3, 16, 0.5, 0.2).known.reshape(3, -1)
+    assert not np.array_equal(known[0], known[1])
+    assert not np.array_equal(known[1], known[2])

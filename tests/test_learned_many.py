@@ -105,6 +105,7 @@ def test_spread_between_draws_is_that_of_the_groups():
     mean, se, spread = fits.between_draws(drawn)
     assert spread == pytest.approx(0.3, abs=0.05)
     assert abs(mean - 5) < 4 * se
+    assert se == pytest.approx(drawn.mean(axis=1).std(ddof=1) / 20)
     assert fits.between_draws(rng.standard_normal((2, 5)) * 1e-9 + np.arange(5))[2] == 0.0
 
 

@@ -282,3 +282,12 @@ def test_loads_that_overflow_float32_are_refused_by_name():
     assert np.all(np.isfinite(features.by_step(deposits).load))
     with jax.enable_x64(False), pytest.raises(ValueError, match=r"deposits has loads up to .* overflow float32; .*g.normalised"):
         features.by_step(deposits)
+
+
+def test_a_form_has_all_steps_of_the_longer_side(eps):
+    long, short, target = deposits(1, p_halt=0.2), deposits(2, p_halt=0.8), kernels.diffusion(GRAPH, 1.0)
+    assert long.n_steps > short.n_steps
+    f = modulation.diffusion(1.0)
+    for left, right in ((long, short), (short, long)):
+        error = jax.jit(lambda left, right: jnp.mean(gram.errors(f, f, left, right, target)))(left, right)
+        assert np.isclose(gram.form(left, right, target)(f), error, rtol=1e4 * eps, atol=0)

@@ -267,7 +267,7 @@ CHECKS = {
     "regression": exact_scores_are_those_of_many_features,
 }
 
-NORMAL = "jax.random.normal(checks.key(key), "
+NORMAL = "jax.random.normal(key, "
 FAULTS = {
     "missing sign fix": (directions, "_by_reflections", "q * signs[:, None, :]", "q", "positive"),
     "one rotation for all blocks": (

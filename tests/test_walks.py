@@ -511,3 +511,14 @@ def test_keys_of_any_kind_draw_walks_of_their_own(kind):
     one, again, other = (features.walk_features(jax.random.key(seed, impl=kind), g, f, 4, 0.3).toarray() for seed in (0, 0, 1))
     assert np.array_equal(one, again)
     assert not np.array_equal(one, other)
+
+
+def test_walks_longer_than_16_bits_are_walked_to_their_end():
+    lengths = walk_lengths.Lengths(np.array([[40_000, 70_000]]), 0.5)
+    deposits = walks.simulate(jax.random.key(0), Graph.from_networkx(nx.path_graph(2)).scaled(0.5), lengths, nodes=[0])
+    assert deposits.step.max() == 70_000
+
+
+def test_every_word_of_a_key_counts():
+    seeds = {streams.words(jax.random.wrap_key_data(np.array(words, np.uint32))) for words in ([1, 2], [1, 3], [4, 2], [2, 1])}
+    assert len(seeds) == 4

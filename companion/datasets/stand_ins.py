@@ -18,7 +18,6 @@ from scipy import ndimage, spatial
 
 from companion.datasets.registry import Entry
 from companion.datasets.storage import Unavailable
-from rfcore import checks
 
 
 def _seed(entry: Entry) -> int:
@@ -214,7 +213,6 @@ def real_or_stand_in(
     The second is "registry" or "fallback: ...". ``stand_in`` returns the data and what they are. Damaged
     files are an error in either case.
     """
-    checks.flag(fallback, "fallback")
     try:
         return read(), "registry"
     except Unavailable as error:

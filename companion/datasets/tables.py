@@ -109,9 +109,6 @@ def split(
     >>> len(parts.y_train), len(parts.y_test), bool(abs(parts.X_train.mean()) < 1e-9)
     (1302, 68, True)
     """
-    checks.instance(
-        table, (Classification, Regression), "table", "what classification(...) or regression(...) returned"
-    )
     seed, test_fraction = checks.count(seed, "seed", least=0), checks.real(test_fraction, "test_fraction")
     n = len(table.y)
     train, test = int(n * (1 - test_fraction)), int(n * test_fraction)
@@ -120,7 +117,7 @@ def split(
         raise ValueError(f"{got}; give a number between 0 and 1 that leaves both at least one")
     order = np.random.default_rng(seed).permutation(n)
     X, y = table.X[order], table.y[order]
-    if not checks.flag(standardised, "standardised"):
+    if not standardised:
         return Split(X[:train], y[:train], X[n - test :], y[n - test :])
     mean, std = X[:train].mean(axis=0), X[:train].std(axis=0)
     X = (X - mean) / np.where(std == 0, 1.0, std)
@@ -154,9 +151,6 @@ def small_split(
 
     Source: Variance-Reducing Couplings, Appendix B.1.
     """
-    checks.instance(
-        table, (Classification, Regression), "table", "what classification(...) or regression(...) returned"
-    )
     seed, largest = checks.count(seed, "seed", least=0), checks.count(largest, "largest")
     checks.choice(scaling, "scaling", ("standard", "table", "range", "none"))
     n = len(table.y)

@@ -37,7 +37,7 @@ def identity(ours, exact, tolerance, relative=False, unit=None):
     if all(numbers.dtype.kind in "iu" for numbers in given):  # beyond 2^53 float64 would round them
         apart = np.subtract(*(numbers.astype(object) for numbers in given))
     tolerance = positive(tolerance, "tolerance")
-    scale = np.abs(exact).max() if checks.flag(relative, "relative") else 1.0
+    scale = np.abs(exact).max() if relative else 1.0
     if scale == 0:
         raise ValueError("exact = 0 everywhere; give relative=False, since nothing is relative to zero")
     error = float(np.max(np.abs(apart))) / scale
@@ -87,7 +87,7 @@ def value(ours, se, paper, *, paper_se, unprinted_se=0.0, rounding=0.0, in_direc
     ours, paper = checks.real(ours, "ours"), checks.real(paper, "paper")
     se, paper_se = not_negative(se, "se"), not_negative(paper_se, "paper_se")
     unprinted_se = not_negative(unprinted_se, "unprinted_se")
-    rounding, in_direction = not_negative(rounding, "rounding"), _direction(in_direction)
+    rounding = not_negative(rounding, "rounding")
     resolution = positive(abs(paper) / 5 if resolution is None else resolution, "resolution")
     found = _compare(ours, se, paper, paper_se, unprinted_se, rounding, THREE_SIGMA, None)
     both, z = found["both"][0], found["z"][0]
@@ -154,7 +154,6 @@ def agree(
     '2 of 2 numbers agree; farthest 0.280 ± 0.010, printed 0.300 ± 0.010'
     """
     false_alarm = checks.probability(false_alarm, "false_alarm")
-    in_direction = _direction(in_direction)
     found = _compare(ours, se, paper, paper_se, unprinted_se, rounding, false_alarm, degrees)
     z, both, hidden = found["z"], found["both"], found["hidden"]
     smallest = _each(smallest_difference, "smallest_difference", found["shape"])
@@ -195,9 +194,6 @@ def same_shape(numbers, name, other, other_name):
         raise ValueError(f"{name} has shape {numbers.shape}, {other_name} {other.shape}; give equal shapes, or a scalar")
     return np.broadcast_arrays(numbers, other)
 
-
-def _direction(in_direction):
-    return None if in_direction is None else checks.flag(in_direction, "in_direction")
 
 
 def _unprinted(se):

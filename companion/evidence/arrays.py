@@ -43,7 +43,6 @@ def kept(page, name):
     >>> evidence.kept("beyond/05_leaderboard", "error over independent").axes["number"]
     ['mean', 'low', 'high']
     """
-    checks.text(page, "page", "beyond/05_leaderboard")
     record = pages.read(repository.folder("data") / "results" / PROFILES[1] / f"{page}.json")
     found = record.get("kept", {})
     if not found:
@@ -61,7 +60,6 @@ def added(found, name, array, axes):
         found: those that it has; left as they are.
         name, array, axes: of :meth:`companion.evidence.ledger.Ledger.keep`.
     """
-    checks.text(name, "name", "error over independent")
     numbers, axes = np.asarray(checks.numbers(array, "array"), dtype=float), _axes(axes)
     shape = tuple(len(labels) for labels in axes.values())
     if numbers.shape != shape or np.any(np.isinf(numbers)):
@@ -77,10 +75,8 @@ def added(found, name, array, axes):
 
 
 def _axes(axes):
-    checks.instance(axes, dict, "axes", "a dict of the name of an axis to its labels or numbers")
     named = {}
     for name, labels in axes.items():
-        checks.text(name, "axes", "number of walkers")
         given = labels.tolist() if isinstance(labels, np.ndarray) else list(labels) if np.iterable(labels) else []
         if not given or isinstance(labels, str):
             raise ValueError(f"axes[{name!r}] = {labels!r}; give one label or number for each entry")

@@ -210,7 +210,6 @@ def claims_of(notebook, folder=None):
     They stand in the files of the papers or, for a notebook of another folder, such as ``template``, in that
     folder's.
     """
-    checks.text(notebook, "notebook", "simplex/06_gram_matrices")
     own, found = notebook.partition("/")[0], entries(folder)
     if own not in [paper.name for paper in papers()]:
         found += tuple(_entries_of(Path(folder or repository.folder("data/claims")) / f"{own}.toml"))

@@ -13,7 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from companion.evidence.claims import PROFILES
-from companion.evidence.verdicts import Decision, Verdict, not_run
+from companion.evidence.verdicts import Verdict, not_run
 from rfcore import checks
 
 STATUS, RESET = Path("/proc/self/status"), Path("/proc/self/clear_refs")
@@ -32,7 +32,6 @@ def cost(work, *arguments, **options):
         ``bytes``, how far its memory rose at the peak, and ``peak``, where that was, both 0 where the system
         is not Linux.
     """
-    checks.function(work, "work", "features.walk_features")
     if RESET.exists():
         RESET.write_text("5", encoding="utf-8")  # the peak is recorded from here on
     before, wall, processor = _memory("VmRSS"), time.perf_counter(), time.process_time()
@@ -85,9 +84,7 @@ def timed(decision, profile, clock):
         profile: "quick" or "paper".
         clock: the :class:`Clock` around the timings.
     """
-    checks.instance(decision, Decision, "decision", "what evidence.order or evidence.bound returned")
     checks.choice(profile, "profile", PROFILES)
-    checks.instance(clock, Clock, "clock", "the Clock() of the with-block around the timings")
     if profile == "quick":
         return not_run("The clock decides at the paper profile only.")
     quiet = clock.others is not None and clock.others <= BUSY
@@ -133,7 +130,7 @@ def seconds_per_call(cases, n_rounds, description):
     Returns:
         float64 array, (n_rounds, len(cases)).
     """
-    n_rounds, description = checks.count(n_rounds, "n_rounds"), checks.text(description, "description", "draws")
+    n_rounds = checks.count(n_rounds, "n_rounds")
     if not isinstance(cases, list | tuple) or not cases or not all(map(callable, cases)):
         raise ValueError(f"cases = {cases!r}; give a list of functions without arguments")
     for case in cases:

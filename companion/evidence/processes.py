@@ -12,8 +12,6 @@ import textwrap
 
 import jax
 
-from rfcore import checks
-
 
 def in_a_process(function, *arguments, helpers=(), imports=""):
     """Result of a function in a Python process of its own.
@@ -48,7 +46,7 @@ def in_a_process(function, *arguments, helpers=(), imports=""):
 
 
 def _name(function, name):
-    known = getattr(checks.function(function, name, "one written with def"), "__name__", "")
+    known = getattr(function, "__name__", "")
     if not known.isidentifier():
         raise ValueError(f"{name} = {function!r}; give a function written with def, whose name can be called")
     return known

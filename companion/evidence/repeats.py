@@ -22,9 +22,7 @@ def in_batches(function, keys, size, description):
     Returns:
         What ``function`` returns, as NumPy arrays with a leading axis of length n.
     """
-    checks.function(function, "function", "lambda key: jax.random.normal(key)")
-    checks.keys(keys)
-    size, description = checks.count(size, "size"), checks.text(description, "description", "draws")
+    size = checks.count(size, "size")
     batch = jax.jit(jax.vmap(function))
     starts = tqdm(range(0, len(keys), size), desc=description, leave=False)
     parts = [jax.tree.map(np.asarray, batch(keys[start : start + size])) for start in starts]

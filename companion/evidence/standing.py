@@ -63,8 +63,6 @@ def entry_verdict(entry, ledger):
     The order of :class:`~companion.evidence.verdicts.Verdict` is from best to worst. One inconclusive claim
     keeps an entry from green.
     """
-    checks.instance(entry, Entry, "entry", "one of evidence.entries()")
-    checks.instance(ledger, dict, "ledger", "decisions by claim id, such as evidence.decisions()")
     if entry.schematic:
         return Verdict.NOTHING
     if not entry.claims or any(claim.id not in ledger for claim in entry.claims):

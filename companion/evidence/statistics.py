@@ -81,7 +81,6 @@ def order(better, worse, confidence=0.999, exact=False, robust=False, unit=None)
     pair = same_shape(better, "better", worse, "worse")
     counts, (better, worse) = _are_counts(better, worse), pair
     level(confidence)
-    exact, robust = checks.flag(exact, "exact"), checks.flag(robust, "robust")
     gain = worse - better
     if exact:
         scale = np.maximum(np.abs(better), np.abs(worse))
@@ -135,7 +134,7 @@ def bound(
     'at most 1e-12, 2 of 2'
     """
     side, alpha = checks.choice(side, "side", ("below", "above")), level(confidence)
-    exact, numbers, limit = checks.flag(exact, "exact"), finite(value, "value"), finite(bound, "bound")
+    numbers, limit = finite(value, "value"), finite(bound, "bound")
     counts, value = _are_counts(value, bound), numbers
     shape = value.shape if exact else value.shape[1:]
     if limit.shape not in ((), shape):
@@ -143,11 +142,10 @@ def bound(
         raise ValueError(f"bound has shape {limit.shape}, {what} {shape}; give one bound for all, or one each")
     if se is not None and (value.ndim or exact):
         raise ValueError(f"se = {se}; give it with a single value (repeats bring their own error, exact numbers have none)")
-    robust, geometric = checks.flag(robust, "robust"), checks.flag(geometric, "geometric")
     if (robust or geometric) and (exact or not value.ndim or (robust and geometric)):
         got = f"robust = {robust}, geometric = {geometric} for value of shape {value.shape}, exact = {exact}"
         raise ValueError(f"{got}; give one of the two at most, and repeats")
-    if checks.flag(only_rounding, "only_rounding") and not exact:
+    if only_rounding and not exact:
         raise ValueError("only_rounding = True; give it with exact=True, since noise of other kinds has an error")
     if geometric:
         for numbers, name in ((value, "value"), (limit, "bound")):
@@ -212,7 +210,6 @@ def slope(x, y_repeats, expected, resolution, confidence=0.999, robust=False):
     x, y = np.asarray(checks.vector(x, "x")), finite(y_repeats, "y_repeats")
     expected, resolution = checks.real(expected, "expected"), positive(resolution, "resolution")
     level(confidence)
-    robust = checks.flag(robust, "robust")
     if y.ndim < 2 or y.shape[-1] != len(x):
         raise ValueError(f"y_repeats has shape {y.shape}, x {x.shape}; give shapes (repeats, ..., k) and (k,)")
     for numbers, name in ((x, "x"), (y, "y_repeats")):

@@ -113,9 +113,9 @@ class Decision:
         if self.claim and self.verdict in (Verdict.ERRATUM, *ERRATA):
             which = checks.choice(self.claim.expected, f"expected of {self.claim.id}", [verdict.value for verdict in ERRATA])
             object.__setattr__(self, "verdict", Verdict(which))
-        checks.text(self.rule, "rule", "order")
+        _text(self.rule, "rule", "order")
         if self.unit is not None:
-            checks.text(self.unit, "unit", "times")
+            _text(self.unit, "unit", "times")
         for name in ("ours", "se", "rounding", "paper", "paper_se", "statistic", "limit", "level", "miss"):
             if (number := getattr(self, name)) is not None:
                 object.__setattr__(self, name, checks.real(number, name))
@@ -218,7 +218,7 @@ def erratum(decision, why):
         why: a sentence, such as "Two signs of Eq. 11 are exchanged."
     """
     _decided(decision)
-    checks.text(why, "why", "Two signs of Eq. 11 are exchanged.")
+    _text(why, "why", "Two signs of Eq. 11 are exchanged.")
     if decision.verdict is not Verdict.NOT_REPRODUCED:
         raise ValueError(f"decision = {decision.verdict.value!r} is no erratum; give a failure of the claim as printed")
     return replace(decision, verdict=Verdict.ERRATUM, why=why)
@@ -227,14 +227,14 @@ def erratum(decision, why):
 def scaled(decision, why):
     """A smaller experiment, stated in ``why``, stands in for one out of reach; a failure stays a failure."""
     _decided(decision)
-    checks.text(why, "why", "Fashion-MNIST for ImageNet.")
+    _text(why, "why", "Fashion-MNIST for ImageNet.")
     verdict = Verdict.SCALED if decision.verdict.green else decision.verdict
     return replace(decision, verdict=verdict, why=f"Scaled: {why}")
 
 
 def not_run(why):
     """The claim was not tested, for the reason ``why``."""
-    checks.text(why, "why", "The data could not be had.")
+    _text(why, "why", "The data could not be had.")
     return Decision(Verdict.NOT_RUN, "not run", detail=why)
 
 
@@ -249,7 +249,13 @@ def unprinted(decision):
 
 
 def _decided(decision):
-    checks.instance(decision, Decision, "decision", "what a rule returned, such as evidence.bound(...)")
+    if not isinstance(decision, Decision):
+        raise ValueError(f"decision is of type {type(decision).__name__}; give what a rule returned, such as evidence.bound(...)")
+
+
+def _text(value, name, example):
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"{name} = {value!r}; give a text, such as {example!r}")
 
 
 def _sentence(text):

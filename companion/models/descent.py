@@ -48,12 +48,10 @@ def learn(loss, f, data=(), n_steps=1000, optimiser=None, key=None):
     (3.0, 4.0)
     """
     n_steps = checks.count(n_steps, "n_steps")
-    checks.function(loss, "loss", "lambda f, *data: ...")
     f = jax.tree.map(lambda x: jnp.asarray(checks.numbers(x, "a parameter of f"), dtype=float), f)
     optimiser = optax.adam(0.01) if optimiser is None else optimiser
     if not (hasattr(optimiser, "init") and hasattr(optimiser, "update")):
         raise ValueError(f"optimiser = {optimiser!r}; give one of optax, such as optax.adam(0.01)")
-    key = key if key is None else checks.key(key)
     f, losses = descend(loss, optimiser, n_steps, f, tuple(data), key)
     losses = np.asarray(losses)
     if not np.all(np.isfinite(losses)):

@@ -31,13 +31,11 @@ def frames(figures, labels, *, slider, caption, alt, start=0):
         caption, alt: as for :func:`companion.plotting.show`; ``alt`` describes all of them.
         start: number of the one that is shown at first, and where there is no script.
     """
-    figures = checks.members(figures, "figures", "matplotlib figures")
-    labels = [checks.text(label, "labels", "120 degrees") for label in checks.members(labels, "labels", "texts")]
     if len(figures) != len(labels) or len(labels) < 2:
         raise ValueError(f"labels has {len(labels)} texts for {len(figures)} figures; give one each, at least two")
     start = int(checks.indices([start], "start", len(labels))[0])
     page = as_html(*figures, caption=caption, alt=alt)
-    told = html.escape(json.dumps({"slider": checks.text(slider, "slider", "angle"), "labels": labels, "start": start}))
+    told = html.escape(json.dumps({"slider": slider, "labels": labels, "start": start}))
     page = page.replace('class="rfcore-figure"', f'class="rfcore-figure rfcore-frames" data-frames="{told}"', 1)
     page = page.replace(FLOW, f"{FLOW}; position: relative", 1)
     count = iter(range(len(labels)))
@@ -58,8 +56,7 @@ def walkers(place, edges, paths, *, colours, caption, alt):
     check_words(caption, alt)
     place = np.asarray(checks.points(place, "place", 2, least=2), dtype=float)
     edges = checks.indices(edges, "edges", len(place), several=True)
-    checks.instance(paths, dict, "paths", "a dict of titles to arrays of nodes")
-    names = [checks.choice(name, "colours", COLOURS) for name in checks.members(colours, "colours", "names")]
+    names = [checks.choice(name, "colours", COLOURS) for name in colours]
     if edges.ndim != 2 or edges.shape[1] != 2 or len(names) != len(paths):
         got = f"edges has shape {edges.shape}, paths {len(paths)} titles, colours {len(names)}"
         raise ValueError(f"{got}; give pairs of nodes, and a colour per title")

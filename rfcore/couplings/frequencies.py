@@ -154,9 +154,8 @@ def weighted(omega, log_weights):
     >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
     True
     """
-    omega, log_weights = of(omega), checks.floating(log_weights, "log_weights")
-    if log_weights.shape != (omega.m,):
-        raise ValueError(f"log_weights has shape {log_weights.shape}; give one number per frequency, shape ({omega.m},)")
+    omega = of(omega)
+    log_weights = checks.shaped(log_weights, "log_weights", (omega.m,))
     return Weighted(omega, log_weights if omega.log_weights is None else omega.log_weights + log_weights)
 
 
@@ -181,11 +180,7 @@ def normal(omega, mean, factor):
     """
     omega = checks.points(omega, "omega")
     d = omega.shape[1]
-    mean, factor = checks.floating(mean, "mean"), checks.points(factor, "factor", n_columns=d)
-    if mean.shape != (d,):
-        raise ValueError(f"mean has shape {mean.shape}; give one number per coordinate, shape ({d},)")
-    if factor.shape != (d, d):
-        raise ValueError(f"factor has shape {factor.shape}; give a square matrix, shape ({d}, {d})")
+    mean, factor = checks.shaped(mean, "mean", (d,)), checks.shaped(factor, "factor", (d, d))
     log_volume = jnp.linalg.slogdet(factor)[1]
     if not checks.is_traced(log_volume) and not jnp.isfinite(log_volume):
         raise ValueError("factor has determinant 0; give an invertible matrix")

@@ -109,12 +109,8 @@ def dense(A, B):
 
     Source: FAVOR#, Theorem 4.1 and the text after it.
     """
-    A, B = checks.floating(A, "A"), checks.points(B, "B")
-    d = B.shape[0]
-    if B.shape != (d, d):
-        raise ValueError(f"B has shape {B.shape}; give a square matrix")
-    if A.shape not in ((d,), (d, d)):
-        raise ValueError(f"A has shape {A.shape}; give a diagonal, shape ({d},), or a symmetric matrix, shape ({d}, {d})")
+    d = jnp.shape(B)[-1]
+    A, B = checks.shaped(A, "A", (d,), (d, d)), checks.shaped(B, "B", (d, d))
     if A.ndim == 2:
         if not checks.is_traced(A) and not checks.is_symmetric(A):
             raise ValueError(f"A = {A} is not symmetric; give (A + A.T) / 2, which has the same quadratic form")
@@ -146,10 +142,7 @@ def of(parameters, d):
     """``parameters``, if they are some, for points of dimension d."""
     fields = {name: value for name, value in parameters._asdict().items() if value is not None}
     for name, value in fields.items():
-        value = checks.floating(value, f"parameters.{name}")
-        shapes = [(), (d,), (d, d)] if name.startswith("B") else [(d,)]
-        if value.shape not in shapes:
-            raise ValueError(f"parameters.{name} has shape {value.shape}; give those of points of dimension {d}")
+        checks.shaped(value, f"parameters.{name}", *([(), (d,), (d, d)] if name.startswith("B") else [(d,)]))
     for one, other in (("B_x", "B_y"), ("centre_x", "centre_y")):
         if (one in fields) != (other in fields):
             raise ValueError(f"parameters has {one} or {other} = None and the other not; give both or neither")

@@ -142,13 +142,8 @@ def of_law(mean, covariance):
 
     Source: FAVOR#, Theorem 4.1, with All Random Features Representations are Equivalent, Eq. 2.
     """
-    covariance = checks.points(covariance, "covariance")
-    d = covariance.shape[1]
-    mean = checks.floating(mean, "mean")
-    if covariance.shape != (d, d):
-        raise ValueError(f"covariance has shape {covariance.shape}; give a square matrix")
-    if mean.shape != (d,):
-        raise ValueError(f"mean has shape {mean.shape}; give one number per coordinate, shape ({d},)")
+    d = jnp.shape(covariance)[-1]
+    covariance, mean = checks.shaped(covariance, "covariance", (d, d)), checks.shaped(mean, "mean", (d,))
     if not checks.is_traced(covariance) and not checks.is_symmetric(covariance):
         raise ValueError(f"covariance = {covariance} is not symmetric; give a covariance")
     values, vectors = eigenbasis(covariance)

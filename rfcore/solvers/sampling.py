@@ -56,9 +56,8 @@ def of_points(key, omega, X, kernel="gaussian", law=None):
 
     Source: All Random Features Representations are Equivalent, Corollary 2.
     """
-    X, omega = _set(X, "X", kernel), checks.points(omega, "omega")
-    if omega.shape[1] != X.shape[1]:
-        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {X.shape[1]}")
+    X = _set(X, "X", kernel)
+    omega = checks.points(omega, "omega", n_columns=X.shape[1])
     if law is None:
         return _of_points(key, omega, X, kernel)
     levels = copulas.draw(copulas.named(law, "law"), copulas.uniforms(key), (1, len(omega), 1)).reshape(-1)
@@ -105,10 +104,7 @@ def of_normal(omega, mean_x, covariance_x, mean_y, covariance_y, kernel="gaussia
         mean_x, covariance_x, mean_y, covariance_y: of the laws of x and of y, shapes (d,) and (d, d).
         kernel: "gaussian" or "softmax".
     """
-    omega = checks.points(omega, "omega")
     law = theory.optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel)
-    if omega.shape[1] != len(law.mean):
-        raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {len(law.mean)}")
     return frequencies.normal(omega, law.mean, jnp.linalg.cholesky(law.covariance))
 
 

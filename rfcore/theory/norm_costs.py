@@ -205,7 +205,7 @@ def kinds_of_pairs(coupled, others, m, d):
 def _pairs_of_correlation(correlation, distance, d, m, features):
     correlation = np.asarray(correlation, dtype=float)
     if correlation.shape != (d, d):
-        raise ValueError(f"law has shape {correlation.shape}; give a correlation of shape (d, d) = ({d}, {d})")
+        raise ValueError(f"law has shape {correlation.shape}; give shape {(d, d)}")
     full, rest = divmod(m, d)
     whole, cut = correlation[np.triu_indices(d, 1)], correlation[:rest, :rest][np.triu_indices(rest, 1)]
     shares = np.concatenate([np.full(len(whole), float(full)), np.ones(len(cut))])

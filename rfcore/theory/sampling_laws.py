@@ -94,15 +94,10 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
     checks.choice(kernel, "kernel", ("gaussian", "softmax"))
     means, covariances = [], []
     for side, mean, covariance in (("x", mean_x, covariance_x), ("y", mean_y, covariance_y)):
-        covariance = checks.points(covariance, f"covariance_{side}")
-        d = covariance.shape[1]
-        if covariance.shape != (d, d) or (covariances and covariances[0].shape != (d, d)):
-            raise ValueError(f"covariance_{side} has shape {covariance.shape}; give square matrices, both of the same shape")
-        mean = checks.floating(mean, f"mean_{side}")
-        if mean.shape != (d,):
-            raise ValueError(f"mean_{side} has shape {mean.shape}; give one number per coordinate, shape ({d},)")
+        d = jnp.shape(covariance_x)[-1]
+        covariance = checks.shaped(covariance, f"covariance_{side}", (d, d))
         check_covariance(covariance, f"covariance_{side}", 0.5 if kernel == "softmax" else jnp.inf)
-        means.append(mean)
+        means.append(checks.shaped(mean, f"mean_{side}", (d,)))
         covariances.append(covariance)
     return _optimal_normal(means, covariances, 2 if kernel == "softmax" else 4)
 
@@ -125,12 +120,8 @@ def log_sampling_cost(law, mean, covariance):
 
     Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
-    covariance, mean = checks.points(covariance, "covariance"), checks.floating(mean, "mean")
     d = len(law.mean)
-    if mean.shape != (d,):
-        raise ValueError(f"mean has shape {mean.shape}; give one number per coordinate, shape ({d},)")
-    if covariance.shape != (d, d):
-        raise ValueError(f"covariance has shape {covariance.shape}; give a square matrix, shape ({d}, {d})")
+    covariance, mean = checks.shaped(covariance, "covariance", (d, d)), checks.shaped(mean, "mean", (d,))
     check_covariance(covariance, "covariance", jnp.inf)
     return _log_sampling_cost(law, mean, covariance)
 

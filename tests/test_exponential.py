@@ -360,10 +360,11 @@ def test_bad_input(call, complaint):
 
 def test_a_full_matrix_is_a_diagonal_one_at_rotated_frequencies():
     """Of the features of A = Q diag(a) Q^T at omega: omega^T A omega + omega^T B x, up to what all frequencies share."""
-    A, B = np.array([[0.05, 0.04], [0.04, -0.1]]), np.array([[1.0, 0.3], [-0.2, 0.8]])
-    omega = np.random.default_rng(0).normal(size=(5, 2))
+    rng = np.random.default_rng(0)
+    A, B, omega, x = 0.03 * rng.normal(size=(3, 3)), rng.normal(size=(3, 3)), rng.normal(size=(5, 3)), rng.normal(size=(4, 3))
+    A = A + A.T
     found = features.dense(A, B)
     rotated = omega @ np.asarray(eigenbasis(jnp.asarray(A))[1])
-    logs = np.asarray(features.log_exponential(X, rotated, found, "x"))
-    exact = np.einsum("md,de,me->m", omega, A, omega) + X @ B.T @ omega.T
+    logs = np.asarray(features.log_exponential(x, rotated, found, "x"))
+    exact = np.einsum("md,de,me->m", omega, A, omega) + x @ B.T @ omega.T
     assert np.allclose(np.diff(logs, axis=1), np.diff(exact, axis=1), rtol=0, atol=TOLERANCE)

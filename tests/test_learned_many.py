@@ -101,11 +101,11 @@ def test_a_number_is_held_out_of_its_own_fit():
 
 def test_spread_between_draws_is_that_of_the_groups():
     rng = np.random.default_rng(0)
-    drawn = 5 + 0.3 * rng.standard_normal((400, 1)) + rng.standard_normal((400, 50))
+    drawn = 5 + 0.3 * rng.standard_normal((2000, 1)) + rng.standard_normal((2000, 20))
     mean, se, spread = fits.between_draws(drawn)
-    assert spread == pytest.approx(0.3, abs=0.05)
+    assert spread == pytest.approx(0.3, abs=0.03)
     assert abs(mean - 5) < 4 * se
-    assert se == pytest.approx(drawn.mean(axis=1).std(ddof=1) / 20)
+    assert se == pytest.approx(drawn.mean(axis=1).std(ddof=1) / np.sqrt(2000))
     assert fits.between_draws(rng.standard_normal((2, 5)) * 1e-9 + np.arange(5))[2] == 0.0
 
 

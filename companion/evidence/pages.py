@@ -119,17 +119,12 @@ def _is_due(source, project):
 
 def source_sha256(source):
     """``provenance.code_sha256`` of what jupytext reads from a notebook; to import that takes seconds."""
-    text = re.sub(r"\A(# ---\n(#.*\n)*?# ---\n)", "", source.read_text(encoding="utf-8"))
     cells = [""]
-    for line in text.splitlines(keepends=True):
+    for line in source.read_text(encoding="utf-8").splitlines(keepends=True):
         if line.startswith("# %%"):
             cells.append("")
         cells[-1] += line
-    code = [
-        cells[0],
-        *(cell.partition("\n")[2] for cell in cells[1:] if not re.match(r"# %% .*\[(markdown|raw)\]", cell)),
-    ]
-    code = code if cells[0].removeprefix("\n") else code[1:]  # jupytext makes a cell of a second blank line
+    code = [cell.partition("\n")[2] for cell in cells[1:] if not re.match(r"# %% .*\[(markdown|raw)\]", cell)]
     return hashlib.sha256("\n# %%\n".join(cell.strip() for cell in code).encode()).hexdigest()
 
 

@@ -91,6 +91,7 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
         :class:`Spent`; None if it was done before.
     """
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
+    notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     if parameters(notebook, name).get("profile") != "paper":
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
     stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "reach_sha256": reach_sha256(source)}

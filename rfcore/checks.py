@@ -9,6 +9,7 @@ import math
 import operator
 import warnings
 from contextlib import nullcontext
+from functools import cache
 
 import jax
 import jax.numpy as jnp
@@ -169,26 +170,32 @@ def vector(x, name, n=None, of="number"):
     return finite(x, name)
 
 
-def floating(x, name, narrow=False):
+def floating(x, name, as_it_is=False):
     """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
 
-    ``narrow``: bfloat16 and float16 stay, too. With ``jax_enable_x64`` off JAX cuts float64 to float32: of a
-    NumPy array this is said.
+    ``as_it_is``: bfloat16 and float16 stay, too, and so do NaN and infinity, as a mask may hide them. With
+    ``jax_enable_x64`` off JAX cuts float64 to float32: of a NumPy array this is said.
     """
-    if narrow and getattr(x, "dtype", None) in NARROW:
-        return finite(jnp.asarray(x), name)
+    if as_it_is and getattr(x, "dtype", None) in NARROW:
+        return jnp.asarray(x)
     given = _array(x, name) if isinstance(x, np.ndarray) and x.dtype in FLOATS else numbers(x, name)
-    found = finite(jnp.asarray(given), name)
+    found = jnp.asarray(given) if as_it_is else finite(jnp.asarray(given), name)
     if given is x and found.dtype != x.dtype and not is_traced(found):
-        mend = 'put jax.config.update("jax_enable_x64", True) before the first array'
-        quiet = f"for float32 without this warning give {name}.astype(np.float32)"
-        warnings.warn(f"{name} is float64, and JAX computes it in float32; for float64 {mend}, {quiet}", stacklevel=2)
+        _say_that_float64_is_cut()
     return found
 
 
-def points(x, name, n_columns=None, least=0, narrow=False):
+@cache
+def _say_that_float64_is_cut():
+    """Once in a process."""
+    mend = 'put jax.config.update("jax_enable_x64", True) before the first array'
+    quiet = "for float32 without this warning give x.astype(np.float32)"
+    warnings.warn(f"an array is float64, and JAX computes it in float32; for float64 {mend}, {quiet}", stacklevel=4)
+
+
+def points(x, name, n_columns=None, least=0, as_it_is=False):
     """``x`` as a finite floating-point JAX array of shape (n, d) with at least ``least`` rows."""
-    x = floating(x, name, narrow)
+    x = floating(x, name, as_it_is)
     if x.ndim != 2:
         raise ValueError(f"{name} has shape {x.shape}; give one point a row, shape (n, d) (one point: {name}[None, :])")
     if x.shape[1] < 1:

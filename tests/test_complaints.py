@@ -9,7 +9,7 @@ import scipy.sparse as sp
 import trimesh
 
 from companion import evidence
-from rfcore import attention, copulas, couplings, features, graphs, kernels, solvers, theory, walks
+from rfcore import attention, checks, copulas, couplings, features, graphs, kernels, solvers, theory, walks
 from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -59,6 +59,8 @@ NO_POINTS = {
 @pytest.mark.parametrize("bad", NO_POINTS)
 @pytest.mark.parametrize("name", OF_POINTS)
 def test_what_is_no_array_of_points_is_refused(name, bad):
+    if name in ("softmax", "linear") and bad in ("NaN", "infinite"):
+        pytest.skip("a mask may hide them")
     with pytest.raises(ValueError, match=r"; |give|must|has"):
         OF_POINTS[name](NO_POINTS[bad])
 
@@ -165,9 +167,7 @@ def test_narrow_lengths_of_walks(dtype):
     assert np.array_equal(found, expected)
 
 
-def test_float64_that_is_cut_is_said(monkeypatch):
-    from rfcore import checks
-
-    monkeypatch.setattr(checks, "_SAID", [])
+def test_float64_that_is_cut_is_said():
+    checks._say_that_float64_is_cut.cache_clear()
     with jax.enable_x64(False), pytest.warns(UserWarning, match="is float64, and JAX computes it in float32"):
         features.positive(X, jnp.eye(2))

@@ -100,7 +100,7 @@ class FeatureAttention(eqx.Module):
         """Queries and keys times d^(-1/4), and values, each (heads, positions, columns)."""
         layer = self.attention
         heads = [
-            jax.vmap(project)(checks.points(x, name, narrow=True)).reshape(len(x), layer.num_heads, -1)
+            jax.vmap(project)(checks.points(x, name, as_it_is=True)).reshape(len(x), layer.num_heads, -1)
             for project, x, name in (
                 (layer.query_proj, query, "query"),
                 (layer.key_proj, key_, "key_"),
@@ -131,7 +131,7 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
     """
-    q, k, v = (checks.floating(x, name, narrow=True) for x, name in ((q, "q"), (k, "k"), (v, "v")))
+    q, k, v = (checks.floating(x, name, as_it_is=True) for x, name in ((q, "q"), (k, "k"), (v, "v")))
     if not hasattr(omega, "project"):
         omega = checks.floating(omega, "omega")
         if omega.ndim != 3:
@@ -184,7 +184,7 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
     >>> float(jnp.abs(dot_product_attention(q, k, v, omega) - exact).max()) < 0.1
     True
     """
-    q, k, v = (checks.floating(x, name, narrow=True) for x, name in ((query, "query"), (key, "key"), (value, "value")))
+    q, k, v = (checks.floating(x, name, as_it_is=True) for x, name in ((query, "query"), (key, "key"), (value, "value")))
     for x, name in ((q, "query"), (k, "key"), (v, "value")):
         if x.ndim < 3:
             raise ValueError(f"{name} has shape {x.shape}; give (..., positions, heads, columns)")

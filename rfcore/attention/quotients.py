@@ -187,7 +187,7 @@ def _checked(q, k, v, causal, mask, names):
 
 
 def _rows(x, name):
-    x = checks.floating(x, name, narrow=True)
+    x = checks.floating(x, name, as_it_is=True)
     if x.ndim < 2 or x.shape[-1] < 1:
         raise ValueError(f"{name} has shape {x.shape}; give one row per position, shape (..., n, d)")
     return x

@@ -64,7 +64,7 @@ def _by_cholesky(blocks):
 
     Source: Fukaya et al., "Shifted Cholesky QR for ill-conditioned matrices", 2020.
     """
-    eye = jnp.eye(blocks.shape[-1], dtype=blocks.dtype)
+    eye = jnp.eye(blocks.shape[-1], dtype=blocks.dtype)[None]
     for shift in (1.0, 1.0, 0.0, 0.0):
         gram = blocks.mT @ blocks
         square = jnp.trace(gram, axis1=-2, axis2=-1)[:, None, None]
@@ -107,7 +107,7 @@ def simplex(key, m, d):
         return orthogonal(key, m, d)
     if 0 < m < d:
         u, own, of_sum = orthogonal(key, m, d), math.sqrt(d / (d - 1)), math.sqrt(1 - (m - 1) / (d - 1))
-        return own * u + (of_sum - own) * u.mean(axis=0)
+        return own * u + (of_sum - own) * u.mean(axis=0, keepdims=True)
     return _cut(simplex_product(haar(key, d, -(-m // d))), m)
 
 

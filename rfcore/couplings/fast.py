@@ -173,7 +173,7 @@ def _project(x, frequencies, unit, copies):
     signs, norms = frequencies.signs.astype(x.dtype), frequencies.norms.astype(x.dtype)
 
     def one(point):
-        rotated = point
+        rotated = point[None]
         for factor in (2, 1, 0):
             rotated = walsh_hadamard(rotated * signs[:, factor])
         if frequencies.coupling == "simplex" and p > 1:

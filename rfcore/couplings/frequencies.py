@@ -184,5 +184,5 @@ def normal(omega, mean, factor):
     log_volume = jnp.linalg.slogdet(factor)[1]
     if not checks.is_traced(log_volume) and not jnp.isfinite(log_volume):
         raise ValueError("factor has determinant 0; give an invertible matrix")
-    moved = mean + product(omega, factor.T)
+    moved = mean[None] + product(omega, factor.T)
     return weighted(moved, jnp.sum(omega**2 - moved**2, axis=1) / 2 + log_volume)

@@ -72,7 +72,7 @@ def balance(lengths, sweeps=SWEEPS):
         raise ValueError(f"lengths has the value {lengths.min()}; give lengths above 0")
     d = lengths.shape[-1]
     corners = jnp.eye(d) if d == 1 else directions.simplex_product(jnp.eye(d))
-    vectors = lengths[..., None] * corners
+    vectors = lengths[..., None] * jnp.broadcast_to(corners, (*lengths.shape, d))
     if d == 1:
         return vectors
     by_row = (jnp.moveaxis(vectors, -2, 0), jnp.moveaxis(lengths, -1, 0)[..., None])

@@ -7,7 +7,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks, precision
-from rfcore.features.fourier import checked
+from rfcore.features.fourier import as_narrow, checked
 from rfcore.features.parameters import ExponentialParameters, of
 
 
@@ -40,7 +40,7 @@ def positive(x, omega, kernel="gaussian"):
     >>> bool(jnp.all(phi > 0)), bool(jnp.allclose(phi @ phi.T, kernels.softmax(x, x), rtol=0.1))
     (True, True)
     """
-    return _exponential(*checked(x, omega, kernel), _POSITIVE, kernel)
+    return as_narrow(_exponential(*checked(x, omega, kernel), _POSITIVE, kernel), x)
 
 
 def log_positive(x, omega, kernel="gaussian"):
@@ -52,7 +52,7 @@ def log_positive(x, omega, kernel="gaussian"):
         log phi(x)_i = omega_i . x - |x|^2 / 2 - log(m) / 2    softmax
 
     :func:`stabilised` exponentiates them where attention or a vote divides a factor out. Parameters and shape
-    are those of :func:`positive`.
+    are those of :func:`positive`; logarithms of bfloat16 points are float32.
 
     Source: Simplex Random Features, Eq. 7.
 
@@ -97,7 +97,7 @@ def exponential(x, omega, parameters, side="x", kernel="gaussian"):
     >>> bool(jnp.allclose(phi @ psi.T, kernels.softmax(q, k), rtol=0.05))
     True
     """
-    return _exponential(*_checked(x, omega, parameters, side, kernel), kernel)
+    return as_narrow(_exponential(*_checked(x, omega, parameters, side, kernel), kernel), x)
 
 
 def log_exponential(x, omega, parameters, side="x", kernel="gaussian"):
@@ -114,19 +114,19 @@ def _log_exponential(x, omega, parameters, kernel):
     A, centre, other = parameters.A, parameters.centre_x, parameters.centre_y
     away, moved = parameters.away(x), parameters.moved(x)
     # x' C x = -|(I - 4 A)^(-1/2) B x|^2 / 2: from B x, with the rounding of B x.
-    shift = jnp.sum(moved**2 if A is None else moved**2 / (1 - 4 * A), axis=1, keepdims=True) / 2
+    shift = jnp.sum(moved**2 if A is None else moved**2 / (1 - 4 * A)[None], axis=1, keepdims=True) / 2
     if kernel == "gaussian":
         shift = shift + jnp.sum(away**2, axis=1, keepdims=True) / 2
     if centre is not None:
         # Of the Gaussian kernel only the difference of the centres: no coordinates are left that a translation changes.
         slope = other if kernel == "softmax" else other - centre
-        shift = shift - ((away + centre / 2) @ slope)[:, None]
+        shift = shift - ((away + centre[None] / 2) @ slope)[:, None]
     # All factors of a point, and m^(-1/2), join the exponent: one pass over the (n, m) array in place of two.
     log_phi = omega.project(moved) - (shift + (math.log(omega.m) / 2 - parameters.log_D))
     if A is not None:
-        log_phi = log_phi + A @ omega.project(jnp.eye(omega.d, dtype=log_phi.dtype)) ** 2
+        log_phi = log_phi + (A @ omega.project(jnp.eye(omega.d, dtype=log_phi.dtype)) ** 2)[None]
     if omega.log_weights is not None:
-        log_phi = log_phi + omega.log_weights.astype(log_phi.dtype) / 2
+        log_phi = log_phi + omega.log_weights.astype(log_phi.dtype)[None] / 2
     return log_phi
 
 

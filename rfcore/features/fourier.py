@@ -42,7 +42,7 @@ def fourier(x, omega, kernel="gaussian"):
     >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
     True
     """
-    return _fourier(*checked(x, omega, kernel), kernel)
+    return as_narrow(_fourier(*checked(x, omega, kernel), kernel), x)
 
 
 def trigonometric(x, omega, phases, kernel="gaussian"):
@@ -66,25 +66,23 @@ def trigonometric(x, omega, phases, kernel="gaussian"):
 
     Source: Rahimi and Recht (2007); FAVOR#, Eqs. 5 to 7.
     """
-    x, omega = checked(x, omega, kernel)
-    phases = checks.floating(phases, "phases")
-    if phases.shape != (omega.m,):
-        raise ValueError(f"phases has shape {phases.shape}; give one number per frequency, shape ({omega.m},)")
-    return _trigonometric(x, omega, phases, kernel)
+    points, omega = checked(x, omega, kernel)
+    phases = checks.shaped(phases, "phases", (omega.m,))
+    return as_narrow(_trigonometric(points, omega, phases, kernel), x)
 
 
 @partial(jax.jit, static_argnames="kernel")
 def _fourier(x, omega, kernel):
     # A sine is a cosine a quarter turn late: all features are cosines of one matrix of angles.
     turns = omega.project(x, unit=math.tau, copies=2)
-    phi = cosine_of_turns(turns - np.repeat([0.25, 0.0], omega.m).astype(x.dtype)) / math.sqrt(omega.m)
+    phi = cosine_of_turns(turns - np.repeat([[0.25, 0.0]], omega.m, axis=1).astype(x.dtype)) / math.sqrt(omega.m)
     return _grown(phi, x, omega, kernel)
 
 
 @partial(jax.jit, static_argnames="kernel")
 def _trigonometric(x, omega, phases, kernel):
     turns = omega.project(x, unit=math.tau)
-    phi = cosine_of_turns(turns + (phases / math.tau).astype(turns.dtype)) * math.sqrt(2 / omega.m)
+    phi = cosine_of_turns(turns + (phases / math.tau).astype(turns.dtype)[None]) * math.sqrt(2 / omega.m)
     return _grown(phi, x, omega, kernel)
 
 
@@ -106,6 +104,12 @@ def checked(x, omega, kernel):
     if omega.m == 0:
         raise ValueError("omega holds 0 frequencies; give at least one")
     return x, omega
+
+
+def as_narrow(phi, x):
+    """Features, which are computed in float32 at least, in bfloat16 or float16 where the points are."""
+    dtype = getattr(x, "dtype", None)
+    return phi.astype(dtype) if dtype in checks.NARROW else phi
 
 
 @jax.custom_jvp

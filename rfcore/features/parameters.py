@@ -70,21 +70,21 @@ class ExponentialParameters(NamedTuple):
         eye, zeros = jnp.eye(d, dtype=dtype), jnp.zeros(d, dtype)
 
         def matrix(B):
-            return eye if B is None else B if jnp.ndim(B) == 2 else eye * B
+            return eye if B is None else B if jnp.ndim(B) == 2 else eye * jnp.atleast_2d(B)
 
         A, centre_x, centre_y = (zeros if v is None else v for v in (self.A, self.centre_x, self.centre_y))
         return ExponentialParameters(A, matrix(self.B_x), matrix(self.B_y), centre_x, centre_y)
 
     def away(self, x):
         """x minus its centre, (n, d)."""
-        return x if self.centre_x is None else x - self.centre_x
+        return x if self.centre_x is None else x - self.centre_x[None]
 
     def moved(self, x):
         """B_x (x - centre_x) for every row of x, (n, d)."""
         x = self.away(x)
         if self.B_x is None:
             return x
-        return x @ self.B_x.T if jnp.ndim(self.B_x) == 2 else x * self.B_x
+        return x @ self.B_x.T if jnp.ndim(self.B_x) == 2 else x * jnp.atleast_2d(self.B_x)
 
 
 @precision.full
@@ -133,9 +133,9 @@ def eigenbasis(M):
     slope = jnp.arange(1, len(M) + 1, dtype=M.dtype) * (5**0.5 - 1) / 2 % 1
     apart = jnp.diff(values, prepend=values[:1]) > jnp.finfo(M.dtype).eps ** 0.75 * jnp.abs(values).max()
     space = jnp.cumsum(apart)
-    within = jnp.where(space[:, None] == space, (vectors.T * slope) @ vectors, 0)
+    within = jnp.where(space[:, None] == space[None], (vectors.T * slope[None]) @ vectors, 0)
     vectors = vectors @ jnp.linalg.eigh(within + 10 * jnp.diag(space).astype(M.dtype))[1]
-    return values, vectors * jnp.where(slope @ vectors < 0, -1, 1)
+    return values, vectors * jnp.where(slope @ vectors < 0, -1, 1)[None]
 
 
 def of(parameters, d):

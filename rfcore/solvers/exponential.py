@@ -204,10 +204,10 @@ def _aderf(X, Y, centred):
     X, Y, centres = _centred(X, Y, centred)
     means, d = (jnp.mean(X, axis=0), jnp.mean(Y, axis=0)), X.shape[1]
     (roots_x, vectors_x), (roots_y, vectors_y) = map(_root_of_second_moment, (X, Y), means)
-    U, sigma, _ = jnp.linalg.svd(roots_x[:, None] * (vectors_x.T @ vectors_y) * roots_y)
+    U, sigma, _ = jnp.linalg.svd(roots_x[:, None] * (vectors_x.T @ vectors_y) * roots_y[None])
     # Rotated, B_x and B_y = B_x^-T do as well. The symmetric ones do not hang on U, which equal eigenvalues leave open.
-    _, sizes, rotation = jnp.linalg.svd(jnp.sqrt(sigma)[:, None] * ((U.T / roots_x) @ vectors_x.T))
-    B_x, B_y = (rotation.T * sizes) @ rotation, (rotation.T / sizes) @ rotation
+    _, sizes, rotation = jnp.linalg.svd(jnp.sqrt(sigma)[:, None] * ((U.T / roots_x[None]) @ vectors_x.T))
+    B_x, B_y = (rotation.T * sizes[None]) @ rotation, (rotation.T / sizes[None]) @ rotation
     return _with_scalar(2 / d * (jnp.sum(sigma) + means[0] @ means[1]), B_x, B_y, d, centres)
 
 
@@ -232,11 +232,11 @@ def _centred(X, Y, centred):
     if not centred:
         return X, Y, (None, None)
     centres = jnp.mean(X, axis=0), jnp.mean(Y, axis=0)
-    return X - centres[0], Y - centres[1], centres
+    return X - centres[0][None], Y - centres[1][None], centres
 
 
 def _covariance(X):
-    away = X - jnp.mean(X, axis=0)
+    away = X - jnp.mean(X, axis=0, keepdims=True)
     return precision.product(away.T, away) / len(X)
 
 

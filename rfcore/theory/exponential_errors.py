@@ -96,7 +96,7 @@ def sums_of_squares(u, v, weights=1.0):
 
     def added(total, coordinate):
         a, b, weight = coordinate
-        return total + weight * (a[:, None] + b) ** 2, None
+        return total + weight * (a[:, None] + b[None]) ** 2, None
 
     weights = jnp.broadcast_to(jnp.asarray(weights, u.dtype), u.shape[1:])
     return jax.lax.scan(added, jnp.zeros((len(u), len(v)), u.dtype), (u.T, v.T, weights))[0]

@@ -1,5 +1,6 @@
 """Random features as a scikit-learn transformer; ``pip install rfcore[sklearn]`` brings scikit-learn."""
 
+from dataclasses import dataclass
 from functools import partial
 
 import jax
@@ -24,7 +25,22 @@ OF_MATERN = {  # directions and the law of lengths of couplings that are such a 
     "orthogonal_pnc": (couplings.directions.orthogonal, "reversal"),
     "orthogonal_pm": (couplings.directions.orthogonal, "comonotone"),
 }
-AT_ONCE = 2**22  # entries of sparse points that are dense at a time
+
+
+@jax.tree_util.register_static
+@dataclass(frozen=True)
+class _Products:
+    """Frequencies of points that are their products with m frequencies."""
+
+    m: int
+    log_weights = None
+
+    @property
+    def d(self):
+        return self.m
+
+    def project(self, x, unit=1.0, copies=1):
+        return jnp.tile(x / unit, copies)
 
 
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -34,9 +50,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         transform(X) @ transform(Y).T  estimates  exp(-gamma |x - y|^2),   gamma = 1 / (2 lengthscale^2)
 
-    or, of x and y over the lengthscale, :func:`rfcore.kernels.matern`. Sparse X become dense a few rows at a
-    time. What is float32 is computed so; all else, frequencies too, in float64, whether or not
-    ``jax_enable_x64`` is on.
+    or, of x and y over the lengthscale, :func:`rfcore.kernels.matern`. What is float32 is computed so; all
+    else, frequencies too, in float64, whether or not ``jax_enable_x64`` is on.
 
     Args:
         n_components: number of columns. "fourier" has two per frequency; of an odd number the last is a
@@ -48,9 +63,10 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             1 / (number of columns of X times its variance).
         features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
             them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`).
-        coupling: name of a coupling, such as "orthogonal", or a function ``(key, m, d) -> (m, d)``
-            (:mod:`rfcore.couplings`); of Matérn kernels "iid", "orthogonal", "simplex", "orthogonal_pnc",
-            "orthogonal_pm" or a function that draws their frequencies.
+        coupling: name of a coupling, such as "orthogonal", "choose" for that of
+            :func:`rfcore.couplings.choose`, or a function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`);
+            of Matérn kernels "iid", "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function
+            that draws their frequencies.
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 
     Attributes:
@@ -115,10 +131,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        if not sp.issparse(X):
-            return self._mapped(X)
-        rows = max(1, AT_ONCE // X.shape[1])
-        return np.concatenate([self._mapped(X[at : at + rows].toarray()) for at in range(0, X.shape[0], rows)])
+        return self._mapped(X)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -129,17 +142,25 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _mapped(self, X):
         with jax.enable_x64(X.dtype == np.float64):
             # Points are scaled, not frequencies: positive features have |x|^2 too.
-            scale = np.sqrt(2 * self.gamma_).astype(X.dtype)
-            x, omega = jnp.asarray(X) * scale, jnp.asarray(self.random_weights_.T.astype(X.dtype) / scale)
-            phases, n = jnp.asarray(self.random_offset_.astype(X.dtype)), self._n_features_out
+            scale, n = np.sqrt(2 * self.gamma_).astype(X.dtype), self._n_features_out
+            weights, phases = self.random_weights_.astype(X.dtype), jnp.asarray(self.random_offset_.astype(X.dtype))
+            if self.features == "positive" and sp.issparse(X):
+                squares = scale**2 * X.multiply(X).sum(axis=1)
+                return np.exp(X @ weights - squares.reshape(-1, 1)) / np.sqrt(n, dtype=X.dtype)
+            if sp.issparse(X):
+                products = X @ weights
+                first, last, every = ((jnp.asarray(y), _Products(y.shape[1])) for y in (products[:, :-1], products[:, -1:], products))
+            else:
+                x, omega = jnp.asarray(X) * scale, jnp.asarray(weights.T / scale)
+                first, last, every = (x, omega[:-1]), (x, omega[-1:]), (x, omega)
             if self.features == "positive":
-                return np.asarray(maps.positive(x, omega))
+                return np.asarray(maps.positive(*every))
             if self.features == "trigonometric" or n == 1:
-                return np.asarray(maps.trigonometric(x, omega, phases))
+                return np.asarray(maps.trigonometric(*every, phases))
             if n % 2 == 0:
-                return np.asarray(maps.fourier(x, omega))
-            pairs, last = maps.fourier(x, omega[:-1]), maps.trigonometric(x, omega[-1:], phases[-1:])
-            return np.concatenate([pairs * np.sqrt((n - 1) / n), last / np.sqrt(n)], axis=1)
+                return np.asarray(maps.fourier(*every))
+            pairs, single = maps.fourier(*first), maps.trigonometric(*last, phases[-1:])
+            return np.concatenate([pairs * np.sqrt((n - 1) / n), single / np.sqrt(n)], axis=1)
 
     def _checked(self):
         """Number of frequencies and what draws them, if parameters are what they should be."""
@@ -150,6 +171,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError("features = 'positive' with kernel = 'matern', which has none; give 'fourier' or 'trigonometric'")
         if callable(self.coupling):
             draw = self.coupling
+        elif self.coupling == "choose" and not is_matern:
+            draw = partial(_chosen, "positive" if self.features == "positive" else "fourier")
         elif is_matern:
             directions, law = OF_MATERN[checks.choice(self.coupling, "coupling", tuple(OF_MATERN))]
             draw = partial(couplings.matern, nu=self.nu, draw_directions=directions, law=law)
@@ -167,6 +190,10 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
             return np.float64(1 / (X.shape[1] * variance) if variance else 1.0)
         return np.float64(0.5 if self.gamma is None else checks.real(self.gamma, "gamma", above=0))
+
+
+def _chosen(kind, key, m, d):
+    return couplings.choose(d, m, kind).draw(key, m, d)
 
 
 def _matrix(omega, d):

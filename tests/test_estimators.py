@@ -18,7 +18,7 @@ from test_matrix import COUPLINGS
 
 from companion import evidence
 from companion.evidence import Verdict
-from rfcore import estimators, kernels
+from rfcore import couplings, estimators, kernels
 from rfcore.estimators import RandomFeatures
 
 X = np.random.default_rng(0).normal(size=(12, 4)) / 2
@@ -98,10 +98,33 @@ def test_a_lengthscale_is_a_gamma():
     assert np.array_equal(one, other)
 
 
-def test_sparse_points_and_pickles_and_float32(monkeypatch):
+@pytest.mark.parametrize("features", estimators.FEATURES)
+@pytest.mark.parametrize("n_components", [1, 7, 8])
+def test_sparse_points_have_the_features_of_dense_ones(features, n_components):
+    for dtype, rounding in ((np.float64, 1e-13), (np.float32, 1e-5)):
+        x = np.where(X > 0, X, 0).astype(dtype)
+        fitted = RandomFeatures(n_components, features=features, gamma=0.3, random_state=0).fit(x)
+        sparse, dense = fitted.transform(sp.csr_array(x)), fitted.transform(x)
+        assert sparse.dtype == dense.dtype == dtype
+        assert np.allclose(sparse, dense, rtol=0, atol=rounding)
+
+
+def test_text_of_many_columns_is_quick():
+    """Few frequencies of many dimensions: neither d^2 numbers nor dense points, of 40 GB each."""
+    x = sp.random_array((50_000, 100_000), density=1e-6, rng=np.random.default_rng(0), format="csr")
+    assert RandomFeatures(16, random_state=0).fit_transform(x).shape == (50_000, 16)
+
+
+@pytest.mark.parametrize("features", estimators.FEATURES)
+def test_the_coupling_may_be_chosen(features):
+    kind, n = ("positive", 16) if features == "positive" else ("fourier", 8 if features == "fourier" else 16)
+    own = couplings.choose(4, n, kind).draw
+    chosen, named = (RandomFeatures(16, features=features, coupling=c, random_state=0).fit_transform(X) for c in ("choose", own))
+    assert np.array_equal(chosen, named)
+
+
+def test_pickles_and_float32():
     fitted = RandomFeatures(8, random_state=0).fit(X)
-    monkeypatch.setattr(estimators, "AT_ONCE", 10)  # rows two by two
-    assert np.array_equal(fitted.transform(sp.csr_array(X)), fitted.transform(X))
     assert np.array_equal(pickle.loads(pickle.dumps(fitted)).transform(X), fitted.transform(X))
     single = RandomFeatures(8, random_state=0).fit_transform(X.astype(np.float32))
     assert single.dtype == np.float32

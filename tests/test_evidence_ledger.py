@@ -202,8 +202,6 @@ def test_the_ledger_refuses_what_it_cannot_keep(results):
     assert (found, found.claim) == (GOOD, book.claims["simplex/fig-6/order"])
     with pytest.raises(ValueError, match="decided already"):
         book.decide({"simplex/fig-6/order": GOOD})
-    with pytest.raises(ValueError, match="decisions by claim id"):
-        book.decide("simplex/cor-3.3/order")
     with pytest.raises(ValueError, match=r"undecided.*simplex/cor-4.4/gap"):
         book.close()
     assert not list(results.rglob("*.json"))
@@ -282,6 +280,19 @@ def test_a_ledger_that_cannot_be_written_leaves_the_old_one_and_nothing_beside_i
         decided(order=GOOD).close()
     assert path.read_bytes() == before
     assert [p.name for p in path.parent.iterdir()] == [path.name]
+
+
+def test_by_hand_cells_run_again_and_claims_may_stay_open(monkeypatch, tmp_path):
+    monkeypatch.delenv("RFCORE_RESULTS", raising=False)
+    book = evidence.Ledger(NOTEBOOK, "quick")
+    for numbers in ([0.5, 0.25], [0.75, 0.5]):
+        book.decide({"simplex/fig-6/order": GOOD})
+        book.keep("error", numbers, {"m": [8, 16]})
+    assert book.kept["error"]["numbers"] == "0.75 0.5"
+    monkeypatch.setattr(ledger.repository, "root", lambda: tmp_path)
+    monkeypatch.setattr(ledger, "own_source", lambda notebook: "")
+    book.close()
+    assert list((tmp_path / "_build").rglob("*.json"))
 
 
 def test_the_record_is_committed_at_paper_and_built_at_quick(tmp_path, monkeypatch):

@@ -97,8 +97,8 @@ class Ledger:
 
         A failure that depends on a setting which the paper does not print (``unprinted`` in the claim) is
         entered as "inconclusive". A claim one of whose data sets (``data``) was not to be had, so that other
-        data stood in, is entered as "not run". Raises ValueError if a claim is not this notebook's, was
-        decided before, or is of another kind than the rule; nothing is entered then.
+        data stood in, is entered as "not run". Raises ValueError if a claim is not this notebook's, is of
+        another kind than the rule, or, under the runner, was decided before; nothing is entered then.
 
         Args:
             table: dict of claim id to :class:`~companion.evidence.verdicts.Decision`.
@@ -112,7 +112,7 @@ class Ledger:
 
     def _checked(self, name, decision):
         checks.choice(name, "table", sorted(self.claims))
-        if name in self.decided:
+        if name in self.decided and _run_by_the_runner():
             raise ValueError(f"table = {name!r} was decided already; give each claim one decision")
         claim = self.claims[name]
         if decision.rule not in (*RULES[claim.kind], "not run"):
@@ -139,19 +139,21 @@ class Ledger:
         >>> ledger = evidence.Ledger("simplex/06_gram_matrices", "quick")
         >>> ledger.keep("error", [[0.5, 0.25]], {"coupling": ["simplex"], "m": [8, 16]})
         """
-        self.kept = arrays.added(self.kept, name, array, axes)
+        others = self.kept if _run_by_the_runner() else {other: kept for other, kept in self.kept.items() if other != name}
+        self.kept = arrays.added(others, name, array, axes)
 
     def close(self):
         """Write the ledger's JSON; show a line of provenance.
 
         It goes below ``RFCORE_RESULTS``, where the runner wants it, or else, in a run by hand, below
-        ``_build/results``: only the runner writes what is committed. Raises ValueError if a claim of this
-        notebook is undecided, or a data set was read that none of its claims names.
+        ``_build/results``: only the runner writes what is committed. Under the runner it raises ValueError if
+        a claim of this notebook is undecided, or a data set was read that none of its claims names.
         """
-        if missing := sorted(set(self.claims) - set(self.decided)):
+        by_hand = not _run_by_the_runner()
+        if (missing := sorted(set(self.claims) - set(self.decided))) and not by_hand:
             raise ValueError(f"{self.notebook} closes with undecided claims: {missing}")
         named = {name for claim in self.claims.values() for name in claim.data}
-        if unnamed := sorted({*sets_read(), *stood_in()} - named):
+        if (unnamed := sorted({*sets_read(), *stood_in()} - named)) and not by_hand:
             told = f"no claim of {self.notebook} names {unnamed}, which it read"
             raise ValueError(f"{told}; give data = [...] in data/claims to those that rest on it")
         provenance = environment() | {
@@ -177,6 +179,11 @@ class Ledger:
         except ModuleNotFoundError:  # a plain script
             Markdown, display = str, print
         display(Markdown(line(self.profile, provenance)))
+
+
+def _run_by_the_runner():
+    """Else a reader plays: cells run again, claims stay open, data are their own."""
+    return "RFCORE_RESULTS" in os.environ
 
 
 class Decisions(dict):

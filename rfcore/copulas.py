@@ -241,7 +241,7 @@ def _sobol_points(m, k):
     # Not at the top: scipy.stats takes longer to load than all else together, and few who need this module draw nets.
     from scipy.stats import qmc
 
-    power = max(m - 1, 0).bit_length()  # fewer than a power of two are refused or warned of
+    power = int(max(m - 1, 0)).bit_length()  # fewer than a power of two are refused or warned of
     return _whole(qmc.Sobol(k, rng=0).random_base2(power)[:m] if k else np.empty((m, 0)))
 
 

@@ -80,7 +80,7 @@ def main():
     print("pages left out, for time:", *left_out, flush=True)
     if options.list or not ids:
         return 0
-    return subprocess.run([sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *ids], cwd=ROOT, check=False).returncode
+    return subprocess.run([sys.executable, "-m", "pytest", "-r", "fE", "-n", "2", "--dist", "worksteal", *ids], cwd=ROOT, check=False).returncode
 
 
 if __name__ == "__main__":

@@ -87,10 +87,10 @@ def test_gradients_reach_frequencies_and_weights():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: frequencies.weighted(OMEGA, np.zeros(4)), r"log_weights has shape \(4,\); give one number per frequency"),
+        (lambda: frequencies.weighted(OMEGA, np.zeros(4)), r"log_weights has shape \(4,\); give shape"),
         (lambda: frequencies.weighted(OMEGA, np.full(5, -np.inf)), "log_weights has 5 NaN or infinite values"),
-        (lambda: frequencies.normal(OMEGA, np.zeros(2), np.eye(3)), r"mean has shape \(2,\); give one number per coord"),
-        (lambda: frequencies.normal(OMEGA, np.zeros(3), np.ones((2, 3))), "factor has shape .*; give a square matrix"),
+        (lambda: frequencies.normal(OMEGA, np.zeros(2), np.eye(3)), r"mean has shape \(2,\); give shape"),
+        (lambda: frequencies.normal(OMEGA, np.zeros(3), np.ones((2, 3))), "factor has shape .*; give shape"),
         (lambda: frequencies.normal(OMEGA, np.zeros(3), np.zeros((3, 3))), "factor has determinant 0; give an invertible"),
         (lambda: frequencies.of(OMEGA, d=4), "omega has frequencies of dimension 3 for points of dimension 4; give"),
     ],

@@ -67,7 +67,7 @@ def test_products_with_vectors_of_another_length_are_refused(wrap, n):
             wrap(lambda v, phi=phi: phi @ v)(np.ones(n))
         with pytest.raises(ValueError, match="what multiplies phi has dtype complex"):
             wrap(lambda v, phi=phi: phi @ v)(np.ones(20) * 1j)
-    for f, message in ((lambda k: np.ones(n), "f maps"), (lambda k: 1j * k, "f has dtype complex"), (3, "f = 3; give a function")):
+    for f, message in ((lambda k: np.ones(n), "f maps"), (lambda k: 1j * k, "f has dtype complex")):
         with pytest.raises(ValueError, match=message):
             wrap(lambda stepped, f=f: stepped.with_modulation(f).toarray())(stepped)
 
@@ -264,10 +264,8 @@ def test_flat_start_has_no_dead_unit(eps):
         (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.full((20, 20), np.nan)), "target has 400"),
         (lambda: gram.form(deposits(0), np.eye(20), np.eye(20)), "right is of type ndarray"),
         (lambda: gram.form(deposits(0), deposits(1), np.eye(20) * 1j), "target has dtype complex"),
-        (lambda: descent.learn(3, 1.0), "loss = 3"),
         (lambda: descent.learn(lambda f: f**2, 1.0, optimiser=4), "optimiser = 4"),
         (lambda: descent.learn(lambda f: f**2, 1j), "a parameter of f has dtype complex"),
-        (lambda: neural.random(0), "key = 0"),
         (lambda: neural.flat("1"), "value = '1'"),
     ],
 )

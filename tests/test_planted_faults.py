@@ -274,7 +274,7 @@ FAULTS = {
         directions, "haar", f"{NORMAL}(n_blocks * d, d)).reshape(n_blocks, d, d)", f"jnp.tile({NORMAL}(1, d, d)), (n_blocks, 1, 1))", "directions"
     ),
     "simplex of the wrong constant": (directions, "simplex_product", "** 1.5", "** 0.5", "lengths of simplex"),
-    "orthogonal called simplex": (directions, "simplex", "rotations if d == 1 else simplex_product(rotations)", "rotations", "error of simplex"),
+    "orthogonal called simplex": (directions, "simplex", "simplex_product(haar(key, d, -(-m // d)))", "haar(key, d, -(-m // d))", "error of simplex"),
     "one key for directions and norms": (compose, "compose", "key_norms, m, d)", "key_directions, m, d)", "covariance"),
     "norms shared between blocks": (norms, "independent", f"{NORMAL}(m, d))", f"jnp.tile({NORMAL}(d, d)), (-(-m // d), 1))[:m]", "norms of simplex"),
     "norms shared between blocks of simplex_plus": (
@@ -298,7 +298,7 @@ FAULTS = {
     "missing m^(-1/2) in logarithms": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "log positive"),
     "softmax for gaussian": (exponentials, "_log_exponential", 'if kernel == "gaussian"', "if False", "positive"),
     "missing determinant": (exponentials, "_log_exponential", " - parameters.log_D", "", "exponential"),
-    "missing quadratic form of the frequency": (exponentials, "_log_exponential", "log_phi + A @ omega", "log_phi + 0 * A @ omega", "exponential"),
+    "missing quadratic form of the frequency": (exponentials, "_log_exponential", "log_phi + (A @ omega", "log_phi + (0 * A @ omega", "exponential"),
     "means not put back": (exponentials, "_log_exponential", "if centre is not None", "if False", "exponential"),
     "covariance for second moment": (exponential, "_sderf", "jnp.outer(means, means) + ", "", "least of its family"),
     "eigenvectors for their transposes": (exponential, "_sderf", "vectors.T[::-1]", "vectors[::-1]", "least of its family"),
@@ -308,7 +308,7 @@ FAULTS = {
     "missing m^(-1/2) in Fourier features": (fourier, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
     "sines twice": (fourier, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
     "log weights of the wrong sign": (exponentials, "_log_exponential", "log_phi + omega", "log_phi - omega", "weighted"),
-    "whole log weights": (exponentials, "_log_exponential", "astype(log_phi.dtype) / 2", "astype(log_phi.dtype)", "weighted"),
+    "whole log weights": (exponentials, "_log_exponential", "astype(log_phi.dtype)[None] / 2", "astype(log_phi.dtype)[None]", "weighted"),
     "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
     "log weights of the wrong sign in Fourier features": (fourier, "_grown", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
     "squares divided by the number of repeats": (errors, "mean_and_se", "ddof=1", "ddof=0", "standard error"),

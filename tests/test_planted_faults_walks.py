@@ -175,9 +175,9 @@ FAULTS = [
     (walks, "hops_of", weighted_degree, [check_loads, check_kernel]),
     (walks, "hops_of", no_survival, [check_loads, check_kernel]),
     (walks, "hops_of", no_weight, [check_loads, check_kernel]),
-    (walk_lengths, "_quantile", one_hop_more, CHECKS),
-    (walk_lengths, "_quantile", one_hop_less, CHECKS),
-    (walk_lengths, "_quantile", halt_for_survival, CHECKS),
+    (walk_lengths, "quantile", one_hop_more, CHECKS),
+    (walk_lengths, "quantile", one_hop_less, CHECKS),
+    (walk_lengths, "quantile", halt_for_survival, CHECKS),
 ]
 
 
@@ -274,7 +274,7 @@ def check_walkers_on_a_node_spread_evenly():
 
 
 def check_bins_make_all_walks():
-    assert np.allclose(transport.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
+    assert np.allclose(transport.bins.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
 
 
 def check_pagerank_is_a_law():

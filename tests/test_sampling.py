@@ -161,7 +161,7 @@ def test_sets_that_no_draw_reaches_are_refused():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: sampling.of_points(KEY, np.ones((3, 4)), X), "omega has shape .*; give frequencies of dimension 2"),
+        (lambda: sampling.of_points(KEY, np.ones((3, 4)), X), "omega has shape .*; its points must have 2 coordinates"),
         (lambda: sampling.of_phases(KEY, 3, X[:0]), r"X has shape \(0, 2\); give at least one point"),
         (lambda: theory.optimal_normal(np.zeros(1), [[0.6]], np.zeros(1), [[0.1]], "softmax"), "covariance_x = .* below 1/2"),
         (lambda: exponential.of_law(np.zeros(1), [[0.4]]), "covariance = .* above 1/2"),

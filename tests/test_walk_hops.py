@@ -216,7 +216,6 @@ def gives(u):
         (gives(lambda n: np.zeros(n + 1)), r"hops maps 34 walkers to an array of shape \(35,\); give"),
         (gives(lambda n: np.ones(n)), r"hops has values in \[1\.0, 1\.0\]; give levels"),
         (gives(lambda n: np.full(n, np.nan)), "hops has values in"),
-        (lambda *_: 3, r"hops\(rng, n_rows, n_walks\) = 3; give a function"),
         ("repelling", "hops = 'repelling'; choose one of"),
     ],
 )

@@ -99,3 +99,26 @@ def test_what_a_mask_hides_may_hold_anything(way, causal, hidden):
     assert np.array_equal(attend(dirty, dirty), attend(q, q))
     gradient = jax.grad(lambda k: attend(k, k).sum())(jnp.asarray(dirty))
     assert np.all(np.isfinite(gradient))
+
+
+NONE = np.zeros((0, 4))
+EMPTY = {
+    "fourier": lambda: features.fourier(NONE, OMEGA),
+    "positive": lambda: features.positive(NONE, OMEGA),
+    "fast": lambda: features.fourier(NONE, couplings.fast.draw(KEY, 8, 4, "simplex")),
+    "gaussian": lambda: kernels.gaussian(NONE, X),
+    "matern": lambda: kernels.matern(NONE, X, 1.5),
+    "simplex": lambda: couplings.simplex(KEY, 0, 4),
+    "sobol": lambda: couplings.sobol(KEY, 0, 4),
+    "softmax": lambda: attention.softmax(NONE, X, X),
+    "linear": lambda: attention.linear(NONE, X, X),
+    "no batch": lambda: dot_product_attention(HEADS[:0], HEADS[:0], HEADS[:0], OMEGA),
+    "no batch, causal": lambda: dot_product_attention(HEADS[:0], HEADS[:0], HEADS[:0], OMEGA, is_causal=True),
+    "no queries": lambda: dot_product_attention(HEADS[:, :0], HEADS, HEADS, OMEGA)[0],
+    "layer": lambda: attention.FeatureAttention(eqx.nn.MultiheadAttention(2, 4, key=KEY), 8, key=KEY)(NONE, X, X),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_nothing_in_gives_nothing_out(name):
+    assert len(EMPTY[name]()) == 0

@@ -141,16 +141,16 @@ def _in_chunks(q, k, v, fill=0.0):
     size = min(CHUNK, n)
 
     def chunked(x, fill):
-        x = jnp.broadcast_to(x, (*axes, *x.shape[-2:])).reshape(-1, *x.shape[-2:])
+        x = jnp.broadcast_to(x, (*axes, *x.shape[-2:])).reshape(math.prod(axes), *x.shape[-2:])
         x = jnp.pad(x, [(0, 0), (0, -n % size), (0, 0)], constant_values=fill)
-        return jnp.swapaxes(x.reshape(len(x), -1, size, x.shape[-1]), 0, 1)
+        return jnp.swapaxes(x.reshape(len(x), -(-n // size), size, x.shape[-1]), 0, 1)
 
     sums = jnp.zeros((math.prod(axes), k.shape[-1], v.shape[-1]), jnp.result_type(q, k, v, jnp.float32))
     return chunked(q, 0.0), chunked(k, fill), chunked(v, 0.0), sums
 
 
 def _joined(sums, n, axes):
-    sums = jnp.swapaxes(sums, 0, 1).reshape(*axes, -1, sums.shape[-1])
+    sums = jnp.swapaxes(sums, 0, 1).reshape(*axes, len(sums) * sums.shape[2], sums.shape[-1])
     return sums[..., :n, :]
 
 

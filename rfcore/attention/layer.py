@@ -77,7 +77,7 @@ class FeatureAttention(eqx.Module):
         q, k, v = self._heads(query, key_, value, process_heads)
         omega = self.omega if key is None else self._drawn(key)
         out = jnp.swapaxes(by_features(q, k, v, omega, self.parameters, self.causal, mask), 0, 1)
-        return jax.vmap(self.attention.output_proj)(out.reshape(len(query), -1))
+        return jax.vmap(self.attention.output_proj)(out.reshape(len(query), out.shape[1] * out.shape[2]))
 
     def calibrated(self, query, key_, value, fit=solvers.exponential.aderf, centred=True, process_heads=None):
         """This layer with features fitted to the queries and keys of some inputs, head by head, for good.
@@ -100,7 +100,7 @@ class FeatureAttention(eqx.Module):
         """Queries and keys times d^(-1/4), and values, each (heads, positions, columns)."""
         layer = self.attention
         heads = [
-            jax.vmap(project)(checks.points(x, name, as_it_is=True)).reshape(len(x), layer.num_heads, -1)
+            jax.vmap(project)(checks.points(x, name, as_it_is=True)).reshape(len(x), layer.num_heads, project.out_features // layer.num_heads)
             for project, x, name in (
                 (layer.query_proj, query, "query"),
                 (layer.key_proj, key_, "key_"),
@@ -152,7 +152,7 @@ def _log_features(omega, parameters, x):
 def _of_head(omega, parameters, x):
     omega = jax.tree.map(lambda leaf: leaf.astype(x.dtype) if jnp.issubdtype(leaf.dtype, jnp.inexact) else leaf, omega)
     logs = features.log_exponential(x.reshape(-1, x.shape[-1]), omega, parameters, kernel="softmax")
-    return logs.reshape(*x.shape[:-1], -1)
+    return logs.reshape(*x.shape[:-1], logs.shape[-1])
 
 
 def dot_product_attention(query, key, value, omega, parameters=None, *, mask=None, scale=None, is_causal=False):

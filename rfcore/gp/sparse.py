@@ -7,6 +7,7 @@ thousands. Beyond that conjugate gradients (:func:`rfcore.gp.posterior_weights`)
 (:func:`rfcore.gp.fit_diffusion`) multiply by features alone. Arrays are float64, of NumPy.
 """
 
+import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -185,7 +186,7 @@ def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps
         deposits: of walks on normalised weights from seen nodes,
             ``walks.simulate(key, g, lengths, nodes=seen)``.
         y: one value per row of the deposits, of mean 0, as the model has it, and not all 0.
-        lengthscales: bounds of gamma.
+        lengthscales: bounds of gamma; a warning says where the best is one of them.
         n_probes, n_steps: of the quadrature (Golub and Meurant, 2010; Ubaru et al., 2017).
 
     Returns:
@@ -218,6 +219,9 @@ def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps
 
     found = minimize_scalar(lambda x: best(x)[0], bounds=np.log(lengthscales), method="bounded", options={"xatol": 1e-3})
     _, variance, ratio = best(found.x)
+    if min(abs(found.x - np.log(lengthscales))) < 0.01:
+        bounds = f"lengthscale = {np.exp(found.x):.3g}, at a bound of {lengthscales}"
+        warnings.warn(f"the likelihood is greatest at {bounds}; give wider lengthscales", stacklevel=2)
     return Hyperparameters(*map(float, (variance, np.exp(found.x), ratio * variance)))
 
 

@@ -63,10 +63,9 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             1 / (number of columns of X times its variance).
         features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
             them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`).
-        coupling: name of a coupling, such as "orthogonal", "choose" for that of
-            :func:`rfcore.couplings.choose`, or a function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`);
-            of Matérn kernels "iid", "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function
-            that draws their frequencies.
+        coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.couplings.choose`; or a
+            function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
+            "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 
     Attributes:

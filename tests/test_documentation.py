@@ -42,6 +42,14 @@ def test_readme_examples_estimate_their_kernels(capsys):
     assert all(0 < error < 0.5 for error in errors)  # of kernels whose entries are at most one
 
 
+def test_what_stands_beside_other_tools_prints_what_it_says(tmp_path):
+    text = (ROOT / "book" / "in_your_own_work.md").read_text(encoding="utf-8")
+    blocks = tmp_path / "blocks.txt"
+    blocks.write_text("\n\n".join(re.findall(r"```python\n(>>>.*?)```", text, re.S)), encoding="utf-8")
+    found = doctest.testfile(str(blocks), module_relative=False)
+    assert (found.failed, found.attempted > 20) == (0, True)
+
+
 COMPANION = [found.name for found in pkgutil.walk_packages(companion.__path__, "companion.") if not found.ispkg and "__main__" not in found.name]
 
 

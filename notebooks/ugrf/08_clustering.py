@@ -87,7 +87,7 @@ ledger.decide({"ugrf/table-2/names": evidence.erratum(nearer, why)})
 #
 # From here on the row "citeseer" is cora's largest component, "databases" the database
 # section of the large Cora collection, and citeseer stands in for the row "cora". (48
-# of its nodes are isolated: their walks end where they begin.)
+# of its nodes are isolated: their walks stay where they begin.)
 
 # %% [markdown]
 # ## The experiment

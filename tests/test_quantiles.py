@@ -11,7 +11,7 @@ import pytest
 from rfcore.couplings import quantiles
 
 LEVELS = np.array([1e-22, 1e-16, 1e-9, 1e-4, 0.02, 0.3, 0.5, 0.5000001, 0.7, 0.99, 1 - 1e-4, 1 - 1e-9, 1 - 2.0**-53])
-LAWS = [(1, math.inf), (2, math.inf), (16, math.inf), (200, math.inf), (4096, math.inf)]
+LAWS = [(1, math.inf), (2, math.inf), (16, math.inf), (200, math.inf), (4096, math.inf), (10**6, math.inf)]
 LAWS += [(1, 0.5), (2, 0.5), (3, 1.5), (5, 20.0), (64, 2.5), (1000, 10.0)]
 
 

@@ -22,7 +22,7 @@ from scipy import special
 
 from rfcore import checks
 
-LARGEST_D, LEAST_NU, LARGEST_NU = 10**5, 0.1, 100.0
+LARGEST_D, LEAST_NU, LARGEST_NU = 10**7, 0.1, 100.0
 # A power of two apart, so that the distance of a score from its node is exact in float32 too.
 LOWEST, HIGHEST, STEP = -10.0, 8.5, 1 / 32
 
@@ -36,7 +36,7 @@ def chi(u, d):
 
     Args:
         u: levels in [0, 1), of any shape; NaN outside, where values are unknown inside ``jax.jit``.
-        d: dimension, at most 10^5.
+        d: dimension, at most 10^7.
 
     Returns:
         Array of the shape of u; float64 if u is float64 and ``jax_enable_x64`` is on, else float32.

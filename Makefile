@@ -11,7 +11,7 @@ PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book book_browser wheel runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 .DEFAULT_GOAL := help
-CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation operator sampling transport walks
+CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation operator quantiles sampling strict_jax transport walks
 .PHONY: help book pdf test unit near pages portable newest nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands

@@ -109,7 +109,7 @@ def dense(A, B):
 
     Source: FAVOR#, Theorem 4.1 and the text after it.
     """
-    d = jnp.shape(B)[-1]
+    d = np.shape(B)[-1]
     A, B = checks.shaped(A, "A", (d,), (d, d)), checks.shaped(B, "B", (d, d))
     if A.ndim == 2:
         if not checks.is_traced(A) and not checks.is_symmetric(A):

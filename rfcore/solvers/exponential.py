@@ -142,7 +142,7 @@ def of_law(mean, covariance):
 
     Source: FAVOR#, Theorem 4.1, with All Random Features Representations are Equivalent, Eq. 2.
     """
-    d = jnp.shape(covariance)[-1]
+    d = np.shape(covariance)[-1]
     covariance, mean = checks.shaped(covariance, "covariance", (d, d)), checks.shaped(mean, "mean", (d,))
     if not checks.is_traced(covariance) and not checks.is_symmetric(covariance):
         raise ValueError(f"covariance = {covariance} is not symmetric; give a covariance")

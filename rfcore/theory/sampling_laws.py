@@ -94,7 +94,7 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
     checks.choice(kernel, "kernel", ("gaussian", "softmax"))
     means, covariances = [], []
     for side, mean, covariance in (("x", mean_x, covariance_x), ("y", mean_y, covariance_y)):
-        d = jnp.shape(covariance_x)[-1]
+        d = np.shape(covariance_x)[-1]
         covariance = checks.shaped(covariance, f"covariance_{side}", (d, d))
         check_covariance(covariance, f"covariance_{side}", 0.5 if kernel == "softmax" else jnp.inf)
         means.append(checks.shaped(mean, f"mean_{side}", (d,)))

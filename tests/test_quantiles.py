@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
+from scipy import special
 
 from rfcore.couplings import quantiles
 
@@ -66,3 +67,11 @@ def test_ends_of_the_unit_interval():
     assert np.isnan(ends[1:4]).all()
     assert ends[4] == quantiles.chi(0.5, 3)
     assert quantiles.chi(jnp.zeros((0, 2)), 3).shape == (0, 2)
+
+
+def test_the_largest_dimension_has_the_levels_that_are_asked():
+    u, d = np.array([1e-9, 0.3, 0.7, 1 - 1e-9]), quantiles.LARGEST_D
+    with jax.enable_x64(True):
+        x = np.asarray(quantiles.chi(u, d))
+    # Beside sqrt(d) the law is normal with variance 1/2, but for terms in d^(-1/2), here 3e-4.
+    assert np.allclose(x - np.sqrt(d - 0.5), special.ndtri(u) / np.sqrt(2), rtol=1e-3, atol=1e-3)

@@ -8,9 +8,9 @@ normal score z of its level,
     log(x / sqrt(d)) = s(z),  u = Phi(z),  -10 <= z <= 8.5
 
 so that s is a spline of degree 5 through SciPy's values, 1/32 apart. Levels below 1e-23 or above 1 - 1e-17,
-which no draw reaches, count as these. Measured, the relative error is at most 1e-13 for chi, and for Student's
-t with nu >= 1/2 and d <= 1000 (3e-12 for nu = 0.1 and d <= 64); in float32, at levels from 2^-24 on and for nu
->= 1/2, it is 6e-6.
+which no draw reaches, count as these. Measured, the relative error is at most 1e-13 for chi, and for
+Student's t with nu >= 1/2 and d <= 1000 (3e-12 for nu = 0.1 and d <= 64). In float32 it is 6e-6, at levels
+from 2^-24 on and with nu >= 1/2.
 """
 
 import math

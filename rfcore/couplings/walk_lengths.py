@@ -7,9 +7,9 @@
 
 A coupling is a joint law of these uniforms, a copula: see :mod:`rfcore.copulas`. A block is a start
 node, so that nodes are independent; its draws are the walks of the node; coordinate 0 is that of the length.
-A law that says so (``copulas.over``) has coordinates 1, 2, ... for the first hops,
-too; all later hops are independent. :func:`with_hops` couples all hops, while the walkers walk. Walks are
-data, drawn on the host from NumPy generators (see :mod:`rfcore.streams`).
+A law that says so (``copulas.over``) has coordinates 1, 2, ... for the first hops, too; all later hops are
+independent. :func:`with_hops` couples all hops, while the walkers walk. Walks are data, drawn on the host
+from NumPy generators (see :mod:`rfcore.streams`).
 """
 
 from dataclasses import dataclass, replace

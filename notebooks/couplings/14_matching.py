@@ -39,7 +39,7 @@ from rfcore.solvers import transport
 
 ledger = evidence.open_page("couplings/14_matching", profile)
 TESTS, ORDERS, N_REPEATS, N_ERRORS = {
-    "paper": (("football", "eurosis"), (4, 6, 8, 10), 120, 10),
+    "paper": (("football", "eurosis"), (4, 6, 8, 10), 400, 10),
     "quick": (("football",), (4, 6, 8), 10, 3),
 }[profile]
 P_HALTS, SIMULATED, N_WALKS = (0.1, 0.3, 0.5), (4, 6, 8), 10
@@ -181,7 +181,7 @@ learned = {}
 for repeat in tqdm(range(N_REPEATS), desc="repeats", leave=False):
     for i, p in enumerate(P_HALTS):
         for j, n in enumerate(SIMULATED):
-            key = ledger.key(f"walks {n}", repeat, round(10 * p))
+            key = ledger.key(f"fresh walks {n}", repeat, round(10 * p))
             psi = simulated_bin_features(key, g, f, n, p, N_WALKS)
             two = chosen(transport.pair_products(psi))
             learned[p, repeat, n] = two

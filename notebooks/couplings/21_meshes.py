@@ -40,13 +40,14 @@ ledger = evidence.open_page("couplings/21_meshes", profile)
 # Of each mesh: splits with a fit, multiples of the groups, and draws of walks for each.
 N_GROUPS, REPEATS, WALKERS = {
     "paper": (
-        24,
-        {"teapot": (24, 3), "fuze": (24, 2), "unit_sphere": (24, 2)}
-        | {"idler_riser": (24, 2), "busted": (24, 1), "torus": (24, 1)},
+        96,
+        {"teapot": (96, 3), "fuze": (96, 2), "unit_sphere": (96, 2)}
+        | {"idler_riser": (96, 2), "busted": (96, 1), "torus": (96, 1)},
         (16, 32, 64),
     ),
     "quick": (4, {"teapot": (4, 1), "unit_sphere": (4, 1)}, (16, 32)),
 }[profile]
+FRESH = 24  # splits that were spent on a first run
 
 # %% [markdown]
 # (couplings-fig-4)=
@@ -147,7 +148,7 @@ def one_split(name, split, n_draws):
 
 
 drawn = {
-    name: [one_split(name, i, n) for i in tqdm(range(n_splits), name, leave=False)]
+    name: [one_split(name, FRESH + i, n) for i in tqdm(range(n_splits), name, leave=False)]
     for name, (n_splits, n) in REPEATS.items()
 }
 

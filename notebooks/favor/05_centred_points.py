@@ -79,7 +79,7 @@ for name in ("mnist", "cifar10"):
 
 def draw(regime, i):
     """Two sets of points for sigma = 1."""
-    rng, n = ledger.rng(f"points {regime}", i), N_POINTS
+    rng, n = ledger.rng(f"points {regime} anew", i), N_POINTS
     if regime == "heterogen":
         x, y = rng.standard_normal((2, n, 64))
         return x, y + 1

@@ -30,6 +30,7 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
+from functools import partial
 from operator import itemgetter
 
 import jax
@@ -269,10 +270,15 @@ plotting.table(
 # {doc}`/notebooks/beyond/02_attention_maps` puts them and features together.
 
 # %% tags=["hide-input"]
-landmarks = outputs_error("reviews", real_heads.landmarks).mean(axis=1)
+landmarks, twenty, inverted = (
+    outputs_error("reviews", partial(real_heads.landmarks, steps=steps)).mean(axis=1)
+    for steps in (6, 20, None)
+)
 shown = ("positive", "gerf", "saderf", "sderf", "aderf_centred")
+of_steps = {"": landmarks, ", 20 steps": twenty, ", exact inverse": inverted}
 named = rival | {
-    "64 landmarks": np.stack([np.full_like(landmarks, np.nan), landmarks], axis=1)
+    f"64 landmarks{how}": np.stack([np.full_like(found, np.nan), found], axis=1)
+    for how, found in of_steps.items()
 }
 named |= {
     f"{plotting.LABELS[kind]}, m = {m}": of(kind)[:, :, 0, WIDTHS.index(m)]

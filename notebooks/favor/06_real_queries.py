@@ -275,7 +275,7 @@ landmarks, twenty, inverted = (
     for steps in (6, 20, None)
 )
 shown = ("positive", "gerf", "saderf", "sderf", "aderf_centred")
-of_steps = {"": landmarks, ", 20 steps": twenty, ", exact inverse": inverted}
+of_steps = {"": landmarks, ", 20 steps": twenty, ", pseudo-inverse": inverted}
 named = rival | {
     f"64 landmarks{how}": np.stack([np.full_like(found, np.nan), found], axis=1)
     for how, found in of_steps.items()

@@ -170,18 +170,18 @@ def landmarks(q, k, v, mask, count=64, steps=6):
 
     ::
 
-        softmax(q k~') Z softmax(q~ k') v,   Z for the inverse of A = softmax(q~ k~'):
+        softmax(q k~') Z softmax(q~ k') v,   Z for the pseudo-inverse of A = softmax(q~ k~'):
         Z <- Z (13 I - A Z (15 I - A Z (7 I - A Z))) / 4,   ``steps`` times, from A' / (|A|_1 |A|_inf)
 
-    Six steps, as published, end far from the inverse, and that regularises: small singular values of A are
-    never inverted. ``steps=None`` takes the inverse itself.
+    Six steps, as published, end far from the pseudo-inverse, and that regularises: small singular values of
+    A are never inverted. ``steps=None`` takes the pseudo-inverse itself.
 
     Source: Xiong et al., "Nystroemformer" (2021), without its convolution of values, which is trained.
     """
     means = [x.reshape(*x.shape[:-2], count, -1, x.shape[-1]).mean(axis=-2) for x in (q, k)]
     left, middle, right = (jax.nn.softmax(x @ y.mT, axis=-1) for x, y in ((q, means[1]), means, (means[0], k)))
     if steps is None:
-        return left @ jnp.linalg.solve(middle, right @ v)
+        return left @ (jnp.linalg.pinv(middle) @ (right @ v))
     eye = jnp.eye(count, dtype=q.dtype)
     inverse = middle.mT / (middle.sum(axis=-2).max(axis=-1) * middle.sum(axis=-1).max(axis=-1))[..., None, None]
     for _ in range(steps):

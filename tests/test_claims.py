@@ -145,7 +145,7 @@ def test_a_sound_file_is_read(tmp_path):
         ('title = "t"', 'title = "t"\nplan = "later"', r"a plan is for what is to come"),
         ('rule = "r"', 'rule = "r"\n  expected = "not reproduced"', r"needs a why"),
         ('rule = "r"', 'rule = "r"\n  expected = "inconclusive"\n  why = "w"', r"expected may only be"),
-        ('rule = "r"', 'rule = "r"\n  expected = "paper erratum"\n  why = "w"', r"'misprint, the result stands', 'the statement is false'"),
+        ('rule = "r"', 'rule = "r"\n  expected = "paper erratum"\n  why = "w"', r"'misprint, the result stands', 'needs another condition', 'the statement is false'"),
         (
             'rule = "r"',
             'rule = "r"\n  expected = "not reproduced"\n  why = "w"\n  unprinted = "u"',
@@ -189,7 +189,7 @@ def test_a_finding_of_ours_hangs_on_no_setting_of_a_paper(tmp_path):
         read(other, extra.replace('rule = "r"', 'rule = "r"\n  unprinted = "u"'))
 
 
-@pytest.mark.parametrize("expected", ["not reproduced", "misprint, the result stands", "the statement is false"])
+@pytest.mark.parametrize("expected", ["not reproduced", "misprint, the result stands", "needs another condition", "the statement is false"])
 def test_an_expected_failure_with_its_reason_is_read(tmp_path, expected):
     text = GOOD.replace('rule = "r"', f'rule = "r"\n  expected = "{expected}"\n  why = "w"')
     assert read(tmp_path, text)[0].claims[0].expected == expected

@@ -136,7 +136,7 @@ def test_an_erratum_needs_the_printed_claim_to_fail():
 
 
 @pytest.mark.parametrize("recorded", ["paper erratum", "misprint, the result stands", "the statement is false"])
-@pytest.mark.parametrize("said", ["misprint, the result stands", "the statement is false"])
+@pytest.mark.parametrize("said", ["misprint, the result stands", "needs another condition", "the statement is false"])
 def test_which_erratum_it_is_the_entry_of_the_claim_says_and_no_ledger(recorded, said):
     claim = Claim("simplex/cor-4.4/x", "s", "value", "r", expected=said, why="A factor is missing.")
     decision = replace(FAILED, verdict=recorded, claim=claim)
@@ -144,7 +144,7 @@ def test_which_erratum_it_is_the_entry_of_the_claim_says_and_no_ledger(recorded,
 
 
 def test_an_erratum_whose_entry_does_not_say_which_is_refused():
-    with pytest.raises(ValueError, match=r"expected of simplex/fig-1/x = None; choose one of 'misprint, the result stands', 'the"):
+    with pytest.raises(ValueError, match=r"expected of simplex/fig-1/x = None; choose one of 'misprint, the result stands', 'needs"):
         replace(evidence.erratum(FAILED, "A factor is missing."), claim=Claim("simplex/fig-1/x", "s", "value", "r"))
 
 

@@ -144,16 +144,14 @@ def errata():
 def disagreements():
     """Claims of papers that came out otherwise, and those that hang on a setting which is not printed."""
     undecided = [one for one in decided(Verdict.INCONCLUSIVE) if one[1].unprinted]
-
-    def by_choice(one):
-        return one[2].by_choice
-
     of_papers = {
         "Not reproduced": decided(Verdict.NOT_REPRODUCED),
         "Reproduced in direction": decided(Verdict.IN_DIRECTION),
         "Scaled": decided(Verdict.SCALED),
-        "Failed by our choice of a setting that is not printed": [one for one in undecided if by_choice(one)],
-        "Too little power to say, with a setting that is not printed": [one for one in undecided if not by_choice(one)],
+        **{
+            f"Inconclusive: {because}": [one for one in undecided if one[2].open_because == because]
+            for because in ("agrees within wide errors", "hangs on what is not printed", "too few data to tell")
+        },
     }
     parts = []
     for title, found in of_papers.items():

@@ -34,7 +34,7 @@ are accusations. They need a statement that the paper makes (quote it in ``print
 outcome hangs and which the paper does not print (name one in ``unprinted``, and the claim is "inconclusive"),
 and an uncertainty that contains the paper's own (``paper_se``, and ``unprinted_se`` where it prints none).
 Then enter ``evidence.erratum(decision, why)`` if the claim as printed is wrong, and give it ``expected =
-"misprint, the result stands"`` or ``"the statement is false"``; or ``expected = "not reproduced"``; and a
+"misprint, the result stands"``, ``"needs another condition"`` or ``"the statement is false"``; or ``expected = "not reproduced"``; and a
 ``why``. Never widen a tolerance or try another seed; a rule that changes after a first run says so in
 ``changed``.
 """

@@ -20,7 +20,7 @@ PROFILES = ("quick", "paper")
 # The rules that can decide each kind of claim.
 RULES = {kind: (kind,) for kind in ("identity", "unbiased", "bound", "order", "value")}
 RULES["shape"] = ("slope", "order")
-EXPECTED = (None, "not reproduced", "misprint, the result stands", "the statement is false")
+EXPECTED = (None, "not reproduced", "misprint, the result stands", "needs another condition", "the statement is false")
 _ID = re.compile(r"[a-z]+/(fig|table|thm|cor|lemma|eq|alg|text|extra)-[A-Za-z0-9.-]+")
 
 
@@ -35,13 +35,14 @@ class Claim:
     Attributes:
         id, statement, kind, rule: ``rule`` says in words what decides; ``kind`` is one of the keys of
             ``RULES``.
-        expected, why: ``"not reproduced"``, ``"misprint, the result stands"`` or ``"the statement is
-            false"``, where that outcome is known and accepted, and the reason.
+        expected, why: ``"not reproduced"``, ``"misprint, the result stands"``, ``"needs another condition"``
+            or ``"the statement is false"``, where that outcome is known and accepted, and the reason.
         printed: what the paper says, quoted, with its number and place. Nothing of a paper is called "not
             reproduced" without it.
         unprinted: the setting, chosen by us, that the paper does not print and on which the outcome hangs, as
             the end of "the paper does not print ...": a failure then becomes "inconclusive".
         changed: when the claim was changed after a first run, why, and what it said before.
+        known: whether sentence or rule was written when the numbers that decide it were known.
         finding: the sentence that tells what was found, with places for numbers of the decision, as in ``"KL
             {better} against {worse} for independent walks"`` (``companion.evidence.standing`` has the
             places).
@@ -59,6 +60,7 @@ class Claim:
     printed: str | None = None
     unprinted: str | None = None
     changed: str | None = None
+    known: bool = False
     finding: str | None = None
     undecided: str | None = None
     data: tuple[str, ...] = ()
@@ -159,7 +161,7 @@ def _entry(raw):
         raise ValueError("data decide claims, and there are none")
     for item in (entry, *claims):
         for name, text in vars(item).items():
-            if name not in ("claims", "data") and text is not None and not (isinstance(text, str) and text.strip()):
+            if name not in ("claims", "data", "known") and text is not None and not (isinstance(text, str) and text.strip()):
                 raise ValueError(f"{name}={text!r} must be a non-empty string")
     if not _ID.fullmatch(entry.id):
         raise ValueError("id must read <paper>/<fig|table|thm|cor|lemma|eq|alg|text|extra>-<number>")

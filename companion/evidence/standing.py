@@ -29,9 +29,10 @@ class Row(NamedTuple):
 
     @property
     def verdicts(self):
-        """The verdict, and the errata beside it: a table may be inconclusive, one of its lines misprinted."""
+        """The verdict, and what else counts: an inconclusive table may have a misprint, a false caption open values."""
         found = {decision.verdict for _, decision in self.claims if decision}
-        return (self.verdict, *(verdict for verdict in ERRATA if verdict in found and verdict is not self.verdict))
+        beside = (verdict for verdict in (*ERRATA, Verdict.INCONCLUSIVE) if verdict in found and verdict is not self.verdict)
+        return (self.verdict, *beside)
 
 
 def results_folder(profile, root=None):
@@ -82,7 +83,7 @@ def scorecard(profile="paper"):
 def headline(profile="paper"):
     """How many figures, tables and theorems of each paper have which verdict: ``{paper: Counter}``.
 
-    One that has an erratum beside another verdict counts under both. Our own extra findings are not counted.
+    One that holds an erratum, or an inconclusive claim, beside another verdict counts under both. Our own extra findings are not counted.
     """
     counts = {paper.name: Counter() for paper in papers()}
     for row in scorecard(profile):

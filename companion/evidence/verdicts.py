@@ -12,8 +12,8 @@ from rfcore import checks
 class Verdict(StrEnum):
     """The state of a claim or an entry, from best to worst; the last two are states of entries only.
 
-    A ledger records "paper erratum". Which of the two errata that is, the claim's entry says (``expected``):
-    readers meet the misprint and the false statement alone.
+    A ledger records "paper erratum". Which of three that is, the claim's entry says (``expected``): readers
+    meet the misprint, the missing condition and the false statement alone.
     """
 
     REPRODUCED = "reproduced"
@@ -23,6 +23,7 @@ class Verdict(StrEnum):
     INCONCLUSIVE = "inconclusive"
     NOT_RUN = "not run"
     ERRATUM = "paper erratum"
+    CONDITION = "needs another condition"
     FALSE = "the statement is false"
     NOT_REPRODUCED = "not reproduced"
     NOT_YET = "not yet"
@@ -48,8 +49,12 @@ class Verdict(StrEnum):
         return f"{n} {one if n == 1 else more}"
 
 
-ERRATA = (Verdict.MISPRINT, Verdict.FALSE)
-COUNTED = {Verdict.MISPRINT: (Verdict.MISPRINT.value, "misprints, the results stand"), Verdict.FALSE: ("false", "false")}
+ERRATA = (Verdict.MISPRINT, Verdict.CONDITION, Verdict.FALSE)
+COUNTED = {
+    Verdict.MISPRINT: (Verdict.MISPRINT.value, "misprints, the results stand"),
+    Verdict.CONDITION: (Verdict.CONDITION.value, "need another condition"),
+    Verdict.FALSE: ("false", "false"),
+}
 EXTRA_WORDS = {Verdict.REPRODUCED: "shown", Verdict.NOT_REPRODUCED: "refuted"}
 
 
@@ -142,10 +147,21 @@ class Decision:
         return self.verdict.word(bool(self.claim and self.claim.extra))
 
     @property
+    def open_because(self):
+        """Which of three an inconclusive one is; ``""`` of any other."""
+        if self.verdict is not Verdict.INCONCLUSIVE:
+            return ""
+        if self.by_choice:
+            return "hangs on what is not printed"
+        agrees = self.holds is not None and self.holds == self.comparisons
+        return "agrees within wide errors" if agrees else "too few data to tell"
+
+    @property
     def reason(self):
         """Why the verdict is not what the numbers alone would give; words for a setting are the claim's."""
         chosen = f"By our choice the claim fails, but the paper does not print {self._setting}." if self.by_choice else ""
-        return f"{chosen} {self.why}".strip()
+        opened = "" if self.by_choice else self.open_because and f"It {self.open_because}."
+        return " ".join(filter(None, [chosen, opened.replace("It too", "Too"), self.why]))
 
     @property
     def _setting(self):
@@ -161,6 +177,7 @@ class Decision:
         folded = "".join(f"<p><b>{name}.</b> {' '.join(html.escape(text).split())}</p>" for name, text in self._folded())
         if folded:
             changed = "; changed since it was first written" if claim and claim.changed else ""
+            changed = "; written when its numbers were known" if claim and claim.known else changed
             parts.append(f"<details><summary>How it was decided{changed}</summary>{folded}</details>")
         return "\n\n".join([*parts, "</div>"])
 

@@ -4,9 +4,9 @@
 # * **The order holds.** On all six sets, for both kinds of features, norms coupled in
 #   pairs (PNC) give smaller errors than orthogonal frequencies with independent norms,
 #   and these smaller ones than independent (IID) frequencies. Halton points are worse
-#   than PNC, with one case undecided: plain ones for Fourier features on Airfoil.
+#   than PNC, but for plain ones with Fourier features on Airfoil, which are better.
 # * **So do the sizes, mostly.** All ten Fourier ratios on five sets agree with the
-#   printed ones; the farthest off is PNC on Abalone, 0.51 where 0.43 is printed. Nine
+#   printed ones; the farthest off is PNC on CPU, 0.59 where 0.54 is printed. Nine
 #   of the twelve Laplace ratios are within two standard errors, PNC on Boston is off by
 #   2.4, those of Abalone by 3 and 5. The two Fourier ratios on Airfoil are those of a
 #   lengthscale two or three times ours.

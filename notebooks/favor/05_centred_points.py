@@ -18,7 +18,7 @@
 # generalised ones with a single parameter (GERFs), on images and on two Gaussian sets
 # of different means ({cite:t}`likhosherstov2023favor`; {doc}`03_variance` has the
 # figures). Of all features SDERF "shows the best average performance" in kernel
-# classification, and {doc}`so it does <04_classification>` from $M = 32$ on, with
+# classification, and {doc}`so it does <04_classification>`, with
 # standardised columns. The paper fits to the points as they are.
 #
 # **The idea.** Where all points lie to one side of the origin, the one direction in which
@@ -61,8 +61,8 @@ tables = {name: datasets.classification(name, fallback=True) for name in SETS}
 # %% [markdown]
 # ## Four kinds of points
 #
-# These are the kinds of Figure 2 ({doc}`03_variance`) whose mean is not zero, with the
-# same draws: in *heterogen* one of two Gaussian sets has the mean $(\sigma, \dots,
+# These are the kinds of Figure 2 ({doc}`03_variance`) whose mean is not zero, drawn
+# anew: in *heterogen* one of two Gaussian sets has the mean $(\sigma, \dots,
 # \sigma)$; *mnist* and *cifar10* are grey images of $8 \times 8$ box means, times
 # $\sigma$; in *mnist/cifar10* one set consists of digits, the other of photographs.
 # Parameters are fitted anew to every pair of sets.

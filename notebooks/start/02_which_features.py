@@ -527,8 +527,10 @@ plotting.table(
 #
 # This page has its limits: there is one rule for choosing, tested on kernels of tables;
 # there are two graphs; and the times are those of one machine, without an accelerator
-# and in float64. On graphs with hubs systematic walkers gain less:
-# {doc}`/notebooks/couplings/19_where_hops_help`.
+# and in float64. The ancestor of systematic walkers, array-RQMC
+# {cite:p}`lecuyer2008randomized`, ties with them where walkers are few and leaves more of
+# the error where they are many ({doc}`/notebooks/couplings/17_walks_that_know`). On graphs
+# with hubs systematic walkers gain less: {doc}`/notebooks/couplings/19_where_hops_help`.
 
 # %% tags=["hide-input"]
 ledger.close()

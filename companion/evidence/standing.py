@@ -29,7 +29,7 @@ class Row(NamedTuple):
 
     @property
     def verdicts(self):
-        """The verdict, and what else counts: an inconclusive table may have a misprint, a false caption open values."""
+        """The verdict, and what counts beside it: an inconclusive table may hold a misprint."""
         found = {decision.verdict for _, decision in self.claims if decision}
         beside = (verdict for verdict in (*ERRATA, Verdict.INCONCLUSIVE) if verdict in found and verdict is not self.verdict)
         return (self.verdict, *beside)
@@ -83,7 +83,8 @@ def scorecard(profile="paper"):
 def headline(profile="paper"):
     """How many figures, tables and theorems of each paper have which verdict: ``{paper: Counter}``.
 
-    One that holds an erratum, or an inconclusive claim, beside another verdict counts under both. Our own extra findings are not counted.
+    One that holds an erratum, or an inconclusive claim, beside another verdict counts under both. Our own
+    extra findings are not counted.
     """
     counts = {paper.name: Counter() for paper in papers()}
     for row in scorecard(profile):

@@ -29,14 +29,14 @@ To add a claim:
 3. ``make quick NOTEBOOK=ugrf/03``, then ``make paper NOTEBOOK=ugrf/03``; commit the ``.py``, the ``.ipynb``
    and ``data/results/paper/ugrf/03_fixed_kernel_errors.json``. The scorecard follows.
 
-A claim that comes out "not reproduced" stops the run. Is it the paper's? "Not reproduced" and the three errata
-are accusations. They need a statement that the paper makes (quote it in ``printed``), no setting on which the
-outcome hangs and which the paper does not print (name one in ``unprinted``, and the claim is "inconclusive"),
-and an uncertainty that contains the paper's own (``paper_se``, and ``unprinted_se`` where it prints none).
-Then enter ``evidence.erratum(decision, why)`` if the claim as printed is wrong, and give it ``expected =
-"misprint, the result stands"``, ``"needs another condition"`` or ``"the statement is false"``; or ``expected
-= "not reproduced"``; and a ``why``. Never widen a tolerance or try another seed; a rule that changes after a first run says so in
-``changed``.
+A claim that comes out "not reproduced" stops the run. Is it the paper's? "Not reproduced" and the three
+errata are accusations. They need a statement that the paper makes (quote it in ``printed``), no setting on
+which the outcome hangs and which the paper does not print (name one in ``unprinted``, and the claim is
+"inconclusive"), and an uncertainty that contains the paper's own (``paper_se``, and ``unprinted_se`` where it
+prints none). Then enter ``evidence.erratum(decision, why)`` if the claim as printed is wrong, and give it
+``expected = "misprint, the result stands"``, ``"needs another condition"`` or ``"the statement is false"``;
+or ``expected = "not reproduced"``; and a ``why``. Never widen a tolerance or try another seed; a rule that
+changes after a first run says so in ``changed``.
 """
 
 from companion.evidence import deadlocks

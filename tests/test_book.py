@@ -213,6 +213,25 @@ def test_each_notebook_page_counts_its_verdicts_below_its_title(pages):
         assert all(f'id="{target}"' in page for target in re.findall(r'href="#([^"]+)"', strip))
 
 
+def test_each_page_that_has_a_figure_has_one_below_its_title(pages):
+    for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:
+        page = pages[f"notebooks/{name}.html"].partition("<article")[2].partition("</h1>")[2]
+        first = page.index('<figure class="rfcore-figure') if '<figure class="rfcore-figure' in page else None
+        assert first is None or page.startswith('<figure class="rfcore-figure lead', first), name
+        assert first is None or not re.search(r"<(li|h2|table)", page[:first]), name
+
+
+def test_less_than_a_fifth_of_the_words_that_are_seen_on_pages_with_verdicts_are_verdicts(pages):
+    found, seen = 0, 0
+    for name in {entry.notebook for entry in evidence.entries() if entry.notebook}:
+        article = pages[f"notebooks/{name}.html"].partition("<article")[2].partition("</article>")[0]
+        article = re.sub(r"<svg.*?</svg>|<pre>.*?</pre>", "", article, flags=re.S)
+        article = re.sub(r"(<summary[^>]*>.*?</summary>).*?</details>", r"\1", article, flags=re.S)
+        found += sum(len(text_of(block).split()) for block in re.findall(r'<div class="decision">.*?</div>', article, re.S))
+        seen += len(text_of(article).split())
+    assert 0 < found < seen / 5
+
+
 def order_of_the_page():
     papers = list(evidence.headline("paper"))
     return lambda row: (papers.index(row.entry.paper), row.entry.extra)
@@ -311,8 +330,9 @@ def test_pages_show_their_decisions_in_the_present_words_of_the_claims(pages, ty
     for row in evidence.scorecard("paper"):
         page = row.notebook and letters(pages[f"notebooks/{row.notebook}.html"])
         for claim, decision in row.claims:
-            shown = f"{decision.word} {told(decision).finding}".rstrip(".")
-            for words in filter(None, (claim.statement, shown, claim.rule, claim.printed, claim.changed)):
+            because = f"{decision.open_because}:" if decision.open_because else ""
+            line, found = f"{decision.word} {because} {claim.statement}", told(decision).finding.rstrip(".")
+            for words in filter(None, (line, found, claim.rule, claim.printed, claim.changed)):
                 assert letters(typeset(html.escape(words))) in page, claim.id
 
 
@@ -477,8 +497,9 @@ def test_sliders_heads_of_tables_and_dots_answer_the_keyboard(site):
         tab.goto(site + "notebooks/start/01_primer.html", wait_until="load")
         slider = tab.locator(".rfcore-frames input").first
         at = int(slider.input_value())
-        slider.press("ArrowLeft")
-        assert [k for k, one in enumerate(tab.evaluate(SHOWN)) if one == "visible"] == [at - 1]
+        assert at == 0  # a film begins at its beginning
+        slider.press("ArrowRight")
+        assert [k for k, one in enumerate(tab.evaluate(SHOWN)) if one == "visible"] == [1]
         assert slider.get_attribute("aria-valuetext") == tab.locator(".rfcore-frames output").first.inner_text()
         tab.goto(site + "notebooks/beyond/05_leaderboard.html", wait_until="load")
         head = tab.locator(".rfcore-numbers th button").nth(1)

@@ -93,12 +93,12 @@ def test_a_decision_reads_well():
     assert FAILED.finding == "2.00 ± 0.10; printed 1"
 
 
-def test_a_decision_that_knows_its_claim_shows_the_sentence_first_and_folds_how_it_was_decided():
+def test_a_decision_that_knows_its_claim_is_one_line_and_folds_how_it_was_decided():
     claim = Claim("simplex/fig-1/x", "All f1 * f2 agree.", "order", "Below 1 < 2.", printed='"They agree"', changed="Fewer nodes.")
-    _, sentence, verdict, fold, _ = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
-    assert (sentence, verdict) == ("All f1 \\* f2 agree.", "**reproduced** 0.123 ± 0.010.")
+    _, line, fold, _ = replace(GOOD, claim=claim)._repr_markdown_().split("\n\n")
+    assert line == "**reproduced** All f1 \\* f2 agree."
     assert fold == (
-        "<details><summary>How it was decided; changed since it was first written</summary>"
+        "<details><summary>How it was decided</summary><p><b>Found.</b> 0.123 ± 0.010.</p>"
         "<p><b>The paper.</b> &quot;They agree&quot;</p><p><b>Rule.</b> Below 1 &lt; 2.</p><p><b>Changed.</b> Fewer nodes.</p>"
         "<p><b>Statistics.</b> |t| &lt; 3, all of it</p></details>"
     )

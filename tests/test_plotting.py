@@ -182,8 +182,8 @@ def test_names_within_a_page_are_given_once_and_none_is_missing():
 
 
 def test_words_are_escaped_and_maths_between_dollars_is_left_to_the_page():
-    page = plotting.as_html(drawing(), caption='Paper\'s Figure 7. <b> & $a < b$.', alt='"<x>"')
-    assert "<figcaption>Paper&#x27;s Figure 7. &lt;b&gt; &amp; <span" in page
+    page = plotting.as_html(drawing(), caption='Re-run: Figure 7. <b> & $a < b$.', alt='"<x>"')
+    assert "<figcaption>Re-run: Figure 7. &lt;b&gt; &amp; <span" in page
     assert r">\(a &lt; b\)</span>." in page
     assert 'aria-label="&quot;&lt;x&gt;&quot;"' in page
 
@@ -199,7 +199,7 @@ def test_what_sticks_out_of_a_figure_is_not_cut_off():
     ("shown", "said"),
     [
         ({"caption": ""}, "caption"), ({"caption": None}, "caption"), ({"alt": " "}, "alt"), ({"alt": 3}, "alt"),
-        ({"caption": "Figure 7."}, "Paper's"), ({"caption": "Oursine."}, "Paper's"),
+        ({"caption": "Figure 7."}, "Re-run:"), ({"caption": "Oursine."}, "Re-run:"),
         ({"figures": ()}, "at least one"), ({"figures": ["no figure"]}, "at least one"),
         ({"figures": [drawing(points=6.5)]}, "'words' of 6.5 points .* 8.7 pixels .* larger text"),
         ({"figures": [drawing((6.4, 3.0), 12)]}, "of 10 points .* 7.6 pixels .* at most 5.4 inches"),
@@ -305,10 +305,10 @@ def test_a_number_is_written_with_its_error_to_two_digits(value, error, written)
 def test_a_table_scrolls_in_its_box_and_shows_what_is_printed_beside_ours(monkeypatch):
     pages = []
     monkeypatch.setattr(tables, "deliver", lambda page, words: pages.append(page))
-    words = {"rows": ["<a>", "b"], "columns": ["$x$"], "caption": "Paper's Table 2. Errors."}
+    words = {"rows": ["<a>", "b"], "columns": ["$x$"], "caption": "Re-run: Table 2. Errors."}
     plotting.table([[0.5], [2e-7]], [[0.1], [0]], printed=[[".52"], [None]], unit="seconds", corner="graph", **words)
     (page,) = pages
-    assert '<div style="overflow-x: auto' in page and "Paper&#x27;s Table 2. Errors. In seconds." in page
+    assert '<div style="overflow-x: auto' in page and "Re-run: Table 2. Errors. In seconds." in page
     assert "<td>0.50 ± 0.10<br><small>paper .52</small></td>" in page and "<td>2.00 × 10<sup>-7</sup></td>" in page
     assert '<th scope="row">&lt;a&gt;</th>' in page and r"\(x\)</span></th>" in page
     for changed in ({"values": [0.5, 1]}, {"errors": [[1.0]]}, {"printed": [["1"]]}, {"caption": "Table 2."}, {"caption": None}):

@@ -143,7 +143,7 @@ class Pair:
 def printed_pairs(row):
     """Pairs of an entry: of its printed tables, else of its claims on values; and how many were left out."""
     place = row.entry.place.partition(", ")[0]
-    tables = [table for _, table in tables_of(row.notebook) if caption(table).startswith(f"Paper's {place}.")]
+    tables = [table for _, table in tables_of(row.notebook) if caption(table).startswith(f"Re-run: {place}.")]
     found = [pair for table in tables for pair in of_table(table, place)]
     if not found:
         found = [

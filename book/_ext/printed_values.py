@@ -46,7 +46,7 @@ def beside_ours(row):
         return []
     tables = tables_of(row.notebook)
     if values_of(row.entry):
-        head = f"Paper's {row.entry.place.partition(', ')[0]}."
+        head = f"Re-run: {row.entry.place.partition(', ')[0]}."
         return [table for _, table in tables if caption(table).startswith(head)]
     return [table for label, table in tables if label == row.anchor]
 

@@ -105,10 +105,10 @@ document.addEventListener("DOMContentLoaded", () => {
 // Figures of which a slider shows one at a time (companion.plotting.motion.frames). Without this script one of them stands there.
 addEventListener("DOMContentLoaded", () => {
   for (const figure of document.querySelectorAll(".rfcore-frames")) {
-    const { slider, labels, start } = JSON.parse(figure.dataset.frames);
+    const { slider, labels } = JSON.parse(figure.dataset.frames);
     const drawn = figure.querySelectorAll(".rfcore-panels > svg");
     const [label, input, said] = ["label", "input", "output"].map(name => document.createElement(name));
-    Object.assign(input, { type: "range", min: 0, max: labels.length - 1, value: start });
+    Object.assign(input, { type: "range", min: 0, max: labels.length - 1, value: 0 });
     const show = () => {
       drawn.forEach((one, k) => {
         const [visibility, position] = k === input.valueAsNumber ? ["", ""] : ["hidden", "absolute"];

@@ -147,6 +147,16 @@ class Decision:
         return self.verdict.word(bool(self.claim and self.claim.extra))
 
     @property
+    def number(self):
+        """What was found, in a number or two: ``"0.18 against 0.25"``, ``"0.61; printed 0.58"``."""
+        if self.pair:
+            return " against ".join(with_error(one, None, self.unit) for one in self.pair)
+        if self.ours is None or (self.limit is None and self.paper is None):
+            return ""
+        ours = with_error(self.ours, self.se, self.unit)
+        return f"{ours}; printed {with_error(self.paper, None, self.unit)}" if self.paper is not None else ours
+
+    @property
     def open_because(self):
         """Which of three an inconclusive one is; ``""`` of any other."""
         if self.verdict is not Verdict.INCONCLUSIVE:
@@ -160,31 +170,34 @@ class Decision:
     def reason(self):
         """Why the verdict is not what the numbers alone would give; words for a setting are the claim's."""
         chosen = f"By our choice the claim fails, but the paper does not print {self._setting}." if self.by_choice else ""
-        opened = "" if self.by_choice else self.open_because and f"It {self.open_because}."
-        return " ".join(filter(None, [chosen, opened.replace("It too", "Too"), self.why]))
+        return f"{chosen} {self.why}".strip()
 
     @property
     def _setting(self):
         return self.claim.unprinted.rstrip(".") if self.claim and self.claim.unprinted else "a setting"
 
     def _repr_markdown_(self):
-        """The sentence, the verdict and the numbers; what the paper says, rule and statistics in a fold."""
+        """The verdict and the sentence in a line; a number, and all that stands behind it in a fold."""
         claim, parts = self.claim, ['<div class="decision">']  # paragraphs to those who know no such division
-        if claim:
-            parts.append(plain(claim.statement))
-        parts.append(" ".join(filter(None, [f"**{self.word}**", f"{plain(_sentence(self.finding))}", plain(self.reason)])))
+        said = plain(claim.statement) if claim else f"{plain(_sentence(self.finding))} {plain(self.reason)}".strip()
+        because = f"*{self.open_because}:*" if self.open_because else ""
+        parts.append(" ".join(filter(None, [f"**{self.word}**", because, said])))
         # One line: a raw block of Markdown ends at the first empty one.
         folded = "".join(f"<p><b>{name}.</b> {' '.join(html.escape(text).split())}</p>" for name, text in self._folded())
         if folded:
-            changed = "; changed since it was first written" if claim and claim.changed else ""
-            changed = "; written when its numbers were known" if claim and claim.known else changed
-            parts.append(f"<details><summary>How it was decided{changed}</summary>{folded}</details>")
+            known = "; written when its numbers were known" if claim and claim.known else ""
+            number = re.sub(r"(?<!e)-(?=\d)", "\N{MINUS SIGN}", self.number)
+            head = f"{number} · how it was decided" if claim and number else "How it was decided"
+            parts.append(f"<details><summary>{head}{known}</summary>{folded}</details>")
         return "\n\n".join([*parts, "</div>"])
 
     def _folded(self):
         """Names and texts of what stands behind the verdict."""
         claim, statistics = self.claim, "" if self.detail == self.finding else self.detail
-        said = [("The paper", claim.printed), ("Rule", claim.rule), ("Changed", claim.changed)] if claim else []
+        if not claim:
+            return [("Statistics", statistics)] if statistics else []
+        found = f"{_sentence(self.finding)} {self.reason}".strip()
+        said = [("Found", found), ("The paper", claim.printed), ("Rule", claim.rule), ("Changed", claim.changed)]
         return [(name, text) for name, text in [*said, ("Statistics", statistics)] if text]
 
 

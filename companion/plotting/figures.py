@@ -35,7 +35,7 @@ def show(*figures, caption, alt):
     Args:
         *figures: matplotlib figures; how wide they may be depends on their text (``WIDE`` and ``PANEL`` suit
             10 points).
-        caption: starts with "Paper's" and what is redrawn ("Paper's Figure 7."), or with "Ours". Between
+        caption: starts with what of a paper is run again ("Re-run: Figure 7."), or with "Ours". Between
             dollar signs stands maths, typeset where the page loads MathJax, as the book and JupyterLab do.
         alt: what a reader would see, in words, for one who cannot.
     """
@@ -87,8 +87,8 @@ def check_words(caption, alt="none needed"):
     for name, text in (("caption", caption), ("alt", alt)):
         if not isinstance(text, str) or not text.strip():
             raise ValueError(f"{name} = {text!r}; say in words what is shown")
-    if not re.match(r"Paper's |Ours\b", caption):
-        raise ValueError(f'caption = {caption!r}; start with "Paper\'s Figure 7." (or Table 2, ...), or with "Ours."')
+    if not re.match(r"Re-run: |Ours\b", caption):
+        raise ValueError(f'caption = {caption!r}; start with "Re-run: Figure 7." (or Table 2, ...), or with "Ours."')
 
 
 def with_maths(text):

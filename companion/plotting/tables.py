@@ -23,7 +23,7 @@ def table(values, errors=None, *, rows, columns, caption, corner="", unit=None, 
         values: shape (n_rows, n_columns), NaN where there is none.
         errors: standard errors; 0, up to rounding, or NaN for a number that has none.
         rows, columns: heads; maths stands between dollar signs.
-        caption: starts with "Paper's" or "Ours", as that of :func:`show`.
+        caption: starts with "Re-run:" or "Ours", as that of :func:`show`.
         corner: what the rows are.
         unit: of all numbers, written into the caption.
         printed: what the paper prints, best as it prints it ("0.0312"); None, NaN or "" where it prints

@@ -202,7 +202,7 @@ for kind, columns in COLUMNS.items():
     )]  # fmt: skip
 plotting.show(
     *figures,
-    caption="Paper's Table 1. Ours with jackknife errors over splits "
+    caption="Re-run: Table 1. Ours with jackknife errors over splits "
     f"({N_CLOSED} for Fourier features, {N_SPLITS} for Halton points and Laplace "
     "features); crosses where the table prints a value. Equal norms: orthogonal "
     "frequencies with opposites of the same norms.",
@@ -220,7 +220,7 @@ for kind, found in {"fourier": of_fourier, "laplace": of_laplace}.items():
     plotting.table(
         *values.swapaxes(1, 2), rows=HEADS, columns=["IID", *COLUMNS[kind]],
         printed=texts.T, corner=kind.capitalize(),
-        caption="Paper's Table 1. RMSE over that of IID features, and standard errors.",
+        caption="Re-run: Table 1. RMSE over that of IID features, and standard errors.",
     )  # fmt: skip
 
 # %% [markdown]

@@ -257,7 +257,7 @@ def training_curve(kind):
 
 plotting.show(
     *map(training_curve, on_boston),
-    caption="Paper's Figure 5. Training loss of the learned copula on Boston: the mean "
+    caption="Re-run: Figure 5. Training loss of the learned copula on Boston: the mean "
     "of 8 samples at every step, and its moving average. Dashed: losses of orthogonal "
     "frequencies with independent norms, and with PNC. The highest spikes are cut off.",
     alt="Very noisy curves. From the first steps on their moving averages lie about "

@@ -193,7 +193,7 @@ def beside(values, which, printed, caption):
         plotting.table(
             mean[k][..., which], 2 * se[k][..., which], rows=ROWS, columns=HEADS[which],
             printed=printed[k, ..., 0] + " ± " + printed[k, ..., 1], corner=label,
-            caption=f"Paper's {caption} {label}; ± two standard errors, as in print.",
+            caption=f"Re-run: {caption} {label}; ± two standard errors, as in print.",
         )  # fmt: skip
 
 

@@ -158,7 +158,7 @@ figures = [
 ]  # fmt: skip
 plotting.show(
     *figures,
-    caption="Paper's Figure 6. One split of power: error of the kernel, divergence of "
+    caption="Re-run: Figure 6. One split of power: error of the kernel, divergence of "
     "posteriors, error of predictions, divergence of priors (nats per point). Bands: "
     "one standard error of the mean over draws.",
     alt="Four charts of curves that fall with the number of frequencies.",

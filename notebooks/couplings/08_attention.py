@@ -252,7 +252,7 @@ figures = [
 ]  # fmt: skip
 plotting.show(
     *figures,
-    caption="Paper's Figure 7, right. Mean squared error of attention weights, 16 "
+    caption="Re-run: Figure 7, right. Mean squared error of attention weights, 16 "
     "keys in 16 dimensions. Simplex is not in the paper. Level: the error of giving "
     "all keys the weight 1/16.",
     alt="Two charts of error against the number of features. All lines fall. PNC lies "

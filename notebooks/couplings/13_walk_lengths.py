@@ -118,7 +118,7 @@ plotting.show_panels(
     x_label="p_halt",
     y_label="error over that of IID",
     log="",
-    caption="Paper's Figures 10 and 3 (last panel). Root mean squared Frobenius error "
+    caption="Re-run: Figures 10 and 3 (last panel). Root mean squared Frobenius error "
     "of the Gram matrix from two walks per node, over that of independent walks. "
     "antithetic: antithetic termination; σ: σ-coupled. Exact: no walk was simulated.",
     alt="Nine panels. The antithetic curve falls from just below one at p_halt = 0.1 "
@@ -241,7 +241,7 @@ plotting.show_panels(
     P_HALTS, np.moveaxis(drawn, 2, 1),
     lines={"IID": "iid", "antithetic": "antithetic", "σ": "permutation"},
     x_label="p_halt", y_label="relative Frobenius error", log="",
-    caption="Paper's Figure 3. Error of the Gram matrix of cora from one set of two "
+    caption="Re-run: Figure 3. Error of the Gram matrix of cora from one set of two "
     "walks per node. Bands, where wider than the lines: one standard error.",
     alt="Three rising curves, IID highest, then antithetic termination, then the "
     "sigma-coupled walks.",

@@ -219,7 +219,7 @@ plotting.show_panels(
     x_label="bins n",
     y_label="error over that of IID",
     log="",
-    caption=f"Paper's Figure 8, errors. Root mean squared error of the Gram matrix of "
+    caption=f"Re-run: Figure 8, errors. Root mean squared error of the Gram matrix of "
     f"{name} with permutations from the exact (Eq. 55) and the approximate (Eq. 56) "
     "objective. Bands: one standard error of the mean over simulated averages.",
     alt="Three panels for three p_halt; in each the two curves coincide and are level, "
@@ -233,7 +233,7 @@ plotting.show_panels(
     x_label="bins n",
     y_label="Cayley distance",
     log="",
-    caption="Paper's Figure 8, distances: of the permutations from the two objectives, "
+    caption="Re-run: Figure 8, distances: of the permutations from the two objectives, "
     "and of two random solutions of one problem. Bands: one standard error of the "
     "mean.",
     alt="Three panels. At p_halt = 0.1 the distance between the two objectives grows "

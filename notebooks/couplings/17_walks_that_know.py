@@ -145,7 +145,8 @@ for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
     ):
         if mechanism in LENGTHS:
             continue
-        key, n = ledger.key(f"{name} {kernel} {mechanism} anew", n_walks), PER_GROUP[name]
+        key = ledger.key(f"{name} {kernel} {mechanism} anew", n_walks)
+        n = PER_GROUP[name]
         drawn = [
             np.sum((found - K) ** 2)
             for found in estimates(key, g, f, n_walks, p_halt, n * N_GROUPS, law)

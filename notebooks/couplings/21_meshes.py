@@ -47,7 +47,11 @@ N_GROUPS, REPEATS, WALKERS = {
     ),
     "quick": (4, {"teapot": (4, 1), "unit_sphere": (4, 1)}, (16, 32)),
 }[profile]
-FRESH = 24  # splits that were spent on a first run
+
+
+def fresh(n_splits):
+    return range(24, 24 + n_splits)  # twenty-four were spent on a first run
+
 
 # %% [markdown]
 # (couplings-fig-4)=
@@ -148,7 +152,7 @@ def one_split(name, split, n_draws):
 
 
 drawn = {
-    name: [one_split(name, FRESH + i, n) for i in tqdm(range(n_splits), name, leave=False)]
+    name: [one_split(name, i, n) for i in tqdm(fresh(n_splits), name, leave=False)]
     for name, (n_splits, n) in REPEATS.items()
 }
 
@@ -202,7 +206,7 @@ for k, (y_label, caption) in enumerate(ROWS.items()):
         x_label="walkers per node",
         y_label=y_label,
         levels={"exact": 1.0} if k == 1 else None,
-        caption=f"Paper's Figure 4, {caption} Bands: one standard error of the mean "
+        caption=f"Re-run: Figure 4, {caption} Bands: one standard error of the mean "
         "over groups of splits, each split with a fit and walks of its own.",
         alt="Six panels, in each three lines that fall with the number of walkers, "
         "sigma-coupled lowest but for near ties, and IID mostly highest.",

@@ -280,7 +280,7 @@ plotting.show(
     panel(drawn[:, 0], "relative kernel error", predicted=closed[0]),
     panel(added[:, 0], "RMSE above exact, mph", log="x"),
     panel(kl[:, 0, ..., 0], "KL divergence"),
-    caption="Paper's Figure 11, for the first Monday on weighted edges; in place of "
+    caption="Re-run: Figure 11, for the first Monday on weighted edges; in place of "
     "the test RMSE, by how much it exceeds that of the exact kernel. Bands: one "
     "standard error of the mean, over draws of walks for the kernel, else over splits. "
     "Dashed: exact errors of estimates from two sets of walks. Divergence: KL"

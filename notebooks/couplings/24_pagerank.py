@@ -158,7 +158,7 @@ plotting.show_panels(
     x_label="p_halt",
     y_label="error over that of IID",
     log="",
-    caption="Paper's Figure 9. Error of the PageRank vector from two walks per node, "
+    caption="Re-run: Figure 9. Error of the PageRank vector from two walks per node, "
     "in units of the mean error of independent walks (the paper shows the errors "
     "themselves). Means over repeats.",
     alt="Ten panels. Both curves fall from near one at p_halt = 0.1 to about 0.8 at "

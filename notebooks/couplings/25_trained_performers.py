@@ -86,7 +86,7 @@ plotting.table(
     ],
     columns=["difference, points", "in its standard errors"],
     corner="pair",
-    caption="Paper's Table 2, the differences of its accuracies, as independent.",
+    caption="Re-run: Table 2, the differences of its accuracies, as independent.",
 )  # fmt: skip
 
 # %% [markdown]

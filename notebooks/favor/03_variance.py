@@ -147,7 +147,7 @@ for some in (slice(i, i + 1) for i in range(len(REGIMES))):
     )  # fmt: skip
 plotting.show(
     *figures,
-    caption="Paper's Figure 2. Mean logarithm of the variance of one product of "
+    caption="Re-run: Figure 2. Mean logarithm of the variance of one product of "
     "features over the squared kernel; its Figure 1 shows the last two panels. Every "
     "panel has its own scale; lines that coincide hide each other: trigonometric is "
     "under positive in normal and heterogen, GERF and ADERF are under SDERF in normal "

@@ -122,7 +122,7 @@ plotting.show(
         WIDTHS, 100 * samples[:, None], panels=[name], lines=KINDS, log="x",
         x_label="number of features M", y_label="test accuracy, %",
     )[0] for name, samples in shown.items()),
-    caption="Paper's Figure 3. Test accuracy of kernel regression by random features. "
+    caption="Re-run: Figure 3. Test accuracy of kernel regression by random features. "
     "First panel: average over the sets.",
     alt="Nine charts of accuracy against the number of features, from 16 to 128, with "
     "five lines each: trigonometric, positive, GERF, ADERF and SDERF features. SDERF "

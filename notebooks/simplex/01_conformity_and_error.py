@@ -286,7 +286,7 @@ for i, (name, place) in enumerate(zip(MECHANISMS, places, strict=True)):
 ax.set(xlabel="v = |x + y|", ylabel="MSE over MSE of IID", xlim=(0, 3), ylim=(0, 1.12))
 plotting.show(
     figure,
-    caption="Paper's Figure 6. Mean squared error of 64 positive features at $d = 64$, "
+    caption="Re-run: Figure 6. Mean squared error of 64 positive features at $d = 64$, "
     "over the closed-form error of independent ones. Lines: closed forms. Dots: "
     "simulated squared errors, with bars of one standard error.",
     alt="IID is flat at 1; orthogonal starts at 1, dips to 0.7 near v = 1.2, and "

@@ -116,7 +116,7 @@ for i, (name, (at, height, side)) in enumerate(zip(MECHANISMS, places, strict=Tr
 ax.set(xlabel="length of the sum", ylabel="density", xlim=(0, 8), ylim=(0, None))
 plotting.show(
     figure,
-    caption="Paper's Figure 5. Density of the length of the sum of two frequencies of "
+    caption="Re-run: Figure 5. Density of the length of the sum of two frequencies of "
     "one block, $d = 6$. Lines: Eqs. 18 and 20. Shaded: histograms of drawn blocks.",
     alt="Three bell-shaped densities over lengths from 0 to 8. IID is the widest, with "
     "the heaviest right tail; orthogonal is narrower with the same centre; simplex is "

@@ -137,7 +137,7 @@ for ax in (left, right):
     ax.grid(visible=False, axis="y")
 plotting.show(
     *figures,
-    caption="Paper's Figure 4. Conformity of six norms at $v = 1$, lower is better. "
+    caption="Re-run: Figure 4. Conformity of six norms at $v = 1$, lower is better. "
     "First: one draw of norms (square: mean of 100 random arrangements, with its "
     "standard error). Second: over that of simplex for the same norms; boxes hold the "
     "middle half of the draws, whiskers reach from 5 to 95 percent.",

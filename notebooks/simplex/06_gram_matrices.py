@@ -94,7 +94,7 @@ plotting.show_panels(
     guide=-0.5,
     x_label="number of features m",
     y_label="relative Frobenius error",
-    caption="Paper's Figure 7. Error of the Gram matrix of 64 points against the "
+    caption="Re-run: Figure 7. Error of the Gram matrix of 64 points against the "
     "number of features. Simplex+, whose line covers simplex, is not in the paper.",
     alt="Log-log chart. All lines fall; simplex and simplex+ are lowest at every width "
     "and almost equal, then orthogonal, then IID. Coupled lines bend down towards "

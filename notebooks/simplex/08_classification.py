@@ -151,7 +151,7 @@ for name, (widths, mean, se) in curves.items():
     )  # fmt: skip
 plotting.show(
     *charts,
-    caption="Paper's Figure 8, which ends at $m = 10 d$. Accuracy against the number "
+    caption="Re-run: Figure 8, which ends at $m = 10 d$. Accuracy against the number "
     "of features over $d$, on the public split. Bands: one standard error over draws.",
     alt="Nine charts that rise from left to right. In banknote, nursery and wifi "
     "simplex and simplex+ start far above orthogonal and IID, and all meet within ten "

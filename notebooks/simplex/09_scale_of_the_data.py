@@ -127,7 +127,7 @@ for s, name in enumerate(SETS):
     ax.set_xticks([0.1, 0.3, 1, 2], ["0.1", "0.3", "1", "2"])
 plotting.show(
     *charts,
-    caption="Paper's Figure 10. Accuracy against the scale of the data on the public "
+    caption="Re-run: Figure 10. Accuracy against the scale of the data on the public "
     "split, of the kernel and of IID features with $m = 10 d$. Bands: one standard "
     "error of the mean. Vertical line: the paper's scale.",
     alt="Eight charts of accuracy against sigma from 0.1 to 2. The exact kernel rises "

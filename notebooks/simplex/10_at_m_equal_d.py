@@ -110,7 +110,7 @@ plotting.table(
         ), f"{paper_gain[s]:.4f} ± {paper_gain_se[s]:.4f}"]
         for s in range(len(SETS))
     ],
-    caption="Paper's Table 2. Accuracy with $m = d$ features on the public split. $z$: "
+    caption="Re-run: Table 2. Accuracy with $m = d$ features on the public split. $z$: "
     "ours minus printed, over both standard errors.",
 )  # fmt: skip
 

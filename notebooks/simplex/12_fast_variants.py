@@ -280,7 +280,7 @@ plotting.table(
         [f"{a:.4f} ± {b:.4f}" for a, b in zip(*row, strict=True)]
         for row in zip(paper, paper_se, strict=True)
     ],
-    caption="Paper's Table 3. Accuracy with as many features as padded dimensions, on "
+    caption="Re-run: Table 3. Accuracy with as many features as padded dimensions, on "
     "the public split.",
 )  # fmt: skip
 

@@ -85,7 +85,7 @@ errors = gram_errors.gram_errors(  # repeats, graphs, kernels, numbers of walker
 plotting.show_panels(
     WALKERS, errors[:10], panels=graphs, lines=list(papers), guide=-0.5,
     x_label="walkers per node", y_label="relative error",
-    caption="Paper's Figure 2. Relative Frobenius error of four kernels on eight "
+    caption="Re-run: Figure 2. Relative Frobenius error of four kernels on eight "
     "graphs. Bands: one standard error of the mean over ten repeats.",
     alt="Log-log panels. In each, three lines fall with slope -1/2, the diffusion "
     "kernel lowest; far above them the inverse cosine falls unsteadily.",

@@ -163,7 +163,7 @@ plotting.show_panels(
     lines={"uniform": "first", "midpoints": "second"},
     levels={"no walks": exact["uniform"].mean(axis=0)}, guide=-0.5,
     x_label="walkers per node", y_label="relative error at time 1",
-    caption="Paper's Figure 3. Error of the state at time 1, at ten uniform times and, "
+    caption="Re-run: Figure 3. Error of the state at time 1, at ten uniform times and, "
     "ours, at ten midpoints. Dashed: uniform times, exact exponentials. Bands: one "
     "standard error of the mean.",
     alt="Log-log panels of error against walkers. With uniform times it flattens onto "

@@ -183,7 +183,7 @@ plotting.show(
         x_label="share of pairs that change sides",
         printed=np.column_stack([printed, np.full(len(graphs), np.nan)]),
     ),
-    caption="Paper's Table 2. Share of pairs of nodes on which clusters differ from "
+    caption="Re-run: Table 2. Share of pairs of nodes on which clusters differ from "
     "those of the exact kernel. Bars: one standard error. Crosses: the paper.",
     alt="A row for each of eight graphs. The dot of the estimated kernel is left of "
     "that of another start, far left but on eurosis; crosses are on either side of it.",
@@ -249,7 +249,7 @@ plotting.table(
     columns=["nodes", "error", "single runs", "as low", "another start", "largest"],
     corner="graph",
     printed=[[*of_paper, *4 * [None]] for of_paper in zip(*cells, strict=True)],
-    caption="Paper's Table 2. Mean clustering error; standard deviation of one run; "
+    caption="Re-run: Table 2. Mean clustering error; standard deviation of one run; "
     "per cent of runs at or below the printed number; error of the exact kernel from "
     "another start; per cent of the nodes that are in the largest exact cluster.",
 )

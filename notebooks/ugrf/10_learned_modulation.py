@@ -184,7 +184,7 @@ plotting.table(
     columns=["unbiased", "schedule", "no decay", "ratio, schedule", "ratio, no decay"],
     corner="graph",
     printed=np.transpose(shown),
-    caption="Paper's Table 3. Squared relative errors of the Gram matrix, and ratios.",
+    caption="Re-run: Table 3. Squared relative errors of the Gram matrix, and ratios.",
 )
 
 # %% [markdown]

@@ -112,7 +112,7 @@ plotting.show_panels(
     x_label="walk length k",
     y_label="f(k)",
     log="",
-    caption="Paper's Figure 4. Learned modulation by the number of walkers m, mean "
+    caption="Re-run: Figure 4. Learned modulation by the number of walkers m, mean "
     "over trainings on independent walks.",
     alt="Falling curves of f against the walk length, all near 1 at length 0. That of "
     "4 walkers falls fastest, that of 256 stays close to the level line at 1.",
@@ -172,7 +172,7 @@ plotting.show_panels(
     x_label="walk length k",
     y_label="f(k) / f(0)",
     log="",
-    caption="Paper's Figure 6. Two separately learned modulations before and after "
+    caption="Re-run: Figure 6. Two separately learned modulations before and after "
     "training: by the stated schedule, with more steps per epoch, without decay. "
     "Means over trainings.",
     alt="Panels of two curves each. Before training one is flat and the other drops to "

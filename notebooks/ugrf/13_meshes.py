@@ -130,7 +130,7 @@ plotting.show_panels(
     x_label="walk length k",
     y_label="f(k) / f(0)",
     log="",
-    caption="Paper's Figure 5. The modulation learned on the cylinder, mean of ten "
+    caption="Re-run: Figure 5. The modulation learned on the cylinder, mean of ten "
     "trainings, beside those of three fixed kernels with regulariser 1, on the powers "
     "of the normalised adjacency matrix.",
     alt="Lines fall from 1. The 2-regularised Laplacian falls by halves; the "
@@ -221,7 +221,7 @@ plotting.table(
     columns=[plotting.LABELS[name] for name in fixed],
     printed=printed[0] + " ± " + printed[1],
     corner="mesh",
-    caption="Paper's Table 4. Error over that of the learned kernel, minus one.",
+    caption="Re-run: Table 4. Error over that of the learned kernel, minus one.",
 )
 
 # %% tags=["hide-input"]

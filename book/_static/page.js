@@ -102,27 +102,6 @@ document.addEventListener("DOMContentLoaded", () => {
     show();
   }
 });
-// Figures of which a slider shows one at a time (companion.plotting.motion.frames). Without this script one of them stands there.
-addEventListener("DOMContentLoaded", () => {
-  for (const figure of document.querySelectorAll(".rfcore-frames")) {
-    const { slider, labels } = JSON.parse(figure.dataset.frames);
-    const drawn = figure.querySelectorAll(".rfcore-panels > svg");
-    const [label, input, said] = ["label", "input", "output"].map(name => document.createElement(name));
-    Object.assign(input, { type: "range", min: 0, max: labels.length - 1, value: 0 });
-    const show = () => {
-      drawn.forEach((one, k) => {
-        const [visibility, position] = k === input.valueAsNumber ? ["", ""] : ["hidden", "absolute"];
-        Object.assign(one.style, { visibility, position });
-      });
-      said.textContent = labels[input.value];
-      input.setAttribute("aria-valuetext", labels[input.value]);
-    };
-    input.addEventListener("input", show);
-    label.append(`${slider} `, input, " ", said);
-    figure.querySelector(".rfcore-panels").after(label);
-    show();
-  }
-});
 // Tables of many rows sort by a column, where it has numbers by these; what is empty comes last.
 addEventListener("DOMContentLoaded", () => {
   const number = cell => parseFloat(cell.textContent.replace(/,/g, "").replace("\u2212", "-"));

@@ -1,7 +1,7 @@
 """What moves: figures of which a slider shows one at a time, and walkers that hop from node to node.
 
-Both are drawn when the page is run, and need nothing but the page. Without script the slider is missing and
-one figure stands there; the walkers are a style sheet's, stop when asked to, and stand where readers have
+Both are drawn when the page is run, and need nothing but the page, in JupyterLab as in the book. Without
+script the slider is missing and the first figure stands there; the walkers are a style sheet's, stop when asked to, and stand where readers have
 asked their system for less motion.
 """
 
@@ -18,10 +18,28 @@ from rfcore import checks
 SECONDS = 1.6  # from one hop to the next
 WIDTH, EDGE, RADIUS = 260, 34, 11  # pixels: of a drawing, around its nodes, of a node
 HIDDEN = "visibility: hidden; position: absolute; "
+SLIDER = """<script>{
+  const figure = document.currentScript.closest("figure"), drawn = figure.querySelectorAll(".rfcore-panels > svg");
+  const { slider, labels } = JSON.parse(figure.dataset.frames);
+  const [label, input, said] = ["label", "input", "output"].map(name => document.createElement(name));
+  Object.assign(input, { type: "range", min: 0, max: labels.length - 1, value: 0 });
+  const show = () => {
+    drawn.forEach((one, k) => {
+      const [visibility, position] = k === input.valueAsNumber ? ["", ""] : ["hidden", "absolute"];
+      Object.assign(one.style, { visibility, position });
+    });
+    said.textContent = labels[input.value];
+    input.setAttribute("aria-valuetext", labels[input.value]);
+  };
+  input.addEventListener("input", show);
+  label.append(`${slider} `, input, " ", said);
+  figure.querySelector(".rfcore-panels").after(label);
+  show();
+}</script>"""
 GOLDEN = 2.39996  # the angle, by which walkers on one node stand apart
 
 
-def frames(figures, labels, *, slider, caption, alt, start=0):
+def frames(figures, labels, *, slider, caption, alt):
     """Display figures of one size of which a slider shows one at a time.
 
     Args:
@@ -29,17 +47,16 @@ def frames(figures, labels, *, slider, caption, alt, start=0):
         labels: what the slider says at each, a text.
         slider: what it changes, a text.
         caption, alt: as for :func:`companion.plotting.show`; ``alt`` describes all of them.
-        start: number of the one that is shown at first, and where there is no script.
     """
     if len(figures) != len(labels) or len(labels) < 2:
         raise ValueError(f"labels has {len(labels)} texts for {len(figures)} figures; give one each, at least two")
-    start = int(checks.indices([start], "start", len(labels))[0])
     page = as_html(*figures, caption=caption, alt=alt)
-    told = html.escape(json.dumps({"slider": slider, "labels": labels, "start": start}))
+    told = html.escape(json.dumps({"slider": slider, "labels": labels}))
     page = page.replace('class="rfcore-figure"', f'class="rfcore-figure rfcore-frames" data-frames="{told}"', 1)
     page = page.replace(FLOW, f"{FLOW}; position: relative", 1)
     count = iter(range(len(labels)))
-    page = re.sub(r'(<svg viewBox="[^"]*" style=")', lambda f: f[1] + ("" if next(count) == start else HIDDEN), page)
+    page = re.sub(r'(<svg viewBox="[^"]*" style=")', lambda f: f[1] + ("" if next(count) == 0 else HIDDEN), page)
+    page = f"{page.removesuffix('</figure>')}{SLIDER}\n</figure>"
     deliver(page, f"{caption} [{alt}]")
 
 

@@ -203,7 +203,7 @@ def at(k):
 motion.frames(
     [at(k) for k in range(len(degrees))],
     [f"{angle}°: error {e:.3f}" for angle, e in zip(degrees, at_angle, strict=True)],
-    slider="angle", start=len(degrees) - 1,
+    slider="angle",
     caption="Ours. Two frequencies at an angle, and the error of the estimate; dashed, "
     "that of independent ones, measured.",
     alt="Left two arrows at an angle, right a curve of the error against that angle. "
@@ -305,7 +305,7 @@ motion.frames(
         f"which makes {total(path[k], k):.3f} there"
         for k in range(5)
     ],
-    slider="hops", start=4,
+    slider="hops",
     caption="Ours. A walk from the middle, and what it has left on the nodes so far: a "
     "row of features. Diffusion kernel, $p_{\\text{halt}} = 0.3$.",
     alt="Six nodes joined by eight lines. A thick line follows the walk from the node "

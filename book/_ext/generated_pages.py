@@ -11,6 +11,7 @@ from itertools import groupby
 
 import front_page
 import landscape
+import lead_figures
 import main_road
 import verdict_pages
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
@@ -123,7 +124,7 @@ def size(n_bytes):
 def write(app):
     GENERATED.mkdir(exist_ok=True)
     pages = {page.__name__: page() for page in (*VERDICT_PAGES, data, environment, benchmarks)}
-    pages |= {"front_figure": front_page.figure(), "front_findings": front_page.findings(), "course": main_road.course()}
+    pages |= {"front_figure": front_page.figure(), "front_findings": front_page.findings(), "course": main_road.course(), "gallery": lead_figures.gallery()}
     for chapter in ("details_vectors", "details_graphs", "beyond"):
         pages[f"listing_{chapter}"] = main_road.listing(chapter)
     for paper in TITLES:

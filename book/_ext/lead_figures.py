@@ -1,14 +1,17 @@
 """A picture below the title of every page of a notebook: the first of its figures, or the one that ``book/lead_figures.toml`` names.
 
 It stands where it is discussed as well. There it is complete; here it may be its first panels, and say in a sentence what to see.
+The gallery has the first panel of each, as a file: what a browser does not show it does not load.
 """
 
 import html
 import json
 import re
 import tomllib
+from pathlib import Path
 
-from record_text import ROOT
+from record_text import ROOT, TITLES
+from short_titles import COVERS
 
 LEADS = ROOT / "book" / "lead_figures.toml"
 FIGURE = '<figure class="rfcore-figure'
@@ -34,13 +37,46 @@ def lead(notebook, figure=0, panels=None, caption=None):
     return page
 
 
+def chosen(name):
+    """What the row of a page says."""
+    return tomllib.loads(LEADS.read_text(encoding="utf-8")).get(name, {})
+
+
+def gallery():
+    """A card for each page that has a figure: its title, and the first panel of its lead figure."""
+    parts = []
+    for folder, title in {**TITLES, "beyond": "What no paper tried"}.items():
+        parts += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ":class-container: gallery", ""]
+        for path in sorted(ROOT.glob(f"notebooks/{folder}/[0-9][0-9]_*.ipynb")):
+            notebook = json.loads(path.read_text(encoding="utf-8"))
+            if page := lead(notebook, **chosen(f"{folder}/{path.stem}")):
+                name, head = path.stem, COVERS.sub("", "".join(notebook["cells"][0]["source"]).partition("\n")[0].lstrip("# "))
+                said = re.search(r'aria-label="[^"]*"', page)[0].replace("aria-label", "alt")
+                image = f'<img src="../_static/gallery/{folder}_{name}.svg" {said} loading="lazy" width="216" height="173">'
+                parts += [f":::{{grid-item-card}} {head}", f":link: /notebooks/{folder}/{name}", ":link-type: doc", "", image, ":::"]
+        parts += ["::::", ""]
+    return "\n".join(parts)
+
+
+def draw(app, exception):
+    """The panels of the gallery, as files."""
+    if exception or app.builder.format != "html":
+        return
+    folder = Path(app.outdir, "_static", "gallery")
+    folder.mkdir(parents=True, exist_ok=True)
+    for path in ROOT.glob("notebooks/*/[0-9][0-9]_*.ipynb"):
+        name = f"{path.parent.name}/{path.stem}"
+        if page := lead(json.loads(path.read_text(encoding="utf-8")), **chosen(name)):
+            svg = re.search(r"<svg.*?</svg>", page, re.S)[0].replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+            (folder / f"{name.replace('/', '_')}.svg").write_text(svg, encoding="utf-8")
+
+
 def put_first(app, docname, source):
     """Between the title and what follows it."""
     if not docname.startswith("notebooks/"):
         return
     notebook = json.loads(source[0])
-    chosen = tomllib.loads(LEADS.read_text(encoding="utf-8")).get(docname.removeprefix("notebooks/"), {})
-    if page := lead(notebook, **chosen):
+    if page := lead(notebook, **chosen(docname.removeprefix("notebooks/"))):
         first = notebook["cells"][0]
         title, _, rest = "".join(first["source"]).partition("\n")
         output = {"output_type": "display_data", "data": {"text/html": page}, "metadata": {}}
@@ -52,4 +88,5 @@ def put_first(app, docname, source):
 
 def setup(app):
     app.connect("source-read", put_first)
+    app.connect("build-finished", draw)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

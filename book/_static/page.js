@@ -102,6 +102,22 @@ document.addEventListener("DOMContentLoaded", () => {
     show();
   }
 });
+// All code of a page that is folded has one switch below the title, in place of a bar for each cell.
+addEventListener("DOMContentLoaded", () => {
+  const folds = document.querySelectorAll("article details.hide.above-input"), title = document.querySelector("article h1");
+  if (folds.length < 2 || !title) return;
+  const button = Object.assign(document.createElement("button"), { type: "button", className: "code-switch" });
+  const show = on => {
+    button.textContent = on ? "Hide the code" : "Show all code";
+    document.querySelector("article").classList.toggle("without-code", !on);
+    folds.forEach(fold => { fold.open = on; });
+  };
+  button.addEventListener("click", () => show(button.textContent === "Show all code"));
+  (document.querySelector("article .strip:has(.verdict) p") || title).append(" ", button);
+  const asked = () => document.getElementById(location.hash.slice(1))?.closest("details.hide.above-input");
+  show(Boolean(location.hash && asked()));
+  addEventListener("hashchange", () => { if (asked()) show(true); });
+});
 // Tables of many rows sort by a column, where it has numbers by these; what is empty comes last.
 addEventListener("DOMContentLoaded", () => {
   const number = cell => parseFloat(cell.textContent.replace(/,/g, "").replace("\u2212", "-"));

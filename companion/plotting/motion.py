@@ -1,8 +1,8 @@
 """What moves: figures of which a slider shows one at a time, and walkers that hop from node to node.
 
 Both are drawn when the page is run, and need nothing but the page, in JupyterLab as in the book. Without
-script the slider is missing and the first figure stands there; the walkers are a style sheet's, stop when asked to, and stand where readers have
-asked their system for less motion.
+script the slider is missing and the first figure stands there; the walkers are a style sheet's, stop when
+asked to, and stand where readers have asked their system for less motion.
 """
 
 import html

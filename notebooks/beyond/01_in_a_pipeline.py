@@ -4,7 +4,7 @@
 # * **A better kernel is not a better prediction.** Pairs of sine and cosine with a
 #   chosen coupling have about half of RBFSampler's squared error of the kernel or less
 #   on digits, and about a tenth or less in few dimensions. Ridge regressions on them
-#   err from 5 % less to 3 % more.
+#   predict between 5 % better and 3 % worse.
 # * **Nystroem is best per column, on every table and for every number of columns.**
 #   What it spends is time: 1,024 of its columns cost 0.6 to 0.7 s, where those of
 #   random features cost 4 to 87 ms.
@@ -221,8 +221,8 @@ plotting.table(
 # Where columns are few and fitting them is cheap compared with all else, take
 # Nystroem's. Random features pay where the points are not at hand (a stream, a key that
 # two machines share), where an unbiased estimate is needed, or where columns are many:
-# on nursery 1,024 of them take half the time of Nystroem's 256 and err less, 18 %
-# against 21 % of the error of predicting the mean. The ridge's own time, which grows
+# on nursery 1,024 of them take half the time of Nystroem's 256 for a smaller error,
+# 18 % against 21 % of that of predicting the mean. The ridge's own time, which grows
 # with the square of the number of columns, is not counted.
 #
 # Do not expect the coupling to show in a prediction. Its gain is in the kernel, in 4

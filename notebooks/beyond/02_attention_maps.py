@@ -1,16 +1,16 @@
 # %% [markdown]
 # # Which estimate of attention has the least error?
 #
-# * **A few keys exactly, features for the rest.** On reviews of 512 word pieces, taking
-#   32 keys exactly and 64 centred features for all the others errs by 0.25 of the
-#   output, where the keys alone err by 0.46 and the features alone by 0.81.
-# * **The best linear estimate is centred ADERF fitted to the text itself**: it errs by
+# * **A few keys exactly, features for the rest.** On reviews of 512 word pieces, 32 keys
+#   taken exactly and 64 centred features for all the others have an error of 0.25 of
+#   the output; the keys alone have 0.46, the features alone 0.81.
+# * **The best linear estimate is centred ADERF fitted to the text itself**: an error of
 #   0.67 with 256 features, against 0.69 fitted to other texts and 0.76 for centred
 #   GERF.
 # * **Clusters of keys do not pay**: of 256 features in all, four clusters with a
-#   quarter each err by 0.76, one centre by 0.69.
-# * **64 features are too few**: with them no linear estimate errs less than uniform
-#   attention, which errs by 0.77 at no cost.
+#   quarter each have an error of 0.76, one centre has 0.69.
+# * **64 features are too few**: with them the best linear estimate is level with uniform
+#   attention (0.78 and 0.77), which costs nothing.
 #
 # **The question.** {doc}`/notebooks/favor/06_real_queries` finds that the maps of the
 # five papers estimate a trained encoder's attention badly, and that centring helps most.
@@ -117,8 +117,8 @@ uniform, greatest = plain(real_heads.uniform), plain(real_heads.greatest)
 #
 # The greatest keys are found here by looking at all of them, in quadratic time. So the
 # last row is what a perfect search would give, not a recipe. It says where a search
-# would pay: with 64 features the two parts together err little more than half as much
-# as the better of the two, with 256 less than half.
+# would pay: with 64 features the two parts together have little more than half of the
+# error of the better one, with 256 less than half.
 #
 # **What we recommend.** In an encoder, call
 # {py:meth}`~rfcore.attention.FeatureAttention.calibrated` (centred ADERF) on

@@ -9,7 +9,7 @@
 #   there. Strata over all norms leave 74 to 77 %, and help the closest points most:
 #   `couplings.matern(key, m, d, 0.5, law="stratified", over="all")`.
 # * **Shells win on tables, and can harm.** If each block has one norm, a shell, then 20
-#   to 64 shells leave 67 to 73 %. But for close points sixteen shells err more than
+#   to 64 shells leave 67 to 73 %. But for close points sixteen shells are worse than
 #   independent frequencies at $\nu = 3/2$ and $5/2$, from 16 dimensions on.
 #
 # **The question.** The five papers have Gaussian kernels, whose frequencies have norms

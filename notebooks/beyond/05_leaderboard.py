@@ -2,7 +2,7 @@
 # # A leaderboard: couplings times maps, and pairs that no paper tried
 #
 # * **On tables a pair that no paper tried leads**: SDERF (symmetric dense exponential
-#   features), centred or not, with Sobol' points errs 0.16 and 0.25 times as much as
+#   features), centred or not, with Sobol' points has 0.16 and 0.25 times the error of
 #   independent Fourier features. The best coupling of Fourier features leaves 0.36 and
 #   0.54.
 # * **On digits Fourier features with orthogonal or simplex frequencies lead** (0.35 to
@@ -368,7 +368,7 @@ ledger.decide({
 # a bias does no harm.
 #
 # Whoever holds all the points need not sample the kernel's frequencies at all:
-# Nystroem's columns err less ({doc}`/notebooks/beyond/01_in_a_pipeline`). Not tested
+# Nystroem's columns are better ({doc}`/notebooks/beyond/01_in_a_pipeline`). Not tested
 # here: the optimal law for queries and keys, which are two sets; SDERF on graphs; other
 # numbers of features.
 

@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Do coupled norms err less? (Lemmas 3.1, A.1 and A.2, Corollary 3.4)
+# # Do coupled norms lower the error? (Lemmas 3.1, A.1 and A.2, Corollary 3.4)
 #
 # * **Long norms should meet short ones.** With norms coupled in such pairs, orthogonal
 #   features have smaller errors than with independent norms: positive features at every

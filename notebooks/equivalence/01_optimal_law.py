@@ -16,7 +16,7 @@
 #
 # **What is known.** With a sum over columns in place of the integral over frequencies,
 # this is the sampling of matrix products by {cite:t}`drineas2006fast`: columns drawn in
-# proportion to the norms of their outer products err least. Weighted, these products
+# proportion to the norms of their outer products have the least error. Weighted, these products
 # then all have the same norm, which is the identity below; what is new in the theorem
 # is the class of random features for which it holds.
 #

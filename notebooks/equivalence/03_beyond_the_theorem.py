@@ -4,7 +4,7 @@
 # * **Draws made together go below "the lowest possible" error**: a sine with a cosine,
 #   orthogonal and simplex frequencies, strata of the data.
 # * **The bound that holds for all draws** has a two-line proof too: no unbiased
-#   estimate from $m$ features errs less than the trace of the Gram matrix allows.
+#   estimate from $m$ features has a smaller error than the trace of the Gram matrix allows.
 # * **A simplex of frequencies gains most where points are short**: there it takes nine
 #   tenths off the error. The features of long points hardly overlap anyway.
 #
@@ -77,7 +77,7 @@ GRAM = {(n, k): np.asarray(getattr(kernels, k)(points[n], points[n])) for n, k i
 # ({py:func}`~companion.papers.equivalence.joint_sampling.log_joint_variance_floor`).
 #
 # The simplest joint draw is older than the question: a sine and a cosine of one
-# frequency. As two features they err less than any two independent scalar ones, on
+# frequency. As two features they beat any two independent scalar ones, on
 # every data set. Their second moment is the mean of $k(x,x)\, k(y,y)\, (1 + g^4) / 2$,
 # with $g$ the Gaussian kernel, against $(C^2 + \kappa^2) / 2$; and $\kappa^2$ is the
 # mean of $k(x,x)\, k(y,y)\, g^2$.

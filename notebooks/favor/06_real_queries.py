@@ -2,16 +2,17 @@
 # # Real queries and keys
 #
 # * **Uniform attention is hard to beat.** On reviews of 512 word pieces a plain mean of
-#   the values errs by 0.78 of the output's length. With 256 features FAVOR+ errs by
-#   0.81, FAVOR++ by 0.83 and the FAVOR# of Table 1 by 0.80.
+#   the values has an error of 0.78 of the output's length. With 256 features FAVOR+ has
+#   0.81, FAVOR++ 0.83 and the FAVOR# of Table 1 0.80.
 # * **This FAVOR# is no better than FAVOR++ on sentences**, at any number of features;
 #   on reviews it is, by a few hundredths.
 # * **The mean makes the difference.** Centred at the means of queries and keys, every
-#   map errs less, and with 256 features centred ADERF, which none of the five papers
-#   has, errs least: 0.69 on reviews, 0.55 on sentences.
+#   map gets better, and with 256 features centred ADERF, which none of the five papers
+#   has, is best: 0.69 on reviews, 0.55 on sentences.
 # * **Methods without random features do better.** On reviews Nyströmformer's 64
-#   landmarks err by 0.43 (as published, with six steps towards a pseudo-inverse: with the
-#   pseudo-inverse itself by 1.6) and the 32 greatest keys alone by 0.46. No map with 256
+#   landmarks have an error of 0.43 (as published, with six steps towards a
+#   pseudo-inverse; with the pseudo-inverse itself 1.6), and the 32 greatest keys alone
+#   have 0.46. No map with 256
 #   features comes near, and sixteen times as many features do not halve the error of
 #   any.
 # * **Couplings gain less than ten per cent**, the choice of the map up to 44.
@@ -210,7 +211,7 @@ ledger.decide({
 # For a kernel value of a typical head in layer 1, one positive feature has a variance
 # of $e^{27}$ times the square of that value. Centred ADERF brings this down to
 # $e^{11}$, and 256 features divide it by 256. So layers 1 and 2 are lost to every map:
-# with centred ADERF they err more than uniform attention does. The last layer has short
+# with centred ADERF they are worse than uniform attention. The last layer has short
 # queries and keys, and there features work.
 #
 # The average of a logarithm is not an average error: what counts are the few keys that

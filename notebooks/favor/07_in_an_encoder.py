@@ -121,7 +121,7 @@ for g, rows in enumerate(tqdm(measured, desc="groups", leave=False)):
 # ## Near to the exact embedding
 #
 # All maps are well ahead of attention to nothing in particular, although with 64
-# features three of the five err as much head by head ({doc}`06_real_queries`): the mean
+# features three of the five are no better head by head ({doc}`06_real_queries`): the mean
 # over a sentence's words averages the errors of single words, and each layer passes on
 # its input beside what it attends to. With 256 features the order of the maps is that
 # of their errors on single heads.

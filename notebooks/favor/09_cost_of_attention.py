@@ -8,11 +8,11 @@
 # * **A short encoder gains little from them.** At 512 positions, the most that
 #   all-MiniLM-L6-v2 has, 256 features save less than half of the time of exact
 #   attention, orthogonal ones that are drawn anew none, at a relative error of about
-#   0.8. 64 landmarks take less time and err less.
-# * **At equal time the map decides.** Centred ADERF with half as many features errs
-#   less than the maps of Table 1, in less time. Orthogonal frequencies, whose rotations
+#   0.8. 64 landmarks take less time and have a smaller error.
+# * **At equal time the map decides.** Centred ADERF with half as many features has
+#   a smaller error than the maps of Table 1, in less time. Orthogonal frequencies, whose rotations
 #   are drawn anew for each text, gain under none.
-# * **In bfloat16 features err as they do in single precision.**
+# * **In bfloat16 features are as accurate as in single precision.**
 #
 # **What the paper claims.** Performers replace attention that takes $O(L^2)$ time by one
 # that takes $O(L)$; {cite:t}`likhosherstov2023favor` change the map and keep the cost,

@@ -15,8 +15,8 @@
 # with positive random features. Nobody forces you to draw them independently: as long
 # as each on its own is $\mathcal N(0, I_d)$ the estimate is unbiased, and the *joint*
 # distribution is yours to choose. {cite:t}`reid2023simplex` reduce the error to the
-# conformity, and prove that simplex frequencies always err less than orthogonal ones
-# (Corollary 3.3), and these less than independent ones (Corollary 4.4).
+# conformity, and prove that simplex frequencies always have a smaller error than orthogonal
+# ones (Corollary 3.3), and these a smaller one than independent ones (Corollary 4.4).
 #
 # **The idea.** An estimate averages products of features, and the squared error is a
 # sum over *pairs* of frequencies. A uniform rotation averages away all but one number

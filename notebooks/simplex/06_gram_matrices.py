@@ -7,7 +7,7 @@
 #   12,000 skewed repeats can tell.
 # * **A block is a team.** The gain builds up until a block of $d$ frequencies is full;
 #   after that it only repeats.
-# * **Fast rotations err as much, to within one per cent, and that proves little.**
+# * **Fast rotations do as well, to within one per cent, and that proves little.**
 #   Isotropic points cannot show how rotations are drawn ({doc}`07_uniform_rotations`).
 #
 # **What the paper claims.** Simplex frequencies estimate a single kernel value better

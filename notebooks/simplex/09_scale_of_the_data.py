@@ -19,7 +19,7 @@
 # **The idea.** The variance of a positive feature, in units of the kernel squared,
 # grows like $e^{\sigma^2 \lVert x + y \rVert^2}$. So a sharp kernel needs many
 # features, and a small number of them does better with a blunt one, which suits the
-# data less and errs less.
+# data less and is easier to estimate.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"

@@ -2,7 +2,7 @@
 # # Does the simplex help a vision transformer? (Figure 9)
 #
 # * **On fixed weights, yes, a little.** Put in the place of trained attention, simplex
-#   frequencies err 0.5 to 1.8 % less than orthogonal ones, and on average keep one
+#   frequencies have 0.5 to 1.8 % less error than orthogonal ones, and on average keep one
 #   percentage point more of the answers right.
 # * **After training from scratch nothing is left to see.** On digits the two end 0.08 ±
 #   0.10 points apart, in ten pairs of runs. So simplex is not worse by half a point or
@@ -185,7 +185,8 @@ ledger.decide({
 # ({doc}`../couplings/25_trained_performers`).
 #
 # The scale of the table says more than its order. On digits, with 16 features,
-# estimated attention errs by 0.89 to 0.92 of its output, and uniform attention by 0.92.
+# the error of estimated attention is 0.89 to 0.92 of its output, that of uniform
+# attention 0.92.
 # A model that was trained with exact attention is lost with any of them: more than half
 # of the digits are answered wrongly, against 3.5 % before (of the 200 digits that these
 # tables use). A coupling cannot mend that. We did not measure why; the likely reason is

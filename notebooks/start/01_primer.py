@@ -154,7 +154,7 @@ plotting.table(
 
 # %% [markdown]
 # (start-coupling)=
-# ### Both are right on average; one errs less
+# ### Both are right on average; one is closer
 
 # %% tags=["hide-input"]
 ledger.decide({

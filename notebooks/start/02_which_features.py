@@ -2,8 +2,7 @@
 # # Which features should I use?
 #
 # * **You hold the points and want their Gram matrix: take Nystroem.** With as many
-#   columns, and in the same time, it errs less than random features, on every table
-#   tried.
+#   columns, and in the same time, it beats random features, on every table tried.
 # * **Otherwise ask `couplings.choose(d, m)`** for vectors; on graphs take systematic
 #   walkers.
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones
@@ -87,7 +86,7 @@ phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kern
 # In scikit-learn say `RandomFeatures(512, gamma=gamma,
 # coupling=couplings.choose(d, 256).draw)`, from `rfcore.estimators`. Its 512 columns
 # are the cosines and sines of 256 frequencies. `RBFSampler` makes one column of each
-# frequency, with a random phase, and errs more with as many columns, before any
+# frequency, with a random phase, and is worse with as many columns, before any
 # coupling: {doc}`/notebooks/beyond/01_in_a_pipeline`. For attention, $d$ is the
 # dimension of a head.
 
@@ -518,7 +517,7 @@ plotting.table(
 #   of GPJax.
 # * **Attention of a trained model.** On {doc}`real queries and keys
 #   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256
-#   features err about as much as a plain mean of the values. Subtract means, fit the
+#   features are about as far off as a plain mean of the values. Subtract means, fit the
 #   map, and take the {doc}`greatest keys exactly
 #   </notebooks/beyond/02_attention_maps>`; for up to a few hundred words {doc}`take
 #   attention itself </notebooks/favor/09_cost_of_attention>`. From about a thousand

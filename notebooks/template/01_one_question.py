@@ -1,5 +1,5 @@
 # %% [markdown]
-# # Do frequencies at right angles err less?
+# # Do frequencies at right angles have a smaller error?
 #
 # * **Yes, at each of four distances**: to a quarter of the error at distance 1, to two thirds at distance 2.
 # * So the gain shrinks as the points move apart.

@@ -54,11 +54,12 @@ SPLITS = range(20, 20 + N_SPLITS)  # twenty were spent on a first run
 # ## The experiment
 #
 # As in Appendix B.1, but with 80 random splits of each set in place of 20: at most 256
-# points to train on and as many to test, hyper-parameters at a maximum of the exact evidence, then fixed. For
-# Laplace features (RLFs) the lengthscale is set by Eq. 36 instead, twice the mean of
-# $\lVert x_i + x_j \rVert$, and only variance and noise are fitted. Fourier features
-# (RFFs) have $d$ frequencies. Laplace features have $2d$; coupled ones point in $d$
-# orthogonal directions and their opposites, whose norms PNC makes equal.
+# points to train on and as many to test, hyper-parameters at a maximum of the exact
+# evidence, then fixed. For Laplace features (RLFs) the lengthscale is set by Eq. 36
+# instead, twice the mean of $\lVert x_i + x_j \rVert$, and only variance and noise are
+# fitted. Fourier features (RFFs) have $d$ frequencies. Laplace features have $2d$;
+# coupled ones point in $d$ orthogonal directions and their opposites, whose norms PNC
+# makes equal.
 #
 # The paper does not print how inputs are scaled (we standardise inputs and targets by
 # the training part), how small sets are split (ours half and half), in which local

@@ -1,13 +1,19 @@
-"""The main road: its words belong to its pages, and what the solutions of its exercises compute is true."""
+"""The main road: lessons short enough to read, that anyone can run, and whose words belong to them."""
 
+import ast
 import importlib
 import re
 from pathlib import Path
 
+import jupytext
 import pytest
 
+from companion import evidence
+
 ROOT = Path(__file__).parents[1]
-EXERCISES = sorted((ROOT / "book" / "exercises").glob("*.md"))
+LESSONS = sorted((ROOT / "notebooks" / "road").glob("[0-9][0-9]_*.py"))
+THEIRS = {"jax", "matplotlib", "networkx", "numpy", "rfcore", "trimesh"}
+every_lesson = pytest.mark.parametrize("path", LESSONS, ids=lambda path: path.stem)
 
 
 @pytest.fixture
@@ -16,41 +22,66 @@ def main_road(monkeypatch):
     return importlib.import_module("main_road")
 
 
-def test_each_page_of_the_road_has_words_and_exercises(main_road):
-    pages = [page for page, _ in main_road.road()]
-    assert [path.stem for path in EXERCISES] == sorted(page.replace("/", "-") for page in pages)
+def cells(path, kind):
+    return [cell for cell in jupytext.read(path).cells if cell.cell_type == kind]
+
+
+def test_there_are_twelve_and_each_has_words_and_a_door(main_road):
+    assert [page for page, _ in main_road.road()] == [f"road/{path.stem}" for path in LESSONS]
+    assert len(LESSONS) == 12
     for page, words in main_road.road():
-        assert set(words) == {"learn", "door"} and all(text.endswith((".", "?", ":")) for text in words.values())
-        assert main_road.ending(page).count(":::{dropdown} Solution") == 2
+        assert set(words) == {"learn", "audits", "door", "figures"}
+        assert all((ROOT / "notebooks" / f"{audit}.py").exists() for audit in words["audits"])
         assert main_road.ending(page).count(":class: door") == 1
     assert main_road.ending("simplex/02_sum_lengths") == ""
 
 
-@pytest.mark.parametrize("path", EXERCISES, ids=lambda path: path.stem)
-def test_what_solutions_compute_is_true(path):
+@every_lesson
+def test_it_imports_the_library_and_matplotlib_alone(path):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    modules = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    modules += [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    assert {module.partition(".")[0] for module in modules} <= THEIRS
+
+
+@every_lesson
+def test_it_shows_sixty_lines_of_code_at_most_and_cells_of_twenty(path):
+    lengths = [len(cell.source.splitlines()) for cell in cells(path, "code") if "hide-input" not in cell.metadata.get("tags", ())]
+    assert sum(lengths) <= 60
+    assert max(lengths) <= 20
+
+
+@every_lesson
+def test_it_cites_two_verdicts_at_most_and_decides_none(path):
     text = path.read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", text, re.S):
-        assert "assert " in block
-        exec(compile(block, path.name, "exec"), {})
-    assert re.findall(r"^\*\*(\d)\.\*\* ", text, re.M) == ["1", "2"]
+    cited = re.findall(r"{verdict}`([^`]+)`", text)
+    assert 1 <= len(cited) <= 2
+    assert set(cited) <= set(evidence.decisions("paper"))
+    assert not evidence.claims_of(f"road/{path.stem}")
 
 
-def test_numbers_of_solutions_without_code():
-    """Elementary ones, once more: the sentence stands in the file, the sum here."""
-    words = " ".join(" ".join(path.read_text(encoding="utf-8").split()) for path in EXERCISES)
+@every_lesson
+def test_it_has_an_exercise_for_a_pen_and_one_to_run(path):
+    *_, last = cells(path, "markdown")
+    assert re.findall(r"^\*\*(With a pen|To run)\.\*\*", last.source, re.M) == ["With a pen", "To run"]
+    assert last.source.count(":::{dropdown}") == 2
+
+
+def test_numbers_of_solutions():
+    """Once more: the sentence stands in a lesson, the sum here."""
+    words = " ".join(" ".join(re.sub(r"^# ?", "", path.read_text(encoding="utf-8"), flags=re.M).split()) for path in LESSONS)
     for said, value in [
-        ("571", 600 * 12_000 / 12_600),
-        ("1 / 1.1 = .909", 1 / 1.1),
-        ("1.1 / 1.2 = .917", 1.1 / 1.2),
-        ("35{,}600", round(512 / 0.12**2, -2)),
-        ("4{,}096", 16**3),
+        ("= 632", 600 * 12_000 / 11_400),
+        ("\\cdot 324 = 132", 4 / 4 + 100 / 2 + 324 / 4),
+        ("(4 + 324) = 164", (4 + 324) / 2),
+        ("68} = .056", (0.7 * 0.3 / 68) ** 0.5),
+        ("\\approx 146{,}000", 0.21 / 0.0012**2),
+        ("4,096", 16**3),
         ("2 - 1.8 = .2", 2 - 1.8),
-        ("64 / .05 = 1{,}280", 64 / 0.05),
-        ("\\frac{3}{16} = 3.375", 18 * 3 / 16),
-        ("187 in all", 1 + 6 + 30 + 150),
-        ("16 \\cdot 11 = 176", 16 * 11),
-        ("e^4 - 1 \\approx 54", 2.718281828**4 - 1),
+        ("3 / 16} = 1.84", (18 * 3 / 16) ** 0.5),
+        ("1.04 = .22", 1 - 0.81 / 1.04),
     ]:
-        number = float(re.findall(r"\d*\.?\d+", said.replace("{,}", "").replace(" in all", ""))[-1])
-        assert said in words
-        assert abs(number - value) < 0.51 * 10 ** -len(f"{number}".partition(".")[2].rstrip("0")), said
+        number = float(re.findall(r"\d*\.?\d+", said.replace("{,}", "").replace(",", ""))[-1])
+        assert said in words, said
+        digits = max(1, len(f"{number:g}".replace(".", "").strip("0")))
+        assert float(f"{value:.{digits}g}") == number, said

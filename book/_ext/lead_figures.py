@@ -10,6 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 
+from lesson_figures import drawn
 from record_text import ROOT, TITLES
 from short_titles import COVERS
 
@@ -45,10 +46,10 @@ def chosen(name):
 def gallery():
     """A card for each page that has a figure: its title, and the first panel of its lead figure."""
     parts = []
-    for folder, title in {**TITLES, "beyond": "What no paper tried"}.items():
+    for folder, title in {"road": "The main road", **TITLES, "beyond": "What no paper tried"}.items():
         parts += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ":class-container: gallery", ""]
         for path in sorted(ROOT.glob(f"notebooks/{folder}/[0-9][0-9]_*.ipynb")):
-            notebook = json.loads(path.read_text(encoding="utf-8"))
+            notebook = drawn(json.loads(path.read_text(encoding="utf-8")), f"{folder}/{path.stem}")
             if page := lead(notebook, **chosen(f"{folder}/{path.stem}")):
                 name, head = path.stem, COVERS.sub("", "".join(notebook["cells"][0]["source"]).partition("\n")[0].lstrip("# "))
                 said = re.search(r'aria-label="[^"]*"', page)[0].replace("aria-label", "alt")
@@ -66,7 +67,7 @@ def draw(app, exception):
     folder.mkdir(parents=True, exist_ok=True)
     for path in ROOT.glob("notebooks/*/[0-9][0-9]_*.ipynb"):
         name = f"{path.parent.name}/{path.stem}"
-        if page := lead(json.loads(path.read_text(encoding="utf-8")), **chosen(name)):
+        if page := lead(drawn(json.loads(path.read_text(encoding="utf-8")), name), **chosen(name)):
             svg = re.search(r"<svg.*?</svg>", page, re.S)[0].replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
             (folder / f"{name.replace('/', '_')}.svg").write_text(svg, encoding="utf-8")
 

@@ -1,7 +1,7 @@
-"""The main road: twelve pages that read as a short course, each ending in two exercises and a door to the next.
+"""The main road: twelve lessons that read as a short course, and what stands around them.
 
-Its order stands in ``_toc.yml``, its words in ``book/main_road.toml``, exercises in ``book/exercises``; all are put in
-when the book is built, so that no notebook changes for them.
+Its order stands in ``_toc.yml``. What each lesson teaches, what its figures show and the sentence that leads to the next stand in
+``book/main_road.toml`` and are put in when the book is built, so that a lesson is matplotlib's and the library's alone.
 """
 
 import json
@@ -12,7 +12,7 @@ from functools import cache
 import yaml
 from record_text import ROOT
 
-WORDS, EXERCISES = ROOT / "book" / "main_road.toml", ROOT / "book" / "exercises"
+WORDS = ROOT / "book" / "main_road.toml"
 
 
 @cache
@@ -27,7 +27,7 @@ def contents():
 
 @cache
 def road():
-    """Pages and their words, in order."""
+    """Lessons and their words, in order."""
     words = tomllib.loads(WORDS.read_text(encoding="utf-8"))
     pages = [page.removeprefix("notebooks/") for page in contents()["book/main_road"]]
     if sorted(pages) != sorted(words):
@@ -36,7 +36,7 @@ def road():
 
 
 def course():
-    """The page that opens the road: what each page teaches."""
+    """The page that opens the road: what each lesson teaches."""
     return "\n".join(f"1. {{doc}}`/notebooks/{page}`  \n   {words['learn']}" for page, words in road())
 
 
@@ -53,26 +53,21 @@ def opening(page):
 
 
 def ending(page):
-    """Exercises and the door to the next page, in Markdown; empty for pages beside the road."""
+    """The page of a paper that a lesson draws on, and the door to the next; empty for other pages."""
     pages = [name for name, _ in road()]
     if page not in pages:
         return ""
-    at, parts = pages.index(page), []
-    exercises = EXERCISES / f"{page.replace('/', '-')}.md"
-    if exercises.exists():
-        parts.append(exercises.read_text(encoding="utf-8").rstrip())
+    at, words = pages.index(page), dict(road())[page]
     target = f"/notebooks/{pages[at + 1]}" if at + 1 < len(pages) else "/notebooks/start/02_which_features"
-    head = (
-        f"Next on the main road, page {at + 2} of {len(pages)}"
-        if at + 1 < len(pages)
-        else "The end of the main road"
-    )
-    parts.append(f":::{{admonition}} {head}\n:class: door\n{road()[at][1]['door']} {{doc}}`{target}`\n:::")
-    return "\n\n".join(parts)
+    head = f"Next on the main road, lesson {at + 2} of {len(pages)}" if at + 1 < len(pages) else "The end of the main road"
+    audits = " and ".join(f"{{doc}}`/notebooks/{audit}`" for audit in words["audits"])
+    return "\n".join([
+        f"**Every number checked:** {audits}.", "", f":::{{admonition}} {head}", ":class: door", f"{words['door']} {{doc}}`{target}`", ":::",
+    ])  # fmt: skip
 
 
 def put_in(app, docname, source):
-    """At the end of a page of the road, exercises and the door."""
+    """At the end of a lesson."""
     if text := ending(docname.removeprefix("notebooks/")):
         notebook = json.loads(source[0])
         cell = {"cell_type": "markdown", "metadata": {}, "source": text}
@@ -80,7 +75,7 @@ def put_in(app, docname, source):
             cell["id"] = "main-road"
         notebook["cells"].append(cell)
         source[0] = json.dumps(notebook)
-        for path in (WORDS, ROOT / "_toc.yml", *EXERCISES.glob("*.md")):
+        for path in (WORDS, ROOT / "_toc.yml"):
             app.env.note_dependency(str(path))
 
 

@@ -9,6 +9,8 @@ from collections import Counter
 
 from docutils import nodes
 from record_text import ROOT, slug
+from sphinx import addnodes
+from sphinx.util.docutils import SphinxRole
 
 from companion.evidence import Verdict, claims_of, decisions
 from companion.evidence.standing import results_folder
@@ -65,6 +67,24 @@ def strip(app, doctree):
         app.env.note_dependency(str(source))
 
 
+class Cited(SphinxRole):
+    """``{verdict}`claim` ``: the word that a claim's page came to, linked to that page, with its finding as the tooltip."""
+
+    def run(self):
+        """The pill."""
+        if self.text not in (decided := decisions("paper")):
+            return [], [self.inliner.reporter.error(f"no claim {self.text!r} is decided", line=self.lineno)]
+        decision = decided[self.text]
+        word = decision.verdict.word(decision.claim.extra)
+        pill = nodes.inline("", word, classes=["verdict", CLASSES[word]])
+        page = addnodes.pending_xref(
+            "", pill, refdomain="std", reftype="doc", refexplicit=True, refdoc=self.env.docname,
+            reftarget=f"/notebooks/{decision.claim.notebook}", refwarn=True,
+        )  # fmt: skip
+        return [page], []
+
+
 def setup(app):
+    app.add_role("verdict", Cited())
     app.connect("doctree-read", strip)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

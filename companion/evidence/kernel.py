@@ -15,6 +15,7 @@ from traitlets import Float
 from traitlets.config import Config
 
 from companion import repository
+from companion.plotting import style
 
 IDLE_SECONDS = 300  # without work, after which a kernel is ended: so long a page waits for itself alone
 # Most pages at quick compile what then runs for a moment, and take less processor time than with -O1 (a quarter on three of
@@ -22,6 +23,7 @@ IDLE_SECONDS = 300  # without work, after which a kernel is ended: so long a pag
 COMPILE_FAST = (
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 )
+VECTORS = "--InlineBackend.figure_formats={'svg'}"  # of figures that a page leaves to Jupyter
 _BACKGROUND = 0.003  # of the time: the threads of an idle kernel, which look about, take a tenth of that
 
 
@@ -93,10 +95,11 @@ def configured(profile, source_sha256, results, idle=IDLE_SECONDS):
     os.environ.update(variables(profile, source_sha256, results))
     try:
         with tempfile.TemporaryDirectory(dir="/tmp") as sockets:  # not $TMPDIR: paths of sockets are cut at 100 letters
+            os.environ["MATPLOTLIBRC"] = style.write(Path(sockets, "matplotlibrc"))
             try:
                 yield Config(
                     ConnectionFileMixin={"transport": "ipc", "ip": f"{sockets}/kernel"},
-                    NotebookClient={"kernel_manager_class": Manager},
+                    NotebookClient={"kernel_manager_class": Manager, "extra_arguments": [VECTORS]},
                     Manager={"idle_seconds": idle},
                 )
             except DeadKernelError as error:

@@ -92,7 +92,8 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     """
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
-    if parameters(notebook, name).get("profile") != "paper":
+    default = parameters(notebook, name).get("profile")
+    if default != "paper" and (default or claims_of(name, project / "data" / "claims")):
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
     stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "reach_sha256": reach_sha256(source)}
     executed, final = project / "_build" / "running" / profile / f"{name}.ipynb", page_of(source, profile)
@@ -103,7 +104,8 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     began, started = time.monotonic(), environment()
     before = kernel.processor_seconds_of_children()
     with _put_back_on_failure(results / f"{name}.json", profile):
-        result = _executed(source, notebook, executed, stamp, results.parent, timeout, idle)
+        injected = {"profile": profile} if default and profile != "paper" else {}
+        result = _executed(source, notebook, executed, stamp, results.parent, injected, timeout, idle)
         if problems := ledger_problems(name, stamp, project, since=started["date"]):
             raise RunError(f"{name} at {profile}:\n  " + "\n  ".join(problems))
         strip(result)
@@ -131,7 +133,7 @@ def _put_back_on_failure(ledger, profile):
         raise
 
 
-def _executed(source, notebook, executed, stamp, results, timeout, idle):
+def _executed(source, notebook, executed, stamp, results, injected, timeout, idle):
     """The notebook with its outputs; what goes wrong in a cell is raised as a :class:`RunError`."""
     profile, cells, failure = stamp["profile"], [], None
     try:
@@ -140,7 +142,7 @@ def _executed(source, notebook, executed, stamp, results, timeout, idle):
             return papermill.execute_notebook(
                 notebook,
                 executed,
-                parameters={} if profile == "paper" else {"profile": profile},
+                parameters=injected,
                 kernel_name="python3",
                 language="python",
                 cwd=source.parent,

@@ -70,6 +70,11 @@ def as_html(*figures, caption, alt):
         whole = Bbox.union([figure.bbox_inches, figure.get_tightbbox()])  # nothing that sticks out is cut off
         _check_text(figure, 96 * whole.width)
         drawn.append(_svg(figure, whole))
+    return of_drawings(drawn, caption, alt)
+
+
+def of_drawings(drawn, caption, alt):
+    """The HTML of drawings from :func:`in_page` as the panels of one figure."""
     digest = hashlib.sha256("".join([*drawn, caption]).encode()).hexdigest()[:8]
     described = f'role="img" aria-label="{html.escape(alt)}"'
     return "\n".join([
@@ -115,17 +120,22 @@ def _svg(figure, whole):
             stream, format="svg", transparent=True, bbox_inches=whole,
             metadata={"Date": None, "Creator": None, "Format": None, "Type": None},
         )  # fmt: skip
-    svg = re.search(r"<svg.*</svg>", stream.getvalue(), re.S)[0]
-    width = float(re.search(r' width="([\d.]+)pt"', svg)[1]) * PIXELS_PER_POINT
+    return in_page(stream.getvalue())
+
+
+def in_page(drawn, scale=1.0):
+    """A drawing of matplotlib's, the text of an SVG file, as it stands in a page; black is the ink of the page."""
+    svg = re.search(r"<svg.*</svg>", drawn, re.S)[0]
+    width = scale * float(re.search(r' width="([\d.]+)pt"', svg)[1]) * PIXELS_PER_POINT
     box = re.search(r'viewBox="[^"]*"', svg)[0]
     drawn = svg[svg.index(">") + 1 :]
     drawn = re.sub(r"<metadata>.*?</metadata>|<!--.*?-->", "", drawn, flags=re.S)
     drawn = drawn.replace('<style type="text/css">*{stroke-linejoin: round; stroke-linecap: butt}</style>', "")
     drawn = re.sub(r">\s+<", "><", drawn)
-    drawn = drawn.replace("<defs></defs>", "").replace("xlink:href", "href").replace(INK, "currentColor")
+    drawn = re.sub(f"{INK}|#000000", "currentColor", drawn.replace("<defs></defs>", "").replace("xlink:href", "href"))
     drawn = re.sub(r'<g style="fill: (#\w{6})(?=["; ])', _word_colour, drawn)
     drawn = re.sub(r'\b(?:d|x|y)="[^"]*"|translate\([^)]*\)', _rounded, drawn)
-    style = f"width: {width:.0f}px; {OWN_SIZE}; stroke-linejoin: round; stroke-linecap: butt"
+    style = f"width: {width:.0f}px; {OWN_SIZE}; fill: currentColor; stroke-linejoin: round; stroke-linecap: butt"
     return f'<svg {box} style="{style}" aria-hidden="true">{drawn}'
 
 

@@ -59,6 +59,20 @@ def use_style():
     set_matplotlib_formats("svg", metadata={"Date": None})
 
 
+def write(path):
+    """The style as a file that matplotlib reads at its start, for pages that import matplotlib alone; its name.
+
+    Their first lines are grey for what is independent, blue for right angles, orange for a simplex and green
+    for systematic walkers; what they draw in black is in the ink of the page.
+    """
+    names = ("iid", "orthogonal", "simplex", "systematic", "gerf_centred", "fault")
+    cycle = {"axes.prop_cycle": f"cycler(color={[COLOURS[name][1:] for name in names]})"}
+    chosen = STYLE | {"figure.figsize": "{}, {}".format(*WIDE)} | cycle
+    lines = (f"{key}: {'black' if value == INK else value}" for key, value in chosen.items())
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return str(path)
+
+
 def colours_of(lines):
     """What is written beside lines, and the names of their colours, from the ``lines`` of :func:`panels`."""
     colours = {str(written): name for written, name in lines.items()} if isinstance(lines, dict) else {}

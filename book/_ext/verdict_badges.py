@@ -6,13 +6,14 @@ page comes to it, linked to the first of them, and what the run took.
 
 import json
 from collections import Counter
+from functools import cache
 
 from docutils import nodes
 from record_text import ROOT, slug
 from sphinx import addnodes
 from sphinx.util.docutils import SphinxRole
 
-from companion.evidence import Verdict, claims_of, decisions
+from companion.evidence import Verdict, claims_of, decisions, entries
 from companion.evidence.standing import results_folder
 
 CLASSES = {word: slug(word) for verdict in Verdict for word in (verdict.word(), verdict.word(extra=True))}
@@ -67,8 +68,14 @@ def strip(app, doctree):
         app.env.note_dependency(str(source))
 
 
+@cache
+def page_of(claim):
+    """The notebook that decides a claim."""
+    return next(entry.notebook for entry in entries() if entry.notebook and claim in claims_of(entry.notebook))
+
+
 class Cited(SphinxRole):
-    """``{verdict}`claim` ``: the word that a claim's page came to, linked to that page, with its finding as the tooltip."""
+    """``{verdict}`claim` ``: the word that a claim's page came to, linked to that page."""
 
     def run(self):
         """The pill."""
@@ -76,12 +83,11 @@ class Cited(SphinxRole):
             return [], [self.inliner.reporter.error(f"no claim {self.text!r} is decided", line=self.lineno)]
         decision = decided[self.text]
         word = decision.verdict.word(decision.claim.extra)
-        pill = nodes.inline("", word, classes=["verdict", CLASSES[word]])
         page = addnodes.pending_xref(
-            "", pill, refdomain="std", reftype="doc", refexplicit=True, refdoc=self.env.docname,
-            reftarget=f"/notebooks/{decision.claim.notebook}", refwarn=True,
+            "", nodes.inline("", word), refdomain="std", reftype="doc", refexplicit=True, refdoc=self.env.docname,
+            reftarget=f"/notebooks/{page_of(self.text)}", refwarn=True,
         )  # fmt: skip
-        return [page], []
+        return [nodes.inline("", "", page, classes=["verdict", CLASSES[word]])], []
 
 
 def setup(app):

@@ -8,7 +8,8 @@
 # learn from and points to test on, and repeat.
 
 # %% tags=["parameters"]
-n_splits, n_draws = 12, 60
+n_splits = 12
+n_draws = 60
 n_test = 100
 
 # %%

@@ -47,7 +47,7 @@ plt.show()
 point = jnp.full((1, d), distance / d**0.5)  # along no axis, which would favour some
 
 
-def error(draw, m, n_draws=400):
+def error(draw, m, n_draws=200):
     """The root mean squared error of the kernel of the origin and a point."""
     keys = jax.random.split(jax.random.key(0), n_draws)
     omega = jax.lax.map(lambda key: draw(key, m, d), keys)
@@ -59,7 +59,7 @@ def error(draw, m, n_draws=400):
 
 
 # %%
-sizes = [d * 2**k for k in range(8)]
+sizes = [d * 4**k for k in range(5)]
 racing = {
     "orthogonal": (couplings.orthogonal, "C1"),
     "long with short": (couplings.orthogonal_pnc, "C4"),

@@ -9,7 +9,8 @@
 # make of them.
 
 # %% tags=["parameters"]
-n, d = 48, 8
+n = 48  # positions
+d = 8
 m = 64  # frequencies
 
 # %%

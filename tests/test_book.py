@@ -75,7 +75,8 @@ def test_each_page_says_what_it_is_and_notebooks_offer_their_source_and_their_ve
     for name in (Path(name).with_suffix("") for name in pages if name.startswith("notebooks/")):
         assert f'_sources/{name}.py"' in pages[f"{name}.html"]
         assert (built[1] / "_sources" / f"{name}.py").read_bytes() == (ROOT / f"{name}.py").read_bytes()
-        assert (built[1] / "_sources" / "results" / f"{name.relative_to('notebooks')}.json").exists()
+        record = built[1] / "_sources" / "results" / f"{name.relative_to('notebooks')}.json"
+        assert record.exists() == bool(evidence.claims_of(str(name.relative_to("notebooks"))))
 
 
 def test_the_script_of_icons_holds_those_that_are_shown(built):
@@ -145,7 +146,7 @@ def test_names_of_the_library_lead_from_cells_to_the_api_and_back(pages):
     uses = Counter()
     for name in (name for name in pages if name.startswith("notebooks/")):
         targets = set(linked.findall(pages[name]))
-        assert len(targets) > 3, name
+        assert len(targets) > 1, name
         assert all(f'id="{anchor}"' in pages[page] for page, anchor in targets), name
         uses.update(targets)
     functions = (use for use in uses.most_common() if re.search(rf'<dl class="py function">\s*<dt[^>]*id="{use[0][1]}"', pages[use[0][0]]))
@@ -439,7 +440,7 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
                 assert n_blocks, name
                 faults += [(name, f"too wide for a laptop: {block}") for block in overflowing]
             links = tab.evaluate(LINKS_SEEN)
-            if (is_notebook or name in ("book/index.html", "book/main_road.html")) and not 15 < links <= 30:
+            if (is_notebook or name in ("book/index.html", "book/main_road.html")) and not 15 < links <= 34:
                 faults.append((name, f"{links} links open in the navigation"))
             for size in (WIDE, DESKTOP, PHONE):
                 tab.set_viewport_size(size)
@@ -550,7 +551,8 @@ def test_each_page_of_the_main_road_ends_in_exercises_and_a_door_to_the_next(pag
         (target,) = re.findall(r'<a class="reference internal" href="([^"#]+)"', door)
         assert posixpath.normpath(posixpath.join(posixpath.dirname(name), target)) == following
         before = page[: page.index(door)]
-        assert text_of(before[before.index("Two exercises") :]).count("Solution") == 2
+        ending = text_of(before[before.rindex("Two exercises") :])
+        assert ending.count("Solution") == ending.count("What you should see") == 1
     assert [name for name in pages if "door admonition" in pages[name]] == sorted(names)
 
 

@@ -223,7 +223,7 @@ def test_punctuation_stays_on_the_line_of_its_formula(browser, site):
         const [left, right] = [formula, sign].map(drawn => drawn.getBoundingClientRect());
         return [left.right <= right.left + 1];
     })""")
-    assert len(on_one_line) > 20 and all(on_one_line)
+    assert len(on_one_line) > 10 and all(on_one_line)
     tab.close()
 
 

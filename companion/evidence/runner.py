@@ -93,7 +93,7 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     name, notebook, project = name_of(source), jupytext.read(source), source.resolve().parents[2]
     notebook.metadata["kernelspec"] = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
     default = parameters(notebook, name).get("profile")
-    if default != "paper" and (default or claims_of(name, project / "data" / "claims")):
+    if default != "paper" and (default or source.parent.name != "road"):  # lessons are one size, and decide nothing
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
     stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "reach_sha256": reach_sha256(source)}
     executed, final = project / "_build" / "running" / profile / f"{name}.ipynb", page_of(source, profile)

@@ -124,7 +124,7 @@ def _svg(figure, whole):
 
 
 def in_page(drawn, scale=1.0):
-    """A drawing of matplotlib's, the text of an SVG file, as it stands in a page; black is the ink of the page."""
+    """The text of an SVG file of matplotlib's, as it stands in a page, whose ink is its black."""
     svg = re.search(r"<svg.*</svg>", drawn, re.S)[0]
     width = scale * float(re.search(r' width="([\d.]+)pt"', svg)[1]) * PIXELS_PER_POINT
     box = re.search(r'viewBox="[^"]*"', svg)[0]

@@ -60,7 +60,7 @@ def use_style():
 
 
 def write(path):
-    """The style as a file that matplotlib reads at its start, for pages that import matplotlib alone; its name.
+    """Write the style as a file that matplotlib reads at its start, for lessons; returns its name.
 
     Their first lines are grey for what is independent, blue for right angles, orange for a simplex and green
     for systematic walkers; what they draw in black is in the ink of the page.

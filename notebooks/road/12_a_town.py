@@ -51,19 +51,18 @@ guess, doubt = truth.copy(), np.zeros(len(at))
 guess[seen], guess[rest], doubt[rest] = y, *exact
 # %% tags=["hide-input"]
 fig, axes = plt.subplots(1, 3, figsize=(5.2, 2.3))
+gap = (np.nan, np.nan)  # the pen is lifted between streets
+drawn = np.array([[*street, gap] for street in town.edges]).reshape(-1, 2)
 maps = {"truth": truth, "best guess": guess, "doubt": doubt}
 for ax, (name, values) in zip(axes, maps.items()):
-    for u, v in town.edges:
-        ax.plot(*zip(u, v), color="k", lw=0.4, alpha=0.4)
-    colours = (
-        {"cmap": "viridis"}
-        if name == "doubt"
-        else {"cmap": "coolwarm", "clim": (-2, 2)}
-    )
-    ax.scatter(*at.T, c=values, s=7, marker="s", **colours)
-    ax.set(title=name, aspect="equal")
+    picture = np.full((side, side), np.nan)
+    picture[tuple(at.T)] = values
+    colours = {} if name == "doubt" else {"cmap": "coolwarm", "vmin": -2, "vmax": 2}
+    ax.imshow(picture.T, origin="lower", **colours)
+    ax.plot(*drawn.T, color="k", lw=0.5, alpha=0.5)
+    ax.set_title(name)
     ax.axis("off")
-axes[2].scatter(*at[seen].T, s=3, color="w")
+axes[2].plot(*at[seen].T, "w.", markersize=3)
 plt.show()
 
 # %% [markdown]

@@ -43,20 +43,105 @@ N_REPEATS, N_WALKED = {"paper": (20_000, 4_000), "quick": (4_000, 400)}[profile]
 # it down: multiplying by it takes two thin products. For most kernels no short list does this exactly. A random
 # short list does it *on average*.
 #
+# ## Draw cosines at random, and take the average
+#
+# Take the simplest points, numbers on a line, and draw $\omega$ from the standard normal distribution. The average of
+# $\cos \omega(x - y)$ over all $\omega$ is $e^{-(x - y)^2 / 2}$, the Gaussian kernel. And a cosine of a difference is a product:
+# $\cos \omega(x - y) = \cos \omega x \cos \omega y + \sin \omega x \sin \omega y$. So the pair
+# $(\cos \omega x, \sin \omega x)$ is a feature of $x$. Take $m$ of these pairs, over $\sqrt m$, and you have the **Fourier
+# features** with which it all began {cite:p}`rahimi2007random`; the numbers $\omega$ are called **frequencies**. In code:
+
+# %%
+line = jnp.linspace(-4, 4, 81)[:, None]
+
+
+def phi_of(key, m):
+    """Fourier features of the points of a line, from m frequencies."""
+    return features.fourier(line, couplings.iid(key, m, 1))
+
+
+# %% [markdown]
+# How good is that? Below is the likeness of every point to the one in the middle: the kernel, thick, and four draws of the features,
+# thin. Ten cosines make a poor bell, a thousand a good one.
+
+# %% tags=["hide-input"]
+FOUR = jax.random.split(ledger.key("bells"), 4)
+
+
+def bells(m):
+    """The kernel on a line, and its estimates from m frequencies."""
+    ax = Figure(figsize=plotting.PANEL).subplots()
+    for one in FOUR:
+        phi = phi_of(one, m)
+        ax.plot(line, phi @ phi[40], color=plotting.COLOURS["iid"], lw=1)
+    ax.plot(line, jnp.exp(-(line**2) / 2), color=plotting.INK, lw=2.5)
+    ax.set(ylim=(-0.8, 1.2), title=f"m = {m}", xlabel="x")
+    return ax.figure
+
+
+plotting.show(
+    *map(bells, (10, 100, 1000)),
+    caption="Ours. The Gaussian kernel of $x$ and 0 (thick), and four estimates of it "
+    "from $m$ random frequencies each (thin).",
+    alt="Three panels with a bell. Ten frequencies give wavy lines that miss it by a "
+    "quarter, a hundred lines that wobble around it, a thousand lines that hide behind "
+    "it.",
+)
+
+# %% [markdown]
+# The same for all pairs of points at once, which is the Gram matrix $\Phi \Phi^\top$; and what one wants it for, a curve through noisy
+# dots (ridge regression, with features in place of the kernel):
+
+# %% tags=["hide-input"]
+seen = np.arange(2, 81, 6)
+dots = np.sin(2 * np.asarray(line[seen, 0])) + 0.2 * np.asarray(
+    jax.random.normal(ledger.key("noise"), (len(seen),))
+)
+
+
+def gram(m):
+    """A Gram matrix as a picture; the exact one for None."""
+    phi = None if m is None else phi_of(FOUR[0], m)
+    K = kernels.gaussian(line, line) if m is None else phi @ phi.T
+    ax = Figure(figsize=plotting.PANEL).subplots()
+    ax.imshow(K, vmin=-0.3, vmax=1, extent=(-4, 4, 4, -4))
+    ax.set(title="exact" if m is None else f"m = {m}")
+    return ax.figure
+
+
+def fit():
+    """Curves through dots, by ridge regression."""
+    ax = Figure(figsize=plotting.PANEL).subplots()
+    for m, colour in ((10, "iid"), (100, "first"), (1000, "exact")):
+        phi = np.asarray(phi_of(FOUR[0], m))
+        K = phi @ phi[seen].T
+        ridge = K[seen] + 0.04 * np.eye(len(seen))
+        ax.plot(line, K @ np.linalg.solve(ridge, dots), color=plotting.COLOURS[colour])
+    ax.plot(line[seen], dots, "o", color=plotting.INK)
+    ax.set(title="m = 10, 100, 1000", xlabel="x", ylim=(-2, 2))
+    return ax.figure
+
+
+plotting.show(
+    gram(None), gram(10), gram(100), fit(),
+    caption="Ours. The Gram matrix of 81 points on a line, and two estimates of it; "
+    "right, curves through fourteen noisy dots by ridge regression with 10 (grey), 100 "
+    "(blue) and 1000 (dark) frequencies.",
+    alt="Three heat maps with a bright diagonal band; with ten frequencies there are "
+    "stripes beside it, with a hundred faint ones. Right, three curves through dots of "
+    "which two nearly coincide and one is off.",
+)  # fmt: skip
+
+# %% [markdown]
 # ## An average of random numbers
 #
-# **Monte Carlo** replaces an expectation by an average. Draw $\omega_1, \dots, \omega_m$ from a probability
-# distribution, compute a number $z_i$ from each, and $\frac1m \sum_i z_i$ estimates the expectation $\mathbb E[z]$. It
-# is **unbiased**: right on average, however small $m$ is. Its squared error is, on average, the variance of one $z$
-# divided by $m$. So a hundred times as many draws buy one more digit.
+# This is **Monte Carlo**, an average in place of an expectation. Draw $\omega_1, \dots, \omega_m$, compute a number $z_i$ from each, and
+# $\frac1m \sum_i z_i$ estimates the expectation $\mathbb E[z]$. It is **unbiased**: right on average, however small $m$ is. Its
+# squared error is, on average, the variance of one $z$ divided by $m$. So a hundred times as many draws buy one more digit.
 #
-# For the Gaussian kernel in $d$ dimensions there is such a $z$. Draw $\omega$ from the standard normal distribution
-# $\mathcal N(0, I_d)$ and set $f(\omega, x) = e^{\omega^\top x - |x|^2}$. Then
-# $\mathbb E[f(\omega, x) f(\omega, y)] = k(x, y)$: these are **positive random features**, and the $\omega$ are called
-# **frequencies**, after the cosines with which it all began {cite:p}`rahimi2007random`. Those are **Fourier features**: each
-# frequency gives a pair of numbers, $(\cos \omega^\top x, \sin \omega^\top x)$, whose products add up to $\cos \omega^\top (x - y)$,
-# and the mean of that is the same kernel. The error of Fourier features depends on $|x - y|$; that of positive features also on
-# how far out the points lie, through $|x + y|$. In code, for positive ones:
+# Cosines are not the only choice. Attention needs features that are never negative, and $f(\omega, x) = e^{\omega^\top x - |x|^2}$ does
+# as well: $\mathbb E[f(\omega, x) f(\omega, y)] = k(x, y)$, in any dimension. These are **positive random features**. The error of
+# Fourier features depends on $|x - y|$; that of positive features also on how far out the points are, through $|x + y|$. In code:
 
 # %%
 d, m = 2, 2
@@ -422,8 +507,8 @@ motion.walkers(
 #
 # ## Where next
 #
-# * **To learn**: {doc}`the main road </book/main_road>`, twelve pages, of which the first is {doc}`the whole curve of
-#   errors </notebooks/simplex/01_conformity_and_error>`.
+# * **To learn**: {doc}`the main road </book/main_road>`, twelve lessons, of which the first is {doc}`the whole curve of
+#   errors </notebooks/road/01_directions>`.
 # * **To choose**: {doc}`which features to use </notebooks/start/02_which_features>`, with a line to paste.
 # * **To check a paper**: {doc}`every claim </book/scorecard>`, or {doc}`all of them at a glance </book/landscape>`.
 #

@@ -8,7 +8,7 @@
 #   independent ones, and 64 that of 250 to 1,400. Repelling walks, which were known
 #   before, do most of that alone, and nearly all of it once their lengths are
 #   stratified ({doc}`20_repelling_walks`).
-# * **It costs no bias and no optimisation, but time**: two to four times as much per
+# * **It costs no bias and no optimisation, but time**: about twice as much per
 #   walk ({doc}`/book/benchmarks`). {doc}`18_which_coordinates` says why it works,
 #   {doc}`19_where_hops_help` where it ends, and what to do.
 #

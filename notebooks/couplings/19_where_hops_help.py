@@ -339,7 +339,7 @@ ledger.decide({
 #   walkers part at the first hop, and from then on they are independent.
 # * Do not expect anything for the inverse cosine kernel to which an error bar could be
 #   put, and expect little for PageRank from long walks.
-# * A hop costs more, since walkers have to be put in order: two to four times the
+# * A hop costs more, since walkers have to be put in order: about twice the
 #   time of independent walks ({doc}`/book/benchmarks`), most where walks are long. A
 #   smaller gain in walkers than that, as with four walkers, saves no time.
 

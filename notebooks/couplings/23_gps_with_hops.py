@@ -320,7 +320,7 @@ plotting.table(
 #   stratified lengths and systematic hops together, in
 #   {py:func}`rfcore.features.walk_features`.
 # * Count on a sixth of the divergence or less with 16 walkers. A systematic walk takes
-#   two to four times as long ({doc}`/book/benchmarks`) and does the work of six or
+#   about twice as long ({doc}`/book/benchmarks`) and does the work of six or
 #   more, so that walking takes less time for the same posterior; solving takes as long
 #   as before.
 # * Do not expect a better prediction where independent walkers already predict like the

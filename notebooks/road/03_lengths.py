@@ -80,9 +80,7 @@ for dimension in (2, 4, 8, 16, 64):
         for law in ("independent", "reversal")
     ]
     gain = 1 - (mse[1] / mse[0]) ** 0.5
-    print(
-        f"d = {dimension:2}: {100 * gain:4.1f} % off the error of orthogonal frequencies"
-    )
+    print(f"d = {dimension:2}: {100 * gain:4.1f} % off the error")
 
 # %% [markdown]
 # No: the gain grows to a fifth and stays. Each length varies less, and there are more pairs to which that matters; the two just balance.

@@ -179,8 +179,8 @@ def walk_features(
         coupling: joint law of the walks of one node, "iid", "reversal", "stratified", "systematic", ..., an
             int array or a function (:func:`rfcore.couplings.walk_lengths.named`). Means do not depend on it,
             errors do. Stratified lengths cost what independent ones do (1.02 times at p_halt = 0.1, 1.1 times
-            at 0.5); "systematic" has the smallest errors that we have measured, at 1.6 to 1.9 times the cost
-            of a walk.
+            at 0.5); "systematic" has the smallest errors that we have measured, at about twice the cost of a
+            walk.
         nodes: int array of start nodes, one row each; repeats are independent. All nodes by default.
         executor: a concurrent.futures.Executor (of threads, by default; of processes; a cluster's), on which
             the result does not depend. What a lost worker was doing is done again.

@@ -1,24 +1,25 @@
 # %% [markdown]
-# # Which features should I use?
+# # Is the guide right?
 #
-# * **You hold the points and want their Gram matrix: take Nystroem.** With as many
-#   columns, and in the same time, it beats random features, on every table tried.
-# * **Otherwise ask `couplings.choose(d, m)`** for vectors; on graphs take systematic
-#   walkers.
+# * **It keeps its word**: at sizes picked by chance, `couplings.choose` leaves what it
+#   promises of the error, to a tenth (in attention, to a fifth).
+# * **Whoever holds the points should take Nystroem.** With as many columns, and in the
+#   same time, it beats random features, on every table tried.
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones
 #   little in many dimensions.
+#
+# {doc}`The guide <02_which_features>` is for use; this page checks it.
 
 # %% tags=["parameters", "hide-input"]
 profile = "paper"
 
 # %% tags=["hide-input"]
-import jax.numpy as jnp
+import jax
 import networkx as nx
 import numpy as np
 from IPython.display import Markdown
 from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse.csgraph import shortest_path
-from scipy.sparse.linalg import expm_multiply
 from scipy.spatial.distance import pdist
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics.pairwise import rbf_kernel
@@ -29,36 +30,22 @@ from companion.evidence import cost
 from companion.models import gaussian_processes
 from companion.papers.couplings import choices
 from companion.papers.ugrf import large_graphs
-from rfcore import graphs, kernels, theory
+from rfcore import couplings, features, graphs, kernels, theory
 from rfcore.couplings import choosing
 from rfcore.estimators import RandomFeatures
 from rfcore.features import modulation
 
-ledger = evidence.open_page("start/02_which_features", profile)
+ledger = evidence.open_page("start/03_is_the_guide_right", profile)
 SIZES = {
     "paper": {"draws": 1000, "rows": 200, "sizes": (12, 8, 5), "walked": 100,
               "points": 2000, "rounds": 14, "cuts": 60,
               "widths": (64, 256, 1024, 4096), "sets": ("power", "abalone", "nursery"),
-              "tables": ("power", "concrete", "abalone"), "nodes": 20_000},
+              "tables": ("power", "concrete", "abalone"), },
     "quick": {"draws": 60, "rows": 20, "sizes": (1, 1, 1), "walked": 12,
               "points": 400, "rounds": 8, "cuts": 11,
-              "widths": (16, 64, 256), "sets": ("power",), "tables": ("power",),
-              "nodes": 2_000},
+              "widths": (16, 64, 256), "sets": ("power",), "tables": ("power",)},
 }[profile]  # fmt: skip
-N_POINTS, WIDTHS, N_NODES = (SIZES[what] for what in ("points", "widths", "nodes"))
-x, lengthscale = jnp.ones((3, 64)), 8.0
-
-# %% [markdown]
-# With 64 dimensions and 256 frequencies, paste this; `x` are your points, $(n, 64)$,
-# and `lengthscale` is the kernel's:
-
-# %%
-import jax
-
-from rfcore import couplings, features
-
-omega = couplings.choose(64, 256).draw(jax.random.key(0), 256, 64)  # d = 64, m = 256
-phi = features.fourier(x / lengthscale, omega)  # phi @ phi.T estimates the kernel
+N_POINTS, WIDTHS = (SIZES[what] for what in ("points", "widths"))
 
 # %% [markdown]
 # (guide-table)=
@@ -202,7 +189,7 @@ PAGE = "/notebooks/couplings/17_walks_that_know"
 lines += [
     f"| kernel of nodes, σ = {sigma:g}, {name}: `features.walk_features` "
     f"| {g.n_nodes} nodes, 64 | {{doc}}`systematic walkers <{PAGE}>` "
-    f'| {left(ratios)} | `coupling="systematic"` | 2 to 4 × the time |'
+    f'| {left(ratios)} | `coupling="systematic"` | twice the time |'
     for (name, g), rows in zip(GRAPHS.items(), of_graphs, strict=True)
     for sigma, ratios in zip(SIGMAS, rows, strict=True)
 ]
@@ -440,96 +427,6 @@ ledger.decide({
         half * off[:, :, 0], off[:, :, 1]
     )
 })
-
-# %% [markdown]
-# ## You want products with a graph's kernel
-#
-# On a ring with twice as many random chords as nodes, we multiply the diffusion kernel
-# with $\sigma = 1$ by a vector in three ways: through the features of 16 systematic
-# walkers per node, by a Chebyshev expansion of degree 6, and by SciPy's
-# `expm_multiply`.
-
-# %% tags=["hide-input"]
-g = large_graphs.ring_with_chords(ledger.key("chords"), N_NODES).normalised()
-f, heat, v = (
-    modulation.diffusion(1.0),
-    kernels.Diffusion(1.0),
-    ledger.rng("v").normal(size=N_NODES),
-)
-truth = kernels.chebyshev_matvec(g, heat, v, 20)
-
-
-def through_walks():
-    phi, psi = (
-        features.walk_features(ledger.key(f"walks {k}"), g, f, 16, 0.1, "systematic")
-        for k in range(2)
-    )
-    return phi @ (psi.T @ v)
-
-
-products = {
-    "features": through_walks,
-    "Chebyshev, degree 6": lambda: kernels.chebyshev_matvec(g, heat, v, 6),
-    "expm_multiply": lambda: expm_multiply(0.5 * g.to_scipy(), v * np.exp(-0.5)),
-}  # fmt: skip
-rows = []
-for product in products.values():
-    product()  # what only the first call does
-    out, spent = cost(product)
-    gap = np.linalg.norm(out - truth) / np.linalg.norm(truth)
-    rows.append([1e3 * spent["processor"], max(gap, 1e-12)])
-plotting.table(
-    rows, rows=list(products), columns=["ms", "relative error"], corner="product by",
-    caption=f"Ours. One product on {N_NODES:,} nodes, everything included. Of the "
-    "clock one reading: trust factors of ten. Errors below $10^{-12}$ are rounding, "
-    "and shown as that.",
-)  # fmt: skip
-
-# %% [markdown]
-# For one product, or a handful, no walks are needed; {doc}`/notebooks/ugrf/18_products`
-# has graphs of up to a million nodes, and {doc}`/notebooks/ugrf/19_what_pays_when` the
-# tasks for which walks pay.
-#
-# ## When random features pay all the same
-#
-# * **The points are not at hand**: queries and keys that change from layer to layer,
-#   streams, points on machines that share no more than a key. A map of random features
-#   is fixed before the first point arrives.
-# * **Estimates have to be unbiased**, so that averages over draws tend to the kernel.
-#   Nystroem's error does not average out.
-# * **Columns are many and cheap.** Landmarks cost the cube of their number; on
-#   {doc}`nursery </notebooks/beyond/01_in_a_pipeline>` 1,024 random columns predict
-#   better than 256 of Nystroem's in half the time, fitting included.
-# * **A node's features are themselves what you want**, a modulation is to be learned,
-#   or the graph can be explored only by walking.
-#
-# ## When none of this helps
-#
-# * **The lengthscale is short.** For points two lengthscales apart, the best coupling
-#   in 64 dimensions leaves most of the error. Ask first whether so sharp a kernel is
-#   the one that you want: there, a lengthscale twice as long takes more off the error
-#   than any coupling.
-# * **The prediction is what counts.** As {doc}`/notebooks/couplings/06_posteriors` and
-#   the table of posterior means on this page show, a kernel ten times better may leave
-#   the posterior mean where it was.
-# * **The graph has a few thousand nodes.** Its kernel fits into memory: compute it, and
-#   the Gaussian process with it, exactly: {py:class}`rfcore.gp.Diffusion` is a kernel
-#   of GPJax.
-# * **Attention of a trained model.** On {doc}`real queries and keys
-#   </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256
-#   features are about as far off as a plain mean of the values. Subtract means, fit the
-#   map, and take the {doc}`greatest keys exactly
-#   </notebooks/beyond/02_attention_maps>`; for up to a few hundred words {doc}`take
-#   attention itself </notebooks/favor/09_cost_of_attention>`. From about a thousand
-#   positions on features are faster, but their error on trained heads we have measured
-#   for up to 512 only.
-#
-# This page has its limits: there is one rule for choosing, tested on kernels of tables;
-# there are two graphs; and the times are those of one machine, without an accelerator
-# and in float64. The ancestor of systematic walkers, array-RQMC
-# {cite:p}`lecuyer2008randomized`, ties with them where walkers are few and leaves more of
-# the error where they are many ({doc}`/notebooks/couplings/17_walks_that_know`). On graphs
-# with hubs systematic walkers gain less: {doc}`/notebooks/couplings/19_where_hops_help`.
 
 # %% tags=["hide-input"]
 ledger.close()

@@ -1,0 +1,298 @@
+# %% [markdown]
+# # Which features should I use?
+#
+# ::::{grid} 1 1 3 3
+# :gutter: 2
+# :::{grid-item-card} Points
+# :link: guide-points
+# :link-type: ref
+# `couplings.choose(d, m)`, and for close points it is worth a hundred times the features. If you hold all
+# the points: Nystroem.
+# :::
+# :::{grid-item-card} A graph
+# :link: guide-graph
+# :link-type: ref
+# Up to some thousand nodes the exact kernel; for products `expm_multiply`; systematic walkers for features.
+# :::
+# :::{grid-item-card} Attention
+# :link: guide-attention
+# :link-type: ref
+# Below a thousand positions the exact one. Above, a calibrated `FeatureAttention`. Look at a plain mean first.
+# :::
+# ::::
+#
+# Every answer below is a few lines to paste, what they print, and what they cost on a machine with two cores. That they hold is
+# checked on {doc}`03_is_the_guide_right`.
+
+# %% tags=["parameters", "hide-input"]
+profile = "paper"
+
+# %% tags=["hide-input"]
+import time
+
+import jax
+import numpy as np
+from IPython.display import Markdown
+from matplotlib.figure import Figure
+from sklearn.kernel_approximation import Nystroem, RBFSampler
+
+from companion import plotting
+from rfcore.couplings import choosing
+
+QUICK = profile == "quick"
+
+
+def milliseconds(call, n=3):
+    """Of the first call, which compiles, and the best of those after it."""
+    taken = []
+    for _ in range(n + 1):
+        began = time.perf_counter()
+        jax.block_until_ready(call())
+        taken.append(1e3 * (time.perf_counter() - began))
+    return taken[0], min(taken[1:])
+
+
+def rows(heads, lines):
+    """A table in Markdown; numbers with two digits."""
+
+    def shown(value):
+        if isinstance(value, str):
+            return value
+        return f"{float(f'{value:.2g}'):,g}"
+
+    body = [f"| {' | '.join(map(shown, line))} |" for line in lines]
+    rule = "|".join(["---", *["---:"] * (len(heads) - 1)])
+    return Markdown("\n".join([f"| {' | '.join(heads)} |", f"|{rule}|", *body]))
+
+
+# %% tags=["hide-input"]
+NEAR = np.linspace(0.25, 3, 23)  # lengthscales
+SIZES = ((4, 256), (16, 256), (64, 256), (784, 1024))
+ax = Figure(figsize=plotting.WIDE).subplots()
+for i, (d, m) in enumerate(SIZES):
+    name = choosing.rule(d, m)
+    left = [choosing.rmse_over_iid(name, d, m, "fourier", float(z)) for z in NEAR]
+    worth = 1 / np.array(left) ** 2
+    colour = plotting.COLOURS[("first", "second", "third", "fourth")[i]]
+    ax.semilogy(NEAR, worth, color=colour)
+    ax.annotate(
+        f"{d} dimensions", (NEAR[0], worth[0]), (-4, 4), textcoords="offset points"
+    )
+ax.set(
+    xlabel="distance of two points, in lengthscales",
+    ylabel="worth k times the features",
+)
+plotting.show(
+    ax.figure,
+    caption="Ours. What `choose` is worth: so many times as many independent frequencies "
+    "have the same error. 256 frequencies; in 784 dimensions 1,024.",
+    alt="Four falling curves against the distance of two points. At a quarter of a "
+    "lengthscale they begin between five and several thousand, at three lengthscales all "
+    "end near one.",
+)
+
+# %% [markdown]
+# (guide-points)=
+# ## I have points
+#
+# The Gaussian kernel of points in 64 dimensions, from 256 frequencies:
+
+# %%
+import jax
+import jax.numpy as jnp
+
+from rfcore import couplings, features, kernels
+
+x = jax.random.normal(jax.random.key(0), (1000, 64))
+lengthscale = 11.3  # the median distance of two of them
+
+choice = couplings.choose(64, 256)  # d, m
+omega = choice.draw(jax.random.key(1), 256, 64)
+phi = features.fourier(x / lengthscale, omega)  # (1000, 512)
+
+K = kernels.gaussian(x / lengthscale, x / lengthscale)
+print(
+    choice.name,
+    "- relative error",
+    jnp.linalg.norm(phi @ phi.T - K) / jnp.linalg.norm(K),
+)
+
+# %% [markdown]
+# **What it is worth** hangs on how far apart your points are, in lengthscales: `np.median(pdist(X[:500])) / lengthscale`. At half a
+# lengthscale features go much further, at two lengthscales hardly; the picture above says how far. (scikit-learn's `gamma="scale"`
+# puts standardised columns about two apart, where a coupling saves least. Ask whether so sharp a kernel is the one that you want.)
+#
+# **What it costs.** The first call compiles, once for each shape:
+
+# %% tags=["hide-input"]
+points = np.asarray(x)
+marks = Nystroem(gamma=0.5 / lengthscale**2, n_components=512).fit(points)
+sampler = RBFSampler(gamma=0.5 / lengthscale**2, n_components=512).fit(points)
+DRAWN = jax.jit(lambda key: choice.draw(key, 256, 64))
+IID = jax.jit(lambda key: couplings.iid(key, 256, 64))
+MAP = jax.jit(lambda x: features.fourier(x / lengthscale, omega))
+
+
+def off(phi):
+    """Relative error of the Gram matrix."""
+    return float(jnp.linalg.norm(phi @ phi.T - K) / jnp.linalg.norm(K))
+
+
+plain = features.fourier(x / lengthscale, couplings.iid(jax.random.key(1), 256, 64))
+rows(
+    ["512 columns for 1,000 points", "first call, ms", "next, ms", "relative error"],
+    [
+        ["`choice.draw`", *milliseconds(lambda: DRAWN(jax.random.key(2))), ""],
+        ["`couplings.iid`", *milliseconds(lambda: IID(jax.random.key(2))), ""],
+        ["`features.fourier`, chosen", *milliseconds(lambda: MAP(x)), off(phi)],
+        ["`features.fourier`, independent", "", "", off(plain)],
+        ["scikit-learn's `RBFSampler`", *milliseconds(lambda: sampler.transform(points)),
+         off(sampler.transform(points))],
+        ["scikit-learn's `Nystroem`", *milliseconds(lambda: marks.transform(points)),
+         off(marks.transform(points))],
+    ],
+)  # fmt: skip
+
+# %% [markdown]
+# **Before you take it.** If you hold the points and want their Gram matrix, take `Nystroem`: it sees where they are, and random features do
+# not. Features pay where points arrive later, from elsewhere or all the time, where estimates have to be unbiased, or where columns are
+# many (landmarks cost the cube of their number). And a kernel ten times better may leave a prediction where it was:
+# {doc}`/notebooks/road/12_a_town`.
+#
+# In scikit-learn: `RandomFeatures(512, gamma=gamma, coupling="choose")` from `rfcore.estimators`
+# ({doc}`/notebooks/beyond/01_in_a_pipeline`). Where features must not be negative: `features.positive`, and
+# `couplings.choose(64, 256, "positive")`.
+#
+# (guide-graph)=
+# ## I have a graph
+#
+# What do you want of its kernel? **All of it, on up to some ten thousand nodes:** compute it. **Its product with a few vectors**, on any graph:
+# `expm_multiply` never forms it, and is exact.
+
+# %%
+import jax
+import networkx as nx
+import numpy as np
+
+from rfcore import features, graphs, kernels
+
+g = graphs.Graph.from_networkx(nx.random_regular_graph(6, 10_000, seed=0)).normalised()
+v = np.random.default_rng(0).normal(size=g.n_nodes)
+product = np.exp(-0.5) * kernels.expm_multiply(g, 0.5, v)  # diffusion, sigma = 1
+
+# %% [markdown]
+# **Features of nodes**, for learning, or where a graph is met by walking alone: systematic walkers, which share out the neighbours among
+# themselves.
+
+# %%
+f, keys = features.modulation.diffusion(1.0), jax.random.split(jax.random.key(0))
+phi, psi = (features.walk_features(key, g, f, 16, 0.1, "systematic") for key in keys)
+estimate = phi @ (psi.T @ v)
+print("relative error", np.linalg.norm(estimate - product) / np.linalg.norm(product))
+
+
+# %% tags=["hide-input"]
+def regular(n):
+    """A random graph of degree 6, without going through networkx."""
+    rng = np.random.default_rng(n)
+    turns = [rng.permutation(n) for _ in range(3)]
+    pairs = np.concatenate([np.stack([turn, np.roll(turn, 1)], 1) for turn in turns])
+    pairs = np.unique(np.sort(pairs, axis=1), axis=0)
+    return graphs.Graph.from_edges(pairs.T, n_nodes=n).normalised()
+
+
+def on(n):
+    """Milliseconds and errors on a graph of n nodes."""
+    g, v = regular(n), np.random.default_rng(0).normal(size=n)
+    exact = np.exp(-0.5) * kernels.expm_multiply(g, 0.5, v)
+
+    def walked(coupling):
+        return [features.walk_features(k, g, f, 16, 0.1, coupling) for k in keys]
+
+    def error(walks):
+        return np.linalg.norm(walks[0] @ (walks[1].T @ v) - exact) / np.linalg.norm(
+            exact
+        )
+
+    walks = walked("systematic")
+    once = milliseconds(lambda: kernels.expm_multiply(g, 0.5, v), 1)[1]
+    walking = [milliseconds(lambda c=c: walked(c), 1)[1] for c in ("iid", "systematic")]
+    product = milliseconds(lambda: walks[0] @ (walks[1].T @ v), 1)[1]
+    return [f"{n:,}", once, *walking, product, error(walked("iid")), error(walks)]
+
+
+HEADS = ["nodes", "`expm_multiply`, ms", "walks, independent, ms", "systematic, ms",
+         "a product by features, ms", "error, independent", "systematic"]  # fmt: skip
+rows(HEADS, [on(n) for n in ((10_000,) if QUICK else (10_000, 100_000, 1_000_000))])
+
+# %% [markdown]
+# **Before you walk.** For fewer than some ten products the row says: do not. (Errors are relative, of one product.) On graphs with hubs
+# systematic walkers gain less ({doc}`/notebooks/couplings/19_where_hops_help`); {doc}`/notebooks/ugrf/19_what_pays_when` has the tasks for
+# which walks pay. Two sets of walks, `phi @ psi.T`, make the estimate unbiased; a Gaussian process needs a symmetric one and takes
+# `phi @ phi.T`. On a graph that fits into memory, {py:class}`rfcore.gp.Diffusion` is an exact kernel for GPJax.
+#
+# (guide-attention)=
+# ## I have attention
+#
+# A layer of equinox, replaced in one line, and fitted to the input that it will see. (For flax, `attention.dot_product_attention`:
+# {doc}`/book/in_your_own_work`.)
+
+# %%
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+
+from rfcore import couplings
+from rfcore.attention import FeatureAttention
+
+layer = eqx.nn.MultiheadAttention(8, 512, key=jax.random.key(0))  # heads of 64
+x = jax.random.normal(jax.random.key(1), (1024, 512))
+
+draw = couplings.choose(64, 256, "attention").draw
+fast = FeatureAttention(layer, 256, draw, key=jax.random.key(2)).calibrated(x, x, x)
+exact = layer(x, x, x)
+print("relative error", jnp.linalg.norm(fast(x, x, x) - exact) / jnp.linalg.norm(exact))
+
+# %% [markdown]
+# **Is that good?** Ask what it costs to do nothing. Below, the same layer with plain positive features (FAVOR+), and with all weights equal,
+# so that each output is the mean of the values.
+
+# %% tags=["hide-input"]
+favor = FeatureAttention(layer, 256, key=jax.random.key(2))
+
+
+def mean(x):
+    """The layer with equal weights: every position gets the mean of the values."""
+    values = jax.vmap(layer.value_proj)(x).mean(axis=0)
+    return jnp.broadcast_to(layer.output_proj(values), x.shape)
+
+
+def lengths(n):
+    """Milliseconds and errors at n positions."""
+    x = jax.random.normal(jax.random.key(n), (n, 512))
+    ways = {"exact": layer, "calibrated": fast, "FAVOR+": favor}
+    calls = {
+        name: eqx.filter_jit(lambda x, w=way: w(x, x, x)) for name, way in ways.items()
+    }
+    out = {name: call(x) for name, call in calls.items()} | {"mean": mean(x)}
+    taken = [
+        milliseconds(lambda n=name: calls[n](x))[1] for name in ("exact", "calibrated")
+    ]
+    scale = jnp.linalg.norm(out["exact"])
+    errors = [
+        float(jnp.linalg.norm(out[name] - out["exact"]) / scale)
+        for name in ("calibrated", "FAVOR+", "mean")
+    ]
+    return [f"{n:,}", *taken, *errors]
+
+
+HEADS = ["positions", "exact, ms", "calibrated, ms", "its error", "error, FAVOR+",
+         "error, plain mean"]  # fmt: skip
+rows(HEADS, [lengths(n) for n in ((256,) if QUICK else (512, 1024, 2048, 4096))])
+
+# %% [markdown]
+# **Before you take it.** This layer is untrained, and attends to everything alike; a plain mean is then hard to beat. On
+# {doc}`trained heads </notebooks/favor/06_real_queries>` couplings change next to nothing, and 256 plain features are about as far off as the
+# mean. What helps is to subtract means, to fit the map (`calibrated` does both), and to take the
+# {doc}`greatest keys exactly </notebooks/beyond/02_attention_maps>`. In short contexts take attention itself; on a GPU it is faster for
+# longer: {doc}`/book/benchmarks`.

@@ -188,7 +188,8 @@ product = np.exp(-0.5) * kernels.expm_multiply(g, 0.5, v)  # diffusion, sigma = 
 f, keys = features.modulation.diffusion(1.0), jax.random.split(jax.random.key(0))
 phi, psi = (features.walk_features(key, g, f, 16, 0.1, "systematic") for key in keys)
 estimate = phi @ (psi.T @ v)
-print("relative error", np.linalg.norm(estimate - product) / np.linalg.norm(product))
+error = np.linalg.norm(estimate - product) / np.linalg.norm(product)
+print(f"relative error {error:.3f}")
 
 
 # %% tags=["hide-input"]
@@ -251,7 +252,8 @@ x = jax.random.normal(jax.random.key(1), (1024, 512))
 draw = couplings.choose(64, 256, "attention").draw
 fast = FeatureAttention(layer, 256, draw, key=jax.random.key(2)).calibrated(x, x, x)
 exact = layer(x, x, x)
-print("relative error", jnp.linalg.norm(fast(x, x, x) - exact) / jnp.linalg.norm(exact))
+error = jnp.linalg.norm(fast(x, x, x) - exact) / jnp.linalg.norm(exact)
+print(f"relative error {error:.2f}")
 
 # %% [markdown]
 # **Is that good?** Ask what it costs to do nothing. Below, the same layer with plain positive features (FAVOR+), and with all weights equal,

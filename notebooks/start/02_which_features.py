@@ -111,11 +111,8 @@ omega = choice.draw(jax.random.key(1), 256, 64)
 phi = features.fourier(x / lengthscale, omega)  # (1000, 512)
 
 K = kernels.gaussian(x / lengthscale, x / lengthscale)
-print(
-    choice.name,
-    "- relative error",
-    jnp.linalg.norm(phi @ phi.T - K) / jnp.linalg.norm(K),
-)
+error = jnp.linalg.norm(phi @ phi.T - K) / jnp.linalg.norm(K)
+print(f"{choice.name}: relative error {error:.3f}")
 
 # %% [markdown]
 # **What it is worth** hangs on how far apart your points are, in lengthscales: `np.median(pdist(X[:500])) / lengthscale`. At half a

@@ -1,10 +1,11 @@
 """Pages about claims: the front page's counts, the scorecard, deviations and errata, changed rules."""
 
+import math
 import tomllib
 from functools import cache
 from itertools import groupby
 
-from landscape import BEYOND, beyond
+from landscape import BEYOND, beyond, printed_pairs
 from printed_values import fold
 from record_text import (
     CITATIONS,
@@ -156,8 +157,29 @@ def disagreements():
     parts = []
     for title, found in of_papers.items():
         found = [one for one in found if not one[1].extra]
-        parts += [f"### {title}", by_paper(found, folded=True) or "None."]
+        none = "None." if found or title != "Not reproduced" else why_none()
+        parts += [f"### {title}", by_paper(found, folded=True) or none]
     return "\n\n".join(parts)
+
+
+def why_none():
+    """The printed numbers from which ours are far, and the settings on which those hang."""
+    lines, n, n_far = [], 0, 0
+    for row in evidence.scorecard("paper"):
+        pairs = [] if row.entry.extra or not row.notebook else printed_pairs(row)[0]
+        far = sorted(pair.ratio for pair in pairs if abs(math.log(pair.ratio)) > math.log(2))
+        n, n_far = n + len(pairs), n_far + len(far)
+        if far:
+            settings = {claim.unprinted for claim, decision in row.claims if decision and decision.rule == "value"} - {None}
+            place = section_link(row, f"{TITLES[row.entry.paper]}, {row.entry.place.partition(', ')[0]}")
+            spread = f"{far[0]:.2g} of it" if len(far) == 1 else f"{far[0]:.2g} to {far[-1]:.2g} of them"
+            lines.append(f"- {place}: {len(far)} of {len(pairs)} numbers, ours {spread}. Not printed: {'; '.join(sorted(settings))}.")
+    said = (
+        f"None, because each of the {n_far} printed numbers (of {n}) from which ours are further away than a factor of two hangs on a "
+        "setting that the paper does not print. We cannot tell whether ours or theirs is the better choice, and say so in place of a verdict. "
+        "A sceptic will want to look at them first:"
+    )
+    return "\n".join([said, "", *lines])
 
 
 def refuted():

@@ -24,9 +24,14 @@ def figures(notebook):
     return [page for page in map("".join, shown) if page.startswith(FIGURE) and "<svg" in page]
 
 
-def lead(notebook, figure=0, panels=None, caption=None):
-    """A copy of one figure, with names of its own; None where there is no figure."""
-    found = figures(notebook)
+def read(name):
+    """A committed notebook, with the drawings of lessons as figures of the book."""
+    return drawn(json.loads((ROOT / "notebooks" / f"{name}.ipynb").read_text(encoding="utf-8")), name)
+
+
+def lead(notebook, figure=0, panels=None, caption=None, page=None):
+    """A copy of one figure, of this notebook or of another page, with names of its own; None where there is no figure."""
+    found = figures(read(page) if page else notebook)
     if not found:
         return None
     page = re.sub(r'(id="|url\(#|href="#)f(?=[0-9a-f]{8}-)', r"\1l", found[figure]).replace(FIGURE, f"{FIGURE} lead", 1)
@@ -49,7 +54,7 @@ def gallery():
     for folder, title in {"road": "The main road", **TITLES, "beyond": "What no paper tried"}.items():
         parts += [f"## {title}", "", "::::{grid} 2 3 4 4", ":gutter: 2", ":class-container: gallery", ""]
         for path in sorted(ROOT.glob(f"notebooks/{folder}/[0-9][0-9]_*.ipynb")):
-            notebook = drawn(json.loads(path.read_text(encoding="utf-8")), f"{folder}/{path.stem}")
+            notebook = read(f"{folder}/{path.stem}")
             if page := lead(notebook, **chosen(f"{folder}/{path.stem}")):
                 name, head = path.stem, COVERS.sub("", "".join(notebook["cells"][0]["source"]).partition("\n")[0].lstrip("# "))
                 said = re.search(r'aria-label="[^"]*"', page)[0].replace("aria-label", "alt")
@@ -67,7 +72,7 @@ def draw(app, exception):
     folder.mkdir(parents=True, exist_ok=True)
     for path in ROOT.glob("notebooks/*/[0-9][0-9]_*.ipynb"):
         name = f"{path.parent.name}/{path.stem}"
-        if page := lead(drawn(json.loads(path.read_text(encoding="utf-8")), name), **chosen(name)):
+        if page := lead(read(name), **chosen(name)):
             svg = re.search(r"<svg.*?</svg>", page, re.S)[0].replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
             (folder / f"{name.replace('/', '_')}.svg").write_text(svg, encoding="utf-8")
 

@@ -69,26 +69,30 @@ def tiles(best, numbers, *, names, rows, columns, x_label, y_label, title=""):
     return fig
 
 
-SIZE = (3.3, 2.7)  # inches
-SHADES = ("fault", "second", "third", "first")  # from low to high, each with contrast in both themes
+SIZE = (3.4, 2.8)  # inches
+SHADES = {  # from low to high, each with contrast in both themes
+    name: LinearSegmentedColormap.from_list(name, [COLOURS[one] for one in of])
+    for name, of in {"speeds": ("fault", "second", "third", "first"), "sizes": ("iid", "fourth", "positive")}.items()
+}
 
 
-def road_map(place, roads, values, label, marks=None):
+def road_map(place, roads, values, label, limits, title="", colours="speeds", at=None):
     """Roads in the colour of the mean value of their ends, one figure for :func:`companion.plotting.show`.
-
-    The scale of colours holds nine tenths of the roads; arrows at its ends say that it leaves out others.
 
     Args:
         place: longitude and latitude of the nodes in degrees, shape (n, 2).
         roads: numbers of the two ends, int array, (n_roads, 2).
-        values: shape (n,).
+        values: shape (n,), or (len(at),).
         label: what the values are.
-        marks: numbers of the nodes to mark with a dot.
+        limits: values at the ends of the scale of colours.
+        title: of the map.
+        colours: "speeds", from red through yellow to blue, or "sizes", from pale to dark.
+        at: numbers of the nodes at which the values were measured; then dots have the colours, and roads none.
     """
     place, values = np.asarray(checks.points(place, "place", 2)), np.asarray(checks.vector(values, "values"))
     roads = np.asarray(checks.numbers(roads, "roads"), dtype=int)
     if (
-        len(values) != len(place)
+        len(values) != len(place if at is None else at)
         or roads.ndim != 2
         or roads.shape[1] != 2
         or roads.min() < 0
@@ -99,18 +103,20 @@ def road_map(place, roads, values, label, marks=None):
     with mpl.rc_context(IN_PANELS):
         fig = Figure(figsize=SIZE, layout="constrained")
         ax = fig.subplots()
-        lines = LineCollection(place[roads], linewidths=2.2, capstyle="round")
-        shades = LinearSegmentedColormap.from_list("roads", [COLOURS[name] for name in SHADES])
-        along = values[roads].mean(axis=1)
-        lines.set(array=along, cmap=shades, clim=np.quantile(along, (0.05, 0.95)))
-        ax.add_collection(lines)
-        if marks is not None:
-            ax.plot(*place[np.asarray(marks)].T, ".", color=INK, markersize=1.5)
+        chosen = {"cmap": SHADES[checks.choice(colours, "colours", SHADES)], "clim": limits}
+        if at is None:
+            lines = LineCollection(place[roads], linewidths=2.4, capstyle="round", **chosen)
+            lines.set_array(values[roads].mean(axis=1))
+            ax.add_collection(lines)
+        else:
+            ax.add_collection(LineCollection(place[roads], linewidths=0.8, colors=INK, alpha=0.5))
+            lines = ax.scatter(*place[np.asarray(at)].T, s=7, c=values, zorder=3, **chosen)
         ax.autoscale_view()
         ax.set_aspect(1 / np.cos(np.radians(place[:, 1].mean())))
         ax.axis("off")
         scale = fig.colorbar(lines, ax=ax, shrink=0.8, extend="both")
         scale.set_label(label)
+        ax.set_title(title)
         scale.outline.set_visible(False)
     return fig
 

@@ -30,6 +30,15 @@ FOUND = {
     "attention": "notebooks/couplings/08_attention.html",
     "why": "notebooks/couplings/07_common_scale.html",
     "which features": "notebooks/start/02_which_features.html",
+    "traffic": "notebooks/couplings/22_traffic.html",
+    "gpu": "book/benchmarks.html",
+    "flax": "book/in_your_own_work.html",
+    "pytorch": "book/in_your_own_work.html",
+    "install": "book/in_your_own_work.html",
+    "which features for 64 dimensions": "notebooks/start/02_which_features.html",
+    "graph 100000 nodes": "notebooks/start/02_which_features.html",
+    "gaussian process tutorial": "notebooks/road/12_a_town.html",
+    "speed": "book/benchmarks.html",
     "walk_features": "book/api/features.html#rfcore.features.walk_features",
 }
 HEAVIEST = 1_500_000  # bytes of a page with what it loads, without MathJax, plotly and the numbers of meshes

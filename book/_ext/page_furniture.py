@@ -12,6 +12,7 @@ from pathlib import Path
 
 from docutils import nodes
 from record_text import ROOT
+from run_this_page import searched
 from sphinx import addnodes
 
 SPOKEN = (
@@ -31,6 +32,7 @@ NAMED = {
 PICTURE = "_static/preview.png"  # preview_image.py draws it
 LONGEST = 160  # letters of a description that search engines show
 EXCERPTS = """const EXCERPTS = %s;
+window.WANTED = %s;
 const fetched = window.fetch;
 window.fetch = (address, ...rest) => {
   const root = new URL(document.documentElement.dataset.content_root, location.href).href;
@@ -125,9 +127,9 @@ def write(app, exception):
         shutil.copyfile(path, target)
     target, words = Path(app.outdir, "_static", "excerpts.js"), {}
     if target.exists():  # of pages that are not made anew
-        words = json.loads(target.read_text(encoding="utf-8").partition(" = ")[2].partition(";\nconst")[0])
+        words = json.loads(target.read_text(encoding="utf-8").partition(" = ")[2].partition(";\nwindow.WANTED")[0])
     words = {page: text for page, text in (words | app.rfcore_words).items() if page in pages}
-    target.write_text(EXCERPTS % json.dumps(words), encoding="utf-8")
+    target.write_text(EXCERPTS % (json.dumps(words), json.dumps(searched())), encoding="utf-8")
 
 
 def remember_words(app, doctree, docname):

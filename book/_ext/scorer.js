@@ -17,6 +17,8 @@ var Scorer = {
       if (joined.includes(` ${query.join(" ")} `)) points += 10;
       if (joined.startsWith(` ${query[0]} `)) points += 10;
     }
+    const wanted = stems((window.WANTED || {})[page] || "");
+    points += 60 * query.filter(word => wanted.includes(word)).length / query.length;
     if (description) points -= /[._]/.test(asked()) ? 0 : 40;
     else if (anchor) points -= 15;
     if (/\((Figure|Table|Theorem|Corollar|Lemma|Equation|Algorithm)/.test(title)) points += 5;

@@ -13,10 +13,12 @@ import front_page
 import landscape
 import lead_figures
 import main_road
+import matplotlib as mpl
 import verdict_pages
+from matplotlib.figure import Figure
 from record_text import ROOT, TITLES, dropdown, plain, quiet, terms
 
-from companion import datasets
+from companion import datasets, plotting
 from companion.evidence.standing import results_folder
 
 GENERATED = ROOT / "book" / "_generated"
@@ -99,7 +101,9 @@ def benchmarks(kept=ROOT / "data" / "results" / "bench.json"):
     for one in record["benchmarks"]:
         heading, met = one["title"].partition(" against ")[0], "all goals met" if one["goals_met"] else "a goal was missed"
         printed = "\n".join(one["printed"])
-        parts += [f"## {heading}", f"{plain(one['title'])} **{met.capitalize()}.**", plain(one["about"]), f"```text\n{printed}\n```"]
+        parts += [f"## {heading}", f"{plain(one['title'])} **{met.capitalize()}.**"]
+        parts += [on_a_cpu(printed)] if heading == "Attention by features" else []
+        parts += [dropdown("[How, and what it printed]{.title}", f"{plain(one['about'])}\n\n```text\n{printed}\n```")]
     return "\n\n".join([*parts, *accelerator()])
 
 
@@ -114,7 +118,57 @@ def accelerator(kept=ROOT / "data" / "results" / "accelerator.json"):
         lines.append(f"| {name}{way} | {row['length']:,} | {row['heads']} | {row['dtype']} | {row['milliseconds']:.2f} | {row['mebibytes']:,.0f} |")
     draws = "\n".join(["| frequencies drawn | ms |", "| --- | ---: |", *(f"| {name} | {ms:.2f} |" for name, ms in record["draws"].items())])
     errors = "\n".join(["| largest error against float64 | |", "| --- | ---: |", *(f"| {name} | {x:.1e} |" for name, x in record["accuracy"].items())])
-    return ["## On an accelerator", where, "\n".join(lines), draws, errors]
+    table = dropdown("[All numbers]{.title}", "\n\n".join(["\n".join(lines), draws, errors]))
+    return ["## On an accelerator", where, on_an_accelerator(record["attention"]), table]
+
+
+NAMES = {"exact": "exact", "plain": "features, plain JAX", "ours": "by_features", "published": "published program"}
+COLOUR = {"exact": "exact", "plain": "second", "ours": "first", "published": "third"}
+
+
+def times(panels, caption, alt):
+    """Milliseconds against positions: panels are dicts of a program to pairs of both, by title."""
+    figures = []
+    for title, programs in panels.items():
+        with mpl.rc_context(plotting.style.IN_PANELS):
+            ax = Figure(figsize=plotting.PANEL, layout="constrained").subplots()
+            for name, pairs in programs.items():
+                ax.loglog(*zip(*sorted(pairs), strict=True), "o-", base=2, color=plotting.COLOURS[COLOUR[name]], label=NAMES[name])
+            ax.set(title=title, xlabel="positions", ylabel="ms")
+            ax.set_yscale("log", base=10)
+            ax.legend()
+        figures.append(ax.figure)
+    return f"```{{raw}} html\n{plotting.figures.as_html(*figures, caption=caption, alt=alt)}\n```"
+
+
+def on_a_cpu(printed):
+    """The chart of the console's tables."""
+    panels = {}
+    for part in re.split(r"\n\n", printed):
+        head, *rows = part.split("\n")
+        title = head.partition("  ")[0]
+        for row in rows:
+            if found := re.match(r"\s+(\d+)\s+([\d.]+)\s+([\d.]+)\s+([\d.]+)", row):
+                n, *taken = map(float, found.groups())
+                for name, ms in zip(("exact", "published", "ours"), taken, strict=True):
+                    panels.setdefault(title, {}).setdefault(name, []).append((n, ms))
+            elif found := re.match(r"\s+(\d+)\s+([\d.]+)\s*$", row):
+                panels.setdefault(title, {}).setdefault("ours", []).append(tuple(map(float, found.groups())))
+    caption = "Ours. One head of dimension 64 with 256 features on two cores, float32: least times."
+    alt = "Rising lines of milliseconds against positions. Exact attention rises twice as steeply as the two programs with features, of which ours is the lower."
+    return times(panels, caption, alt)
+
+
+def on_an_accelerator(rows):
+    """The chart of the record."""
+    panels = {"causal": {}, "causal, forward and backward": {}}
+    for row in rows:
+        if row["causal"] and row["heads"] == 8 and row["dtype"] == "bfloat16":
+            title = list(panels)[row["backward"]]
+            panels[title].setdefault(row["program"], []).append((row["length"], row["milliseconds"]))
+    caption = "Ours. Eight heads of dimension 64 with 256 features, bfloat16, causal. Exact attention is cuDNN's."
+    alt = "Lines of milliseconds against positions. Exact attention is lowest at 4,096 positions and highest at 65,536; features in plain JAX are lowest there."
+    return times(panels, caption, alt)
 
 
 def size(n_bytes):

@@ -41,6 +41,7 @@ document.addEventListener("DOMContentLoaded", () => {
 let opened = [], theme;
 addEventListener("beforeprint", () => {
   opened = [...document.querySelectorAll("article details.entry:not([open]), article details.used-on:not([open])")];
+  if (opened.length > 60) opened = [];  // the scorecard would take 290 sheets
   opened.forEach(fold => { fold.open = true; });
   theme = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";

@@ -398,6 +398,8 @@ BADGES = """() => {
     document.querySelectorAll("article details").forEach(fold => fold.open = true);
     return [...document.querySelectorAll("article .verdict")].map(badge => badge.getBoundingClientRect().right);
 }"""
+WITHOUT_FIGURE = "notebooks/beyond/04_many_machines.html"
+LEAD_AT = "document.querySelector('figure.lead')?.getBoundingClientRect().top ?? Infinity"
 GUIDE = "notebooks/start/02_which_features.html"
 WITH_VERDICTS = {f"book/{name}.html" for name in ("index", "how_to_read", "scorecard", "deviations", "choices", "history")}
 SHARES = 4  # of the pages, so that both workers look at them
@@ -447,6 +449,9 @@ def test_pages_in_a_browser_without_a_network(site, pages, share):
                 tab.set_viewport_size(size)
                 if (pixels := tab.evaluate(SIDEWAYS)) > 0:
                     faults.append((name, f"{pixels} pixels too wide at {size['width']}"))
+                screens = 2 if size is PHONE else 1
+                if is_notebook and name != WITHOUT_FIGURE and tab.evaluate(LEAD_AT) > screens * size["height"]:
+                    faults.append((name, f"no figure in the first {screens} screens at {size['width']}"))
             sizes = tab.evaluate(LETTERS) if is_notebook else []
             letters += len(sizes)
             if (least := min(sizes, default=9)) < 9:

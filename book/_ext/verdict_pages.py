@@ -311,7 +311,8 @@ def errata_of(paper):
     """For a chapter: where the paper is wrong as printed, by the kind of erratum."""
     rows = [row for row in evidence.scorecard("paper") if row.entry.paper == paper and not row.entry.extra]
     found = {v: [section_link(row, what_is_wrong(row, v)) for row in rows if v in row.verdicts] for v in reversed(ERRATA)}
-    parts = [f"{badge(v, v.counted(len(links)))} {', '.join(links)}." for v, links in found.items() if links]
+    parts = [f"- {badge(v, v.counted(len(links)))} {', '.join(links)}" for v, links in found.items() if links]
     if not parts:
         return "No statement of this paper was found to be wrong as printed."
-    return f"Wrong as printed: {' '.join(parts)} What is printed and what was found stand side by side on [](deviations.md)."
+    lines = "\n".join(parts)
+    return f"Wrong as printed:\n\n{lines}\n\nWhat is printed and what was found is side by side on [](deviations.md)."

@@ -231,13 +231,13 @@ ledger.decide({
 # $\chi_d$ law into bins of equal probability, and the coupling that costs least solves
 # a linear programme ({py:func}`~companion.papers.couplings.multi_marginal.norm_bound`).
 # Its unknowns are not $k^m$ but one weight per multiset of bins, because the cost does
-# not depend on the order. With independent places within the bins its optimum is the
-# error of a coupling that exists; with opposite places for every pair at once it is an
-# estimate that is meant to be optimistic. The error of the best of all couplings is at
-# most the first, and about the second. That it cannot be below the second is not
-# proven, and at distance 2 it is, by a little: assigning the levels of one norm after
-# the other to those of the rest, which is not run here, finds couplings of four norms
-# at 0.618 of the RMSE of IID frequencies, where the estimate for RFFs is 0.619.
+# not depend on the order. The programme gives two numbers. Place the norms independently
+# within their bins, and its optimum is the error of a coupling that exists: the best of
+# all couplings is no worse. Place every pair at opposite ends of its bins, which cannot
+# be done for all pairs at once, and it is an optimistic estimate: the best coupling is
+# about that good. It may even be a little better. At distance 2 a greedy assignment,
+# which is not run here, finds couplings of four norms at 0.618 of the RMSE of IID
+# frequencies, where the optimistic estimate for RFFs is 0.619.
 
 # %%
 BOUNDED = [

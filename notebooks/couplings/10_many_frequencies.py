@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Many more frequencies than dimensions
 #
-# * **At $m = d$, as many frequencies as dimensions, norms in opposite pairs (PNC) are
-#   best, to a hundredth of the error of Fourier features; with many blocks, equal norms
-#   are.** One norm per block, stratified over the blocks ("shells"), gives 12 % of the
+# * **With as many frequencies as dimensions, norms in opposite pairs (PNC) are best, to
+#   within a hundredth; with many blocks, equal norms within a block are.** One norm per block, stratified over the blocks ("shells"), gives 12 % of the
 #   root mean squared error (RMSE) of independent frequencies at $d = 16$, $m = 512$ and
 #   distance 0.5; PNC stays at 31 %.
 # * **Sobol' points win in few dimensions**, for $d$ from 4 to 16, from about $m = 16\,
@@ -239,9 +238,9 @@ plotting.show(
 )
 
 # %% [markdown]
-# For positive features Sobol' points do better, since each coordinate is stratified,
-# and with it the term of first order, which these features have and even functions
-# lack. In the figure below the curve of PNC is level, and those of strata over all
+# For positive features Sobol' points do better. They stratify each coordinate, and with
+# it whatever depends on one coordinate alone; cosines, which are even, have no term of
+# first order to gain from that. In the figure below the curve of PNC is level, and those of strata over all
 # norms lie below them, by a third at $d = 4$ and hardly at all at $d = 64$. The error
 # of shells falls until nothing is left of what the norms contribute. The error of
 # Sobol' points keeps falling, from a starting point that is worse in more dimensions.

@@ -1,10 +1,10 @@
 # %% [markdown]
 # # Why does the published network gain only a tenth?
 #
-# * **The published column is nearly that of a constant.** Its ratios to the unbiased
-#   column are those of a modulation that falls by about one per cent per step, where
-#   the one trained from a flat start falls by a sixth. The best constant itself gains
-#   one to three hundredths less on every graph.
+# * **The published network is nearly a constant.** Its printed errors are those of a
+#   modulation that falls by about one per cent per step; the one that we train from a
+#   flat start falls by a sixth. A constant would gain one to three hundredths less on
+#   every graph.
 # * **A hidden unit that hardly moved would explain it.** The stated schedule does stop
 #   early: with one step per epoch it brings only 8 of 100 random starts near the error
 #   of the flat start. We cannot know whether that happened: the paper prints neither

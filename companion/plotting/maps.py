@@ -87,7 +87,7 @@ def road_map(place, roads, values, label, limits, title="", colours="speeds", at
         limits: values at the ends of the scale of colours.
         title: of the map.
         colours: "speeds", from red through yellow to blue, or "sizes", from pale to dark.
-        at: numbers of the nodes at which the values were measured; then dots have the colours, and roads none.
+        at: numbers of the nodes at which values were measured: dots have the colours then, and roads none.
     """
     place, values = np.asarray(checks.points(place, "place", 2)), np.asarray(checks.vector(values, "values"))
     roads = np.asarray(checks.numbers(roads, "roads"), dtype=int)

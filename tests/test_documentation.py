@@ -13,6 +13,7 @@ import re
 from pathlib import Path
 
 import jax
+import numpy as np
 import pytest
 from public import public_names
 
@@ -40,6 +41,15 @@ def test_readme_examples_estimate_their_kernels(capsys):
     errors = [float(line) for line in capsys.readouterr().out.split()]
     assert len(errors) == 3
     assert all(0 < error < 0.5 for error in errors)  # of kernels whose entries are at most one
+
+
+def test_the_lines_of_the_front_page_print_what_it_says(capsys):
+    page = (ROOT / "book" / "index.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```python\n(.*?)```", page, re.S)
+    exec(compile(block, "index.md", "exec"), {})
+    printed = [float(line) for line in capsys.readouterr().out.split()]
+    said = [float(number) for number in re.findall(r"0\.\d{3}", page[: page.index(block)])]
+    np.testing.assert_allclose(printed, said, atol=6e-4)
 
 
 def test_what_stands_beside_other_tools_prints_what_it_says(tmp_path):

@@ -48,6 +48,8 @@ def glance():
     things, open_ones = len(verdicts) - verdicts.count(Verdict.NOTHING), verdicts.count(Verdict.NOT_YET)
     have = f"{things - open_ones} of the" if open_ones else "All"
     said = f"{have} {things} figures, tables and numbered statements of the papers have one."
+    if not any(not row.entry.extra and Verdict.NOT_REPRODUCED in row.verdicts for row in evidence.scorecard("paper")):
+        said += " None is *not reproduced*; {ref}`why, and which printed numbers are far from ours <disagreements>`."
     lines = [said, "", "| paper | verdicts on its figures, tables and theorems |", "|---|---|"]
     for paper, counts in evidence.headline("paper").items():
         chapter = f"[{TITLES[paper]}]({paper}.md)" if (ROOT / "book" / f"{paper}.md").exists() else TITLES[paper]

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from rfcore import attention, couplings, features, kernels, solvers
+from rfcore import attention, couplings, features, kernels, solvers, theory
 from rfcore.attention import dot_product_attention
 
 KEY = jax.random.key(0)
@@ -58,6 +58,20 @@ CALLS = {
     "dot_product_attention": lambda: dot_product_attention(HEADS, HEADS, HEADS, OMEGA, mask=SEEN[None, None]),
     "causal": lambda: jax.grad(lambda q: dot_product_attention(q, q, q, OMEGA, is_causal=True).sum())(jnp.asarray(HEADS)),
     "layer": layer,
+    **{
+        f"{name}, {coupling}": lambda name=name, coupling=coupling: getattr(theory, name)(X[0], X[1], 4, coupling)
+        for name in ("positive_mse", "fourier_mse")
+        for coupling in theory.COUPLINGS
+    },
+    **{
+        f"{name}, {coupling}": lambda name=name, coupling=coupling: getattr(theory, name)(np.abs(X[0]), 4, 4, coupling)
+        for name in ("positive_mse_ratio", "fourier_mse_ratio")
+        for coupling in theory.COUPLINGS
+    },
+    "gaps": lambda: (theory.positive_gap(X[0], X[1], 4), theory.fourier_gap(X[0], X[1], 4)),
+    "conformity at an angle": lambda: theory.log_conformity_at_angle(np.abs(X[0]), 4, 0.2),
+    "conformity of frequencies": lambda: theory.log_conformity_of(OMEGA, np.abs(X[0])),
+    "conformity of directions": lambda: theory.log_conformity_of_directions(np.eye(4), 0.5),
 }
 
 

@@ -23,6 +23,7 @@ from rfcore.theory.series import (
     COUPLINGS,
     LOG_FACTORIAL,
     K,
+    adds_axes,
     angles,
     constant,
     dimension,
@@ -70,6 +71,7 @@ def log_conformity(v, d, coupling):
     return log_series(_log_share(d, coupling) - LOG_FACTORIAL, radius(v, "v") ** 2)
 
 
+@adds_axes
 def log_conformity_at_angle(v, d, cosine):
     """Logarithm of the RF-conformity of two frequencies that subtend a fixed angle.
 
@@ -90,6 +92,7 @@ def log_conformity_at_angle(v, d, cosine):
     return logsumexp(log_weights + log_series(log_orthogonal_share(d) - LOG_FACTORIAL, stretched), axis=-1)
 
 
+@adds_axes
 def log_conformity_of(omega, v):
     """Logarithm of the RF-conformity of given frequencies, the mean over their pairs.
 
@@ -118,6 +121,7 @@ def log_conformity_of(omega, v):
     return logsumexp(log_series(log_coefficients, quarter), axis=-1) - np.log(len(i))
 
 
+@adds_axes
 def log_conformity_of_directions(directions, v):
     """Logarithm of the RF-conformity of a coupling that gives its frequencies these directions.
 

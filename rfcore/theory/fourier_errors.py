@@ -29,7 +29,17 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.theory.conformity import partners
-from rfcore.theory.series import LOG_FACTORIAL, K, angles, check_range, constant, dimension, pair, radius
+from rfcore.theory.series import (
+    LOG_FACTORIAL,
+    K,
+    adds_axes,
+    angles,
+    check_range,
+    constant,
+    dimension,
+    pair,
+    radius,
+)
 
 
 def fourier_mse(x, y, m, coupling):
@@ -103,6 +113,7 @@ def _gap(square, d, coupling):
 
 
 @jax.jit
+@adds_axes
 def _gap_from(k, log_factorial, coefficients, stretch, weights, tilt, square):
     # Near z = 0 the two terms agree up to z^4. There e^(-2y) = E[(-1)^K] joins the mean, whose terms then start at
     # k = 2; elsewhere the mean of (-1)^K would lose what c_K keeps.

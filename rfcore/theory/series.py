@@ -6,7 +6,7 @@ has the length r sqrt(1 + cos(theta) sin u): everything about an angle is a mean
 right angle (Simplex Random Features, Eqs. 20 and 21).
 """
 
-from functools import lru_cache, partial
+from functools import lru_cache, partial, wraps
 
 import jax
 import jax.numpy as jnp
@@ -21,6 +21,17 @@ LARGEST_V = 30.0
 # Terms peak near k = v^2 and fall off within a few times v of it.
 K = np.arange(int(LARGEST_V**2 + 14 * LARGEST_V) + 80)
 LOG_FACTORIAL = gammaln(K + 1.0)
+
+
+def adds_axes(function):
+    """``function``, which multiplies numbers by a table along a new axis, where JAX is told to refuse that."""
+
+    @wraps(function)
+    def adding(*arguments, **options):
+        with jax.numpy_rank_promotion("allow"):
+            return function(*arguments, **options)
+
+    return adding
 
 
 def constant(table):
@@ -44,6 +55,7 @@ def scaled_series(log_coefficients, square, rate):
 
 @jax.custom_jvp
 @jax.jit
+@adds_axes
 def _log_series(log_coefficients, square):
     positive = square > 0
     log_square = jnp.log(jnp.where(positive, square, 1.0))

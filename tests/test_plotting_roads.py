@@ -15,10 +15,12 @@ def test_colours_are_means_of_the_two_ends():
 
 
 def test_what_was_measured_is_dots_on_bare_roads():
-    roads, dots = road_map(PLACE, ROADS, [70.0], "speed", (0, 100), at=[2]).axes[0].collections
+    ax = road_map(PLACE, ROADS, [70.0], "speed", (0, 100), at=[2]).axes[0]
+    (dots,), (roads,) = ax.collections, ax.lines
     np.testing.assert_allclose(dots.get_offsets(), [[1, 1]])
     np.testing.assert_allclose(dots.get_array(), [70.0])
-    assert roads.get_array() is None
+    np.testing.assert_allclose(roads.get_xydata()[:2], [[0, 0], [1, 0]])
+    assert np.isnan(roads.get_xydata()[2]).all()
 
 
 @pytest.mark.parametrize("roads, values", [([[0, 3]], VALUES), ([[0, 1, 2]], VALUES), (ROADS, VALUES[:2])])

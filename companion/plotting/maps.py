@@ -101,15 +101,17 @@ def road_map(place, roads, values, label, limits, title="", colours="speeds", at
         got = f"place has shape {place.shape}, roads {roads.shape}, values {values.shape}"
         raise ValueError(f"{got}; give one value per place, and two places of it per road")
     with mpl.rc_context(IN_PANELS):
-        fig = Figure(figsize=SIZE, layout="constrained")
+        fig = Figure(figsize=SIZE, layout="constrained", dpi=200)
         ax = fig.subplots()
         chosen = {"cmap": SHADES[checks.choice(colours, "colours", SHADES)], "clim": limits}
         if at is None:
             lines = LineCollection(place[roads], linewidths=2.4, capstyle="round", **chosen)
             lines.set_array(values[roads].mean(axis=1))
             ax.add_collection(lines)
+            lines.set_rasterized(True)  # a thousand strokes weigh more as paths
         else:
-            ax.add_collection(LineCollection(place[roads], linewidths=0.8, colors=INK, alpha=0.5))
+            broken = np.insert(place[roads].astype(float), 2, np.nan, axis=1)  # one line, the pen lifted between roads
+            ax.plot(*broken.reshape(-1, 2).T, linewidth=0.8, color=INK, alpha=0.5)
             lines = ax.scatter(*place[np.asarray(at)].T, s=7, c=values, zorder=3, **chosen)
         ax.autoscale_view()
         ax.set_aspect(1 / np.cos(np.radians(place[:, 1].mean())))

@@ -145,10 +145,10 @@ def heat_map(name, weights):
 plotting.show(
     *(heat_map(*one) for one in seen.items()),
     caption="Ours. Weights of one head of MiniLM on 64 positions: exact, and estimated "
-    "from 64 features, plain, fitted to other texts, and with the eight greatest keys of "
+    "from 64 features: plain, fitted to other texts, and with the eight best keys of "
     "each query exact.",
     alt="Four heat maps. The exact one has a bright first column and blocks along the "
-    "diagonal. FAVOR+ shows streaks in their place, the centred map fewer of them; with "
+    "diagonal. FAVOR+ shows streaks in their place, the centred one fewer; with "
     "eight keys exact the blocks are back.",
 )
 

@@ -409,12 +409,12 @@ plotting.show(
     road(speed, "mph", MPH, "predicted from 250"),
     road(doubt, "mph", (0, 12), "standard deviation", "sizes"),
     *(road(off, OFF, (0, 5), name, "sizes") for name, off in aways.items()),
-    caption="Ours. Speeds on the highways of San Jose: measured at 325 sensors, predicted "
-    "by the exact process, and its doubt; then how far from the exact mean the one of four "
-    "walkers per node is, with what walks learned. On average "
+    caption="Ours. Speeds on the highways of San Jose: measured at 325 sensors, and "
+    "predicted, with what doubt, by the exact process; then how far from its mean four "
+    "walkers per node are, with what walks learned. On average "
     + ", ".join(f"{off.mean():.1f} mph ({name})" for name, off in aways.items())
     + ".",
-    alt="Six maps of a ring of highways around a bay. Measured and predicted speeds agree "
+    alt="Six maps of a ring of highways. Measured and predicted speeds agree "
     "in their slow and fast stretches. Three maps of the distance from the exact mean "
     "are darkest for independent walkers and palest for systematic ones.",
 )

@@ -116,7 +116,7 @@ def warm(t, sign, title):
 plotting.show(
     *(warm(t, -1, f"heat flow, t = {t:g}") for t in (0.5, 2, 8)),
     warm(2, 1, "as printed, t = 2"),
-    caption="Ours. Temperature of the nodes of the karate club, heated at the ringed one: "
+    caption="Ours. Temperature of the karate club, heated at the ringed node: "
     "as it flows, and as the printed equation has it. Blue is below zero.",
     alt="Four drawings of a network. Heat spreads from the ringed node until all are "
     "warm. As printed the node is hot and its neighbours are blue, below zero.",

@@ -88,8 +88,8 @@ ax.set(
 )
 plotting.show(
     ax.figure,
-    caption="Ours. What couplings.choose is worth: so many times the frequencies, drawn "
-    "independently, have the same error. 256 frequencies; in 784 dimensions 1,024.",
+    caption="Ours. What couplings.choose is worth: so many times the frequencies, "
+    "drawn independently, have the same error. 256 frequencies; in 784 dimensions 1,024.",
     alt="Three falling curves against the distance of two points. From half a "
     "lengthscale to two, 4 dimensions go from 140 to 11, 64 dimensions from 35 to 1.5, "
     "and 784 dimensions from 6 to 1.3.",
@@ -147,9 +147,9 @@ rows(
         ["`couplings.iid`", *milliseconds(lambda: IID(jax.random.key(2))), ""],
         ["`features.fourier`, chosen", *milliseconds(lambda: MAP(x)), off(phi)],
         ["`features.fourier`, independent", "", "", off(plain)],
-        ["`RBFSampler` of scikit-learn", *milliseconds(lambda: sampler.transform(points)),
+        ["scikit-learn: `RBFSampler`", *milliseconds(lambda: sampler.transform(points)),
          off(sampler.transform(points))],
-        ["`Nystroem` of scikit-learn", *milliseconds(lambda: marks.transform(points)),
+        ["scikit-learn: `Nystroem`", *milliseconds(lambda: marks.transform(points)),
          off(marks.transform(points))],
     ],
 )  # fmt: skip

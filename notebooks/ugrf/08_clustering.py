@@ -187,8 +187,8 @@ def drawn(title, labels):
 
 plotting.show(
     *(drawn(*one) for one in seen.items()),
-    caption="Ours. Three clusters of the karate club, from one start: of the exact kernel "
-    "and of walks (ringed: nodes put elsewhere); and from another start.",
+    caption="Ours. Three clusters of the karate club, from one start: exact kernel "
+    "and walks (ringed: nodes put elsewhere); and from another start.",
     alt="Three drawings of a network of 34 nodes in three colours. The first two are "
     "nearly alike, the third is another division.",
 )

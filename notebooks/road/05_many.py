@@ -109,6 +109,6 @@ for m in (8, 64, 1024):
 # **To run.** Set `distance = 2`, then `d = 2`. Where do all couplings lose most of what they gained, and who wins in the plane?
 #
 # :::{dropdown} What you should see
-# Far points see only the long frequencies, and there nothing takes off much. In the plane Sobol' points overtake all others within the
-# picture.
+# Far points see only the long frequencies, and there couplings of lengths gain little; Sobol' points alone keep gaining. In the plane
+# shells and Sobol' points run neck and neck, and leave the others far behind.
 # :::

@@ -119,5 +119,5 @@ plt.show()
 #
 # :::{dropdown} What you should see
 # On the ring each node has two doors, and half of the choices are soon shared out: the gain is large. On the star only the one in the middle
-# has a choice at all, and its thirty-three doors are too many for few walkers to share.
+# has a choice at all, and its thirty-three doors are too many to share: the gain sets in at 32 walkers.
 # :::

@@ -153,7 +153,7 @@ def disagreements():
         "Scaled": decided(Verdict.SCALED),
         **{
             f"Inconclusive: {because}": [one for one in undecided if one[2].open_because == because]
-            for because in ("agrees within wide errors", "hangs on what is not printed", "too few data to tell")
+            for because in sorted({one[2].open_because for one in undecided})
         },
     }
     parts = []

@@ -89,7 +89,7 @@ ax.set(
 plotting.show(
     ax.figure,
     caption="Ours. What couplings.choose is worth: so many times the frequencies, "
-    "drawn independently, have the same error. $m = 256$; in 784 dimensions 1,024.",
+    "drawn independently, have the same error. 256 of them; in 784 dimensions 1,024.",
     alt="Three falling curves against the distance of two points. From half a "
     "lengthscale to two, 4 dimensions go from 140 to 11, 64 dimensions from 35 to 1.5, "
     "and 784 dimensions from 6 to 1.3.",

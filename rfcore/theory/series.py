@@ -24,7 +24,7 @@ LOG_FACTORIAL = gammaln(K + 1.0)
 
 
 def adds_axes(function):
-    """``function``, which multiplies numbers by a table along a new axis, where JAX is told to refuse that."""
+    """``function``, which multiplies by tables along a new axis, where JAX is told to refuse that."""
 
     @wraps(function)
     def adding(*arguments, **options):

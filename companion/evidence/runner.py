@@ -175,7 +175,7 @@ def shifts(sources, profile, jobs):
     """Which sources run side by side, and how many: at "paper" those that read a clock run alone."""
     if profile != "paper":
         return [(sources, jobs)]
-    timed = [source for source in sources if "evidence.Clock(" in source.read_text(encoding="utf-8")]
+    timed = [source for source in sources if re.search(r"evidence\.Clock\(|perf_counter\(", source.read_text(encoding="utf-8"))]
     others = [source for source in sources if source not in timed]
     return [shift for shift in ((others, jobs), (timed, 1)) if shift[0]]
 

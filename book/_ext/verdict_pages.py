@@ -173,6 +173,8 @@ def why_none():
         n, n_far = n + len(pairs), n_far + len(far)
         if far:
             settings = {claim.unprinted for claim, decision in row.claims if decision and decision.rule == "value"} - {None}
+            if not settings:
+                raise ValueError(f"{row.entry.id}: ours is far from what is printed, and no claim names a setting that is not")
             place = section_link(row, f"{TITLES[row.entry.paper]}, {row.entry.place.partition(', ')[0]}")
             spread = f"{far[0]:.2g} of it" if len(far) == 1 else f"{far[0]:.2g} to {far[-1]:.2g} of them"
             lines.append(f"- {place}: {len(far)} of {len(pairs)} numbers, ours {spread}. Not printed: {'; '.join(sorted(settings))}.")

@@ -84,7 +84,8 @@ plt.show()
 
 # %% [markdown]
 # The vertical axis is a natural logarithm: three more are a factor of twenty, and a factor of twenty in variance is *twenty times the
-# frequencies*. On photographs the paper saves about $e^{10}$, and we find the same.
+# frequencies*. On photographs the paper saves about $e^{10}$; we find somewhat more, so the
+# direction holds and the number does not quite.
 # {verdict}`favor/fig-2/cifar10`
 #
 # Is a positive map the best there is? Among digits and among photographs plain cosines have less variance than the dense map where points

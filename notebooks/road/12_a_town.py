@@ -107,8 +107,9 @@ plt.show()
 # `kernels.expm_multiply` is exact and faster than any walk. Walks pay where you want features themselves, where the modulation is
 # learned from data, or where the graph can only be met by walking: {doc}`/notebooks/ugrf/19_what_pays_when` has the table.
 #
-# On the highways of San Jose, with real sensors, the paper's coupled walkers improve the kernel and the posterior as it says, and the
-# prediction hardly at all. {verdict}`couplings/fig-11/kernel-iid` {verdict}`couplings/fig-11/rmse-iid`
+# On the highways of San Jose, with real sensors, the paper's coupled walkers have a better kernel than independent ones. Whether they predict
+# better is open: the gain is too small to be sure of.
+# {verdict}`couplings/fig-11/kernel-iid` {verdict}`couplings/fig-11/rmse-iid`
 #
 # ## Two exercises
 #

@@ -25,7 +25,7 @@
 # :::
 # ::::
 #
-# Every answer below is a few lines to paste, what they print, and what they cost on a machine with two cores. That they hold is
+# Every answer below is a few lines to paste, what they print, and what they cost on a machine with two cores. Whether they hold is
 # checked on {doc}`03_is_the_guide_right`.
 
 # %% tags=["parameters", "hide-input"]

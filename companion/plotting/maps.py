@@ -123,7 +123,7 @@ def road_map(place, roads, values, label, limits, title="", colours="speeds", at
     return fig
 
 
-LOW_TO_HIGH = COLOURS["orthogonal"], COLOURS["fault"]
+LOW_TO_HIGH = LinearSegmentedColormap.from_list("values", [COLOURS["orthogonal"], COLOURS["fault"]])
 SCRIPT = "../../_static/vendor/plotly.min.js"  # the book keeps it beside its pages
 
 
@@ -143,11 +143,12 @@ def turntable(vertices, faces, layers, *, element, caption, alt):
     check_words(caption, alt)
     vertices, faces, layers = _checked(vertices, faces, layers)
     painted = [
-        {"intensity": _short(values), "cmin": low, "cmax": high} for values, low, high in layers.values()
+        {"intensity": _short(values), "cmin": low, "cmax": high, "colorscale": _stops(_shades(low))}
+        for values, low, high in layers.values()
     ]
     trace = dict(zip("xyzijk", [*map(_short, vertices.T), *faces.T.tolist()], strict=True)) | painted[0]
     trace |= {"type": "mesh3d", "intensitymode": "cell", "flatshading": True, "lighting": {"ambient": 0.75}}
-    trace |= {"colorscale": list(enumerate(LOW_TO_HIGH)), "colorbar": {"thickness": 12, "len": 0.6}}
+    trace |= {"colorbar": {"thickness": 12, "len": 0.6}}
     buttons = [
         {"label": label, "method": "restyle", "args": [{key: [value] for key, value in layer.items()}]}
         for label, layer in zip(layers, painted, strict=True)
@@ -200,11 +201,7 @@ def from_one_side(vertices, faces, layers, eye=(0.25, -1.0, 0.35)):
             fig = Figure(figsize=PANEL)
             ax = fig.subplots()
             drawn = PolyCollection(corners[front] @ screen, linewidths=0.3, edgecolor="face")
-            drawn.set(
-                array=values[front],
-                cmap=LinearSegmentedColormap.from_list("values", LOW_TO_HIGH),
-                clim=(low, high),
-            )
+            drawn.set(array=values[front], cmap=_shades(low), clim=(low, high))
             ax.add_collection(drawn)
             ax.set(title=label, aspect="equal")
             ax.autoscale_view()
@@ -235,6 +232,15 @@ def _checked(vertices, faces, layers):
             )
         kept[label] = values, float(low), float(high)
     return vertices, faces, kept
+
+
+def _shades(low):
+    """Errors and other sizes begin at zero, and go from pale to dark; other values from blue to red."""
+    return SHADES["sizes"] if low == 0 else LOW_TO_HIGH
+
+
+def _stops(shades):
+    return [[x, mpl.colors.to_hex(shades(x))] for x in (0.0, 0.25, 0.5, 0.75, 1.0)]
 
 
 def _short(values):

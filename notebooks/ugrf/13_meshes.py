@@ -310,14 +310,14 @@ maps.turntable(
     element="teapot-normals",
     caption="Ours. Error $1 - \\cos$ of the normals of the teapot, predicted while "
     "hidden; and the vertical component of the true and of the predicted ones.",
-    alt="A teapot that can be turned, its faces coloured from blue to red.",
+    alt="A teapot that can be turned, its faces coloured from pale to dark.",
 )
 plotting.show(
     *maps.from_one_side(mesh.vertices, mesh.faces, wrong),
     caption="Ours. Error $1 - \\cos$ of the predicted normals of the teapot. Every "
     "vertex was predicted while hidden.",
-    alt="Two teapots, mostly blue on the body; at the lid, the spout and the handle "
-    "faces are purple and red, more of them on the right.",
+    alt="Two teapots, mostly grey on the body; at the lid, the spout and the handle "
+    "faces are violet and dark, more of them on the right.",
 )
 
 # %% tags=["hide-input"]

@@ -3,13 +3,13 @@
 #
 # * **On tables a pair that no paper tried leads**: SDERF (symmetric dense exponential
 #   features), centred or not, with Sobol' points has 0.16 and 0.25 times the error of
-#   independent Fourier features. The best coupling of Fourier features leaves 0.36 and
-#   0.54.
+#   independent Fourier features. The best coupling of Fourier features has 0.36 and 0.54
+#   times it.
 # * **On digits Fourier features with orthogonal or simplex frequencies lead** (0.35 to
 #   0.38). Centred SDERF comes to 0.54 with simplex directions, and to 0.48 with Sobol'
 #   points.
-# * **On real queries and keys the map decides**: centred SDERF leaves 0.65 of the error
-#   of FAVOR+. Couplings take off 5 % at most.
+# * **On real queries and keys the map decides**: centred SDERF has 0.65 times the
+#   error of FAVOR+. Couplings take off 5 % at most.
 # * **Centring and the optimal law are one remedy**, draw by draw. Equal norms help
 #   nowhere under SDERF.
 # * **Systematic walkers and learned modulations help together**, if less than their gains

@@ -2,8 +2,8 @@
 # # Does a better kernel make a better Gaussian process? (Tables 3 and 4)
 #
 # * **Orthogonal directions help a posterior; coupled norms add next to nothing.**
-#   Pairwise norm coupling (PNC) lowers the error of the kernel, and leaves divergences
-#   and predictions about where they are without it; the exception is Laplace features
+#   Pairwise norm coupling (PNC) lowers the error of the kernel; divergences and
+#   predictions stay about where they are without it; the exception is Laplace features
 #   on power, in the printed table too. {doc}`07_common_scale` says why.
 # * **All 48 ratios of Table 4 agree with ours.** Of the 48 divergences of Table 3, 36
 #   are two standard errors or more from ours, most of all those of Fourier features on

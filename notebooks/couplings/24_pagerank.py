@@ -61,7 +61,7 @@ NAMES = (
 # $$
 #
 # with $P_q(j \to i)$ the probability that a walk from $j$ with a length from bin $q$
-# ends at $i$. The paper estimates these by walks and leaves the end node $i$ fixed; we
+# ends at $i$. The paper estimates these by walks and holds the end node $i$ fixed; we
 # sum over it and over all lengths exactly. The Hungarian algorithm then finds the best
 # $\sigma$. As in the paper that is done once for each $p_{\text{halt}}$, on an
 # Erdős–Rényi graph of 100 nodes. Its edge probability is not printed; ours is 0.05.

@@ -6,10 +6,10 @@
 #   attention gets 79.7 and exact attention 82.4. The paper prints 91.8 to 92.5 %.
 # * **Without training, features keep much of an encoder.** With 256 of them the cosine
 #   to the exact embedding is 0.70 for FAVOR+, 0.74 for FAVOR++ and 0.73 for FAVOR#,
-#   where attention to all words alike leaves 0.39. FAVOR# is not ahead of FAVOR++.
-# * **Centred ADERF leaves 0.90**, and after tuning it is nearest to exact attention.
-# * **Accuracy is blunt.** Uniform attention, which leaves 0.39 of the cosine, still
-#   lets a classifier get 65 % right, against 78 % with exact embeddings.
+#   where uniform attention gets 0.39. FAVOR# is not ahead of FAVOR++.
+# * **Centred ADERF gets 0.90**, and after tuning it is nearest to exact attention.
+# * **Accuracy is blunt.** With uniform attention, at a cosine of 0.39, a classifier
+#   still gets 65 % right, against 78 % with exact embeddings.
 #
 # **What the paper claims.** BERT with its attention replaced is tuned to each task of
 # GLUE. "On most tasks we find that FAVOR# is the best performing variant"

@@ -2,8 +2,8 @@
 # # Is the guide right?
 #
 # * **In every case tried it keeps its word**: at sizes picked by chance,
-#   `couplings.choose` leaves what it promises of the error, to a tenth (in attention, to
-#   a fifth). That it never leaves more is open: one case is too skewed for the test.
+#   the error is what `couplings.choose` promises, to a tenth (in attention, to a
+#   fifth). That it is never larger is open: one case is too skewed for the test.
 # * **Whoever holds the points should take Nystroem.** With as many columns, and in the
 #   same time, it beats random features, on every table tried.
 # * **The lengthscale matters more than the coupling.** Close points gain most, far ones

@@ -217,7 +217,7 @@ for i, (name, g) in enumerate(graphs.items()):
 
 # %% [markdown]
 # (ugrf-table-2)=
-# ## Table 2: the paper's numbers beside ours
+# ## Table 2: the paper's numbers and ours
 
 # %% tags=["hide-input"]
 mean, of_starts = ours.mean(axis=0), another_start.mean(axis=0)

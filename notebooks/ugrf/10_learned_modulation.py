@@ -188,7 +188,7 @@ plotting.table(
 )
 
 # %% [markdown]
-# The error is lower by 21 to 33 % on all eight graphs (8 % was asked), with a network
+# The error is lower by 21 to 33 % on all eight graphs (our rule required 8 %), with a network
 # that saw one of them, whether it was trained by the stated schedule or to the end. The
 # gain that the paper prints is 10 to 12 %; ours is larger both ways. The paper also
 # says that the estimates are **biased, with a smaller variance**. The bias needs no

@@ -11,7 +11,7 @@
 #   the start nor the number of steps.
 # * **The errors of the table are squared**, though the text defines them without the
 #   square. No other reading that we tried fits the printed numbers as well: the next
-#   best leaves three times the squared distance.
+#   best is three times as far off, in squares.
 #
 # **What the paper claims.** In Table 3 a learned modulation lowers the error of the
 # unbiased one by 10 to 12 % on eight graphs {cite:p}`reid2023universal`. We find more

@@ -5,7 +5,7 @@
 #   number is multiplied by four the learned modulation comes closer to the flat one.
 # * **Two networks that start far apart end nearly the same** when trained until nothing
 #   moves, from every start that we tried. The paper says so too.
-# * **The stated schedule leaves our pair apart** if an epoch has one step, and not if
+# * **With the stated schedule our pair stays apart** if an epoch has one step, and not if
 #   it has ten. The paper prints neither which it is nor where training starts, so the
 #   verdict is inconclusive.
 #

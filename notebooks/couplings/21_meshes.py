@@ -334,8 +334,8 @@ plotting.show(
     caption="Ours. How far the prediction at each hidden face is from that with the "
     f"exact kernel, with {n_walks} walkers per node. Above, the root mean square over "
     "all faces.",
-    alt="Three teapots. With independent walks lid, handle and spout are violet and the "
-    "body is spotted; with antithetic walks less so; with sigma-coupled walks least.",
+    alt="Three teapots. With independent walks lid, handle and spout are violet and "
+    "the body is spotted; with antithetic walks less so; with sigma-coupled least.",
 )
 maps.turntable(
     *surface,

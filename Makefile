@@ -7,12 +7,13 @@ PYTHON := python3
 VENV := .venv
 endif
 BIN := $(VENV)/bin
+PYTHONS := $(or $(sort $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python3)),$(PYTHON))
 PROFILE ?= quick
 NOTEBOOK ?= all
-SLOW := notebooks book book_browser wheel runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
+SLOW := notebooks book book_browser runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 .DEFAULT_GOAL := help
 CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation operator quantiles sampling strict_jax transport walks
-.PHONY: help book pdf test unit near pages portable newest nightly quick paper bench lab lint sync lock clean
+.PHONY: help book pdf test unit near pages portable newest release nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -25,27 +26,35 @@ test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, c
 	$(BIN)/ruff check .
 	$(BIN)/pytest -n 2 --dist worksteal -m "not nightly"
 
-unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, wheel, simulated error rates and planted faults: under three minutes
+unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, simulated error rates and planted faults: under three minutes
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)
 
 pages: $(VENV)/.ready  ## every page at quick, held against its committed results: make pages [PAGES="simplex/01 or ugrf/07"]
 	$(BIN)/pytest -n 2 --dist worksteal tests/test_notebooks.py -k "at_quick$(if $(PAGES), and ($(PAGES)))"
 
-near: $(VENV)/.ready  ## the tests, and the pages at quick, that your changes reach, in about three minutes: make near [BASE=commit]
-	@$(BIN)/python tests/near.py $(if $(BASE),--base $(BASE)) $(SLOW)
+near: $(VENV)/.ready  ## the tests, and the ten quickest pages, that your changes reach: make near [BASE=commit]
+	@$(BIN)/python tests/near.py $(or $(BASE),HEAD) $(SLOW)
 
 portable: $(VENV)/.ready  ## units and some pages as on one other processor under one other Python, which the commit chooses
-	@$(BIN)/python tests/portable.py $(if $(filter .venv,$(VENV)),,$(PYTHON))
+	@$(BIN)/python tests/portable.py "$(PYTHONS)"
 
-newest:  ## units of the core under the newest JAX that this Python can have, whose deprecations are errors
-	@$(PYTHON) -m venv .venv-newest
+newest:  ## units of the core under the newest JAX that the newest Python here can have, whose deprecations are errors
+	@$(lastword $(PYTHONS)) -m venv .venv-newest
 	@.venv-newest/bin/python -m pip install --quiet uv==0.13.8
 	@.venv-newest/bin/uv pip install --quiet --python .venv-newest/bin/python .[sklearn] flax hypothesis matplotlib mpmath networkx optax pooch pytest-xdist tqdm trimesh
 	.venv-newest/bin/pytest -n 2 --dist worksteal -m "not nightly" -W error::DeprecationWarning $(CORE:%=tests/test_%.py)
 
+release: $(VENV)/.ready  ## build dist/ and try the wheel alone, under every Python here, with its oldest dependencies and the newest
+	@rm -rf build dist && $(BIN)/uv build --quiet && $(BIN)/uvx --quiet twine check --strict dist/*
+	@for python in $(PYTHONS); do for how in "lowest-direct" "highest" "highest --extra gp --extra sklearn"; do \
+	  $(BIN)/uv pip compile --quiet --upgrade pyproject.toml --python $$python --resolution $$how --output-file _build/alone.txt && \
+	  $(BIN)/uv run --quiet --no-project --isolated --python $$python --with-requirements _build/alone.txt --with dist/*.whl \
+	    --with "networkx>=3.4" --with "trimesh>=4.6" python -W ignore tests/wheel_alone.py || exit 1; \
+	done; done
+
 nightly: $(VENV)/.ready  ## the rest: all pages without data; units and all pages on all processors, under all Pythons
 	$(BIN)/pytest -n 2 --dist worksteal -m nightly
-	@$(BIN)/python tests/portable.py --all
+	@$(BIN)/python tests/portable.py all "$(PYTHONS)"
 
 quick: $(VENV)/.ready  ## run notebooks at the quick profile: make quick [NOTEBOOK=simplex/01]
 	$(BIN)/python -m companion.evidence.runner --jobs 2 --profile quick $(NOTEBOOK)

@@ -3,4 +3,4 @@
 Import what you need: ``from rfcore import couplings, features, kernels, theory, graphs``.
 """
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"

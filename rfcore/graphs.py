@@ -208,6 +208,12 @@ class Graph:
         Raises ValueError if a node with edges has a weighted degree that is not positive (negative weights,
         or a directed edge to a node without outgoing edges), or so small (below 2.2e-308) or large that it or
         its inverse overflows.
+
+        >>> from rfcore import graphs
+        >>> graphs.Graph.from_edges([[0, 0], [1, 2]]).normalised().to_scipy().toarray().round(3)
+        array([[0.   , 0.707, 0.707],
+               [0.707, 0.   , 0.   ],
+               [0.707, 0.   , 0.   ]])
         """
         if self.is_normalised:
             return self

@@ -33,7 +33,7 @@ hypothesis.settings.load_profile("rfcore")
 gc.set_threshold(100_000, 20, 100)
 
 
-LONGEST_FIRST = ("test_book.py", "test_book_browser.py", "test_wheel.py", "test_notebooks.py")
+LONGEST_FIRST = ("test_book.py", "test_book_browser.py", "test_notebooks.py")
 
 
 def pytest_collection_modifyitems(items):

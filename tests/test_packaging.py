@@ -1,8 +1,10 @@
 """The conda file, the declared bounds and the lock say the same; no file names a package registry's host."""
 
 import ast
+import importlib.metadata
 import re
 import subprocess
+import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -15,6 +17,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
+import rfcore
 from companion import evidence
 from companion.evidence import Verdict
 
@@ -35,6 +38,10 @@ FLOORS = [
     {"solvers"},
     {"attention", "estimators", "gp"},
 ]
+
+
+WHERE_GIVEN = {"networkx", "trimesh"}  # who gives such a graph or mesh has it
+EXTRAS = {"rfcore/estimators.py": "sklearn", "rfcore/gp/kernels.py": "gp"}
 
 
 def declared():
@@ -110,6 +117,26 @@ def test_no_file_names_a_registry_host():
         if host.encode() in (ROOT / name).read_bytes()
     ]
     assert named == []
+
+
+def test_what_is_declared_is_what_is_imported():
+    """No module that the wheel does not bring, and nothing brought that no module imports."""
+    owners, found = importlib.metadata.packages_distributions(), {}
+    for path in (ROOT / "rfcore").rglob("*.py"):
+        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+        names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+        names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+        extra = EXTRAS.get(str(path.relative_to(ROOT)), "")
+        found[extra] = found.get(extra, set()) | {name.partition(".")[0] for name in names} - sys.stdlib_module_names - WHERE_GIVEN - {"rfcore"}
+    wanted = {"": PROJECT["dependencies"], **{extra: PROJECT["optional-dependencies"][extra] for extra in EXTRAS.values()}}
+    for extra, modules in found.items():
+        needed = {canonicalize_name(owners[module][0]) for module in modules - (found[""] if extra else set())}
+        assert needed == {canonicalize_name(Requirement(line).name) for line in wanted[extra]}, extra
+
+
+def test_the_version_is_that_of_the_citation():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == rfcore.__version__ and f"## {rfcore.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_readme_names_commands_that_exist():

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]  # of the library that runs
 PACKAGES = ("rfcore", "companion")
 # No number comes from these: files of data are compared with their hashes whenever they are read, the others keep records.
-NO_NUMBERS = ("companion.datasets.registry", "companion.datasets.storage", "companion.evidence.pages", "companion.evidence.reach")
+NO_NUMBERS = ("rfcore", "companion.datasets.registry", "companion.datasets.storage", "companion.evidence.pages", "companion.evidence.reach")
 
 
 def reach_sha256(source, root=ROOT):

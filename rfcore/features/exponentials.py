@@ -101,7 +101,16 @@ def exponential(x, omega, parameters, side="x", kernel="gaussian"):
 
 
 def log_exponential(x, omega, parameters, side="x", kernel="gaussian"):
-    """Logarithms of :func:`exponential` features, with its parameters: see :func:`log_positive`."""
+    """Logarithms of :func:`exponential` features, with its parameters: see :func:`log_positive`.
+
+    >>> import jax, jax.numpy as jnp
+    >>> from rfcore import couplings, features, solvers
+    >>> x, y = jax.random.normal(jax.random.key(0), (2, 5, 4))
+    >>> omega, parameters = couplings.simplex(jax.random.key(1), 8, 4), solvers.exponential.aderf(x, y)
+    >>> log_phi = features.log_exponential(x, omega, parameters)
+    >>> bool(jnp.allclose(jnp.exp(log_phi), features.exponential(x, omega, parameters), rtol=1e-5))
+    True
+    """
     return _log_exponential(*_checked(x, omega, parameters, side, kernel), kernel)
 
 

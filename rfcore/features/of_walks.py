@@ -34,6 +34,14 @@ class WalkFeatures(Operator):
         matrix: one row per start node, one column per node.
         recipe: :class:`rfcore.walks.Recipe`, from which the walks can be walked again.
         is_transposed: whether rows and columns are exchanged.
+
+    >>> import jax
+    >>> from rfcore import features, graphs
+    >>> g, f = graphs.Graph.from_edges([[0, 1], [1, 2]]).normalised(), features.modulation.diffusion(1.0)
+    >>> phi = features.walk_features(jax.random.key(0), g, f, n_walks=16, p_halt=0.1)
+    >>> phi.shape, (phi @ phi.T).shape, phi.toarray().shape, phi.to_scipy().format
+    ((3, 3), (3, 3), (3, 3), 'csr')
+    >>> other = phi.with_modulation(features.modulation.p_step(2.0, 2))  # of the same walks
     """
 
     matrix: sp.csr_array

@@ -4,17 +4,6 @@ A kernel of GPJax takes points as rows of an array. A node's row is what its cov
 entries of the eigenvectors (:class:`Diffusion`), the loads that its walks left by step (:class:`Walks`). For
 other features phi, (n, m), of points or nodes, ``gpjax.kernels.Linear()`` is the kernel phi phi^T; and
 ``gpjax.kernels.RFF(base, m, frequencies=couplings.simplex(key, m, d) / lengthscale)`` takes any coupling.
-
->>> import gpjax as gpx, jax, networkx, numpy as np
->>> from rfcore import gp, graphs, kernels
->>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
->>> eigenvalues, rows = kernels.spectrum(g)
->>> kernel = gp.Diffusion(eigenvalues, lengthscale=1.0)
->>> prior = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=kernel)
->>> seen = gpx.Dataset(X=rows[:20], y=np.sin(np.arange(20.0))[:, None])
->>> predicted = (prior * gpx.likelihoods.Gaussian()).predict(rows[20:], train_data=seen)
->>> predicted.mean.shape
-(14,)
 """
 
 import equinox
@@ -59,6 +48,17 @@ class Diffusion(_OfFeatures):
         lengthscale, variance: gamma and kappa, above 0, numbers or parameters of GPJax.
 
     Source: Variance-Reducing Couplings, Appendix F.2.
+
+    >>> import gpjax as gpx, jax, networkx, numpy as np
+    >>> from rfcore import gp, graphs, kernels
+    >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
+    >>> eigenvalues, rows = kernels.spectrum(g)
+    >>> kernel = gp.Diffusion(eigenvalues, lengthscale=1.0)
+    >>> prior = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=kernel)
+    >>> seen = gpx.Dataset(X=rows[:20], y=np.sin(np.arange(20.0))[:, None])
+    >>> predicted = (prior * gpx.likelihoods.Gaussian()).predict(rows[20:], train_data=seen)
+    >>> predicted.mean.shape
+    (14,)
     """
 
     eigenvalues: tuple = equinox.field(static=True)
@@ -94,6 +94,14 @@ class Walks(_OfFeatures):
             kernel's, exp(-lengthscale^2 L).
 
     Source: Universal Graph Random Features, Section 3.4; Variance-Reducing Couplings, Appendix F.2.
+
+    >>> import jax
+    >>> from rfcore import couplings, gp, graphs, walks
+    >>> g = graphs.Graph.from_edges([[0, 1, 2], [1, 2, 3]]).normalised()
+    >>> lengths = couplings.walk_lengths.draw(jax.random.key(0), g.n_nodes, n_walks=8, p_halt=0.5)
+    >>> X = gp.loads(walks.simulate(jax.random.key(0), g, lengths), n_steps=40)
+    >>> gp.Walks(40).gram(X).as_matrix().shape
+    (4, 4)
     """
 
     n_steps: int = equinox.field(static=True)

@@ -1,8 +1,7 @@
 """What strangers write: each client at most 30 lines through the public interface alone, in float32, which users have.
 
 Those of the review that stand elsewhere: an estimator in a pipeline (``test_estimators.py`` and the page
-``beyond/01_in_a_pipeline``), walks on a cluster (``beyond/04_many_machines``), notebooks found from their own
-folder (``test_wheel.py``).
+``beyond/01_in_a_pipeline``), walks on a cluster (``beyond/04_many_machines``).
 """
 
 import inspect

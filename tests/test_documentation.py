@@ -22,7 +22,7 @@ import rfcore
 from companion import datasets, evidence, models, papers, plotting, random_graphs, repository
 from companion.evidence import costs, processes, statistics
 from companion.plotting import maps
-from rfcore import attention, couplings, features, gp, graphs, kernels, solvers, streams, theory, walks
+from rfcore import attention, couplings, estimators, features, gp, graphs, kernels, solvers, streams, theory, walks
 
 ROOT = Path(__file__).parents[1]
 
@@ -71,7 +71,7 @@ def test_examples_run(name):
 
 
 PUBLIC = public_names(
-    couplings, datasets, evidence, features, graphs, kernels, attention, gp, models, papers, plotting, random_graphs, repository, solvers,
+    couplings, datasets, estimators, evidence, features, graphs, kernels, attention, gp, models, papers, plotting, random_graphs, repository, solvers,
     streams, theory, walks, maps, costs, processes, statistics,
 )
 # What holds until 2.0; a reader of `help` meets each with an example.

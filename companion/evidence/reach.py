@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]  # of the library that runs
 PACKAGES = ("rfcore", "companion")
 # No number comes from these: files of data are compared with their hashes whenever they are read, the others keep records.
-NO_NUMBERS = ("rfcore", "companion.datasets.registry", "companion.datasets.storage", "companion.evidence.pages", "companion.evidence.reach")
+NO_NUMBERS = ("companion.datasets.registry", "companion.datasets.storage", "companion.evidence.pages", "companion.evidence.reach")
 
 
 def reach_sha256(source, root=ROOT):
@@ -48,13 +48,13 @@ def _sha256(path, _changed):
 
 
 def code(node):
-    """What a syntax tree does, as text: without positions, docstrings and imports, whose modules are reached.
+    """What a syntax tree does, as text: without positions, docstrings, version and imports.
 
     It is the same under every version of Python: newer ones add fields, empty as a rule, and cut f-strings
     at other places.
     """
     if isinstance(node, list):
-        return f"[{''.join(code(child) for child in node if not isinstance(child, ast.Import | ast.ImportFrom))}]"
+        return f"[{''.join(code(child) for child in node if not isinstance(child, ast.Import | ast.ImportFrom) and not _is_version(child))}]"
     if not isinstance(node, ast.AST):
         return f"{node!r},"
     fields = {field: value for field, value in ast.iter_fields(node) if field not in ("ctx", "kind") and value not in (None, [])}
@@ -65,6 +65,10 @@ def code(node):
         fields["body"] = body[1:]
     texts = {field: code(value) for field, value in fields.items()}
     return f"{type(node).__name__}({''.join(f'{field}={text}' for field, text in texts.items() if text != '[]')})"
+
+
+def _is_version(node):
+    return isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__version__"
 
 
 def _joined(values):

@@ -94,7 +94,7 @@ class FeatureAttention(eqx.Module):
         >>> import equinox, jax, jax.numpy as jnp
         >>> from rfcore.attention import FeatureAttention
         >>> exact = equinox.nn.MultiheadAttention(2, 8, key=jax.random.key(0))
-        >>> x = 5 + jax.random.normal(jax.random.key(1), (10, 8))  # a mean, as the inputs of trained layers have
+        >>> x = 5 + jax.random.normal(jax.random.key(1), (10, 8))  # with a mean, as in trained layers
         >>> ours = FeatureAttention(exact, 64, key=jax.random.key(2))
         >>> fitted, truth = ours.calibrated(x, x, x), exact(x, x, x)
         >>> bool(jnp.abs(fitted(x, x, x) - truth).max() < jnp.abs(ours(x, x, x) - truth).max())

@@ -39,7 +39,7 @@ def curves():
 def said(distance, left):
     """The sentence below the slider; ``page.js`` says the same."""
     times = f"{float(f'{M / left**2:.2g}'):,.0f}"
-    return f"At distance {distance:.2f} shells leave {100 * left:.0f} % of the root mean square error: {M} frequencies do the work of {times}."
+    return f"At distance {distance:.2f} the error on shells is {100 * left:.0f} % of that with independent frequencies: {M} frequencies do the work of {times}."
 
 
 def figure():

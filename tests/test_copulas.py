@@ -12,6 +12,7 @@ from scipy import integrate, special, stats
 from scipy.stats import qmc
 
 from rfcore import copulas, couplings
+from rfcore.copulas import nets, strata
 from rfcore.couplings import norms, quantiles
 
 M, K, N = 4, 2, 20_000
@@ -168,12 +169,12 @@ def test_stratified_draws_take_strata_in_every_order():
     assert stats.chisquare(counts).pvalue > 1e-4
 
 
-@pytest.mark.parametrize("m", copulas.POLYNOMIALS)
+@pytest.mark.parametrize("m", strata.POLYNOMIALS)
 def test_permutations_without_a_sort_have_every_pair_equally_often(m):
     """Over all a and b, which are as likely as each other: any two draws have any two different strata once."""
     a, b = np.meshgrid((np.arange(m - 1) + 0.5) / (m - 1), (np.arange(m) + 0.5) / m, indexing="ij")
     uniforms = iter([a, b])
-    cells = copulas._affine(lambda shape: next(uniforms), (m - 1, m, m)).reshape(-1, m).astype(int)
+    cells = strata._affine(lambda shape: next(uniforms), (m - 1, m, m)).reshape(-1, m).astype(int)
     assert np.array_equal(np.sort(cells, axis=1), np.broadcast_to(np.arange(m), cells.shape))
     for i, j in ((0, 1), (m - 1, m // 2 - 1), (1, m - 1))[: max(1, m // 2)]:
         assert len(np.unique(m * cells[:, i] + cells[:, j])) == m * (m - 1)
@@ -194,14 +195,14 @@ def test_packed_keys_are_sorted_as_argsort_sorts_them(dtype):
         keys[..., m // 2 :] = keys[..., : m - m // 2]
         keys[0, 0, :1] = 0
         keys[0, 1, -1:] = 1 - np.finfo(dtype).eps / 2
-        found = copulas._permutation(lambda shape, keys=keys: keys.copy(), keys.shape)
+        found = strata._permutation(lambda shape, keys=keys: keys.copy(), keys.shape)
         assert np.array_equal(found, keys.argsort(axis=-1, kind="stable"))
 
 
 def test_points_are_those_that_results_were_made_with():
     """Digits before the shift: SciPy 1.15.0, 1.16.3 and 1.17.1 agree; a SciPy or NumPy that scrambles otherwise changes every result."""
-    assert copulas._sobol_points(4, 2).tolist() == [[3438906, 6055833, 7590569, 1821706], [8087626, 901983, 4433811, 3476614]]
-    assert copulas._halton_points(4, 2).tolist() == [[5932631, 1738327, 8029783, 3835479], [3934925, 6731128, 1138722, 3002857]]
+    assert nets._sobol_points(4, 2).tolist() == [[3438906, 6055833, 7590569, 1821706], [8087626, 901983, 4433811, 3476614]]
+    assert nets._halton_points(4, 2).tolist() == [[5932631, 1738327, 8029783, 3835479], [3934925, 6731128, 1138722, 3002857]]
     # And what is scrambled is Sobol' and Halton: direction numbers of Joe and Kuo (2008), radical inverses in bases 2 and 3.
     sobol, halton = qmc.Sobol(3, scramble=False).random(4), qmc.Halton(2, scramble=False).random(4)
     assert sobol.tolist() == [[0, 0, 0], [0.5, 0.5, 0.5], [0.75, 0.25, 0.25], [0.25, 0.75, 0.75]]

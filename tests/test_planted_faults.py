@@ -21,6 +21,7 @@ from companion.evidence import Verdict
 from companion.models import regression
 from companion.papers.simplex import fast_bias
 from rfcore import copulas, couplings, features, kernels, theory
+from rfcore.copulas import gaussians, nets, strata
 from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
 from rfcore.features import exponentials, logs
 from rfcore.kernels import euclidean as euclidean_kernels
@@ -283,16 +284,16 @@ FAULTS = {
     ),
     "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1), d, nu)", "reshape(-1), d + 1, nu)", "coupled norms"),
     "pairs across blocks": (norms, "_coupled", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
-    "stratified without the permutation": (copulas, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
-    "stratified without the shift": (copulas, "_affine", " ^ shift[..., None]", "", "levels of stratified"),
+    "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
+    "stratified without the shift": (strata, "_affine", " ^ shift[..., None]", "", "levels of stratified"),
     "pairs across neighbours": (copulas, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
     "antithetic with fresh norms": (
         compose, "antithetic", "-omega]", "-omega * (jnp.linalg.norm(omega[::-1], axis=1) / jnp.linalg.norm(omega, axis=1))[:, None]]", "opposites"
     ),
     "equal levels in pairs": (copulas, "reversal", "minimum(1 - u,", "minimum(u,", "cost of pairs"),
-    "sobol without the shift": (copulas, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
+    "sobol without the shift": (nets, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
     "sobol shifted modulo 1": (copulas, "sobol", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
-    "eigenvalues for their roots": (copulas, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
+    "eigenvalues for their roots": (gaussians, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "row = -length", "row = length", "short sums"),
     "missing m^(-1/2)": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "positive"),
     "missing m^(-1/2) in logarithms": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "log positive"),
@@ -331,9 +332,7 @@ USERS = {
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive_errors, "partners")],
-    "_permutation": [(copulas, "stratified")],
     "_by_reflections": [(directions, "_orthonormal")],
-    "_shifted": [(copulas, "sobol")],
     "_coupled": [(norms, "pnc")],
     "reversal": [(copulas, "reversal")],
     "simplex_plus": [(couplings, "simplex_plus")],

@@ -1,0 +1,103 @@
+"""Gaussian copulas: uniforms at the levels of correlated normals."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import scipy.special
+
+from rfcore import checks
+from rfcore.copulas.uniforms import below_one, eps
+from rfcore.precision import product
+
+
+def gaussian(correlation):
+    """Gaussian copula: the marginal levels of m correlated normals.
+
+    ::
+
+        u = Phi(L Phi^-1(v)),  L L^T = correlation, L lower triangular, v independent uniforms
+
+    Correlations -1 and 1 are allowed: ``reversal`` and ``comonotone`` are the copulas of such matrices. Where
+    the matrix is traced (``jax.jit``, ``jax.grad``), its values are not checked, and a singular one gives
+    NaN: :func:`gaussian_of_factor` is made for learning.
+
+    Args:
+        correlation: (m, m), symmetric and positive semidefinite, with ones on its diagonal.
+
+    Returns:
+        A copula for blocks of m draws.
+
+    Source: Variance-Reducing Couplings, Section 3.2 and Appendix A.5.
+    """
+    matrix = checks.finite(checks.numbers(correlation, "correlation"), "correlation")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not len(matrix):
+        raise ValueError(f"correlation has shape {matrix.shape}; give a square matrix, one row per draw of a block")
+    if checks.is_traced(matrix):
+        return Gaussian(jnp.linalg.cholesky(matrix))
+    return Gaussian(_factor(np.asarray(matrix, dtype=float)))
+
+
+def gaussian_of_factor(factor):
+    """Gaussian copula by a factor of its correlation matrix, differentiable wherever no row is zero.
+
+    ::
+
+        u = Phi(L Phi^-1(v)),  L_i = factor_i / |factor_i|,  correlation L L^T
+
+    Args:
+        factor: (m, r), any numbers but a row of zeros: rows are normalised.
+
+    Returns:
+        A copula for blocks of m draws.
+
+    Source: Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
+    """
+    factor = checks.finite(checks.numbers(factor, "factor"), "factor")
+    if factor.ndim != 2 or 0 in factor.shape:
+        raise ValueError(f"factor has shape {factor.shape}; give a matrix, one row per draw of a block")
+    n_zero = 0 if checks.is_traced(factor) else int(np.sum(~np.any(np.asarray(factor), axis=1)))
+    if n_zero:
+        raise ValueError(f"factor has {n_zero} rows of zeros; give each draw a direction")
+    return Gaussian(factor / (factor**2).sum(axis=1, keepdims=True) ** 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class Gaussian:
+    """Law of :func:`gaussian`, with a factor of its correlation."""
+
+    factor: Any
+
+    def __call__(self, uniform, shape):
+        """A draw, as every copula makes it."""
+        *blocks, m, k = shape
+        n_rows, rank = self.factor.shape
+        if m != n_rows:
+            got = f"correlation has shape {(n_rows, n_rows)} and a block has {m} draws"
+            raise ValueError(f"{got}; give one row and column per draw of a block")
+        v = uniform((*blocks, rank, k))
+        xp = v.__array_namespace__()
+        special = jax.scipy.special if xp is jnp else scipy.special
+        # A GPU would take products in float32 to three digits.
+        matmul = product if xp is jnp else np.matmul
+        normals = special.ndtri(xp.maximum(v, eps(v) / 4))  # the normal of 0, once in 2^53 rng.random(), is infinite
+        factor = xp.asarray(self.factor, dtype=v.dtype)
+        return xp.minimum(special.ndtr(matmul(factor, normals)), below_one(v))
+
+
+def _factor(correlation):
+    """Lower triangular L with L L^T = correlation, for singular correlations too."""
+    m, rounding = len(correlation), 1e-6  # matrices in float32 are refused for nothing below this
+    if np.abs(correlation - correlation.T).max() > rounding or np.abs(np.diag(correlation) - 1).max() > rounding:
+        got = f"correlation = {correlation!r} is not symmetric with ones on its diagonal"
+        raise ValueError(f"{got}; give a correlation matrix")
+    values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
+    if values[0] < -m * rounding:
+        raise ValueError(f"correlation has the eigenvalue {values[0]}; give a positive semidefinite matrix")
+    # Eigenvalues within rounding of zero are zeros, so that a correlation of -1 gives exact opposites.
+    values = np.where(values < 4 * m * eps(values), 0, values)
+    upper = np.linalg.qr((vectors * np.sqrt(values)).T, mode="r")
+    factor = (upper * np.where(np.diag(upper) < 0, -1, 1)[:, None]).T
+    return factor / np.linalg.norm(factor, axis=1, keepdims=True)

@@ -1,0 +1,76 @@
+"""Low-discrepancy points, moved at random so that each is uniform."""
+
+from functools import lru_cache
+
+import numpy as np
+
+BITS = 23  # of the points: what a float32 uniform has, the digits after them being random
+MOST_COORDINATES = 21201  # of which SciPy has Sobol' points
+
+
+def sobol(uniform, shape):
+    """Sobol' points (Joe and Kuo's) with a random digital shift for each block and coordinate.
+
+    ::
+
+        u_i = p_i XOR v,  on the first 23 binary digits; the digits after them are those of v
+
+    The points are SciPy's with one fixed scramble, the same in SciPy 1.15 to 1.17: at most 2^23 draws of
+    21,201 coordinates in a block. The shift alone makes each draw exactly uniform on the cube. It keeps the
+    strata of the net, one draw in each interval [j / m, (j + 1) / m) of a coordinate where m is a power of
+    two, which a shift modulo 1 does not. For other m these are the first m points.
+
+    Source: Owen, "Randomly permuted (t, m, s)-nets", 1995; L'Ecuyer and Lemieux, 2002, for the digital shift.
+    """
+    return _shifted(_sobol_points, uniform, shape, lambda point, shift, one: point ^ shift)
+
+
+def halton(uniform, shape):
+    """Halton points to 23 binary digits, with a random shift modulo 1 for each block and coordinate.
+
+    ::
+
+        u_i = (p_i + v) mod 1
+
+    Scramble, limits and uniformity are those of ``sobol``.
+
+    Source: Cranley and Patterson, "Randomization of number theoretic methods for multiple integration", 1976.
+    """
+    return _shifted(_halton_points, uniform, shape, lambda point, shift, one: (point + shift) & (one - 1))
+
+
+@lru_cache(maxsize=16)
+def _sobol_points(m, k):
+    # Not at the top: scipy.stats takes longer to load than all else together, and few who need this module draw nets.
+    from scipy.stats import qmc
+
+    power = int(max(m - 1, 0)).bit_length()  # fewer than a power of two are refused or warned of
+    return _whole(qmc.Sobol(k, rng=0).random_base2(power)[:m] if k else np.empty((m, 0)))
+
+
+@lru_cache(maxsize=16)
+def _halton_points(m, k):
+    from scipy.stats import qmc
+
+    return _whole(qmc.Halton(k, rng=0).random(m) if k else np.empty((m, 0)))
+
+
+def _whole(points):
+    # Coordinates come first in memory: NumPy's loops along a few of them, last, would cost three times the time.
+    whole = np.ascontiguousarray(np.floor(points * 2**BITS).astype(np.int64).T)
+    whole.flags.writeable = False  # shared by all who ask for this size
+    return whole
+
+
+def _shifted(points, uniform, shape, shift_by):
+    """Points moved in their first digits by those of a uniform, whose other digits are added as they are."""
+    *blocks, m, k = shape
+    if m > 2**BITS or k > MOST_COORDINATES:
+        raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {MOST_COORDINATES} coordinates in a block")
+    v = uniform((k, *blocks, 1))
+    xp, digits = v.__array_namespace__(), np.finfo(v.dtype).nmant + 1
+    whole = np.int64 if digits > 31 else np.int32
+    points = xp.asarray(points(m, k).reshape(k, *(1 for _ in blocks), m) << (digits - BITS), dtype=whole)
+    u = shift_by(points, (v * 2.0**digits).astype(whole), 2**digits).astype(v.dtype)
+    u *= 2.0**-digits
+    return xp.moveaxis(u, 0, -1)

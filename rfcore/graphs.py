@@ -32,6 +32,8 @@ class Graph:
     >>> g = graphs.Graph.from_networkx(networkx.path_graph(3))
     >>> g.n_nodes, g.indices.tolist(), g.normalised().weights.round(3).tolist()
     (3, [1, 0, 2, 1], [0.707, 0.707, 0.707, 0.707])
+    >>> g
+    Graph(n_nodes=3, n_edges=4, is_normalised=False)
     """
 
     indptr: np.ndarray
@@ -42,6 +44,9 @@ class Graph:
     def __post_init__(self):
         for name in ("indptr", "indices", "weights"):
             object.__setattr__(self, name, _read_only(np.asarray(getattr(self, name)).view()))
+
+    def __repr__(self):
+        return f"Graph(n_nodes={self.n_nodes}, n_edges={len(self.indices)}, is_normalised={self.is_normalised})"
 
     @classmethod
     def from_scipy(cls, W, is_normalised=False):

@@ -39,14 +39,20 @@ class WalkFeatures(Operator):
     >>> from rfcore import features, graphs
     >>> g, f = graphs.Graph.from_edges([[0, 1], [1, 2]]).normalised(), features.modulation.diffusion(1.0)
     >>> phi = features.walk_features(jax.random.key(0), g, f, n_walks=16, p_halt=0.1)
-    >>> phi.shape, (phi @ phi.T).shape, phi.toarray().shape, phi.to_scipy().format
-    ((3, 3), (3, 3), (3, 3), 'csr')
+    >>> phi
+    WalkFeatures(shape=(3, 3), nonzeros=9, n_walks=16, p_halt=0.1)
+    >>> (phi @ phi.T).shape, phi.toarray().shape, phi.to_scipy().format
+    ((3, 3), (3, 3), 'csr')
     >>> other = phi.with_modulation(features.modulation.p_step(2.0, 2))  # of the same walks
     """
 
     matrix: sp.csr_array
     recipe: walks.Recipe
     is_transposed: bool = False
+
+    def __repr__(self):
+        walked = f"n_walks={self.recipe.n_walks}, p_halt={self.recipe.p_halt}"
+        return f"WalkFeatures(shape={self.shape}, nonzeros={self.matrix.nnz}, {walked})"
 
     @property
     def shape(self):

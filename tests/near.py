@@ -22,7 +22,7 @@ def reach(path):
 
 tests = [f"tests/{t.name}" for t in sorted(ROOT.glob("tests/test_*.py")) if reach(t) and (t.relative_to(ROOT) in changed or t.stem[5:] not in slow)]
 pages = sorted(filter(reach, notebooks()), key=lambda page: made(page_of(page, "paper")).get("processor_seconds", 0))[:10]
-print(*tests, *map(name_of, pages), sep="\n")
+print(*([*tests, *map(name_of, pages)] or ["nothing is reached"]), sep="\n")
 runs = [[sys.executable, "-m", "pytest", "-n", "2", "--dist", "worksteal", *tests]] if tests else []
 runs += [["make", "pages", f"PAGES={' or '.join(map(name_of, pages))}"]] if pages else []
 sys.exit(any(subprocess.run(run, cwd=ROOT, check=False).returncode for run in runs))

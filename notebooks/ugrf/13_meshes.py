@@ -300,7 +300,7 @@ for kernel in ("learned", "regularised_laplacian"):
     )
     label, error = plotting.LABELS[kernel], 1 - np.sum(predicted * truth, axis=1)
     layers[f"predicted, {label}"] = predicted[mesh.faces, 2].mean(axis=1), -1.0, 1.0
-    wrong[f"error, {label}"] = error[mesh.faces].mean(axis=1), 0.0, 0.3
+    wrong[f"error, {label}"] = error[mesh.faces].mean(axis=1), 0.0, 0.15
 
 # %% tags=["hide-input"]
 maps.turntable(

@@ -256,6 +256,7 @@ with evidence.Clock() as later:
 
 # %% tags=["hide-input"]
 fig, axes = plt.subplots(1, 2, figsize=plotting.WIDE)
+side, (*_, n_seen) = SIZES["large"]
 corner = np.array(cities[0]["corner"])
 top = np.quantile(abs(corner), 0.98)
 for ax, values, title in zip(axes, corner, ("signal", "posterior mean"), strict=True):
@@ -263,8 +264,8 @@ for ax, values, title in zip(axes, corner, ("signal", "posterior mean"), strict=
     ax.set(title=title, xticks=[], yticks=[])
 plotting.show(
     fig,
-    caption="Ours. A corner of the city, one crossing in a hundred observed, and its "
-    "posterior mean; white is zero. The darkest colours take in 2 % beyond the scale.",
+    caption=f"Ours. A corner of the city, where {n_seen / side**2:.0%} of the crossings "
+    "are observed, and its posterior mean. White is zero; 2 % are beyond the scale.",
     alt="Two maps of a square of crossings. The signal is a patchwork of positive and "
     "negative regions; the posterior mean shows the larger ones, mostly paler.",
 )

@@ -264,8 +264,9 @@ for ax, values, title in zip(axes, corner, ("signal", "posterior mean"), strict=
     ax.set(title=title, xticks=[], yticks=[])
 plotting.show(
     fig,
-    caption=f"Ours. A corner of the city, where {n_seen / side**2:.0%} of the crossings "
-    "are observed, and its posterior mean. White is zero; 2 % are beyond the scale.",
+    caption="Ours. A corner of the city, where "
+    f"{n_seen / side**2:.0%} of the crossings are observed, and its posterior mean. "
+    "White is zero; 2 % are beyond the scale.",
     alt="Two maps of a square of crossings. The signal is a patchwork of positive and "
     "negative regions; the posterior mean shows the larger ones, mostly paler.",
 )

@@ -90,7 +90,7 @@ lock: $(VENV)/.ready  ## resolve the dependencies anew and pin them with hashes
 	$(BIN)/uv pip compile pyproject.toml --all-extras --universal --generate-hashes --no-header --upgrade -c _build/constraints.txt -o requirements.lock
 
 clean:  ## remove what was built, keep the environment
-	rm -rf _build book/_generated .pytest_cache .ruff_cache .hypothesis
+	rm -rf _build build dist book/_generated .pytest_cache .ruff_cache .hypothesis
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -m venv $(VENV)

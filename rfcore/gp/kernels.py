@@ -61,7 +61,7 @@ class Diffusion(_OfFeatures):
     (14,)
     """
 
-    eigenvalues: tuple = equinox.field(static=True)
+    eigenvalues: tuple = equinox.field(static=True, repr=False)
     lengthscale: object
     variance: object
 

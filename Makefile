@@ -1,4 +1,4 @@
-# `make` alone lists the commands. PYTHON=python3.13 names the Python of any of them, which then has its own environment.
+# `make` alone lists the commands. PYTHON=python3.13 names the Python of one, which then has its own environment; PYTHONS those of portable, newest, release, nightly.
 ifdef PYTHON
 VENV := .venv-$(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 $(if $(filter .venv-,$(VENV)),$(error PYTHON=$(PYTHON) does not run))

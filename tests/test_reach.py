@@ -75,6 +75,7 @@ def test_imports_are_followed_to_where_a_name_is_defined(library, text, modules)
         ("walks.py", "import math\n", "import math  # unused\n\n", False),
         ("laws/norms.py", "return 1", "return 7", False),
         ("__init__.py", "", "SCALE = 2\n", True),
+        ("__init__.py", "", '__version__ = "2.0.0"\n', False),
         ("__init__.py", "", "from rfcore.laws import chi\n", False),
     ],
 )

@@ -25,6 +25,12 @@ def test_from_one_side_shows_the_faces_that_look_there_the_nearer_ones_last():
     assert shown.min() > np.median(depth) - 1e-12
 
 
+def test_sizes_have_other_colours_than_values_with_a_sign():
+    corners, faces = np.eye(3), [[0, 1, 2]]
+    size, signed = maps.from_one_side(corners, faces, {"size": ([0.5], 0, 1), "signed": ([0.5], -1, 1)}, (1.0, 1.0, 1.0))
+    assert size.axes[0].collections[0].get_cmap() == maps.SHADES["sizes"] != signed.axes[0].collections[0].get_cmap()
+
+
 def test_turntable_refuses_layers_that_do_not_fit():
     corners, faces, words = np.eye(3), [[0, 1, 2]], {"element": "e", "caption": "Ours.", "alt": "A triangle."}
     for layers, message in (({}, "layers"), ({"a": (np.zeros(2), 0, 1)}, "one number per face"), ({"a": ([np.nan], 0, 1)}, "layers")):

@@ -136,7 +136,8 @@ def turntable(vertices, faces, layers, *, element, caption, alt):
     Args:
         vertices, faces: arrays of shape (n_vertices, 3) and, of int, (n_faces, 3).
         layers: dict of what the menu says to a triple: numbers, shape (n_faces,), and those of the two ends
-            of the colour scale. The first is shown at first.
+            of the colour scale, which from 0 goes from pale to dark, else from blue to red. The first is
+            shown at first.
         element: name of the figure within its page, letters and hyphens.
         caption, alt: as for :func:`companion.plotting.show`.
     """

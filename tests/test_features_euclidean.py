@@ -4,13 +4,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from jax.test_util import check_grads
 from rounding import rounding
 
-from rfcore import couplings, features
-from rfcore.features.fourier import cosine_of_turns
+from rfcore import couplings, features, kernels
+from rfcore.estimators import RandomFeatures
+from rfcore.features.fourier import cosine_of_turns, spread
 
 X = np.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1], [-0.5, 0.1, 0.2]])
 Y = np.array([[0.1, 0.1, -0.3], [0.2, -0.4, 0.0]])
@@ -110,6 +112,77 @@ def test_cosine_of_turns_differentiates_to_sines_twice():
     assert np.allclose(jax.jit(jax.vmap(first))(u), -2 * np.pi * np.sin(2 * np.pi * u), rtol=0, atol=rounding(50, 2 * np.pi))
     assert np.allclose(jax.jit(jax.vmap(second))(u), -4 * np.pi**2 * np.cos(2 * np.pi * u), rtol=0, atol=rounding(50, 4 * np.pi**2))
     assert np.isnan(cosine_of_turns(jnp.nan))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e5, 1e7, 1e8, 1e9, 1e12, 1e16, 1e17, 1e30])
+def test_angles_that_the_dtype_does_not_resolve_are_points_of_the_circle_spread_evenly(scale, dtype):
+    rng, m = np.random.default_rng(0), 1000
+    x, phases = scale * rng.normal(size=(20, 4)), rng.uniform(0, 2 * np.pi, m).astype(dtype)
+    x = np.concatenate([x, 2 * x, -x]).astype(dtype)  # the kernel of any two is 0, of multiples too
+    omega = draw(1, couplings.orthogonal, m, 4).astype(dtype)
+    pairs, single = jax.jit(features.fourier)(x, omega), jax.jit(features.trigonometric)(x, omega, phases)
+    assert pairs.dtype == single.dtype == dtype
+    assert np.abs(np.sum(np.asarray(pairs, float) ** 2, axis=1) - 1).max() < 8 * np.finfo(dtype).eps
+    for phi in (np.asarray(pairs), np.asarray(single)):
+        pairs = (phi @ phi.T)[np.triu_indices(len(x), 1)]
+        assert np.abs(pairs.mean()) < 6 / np.sqrt(m * len(x))  # the mean over one point's pairs has the error of m
+        assert np.abs(pairs).max() < 6 * np.sqrt(1 / m)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_resolved_angles_stay_as_they_are_and_slopes_are_one(dtype):
+    largest = 0.125 / np.finfo(dtype).eps
+    u = np.array([0.0, 0.3, -7.5, 1e5, np.nextafter(dtype(largest), dtype(0)), -largest * 64], dtype)
+    assert np.array_equal(spread(u)[:-1], u[:-1])
+    assert abs(spread(u)[-1]) <= 0.5
+    assert np.array_equal(jax.vmap(jax.grad(spread))(u), np.ones_like(u))
+    assert np.isnan(spread(jnp.asarray([np.nan, np.inf], dtype)) * 0).all()  # neither becomes an angle
+
+
+SECONDS = 1.7e9 + np.linspace(0, 3e7, 60)[:, None]  # since 1970
+FAR = {
+    "seconds since 1970 in float32": SECONDS.astype(np.float32),
+    "nanoseconds since 1970 in float64": 1e9 * SECONDS,
+    "a column that was not scaled": np.array([[0.5, 1e8], [0.7, 1e8]], np.float32),
+}
+
+
+@pytest.mark.parametrize("points", FAR)
+def test_points_whose_angles_the_dtype_does_not_resolve_are_refused(points):
+    x, m = FAR[points], 50
+    omega = draw(0, couplings.iid, m, x.shape[1]).astype(x.dtype)
+    mend = "does not resolve; centre and scale the points" + (".*float64" if x.dtype == np.float32 else "")
+    maps = (
+        lambda: features.fourier(x, omega),
+        lambda: features.trigonometric(x, omega, np.zeros(m, x.dtype)),
+        lambda: RandomFeatures(m, gamma=0.5).fit_transform(x),
+        lambda: RandomFeatures(m, gamma=0.5).fit_transform(sp.csr_array(x)),
+    )
+    for features_of in maps:
+        with pytest.raises(ValueError, match=mend):
+            features_of()
+    centred = x - x.mean(axis=0)
+    scaled = features.fourier(centred / np.maximum(np.abs(centred).max(axis=0), 1), omega)
+    assert np.isfinite(scaled).all()
+
+
+def test_frequencies_may_undo_the_scale_of_points():
+    x = 1e8 * X.astype(np.float32)
+    omega = draw(0, couplings.iid, 50, 3).astype(np.float32)
+    assert np.allclose(features.fourier(x, omega / 1e8), features.fourier(x / 1e8, omega), atol=1e-5)
+    assert np.array_equal(features.fourier(x[:0], omega), np.zeros((0, 100)))
+
+
+def test_heavy_tails_have_angles_beyond_float32_and_estimate_their_kernel():
+    x = jnp.asarray(30 * np.random.default_rng(0).normal(size=(6, 3)), np.float32)
+    with jax.enable_x64(False):
+        omega = couplings.matern(jax.random.key(0), 30_000, 3, 0.1, draw_directions=couplings.directions.independent, law="independent")
+        phi = np.asarray(features.fourier(x, omega), float).reshape(6, 2, -1)
+    assert np.mean(np.abs(x @ omega.T) > 2**22 * 2 * np.pi) > 0.01
+    products = 30_000 * np.einsum("icm,jcm->ijm", phi, phi)  # cosines of differences, one a frequency
+    error = products.std(axis=-1) / np.sqrt(30_000) + 1e-6
+    assert np.max(np.abs(products.mean(axis=-1) - kernels.matern(x, x, 0.1)) / error) < 5
 
 
 def test_features_are_those_of_the_formula_up_to_the_rounding_of_the_angles():

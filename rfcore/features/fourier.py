@@ -6,6 +6,7 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from rfcore import checks
 from rfcore.couplings import frequencies
@@ -26,6 +27,9 @@ def fourier(x, omega, kernel="gaussian"):
     and for the keys Gaussian features times ``exp((|k|^2 - c) / 2)``, with one c for all of them, the
     greatest ``|k|^2``.
 
+    Raises ValueError if the dtype does not resolve most angles of the farthest point to a tenth of a radian: from
+    some 10^6 lengthscales on in float32, 10^15 in float64.
+
     Args:
         x, omega: points, (n, d), and frequencies, (m, d): see :mod:`rfcore.features`.
         kernel: "gaussian" or "softmax".
@@ -42,7 +46,7 @@ def fourier(x, omega, kernel="gaussian"):
     >>> bool(jnp.allclose(phi @ phi.T, kernels.gaussian(x, x), atol=0.05))
     True
     """
-    return as_narrow(_fourier(*checked(x, omega, kernel), kernel), x)
+    return as_narrow(_fourier(*resolved(*checked(x, omega, kernel)), kernel), x)
 
 
 def trigonometric(x, omega, phases, kernel="gaussian"):
@@ -66,7 +70,7 @@ def trigonometric(x, omega, phases, kernel="gaussian"):
 
     Source: Rahimi and Recht (2007); FAVOR#, Eqs. 5 to 7.
     """
-    points, omega = checked(x, omega, kernel)
+    points, omega = resolved(*checked(x, omega, kernel))
     phases = checks.shaped(phases, "phases", (omega.m,))
     return as_narrow(_trigonometric(points, omega, phases, kernel), x)
 
@@ -74,14 +78,14 @@ def trigonometric(x, omega, phases, kernel="gaussian"):
 @partial(jax.jit, static_argnames="kernel")
 def _fourier(x, omega, kernel):
     # A sine is a cosine a quarter turn late: all features are cosines of one matrix of angles.
-    turns = omega.project(x, unit=math.tau, copies=2)
+    turns = spread(omega.project(x, unit=math.tau, copies=2))
     phi = cosine_of_turns(turns - np.repeat([[0.25, 0.0]], omega.m, axis=1).astype(x.dtype)) / math.sqrt(omega.m)
     return _grown(phi, x, omega, kernel)
 
 
 @partial(jax.jit, static_argnames="kernel")
 def _trigonometric(x, omega, phases, kernel):
-    turns = omega.project(x, unit=math.tau)
+    turns = spread(omega.project(x, unit=math.tau))
     phi = cosine_of_turns(turns + (phases / math.tau).astype(turns.dtype)[None]) * math.sqrt(2 / omega.m)
     return _grown(phi, x, omega, kernel)
 
@@ -106,6 +110,25 @@ def checked(x, omega, kernel):
     return x, omega
 
 
+def resolved(x, omega):
+    """Points and frequencies, unless the dtype loses more than a tenth of a radian of most angles of the farthest point."""
+    if not len(x):
+        return x, omega
+    with jax.ensure_compile_time_eval():
+        share = _share_lost(x, omega)
+        if not checks.is_traced(share) and share > 1 / 2:
+            got = f"x has values up to {jnp.max(jnp.abs(x)):.3g}, whose angles x . omega {x.dtype} does not resolve"
+            more = "" if x.dtype == jnp.float64 else ", or give float64"
+            raise ValueError(f"{got}; centre and scale the points (a lengthscale is 1 here){more}")
+    return x, omega
+
+
+@jax.jit
+def _share_lost(x, omega):
+    farthest = x[jnp.argmax(jnp.max(jnp.abs(x), axis=1))]
+    return jnp.mean(jnp.abs(omega.project(farthest[None], unit=math.tau)) > 2.0**-6 / np.finfo(x.dtype).eps)
+
+
 def as_narrow(phi, x):
     """Features, which are computed in float32 at least, in bfloat16 or float16 where the points are."""
     dtype = getattr(x, "dtype", None)
@@ -120,9 +143,9 @@ def cosine_of_turns(u):
 
         cos(2 pi u) = cos(2 pi r) = sin(2 pi s)   for   r = u - round(u) in [-1/2, 1/2],  s = 1/4 - |r|
 
-    Accurate to two units in the last place of 1. Whole turns are subtracted without rounding error, which is
-    what makes general cosines slow; the remainder of the sine's Taylor polynomial is below 1e-18 on the
-    quarter turn.
+    Accurate to two units in the last place of 1, for angles that :func:`spread` leaves as they are. Whole turns
+    are subtracted without rounding error, which is what makes general cosines slow; the remainder of the sine's
+    Taylor polynomial is below 1e-18 on the quarter turn.
     """
     s = 0.25 - jnp.abs(u - jnp.round(u))
     square, polynomial = s * s, jnp.zeros_like(u)
@@ -138,3 +161,29 @@ _SINE_OF_TURNS = [(-1) ** k * math.tau ** (2 * k + 1) / math.factorial(2 * k + 1
 def _cosine_of_turns_jvp(primals, tangents):
     (u,), (du,) = primals, tangents
     return cosine_of_turns(u), -math.tau * cosine_of_turns(u - 0.25) * du
+
+
+@jax.custom_jvp
+def spread(u):
+    """Angles in turns, of which those that the dtype does not resolve become points of the circle, spread evenly.
+
+    From 2^20 turns on in float32, 2^49 in float64, neighbouring floats are an eighth of a turn or more apart, and soon
+    whole turns: less its whole turns each would be 0, and the kernel of all points 1. An angle that rounding has lost
+    is as good as any other, as long as it is the same wherever it occurs and no two go together: bits of its float,
+    squared, times an odd number near the golden ratio, in whole turns. (XLA's cosine, which reduces the rounded angle
+    exactly, is as arbitrary there and takes several times as long.)
+    """
+    unsigned, signed = (jnp.uint32, jnp.int32) if u.dtype == jnp.float32 else (jnp.uint64, jnp.int64)
+    size = np.iinfo(unsigned).bits
+    bits = lax.bitcast_convert_type(jnp.abs(u), unsigned)
+    mixed = lax.bitcast_convert_type(bits * bits * unsigned(_GOLDEN >> (64 - size)), signed)
+    is_lost = (jnp.abs(u) >= 0.125 / np.finfo(u.dtype).eps) & (jnp.abs(u) < jnp.inf)
+    return jnp.where(is_lost, jnp.sign(u) * mixed.astype(u.dtype) * 2.0**-size, u)
+
+
+_GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio
+
+
+@spread.defjvp
+def _spread_jvp(primals, tangents):
+    return spread(*primals), tangents[0]

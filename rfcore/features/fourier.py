@@ -27,8 +27,8 @@ def fourier(x, omega, kernel="gaussian"):
     and for the keys Gaussian features times ``exp((|k|^2 - c) / 2)``, with one c for all of them, the
     greatest ``|k|^2``.
 
-    Raises ValueError if the dtype does not resolve most angles of the farthest point to a tenth of a radian: from
-    some 10^6 lengthscales on in float32, 10^15 in float64.
+    Raises ValueError if the dtype does not resolve most angles of the farthest point to a tenth of a radian:
+    from some 10^6 lengthscales on in float32, 10^15 in float64.
 
     Args:
         x, omega: points, (n, d), and frequencies, (m, d): see :mod:`rfcore.features`.
@@ -111,7 +111,7 @@ def checked(x, omega, kernel):
 
 
 def resolved(x, omega):
-    """Points and frequencies, unless the dtype loses more than a tenth of a radian of most angles of the farthest point."""
+    """Points and frequencies, unless most angles of the farthest point are off by a tenth of a radian."""
     if not len(x):
         return x, omega
     with jax.ensure_compile_time_eval():
@@ -143,9 +143,9 @@ def cosine_of_turns(u):
 
         cos(2 pi u) = cos(2 pi r) = sin(2 pi s)   for   r = u - round(u) in [-1/2, 1/2],  s = 1/4 - |r|
 
-    Accurate to two units in the last place of 1, for angles that :func:`spread` leaves as they are. Whole turns
-    are subtracted without rounding error, which is what makes general cosines slow; the remainder of the sine's
-    Taylor polynomial is below 1e-18 on the quarter turn.
+    Accurate to two units in the last place of 1, for angles that :func:`spread` leaves as they are. Whole
+    turns are subtracted without rounding error, which is what makes general cosines slow; the remainder of
+    the sine's Taylor polynomial is below 1e-18 on the quarter turn.
     """
     s = 0.25 - jnp.abs(u - jnp.round(u))
     square, polynomial = s * s, jnp.zeros_like(u)
@@ -165,13 +165,14 @@ def _cosine_of_turns_jvp(primals, tangents):
 
 @jax.custom_jvp
 def spread(u):
-    """Angles in turns, of which those that the dtype does not resolve become points of the circle, spread evenly.
+    """Angles in turns; those that the dtype does not resolve become points of the circle, spread evenly.
 
-    From 2^20 turns on in float32, 2^49 in float64, neighbouring floats are an eighth of a turn or more apart, and soon
-    whole turns: less its whole turns each would be 0, and the kernel of all points 1. An angle that rounding has lost
-    is as good as any other, as long as it is the same wherever it occurs and no two go together: bits of its float,
-    squared, times an odd number near the golden ratio, in whole turns. (XLA's cosine, which reduces the rounded angle
-    exactly, is as arbitrary there and takes several times as long.)
+    From 2^20 turns on in float32, 2^49 in float64, neighbouring floats are an eighth of a turn or more apart,
+    soon whole turns: less its whole turns each would be 0, and the kernel of any two points 1. Where rounding
+    has lost an angle, another is as good, if it depends on the float alone and two floats have unrelated
+    ones: the square of the float's bits times an odd number near the golden ratio, of which the leading bits
+    are overflow. (XLA's cosine, which reduces the rounded angle exactly, is as arbitrary there and takes
+    several times as long.)
     """
     unsigned, signed = (jnp.uint32, jnp.int32) if u.dtype == jnp.float32 else (jnp.uint64, jnp.int64)
     size = np.iinfo(unsigned).bits

@@ -46,10 +46,11 @@ newest:  ## units of the core under the newest JAX that the newest Python here c
 
 release: $(VENV)/.ready  ## build dist/ and try the wheel alone, under every Python here, with its oldest dependencies and the newest
 	@rm -rf build dist && $(BIN)/uv build --quiet && $(BIN)/uvx --quiet twine check --strict dist/*
-	@for python in $(PYTHONS); do for how in "lowest-direct" "highest" "highest --extra gp --extra sklearn"; do \
+	@for python in $(PYTHONS); do for how in "lowest-direct" "highest" "highest --extra gp" "highest --extra sklearn"; do \
 	  $(BIN)/uv pip compile --quiet --upgrade pyproject.toml --python $$python --resolution $$how --output-file _build/alone.txt && \
-	  $(BIN)/uv run --quiet --no-project --isolated --python $$python --with-requirements _build/alone.txt --with dist/*.whl \
-	    --with "networkx>=3.4" --with "trimesh>=4.6" python -W ignore tests/wheel_alone.py || exit 1; \
+	  alone="$(BIN)/uv run --quiet --no-project --isolated --python $$python --with-requirements _build/alone.txt --with $$(echo dist/*.whl)" && \
+	  $$alone python -W ignore tests/wheel_alone.py readme "$$how" && \
+	  $$alone --with "networkx>=3.4" --with "trimesh>=4.6" python -W ignore tests/wheel_alone.py examples || exit 1; \
 	done; done
 
 nightly: $(VENV)/.ready  ## the rest: all pages without data; units and all pages on all processors, under all Pythons

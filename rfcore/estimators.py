@@ -1,4 +1,4 @@
-"""Random features as a scikit-learn transformer; ``pip install rfcore[sklearn]`` brings scikit-learn."""
+"""Random features as a scikit-learn transformer; the extra ``sklearn`` brings scikit-learn."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -7,9 +7,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+
+try:
+    from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+    from sklearn.utils import check_random_state
+    from sklearn.utils.validation import check_is_fitted, validate_data
+except ModuleNotFoundError as error:
+    mend = 'pip install ".[sklearn]" in a checkout'
+    raise ModuleNotFoundError(f"{error.name} is missing; rfcore.estimators needs the extra sklearn: {mend}", name=error.name) from error
 
 from rfcore import checks, couplings
 from rfcore import features as maps

@@ -10,6 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import wheel_alone
 import yaml
 from packaging.markers import Marker
 from packaging.requirements import Requirement
@@ -123,15 +124,32 @@ def test_what_is_declared_is_what_is_imported():
     """No module that the wheel does not bring, and nothing brought that no module imports."""
     owners, found = importlib.metadata.packages_distributions(), {}
     for path in (ROOT / "rfcore").rglob("*.py"):
-        nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
-        names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-        names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
         extra = EXTRAS.get(str(path.relative_to(ROOT)), "")
-        found[extra] = found.get(extra, set()) | {name.partition(".")[0] for name in names} - sys.stdlib_module_names - WHERE_GIVEN - {"rfcore"}
+        found[extra] = found.get(extra, set()) | imported(ast.parse(path.read_text(encoding="utf-8"))) - WHERE_GIVEN - {"rfcore"}
     wanted = {"": PROJECT["dependencies"], **{extra: PROJECT["optional-dependencies"][extra] for extra in EXTRAS.values()}}
     for extra, modules in found.items():
         needed = {canonicalize_name(owners[module][0]) for module in modules - (found[""] if extra else set())}
         assert needed == {canonicalize_name(Requirement(line).name) for line in wanted[extra]}, extra
+
+
+def imported(tree):
+    """Top packages that a syntax tree imports, but for Python's own."""
+    nodes = list(ast.walk(tree))
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    return {name.partition(".")[0] for name in names} - sys.stdlib_module_names
+
+
+def test_a_block_of_readme_imports_what_the_install_that_it_names_brings():
+    """`make release` runs each so, where it says that it does."""
+    owners = importlib.metadata.packages_distributions()
+    tried = [set(re.findall(r"--extra (\w+)", how)) for how in re.findall(r'"((?:highest|lowest)[^"]*)"', (ROOT / "Makefile").read_text(encoding="utf-8"))]
+    blocks = list(wheel_alone.blocks_of_readme())
+    assert len(blocks) == 2
+    for extras, block in blocks:
+        brought = {canonicalize_name(Requirement(line).name) for group in (PROJECT["dependencies"], *(PROJECT["optional-dependencies"][e] for e in extras)) for line in group}
+        assert {canonicalize_name(owners[name][0]) for name in imported(ast.parse(block)) - {"rfcore"}} <= brought
+        assert extras in tried
 
 
 def test_the_version_is_that_of_the_citation():
@@ -171,6 +189,33 @@ def test_every_import_runs_downward():
     assert named == [], "the library stands without its companion"
 
 
+def test_a_module_is_loaded_when_it_is_asked_for():
+    """And none before: that `import rfcore` is free is seen in a fresh process."""
+    script = "import sys, rfcore; alone = set(sys.modules); print('jax' in alone, rfcore.couplings.__name__, hasattr(rfcore, 'nothing'))"
+    printed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    assert printed.split() == ["False", "rfcore.couplings", "False"]
+    rooms = {name for floor in FLOORS[1:] for name in floor}
+    assert set(dir(rfcore)) == {"__version__", *rooms} and all(f"``{room}``" in rfcore.__doc__ for room in rooms)
+
+
+@pytest.mark.parametrize(("module", "package", "extra"), [("estimators", "sklearn", "sklearn"), ("gp", "gpjax", "gp")])
+def test_a_module_whose_extra_is_not_installed_says_so(module, package, extra):
+    script = f"""
+import sys
+sys.modules["{package}"] = None
+import rfcore
+print("{module}" in dir(rfcore))
+for line in ("rfcore.{module}", "from rfcore import {module}", "import rfcore.{module}"):
+    try:
+        exec(line)
+    except ModuleNotFoundError as error:
+        print(error)
+"""
+    printed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True, text=True).stdout.splitlines()
+    assert printed[0] == "False" and len(printed) == 4
+    assert all(f"needs the extra {extra}" in line for line in printed[1:])
+
+
 def rooms_of(path):
     """Modules and packages of rfcore that a file imports from, inside functions too."""
     found = set()
@@ -179,8 +224,8 @@ def rooms_of(path):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("rfcore."):
             found.add(node.module.split(".")[1])
-        elif isinstance(node, ast.Import):
-            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("rfcore.")}
+        elif isinstance(node, ast.Import):  # of the package itself the room "", which has no floor: its attributes would be no imports
+            found |= {(alias.name + ".").split(".")[1] for alias in node.names if alias.name.split(".")[0] == "rfcore"}
     return found
 
 

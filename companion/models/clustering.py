@@ -190,4 +190,6 @@ def _pairs(n):
 
 def _labels(labels, name):
     labels = np.asarray(labels)
+    if labels.ndim != 1 or labels.dtype.kind not in "iu":
+        raise ValueError(f"{name} has shape {labels.shape}, dtype {labels.dtype}; give a vector of whole numbers")
     return labels.astype(np.int64)

@@ -42,6 +42,8 @@ class Encoder(eqx.Module):
         """
         if max_length > LONGEST:
             raise ValueError(f"max_length = {max_length}; give at most {LONGEST}, the positions that were trained")
+        if isinstance(sentences, str):
+            raise ValueError(f"sentences = {sentences!r}; give a list of texts")
         rows = [self.tokenizer(sentence, max_length) for sentence in sentences]
         lengths = np.array([len(row) for row in rows])
         mask = np.arange(lengths.max()) < lengths[:, None]

@@ -156,6 +156,8 @@ def relative_errors(x, exact):
     Source: Universal Graph Random Features, Section 3.2.
     """
     exact, x = np.asarray(checks.vector(exact, "exact")), np.asarray(checks.numbers(x, "x"))
+    if x.shape[-1:] != exact.shape:
+        raise ValueError(f"x has shape {x.shape}; give states of {len(exact)} nodes along the last axis, as exact has")
     if not exact.any():
         raise ValueError("exact is zero, and nothing is measured relative to that; give a later time or a source")
     return np.linalg.norm(x - exact, axis=-1) / np.linalg.norm(exact)
@@ -172,6 +174,8 @@ def source(y, g):
 
 
 def _constant(y, g):
+    if callable(y):
+        raise ValueError("y is a function; give a source that does not change, (N,), or call quadrature or estimate")
     return source(y, g)(0.0)
 
 

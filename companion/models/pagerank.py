@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
-from rfcore import walks
+from rfcore import checks, walks
 from rfcore.couplings import walk_lengths
 
 
@@ -39,7 +39,7 @@ def exact(g, p_halt, dangling="stay"):
     >>> pagerank.exact(star, 0.5).round(3).tolist()  # 4/9, 5/18, 5/18
     [0.444, 0.278, 0.278]
     """
-    P = g.transitions(dangling).to_scipy()
+    P, p_halt = g.transitions(dangling).to_scipy(), checks.probability(p_halt, "p_halt")
     system = sp.eye_array(g.n_nodes) - (1 - p_halt) * P.T
     return np.atleast_1d(spsolve(system.tocsc(), np.full(g.n_nodes, p_halt / g.n_nodes)))
 

@@ -105,7 +105,7 @@ def accuracy(label_scores, labels):
     Raises ValueError if a row of scores is all zero, as it names no class: features have underflowed.
     """
     label_scores = checks.points(label_scores, "label_scores")
-    labels = jnp.asarray(checks.numbers(labels, "labels"))
+    labels = jnp.asarray(checks.indices(labels, "labels", label_scores.shape[1]))
     if labels.shape != label_scores.shape[:1]:
         raise ValueError(f"labels has shape {labels.shape} for scores of shape {label_scores.shape}; give one label a row")
     _no_empty_rows(label_scores)

@@ -9,9 +9,14 @@ other features phi, (n, m), of points or nodes, ``gpjax.kernels.Linear()`` is th
 import equinox
 import jax.numpy as jnp
 import numpy as np
-from gpjax.kernels import AbstractKernel
-from gpjax.kernels.computations import AbstractKernelComputation
-from gpjax.parameters import PositiveReal, val
+
+try:
+    from gpjax.kernels import AbstractKernel
+    from gpjax.kernels.computations import AbstractKernelComputation
+    from gpjax.parameters import PositiveReal, val
+except ModuleNotFoundError as error:
+    mend = 'pip install ".[gp]" in a checkout'
+    raise ModuleNotFoundError(f"{error.name} is missing; rfcore.gp needs the extra gp: {mend}", name=error.name) from error
 
 from rfcore import features, kernels
 

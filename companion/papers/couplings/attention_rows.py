@@ -74,7 +74,8 @@ def row_error(estimates, kernel):
 
     Source: Variance-Reducing Couplings, Eqs. 8 and 44 to 46.
     """
-    estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
+    kernel = checks.points(kernel, "kernel")
+    estimates = checks.shaped(estimates, "estimates", (len(estimates), *kernel.shape))
     if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
         raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total = kernel.sum(axis=1)

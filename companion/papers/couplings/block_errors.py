@@ -22,7 +22,7 @@ from scipy.interpolate import CubicSpline
 
 from rfcore import checks, copulas
 from rfcore.theory.fourier_errors import fourier_mse_ratio
-from rfcore.theory.norm_costs import norms_at
+from rfcore.theory.norm_costs import FEATURES, norms_at
 from rfcore.theory.positive_errors import positive_mse_ratio
 
 OPPOSITES = ("none", "equal", "independent")
@@ -60,6 +60,7 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
         raise ValueError(f"distance has the value {distance.min()}; give values of at least 0")
     if not has_table(law):
         raise ValueError(f"law = {law!r}; give 'independent' or 'reversal'")
+    check_opposites(features, opposites)
     spline = _table(d, copulas.pairs(law).partners == -1, features, opposites)
     near = distance < FARTHEST[features]
     return np.where(near, spline(np.where(near, distance, 1.0)), 1.0)
@@ -68,6 +69,14 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
 def has_table(law):
     """Whether partners have independent or opposite norms, and all others independent ones."""
     return copulas.pairs(law) in ((0, 0), (-1, 0))
+
+
+def check_opposites(features, opposites):
+    """Complains of names that are unknown or do not go together."""
+    checks.choice(features, "features", FEATURES)
+    checks.choice(opposites, "opposites", OPPOSITES)
+    if features == "fourier" and opposites != "none":
+        raise ValueError(f"opposites = {opposites!r}; give 'none' for Fourier features, which are the same for opposite frequencies")
 
 
 @lru_cache(maxsize=256)

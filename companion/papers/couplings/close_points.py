@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 from scipy import optimize, special
 
-from rfcore import copulas
+from rfcore import checks, copulas
 from rfcore.theory.norm_costs import norms_at, scores
 
 
@@ -37,7 +37,7 @@ def guarantee(d, law="independent"):
 
     Source: Variance-Reducing Couplings, Lemma A.6 (Eqs. 29 to 32), moments 2^k Gamma(k + d/2) / Gamma(d/2).
     """
-    of_law = copulas.pairs(law)
+    d, of_law = checks.count(d, "d", least=2), copulas.pairs(law)
     if of_law not in ((0, 0), (1, 1)):
         raise ValueError(f"law = {law!r}; give 'independent' or 'comonotone', of which Lemma A.6 speaks")
     x, log_density = scores(0)

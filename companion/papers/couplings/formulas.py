@@ -69,7 +69,8 @@ def attention_error(estimates, kernel):
 
     Source: Variance-Reducing Couplings, Eq. 45.
     """
-    estimates, kernel = checks.floating(estimates, "estimates"), checks.points(kernel, "kernel")
+    kernel = checks.points(kernel, "kernel")
+    estimates = checks.shaped(estimates, "estimates", (len(estimates), *kernel.shape))
     if not checks.is_traced(kernel) and not np.asarray(kernel).min() > 0:
         raise ValueError(f"kernel has the value {kernel.min()}; give values above 0")
     total, deltas = kernel.sum(axis=1), estimates - kernel
@@ -92,7 +93,7 @@ def posterior_by_weights(phi_seen, phi_asked, y, noise):
     Source: Variance-Reducing Couplings, Eqs. 39 and 41.
     """
     phi_seen, phi_asked = checks.points(phi_seen, "phi_seen"), checks.points(phi_asked, "phi_asked")
-    y = checks.vector(y, "y")
+    y, noise = checks.vector(y, "y"), checks.real(noise, "noise", above=0)
     if phi_asked.shape[1] != phi_seen.shape[1] or len(y) != len(phi_seen):
         got = f"phi_seen has shape {phi_seen.shape}, phi_asked {phi_asked.shape}, y {y.shape}"
         raise ValueError(f"{got}; give as many columns to both, and one value per row of phi_seen")

@@ -13,7 +13,7 @@ from scipy import special
 from scipy.linalg import eigh_tridiagonal
 from scipy.spatial.distance import pdist, squareform
 
-from companion.papers.couplings.block_errors import block_mse_ratio, has_table
+from companion.papers.couplings.block_errors import block_mse_ratio, check_opposites, has_table
 from rfcore import checks
 from rfcore.theory.norm_costs import log_pair_excess, norm_coupling_ratio
 from rfcore.theory.stratified_norms import cosh_ratio
@@ -41,6 +41,7 @@ def gram_rmse(x, law, features, opposites="none", n_nodes=12):
     """
     x = _points(x)
     n, d = x.shape
+    check_opposites(features, opposites)
     is_iid = isinstance(law, str) and law == "iid"
     squares, logs = _independent_errors(x, features)
     if not is_iid and (np.ndim(law) > 0 or not has_table(law)):

@@ -192,6 +192,9 @@ def over(errors, plain, confidence=0.95):
     """
     errors = np.asarray(checks.numbers(errors, "errors"))
     plain = np.asarray(checks.vector(plain, "plain"))
+    if errors.shape[:1] != plain.shape or len(plain) < 2:
+        got = f"errors has shape {errors.shape}, plain {plain.shape}"
+        raise ValueError(f"{got}; give as many repeats of both along axis 0, at least two")
     n, aside = len(plain), plain.reshape(-1, *[1] * (errors.ndim - 1))
     if not plain.mean() > 0:
         raise ValueError(f"plain has mean {plain.mean()}; give errors whose mean is positive")

@@ -20,6 +20,7 @@ from scipy import optimize, special
 from rfcore import checks
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import (
+    FEATURES,
     fourier_cost,
     log_excess,
     log_iid_and_error,
@@ -116,6 +117,7 @@ def two_norms(distance, d, features, n_quantiles=40):
 
     Source: Variance-Reducing Couplings, Theorem 3.2 and Lemma A.5, for laws of finitely many values.
     """
+    checks.choice(features, "features", FEATURES)
     k = n_quantiles
     norms = norms_at(special.ndtri((np.arange(k) + 0.5) / k), d)
     grid = np.stack(np.meshgrid(norms, norms, indexing="ij"), axis=-1)
@@ -159,6 +161,7 @@ def norm_bound(distance, d, m, features, n_bins):
     bound. The paper, Section 3.2, calls the problem a tough open one.
     """
     distance = distance_of(distance)
+    checks.choice(features, "features", FEATURES)
     if m > d:
         raise ValueError(f"m = {m}; give at most d = {d} frequencies, one block")
     log_iid, log_error = log_iid_and_error(distance, features)

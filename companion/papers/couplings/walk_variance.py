@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from rfcore import checks
 from rfcore.couplings.walk_lengths import halting
 from rfcore.solvers.transport.bins import counted
 
@@ -32,6 +33,7 @@ def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):
     which takes no more than the diagonals of powers of W times M^2.
     """
     p_halt = halting(p_halt)
+    checks.choice(of, "of", ("kernel", "features"))
     if not g.is_symmetric:
         raise ValueError("g has weights that are not symmetric; give a graph of undirected edges")
     values, q = counted(f, g, n_terms, p_halt), 1 - p_halt

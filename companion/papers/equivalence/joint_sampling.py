@@ -36,6 +36,7 @@ def log_joint_variance_floor(X, m, kernel="gaussian"):
     -inf, and says nothing.
     """
     X = checks.points(X, "X", least=1)
+    checks.choice(kernel, "kernel", ("gaussian", "softmax"))
     return _log_floor(X, jnp.asarray(m, X.dtype), kernel)
 
 
@@ -70,6 +71,9 @@ def mean_overlap(variance, d, coupling, kernel="gaussian"):
     With r and rho for the two, the mean squared error of m <= d frequencies is [1 + (m - 1) rho - m
     r] / (1 - r) of the bound that independent ones attain.
     """
+    variance = checks.real(variance, "variance", above=0)
+    checks.choice(coupling, "coupling", ("iid", "orthogonal"))
+    checks.choice(kernel, "kernel", ("gaussian", "softmax"))
     if kernel == "softmax" and variance >= 0.5:
         raise ValueError(f"variance = {variance}; give one below 1/2, where E k(x, x) is finite")
     t = variance if kernel == "gaussian" else variance / (1 - 2 * variance)

@@ -70,6 +70,8 @@ def log_second_moment(X, Y, parameters):
     """
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    if parameters.centre_x is not None or parameters.centre_y is not None:
+        raise ValueError(f"parameters = {parameters!r}; give features.ExponentialParameters without centres")
     inner = 1 / (1 - 8 * parameters.A)
     u, v = X @ _matrix(parameters.B_x, X).T, Y @ _matrix(parameters.B_y, X).T
     of_x = jnp.sum((X @ _matrix(parameters.C_x, X)) * X + inner * u**2, axis=1)

@@ -26,7 +26,7 @@ def optimised(lengths, v, start=None):
 
     Source: Simplex Random Features, Section 3.2, Eq. 12 and Figure 4.
     """
-    lengths = np.asarray(checks.vector(lengths, "lengths"), dtype=float)
+    lengths, v = np.asarray(checks.vector(lengths, "lengths"), dtype=float), checks.real(v, "v", above=0)
     if len(lengths) < 2 or not lengths.min() > 0:
         raise ValueError(f"lengths = {lengths}; give a vector of at least 2 positive lengths")
     start = weight_dependent.balance(lengths) / lengths[:, None] if start is None else start
@@ -51,7 +51,7 @@ def weight_independent(start, v):
 
     Source: Simplex Random Features, Theorem 3.4.
     """
-    start = np.asarray(checks.points(start, "start"), dtype=float)
+    start, v = np.asarray(checks.points(start, "start"), dtype=float), checks.real(v, "v", above=0)
     if len(start) < 2 or not np.linalg.norm(start, axis=1).min() > 0:
         raise ValueError(f"start has shape {start.shape}; give at least two vectors, of length above 0")
     theory.log_conformity_of_directions(start, v)  # complains; below, it is traced

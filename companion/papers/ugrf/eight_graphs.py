@@ -43,6 +43,7 @@ def target(g, beta):
     """
     if not g.is_normalised:
         raise ValueError("g has weights that are not normalised; give g.normalised()")
+    beta = checks.probability(beta, "beta")
     return kernels.matrix_function(g, lambda w: (1 - beta * w) ** -2)
 
 

@@ -44,6 +44,8 @@ def least_squares(at, squares):
     """
     at = np.asarray(checks.vector(at, "at"))
     squares = np.asarray(checks.numbers(squares, "squares"))
+    if squares.shape != (len(squares), len(at)):
+        raise ValueError(f"squares has shape {squares.shape}, at {at.shape}; give shapes (k, n) and (n,)")
     total = squares.sum(axis=0)
     inside = at[total <= total.min() + 1]
     return int(np.argmin(total)), float(inside.max() - inside.min()) / 2
@@ -72,6 +74,8 @@ def held_out(at, curves, se, printed, printed_se):
     """
     at, curves = np.asarray(checks.vector(at, "at")), np.asarray(checks.numbers(curves, "curves"))
     k = len(curves)
+    if k < 2 or curves.shape != (k, len(at)):
+        raise ValueError(f"curves has shape {curves.shape}, at {at.shape}; give shapes (k, n) and (n,), with k of at least 2")
     se, printed, printed_se = (
         np.asarray(checks.vector(x, name, k, "curve")) for x, name in ((se, "se"), (printed, "printed"), (printed_se, "printed_se"))
     )
@@ -95,6 +99,8 @@ def between_draws(repeats):
     Source: Fisher, 1925: the moments of one-way analysis of variance.
     """
     repeats = np.asarray(checks.numbers(repeats, "repeats"), dtype=float)
+    if repeats.ndim != 2 or min(repeats.shape) < 2:
+        raise ValueError(f"repeats has shape {repeats.shape}; give at least two groups of at least two repeats")
     means = repeats.mean(axis=1)
     beyond = means.var(ddof=1) - repeats.var(axis=1, ddof=1).mean() / repeats.shape[1]
     return float(means.mean()), float(means.std(ddof=1) / np.sqrt(len(means))), float(np.sqrt(max(0.0, beyond)))
@@ -115,6 +121,8 @@ def ratios(above, below):
     """
     above = np.asarray(checks.numbers(above, "above"), dtype=float)
     below = np.asarray(checks.numbers(below, "below"), dtype=float)
+    if above.shape != below.shape or len(above) < 2:
+        raise ValueError(f"above has shape {above.shape}, below {below.shape}; give equal shapes, at least two repeats")
     if not np.all(below.mean(axis=0)):
         raise ValueError("below has a mean of 0; give numbers whose mean is not 0")
     ratio = above.mean(axis=0) / below.mean(axis=0)

@@ -19,7 +19,7 @@ from rfcore.features import modulation
 
 def spectral_radius(g):
     """Largest modulus of an eigenvalue of W, for an undirected graph; 0 where there are no edges."""
-    if len(g.weights) == 0:
+    if len(_symmetric(g).weights) == 0:
         return 0.0
     if g.n_nodes < 50:
         return float(np.abs(np.linalg.eigvalsh(g.to_scipy().toarray())).max())
@@ -34,7 +34,7 @@ def rademacher_bound(bounds, radius, n_samples):
     Its proof bounds the supremum over the signs and needs distinct nodes, unlike
     :func:`rademacher_trace_bound`.
     """
-    bounds = _bounds(bounds)
+    bounds, radius = _bounds(bounds), checks.real(radius, "radius", least=0)
     return np.sqrt(bounds @ radius ** np.arange(bounds.shape[-1]) / n_samples)[()]
 
 
@@ -67,7 +67,7 @@ def rademacher_complexity(key, g, sample, bounds, n_draws=1000):
     upper bound, exact where sum_{i >= 1} bounds_i radius^i <= bounds_0. Repeats in S, ``sample``, count as
     often as they stand.
     """
-    sample, bounds = checks.indices(sample, "sample", g.n_nodes), _bounds(bounds)
+    sample, bounds = checks.indices(sample, "sample", _symmetric(g).n_nodes), _bounds(bounds)
     signs = np.zeros((g.n_nodes, n_draws))
     np.add.at(signs, sample, jax.random.rademacher(key, (len(sample), n_draws)))
     W, moved, forms = g.to_scipy(), signs, np.empty((bounds.shape[-1] + 1, n_draws))
@@ -87,7 +87,7 @@ def rademacher_repeats(key, g, sample, bounds, n_draws, n_repeats):
 
 def margin_loss(scores, labels, margin):
     """Empirical margin loss, mean of min(1, max(0, 1 - y h(x) / margin)), labels y being -1 or 1 (Eq. 39)."""
-    scores = np.asarray(checks.vector(scores, "scores"))
+    scores, margin = np.asarray(checks.vector(scores, "scores")), checks.real(margin, "margin", above=0)
     labels = np.asarray(checks.vector(labels, "labels", len(scores), "score"))
     if not np.all(np.abs(labels) == 1):
         raise ValueError(f"labels has the values {np.unique(labels)[:5]}; give -1 and 1, such as 2 * labels - 1 for 0 and 1")
@@ -101,12 +101,22 @@ def margin_bound(loss, complexity, margin, n_samples, delta):
 
         loss + 2 complexity / margin + 3 sqrt( log(2 / delta) / (2 n_samples) )
     """
+    complexity = checks.real(complexity, "complexity", least=0)
+    margin, delta = checks.real(margin, "margin", above=0), checks.probability(delta, "delta")
     return float(loss + 2 * complexity / margin + 3 * np.sqrt(np.log(2 / delta) / (2 * n_samples)))
 
 
 def _bounds(bounds):
     bounds = np.asarray(checks.numbers(bounds, "bounds"), dtype=float)
+    if bounds.ndim not in (1, 2) or not bounds.min(initial=0) >= 0:
+        raise ValueError(f"bounds = {bounds}; give a vector of numbers of at least 0, one per Taylor coefficient")
     return bounds
+
+
+def _symmetric(g):
+    if not g.is_symmetric:
+        raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")
+    return g
 
 
 MOST = 16
@@ -124,7 +134,7 @@ def sign_supremum(g, sample, bounds):
 
     Source: Universal Graph Random Features, Eq. 36, left side.
     """
-    sample = checks.indices(sample, "sample", g.n_nodes)
+    sample = checks.indices(sample, "sample", _symmetric(g).n_nodes)
     bounds = _bounds(bounds)
     if len(sample) > MOST:
         raise ValueError(f"sample has {len(sample)} nodes, 2^{len(sample)} vectors of signs; give at most {MOST}")

@@ -122,8 +122,8 @@ def directions_in_turn(key, deposits, f, values, n_groups=20):
     """
     phi = _features(deposits, f)
     n_nodes, values = phi.shape[0], _of_nodes(values, phi.shape[0])
-    if n_groups > n_nodes:
-        raise ValueError(f"n_groups = {n_groups} for {n_nodes} nodes; give {n_nodes} at most")
+    if not 2 <= n_groups <= n_nodes:
+        raise ValueError(f"n_groups = {n_groups} for {n_nodes} nodes; give from 2 to {n_nodes}")
     order, predicted = streams.generator(streams.words(key), PURPOSE, 0).permutation(n_nodes), np.zeros_like(values)
     for group in np.array_split(order, n_groups):
         known = np.ones(n_nodes, dtype=bool)
@@ -163,6 +163,8 @@ def weighted_sums(kernel, values, known):
     (N,).
     """
     values = jnp.asarray(checks.numbers(values, "values"))
+    if values.ndim != 2:
+        raise ValueError(f"values has shape {values.shape}; give one row per node, shape (N, c)")
     known = known if isinstance(known, jax.Array) else np.asarray(known)
     if known.shape != values.shape[:1] or known.dtype != bool:
         got = f"known has shape {known.shape} and dtype {known.dtype}"

@@ -20,6 +20,7 @@ def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
 
     Source: Dasgupta, Kumar and Sarlos, 2010 (sparse); Universal Graph Random Features, Section 2.
     """
+    n_features, nonzeros = checks.count(n_features, "n_features"), checks.count(nonzeros, "nonzeros")
     phi, rng = _matrix(phi), streams.generator(streams.words(key), PURPOSES[kind], 0)
     n_nodes = phi.shape[1]
     if kind == "gaussian":
@@ -37,7 +38,7 @@ def johnson_lindenstrauss_mse(phi, psi, n_features):
 
         E |Phi R R^T Psi^T - Phi Psi^T|^2 = (|Phi|^2 |Psi|^2 + |Phi Psi^T|^2) / n_features
     """
-    phi, psi = _matrix(phi), _matrix(psi, "psi")
+    phi, psi, n_features = _matrix(phi), _matrix(psi, "psi"), checks.count(n_features, "n_features")
     if phi.shape[1] != psi.shape[1]:
         raise ValueError(f"psi has shape {psi.shape}, phi {phi.shape}; give the same number of columns")
     product = phi @ psi.T

@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from rfcore import copulas
+from rfcore import checks, copulas
 from rfcore.couplings.walk_lengths import halting
 from rfcore.solvers.transport.bins import bin_survival, counted, growth, mean_squares
 
@@ -165,7 +165,7 @@ def _pairs(values, W, coupling, n_walks, p_halt):
 
 
 def _arguments(g, f, n_walks, p_halt, n_terms, name="f"):
-    return n_walks, counted(f, g, n_terms, p_halt, name), g.to_scipy(), mean_squares(g, p_halt)
+    return checks.count(n_walks, "n_walks"), counted(f, g, n_terms, halting(p_halt), name), g.to_scipy(), mean_squares(g, p_halt)
 
 
 def joint_survival(coupling, n_walks, p_halt, n_terms):

@@ -149,6 +149,20 @@ def test_calibrated_features_err_less_and_centred_ones_ignore_a_constant(fit):
     assert not np.allclose(applied(moved, X, X, X), applied(plain, X, X, X), rtol=0, atol=1e-3)
 
 
+@pytest.mark.parametrize("centred", [False, True])
+@pytest.mark.parametrize("fit", ["gerf", "saderf", "sderf", "aderf"])
+def test_calibrated_parameters_are_those_of_the_fit_of_each_head(fit, centred):
+    away, fit = 7 * X + np.linspace(0, 3, SIZE), getattr(solvers.exponential, fit)
+    plain = made(EXACT, 8, key=jax.random.key(1))
+    q, k, _ = plain._heads(away, away, away, None)
+    found = plain.calibrated(away, away, away, fit, centred).parameters
+    for head in range(HEADS):
+        for of_layer, of_fit in zip(found, fit(q[head], k[head], centred=centred), strict=True):
+            assert (of_layer is None) == (of_fit is None)
+            assert of_fit is None or np.array_equal(of_layer[head], of_fit)
+    assert (found.centre_x is None) != centred
+
+
 @pytest.mark.parametrize("now", [50, 67])  # in the first chunk of 64 positions, and in the second
 @pytest.mark.parametrize("size", [-3, 100])  # keys whose features are large, and all but 0
 def test_the_past_does_not_hang_on_the_future(now, size):

@@ -209,14 +209,16 @@ def test_points_are_those_that_results_were_made_with():
     assert np.allclose(halton, [[0, 0], [1 / 2, 1 / 3], [1 / 4, 2 / 3], [3 / 4, 1 / 9]], rtol=rounding(4), atol=0)
 
 
-def test_sobol_is_a_net_in_two_coordinates():
-    u = np.floor(copulas.sobol(np.random.default_rng(0).random, (50, 64, 2)) * 8).astype(int)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_sobol_is_a_net_in_two_coordinates(dtype):
+    u = np.floor(copulas.sobol(lambda shape: np.random.default_rng(0).random(shape, dtype), (50, 64, 2)) * 8).astype(int)
     for block in u @ [8, 1]:
         assert np.array_equal(np.sort(block), np.arange(64))  # one of 64 points in each square of side 1/8
 
 
-def test_halton_covers_the_bases_of_its_coordinates():
-    u = np.sort(copulas.halton(np.random.default_rng(0).random, (50, 81, 2))[..., 1], axis=1)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_halton_covers_the_bases_of_its_coordinates(dtype):
+    u = np.sort(copulas.halton(lambda shape: np.random.default_rng(0).random(shape, dtype), (50, 81, 2))[..., 1].astype(float), axis=1)
     # 81 points of base 3, one in each interval of 1/81, then moved around the circle and rounded to 23 digits.
     gaps = np.diff(np.concatenate([u, u[:, :1] + 1], axis=1), axis=1)
     assert np.all((gaps >= 0) & (gaps < 2 / 81 + 2**-22))
@@ -381,10 +383,16 @@ def test_antithetic_frequencies():
     assert np.array_equal(couplings.antithetic(omega), np.concatenate([omega, -omega]))
 
 
-def test_low_discrepancy_frequencies_fill_strata_and_are_new_for_each_key():
-    draw = compiled(jax.vmap(lambda key: couplings.sobol(key, 16, 4)))
-    omega = np.asarray(draw(jax.random.split(jax.random.key(0), 2)))
+@pytest.mark.parametrize("x64", [False, True])
+def test_low_discrepancy_frequencies_fill_strata_and_are_new_for_each_key(x64):
+    """One row in each sixteenth of a coordinate; of Halton's second one in each ninth, moved around the circle."""
+    with jax.enable_x64(x64):
+        draw = compiled(jax.vmap(lambda key: (couplings.sobol(key, 16, 4), couplings.halton(key, 9, 2))))
+        omega, halton = (np.asarray(drawn, float) for drawn in draw(jax.random.split(jax.random.key(0), 2)))
     assert np.all(strata_of(special.ndtr(omega), 16) == np.arange(16)[:, None])
     assert not np.any(np.isclose(*omega))
+    u = np.sort(special.ndtr(halton[..., 1]), axis=1)
+    # Two points are nearly on one side of their ninths, or a level is off by the rounding of its score.
+    assert np.diff(u, append=u[:, :1] + 1, axis=1).max() < 2 / 9 + 1e-6
     with pytest.raises(ValueError, match="give at most 8388608 draws"):
         couplings.halton(jax.random.key(0), 10**7, 2)

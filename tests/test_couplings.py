@@ -93,10 +93,11 @@ def test_simplex_product_is_the_matrix_of_equation_9(d):
     assert np.allclose(S @ S.T - np.eye(d), -(1 - np.eye(d)) / (d - 1), rtol=0, atol=rounding(40))
 
 
-@pytest.mark.parametrize("coupling", [c for c in COUPLINGS if c not in ONE_BLOCK])
+@pytest.mark.parametrize("coupling", [c for c in (*COUPLINGS, *dict(FAST)) if c not in ONE_BLOCK])
 def test_blocks_are_independent_of_each_other(coupling):
-    omega = draws(coupling, 5, 3)
-    first, second = omega[:, :3].reshape(N, 9), omega[:, 3:].reshape(N, 6)
+    """Of three rows, or of the four to which fast ones are padded."""
+    omega, size = draws(coupling, 5, 3), 4 if coupling in dict(FAST) else 3
+    first, second = omega[:, :size].reshape(N, -1), omega[:, size:].reshape(N, -1)
     for f, g in [(first, second), (first**2, second**2)]:
         f, g = f - f.mean(axis=0), g - g.mean(axis=0)
         products = f[:, :, None] * g[:, None, :]

@@ -6,6 +6,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from rounding import rounding
 from scipy import stats
 from sklearn.gaussian_process.kernels import Matern
 
@@ -13,6 +14,7 @@ from companion import evidence
 from companion.evidence import Verdict
 from rfcore import copulas, couplings, features, kernels
 from rfcore.couplings import directions, norms
+from rfcore.estimators import OF_MATERN, RandomFeatures
 
 
 @pytest.mark.parametrize("law", copulas.COPULAS)
@@ -40,6 +42,26 @@ def test_fourier_features_estimate_the_kernel_without_bias(nu, law, over):
     found = np.asarray(estimates(jax.random.split(jax.random.key(1), 12_000)))
     decision = evidence.unbiased(found, kernels.matern(x, x, nu), smallest_bias=0.03)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
+
+
+def test_the_transformer_has_the_directions_and_the_norms_of_its_coupling():
+    """In blocks of d = 4: levels of norms, u and 1 - u for "pnc", equal for "pm"; cosines of directions."""
+    cosines, levels = {}, {}
+    for name in OF_MATERN:
+        fitted = RandomFeatures(4000, "matern", nu=1.5, coupling=name, random_state=0).fit(np.eye(4))
+        blocks = fitted.random_weights_.T.reshape(500, 4, 4)
+        lengths = np.linalg.norm(blocks, axis=2)
+        cosines[name] = (blocks @ blocks.mT / lengths[:, :, None] / lengths[:, None])[:, *np.triu_indices(4, 1)]
+        levels[name] = stats.f(4, 3).cdf(lengths**2 / 4)
+        assert stats.kstest(levels[name][:, 1], "uniform").pvalue > 1e-4
+    # Two quantiles, good to 1e-13, and a distribution function; QR of 4 rows.
+    assert np.allclose(levels["orthogonal_pnc"][:, ::2] + levels["orthogonal_pnc"][:, 1::2], 1, rtol=0, atol=1e-12)
+    assert np.allclose(levels["orthogonal_pm"], levels["orthogonal_pm"][:, :1], rtol=0, atol=1e-12)
+    for name in ("iid", "orthogonal", "simplex"):
+        assert np.abs(np.corrcoef(levels[name].T)[np.triu_indices(4, 1)]).max() < 4.5 / np.sqrt(500)
+    for name, cosine in {"orthogonal": 0, "simplex": -1 / 3, "orthogonal_pnc": 0, "orthogonal_pm": 0}.items():
+        assert np.allclose(cosines[name], cosine, rtol=0, atol=rounding(100))
+    assert np.std(cosines["iid"]) > 0.4
 
 
 @pytest.mark.parametrize("nu", [0.5, 0.7, 1.5, 2.5, 4.0])

@@ -98,6 +98,20 @@ def test_pairs_of_opposites_are_pairwise_norm_coupling_whatever_the_blocks(featu
 
 
 @pytest.mark.parametrize("features", norm_costs.FEATURES)
+def test_a_block_that_is_cut_has_the_first_rows_of_a_correlation(features):
+    """A pair of opposites in front, two that are independent behind: m = 6 of d = 4 are two such pairs and five that are not."""
+    d, distance = 4, 1.0
+    correlation = np.eye(d)
+    correlation[0, 1] = correlation[1, 0] = -1
+    excess = np.exp(theory.log_pair_excess(np.array([-1.0, 0.0]), distance, d, features))
+    log_iid, log_error = norm_costs.log_iid_and_error(distance, features)
+    pairs = theory.partners(6, d) * (excess @ [2 / 7, 5 / 7] - np.exp(log_iid))
+    for law in (correlation, copulas.gaussian(correlation)):
+        ratio = theory.norm_coupling_ratio(distance, d, 6, law, features)
+        assert abs(ratio - 1 - pairs / np.exp(log_error)) < rounding(2000)  # a series of degree 40
+
+
+@pytest.mark.parametrize("features", norm_costs.FEATURES)
 def test_pnc_costs_less_than_independence_and_that_less_than_one_norm(features):
     """Theorem 3.2, Corollary 3.4 and B.3: for positive features at every distance; for Fourier features where it is small."""
     for d, m in ((3, 7), (8, 8)):

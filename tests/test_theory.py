@@ -122,6 +122,18 @@ def test_the_precision_may_be_switched_between_two_uses(jit):
         assert float(found[False]) == pytest.approx(float(found[True]), rel=1000 * 2.0**-23)
 
 
+def test_at_the_greatest_length_no_term_is_missing():
+    """At v = 30 terms are those of a Poisson law of mean 900: of independent frequencies, of an angle of 0, and of a gap, which once was infinity times 0."""
+    assert float(theory.log_conformity(30.0, 3, "iid")) == pytest.approx(900, abs=LOG)
+    v = 30 / np.sqrt(2) * (1 - 1e-12)  # of an angle of 0, where v sqrt(1 + sin u) reaches 30
+    with mpmath.workdps(30):
+        truth = float(mpmath.log(conformity_exactly(v, 512, mpmath.mpf(1))))
+    assert float(conformity_at_angle(v, 512, 1.0)) == pytest.approx(truth, rel=0, abs=LOG)
+    # e^(-2 |x|^2 - 2 |y|^2) (e^900 - rho) / 2 at x = y, with rho below e^500.
+    for coupling in ("orthogonal", "simplex"):
+        assert float(theory.positive_gap([15.0, 0.0], [15.0, 0.0], 2, coupling)) == pytest.approx(0.5, rel=LOG)
+
+
 def test_iid_conformity_is_exp_v_squared():
     v = jnp.linspace(0, 25, 11)
     assert jnp.allclose(theory.log_conformity(v, 5, "iid"), v**2, rtol=rounding(20), atol=0)
@@ -451,15 +463,24 @@ def test_bad_input(call, complaint):
         call()
 
 
+@pytest.mark.parametrize("m", [4, 6])
 @pytest.mark.parametrize("coupling", ["orthogonal", "simplex"])
-def test_second_derivatives_at_zero_are_those_of_the_limit(coupling):
-    """All are even in v, so that 2 (q(h) - q(0)) / h^2 tends to them; a double where once made them wrong."""
-    with jax.enable_x64(True):
-        for q in (
-            lambda v: theory.log_conformity(v, 4, coupling),
-            lambda v: theory.positive_mse_ratio(v, 4, 4, coupling),
-        ):
-            h = 1e-3
-            assert np.isclose(jax.hessian(q)(0.0), 2 * (q(h) - q(0.0)) / h**2, rtol=1e-5)
-            assert jax.grad(q)(0.0) == 0
-            assert np.isclose(jax.grad(jax.grad(q))(0.7), (jax.grad(q)(0.7 + h) - jax.grad(q)(0.7 - h)) / (2 * h), rtol=1e-5)
+def test_second_derivatives_at_zero_are_those_of_the_series(coupling, m):
+    """Of rho = 1 + a_1 v^2 + a_2 v^4 + ...: a double where once made them wrong.
+
+    With the mean s of sin u, d / (d + 1) that of its square, and g_k = 1 / k! - a_k, so that 1 - p (g_1 v^2 + g_2 v^4) / (v^2 + 3 v^4 / 2)
+    is the ratio of errors of a frequency with p partners. At d = m = 4: 2 and -1/2 for orthogonal ones, 1.411 and 0.900 for simplices.
+    """
+    d = 4
+    s = np.exp(2 * gammaln((d + 1) / 2) - gammaln(d / 2) - gammaln(d / 2 + 1)) if coupling == "simplex" else 0.0
+    square = d / (d + 1) if coupling == "simplex" else 0.0
+    a_1, a_2 = 1 - s / (d - 1), (d + 1) / (2 * (d + 2)) * (1 - 2 * s / (d - 1) + square / (d - 1) ** 2)
+    g_1, g_2 = 1 - a_1, 1 / 2 - a_2
+    for q, limit in (
+        (lambda v: theory.log_conformity(v, d, coupling), 2 * a_1),
+        (lambda v: theory.positive_mse_ratio(v, d, m, coupling), 2 * theory.partners(m, d) * (3 / 2 * g_1 - g_2)),
+    ):
+        h = 1e-3
+        slopes, curves = (np.asarray(f) for f in jax.jit(jax.vmap(lambda v, q=q: (jax.grad(q)(v), jax.grad(jax.grad(q))(v))))(np.array([0, 0.7 - h, 0.7, 0.7 + h])))
+        assert slopes[0] == 0 and curves[0] == pytest.approx(limit, rel=LOG)
+        assert np.isclose(curves[2], (slopes[3] - slopes[1]) / (2 * h), rtol=1e-5)

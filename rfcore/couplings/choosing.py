@@ -14,6 +14,7 @@ from rfcore import checks
 from rfcore.couplings import directions, norms
 from rfcore.couplings.compose import antithetic, compose, orthogonal_pnc, simplex
 from rfcore.couplings.low_discrepancy import sobol
+from rfcore.precision import product
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import norm_coupling_ratio
 from rfcore.theory.positive_errors import positive_mse_ratio
@@ -43,7 +44,7 @@ class Choice(NamedTuple):
 
 def _turned_sobol(key, m, d):
     key_points, key_turn = jax.random.split(key)
-    return sobol(key_points, m, d) @ directions.haar(key_turn, d)[0]
+    return product(sobol(key_points, m, d), directions.haar(key_turn, d)[0])
 
 
 def _polytopes(key, m, d):

@@ -16,7 +16,7 @@ written with B, so that every term is positive.
 import jax
 import jax.numpy as jnp
 
-from rfcore import checks
+from rfcore import checks, precision
 
 
 def log_relative_moment(X, Y, parameters):
@@ -82,6 +82,7 @@ def log_of_expm1(r):
 
 
 @jax.jit
+@precision.full
 def _log_relative_moment(X, Y, parameters):
     u, v = parameters.moved(X), parameters.swapped().moved(Y)
     constant, weights = _terms(parameters)
@@ -103,6 +104,7 @@ def sums_of_squares(u, v, weights=1.0):
 
 
 @jax.jit
+@precision.full
 def _shifted_log_variance(X, Y, parameters):
     u, v = parameters.moved(X), parameters.swapped().moved(Y)
     constant, weights = _terms(parameters)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from rfcore import checks
+from rfcore.precision import product
 from rfcore.theory.conformity import log_gap_coefficients, partners
 from rfcore.theory.series import check_range, dimension, pair, radius, scaled_series
 
@@ -37,7 +38,7 @@ def positive_mse(x, y, m, coupling):
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
     bracket = -jnp.expm1(-square) - square * _saving(square, d, m, coupling)
-    return jnp.exp(4 * jnp.dot(x, y)) / m * bracket
+    return jnp.exp(4 * product(x, y)) / m * bracket
 
 
 def positive_gap(x, y, m, coupling="orthogonal"):
@@ -56,7 +57,8 @@ def positive_gap(x, y, m, coupling="orthogonal"):
     Source: Simplex Random Features, Corollary 4.4.
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
-    return jnp.exp(4 * jnp.dot(x, y)) / m * square * _saving(square, d, m, coupling)
+    # e^(4 x.y) e^(-2 v^2) would be infinity times 0 where points are long: it is k(x, y)^2 e^(-v^2).
+    return jnp.exp(-jnp.sum((x - y) ** 2)) / m * square * _saving(square, d, m, coupling, rate=1.0)
 
 
 def positive_mse_ratio(v, d, m, coupling):
@@ -73,11 +75,11 @@ def positive_mse_ratio(v, d, m, coupling):
     return 1 - _saving(square, d, m, coupling) * over_iid
 
 
-def _saving(square, d, m, coupling):
-    """partners (exp(v^2) - rho(v)) exp(-2 v^2) / v^2: what the coupling takes off the error, over v^2."""
+def _saving(square, d, m, coupling, rate=2.0):
+    """partners (exp(v^2) - rho(v)) exp(-rate v^2) / v^2: what the coupling takes off the error, over v^2, up to a factor."""
     if coupling == "iid":
         return jnp.zeros_like(square)
-    return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, 2.0)
+    return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, rate)
 
 
 def _arguments(x, y, m, coupling):

@@ -22,6 +22,7 @@ import numpy as np
 from jax.scipy.special import logsumexp
 
 from rfcore import checks
+from rfcore.precision import full
 from rfcore.theory.exponential_errors import sums_of_squares
 
 
@@ -127,6 +128,7 @@ def log_sampling_cost(law, mean, covariance):
 
 
 @jax.jit
+@full
 def _log_sampling_cost(law, mean, covariance):
     precision, away = jnp.linalg.inv(covariance), mean - law.mean
     rest = 2 * jnp.linalg.inv(law.covariance) - precision
@@ -137,6 +139,7 @@ def _log_sampling_cost(law, mean, covariance):
 
 
 @partial(jax.jit, static_argnums=2)
+@full
 def _log_bound(X, Y, kernel):
     if kernel == "gaussian":
         log_selves, log_squares = jnp.zeros((), X.dtype), -sums_of_squares(X, -Y)
@@ -147,6 +150,7 @@ def _log_bound(X, Y, kernel):
 
 
 @partial(jax.jit, static_argnums=2)
+@full
 def _optimal_normal(means, covariances, c):
     d = len(means[0])
     eye = jnp.eye(d)

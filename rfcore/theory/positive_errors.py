@@ -20,7 +20,8 @@ def positive_mse(x, y, m, coupling):
         MSE = 1/m exp(-2|x|^2 - 2|y|^2) [(e^(2 v^2) - e^(v^2)) + (m - 1) (rho(v) - e^(v^2))]   (Eq. 11)
             = 1/m exp(4 x.y) [1 - e^(-v^2) - (m - 1) (e^(v^2) - rho(v)) e^(-2 v^2)]
 
-    The second form is evaluated: its bracket is between 0 and 1.
+    The second form is evaluated: its bracket is between 0 and 1. Raises ValueError where the error is beyond the
+    floats.
 
     Args:
         x, y: points, arrays (d,), with |x + y| at most 30.
@@ -37,7 +38,10 @@ def positive_mse(x, y, m, coupling):
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
     bracket = -jnp.expm1(-square) - square * _saving(square, d, m, coupling)
-    return jnp.exp(4 * jnp.dot(x, y)) / m * bracket
+    error = jnp.exp(4 * jnp.dot(x, y)) / m * bracket
+    if not checks.is_traced(error) and not jnp.isfinite(error):
+        raise ValueError(f"x . y = {jnp.dot(x, y)}: the error, about exp(4 x . y), overflows in {error.dtype}; take positive_mse_ratio")
+    return error
 
 
 def positive_gap(x, y, m, coupling="orthogonal"):
@@ -56,7 +60,8 @@ def positive_gap(x, y, m, coupling="orthogonal"):
     Source: Simplex Random Features, Corollary 4.4.
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
-    return jnp.exp(4 * jnp.dot(x, y)) / m * square * _saving(square, d, m, coupling)
+    # With 4 x . y - v^2 = -|x - y|^2 nothing overflows.
+    return jnp.exp(-jnp.sum((x - y) ** 2)) / m * square * _saving(square, d, m, coupling, rate=1.0)
 
 
 def positive_mse_ratio(v, d, m, coupling):
@@ -73,11 +78,11 @@ def positive_mse_ratio(v, d, m, coupling):
     return 1 - _saving(square, d, m, coupling) * over_iid
 
 
-def _saving(square, d, m, coupling):
-    """partners (exp(v^2) - rho(v)) exp(-2 v^2) / v^2: what the coupling takes off the error, over v^2."""
+def _saving(square, d, m, coupling, rate=2.0):
+    """partners (exp(v^2) - rho(v)) exp(-rate v^2) / v^2: what the coupling takes off the error, over v^2."""
     if coupling == "iid":
         return jnp.zeros_like(square)
-    return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, 2.0)
+    return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, rate)
 
 
 def _arguments(x, y, m, coupling):

@@ -241,7 +241,7 @@ def real(value, name, above=None, least=None):
     if is_traced(value):
         return numbers(value, name)
     try:
-        wrong = isinstance(value, str | bytes | np.ma.MaskedArray)
+        wrong = isinstance(value, bool | np.bool_ | str | bytes | np.ma.MaskedArray)
         if not isinstance(value, float) and (wrong or np.iscomplexobj(value) or np.ndim(value)):
             raise TypeError
         value = float(value)

@@ -11,6 +11,8 @@ from scipy import special
 from rfcore import checks
 from rfcore.precision import product
 
+FARTHEST = 1e4  # z = sqrt(2 nu) |X_i - Y_j| of a Matérn kernel: it is 0 there, also in float64
+
 
 def gaussian(X, Y):
     """Gaussian kernel matrix, (n, l), of points X, (n, d), and Y, (l, d).
@@ -43,8 +45,8 @@ def matern(X, Y, nu):
         K[i, j] = 2^(1 - nu) / Gamma(nu) z^nu K_nu(z),   z = sqrt(2 nu) |X_i - Y_j|,   K_nu Bessel's
         nu = 1/2: e^(-z);   3/2: (1 + z) e^(-z);   5/2: (1 + z + z^2 / 3) e^(-z)
 
-    nu = 1/2 is Laplace's kernel; as nu grows it tends to the Gaussian one. For other nu than these three the
-    points must be known, as Bessel's function is SciPy's. Where points meet, gradients are 0 and the Hessian
+    nu = 1/2 is Laplace's kernel; as nu grows it tends to the Gaussian one. nu, at most 100, must be known, and for other nu than
+    these three so must the points, as Bessel's function is SciPy's. Where points meet, gradients are 0 and the Hessian
     is -nu / (nu - 1) I for nu = 3/2 and 5/2; nu = 1/2 has a kink there, of which JAX is told 0.
 
     Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Eqs. 4.14 and 4.17.
@@ -57,20 +59,26 @@ def matern(X, Y, nu):
     """
     X = checks.points(X, "X")
     Y = checks.points(Y, "Y", n_columns=X.shape[1])
+    if checks.is_traced(nu):
+        raise ValueError("nu is traced; give a number that is known when this is compiled")
     nu = checks.real(nu, "nu", above=0)
     if nu > 100:
         raise ValueError(f"nu = {nu}; give at most 100 (above, take the Gaussian kernel)")
     squares = jnp.sum((X[:, None, :] - Y[None, :, :]) ** 2, axis=-1)
     if nu in _FACTORS:
         return _half_integer(nu, nu, squares)
-    z = jnp.sqrt(2 * nu * squares)
     if checks.is_traced(squares):
         raise ValueError(f"nu = {nu} with points that are traced; give nu = 0.5, 1.5 or 2.5 inside jax.jit and jax.grad")
-    host = np.asarray(z, dtype=float)
+    host = np.array(jnp.sqrt(2 * nu * squares), dtype=float)
+    limits = jnp.finfo(squares.dtype)
+    i, j = np.nonzero(~((host > limits.tiny**0.5 / limits.eps) & (host < FARTHEST)))  # where squares may underflow or overflow
+    host[i, j] = math.sqrt(2 * nu) * np.hypot.reduce(np.asarray(X, dtype=float)[i] - np.asarray(Y, dtype=float)[j], axis=-1)
+    host = np.minimum(host, FARTHEST)
     with np.errstate(all="ignore"):
         log_values = (1 - nu) * math.log(2) - special.gammaln(nu) + nu * np.log(host) + np.log(special.kve(nu, host)) - host
-        near = 1 - host**2 / (4 * (nu - 1)) + host**4 / (32 * (nu - 1) * (nu - 2))  # where K_nu overflows, nu is above 20
-    return jnp.asarray(np.select([host == 0, np.isinf(log_values)], [1.0, near], np.exp(log_values)), z.dtype)
+        # Where K_nu overflows nu is above 20, or z below 1e-100.
+        near = 1.0 if nu < 3 else 1 - host**2 / (4 * (nu - 1)) + host**4 / (32 * (nu - 1) * (nu - 2))
+    return jnp.asarray(np.select([host == 0, log_values == np.inf], [1.0, near], np.exp(log_values)), squares.dtype)
 
 
 _FACTORS = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z**2 / 3}
@@ -79,7 +87,7 @@ _FACTORS = {0.5: lambda z: 1.0, 1.5: lambda z: 1 + z, 2.5: lambda z: 1 + z + z**
 @partial(jax.custom_jvp, nondiff_argnums=(0, 1))
 def _half_integer(order, nu, squares):
     """2^(1 - order) / Gamma(order) z^order K_order(z) at z = sqrt(2 nu squares)."""
-    z = jnp.sqrt(2 * nu * squares)
+    z = jnp.minimum(jnp.sqrt(2 * nu * squares), FARTHEST)
     return _FACTORS[order](z) * jnp.exp(-z)
 
 

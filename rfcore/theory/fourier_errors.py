@@ -90,8 +90,9 @@ def fourier_mse_ratio(z, d, m, coupling):
 
         MSE(coupling) / MSE(iid) = 1 - 2 (m - 1) (e^(-z^2) - rho(z)) / (1 - e^(-z^2))^2
 
-    At z = 0, where both errors vanish, it is its limit: 1 - (m - 1) / (d + 2) for "orthogonal" and m <= d.
-    Only its value is: derivatives come out as 0 there, the second one wrongly.
+    At z = 0, where both errors vanish, it is its limit: 1 - (m - 1) / (d + 2) for "orthogonal" and m <= d,
+    and up to z^2 = eps, the rounding of the dtype. Only its value is: derivatives come out as 0 there, the second
+    one wrongly.
 
     Source: Simplex Random Features, Section 4.1 (Eq. 77 is printed with 1 + e^(-z^2) for 1 - e^(-z^2)).
 
@@ -100,7 +101,7 @@ def fourier_mse_ratio(z, d, m, coupling):
     [0.6, 0.51, 0.97]
     """
     m, d, square = checks.count(m, "m"), dimension(d, coupling), radius(z, "z") ** 2
-    square = jnp.where(square > 0, square, jnp.finfo(square.dtype).eps)  # stands for the limit: the next order is z^2
+    square = jnp.maximum(square, jnp.finfo(square.dtype).eps)  # stands for the limit: the next order is z^2
     return 1 - 2 * partners(m, d) * _gap(square, d, coupling) / jnp.expm1(-square) ** 2
 
 

@@ -33,6 +33,7 @@ costs here are means.
 """
 
 import itertools
+import math
 from functools import lru_cache, partial
 
 import jax
@@ -48,6 +49,7 @@ from rfcore.theory.series import constant
 
 FEATURES = ("positive", "fourier")
 LARGEST = 5.0  # distance; the sums err by less than 1e-12 of an excess
+CLOSEST = 1e-8  # of which the square is a rounding: closer, ratios are at their limits, and excesses, of order distance^4, underflow
 STEP = 0.4  # of normal scores
 CHUNK = 512  # pairs, so that one compiled function serves all sizes
 DEGREE = 40  # in the correlation
@@ -72,7 +74,7 @@ def norm_coupling_ratio(distance, d, m, law, features):
 
     Source: Variance-Reducing Couplings, Lemma 3.1, Theorem 3.2 and Corollary 3.4.
     """
-    distance, d, m = near(distance), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
+    distance, d, m = max(near(distance), CLOSEST), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
     logs, shares = _pairs(law, distance, d, m, checks.choice(features, "features", FEATURES))
     log_iid, log_error = log_iid_and_error(distance, features)
     return float(1 + partners(m, d) * (shares @ np.exp(logs - log_error) - np.exp(log_iid - log_error)))
@@ -93,7 +95,8 @@ def log_pair_excess(correlation, distance, d, features):
     if correlation.size and not np.abs(correlation).max() <= 1:
         raise ValueError(f"correlation has values in [{correlation.min()}, {correlation.max()}]; give values in [-1, 1]")
     distance, d = near(distance), checks.count(d, "d", least=2)
-    return chebyshev.chebval(correlation, log_excess_series(distance, d, checks.choice(features, "features", FEATURES)))
+    series = log_excess_series(max(distance, CLOSEST), d, checks.choice(features, "features", FEATURES))
+    return chebyshev.chebval(correlation, series) + 4 * min(np.log(distance / CLOSEST), 0)
 
 
 def fourier_floor(d, m):
@@ -266,9 +269,10 @@ def coordinate(d, n_nodes=200):
     """Nodes of the first coordinate u in (0, 1] of a unit vector in d dimensions, and log weights."""
     if d == 1:
         return np.ones(1), np.zeros(1)
-    # u = cos(a) with a of density sin(a)^(d - 2) on [0, pi / 2]: smooth, and even about either end.
+    # u = cos(a) with a of density sin(a)^(d - 2) on [0, pi / 2]: smooth, and even about either end. In many dimensions all of
+    # it, and of its product with cosh(t u), is within 9 / sqrt(d) + 300 / d of pi / 2, which the nodes then have to themselves.
     angles, weights = special.roots_legendre(n_nodes)
-    angles = np.pi / 4 * (angles + 1)
+    angles = np.pi / 4 * (angles + 1) if d <= 4096 else np.pi / 2 - (9 / np.sqrt(d) + LARGEST_T / d) * (angles + 1) / 2
     log_weights = np.log(weights) + (d - 2) * np.log(np.sin(angles))
     return np.cos(angles), log_weights - np.logaddexp.reduce(log_weights)
 
@@ -282,7 +286,9 @@ def log_positive_at(t, nodes, log_weights, excess):
     safe = jnp.where(y > 1, y, 1.0)
     large = safe + jnp.log((1 + jnp.exp(-2 * safe)) / 2 - (1 + safe**2 / 2) * jnp.exp(-safe))
     small = jnp.where(y > 1, 1.0, y)
-    return logsumexp(log_weights + jnp.where(y > 1, large, jnp.log(_tail(small, 1.0))), axis=-1)
+    first = y**2 < jnp.finfo(y.dtype).eps  # y^4 / 24 to rounding, which may underflow
+    log_small = jnp.where(first, 4 * jnp.log(small) - math.log(24), jnp.log(_tail(jnp.where(first, 1.0, small), 1.0)))
+    return logsumexp(log_weights + jnp.where(y > 1, large, log_small), axis=-1)
 
 
 @partial(jax.jit, static_argnums=3)

@@ -21,7 +21,8 @@ def positive_mse(x, y, m, coupling):
         MSE = 1/m exp(-2|x|^2 - 2|y|^2) [(e^(2 v^2) - e^(v^2)) + (m - 1) (rho(v) - e^(v^2))]   (Eq. 11)
             = 1/m exp(4 x.y) [1 - e^(-v^2) - (m - 1) (e^(v^2) - rho(v)) e^(-2 v^2)]
 
-    The second form is evaluated: its bracket is between 0 and 1.
+    The second form is evaluated: its bracket is between 0 and 1. Raises ValueError where the error is beyond the
+    floats.
 
     Args:
         x, y: points, arrays (d,), with |x + y| at most 30.
@@ -38,7 +39,10 @@ def positive_mse(x, y, m, coupling):
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
     bracket = -jnp.expm1(-square) - square * _saving(square, d, m, coupling)
-    return jnp.exp(4 * product(x, y)) / m * bracket
+    error = jnp.exp(4 * product(x, y)) / m * bracket
+    if not checks.is_traced(error) and not jnp.isfinite(error):
+        raise ValueError(f"x . y = {product(x, y)}: the error, about exp(4 x . y), overflows in {error.dtype}; take positive_mse_ratio")
+    return error
 
 
 def positive_gap(x, y, m, coupling="orthogonal"):
@@ -57,7 +61,7 @@ def positive_gap(x, y, m, coupling="orthogonal"):
     Source: Simplex Random Features, Corollary 4.4.
     """
     x, y, m, square, d = _arguments(x, y, m, coupling)
-    # e^(4 x.y) e^(-2 v^2) would be infinity times 0 where points are long: it is k(x, y)^2 e^(-v^2).
+    # With 4 x . y - v^2 = -|x - y|^2 nothing overflows.
     return jnp.exp(-jnp.sum((x - y) ** 2)) / m * square * _saving(square, d, m, coupling, rate=1.0)
 
 

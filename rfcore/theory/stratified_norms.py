@@ -30,7 +30,7 @@ from scipy import special
 
 from rfcore import checks
 from rfcore.theory.conformity import partners
-from rfcore.theory.norm_costs import norms_at
+from rfcore.theory.norm_costs import CLOSEST, norms_at
 
 FEATURES = ("fourier", "positive", "cosh")
 LARGEST = 3.0  # distance: further the powers of the norms leave float64
@@ -44,7 +44,7 @@ def stratified_norms_ratio(distance, d, m, features, over, directions="orthogona
     Couplings, Appendix B.3, here the case m = d of "blocks".
 
     Args:
-        distance: above 0 and at most 3.
+        distance: above 0 and at most 3; below 1e-8 the ratio is its limit.
         d, m: dimension; number of frequencies, of which the last block may be cut.
         over: as in :func:`rfcore.couplings.norms.coupled`, "block" or "all" for a norm per frequency, in d
             strata within each block or in m over all; "blocks" for a norm per block, in as many strata.
@@ -67,6 +67,7 @@ def stratified_norms_ratio(distance, d, m, features, over, directions="orthogona
     checks.choice(directions, "directions", ("orthogonal", "simplex"))
     if directions == "simplex" and (over != "blocks" or features == "cosh"):
         raise ValueError(f"directions = 'simplex' with {over!r} and {features!r}; give 'orthogonal'")
+    distance = max(distance, CLOSEST)
     square, sign = distance**2, -1 if features == "fourier" else 1
     inside = partners(m, d)
     strata, others = {"block": (d, 0), "all": (m, m - 1 - inside), "blocks": (-(-m // d), m - 1 - inside)}[over]
@@ -91,10 +92,13 @@ def one_frequency_mse(distance, features):
 
     Source: Simplex Random Features, Theorems 3.2 and 4.5, with m = 1.
     """
-    square = checks.real(distance, "distance", above=0) ** 2
+    distance = checks.real(distance, "distance", above=0)
+    square = distance * distance
     checks.choice(features, "features", FEATURES)
     if features == "fourier":
         return float(np.expm1(-square) ** 2 / 2)
+    if square > 700:
+        raise ValueError(f"distance = {distance}: the error, about exp(distance^2), overflows; give one of at most 26")
     return float(np.expm1(square) if features == "positive" else 2 * np.sinh(square / 2) ** 2)
 
 
@@ -111,35 +115,33 @@ def cosh_ratio(positive_ratio, v):
 
     Args:
         positive_ratio: array, of the same frequencies.
-        v: |x + y|, above 0.
+        v: |x + y|, above 0. The error of the ratio is multiplied by 2 / v^2 where v is small.
+
+    Raises ValueError where that leaves no digit, v^2 of at most 8 eps of the ratio's dtype.
     """
-    ratio = np.asarray(
-        checks.finite(checks.numbers(positive_ratio, "positive_ratio"), "positive_ratio"), dtype=float
-    )
-    return 1 + (ratio - 1) * 2 / -np.expm1(-(checks.real(v, "v", above=0) ** 2))
+    ratio = checks.finite(checks.numbers(positive_ratio, "positive_ratio"), "positive_ratio")
+    v, eps = checks.real(v, "v", above=0), float(np.finfo(ratio.dtype).eps)
+    if v * v <= 8 * eps:
+        raise ValueError(f"v = {v}: of the ratio's difference from 1, of order v^2, rounding leaves nothing; give v above {(8 * eps) ** 0.5:.1g}")
+    return 1 + (np.asarray(ratio, dtype=float) - 1) * 2 / -np.expm1(-v * v)
 
 
 def _one_norm(d, sign, square):
     """e - K^2 for simplex directions of one norm; zero for orthogonal ones."""
     bent = square / (d - 1)
-    rest = np.expm1(-bent) if sign == 1 else np.cosh(bent) - 1
+    rest = np.expm1(-bent) if sign == 1 else 2 * np.sinh(bent / 2) ** 2
     return np.exp(sign * square) * rest
 
 
 @lru_cache(maxsize=128)
 def _moments(distance, d, n):
-    """Means over each of n strata, (n, powers), and overall, of (distance w / 2)^(2 a) / a!."""
+    """Means over each of n strata, (n, powers), and overall, of (distance^2 w^2 / (2 d))^a / a!."""
     a = np.arange(int(36 + 5 * distance**2))
-    overall = np.exp(
-        a * np.log(distance**2 / 2)
-        + special.gammaln(a + d / 2)
-        - special.gammaln(d / 2)
-        - special.gammaln(a + 1)
-    )
+    overall = np.exp(a * np.log(distance**2 / 2) - special.gammaln(a + 1)) / _falling(d, a)
     if n == 1:
         return overall[None], overall
     norms, weights, starts = _strata(d, n)
-    logs = 2 * np.log(distance * norms / 2)
+    logs = np.log(distance**2 * norms**2 / (2 * d))
     terms = weights * np.exp(np.multiply.outer(a, logs) - special.gammaln(a + 1)[:, None])
     return n * np.add.reduceat(terms, starts, axis=1).T, overall
 
@@ -178,9 +180,9 @@ def _pair(moments, d, sign, square):
     means = np.concatenate([overall[None], of_strata])
     independent, *alike = np.einsum("ia,ab,ib->i", means, cost, means, optimize=True)
     excess = independent + (independent - np.mean(alike)) / (n - 1)
-    return excess - (np.expm1(sign * square) - sign * square)
+    return excess - square**2 / 2 * special.hyp1f1(1, 3, sign * square)  # e^x - 1 - x, x = sign square
 
 
 def _falling(d, a):
-    """Gamma(d / 2) / Gamma(d / 2 + a): nearly zero in many dimensions, where its inverse would overflow."""
-    return np.exp(special.gammaln(d / 2) - special.gammaln(d / 2 + a))
+    """(d / 2)^a Gamma(d / 2) / Gamma(d / 2 + a), nearly 1 in many dimensions: as a product, without their sizes."""
+    return np.exp(-np.concatenate([[0.0], np.cumsum(np.log1p(2 * np.arange(np.max(a)) / d))]))[a]

@@ -6,8 +6,8 @@
 #   on digits, and about a tenth or less in few dimensions. Ridge regressions on them
 #   predict between 5 % better and 3 % worse.
 # * **Nystroem is best per column, on every table and for every number of columns.**
-#   What it spends is time: 1,024 of its columns cost 0.6 to 0.7 s, where those of
-#   random features cost 4 to 87 ms.
+#   What it spends is time: 1,024 of its columns cost some 370 to 470 ms, where those of
+#   random features cost 3 to 38 ms.
 # * **Per second it depends.** On one table 1,024 random columns beat 256 of Nystroem's
 #   in less time; on the two others Nystroem's win.
 #

@@ -21,7 +21,7 @@
 # *pair* of a coupling and a map leads, with as many features, on one scale?
 #
 # **The idea.** A map and a coupling are separate choices, and the error has a term for
-# each (the second equation of {doc}`/book/index`). So any coupling goes with any map.
+# each ({eq}`eq-two-terms`). So any coupling goes with any map.
 # Three pairs look promising and are in none of the papers. *SDERF with simplex
 # directions*, or with directions whose norms are equal (a shell): a dense map shortens
 # the points, and couplings help where points are short. *Centring with the optimal

@@ -5,9 +5,9 @@
 #   features have smaller errors than with independent norms: positive features at every
 #   distance, Fourier features to beyond distance $z = 2$, in every dimension tried.
 # * **Pairs are nearly all there is to gain.** No coupling of norms can take more than a
-#   third off the mean squared Fourier error of close points (18 % off the root mean
-#   squared error, RMSE, that Table 1 prints), and coupling them in pairs takes off most
-#   of that.
+#   third off the mean squared Fourier error of close points (less than a fifth off the
+#   root mean squared error, RMSE, that Table 1 prints), and coupling them in pairs takes
+#   off most of that.
 # * **Equal norms undo orthogonality.** Orthogonal frequencies of one common length have
 #   exactly the error of independent ones.
 #

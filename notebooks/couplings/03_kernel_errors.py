@@ -8,8 +8,8 @@
 # * **So do the sizes, mostly.** All ten Fourier ratios on five sets agree with the
 #   printed ones; the farthest off is PNC on CPU, 0.59 where 0.54 is printed. Nine
 #   of the twelve Laplace ratios are within two standard errors, PNC on Boston is off by
-#   2.4, those of Abalone by 3 and 5. The two Fourier ratios on Airfoil are those of a
-#   lengthscale two or three times ours.
+#   less than three, those of Abalone by almost four and by six. The two Fourier ratios
+#   on Airfoil are those of a lengthscale two or three times ours.
 # * **Where outliers decide, no coupling helps.** The Laplace ratios are means over
 #   single draws. In root mean squares over all draws Laplace features on Abalone and
 #   CPU gain less than a hundredth: a few far points and rare draws decide.

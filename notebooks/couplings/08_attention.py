@@ -2,9 +2,10 @@
 # # More variance, less error: norms for attention (Figure 7)
 #
 # * **Figure 7 holds, under both readings of its keys.** Norms coupled in pairs (PNC)
-#   lower every variance and every covariance, and move the error of attention by at
-#   most 1.5 %. Norms all equal within a block (PM) raise them all, the variance to that
-#   of independent frequencies, and lower the error of attention by 6 to 17 %.
+#   lower every variance and every covariance, and move the error of attention by
+#   less than a fiftieth. Norms all equal within a block (PM) raise them all, the variance
+#   to that of independent frequencies, and lower the error of attention by more than a
+#   twentieth, and by about a sixth at most.
 # * **An error that all weights share does not count**, and with PM norms they share
 #   more of it. The formulas have a page of their own ({doc}`09_attention_expansion`).
 # * **Simplex directions do as well as PM norms**, to within a tenth, and both

@@ -2,9 +2,10 @@
 # # Many more frequencies than dimensions
 #
 # * **With as many frequencies as dimensions, norms in opposite pairs (PNC) are best, to
-#   within a hundredth; with many blocks, equal norms within a block are.** One norm per block, stratified over the blocks ("shells"), gives 12 % of the
-#   root mean squared error (RMSE) of independent frequencies at $d = 16$, $m = 512$ and
-#   distance 0.5; PNC stays at 31 %.
+#   within a hundredth; with many blocks, equal norms within a block are.** One norm per
+#   block, stratified over the blocks ("shells"), gives 12 % of the root mean squared
+#   error (RMSE) of independent frequencies for 32 blocks at $d = 16$ and distance 0.5; PNC
+#   stays at 31 %.
 # * **Sobol' points win in few dimensions**, for $d$ from 4 to 16, from about $m = 16\,
 #   d^2$ on, and their lead grows. At distance 2, from $d = 16$ on, nothing takes much
 #   more than a quarter off the error.

@@ -55,7 +55,7 @@ N_DRAWS = {"paper": 100, "quick": 15}[profile]
 # by $r$ random projections. There is a simpler way: Eq. 55 is a sum of products $u_e
 # \cdot u_{e'}$, of which there are $n^4$. Once they are known the number of nodes no
 # longer matters, without randomness and without error. What is left is a search among
-# $n!$ permutations either way.
+# $n!$ permutations either way, 720 for six bins.
 #
 # Projections keep products *nearly*; that the optimum "will remain optimal" needs them
 # to keep the gap to the next best permutation, which depends on the data. The table

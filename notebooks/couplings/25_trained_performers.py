@@ -7,9 +7,10 @@
 #   the paper: PM is ahead of norms coupled in pairs (PNC) by 3.1 standard errors.
 # * **In trained models the error with PM is smaller, as in Appendix B.3**, by 0.9 to
 #   2.0 %, and PNC changes next to nothing. Simplex directions with PM norms have the
-#   smallest error.
+#   smallest error. It is the error of attention's output: no fewer answers are wrong on
+#   photographs, rather more.
 # * **After training from scratch 24 pairs of runs do not decide about PM**, which gains
-#   0.15 ± 0.14 points on digits. PNC changes accuracy by less than 0.8 points: 0.19 ±
+#   0.14 ± 0.14 points on digits. PNC changes accuracy by less than 0.8 points: 0.19 ±
 #   0.12.
 #
 # **What the paper claims.** PM norms raise the variance of every kernel estimate and

@@ -15,7 +15,8 @@
 #   have 0.46. No map with 256
 #   features comes near, and sixteen times as many features do not halve the error of
 #   any.
-# * **Couplings gain less than ten per cent**, the choice of the map up to 44.
+# * **Couplings gain less than ten per cent.** The choice of the map takes the error with
+#   256 features on sentences from 0.97 to 0.55.
 #
 # **What the paper claims.** Table 1 puts FAVOR# ahead of FAVOR++ and FAVOR+ on most
 # tasks of GLUE, "showcasing its effectiveness in modelling the softmax kernel for
@@ -61,7 +62,7 @@ minilm = encoder.minilm(fallback=True)
 # ## Queries and keys
 #
 # all-MiniLM-L6-v2 ({py:func}`companion.models.encoder.minilm`) is a public encoder with six
-# layers of twelve heads of 32 columns. The sentences here are those of SST-2, one of
+# layers of twelve heads of 32 columns, 72 heads in all. The sentences here are those of SST-2, one of
 # Table 1's tasks, with twelve word pieces or more; the reviews are those of IMDb, cut
 # to 512 pieces, the most that the encoder has positions for. As in the paper, $x =
 # d^{-1/4} q$ and $y = d^{-1/4} k$, with $d$ the size of a *head*. Parameters are fitted

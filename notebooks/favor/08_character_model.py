@@ -166,10 +166,10 @@ ledger.decide({
 # ### What could have been seen
 #
 # A difference of 0.01 bits is a fortieth of what exact attention gains. Our twelve
-# pairs of runs would have shown it at $m = 8$, where two models with so little use for
-# attention differ by 0.002 bits from seed to seed. At $m = 32$, where FAVOR# is 0.006
-# bits ahead, it would take one pair more than we have, and at $m = 128$ some hundred
-# and forty.
+# pairs of runs would have shown it (with power 0.99) at $m = 8$, where two models with
+# so little use for attention differ by 0.002 bits from seed to seed. At $m = 32$, where
+# FAVOR# is 0.006 bits ahead, it would take one pair more than we have, and at $m = 128$
+# some hundred and forty.
 
 # %% tags=["hide-input"]
 sd = difference.std(axis=0, ddof=1)

@@ -8,8 +8,8 @@
 #   increasing, convex function of the cosine between the two.
 # * **The argument says more than the paper takes from it.** For $m < d$ frequencies the
 #   simplex to use has $m$ corners. At $d = 64$ and $\lVert x + y \rVert = 0.5$, eight
-#   such frequencies have 13 % of the error of independent ones; eight of the 64 corners
-#   of a full block, the usual choice, have 89 %.
+#   such frequencies have less than a seventh of the error of independent ones; eight of
+#   the 64 corners of a full block, the usual choice, have nearly nine tenths.
 #
 # **What the paper claims.** Simplex frequencies "provide the lowest kernel estimator
 # MSE of any weight-independent geometrically-coupled PRF mechanism", write

@@ -63,7 +63,7 @@ y = {g: np.eye(g.n_nodes)[0] for g in graphs.values()}  # the source, at the fir
 # the diffusion kernel, as the paper says it is, and nothing else in the section has to change. There is still no steady
 # state, because what goes in stays in: with $\boldsymbol v = \sqrt{\boldsymbol d}$,
 # $\boldsymbol v^\top \boldsymbol x(t) = t\, \boldsymbol v^\top \boldsymbol y$. But heat that enters at one node no
-# longer cools another one. The figure shows every node of the karate club, under the printed sign and under the
+# longer cools another one. The figure shows all 34 nodes of the karate club, under the printed sign and under the
 # opposite one.
 
 

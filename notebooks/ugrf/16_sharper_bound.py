@@ -125,8 +125,8 @@ plotting.show_panels(
     log="x",
     caption="Ours. The trace bound over the measured Rademacher complexity, for nodes "
     "drawn with replacement. Bands: one standard error of the mean over sets of signs.",
-    alt="One panel per graph, four nearly level lines in each, all between 1.02 and "
-    "1.15: the diffusion family lowest, the flat one and the Laplacian's highest.",
+    alt="One panel per graph, four nearly level lines in each, all between 1.03 and "
+    "1.13: the diffusion family lowest, the flat one and the Laplacian's highest.",
 )
 
 # %% tags=["hide-input"]

@@ -7,8 +7,8 @@
 # * **The exact matrix would take about a year of processor time, and terabytes.** That is what the paper compares with.
 #   Whether anybody needs that matrix is another question, and {doc}`18_products` answers it.
 # * **"Linear" needs a definition.** The number of hops is linear. But once the graph outgrows the processor's cache,
-#   each hop waits for memory. The exponent of the time is 1.09 to 1.13 over the runs of this page and the two ways to
-#   time it. Our limit for "about linear", 1.1, was exceeded in one run, and in doubt in those before and after.
+#   each hop waits for memory. The exponent of the time is 1.10 to 1.15 over the rounds of this page and the two ways to
+#   time it. Our limit for "about linear", 1.1, was exceeded in one run of it, and is in doubt in the others.
 #
 # **What the paper claims.** {cite:t}`reid2023universal` promise "subquadratic time complexity with respect to the
 # number of nodes, overcoming the notoriously prohibitive cubic scaling of exact graph kernel evaluation", and learning

@@ -2,7 +2,7 @@
 # # How large a graph can a Gaussian process have?
 #
 # * **A million nodes and ten thousand observations take less than a minute**, on two cores and in a fraction of a
-#   laptop's memory. Nearly all of that time goes into predicting everywhere; what the observations say is found in
+#   laptop's memory. Four fifths of that time go into predicting everywhere; what the observations say is found in
 #   seconds.
 # * **A product on ten million nodes fits as well**, because features need not be
 #   stored. They are walked anew for every product, and what stays in memory is little

@@ -25,6 +25,14 @@ def is_traced(x):
     return isinstance(x, jax.core.Tracer)
 
 
+def key(value):
+    """``value``, if it is one JAX key, typed or a vector of words; a traced one may be of a batch that ``vmap`` takes apart."""
+    dtype, ndim = getattr(value, "dtype", None), getattr(value, "ndim", None)
+    if not (jnp.issubdtype(dtype, jax.dtypes.prng_key) and ndim == 0) and not (dtype == np.uint32 and ndim == 1):
+        raise ValueError(f"key = {value!r}; give one JAX key, such as jax.random.key(0)")
+    return value
+
+
 def graph(value, name="g"):
     """``value``, if it has what a :class:`rfcore.graphs.Graph` has and no matrix, network or mesh does."""
     if hasattr(value, "neighbour_counts") and hasattr(value, "is_normalised"):

@@ -19,14 +19,9 @@ def words(key):
     """JAX PRNG key as one 64-bit integer: its own words if it is of kind threefry, else two that it draws."""
     if checks.is_traced(key):
         raise ValueError("key is traced; walks are drawn on the host: call this outside jax.jit and jax.vmap")
-    try:
-        typed = jax.dtypes.issubdtype(key.dtype, jax.dtypes.prng_key)
-        data = jax.random.key_data(key) if typed else key
-        data = np.asarray(data if data.shape == (2,) else jax.random.bits(key, (2,), np.uint32))
-    except (AttributeError, TypeError, ValueError):
-        data = np.zeros(0)
-    if data.dtype != np.uint32:
-        raise ValueError(f"key = {key!r}; give one JAX key, such as jax.random.key(0)")
+    typed = jax.dtypes.issubdtype(checks.key(key).dtype, jax.dtypes.prng_key)
+    data = jax.random.key_data(key) if typed else key
+    data = np.asarray(data if data.shape == (2,) else jax.random.bits(key, (2,), np.uint32))
     return (int(data[0]) << 32) | int(data[1])
 
 

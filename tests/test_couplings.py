@@ -52,6 +52,13 @@ def test_each_row_is_standard_normal(coupling, m, d):
         assert stats.kstest(np.sum(omega[:, row] ** 2, axis=1), "chi2", (d,)).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("key", [0, np.random.default_rng(0), np.uint32(0), jax.random.split(jax.random.key(0), 2)], ids=type)
+@pytest.mark.parametrize("coupling", [*COUPLINGS, *(fast for fast, _ in FAST)])
+def test_what_is_no_single_key_is_refused_in_one_sentence(coupling, key):
+    with pytest.raises(ValueError, match=r"(?s)^key = .*; give one JAX key, such as jax\.random\.key\(0\)$"):
+        coupling(key, 8, 4)
+
+
 @pytest.mark.parametrize("coupling", COUPLINGS)
 def test_rows_have_the_first_odd_and_mixed_moments_of_a_gaussian(coupling):
     omega = draws(coupling, 5, 3)

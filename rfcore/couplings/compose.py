@@ -28,7 +28,7 @@ def compose(draw_directions, draw_norms):
 
     def coupling(key, m, d):
         m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-        key_directions, key_norms = jax.random.split(key)
+        key_directions, key_norms = jax.random.split(checks.key(key))
         unit, lengths = draw_directions(key_directions, m, d), draw_norms(key_norms, m, d)
         if unit.shape != (m, d) or lengths.shape != (m,):
             got = f"draw_directions and draw_norms drew shapes {unit.shape} and {lengths.shape}"
@@ -47,7 +47,7 @@ def iid(key, m, d):
     >>> from rfcore import couplings
     >>> omega = couplings.iid(jax.random.key(0), 8, 4)  # 8 frequencies in dimension 4, one a row
     """
-    return jax.random.normal(key, (checks.count(m, "m", least=0), checks.count(d, "d")))
+    return jax.random.normal(checks.key(key), (checks.count(m, "m", least=0), checks.count(d, "d")))
 
 
 def orthogonal(key, m, d):

@@ -88,7 +88,7 @@ def draw(key, m, d, coupling):
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
     checks.choice(coupling, "coupling", COUPLINGS)
     p = padded(d)
-    key_signs, key_norms = jax.random.split(key)
+    key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
     # Of one uniform each: norms.independent takes p normals, cheap beside a dense rotation but not here.
     return Frequencies(signs, quantiles.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)

@@ -53,4 +53,4 @@ def halton(key, m, d):
 
 def _normals(law, key, m, d):
     shape = checks.count(m, "m", least=0), checks.count(d, "d")
-    return jax.scipy.special.ndtri(law(copulas.uniforms(key), shape))
+    return jax.scipy.special.ndtri(law(copulas.uniforms(checks.key(key)), shape))

@@ -38,7 +38,7 @@ def simplex_plus(key, m, d):
     True
     """
     m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    key_directions, key_norms = jax.random.split(key)
+    key_directions, key_norms = jax.random.split(checks.key(key))
     n_blocks = -(-m // d)
     lengths = norms.independent(key_norms, n_blocks * d, d).reshape(n_blocks, d)
     rotations = directions.haar(key_directions, d, n_blocks)

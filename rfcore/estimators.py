@@ -1,5 +1,7 @@
 """Random features as a scikit-learn transformer; the extra ``sklearn`` brings scikit-learn."""
 
+import math
+import warnings
 from dataclasses import dataclass
 from functools import partial
 
@@ -23,6 +25,7 @@ COUPLINGS = (
     "iid", "orthogonal", "simplex", "simplex_plus", "orthogonal_pnc", "orthogonal_pm", "halton", "sobol", "orthogonal_fast", "simplex_fast"
 )  # fmt: skip
 FEATURES = ("fourier", "trigonometric", "positive")
+ROWS = 4096  # points in one block: its features stay in the cache
 OF_MATERN = {  # directions and the law of lengths of couplings that are such a product
     "iid": (couplings.directions.independent, "independent"),
     "orthogonal": (couplings.directions.orthogonal, "independent"),
@@ -35,17 +38,18 @@ OF_MATERN = {  # directions and the law of lengths of couplings that are such a 
 @jax.tree_util.register_static
 @dataclass(frozen=True)
 class _Products:
-    """Frequencies of points that are their products with m frequencies."""
+    """Frequencies of sparse points, which SciPy has multiplied by them; the first k come twice."""
 
     m: int
+    k: int
     log_weights = None
 
     @property
     def d(self):
-        return self.m
+        return self.m - self.k
 
-    def project(self, x, unit=1.0, copies=1):
-        return jnp.tile(x / unit, copies)
+    def project(self, x, unit=1.0):
+        return jnp.concatenate([x[:, : self.k], x], axis=1) / unit
 
 
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -65,12 +69,15 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         lengthscale: above 0; 1 if None and gamma is None.
         nu: smoothness of the Matérn kernel; 1/2 for Laplace's.
         gamma: in place of a lengthscale, as for scikit-learn's RBFSampler: a number above 0, or "scale",
-            1 / (number of columns of X times its variance).
+            1 / (number of columns of X times its variance), 1 where rounding may be all that varies.
         features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
-            them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`).
+            them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`), for points within some
+            three lengthscales of 0; farther out ``fit`` warns.
         coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.couplings.choose`; or a
             function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
             "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
+            "sobol" wants a power of two of frequencies: at 500 in place of 512 (1,000 components) the kernel's
+            error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4 and 1.4 times in 8.
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 
     Attributes:
@@ -114,17 +121,20 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             X: points, dense or sparse, (n, d).
             y: ignored.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32])
+        X = self._points(X)
         m, draw = self._checked()
         self.gamma_ = self._gamma_of(X)
         seed = check_random_state(self.random_state).randint(np.iinfo(np.int32).max)
         with jax.enable_x64(True):
             of_weights, of_phases = jax.random.split(jax.random.key(seed))
-            omega = np.asarray(_matrix(draw(of_weights, m, X.shape[1]), X.shape[1]))
+            omega = _matrix(draw(of_weights, m, X.shape[1]), m, X.shape[1])
             phases = np.asarray(jax.random.uniform(of_phases, (m,), maxval=2 * np.pi))
-        self.random_weights_ = (np.sqrt(2 * self.gamma_) * omega.T).astype(X.dtype)
-        self.random_offset_ = phases.astype(X.dtype)
-        self._n_features_out = self.n_components
+        weights = np.sqrt(2 * self.gamma_) * omega.T
+        self._refuse_overflow(X, weights)
+        self.random_weights_, self.random_offset_ = weights.astype(X.dtype), phases.astype(X.dtype)
+        self._is_positive, self._n_features_out = self.features == "positive", int(self.n_components)
+        if self._is_positive:
+            _warn_of_far_points(_squares(X * np.sqrt(2 * self.gamma_)), m)
         return self
 
     def transform(self, X):
@@ -134,8 +144,25 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             X: points, dense or sparse, (n, d).
         """
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return self._mapped(X)
+        X = self._points(X, reset=False)
+        self._refuse_overflow(X, self.random_weights_)
+        n, dtype = self._n_features_out, X.dtype
+        scale, weights = np.sqrt(2 * self.gamma_).astype(dtype), self.random_weights_.astype(dtype)
+        k = n - weights.shape[1]  # pairs; all features are cosines, of a pair one is a quarter of a turn late
+        phases = np.concatenate([np.full(k, -np.pi / 2), np.zeros(k), self.random_offset_[k:]]).astype(dtype)
+        phi = np.empty((X.shape[0], n), dtype)
+        with jax.enable_x64(dtype == np.float64):
+            omega = _Products(n, k) if sp.issparse(X) else jnp.asarray(np.concatenate([weights[:, :k], weights], axis=1).T / scale)
+            for start in range(0, len(phi), ROWS):
+                rows = X[start : start + ROWS]
+                if self._is_positive and sp.issparse(X):
+                    block = np.exp(rows @ weights - _squares(rows * scale)) / np.sqrt(n, dtype=dtype)
+                else:
+                    # Points are scaled, not frequencies: positive features have |x|^2 too.
+                    x = jnp.asarray(_padded(rows @ weights if sp.issparse(X) else rows * scale))
+                    block = maps.positive(x, omega) if self._is_positive else maps.trigonometric(x, omega, phases)
+                phi[start : start + ROWS] = np.asarray(block)[: rows.shape[0]]
+        return phi
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -143,28 +170,24 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _mapped(self, X):
-        with jax.enable_x64(X.dtype == np.float64):
-            # Points are scaled, not frequencies: positive features have |x|^2 too.
-            scale, n = np.sqrt(2 * self.gamma_).astype(X.dtype), self._n_features_out
-            weights, phases = self.random_weights_.astype(X.dtype), jnp.asarray(self.random_offset_.astype(X.dtype))
-            if self.features == "positive" and sp.issparse(X):
-                squares = scale**2 * X.multiply(X).sum(axis=1)
-                return np.exp(X @ weights - squares.reshape(-1, 1)) / np.sqrt(n, dtype=X.dtype)
-            if sp.issparse(X):
-                products = X @ weights
-                first, last, every = ((jnp.asarray(y), _Products(y.shape[1])) for y in (products[:, :-1], products[:, -1:], products))
-            else:
-                x, omega = jnp.asarray(X) * scale, jnp.asarray(weights.T / scale)
-                first, last, every = (x, omega[:-1]), (x, omega[-1:]), (x, omega)
-            if self.features == "positive":
-                return np.asarray(maps.positive(*every))
-            if self.features == "trigonometric" or n == 1:
-                return np.asarray(maps.trigonometric(*every, phases))
-            if n % 2 == 0:
-                return np.asarray(maps.fourier(*every))
-            pairs, single = maps.fourier(*first), maps.trigonometric(*last, phases[-1:])
-            return np.concatenate([pairs * np.sqrt((n - 1) / n), single / np.sqrt(n)], axis=1)
+    def _points(self, X, reset=True):
+        types = getattr(X, "dtypes", None)
+        for dtype in [getattr(X, "dtype", None)] if types is None else types:
+            if getattr(dtype, "kind", "") in ("M", "m"):
+                raise ValueError(f"X has dtype {dtype}; give times as numbers of a unit, from an origin, of your choice")
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset)
+        if not sp.issparse(X):
+            return X
+        X = sp.csr_array(X, copy=not X.has_canonical_format)  # not csr_matrix, whose sums are matrices
+        X.sum_duplicates()
+        return X
+
+    def _refuse_overflow(self, X, weights):
+        largest, range_ = float(max(X.max(), -X.min())), np.finfo(X.dtype)
+        unit, reach = float(np.sqrt(2 * self.gamma_)), float(np.abs(weights).sum(axis=0, dtype=np.float64).max())
+        if unit < float(range_.tiny) or max(unit, reach) * max(1.0, largest) >= float(range_.max):
+            got = f"gamma = {self.gamma_:.3g} and X, of values up to {largest:.3g}, have products outside the range of {X.dtype}"
+            raise ValueError(f"{got}; scale X, or give float64")
 
     def _checked(self):
         """Number of frequencies and what draws them, if parameters are what they should be."""
@@ -181,25 +204,69 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             directions, law = OF_MATERN[checks.choice(self.coupling, "coupling", tuple(OF_MATERN))]
             draw = partial(couplings.matern, nu=self.nu, draw_directions=directions, law=law)
         else:
-            draw = getattr(couplings, checks.choice(self.coupling, "coupling", COUPLINGS))
+            draw = getattr(couplings, checks.choice(self.coupling, "coupling", (*COUPLINGS, "choose")))
         return -(-n // 2) if self.features == "fourier" else n, draw
 
     def _gamma_of(self, X):
+        gamma, scale = 0.5, 1.0
         if self.lengthscale is not None:
             if self.gamma is not None:
                 raise ValueError(f"gamma = {self.gamma!r} and lengthscale = {self.lengthscale!r}; give one of the two")
-            return np.float64(0.5 / checks.real(self.lengthscale, "lengthscale", above=0) ** 2)
-        if isinstance(self.gamma, str):
-            checks.choice(self.gamma, "gamma", ("scale",))
-            variance = X.multiply(X).mean() - X.mean() ** 2 if sp.issparse(X) else X.var()
-            return np.float64(1 / (X.shape[1] * variance) if variance else 1.0)
-        return np.float64(0.5 if self.gamma is None else checks.real(self.gamma, "gamma", above=0))
+            scale = checks.real(self.lengthscale, "lengthscale", above=0)
+        elif isinstance(self.gamma, str):
+            if self.gamma != "scale":
+                raise ValueError(f"gamma = {self.gamma!r}; give 'scale' or a number above 0")
+            variance, scale = _variance(X)
+            gamma = 1 / (X.shape[1] * variance)
+        elif self.gamma is not None:
+            gamma = checks.real(self.gamma, "gamma", above=0)
+        found = gamma / scale / scale
+        if not np.finfo(np.float64).tiny <= found <= np.finfo(np.float64).max / 2:
+            given = f"gamma = {self.gamma!r}" if self.lengthscale is None else f"lengthscale = {self.lengthscale!r}"
+            raise ValueError(f"{given}, of the kernel exp(-{found:.3g} |x - y|^2), outside the range of float64; scale X")
+        return np.float64(found)
+
+
+def _variance(X):
+    """Variance of all entries over the square of a scale, with the scale, so that no square overflows; 1 and 1 if there is none."""
+    largest = float(max(X.max(), -X.min())) or 1.0
+    entries, n = (X.data if sp.issparse(X) else X) / np.float64(largest), math.prod(X.shape)
+    mean = float(entries.sum()) / n
+    variance = float(np.sum((entries - mean) ** 2) + (n - entries.size) * mean**2) / n
+    # What rounding makes of 0 in two passes over n numbers: Chan, Golub and LeVeque, as scikit-learn asks of a column.
+    eps = np.finfo(np.float64).eps
+    if variance <= n * eps * variance + (n * mean * eps) ** 2:
+        return 1 / X.shape[1], 1.0
+    return variance, largest
+
+
+@np.errstate(over="ignore")
+def _squares(X):
+    return (X * X).sum(axis=1).reshape(-1, 1)
+
+
+def _warn_of_far_points(squares, m):
+    """|phi(x)|^2, 1 in the mean, is a mean of m numbers exp(2 omega . x - 2 |x|^2), of which the largest is nearly all."""
+    far = float(np.median(squares))
+    typical = math.exp(-(max(0.0, math.sqrt(2 * far) - math.sqrt(math.log(m))) ** 2))
+    if typical < 1e-3:
+        got = f"most points of X are {math.sqrt(far):.3g} lengthscales from 0 or more, where {m} positive features estimate"
+        warnings.warn(f"{got} k(x, x) = 1 by {typical:.0e}; centre X, give a smaller gamma, or 'fourier'", stacklevel=3)
+
+
+def _padded(x):
+    """With rows of zeros up to a power of two, so that few programs are compiled for any number of points."""
+    return np.pad(x, ((0, max(16, couplings.fast.padded(len(x))) - len(x)), (0, 0)))
 
 
 def _chosen(kind, key, m, d):
     return couplings.choose(d, m, kind).draw(key, m, d)
 
 
-def _matrix(omega, d):
-    """Frequencies as an array: fast ones are multiplied out."""
-    return omega if isinstance(omega, jax.Array) else omega.project(jnp.eye(d)).T
+def _matrix(omega, m, d):
+    """Frequencies as an array (m, d): fast ones are multiplied out."""
+    omega = couplings.frequencies.of(omega, d)
+    if omega.m != m or omega.log_weights is not None:
+        got = f"coupling gives {omega.m} frequencies{'' if omega.log_weights is None else ' with log weights'}"
+        raise ValueError(f"{got}; give {m}, not weighted")
+    return np.asarray(omega.matrix)

@@ -76,6 +76,13 @@ class Frequencies:
         x = checks.points(x, "x", n_columns=self.d)
         return _project(x, self, unit, copies)
 
+    @property
+    def matrix(self):
+        """The frequencies as rows, (m, d), from the fewer of d products and m products of the transpose."""
+        if self.m >= self.d:
+            return self.project(jnp.eye(self.d)).T
+        return jax.jacrev(lambda x: self.project(x[None])[0])(jnp.zeros(self.d))
+
 
 def draw(key, m, d, coupling):
     """Signs and norms of m "orthogonal" or "simplex" frequencies, in O(m + d) operations.
@@ -110,7 +117,7 @@ def orthogonal_fast(key, m, d):
     >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
     True
     """
-    return draw(key, m, d, "orthogonal").project(jnp.eye(d)).T
+    return draw(key, m, d, "orthogonal").matrix
 
 
 def simplex_fast(key, m, d):
@@ -128,7 +135,7 @@ def simplex_fast(key, m, d):
     >>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
     True
     """
-    return draw(key, m, d, "simplex").project(jnp.eye(d)).T
+    return draw(key, m, d, "simplex").matrix
 
 
 def walsh_hadamard(x):

@@ -24,7 +24,7 @@ from book_site import built, loads, pages, site  # noqa: F401
 from companion.evidence import deadlocks
 
 deadlocks.prevent()
-jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_enable_x64", os.environ.get("JAX_ENABLE_X64") != "0")  # `make single` runs some files in float32, as users do
 jax.config.update("jax_enable_compilation_cache", False)  # names of some thousand files, for a folder that is not there
 hypothesis.settings.register_profile("rfcore", derandomize=True, deadline=None, max_examples=25)
 hypothesis.settings.load_profile("rfcore")
@@ -34,6 +34,11 @@ gc.set_threshold(100_000, 20, 100)
 
 
 LONGEST_FIRST = ("test_book.py", "test_book_browser.py", "test_notebooks.py")
+
+
+def pytest_configure(config):
+    if not jax.config.jax_enable_x64:
+        config.addinivalue_line("filterwarnings", "ignore:.* is float64, and JAX computes it in float32:UserWarning")
 
 
 def pytest_collection_modifyitems(items):

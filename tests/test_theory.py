@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jax.test_util import check_grads
-from rounding import rounding
+from rounding import EPS, rounding
 from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln, hyp0f1
@@ -204,7 +204,7 @@ def test_small_v_limit_has_the_printed_closed_form():
     printed = 1 - np.sqrt(np.pi) * np.exp(
         gammaln(d + 1) + gammaln(d / 2 + 0.5) - gammaln(d / 2) - 2 * gammaln(d / 2 + 1) - d * np.log(2)
     )
-    assert float(theory.positive_mse_ratio(0.0, d, d, "simplex")) == pytest.approx(printed, rel=1e-9)
+    assert float(theory.positive_mse_ratio(0.0, d, d, "simplex")) == pytest.approx(printed, rel=1e-9, abs=rounding(20))  # taken off one
 
 
 def test_one_frequency_has_no_partner():
@@ -247,7 +247,7 @@ def test_printed_series_and_prefactor_are_those_of_mpmath():
             rho = mpmath.hyp1f1(d, mpmath.mpf(d) / 2, -(mpmath.mpf(z) ** 2) / 2)
             truth = float(mpmath.mpf(m - 1) / m * (mpmath.exp(-(mpmath.mpf(z) ** 2)) - rho))
         # Terms that add up to e^(z^2) = 8100 without their signs, times 200 eps from log-Gammas of that size.
-        assert formulas.fourier_gap(*along_first_axis(z, d), m) == pytest.approx(truth, abs=4e-10)
+        assert formulas.fourier_gap(*along_first_axis(z, d), m) == pytest.approx(truth, rel=0, abs=rounding(200, 8100))
     for d in (2, 7, 64):
         with mpmath.workdps(30):
             half, gamma = mpmath.mpf(d) / 2, mpmath.gamma
@@ -312,7 +312,7 @@ def test_fourier_errors_from_zero_to_the_far_end():
             assert np.all(np.isfinite(ratio)) and np.all(ratio > 0)
             assert float(ratio[-1]) == pytest.approx(1 if (d, coupling) != (2, "simplex") else 1.036, abs=1e-3)
             if coupling == "orthogonal":
-                assert float(ratio[0]) == pytest.approx(3 / (d + 2), rel=1e-9)
+                assert float(ratio[0]) == pytest.approx(3 / (d + 2), rel=1e-9, abs=rounding(20))  # taken off one
 
 
 def test_orthogonality_gap_of_fourier_features_changes_sign_where_it_was_measured_to():
@@ -351,14 +351,16 @@ def test_asymptotic_ratio_is_right_to_first_order():
 @pytest.mark.parametrize("d", [2, 6, 64])
 @pytest.mark.parametrize("coupling", theory.COUPLINGS)
 def test_density_has_mass_one_and_gives_the_conformity(d, coupling):
-    def moment(f):
-        return quad(lambda w: np.exp(float(density(w))) * f(w), 0.01 * np.sqrt(d), 6 + 2 * np.sqrt(d), limit=200)[0]
+    with jax.enable_x64(True):  # an adaptive rule takes rounding for shape
 
-    density = jax.jit(lambda w: pair_densities.log_pair_density(w, d, coupling))
-    start = np.exp(float(density(0.01 * np.sqrt(d)))) * 0.01 * np.sqrt(d)  # what is cut off: the density is flat for d = 2
-    assert moment(lambda w: 1.0) == pytest.approx(1 - start * (d == 2), abs=2e-4)
-    rho = float(jnp.exp(theory.log_conformity(1.0, d, coupling)))
-    assert moment(lambda w: hyp0f1(d / 2, w**2 / 4)) + start * (d == 2) == pytest.approx(rho, rel=2e-4)
+        def moment(f):
+            return quad(lambda w: np.exp(float(density(w))) * f(w), 0.01 * np.sqrt(d), 6 + 2 * np.sqrt(d), limit=200)[0]
+
+        density = jax.jit(lambda w: pair_densities.log_pair_density(w, d, coupling))
+        start = np.exp(float(density(0.01 * np.sqrt(d)))) * 0.01 * np.sqrt(d)  # what is cut off: the density is flat for d = 2
+        assert moment(lambda w: 1.0) == pytest.approx(1 - start * (d == 2), abs=2e-4)
+        rho = float(jnp.exp(theory.log_conformity(1.0, d, coupling)))
+        assert moment(lambda w: hyp0f1(d / 2, w**2 / 4)) + start * (d == 2) == pytest.approx(rho, rel=2e-4)
 
 
 def test_densities_are_those_of_chi_laws_and_of_equation_20():
@@ -480,7 +482,7 @@ def test_second_derivatives_at_zero_are_those_of_the_series(coupling, m):
         (lambda v: theory.log_conformity(v, d, coupling), 2 * a_1),
         (lambda v: theory.positive_mse_ratio(v, d, m, coupling), 2 * theory.partners(m, d) * (3 / 2 * g_1 - g_2)),
     ):
-        h = 1e-3
+        h = EPS ** (1 / 3)  # of central differences, which err by h^2 and by eps / h
         slopes, curves = (np.asarray(f) for f in jax.jit(jax.vmap(lambda v, q=q: (jax.grad(q)(v), jax.grad(jax.grad(q))(v))))(np.array([0, 0.7 - h, 0.7, 0.7 + h])))
         assert slopes[0] == 0 and curves[0] == pytest.approx(limit, rel=LOG)
-        assert np.isclose(curves[2], (slopes[3] - slopes[1]) / (2 * h), rtol=1e-5)
+        assert np.isclose(curves[2], (slopes[3] - slopes[1]) / (2 * h), rtol=100 * h**2)

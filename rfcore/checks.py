@@ -43,11 +43,26 @@ def graph(value, name="g"):
 
 
 def modulation(f, n, is_normalised=True, name="f"):
-    """f(0), ..., f(n - 1) as finite real numbers, for walks on weights that are normalised or not."""
+    """f(0), ..., f(n - 1) as finite numbers; ``is_normalised``: of walks on normalised, symmetric weights."""
+    if hasattr(f, "taylor"):
+        raise ValueError(f"{name} = {f!r} is a kernel, of eigenvalues; give features.modulation.of_kernel({name})")
+    if not callable(f):
+        such = "from_taylor or from_values of these" if hasattr(f, "__len__") else "diffusion(1.0)"
+        raise ValueError(f"{name} = {f!r}; give a modulation, such as features.modulation.{such}")
     if getattr(f, "for_normalised", False) and not is_normalised:
-        got = f"{name} = {f!r} is for normalised weights, and those of the graph are not"
-        raise ValueError(f"{got}; walk on g.normalised() (features.modulation.from_taylor takes any weights)")
-    values = numbers(f(np.arange(n)), name)
+        got = f"{name} = {f!r} is for normalised weights of an undirected graph, and those of the graph are not"
+        mend = "walk on g.normalised(), where g is directed on that of W + W.T"
+        raise ValueError(f"{got}; {mend} (features.modulation.from_taylor takes any weights)")
+    try:
+        values = f(np.arange(n))
+    except TypeError as error:
+        if isinstance(error, jax.errors.JAXTypeError):
+            raise
+        got = f"{name} = {f!r} does not take an array of lengths: {error}"
+        raise ValueError(f"{got}; give a modulation, such as features.modulation.diffusion(1.0)") from error
+    except OverflowError:
+        raise ValueError(f"{name} = {f!r} overflows float64; give smaller parameters") from None
+    values = numbers(values, name)
     if values.shape != (n,):
         raise ValueError(f"{name} maps {n} lengths to an array of shape {values.shape}; give one value per length")
     return finite(values, name)

@@ -20,8 +20,9 @@ def words(key):
     if checks.is_traced(key):
         raise ValueError("key is traced; walks are drawn on the host: call this outside jax.jit and jax.vmap")
     typed = jax.dtypes.issubdtype(checks.key(key).dtype, jax.dtypes.prng_key)
-    data = jax.random.key_data(key) if typed else key
-    data = np.asarray(data if data.shape == (2,) else jax.random.bits(key, (2,), np.uint32))
+    with jax.ensure_compile_time_eval():  # a function that is being compiled may have captured the key
+        data = jax.random.key_data(key) if typed else key
+        data = np.asarray(data if data.shape == (2,) else jax.random.bits(key, (2,), np.uint32))
     return (int(data[0]) << 32) | int(data[1])
 
 

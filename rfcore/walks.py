@@ -56,7 +56,7 @@ class Deposits(NamedTuple):
     n_nodes: int
     """Number of nodes of the graph, N."""
     is_normalised: bool
-    """Whether its weights were normalised."""
+    """Whether its weights were normalised and symmetric, as modulations of kernels need them."""
 
 
 class Hops(NamedTuple):
@@ -154,7 +154,7 @@ def simulate(key, g, lengths, nodes=None):
         step = np.repeat(np.arange(len(counts), dtype=np.int32), counts)
         parts.append([row + np.int32(rows.start), node, step, load])
     row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
-    return Deposits(row, node, step, load, lengths.shape[1], len(lengths), g.n_nodes, g.is_normalised)
+    return Deposits(row, node, step, load, lengths.shape[1], len(lengths), g.n_nodes, g.is_normalised and g.is_symmetric)
 
 
 def checked(deposits):

@@ -19,6 +19,7 @@ KEY = jax.random.key(0)
 BARE = Graph.from_networkx(nx.path_graph(3))
 G = BARE.normalised()
 DIRECTED = Graph.from_networkx(nx.DiGraph([(0, 1), (1, 2)]))
+RING = Graph.from_networkx(nx.DiGraph([(0, 1), (1, 2), (2, 0)]))
 F = modulation.diffusion(1.0)
 X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 OMEGA = np.eye(2)
@@ -92,6 +93,11 @@ OTHERS = {
     "a matrix for a graph": (lambda: features.walk_features(KEY, np.eye(3), F, 2, 0.5), "give a Graph"),
     "a network for a graph": (lambda: kernels.diffusion(nx.path_graph(3), 1.0), "from_networkx"),
     "modulation of one value": (lambda: features.walk_features(KEY, G, lambda k: 1.0, 2, 0.5), "one value per length"),
+    "kernel for a modulation": (lambda: features.walk_features(KEY, G, kernels.Diffusion(1.0), 2, 0.5), r"of_kernel\(f\)"),
+    "function of a graph for a modulation": (lambda: features.walk_features(KEY, G, kernels.diffusion, 2, 0.5), "give a modulation"),
+    "list for a modulation": (lambda: features.walk_features(KEY, G, [1.0, 0.5], 2, 0.5), "from_taylor or from_values"),
+    "kernel too wide for its walks": (lambda: features.walk_features(KEY, G, modulation.diffusion(20.0), 2, 0.1), "give a p_halt of"),
+    "modulation of a kernel on directed weights": (lambda: features.walk_features(KEY, RING.normalised(), F, 2, 0.5), "undirected"),
     "modulation that overflows": (lambda: features.walk_features(KEY, G, lambda k: np.where(k, np.inf, 1), 2, 0.5), "infinite"),
     "traced key of walks": (lambda: jax.jit(lambda key: features.walk_features(key, G, F, 2, 0.5).toarray())(KEY), "traced"),
     "vector that does not fit": (lambda: PHI @ np.ones(2), "shape"),

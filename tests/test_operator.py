@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from rounding import rounding
+from scipy.sparse.linalg import aslinearoperator
 
 from rfcore import features, streams, walks
 from rfcore.couplings import walk_lengths
@@ -47,6 +48,15 @@ def test_the_two_say_the_same(kind):
             assert isinstance(found, np.ndarray | jax.Array)
             # Sums of 68 terms at most, in any order, with a few roundings each.
             assert np.allclose(found, expected, rtol=0, atol=rounding(300, size, size @ size))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_they_are_linear_operators_of_scipy(kind):
+    for phi, dense, right in ((KINDS[kind], DENSE, V), (KINDS[kind].T, DENSE.T, U)):
+        operator, size = aslinearoperator(phi), rounding(300, np.abs(DENSE).sum())
+        assert (operator.shape, operator.dtype, len(phi)) == (dense.shape, np.float64, len(dense))
+        assert np.allclose(operator @ right, dense @ right, rtol=0, atol=size)
+        assert np.allclose(operator.T @ (dense @ right), dense.T @ (dense @ right), rtol=0, atol=size * np.abs(DENSE).sum())
 
 
 def test_products_of_features_are_matrices():

@@ -7,6 +7,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from rounding import rounding
+from scipy.optimize import linear_sum_assignment
 
 from companion import evidence
 from companion.evidence import Verdict
@@ -167,6 +168,35 @@ def test_ties_are_broken_by_a_rule_and_not_by_rounding():
     assert len({tuple(transport.exhaustive(rounded_otherwise(U))) for _ in range(3)}) == 1
     assert len({tuple(transport.by_projections(jax.random.key(0), rounded_otherwise(U), 5)) for _ in range(5)}) == 1
     assert transport.assignment(np.zeros((3, 3))).tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize("offset", [0.0, -1e6, 1e9, 1e12])
+def test_a_number_added_to_all_costs_changes_nothing(offset):
+    """But that sums are rounded: by half a unit in the last place of the offset each; 50 of them are chosen twice."""
+    costs, q = np.random.default_rng(1).normal(size=(50, 50)), np.arange(50)
+    least = costs[linear_sum_assignment(costs)].sum()
+    found = transport.assignment(costs + offset)
+    assert costs[q, found].sum() <= least + rounding(200, least, np.spacing(abs(offset)) / rounding(1))
+    U = np.abs(costs[:30, :25].reshape(5, 5, -1))
+    best, q = transport.exhaustive(U), np.arange(5)
+    # An entry more, the same for all pairs of bins, adds one number to all products of two pairs.
+    moved = np.concatenate([U, np.full((5, 5, 1), abs(offset) ** 0.5)], axis=2)
+    assert np.array_equal(transport.exhaustive(moved), best)
+
+
+def test_costs_of_any_size_are_matched():
+    costs, q = np.random.default_rng(2).normal(size=(6, 6)), np.arange(6)
+    least = transport.assignment(costs)
+    for size in (1e-320, 1e-300, 1e300, 1.7e308 / np.abs(costs).max()):
+        found = transport.assignment(costs * size)
+        assert costs[q, found].sum() == pytest.approx(costs[q, least].sum(), abs=0.02 if size < 1e-310 else rounding(100))
+
+
+def test_costs_that_differ_by_rounding_alone_are_equal():
+    rng = np.random.default_rng(3)
+    for mean in (1.0, 1e12, -1e-9):
+        costs = mean * (1 + 2.0**-52 * rng.integers(-3, 4, (9, 9)))
+        assert transport.assignment(costs).tolist() == list(range(9))[::-1]
 
 
 @pytest.mark.parametrize("n", [3, 5, 7])

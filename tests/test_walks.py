@@ -318,8 +318,11 @@ def test_tables_of_a_graph_are_kept_with_it_for_one_p_halt():
 
 
 def test_no_nodes_gives_no_rows():
-    phi = features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.1, nodes=np.zeros(0, dtype=int))
-    assert phi.shape == (0, 34)
+    for stored in (True, False):
+        phi = features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.1, nodes=[], stored=stored)
+        assert phi.shape == (0, 34)
+        assert (phi @ np.ones(34)).shape == (0,)
+        assert (phi.T @ np.ones((0, 2))).tolist() == 34 * [[0, 0]]
 
 
 NAMED = [modulation.diffusion(1.0), modulation.regularised_laplacian(1.0, 2), modulation.p_step(3, 2), modulation.inverse_cosine()]
@@ -387,7 +390,7 @@ def test_a_modulation_is_asked_for_no_more_lengths_than_were_drawn_rounded_up():
 
     def f(k):
         asked.append(len(k))
-        return np.ones(len(k))
+        return 0.9**k
 
     lengths = walk_lengths.draw(jax.random.key(0), 34, 4, 0.01).values
     features.walk_features(jax.random.key(0), KARATE.normalised(), f, 4, 0.01, "iid")
@@ -469,11 +472,106 @@ def too_short(f, **options):
     return features.walk_features(jax.random.key(0), KARATE.normalised(), f, 2, 0.1, **options)
 
 
-@pytest.mark.parametrize("f", [*LONG, modulation.diffusion(8.0), modulation.regularised_laplacian(3.0, 2)])
-def test_nine_tenths_of_a_named_modulation_are_where_it_says(f):
-    values = f(np.arange(4000))
-    assert sum(values[max(0, int(np.ceil(f.hops))) :]) >= 0.9 * sum(values)
-    assert (0.9**f.hops < 1e-8) == (f in LONG)
+REACH = {
+    "walk_features": lambda f, n, p: features.walk_features(jax.random.key(0), KARATE.normalised(), f, n, p, nodes=MANY),
+    "streamed": lambda f, n, p: features.walk_features(jax.random.key(0), KARATE.normalised(), f, n, p, nodes=MANY, stored=False),
+    "with_modulation": lambda f, n, p: REACH["walk_features"](modulation.lazy(), n, p).with_modulation(f),
+    "streamed, with_modulation": lambda f, n, p: REACH["streamed"](modulation.lazy(), n, p).with_modulation(f),
+}
+MANY = np.tile(np.arange(34), 20)
+
+
+@pytest.mark.parametrize("way", REACH)
+@pytest.mark.parametrize(("hops", "n_walks"), [(0, 1), (3, 1), (8, 1), (20, 4), (20, 8), (30, 1), (30, 2), (100, 4)])
+def test_of_one_power_features_know_what_one_walk_or_more_of_a_node_does(way, hops, n_walks):
+    """f is 1 at one length, which a walk makes with probability .9^hops: refused below 1/20, and said below a half."""
+    f, share = modulation.from_values(np.eye(hops + 1)[-1]), 1 - (1 - 0.9**hops) ** n_walks
+    if share < 1 / 20:
+        with pytest.raises(ValueError, match=f"(?s)get to {share:.2g} of the sum .* features would be 0 or chance; give a p_halt"):
+            REACH[way](f, n_walks, 0.1)
+    elif share < 1 / 2:
+        with pytest.warns(UserWarning, match=f"(?s)get to {share:.2g} of the sum .* few lucky walks; give a p_halt"):
+            REACH[way](f, n_walks, 0.1)
+    else:
+        REACH[way](f, n_walks, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "p_halt", "verdict"),
+    [
+        (10, 0.05, "good"),  # relative errors of the kernel's estimate by 64 walks a node: .03
+        (15, 0.05, "good"),  # .15
+        (20, 0.05, "poor"),  # 2
+        (25, 0.05, "none"),  # 1, or 5 and more
+        (10, 0.1, "good"),  # .14
+        (15, 0.1, "poor"),  # 4
+        (20, 0.1, "none"),  # 1
+        (100, 0.1, "none"),  # 1: below the least float wherever walks get
+    ],
+)
+def test_kernels_too_wide_for_the_walks_are_not_silently_zero(sigma, p_halt, verdict):
+    f, g = modulation.diffusion(sigma), KARATE.normalised()
+    if verdict == "good":
+        phi, psi = (features.walk_features(jax.random.key(seed), g, f, 64, p_halt) for seed in (0, 1))
+        K = kernels.diffusion(g, sigma)
+        assert np.linalg.norm((phi @ psi.T).toarray() - K) < 0.3 * np.linalg.norm(K)
+    elif verdict == "poor":
+        with pytest.warns(UserWarning, match="few lucky walks"):
+            features.walk_features(jax.random.key(0), g, f, 64, p_halt)
+    else:
+        with pytest.raises(ValueError, match="0 or chance"):
+            features.walk_features(jax.random.key(0), g, f, 64, p_halt)
+
+
+def test_the_mend_that_is_told_mends():
+    f, p_halt, told = modulation.diffusion(20.0), 0.1, []
+    with pytest.raises(ValueError, match=r"give a p_halt of about [\d.]+, or more walks") as refusal:
+        features.walk_features(jax.random.key(0), KARATE.normalised(), f, 64, p_halt)
+    told = float(str(refusal.value).rsplit("p_halt of about ")[-1].split(",")[0])
+    features.walk_features(jax.random.key(0), KARATE.normalised(), f, 64, told)
+
+
+@pytest.mark.parametrize("way", ["weigh", "by_step", "by_step, anew"])
+def test_walks_that_were_made_are_asked_the_same_of_kernels(way):
+    """Of others not, which may have no values beyond the longest walk."""
+    with pytest.raises(ValueError, match=r"deposits has walks of \d+ hops at most: .*; give a p_halt"):
+        WAYS_TO_WEIGH[way](KARATE.normalised(), modulation.diffusion(15.0))
+    n = int(deposits_on(KARATE.normalised()).step.max()) + 1
+    WAYS_TO_WEIGH[way](KARATE.normalised(), lambda k: (2.0 ** np.arange(n))[k])
+
+
+@pytest.mark.parametrize("way", ["walk_features", "with_modulation", "weigh", "by_step", "by_step, anew", "gram_form"])
+def test_modulations_of_kernels_want_undirected_graphs(way):
+    """Of directed weights F F^T has the series F = sum_k f(k) W^k, and no named kernel is that."""
+    strong = Graph.from_networkx(nx.cycle_graph(34, create_using=nx.DiGraph)).normalised()
+    for f in NAMED:
+        with pytest.raises(ValueError, match="weights of an undirected graph"):
+            WAYS_TO_WEIGH[way](strong, f)
+    for f in ANY:
+        WAYS_TO_WEIGH[way](strong, f)
+
+
+@pytest.mark.parametrize("way", REACH)
+def test_a_kernel_is_no_modulation(way):
+    """Its values at lengths are those of a function of eigenvalues far outside the spectrum: 10^25 and more."""
+    for bad, message in (
+        (kernels.Diffusion(1.0), r"f = Diffusion\(sigma=1.0\) is a kernel, of eigenvalues; give features.modulation.of_kernel\(f\)"),
+        (kernels.diffusion, r"does not take an array of lengths: .*'sigma'; give a modulation, such as features.modulation.diff"),
+        ([1.0, 0.5], r"f = \[1.0, 0.5\]; give a modulation, such as features.modulation.from_taylor or from_values"),
+        (1.0, "f = 1.0; give a modulation, such as"),
+        (None, "f = None; give a modulation, such as"),
+        (modulation.p_step(20.0, 2000), "overflows float64; give smaller"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            REACH[way](bad, 2, 0.5)
+
+
+def test_a_function_that_is_compiled_may_walk_by_a_key_of_its_own():
+    """Walks are made when it is compiled, like all that knows no argument."""
+    g, f, key = KARATE.normalised(), modulation.diffusion(1.0), jax.random.key(5)
+    for coupling in ("iid", "systematic", "sobol"):
+        phi = features.walk_features(key, g, f, 8, 0.3, coupling).toarray()
+        assert np.array_equal(jax.jit(lambda x, c=coupling: x + features.walk_features(key, g, f, 8, 0.3, c).toarray())(0.0), phi)
 
 
 @pytest.mark.parametrize(
@@ -486,8 +584,8 @@ def test_nine_tenths_of_a_named_modulation_are_where_it_says(f):
         (lambda: features.walk_features(jax.random.key(0), KARATE.to_scipy(), modulation.lazy(), 2, 0.5), "from_scipy"),
         (lambda: features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 1e-8), "p_halt = 1e-08; .*too long"),
         (lambda: walk_lengths.draw(jax.random.key(0), 3, 2, 1e-9), "p_halt = 1e-09"),
-        *((partial(too_short, f), r"p_halt = 0.1: .* f = \w+\(.*\) matters; give a p_halt of about 0.00") for f in LONG),
-        (partial(too_short, LONG[0], stored=False), "fewer than one walk"),
+        *((partial(too_short, f), r"p_halt = 0.1: .* f = \w+\(.*\), whose features would be 0 .*; give a p_halt of about 0.003") for f in LONG),
+        (partial(too_short, LONG[0], stored=False), "0 or chance"),
         (lambda: features.weigh(None, modulation.lazy()), "deposits is of type NoneType"),
         (lambda: features.by_step(LENGTHS), "deposits is of type Lengths"),
         (lambda: features.weigh(deposits_on(KARATE)._replace(n_nodes=20), modulation.lazy()), "deposits.node has values up to 33"),

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rfcore import checks, walks
+from rfcore.features.of_walks import refuse_beyond
 from rfcore.features.operator import Operator
 
 
@@ -36,11 +37,12 @@ class DepositsByStep:
     n_steps: int = field(metadata={"static": True})
     """Number of values of f that matter: 1 + the greatest step."""
     is_normalised: bool = field(metadata={"static": True})
-    """Whether the walks were on normalised weights."""
+    """Whether the walks were on normalised weights of an undirected graph."""
 
     def with_modulation(self, f):
         """Features under the modulation f: :class:`DepositFeatures`, differentiable in what f holds."""
         table = jnp.asarray(checks.modulation(f, self.n_steps, self.is_normalised))
+        refuse_beyond(f, self.n_steps - 1)
         return DepositFeatures(self, self.load * table[self.step])
 
 
@@ -67,6 +69,11 @@ class DepositFeatures(Operator):
     def shape(self):
         """(number of rows, N); the other way round for a transpose."""
         return self.deposits.shape[:: -1 if self.is_transposed else 1]
+
+    @property
+    def dtype(self):
+        """Of the values."""
+        return self.values.dtype
 
     @property
     def T(self):

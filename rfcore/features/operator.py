@@ -1,5 +1,7 @@
 """The language of walk features, be they scipy arrays on the host or JAX arrays under gradients."""
 
+import numpy as np
+
 
 class Operator:
     """A matrix known by its products.
@@ -9,13 +11,24 @@ class Operator:
         phi @ v,   u @ phi,   phi.T,   phi.shape,   phi.toarray(),   phi.to_scipy(),   phi.with_modulation(f)
 
     ``phi.T`` speaks the same language, so that ``phi @ (phi.T @ v)`` is two products with features and never
-    forms the product of the two. Vectors and matrices may stand on either side. ``np.asarray(phi)`` is one
-    object and no matrix, as it is of SciPy's sparse arrays, which look at that before they leave ``csr @
-    phi`` to us.
+    forms the product of the two. Vectors and matrices may stand on either side, and
+    ``scipy.sparse.linalg.aslinearoperator`` takes features. ``np.asarray(phi)`` is one object and no matrix,
+    as it is of SciPy's sparse arrays, which look at that before they leave ``csr @ phi`` to us.
     """
 
-    ndim = 2
+    ndim, dtype = 2, np.dtype(float)
     __array_ufunc__ = None  # so that NumPy leaves ``array @ phi`` to us
+
+    def __len__(self):
+        return self.shape[0]
+
+    def matvec(self, v):
+        """``phi @ v``, as SciPy's linear operators call it."""
+        return self @ v
+
+    def rmatvec(self, u):
+        """``phi.T @ u``, likewise."""
+        return self.T @ u
 
     def __matmul__(self, other):
         """``phi @ other``, for ``other`` of shape (columns of phi,) or (columns of phi, c)."""

@@ -7,8 +7,9 @@ independent sets of walks on a graph with symmetric weights W, under modulations
 
     E[phi_1 phi_2^T] = (sum_k f_1(k) W^k) (sum_k f_2(k) W^k) = sum_k alpha_k W^k   where  f_1 * f_2 = alpha
 
-Modulations named after a kernel are for ``g.normalised()`` (walks on other weights refuse them) and hold the
-regulariser's powers and the constant: they estimate the kernel of that name in :mod:`rfcore.kernels` itself.
+Modulations named after a kernel are for ``g.normalised()`` of an undirected graph (walks on other weights
+refuse them) and hold the regulariser's powers and the constant: they estimate the kernel of that name in
+:mod:`rfcore.kernels` itself.
 None overflows for long walks. Learned modulations are in :mod:`rfcore.features.neural`. Universal Graph
 Random Features, Theorems 2.1 and 2.2.
 """

@@ -26,8 +26,7 @@ def of_kernel(kernel):
     """
     if isinstance(kernel, kernels.InverseCosine):
         return Named(kernel, from_taylor(kernel.taylor))
-    mean, variance = kernel.degrees
-    return Named(kernel, partial(kernel.taylor, power=1 / 2), mean / 2 - 3 * (variance / 2) ** 0.5)
+    return Named(kernel, partial(kernel.taylor, power=1 / 2))
 
 
 def diffusion(sigma):
@@ -110,15 +109,13 @@ def _exponential(scale, k):
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """Modulation of a kernel defined through the normalised Laplacian; walks on other weights refuse it.
+    """Modulation of a kernel of the normalised Laplacian of an undirected graph.
 
-    It can be pickled.
+    Walks on other weights refuse it. It can be pickled.
     """
 
     kernel: kernels.OfLaplacian
     values: Callable = field(repr=False)
-    hops: float = field(default=0.0, repr=False)
-    """Nine tenths of the sum of the values, or more, are at lengths above this: the mean less three deviations."""
     for_normalised = True
 
     def __call__(self, k):

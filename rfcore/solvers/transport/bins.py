@@ -90,7 +90,7 @@ def counted(f, g, n_terms, p_halt=None, name="f"):
     growths = [(1, abs(W))] if p_halt is None else [(1, abs(W)), (2, mean_squares(g, p_halt))]
 
     def looked_at(n):
-        values = np.asarray(checks.modulation(f, 2 * n, g.is_normalised, name), dtype=float)
+        values = np.asarray(checks.modulation(f, 2 * n, g.is_normalised and g.is_symmetric, name), dtype=float)
         return values, np.max([_shares_beyond(values, *growth) for growth in growths], axis=0)
 
     values, beyond = looked_at(n)

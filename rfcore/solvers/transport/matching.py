@@ -1,8 +1,10 @@
 """Permutations of bins of least cost: linear assignments, and searches where the cost is quadratic.
 
 Permutations are int arrays (n,), for ``copulas.permutation(sigma)`` or ``coupling=sigma``. A cost seldom has
-only one: costs within 2^-32 of the largest are equal, and of equals the one nearest to the reversal is taken,
-that of least sum_q q sigma(q), so that every processor and every solver finds the same.
+only one: costs within 2^-32 of the largest are equal; if a number that was added to all hides how they
+differ, those within 2^-32 of the largest difference, or 2^-48 of the largest, which is rounding. Of equals
+the one nearest to the reversal is taken, that of least sum_q q sigma(q), so that every processor and every
+solver finds the same.
 """
 
 from itertools import islice, permutations
@@ -18,14 +20,15 @@ MOST_BINS = 10  # for all permutations: 3.6 million
 
 
 def assignment(costs):
-    """Permutation of least cost, exactly: the optimal sigma-coupling.
+    """Permutation of least cost: the optimal sigma-coupling.
 
     ::
 
         sigma = argmin sum_q c_{q, sigma(q)}
 
     The costs (n, n) are those of :func:`matching_costs` or :func:`pagerank_costs`; by
-    :func:`scipy.optimize.linear_sum_assignment`, O(n^3).
+    :func:`scipy.optimize.linear_sum_assignment`, O(n^3). Exact but for differences that count as none: a
+    number added to all costs changes nothing, but a huge cost that forbids a match hides how others differ.
 
     Source: Variance-Reducing Couplings, Definition 4.2.
 
@@ -87,5 +90,8 @@ def by_projections(key, U, n_projections):
 
 def _on_a_grid(costs):
     """Whole multiples, whose sums are exact: what is equal but for rounding ties on all processors."""
-    largest = np.abs(costs).max(initial=0.0)
+    costs = np.ldexp(costs, -np.frexp(np.abs(costs).max())[1])  # of size 1: nothing below overflows
+    largest, least = np.abs(costs).max(), costs.min()
+    if costs.max() - least < largest / 2:
+        costs, largest = costs - least, max(costs.max() - least, 2.0**-16 * largest)
     return np.rint(costs * (2.0**32 / largest)) if largest > 0 else costs

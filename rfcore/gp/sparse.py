@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import minimize_scalar
-from scipy.sparse.linalg import spilu, splu
+from scipy.sparse.linalg import eigsh, spilu, splu
+from scipy.special import ive
 
 from rfcore import checks, features, streams, walks
 from rfcore.gp.kernels import diffusion
+from rfcore.kernels.spectral import finite
 
 PURPOSE = 9  # of the random stream; part of what a key means
 _SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
@@ -50,35 +52,80 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
 
     ::
 
-        K = variance exp(-lengthscale^2 (I - W)) = variance sum_k P(k) W^k
-        P(k) = exp(-lengthscale^2) lengthscale^(2k) / k!
+        K = variance exp(-lengthscale^2 (I - W)) = variance sum_k P(k) T_k(W)
+        P(0) = exp(-t) I_0(t),   P(k) = 2 exp(-t) I_k(t),   t = lengthscale^2
 
-    No term of the sum is negative, so that nothing cancels. On 8,700 faces of a torus tol = 1e-7 moves the
+    with Chebyshev's polynomials T_k and Bessel functions I_k. The weights P are positive and have the sum 1,
+    and no eigenvalue of T_k(W) is beyond 1: nothing cancels. Terms that count, and sparse products, are about
+    6 lengthscale, where powers of W would be lengthscale^2. On 8,700 faces of a torus tol = 1e-7 moves the
     distribution of 435 new observations by a divergence of 5e-9.
 
     Args:
-        g: undirected Graph, which is normalised here.
+        g: undirected Graph, which is normalised here. Where weights are negative, eigenvalues of W may be
+            beyond [-1, 1]: t is then times half the width of their range, and its upper end a factor.
         lengthscale, variance: above 0.
-        tol: powers are counted until those left have a weight below tol; entries below tol variance are 0.
+        tol: between 0 and 1. Terms are counted until those left have a weight below tol; entries whose size
+            is below tol variance are 0.
 
     Returns:
         SciPy CSR array, (N, N), symmetric.
 
     Source: Variance-Reducing Couplings, Appendix F.2.
     """
-    if not checks.graph(g).is_symmetric:
+    lengthscale = checks.real(checks.known(lengthscale, "lengthscale"), "lengthscale", above=0)
+    variance, tol = checks.real(checks.known(variance, "variance"), "variance", above=0), _fraction(tol, "tol")
+    g = checks.graph(g).normalised()
+    if not g.is_symmetric:
         raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")
-    W, mean, weights = sp.csr_array(g.normalised().to_scipy()), lengthscale**2, []
-    while not weights or (sum(weights) < 1 - tol and len(weights) < 10 * (mean + 10)):
-        weights.append(weights[-1] * mean / len(weights) if weights else np.exp(-mean))
-    eye = sp.eye_array(g.n_nodes, format="csr")
-    K = weights[-1] * eye
-    for weight in weights[-2::-1]:
-        K = W @ K + weight * eye
-    K = (K + K.T) / 2
-    K.data[K.data < tol] = 0
+    W, eye = g.to_scipy(), sp.eye_array(g.n_nodes, format="csr")
+    least, most = _range_of_eigenvalues(W)
+    weights = _weights(lengthscale * (most - least) / 2 * lengthscale, tol)
+    if weights is None:
+        got = f"lengthscale = {lengthscale}, for which a sparse matrix is too wide"
+        raise ValueError(f"{got}; give kernels.diffusion(g, 2**0.5 * lengthscale), which is dense, or a smaller one")
+    twice = (W + W.T - (most + least) * eye) * (2 / (most - least))  # of eigenvalues in [-2, 2]
+    K, before = weights[-1] * eye, 0 * eye
+    for weight in weights[-2:0:-1]:  # Clenshaw's recurrence
+        K, before = twice @ K - before + weight * eye, K
+    K = twice @ K / 2 - before + weights[0] * eye
+    with np.errstate(over="ignore", invalid="ignore"):
+        K = np.exp(lengthscale * (most - 1) * lengthscale) / 2 * (K + K.T)
+        K.data[abs(K.data) < tol] = 0
+        K.data = finite(variance * K.data)
     K.eliminate_zeros()
-    return variance * K
+    return K
+
+
+def _weights(t, tol, most=20_000):
+    """P(0), P(1), ... until those left have the sum tol; None if there are too many.
+
+    2 P(k) for k > 0 is the distribution of the difference of two Poisson numbers of mean t / 2: Bennett's bound says
+    what is certainly left out.
+    """
+    exponent = np.log(2 / tol)
+    n = exponent / 3 + np.sqrt(exponent**2 / 9 + 2 * t * exponent)
+    if not n < most:
+        return None
+    k = np.arange(int(n) + 2)
+    weights = np.where(k > 0, 2, 1) * ive(k, t)
+    left = np.cumsum(weights[::-1])[::-1]
+    return weights[: max(2, np.count_nonzero(left >= tol))]
+
+
+def _range_of_eigenvalues(W):
+    """Of symmetric normalised weights: -1 to 1, unless weights are negative."""
+    if W.data.min(initial=0.0) >= 0:
+        return -1.0, 1.0
+    start = np.random.default_rng(0).normal(size=W.shape[0])
+    least, most = (eigsh(W, 1, which=end, v0=start, return_eigenvectors=False)[0] for end in ("SA", "LA"))
+    return least - 1e-6, most + 1e-6
+
+
+def _fraction(value, name):
+    value = checks.real(checks.known(value, name), name)
+    if not 0 < value < 1:
+        raise ValueError(f"{name} = {value}; give a number between 0 and 1")
+    return value
 
 
 def posterior(K, y, noise, train, test=None):

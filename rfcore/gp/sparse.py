@@ -18,6 +18,7 @@ from scipy.special import ive
 
 from rfcore import checks, features, streams, walks
 from rfcore.gp.kernels import diffusion
+from rfcore.kernels.products import power_of_two
 from rfcore.kernels.spectral import finite
 
 PURPOSE = 9  # of the random stream; part of what a key means
@@ -58,7 +59,7 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
     with Chebyshev's polynomials T_k and Bessel functions I_k. The weights P are positive and have the sum 1,
     and no eigenvalue of T_k(W) is beyond 1: nothing cancels. Terms that count, and sparse products, are about
     6 lengthscale, where powers of W would be lengthscale^2. On 8,700 faces of a torus tol = 1e-7 moves the
-    distribution of 435 new observations by a divergence of 5e-9.
+    distribution of 435 new observations by a divergence of 5e-8.
 
     Args:
         g: undirected Graph, which is normalised here. Where weights are negative, eigenvalues of W may be
@@ -79,7 +80,7 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
         raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")
     W, eye = g.to_scipy(), sp.eye_array(g.n_nodes, format="csr")
     least, most = _range_of_eigenvalues(W)
-    weights = _weights(lengthscale * (most - least) / 2 * lengthscale, tol)
+    weights = _weights(lengthscale * ((most - least) / 2) * lengthscale, tol)
     if weights is None:
         got = f"lengthscale = {lengthscale}, for which a sparse matrix is too wide"
         raise ValueError(f"{got}; give kernels.diffusion(g, 2**0.5 * lengthscale), which is dense, or a smaller one")
@@ -118,7 +119,7 @@ def _range_of_eigenvalues(W):
         return -1.0, 1.0
     start = np.random.default_rng(0).normal(size=W.shape[0])
     least, most = (eigsh(W, 1, which=end, v0=start, return_eigenvectors=False)[0] for end in ("SA", "LA"))
-    return least - 1e-6, most + 1e-6
+    return float(least) - 1e-6, float(most) + 1e-6
 
 
 def _fraction(value, name):
@@ -141,18 +142,19 @@ def posterior(K, y, noise, train, test=None):
 
     Args:
         K: SciPy sparse array, (N, N), symmetric and positive semidefinite.
-        y, noise, train: observations, (n,); the variance s^2 of their noise; their nodes.
-        test: nodes to predict; by default the others, in increasing order.
+        y, noise, train: observations, (n,); the variance s^2 of their noise, 0 or above; their nodes.
+        test: nodes to predict, perhaps none; by default the others, in increasing order.
 
     Returns:
         Posterior. Raises ValueError where K, with the noise, is not positive definite.
 
     Source: Rasmussen and Williams (2006), Eqs. 2.25 and 2.26.
     """
-    y, train = np.asarray(checks.vector(y, "y"), dtype=float), checks.indices(train, "train", K.shape[0])
+    K, noise = _symmetric(K), _one_variance(noise)
+    y, train = np.asarray(checks.vector(checks.known(y, "y"), "y"), dtype=float), checks.indices(train, "train", K.shape[0])
     if len(train) != len(y):
         raise ValueError(f"train has shape {train.shape}, y has {len(y)} values; give one node per value")
-    test = np.setdiff1d(np.arange(K.shape[0]), train) if test is None else checks.indices(test, "test", K.shape[0])
+    test = np.setdiff1d(np.arange(K.shape[0]), train) if test is None else checks.indices(test, "test", K.shape[0], empty=True)
     first = _least_degree(K[train][:, train])
     order = np.concatenate([train[first], test])
     factors = _positive_factors(sp.csc_array(K[order][:, order] + noise * sp.eye_array(len(order))))
@@ -177,43 +179,80 @@ def posterior_weights(phi, y, noise, rtol=1e-8, max_steps=None):
 
     Args:
         phi: WalkFeatures or SciPy sparse, (n, m), one row per seen node.
-        y, noise: observations, (n,); the variance s^2.
-        rtol, max_steps: as for :func:`conjugate_gradients`.
+        y, noise: observations, (n,); the variance s^2, 0 or above.
+        rtol: of the largest of y, between 0 and 1: what the residual is to be below.
+        max_steps: as for :func:`conjugate_gradients`.
 
     Source: Rasmussen and Williams (2006), Eqs. 2.11 and 2.12.
     """
-    phi = sp.csr_array(phi.to_scipy() if hasattr(phi, "to_scipy") else phi)
-    y = np.asarray(checks.vector(y, "y", phi.shape[0], of="row of phi"), dtype=float)[:, None]
+    phi = phi.to_scipy() if hasattr(phi, "to_scipy") else phi
+    phi = checks.sparse(phi, "phi") if sp.issparse(phi) else sp.csr_array(checks.finite(np.asarray(checks.numbers(phi, "phi")), "phi"))
+    y = np.asarray(checks.vector(checks.known(y, "y"), "y", phi.shape[0], of="row of phi"), dtype=float)[:, None]
     transpose = phi.T.tocsr()  # rows that lie together: a third of the time
-    x = conjugate_gradients(lambda v: phi @ (transpose @ v), y, noise, rtol * np.abs(y).max(axis=0), max_steps)
+    atol = _fraction(rtol, "rtol") * np.abs(y).max(axis=0)
+    x = conjugate_gradients(lambda v: phi @ (transpose @ v), y, noise, atol, max_steps)
     return (phi.T @ x)[:, 0]
 
 
+@np.errstate(divide="ignore", over="ignore", invalid="ignore")
 def conjugate_gradients(product, y, noise, atol, max_steps=None):
     """Columns x of (K + s^2 I) x = y at once, each until its residual is below its atol.
 
     The number of steps grows with the root of 1 + abs(K) / s^2.
 
     Args:
-        product: function from columns (n, k) to K times each.
-        y, noise: right-hand sides, (n, k); the variance s^2.
-        atol: number, or (k,).
+        product: function from columns (n, k) to K times each, (n, k).
+        y, noise: right-hand sides, (n, k); the variance s^2, 0 or above.
+        atol: number, or (k,), of at least 0.
         max_steps: 10 n by default; RuntimeError where they are not enough.
     """
-    max_steps = max_steps or 10 * len(y)
+    y, atol = (np.asarray(checks.numbers(checks.known(x, name), name), dtype=float) for x, name in ((y, "y"), (atol, "atol")))
+    if y.ndim != 2 or not y.size or atol.shape not in ((), y.shape[1:]):
+        raise ValueError(f"y has shape {y.shape}, and atol {atol.shape}; give columns (n, k), and a number or (k,)")
+    if not np.all(atol >= 0):
+        raise ValueError(f"atol = {atol}; give numbers of at least 0")
+    checks.finite(y, "y")
+    noise = _one_variance(noise)
+    max_steps = 10 * len(y) if max_steps is None else checks.count(max_steps, "max_steps")
+    size = power_of_two(y)
+    y, atol = y / size, atol / size
     x, residual = np.zeros_like(y), y.copy()
     direction, square = y.copy(), np.sum(y**2, axis=0)
     for _ in range(max_steps):
         going = np.sqrt(square) > atol
         if not going.any():
-            return x
-        image = product(direction) + noise * direction
+            return size * x
+        image = np.asarray(product(direction))
+        if image.shape != y.shape:
+            raise ValueError(f"product returns shape {image.shape} for columns {y.shape}; give one that returns K times each")
+        image = image + noise * direction
         step = np.where(going, square, 0) / np.where(going, np.sum(direction * image, axis=0), 1)
         x += step * direction
         residual -= step * image
         before, square = np.where(going, square, 1), np.sum(residual**2, axis=0)
+        if not np.all(np.isfinite(square)):
+            raise ValueError("product, with the noise, is not positive definite or overflows; give more noise, or another scale")
         direction = residual + square / before * direction
     raise RuntimeError(f"The maximum number of solver steps was reached, {max_steps}; give more max_steps, or noise")
+
+
+def _one_variance(noise):
+    if np.ndim(noise):
+        raise ValueError(f"noise has shape {np.shape(noise)}; give one variance for all observations")
+    return checks.real(checks.known(noise, "noise"), "noise", least=0)
+
+
+def _symmetric(K):
+    """``K`` as a CSR array."""
+    if not (sp.issparse(K) or isinstance(K, np.ndarray)):
+        got = f"K is of type {type(K).__name__}"
+        raise ValueError(f"{got}; give a SciPy sparse array: phi @ phi.T of walk features phi, sp.csr_array(np.asarray(K)) of a JAX array")
+    found = checks.sparse(K, "K") if sp.issparse(K) else sp.csr_array(checks.finite(checks.numbers(K, "K"), "K"))
+    if found.ndim != 2 or not 0 < found.shape[0] == found.shape[1]:
+        raise ValueError(f"K has shape {K.shape}; give a square matrix, one row and one column per node")
+    if not checks.is_symmetric(K if K.dtype in checks.FLOATS else found):
+        raise ValueError("K is not symmetric; give all of a covariance: of the upper triangle U it is U + U.T - diag(U)")
+    return found
 
 
 def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps=64):
@@ -233,16 +272,22 @@ def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps
         deposits: of walks on normalised weights from seen nodes,
             ``walks.simulate(key, g, lengths, nodes=seen)``.
         y: one value per row of the deposits, of mean 0, as the model has it, and not all 0.
-        lengthscales: bounds of gamma; a warning says where the best is one of them.
-        n_probes, n_steps: of the quadrature (Golub and Meurant, 2010; Ubaru et al., 2017).
+        lengthscales: bounds of gamma, above 0; a warning says where the best is one of them.
+        n_probes, n_steps: of the quadrature (Golub and Meurant, 2010; Ubaru et al., 2017), at least 1.
 
     Returns:
         Hyperparameters.
     """
     words, deposits = streams.words(key), walks.checked(deposits)
-    y = np.asarray(checks.vector(y, "y", deposits.n_rows, of="row of deposits"), dtype=float)
-    if not y.any():
-        raise ValueError("y is 0; give values that are not all 0")
+    y = np.asarray(checks.vector(checks.known(y, "y"), "y", deposits.n_rows, of="row of deposits"), dtype=float)
+    with np.errstate(over="ignore"):
+        if not np.finfo(float).tiny <= np.sum(y**2) < np.inf:
+            got = f"y has values up to {np.abs(y).max():.3g}"
+            raise ValueError(f"{got}; give values that are not all 0, and whose squares are floats")
+    n_probes, n_steps = checks.count(n_probes, "n_probes"), checks.count(n_steps, "n_steps")
+    bounds = np.asarray(checks.vector(checks.known(lengthscales, "lengthscales"), "lengthscales"), dtype=float)
+    if bounds.shape != (2,) or not 0 < bounds[0] < bounds[1]:
+        raise ValueError(f"lengthscales = {lengthscales}; give two bounds above 0, the lower one first")
     signs = 2.0 * streams.generator(words, PURPOSE, 0).integers(2, size=(len(y), n_probes)) - 1
     starts = np.column_stack([y, signs])
 

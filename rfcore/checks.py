@@ -33,6 +33,13 @@ def key(value):
     return value
 
 
+def known(x, name):
+    """``x``, for what runs on the host, unless its values are unknown."""
+    if is_traced(x):
+        raise ValueError(f"{name} is traced, and this runs on the host; call it outside jax.jit, jax.grad and jax.vmap")
+    return x
+
+
 def graph(value, name="g"):
     """``value``, if it has what a :class:`rfcore.graphs.Graph` has and no matrix, network or mesh does."""
     if hasattr(value, "neighbour_counts") and hasattr(value, "is_normalised"):
@@ -113,9 +120,10 @@ def gram(x, name, n=None):
 
 
 def is_symmetric(x):
-    """Whether a square matrix of known values is symmetric, up to the rounding of products."""
-    x = np.asarray(x)
-    return bool(np.abs(x - x.T).max() <= 100 * np.finfo(x.dtype).eps * np.abs(x).max())
+    """Whether a square matrix of known floats, sparse or dense, is symmetric, up to the rounding of products."""
+    x = x if sp.issparse(x) else np.asarray(x)
+    with np.errstate(over="ignore"):
+        return bool(abs(x - x.T).max() <= 100 * np.finfo(x.dtype).eps * abs(x).max())
 
 
 def levels(x, name):

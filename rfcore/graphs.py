@@ -1,7 +1,7 @@
 """A graph as three arrays (compressed sparse rows), from networkx, scipy or trimesh."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,10 +22,11 @@ class Graph:
 
     Attributes:
         indptr: int64, (n_nodes + 1,).
-        indices: int32 or int64, (n_edges,).
-        weights: float64, (n_edges,).
+        indices: int32 or int64, (n,), n the number of entries of W.
+        weights: float64, (n,).
         is_normalised: whether the weights are those that :meth:`normalised` makes; modulations that are named
             after a kernel walk on such graphs only.
+        nodes: tuple of networkx's labels of nodes 0, ..., n_nodes - 1; None where there were none.
 
     >>> import networkx
     >>> from rfcore import graphs
@@ -33,20 +34,23 @@ class Graph:
     >>> g.n_nodes, g.indices.tolist(), g.normalised().weights.round(3).tolist()
     (3, [1, 0, 2, 1], [0.707, 0.707, 0.707, 0.707])
     >>> g
-    Graph(n_nodes=3, n_edges=4, is_normalised=False)
+    Graph(n_nodes=3, n_edges=2, is_normalised=False)
     """
 
     indptr: np.ndarray
     indices: np.ndarray
     weights: np.ndarray
     is_normalised: bool = False
+    nodes: tuple | None = None
 
     def __post_init__(self):
         for name in ("indptr", "indices", "weights"):
             object.__setattr__(self, name, _read_only(np.asarray(getattr(self, name)).view()))
 
     def __repr__(self):
-        return f"Graph(n_nodes={self.n_nodes}, n_edges={len(self.indices)}, is_normalised={self.is_normalised})"
+        n, loops = len(self.indices), np.count_nonzero(self.to_scipy().diagonal())
+        edges = f"n_edges={(n + loops) // 2}" if self.is_symmetric else f"n_directed_edges={n}"
+        return f"Graph(n_nodes={self.n_nodes}, {edges}, is_normalised={self.is_normalised})"
 
     @classmethod
     def from_scipy(cls, W, is_normalised=False):
@@ -63,7 +67,7 @@ class Graph:
         >>> graphs.Graph.from_scipy(sp.coo_array(([1.0, 2.0], ([0, 1], [1, 0])))).weights.tolist()
         [1.0, 2.0]
         """
-        W = checks.sparse(W, "W") if sp.issparse(W) else checks.finite(np.asarray(checks.numbers(W, "W")), "W")
+        W = checks.sparse(W, "W") if sp.issparse(W) else checks.finite(np.asarray(checks.numbers(checks.known(W, "W"), "W")), "W")
         if W.ndim != 2 or W.shape[0] != W.shape[1]:
             raise ValueError(f"W has shape {W.shape}; give a square matrix, one row and one column per node")
         if W.shape[0] == 0:
@@ -75,8 +79,8 @@ class Graph:
         return cls(W.indptr.astype(np.int64), W.indices, W.data, is_normalised)
 
     @classmethod
-    def from_networkx(cls, G, weight=None):
-        """Graph with the nodes of G in G's order.
+    def from_networkx(cls, G, weight=None, nodes=None):
+        """Graph with the nodes of G as they were added to it, or in a given order; their labels are its ``nodes``.
 
         Args:
             G: networkx Graph or DiGraph; parallel edges of a multigraph must be merged before.
@@ -84,6 +88,9 @@ class Graph:
                 carries (networkx's karate club carries weights that the papers do not use). Weights are
                 conductances, large where nodes are close: of lengths, such as those of roads, take the
                 inverse, set by ``networkx.set_edge_attributes``.
+            nodes: labels of the nodes 0, 1, ..., as networkx's ``nodelist``: of some of the nodes alone, the
+                graph is what G has between them. None: all of G in G's order, with a warning where labels are
+                0, ..., N - 1 in another order.
 
         >>> import networkx
         >>> from rfcore import graphs
@@ -92,12 +99,27 @@ class Graph:
         """
         import networkx as nx
 
+        if not hasattr(G, "is_multigraph"):
+            got = f"G is of type {type(G).__name__}"
+            raise ValueError(f"{got}; give a networkx Graph, or a matrix to Graph.from_scipy")
         if G.is_multigraph():
             raise ValueError("G is a multigraph; merge parallel edges first, for example with networkx.Graph(G)")
         lacking = [edge for *edge, value in G.edges(data=weight) if value is None] if weight else []
         if lacking:
             raise ValueError(f"weight = {weight!r}, but edge {lacking[0]} has no such attribute; set it on all")
-        return cls.from_scipy(nx.to_scipy_sparse_array(G, weight=weight, dtype=float, format="csr"))
+        if not len(G):
+            raise ValueError("G has no nodes; a graph needs at least one")
+        labels = list(G if nodes is None else nodes if np.iterable(nodes) else [])
+        strange = [label for label in labels if label not in G]
+        if strange or not 0 < len(labels) == len(set(labels)):
+            wrong = f"has {strange[0]!r}, which is not in G" if strange else f"= {nodes!r}"
+            raise ValueError(f"nodes {wrong}; give labels of nodes of G, one at least, and each once")
+        numbers = range(len(labels))
+        if nodes is None and labels != list(numbers) and set(labels) == set(numbers):
+            first = f"G has the nodes 0 to {len(labels) - 1} in another order, so that node 0 is {labels[0]}"
+            warnings.warn(f"{first}; give nodes=range({len(labels)}), or nodes=list(G) for G's order", stacklevel=2)
+        W = nx.to_scipy_sparse_array(G, nodelist=labels, weight=weight, dtype=float, format="csr")
+        return replace(cls.from_scipy(W), nodes=tuple(labels))
 
     @classmethod
     def from_edges(cls, edges, n_nodes=None, weights=None, directed=False):
@@ -117,19 +139,22 @@ class Graph:
         >>> graphs.Graph.from_edges([[0, 1], [1, 2]]).indices.tolist()
         [1, 0, 2, 1]
         """
+        n_nodes = n_nodes if n_nodes is None else checks.count(n_nodes, "n_nodes")
         edges = np.asarray(checks.indices(edges, "edges", 2**31 if n_nodes is None else n_nodes, empty=True, several=True))
         if edges.ndim != 2 or len(edges) != 2:
-            raise ValueError(f"edges has shape {edges.shape}; give an edge list, shape (2, E)")
+            mend = ", here np.array(edges).T" if edges.ndim == 2 and edges.shape[1] == 2 else ""
+            raise ValueError(f"edges has shape {edges.shape}; give an edge list, shape (2, E){mend}")
         if n_nodes is None and not edges.size:
             raise ValueError("n_nodes = None, and edges has none; say how many nodes there are")
         n_nodes = int(edges.max()) + 1 if n_nodes is None else n_nodes
+        weights = checks.known(weights, "weights")
         values = np.ones(edges.shape[1]) if weights is None else checks.vector(weights, "weights", edges.shape[1], "edge")
         W = sp.csr_array(sp.coo_array((np.asarray(values, dtype=float), tuple(edges)), shape=(n_nodes, n_nodes)))
         if weights is None:
             W.data[:] = 1.0
         if not directed:
             of_both = W.multiply((W != 0).T)
-            if (of_both != of_both.T).nnz:
+            if (abs(of_both - of_both.T) > 100 * np.finfo(float).eps * abs(of_both)).nnz:
                 raise ValueError("weights of the two directions of an edge differ; give directed=True, or each edge once")
             W = W + W.T - of_both
         return cls.from_scipy(W)
@@ -150,16 +175,23 @@ class Graph:
         {3}
         """
         checks.choice(nodes, "nodes", ("vertices", "faces"))
-        n = len(getattr(mesh, nodes))
-        n_places = len(np.unique(mesh.vertices, axis=0))
-        if n_places < len(mesh.vertices):
+        if not (hasattr(mesh, "vertices") and hasattr(mesh, "faces")):
+            raise ValueError(f"mesh is of type {type(mesh).__name__}; give a trimesh.Trimesh, as trimesh.load_mesh(path) returns")
+        vertices = np.asarray(checks.numbers(mesh.vertices, "mesh.vertices"))
+        triangles = checks.indices(mesh.faces, "mesh.faces", len(vertices), empty=True, several=True)
+        if triangles.ndim != 2 or triangles.shape[1] != 3:
+            raise ValueError(f"mesh.faces has shape {triangles.shape}; give a mesh of triangles, shape (F, 3)")
+        n = len(vertices if nodes == "vertices" else triangles)
+        merged = 1e-8 * min(1, np.abs(vertices[np.isfinite(vertices)]).max(initial=0) or 1)  # as trimesh's, or less if all is small
+        n_places = len(np.unique(np.round(vertices / merged), axis=0))
+        if n_places < len(vertices):
             warnings.warn(
-                f"mesh has {len(mesh.vertices)} vertices at {n_places} places: where surfaces meet, as at hard edges, they "
+                f"mesh has {len(vertices)} vertices at {n_places} places: where surfaces meet, as at hard edges, they "
                 "are not joined; for one node a place call mesh.merge_vertices(merge_norm=True, merge_tex=True) first",
                 stacklevel=2,
             )
-        sides = np.sort(np.asarray(mesh.faces, dtype=np.int64)[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
-        face, is_edge = np.repeat(np.arange(len(mesh.faces)), 3), sides[:, 0] < sides[:, 1]
+        sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+        face, is_edge = np.repeat(np.arange(len(triangles)), 3), sides[:, 0] < sides[:, 1]
         edges, edge = np.unique(sides[is_edge], axis=0, return_inverse=True)
         every = np.arange(len(edges))
         joined = {
@@ -191,9 +223,8 @@ class Graph:
 
     @cached_property
     def is_symmetric(self):
-        """Whether W equals its transpose exactly."""
-        W = self.to_scipy()
-        return (W != W.T).nnz == 0
+        """Whether W equals its transpose, up to the rounding of products (100 eps of its largest entry)."""
+        return checks.is_symmetric(self.to_scipy())
 
     def to_scipy(self):
         """Weighted adjacency matrix as a scipy CSR array, (N, N); read-only (``.copy()`` it to change it)."""
@@ -224,7 +255,8 @@ class Graph:
             return self
         isolated = (self.neighbour_counts == 0) & (np.bincount(self.indices, minlength=self.n_nodes) == 0)
         if isolated.any():
-            return Graph.from_scipy(self.to_scipy() + sp.diags_array(isolated.astype(float))).normalised()
+            joined = Graph.from_scipy(self.to_scipy() + sp.diags_array(isolated.astype(float)))
+            return replace(joined, nodes=self.nodes).normalised()
         bad = np.flatnonzero(~((self.degrees >= np.finfo(float).tiny) & np.isfinite(self.degrees)))
         if len(bad):
             raise ValueError(
@@ -235,7 +267,7 @@ class Graph:
         scale, rows = 1 / np.sqrt(self.degrees), np.repeat(np.arange(self.n_nodes), self.neighbour_counts)
         # The two scales first: this product is the same for (i, j) and (j, i) to the last bit.
         weights = self.weights * (scale[rows] * scale[self.indices])
-        return Graph(self.indptr, self.indices, weights, is_normalised=True)
+        return replace(self, weights=weights, is_normalised=True)
 
     def scaled(self, factor):
         """Graph with every weight times a number, such as -1 (growth of dx/dt = L x in place of its decay).
@@ -245,13 +277,13 @@ class Graph:
         Raises ValueError if a weight becomes 0 (its edge would
         be gone) or infinite.
         """
-        factor = checks.real(factor, "factor")
+        factor = checks.real(checks.known(factor, "factor"), "factor")
         with np.errstate(over="ignore", under="ignore"):
             weights = self.weights * factor
         if not (np.all(weights) and np.all(np.isfinite(weights))):
             kind = "leaves no edges" if factor == 0 else "makes weights 0 or infinite"
             raise ValueError(f"factor = {factor} {kind}; give another number")
-        return Graph(self.indptr, self.indices, weights, self.is_normalised and factor == 1)
+        return replace(self, weights=weights, is_normalised=self.is_normalised and factor == 1)
 
     def transitions(self, dangling="stay"):
         """Graph whose weights are the transitions of a simple random walk, whatever the weights were.
@@ -271,7 +303,7 @@ class Graph:
         onward = sp.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape)
         P = sp.csr_array(sp.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=shape) + onward)
         P.data /= np.repeat(np.diff(P.indptr), np.diff(P.indptr))
-        return Graph.from_scipy(P)
+        return replace(Graph.from_scipy(P), nodes=self.nodes)
 
 
 def _read_only(array):

@@ -123,6 +123,10 @@ OTHERS = {
     "pair of other dimensions": (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 3, "iid"), "y has shape"),
     "sampling weights": (lambda: couplings.frequencies.weighted(X, np.ones(2)), "log_weights|one"),
     "too little for an error": (lambda: evidence.unbiased(np.ones((1, 3)), np.ones(3), smallest_bias=1.0), "repeats"),
+    "sigma whose square overflows": (lambda: kernels.diffusion(G, 1e200), "sigma"),
+    "traced sigma of a matrix": (lambda: jax.jit(lambda sigma: kernels.diffusion(G, sigma))(1.0), "traced"),
+    "matrix for a network": (lambda: Graph.from_networkx(np.eye(3)), "from_scipy"),
+    "file name for a mesh": (lambda: Graph.from_mesh("torus.stl"), "trimesh"),
     "edges of floats": (lambda: graphs.Graph.from_edges(np.array([[0.5], [1.0]])), "edges"),
 }
 

@@ -8,9 +8,9 @@ import networkx as nx
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from gpjax.parameters import val
+from gpjax.parameters import PositiveReal, val
 from rounding import rounding
-from scipy import stats
+from scipy import linalg, stats
 
 from companion.models import gaussian_processes
 from companion.models.gaussian_processes import data, process
@@ -47,6 +47,65 @@ def test_diffusion_is_the_kernel_of_the_graph_and_predicts_as_its_matrix_does():
     assert np.allclose(found.mean, mean, rtol=0, atol=1e-6) and np.allclose(found.covariance_matrix, covariance, rtol=0, atol=1e-6)
     with pytest.raises(ValueError, match=r"eigenvalues has the value .* give those of g.normalised"):
         gp.Diffusion(kernels.spectrum(Graph.from_networkx(nx.path_graph(4)))[0])
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: gp.Diffusion(EIGENVALUES).gram(jnp.arange(144.0)[:, None]), "X has 1 column .*; give rows of kernels.spectrum, not node numbers"),
+        (lambda: gp.Diffusion(EIGENVALUES[:1]).gram(jnp.asarray(ROWS)), "X has 144 columns"),
+        (lambda: gp.Diffusion(EIGENVALUES)(ROWS[0, :3], ROWS[1, :3]), "X has 3 columns"),
+        (lambda: gp.Diffusion([]), "eigenvalues has shape"),
+        (lambda: gp.Diffusion([np.nan, 1.0]), "eigenvalues has 1 NaN"),
+        (lambda: gp.Diffusion(EIGENVALUES, -1.0), "lengthscale = -1.0; give a number above 0"),
+        (lambda: gp.Diffusion(EIGENVALUES, jnp.array(-1.0)), "lengthscale = -1.0"),
+        (lambda: gp.Diffusion(EIGENVALUES, PositiveReal(jnp.array(-1.0))), "lengthscale = nan"),
+        (lambda: gp.Diffusion(EIGENVALUES, np.ones(144)), "give one real number"),
+        (lambda: gp.Diffusion(EIGENVALUES, variance=np.inf), "variance = inf"),
+        (lambda: gp.Walks(3, 0), "lengthscale = 0.0"),
+        (lambda: gp.Walks(3, variance=-2), "variance = -2.0"),
+        (lambda: gp.Walks(3.0), "n_steps = 3.0; give a whole number"),
+        (lambda: gp.Walks(5).gram(jnp.ones((2, 8))), r"X has 8 columns, and n_steps = 5; give what gp.loads\(deposits, 5\)"),
+        (lambda: gp.loads(jnp.ones((2, 8)), 4), "deposits is of type"),
+    ],
+)
+def test_what_makes_no_kernel_of_gpjax_is_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+@pytest.mark.parametrize("one", [1, np.float32(1), np.array(1.0), jnp.array(1.0)])
+def test_numbers_of_every_kind_are_parameters_that_a_fit_keeps_positive(one):
+    assert all(isinstance(x, PositiveReal) for k in (gp.Diffusion(EIGENVALUES, one, one), gp.Walks(2, one, one)) for x in (k.lengthscale, k.variance))
+    path = Graph.from_networkx(nx.path_graph(6)).normalised()
+    prior = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=gp.Diffusion(kernels.spectrum(path)[0], one, one))
+    model, _ = gpx.fit_lbfgs(
+        model=prior * gpx.likelihoods.Gaussian(),
+        objective=lambda m, d: -gpx.objectives.conjugate_mll(m, d),
+        train_data=data(kernels.spectrum(path)[1], np.arange(6.0)),
+        max_iters=3,
+    )
+    assert val(model.prior.kernel.lengthscale) > 0 and val(model.prior.kernel.lengthscale) != 1
+
+
+def test_a_kernel_of_a_huge_lengthscale_is_its_limit():
+    """On each component sqrt(d_i d_j) / sum(d): here 1/4 on a square, and 1 on a node alone."""
+    g = Graph.from_networkx(nx.disjoint_union(nx.cycle_graph(4), nx.empty_graph(1))).normalised()
+    eigenvalues, rows = kernels.spectrum(g)
+    limit = np.diag([0.0, 0, 0, 0, 1])
+    limit[:4, :4] = 0.25
+    for lengthscale in (1e4, 1e8, 1e15, 1e100, 1e200):
+        gram = gp.Diffusion(eigenvalues, lengthscale).gram(jnp.asarray(rows)).as_matrix()
+        assert np.allclose(gram, limit, rtol=0, atol=rounding(100))
+
+
+def test_in_float32_the_rates_of_the_kernel_keep_their_digits():
+    """1 - lambda of a long path is 5e-5, of which float32 keeps three digits where lambda is rounded first."""
+    g = Graph.from_networkx(nx.path_graph(400)).normalised()
+    eigenvalues, rows = kernels.spectrum(g)
+    gram = gp.Diffusion(eigenvalues, 100.0).gram(jnp.asarray(rows, dtype=np.float32)).as_matrix()
+    exact = kernels.diffusion(g, np.sqrt(2) * 100)
+    assert np.abs(gram - exact).max() <= 100 * np.finfo(np.float32).eps * np.abs(exact).max()
 
 
 def test_walks_are_the_kernel_of_their_features_and_have_gradients_in_the_modulation():
@@ -109,6 +168,51 @@ def test_sparse_kernel_is_the_kernel_but_for_what_is_left_out():
     assert gp.diffusion_covariance(G, LENGTHSCALE, VARIANCE, 1e-3).nnz < G.n_nodes**2 / 3
 
 
+@pytest.mark.parametrize("lengthscale", [1e-300, 0.01, 20.0, 27.3, 30.0, 40.0, 100.0])
+def test_sparse_kernel_of_any_lengthscale_is_the_kernel(lengthscale):
+    """From 27.3 on exp(-lengthscale^2) is no number of float64."""
+    karate = Graph.from_networkx(nx.karate_club_graph())
+    found = gp.diffusion_covariance(karate, lengthscale).toarray()
+    assert np.abs(found - kernels.diffusion(karate, np.sqrt(2) * lengthscale)).max() <= 2e-7 + rounding(10_000)
+
+
+# Eigenvalues: beyond -1; beyond 1, where the kernel grows; both.
+SIGNED = [
+    [[0.0, 3, -1], [3, 0, 2], [-1, 2, 0]],
+    [[3.0, -1], [-1, 3]],
+    [[0.0, 5, -4], [5, 0, 5], [-4, 5, 0]],
+]
+
+
+@pytest.mark.parametrize("weights", SIGNED)
+@pytest.mark.parametrize("lengthscale", [0.5, 1.0, 4.0])
+def test_sparse_kernel_of_weights_below_0_has_covariances_below_0(weights, lengthscale):
+    g = Graph.from_scipy(np.array(weights))
+    exact = linalg.expm(-(lengthscale**2) * (np.eye(g.n_nodes) - g.normalised().to_scipy().toarray()))
+    found = gp.diffusion_covariance(g, lengthscale, VARIANCE).toarray() / VARIANCE
+    assert np.abs(found - exact).max() <= 2e-7 * max(1, np.linalg.norm(exact, 2))
+    assert lengthscale > 1 or found.min() < -0.01
+
+
+@pytest.mark.parametrize(
+    ("argument", "words"),
+    [
+        ({"lengthscale": np.nan}, "lengthscale = nan"),
+        ({"lengthscale": -1.0}, "lengthscale = -1.0; give a number above 0"),
+        ({"lengthscale": 1e5}, r"lengthscale = 100000.0, for which a sparse matrix is too wide; give kernels.diffusion\(g"),
+        ({"lengthscale": 1e200}, "too wide"),
+        ({"variance": 0}, "variance = 0.0"),
+        ({"variance": np.inf}, "variance = inf"),
+        ({"tol": 0}, "tol = 0.0; give a number between 0 and 1"),
+        ({"tol": 1.5}, "tol = 1.5"),
+        ({"tol": np.nan}, "tol = nan"),
+    ],
+)
+def test_arguments_of_no_sparse_kernel_are_refused(argument, words):
+    with pytest.raises(ValueError, match=words):
+        gp.diffusion_covariance(G, **({"lengthscale": 1.0} | argument))
+
+
 def test_sparse_elimination_agrees_with_gpjax():
     """To 1e-10, where both run, for the kernel and for walk features."""
     phi = np.sqrt(VARIANCE) * features.walk_features(KEY, G, modulation.diffusion(1.8), 16, 0.4).to_scipy()
@@ -132,6 +236,53 @@ def test_a_covariance_that_is_none_is_refused():
             gp.posterior(sp.csr_array(bad), Y, NOISE, SEEN)
 
 
+def test_without_a_node_to_predict_the_posterior_is_empty():
+    for found in (gp.posterior(sp.csr_array(K), np.ones(144), NOISE, np.arange(144)), gp.posterior(sp.csr_array(K), Y, NOISE, SEEN, [])):
+        assert found.mean.shape == found.variance.shape == (0,) and found.covariance_matrix.shape == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: gp.posterior(sp.csr_array(K), Y, -0.1, SEEN), "noise = -0.1; give a number of at least 0"),
+        (lambda: gp.posterior(sp.csr_array(K), Y, np.nan, SEEN), "noise = nan"),
+        (lambda: gp.posterior(sp.csr_array(K), Y, np.full(48, 0.1), SEEN), r"noise has shape \(48,\); give one variance for all observations"),
+        (lambda: gp.posterior(sp.csr_array(np.triu(K)), Y, NOISE, SEEN), "K is not symmetric; give all of a covariance"),
+        (lambda: gp.posterior(jnp.asarray(K), Y, NOISE, SEEN), r"K is of type Array.*; give a SciPy sparse array"),
+        (lambda: gp.posterior(features.walk_features(KEY, G, modulation.diffusion(1.0), 2, 0.5), Y, NOISE, SEEN), "K is of type WalkFeatures; .* phi @ phi.T"),
+        (lambda: gp.posterior(sp.csr_array(K[:5]), Y, NOISE, SEEN), r"K has shape \(5, 144\); give a square matrix"),
+        (lambda: gp.posterior(np.zeros((0, 0)), Y, NOISE, SEEN), r"K has shape \(0, 0\)"),
+        (lambda: gp.posterior_weights(sp.csr_array(ROWS[SEEN]), Y, -1.0), "noise = -1.0"),
+        (lambda: gp.posterior_weights(sp.csr_array(ROWS[SEEN] * np.nan), Y, NOISE), "phi has .* NaN"),
+        (lambda: gp.posterior_weights(sp.csr_array(ROWS[SEEN]), Y, NOISE, rtol=np.nan), "rtol = nan"),
+        (lambda: gp.posterior_weights(sp.csr_array(ROWS[SEEN]), Y, NOISE, max_steps=0), "max_steps = 0"),
+        (lambda: gp.conjugate_gradients(lambda v: v, np.ones(3), 1.0, 1e-8), r"y has shape \(3,\)"),
+        (lambda: gp.conjugate_gradients(lambda v: v, np.ones((3, 1)), 1.0, -1.0), "atol = -1.0; give numbers of at least 0"),
+        (lambda: gp.conjugate_gradients(lambda v: v[:, 0], np.ones((3, 1)), 1.0, 1e-8), r"product returns shape \(3,\)"),
+        (lambda: gp.conjugate_gradients(lambda v: np.nan * v, np.ones((3, 1)), 1.0, 1e-8), "product, with the noise, is not positive definite or overflows"),
+        (lambda: gp.conjugate_gradients(lambda v: 0 * v, np.ones((3, 1)), 0.0, 1e-8), "product, with the noise, is not positive definite"),
+        (lambda: gp.fit_diffusion(KEY, STILL, np.ones(4), lengthscales=(5.0, 0.2)), r"lengthscales = \(5.0, 0.2\); give two bounds above 0"),
+        (lambda: gp.fit_diffusion(KEY, STILL, np.ones(4), lengthscales=(0.0, 1.0)), "lengthscales"),
+        (lambda: gp.fit_diffusion(KEY, STILL, np.ones(4), n_probes=0), "n_probes = 0; give a whole number"),
+        (lambda: gp.fit_diffusion(KEY, STILL, np.ones(4), n_steps=2.5), "n_steps = 2.5; give a whole number"),
+        (lambda: gp.fit_diffusion(KEY, STILL, np.full(4, 1e-200)), "y has values up to 1e-200"),
+    ],
+)
+def test_arguments_of_no_process_are_refused(make, words):
+    with pytest.raises(ValueError, match=words):
+        make()
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e300])
+def test_predictions_are_linear_in_what_was_observed(size):
+    """Also where squares of it are 0 or infinite."""
+    phi = sp.csr_array(ROWS[SEEN])
+    b = gp.posterior_weights(phi, Y, NOISE, rtol=1e-12)
+    assert np.allclose(gp.posterior_weights(phi, size * Y, NOISE, rtol=1e-12) / size, b, rtol=0, atol=1e-10)
+    whole = gp.conjugate_gradients(lambda v: 2.0 * v, np.array([[3], [-6]]), 1, 1e-12)  # of whole numbers
+    assert np.allclose(whole, [[1.0], [-2.0]])
+
+
 def test_weights_predict_as_gpjax_does_with_the_same_features():
     own, others = jax.random.split(KEY)
     what = G, modulation.diffusion(2.0), 16, 0.1
@@ -142,6 +293,22 @@ def test_weights_predict_as_gpjax_does_with_the_same_features():
     assert np.array_equal(b, gp.posterior_weights(phi.to_scipy(), Y, NOISE, rtol=1e-14))
     with pytest.raises(RuntimeError, match="give more max_steps"):
         gp.posterior_weights(sp.csr_array(np.diag(np.arange(1.0, 9.0))), np.ones(8), 0.01, rtol=1e-12, max_steps=2)
+
+
+# Walkers on loops, of 0 to 5 hops: K is diagonal, and so a probe of signs has its log determinant without noise.
+LOOPS = Graph.from_networkx(nx.empty_graph(24)).normalised()
+ON_LOOPS = walks.simulate(KEY, LOOPS, walk_lengths.Lengths(np.arange(24)[:, None] % 6, 0.5))
+STILL = walks.simulate(KEY, LOOPS, walk_lengths.Lengths(np.zeros((4, 1), dtype=int), 0.5), nodes=np.arange(4))
+
+
+@pytest.mark.parametrize("n_probes", [1, 2, 8])
+def test_few_probes_have_the_log_determinant_of_a_diagonal_kernel(n_probes):
+    """y^2 is what the model expects of it at every node, which no other hyper-parameters are as likely to give."""
+    best = np.array([9.0, 1.5, 2.7])
+    diagonal = np.diag(features.weigh(ON_LOOPS, modulation.diffusion(np.sqrt(2) * best[1])).toarray()) ** 2
+    y = np.sqrt(best[0] * diagonal + best[2])
+    found = gp.fit_diffusion(KEY, ON_LOOPS, y, n_probes=n_probes)
+    assert np.allclose(np.log(found), np.log(best), rtol=0, atol=0.01)  # the search stops at 1e-3 of log gamma
 
 
 def test_no_hyper_parameters_nearby_have_more_likelihood():

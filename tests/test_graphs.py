@@ -1,5 +1,8 @@
 """Graphs keep what they are given, and normalisation is what its formula says."""
 
+import pickle
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -113,6 +116,44 @@ def test_networkx_order_self_loops_directions_and_isolated_nodes():
     assert not g.is_symmetric
 
 
+def test_nodes_of_networkx_are_taken_in_the_order_that_is_given_and_keep_their_labels():
+    G = nx.Graph([("c", "a", {"w": 2.0}), ("a", "b", {"w": 3.0})])
+    G.add_node("lonely")
+    for nodes in (None, ["a", "b", "c", "lonely"], ["lonely", "b", "c", "a"], ["b", "a"]):
+        g = Graph.from_networkx(G, weight="w", nodes=nodes)
+        assert np.array_equal(g.to_scipy().toarray(), nx.to_numpy_array(G, nodelist=nodes, weight="w"))
+        assert g.nodes == tuple(nodes or G)
+        same = (g.normalised(), g.scaled(2.0), g.transitions(), pickle.loads(pickle.dumps(g)))
+        assert all(made.nodes == g.nodes for made in same)
+    assert Graph.from_edges([[0], [1]]).nodes is None
+
+
+def test_numbers_of_networkx_in_another_order_are_warned_of():
+    G = nx.Graph([(2, 0), (0, 1)])
+    with pytest.warns(UserWarning, match=r"nodes 0 to 2 in another order, so that node 0 is 2; give nodes=range\(3\), or nodes=list\(G\)"):
+        silent = Graph.from_networkx(G)
+    assert silent.nodes == (2, 0, 1)
+    assert Graph.from_networkx(G, nodes=range(3)).neighbour_counts.tolist() == [2, 1, 1]
+    assert Graph.from_networkx(G, nodes=list(G)).neighbour_counts.tolist() == [1, 2, 1]
+    Graph.from_networkx(nx.Graph([(2, 1), (1, 3)]))  # not numbers of rows
+
+
+def test_a_graph_prints_the_number_of_edges_that_networkx_has():
+    looped = nx.Graph([(0, 1), (1, 2), (2, 2)])
+    assert repr(Graph.from_networkx(looped)) == f"Graph(n_nodes=3, n_edges={looped.number_of_edges()}, is_normalised=False)"
+    assert repr(Graph.from_networkx(nx.DiGraph(looped))) == repr(Graph.from_networkx(looped))
+    assert repr(Graph.from_networkx(nx.DiGraph([(0, 1)]))) == "Graph(n_nodes=2, n_directed_edges=1, is_normalised=False)"
+
+
+def test_edges_whose_directions_differ_by_rounding_are_undirected():
+    weights = [0.1 + 0.2, 0.3]
+    assert weights[0] != weights[1]
+    g = Graph.from_edges([[0, 1], [1, 0]], weights=weights)
+    assert np.allclose(g.weights, 0.3, rtol=1e-15, atol=0) and g.is_symmetric
+    with pytest.raises(ValueError, match="differ; give directed=True"):
+        Graph.from_edges([[0, 1, 2], [1, 0, 2]], weights=[1e-20, 2e-20, 1.0])
+
+
 def test_the_laplacian_is_that_of_networkx_with_isolated_nodes_too():
     G = nx.path_graph(3)
     G.add_nodes_from([3, 4])
@@ -142,6 +183,41 @@ def test_vertices_at_one_place_are_warned_of():
         assert Graph.from_mesh(soup).n_nodes == 36
     soup.merge_vertices(merge_norm=True, merge_tex=True)
     assert np.array_equal(Graph.from_mesh(soup).neighbour_counts.sum(), Graph.from_mesh(cube).neighbour_counts.sum())
+
+
+def test_vertices_that_trimesh_would_merge_are_warned_of():
+    sheets = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1e-9, 0, 0], [1, 1e-9, 0], [1, -1, 0]])
+    split = trimesh.Trimesh(sheets, [[0, 1, 2], [3, 4, 5]], process=False)
+    with pytest.warns(UserWarning, match="6 vertices at 4 places"):
+        Graph.from_mesh(split)
+    split.merge_vertices()
+    assert Graph.from_mesh(split).n_nodes == 4
+    box = trimesh.creation.box()
+    Graph.from_mesh(trimesh.Trimesh(1e-9 * box.vertices, box.faces, process=False))  # small as a whole
+
+
+def made_of(vertices, faces):
+    return SimpleNamespace(vertices=vertices, faces=faces)
+
+
+@pytest.mark.parametrize(
+    ("mesh", "message"),
+    [
+        ("mesh.stl", "mesh is of type str; give a trimesh.Trimesh"),
+        ((np.eye(3), np.array([[0, 1, 2]])), "mesh is of type tuple"),
+        (trimesh.PointCloud(np.eye(3)), "mesh is of type PointCloud"),
+        (trimesh.load_path(np.array([[[0.0, 0], [1, 0]]])), "mesh is of type Path2D"),
+        (trimesh.Scene(), "mesh is of type Scene"),
+        (made_of(np.eye(4), np.array([[0, 1, 2, 3]])), r"mesh.faces has shape \(1, 4\); give a mesh of triangles"),
+        (made_of(np.eye(4), np.array([3, 0, 1, 2])), r"mesh.faces has shape \(4,\); give a mesh of triangles"),
+        (made_of(np.eye(3), np.array([[1, 2, 3]])), r"mesh.faces has values in \[1, 3\]; give .* from 0 to 2"),
+        (made_of(np.eye(3), np.array([[0, 1, -1]])), r"mesh.faces has values in \[-1, 1\]"),
+        (made_of(np.eye(3), np.array([[0.0, 1.0, 2.0]])), "mesh.faces has shape .*, dtype float64; give"),
+    ],
+)
+def test_what_is_no_mesh_is_refused(mesh, message):
+    with pytest.raises(ValueError, match=message):
+        Graph.from_mesh(mesh)
 
 
 def test_mesh_vertices_and_faces():
@@ -208,6 +284,14 @@ def test_on_closed_surfaces_faces_are_the_pairs_that_trimesh_finds(shape):
         (lambda: Graph.from_networkx(nx.Graph([(0, 1, {"w": "two"})]), weight="w"), "two"),
         (lambda: Graph.from_networkx(nx.Graph([(0, 1, {"w": np.nan})]), weight="w"), "NaN"),
         (lambda: Graph.from_networkx(nx.Graph([(0, 1, {"w": 1}), (1, 2)]), weight="w"), "no such attribute"),
+        (lambda: Graph.from_networkx(np.eye(3)), "G is of type ndarray; give a networkx Graph, or a matrix to Graph.from_scipy"),
+        (lambda: Graph.from_networkx(sp.eye_array(3)), "G is of type dia_array"),
+        (lambda: Graph.from_networkx(nx.Graph()), "G has no nodes"),
+        (lambda: Graph.from_networkx(nx.path_graph(3), nodes=[0, 7]), "nodes has 7, which is not in G"),
+        (lambda: Graph.from_networkx(nx.path_graph(3), nodes=[0, 1, 1]), r"nodes = \[0, 1, 1\]; give labels .* each once"),
+        (lambda: Graph.from_networkx(nx.path_graph(3), nodes=3), "nodes = 3; give labels"),
+        (lambda: Graph.from_edges([[0], [1]], 2.0), "n_nodes = 2.0; give a whole number"),
+        (lambda: Graph.from_edges([(0, 1), (1, 2), (2, 3)]), r"edges has shape \(3, 2\); .* here np.array\(edges\).T"),
         (lambda: Graph.from_edges([[0, 1], [1, 0]], weights=[1.0, 2.0]), "differ; give directed=True"),
         (lambda: Graph.from_networkx(nx.path_graph(2)).scaled(np.nan), "factor"),
     ],

@@ -8,6 +8,7 @@ import scipy.linalg
 from rounding import rounding
 
 from rfcore import kernels
+from rfcore.features import modulation
 from rfcore.graphs import Graph
 
 G = Graph.from_networkx(nx.disjoint_union(nx.lollipop_graph(4, 3), nx.empty_graph(1)))
@@ -67,6 +68,8 @@ def test_bad_coefficients_are_refused(alpha):
         lambda: kernels.exponential(G, 1e4),
         lambda: kernels.p_step(G, 1e200, 2),
         lambda: kernels.power_series(G, [0.0, 1e308, 1e308]),
+        lambda: kernels.power_series_rows(Graph.from_scipy(1e200 * np.ones((2, 2))), [0.0, 1.0, 1.0], [0]),
+        lambda: modulation.p_step(1e200, 4),
     ],
 )
 def test_kernels_that_overflow_are_an_error(make):
@@ -83,6 +86,10 @@ def test_kernels_that_overflow_are_an_error(make):
         (lambda: kernels.chebyshev_matvec(G, np.exp, np.ones(8) * 1j, 3), "v has dtype complex"),
         (lambda: kernels.chebyshev_matvec(G, lambda x: x + np.nan, np.ones(8), 3), "function has 4 NaN values"),
         (lambda: kernels.expm_multiply(np.eye(8), 1.0, np.ones(8)), "give a Graph"),
+        (lambda: kernels.expm_multiply(G, -1e8, np.ones(8)), "scale = -100000000.0 makes .*; give a smaller scale"),
+        (lambda: kernels.expm_multiply(G, 1e300, np.ones(8)), r"scale = 1e\+300 makes .*; give a smaller scale"),
+        (lambda: kernels.diffusion(G, 1e200), r"sigma = 1e\+200; give a number whose square is finite"),
+        (lambda: kernels.regularised_laplacian(G, 1e200, 1), r"sigma = 1e\+200; give a number whose square is finite"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):
@@ -97,6 +104,53 @@ def test_directed_graphs_are_refused(kernel):
         kernel(directed, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("kernel", "last"),
+    [(kernels.diffusion, ()), (kernels.regularised_laplacian, (2.0,))],
+)
+@pytest.mark.parametrize("sigma", [1e-300, 1e6, 1e9, 1e30, 1e153])
+def test_steep_kernels_are_their_limits(kernel, last, sigma):
+    """I, and on each component sqrt(d_i d_j) / sum(d): an eigenvalue 1 that LAPACK has as 1 - 1e-16 made it 0."""
+    degrees = np.append(G.degrees[:7], 0)
+    limit = np.sqrt(np.outer(degrees, degrees)) / degrees.sum()
+    limit[7, 7] = 1.0
+    right = np.eye(8) if sigma < 1 else limit
+    assert np.allclose(kernel(G, sigma, *last), right, rtol=0, atol=1e-10 if sigma == 1e6 else rounding(1000))
+
+
+@pytest.mark.parametrize("kernel", [kernels.diffusion, kernels.exponential])
+def test_a_matrix_that_is_symmetric_up_to_rounding_is_undirected_and_has_the_kernel_of_its_mean(kernel):
+    """Affinities by a product of matrices; one triangle must count as much as the other."""
+    x = np.random.default_rng(0).normal(size=(20, 3))
+    squares = np.sum(x**2, axis=1)
+    W = np.exp(-(squares[:, None] - 2 * x @ x.T + squares) / 2)
+    W[np.triu_indices(20, 1)] *= 1 + 2e-15
+    assert not np.array_equal(W, W.T)
+    found, turned, mean = (kernel(Graph.from_scipy(matrix), 1.0) for matrix in (W, W.T, (W + W.T) / 2))
+    assert np.allclose(found, mean, rtol=0, atol=rounding(1000, mean)) and np.allclose(found, turned, rtol=0, atol=rounding(1000, mean))
+    with pytest.raises(ValueError, match="directed"):
+        kernel(Graph.from_scipy(W + np.triu(1e-9 * W)), 1.0)
+
+
+TRACED = {
+    "sigma": lambda x: kernels.diffusion(G, x),
+    "d": lambda x: kernels.regularised_laplacian(G, 1.0, x),
+    "alpha": lambda x: kernels.p_step(G, 1 + x, 2),
+    "scale": lambda x: kernels.exponential(G, x),
+    "function": lambda x: kernels.matrix_function(G, lambda eigenvalues: x * eigenvalues),
+    "v": lambda x: kernels.chebyshev_matvec(G.normalised(), np.exp, x * np.ones(8), 3),
+    "W": lambda x: Graph.from_scipy(x * np.eye(2)),
+    "weights": lambda x: Graph.from_edges([[0], [1]], weights=x[None]),
+    "factor": G.scaled,
+}
+
+
+@pytest.mark.parametrize("name", TRACED)
+def test_what_runs_on_the_host_says_so_where_an_argument_is_traced(name):
+    with pytest.raises(ValueError, match=f"{name} is traced, and this runs on the host; call it outside"):
+        jax.jit(TRACED[name])(1.5)
+
+
 @pytest.mark.parametrize("shape", [(8,), (8, 3)])
 def test_chebyshev_product_is_the_product_with_the_kernel(shape):
     v = np.random.default_rng(0).normal(size=shape)
@@ -107,6 +161,15 @@ def test_chebyshev_product_is_the_product_with_the_kernel(shape):
 def test_chebyshev_product_of_low_degree_is_exact_for_polynomials():
     v, W = np.arange(8.0), G.normalised().to_scipy()
     assert np.allclose(kernels.chebyshev_matvec(G.normalised(), lambda x: 2 + 3 * x, v, 1), 2 * v + 3 * (W @ v))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e200, 1e300])
+def test_chebyshev_product_of_a_vector_whose_squares_are_no_floats(size):
+    v = np.arange(1.0, 9.0)
+    found = kernels.chebyshev_matvec(G.normalised(), np.exp, size * v, 14)
+    assert np.allclose(found / size, kernels.chebyshev_matvec(G.normalised(), np.exp, v, 14), rtol=1e-14, atol=0)
+    with pytest.raises(ValueError, match="eigenvalues outside"):
+        kernels.chebyshev_matvec(G, np.exp, size * v, 14)
 
 
 @pytest.mark.parametrize(("v", "degree"), [(np.ones(7), 3), (np.ones((8, 1, 1)), 3), (np.full(8, np.nan), 3), (np.ones(8), 0)])

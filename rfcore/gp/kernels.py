@@ -7,6 +7,7 @@ other features phi, (n, m), of points or nodes, ``gpjax.kernels.Linear()`` is th
 """
 
 import equinox
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -18,7 +19,7 @@ except ModuleNotFoundError as error:
     mend = 'pip install ".[gp]" in a checkout'
     raise ModuleNotFoundError(f"{error.name} is missing; rfcore.gp needs the extra gp: {mend}", name=error.name) from error
 
-from rfcore import features, kernels
+from rfcore import checks, features, kernels, walks
 
 
 class _Products(AbstractKernelComputation):
@@ -71,16 +72,22 @@ class Diffusion(_OfFeatures):
     variance: object
 
     def __init__(self, eigenvalues, lengthscale=1.0, variance=1.0, active_dims=None):
-        if not np.max(eigenvalues) <= 1 + 1e-6:
-            raise ValueError(f"eigenvalues has the value {np.max(eigenvalues):.3g}; give those of g.normalised(), of 1 at most")
+        eigenvalues = np.asarray(checks.vector(checks.known(eigenvalues, "eigenvalues"), "eigenvalues"), dtype=float)
+        if not eigenvalues.max() <= 1 + 1e-6:
+            raise ValueError(f"eigenvalues has the value {eigenvalues.max():.3g}; give those of g.normalised(), of 1 at most")
         super().__init__(active_dims, compute_engine=_PRODUCTS)
-        self.eigenvalues = tuple(np.asarray(eigenvalues, dtype=float).tolist())
-        self.lengthscale, self.variance = _parameter(lengthscale), _parameter(variance)
+        self.eigenvalues = tuple(eigenvalues.tolist())
+        self.lengthscale, self.variance = _parameter(lengthscale, "lengthscale"), _parameter(variance, "variance")
 
     def features(self, x):
         """Rows of sqrt(variance) V exp(-lengthscale^2 (1 - lambda) / 2)."""
-        rates = 1 - jnp.asarray(self.eigenvalues, dtype=x.dtype)
-        return jnp.sqrt(val(self.variance)) * self.slice_input(x) * jnp.exp(-(val(self.lengthscale) ** 2) * rates / 2)
+        x, rates = self.slice_input(x), 1 - np.array(self.eigenvalues)
+        if x.shape[-1] != len(rates):
+            got = f"X has {x.shape[-1]} column{'s' * (x.shape[-1] != 1)} for {len(rates)} eigenvalues"
+            raise ValueError(f"{got}; give rows of kernels.spectrum, not node numbers")
+        rates[abs(rates) <= 4 * len(rates) * np.finfo(float).eps] = 0  # else a large lengthscale shows their rounding
+        half, lengthscale = jnp.asarray(rates / 2, dtype=x.dtype), val(self.lengthscale)
+        return jnp.sqrt(val(self.variance)) * x * jnp.exp(-lengthscale * (lengthscale * half))
 
 
 class Walks(_OfFeatures):
@@ -116,13 +123,18 @@ class Walks(_OfFeatures):
 
     def __init__(self, n_steps, lengthscale=1.0, variance=1.0, modulation=None, active_dims=None):
         super().__init__(active_dims, compute_engine=_PRODUCTS)
-        self.n_steps, self.modulation = n_steps, modulation or diffusion
-        self.lengthscale, self.variance = _parameter(lengthscale), _parameter(variance)
+        self.n_steps, self.modulation = checks.count(n_steps, "n_steps"), modulation or diffusion
+        is_number = jax.tree_util.all_leaves([val(lengthscale)]) and np.ndim(val(lengthscale)) == 0
+        self.lengthscale = _parameter(lengthscale, "lengthscale") if is_number else lengthscale
+        self.variance = _parameter(variance, "variance")
 
     def features(self, x):
         """Rows of sqrt(variance) sum_k f(k) X_k."""
         f = self.modulation(val(self.lengthscale))(jnp.arange(self.n_steps))
         x = self.slice_input(x)
+        if not x.shape[-1] or x.shape[-1] % self.n_steps:
+            got = f"X has {x.shape[-1]} columns, and n_steps = {self.n_steps}"
+            raise ValueError(f"{got}; give what gp.loads(deposits, {self.n_steps}) returns")
         loads = x.reshape(*x.shape[:-1], self.n_steps, -1)
         return jnp.sqrt(val(self.variance)) * jnp.einsum("...kn,k->...n", loads, f.astype(x.dtype))
 
@@ -142,7 +154,8 @@ def loads(deposits, n_steps):
     Returns:
         float64 array, (n, n_steps N).
     """
-    if not deposits.is_normalised:
+    n_steps = checks.count(n_steps, "n_steps")
+    if not walks.checked(deposits).is_normalised:
         raise ValueError("deposits has walks on weights that are not normalised; walk on g.normalised()")
     if n_steps <= (longest := int(deposits.step.max(initial=0))):
         raise ValueError(f"n_steps = {n_steps}, and a walk has {longest} hops; give at least {longest + 1}")
@@ -151,5 +164,11 @@ def loads(deposits, n_steps):
     return X.reshape(deposits.n_rows, -1)
 
 
-def _parameter(value):
-    return PositiveReal(jnp.asarray(value, dtype=float)) if isinstance(value, float | int) else value
+def _parameter(value, name):
+    """A number as a parameter above 0; a parameter of GPJax, and what is traced, as it is."""
+    number = checks.real(val(value), name, above=0)
+    if checks.is_traced(number) or val(value) is not value:
+        return value
+    with np.errstate(over="ignore", under="ignore"):  # in float32
+        number = checks.real(np.asarray(number, dtype=jnp.result_type(float)), name, above=0)
+    return PositiveReal(jnp.asarray(number, dtype=float))

@@ -27,7 +27,14 @@ class OfLaplacian:
 
     def dense(self, g):
         """K for an undirected graph, which is normalised here unless it is already: float64, (N, N)."""
-        return matrix_function(checks.graph(g).normalised(), self)
+        for name, value in vars(self).items():
+            checks.known(value, name)
+        return matrix_function(checks.graph(g).normalised(), self._of_rounded)
+
+    def _of_rounded(self, x):
+        """Of eigenvalues by LAPACK: where the kernel is so steep that their rounding shows, those next to 1 are 1."""
+        rounding, slope = 4 * len(x) * np.finfo(float).eps, getattr(self, "degrees", (0.0,))[0]  # of log K at 1
+        return self(np.where((slope * rounding > 1e-9) & (abs(1 - x) <= rounding), 1.0, x))
 
     def _keep(self, **values):
         for name, value in values.items():
@@ -41,7 +48,7 @@ class Diffusion(OfLaplacian):
     sigma: float
 
     def __post_init__(self):
-        self._keep(sigma=checks.real(self.sigma, "sigma", least=0))
+        self._keep(sigma=_squared(self.sigma))
 
     @classmethod
     def of_lengthscale(cls, lengthscale):
@@ -73,7 +80,7 @@ class RegularisedLaplacian(OfLaplacian):
     d: float
 
     def __post_init__(self):
-        self._keep(sigma=checks.real(self.sigma, "sigma", least=0), d=checks.real(self.d, "d", above=0))
+        self._keep(sigma=_squared(self.sigma), d=checks.real(self.d, "d", above=0))
 
     def __call__(self, x):
         """``(1 + sigma^2 (1 - x))^(-d)``."""
@@ -105,6 +112,8 @@ class PStep(OfLaplacian):
 
     def __post_init__(self):
         self._keep(alpha=checks.real(self.alpha, "alpha", least=2), p=checks.count(self.p, "p"))
+        if not checks.is_traced(self.alpha) and not self.p * math.log(self.alpha) < math.log(np.finfo(float).max):
+            raise ValueError(f"alpha = {self.alpha} and p = {self.p}, and the kernel overflows float64; give smaller numbers")
 
     def __call__(self, x):
         """``(alpha - 1 + x)^p``."""
@@ -121,7 +130,7 @@ class PStep(OfLaplacian):
     @property
     def degrees(self):
         """As :attr:`Diffusion.degrees`."""
-        return self.p / self.alpha, self.p * (self.alpha - 1) / self.alpha**2
+        return self.p / self.alpha, self.p * (self.alpha - 1) / (self.alpha * self.alpha)
 
 
 @dataclass(frozen=True)
@@ -137,6 +146,13 @@ class InverseCosine(OfLaplacian):
         k = checks.lengths(k, of_table=True)
         signs = np.where(k % 4 < 2, 1.0, -1.0)
         return signs * np.exp(k * np.log(np.pi / 4) - special.gammaln(k + 1.0)) / np.sqrt(2)
+
+
+def _squared(sigma):
+    sigma = checks.real(sigma, "sigma", least=0)
+    if not checks.is_traced(sigma) and not math.isfinite(sigma * sigma):
+        raise ValueError(f"sigma = {sigma}; give a number whose square is finite, below 1e154")
+    return sigma
 
 
 def _arithmetic(*numbers):

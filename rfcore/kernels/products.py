@@ -13,6 +13,8 @@ from scipy.sparse import linalg
 from rfcore import checks
 from rfcore.kernels.spectral import finite, values_of
 
+MOST = 1e5  # of a norm: SciPy takes some 10 seconds, and a time that grows with it
+
 
 def chebyshev_matvec(g, function, v, degree):
     """A function of the weights times a vector, by Chebyshev polynomials.
@@ -45,6 +47,8 @@ def chebyshev_matvec(g, function, v, degree):
     degree, v = checks.count(degree, "degree"), _rows(v, g)
     W, coefficients = g.to_scipy(), np.polynomial.chebyshev.chebinterpolate(partial(values_of, function), degree)
     checks.finite(coefficients, "function between -1 and 1")
+    size = power_of_two(v)
+    v = v / size
     # abs(T_k) <= 1 on the spectrum of a symmetric W: rounding adds k^2 eps at most, 1e-8 for thousands of degrees.
     most = np.linalg.norm(v, axis=0) * (1 + 1e-8)
     before, now = v, W @ v
@@ -53,8 +57,8 @@ def chebyshev_matvec(g, function, v, degree):
         before, now = now, 2 * (W @ now) - before
         total += coefficient * now
         if not np.all(np.linalg.norm(now, axis=0) <= most):
-            raise ValueError("g has weights with eigenvalues outside [-1, 1]; give g.normalised()")
-    return total
+            raise ValueError("g is directed, or has eigenvalues outside [-1, 1]; give g.normalised()")
+    return finite(size * total)
 
 
 def expm_multiply(g, scale, v):
@@ -64,14 +68,17 @@ def expm_multiply(g, scale, v):
     cancel for v of one sign, and it takes a fifth of the time of :func:`scipy.sparse.linalg.expm_multiply`,
     which is used otherwise. :func:`rfcore.kernels.exponential` is the matrix.
 
-    Raises ValueError if the product overflows.
+    Raises ValueError if the product overflows, and where SciPy's steps would be more than some thousands.
 
     Source: Al-Mohy and Higham, 2011, for weights or a scale below 0.
     """
-    scale, v = checks.real(scale, "scale"), _rows(v, g)
+    scale, v = checks.real(checks.known(scale, "scale"), "scale"), _rows(v, g)
     with np.errstate(over="ignore", invalid="ignore"):
         A = scale * g.to_scipy()
         if (n_terms := _n_terms(A)) is None:
+            if not (norm := abs(A).sum(axis=0).max()) < MOST:
+                got = f"scale = {scale} makes columns of weights of up to {norm:.3g}"
+                raise ValueError(f"{got}; give a smaller scale, or g.normalised()")
             return finite(linalg.expm_multiply(A, v))
         term, total = v, v.copy()
         for k in range(1, n_terms + 1):
@@ -118,19 +125,26 @@ def power_series_rows(g, alpha, nodes):
 
     Source: the "push" of Andersen, Chung and Lang, 2006, without their threshold.
     """
-    alpha, W = np.asarray(checks.vector(alpha, "alpha"), dtype=float), checks.graph(g).to_scipy()
-    nodes = checks.indices(nodes, "nodes", g.n_nodes)
+    alpha, W = np.asarray(checks.vector(checks.known(alpha, "alpha"), "alpha"), dtype=float), checks.graph(g).to_scipy()
+    nodes = checks.indices(checks.known(nodes, "nodes"), "nodes", g.n_nodes)
     places = np.arange(len(nodes)), nodes
     hop = sp.csr_array((np.ones(len(nodes)), places), shape=(len(nodes), g.n_nodes))
     total = alpha[0] * hop
-    for coefficient in alpha[1:]:
-        hop = hop @ W
-        total = total + coefficient * hop
+    with np.errstate(over="ignore", invalid="ignore"):
+        for coefficient in alpha[1:]:
+            hop = hop @ W
+            total = total + coefficient * hop
+    finite(total.data)
     return total
 
 
+def power_of_two(v):
+    """A number for each column, that divides it without rounding, so that the squares of what is left are floats."""
+    return 2.0 ** np.clip(np.frexp(np.abs(v).max(axis=0))[1], -1000, 1000)
+
+
 def _rows(v, g):
-    v = np.asarray(checks.numbers(v, "v"), dtype=float)
+    v = np.asarray(checks.numbers(checks.known(v, "v"), "v"), dtype=float)
     if v.ndim not in (1, 2) or len(v) != checks.graph(g).n_nodes:
         raise ValueError(f"v has shape {v.shape}; give one row per node, here {g.n_nodes}")
     return checks.finite(v, "v")

@@ -21,7 +21,7 @@ def exponential(g, scale):
 
     Source: Universal Graph Random Features, Sections 3.2 and 3.3.
     """
-    scale = checks.real(scale, "scale")
+    scale = checks.real(checks.known(scale, "scale"), "scale")
     return matrix_function(g, lambda eigenvalues: np.exp(scale * eigenvalues))
 
 
@@ -34,7 +34,7 @@ def power_series(g, alpha):
 
     Source: Universal Graph Random Features, Eq. 2.
     """
-    alpha = np.asarray(checks.vector(alpha, "alpha"), dtype=float)
+    alpha = np.asarray(checks.vector(checks.known(alpha, "alpha"), "alpha"), dtype=float)
     return matrix_function(g, np.polynomial.Polynomial(alpha))
 
 
@@ -58,7 +58,7 @@ def matrix_function(g, function):
 
 def values_of(function, x):
     """``function(x)``, if it is one real number for each of these eigenvalues."""
-    values = np.asarray(checks.numbers(function(x), "function"))
+    values = np.asarray(checks.known(checks.numbers(function(x), "function"), "function"))
     if values.shape != x.shape:
         got = f"function maps {len(x)} eigenvalues to an array of shape {values.shape}"
         raise ValueError(f"{got}; give one value per eigenvalue")
@@ -102,7 +102,7 @@ class Spectrum:
 
 
 def spectrum(g):
-    """Eigenvalues and eigenvectors of the weights, by LAPACK.
+    """Eigenvalues and eigenvectors of the weights, by LAPACK; where W differs from W.T by rounding, of (W + W.T) / 2.
 
     Returns:
         :class:`Spectrum` of float64 arrays. They are read-only; those of the last graph are kept.
@@ -120,7 +120,8 @@ def spectrum(g):
 
 @lru_cache(maxsize=1)  # several functions of one graph follow each other
 def _eigenpairs(g):
-    pairs = np.linalg.eigh(g.to_scipy().toarray())
+    W = g.to_scipy().toarray()
+    pairs = np.linalg.eigh(W if np.array_equal(W, W.T) else W / 2 + W.T / 2)  # LAPACK reads one triangle
     for array in pairs:
         array.flags.writeable = False
     return Spectrum(*pairs, g.is_normalised)

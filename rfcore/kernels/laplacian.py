@@ -112,8 +112,8 @@ class PStep(OfLaplacian):
 
     def __post_init__(self):
         self._keep(alpha=checks.real(self.alpha, "alpha", least=2), p=checks.count(self.p, "p"))
-        if not checks.is_traced(self.alpha) and not self.p * math.log(self.alpha) < math.log(np.finfo(float).max):
-            raise ValueError(f"alpha = {self.alpha} and p = {self.p}, and the kernel overflows float64; give smaller numbers")
+        if not checks.is_traced(self.alpha) and not self.p / 2 * math.log(self.alpha) < math.log(np.finfo(float).max):
+            raise ValueError(f"alpha = {self.alpha} and p = {self.p}, and the kernel's root overflows float64; give smaller numbers")
 
     def __call__(self, x):
         """``(alpha - 1 + x)^p``."""

@@ -75,6 +75,8 @@ def test_eigenvalues_cost_what_features_do():
     assert np.allclose(U.reshape(25, -1) @ U.reshape(25, -1).T, V.reshape(25, -1) @ V.reshape(25, -1).T, rtol=rounding(2000))
     with pytest.raises(ValueError, match="g is directed"):
         transport.bin_spectra(DIRECTED, modulation.from_values([1.0, 0.5]), 3, P_HALT)
+    with pytest.raises(ValueError, match="weights of an undirected graph"):
+        transport.bin_features(Graph.from_scipy(np.roll(np.eye(3), 1, axis=0)).normalised(), F, 3, P_HALT)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4, 6])

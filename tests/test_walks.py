@@ -516,19 +516,23 @@ def test_kernels_too_wide_for_the_walks_are_not_silently_zero(sigma, p_halt, ver
         K = kernels.diffusion(g, sigma)
         assert np.linalg.norm((phi @ psi.T).toarray() - K) < 0.3 * np.linalg.norm(K)
     elif verdict == "poor":
-        with pytest.warns(UserWarning, match="few lucky walks"):
-            features.walk_features(jax.random.key(0), g, f, 64, p_halt)
+        for stored in (True, False):
+            with pytest.warns(UserWarning, match="few lucky walks") as said:
+                phi = features.walk_features(jax.random.key(0), g, f, 64, p_halt, stored=stored)
+            assert [warning.filename for warning in said] == [__file__]
+            assert (phi @ np.ones(34)).shape == (34,)  # which says no more
     else:
         with pytest.raises(ValueError, match="0 or chance"):
             features.walk_features(jax.random.key(0), g, f, 64, p_halt)
 
 
-def test_the_mend_that_is_told_mends():
-    f, p_halt, told = modulation.diffusion(20.0), 0.1, []
-    with pytest.raises(ValueError, match=r"give a p_halt of about [\d.]+, or more walks") as refusal:
-        features.walk_features(jax.random.key(0), KARATE.normalised(), f, 64, p_halt)
+@pytest.mark.parametrize("n_walks", [1, 64])
+@pytest.mark.parametrize("f", [modulation.diffusion(20.0), modulation.from_values(np.eye(120)[-1]), modulation.p_step(2, 200)])
+def test_the_mend_that_is_told_mends(f, n_walks):
+    with pytest.raises(ValueError, match=r"(?s)give a p_halt of about [\d.]+, or more walks") as refusal:
+        features.walk_features(jax.random.key(0), KARATE.normalised(), f, n_walks, 0.2)
     told = float(str(refusal.value).rsplit("p_halt of about ")[-1].split(",")[0])
-    features.walk_features(jax.random.key(0), KARATE.normalised(), f, 64, told)
+    features.walk_features(jax.random.key(0), KARATE.normalised(), f, n_walks, told)
 
 
 @pytest.mark.parametrize("way", ["weigh", "by_step", "by_step, anew"])
@@ -583,7 +587,7 @@ def test_a_function_that_is_compiled_may_walk_by_a_key_of_its_own():
         (lambda: features.walk_features(jax.random.key(0), KARATE.to_scipy(), modulation.lazy(), 2, 0.5), "from_scipy"),
         (lambda: features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 1e-8), "p_halt = 1e-08; .*too long"),
         (lambda: walk_lengths.draw(jax.random.key(0), 3, 2, 1e-9), "p_halt = 1e-09"),
-        *((partial(too_short, f), r"p_halt = 0.1: .* f = \w+\(.*\), whose features would be 0 .*; give a p_halt of about 0.003") for f in LONG),
+        *((partial(too_short, f), r"p_halt = 0.1: .* f = \w+\(.*\), whose features would be 0 .*; give a p_halt of about 0.00") for f in LONG),
         (partial(too_short, LONG[0], stored=False), "0 or chance"),
         (lambda: features.weigh(None, modulation.lazy()), "deposits is of type NoneType"),
         (lambda: features.by_step(LENGTHS), "deposits is of type Lengths"),

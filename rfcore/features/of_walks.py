@@ -191,8 +191,8 @@ def walk_features(
 
     Estimates are good where it is near 1. Below 1/2 they are mostly worse than 0 would be (karate, 64 walks,
     relative errors: .15 at .97, .4 at .75, 2 at .34, 5 at .15), which a warning says. Below 1/20 features are
-    nearly all 0 there, which is a ValueError. The mend is a p_halt of about 1 / hops, for the hops at which
-    |f| has half its sum; a sum without an end has none but an f that ends.
+    nearly all 0 there, which is a ValueError. The mend is a p_halt of about 1 / (2 hops), for the hops at
+    which |f| has half its sum; a sum without an end has none but an f that ends.
 
     Raises ValueError, too, if f is of a kernel (:func:`rfcore.features.modulation.of_kernel`) and g is
     directed or not normalised, or if p_halt is below 1.8e-8.
@@ -299,7 +299,7 @@ def _to_be_streamed(recipe, f, executor, is_transposed=False):
 def _streamed(recipe, f, executor, other, is_transposed):
     """Features, or their transpose, times a dense vector or matrix, from one chunk of walks after another."""
     g, nodes, chunks = recipe.g, recipe.nodes, recipe.chunks()
-    walkers, table = recipe.walkers(), _table(f, recipe, walk_lengths.longest(recipe.p_halt))
+    walkers, table = recipe.walkers(), _table(f, recipe, walk_lengths.longest(recipe.p_halt), is_new=False)
     columns = np.asarray(other, dtype=float).reshape(len(other), prod(np.shape(other)[1:]))
     out = np.zeros((g.n_nodes if is_transposed else len(nodes), columns.shape[1]))
     factors = [columns[rows] for rows in chunks] if is_transposed else repeat(columns)
@@ -341,11 +341,11 @@ def _entries(walkers, chunk, nodes, table, lengths=None):
     return row, node, values
 
 
-def _table(f, recipe, longest):
+def _table(f, recipe, longest, is_new=True):
     _, g, n_walks, p_halt, *_ = recipe
     table = modulation_table(f, longest, g.is_normalised and g.is_symmetric)
     any_walk = 1 + int(0.25 / p_halt)  # makes so many hops with probability 3/4: an f that is there needs no further look
-    if g.is_normalised and not np.abs(table[:any_walk]).sum() > 0.7 * np.abs(table).sum():
+    if is_new and g.is_normalised and not np.abs(table[:any_walk]).sum() > 0.7 * np.abs(table).sum():
         longest = max(longest, min(walk_lengths.longest(p_halt), FAR))
         reached = 1 - (1 - (1 - p_halt) ** np.arange(longest + 1)) ** n_walks
         _within_reach(f, modulation_table(f, longest, True), reached, f"n_walks = {n_walks}, p_halt = {p_halt}")
@@ -373,11 +373,11 @@ def _within_reach(f, table, reached, given):
         return
     half = known.searchsorted(known[-1] / 2, side="right")
     got = f"{given}: walks of a node get to {share:.2g} of the sum of |f|, half of it at {half} hops or more"
-    mend = f"give a p_halt of about {1 / half:.1g}, or more walks"
+    mend = f"give a p_halt of about {0.5 / half:.1g}, or more walks"
     mend += "" if is_named else ", or an f that ends: modulation.from_values(f(np.arange(n)))"
     if share < HOPELESS:
         raise ValueError(f"{got}; f = {f!r}, whose features would be 0 or chance; {mend}")
-    warnings.warn(f"{got}; f = {f!r}, whose features hang on few lucky walks; {mend}", stacklevel=4)
+    warnings.warn(f"{got}; f = {f!r}, whose features hang on few lucky walks; {mend}", stacklevel=5)
 
 
 def modulation_table(f, longest, is_normalised):

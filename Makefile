@@ -13,7 +13,7 @@ NOTEBOOK ?= all
 SLOW := notebooks book book_browser runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 .DEFAULT_GOAL := help
 CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation operator quantiles sampling strict_jax transport walks
-SINGLE := attention_layer copulas couplings features_euclidean frequencies given_directions logs norm_costs stratified_norms theory
+SINGLE := attention attention_layer copulas couplings features_euclidean frequencies given_directions logs norm_costs stratified_norms theory
 .PHONY: help book pdf test single unit near pages portable newest release nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands

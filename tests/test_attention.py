@@ -82,6 +82,7 @@ WAYS = {
     "linear_of_logs": attention.linear_of_logs,
     "elsewhere": elsewhere,
 }
+FAR = 0.7 * float(np.log(jnp.finfo(jnp.result_type(float)).max))  # of the exponents that floats hold: 497 of 710, 62 of 89
 LENGTH = 300  # three chunks, the last one cut
 LONG = 2200  # three blocks of chunks
 
@@ -127,7 +128,7 @@ def test_a_hidden_key_may_hold_anything(way, causal):
     log_q, log_k, v = drawn()
     mask = np.random.default_rng(2).random(LENGTH) < 0.5
     mask[:140] = False  # so that the first queries of a causal mask see nothing, in the first chunk and after it
-    wild = [np.where(mask[:, None], x, other) for x, other in ((log_k, 700.0), (v, np.nan))]
+    wild = [np.where(mask[:, None], x, other) for x, other in ((log_k, 1.4 * FAR), (v, np.nan))]
     out, found = with_gradients(lambda *inputs: WAYS[way](*inputs, causal, mask=mask), log_q, *wild, rows=mask)
     sees = np.cumsum(mask) > 0 if causal else np.ones(LENGTH, bool)
     assert np.all(out[~sees] == 0)
@@ -144,7 +145,7 @@ def test_a_hidden_key_may_hold_anything(way, causal):
 )
 def test_the_past_is_the_same_to_the_bit_whatever_the_future_holds(way, scale, length, now):
     log_q, log_k, v = drawn(2, scale=scale, length=length)
-    later, far = [x.copy() for x in (log_k, v)], 500.0 if way == "linear" else 1e5
+    later, far = [x.copy() for x in (log_k, v)], FAR if way == "linear" else 1e5
     later[0][:, now:] += far
     later[1][:, now:] -= 7
     before, after = (np.asarray(WAYS[way](log_q, *given, True)) for given in ((log_k, v), later))
@@ -165,10 +166,10 @@ def test_chunks_are_what_each_query_sees(scale, way):
 
 @pytest.mark.parametrize("way", CAUSAL)
 def test_keys_beyond_the_floats_weigh_no_more_than_they_do(way):
-    """Of 709 that floats hold one feature of some keys has 500 and queries give it -500: no key outweighs the rest."""
+    """One feature of some keys has an exponent near what floats hold, and queries give it the opposite: no key outweighs the rest."""
     log_q, log_k, v = drawn()
-    log_q[:, 0] -= 500
-    log_k[[5, 140, 141, 290], 0] += 500
+    log_q[:, 0] -= FAR
+    log_k[[5, 140, 141, 290], 0] += FAR
     out = np.asarray(CAUSAL[way](log_q, log_k, v))
     for i in (4, 5, 127, 139, 140, 141, 150, 299):
         assert np.allclose(out[i], of_query(i, log_q, log_k, v), rtol=0, atol=rounding(10_000, v))
@@ -202,7 +203,7 @@ def gradients_of_blocks(way):
 
 
 @pytest.mark.parametrize("way", CAUSAL)
-@pytest.mark.parametrize("far", [0.0, 500.0])  # of 709 that floats hold: keys that are added pair by pair
+@pytest.mark.parametrize("far", [0.0, FAR])  # keys that are added pair by pair
 def test_gradients_of_blocks_are_those_of_what_each_query_sees(far, way):
     log_q, log_k, v = drawn(length=LONG)
     log_k[[1500, 2047]] += far
@@ -243,8 +244,8 @@ def test_no_array_has_the_square_of_the_length(causal):
 def test_it_is_what_one_would_write_first(causal):
     """Where nothing overflows, a program of a few lines, with one exponent over all keys."""
     rng = np.random.default_rng(4)
-    q, k, v = 0.5 * rng.normal(size=(3, 2, 256, 4))
-    omega = rng.normal(size=(2, M, 4))
+    q, k, v = jnp.asarray(0.5 * rng.normal(size=(3, 2, 256, 4)))
+    omega = jnp.asarray(rng.normal(size=(2, M, 4)))
     out = attention.by_features(q, k, v, omega, causal=causal)
     if causal:
         phi = (features.positive(x.reshape(-1, 4), omega[0], kernel="softmax").reshape(2, 256, M)[:1] for x in (q, k))

@@ -163,6 +163,30 @@ def test_calibrated_parameters_are_those_of_the_fit_of_each_head(fit, centred):
     assert (found.centre_x is None) != centred
 
 
+def test_parameters_are_fitted_to_what_becomes_of_heads():
+    plain = made(EXACT, 8, key=jax.random.key(1))
+    q, k, _ = plain._heads(X, X, X, rotated)
+    found = plain.calibrated(X, X, X, solvers.exponential.aderf, process_heads=rotated).parameters
+    for head in range(HEADS):
+        for of_layer, of_fit in zip(found, solvers.exponential.aderf(q[head], k[head], centred=True), strict=True):
+            assert np.array_equal(of_layer[head], of_fit)
+
+
+def test_parameters_of_heads_reach_the_attention_of_jaxs_shapes():
+    """Two groups of keys for four heads: each head with its own frequencies and parameters, at products times the scale."""
+    rng = np.random.default_rng(6)
+    q, k, v = (rng.normal(size=(LENGTH, heads, 3)) for heads in (4, 2, 2))
+    omega, scale = rng.normal(size=(4, 16, 3)), 0.3
+    fitted = [solvers.exponential.aderf(scale**0.5 * q[:, head], scale**0.5 * k[:, head // 2], centred=True) for head in range(4)]
+    found = dot_product_attention(q, k, v, omega, jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *fitted), scale=scale)
+    for head in range(4):
+        phi = features.exponential(scale**0.5 * q[:, head], omega[head], fitted[head], "x", "softmax")
+        psi = features.exponential(scale**0.5 * k[:, head // 2], omega[head], fitted[head], "y", "softmax")
+        weights = phi @ psi.T
+        expected = weights @ v[:, head // 2] / weights.sum(axis=1, keepdims=True)
+        assert np.allclose(found[:, head], expected, rtol=0, atol=rounding(1000, v))
+
+
 @pytest.mark.parametrize("now", [50, 67])  # in the first chunk of 64 positions, and in the second
 @pytest.mark.parametrize("size", [-3, 100])  # keys whose features are large, and all but 0
 def test_the_past_does_not_hang_on_the_future(now, size):

@@ -63,6 +63,22 @@ def test_positive_features_are_exponentials_of_their_logarithms(kernel):
     assert np.allclose(log_phi, X @ omega.T - shift - np.log(7) / 2, rtol=0, atol=rounding(20, shift, X @ omega.T))
 
 
+@pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
+@pytest.mark.parametrize("side", ["x", "y"])
+def test_exponential_features_are_exponentials_of_the_formula(side, kernel):
+    """Of the docstring, term by term: D exp(w' A w + w' B x + x' C x), over the root of m, and e^(-|x|^2 / 2) for the Gaussian kernel."""
+    omega, A = draw(0, couplings.simplex, 7, 3), np.array([0.1, -0.3, 0.02])
+    B_x = np.array([[1.0, 0.2, 0.0], [-0.1, 0.8, 0.3], [0.0, 0.4, 1.2]])
+    B = B_x if side == "x" else np.diag(1 - 4 * A) @ np.linalg.inv(B_x).T
+    C = -B.T @ np.diag(1 / (1 - 4 * A)) @ B / 2
+    exponents = np.sum(A * omega**2, axis=1) + X @ B.T @ omega.T + np.sum(X @ C * X, axis=1, keepdims=True) + np.sum(np.log(1 - 4 * A)) / 4
+    expected = exponents - np.log(7) / 2 - (np.sum(X**2, axis=1, keepdims=True) / 2 if kernel == "gaussian" else 0)
+    arguments = X, omega, features.dense(A, B_x), side, kernel
+    tolerance = rounding(100, expected, X @ B.T @ omega.T)
+    assert np.allclose(features.log_exponential(*arguments), expected, rtol=0, atol=tolerance)
+    assert np.allclose(features.exponential(*arguments), np.exp(expected), rtol=tolerance, atol=0)
+
+
 def test_fourier_features_of_far_points_attend_without_the_factor_that_overflows():
     rng = np.random.default_rng(0)
     q, k, omega = 20 * rng.normal(size=(4, 3)), 0.1 * rng.normal(size=(5, 3)), draw(0, couplings.simplex, 50, 3)

@@ -43,7 +43,8 @@ def test_a_rough_matern_kernel_tells_points_whose_squares_underflow(dtype, near)
 @pytest.mark.parametrize("coupling, limit", [("iid", 1.0), ("orthogonal", 1 - 3 / 6)])
 @pytest.mark.parametrize("z", [F32(1e-10), F32(1e-19), 1e-80, 1e-154, 1e-300])
 def test_error_ratio_of_fourier_features_of_close_points_is_its_limit(z, coupling, limit):
-    assert abs(theory.fourier_mse_ratio(z, 4, 4, coupling) - limit) < 1e-6
+    with jax.enable_x64(not isinstance(z, F32)):
+        assert abs(theory.fourier_mse_ratio(z, 4, 4, coupling) - limit) < 1e-6
 
 
 def test_gap_of_positive_features_is_finite_where_their_error_overflows():
@@ -86,7 +87,8 @@ def test_excess_of_close_norms_falls_with_the_fourth_power_of_the_distance(featu
 
 
 def test_log_excess_of_norms_whose_fourth_power_underflows():
-    log = theory.log_positive_cost(np.array([1e-12, 0.0], F32), 1.0, 3, excess=True)
+    with jax.enable_x64(False):
+        log = theory.log_positive_cost(np.array([1e-12, 0.0], F32), 1.0, 3, excess=True)
     # t^4 E[u^4] / 24, E[u^4] = 3 / (d (d + 2))
     assert abs(log - (4 * math.log(1e-12) + math.log(3 / 15 / 24))) < 1e-4
 

@@ -157,6 +157,21 @@ def test_millions_of_strata_in_float32_have_a_draw_each(name):
         assert len(np.unique(np.floor(m * u))) == m
 
 
+def test_samplers_refuse_points_whose_log_weights_have_no_digits():
+    x, omega = np.array([[1500.0, 0.0]], F32), np.zeros((2, 2), F32)
+    samplers = {
+        "of_points": lambda x, kernel: solvers.sampling.of_points(jax.random.key(0), omega, x, kernel),
+        "of_phases": lambda x, kernel: solvers.sampling.of_phases(jax.random.key(0), 2, x, kernel=kernel),
+    }
+    with jax.enable_x64(False):
+        for name, kernel in (("of_points", "gaussian"), ("of_points", "softmax"), ("of_phases", "softmax")):
+            with pytest.raises(ValueError, match="X has values up to"):
+                samplers[name](x, kernel)
+        moved = samplers["of_points"](x / 15, "gaussian")
+    # one point: -(2 omega'.x - 2 |x|^2) at omega' = 2 x
+    np.testing.assert_allclose(moved.log_weights, -2e4, rtol=1e-6)
+
+
 @pytest.mark.parametrize("fit", ["gerf", "sderf", "saderf", "aderf"])
 def test_variance_of_features_of_far_points_whose_fourth_powers_overflow(fit):
     # of one point, far from another: A is about -phi / 4 in their direction, 2 d A = -|x + y|^2 / 2 in GERFs

@@ -150,6 +150,10 @@ def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
         if x.ndim < 3 or x.shape[-3] != n_heads:
             raise ValueError(f"{name} has shape {x.shape}; give one block of rows per head of omega, (..., {n_heads}, n, d)")
     parameters = ExponentialParameters() if parameters is None else parameters
+    for shape in map(jnp.shape, jax.tree.leaves(parameters)):
+        if shape[:1] != (n_heads,):
+            got = f"parameters has a field of shape {shape}"
+            raise ValueError(f"{got}; give those of each head: axes of {n_heads} first, such as jax.vmap(solvers.exponential.gerf) of heads makes")
     of_q, of_k = (Partial(_log_features, *jax.lax.stop_gradient((omega, of_side))) for of_side in (parameters, parameters.swapped()))
     return quotient_of_logs(of_q, of_k, q, k, v, causal, mask)
 

@@ -8,7 +8,8 @@
 Queries (..., n, d), keys (..., l, d) and values (..., l, c) give outputs (..., n, c); leading axes, such as
 batch and heads, broadcast. Queries and keys are taken as they are: a transformer's are multiplied by d^(-1/4)
 before. A mask of keys, (..., l), is True where a key is seen; what it hides may hold anything. Causal
-attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros.
+attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros. A mask has no more
+axes before its last than queries, keys or values have before theirs.
 
 Outputs have the dtype that queries, keys and values promote to. Exponentials and sums are in float32 at
 least; where values are bfloat16, weights are rounded to it, by 2^-9 of themselves, before they multiply.
@@ -39,13 +40,15 @@ def softmax(q, k, v, causal=False, mask=None):
     q, k, v, causal, mask, dtype = _checked(q, k, v, causal, mask, ("q", "k"))
     if mask is not None:
         k, v = hidden(k, mask), hidden(v, mask)  # gradients do not meet what stands there
-    scores = product(q, k.mT)
+    # Products beyond the floats would be infinite: by query, a power of two is taken off, and put back after the subtraction.
+    beyond = jnp.maximum(_exponents(q, -1) + _exponents(k, (-2, -1)) + q.shape[-1].bit_length() + 1 - jnp.finfo(q.dtype).maxexp, 0)
+    scores = product(q * _power(q, -beyond), k.mT)
     if mask is not None:
         scores = jnp.where(mask[..., None, :], scores, -jnp.inf)
     if causal:
         scores = jnp.where(jnp.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
     greatest = jax.lax.stop_gradient(finite(scores.max(axis=-1, keepdims=True)))
-    return _quotient(product(jnp.exp(scores - greatest), _with_ones(v))).astype(dtype)
+    return _quotient(product(jnp.exp((scores - greatest) * _power(scores, beyond)), _with_ones(v))).astype(dtype)
 
 
 def linear(phi_q, phi_k, v, causal=False, mask=None):
@@ -56,8 +59,8 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
         out_i = phi(q_i) . S / phi(q_i) . s,   S = sum_j phi(k_j) v_j^T,   s = sum_j phi(k_j)
 
     Memory is O((n + l) (m + c) + m c), and for causal attention m c / 64 a position more, for sums up to each
-    chunk of 64 (on accelerators 128) positions. Where features overflow or underflow, take
-    :func:`linear_of_logs`.
+    chunk of 64 (on accelerators 128) positions. Factors of all queries or of all keys cancel; where features
+    overflow or underflow, or vary as widely as floats do, take :func:`linear_of_logs`.
 
     Args:
         phi_q, phi_k: features of the same frequencies, (..., n, m) and (..., l, m); positive, or
@@ -78,6 +81,8 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
     phi_q, phi_k, v, causal, mask, dtype = _checked(phi_q, phi_k, v, causal, mask, ("phi_q", "phi_k"))
     if mask is not None:
         phi_k, v = hidden(phi_k, mask), hidden(v, mask)
+    # Or products of features would underflow to 0, where features do not, and overflow.
+    phi_k = phi_k * _power(phi_k, -_exponents(phi_k, (-2, -1))) * _power(phi_k, -_exponents(phi_q, None))
     return _linear(phi_q, phi_k, v, causal).astype(dtype)
 
 
@@ -144,6 +149,18 @@ def _quotient_of_logs(of_q, of_k, q, k, v, mask, causal):
     return _quotient(product(phi_q, product(phi_k.mT, v)))
 
 
+def _exponents(x, axis):
+    """Exponents of the greatest numbers along axes, which stay: they are below 2^exponent."""
+    greatest = jax.lax.stop_gradient(jnp.max(jnp.abs(x), axis=axis, keepdims=True, initial=0)).astype(jnp.promote_types(x.dtype, jnp.float32))
+    return jnp.frexp(greatest)[1]
+
+
+def _power(x, exponents):
+    """2^exponents, exact, in the dtype of x."""
+    limit = jnp.finfo(jnp.float32 if x.dtype == jnp.bfloat16 else x.dtype).maxexp - 2
+    return jnp.ldexp(jnp.ones((), jnp.promote_types(x.dtype, jnp.float32)), jnp.clip(exponents, -limit, limit)).astype(x.dtype)
+
+
 def _wide(x):
     return x.astype(jnp.promote_types(x.dtype, jnp.float32))
 
@@ -158,6 +175,8 @@ def _quotient(sums):
 
 
 def _checked(q, k, v, causal, mask, names):
+    if checks.is_traced(causal):
+        raise ValueError("causal is traced; give True or False, known when this is compiled (static_argnames)")
     q, k, v = (_rows(x, name) for x, name in zip((q, k, v), (*names, "v"), strict=True))
     dtype = jnp.result_type(q, k, v)
     q, k, v = (x.astype(jnp.float32) if x.dtype == jnp.float16 else x for x in (q, k, v))
@@ -177,6 +196,8 @@ def _checked(q, k, v, causal, mask, names):
             raise ValueError(f"mask has dtype {mask.dtype}; give booleans, True where a key is seen")
         if mask.ndim < 1 or mask.shape[-1] != length:
             raise ValueError(f"mask has shape {mask.shape}; give one value per key, shape (..., {length})")
+        if mask.ndim - 1 > max(map(len, leading)):
+            raise ValueError(f"mask has shape {mask.shape}; give one of keys, ({length},), and causal=True for a causal one")
         leading.append(mask.shape[:-1])
     try:
         jnp.broadcast_shapes(*leading)

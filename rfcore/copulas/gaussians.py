@@ -48,7 +48,8 @@ def gaussian_of_factor(factor):
         u = Phi(L Phi^-1(v)),  L_i = factor_i / |factor_i|,  correlation L L^T
 
     Args:
-        factor: (m, r), any numbers but a row of zeros: rows are normalised.
+        factor: (m, r), any numbers whose squares have a sum, neither 0 nor infinite, in each row: rows are
+            normalised.
 
     Returns:
         A copula for blocks of m draws.
@@ -58,10 +59,12 @@ def gaussian_of_factor(factor):
     factor = checks.finite(checks.numbers(factor, "factor"), "factor")
     if factor.ndim != 2 or 0 in factor.shape:
         raise ValueError(f"factor has shape {factor.shape}; give a matrix, one row per draw of a block")
-    n_zero = 0 if checks.is_traced(factor) else int(np.sum(~np.any(np.asarray(factor), axis=1)))
-    if n_zero:
-        raise ValueError(f"factor has {n_zero} rows of zeros; give each draw a direction")
-    return Gaussian(factor / (factor**2).sum(axis=1, keepdims=True) ** 0.5)
+    with np.errstate(over="ignore"):
+        squares = (factor**2).sum(axis=1, keepdims=True)
+    if not checks.is_traced(factor) and not (np.all(np.isfinite(squares)) and np.all(np.asarray(squares) > 0)):
+        got = f"factor has rows whose squares sum to {np.min(squares)} to {np.max(squares)}"
+        raise ValueError(f"{got}; give each draw a direction, neither zeros nor beyond the floats when squared")
+    return Gaussian(factor / squares**0.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -57,7 +57,7 @@ def balance(lengths, sweeps=SWEEPS):
     sweep takes O(d^2) operations, not the O(d^3) of Section 4.2.
 
     Args:
-        lengths: (..., d), above 0.
+        lengths: (..., d), above 0, with squares that neither underflow nor overflow.
         sweeps: how many times each vector is updated.
 
     Returns:
@@ -70,6 +70,9 @@ def balance(lengths, sweeps=SWEEPS):
         raise ValueError(f"lengths has shape {lengths.shape}; give one length per vector, shape (..., d)")
     if not checks.is_traced(lengths) and not np.asarray(lengths).min(initial=1) > 0:
         raise ValueError(f"lengths has the value {lengths.min()}; give lengths above 0")
+    if not checks.is_traced(lengths) and not (jnp.all(lengths**2 > 0) and jnp.all(jnp.isfinite(lengths.sum(axis=-1) ** 2))):
+        got = f"lengths has values in [{lengths.min()}, {lengths.max()}], whose squares leave the range of {lengths.dtype}"
+        raise ValueError(f"{got}; scale them: vectors scale with their lengths")
     d = lengths.shape[-1]
     corners = jnp.eye(d) if d == 1 else directions.simplex_product(jnp.eye(d))
     vectors = lengths[..., None] * jnp.broadcast_to(corners, (*lengths.shape, d))
@@ -84,7 +87,9 @@ def _sweep(rows, lengths):
     def update(total, row_and_length):
         row, length = row_and_length
         rest = total - row
-        row = -length * rest / jnp.linalg.norm(rest, axis=-1, keepdims=True)
+        size = jnp.linalg.norm(rest, axis=-1, keepdims=True)
+        # The others may vanish beside this one, to rounding; then it stays.
+        row = jnp.where(size > 0, -length * rest / jnp.where(size > 0, size, 1.0), row)
         return rest + row, row
 
     return jax.lax.scan(update, rows.sum(axis=0), (rows, lengths))[1]

@@ -47,6 +47,9 @@ def of_points(key, omega, X, kernel="gaussian", law=None):
     With a law the points drawn are coupled: the one at level u is the quantile of the law of x in the order
     of the rows of X, so that strata of levels are strata of X if neighbours in it stand in neighbouring rows.
 
+    Raises ValueError where 4 |x|^2, the size of log weights, has an error of 1: from |x| of about 1,400 on in
+    float32.
+
     Args:
         key: JAX PRNG key, of the points drawn.
         omega: frequencies (m, d), rows N(0, I_d), of any coupling: the differences to their points stay
@@ -129,8 +132,9 @@ def of_phases(key, m, X, Y=None, kernel="gaussian", pilot=4096):
 
     Raises ValueError as :func:`of_two_sets` does.
     """
-    X = _set(X, "X", kernel)
-    Y = None if Y is None else _set(Y, "Y", kernel, X.shape[1])
+    grows = kernel == "softmax"
+    X = _set(X, "X", kernel, exponents=grows)
+    Y = None if Y is None else _set(Y, "Y", kernel, X.shape[1], grows)
     m, pilot = checks.count(m, "m"), checks.count(pilot, "pilot")
     (omega, phases), log_weights, done = _of_phases(key, m, X, Y, kernel, pilot)
     return frequencies.weighted(omega, _accepted(log_weights, done)), phases
@@ -241,6 +245,11 @@ def _accepted(log_weights, done):
     return log_weights
 
 
-def _set(X, name, kernel, d=None):
+def _set(X, name, kernel, d=None, exponents=True):
     checks.choice(kernel, "kernel", KERNELS)
-    return checks.points(X, name, n_columns=d, least=1)
+    X = checks.points(X, name, n_columns=d, least=1)
+    if exponents and not checks.is_traced(X):
+        farthest = float(jnp.max(jnp.abs(X)))  # log weights have the size of 4 |x|^2
+        if farthest > 0.5 * float(jnp.finfo(X.dtype).eps) ** -0.5:
+            raise ValueError(f"{name} has values up to {farthest:.2g}, whose squares are exponents that {X.dtype} does not resolve; centre and scale it")
+    return X

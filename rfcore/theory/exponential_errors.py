@@ -15,6 +15,7 @@ written with B, so that every term is positive.
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from rfcore import checks, precision
 
@@ -90,14 +91,14 @@ def _log_relative_moment(X, Y, parameters):
 
 
 def sums_of_squares(u, v, weights=1.0):
-    """sum_k weights_k (u_ik + v_jk)^2 of all pairs, shape (n, l).
+    """sum_k (weights_k (u_ik + v_jk))^2 of all pairs, shape (n, l).
 
     A coordinate at a time: squares of sums, whose expansion would cancel, without an array (n, l, d).
     """
 
     def added(total, coordinate):
         a, b, weight = coordinate
-        return total + weight * (a[:, None] + b[None]) ** 2, None
+        return total + (weight * (a[:, None] + b[None])) ** 2, None
 
     weights = jnp.broadcast_to(jnp.asarray(weights, u.dtype), u.shape[1:])
     return jax.lax.scan(added, jnp.zeros((len(u), len(v)), u.dtype), (u.T, v.T, weights))[0]
@@ -109,16 +110,16 @@ def _shifted_log_variance(X, Y, parameters):
     u, v = parameters.moved(X), parameters.swapped().moved(Y)
     constant, weights = _terms(parameters)
     means = jnp.mean(u, axis=0) + jnp.mean(v, axis=0)
-    squares = means**2 + jnp.var(u, axis=0) + jnp.var(v, axis=0)
-    return constant + jnp.sum(weights * squares) + 2 * jnp.mean(X, axis=0) @ jnp.mean(Y, axis=0)
+    squares = (weights * means) ** 2 + jnp.var(weights * u, axis=0) + jnp.var(weights * v, axis=0)
+    return constant + jnp.sum(squares) + 2 * jnp.mean(X, axis=0) @ jnp.mean(Y, axis=0)
 
 
 def _terms(parameters):
-    """What r is at u = 0, and the weights of the squares of u."""
+    """What r is at u = 0, and the roots of the weights of the squares of u: A of far points is of the size of their squares."""
     A = parameters.A
     if A is None:
         return 0.0, 1.0
-    return jnp.sum(jnp.log1p(16 * A**2 / (1 - 8 * A))) / 2, 1 / ((1 - 4 * A) * (1 - 8 * A))
+    return jnp.sum(jnp.log1p(16 * A * (A / (1 - 8 * A)))) / 2, 1 / (jnp.sqrt(1 - 4 * A) * jnp.sqrt(1 - 8 * A))
 
 
 def _checked(X, Y, parameters, least=0):
@@ -127,4 +128,7 @@ def _checked(X, Y, parameters, least=0):
     if not hasattr(parameters, "moved"):
         got = f"parameters is of type {type(parameters).__name__}"
         raise ValueError(f"{got}; give features.ExponentialParameters, such as solvers.exponential.gerf(X, Y)")
+    A = parameters.A
+    if A is not None and not checks.is_traced(A) and not np.all(np.asarray(A) < 0.125):
+        raise ValueError(f"parameters.A = {A} has values of 1/8 or more, where the variance is infinite; give lower ones")
     return X, Y, parameters

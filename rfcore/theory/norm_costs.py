@@ -272,9 +272,13 @@ def coordinate(d, n_nodes=200):
     # u = cos(a) with a of density sin(a)^(d - 2) on [0, pi / 2]: smooth, and even about either end. In many dimensions all of
     # it, and of its product with cosh(t u), is within 9 / sqrt(d) + 300 / d of pi / 2, which the nodes then have to themselves.
     angles, weights = special.roots_legendre(n_nodes)
-    angles = np.pi / 4 * (angles + 1) if d <= 4096 else np.pi / 2 - (9 / np.sqrt(d) + LARGEST_T / d) * (angles + 1) / 2
-    log_weights = np.log(weights) + (d - 2) * np.log(np.sin(angles))
-    return np.cos(angles), log_weights - np.logaddexp.reduce(log_weights)
+    angles = np.pi / 4 * (angles + 1)
+    u, log_sine = np.cos(angles), np.log(np.sin(angles))
+    if d > 4096:
+        u = np.sin((9 / np.sqrt(d) + LARGEST_T / d) * 2 / np.pi * angles)
+        log_sine = np.log1p(-(u**2)) / 2
+    log_weights = np.log(weights) + (d - 2) * log_sine
+    return u, log_weights - np.logaddexp.reduce(log_weights)
 
 
 @partial(jax.jit, static_argnums=3)

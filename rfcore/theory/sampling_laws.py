@@ -13,6 +13,7 @@ laws, the mean variance over pairs is least if frequencies have a density propor
 :mod:`rfcore.solvers.sampling`; kernels here are "gaussian" and "softmax".
 """
 
+import math
 from functools import partial
 from typing import NamedTuple
 
@@ -57,9 +58,9 @@ class NormalLaw(NamedTuple):
     log_constant: jax.Array
     """log E_p q, the normalising constant."""
     log_variance: jax.Array
-    """Logarithm of the least mean variance per frequency."""
+    """Logarithm of the least mean variance per frequency, which is a difference: -inf where rounding leaves nothing of it."""
     log_bound: jax.Array
-    """Logarithm of its bound, E k(x, x) E k(y, y) - E k(x, y)^2."""
+    """Logarithm of its bound, E k(x, x) E k(y, y) - E k(x, y)^2, a difference too."""
 
 
 def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"):
@@ -88,7 +89,7 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
     Returns:
         :class:`NormalLaw`.
 
-    Raises ValueError if E k(x, x) is infinite.
+    Raises ValueError if E k(x, x) is infinite, or covariances are too large for the dtype.
 
     Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
@@ -100,7 +101,11 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
         check_covariance(covariance, f"covariance_{side}", 0.5 if kernel == "softmax" else jnp.inf)
         means.append(checks.shaped(mean, f"mean_{side}", (d,)))
         covariances.append(covariance)
-    return _optimal_normal(means, covariances, 2 if kernel == "softmax" else 4)
+    law = _optimal_normal(means, covariances, 2 if kernel == "softmax" else 4)
+    if not checks.is_traced(law.log_constant) and not jnp.isfinite(law.log_constant):
+        got = f"mean or covariance has values up to {max(jnp.abs(x).max() for x in (*means, *covariances)):.2g}"
+        raise ValueError(f"{got}, which overflow in {law.log_constant.dtype}; scale the points, or give float64")
+    return law
 
 
 def log_sampling_cost(law, mean, covariance):
@@ -141,12 +146,12 @@ def _log_sampling_cost(law, mean, covariance):
 @partial(jax.jit, static_argnums=2)
 @full
 def _log_bound(X, Y, kernel):
-    if kernel == "gaussian":
-        log_selves, log_squares = jnp.zeros((), X.dtype), -sums_of_squares(X, -Y)
-    else:
-        log_selves = sum(logsumexp(jnp.sum(points**2, axis=1)) - jnp.log(len(points)) for points in (X, Y))
-        log_squares = 2 * X @ Y.T
-    return log_difference(log_selves, logsumexp(log_squares) - jnp.log(log_squares.size))
+    # A sum over pairs of k(x, x) k(y, y) - k(x, y)^2 = k(x, x) k(y, y) (1 - exp(-|x - y|^2)), which is nowhere negative.
+    squares = sums_of_squares(X, -Y)
+    logs = log_difference(jnp.zeros_like(squares), -squares)
+    if kernel == "softmax":
+        logs = logs + jnp.sum(X**2, axis=1)[:, None] + jnp.sum(Y**2, axis=1)[None]
+    return logsumexp(logs) - math.log(squares.size)
 
 
 @partial(jax.jit, static_argnums=2)
@@ -166,11 +171,12 @@ def _optimal_normal(means, covariances, c):
     precision = (precision + precision.T) / 2
     mean = jnp.linalg.solve(precision, slope)
     log_constant = log_constant - jnp.linalg.slogdet(precision)[1] / 2 + slope @ mean / 2
-    # k(x, y)^2 = exp(-(|x|^2 + |y|^2) (c - 2) / 2 + 2 x . y)
-    form = jnp.kron(jnp.array([[2 - c, 2], [2, 2 - c]]), eye)
-    zeros = jnp.zeros_like(eye)
-    joint = jnp.block([[covariances[0], zeros], [zeros, covariances[1]]])
-    log_pairs = _log_mean_exp(form, jnp.concatenate(means), joint)
+    if c == 4:  # k(x, y)^2 = exp(-|x - y|^2)
+        log_pairs = _log_mean_exp(-2 * eye, means[0] - means[1], covariances[0] + covariances[1])
+    else:  # exp(2 x . y)
+        zeros = jnp.zeros_like(eye)
+        form, joint = jnp.block([[zeros, 2 * eye], [2 * eye, zeros]]), jnp.block([[covariances[0], zeros], [zeros, covariances[1]]])
+        log_pairs = _log_mean_exp(form, jnp.concatenate(means), joint)
     return NormalLaw(
         mean, jnp.linalg.inv(precision), log_constant, log_difference(2 * log_constant, log_pairs), log_difference(log_selves, log_pairs)
     )

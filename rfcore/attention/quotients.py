@@ -59,8 +59,9 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
         out_i = phi(q_i) . S / phi(q_i) . s,   S = sum_j phi(k_j) v_j^T,   s = sum_j phi(k_j)
 
     Memory is O((n + l) (m + c) + m c), and for causal attention m c / 64 a position more, for sums up to each
-    chunk of 64 (on accelerators 128) positions. Factors of all queries or of all keys cancel; where features
-    overflow or underflow, or vary as widely as floats do, take :func:`linear_of_logs`.
+    chunk of 64 (on accelerators 128) positions. Factors of all queries or of all keys cancel, of causal
+    attention as long as products of features are floats; where features overflow or underflow, or vary as
+    widely as floats do, take :func:`linear_of_logs`.
 
     Args:
         phi_q, phi_k: features of the same frequencies, (..., n, m) and (..., l, m); positive, or
@@ -81,8 +82,9 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
     phi_q, phi_k, v, causal, mask, dtype = _checked(phi_q, phi_k, v, causal, mask, ("phi_q", "phi_k"))
     if mask is not None:
         phi_k, v = hidden(phi_k, mask), hidden(v, mask)
-    # Or products of features would underflow to 0, where features do not, and overflow.
-    phi_k = phi_k * _power(phi_k, -_exponents(phi_k, (-2, -1))) * _power(phi_k, -_exponents(phi_q, None))
+    if not causal:  # else the past would see the future through a maximum
+        # Or products of features would underflow to 0, where features do not, and overflow.
+        phi_k = phi_k * _power(phi_k, -_exponents(phi_k, (-2, -1))) * _power(phi_k, -_exponents(phi_q, None))
     return _linear(phi_q, phi_k, v, causal).astype(dtype)
 
 

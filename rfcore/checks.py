@@ -26,7 +26,7 @@ def is_traced(x):
 
 
 def key(value):
-    """``value``, if it is one JAX key, typed or a vector of words; a traced one may be of a batch that ``vmap`` takes apart."""
+    """``value``, if it is one JAX key, typed or a vector of words, as far as a traced one can be known."""
     dtype, ndim = getattr(value, "dtype", None), getattr(value, "ndim", None)
     if not (jnp.issubdtype(dtype, jax.dtypes.prng_key) and ndim == 0) and not (dtype == np.uint32 and ndim == 1):
         raise ValueError(f"key = {value!r}; give one JAX key, such as jax.random.key(0)")
@@ -120,7 +120,7 @@ def gram(x, name, n=None):
 
 
 def is_symmetric(x):
-    """Whether a square matrix of known floats, sparse or dense, is symmetric, up to the rounding of products."""
+    """Whether a known square matrix, sparse or dense, is symmetric, up to the rounding of products."""
     x = x if sp.issparse(x) else np.asarray(x)
     with np.errstate(over="ignore"):
         return bool(abs(x - x.T).max() <= 100 * np.finfo(x.dtype).eps * abs(x).max())

@@ -21,8 +21,8 @@ def positive_mse(x, y, m, coupling):
         MSE = 1/m exp(-2|x|^2 - 2|y|^2) [(e^(2 v^2) - e^(v^2)) + (m - 1) (rho(v) - e^(v^2))]   (Eq. 11)
             = 1/m exp(4 x.y) [1 - e^(-v^2) - (m - 1) (e^(v^2) - rho(v)) e^(-2 v^2)]
 
-    The second form is evaluated: its bracket is between 0 and 1. Raises ValueError where the error is beyond the
-    floats.
+    The second form is evaluated: its bracket is between 0 and 1. Raises ValueError where the error is beyond
+    the floats.
 
     Args:
         x, y: points, arrays (d,), with |x + y| at most 30.
@@ -80,7 +80,7 @@ def positive_mse_ratio(v, d, m, coupling):
 
 
 def _saving(square, d, m, coupling, rate=2.0):
-    """partners (exp(v^2) - rho(v)) exp(-rate v^2) / v^2: what the coupling takes off the error, over v^2, up to a factor."""
+    """partners (exp(v^2) - rho(v)) exp(-rate v^2) / v^2: the coupling's gain over v^2, up to a factor."""
     if coupling == "iid":
         return jnp.zeros_like(square)
     return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, rate)

@@ -184,5 +184,5 @@ def _pair(moments, d, sign, square):
 
 
 def _falling(d, a):
-    """(d / 2)^a Gamma(d / 2) / Gamma(d / 2 + a), nearly 1 in many dimensions: as a product, without their sizes."""
+    """(d / 2)^a Gamma(d / 2) / Gamma(d / 2 + a), nearly 1 in many dimensions, as a product."""
     return np.exp(-np.concatenate([[0.0], np.cumsum(np.log1p(2 * np.arange(np.max(a)) / d))]))[a]

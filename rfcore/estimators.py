@@ -77,7 +77,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
             "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
             "sobol" wants a power of two of frequencies: at 500 in place of 512 (1,000 components) the
-            kernel's error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4 and 1.4 times
+            kernel's error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4, 1.4 times
             in 8.
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 
@@ -229,7 +229,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 
 def _variance(X):
-    """Variance of all entries over the square of a scale, and the scale, so that nothing overflows; 1, 1 for none."""
+    """Variance of all entries over the square of a scale, and the scale: nothing overflows; 1, 1 for none."""
     largest = float(max(X.max(), -X.min())) or 1.0
     entries, n = (X.data if sp.issparse(X) else X) / np.float64(largest), math.prod(X.shape)
     mean = float(entries.sum()) / n

@@ -100,8 +100,8 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
 def _weights(t, tol, most=20_000):
     """P(0), P(1), ... until those left have the sum tol; None if there are too many.
 
-    P is the distribution of the absolute difference of two Poisson numbers of mean t / 2: Bennett's bound says
-    what is certainly left out.
+    P is the distribution of the absolute difference of two Poisson numbers of mean t / 2: Bennett's bound
+    says what is certainly left out.
     """
     exponent = np.log(2 / tol)
     n = exponent / 3 + np.sqrt(exponent**2 / 9 + 2 * t * exponent)

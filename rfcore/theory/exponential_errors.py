@@ -115,7 +115,7 @@ def _shifted_log_variance(X, Y, parameters):
 
 
 def _terms(parameters):
-    """What r is at u = 0, and the roots of the weights of u^2: A of far points is as large as their squares."""
+    """r at u = 0, and the roots of the weights of u^2: A of far points is as large as their squares."""
     A = parameters.A
     if A is None:
         return 0.0, 1.0

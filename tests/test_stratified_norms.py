@@ -44,6 +44,13 @@ def test_one_block_agrees_with_the_quadrature_over_pairs_of_strata(d, features):
         assert abs(theory.stratified_norms_ratio(distance, d, d, features, "blocks") - 1) < 1e-9
 
 
+@pytest.mark.parametrize("features", ["fourier", "positive"])
+def test_strata_of_a_block_are_as_many_as_its_dimensions_however_few_are_drawn(features):
+    for d, m in ((4, 2), (4, 3), (4, 7), (4, 8)):
+        expected = theory.norm_coupling_ratio(1.0, d, m, "stratified", features)
+        assert abs(theory.stratified_norms_ratio(1.0, d, m, features, "block") - expected) < 1e-9
+
+
 @pytest.mark.parametrize("features", ["fourier", "cosh"])
 def test_many_shells_leave_what_hermite_polynomials_say(features):
     """He_2k of one coordinate has the share (1/2)_k / (d/2)_k of its variance in functions of the norm."""

@@ -81,8 +81,6 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
     phi_q, phi_k, v, causal, mask, dtype = _checked(phi_q, phi_k, v, causal, mask, ("phi_q", "phi_k"))
     if mask is not None:
         phi_k, v = hidden(phi_k, mask), hidden(v, mask)
-    # Or products of features would underflow to 0, where features do not, and overflow.
-    phi_k = phi_k * _power(phi_k, -_exponents(phi_k, (-2, -1))) * _power(phi_k, -_exponents(phi_q, None))
     return _linear(phi_q, phi_k, v, causal).astype(dtype)
 
 
@@ -136,8 +134,12 @@ def quotient_of_logs(of_q, of_k, q, k, v, causal, mask, names=("q", "k")):
 
 @partial(jax.jit, static_argnames="causal")
 def _linear(phi_q, phi_k, v, causal):
-    v = _with_ones(v)
-    return _quotient(of_features(phi_q, phi_k, v) if causal else product(phi_q, product(phi_k.mT, v)))
+    v, of_q = _with_ones(v), _exponents(phi_q, None)
+
+    def sized(x):  # or products of features would underflow to 0, where features do not, and overflow
+        return x * _power(x, -_exponents(x, (-2, -1))) * _power(x, -of_q)
+
+    return _quotient(of_features(phi_q, sized(phi_k), v) if causal else product(phi_q, sized(product(phi_k.mT, v))))
 
 
 @partial(jax.jit, static_argnames="causal")

@@ -8,8 +8,8 @@
 Queries (..., n, d), keys (..., l, d) and values (..., l, c) give outputs (..., n, c); leading axes, such as
 batch and heads, broadcast. Queries and keys are taken as they are: a transformer's are multiplied by d^(-1/4)
 before. A mask of keys, (..., l), is True where a key is seen; what it hides may hold anything. Causal
-attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros. A mask has no
-more axes before its last than queries, keys or values have before theirs.
+attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros. A mask has no more
+axes before its last than queries, keys or values have before theirs.
 
 Outputs have the dtype that queries, keys and values promote to. Exponentials and sums are in float32 at
 least; where values are bfloat16, weights are rounded to it, by 2^-9 of themselves, before they multiply.
@@ -82,9 +82,6 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
     phi_q, phi_k, v, causal, mask, dtype = _checked(phi_q, phi_k, v, causal, mask, ("phi_q", "phi_k"))
     if mask is not None:
         phi_k, v = hidden(phi_k, mask), hidden(v, mask)
-    if not causal:  # else the past would see the future through a maximum
-        # Or products of features would underflow to 0, where features do not, and overflow.
-        phi_k = phi_k * _power(phi_k, -_exponents(phi_k, (-2, -1))) * _power(phi_k, -_exponents(phi_q, None))
     return _linear(phi_q, phi_k, v, causal).astype(dtype)
 
 
@@ -139,7 +136,11 @@ def quotient_of_logs(of_q, of_k, q, k, v, causal, mask, names=("q", "k")):
 @partial(jax.jit, static_argnames="causal")
 def _linear(phi_q, phi_k, v, causal):
     v = _with_ones(v)
-    return _quotient(of_features(phi_q, phi_k, v) if causal else product(phi_q, product(phi_k.mT, v)))
+    if causal:  # not scaled: the past would see the future through a maximum
+        return _quotient(of_features(phi_q, phi_k, v))
+    sums = product(phi_k.mT, v)
+    # Or products with features would underflow to 0, where features do not, and overflow.
+    return _quotient(product(phi_q, sums * _power(sums, -_exponents(sums, (-2, -1))) * _power(sums, -_exponents(phi_q, None))))
 
 
 @partial(jax.jit, static_argnames="causal")

@@ -8,9 +8,10 @@ normal score z of its level,
     log(x / sqrt(d)) = s(z),  u = Phi(z),  -10 <= z <= 8.5
 
 so that s is a spline of degree 5 through SciPy's values, 1/32 apart. Levels below 1e-23 or above 1 - 1e-17,
-which no draw reaches, count as these. Measured, the relative error is at most 1e-13 for chi, and for
-Student's t with nu >= 1/2 and d <= 1000 (3e-12 for nu = 0.1 and d <= 64). In float32 it is 6e-6, at levels
-from 2^-24 on and with nu >= 1/2.
+which no draw reaches, count as these. Measured, the relative error is at most 1e-13 for chi with d <= 10^5,
+and for Student's t with nu >= 1/2 and d <= 1000 (3e-12 for nu = 0.1 and d <= 64). At levels of about 3e-6
+SciPy's values for chi err by 3e-12 in 10^6 dimensions and by 5e-7 in 10^7. In float32 the error is 6e-6, at
+levels from 2^-24 on and with nu >= 1/2.
 """
 
 import math

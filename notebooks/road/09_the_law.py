@@ -34,10 +34,11 @@ def best(key, draw=couplings.iid, law=None):
 
 # %% tags=["hide-input"]
 plt.figure(figsize=(4, 3.6))
-clouds = []
-for k in range(5):
-    clouds.append((couplings.iid(jax.random.key(k), m, 2), best(jax.random.key(k))))
-clouds = [jnp.concatenate(c) for c in zip(*((a, b.frequencies.matrix) for a, b in clouds))]
+keys = [jax.random.key(k) for k in range(5)]
+clouds = (
+    jnp.concatenate([couplings.iid(key, m, 2) for key in keys]),
+    jnp.concatenate([best(key).frequencies.matrix for key in keys]),
+)
 for omega, colour in zip(clouds, ("C0", "C2")):
     plt.scatter(*omega.T, s=12, color=colour, alpha=0.5)
 plt.scatter(*(2 * x).T, s=8, color="k", marker="x", linewidths=0.7)

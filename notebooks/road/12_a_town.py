@@ -20,7 +20,8 @@ import numpy as np
 
 from rfcore import features, gp, graphs
 
-rng, bridges = np.random.default_rng(0), (side // 4, side - 4)
+rng = np.random.default_rng(0)
+bridges = (side // 4, side - 4)
 town = nx.grid_2d_graph(side, side)
 river = [((side // 2 - 1, y), (side // 2, y)) for y in range(side) if y not in bridges]
 streets = list(town.edges)
@@ -41,14 +42,13 @@ y = truth[seen] + noise * rng.normal(size=len(seen))
 
 # %%
 def posterior(K):
-    """Best guess and its error bar at the crossings without a sensor."""
-    found = gp.posterior(K / K.diagonal().mean(), y, noise**2, seen, rest)
+    """Best guess and its error bar at every crossing."""
+    everywhere = np.arange(len(at))
+    found = gp.posterior(K / K.diagonal().mean(), y, noise**2, seen, everywhere)
     return np.asarray(found.mean), np.sqrt(np.diag(found.covariance_matrix))
 
 
-exact = posterior(gp.diffusion_covariance(g, lengthscale))
-guess, doubt = truth.copy(), np.zeros(len(at))
-guess[seen], guess[rest], doubt[rest] = y, *exact
+guess, doubt = posterior(gp.diffusion_covariance(g, lengthscale))
 # %% tags=["hide-input"]
 fig, axes = plt.subplots(1, 3, figsize=(5.2, 2.3))
 gap = (np.nan, np.nan)  # the pen is lifted between streets
@@ -64,10 +64,22 @@ for ax, (name, values) in zip(axes, maps.items()):
     ax.axis("off")
 axes[2].plot(*at[seen].T, "w.", markersize=3)
 plt.show()
+sensors = {tuple(place) for place in at[seen].tolist()}
+away = nx.multi_source_dijkstra_path_length(town, sensors)
+away = np.array([away[tuple(place)] for place in at.tolist()])
+by_hops = [doubt[away == hops].mean() for hops in range(5)]
+number = {tuple(place): i for i, place in enumerate(at.tolist())}
+jumps = [guess[number[b]] - guess[number[a]] for a, b in river if a in number and b in number]
+if (side, share, lengthscale) == (24, 0.17, 2.5) and len(river) == side - 2:
+    assert doubt[seen].max() < noise < doubt[rest].min()
+    assert away.max() == 4 and (np.diff(by_hops) > 0.1).all()
+    assert np.mean(jumps) > 1.3  # the truth jumps by 2 on average
+    assert abs(by_hops[0] - 0.19) < 0.005 and abs(by_hops[4] - 1.0) < 0.05
 
 # %% [markdown]
-# Blue is quiet, red is busy, and the white dots on the right are the sensors, where there is no doubt. The river shows in the guess without
-# anybody having told the process where it is. The most doubt is in corners that few streets lead to.
+# Blue is quiet, red is busy. The white dots on the right are the sensors: there the doubt is smallest, just below the 0.2 by which a
+# sensor errs. It grows with every street that lies between a crossing and the nearest sensor. The river shows in the guess: nobody
+# marked it, but the streets that would cross it are missing.
 #
 # ## With walkers
 #
@@ -76,35 +88,45 @@ plt.show()
 # %%
 f = features.modulation.diffusion(lengthscale * 2**0.5)
 walkers, colours = (4, 8, 16, 32, 64), {"iid": "C0", "systematic": "C3"}
+n_repeats, apart = 5, {}
 for coupling, colour in colours.items():
-    apart = []
     for n_walks in walkers:
-        errors = []
-        for seed in range(5):
+        for seed in range(n_repeats):
             key = jax.random.key(seed)
             phi = features.walk_features(key, g, f, n_walks, 0.1, coupling)
-            errors.append(((posterior(phi @ phi.T)[0] - exact[0]) ** 2).mean() ** 0.5)
-        apart.append(np.mean(errors))
+            off = (posterior(phi @ phi.T)[0] - guess)[rest]
+            apart.setdefault((coupling, n_walks), []).append((off**2).mean() ** 0.5)
+    mean = [np.mean(apart[coupling, n]) for n in walkers]
+    bar = [2 * np.std(apart[coupling, n], ddof=1) / n_repeats**0.5 for n in walkers]
     name = coupling.replace("iid", "independent")
-    plt.loglog(walkers, apart, "o-", base=2, color=colour, label=name)
-wrong = ((exact[0] - truth[rest]) ** 2).mean() ** 0.5
+    plt.errorbar(walkers, mean, bar, fmt="o-", capsize=2, color=colour, label=name)
+# %%
+wrong = ((guess - truth)[rest] ** 2).mean() ** 0.5
 plt.axhline(wrong, color="k", ls="--", label="exact guess against the truth")
+plt.xscale("log", base=2)
+plt.yscale("log", base=2)
 plt.gca().set(
     xlabel="walkers from each crossing", ylabel="distance from the exact guess"
 )
 plt.legend()
 plt.show()
+# %% tags=["hide-input"]
+if (side, share, lengthscale) == (24, 0.17, 2.5) and len(river) == side - 2:
+    few, many = (np.array(apart[key]) for key in (("systematic", 16), ("iid", 64)))
+    error = ((few.var(ddof=1) + many.var(ddof=1)) / n_repeats) ** 0.5
+    assert few.mean() - many.mean() < 3 * error
+    assert abs(wrong - 0.38) < 0.005 and many.mean() < wrong / 2
 
 # %% [markdown]
-# Sixteen walkers that share their doors come as near as sixty-four that do not. But look at the dashed line: that far the *exact* guess is
+# Sixteen walkers that share their doors come at least as near as sixty-four that do not. But look at the dashed line: that far the *exact* guess is
 # from the truth. Once an estimate is much nearer to the exact guess than that, a better one changes little in the prediction. A better kernel
 # is one thing, a better answer is another, and only where the kernel is what limits the answer do they go together. It is where this course
 # began, in {doc}`lesson 2 <02_classification>`.
 #
 # ## When not to walk
 #
-# The exact kernel of this town took a fraction of a second. Up to some ten thousand nodes compute it. Beyond, for a few products with the kernel,
-# `kernels.expm_multiply` is exact and faster than any walk. Walks pay where you want features themselves, where the modulation is
+# The exact kernel of this town is quick to compute, and so it is up to some ten thousand nodes. Beyond, for a few products with the kernel,
+# there is `kernels.expm_multiply`, which is exact. Walks pay where you want features themselves, where the modulation is
 # learned from data, or where the graph can only be met by walking: {doc}`/notebooks/ugrf/19_what_pays_when` has the table.
 #
 # On the highways of San Jose, with real sensors, the paper's coupled walkers have a better kernel than independent ones. Whether they predict
@@ -125,4 +147,11 @@ plt.show()
 # :::{dropdown} What you should see
 # The truth still jumps at the river, and the process no longer knows. It blurs the two banks into each other, and the error of the exact guess,
 # the dashed line, rises.
+#
+# ```python
+# bridges = range(side)  # and all cells again
+# assert wrong > 0.42
+# middle = [abs(guess - truth)[rest[abs(at[rest, 0] - side / 2 + 0.5) < 1]].mean(), abs(guess - truth)[rest].mean()]
+# assert middle[0] > 1.5 * middle[1]
+# ```
 # :::

@@ -115,7 +115,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Draw the frequencies: of X its number of columns counts, its type, and its variance for "scale".
+        """Draw the frequencies for the columns and the type of X; its values count for "scale" and warnings.
 
         Args:
             X: points, dense or sparse, (n, d).
@@ -228,7 +228,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 
 def _variance(X):
-    """Variance of all entries over the square of a scale, with the scale, so that no square overflows; 1 and 1 if there is none."""
+    """Variance over a scale, and the scale: no square overflows, and where nothing varies gamma is 1."""
     largest = float(max(X.max(), -X.min())) or 1.0
     entries, n = (X.data if sp.issparse(X) else X) / np.float64(largest), math.prod(X.shape)
     mean = float(entries.sum()) / n
@@ -246,7 +246,7 @@ def _squares(X):
 
 
 def _warn_of_far_points(squares, m):
-    """|phi(x)|^2, 1 in the mean, is a mean of m numbers exp(2 omega . x - 2 |x|^2), of which the largest is nearly all."""
+    # |phi(x)|^2, 1 in the mean, is a mean of m numbers exp(2 omega . x - 2 |x|^2), of which the largest is nearly all.
     far = float(np.median(squares))
     typical = math.exp(-(max(0.0, math.sqrt(2 * far) - math.sqrt(math.log(m))) ** 2))
     if typical < 1e-3:

@@ -76,7 +76,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.couplings.choose`; or a
             function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
             "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
-            "sobol" wants a power of two of frequencies: at 500 in place of 512 (1,000 components) the kernel's
+            "sobol" wants a power of two of frequencies: with 500 in place of 512 (1,000 components) the
             error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4 and 1.4 times in 8.
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 

@@ -76,9 +76,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.couplings.choose`; or a
             function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
             "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
-            "sobol" wants a power of two of frequencies: at 500 in place of 512 (1,000 components) the
-            kernel's error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4, 1.4 times
-            in 8.
+            "sobol" wants a power of two of frequencies: with 500 in place of 512 (1,000 components) the
+            error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4 and 1.4 times in 8.
         random_state: int, RandomState or None, as everywhere in scikit-learn.
 
     Attributes:
@@ -116,7 +115,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.random_state = random_state
 
     def fit(self, X, y=None):
-        """Draw the frequencies: of X its number of columns counts, its type, and its variance for "scale".
+        """Draw the frequencies for the columns and the type of X; its values count for "scale" and warnings.
 
         Args:
             X: points, dense or sparse, (n, d).
@@ -229,7 +228,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
 
 def _variance(X):
-    """Variance of all entries over the square of a scale, and the scale: nothing overflows; 1, 1 for none."""
+    """Variance over a scale, and the scale: no square overflows, and where nothing varies gamma is 1."""
     largest = float(max(X.max(), -X.min())) or 1.0
     entries, n = (X.data if sp.issparse(X) else X) / np.float64(largest), math.prod(X.shape)
     mean = float(entries.sum()) / n
@@ -247,7 +246,7 @@ def _squares(X):
 
 
 def _warn_of_far_points(squares, m):
-    """|phi(x)|^2 is the mean of m numbers exp(2 omega . x - 2 |x|^2), of which the largest is nearly all."""
+    # |phi(x)|^2, 1 in the mean, is a mean of m numbers exp(2 omega . x - 2 |x|^2), of which the largest is nearly all.
     far = float(np.median(squares))
     typical = math.exp(-(max(0.0, math.sqrt(2 * far) - math.sqrt(math.log(m))) ** 2))
     if typical < 1e-3:

@@ -8,8 +8,8 @@
 Queries (..., n, d), keys (..., l, d) and values (..., l, c) give outputs (..., n, c); leading axes, such as
 batch and heads, broadcast. Queries and keys are taken as they are: a transformer's are multiplied by d^(-1/4)
 before. A mask of keys, (..., l), is True where a key is seen; what it hides may hold anything. Causal
-attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros. A mask has no more
-axes before its last than queries, keys or values have before theirs.
+attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros. A mask has no
+more axes before its last than queries, keys or values have before theirs.
 
 Outputs have the dtype that queries, keys and values promote to. Exponentials and sums are in float32 at
 least; where values are bfloat16, weights are rounded to it, by 2^-9 of themselves, before they multiply.

@@ -69,7 +69,7 @@ def test_bad_coefficients_are_refused(alpha):
         lambda: kernels.p_step(G, 1e200, 2),
         lambda: kernels.power_series(G, [0.0, 1e308, 1e308]),
         lambda: kernels.power_series_rows(Graph.from_scipy(1e200 * np.ones((2, 2))), [0.0, 1.0, 1.0], [0]),
-        lambda: modulation.p_step(1e200, 4),
+        lambda: modulation.p_step(1e200, 4)(np.arange(2)),
     ],
 )
 def test_kernels_that_overflow_are_an_error(make):

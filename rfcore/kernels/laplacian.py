@@ -112,8 +112,6 @@ class PStep(OfLaplacian):
 
     def __post_init__(self):
         self._keep(alpha=checks.real(self.alpha, "alpha", least=2), p=checks.count(self.p, "p"))
-        if not checks.is_traced(self.alpha) and not self.p * math.log(self.alpha) < math.log(np.finfo(float).max):
-            raise ValueError(f"alpha = {self.alpha} and p = {self.p}, and the kernel overflows float64; give smaller numbers")
 
     def __call__(self, x):
         """``(alpha - 1 + x)^p``."""
@@ -122,6 +120,8 @@ class PStep(OfLaplacian):
     def taylor(self, k, power=1):
         """Coefficients of K^power: ``binomial(q, k) (alpha - 1)^(q - k)``, where q = power p."""
         k, p = checks.lengths(k, of_table=True), checks.real(power, "power", above=0) * self.p
+        if not checks.is_traced(self.alpha) and p * math.log(self.alpha - 1) >= math.log(np.finfo(float).max):
+            raise ValueError(f"alpha = {self.alpha} and p = {self.p}: a coefficient overflows float64; give smaller numbers")
         xp, _ = _arithmetic(self.alpha)
         steps = np.arange(np.max(k, initial=0))
         ratios = (p - steps) / ((steps + 1) * (self.alpha - 1))

@@ -80,7 +80,7 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, G, weight=None, nodes=None):
-        """Graph with the nodes of G as they were added to it, or in a given order; their labels are its ``nodes``.
+        """Graph with the nodes of G in G's order or a given one; it keeps their labels as ``nodes``.
 
         Args:
             G: networkx Graph or DiGraph; parallel edges of a multigraph must be merged before.

@@ -100,8 +100,8 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
 def _weights(t, tol, most=20_000):
     """P(0), P(1), ... until those left have the sum tol; None if there are too many.
 
-    2 P(k) for k > 0 is the distribution of the difference of two Poisson numbers of mean t / 2: Bennett's bound says
-    what is certainly left out.
+    They are the distribution of the size of the difference of two Poisson numbers of mean t / 2, whose tails are
+    within Bennett's bound.
     """
     exponent = np.log(2 / tol)
     n = exponent / 3 + np.sqrt(exponent**2 / 9 + 2 * t * exponent)

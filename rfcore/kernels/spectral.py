@@ -102,7 +102,9 @@ class Spectrum:
 
 
 def spectrum(g):
-    """Eigenvalues and eigenvectors of the weights, by LAPACK; where W differs from W.T by rounding, of (W + W.T) / 2.
+    """Eigenvalues and eigenvectors of the weights, by LAPACK.
+
+    They are those of (W + W.T) / 2 where W is symmetric up to rounding alone.
 
     Returns:
         :class:`Spectrum` of float64 arrays. They are read-only; those of the last graph are kept.

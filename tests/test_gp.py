@@ -194,6 +194,15 @@ def test_sparse_kernel_of_weights_below_0_has_covariances_below_0(weights, lengt
     assert lengthscale > 1 or found.min() < -0.01
 
 
+def test_sparse_kernel_takes_weights_that_are_symmetric_up_to_rounding():
+    W = K.copy()
+    W[np.triu_indices(144, 1)] *= 1 + 2e-15
+    found, exact = (gp.diffusion_covariance(Graph.from_scipy(matrix), LENGTHSCALE).toarray() for matrix in (W, K))
+    assert np.array_equal(found, found.T) and np.allclose(found, exact, rtol=0, atol=rounding(10_000))
+    with pytest.raises(ValueError, match="directed"):
+        gp.diffusion_covariance(Graph.from_scipy(np.triu(K)), LENGTHSCALE)
+
+
 @pytest.mark.parametrize(
     ("argument", "words"),
     [

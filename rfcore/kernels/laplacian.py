@@ -122,6 +122,8 @@ class PStep(OfLaplacian):
     def taylor(self, k, power=1):
         """Coefficients of K^power: ``binomial(q, k) (alpha - 1)^(q - k)``, where q = power p."""
         k, p = checks.lengths(k, of_table=True), checks.real(power, "power", above=0) * self.p
+        if not checks.is_traced(self.alpha) and p * math.log(self.alpha - 1) >= math.log(np.finfo(float).max):
+            raise ValueError(f"alpha = {self.alpha} and p = {self.p}: a coefficient overflows float64; give smaller numbers")
         xp, _ = _arithmetic(self.alpha)
         steps = np.arange(np.max(k, initial=0))
         ratios = (p - steps) / ((steps + 1) * (self.alpha - 1))

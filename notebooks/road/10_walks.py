@@ -50,6 +50,9 @@ for ax, (name, kernel) in zip(axes, shown.items()):
     ax.set_title(name)
     ax.axis("off")
 plt.show()
+few, many = (abs(shown[name] - exact)[node].mean() for name in list(shown)[1:])
+if (n_walks, p_halt, node) == (64, 0.1, 0):
+    assert many < few / 2 and many < 0.25 * exact[node].mean()
 
 # %% [markdown]
 # ## How a walk becomes a feature
@@ -67,30 +70,45 @@ plt.show()
 # %%
 pairs = [(0, 1), (0, 33), (16, 26)]
 drawn = np.array([[walked(8, seed)[pair] for pair in pairs] for seed in range(1000)])
-for i, (pair, values) in enumerate(zip(pairs, drawn.T)):
-    counts, edges = np.histogram(values / exact[pair], 24, (0, 4))
+share = drawn / [exact[pair] for pair in pairs]
+mean, error = share.mean(0), share.std(0) / len(share) ** 0.5
+for i, (pair, values) in enumerate(zip(pairs, share.T)):
+    counts, edges = np.histogram(values, 24, (0, 4))
     plt.stairs(counts, edges, color=f"C{i}", label=f"nodes {pair[0]} and {pair[1]}")
-    plt.plot((values / exact[pair]).mean(), -20, f"^C{i}", markersize=8)
+    plt.errorbar(mean[i], -20, xerr=2 * error[i], fmt=f"^C{i}", markersize=8)
 plt.gca().set(
-    xlabel="estimate / kernel (triangles: the mean)", ylabel="draws", ylim=(-40, 600)
+    xlabel="estimate / kernel (triangles: the mean)", ylabel="draws", ylim=(-40, 800)
 )
 plt.legend()
 plt.show()
+# %% tags=["hide-input"]
+hops = [nx.shortest_path_length(club, *pair) for pair in pairs]
+zero, spread = (share == 0).mean(0), share.std(0)
+assert hops == [1, 2, 5] and (np.diff(spread) > 0).all()
+if p_halt == 0.1:
+    assert (abs(mean - 1) < 3.5 * error).all()
+    assert spread[2] > 2 * spread[1] and np.median(share[:, 2]) < 0.5
+    assert np.histogram(share[:, 2], 24, (0, 4))[0].argmax() == 0
 
 # %% [markdown]
-# The means are right. {verdict}`ugrf/thm-2.1/unbiased-karate` The single estimates scatter, and the farther two nodes are apart, the more of
-# them are zero: no walker from one side met one from the other.
+# The means are right, give or take two standard errors or so. {verdict}`ugrf/thm-2.1/unbiased-karate` The single estimates scatter, and the
+# farther two nodes are apart, the more so. Nodes 16 and 26 are five hops apart: most of their estimates are less than half of the kernel,
+# and a few are many times too large.
 #
 # ## A trap
 #
-# Why two sets of walks? With one set, a node's walk meets *itself*, and the diagonal comes out too large. The matrix $\phi\phi^\top$ of one
-# set is always positive semidefinite, which a Gaussian process needs. One cannot have both.
+# Why two sets of walks? With one set, a node's walk meets *itself*, and the diagonal comes out too large. But the matrix $\phi\phi^\top$ of
+# one set is always positive semidefinite, which a Gaussian process needs, and that of two sets is not.
 
 # %%
 phi = features.walk_features(jax.random.key(0), g, f, 2, p_halt)
 once = (phi @ phi.T).toarray()
 print("mean of the diagonal, exact:          ", np.diag(exact).mean().round(2))
 print("mean of the diagonal, from one set:   ", np.diag(once).mean().round(2))
+# %% tags=["hide-input"]
+two = walked(2, 0)
+assert np.diag(once).mean() > 1.1 * np.diag(exact).mean()
+assert np.linalg.eigvalsh(once)[0] > -1e-6 and np.linalg.eigvalsh(two + two.T)[0] < -1e-3
 
 # %% [markdown]
 # ## Two exercises
@@ -104,5 +122,12 @@ print("mean of the diagonal, from one set:   ", np.diag(once).mean().round(2))
 # **To run.** Set `p_halt = 0.5`, so that walks are short. Which of the three entries suffers most?
 #
 # :::{dropdown} What you should see
-# That of nodes 16 and 26, which are far apart: hardly any walk comes halfway, and the few that do have to carry huge loads.
+# That of nodes 16 and 26, five hops apart: nine estimates in ten are zero, since hardly any walk comes halfway, and the few that do have to
+# carry huge loads.
+#
+# ```python
+# p_halt = 0.5  # and all cells again
+# assert zero[2] > 0.9 and zero[2] > 2 * zero[1] > 2 * zero[0]
+# assert spread[2] > 4 * spread[1]
+# ```
 # :::

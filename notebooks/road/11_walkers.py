@@ -24,11 +24,11 @@ club = nx.karate_club_graph()
 g = graphs.Graph.from_networkx(club).normalised()
 
 
-def standing(hops, seed=3):
-    """How many walkers stand at each node after two hops."""
+def standing(hops, seed=3, step=2):
+    """How many walkers stand at each node after a number of hops."""
     lengths = Lengths(np.full((1, n_walks), 2), 0.1, hops)
     left = walks.simulate(jax.random.key(seed), g, lengths, nodes=np.array([node]))
-    return np.bincount(left.node[left.step == 2], minlength=g.n_nodes)
+    return np.bincount(left.node[left.step == step], minlength=g.n_nodes)
 
 
 # %%
@@ -52,49 +52,71 @@ for ax, (name, count), colour in zip(axes, shown.items(), ("C0", "C3", "k")):
     ax.set_title(name)
     ax.axis("off")
 plt.show()
+def away(hops, after):
+    """From the expected numbers, summed over nodes, in a hundred draws."""
+    expected = n_walks * np.linalg.matrix_power(step, after)[node]
+    counts = np.array([standing(hops, seed, after) for seed in range(100)])
+    return abs(counts - expected).sum(1)
+
+
+if club.name and (n_walks, node) == (16, 0):  # the club
+    assert club.degree[0] == 16 and (away("systematic", 1) < 1e-9).all()
+    gain = away(None, 2) - away("systematic", 2)
+    assert gain.mean() > 3 * gain.std() / 10 and away(None, 1).mean() > 10
+    assert (np.count_nonzero(shown["independent"]), np.count_nonzero(shown["systematic"])) == (6, 12)
 
 # %% [markdown]
-# On the right are fractions of walkers, as nobody can send them; *systematic* walkers come as near to it as whole numbers can. Now
-# measure the error of the kernel against the number of walkers.
+# On the right are fractions of walkers, as nobody can send them. After the first hop *systematic* walkers match the expected numbers
+# exactly: the node has sixteen neighbours, and one stands at each. After the second hop they no longer can, yet on average they are nearer
+# than independent ones. Now measure the error of the kernel against the number of walkers.
 
 # %%
-sizes, n_repeats = (2, 4, 8, 16, 32, 64), 30
+sizes, n_repeats = (2, 4, 8, 16, 32, 64, 128), 30
 f, exact = features.modulation.diffusion(1.0), kernels.diffusion(g, 1.0)
 
 
-def error(n_walks, coupling):
-    """The mean squared error of the whole kernel, from pairs of sets of walks."""
-    total = 0
+def errors(n_walks, coupling):
+    """Mean squared errors of the whole kernel, each from a pair of sets of walks."""
+    found = []
     for seed in range(n_repeats):
         keys = jax.random.split(jax.random.key(seed))
         phi, psi = (
             features.walk_features(k, g, f, n_walks, 0.1, coupling) for k in keys
         )
-        total += (((phi @ psi.T).toarray() - exact) ** 2).mean()
-    return total / n_repeats
+        found.append((((phi @ psi.T).toarray() - exact) ** 2).mean())
+    return np.array(found)
 
 
 # %%
-for coupling, colour in (("iid", "C0"), ("stratified", "C1"), ("systematic", "C3")):
-    name = {"iid": "independent", "stratified": "lengths coupled"}.get(
-        coupling, "hops coupled"
-    )
-    plt.loglog(
-        sizes,
-        [error(n, coupling) for n in sizes],
-        "o-",
-        base=2,
-        color=colour,
-        label=name,
-    )
+mean, error = {}, {}
+names = {"iid": "independent", "stratified": "lengths coupled", "systematic": "hops coupled"}
+for (coupling, name), colour in zip(names.items(), ("C0", "C1", "C3")):
+    drawn = np.stack([errors(n, coupling) for n in sizes])
+    mean[coupling], error[coupling] = drawn.mean(1), drawn.std(1) / n_repeats**0.5
+    bars = 2 * error[coupling]
+    plt.errorbar(sizes, mean[coupling], bars, fmt="o-", capsize=2, color=colour, label=name)
+plt.xscale("log", base=2)
+plt.yscale("log", base=2)
 plt.gca().set(xlabel="walkers from each node", ylabel="mean squared error")
 plt.legend()
 plt.show()
+# %% tags=["hide-input"]
+gain = mean["iid"] / mean["systematic"]
+of_gain = gain * np.hypot(*(error[key] / mean[key] for key in ("iid", "systematic")))
+if club.name and sizes[-1] == 128:  # what the text and the description say
+    assert (np.diff(gain)[1:] > 0).all()  # from four walkers on
+    assert abs(gain[3] * mean["iid"][6] / mean["iid"][3] - 1) < 0.25
+    assert abs(gain[5] - 20) < 3 * of_gain[5] + 1
+    lengths = mean["stratified"] / mean["iid"]
+    of_lengths = np.hypot(*(error[key] / mean[key] for key in ("stratified", "iid")))
+    assert (abs(lengths - 1) < 0.19 + 3 * of_lengths).all()
+    slope = {key: np.polyfit(np.log(sizes[2:6]), np.log(mean[key][2:6]), 1)[0] for key in mean}
+    assert 1.5 < slope["systematic"] / slope["iid"] < 2.1
 
 # %% [markdown]
-# Read the picture sideways. Sixteen walkers that share their doors are as good as more than a hundred that do not, and the lead grows with
-# every doubling. {verdict}`couplings/extra-hops/grows` The paper couples how *long* walkers walk, which is the blue line: where walks
-# are long, you can hardly tell it from the grey one. {verdict}`couplings/extra-hops/lengths-little`
+# Read the picture sideways. Sixteen walkers that share their doors are about as good as 128 that do not, and from four walkers on the lead
+# grows with every doubling. {verdict}`couplings/extra-hops/grows` The paper couples how *long* walkers walk, which is the blue line: where
+# walks are long, you can hardly tell it from the grey one. {verdict}`couplings/extra-hops/lengths-little`
 #
 # ## Why
 #
@@ -102,7 +124,7 @@ plt.show()
 # the choice that nobody had coupled. Independent walkers at a node with $b$ doors make an error of order $\sqrt{n}$ in how many take each;
 # walkers that share make one of at most 1.
 #
-# It costs neither bias nor any optimisation, only some time: a systematic walk takes about twice as long as an independent one.
+# It costs neither bias nor any optimisation, only some time.
 #
 # ## Two exercises
 #
@@ -119,5 +141,15 @@ plt.show()
 #
 # :::{dropdown} What you should see
 # On the ring each node has two doors, and half of the choices are soon shared out: the gain is large. On the star only the one in the middle
-# has a choice at all, and its thirty-three doors are too many to share: the gain sets in at 32 walkers.
+# has a choice at all, and its thirty-three doors are too many for few walkers: the gain sets in at 32.
+#
+# ```python
+# club = nx.cycle_graph(34)  # and all cells again
+# assert gain[3] > 15 and gain[5] > 50
+# ```
+#
+# ```python
+# club = nx.star_graph(33)  # and all cells again
+# assert gain[1] < 1.5 and gain[3] < 2.2 and gain[4] > 4
+# ```
 # :::

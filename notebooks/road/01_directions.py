@@ -11,7 +11,7 @@
 
 # %% tags=["parameters"]
 d = 16  # dimensions, and frequencies in a set
-n_repeats = 4000
+n_repeats = 10_000
 
 # %%
 import jax
@@ -28,53 +28,83 @@ draws = {
 
 # %%
 keys = jax.random.split(jax.random.key(0), n_repeats)
+v = jnp.linspace(0.01, 4, 100)  # the length of x + y
+lines = {
+    name: theory.positive_mse_ratio(v, d, d, name.replace("independent", "iid"))
+    for name in draws
+}
 
 
-def error(draw, x, y):
-    """The mean squared error of the kernel of two points."""
+def squared_errors(draw, x):
+    """Of the kernel of a point with itself, which is 1: one from each set of frequencies."""
     omega = jax.vmap(lambda key: draw(key, d, d))(keys)
-    phi, psi = (jax.vmap(lambda w, p=p: features.positive(p, w))(omega) for p in (x, y))
-    return ((phi @ psi.mT - kernels.gaussian(x, y)) ** 2).mean()
+    phi = jax.vmap(lambda w: features.positive(x, w))(omega)
+    return ((phi @ phi.mT - kernels.gaussian(x, x)) ** 2).ravel()
 
 
 # %% [markdown]
-# Now move two points away from the origin, and watch the error of each set as a share of the independent one's. Dots are measured; the
-# lines are a formula, to which we come below. (The dots stop early because far out the squared error is so seldom large, and then so
-# huge, that 4,000 repeats say little. A formula needs no repeats.)
+# Now move two points away from the origin, and watch the error of each set as a share of the independent one's. Dots are measured, with
+# two standard errors; the lines are a formula, which comes below. (The dots stop early: far out the squared error is so seldom
+# large, and then so huge, that 10,000 repeats say little.)
 
 # %%
-v = jnp.linspace(0.01, 4, 100)  # the length of x + y
-dots = [jnp.zeros((1, d)).at[0, 0].set(length / 2) for length in (0.2, 0.5, 0.8, 1.1)]
-base = jnp.array([error(couplings.iid, x, x) for x in dots])
+away = []  # of the dots from the lines, in standard errors
 for i, (name, draw) in enumerate(draws.items()):
-    measured = jnp.array([error(draw, x, x) for x in dots])
-    plt.plot([2 * x[0, 0] for x in dots], measured / base, f"oC{i}")
-    formula = theory.positive_mse_ratio(v, d, d, name.replace("independent", "iid"))
-    plt.plot(v, formula, f"C{i}", label=name)
+    plt.plot(v, lines[name], f"C{i}", label=name)
+    for length in (0.2, 0.5, 0.8):
+        x = jnp.zeros((1, d)).at[0, 0].set(length / 2)
+        share = squared_errors(draw, x) / theory.positive_mse(x[0], x[0], d, "iid")
+        mean, error = share.mean(), share.std() / n_repeats**0.5
+        plt.errorbar(length, mean, 2 * error, fmt=f"oC{i}", capsize=2)
+        away.append((mean - jnp.interp(length, v, lines[name])) / error)
 plt.gca().set(
     xlabel="length of x + y", ylabel="error / independent error", ylim=(0, 1.1)
 )
 plt.legend()
 plt.show()
+# %% tags=["hide-input"]
+orthogonal, simplex = lines["orthogonal"], lines["simplex"]
+assert max(map(abs, away)) < 5, away
+assert (simplex <= orthogonal + 1e-6).all() and (orthogonal <= 1).all()
+if d == 16:  # what the text and the description of the picture say
+    assert abs(1 / simplex[0] - 32.5) < 0.5 and orthogonal[0] > 0.99
+    assert abs(orthogonal.min() - 0.77) < 0.005
+    assert abs(v[orthogonal.argmin()] - 1.2) < 0.05
+    assert abs(jnp.interp(2.5, v, simplex) - 0.98) < 0.005 and simplex[-1] > 0.999
 
 # %% [markdown]
-# Near the origin the simplex wipes out nearly all of the error. Far out, no arrangement helps. {verdict}`simplex/fig-6/order`
+# At every distance the simplex is ahead of right angles, and these of independent draws. {verdict}`simplex/fig-6/order` Near the origin
+# the simplex wipes out nearly all of the error. Far out, no arrangement helps.
 #
 # ## Why
 #
-# Write $z_i$ for what frequency $i$ contributes to the estimate. The error is a sum over single frequencies, which no coupling can
-# change, and over pairs. A uniform rotation averages away everything about a pair but one number, the length of the sum
-# $\omega_i + \omega_j$. **The shorter the sum, the smaller the error.** Look at those lengths:
+# The error is a sum over single frequencies, which no coupling can change, and over pairs. With $v = |x + y|$ it is
+#
+# $$
+# \tfrac1m\, e^{-2|x|^2 - 2|y|^2} \left[ e^{2 v^2} - e^{v^2} + (m - 1) \bigl( \rho - e^{v^2} \bigr) \right], \qquad
+# \rho = \mathbb E\, e^{(\omega_i + \omega_j) \cdot (x + y)},
+# $$
+#
+# and simulated errors agree. {verdict}`simplex/thm-3.2/mse` A uniform rotation averages away everything about a pair but one number, the
+# length of the sum $\omega_i + \omega_j$. **The shorter the sum, the smaller $\rho$.** Look at those lengths:
 
 # %%
+spread = {}
 for i, (name, draw) in enumerate(draws.items()):
     omega = draw(jax.random.key(1), 200 * d, d).reshape(200, d, d)  # 200 sets
     sums = jnp.linalg.norm(omega[:, :, None] + omega[:, None], axis=-1)
     pairs = sums[:, ~jnp.eye(d, dtype=bool)].ravel()
     plt.hist(pairs, bins=60, density=True, histtype="step", color=f"C{i}", label=name)
+    spread[name] = pairs.mean(), pairs.std()
 plt.gca().set(xlabel="length of the sum of two frequencies", ylabel="density")
 plt.legend()
 plt.show()
+# %% tags=["hide-input"]
+if d == 16:
+    (_, wide), (middle, one), (left, other) = spread.values()
+    assert 0.1 < middle - left < 0.3 < one < 0.8 * wide and other < 0.8 * wide
+    assert all(abs(mean - 5.5) < 0.2 for mean, _ in spread.values())
+    assert round(float(jnp.degrees(jnp.arccos(-1 / 15)))) == 94
 
 # %% [markdown]
 # Here is the surprise. In 16 dimensions the corners of a simplex stand at 94 degrees, hardly more than a right angle, and its
@@ -97,4 +127,12 @@ plt.show()
 # :::{dropdown} What you should see
 # Up to a length of about 0.7 in the plane, 1.3 in 16 dimensions and 1.5 in 64. And it never does harm: that the simplex is ahead of
 # right angles at every distance, and these of independent draws, is a theorem ({doc}`/notebooks/simplex/01_conformity_and_error`).
+#
+# ```python
+# d = 2  # and all cells again
+# for dimensions, reach in ((2, 0.7), (16, 1.3), (64, 1.5)):
+#     ratio = theory.positive_mse_ratio(v, dimensions, dimensions, "simplex")
+#     assert abs(v[ratio < 0.5].max() - reach) < 0.05
+#     assert (ratio <= 1).all()
+# ```
 # :::

@@ -3,9 +3,12 @@
 import ast
 import importlib
 import re
+import warnings
 from pathlib import Path
 
+import jax
 import jupytext
+import matplotlib.pyplot as plt
 import pytest
 
 from companion import evidence
@@ -65,6 +68,27 @@ def test_it_has_an_exercise_for_a_pen_and_one_to_run(path):
     *_, last = cells(path, "markdown")
     assert re.findall(r"^\*\*(With a pen|To run)\.\*\*", last.source, re.M) == ["With a pen", "To run"]
     assert last.source.count(":::{dropdown}") == 2
+
+
+EXERCISES = [
+    pytest.param(path, block, id=f"{path.stem}-{i}")
+    for path in LESSONS
+    for i, block in enumerate(re.findall(r"^```python\n(.*?)^```", "\n\n".join(cell.source for cell in cells(path, "markdown")), re.M | re.S))
+]
+
+
+@pytest.mark.parametrize(("path", "block"), EXERCISES)
+def test_what_an_exercise_says_is_what_one_sees(path, block):
+    """The lesson with the lines that it says to change, and then what its solution asserts, in float32, as readers have it."""
+    changed, _, looked_at = block.rpartition("  # and all cells again\n")
+    values, names = {line.partition(" = ")[0]: line for line in changed.splitlines()}, {}
+    with jax.enable_x64(False), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # figures are shown to nobody
+        for cell in cells(path, "code"):
+            exec(re.sub(r"^(\w+) = .*", lambda line: values.get(line[1], line[0]), cell.source, flags=re.M), names)
+        assert "assert " in looked_at
+        exec(looked_at, names)
+    plt.close("all")
 
 
 def test_numbers_of_solutions():

@@ -40,7 +40,8 @@ exact = (kernels.gaussian(grid, x) @ y).reshape(60, 60)
 keys, wrong = jax.random.split(jax.random.key(4), n_draws), {}
 fig, axes = plt.subplots(1, 3, figsize=(5.2, 2.1), sharex=True, sharey=True)
 for ax, name in zip(axes, ("iid", "orthogonal", "simplex")):
-    omega = jax.vmap(lambda key, draw=getattr(couplings, name): draw(key, 4, 2))(keys)
+    draw = getattr(couplings, name)
+    omega = jax.vmap(lambda key, draw=draw: draw(key, 4, 2))(keys)
     vote = jax.vmap(lambda w: votes(w, grid, x, y))(omega).reshape(-1, 60, 60)
     wrong[name] = jnp.sign(vote) != jnp.sign(exact)
     shade = jnp.full((60, 60, 4), 0.4).at[..., 3].set(wrong[name].mean(0) / 0.6)

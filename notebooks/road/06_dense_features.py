@@ -77,7 +77,7 @@ for name in ("one number", "dense"):
 # %% tags=["hide-input"]
 if scale == 1.0:
     A = maps["dense"].A
-    assert A[:2].max() < -0.8 and -0.1 < A[2:].min() and A.max() < 0
+    assert A[:2].max() < -0.8 and A[2:].min() > -0.1 and A.max() < 0
     assert A[:2].max() < maps["one number"].A[0] < A[2:].min()
 
 # %% [markdown]

@@ -59,12 +59,13 @@ def gaussian_of_factor(factor):
     factor = checks.finite(checks.numbers(factor, "factor"), "factor")
     if factor.ndim != 2 or 0 in factor.shape:
         raise ValueError(f"factor has shape {factor.shape}; give a matrix, one row per draw of a block")
-    with np.errstate(over="ignore"):
-        squares = (factor**2).sum(axis=1, keepdims=True)
-    if not checks.is_traced(factor) and not (np.all(np.isfinite(squares)) and np.all(np.asarray(squares) > 0)):
-        got = f"factor has rows whose squares sum to {np.min(squares)} to {np.max(squares)}"
-        raise ValueError(f"{got}; give each draw a direction, neither zeros nor beyond the floats when squared")
-    return Gaussian(factor / squares**0.5)
+    if not checks.is_traced(factor):
+        with np.errstate(over="ignore"):
+            known = (np.asarray(factor) ** 2).sum(axis=1)
+        if not (np.all(np.isfinite(known)) and np.all(known > 0)):
+            got = f"factor has rows whose squares sum to {np.min(known)} to {np.max(known)}"
+            raise ValueError(f"{got}; give each draw a direction, neither zeros nor beyond the floats when squared")
+    return Gaussian(factor / (factor**2).sum(axis=1, keepdims=True) ** 0.5)
 
 
 @dataclass(frozen=True, eq=False)

@@ -70,7 +70,7 @@ def balance(lengths, sweeps=SWEEPS):
         raise ValueError(f"lengths has shape {lengths.shape}; give one length per vector, shape (..., d)")
     if not checks.is_traced(lengths) and not np.asarray(lengths).min(initial=1) > 0:
         raise ValueError(f"lengths has the value {lengths.min()}; give lengths above 0")
-    if not checks.is_traced(lengths) and not (jnp.all(lengths**2 > 0) and jnp.all(jnp.isfinite(lengths.sum(axis=-1) ** 2))):
+    if not checks.is_traced(lengths) and not _squares_are_numbers(np.asarray(lengths)):
         got = f"lengths has values in [{lengths.min()}, {lengths.max()}], whose squares leave the range of {lengths.dtype}"
         raise ValueError(f"{got}; scale them: vectors scale with their lengths")
     d = lengths.shape[-1]
@@ -81,6 +81,11 @@ def balance(lengths, sweeps=SWEEPS):
     by_row = (jnp.moveaxis(vectors, -2, 0), jnp.moveaxis(lengths, -1, 0)[..., None])
     rows = jax.lax.fori_loop(0, sweeps, lambda _, rows: _sweep(rows, by_row[1]), by_row[0])
     return jnp.moveaxis(rows, 0, -2)
+
+
+@np.errstate(over="ignore", under="ignore")
+def _squares_are_numbers(lengths):
+    return np.all(lengths**2 > 0) and np.all(np.isfinite(lengths.sum(axis=-1) ** 2))
 
 
 def _sweep(rows, lengths):

@@ -24,6 +24,7 @@ from functools import partial
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.scipy.special import logsumexp
 
 from rfcore import checks, copulas, features, theory
@@ -249,7 +250,7 @@ def _set(X, name, kernel, d=None, exponents=True):
     checks.choice(kernel, "kernel", KERNELS)
     X = checks.points(X, name, n_columns=d, least=1)
     if exponents and not checks.is_traced(X):
-        farthest = float(jnp.max(jnp.abs(X)))  # log weights have the size of 4 |x|^2
+        farthest = float(np.abs(np.asarray(X)).max())  # log weights have the size of 4 |x|^2
         if farthest > 0.5 * float(jnp.finfo(X.dtype).eps) ** -0.5:
             raise ValueError(f"{name} has values up to {farthest:.2g}, whose squares are exponents that {X.dtype} does not resolve; centre and scale it")
     return X

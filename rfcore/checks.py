@@ -97,7 +97,7 @@ def gram(x, name, n=None):
 
 
 def is_symmetric(x):
-    """Whether a square matrix of known floats, sparse or dense, is symmetric up to the rounding of products."""
+    """Whether a square matrix of known floats, sparse or not, is symmetric up to the rounding of products."""
     x = x if sp.issparse(x) else np.asarray(x)
     with np.errstate(over="ignore"):
         return bool(abs(x - x.T).max() <= 100 * np.finfo(x.dtype).eps * abs(x).max())

@@ -100,7 +100,7 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
 def _weights(t, tol, most=20_000):
     """P(0), P(1), ... until those left have the sum tol; None if there are too many.
 
-    They are the distribution of the size of the difference of two Poisson numbers of mean t / 2, whose tails are
+    They are the distribution of the size of the difference of two Poisson numbers of mean t / 2; its tail is
     within Bennett's bound.
     """
     exponent = np.log(2 / tol)

@@ -32,7 +32,7 @@ class OfLaplacian:
         return matrix_function(checks.graph(g).normalised(), self._of_rounded)
 
     def _of_rounded(self, x):
-        """Of eigenvalues by LAPACK: those next to 1 are 1, where the kernel is so steep that rounding shows."""
+        """Of eigenvalues by LAPACK: those next to 1 are 1 where the kernel is so steep that it matters."""
         rounding, slope = 4 * len(x) * np.finfo(float).eps, getattr(self, "degrees", (0.0,))[0]  # of log K at 1
         return self(np.where((slope * rounding > 1e-9) & (abs(1 - x) <= rounding), 1.0, x))
 

@@ -139,7 +139,7 @@ def power_series_rows(g, alpha, nodes):
 
 
 def power_of_two(v):
-    """A number for each column that divides it without rounding, so that squares of the quotient are floats."""
+    """A number for each column that divides it without rounding, and leaves what has finite squares."""
     return 2.0 ** np.clip(np.frexp(np.abs(v).max(axis=0))[1], -1000, 1000)
 
 

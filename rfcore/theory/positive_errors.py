@@ -76,7 +76,7 @@ def positive_mse_ratio(v, d, m, coupling):
 
 
 def _saving(square, d, m, coupling, rate=2.0):
-    """partners (exp(v^2) - rho(v)) exp(-rate v^2) / v^2: what the coupling takes off the error, over v^2, up to a factor."""
+    """partners (exp(v^2) - rho(v)) exp(-rate v^2) / v^2; by default what the coupling takes off, over v^2."""
     if coupling == "iid":
         return jnp.zeros_like(square)
     return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, rate)

@@ -45,9 +45,10 @@ def matern(X, Y, nu):
         K[i, j] = 2^(1 - nu) / Gamma(nu) z^nu K_nu(z),   z = sqrt(2 nu) |X_i - Y_j|,   K_nu Bessel's
         nu = 1/2: e^(-z);   3/2: (1 + z) e^(-z);   5/2: (1 + z + z^2 / 3) e^(-z)
 
-    nu = 1/2 is Laplace's kernel; as nu grows it tends to the Gaussian one. nu, at most 100, must be known, and for other nu than
-    these three so must the points, as Bessel's function is SciPy's. Where points meet, gradients are 0 and the Hessian
-    is -nu / (nu - 1) I for nu = 3/2 and 5/2; nu = 1/2 has a kink there, of which JAX is told 0.
+    nu = 1/2 is Laplace's kernel; as nu grows it tends to the Gaussian one. nu, at most 100, must be known, and
+    for other nu than these three so must the points, as Bessel's function is SciPy's. Where points meet,
+    gradients are 0 and the Hessian is -nu / (nu - 1) I for nu = 3/2 and 5/2; nu = 1/2 has a kink there, of which
+    JAX is told 0.
 
     Source: Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, Eqs. 4.14 and 4.17.
 

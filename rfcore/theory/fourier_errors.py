@@ -90,9 +90,9 @@ def fourier_mse_ratio(z, d, m, coupling):
 
         MSE(coupling) / MSE(iid) = 1 - 2 (m - 1) (e^(-z^2) - rho(z)) / (1 - e^(-z^2))^2
 
-    At z = 0, where both errors vanish, it is its limit: 1 - (m - 1) / (d + 2) for "orthogonal" and m <= d,
-    and up to z^2 = eps, the rounding of the dtype. Only its value is: derivatives come out as 0 there, the second
-    one wrongly.
+    At z = 0, where both errors vanish, it is its limit: 1 - (m - 1) / (d + 2) for "orthogonal" and m <= d. Up to
+    z^2 = eps, the rounding of the dtype, only its value is right: derivatives come out as 0, the second one
+    wrongly.
 
     Source: Simplex Random Features, Section 4.1 (Eq. 77 is printed with 1 + e^(-z^2) for 1 - e^(-z^2)).
 

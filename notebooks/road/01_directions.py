@@ -110,7 +110,7 @@ if d == 16:
 # Here is the surprise. In 16 dimensions the corners of a simplex stand at 94 degrees, hardly more than a right angle, and its
 # histogram is hardly to the left of the blue one. Yet at the left end of the first picture its error is a thirtieth. A simplex wins not
 # because one pair stands farther apart, but because *all pairs* do, by just the amount that makes the corners sum to zero: and near the
-# origin the error of the average is, to first order, the length of that sum. {verdict}`simplex/thm-3.2/mse`
+# origin the error of the average is, to first order, proportional to the length of that sum.
 #
 # ## Two exercises
 #

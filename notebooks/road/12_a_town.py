@@ -89,18 +89,19 @@ if (side, share, lengthscale) == (24, 0.17, 2.5) and len(river) == side - 2:
 f = features.modulation.diffusion(lengthscale * 2**0.5)
 walkers, colours = (4, 8, 16, 32, 64), {"iid": "C0", "systematic": "C3"}
 n_repeats, apart = 5, {}
-for coupling, colour in colours.items():
+for coupling in colours:
     for n_walks in walkers:
         for seed in range(n_repeats):
             key = jax.random.key(seed)
             phi = features.walk_features(key, g, f, n_walks, 0.1, coupling)
             off = (posterior(phi @ phi.T)[0] - guess)[rest]
             apart.setdefault((coupling, n_walks), []).append((off**2).mean() ** 0.5)
+# %%
+for coupling, colour in colours.items():
     mean = [np.mean(apart[coupling, n]) for n in walkers]
     bar = [2 * np.std(apart[coupling, n], ddof=1) / n_repeats**0.5 for n in walkers]
     name = coupling.replace("iid", "independent")
     plt.errorbar(walkers, mean, bar, fmt="o-", capsize=2, color=colour, label=name)
-# %%
 wrong = ((guess - truth)[rest] ** 2).mean() ** 0.5
 plt.axhline(wrong, color="k", ls="--", label="exact guess against the truth")
 plt.xscale("log", base=2)

@@ -294,7 +294,7 @@ FAULTS = {
     "sobol without the shift": (nets, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
     "sobol shifted modulo 1": (copulas, "sobol", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
     "eigenvalues for their roots": (gaussians, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
-    "balanced towards the others": (weight_dependent, "_sweep", "row = -length", "row = length", "short sums"),
+    "balanced towards the others": (weight_dependent, "_sweep", "-length * rest", "length * rest", "short sums"),
     "missing m^(-1/2)": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "positive"),
     "missing m^(-1/2) in logarithms": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "log positive"),
     "softmax for gaussian": (exponentials, "_log_exponential", 'if kernel == "gaussian"', "if False", "positive"),

@@ -50,7 +50,6 @@ CALLS = {
     "second moment": lambda x: theory.log_relative_moment(x, x, DENSE),
     "mean second moment": lambda x: theory.shifted_log_variance(x, x, DENSE),
     "error of positive features": lambda x: theory.positive_mse(x[0], x[1], 4, "simplex"),
-    "bound": lambda x: theory.log_optimal_variance_bound(x, x, "softmax"),
     "optimal law": lambda x: theory.optimal_normal(x[0], EYE, x[1], EYE).log_variance,
     "cost of a law": lambda x: theory.log_sampling_cost(theory.optimal_normal(x[0], EYE, x[1], EYE), x[0], EYE),
 }

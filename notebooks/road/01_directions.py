@@ -36,7 +36,7 @@ lines = {
 
 
 def squared_errors(draw, x):
-    """Of the kernel of a point with itself, which is 1: one from each set of frequencies."""
+    """Of the kernel of a point with itself, which is 1: one a set of frequencies."""
     omega = jax.vmap(lambda key: draw(key, d, d))(keys)
     phi = jax.vmap(lambda w: features.positive(x, w))(omega)
     return ((phi @ phi.mT - kernels.gaussian(x, x)) ** 2).ravel()

@@ -52,7 +52,7 @@ plt.show()
 
 # %%
 def sobol(m, n_draws=400):
-    """Mean squared error of the kernel of two points over the independent one's, and its standard error."""
+    """Mean squared error over that of independent draws, and its standard error."""
 
     def squared_error(key):
         one, other = jax.random.split(key)
@@ -69,10 +69,10 @@ def sobol(m, n_draws=400):
 
 # %%
 sizes = [d * 4**k for k in range(6)]
-within = {"orthogonal": "independent", "long with short": "reversal"}
+within = ("orthogonal", "independent"), ("long with short", "reversal")
 squares = {
     name: [theory.norm_coupling_ratio(distance, d, m, law, "fourier") for m in sizes]
-    for name, law in within.items()
+    for name, law in within
 }
 squares["shells"] = [
     theory.stratified_norms_ratio(distance, d, m, "fourier", "blocks") for m in sizes

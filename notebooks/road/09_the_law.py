@@ -64,7 +64,7 @@ normal = (second - gram**2).mean() / m / lowest
 
 
 def errors(draw, n_draws=2000):
-    """Mean squared errors of the Gram matrix, draw by draw, in units of the lowest possible."""
+    """Mean squared errors of the Gram matrix, over the lowest possible, by draw."""
 
     def one(key):
         phi = features.positive(x, draw(key), kernel="softmax")

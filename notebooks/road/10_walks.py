@@ -108,7 +108,8 @@ print("mean of the diagonal, from one set:   ", np.diag(once).mean().round(2))
 # %% tags=["hide-input"]
 two = walked(2, 0)
 assert np.diag(once).mean() > 1.1 * np.diag(exact).mean()
-assert np.linalg.eigvalsh(once)[0] > -1e-6 and np.linalg.eigvalsh(two + two.T)[0] < -1e-3
+assert np.linalg.eigvalsh(once)[0] > -1e-6
+assert np.linalg.eigvalsh(two + two.T)[0] < -1e-3
 
 # %% [markdown]
 # ## Two exercises

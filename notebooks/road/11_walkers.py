@@ -63,7 +63,8 @@ if club.name and (n_walks, node) == (16, 0):  # the club
     assert club.degree[0] == 16 and (away("systematic", 1) < 1e-9).all()
     gain = away(None, 2) - away("systematic", 2)
     assert gain.mean() > 3 * gain.std() / 10 and away(None, 1).mean() > 10
-    assert (np.count_nonzero(shown["independent"]), np.count_nonzero(shown["systematic"])) == (6, 12)
+    places = [np.count_nonzero(shown[name]) for name in ("independent", "systematic")]
+    assert places == [6, 12]
 
 # %% [markdown]
 # On the right are fractions of walkers, as nobody can send them. After the first hop *systematic* walkers match the expected numbers
@@ -89,12 +90,17 @@ def errors(n_walks, coupling):
 
 # %%
 mean, error = {}, {}
-names = {"iid": "independent", "stratified": "lengths coupled", "systematic": "hops coupled"}
+names = {
+    "iid": "independent",
+    "stratified": "lengths coupled",
+    "systematic": "hops coupled",
+}
 for (coupling, name), colour in zip(names.items(), ("C0", "C1", "C3")):
     drawn = np.stack([errors(n, coupling) for n in sizes])
     mean[coupling], error[coupling] = drawn.mean(1), drawn.std(1) / n_repeats**0.5
     bars = 2 * error[coupling]
-    plt.errorbar(sizes, mean[coupling], bars, fmt="o-", capsize=2, color=colour, label=name)
+    style = {"fmt": "o-", "capsize": 2, "color": colour, "label": name}
+    plt.errorbar(sizes, mean[coupling], bars, **style)
 plt.xscale("log", base=2)
 plt.yscale("log", base=2)
 plt.gca().set(xlabel="walkers from each node", ylabel="mean squared error")
@@ -110,7 +116,8 @@ if club.name and sizes[-1] == 128:  # what the text and the description say
     lengths = mean["stratified"] / mean["iid"]
     of_lengths = np.hypot(*(error[key] / mean[key] for key in ("stratified", "iid")))
     assert (abs(lengths - 1) < 0.19 + 3 * of_lengths).all()
-    slope = {key: np.polyfit(np.log(sizes[2:6]), np.log(mean[key][2:6]), 1)[0] for key in mean}
+    logs = {key: np.log(mean[key][2:6]) for key in mean}
+    slope = {key: np.polyfit(np.log(sizes[2:6]), logs[key], 1)[0] for key in logs}
     assert 1.5 < slope["systematic"] / slope["iid"] < 2.1
 
 # %% [markdown]

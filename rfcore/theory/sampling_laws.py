@@ -144,7 +144,6 @@ def _log_sampling_cost(law, mean, covariance):
 
 
 @partial(jax.jit, static_argnums=2)
-@full
 def _log_bound(X, Y, kernel):
     # A sum over pairs of k(x, x) k(y, y) - k(x, y)^2 = k(x, x) k(y, y) (1 - exp(-|x - y|^2)), which is nowhere negative.
     squares = sums_of_squares(X, -Y)

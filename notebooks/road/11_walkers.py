@@ -52,6 +52,8 @@ for ax, (name, count), colour in zip(axes, shown.items(), ("C0", "C3", "k")):
     ax.set_title(name)
     ax.axis("off")
 plt.show()
+
+
 def away(hops, after):
     """From the expected numbers, summed over nodes, in a hundred draws."""
     expected = n_walks * np.linalg.matrix_power(step, after)[node]

@@ -136,27 +136,29 @@ def test_cosine_of_turns_differentiates_to_sines_twice():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("scale", [1e5, 1e7, 1e8, 1e9, 1e12, 1e16, 1e17, 1e30])
 def test_angles_that_the_dtype_does_not_resolve_are_points_of_the_circle_spread_evenly(scale, dtype):
-    rng, m = np.random.default_rng(0), 1000
-    x, phases = scale * rng.normal(size=(20, 4)), rng.uniform(0, 2 * np.pi, m).astype(dtype)
-    x = np.concatenate([x, 2 * x, -x]).astype(dtype)  # the kernel of any two is 0, of multiples too
-    omega = draw(1, couplings.orthogonal, m, 4).astype(dtype)
-    pairs, single = jax.jit(features.fourier)(x, omega), jax.jit(features.trigonometric)(x, omega, phases)
-    assert pairs.dtype == single.dtype == dtype
-    assert np.abs(np.sum(np.asarray(pairs, float) ** 2, axis=1) - 1).max() < 8 * np.finfo(dtype).eps
-    for phi in (np.asarray(pairs), np.asarray(single)):
-        pairs = (phi @ phi.T)[np.triu_indices(len(x), 1)]
-        assert np.abs(pairs.mean()) < 6 / np.sqrt(m * len(x))  # the mean over one point's pairs has the error of m
-        assert np.abs(pairs).max() < 6 * np.sqrt(1 / m)
+    with jax.enable_x64(True):
+        rng, m = np.random.default_rng(0), 1000
+        x, phases = scale * rng.normal(size=(20, 4)), rng.uniform(0, 2 * np.pi, m).astype(dtype)
+        x = np.concatenate([x, 2 * x, -x]).astype(dtype)  # the kernel of any two is 0, of multiples too
+        omega = draw(1, couplings.orthogonal, m, 4).astype(dtype)
+        pairs, single = jax.jit(features.fourier)(x, omega), jax.jit(features.trigonometric)(x, omega, phases)
+        assert pairs.dtype == single.dtype == dtype
+        assert np.abs(np.sum(np.asarray(pairs, float) ** 2, axis=1) - 1).max() < 8 * np.finfo(dtype).eps
+        for phi in (np.asarray(pairs), np.asarray(single)):
+            pairs = (phi @ phi.T)[np.triu_indices(len(x), 1)]
+            assert np.abs(pairs.mean()) < 6 / np.sqrt(m * len(x))  # the mean over one point's pairs has the error of m
+            assert np.abs(pairs).max() < 6 * np.sqrt(1 / m)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_resolved_angles_stay_as_they_are_and_slopes_are_one(dtype):
-    largest = 0.125 / np.finfo(dtype).eps
-    u = np.array([0.0, 0.3, -7.5, 1e5, np.nextafter(dtype(largest), dtype(0)), -largest * 64], dtype)
-    assert np.array_equal(spread(u)[:-1], u[:-1])
-    assert abs(spread(u)[-1]) <= 0.5
-    assert np.array_equal(jax.vmap(jax.grad(spread))(u), np.ones_like(u))
-    assert np.isnan(spread(jnp.asarray([np.nan, np.inf], dtype)) * 0).all()  # neither becomes an angle
+    with jax.enable_x64(True):
+        largest = 0.125 / np.finfo(dtype).eps
+        u = np.array([0.0, 0.3, -7.5, 1e5, np.nextafter(dtype(largest), dtype(0)), -largest * 64], dtype)
+        assert np.array_equal(spread(u)[:-1], u[:-1])
+        assert abs(spread(u)[-1]) <= 0.5
+        assert np.array_equal(jax.vmap(jax.grad(spread))(u), np.ones_like(u))
+        assert np.isnan(spread(jnp.asarray([np.nan, np.inf], dtype)) * 0).all()  # neither becomes an angle
 
 
 SECONDS = 1.7e9 + np.linspace(0, 3e7, 60)[:, None]  # since 1970

@@ -289,15 +289,18 @@ def test_sets_that_do_not_vary_in_a_direction(name, dtype):
             assert np.mean(ours) < np.mean(np.sum((far_x[:, None] + far_y) ** 2, axis=2)) + eps**0.25
 
 
-def test_centres_free_the_gaussian_kernel_from_translations_and_do_not_round_far_away():
-    far = np.array([300.0, -500.0])
-    p, moved = exponential.sderf(X, Y, centred=True), exponential.sderf(X + far, Y + far, centred=True)
-    omega = RNG.normal(size=(7, 2))
-    here = np.asarray(features.exponential(X, omega, p)[:, None] * features.exponential(Y, omega, p, "y"))
-    # Signs of eigenvectors may differ with the rounding of the points, of size 500.
-    signs = np.sign(np.sum(np.asarray(p.B_x) * np.asarray(moved.B_x), axis=1))
-    there = features.exponential(X + far, omega * signs, moved)[:, None] * features.exponential(Y + far, omega * signs, moved, "y")
-    assert np.allclose(there, here, rtol=rounding(1e3, far), atol=0)
+@pytest.mark.parametrize("x64", [False, True])
+def test_centres_free_the_gaussian_kernel_from_translations_and_do_not_round_far_away(x64):
+    with jax.enable_x64(x64):
+        dtype, far = np.float64 if x64 else np.float32, np.array([300.0, -500.0])
+        x, y, far_x, far_y, omega = (a.astype(dtype) for a in (X, Y, X + far, Y + far, RNG.normal(size=(7, 2))))
+        p, moved = exponential.sderf(x, y, centred=True), exponential.sderf(far_x, far_y, centred=True)
+        # Signs of eigenvectors may differ with the rounding of the points, of size 500.
+        signs = np.sign(np.sum(np.asarray(p.B_x) * np.asarray(moved.B_x), axis=1))
+        # Each side alone: in float32 a factor of e^258 on one of them would be infinite.
+        for near, away, side in ((x, far_x, "x"), (y, far_y, "y")):
+            here, there = features.exponential(near, omega, p, side), features.exponential(away, omega * signs, moved, side)
+            assert np.allclose(there, here, rtol=1e3 * 500 * np.finfo(dtype).eps, atol=0)
 
 
 @partial(jax.tree_util.register_dataclass, data_fields=("scale",), meta_fields=())

@@ -5,6 +5,7 @@ from functools import cache
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from companion import datasets
 from companion.papers.favor import exponential_votes
@@ -134,3 +135,8 @@ def test_trigonometric_features_of_drawn_frequencies_and_phases_are_unbiased():
     found = np.asarray(2 * np.mean(np.cos(omega[..., 0] * x + phases) * np.cos(omega[..., 0] * y + phases), axis=1))
     z = (found.mean() - np.exp(-((x - y) ** 2) / 2)) / (found.std() / np.sqrt(len(found)))
     assert abs(z) < 4
+
+
+def test_one_test_point_has_no_half_that_chooses_sigma():
+    with pytest.raises(ValueError, match="task has 1 test points; give two at least"):
+        exponential_votes.exact(TASK._replace(x_test=TASK.x_test[:1], labels=TASK.labels[:1]), SIGMAS)

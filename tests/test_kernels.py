@@ -90,6 +90,7 @@ def test_kernels_that_overflow_are_an_error(make):
         (lambda: kernels.expm_multiply(G, 1e300, np.ones(8)), r"scale = 1e\+300 makes .*; give a smaller scale"),
         (lambda: kernels.diffusion(G, 1e200), r"sigma = 1e\+200; give a number whose square is finite"),
         (lambda: kernels.regularised_laplacian(G, 1e200, 1), r"sigma = 1e\+200; give a number whose square is finite"),
+        (lambda: kernels.regularised_laplacian(G, 1e-8, 1e15), r"d = 1000000000000000.0; give at most 10\^6"),
     ],
 )
 def test_bad_arguments_are_refused(make, message):

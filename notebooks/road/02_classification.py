@@ -6,7 +6,7 @@
 #
 # With features nobody has to ask every old point. Add up the votes of all old points once, feature by feature, and a new point needs
 # a single product with that sum. In the picture, the thick line is where the exact kernel changes its mind between two classes. The
-# darker a place, the more often do four frequencies disagree with the exact kernel on which class it belongs to.
+# greyer a place, the more often do four frequencies disagree with the exact kernel on which class it belongs to.
 
 # %% tags=["parameters"]
 scale = 1.0  # of the points, in lengthscales

@@ -98,11 +98,11 @@ ratios = {
     "simplex": theory.positive_mse_ratio(v, d, d, "simplex"),
 }
 kernel = {name: (ratio * independent).mean() for name, ratio in ratios.items()}
-# %% tags=["hide-input"]
 lengths = {
     "long with short": couplings.orthogonal_pnc,
     "equal": couplings.orthogonal_pm,
 }
+# %% tags=["hide-input"]
 base, change, bar = errors(couplings.orthogonal), {}, {}
 for i, (name, draw) in enumerate(lengths.items()):
     paired = 100 * (errors(draw) - base) / base.mean()  # by the same keys

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from rfcore import checks, walks
-from rfcore.features.of_walks import refuse_beyond
+from rfcore.features import reach
 from rfcore.features.operator import Operator
 
 
@@ -42,7 +42,7 @@ class DepositsByStep:
     def with_modulation(self, f):
         """Features under the modulation f: :class:`DepositFeatures`, differentiable in what f holds."""
         table = jnp.asarray(checks.modulation(f, self.n_steps, self.is_normalised))
-        refuse_beyond(f, self.n_steps - 1)
+        reach.check_deposits(f, self.n_steps - 1)
         return DepositFeatures(self, self.load * table[self.step])
 
 

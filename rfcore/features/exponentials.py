@@ -127,9 +127,10 @@ def _log_exponential(x, omega, parameters, kernel):
     if kernel == "gaussian":
         shift = shift + jnp.sum(away**2, axis=1, keepdims=True) / 2
     if centre is not None:
-        # Of the Gaussian kernel only the difference of the centres: no coordinates are left that a translation changes.
-        slope = other if kernel == "softmax" else other - centre
-        shift = shift - ((away + centre[None] / 2) @ slope)[:, None]
+        # Half of the constant on either side. For the Gaussian kernel only the difference of the centres enters, so that the
+        # features of a cloud that is moved are the same.
+        slope, half = (other, centre / 2) if kernel == "softmax" else (other - centre, (centre - other) / 4)
+        shift = shift - ((away + half[None]) @ slope)[:, None]
     # All factors of a point, and m^(-1/2), join the exponent: one pass over the (n, m) array in place of two.
     log_phi = omega.project(moved) - (shift + (math.log(omega.m) / 2 - parameters.log_D))
     if A is not None:

@@ -1,7 +1,6 @@
 """Graph random features: walks from a node, each deposit weighed by a modulation of its step."""
 
 import os
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -13,11 +12,9 @@ import scipy.sparse as sp
 
 from rfcore import checks, walks
 from rfcore.couplings import walk_lengths
+from rfcore.features import reach
 from rfcore.features.assembly import assembled, stacked
 from rfcore.features.operator import Operator
-
-POOR, HOPELESS = 1 / 2, 1 / 20  # shares of the sum of |f| that the walks of a node get to
-FAR = 2**12  # where that sum ends, unless walks are longer
 
 
 @dataclass(frozen=True, eq=False)
@@ -254,7 +251,7 @@ def weigh(deposits, f):
     """
     longest = int(walks.checked(deposits).step.max(initial=0))
     table = modulation_table(f, longest, deposits.is_normalised) / deposits.n_walks
-    refuse_beyond(f, longest)
+    reach.check_deposits(f, longest)
     entries = deposits.row, deposits.node, deposits.load * table[deposits.step]
     return assembled(entries, (deposits.n_rows, deposits.n_nodes))
 
@@ -344,40 +341,10 @@ def _entries(walkers, chunk, nodes, table, lengths=None):
 def _table(f, recipe, longest, is_new=True):
     _, g, n_walks, p_halt, *_ = recipe
     table = modulation_table(f, longest, g.is_normalised and g.is_symmetric)
-    any_walk = 1 + int(0.25 / p_halt)  # makes so many hops with probability 3/4: an f that is there needs no further look
-    if is_new and g.is_normalised and not np.abs(table[:any_walk]).sum() > 0.7 * np.abs(table).sum():
-        longest = max(longest, min(walk_lengths.longest(p_halt), FAR))
-        reached = 1 - (1 - (1 - p_halt) ** np.arange(longest + 1)) ** n_walks
-        _within_reach(f, modulation_table(f, longest, True), reached, f"n_walks = {n_walks}, p_halt = {p_halt}")
+    if is_new and g.is_normalised:
+        reach.check_walks(f, table, n_walks, p_halt)
     table = table / n_walks
     return table[: np.flatnonzero(table).max(initial=0) + 1]  # walks need not go on where f vanishes for good
-
-
-def refuse_beyond(f, longest):
-    """Complain of the modulation of a kernel, if most of it is at lengths that none of some walks has.
-
-    Others are not asked, which may have no values there.
-    """
-    if getattr(f, "for_normalised", False):
-        table = checks.modulation(f, 2 * longest + 1)
-        if not checks.is_traced(table):
-            made = np.arange(len(table)) <= longest
-            _within_reach(f, np.asarray(table), made, f"deposits has walks of {longest} hops at most")
-
-
-def _within_reach(f, table, reached, given):
-    """Complain of an f that is where few walks get; ``reached``: chances that one of a node gets there."""
-    sizes, is_named = np.abs(table) / (np.abs(table).max() or 1), getattr(f, "for_normalised", False)
-    share, known = (sizes @ reached) / (sizes.sum() or 1), sizes.cumsum()
-    if share >= POOR or not (known[-1] or is_named):  # only what is no kernel may be 0
-        return
-    half = known.searchsorted(known[-1] / 2, side="right")
-    got = f"{given}: walks of a node get to {share:.2g} of the sum of |f|, half of it at {half} hops or more"
-    mend = f"give a p_halt of about {0.5 / half:.1g}, or more walks"
-    mend += "" if is_named else ", or an f that ends: modulation.from_values(f(np.arange(n)))"
-    if share < HOPELESS:
-        raise ValueError(f"{got}; f = {f!r}, whose features would be 0 or chance; {mend}")
-    warnings.warn(f"{got}; f = {f!r}, whose features hang on few lucky walks; {mend}", stacklevel=5)
 
 
 def modulation_table(f, longest, is_normalised):

@@ -81,6 +81,8 @@ class RegularisedLaplacian(OfLaplacian):
 
     def __post_init__(self):
         self._keep(sigma=_squared(self.sigma), d=checks.real(self.d, "d", above=0))
+        if not checks.is_traced(self.d) and self.d > 1e6:  # (1 + sigma^2)^-d would have the rounding of 1, d times
+            raise ValueError(f"d = {self.d}; give at most 10^6 (above, take the diffusion kernel of (2 d)^(1/2) sigma)")
 
     def __call__(self, x):
         """``(1 + sigma^2 (1 - x))^(-d)``."""

@@ -131,6 +131,8 @@ def _host(parameters, n_sigmas, d):
 
 def _halves(task):
     half = len(task.labels) // 2
+    if half == 0:
+        raise ValueError(f"task has {len(task.labels)} test points; give two at least: the first half of them chooses sigma")
     return slice(half), slice(half, None)
 
 

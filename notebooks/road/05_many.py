@@ -111,9 +111,9 @@ for dimensions, m in ((8, 363), (16, 1449), (32, 5793)):
 
 # %% [markdown]
 # At the left end, with one block, long with short is best and shells are as bad as independent frequencies: a lone shell has one random
-# length. Then the picture turns over. What works within blocks stays where it is, since more independent blocks divide *everybody's* error
-# by the same number. What works across blocks gains with every block: from $4\, d^{1.5}$ frequencies on, here 91, shells beat every coupling
-# within blocks. {verdict}`couplings/extra-shells/order-turns` Sobol' points begin no better than shells, and win at the right end.
+# length. {verdict}`couplings/extra-shells/worst-of-one-block` Then the picture turns over. What works within blocks stays where it is, since
+# more independent blocks divide *everybody's* error by the same number. What works across blocks gains with every block: from four blocks
+# on, shells are ahead of long with short. Sobol' points begin no better than shells, and win at the right end.
 #
 # In fewer dimensions they win sooner: in 2 and 4, they are ahead of long with short from 64 frequencies on.
 # {verdict}`couplings/extra-many-frequencies/sobol-low-dimension` In more dimensions they take longer. Where nothing is known of the

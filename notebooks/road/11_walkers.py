@@ -129,8 +129,8 @@ if club.name and sizes[-1] == 128:  # what the text and the description say
 #
 # ## Why
 #
-# A walk is a list of random choices: which door first, which next, when to stop. The first doors decide most of what is seen, and they were
-# the choice that nobody had coupled. Independent walkers at a node with $b$ doors make an error of order $\sqrt{n}$ in how many take each;
+# A walk is a list of random choices: which door first, which next, when to stop. The first doors decide most of what is seen, and the
+# paper leaves them to chance. Independent walkers at a node with $b$ doors make an error of order $\sqrt{n}$ in how many take each;
 # walkers that share make one of at most 1.
 #
 # It costs neither bias nor any optimisation, only some time.

@@ -128,7 +128,7 @@ FAULTS = {
         fits_in_an_encoder_are_blind_to_padding,
     ),
     "weights of centring dropped": (
-        exponentials, "_log_exponential", 'slope = other if kernel == "softmax"', 'slope = 0 * other if kernel == "softmax"',
+        exponentials, "_log_exponential", 'half = (other, centre', 'half = (0 * other, centre',
         calibration_lowers_the_error,
     ),
 }  # fmt: skip

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from rfcore import attention, couplings, features, solvers, theory
-from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
+from rfcore.couplings import directions, norms, weight_dependent
 
 KEY = jax.random.key(0)
 X, Y = np.random.default_rng(0).normal(size=(2, 5, 4)) / 2
@@ -14,7 +14,6 @@ OMEGA = np.random.default_rng(1).normal(size=(8, 4))
 EXACT = eqx.nn.MultiheadAttention(2, 8, key=KEY)
 PARAMETERS = features.dense(0.01 * (np.eye(4) + 1), 2 * np.eye(4))
 GAUSSIAN = np.zeros(4), np.eye(4) / 8, np.ones(4), np.eye(4) / 9
-FREQUENCIES = fast.draw(KEY, 8, 4, "simplex")
 
 
 def layer(*arguments, **options):
@@ -32,9 +31,6 @@ LEFT_OUT = {
     "norms": (lambda *law, **rest: norms.coupled(*law, **rest)(KEY, 8, 4), ("stratified",), {"over": "block", "nu": np.inf}),
     "haar": (directions.haar, (KEY, 4), {"n_blocks": 1}),
     "balance": (weight_dependent.balance, (np.arange(1.0, 5.0),), {"sweeps": 5}),
-    "projections": (frequencies.of(OMEGA).project, (X,), {"unit": 1.0, "copies": 1}),
-    "fast projections": (FREQUENCIES.project, (X,), {"unit": 1.0, "copies": 1}),
-    "weighted projections": (frequencies.weighted(OMEGA, np.ones(8)).project, (X,), {"unit": 1.0, "copies": 1}),
     "choose": (lambda *size, **rest: couplings.choose(*size, **rest).rmse_over_iid, (4, 16), {"features": "fourier", "distance": None}),
     "fourier": (features.fourier, (X, OMEGA), {"kernel": "gaussian"}),
     "trigonometric": (features.trigonometric, (X, OMEGA, np.arange(8.0)), {"kernel": "gaussian"}),
@@ -46,7 +42,7 @@ LEFT_OUT = {
     "gap of positive features": (theory.positive_gap, (X[0], X[1], 4), {"coupling": "orthogonal"}),
     "gap of Fourier features": (theory.fourier_gap, (X[0], X[1], 4), {"coupling": "orthogonal"}),
     "bound": (theory.log_optimal_variance_bound, (X, Y), {"kernel": "gaussian"}),
-    "optimal law": (theory.optimal_normal, GAUSSIAN, {"kernel": "gaussian"}),
+    "optimal law": (theory.optimal_gaussian, GAUSSIAN, {"kernel": "gaussian"}),
     "positive cost": (theory.log_positive_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
     "Fourier cost": (theory.fourier_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
     "shells": (theory.stratified_norms_ratio, (1.0, 4, 16, "fourier", "blocks"), {"directions": "orthogonal"}),

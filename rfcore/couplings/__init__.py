@@ -10,15 +10,14 @@ pair::
 Rows come in blocks of d. Blocks are independent, and the last is cut when m is no multiple of d; the rows of
 ``halton`` and ``sobol`` are one block. Norms, and the lengths and first hops of walks, are coupled by the
 same object, a joint law of uniforms: see ``couplings.copulas``. The two couplings that end in ``_fast`` are
-approximations that multiply fast: see ``couplings.fast``. Frequencies of another law than N(0, I_d) carry log
-weights: see ``couplings.frequencies``.
+approximations that multiply fast: see ``couplings.fast``. Frequencies of another distribution than N(0, I_d)
+carry log weights: see ``features.frequencies``.
 """
 
 from rfcore import copulas
 from rfcore.couplings import (
     directions,
     fast,
-    frequencies,
     low_discrepancy,
     norms,
     quantiles,

@@ -33,9 +33,9 @@ from rfcore.theory.norm_costs import (
 )
 from rfcore.theory.positive_errors import positive_gap, positive_mse, positive_mse_ratio
 from rfcore.theory.sampling_laws import (
-    NormalLaw,
+    GaussianProposal,
     log_optimal_variance_bound,
     log_sampling_cost,
-    optimal_normal,
+    optimal_gaussian,
 )
 from rfcore.theory.stratified_norms import cosh_ratio, one_frequency_mse, stratified_norms_ratio

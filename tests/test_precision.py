@@ -9,6 +9,7 @@ from jax.extend.core import jaxprs_in_params
 from rfcore import attention, copulas, couplings, features, kernels, solvers, theory
 from rfcore.attention import causal
 from rfcore.couplings import choosing, directions, fast
+from rfcore.features import frequencies
 
 KEY = jax.random.key(0)
 X = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)

@@ -26,7 +26,7 @@ import numpy as np
 
 from companion import evidence, plotting
 from companion.papers.favor import formulas
-from rfcore import couplings, features, kernels
+from rfcore import features, kernels
 
 ledger = evidence.open_page("favor/02_unbiased_features", profile)
 N_FEATURES = {"paper": 60, "quick": 6}[profile]

@@ -56,7 +56,7 @@ class Frequencies(eqx.Module):
     """Dimension of the points, at most p."""
     coupling: Geometry = eqx.field(static=True)
     log_weights: Float[Array, " m"] | None = None
-    """Of frequencies that stand for those of another distribution; features are multiplied by their exp(w / 2)."""
+    """Log importance weights w, if any: features are multiplied by exp(w / 2)."""
 
     @property
     def m(self) -> int:

@@ -1,4 +1,4 @@
-"""Exponential features and their parameters: positive features of points that are moved, scaled and rotated."""
+"""Exponential features and their parameters: positive features of points that an affine map has moved."""
 
 import math
 from dataclasses import fields
@@ -31,7 +31,7 @@ class ExponentialParameters(eqx.Module):
         E[f_x f_y] = exp(x . y)  where  8 A < I,          B_x' (I - 4 A)^-1 B_y = I,
                                         D = det(I - 4 A)^(1/4),  C = -1/2 B' (I - 4 A)^-1 B
 
-    so A and B determine everything; for an A that is not diagonal see :func:`dense`. With T = (I - 4 A)^(-1/2)
+    so A and B determine all; for an A that is not diagonal see :func:`dense`. With T = (I - 4 A)^(-1/2)
     B_x they are positive features of T x and T^-T y, whose scalar product is that of x and y, with importance
     sampling of the frequencies from N(0, I - 4 A). With centres a and b they are features of x - a and y - b,
     and factors of the points restore the difference exactly:
@@ -40,14 +40,14 @@ class ExponentialParameters(eqx.Module):
 
         exp(x . y) = exp((x - a) . (y - b)) exp(b . (x - a) + a . b / 2) exp(a . (y - b) + a . b / 2)
 
-    Centres shift the mean of the proposal by (I - 4 A)^(-1/2) (B_x a + B_y b). A pytree of arrays: ``jax.vmap``
-    maps over one set of parameters per head.
+    Centres shift the mean of the proposal by (I - 4 A)^(-1/2) (B_x a + B_y b). A pytree of arrays:
+    ``jax.vmap`` maps over one set of parameters per head.
     """
 
     A: Vector | None = None
     """Diagonal of A, shape (d,), below 1/8; None for zeros."""
     B_x: Factor | None = None
-    """B of the features of x: a number for its multiple of I, a diagonal (d,), or a matrix (d, d); None for I."""
+    """B of the features of x: a number, for that multiple of I, a diagonal, or a matrix (d, d); None for I."""
     B_y: Factor | None = None
     """B of the features of y, of the same kind."""
     centre_x: Vector | None = None
@@ -250,8 +250,8 @@ def eigenbasis(M: Float[Array, "d d"]) -> tuple[Float[Array, " d"], Float[Array,
     """Eigenvalues of a symmetric matrix, and eigenvectors as columns that do not depend on rounding.
 
     Equal eigenvalues leave the basis of their space open, and every eigenvector has either sign: processors
-    choose differently, and the same frequencies then give other features. Here a slope along the coordinates is
-    diagonal in each such space.
+    choose differently, and the same frequencies then give other features. Here a slope along the coordinates
+    is diagonal in each such space.
     """
     values, vectors = jnp.linalg.eigh(M)
     slope = jnp.arange(1, len(M) + 1, dtype=M.dtype) * (5**0.5 - 1) / 2 % 1

@@ -26,10 +26,10 @@ def fourier(
         phi(x) = m^(-1/2) [sin(omega_1 . x), ..., sin(omega_m . x), cos(omega_1 . x), ..., cos(omega_m . x)]
 
     for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel, which overflows where ``|x|^2``
-    is above 177 in float32 or 1419 in float64. Columns i and m + i belong to frequency i. Features have signs,
-    so there is no logarithm of them. Where a quotient divides a factor per query out (see :func:`stabilised`),
-    take Gaussian features of the queries, and for the keys Gaussian features times ``exp((|k|^2 - c) / 2)``,
-    with one c for all of them, the greatest ``|k|^2``.
+    is above 177 in float32 or 1419 in float64. Columns i and m + i belong to frequency i. Features have
+    signs, so there is no logarithm of them. Where a quotient divides a factor per query out (see
+    :func:`stabilised`), take Gaussian features of the queries, and for the keys Gaussian features times
+    ``exp((|k|^2 - c) / 2)``, with one c for all of them, the greatest ``|k|^2``.
 
     Raises ValueError if the dtype does not resolve most angles of the farthest point to a tenth of a radian:
     from some 10^6 lengthscales on in float32, 10^15 in float64.
@@ -160,9 +160,9 @@ def spread(u: Float[Array, "..."]) -> Float[Array, "..."]:
 
     From 2^20 turns on in float32, 2^49 in float64, neighbouring floats are an eighth of a turn or more apart,
     soon whole turns. Subtracting whole turns would then leave 0 for each, and 1 for the kernel of any two
-    points. An angle lost to rounding is replaced by a hash of the float: its bits squared, times an odd number
-    near the golden ratio, modulo the word size. (XLA's cosine, which reduces the rounded angle exactly, is as
-    arbitrary there and takes several times as long.)
+    points. An angle lost to rounding is replaced by a hash of the float: its bits squared, times an odd
+    number near the golden ratio, modulo the word size. (XLA's cosine, which reduces the rounded angle
+    exactly, is as arbitrary there and takes several times as long.)
     """
     unsigned, signed = (jnp.uint32, jnp.int32) if u.dtype == jnp.float32 else (jnp.uint64, jnp.int64)
     size = np.iinfo(unsigned).bits

@@ -4,7 +4,8 @@ A map projects points on frequencies, counts them and weighs them: :class:`Frequ
 wrapped by :func:`as_frequencies`, so every map takes arrays; fast frequencies (:mod:`rfcore.couplings.fast`)
 have the same members.
 
-Importance weights: the maps estimate an expectation over omega ~ p = N(0, I_d). With frequencies from a proposal q,
+Importance weights: the maps estimate an expectation over omega ~ p = N(0, I_d). With frequencies from a
+proposal q,
 
 ::
 
@@ -46,7 +47,7 @@ class Frequencies(Protocol):
 
     @property
     def log_weights(self) -> Float[Array, " m"] | None:
-        """log p(omega) - log q(omega) of frequencies from a density q instead of p = N(0, I_d); None for zeros."""
+        """log p(omega) - log q(omega), with p = N(0, I_d), of frequencies from a density q; None for zeros."""
         ...
 
     def project(self, x: Float[Array, "n d"]) -> Float[Array, "n m"]:
@@ -76,7 +77,7 @@ class Dense(eqx.Module):
 
 
 def as_frequencies(omega: Frequencies | Float[ArrayLike, "m d"], d: int | None = None) -> Frequencies:
-    """``omega`` itself if it is :class:`Frequencies`, else :class:`Dense`; of dimension ``d`` if that is given."""
+    """``omega`` itself, or :class:`Dense` of an array; of dimension ``d`` if that is given."""
     omega = cast(Frequencies, omega) if hasattr(omega, "project") else Dense(checks.points(omega, "omega"))
     if d is not None and omega.d != d:
         raise ValueError(f"omega has frequencies of dimension {omega.d} for points of dimension {d}; give both the same")
@@ -92,8 +93,8 @@ def weighted(omega: Frequencies | Float[ArrayLike, "m d"], log_weights: Float[Ar
 
     Estimates are unbiased for every q that is positive where p is. The variance of softmax and positive
     features is finite only if q has heavy enough tails (a Gaussian q: covariance above I / 2). Weights of
-    frequencies that are weighted already multiply; a constant added to the log weights multiplies the kernel by
-    its exp.
+    frequencies that are weighted already multiply; a constant added to the log weights multiplies the kernel
+    by its exp.
 
     Source: All Random Features Representations are Equivalent, Eq. 2.
 
@@ -126,8 +127,8 @@ def weighted_gaussian(
         omega'_i = mean + factor omega_i
         log p(omega'_i) - log q(omega'_i) = (|omega_i|^2 - |omega'_i|^2) / 2 + log |det factor|
 
-    The geometry of the coupling is that of omega, deformed by the factor: a root of the covariance, such as its
-    Cholesky factor; ``s * jnp.eye(d)`` scales by s.
+    The geometry of the coupling is that of omega, deformed by the factor: a root of the covariance, such as
+    its Cholesky factor; ``s * jnp.eye(d)`` scales by s.
 
     Raises ValueError if the factor is singular.
 

@@ -23,10 +23,10 @@ def positive(
         phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2)        gaussian
         phi(x)_i = m^(-1/2) exp(omega_i . x - |x|^2 / 2)    softmax
 
-    They are not even in the frequency, so a distribution of omega that is not exactly symmetric biases them, such
-    as that of Haar matrices without the sign fix (:func:`rfcore.couplings.directions.haar`). Far from the origin
-    all features of a point underflow to 0, in float32 where ``|x|^2`` is a few hundred; :func:`log_positive`
-    stays finite.
+    They are not even in the frequency, so a distribution of omega that is not exactly symmetric biases them,
+    such as that of Haar matrices without the sign fix (:func:`rfcore.couplings.directions.haar`). Far from
+    the origin all features of a point underflow to 0, in float32 where ``|x|^2`` is a few hundred;
+    :func:`log_positive` stays finite.
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); Simplex Random Features, Eq. 7.
 
@@ -49,8 +49,8 @@ def log_positive(
 
         log phi(x)_i = omega_i . x - c |x|^2 - log(m) / 2,   c = 1 (gaussian), 1/2 (softmax)
 
-    :func:`stabilised` exponentiates them where attention or a vote divides a factor out. Logarithms of bfloat16
-    points are float32.
+    :func:`stabilised` exponentiates them where attention or a vote divides a factor out. Logarithms of
+    bfloat16 points are float32.
 
     Source: Simplex Random Features, Eq. 7.
 

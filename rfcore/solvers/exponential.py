@@ -135,10 +135,10 @@ def from_gaussian(mean: Float[ArrayLike, " d"], covariance: Float[ArrayLike, "d 
         covariance = Q diag(s) Q':   A = (1 - s) / 4,   B = diag(s)^(1/2) Q',   both centres mean / 2
 
     For every frequency phi(x) psi(y) is the same number as with :func:`rfcore.features.positive` and the
-    frequencies of :func:`rfcore.features.frequencies.weighted_gaussian` that it becomes. So a Gaussian proposal
-    has a closed-form variance, :func:`rfcore.theory.log_relative_variance`, and symmetric exponential features
-    are no more than importance sampling from a Gaussian: the best of them for a data set and the best
-    proposal, :func:`rfcore.theory.optimal_gaussian`, differ by their objectives alone.
+    frequencies of :func:`rfcore.features.frequencies.weighted_gaussian` that it becomes. So a Gaussian
+    proposal has a closed-form variance, :func:`rfcore.theory.log_relative_variance`, and symmetric
+    exponential features are no more than importance sampling from a Gaussian: the best of them for a data set
+    and the best proposal, :func:`rfcore.theory.optimal_gaussian`, differ by their objectives alone.
 
     Args:
         covariance: symmetric, eigenvalues above 1/2: below, the variance is infinite.
@@ -208,7 +208,7 @@ def _aderf(X: Float[Array, "n d"], Y: Float[Array, "l d"], centred: bool) -> Exp
     means, d = (jnp.mean(X, axis=0), jnp.mean(Y, axis=0)), X.shape[1]
     (roots_x, vectors_x), (roots_y, vectors_y) = map(_root_of_second_moment, (X, Y), means)
     U, sigma, _ = jnp.linalg.svd(roots_x[:, None] * (vectors_x.T @ vectors_y) * roots_y[None])
-    # Any rotation of B_x, with B_y = B_x^-T, does as well; symmetric ones do not depend on U, which equal eigenvalues leave open.
+    # Any rotation of B_x, with B_y = B_x^-T, does as well; the symmetric one does not depend on the choice of U.
     _, sizes, rotation = jnp.linalg.svd(jnp.sqrt(sigma)[:, None] * ((U.T / roots_x[None]) @ vectors_x.T))
     B_x, B_y = (rotation.T * sizes[None]) @ rotation, (rotation.T / sizes[None]) @ rotation
     return _with_scalar(2 / d * (jnp.sum(sigma) + means[0] @ means[1]), B_x, B_y, d, centres)

@@ -93,9 +93,9 @@ def sample_two_sets(
         propose from (m_X + m_Y) / 2,   accept with probability (m_X m_Y)^(1/2) / ((m_X + m_Y) / 2)
 
     m_X and m_Y being the mixtures of :func:`sample_mixture`. The share accepted is C / (mean k(x, x) mean
-    k(y, y))^(1/2), whose square is the gap in the inequality of Corollary 1. C is not known: ``pilot`` other
-    draws estimate it, so that features stay unbiased; their variance rises by the variance of the pilot's mean
-    relative to C^2.
+    k(y, y))^(1/2), whose square is the ratio of the two sides of Corollary 1. C is not known: ``pilot`` other
+    draws estimate it, so that features stay unbiased; their variance rises by the variance of the pilot's
+    mean relative to C^2.
 
     Raises ValueError if the sets are so far apart that a thousand proposals per frequency do not suffice.
     """
@@ -195,7 +195,7 @@ def _with_phases(
 def _rejected(
     key: PRNGKeyArray, propose: Callable[..., Any], logs: Callable[..., Any], m: int
 ) -> tuple[Any, Float[Array, " m"], Bool[Array, " m"]]:
-    """For each of m places the first proposal accepted, its log q, and whether there was one within ROUNDS."""
+    """For each of m places the first proposal accepted, its log q, and whether one came within ROUNDS."""
 
     def step(state: tuple[Any, ...]) -> tuple[Any, ...]:
         key, kept, kept_log_q, done, rounds = state
@@ -248,7 +248,8 @@ def _log_selves(X: Float[Array, "n d"], kernel: Kernel) -> Float[Array, " n"]:
 def _accepted(log_weights: Float[Array, " m"], done: Bool[Array, " m"]) -> Float[Array, " m"]:
     if not checks.is_traced(done) and not jnp.all(done):
         missing = f"{int(jnp.sum(~done))} of {len(done)} frequencies were not accepted in {ROUNDS} proposals each"
-        raise ValueError(f"{missing}: X and Y are too far apart for exact draws; give nearer sets, or sample_mixture of both together")
+        mend = "give nearer sets, or sample_mixture of both together"
+        raise ValueError(f"{missing}: X and Y are too far apart for exact draws; {mend}")
     return log_weights
 
 
@@ -260,5 +261,6 @@ def _set(
     if exponents and not checks.is_traced(X):
         farthest = float(np.abs(np.asarray(X)).max())  # log weights have the size of 4 |x|^2
         if farthest > 0.5 * float(jnp.finfo(X.dtype).eps) ** -0.5:
-            raise ValueError(f"{name} has values up to {farthest:.2g}, whose squares are exponents that {X.dtype} does not resolve; centre and scale it")
+            got = f"{name} has values up to {farthest:.2g}, whose squares are exponents that {X.dtype} does not resolve"
+            raise ValueError(f"{got}; centre and scale it")
     return X

@@ -1,4 +1,4 @@
-"""The least variance over all proposals of frequencies ("All Random Features Representations are Equivalent").
+"""The least variance over all proposals of frequencies.
 
 For one feature per frequency, phi(x, omega) with omega ~ p, and points x and y drawn independently from two
 distributions, the mean variance over pairs is least if frequencies have a density proportional to p q,
@@ -52,7 +52,7 @@ def log_optimal_variance_bound(
 
 
 class GaussianProposal(eqx.Module):
-    """The optimal proposal of frequencies for Gaussian points, and its variance; from :func:`optimal_gaussian`."""
+    """Optimal proposal of frequencies for Gaussian points, and its variance; from :func:`optimal_gaussian`."""
 
     mean: Float[Array, " d"]
     covariance: Float[Array, "d d"]
@@ -89,8 +89,8 @@ def optimal_gaussian(
     A = -S (I - 2 S)^-1 (FAVOR#).
 
     Args:
-        covariance_x, covariance_y: positive semidefinite; below I/2 for the softmax kernel, where E k(x, x) is
-            infinite else.
+        covariance_x, covariance_y: positive semidefinite; for the softmax kernel below I/2, beyond which
+            E k(x, x) is infinite.
 
     Raises ValueError if E k(x, x) is infinite, or covariances are too large for the dtype.
 
@@ -179,11 +179,11 @@ def _optimal_gaussian(
         log_pairs = _log_mean_exp(-2 * eye, means[0] - means[1], covariances[0] + covariances[1])
     else:  # exp(2 x . y)
         zeros = jnp.zeros_like(eye)
-        form, joint = jnp.block([[zeros, 2 * eye], [2 * eye, zeros]]), jnp.block([[covariances[0], zeros], [zeros, covariances[1]]])
+        form = jnp.block([[zeros, 2 * eye], [2 * eye, zeros]])
+        joint = jnp.block([[covariances[0], zeros], [zeros, covariances[1]]])
         log_pairs = _log_mean_exp(form, jnp.concatenate(means), joint)
-    return GaussianProposal(
-        mean, jnp.linalg.inv(precision), log_constant, log_difference(2 * log_constant, log_pairs), log_difference(log_selves, log_pairs)
-    )
+    log_variance, log_bound = (log_difference(one, log_pairs) for one in (2 * log_constant, log_selves))
+    return GaussianProposal(mean, jnp.linalg.inv(precision), log_constant, log_variance, log_bound)
 
 
 def log_difference(one: Float[Array, "..."], other: Float[Array, "..."]) -> Float[Array, "..."]:
@@ -210,4 +210,5 @@ def check_covariance(covariance: Float[Array, "d d"], name: str, below: float) -
     if values[0] < -100 * np.finfo(values.dtype).eps * values[-1]:
         raise ValueError(f"{name} = {covariance} has the eigenvalue {values[0]}; give a covariance")
     if values[-1] >= below:
-        raise ValueError(f"{name} = {covariance} has the eigenvalue {values[-1]}; give one below 1/2, where E k(x, x) is finite")
+        mend = "give one below 1/2, where E k(x, x) is finite"
+        raise ValueError(f"{name} = {covariance} has the eigenvalue {values[-1]}; {mend}")

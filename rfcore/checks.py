@@ -1,40 +1,46 @@
-"""What every public function asks of its arguments; complaints name the argument, its value and the mend.
+"""Checks of arguments: each error names the argument, its value and the remedy.
 
-Shapes are checked always. Values are checked only where they are known: inside ``jax.jit`` or ``jax.grad`` an
-array is a tracer, and a NaN passes through as it does everywhere in JAX. Numbers are float32 or float64:
-whole numbers, bools and narrower floats become floats before anything is computed.
+Shapes are always checked, values only where they are known: inside ``jax.jit`` or ``jax.grad`` an array is a
+tracer, and a NaN passes through as it does everywhere in JAX. Numbers are float32 or float64: whole numbers,
+bools and narrower floats become floats before anything is computed.
 """
 
 import math
 import operator
 import warnings
+from collections.abc import Iterable
 from contextlib import nullcontext
 from functools import cache
+from typing import Any, TypeVar
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
+from jaxtyping import Array, Float, PRNGKeyArray
 
 FLOATS = (np.float32, np.float64)
 NARROW = (jnp.bfloat16, jnp.float16)
+Host = np.ndarray | Array
+T = TypeVar("T")
+Known = TypeVar("Known", bound=Host)
 
 
-def is_traced(x):
+def is_traced(x: object) -> bool:
     """Whether the values of ``x`` are unknown, as inside ``jax.jit``."""
     return isinstance(x, jax.core.Tracer)
 
 
-def key(value):
-    """``value``, if it is one JAX key, typed or a vector of words, as far as a traced one can be known."""
+def key(value: PRNGKeyArray) -> PRNGKeyArray:
+    """``value``, if it is one JAX key, typed or a vector of words, as far as tracing shows."""
     dtype, ndim = getattr(value, "dtype", None), getattr(value, "ndim", None)
     if not (jnp.issubdtype(dtype, jax.dtypes.prng_key) and ndim == 0) and not (dtype == np.uint32 and ndim == 1):
         raise ValueError(f"key = {value!r}; give one JAX key, such as jax.random.key(0)")
     return value
 
 
-def known(x, name):
-    """``x``, for what runs on the host, unless its values are unknown."""
+def known(x: T, name: str) -> T:
+    """``x``, whose values a computation on the host needs, unless they are traced."""
     if is_traced(x):
         raise ValueError(f"{name} is traced, and this runs on the host; call it outside jax.jit, jax.grad and jax.vmap")
     return x
@@ -88,13 +94,13 @@ def lengths(k, of_table=False):
     return k if isinstance(k, jax.Array) and not of_table else host
 
 
-def finite(x, name):
+def finite(x: Known, name: str) -> Known:
     """``x`` itself, unless one of its known values is NaN or infinite."""
     if is_traced(x):
         return x
     if isinstance(x, jax.Array):
-        # On the device where the values are: a copy to the host would cost more than the features. And now, also where a
-        # function that is being compiled has captured x: there a result would have no value yet.
+        # On the device: a copy to the host would cost more than the features. Evaluated now, even if x is a constant
+        # captured by a function being traced.
         with jax.ensure_compile_time_eval():
             all_finite = bool(_all_finite(x))
     else:
@@ -106,7 +112,7 @@ def finite(x, name):
 
 
 @jax.jit
-def _all_finite(x):
+def _all_finite(x: Array) -> Array:
     return jnp.isfinite(x).all()
 
 
@@ -119,14 +125,14 @@ def gram(x, name, n=None):
     return x
 
 
-def is_symmetric(x):
+def is_symmetric(x: Any) -> bool:
     """Whether a known square matrix, sparse or dense, is symmetric, up to the rounding of products."""
     x = x if sp.issparse(x) else np.asarray(x)
     with np.errstate(over="ignore"):
         return bool(abs(x - x.T).max() <= 100 * np.finfo(x.dtype).eps * abs(x).max())
 
 
-def levels(x, name):
+def levels(x: Known, name: str) -> Known:
     """``x``, an array, unless one of its known values is outside [0, 1)."""
     if is_traced(x) or not x.size:
         return x
@@ -137,20 +143,20 @@ def levels(x, name):
     return x
 
 
-def numbers(x, name):
-    """``x`` in float32 or float64: a JAX array stays one, all else becomes a float64 NumPy array."""
+def numbers(x: Any, name: str) -> Any:
+    """``x`` in float32 or float64: a JAX array remains one; anything else becomes a float64 NumPy array."""
     x = x if isinstance(x, jax.Array) else _array(x, name)
     _real_dtype(x.dtype, name)
     if isinstance(x, jax.Array) and x.dtype in FLOATS:
         return x
     if not isinstance(x, jax.Array) or is_traced(x):
         return x.astype(float)
-    # By NumPy, since XLA cannot widen float16 on every processor. What a function that is being compiled has captured stays known.
+    # By NumPy, since XLA cannot widen float16 on every processor; constants captured by a traced function stay known.
     with jax.ensure_compile_time_eval():
         return jnp.asarray(np.asarray(x).astype(float))
 
 
-def sparse(x, name):
+def sparse(x: Any, name: str) -> sp.csr_array:
     """A scipy sparse array as a finite CSR array; float64 first, since duplicates are added on the way."""
     _real_dtype(x.dtype, name)
     x = sp.csr_array(x.astype(float, copy=False))
@@ -158,14 +164,14 @@ def sparse(x, name):
     return x
 
 
-def _real_dtype(dtype, name):
+def _real_dtype(dtype: Any, name: str) -> None:
     if jnp.issubdtype(dtype, jnp.complexfloating):
         raise ValueError(f"{name} has dtype {dtype}; give real numbers (its .real, or .imag, or two arrays)")
     if dtype.kind not in "fiub" and not jnp.issubdtype(dtype, jnp.floating):
         raise ValueError(f"{name} has dtype {dtype}; give an array of real numbers")
 
 
-def indices(x, name, n, empty=False, several=False):
+def indices(x: Any, name: str, n: int, empty: bool = False, several: bool = False) -> Any:
     """``x`` as a vector (``several``: an array) of whole numbers from 0 to n - 1, int64 if not traced."""
     wanted = f"a vector{'' if empty else ', not empty,'} of whole numbers from 0 to {n - 1}"
     x = x if is_traced(x) else _array(x, name, wanted)
@@ -179,7 +185,7 @@ def indices(x, name, n, empty=False, several=False):
     return x.astype(np.int64)
 
 
-def _array(x, name, wanted="an array of real numbers"):
+def _array(x: Any, name: str, wanted: str = "an array of real numbers") -> np.ndarray:
     if hasattr(x, "toarray"):  # of SciPy, or walk features: NumPy would make one object of them
         sparse = ", or .to_scipy() where sparse ones are taken" if hasattr(x, "to_scipy") else ""
         got = f"{name} is of type {type(x).__name__}"
@@ -192,8 +198,8 @@ def _array(x, name, wanted="an array of real numbers"):
         raise ValueError(f"{name} = {x!r}; give {wanted}") from None
 
 
-def vector(x, name, n=None, of="number"):
-    """``x`` as a finite vector of real numbers, one at least, or ``n`` of them, one an ``of``."""
+def vector(x: Any, name: str, n: int | None = None, of: str = "number") -> Any:
+    """``x`` as a finite vector of real numbers, at least one, or ``n`` of them, one per ``of``."""
     x = numbers(x, name)
     if x.ndim != 1 or len(x) == 0 or n not in (None, len(x)):
         wanted = "a vector with at least one entry" if n is None else f"a vector of {n}, one number per {of}"
@@ -201,11 +207,11 @@ def vector(x, name, n=None, of="number"):
     return finite(x, name)
 
 
-def floating(x, name, as_it_is=False):
+def floating(x: Any, name: str, as_it_is: bool = False) -> Float[Array, "..."]:
     """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
 
-    ``as_it_is``: bfloat16 and float16 stay, too, and so do NaN and infinity, as a mask may hide them. With
-    ``jax_enable_x64`` off JAX cuts float64 to float32: of a NumPy array this is said.
+    ``as_it_is`` keeps bfloat16 and float16, and NaN and infinity, which a mask may hide. With ``jax_enable_x64``
+    off JAX cuts float64 to float32: a warning says so, once, if a NumPy array is cut.
     """
     if as_it_is and getattr(x, "dtype", None) in NARROW:
         return jnp.asarray(x)
@@ -217,15 +223,17 @@ def floating(x, name, as_it_is=False):
 
 
 @cache
-def _say_that_float64_is_cut():
-    """Once in a process."""
+def _say_that_float64_is_cut() -> None:
+    """Once per process."""
     mend = 'put jax.config.update("jax_enable_x64", True) before the first array'
     quiet = "for float32 without this warning give x.astype(np.float32)"
     warnings.warn(f"an array is float64, and JAX computes it in float32; for float64 {mend}, {quiet}", stacklevel=4)
 
 
-def points(x, name, n_columns=None, least=0, as_it_is=False):
-    """``x`` as a finite floating-point JAX array of shape (n, d) with at least ``least`` rows."""
+def points(
+    x: Any, name: str, n_columns: int | None = None, least: int = 0, as_it_is: bool = False
+) -> Float[Array, "n d"]:
+    """``x`` as :func:`floating` returns it, with at least ``least`` rows, and ``n_columns`` columns."""
     x = floating(x, name, as_it_is)
     if x.ndim != 2:
         raise ValueError(f"{name} has shape {x.shape}; give one point a row, shape (n, d) (one point: {name}[None, :])")
@@ -238,15 +246,15 @@ def points(x, name, n_columns=None, least=0, as_it_is=False):
     return x
 
 
-def shaped(x, name, *shapes):
-    """``x`` as :func:`floating` has it, of one of the shapes."""
+def shaped(x: Any, name: str, *shapes: tuple[int, ...]) -> Float[Array, "..."]:
+    """``x`` as :func:`floating` returns it, of one of the shapes."""
     x = floating(x, name)
     if x.shape not in shapes:
         raise ValueError(f"{name} has shape {x.shape}; give shape {' or '.join(map(str, shapes))}")
     return x
 
 
-def count(value, name, least=1):
+def count(value: Any, name: str, least: int = 1) -> int:
     """``value`` as an int of at least ``least``."""
     try:
         if isinstance(value, bool | np.bool_):
@@ -259,7 +267,7 @@ def count(value, name, least=1):
     return value
 
 
-def probability(value, name):
+def probability(value: Any, name: str) -> Any:
     """``value`` as a float strictly between 0 and 1."""
     value = real(value, name)
     if not is_traced(value) and not 0 < value < 1:
@@ -267,7 +275,7 @@ def probability(value, name):
     return value
 
 
-def real(value, name, above=None, least=None):
+def real(value: Any, name: str, above: float | None = None, least: float | None = None) -> Any:
     """``value``, a finite real number, as a float; a traced one stays traced."""
     if is_traced(value):
         return numbers(value, name)
@@ -287,7 +295,7 @@ def real(value, name, above=None, least=None):
     return value
 
 
-def choice(value, name, known):
+def choice(value: T, name: str, known: Iterable[str]) -> T:
     """``value``, if it is one of the ``known`` names."""
     if not isinstance(value, str) or value not in known:
         raise ValueError(f"{name} = {value!r}; choose one of {', '.join(map(repr, known))}")

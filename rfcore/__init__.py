@@ -6,6 +6,7 @@
 ``attention``       softmax attention, exact and by features; a layer for equinox
 ``copulas``         joint distributions of uniforms, which couple norms, lengths of walks and hops
 ``couplings``       joint distributions of frequencies, ``(key, m, d) -> omega``
+``choose``          a coupling for m frequencies in d dimensions, and its error
 ``estimators``      a scikit-learn transformer (extra ``sklearn``)
 ``features``        maps of points and frequencies, or of nodes and walks, to features
 ``gp``              kernels for GPJax, and posteriors on large graphs (extra ``gp``)
@@ -29,13 +30,15 @@ __version__ = "1.0.0"
 # these imports the package itself, so that every arrow between two modules is still an import statement
 # (tests/test_packaging.py).
 _MODULES = {
-    **dict.fromkeys(["attention", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "streams", "theory", "walks"]),
+    **dict.fromkeys(["attention", "choosing", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "streams", "theory", "walks"]),
     "estimators": "sklearn",
     "gp": "gpjax",
 }
 
 
 def __getattr__(name):
+    if name == "choose":
+        return import_module("rfcore.choosing").choose
     if name in _MODULES:
         return import_module(f"rfcore.{name}")
     raise AttributeError(f"module 'rfcore' has no attribute {name!r}")
@@ -43,4 +46,4 @@ def __getattr__(name):
 
 def __dir__():
     # Without modules whose extra is not installed: help() and inspect ask for every name that is listed.
-    return ["__version__", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]
+    return ["__version__", "choose", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]

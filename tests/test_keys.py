@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from rfcore import couplings
-from rfcore.couplings import norms
 from rfcore.estimators import RandomFeatures
 from rfcore.features import neural
 from rfcore.solvers import sampling
@@ -100,8 +99,8 @@ def test_the_rule_sees(body):
         *(lambda key, name=name: getattr(couplings, name)(key, 6, 3) for name in ("iid", "orthogonal", "simplex", "simplex_plus")),
         lambda key: couplings.orthogonal_fast(key, 6, 3),
         lambda key: couplings.matern(key, 6, 3, 1.5),
-        lambda key: couplings.compose(couplings.directions.simplex, norms.coupled("stratified", "all"))(key, 6, 3),
-        lambda key: couplings.choose(3, 40).draw(key, 40, 3),
+        lambda key: couplings.compose("simplex", "stratified", across="all")(key, 6, 3),
+        lambda key: couplings.choose(m=40, d=3).coupling(key, 40, 3),
         lambda key: neural.random(key, 1),
         lambda key: sampling.of_points(key, np.ones((4, 2)), np.ones((3, 2))),
         lambda key: sampling.of_phases(key, 4, np.ones((3, 2)), pilot=8),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from jax.extend.core import jaxprs_in_params
 
-from rfcore import attention, copulas, couplings, features, kernels, solvers, theory
+from rfcore import attention, choosing, copulas, couplings, features, kernels, solvers, theory
 from rfcore.attention import causal
-from rfcore.couplings import choosing, directions, fast, frequencies
+from rfcore.couplings import directions, fast, frequencies
 
 KEY = jax.random.key(0)
 X = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)

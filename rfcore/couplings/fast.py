@@ -32,7 +32,7 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from rfcore import checks, copulas, precision
-from rfcore.couplings import directions, quantiles
+from rfcore.couplings import directions, norms
 
 COUPLINGS = ("orthogonal", "simplex")
 LARGEST_FACTOR = 64  # up to here a matrix product is faster than the butterflies it stands for
@@ -98,7 +98,7 @@ def draw(key, m, d, coupling):
     key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
     # Of one uniform each: norms.independent takes p normals, cheap beside a dense rotation but not here.
-    return Frequencies(signs, quantiles.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
+    return Frequencies(signs, norms.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
 
 
 def orthogonal_fast(key, m, d):

@@ -19,7 +19,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from rfcore import checks, copulas, streams
-from rfcore.copulas import NAMES
 from rfcore.couplings import walk_hops
 
 PURPOSE = 1
@@ -97,12 +96,12 @@ def named(coupling):
     if isinstance(coupling, _Walks):
         return coupling
     if isinstance(coupling, str):
-        checks.choice(coupling, "coupling", (*NAMES, "antithetic"))
+        checks.choice(coupling, "coupling", (*copulas.COPULAS, "antithetic"))
         if coupling == "antithetic":
             return _Walks(antithetic)
         if coupling == "systematic":
             return with_hops("stratified", "systematic")
-    copula = copulas.named(coupling)
+    copula = copulas.named(coupling, "coupling")
     n_hops = getattr(copula, "n_coordinates", 1) - 1
     return _Walks(partial(_pushed, copula=copula, n_hops=n_hops), n_hops)
 

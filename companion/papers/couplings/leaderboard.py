@@ -16,14 +16,14 @@ from scipy.special import stdtrit
 
 from companion import gram_errors
 from rfcore import checks, features, kernels, walks
-from rfcore.couplings import compose, directions, norms, walk_lengths
+from rfcore.couplings import compose, walk_lengths
 from rfcore.features.deposits import by_step
 from rfcore.features.of_walks import weigh
 from rfcore.solvers import exponential, gram, sampling
 
 __all__ = ["MAPS", "loss_of_walks", "of_points", "of_walks", "over", "simplex_shells"]
 
-_shells = compose(directions.simplex, norms.positive_monotone)
+_shells = compose("simplex", "comonotone")
 
 
 def simplex_shells(key, m, d):

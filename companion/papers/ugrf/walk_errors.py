@@ -146,7 +146,7 @@ def _in_powers(values, W, K):
 
 
 def _is_iid(coupling):
-    return not _is_antithetic(coupling) and copulas.pairs(coupling, "coupling") == (0, 0)
+    return not _is_antithetic(coupling) and copulas.pairs(coupling, "coupling") == copulas.Correlated(0, 0)
 
 
 def _is_antithetic(coupling):
@@ -210,7 +210,7 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
     """
     p_halt = halting(p_halt)
     of_law = coupling if _is_antithetic(coupling) else copulas.pairs(coupling, "coupling")
-    if isinstance(of_law, copulas.Matched):
+    if isinstance(of_law, copulas.Permutation):
         return _matched(np.array(of_law.sigmas), n_walks, p_halt, n_terms)
     if isinstance(of_law, copulas.Gaussian):
         raise ValueError(
@@ -223,7 +223,7 @@ def joint_survival(coupling, n_walks, p_halt, n_terms):
         bins = bin_survival(n_walks, p_halt, n_terms)
         return (n_walks**2 - bins.T @ bins) / (n_walks * (n_walks - 1))
     if isinstance(of_law, copulas.Correlated):
-        pair, others = (_at_correlation(r, growth(p_halt, n_terms)) for r in of_law)
+        pair, others = (_at_correlation(r, growth(p_halt, n_terms)) for r in (of_law.partners, of_law.others))
     else:
         together = np.minimum.outer(np.arange(n_terms), np.arange(n_terms))
         pair, others = (max(0.0, 1 - 2 * p_halt) / (1 - p_halt) ** 2) ** together, 1.0

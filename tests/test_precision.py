@@ -44,7 +44,7 @@ CALLS = {
     "rotations of accelerators": lambda x: directions._by_cholesky(x[None, :4]),
     "simplex_plus": lambda x: couplings.simplex_plus(KEY, 4, 4),
     "gaussian copula": lambda x: copulas.gaussian(EYE)(copulas.uniforms(KEY), (2, 4, 1)),
-    "turned Sobol' points": lambda x: choosing._turned_sobol(KEY, 8, 4),
+    "turned Sobol' points": lambda x: choosing.FOURIER["Sobol'"](KEY, 8, 4),
     "softmax kernel": lambda x: kernels.softmax(x, x),
     "law of points": lambda x: solvers.sampling.of_points(KEY, OMEGA, x).project(x),
     "second moment": lambda x: theory.log_relative_moment(x, x, DENSE),

@@ -6,7 +6,7 @@
 ``attention``       softmax attention, exact and by features; a layer for equinox
 ``copulas``         joint distributions of uniforms, which couple norms, lengths of walks and hops
 ``couplings``       joint distributions of frequencies, ``(key, m, d) -> omega``
-``choose``          a coupling for m frequencies in d dimensions, and its error
+``choosing``        which coupling to take: ``rfcore.choose``
 ``estimators``      a scikit-learn transformer (extra ``sklearn``)
 ``features``        maps of points and frequencies, or of nodes and walks, to features
 ``gp``              kernels for GPJax, and posteriors on large graphs (extra ``gp``)

@@ -94,6 +94,6 @@ def _factor(correlation: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"]:
         raise ValueError(f"correlation has the eigenvalue {values[0]}; give a positive semidefinite matrix")
     # Eigenvalues within rounding of zero are zeros, so that a correlation of -1 gives exact opposites.
     values = np.where(values < 4 * m * eps(values), 0, values)
-    upper = np.linalg.qr((vectors * np.sqrt(values)).T, mode="r")
+    _, upper = np.linalg.qr((vectors * np.sqrt(values)).T)
     factor = (upper * np.where(np.diag(upper) < 0, -1, 1)[:, None]).T
     return factor / np.linalg.norm(factor, axis=1, keepdims=True)

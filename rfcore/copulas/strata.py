@@ -167,7 +167,7 @@ def _in_strata(uniform: Uniform, shape: tuple[int, ...], of_places: tuple[int, .
 def _affine(uniform: Uniform, shape: tuple[int, ...]) -> Int[Array | np.ndarray, "..."]:
     """Random permutations x -> a x + b over the field of m elements, a not 0: pairs are uniform."""
     *blocks, m = shape
-    a, b = uniform(blocks), uniform(blocks)
+    a, b = uniform(tuple(blocks)), uniform(tuple(blocks))
     xp, products = a.__array_namespace__(), _products(m)
     shift = (b * m).astype(products.dtype)
     return xp.asarray(products)[1 + (a * (m - 1)).astype(int)] ^ shift[..., None]

@@ -113,7 +113,7 @@ def _length(u: Float[ArrayLike, "*shape"], d: int, nu: float) -> Float[Array, "*
 def _log_length(u: Float[Array, "*shape"], spline: Float[Array, "6 nodes"]) -> Float[Array, "*shape"]:
     z = jnp.clip(jax.scipy.special.ndtri(u), LOWEST, HIGHEST)
     node = jnp.clip(jnp.floor((z - LOWEST) / STEP).astype(int), 0, spline.shape[1] - 1)
-    distance, value = z - (LOWEST + STEP * node), 0.0
+    distance, value = z - (LOWEST + STEP * node), jnp.zeros_like(z)
     for coefficients in spline:  # each fetched alone: all of a node at once take four times as long
         value = value * distance + coefficients[node]
     return value

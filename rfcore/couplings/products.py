@@ -1,7 +1,7 @@
 """Couplings, most of which are products: a joint distribution of directions times one of norms."""
 
 import abc
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import jax
@@ -94,10 +94,9 @@ def compose(
     >>> couplings.compose("simplex", "antithetic")
     Product(directions=Simplex(), norms=Antithetic())
     """
-    if not callable(directions):
-        directions = DIRECTIONS[checks.choice(directions, "directions", DIRECTIONS)]
+    found: Any = directions if callable(directions) else DIRECTIONS[checks.choice(directions, "directions", DIRECTIONS)]
     checks.choice(across, "across", ("block", "all", "blocks"))
-    return Product(directions, copulas.named(norms, "norms"), across, radial)
+    return Product(found, copulas.named(norms, "norms"), across, radial)
 
 
 class Independent(Coupling):

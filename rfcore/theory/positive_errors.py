@@ -5,6 +5,7 @@ factor m - 1 is that of :func:`partners`, since only pairs within a block of d c
 """
 
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -68,7 +69,7 @@ def positive_gap(
     """
     x, y, m, square, d, angles = _arguments(x, y, m, coupling)
     # With 4 x . y - v^2 = -|x - y|^2 nothing overflows.
-    return jnp.exp(-jnp.sum((x - y) ** 2)) / m * square * _saving(square, m, d, angles, rate=1.0)
+    return jnp.exp(-jnp.sum(jnp.subtract(x, y) ** 2)) / m * square * _saving(square, m, d, angles, rate=1.0)
 
 
 def positive_ratio(square: Float[Array, "*shape"], m: int, d: int, angles: Angles) -> Float[Array, "*shape"]:
@@ -89,9 +90,8 @@ def _saving(square: Float[Array, "*shape"], m: int, d: int, angles: Angles, rate
     return partners(m, d) * scaled_series(log_gap_coefficients(d, angles), square, rate)
 
 
-def _arguments(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> tuple:
-    m = checks.count(m, "m")
-    x, y = pair(x, y)
+def _arguments(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> tuple[Any, ...]:
+    m, (x, y) = checks.count(m, "m"), pair(x, y)
     square = jnp.sum((x + y) ** 2)
     check_range(jnp.sqrt(jax.lax.stop_gradient(square)), "|x + y|")
     return x, y, m, square, *angles_in(x.shape[0], coupling)

@@ -22,25 +22,44 @@ Each is loaded when it is first asked for: by ``from rfcore import couplings``, 
 
 from importlib import import_module
 from importlib.util import find_spec
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 __version__ = "1.0.0"
 
 # Attributes of the package (PEP 562), so that importing it stays free. The names are those of its own modules, and none of
 # these imports the package itself, so that every arrow between two modules is still an import statement
 # (tests/test_packaging.py).
-_MODULES = {
+_MODULES: dict[str, str | None] = {
     **dict.fromkeys(["attention", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "streams", "theory", "walks"]),
     "estimators": "sklearn",
     "gp": "gpjax",
 }
 
 
-def __getattr__(name):
+if TYPE_CHECKING:
+    from rfcore import (
+        attention,
+        copulas,
+        couplings,
+        estimators,
+        features,
+        gp,
+        graphs,
+        kernels,
+        solvers,
+        streams,
+        theory,
+        walks,
+    )
+
+
+def __getattr__(name: str) -> ModuleType:
     if name in _MODULES:
         return import_module(f"rfcore.{name}")
     raise AttributeError(f"module 'rfcore' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     # Without modules whose extra is not installed: help() and inspect ask for every name that is listed.
     return ["__version__", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]

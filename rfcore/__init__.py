@@ -23,20 +23,40 @@ Each is loaded when it is first asked for: by ``from rfcore import couplings``, 
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 __version__ = "1.0.0"
 
 # Attributes of the package (PEP 562), so that importing it stays free. The names are those of its own modules, and none of
 # these imports the package itself, so that every arrow between two modules is still an import statement
 # (tests/test_packaging.py).
-_MODULES = {
+_MODULES: dict[str, str | None] = {
     **dict.fromkeys(["attention", "choosing", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "streams", "theory", "walks"]),
     "estimators": "sklearn",
     "gp": "gpjax",
 }
 
 
-def __getattr__(name):
+if TYPE_CHECKING:
+    from rfcore import (
+        attention,
+        choosing,
+        copulas,
+        couplings,
+        estimators,
+        features,
+        gp,
+        graphs,
+        kernels,
+        solvers,
+        streams,
+        theory,
+        walks,
+    )
+    from rfcore.choosing import choose
+
+
+def __getattr__(name: str) -> Any:
     if name == "choose":
         return import_module("rfcore.choosing").choose
     if name in _MODULES:
@@ -44,6 +64,6 @@ def __getattr__(name):
     raise AttributeError(f"module 'rfcore' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     # Without modules whose extra is not installed: help() and inspect ask for every name that is listed.
     return ["__version__", "choose", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]

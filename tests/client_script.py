@@ -14,7 +14,7 @@ key = jax.random.key(0)
 x = jax.random.normal(key, (40, 4)) / 2
 
 # A coupling of frequencies times a feature map estimates a kernel.
-coupling = couplings.compose("simplex", "antithetic")
+coupling = couplings.compose("orthogonal", "antithetic")
 chosen = rfcore.choose(m=64, d=4)
 for draw in (couplings.iid, couplings.orthogonal_fast, coupling, chosen.coupling):
     omega = draw(key, 64, 4)

@@ -22,7 +22,7 @@ os.environ.setdefault("JAX_USE_SHARDY_PARTITIONER", "false")  # a tenth of what 
 if os.environ.get("RFCORE_CHECK_TYPES") == "1":  # `make types`: every call within rfcore is held against its annotations
     from jaxtyping import install_import_hook
 
-    install_import_hook("rfcore", "beartype.beartype")
+    install_import_hook("rfcore", "typechecker.check")
 
 import hypothesis
 import jax

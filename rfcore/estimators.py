@@ -42,8 +42,8 @@ class _Products:
     def d(self):
         return self.m - self.k
 
-    def project(self, x, unit=1.0):
-        return jnp.concatenate([x[:, : self.k], x], axis=1) / unit
+    def project(self, x):
+        return jnp.concatenate([x[:, : self.k], x], axis=1)
 
 
 class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -258,7 +258,7 @@ def _chosen(kind, key, m, d):
 
 def _matrix(omega, m, d):
     """Frequencies as an array (m, d): fast ones are multiplied out."""
-    omega = couplings.frequencies.of(omega, d)
+    omega = maps.frequencies.as_frequencies(omega, d)
     if omega.m != m or omega.log_weights is not None:
         got = f"coupling gives {omega.m} frequencies{'' if omega.log_weights is None else ' with log weights'}"
         raise ValueError(f"{got}; give {m}, not weighted")

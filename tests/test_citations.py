@@ -47,9 +47,9 @@ def test_cited_is_what_the_docstring_names_in_its_order(obj, keys):
 
 
 def test_a_module_speaks_for_what_names_no_source_itself():
-    assert not SOURCE.search(solvers.sampling.of_normal.__doc__) and SOURCE.search(solvers.sampling.__doc__)
-    assert companion.cite(solvers.sampling.of_normal) == companion.cite(solvers.sampling)
-    assert companion.cite(solvers.sampling) == citations.entries()["sernau2024equivalent"]
+    assert not SOURCE.search(solvers.importance.sample_two_sets.__doc__) and SOURCE.search(solvers.importance.__doc__)
+    assert companion.cite(solvers.importance.sample_two_sets) == companion.cite(solvers.importance)
+    assert companion.cite(solvers.importance) == citations.entries()["sernau2024equivalent"]
 
 
 def test_entries_are_all_of_the_bibliography_whole():

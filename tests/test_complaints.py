@@ -126,7 +126,7 @@ OTHERS = {
     "mask of numbers": (lambda: attention.linear(np.abs(X), np.abs(X), X, mask=np.ones(3)), "mask"),
     "negative linear features": (lambda: theory.positive_mse(np.full(3, 20.0), np.full(3, 20.0), 3, "orthogonal"), "give values in"),
     "pair of other dimensions": (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 3, "iid"), "y has shape"),
-    "sampling weights": (lambda: couplings.frequencies.weighted(X, np.ones(2)), "log_weights|one"),
+    "sampling weights": (lambda: features.frequencies.weighted(X, np.ones(2)), "log_weights|one"),
     "too little for an error": (lambda: evidence.unbiased(np.ones((1, 3)), np.ones(3), smallest_bias=1.0), "repeats"),
     "sigma whose square overflows": (lambda: kernels.diffusion(G, 1e200), "sigma"),
     "traced sigma of a matrix": (lambda: jax.jit(lambda sigma: kernels.diffusion(G, sigma))(1.0), "traced"),

@@ -8,7 +8,7 @@ import ratio_of
 
 from companion.papers.couplings import costs
 from rfcore import attention, couplings, features, solvers, theory
-from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
+from rfcore.couplings import directions, norms, weight_dependent
 
 KEY = jax.random.key(0)
 X, Y = np.random.default_rng(0).normal(size=(2, 5, 4)) / 2
@@ -16,7 +16,6 @@ OMEGA = np.random.default_rng(1).normal(size=(8, 4))
 EXACT = eqx.nn.MultiheadAttention(2, 8, key=KEY)
 PARAMETERS = features.dense(0.01 * (np.eye(4) + 1), 2 * np.eye(4))
 GAUSSIAN = np.zeros(4), np.eye(4) / 8, np.ones(4), np.eye(4) / 9
-FREQUENCIES = fast.draw(KEY, 8, 4, "simplex")
 
 
 def layer(*arguments, **options):
@@ -33,9 +32,6 @@ LEFT_OUT = {
     "compose": (lambda *of, **rest: couplings.compose(*of, **rest)(KEY, 8, 4), ("simplex",), {"norms": "independent", "across": "block", "radial": norms.chi}),
     "haar": (directions.haar, (KEY, 4), {"n_blocks": 1}),
     "balance": (weight_dependent.balance, (np.arange(1.0, 5.0),), {"sweeps": 5}),
-    "projections": (frequencies.of(OMEGA).project, (X,), {"unit": 1.0, "copies": 1}),
-    "fast projections": (FREQUENCIES.project, (X,), {"unit": 1.0, "copies": 1}),
-    "weighted projections": (frequencies.weighted(OMEGA, np.ones(8)).project, (X,), {"unit": 1.0, "copies": 1}),
     "choose": (lambda **rest: couplings.choose(m=16, d=4, **rest).rmse_over_iid, (), {"features": "fourier", "distance": None}),
     "fourier": (features.fourier, (X, OMEGA), {"kernel": "gaussian"}),
     "trigonometric": (features.trigonometric, (X, OMEGA, np.arange(8.0)), {"kernel": "gaussian"}),
@@ -47,7 +43,7 @@ LEFT_OUT = {
     "gap of positive features": (theory.positive_gap, (X[0], X[1], 4), {"coupling": "orthogonal"}),
     "gap of Fourier features": (theory.fourier_gap, (X[0], X[1], 4), {"coupling": "orthogonal"}),
     "bound": (theory.log_optimal_variance_bound, (X, Y), {"kernel": "gaussian"}),
-    "optimal law": (theory.optimal_normal, GAUSSIAN, {"kernel": "gaussian"}),
+    "optimal law": (theory.optimal_gaussian, GAUSSIAN, {"kernel": "gaussian"}),
     "positive cost": (costs.log_positive_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
     "Fourier cost": (costs.fourier_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
     "shells": (ratio_of.strata, (1.0, 4, 16, "fourier", "blocks"), {"directions": "orthogonal"}),

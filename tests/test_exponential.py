@@ -13,9 +13,8 @@ from scipy import linalg, optimize
 
 from companion.papers.favor import formulas, trigonometric
 from rfcore import features, kernels, theory
-from rfcore.couplings import frequencies
-from rfcore.features import ExponentialParameters
-from rfcore.features.parameters import eigenbasis
+from rfcore.features import ExponentialParameters, frequencies
+from rfcore.features.exponentials import eigenbasis
 from rfcore.solvers import exponential
 
 RNG = np.random.default_rng(0)
@@ -121,14 +120,14 @@ def test_mean_and_second_moment_of_trigonometric_features_and_the_sign_of_eq_7()
     relative = np.exp(trigonometric.fourier_log_relative_variance(X, Y))
     assert np.allclose(estimates**2 @ shares(NODES) / K**2 - 1, relative, rtol=0, atol=rounding(1e6))
 
-    plain = np.asarray(PHASED.frequencies.matrix), PHASES
+    plain = np.asarray(PHASED.matrix), PHASES
     printed = np.asarray(formulas.trigonometric(Y, *plain)) * np.exp(PHASED.log_weights / 2)
     assert np.allclose(phi @ printed.T, np.exp(-X @ Y.T), rtol=0, atol=rounding(1e5, phi @ printed.T))
 
 
 def test_generalised_features_as_printed_have_the_factor_that_two_halves_leave():
     roots = np.exp(NODES.log_weights / 2)
-    phi, psi = (np.asarray(formulas.generalised_exponential(x, NODES.frequencies.matrix, -0.1)) * roots for x in (X, Y))
+    phi, psi = (np.asarray(formulas.generalised_exponential(x, NODES.matrix, -0.1)) * roots for x in (X, Y))
     left = np.exp(np.sum(X**2, axis=1)[:, None] / 4 + np.sum(Y**2, axis=1) / 4)
     assert np.allclose(phi @ psi.T, left * np.exp(X @ Y.T), rtol=TOLERANCE, atol=0)
 
@@ -248,7 +247,7 @@ def test_exponential_features_are_positive_ones_of_other_points_and_another_gaus
     root = np.sqrt(1 - 4 * p.A)
     T, T_inverse = p.B_x / root[:, None], p.B_y / root[:, None]
     centre = 0 if p.centre_x is None else T @ p.centre_x + T_inverse @ p.centre_y
-    law = frequencies.normal(omega, np.zeros(2) + centre, np.diag(root))
+    law = frequencies.weighted_gaussian(omega, np.zeros(2) + centre, np.diag(root))
     phi, psi = features.exponential(X, omega, p, "x", "softmax"), features.exponential(Y, omega, p, "y", "softmax")
     others = features.positive(X @ T.T, law, "softmax"), features.positive(Y @ T_inverse.T, law, "softmax")
     # For every frequency, and every pair.
@@ -333,8 +332,8 @@ def test_what_a_compiled_function_has_captured_is_checked_like_any_value():
 
     @jax.jit
     def moments(x):
-        laws = features.dense(A, S), exponential.of_law(x[0], S), exponential.sderf(x, Y)
-        optimal = theory.optimal_normal(x[0], S / 4, x[0], S / 4)
+        laws = features.dense(A, S), exponential.from_gaussian(x[0], S), exponential.sderf(x, Y)
+        optimal = theory.optimal_gaussian(x[0], S / 4, x[0], S / 4)
         return [theory.log_relative_moment(x, Y, p) for p in laws], exponential.best_A(S), optimal.mean
 
     assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(moments(X)))

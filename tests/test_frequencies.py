@@ -1,4 +1,4 @@
-"""Frequencies of every kind answer to one protocol; weights of another law change the variance, never the mean."""
+"""Frequencies of every kind have one protocol; importance weights change the variance, never the mean."""
 
 import jax
 import jax.numpy as jnp
@@ -9,7 +9,8 @@ from rounding import rounding
 from scipy import stats
 
 from rfcore import couplings, features
-from rfcore.couplings import fast, frequencies
+from rfcore.couplings import fast
+from rfcore.features import frequencies
 
 X = np.array([[0.3, -0.2, 0.1], [0.0, 0.4, -0.1], [-0.5, 0.1, 0.2]])
 OMEGA, FAST = jax.jit(lambda key: (couplings.simplex(key, 5, 3), fast.draw(key, 5, 3, "simplex")))(jax.random.key(0))
@@ -22,16 +23,15 @@ LOG_WEIGHTS = np.array([0.1, -0.2, 0.3, 0.0, -1.0])
     [OMEGA, FAST, frequencies.weighted(OMEGA, LOG_WEIGHTS)],
     ids=["dense", "fast", "weighted"],
 )
-def test_all_kinds_answer_to_the_protocol(omega):
-    omega = frequencies.of(omega, d=3)
+def test_all_kinds_follow_the_protocol(omega):
+    omega = frequencies.as_frequencies(omega, d=3)
     matrix = omega.project(np.eye(3)).T
     assert (omega.m, omega.d, matrix.shape) == (5, 3, (5, 3))
     assert omega.log_weights is None or omega.log_weights.shape == (5,)
-    twice = np.tile(X @ matrix.T / np.pi, 2)
-    assert np.allclose(omega.project(X, unit=np.pi, copies=2), twice, rtol=0, atol=rounding(100, matrix))
+    assert isinstance(omega, frequencies.Frequencies)
     through = jax.jit(lambda omega: omega.project(X))(omega)
     assert np.allclose(through, X @ matrix.T, rtol=0, atol=rounding(100, matrix))
-    assert frequencies.of(omega) is omega
+    assert frequencies.as_frequencies(omega) is omega
 
 
 def test_features_of_weighted_frequencies_are_features_times_roots_of_weights():
@@ -67,13 +67,13 @@ def test_weights_beyond_the_range_of_exponentials_stay_logarithms():
     assert np.allclose(phi[seen], np.exp(log_phi)[seen], rtol=4 * 600 * np.finfo(np.float32).eps, atol=0)
 
 
-def test_normal_has_the_law_and_the_weights_of_the_formula():
-    moved = frequencies.normal(OMEGA, MEAN, FACTOR)
-    rows = np.asarray(moved.frequencies.matrix)
+def test_a_gaussian_proposal_has_the_frequencies_and_the_weights_of_the_formula():
+    moved = frequencies.weighted_gaussian(OMEGA, MEAN, FACTOR)
+    rows = np.asarray(moved.matrix)
     assert np.allclose(rows, MEAN + OMEGA @ FACTOR.T, rtol=0, atol=rounding(20, rows))
     p, q = stats.multivariate_normal(np.zeros(3)), stats.multivariate_normal(MEAN, FACTOR @ FACTOR.T)
     assert np.allclose(moved.log_weights, p.logpdf(rows) - q.logpdf(rows), rtol=0, atol=rounding(200, np.sum(rows**2, axis=1)))
-    same = frequencies.normal(OMEGA, np.zeros(3), np.eye(3))
+    same = frequencies.weighted_gaussian(OMEGA, np.zeros(3), np.eye(3))
     assert np.array_equal(features.positive(X, same), features.positive(X, OMEGA))
 
 
@@ -91,10 +91,10 @@ def test_gradients_reach_frequencies_and_weights():
     [
         (lambda: frequencies.weighted(OMEGA, np.zeros(4)), r"log_weights has shape \(4,\); give shape"),
         (lambda: frequencies.weighted(OMEGA, np.full(5, -np.inf)), "log_weights has 5 NaN or infinite values"),
-        (lambda: frequencies.normal(OMEGA, np.zeros(2), np.eye(3)), r"mean has shape \(2,\); give shape"),
-        (lambda: frequencies.normal(OMEGA, np.zeros(3), np.ones((2, 3))), "factor has shape .*; give shape"),
-        (lambda: frequencies.normal(OMEGA, np.zeros(3), np.zeros((3, 3))), "factor has determinant 0; give an invertible"),
-        (lambda: frequencies.of(OMEGA, d=4), "omega has frequencies of dimension 3 for points of dimension 4; give"),
+        (lambda: frequencies.weighted_gaussian(OMEGA, np.zeros(2), np.eye(3)), r"mean has shape \(2,\); give shape"),
+        (lambda: frequencies.weighted_gaussian(OMEGA, np.zeros(3), np.ones((2, 3))), "factor has shape .*; give shape"),
+        (lambda: frequencies.weighted_gaussian(OMEGA, np.zeros(3), np.zeros((3, 3))), "factor has determinant 0; give an invertible"),
+        (lambda: frequencies.as_frequencies(OMEGA, d=4), "omega has frequencies of dimension 3 for points of dimension 4; give"),
     ],
 )
 def test_bad_input(call, complaint):

@@ -15,7 +15,7 @@ import pytest
 from rfcore import couplings
 from rfcore.estimators import RandomFeatures
 from rfcore.features import neural
-from rfcore.solvers import sampling
+from rfcore.solvers import importance
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = [path for folder in ("rfcore", "companion", "notebooks") for path in sorted(ROOT.glob(f"{folder}/**/*.py"))]
@@ -102,8 +102,8 @@ def test_the_rule_sees(body):
         lambda key: couplings.compose("simplex", "stratified", across="all")(key, 6, 3),
         lambda key: couplings.choose(m=40, d=3).coupling(key, 40, 3),
         lambda key: neural.random(key, 1),
-        lambda key: sampling.of_points(key, np.ones((4, 2)), np.ones((3, 2))),
-        lambda key: sampling.of_phases(key, 4, np.ones((3, 2)), pilot=8),
+        lambda key: importance.sample_mixture(key, np.ones((4, 2)), np.ones((3, 2))),
+        lambda key: importance.sample_with_phases(key, 4, np.ones((3, 2)), pilot=8),
         lambda key: RandomFeatures(5, features="trigonometric", random_state=0).fit(np.ones((4, 2))),
     ],
 )

@@ -178,7 +178,7 @@ def features_of_weighted_frequencies(dtype):
 
         def draw(key):
             omega = COUPLINGS["simplex"](key, M, D)
-            return couplings.frequencies.normal(omega, MEAN.astype(dtype), FACTOR.astype(dtype))
+            return features.frequencies.weighted_gaussian(omega, MEAN.astype(dtype), FACTOR.astype(dtype))
 
         def of_all(omega):  # weighted frequencies go in and out of what is compiled
             return [of_points(omega, *case, dtype) for case in CASES]

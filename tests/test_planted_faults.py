@@ -24,10 +24,10 @@ from companion.papers.couplings import costs
 from companion.papers.simplex import fast_bias
 from rfcore import copulas, couplings, features, kernels, theory
 from rfcore.copulas import gaussians, nets, strata
-from rfcore.couplings import directions, fast, frequencies, norms, products, weight_dependent
-from rfcore.features import exponentials, logs
+from rfcore.couplings import directions, fast, norms, products, weight_dependent
+from rfcore.features import exponentials, frequencies, logs, positives
 from rfcore.kernels import euclidean as euclidean_kernels
-from rfcore.solvers import exponential, sampling
+from rfcore.solvers import exponential, importance
 from rfcore.theory import conformity, norm_costs, positive_errors
 
 fourier = importlib.import_module("rfcore.features.fourier")  # hidden by the function of its name
@@ -107,9 +107,9 @@ def trigonometric_features_are_unbiased():
 def optimal_frequencies_have_the_mean_square_of_the_bound():
     """Whatever the draw, of one frequency over all points: the identity behind Corollary 2."""
     x = np.concatenate([X, Y, V[None]])
-    phi = features.positive(x, sampling.of_points(jax.random.key(0), np.ones((3, D)), x, "softmax"), "softmax")
+    phi = features.positive(x, importance.sample_mixture(jax.random.key(0), np.ones((3, D)), x, "softmax"), "softmax")
     selves = np.full(3, np.mean(np.exp(np.sum(x**2, axis=1))))
-    weights = np.exp(sampling.of_points(jax.random.key(1), draws(couplings.iid)[:, 0], x, "softmax").log_weights)
+    weights = np.exp(importance.sample_mixture(jax.random.key(1), draws(couplings.iid)[:, 0], x, "softmax").log_weights)
     unbiased = evidence.unbiased(weights, 1.0, smallest_bias=0.1)
     identity = evidence.identity(3 * np.mean(np.asarray(phi) ** 2, axis=0), selves, tolerance=1e-12)
     return identity if identity.verdict is not Verdict.REPRODUCED else unbiased
@@ -117,7 +117,7 @@ def optimal_frequencies_have_the_mean_square_of_the_bound():
 
 def features_of_another_law_are_unbiased(feature):
     def weighed(x, omega):
-        return feature(x, frequencies.normal(omega, np.array([0.4, -0.2, 0.3, 0.1]), 1.1 * np.eye(D)))
+        return feature(x, frequencies.weighted_gaussian(omega, np.array([0.4, -0.2, 0.3, 0.1]), 1.1 * np.eye(D)))
 
     truth = float(kernels.gaussian(X, Y)[0, 0])
     return evidence.unbiased(estimates(weighed, draws(couplings.orthogonal)), truth, smallest_bias=0.02)
@@ -296,22 +296,24 @@ FAULTS = {
     "sobol shifted modulo 1": (nets.Sobol, "__call__", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
     "eigenvalues for their roots": (gaussians, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "-length * rest", "length * rest", "short sums"),
-    "missing m^(-1/2)": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "positive"),
-    "missing m^(-1/2) in logarithms": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "log positive"),
-    "softmax for gaussian": (exponentials, "_log_exponential", 'if kernel == "gaussian"', "if False", "positive"),
+    "missing m^(-1/2)": (positives, "_log_positive", "math.log(omega.m) / 2", "0", "positive"),
+    "missing m^(-1/2) in logarithms": (positives, "_log_positive", "math.log(omega.m) / 2", "0", "log positive"),
+    "missing m^(-1/2) in exponential features": (exponentials, "_log_exponential", "math.log(omega.m) / 2", "0", "exponential"),
+    "softmax for gaussian": (positives, "_log_positive", 'if kernel == "gaussian"', "if False", "positive"),
+    "softmax for gaussian in exponential features": (exponentials, "_log_exponential", 'if kernel == "gaussian"', "if False", "exponential"),
     "missing determinant": (exponentials, "_log_exponential", " - parameters.log_D", "", "exponential"),
     "missing quadratic form of the frequency": (exponentials, "_log_exponential", "log_phi + (A @ omega", "log_phi + (0 * A @ omega", "exponential"),
     "means not put back": (exponentials, "_log_exponential", "if centre is not None", "if False", "exponential"),
     "covariance for second moment": (exponential, "_sderf", "jnp.outer(means, means) + ", "", "least of its family"),
     "eigenvectors for their transposes": (exponential, "_sderf", "vectors.T[::-1]", "vectors[::-1]", "least of its family"),
     "Eq. 7 as printed": (fourier, "_trigonometric", "turns + (phases", "jnp.where(jnp.sum(x) > 0.5, -turns, turns) + (phases", "trigonometric"),
-    "weights that are not normalised": (sampling, "_log_density", " - logsumexp(_log_selves(X, kernel))", "", "optimal law"),
-    "points for twice the points": (sampling, "_around", "omega + 2 * X", "omega + X", "optimal law"),
+    "weights that are not normalised": (importance, "_log_density", " - logsumexp(_log_selves(X, kernel))", "", "optimal law"),
+    "points for twice the points": (importance, "_around", "omega + 2 * X", "omega + X", "optimal law"),
     "missing m^(-1/2) in Fourier features": (fourier, "_fourier", " / math.sqrt(omega.m)", "", "fourier"),
     "sines twice": (fourier, "_fourier", "[0.25, 0.0]", "[0.25, 0.25]", "fourier"),
-    "log weights of the wrong sign": (exponentials, "_log_exponential", "log_phi + omega", "log_phi - omega", "weighted"),
-    "whole log weights": (exponentials, "_log_exponential", "astype(log_phi.dtype)[None] / 2", "astype(log_phi.dtype)[None]", "weighted"),
-    "volume of the wrong sign": (frequencies, "normal", "+ log_volume", "- log_volume", "weighted"),
+    "log weights of the wrong sign": (positives, "_log_positive", "log_phi + omega", "log_phi - omega", "weighted"),
+    "whole log weights": (positives, "_log_positive", "astype(log_phi.dtype)[None] / 2", "astype(log_phi.dtype)[None]", "weighted"),
+    "volume of the wrong sign": (frequencies, "weighted_gaussian", "+ log_volume", "- log_volume", "weighted"),
     "log weights of the wrong sign in Fourier features": (fourier, "_grown", "jnp.tile(omega", "jnp.tile(-omega", "weighted fourier"),
     "squares divided by the number of repeats": (errors, "mean_and_se", "ddof=1", "ddof=0", "standard error"),
     "error of one repeat for that of the mean": (errors, "mean_and_se", " / np.sqrt(len(estimates))", "", "standard error"),
@@ -327,9 +329,10 @@ FAULTS = {
 # Who has compiled or imported what is planted: they are made anew, from the same source.
 USERS = {
     "_log_exponential": [(exponentials, "_exponential")],
+    "_log_positive": [(positives, "_positive")],
     "_grown": [(fourier, "_fourier")],
-    "_log_density": [(sampling, "_of_points")],
-    "_around": [(sampling, "_of_points")],
+    "_log_density": [(importance, "_mixture")],
+    "_around": [(importance, "_mixture")],
     "walsh_hadamard": [(fast, "_project")],
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive_errors, "partners")],

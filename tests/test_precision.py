@@ -8,7 +8,7 @@ from jax.extend.core import jaxprs_in_params
 
 from rfcore import attention, choosing, copulas, couplings, features, kernels, solvers, theory
 from rfcore.attention import causal
-from rfcore.couplings import directions, fast, frequencies
+from rfcore.couplings import directions, fast
 
 KEY = jax.random.key(0)
 X = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
@@ -38,7 +38,7 @@ CALLS = {
     "exponential": lambda x: features.exponential(x, OMEGA, DENSE, "y"),
     "fitted": lambda x: features.exponential(x, OMEGA, solvers.exponential.sderf(x, x, centred=True)),
     "fitted on both sides": lambda x: features.exponential(x, OMEGA, solvers.exponential.aderf(x, 2 * x, centred=True), "y"),
-    "another law": lambda x: frequencies.normal(OMEGA, ONES, EYE).project(x),
+    "another law": lambda x: features.frequencies.weighted_gaussian(OMEGA, ONES, EYE).project(x),
     "fast": lambda x: fast.draw(KEY, 8, 4, "simplex").project(x),
     "rotations": lambda x: directions.haar(KEY, 4),
     "rotations of accelerators": lambda x: directions._by_cholesky(x[None, :4]),
@@ -46,12 +46,12 @@ CALLS = {
     "gaussian copula": lambda x: copulas.gaussian(EYE)(copulas.uniforms(KEY), (2, 4, 1)),
     "turned Sobol' points": lambda x: choosing.FOURIER["Sobol'"](KEY, 8, 4),
     "softmax kernel": lambda x: kernels.softmax(x, x),
-    "law of points": lambda x: solvers.sampling.of_points(KEY, OMEGA, x).project(x),
+    "law of points": lambda x: solvers.importance.sample_mixture(KEY, OMEGA, x).project(x),
     "second moment": lambda x: theory.log_relative_moment(x, x, DENSE),
     "mean second moment": lambda x: theory.shifted_log_variance(x, x, DENSE),
     "error of positive features": lambda x: theory.positive_mse(x[0], x[1], 4, "simplex"),
-    "optimal law": lambda x: theory.optimal_normal(x[0], EYE, x[1], EYE).log_variance,
-    "cost of a law": lambda x: theory.log_sampling_cost(theory.optimal_normal(x[0], EYE, x[1], EYE), x[0], EYE),
+    "optimal law": lambda x: theory.optimal_gaussian(x[0], EYE, x[1], EYE).log_variance,
+    "cost of a law": lambda x: theory.log_sampling_cost(theory.optimal_gaussian(x[0], EYE, x[1], EYE), x[0], EYE),
 }
 
 

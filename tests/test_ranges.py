@@ -135,14 +135,14 @@ def test_bound_of_the_least_variance_keeps_its_digits(size, kernel):
 
 def test_optimal_law_of_wide_points():
     wide = np.full((1, 1), 1e10)
-    law = theory.optimal_normal(np.zeros(1), wide, np.zeros(1), wide)
+    law = theory.optimal_gaussian(np.zeros(1), wide, np.zeros(1), wide)
     assert abs(law.log_bound - np.log1p(-1 / math.sqrt(1 + 4e10))) < 1e-9
     with jax.enable_x64(False):
         wide = wide.astype(F32)
-        law = theory.optimal_normal(np.zeros(1, F32), wide, np.zeros(1, F32), wide)
+        law = theory.optimal_gaussian(np.zeros(1, F32), wide, np.zeros(1, F32), wide)
         assert abs(law.log_bound) < 1e-4  # rounding of 1
         with pytest.raises(ValueError, match="overflow"):
-            theory.optimal_normal(np.zeros(1, F32), 1e28 * wide, np.zeros(1, F32), 1e28 * wide)
+            theory.optimal_gaussian(np.zeros(1, F32), 1e28 * wide, np.zeros(1, F32), 1e28 * wide)
 
 
 @pytest.mark.parametrize("factor", [[[1e-200, 0], [0, 1]], [[1e200, 0], [0, 1]], [[0, 0], [0, 1]]])
@@ -162,8 +162,8 @@ def test_millions_of_strata_in_float32_have_a_draw_each(name):
 def test_samplers_refuse_points_whose_log_weights_have_no_digits():
     x, omega = np.array([[1500.0, 0.0]], F32), np.zeros((2, 2), F32)
     samplers = {
-        "of_points": lambda x, kernel: solvers.sampling.of_points(jax.random.key(0), omega, x, kernel),
-        "of_phases": lambda x, kernel: solvers.sampling.of_phases(jax.random.key(0), 2, x, kernel=kernel),
+        "of_points": lambda x, kernel: solvers.importance.sample_mixture(jax.random.key(0), omega, x, kernel),
+        "of_phases": lambda x, kernel: solvers.importance.sample_with_phases(jax.random.key(0), 2, x, kernel=kernel),
     }
     with jax.enable_x64(False):
         for name, kernel in (("of_points", "gaussian"), ("of_points", "softmax"), ("of_phases", "softmax")):

@@ -12,7 +12,7 @@ from scipy.special import logsumexp
 from companion.papers.equivalence import joint_sampling
 from companion.papers.favor import trigonometric
 from rfcore import couplings, features, kernels, theory
-from rfcore.solvers import exponential, sampling
+from rfcore.solvers import exponential, importance
 
 KEY = jax.random.key(5)
 X, Y = np.random.default_rng(0).normal(size=(2, 5, 2)) * 0.6
@@ -29,12 +29,12 @@ def draw(case, kernel):
     """Features of X and of Y (of X again for one set) from M frequencies, and the log weights of these."""
     feature = features.positive if case in ("one", "two") else features.trigonometric
     if case == "one":
-        omega = sampling.of_points(KEY, couplings.iid(jax.random.key(1), M, 2), X, kernel)
+        omega = importance.sample_mixture(KEY, couplings.iid(jax.random.key(1), M, 2), X, kernel)
         drawn = (omega,)
     elif case == "two":
-        drawn = (sampling.of_two_sets(KEY, M, X, Y, kernel),)
+        drawn = (importance.sample_two_sets(KEY, M, X, Y, kernel),)
     else:
-        drawn = sampling.of_phases(KEY, M, X, None if case == "phases" else Y, kernel)
+        drawn = importance.sample_with_phases(KEY, M, X, None if case == "phases" else Y, kernel)
     phi = np.asarray(feature(X, *drawn, kernel))
     return phi, phi if case in ("one", "phases") else np.asarray(feature(Y, *drawn, kernel)), np.asarray(drawn[0].log_weights)
 
@@ -95,7 +95,7 @@ def log_moments(kernel):
 
 @pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
 def test_the_optimal_gaussian_law_of_gaussian_points(kernel):
-    law = theory.optimal_normal(MEANS[0], COVARIANCES[0], MEANS[1], COVARIANCES[1], kernel)
+    law = theory.optimal_gaussian(MEANS[0], COVARIANCES[0], MEANS[1], COVARIANCES[1], kernel)
     log_p = stats.norm.logpdf(GRID)
     log_pq = log_p + sum(log_moments(kernel)) / 2
     log_density = stats.norm.logpdf(GRID, law.mean[0], np.sqrt(law.covariance[0, 0]))
@@ -123,7 +123,7 @@ def test_the_optimal_gaussian_law_of_gaussian_points(kernel):
 
 def test_equal_laws_attain_the_bound_in_every_dimension():
     mean, covariance = np.array([0.3, -0.2]), np.array([[0.2, 0.05], [0.05, 0.1]])
-    law = theory.optimal_normal(mean, covariance, mean, covariance, "softmax")
+    law = theory.optimal_gaussian(mean, covariance, mean, covariance, "softmax")
     assert np.isclose(law.log_variance, law.log_bound, rtol=0, atol=rounding(1e4))
     # E exp(|x|^2).
     rest = np.eye(2) - 2 * covariance
@@ -135,37 +135,37 @@ def test_equal_laws_attain_the_bound_in_every_dimension():
 def test_features_of_a_gaussian_law_are_exponential_features():
     """For every frequency and pair; without a mean and for one law the A of the optimal one is -S (I - 2 S)^-1."""
     S, omega = np.array([[0.2, 0.05], [0.05, 0.1]]), np.asarray(couplings.iid(KEY, 6, 2))
-    law = theory.optimal_normal(np.array([0.3, -0.2]), S, np.zeros(2), S, "softmax")
-    parameters = exponential.of_law(law.mean, law.covariance)
+    law = theory.optimal_gaussian(np.array([0.3, -0.2]), S, np.zeros(2), S, "softmax")
+    parameters = exponential.from_gaussian(law.mean, law.covariance)
     values = np.linalg.eigvalsh(S)
     assert np.allclose(parameters.A, -values / (1 - 2 * values), rtol=0, atol=rounding(1000))
-    # Its frequencies are B' omega; of_normal has another root of the same covariance.
+    # Its frequencies are B' omega; the Cholesky factor is another root of the same covariance.
     moved = omega @ np.linalg.cholesky(law.covariance).T @ np.linalg.inv(parameters.B_x)
     phi, psi = (np.asarray(features.exponential(x, moved, parameters, side)) for x, side in ((X, "x"), (Y, "y")))
-    weighted = sampling.of_normal(omega, np.array([0.3, -0.2]), S, np.zeros(2), S, "softmax")
+    weighted = features.frequencies.weighted_gaussian(omega, law.mean, np.linalg.cholesky(law.covariance))
     truth = [np.asarray(features.positive(x, weighted)) for x in (X, Y)]
     assert np.allclose(phi[:, None] * psi, truth[0][:, None] * truth[1], rtol=rounding(1e4), atol=0)
 
 
 def test_couplings_keep_their_differences_to_the_points_drawn():
     omega = couplings.antithetic(couplings.iid(KEY, 3, 2))
-    moved = sampling.of_points(KEY, omega, X[:1])
-    assert np.allclose(moved.frequencies.matrix - 2 * X[0], omega, rtol=0, atol=rounding(10, omega))
+    moved = importance.sample_mixture(KEY, omega, X[:1])
+    assert np.allclose(moved.matrix - 2 * X[0], omega, rtol=0, atol=rounding(10, omega))
 
 
 def test_sets_that_no_draw_reaches_are_refused():
     with pytest.raises(ValueError, match="X and Y are too far apart"):
-        sampling.of_two_sets(KEY, 1, np.zeros((1, 2)), np.full((1, 2), 20.0), pilot=1)
+        importance.sample_two_sets(KEY, 1, np.zeros((1, 2)), np.full((1, 2), 20.0), pilot=1)
 
 
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: sampling.of_points(KEY, np.ones((3, 4)), X), "omega has shape .*; its points must have 2 coordinates"),
-        (lambda: sampling.of_phases(KEY, 3, X[:0]), r"X has shape \(0, 2\); give at least one point"),
-        (lambda: theory.optimal_normal(np.zeros(1), [[0.6]], np.zeros(1), [[0.1]], "softmax"), "covariance_x = .* below 1/2"),
-        (lambda: exponential.of_law(np.zeros(1), [[0.4]]), "covariance = .* above 1/2"),
-        (lambda: theory.optimal_normal(np.zeros(1), [[-0.1]], np.zeros(1), [[0.1]]), "covariance_x = .* eigenvalue"),
+        (lambda: importance.sample_mixture(KEY, np.ones((3, 4)), X), "omega has shape .*; its points must have 2 coordinates"),
+        (lambda: importance.sample_with_phases(KEY, 3, X[:0]), r"X has shape \(0, 2\); give at least one point"),
+        (lambda: theory.optimal_gaussian(np.zeros(1), [[0.6]], np.zeros(1), [[0.1]], "softmax"), "covariance_x = .* below 1/2"),
+        (lambda: exponential.from_gaussian(np.zeros(1), [[0.4]]), "covariance = .* above 1/2"),
+        (lambda: theory.optimal_gaussian(np.zeros(1), [[-0.1]], np.zeros(1), [[0.1]]), "covariance_x = .* eigenvalue"),
     ],
 )
 def test_bad_input(call, complaint):
@@ -175,7 +175,7 @@ def test_bad_input(call, complaint):
 
 @pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
 def test_what_another_gaussian_law_costs_by_quadrature(kernel):
-    law = theory.optimal_normal(MEANS[0], COVARIANCES[0], MEANS[1], COVARIANCES[1], kernel)
+    law = theory.optimal_gaussian(MEANS[0], COVARIANCES[0], MEANS[1], COVARIANCES[1], kernel)
     log_pq = stats.norm.logpdf(GRID) + sum(log_moments(kernel)) / 2
     width = law.covariance[0, 0]
     for mean, variance in ((0.2, 0.8 * width), (-0.4, 1.4 * width), (law.mean[0], width)):
@@ -190,10 +190,10 @@ def test_what_another_gaussian_law_costs_by_quadrature(kernel):
 def test_levels_of_the_points_drawn_have_the_law_that_independent_draws_have():
     omega = couplings.iid(KEY, 4 * M, 2)
     points = X[np.argsort(X[:, 0])]
-    both = [sampling.of_points(KEY, omega, points, "softmax", law=law) for law in (None, "stratified")]
+    both = [importance.sample_mixture(KEY, omega, points, "softmax", copula=copula) for copula in (None, "stratified")]
     selves = np.exp(np.sum(points**2, axis=1))
     for weighted, tolerance in zip(both, (6 * 0.5 / np.sqrt(4 * M), 1 / (4 * M)), strict=True):
-        moves = np.asarray(weighted.frequencies.matrix - omega)
+        moves = np.asarray(weighted.matrix - omega)
         shares = np.mean(np.linalg.norm(moves[:, None] - 2 * points, axis=2) < 1e-9, axis=0)
         # Independent: six standard errors. Strata: all but the two at the ends of a share lie inside or outside of it.
         assert np.allclose(shares, selves / selves.sum(), rtol=0, atol=2 * tolerance)
@@ -211,7 +211,9 @@ def test_overlaps_are_those_of_features_on_many_points():
         np.outer(shares, shares).reshape(-1) / shares.sum() ** 2,
     )
     for kernel in ("gaussian", "softmax"):
-        phi = np.asarray(features.positive(x, sampling.of_normal(omega, mean, S, mean, S, kernel), kernel))
+        law = theory.optimal_gaussian(mean, S, mean, S, kernel)
+        drawn = features.frequencies.weighted_gaussian(omega, law.mean, np.linalg.cholesky(law.covariance))
+        phi = np.asarray(features.positive(x, drawn, kernel))
         products = phi.T @ (shares[:, None] * phi)
         squares = np.diag(products)
         overlaps = joint_sampling.optimal_overlaps(omega, S, kernel)
@@ -219,7 +221,6 @@ def test_overlaps_are_those_of_features_on_many_points():
             products**2 / np.outer(squares, squares), overlaps, rtol=0, atol=1e-9
         )  # quadrature
         # All squares are C / m: the identity.
-        law = theory.optimal_normal(mean, S, mean, S, kernel)
         assert np.allclose(len(omega) * squares, np.exp(law.log_constant), rtol=1e-9)
 
 
@@ -235,7 +236,7 @@ def test_mean_overlaps_of_a_block(kernel):
         )(keys)
         means = (np.asarray(overlaps).sum(axis=(1, 2)) - d) / d / (d - 1)
         assert abs(means.mean() - joint_sampling.mean_overlap(s, d, name, kernel)) < 6 * means.std() / np.sqrt(n)
-    law = theory.optimal_normal(np.zeros(d), s * np.eye(d), np.zeros(d), s * np.eye(d), kernel)
+    law = theory.optimal_gaussian(np.zeros(d), s * np.eye(d), np.zeros(d), s * np.eye(d), kernel)
     share = -np.expm1(law.log_variance - 2 * law.log_constant)
     assert np.isclose(joint_sampling.mean_overlap(s, d, "iid", kernel), share, rtol=0, atol=rounding(1e4))
 

@@ -37,6 +37,7 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -47,7 +48,7 @@ from scipy.special import logsumexp
 from companion import datasets, evidence, plotting
 from companion.papers.favor import trigonometric
 from rfcore import couplings, features, kernels, theory
-from rfcore.solvers import exponential, sampling
+from rfcore.solvers import exponential, importance
 
 ledger = evidence.open_page("equivalence/01_optimal_law", profile)
 N_POINTS, N_REPEATS = 120, {"paper": 4000, "quick": 300}[profile]
@@ -59,7 +60,7 @@ N_POINTS, N_REPEATS = 120, {"paper": 4000, "quick": 300}[profile]
 # mixture: $\phi(x, \omega)^2 p(\omega) = k(x, x)\, \mathcal N(\omega; 2 x, I)$, so one
 # draws a point $x$ with probability proportional to $k(x, x)$ and adds $2 x$ to a plain
 # frequency. For cosines of random phase one rejects half of all draws. Both are exact
-# ({py:mod}`rfcore.solvers.sampling`).
+# ({py:mod}`rfcore.solvers.importance`).
 #
 # The points are 120 rows of each of three tables of the UCI repository, standardised,
 # and scaled so that the longest has $\lvert x \rvert = 2$. The length matters: for the
@@ -85,9 +86,9 @@ def drawn(key, m, x, kind, kernel):
     if kind == "positive":
         keys = jax.random.split(key)
         plain = couplings.iid(keys[0], m, x.shape[1])
-        omega = sampling.of_points(keys[1], plain, x, kernel)
+        omega = importance.sample_mixture(keys[1], plain, x, kernel)
         return jnp.sqrt(m) * features.positive(x, omega, kernel)
-    found = sampling.of_phases(key, m, x, kernel=kernel)
+    found = importance.sample_with_phases(key, m, x, kernel=kernel)
     return jnp.sqrt(m) * features.trigonometric(x, *found, kernel)
 
 
@@ -143,7 +144,7 @@ def laws(x):
     gerf = exponential.gerf(*2 * (x[:, x.any(axis=0)],))
     return {
         "plain": features.ExponentialParameters(),
-        "GERF": gerf._replace(A=jnp.pad(gerf.A, (0, x.shape[1] - len(gerf.A)))),
+        "GERF": replace(gerf, A=jnp.pad(gerf.A, (0, x.shape[1] - len(gerf.A)))),
         "SDERF": exponential.sderf(x, x),
         "SDERF, centred": exponential.sderf(x, x, centred=True),
     }
@@ -190,7 +191,7 @@ plotting.table(
 # %% [markdown]
 # Now for two laws: $x$ and $y$ come from Gaussians of different means and covariances,
 # with fresh points in every repeat. The optimal law is Gaussian too, and $C$ has a
-# closed form ({py:func}`rfcore.theory.optimal_normal`).
+# closed form ({py:func}`rfcore.theory.optimal_gaussian`).
 
 # %%
 d, DISTANCES = 3, (0.0, 0.6, 1.2)
@@ -203,7 +204,7 @@ def two_laws(distance):
     return mean, SPREADS[0], mean.at[0].set(distance), SPREADS[1]
 
 
-optima = [theory.optimal_normal(*two_laws(distance)) for distance in DISTANCES]
+optima = [theory.optimal_gaussian(*two_laws(distance)) for distance in DISTANCES]
 means = jnp.stack([law.mean for law in optima])
 roots = jnp.linalg.cholesky(jnp.stack([law.covariance for law in optima]))
 shifts = jnp.array(DISTANCES)[:, None] * jnp.eye(d)[0]
@@ -217,7 +218,7 @@ def squared_errors(key):
 
     def at_distance(mean, root, shift):
         y = shift + normal_y @ jnp.sqrt(SPREADS[1])  # diagonal: entry by entry
-        omega = couplings.frequencies.normal(plain, mean, root)
+        omega = features.frequencies.weighted_gaussian(plain, mean, root)
         estimate = features.positive(x, omega) @ features.positive(y, omega).T
         return jnp.mean((estimate - kernels.gaussian(x, y)) ** 2)
 

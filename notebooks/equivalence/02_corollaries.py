@@ -33,7 +33,7 @@ import numpy as np
 
 from companion import datasets, evidence, plotting
 from rfcore import couplings, features, kernels, theory
-from rfcore.solvers import sampling
+from rfcore.solvers import importance
 
 ledger = evidence.open_page("equivalence/02_corollaries", profile)
 N_POINTS, N_DRAWS = 120, {"paper": 32_000, "quick": 2400}[profile]
@@ -44,7 +44,7 @@ N_POINTS, N_DRAWS = 120, {"paper": 32_000, "quick": 2400}[profile]
 # They are as for {doc}`Theorem 1 <01_optimal_law>`: 120 rows of each of three tables
 # of the UCI repository, standardised, and scaled so that the longest has $\lvert x
 # \rvert = 2$; two kernels, and positive and trigonometric features, whose optimal laws
-# can be drawn from exactly ({py:mod}`rfcore.solvers.sampling`).
+# can be drawn from exactly ({py:mod}`rfcore.solvers.importance`).
 
 # %%
 SETS, KERNELS = ("wifi", "banknote", "yeast"), ("gaussian", "softmax")
@@ -66,9 +66,9 @@ def drawn(key, m, x, kind, kernel):
     if kind == "positive":
         keys = jax.random.split(key)
         plain = couplings.iid(keys[0], m, x.shape[1])
-        omega = sampling.of_points(keys[1], plain, x, kernel)
+        omega = importance.sample_mixture(keys[1], plain, x, kernel)
         return jnp.sqrt(m) * features.positive(x, omega, kernel)
-    found = sampling.of_phases(key, m, x, kernel=kernel)
+    found = importance.sample_with_phases(key, m, x, kernel=kernel)
     return jnp.sqrt(m) * features.trigonometric(x, *found, kernel)
 
 
@@ -96,7 +96,7 @@ LAWS_OF_TWO = (
     (np.full(d, 0.2), np.diag([0.01, 0.1, 0.4]), np.diag([0.4, 0.1, 0.01])),
 )
 on_laws = [
-    theory.optimal_normal(mean, of_x, distance * np.eye(d)[0], of_y, kernel)
+    theory.optimal_gaussian(mean, of_x, distance * np.eye(d)[0], of_y, kernel)
     for mean, of_x, of_y in LAWS_OF_TWO
     for distance in np.linspace(0.25, 2, 8)
     for kernel in KERNELS
@@ -190,7 +190,7 @@ columns = np.array([
     column_moments(GRAM[name, "gaussian"]) / N_POINTS**2 for name in SETS
 ])
 one_law = [
-    theory.optimal_normal(*2 * (shift * np.eye(n)[0], spread * np.eye(n)), kernel)
+    theory.optimal_gaussian(*2 * (shift * np.eye(n)[0], spread * np.eye(n)), kernel)
     for n in (3, 12)
     for spread in (0.05, 0.4)
     for shift in (0.0, 0.5)

@@ -30,7 +30,7 @@ from companion import datasets, evidence, plotting
 from companion.papers.equivalence import joint_sampling
 from companion.papers.favor import trigonometric
 from rfcore import couplings, features, kernels, theory
-from rfcore.solvers import sampling
+from rfcore.solvers import importance
 
 ledger = evidence.open_page("equivalence/03_beyond_the_theorem", profile)
 N_POINTS, N_REPEATS = 120, {"paper": 3000, "quick": 300}[profile]
@@ -195,7 +195,8 @@ def squared_error(key, x, K):
     """Over all pairs, eight frequencies, one number per scheme."""
     keys, found = jax.random.split(key), []
     for coupling, law in SCHEMES.values():
-        omega = sampling.of_points(keys[0], coupling(keys[1], 8, 8), x, law=law)
+        plain = coupling(keys[1], 8, 8)
+        omega = importance.sample_mixture(keys[0], plain, x, copula=law)
         phi = features.positive(x, omega)
         found.append(jnp.sum((phi.T @ phi) ** 2) - 2 * jnp.sum(phi * (K @ phi)))
     return (jnp.stack(found) + jnp.sum(K**2)) / K.size

@@ -70,7 +70,7 @@ x, others = np.zeros((1, 3)), AT[:, None] * np.eye(3)[0]
 of_cosines = np.asarray(trigonometric.trigonometric_least_variance(x, others))[0]
 plain, single = couplings.iid(ledger.key("single pairs"), N_DRAWS, 3), []
 for y in others:
-    omega = couplings.frequencies.normal(plain, y, np.eye(3))
+    omega = features.frequencies.weighted_gaussian(plain, y, np.eye(3))
     both = [features.positive(point[None], omega) for point in (x[0], y)]
     single.append(N_DRAWS * both[0][0] * both[1][0] / np.exp(-y @ y / 2))
 
@@ -78,7 +78,7 @@ for y in others:
 def log_constant(scale_x, scale_y):
     """log C of positive features, points of these covariances, softmax kernel."""
     zeros = np.zeros(3)
-    return theory.optimal_normal(zeros, scale_x, zeros, scale_y, "softmax").log_constant
+    return theory.optimal_gaussian(zeros, scale_x, zeros, scale_y, "softmax").log_constant
 
 
 spreads = [(0.1 / np.sqrt(r), 0.1 * np.sqrt(r)) for r in (2.0, 4.0, 8.0, 16.0)]
@@ -141,7 +141,7 @@ plain = np.array([
     for n, _ in CASES
 ])
 squares = np.mean([GRAM[case] ** 2 for case in CASES] * (1 + plain), axis=(1, 2))
-wide = theory.optimal_normal(*2 * (np.zeros(8), 0.166 * np.eye(8)), "softmax")
+wide = theory.optimal_gaussian(*2 * (np.zeros(8), 0.166 * np.eye(8)), "softmax")
 cost = np.exp(float(theory.log_sampling_cost(wide, np.zeros(8), np.eye(8))))
 
 # %% tags=["hide-input"]

@@ -24,7 +24,7 @@ import numpy as np
 
 from companion import datasets, evidence, plotting
 from rfcore import attention, couplings, features, kernels, theory
-from rfcore.solvers import exponential, sampling
+from rfcore.solvers import exponential, importance
 
 ledger = evidence.open_page("equivalence/05_other_objectives", profile)
 N_POINTS = 120
@@ -69,7 +69,7 @@ def products(x, y, parameters, omega):
     A, B_x, B_y, centre_x, centre_y = parameters
     root = jnp.sqrt(1 - 4 * A)
     mean = (B_x @ centre_x + B_y @ centre_y) / root
-    law = couplings.frequencies.normal(omega, mean, jnp.diag(root))
+    law = features.frequencies.weighted_gaussian(omega, mean, jnp.diag(root))
     dense = [
         features.exponential(side, omega, parameters, name, "softmax")
         for side, name in ((x, "x"), (y, "y"))
@@ -128,9 +128,9 @@ z = z @ np.linalg.inv(np.linalg.cholesky(z.T @ z / len(z))).T  # mean 0, covaria
 logs, costs = [], []
 for s in VARIANCES:
     x = np.sqrt(s) * z
-    law = theory.optimal_normal(*2 * (np.zeros(d), s * np.eye(d)), "softmax")
+    law = theory.optimal_gaussian(*2 * (np.zeros(d), s * np.eye(d)), "softmax")
     sderf = exponential.sderf(x, x)
-    optimal = exponential.of_law(law.mean, law.covariance)
+    optimal = exponential.from_gaussian(law.mean, law.covariance)
     logs.append([theory.log_relative_moment(x, x, p).mean() for p in (sderf, optimal)])
     of_sderf = sderf.B_x.T @ sderf.B_x
     costs.append(theory.log_sampling_cost(law, np.zeros(d), of_sderf))
@@ -140,7 +140,7 @@ logs, costs = np.array(logs), np.array(costs)
 def mean_log_moment(key, x, log_squares):
     """Under the optimal law, from 4000 frequencies."""
     keys = jax.random.split(key)
-    omega = sampling.of_points(keys[0], couplings.iid(keys[1], 4000, 8), x, "softmax")
+    omega = importance.sample_mixture(keys[0], couplings.iid(keys[1], 4000, 8), x, "softmax")
     squares = features.positive(x, omega, "softmax") ** 2
     return jnp.mean(jnp.log(4000 * squares @ squares.T) - log_squares)
 
@@ -218,7 +218,7 @@ truth = truth / truth.sum(axis=1, keepdims=True)
 def row_errors(key):
     """Of plain positive features, the optimal law, SDERF."""
     plain = couplings.iid(key, 32, 8)
-    best = sampling.of_two_sets(key, 32, q, k, "softmax", pilot=1)  # C cancels
+    best = importance.sample_two_sets(key, 32, q, k, "softmax", pilot=1)  # C cancels
     sides = [
         [features.positive(side, omega, "softmax") for side in (q, k)]
         for omega in (plain, best)

@@ -26,7 +26,7 @@ import numpy as np
 
 from companion import evidence, plotting
 from companion.papers.favor import formulas
-from rfcore import couplings, features, kernels
+from rfcore import features, kernels
 
 ledger = evidence.open_page("favor/02_unbiased_features", profile)
 N_FEATURES = {"paper": 60, "quick": 6}[profile]
@@ -55,7 +55,7 @@ N_FEATURES = {"paper": 60, "quick": 6}[profile]
 points, weights = np.polynomial.hermite_e.hermegauss(120)
 omega = np.stack(np.meshgrid(points, points), axis=-1).reshape(-1, 2)
 shares = np.outer(weights, weights).ravel() / (2 * np.pi)
-nodes = couplings.frequencies.weighted(omega, np.log(shares * len(shares)))
+nodes = features.frequencies.weighted(omega, np.log(shares * len(shares)))
 
 rng = ledger.rng("features in the plane")
 x, y = 0.3 * rng.standard_normal((2, 4, 2))

@@ -27,8 +27,8 @@ x = size * (middle + 0.15 * jax.random.normal(jax.random.key(0), (90, 2)))
 def best(key, draw=couplings.iid, law=None):
     """Frequencies of the best distribution, which carry their weights."""
     one, other = jax.random.split(key)
-    return solvers.sampling.of_points(
-        one, draw(other, m, 2), x, kernel="softmax", law=law
+    return solvers.importance.sample_mixture(
+        one, draw(other, m, 2), x, kernel="softmax", copula=law
     )
 
 
@@ -37,7 +37,7 @@ plt.figure(figsize=(4, 3.6))
 keys = [jax.random.key(k) for k in range(5)]
 clouds = (
     jnp.concatenate([couplings.iid(key, m, 2) for key in keys]),
-    jnp.concatenate([best(key).frequencies.matrix for key in keys]),
+    jnp.concatenate([best(key).matrix for key in keys]),
 )
 for omega, colour in zip(clouds, ("C0", "C2")):
     plt.scatter(*omega.T, s=12, color=colour, alpha=0.5)

@@ -11,21 +11,20 @@ They are records: they print themselves, pickle, compare and are pytrees. Rows c
 independent, and the last is cut when m is no multiple of d; the rows of ``halton`` and ``sobol`` are one
 block. Norms, and the lengths and hops of walks, are coupled by the same records, :mod:`rfcore.copulas`. The
 two couplings that end in ``_fast`` are approximations that multiply fast: see ``couplings.fast``. Frequencies
-of another distribution than N(0, I_d) carry log weights: see ``couplings.frequencies``.
+of another distribution than N(0, I_d) carry log weights: see ``features.frequencies``.
 """
 
 from rfcore import copulas
 from rfcore.couplings import (
     directions,
     fast,
-    frequencies,
     low_discrepancy,
     norms,
     walk_hops,
     walk_lengths,
     weight_dependent,
 )
-from rfcore.couplings.fast import orthogonal_fast, simplex_fast
+from rfcore.couplings.fast import Fast, orthogonal_fast, simplex_fast
 from rfcore.couplings.low_discrepancy import LowDiscrepancy, halton, sobol
 from rfcore.couplings.names import COUPLINGS, named
 from rfcore.couplings.products import (

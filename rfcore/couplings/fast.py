@@ -23,68 +23,65 @@ they in a cut of a Haar matrix) and would be N(0, I_d) if the rotation were unif
 Source: Simplex Random Features, Section 4.2 and Appendix B.2; Choromanski et al., 2017.
 """
 
-from dataclasses import dataclass
 from functools import partial
+from typing import Literal, get_args
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.linalg import hadamard
 
 from rfcore import checks, copulas, precision
 from rfcore.couplings import directions, norms
+from rfcore.couplings.products import Coupling
 
-COUPLINGS = ("orthogonal", "simplex")
+Geometry = Literal["orthogonal", "simplex"]
+COUPLINGS = get_args(Geometry)
 LARGEST_FACTOR = 64  # up to here a matrix product is faster than the butterflies it stands for
 CACHED_NUMBERS = 2**20  # points are taken in batches whose intermediate results stay in the cache
 
 
-@partial(jax.tree_util.register_dataclass, data_fields=("signs", "norms"), meta_fields=("d", "coupling"))
-@dataclass(frozen=True)
-class Frequencies:
+class Frequencies(eqx.Module):
     """A draw of m frequencies, kept as O(m) numbers in place of their matrix; from :func:`draw`.
 
-    The feature maps take it where they take a matrix (:class:`rfcore.couplings.frequencies.Projectable`).
-
-    Attributes:
-        signs: (n_blocks, 3, p), -1 or 1.
-        norms: (m,).
-        d: dimension of the points, at most p.
-        coupling: "orthogonal" or "simplex".
+    Feature maps take it where they take a matrix.
     """
 
-    signs: jax.Array
-    norms: jax.Array
-    d: int
-    coupling: str
-    log_weights = None
+    signs: Int[Array, "n_blocks 3 p"]
+    """-1 or 1."""
+    norms: Float[Array, " m"]
+    d: int = eqx.field(static=True)
+    """Dimension of the points, at most p."""
+    coupling: Geometry = eqx.field(static=True)
+    log_weights: Float[Array, " m"] | None = None
+    """Of frequencies that stand for those of another distribution; features are multiplied by their exp(w / 2)."""
 
     @property
-    def m(self):
+    def m(self) -> int:
         """Number of frequencies."""
         return len(self.norms)
 
-    def project(self, x, unit=1.0, copies=1):
-        """Scalar products of points with the frequencies, in O(p log p) operations a point and block.
+    def project(self, x: Float[ArrayLike, "n d"]) -> Float[Array, "n m"]:
+        """Scalar products of points with the frequencies, in O(p log p) operations per point and block.
 
         ::
 
-            x W^T / unit,  W = D R~  or  D S R~,  D diagonal with the norms, S the simplex matrix (Eq. 9)
-
-        Arguments and result are those of :meth:`rfcore.couplings.frequencies.Projectable.project`.
+            x W^T,  W = D R~  or  D S R~,  D diagonal with the norms, S the simplex matrix (Eq. 9)
         """
-        x = checks.points(x, "x", n_columns=self.d)
-        return _project(x, self, unit, copies)
+        return _project(checks.points(x, "x", n_columns=self.d), self)
 
     @property
-    def matrix(self):
-        """The frequencies as rows, (m, d), from the fewer of d products and m products of the transpose."""
+    def matrix(self) -> Float[Array, "m d"]:
+        """The frequencies as rows, from the fewer of d products and m products of the transpose."""
         if self.m >= self.d:
             return self.project(jnp.eye(self.d)).T
         return jax.jacrev(lambda x: self.project(x[None])[0])(jnp.zeros(self.d))
 
 
-def draw(key, m, d, coupling):
+def draw(key: PRNGKeyArray, m: int, d: int, coupling: Geometry) -> Frequencies:
     """Signs and norms of m "orthogonal" or "simplex" frequencies, in O(m + d) operations.
 
     >>> import jax
@@ -97,48 +94,50 @@ def draw(key, m, d, coupling):
     p = padded(d)
     key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
-    # Of one uniform each: norms.independent takes p normals, cheap beside a dense rotation but not here.
+    # One uniform each: norms.independent draws p normals per norm, cheap compared with a dense rotation but not here.
     return Frequencies(signs, norms.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
 
 
-def orthogonal_fast(key, m, d):
-    """Orthogonal frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
+class Fast(Coupling):
+    """Frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    For use where any coupling can stand; to multiply fast, give the features
-    ``fast.draw(key, m, d, "orthogonal")`` instead and never form the matrix. Blocks hold 2^ceil(log2 d) rows,
-    which are approximately N(0, I_d).
-
-    Source: Simplex Random Features, Eqs. 89 and 90, with three factors.
-
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> omega = couplings.orthogonal_fast(jax.random.key(0), 4, 4)
-    >>> gram = omega @ omega.T
-    >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
-    True
+    To multiply fast, give the features ``fast.draw(key, m, d, geometry)`` instead, and never form the matrix.
+    Blocks hold 2^ceil(log2 d) rows, which are approximately N(0, I_d).
     """
-    return draw(key, m, d, "orthogonal").matrix
+
+    geometry: Geometry = eqx.field(static=True)
+
+    def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
+        return draw(key, m, d, self.geometry).matrix
 
 
-def simplex_fast(key, m, d):
-    """Simplex frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
+orthogonal_fast = Fast("orthogonal")
+"""Orthogonal frequencies from Hadamard-Rademacher products (:class:`Fast`). They are biased.
 
-    To multiply fast, give the features ``fast.draw(key, m, d, "simplex")``; all else as for
-    :func:`orthogonal_fast`.
+Source: Simplex Random Features, Eqs. 89 and 90, with three factors.
 
-    Source: Simplex Random Features, Appendix B.2, with three factors.
+>>> import jax, jax.numpy as jnp
+>>> from rfcore import couplings
+>>> omega = couplings.orthogonal_fast(jax.random.key(0), 4, 4)
+>>> gram = omega @ omega.T
+>>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
+True
+"""
+simplex_fast = Fast("simplex")
+"""Simplex frequencies from Hadamard-Rademacher products (:class:`Fast`). They are biased.
 
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> omega = couplings.simplex_fast(jax.random.key(0), 4, 4)
-    >>> units = omega / jnp.linalg.norm(omega, axis=1, keepdims=True)
-    >>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
-    True
-    """
-    return draw(key, m, d, "simplex").matrix
+Source: Simplex Random Features, Appendix B.2, with three factors.
+
+>>> import jax, jax.numpy as jnp
+>>> from rfcore import couplings
+>>> omega = couplings.simplex_fast(jax.random.key(0), 4, 4)
+>>> units = omega / jnp.linalg.norm(omega, axis=1, keepdims=True)
+>>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
+True
+"""
 
 
-def walsh_hadamard(x):
+def walsh_hadamard(x: Float[ArrayLike, "*rows p"]) -> Float[Array, "*rows p"]:
     """Normalised Walsh-Hadamard transform H x along the last axis; H is orthogonal and symmetric.
 
     ::
@@ -167,19 +166,19 @@ def walsh_hadamard(x):
     return folded.reshape(x.shape)
 
 
-def padded(d):
+def padded(d: int) -> int:
     """Least power of two that is at least d."""
     return 1 << (int(d) - 1).bit_length()
 
 
-@partial(jax.jit, static_argnames=("unit", "copies"))
+@jax.jit
 @precision.full
-def _project(x, frequencies, unit, copies):
+def _project(x: Float[Array, "n d"], frequencies: Frequencies) -> Float[Array, "n m"]:
     n_blocks, _, p = frequencies.signs.shape
-    x = jnp.pad(x / unit, ((0, 0), (0, p - frequencies.d)))
+    x = jnp.pad(x, ((0, 0), (0, p - frequencies.d)))
     signs, norms = frequencies.signs.astype(x.dtype), frequencies.norms.astype(x.dtype)
 
-    def one(point):
+    def one(point: Float[Array, " p"]) -> Float[Array, " m"]:
         rotated = point[None]
         for factor in (2, 1, 0):
             rotated = walsh_hadamard(rotated * signs[:, factor])
@@ -187,5 +186,4 @@ def _project(x, frequencies, unit, copies):
             rotated = directions.simplex_product(rotated[..., None])[..., 0]
         return rotated.reshape(-1)[: len(norms)] * norms
 
-    products = jax.lax.map(one, x, batch_size=max(1, CACHED_NUMBERS // max(1, n_blocks * p)))
-    return products if copies == 1 else jnp.tile(products, copies)
+    return jax.lax.map(one, x, batch_size=max(1, CACHED_NUMBERS // max(1, n_blocks * p)))

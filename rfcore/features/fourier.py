@@ -7,14 +7,18 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 from rfcore import checks
-from rfcore.couplings import frequencies
+from rfcore.features.frequencies import Dense, Frequencies, as_narrow, checked
+from rfcore.kernels.euclidean import Kernel
+from rfcore.precision import product
 
-KERNELS = ("gaussian", "softmax")
 
-
-def fourier(x, omega, kernel="gaussian"):
+def fourier(
+    x: Float[ArrayLike, "n d"], omega: Frequencies | Float[ArrayLike, "m d"], kernel: Kernel = "gaussian"
+) -> Float[Array, "n 2*m"]:
     """Random Fourier features, a sine and a cosine per frequency.
 
     ::
@@ -22,20 +26,13 @@ def fourier(x, omega, kernel="gaussian"):
         phi(x) = m^(-1/2) [sin(omega_1 . x), ..., sin(omega_m . x), cos(omega_1 . x), ..., cos(omega_m . x)]
 
     for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel, which overflows where ``|x|^2``
-    is above 177 in float32 or 1419 in float64. There is no logarithm to take, since they have signs. Where a
-    quotient divides a factor per query out (see :func:`stabilised`), take Gaussian features of the queries,
-    and for the keys Gaussian features times ``exp((|k|^2 - c) / 2)``, with one c for all of them, the
-    greatest ``|k|^2``.
+    is above 177 in float32 or 1419 in float64. Columns i and m + i belong to frequency i. Features have signs,
+    so there is no logarithm of them. Where a quotient divides a factor per query out (see :func:`stabilised`),
+    take Gaussian features of the queries, and for the keys Gaussian features times ``exp((|k|^2 - c) / 2)``,
+    with one c for all of them, the greatest ``|k|^2``.
 
     Raises ValueError if the dtype does not resolve most angles of the farthest point to a tenth of a radian:
     from some 10^6 lengthscales on in float32, 10^15 in float64.
-
-    Args:
-        x, omega: points, (n, d), and frequencies, (m, d): see :mod:`rfcore.features`.
-        kernel: "gaussian" or "softmax".
-
-    Returns:
-        Array, (n, 2 m). Columns i and m + i belong to frequency i.
 
     Source: Rahimi and Recht (2007); Simplex Random Features, Eq. 3.
 
@@ -49,49 +46,59 @@ def fourier(x, omega, kernel="gaussian"):
     return as_narrow(_fourier(*resolved(*checked(x, omega, kernel)), kernel), x)
 
 
-def trigonometric(x, omega, phases, kernel="gaussian"):
+def trigonometric(
+    x: Float[ArrayLike, "n d"],
+    omega: Frequencies | Float[ArrayLike, "m d"],
+    phases: Float[ArrayLike, " m"],
+    kernel: Kernel = "gaussian",
+) -> Float[Array, "n m"]:
     """Random Fourier features of random phase, one cosine per frequency.
 
     ::
 
         phi(x)_i = (2 / m)^(1/2) cos(omega_i . x + theta_i)
 
-    for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel. Unbiased for phases uniform on
-    [0, 2 pi) and independent of the frequencies. At equal numbers of features :func:`fourier` has the lower
-    variance. The features of y are those of x: with the minus sign that Eq. 7 prints, a pair estimates exp(-x
-    . y).
-
-    Args:
-        x, omega, kernel: as for :func:`fourier`, with the same range.
-        phases: theta, in radians, (m,).
-
-    Returns:
-        Array, (n, m).
+    for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel. Unbiased for phases theta, in
+    radians, that are uniform on [0, 2 pi) and independent of the frequencies. At equal numbers of features
+    :func:`fourier` has the lower variance. The features of y are those of x: with the minus sign that Eq. 7
+    prints, a pair estimates exp(-x . y). The range is that of :func:`fourier`.
 
     Source: Rahimi and Recht (2007); FAVOR#, Eqs. 5 to 7.
     """
-    points, omega = resolved(*checked(x, omega, kernel))
-    phases = checks.shaped(phases, "phases", (omega.m,))
-    return as_narrow(_trigonometric(points, omega, phases, kernel), x)
+    points, frequencies = resolved(*checked(x, omega, kernel))
+    phases = checks.shaped(phases, "phases", (frequencies.m,))
+    return as_narrow(_trigonometric(points, frequencies, phases, kernel), x)
 
 
 @partial(jax.jit, static_argnames="kernel")
-def _fourier(x, omega, kernel):
+def _fourier(x: Float[Array, "n d"], omega: Frequencies, kernel: Kernel) -> Float[Array, "n 2*m"]:
     # A sine is a cosine a quarter turn late: all features are cosines of one matrix of angles.
-    turns = spread(omega.project(x, unit=math.tau, copies=2))
-    phi = cosine_of_turns(turns - np.repeat([[0.25, 0.0]], omega.m, axis=1).astype(x.dtype)) / math.sqrt(omega.m)
+    late = np.repeat([[0.25, 0.0]], omega.m, axis=1).astype(x.dtype)
+    phi = cosine_of_turns(spread(_turns(x, omega, copies=2)) - late) / math.sqrt(omega.m)
     return _grown(phi, x, omega, kernel)
 
 
 @partial(jax.jit, static_argnames="kernel")
-def _trigonometric(x, omega, phases, kernel):
-    turns = spread(omega.project(x, unit=math.tau))
+def _trigonometric(
+    x: Float[Array, "n d"], omega: Frequencies, phases: Float[Array, " m"], kernel: Kernel
+) -> Float[Array, "n m"]:
+    turns = spread(_turns(x, omega))
     phi = cosine_of_turns(turns + (phases / math.tau).astype(turns.dtype)[None]) * math.sqrt(2 / omega.m)
     return _grown(phi, x, omega, kernel)
 
 
-def _grown(phi, x, omega, kernel):
-    """Features of the Gaussian kernel times what the softmax kernel and log weights ask for."""
+def _turns(x: Float[Array, "n d"], omega: Frequencies, copies: int = 1) -> Float[Array, "n k"]:
+    """Angles omega . x in turns, each ``copies`` times, all of them side by side."""
+    if isinstance(omega, Dense):
+        # Copies of the frequencies, not of the angles: a wider product costs less than memory for another array.
+        matrix = omega.matrix if copies == 1 else jnp.concatenate(copies * [omega.matrix])
+        return product(x, matrix.T / math.tau)
+    turns = omega.project(x / math.tau)
+    return turns if copies == 1 else jnp.tile(turns, copies)
+
+
+def _grown(phi: Float[Array, "n k"], x: Float[Array, "n d"], omega: Frequencies, kernel: Kernel) -> Float[Array, "n k"]:
+    """Features of the Gaussian kernel times the factors of the softmax kernel and of log weights."""
     exponents = []
     if kernel == "softmax":
         exponents.append(jnp.sum(x**2, axis=1, keepdims=True) / 2)
@@ -100,17 +107,7 @@ def _grown(phi, x, omega, kernel):
     return phi * jnp.exp(sum(exponents)) if exponents else phi
 
 
-def checked(x, omega, kernel):
-    """Points and frequencies that fit, at least one frequency, and a kernel that is known."""
-    checks.choice(kernel, "kernel", KERNELS)
-    x = checks.points(x, "x")
-    omega = frequencies.of(omega, x.shape[1])
-    if omega.m == 0:
-        raise ValueError("omega holds 0 frequencies; give at least one")
-    return x, omega
-
-
-def resolved(x, omega):
+def resolved(x: Float[Array, "n d"], omega: Frequencies) -> tuple[Float[Array, "n d"], Frequencies]:
     """Points and frequencies, unless most angles of the farthest point are off by a tenth of a radian."""
     if not len(x):
         return x, omega
@@ -124,19 +121,13 @@ def resolved(x, omega):
 
 
 @jax.jit
-def _share_lost(x, omega):
+def _share_lost(x: Float[Array, "n d"], omega: Frequencies) -> Float[Array, ""]:
     farthest = x[jnp.argmax(jnp.max(jnp.abs(x), axis=1))]
-    return jnp.mean(jnp.abs(omega.project(farthest[None], unit=math.tau)) > 2.0**-6 / np.finfo(x.dtype).eps)
-
-
-def as_narrow(phi, x):
-    """Features, which are computed in float32 at least, in bfloat16 or float16 where the points are."""
-    dtype = getattr(x, "dtype", None)
-    return phi.astype(dtype) if dtype in checks.NARROW else phi
+    return jnp.mean(jnp.abs(_turns(farthest[None], omega)) > 2.0**-6 / np.finfo(x.dtype).eps)
 
 
 @jax.custom_jvp
-def cosine_of_turns(u):
+def cosine_of_turns(u: Float[Array, "..."]) -> Float[Array, "..."]:
     """cos(2 pi u) of angles in turns, many times faster than XLA's cosine on a CPU.
 
     ::
@@ -158,21 +149,20 @@ _SINE_OF_TURNS = [(-1) ** k * math.tau ** (2 * k + 1) / math.factorial(2 * k + 1
 
 
 @cosine_of_turns.defjvp
-def _cosine_of_turns_jvp(primals, tangents):
+def _cosine_of_turns_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     (u,), (du,) = primals, tangents
     return cosine_of_turns(u), -math.tau * cosine_of_turns(u - 0.25) * du
 
 
 @jax.custom_jvp
-def spread(u):
+def spread(u: Float[Array, "..."]) -> Float[Array, "..."]:
     """Angles in turns; those that the dtype does not resolve become points of the circle, spread evenly.
 
     From 2^20 turns on in float32, 2^49 in float64, neighbouring floats are an eighth of a turn or more apart,
-    soon whole turns: less its whole turns each would be 0, and the kernel of any two points 1. Where rounding
-    has lost an angle, another is as good, if it depends on the float alone and two floats have unrelated
-    ones: the square of the float's bits times an odd number near the golden ratio, of which the leading bits
-    are overflow. (XLA's cosine, which reduces the rounded angle exactly, is as arbitrary there and takes
-    several times as long.)
+    soon whole turns. Subtracting whole turns would then leave 0 for each, and 1 for the kernel of any two
+    points. An angle lost to rounding is replaced by a hash of the float: its bits squared, times an odd number
+    near the golden ratio, modulo the word size. (XLA's cosine, which reduces the rounded angle exactly, is as
+    arbitrary there and takes several times as long.)
     """
     unsigned, signed = (jnp.uint32, jnp.int32) if u.dtype == jnp.float32 else (jnp.uint64, jnp.int64)
     size = np.iinfo(unsigned).bits
@@ -186,5 +176,5 @@ _GOLDEN = 0x9E3779B97F4A7C15  # 2^64 over the golden ratio
 
 
 @spread.defjvp
-def _spread_jvp(primals, tangents):
+def _spread_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple[Array, Array]:
     return spread(*primals), tangents[0]

@@ -2,6 +2,7 @@
 
 import math
 from functools import partial
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
@@ -11,6 +12,8 @@ from scipy import special
 from rfcore import checks
 from rfcore.precision import product
 
+Kernel = Literal["gaussian", "softmax"]  # those that features of one frequency each estimate
+KERNELS: tuple[Kernel, ...] = ("gaussian", "softmax")
 FARTHEST = 1e4  # z = sqrt(2 nu) |X_i - Y_j| of a Matérn kernel: it is 0 there, also in float64
 
 

@@ -1,8 +1,8 @@
 """Parameters of exponential features that suit two sets of points, in closed form.
 
 All minimise the mean over pairs of the logarithm of the second moment,
-:func:`rfcore.theory.shifted_log_variance`, over a family. Of the points they need means and covariances
-alone, for over all pairs
+:func:`rfcore.theory.shifted_log_variance`, over a family. They need only the means and covariances of the
+points, because over all pairs
 
 ::
 
@@ -11,29 +11,32 @@ alone, for over all pairs
 a sum of positive semidefinite terms, in which nothing cancels. The rest is the scalar problem a*(phi) of
 :func:`best_A`.
 
-Arguments are points X (n, d) and Y (l, d), at least one each, as the features will see them: divided by the
-lengthscale. With ``centred=True`` the means are taken off first, and put back exactly by the features; of the
-matrix above Cov_x + Cov_y is left. Results are :class:`rfcore.features.ExponentialParameters` in the dtype of
-the points. Raises ValueError where squares overflow. GERFs and SADERFs take O((n + l) d), SDERFs and ADERFs
-O((n + l) d^2 + d^3). All can be compiled, mapped over heads and differentiated, where eigenvalues are
-distinct.
+X and Y, at least one point each, are divided by the lengthscale, as for the features. With ``centred=True``
+means are subtracted first, and restored exactly by the features; only Cov_x + Cov_y remains of the matrix
+above. Results have the dtype of the points. Raises ValueError where squares overflow. GERFs and SADERFs take
+O((n + l) d), SDERFs and ADERFs O((n + l) d^2 + d^3). All can be compiled, mapped over heads and
+differentiated, where eigenvalues are distinct.
 
 Source: FAVOR#, Sections 2.3 and 4.
 """
 
 import math
+from collections.abc import Callable
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 from rfcore import checks, precision
-from rfcore.features import ExponentialParameters
-from rfcore.features.parameters import eigenbasis
+from rfcore.features.exponentials import ExponentialParameters, eigenbasis
+
+Centres = tuple[Float[Array, " d"] | None, Float[Array, " d"] | None]
 
 
-def gerf(X, Y, centred=False):
+def gerf(X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], centred: bool = False) -> ExponentialParameters:
     """Parameters of generalised exponential features (GERF): A and B multiples of I.
 
     ::
@@ -52,7 +55,7 @@ def gerf(X, Y, centred=False):
     return _solved(_gerf, X, Y, centred)
 
 
-def sderf(X, Y, centred=False):
+def sderf(X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], centred: bool = False) -> ExponentialParameters:
     """Parameters of symmetric dense-exponential features (SDERF): one B for both sides.
 
     ::
@@ -73,7 +76,7 @@ def sderf(X, Y, centred=False):
     return _solved(_sderf, X, Y, centred)
 
 
-def aderf(X, Y, centred=False):
+def aderf(X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], centred: bool = False) -> ExponentialParameters:
     """Parameters of asymmetric dense-exponential features (ADERF): A a multiple of I, any B_x.
 
     ::
@@ -84,7 +87,8 @@ def aderf(X, Y, centred=False):
 
     With M for mean x x' and mean y y', P' P is the geometric mean of M_x^-1 and M_y, the best of all positive
     definite matrices: B gives both sets equal second moments. The paper has P in place of its symmetric root;
-    rotations of B_x change no variance, and the root does not hang on how eigenvectors were chosen.
+    the variance is invariant to rotations of B_x, and the symmetric root does not depend on the choice of
+    eigenvectors.
 
     Where a set does not vary (a pixel that is always 0) the best B is infinite or any, so the mean of the
     eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where neither set varies
@@ -102,7 +106,7 @@ def aderf(X, Y, centred=False):
     return _solved(_aderf, X, Y, centred)
 
 
-def saderf(X, Y, centred=False):
+def saderf(X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], centred: bool = False) -> ExponentialParameters:
     """Parameters of simplified asymmetric features (SADERF): A a multiple of I, B_x and B_y diagonal.
 
     ::
@@ -123,22 +127,21 @@ def saderf(X, Y, centred=False):
     return _solved(_saderf, X, Y, centred)
 
 
-def of_law(mean, covariance):
-    """Parameters that make exponential features positive features of N(mean, covariance) frequencies.
+def from_gaussian(mean: Float[ArrayLike, " d"], covariance: Float[ArrayLike, "d d"]) -> ExponentialParameters:
+    """Parameters that make exponential features positive features with the proposal N(mean, covariance).
 
     ::
 
         covariance = Q diag(s) Q':   A = (1 - s) / 4,   B = diag(s)^(1/2) Q',   both centres mean / 2
 
     For every frequency phi(x) psi(y) is the same number as with :func:`rfcore.features.positive` and the
-    frequencies of :func:`rfcore.couplings.frequencies.normal` that it becomes. So a Gaussian law of
-    frequencies has a closed-form variance, :func:`rfcore.theory.log_relative_variance`, and symmetric
-    exponential features are no more than importance sampling from a Gaussian law: the best of them for a data
-    set and the best law, :func:`rfcore.theory.optimal_normal`, differ by their objectives alone.
+    frequencies of :func:`rfcore.features.frequencies.weighted_gaussian` that it becomes. So a Gaussian proposal
+    has a closed-form variance, :func:`rfcore.theory.log_relative_variance`, and symmetric exponential features
+    are no more than importance sampling from a Gaussian: the best of them for a data set and the best
+    proposal, :func:`rfcore.theory.optimal_gaussian`, differ by their objectives alone.
 
     Args:
-        mean: shape (d,).
-        covariance: shape (d, d), symmetric, eigenvalues above 1/2: below, the variance is infinite.
+        covariance: symmetric, eigenvalues above 1/2: below, the variance is infinite.
 
     Source: FAVOR#, Theorem 4.1, with All Random Features Representations are Equivalent, Eq. 2.
     """
@@ -153,7 +156,7 @@ def of_law(mean, covariance):
     return ExponentialParameters((1 - values) / 4, B, B, mean / 2, mean / 2)
 
 
-def best_A(phi):
+def best_A(phi: Float[ArrayLike, "..."]) -> Float[Array, "..."]:
     """The A of a scalar problem, to which all solvers of this module come down.
 
     ::
@@ -173,14 +176,14 @@ def best_A(phi):
     return _best_A(phi)
 
 
-def _best_A(phi):
+def _best_A(phi: Float[Array, "..."]) -> Float[Array, "..."]:
     within = jnp.minimum(phi, 1e9)  # the square of more may overflow, and s is 2 phi + 3 to a rounding
     s = jnp.sqrt(4 * within**2 + 12 * within + 1)
     return jnp.where(phi > 1e9, -phi / 4 - 1 / 8, -within * (s + 2 * within) / (s + 14 * within + 1))
 
 
 @partial(jax.jit, static_argnames="centred")
-def _gerf(X, Y, centred):
+def _gerf(X: Float[Array, "n d"], Y: Float[Array, "l d"], centred: bool) -> ExponentialParameters:
     X, Y, centres = _centred(X, Y, centred)
     means = jnp.mean(X, axis=0) + jnp.mean(Y, axis=0)
     phi = jnp.mean(means**2 + jnp.var(X, axis=0) + jnp.var(Y, axis=0))
@@ -189,7 +192,7 @@ def _gerf(X, Y, centred):
 
 @partial(jax.jit, static_argnames="centred")
 @precision.full
-def _sderf(X, Y, centred):
+def _sderf(X: Float[Array, "n d"], Y: Float[Array, "l d"], centred: bool) -> ExponentialParameters:
     X, Y, centres = _centred(X, Y, centred)
     means = jnp.mean(X, axis=0) + jnp.mean(Y, axis=0)
     values, vectors = eigenbasis(jnp.outer(means, means) + _covariance(X) + _covariance(Y))
@@ -200,19 +203,19 @@ def _sderf(X, Y, centred):
 
 @partial(jax.jit, static_argnames="centred")
 @precision.full
-def _aderf(X, Y, centred):
+def _aderf(X: Float[Array, "n d"], Y: Float[Array, "l d"], centred: bool) -> ExponentialParameters:
     X, Y, centres = _centred(X, Y, centred)
     means, d = (jnp.mean(X, axis=0), jnp.mean(Y, axis=0)), X.shape[1]
     (roots_x, vectors_x), (roots_y, vectors_y) = map(_root_of_second_moment, (X, Y), means)
     U, sigma, _ = jnp.linalg.svd(roots_x[:, None] * (vectors_x.T @ vectors_y) * roots_y[None])
-    # Rotated, B_x and B_y = B_x^-T do as well. The symmetric ones do not hang on U, which equal eigenvalues leave open.
+    # Any rotation of B_x, with B_y = B_x^-T, does as well; symmetric ones do not depend on U, which equal eigenvalues leave open.
     _, sizes, rotation = jnp.linalg.svd(jnp.sqrt(sigma)[:, None] * ((U.T / roots_x[None]) @ vectors_x.T))
     B_x, B_y = (rotation.T * sizes[None]) @ rotation, (rotation.T / sizes[None]) @ rotation
     return _with_scalar(2 / d * (jnp.sum(sigma) + means[0] @ means[1]), B_x, B_y, d, centres)
 
 
 @partial(jax.jit, static_argnames="centred")
-def _saderf(X, Y, centred):
+def _saderf(X: Float[Array, "n d"], Y: Float[Array, "l d"], centred: bool) -> ExponentialParameters:
     X, Y, centres = _centred(X, Y, centred)
     squares_x, squares_y = jnp.mean(X**2, axis=0), jnp.mean(Y**2, axis=0)
     seen = (squares_x > 0) & (squares_y > 0)
@@ -222,25 +225,31 @@ def _saderf(X, Y, centred):
     return _with_scalar(phi, psi, 1 / psi, X.shape[1], centres)
 
 
-def _with_scalar(phi, B_x, B_y, d, centres):
+def _with_scalar(
+    phi: Float[Array, ""], B_x: float | Float[Array, "..."], B_y: float | Float[Array, "..."], d: int, centres: Centres
+) -> ExponentialParameters:
     A = _best_A(jnp.maximum(phi, 0))
     root = jnp.sqrt(1 - 4 * A)
     return ExponentialParameters(jnp.full(d, A), root * B_x, root * B_y, *centres)
 
 
-def _centred(X, Y, centred):
+def _centred(
+    X: Float[Array, "n d"], Y: Float[Array, "l d"], centred: bool
+) -> tuple[Float[Array, "n d"], Float[Array, "l d"], Centres]:
     if not centred:
         return X, Y, (None, None)
     centres = jnp.mean(X, axis=0), jnp.mean(Y, axis=0)
     return X - centres[0][None], Y - centres[1][None], centres
 
 
-def _covariance(X):
+def _covariance(X: Float[Array, "n d"]) -> Float[Array, "d d"]:
     away = X - jnp.mean(X, axis=0, keepdims=True)
     return precision.product(away.T, away) / len(X)
 
 
-def _root_of_second_moment(X, mean):
+def _root_of_second_moment(
+    X: Float[Array, "n d"], mean: Float[Array, " d"]
+) -> tuple[Float[Array, " d"], Float[Array, "d d"]]:
     """Roots of the eigenvalues of mean x x', away from 0, and its eigenvectors."""
     values, vectors = jnp.linalg.eigh(jnp.outer(mean, mean) + _covariance(X))
     # Above what rounding makes of an eigenvalue of 0, eps tr M, and so low that it changes nothing else.
@@ -249,7 +258,9 @@ def _root_of_second_moment(X, mean):
     return jnp.sqrt(jnp.maximum(values, 0) + floor), vectors
 
 
-def _solved(solve, X, Y, centred):
+def _solved(
+    solve: Callable[..., ExponentialParameters], X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], centred: bool
+) -> ExponentialParameters:
     X = checks.points(X, "X", least=1)
     Y = checks.points(Y, "Y", n_columns=X.shape[1], least=1)
     parameters = solve(X, Y, centred)

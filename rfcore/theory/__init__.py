@@ -19,9 +19,9 @@ from rfcore.theory.fourier_errors import fourier_gap, fourier_mse
 from rfcore.theory.mse_ratios import mse_ratio
 from rfcore.theory.positive_errors import positive_gap, positive_mse
 from rfcore.theory.sampling_laws import (
-    NormalLaw,
+    GaussianProposal,
     log_optimal_variance_bound,
     log_sampling_cost,
-    optimal_normal,
+    optimal_gaussian,
 )
 from rfcore.theory.stratified_norms import one_frequency_mse

@@ -13,14 +13,20 @@ the softmax kernel, since factors of the points divide out. This is FAVOR#'s Eq.
 written with B, so that every term is positive.
 """
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 from rfcore import checks, precision
 
 
-def log_relative_moment(X, Y, parameters):
+def log_relative_moment(
+    X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], parameters: Any
+) -> Float[Array, "n l"]:
     """Logarithm r of the second moment of exponential features over the squared kernel, for all pairs.
 
     It is 0 for features without variance. The module's form follows from FAVOR#'s by the conditions on C and
@@ -32,20 +38,20 @@ def log_relative_moment(X, Y, parameters):
         2 / (1 - 8 A) - 1 / (1 - 4 A) = 1 / ((1 - 4 A) (1 - 8 A))
         (1 - 4 A)^2 / (1 - 8 A) = 1 + 16 A^2 / (1 - 8 A)
 
+    Memory is O((n + l) d + n l).
+
     Args:
-        X, Y: points, arrays (n, d) and (l, d).
         parameters: :class:`rfcore.features.ExponentialParameters`; its defaults give positive features,
             r = |x + y|^2.
-
-    Returns:
-        Array, (n, l), made in memory O((n + l) d + n l).
 
     Source: FAVOR#, Theorem 4.1.
     """
     return _log_relative_moment(*_checked(X, Y, parameters))
 
 
-def log_relative_variance(X, Y, parameters):
+def log_relative_variance(
+    X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], parameters: Any
+) -> Float[Array, "n l"]:
     """Logarithm of the variance of exponential features over the squared kernel, for all pairs of points.
 
     ::
@@ -56,11 +62,10 @@ def log_relative_variance(X, Y, parameters):
 
     Source: FAVOR#, Eq. 15, over K^2; Section 5.1 divides by K, which is no ratio.
     """
-    r = log_relative_moment(X, Y, parameters)
-    return log_of_expm1(r)
+    return log_of_expm1(log_relative_moment(X, Y, parameters))
 
 
-def shifted_log_variance(X, Y, parameters):
+def shifted_log_variance(X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], parameters: Any) -> Float[Array, ""]:
     """Mean over pairs of the logarithm of the second moment, for the softmax kernel: what FAVOR# minimises.
 
     ::
@@ -75,7 +80,7 @@ def shifted_log_variance(X, Y, parameters):
     return _shifted_log_variance(*_checked(X, Y, parameters, least=1))
 
 
-def log_of_expm1(r):
+def log_of_expm1(r: Float[Array, "..."]) -> Float[Array, "..."]:
     """log(e^r - 1) for r >= 0, whatever its size; -inf at 0, where slopes are 0."""
     positive = r > 0
     safe = jnp.where(positive, r, 1)
@@ -84,19 +89,21 @@ def log_of_expm1(r):
 
 @jax.jit
 @precision.full
-def _log_relative_moment(X, Y, parameters):
+def _log_relative_moment(X: Float[Array, "n d"], Y: Float[Array, "l d"], parameters: Any) -> Float[Array, "n l"]:
     u, v = parameters.moved(X), parameters.swapped().moved(Y)
     constant, weights = _terms(parameters)
     return constant + sums_of_squares(u, v, weights)
 
 
-def sums_of_squares(u, v, weights=1.0):
-    """sum_k (weights_k (u_ik + v_jk))^2 of all pairs, shape (n, l).
+def sums_of_squares(
+    u: Float[Array, "n d"], v: Float[Array, "l d"], weights: float | Float[Array, " d"] = 1.0
+) -> Float[Array, "n l"]:
+    """sum_k (weights_k (u_ik + v_jk))^2 for all pairs.
 
-    A coordinate at a time: squares of sums, whose expansion would cancel, without an array (n, l, d).
+    One coordinate at a time: squares of sums, whose expansion would cancel, without an array (n, l, d).
     """
 
-    def added(total, coordinate):
+    def added(total: Float[Array, "n l"], coordinate: tuple[Array, Array, Array]) -> tuple[Float[Array, "n l"], None]:
         a, b, weight = coordinate
         return total + (weight * (a[:, None] + b[None])) ** 2, None
 
@@ -106,7 +113,7 @@ def sums_of_squares(u, v, weights=1.0):
 
 @jax.jit
 @precision.full
-def _shifted_log_variance(X, Y, parameters):
+def _shifted_log_variance(X: Float[Array, "n d"], Y: Float[Array, "l d"], parameters: Any) -> Float[Array, ""]:
     u, v = parameters.moved(X), parameters.swapped().moved(Y)
     constant, weights = _terms(parameters)
     means = jnp.mean(u, axis=0) + jnp.mean(v, axis=0)
@@ -114,15 +121,17 @@ def _shifted_log_variance(X, Y, parameters):
     return constant + jnp.sum(squares) + 2 * jnp.mean(X, axis=0) @ jnp.mean(Y, axis=0)
 
 
-def _terms(parameters):
-    """r at u = 0, and the roots of the weights of u^2: A of far points is as large as their squares."""
+def _terms(parameters: Any) -> tuple[float | Float[Array, ""], float | Float[Array, " d"]]:
+    """r at u = 0, and the roots of the weights of u^2: for far points A is as large as their squares."""
     A = parameters.A
     if A is None:
         return 0.0, 1.0
     return jnp.sum(jnp.log1p(16 * A * (A / (1 - 8 * A)))) / 2, 1 / (jnp.sqrt(1 - 4 * A) * jnp.sqrt(1 - 8 * A))
 
 
-def _checked(X, Y, parameters, least=0):
+def _checked(
+    X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], parameters: Any, least: int = 0
+) -> tuple[Float[Array, "n d"], Float[Array, "l d"], Any]:
     X = checks.points(X, "X", least=least)
     Y = checks.points(Y, "Y", n_columns=X.shape[1], least=least)
     if not hasattr(parameters, "moved"):

@@ -1,7 +1,7 @@
-"""The best that another law of frequencies can do ("All Random Features Representations are Equivalent").
+"""The least variance over all proposals of frequencies ("All Random Features Representations are Equivalent").
 
 For one feature per frequency, phi(x, omega) with omega ~ p, and points x and y drawn independently from two
-laws, the mean variance over pairs is least if frequencies have a density proportional to p q,
+distributions, the mean variance over pairs is least if frequencies have a density proportional to p q,
 
 ::
 
@@ -9,25 +9,30 @@ laws, the mean variance over pairs is least if frequencies have a density propor
     least mean variance = (E_p q)^2 - E k(x, y)^2
 
 (Theorem 1). By the inequality of Cauchy and Schwarz (E_p q)^2 <= E k(x, x) E k(y, y), whatever phi
-(Corollary 1), with equality if x and y have one law (Corollary 2). The samplers are
-:mod:`rfcore.solvers.sampling`; kernels here are "gaussian" and "softmax".
+(Corollary 1), with equality if x and y have one distribution (Corollary 2). The samplers are
+:mod:`rfcore.solvers.importance`.
 """
 
 import math
 from functools import partial
-from typing import NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 from rfcore import checks
+from rfcore.kernels.euclidean import KERNELS, Kernel
 from rfcore.precision import full
 from rfcore.theory.exponential_errors import sums_of_squares
 
 
-def log_optimal_variance_bound(X, Y, kernel="gaussian"):
+def log_optimal_variance_bound(
+    X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], kernel: Kernel = "gaussian"
+) -> Float[Array, ""]:
     """Logarithm of the bound on the least mean variance over pairs of points of two sets, per frequency.
 
     ::
@@ -37,34 +42,35 @@ def log_optimal_variance_bound(X, Y, kernel="gaussian"):
     With one set in both places it is the least mean variance itself, the same for all features that are one
     number per frequency. Pairs of a point with itself count. The logarithm of zero is -inf.
 
-    Args:
-        X, Y: arrays (n, d) and (l, d), at least one point each.
-
     Source: "All Random Features Representations are Equivalent", Corollaries 1 and 2.
     """
     X = checks.points(X, "X", least=1)
     Y = checks.points(Y, "Y", n_columns=X.shape[1], least=1)
-    checks.choice(kernel, "kernel", ("gaussian", "softmax"))
+    checks.choice(kernel, "kernel", KERNELS)
     return _log_bound(X, Y, kernel)
 
 
-class NormalLaw(NamedTuple):
-    """The optimal law of frequencies for Gaussian points, and what it gives; from :func:`optimal_normal`."""
+class GaussianProposal(eqx.Module):
+    """The optimal proposal of frequencies for Gaussian points, and its variance; from :func:`optimal_gaussian`."""
 
-    mean: jax.Array
-    """Of the law, shape (d,)."""
-    covariance: jax.Array
-    """Of the law, shape (d, d)."""
-    log_constant: jax.Array
+    mean: Float[Array, " d"]
+    covariance: Float[Array, "d d"]
+    log_constant: Float[Array, ""]
     """log E_p q, the normalising constant."""
-    log_variance: jax.Array
-    """Logarithm of the least mean variance per frequency, which is a difference: -inf where rounding leaves nothing of it."""
-    log_bound: jax.Array
+    log_variance: Float[Array, ""]
+    """Logarithm of the least mean variance per frequency, a difference: -inf where it is below rounding."""
+    log_bound: Float[Array, ""]
     """Logarithm of its bound, E k(x, x) E k(y, y) - E k(x, y)^2, a difference too."""
 
 
-def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"):
-    """Optimal law of the frequencies of positive features for Gaussian points: Gaussian too, in closed form.
+def optimal_gaussian(
+    mean_x: Float[ArrayLike, " d"],
+    covariance_x: Float[ArrayLike, "d d"],
+    mean_y: Float[ArrayLike, " d"],
+    covariance_y: Float[ArrayLike, "d d"],
+    kernel: Kernel = "gaussian",
+) -> GaussianProposal:
+    """Optimal proposal of frequencies of positive features for Gaussian points: Gaussian too, in closed form.
 
     ::
 
@@ -78,22 +84,18 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
 
         E_x phi^2 = det(R)^(-1/2) exp(2 w'S R^-1 w + 2 w'R^-1 mu - c/2 mu'R^-1 mu),   R = I + c S
 
-    For means of 0 and one law it is the law behind a dense-exponential feature with A = -S (I - 2 S)^-1
-    (FAVOR#).
+    For means of 0 and one distribution it is the proposal behind a dense-exponential feature with
+    A = -S (I - 2 S)^-1 (FAVOR#).
 
     Args:
-        mean_x, mean_y: arrays (d,).
-        covariance_x, covariance_y: arrays (d, d), positive semidefinite.
-        kernel: "gaussian", or "softmax", for which E k(x, x) is finite only if S < I/2.
-
-    Returns:
-        :class:`NormalLaw`.
+        covariance_x, covariance_y: positive semidefinite; below I/2 for the softmax kernel, where E k(x, x) is
+            infinite else.
 
     Raises ValueError if E k(x, x) is infinite, or covariances are too large for the dtype.
 
     Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
-    checks.choice(kernel, "kernel", ("gaussian", "softmax"))
+    checks.choice(kernel, "kernel", KERNELS)
     means, covariances = [], []
     for side, mean, covariance in (("x", mean_x, covariance_x), ("y", mean_y, covariance_y)):
         d = np.shape(covariance_x)[-1]
@@ -101,50 +103,50 @@ def optimal_normal(mean_x, covariance_x, mean_y, covariance_y, kernel="gaussian"
         check_covariance(covariance, f"covariance_{side}", 0.5 if kernel == "softmax" else jnp.inf)
         means.append(checks.shaped(mean, f"mean_{side}", (d,)))
         covariances.append(covariance)
-    law = _optimal_normal(means, covariances, 2 if kernel == "softmax" else 4)
-    if not checks.is_traced(law.log_constant) and not jnp.isfinite(law.log_constant):
+    proposal = _optimal_gaussian(means, covariances, 2 if kernel == "softmax" else 4)
+    if not checks.is_traced(proposal.log_constant) and not jnp.isfinite(proposal.log_constant):
         got = f"mean or covariance has values up to {max(jnp.abs(x).max() for x in (*means, *covariances)):.2g}"
-        raise ValueError(f"{got}, which overflow in {law.log_constant.dtype}; scale the points, or give float64")
-    return law
+        raise ValueError(f"{got}, which overflow in {proposal.log_constant.dtype}; scale the points, or give float64")
+    return proposal
 
 
-def log_sampling_cost(law, mean, covariance):
-    """What another Gaussian law of frequencies costs: its mean second moment over the least, in logarithms.
+def log_sampling_cost(
+    optimal: GaussianProposal, mean: Float[ArrayLike, " d"], covariance: Float[ArrayLike, "d d"]
+) -> Float[Array, ""]:
+    """Cost of another Gaussian proposal: its mean second moment over the least, in logarithms.
 
     ::
 
-        log of the integral of N(law)^2 / N(mean, covariance) >= 0;   inf unless covariance > law.covariance/2
+        log of the integral of N(optimal)^2 / N(mean, covariance) >= 0;   inf unless 2 covariance > that of it
 
-    This is log(1 + the chi-square divergence of the two laws): under a density r the second moment is the
+    This is log(1 + the chi-square divergence of the two): under a density r the second moment is the
     integral of (p q)^2 / r, and p q is a constant times the optimal density. Plain frequencies, N(0, I), cost
     the more the wider the points are spread: for the softmax kernel, without limit from a variance of 1/6 in
     a coordinate on.
 
-    Args:
-        law: the optimal one, from :func:`optimal_normal`.
-        mean, covariance: arrays (d,) and (d, d), the latter positive definite.
-
     Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
-    d = len(law.mean)
+    d = len(optimal.mean)
     covariance, mean = checks.shaped(covariance, "covariance", (d, d)), checks.shaped(mean, "mean", (d,))
     check_covariance(covariance, "covariance", jnp.inf)
-    return _log_sampling_cost(law, mean, covariance)
+    return _log_sampling_cost(optimal, mean, covariance)
 
 
 @jax.jit
 @full
-def _log_sampling_cost(law, mean, covariance):
-    precision, away = jnp.linalg.inv(covariance), mean - law.mean
-    rest = 2 * jnp.linalg.inv(law.covariance) - precision
+def _log_sampling_cost(
+    optimal: GaussianProposal, mean: Float[Array, " d"], covariance: Float[Array, "d d"]
+) -> Float[Array, ""]:
+    precision, away = jnp.linalg.inv(covariance), mean - optimal.mean
+    rest = 2 * jnp.linalg.inv(optimal.covariance) - precision
     pulled = precision @ away
     cost = (away @ pulled + pulled @ jnp.linalg.solve(rest, pulled) - jnp.linalg.slogdet(rest)[1]) / 2
-    cost = cost + jnp.linalg.slogdet(covariance)[1] / 2 - jnp.linalg.slogdet(law.covariance)[1]
+    cost = cost + jnp.linalg.slogdet(covariance)[1] / 2 - jnp.linalg.slogdet(optimal.covariance)[1]
     return jnp.where(jnp.linalg.eigvalsh(rest)[0] > 0, cost, jnp.inf)
 
 
 @partial(jax.jit, static_argnums=2)
-def _log_bound(X, Y, kernel):
+def _log_bound(X: Float[Array, "n d"], Y: Float[Array, "l d"], kernel: Kernel) -> Float[Array, ""]:
     # A sum over pairs of k(x, x) k(y, y) - k(x, y)^2 = k(x, x) k(y, y) (1 - exp(-|x - y|^2)), which is nowhere negative.
     squares = sums_of_squares(X, -Y)
     logs = log_difference(jnp.zeros_like(squares), -squares)
@@ -155,7 +157,9 @@ def _log_bound(X, Y, kernel):
 
 @partial(jax.jit, static_argnums=2)
 @full
-def _optimal_normal(means, covariances, c):
+def _optimal_gaussian(
+    means: list[Float[Array, " d"]], covariances: list[Float[Array, "d d"]], c: int
+) -> GaussianProposal:
     d = len(means[0])
     eye = jnp.eye(d)
     precision, slope, log_constant, log_selves = 0.0, 0.0, 0.0, 0.0
@@ -176,24 +180,26 @@ def _optimal_normal(means, covariances, c):
         zeros = jnp.zeros_like(eye)
         form, joint = jnp.block([[zeros, 2 * eye], [2 * eye, zeros]]), jnp.block([[covariances[0], zeros], [zeros, covariances[1]]])
         log_pairs = _log_mean_exp(form, jnp.concatenate(means), joint)
-    return NormalLaw(
+    return GaussianProposal(
         mean, jnp.linalg.inv(precision), log_constant, log_difference(2 * log_constant, log_pairs), log_difference(log_selves, log_pairs)
     )
 
 
-def log_difference(one, other):
+def log_difference(one: Float[Array, "..."], other: Float[Array, "..."]) -> Float[Array, "..."]:
     """log(e^one - e^other) for one >= other; -inf where they are equal."""
     apart = one > other
     return jnp.where(apart, one + jnp.log(-jnp.expm1(jnp.where(apart, other - one, -1.0))), -jnp.inf)
 
 
-def _log_mean_exp(form, mean, covariance):
-    """log E exp(z' form z / 2) of z ~ N(mean, covariance), where it is finite."""
+def _log_mean_exp(
+    form: Float[Array, "k k"], mean: Float[Array, " k"], covariance: Float[Array, "k k"]
+) -> Float[Array, ""]:
+    """log E exp(z' form z / 2) for z ~ N(mean, covariance), where it is finite."""
     rest = jnp.eye(len(mean)) - covariance @ form
     return -jnp.linalg.slogdet(rest)[1] / 2 + mean @ form @ jnp.linalg.solve(rest, mean) / 2
 
 
-def check_covariance(covariance, name, below):
+def check_covariance(covariance: Float[Array, "d d"], name: str, below: float) -> None:
     """Refuse a square matrix that is no covariance, or has an eigenvalue of ``below`` or more."""
     if checks.is_traced(covariance):
         return

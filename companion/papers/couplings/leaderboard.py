@@ -19,7 +19,7 @@ from rfcore import checks, features, kernels, walks
 from rfcore.couplings import compose, walk_lengths
 from rfcore.features.deposits import by_step
 from rfcore.features.of_walks import weigh
-from rfcore.solvers import exponential, gram, sampling
+from rfcore.solvers import exponential, gram, importance
 
 __all__ = ["MAPS", "loss_of_walks", "of_points", "of_walks", "over", "simplex_shells"]
 
@@ -52,7 +52,7 @@ def _positive(key, omega, x, fit):
 
 
 def _optimal(key, omega, x, fit):
-    return _symmetric(features.positive(x, sampling.of_points(key, omega, x)))
+    return _symmetric(features.positive(x, importance.sample_mixture(key, omega, x)))
 
 
 def _sderf(key, omega, x, fit):

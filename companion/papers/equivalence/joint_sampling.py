@@ -21,7 +21,7 @@ from jax.scipy.special import logsumexp
 
 from companion.papers.favor.trigonometric import squared_distances
 from rfcore import checks
-from rfcore.theory.sampling_laws import check_covariance, log_difference, optimal_normal
+from rfcore.theory.sampling_laws import check_covariance, log_difference, optimal_gaussian
 
 
 def log_joint_variance_floor(X, m, kernel="gaussian"):
@@ -55,7 +55,7 @@ def optimal_overlaps(omega, covariance, kernel="gaussian"):
         raise ValueError(f"covariance has shape {covariance.shape}; give a square matrix")
     check_covariance(covariance, "covariance", 0.5 if kernel == "softmax" else jnp.inf)
     zeros = jnp.zeros(d)
-    law = optimal_normal(zeros, covariance, zeros, covariance, kernel)
+    law = optimal_gaussian(zeros, covariance, zeros, covariance, kernel)
     if omega.shape[1] != d:
         raise ValueError(f"omega has shape {omega.shape}; give frequencies of dimension {d}")
     return _overlaps(omega, covariance, law.covariance, kernel)

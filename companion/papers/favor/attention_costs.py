@@ -24,7 +24,7 @@ def exact(q, k, v, causal=False):
 @partial(jax.tree_util.register_dataclass, data_fields=("matrix",), meta_fields=())
 @dataclass(frozen=True)
 class Narrow:
-    """Frequencies (m, d) in bfloat16: :class:`rfcore.couplings.frequencies.Projectable`."""
+    """Frequencies (m, d) in bfloat16: :class:`rfcore.features.frequencies.Frequencies`."""
 
     matrix: jax.Array
     log_weights = None
@@ -39,9 +39,9 @@ class Narrow:
         """Their dimension."""
         return self.matrix.shape[-1]
 
-    def project(self, x, unit=1.0, copies=1):
+    def project(self, x):
         """Scalar products of points, rounded to bfloat16, with frequencies; summed in float32."""
-        return jnp.tile(_product(x.astype(jnp.bfloat16), self.matrix.T) / unit, copies)
+        return _product(x.astype(jnp.bfloat16), self.matrix.T)
 
 
 def narrow(q, k, v, omega, parameters):

@@ -23,8 +23,9 @@ from test_matrix import COUPLINGS
 
 from companion import evidence
 from companion.evidence import Verdict
-from rfcore import couplings, estimators, features, kernels
+from rfcore import couplings, estimators, kernels
 from rfcore.estimators import RandomFeatures
+from rfcore.features import frequencies
 
 X = np.random.default_rng(0).normal(size=(12, 4)) / 2
 CHECKS = [
@@ -169,7 +170,7 @@ def test_a_pipeline_on_digits_beats_the_linear_model():
         ({"lengthscale": 1.0, "gamma": 1.0}, "gamma = 1.0 and lengthscale = 1.0; give one"),
         ({"coupling": "typo"}, "coupling = 'typo'; choose one of 'iid', .* 'choose'"),
         ({"coupling": lambda key, m, d: np.ones((m + 1, d))}, "coupling gives 51 frequencies; give 50, not weighted"),
-        ({"coupling": lambda key, m, d: features.frequencies.weighted(np.ones((m, d)), np.ones(m))}, "50 frequencies with log weights; give 50"),
+        ({"coupling": lambda key, m, d: frequencies.weighted(np.ones((m, d)), np.ones(m))}, "50 frequencies with log weights; give 50"),
         ({"lengthscale": 1e-300}, "lengthscale = 1e-300, .* outside the range of float64; scale X"),
         ({"lengthscale": 1e300}, "lengthscale = 1e[+]300, .* outside the range of float64; scale X"),
         ({"gamma": 1e308}, "gamma = 1e[+]308, .* outside the range of float64; scale X"),

@@ -17,7 +17,8 @@ from rfcore.features.frequencies import Frequencies, as_narrow, checked
 from rfcore.kernels.euclidean import Kernel
 
 Side = Literal["x", "y"]
-Numbers = Float[Array, "..."] | Float[np.ndarray, "..."] | float
+Vector = Float[Array, "*heads d"] | Float[np.ndarray, "*heads d"]
+Factor = Float[Array, "..."] | Float[np.ndarray, "..."] | float
 
 
 class ExponentialParameters(eqx.Module):
@@ -43,19 +44,19 @@ class ExponentialParameters(eqx.Module):
     maps over one set of parameters per head.
     """
 
-    A: Numbers | None = None
+    A: Vector | None = None
     """Diagonal of A, shape (d,), below 1/8; None for zeros."""
-    B_x: Numbers | None = None
+    B_x: Factor | None = None
     """B of the features of x: a number for its multiple of I, a diagonal (d,), or a matrix (d, d); None for I."""
-    B_y: Numbers | None = None
+    B_y: Factor | None = None
     """B of the features of y, of the same kind."""
-    centre_x: Numbers | None = None
+    centre_x: Vector | None = None
     """Subtracted from x, shape (d,); None for no centres."""
-    centre_y: Numbers | None = None
+    centre_y: Vector | None = None
     """Subtracted from y."""
 
     @property
-    def C_x(self) -> Numbers:
+    def C_x(self) -> Factor:
         """C of the features of x, -1/2 B_x' (I - 4 A)^-1 B_x, of the kind of B_x or a diagonal."""
         scale = -0.5 if self.A is None else -0.5 / (1 - 4 * self.A)
         if self.B_x is None:
@@ -65,12 +66,12 @@ class ExponentialParameters(eqx.Module):
         return jnp.transpose(self.B_x) @ (jnp.reshape(scale, (-1, 1)) * self.B_x)
 
     @property
-    def C_y(self) -> Numbers:
+    def C_y(self) -> Factor:
         """C of the features of y."""
         return self.swapped().C_x
 
     @property
-    def log_D(self) -> Numbers:
+    def log_D(self) -> Factor:
         """log det(I - 4 A) / 4."""
         return 0.0 if self.A is None else jnp.sum(jnp.log1p(-4 * self.A)) / 4
 
@@ -85,7 +86,7 @@ class ExponentialParameters(eqx.Module):
         """
         eye, zeros = jnp.eye(d, dtype=dtype), jnp.zeros(d, dtype)
 
-        def matrix(B: Numbers | None) -> Numbers:
+        def matrix(B: Factor | None) -> Factor:
             return eye if B is None else B if jnp.ndim(B) == 2 else eye * jnp.atleast_2d(B)
 
         A, centre_x, centre_y = (zeros if v is None else v for v in (self.A, self.centre_x, self.centre_y))
@@ -93,7 +94,7 @@ class ExponentialParameters(eqx.Module):
 
     def away(self, x: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """x - centre_x for every row of x."""
-        return x if self.centre_x is None else x - jnp.asarray(self.centre_x)[None]
+        return x if self.centre_x is None else x - self.centre_x[None]
 
     def moved(self, x: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """B_x (x - centre_x) for every row of x."""
@@ -170,7 +171,7 @@ def _log_exponential(
     shift = jnp.sum(moved**2 if A is None else moved**2 / (1 - 4 * A)[None], axis=1, keepdims=True) / 2
     if kernel == "gaussian":
         shift = shift + jnp.sum(away**2, axis=1, keepdims=True) / 2
-    if centre is not None:
+    if centre is not None and other is not None:
         # Half of the constant on either side. For the Gaussian kernel only the difference of the centres enters, so that the
         # features of a cloud that is moved are the same.
         slope, half = (other, centre / 2) if kernel == "softmax" else (other - centre, (centre - other) / 4)
@@ -207,14 +208,14 @@ def _checked(
     for one, other in (("B_x", "B_y"), ("centre_x", "centre_y")):
         if (one in given) != (other in given):
             raise ValueError(f"parameters has {one} or {other} = None and the other not; give both or neither")
-    if "A" in given:
+    if parameters.A is not None:
         below_an_eighth(parameters.A)
     # One compiled function for both sides.
     return x, omega, parameters if side == "x" else parameters.swapped()
 
 
 @precision.full
-def dense(A: Float[ArrayLike, "d *d"], B: Float[ArrayLike, "d d"]) -> ExponentialParameters:
+def dense(A: Float[ArrayLike, "..."], B: Float[ArrayLike, "d d"]) -> ExponentialParameters:
     """Parameters of the dense-exponential features that have this A and this B_x.
 
     ::
@@ -261,8 +262,8 @@ def eigenbasis(M: Float[Array, "d d"]) -> tuple[Float[Array, " d"], Float[Array,
     return values, vectors * jnp.where(slope @ vectors < 0, -1, 1)[None]
 
 
-def below_an_eighth(A: Numbers, name: str = "A") -> Numbers:
+def below_an_eighth(A: Vector) -> Vector:
     """A itself, unless the variance of its features is infinite."""
     if not checks.is_traced(A) and not np.all(np.asarray(A) < 0.125):
-        raise ValueError(f"{name} = {A} has values of 1/8 or more, where the variance is infinite; give lower ones")
+        raise ValueError(f"A = {A} has values of 1/8 or more, where the variance is infinite; give lower ones")
     return A

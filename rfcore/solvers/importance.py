@@ -183,7 +183,7 @@ def _with_phases(
         return omega, jax.random.uniform(keys[1], (n,), X.dtype, maxval=2 * math.pi)
 
     def logs(proposal: tuple[Float[Array, "n d"], Float[Array, " n"]]) -> tuple[Float[Array, " n"], Float[Array, " n"]]:
-        log_q = sum(_log_phase_square(*proposal, points, kernel) for points in sets) / len(sets)
+        log_q = jnp.asarray(sum(_log_phase_square(*proposal, points, kernel) for points in sets)) / len(sets)
         return log_q, log_q - math.log(2)
 
     keys = jax.random.split(key)

@@ -15,6 +15,7 @@ distributions, the mean variance over pairs is least if frequencies have a densi
 
 import math
 from functools import partial
+from typing import Any, cast
 
 import equinox as eqx
 import jax
@@ -162,7 +163,7 @@ def _optimal_gaussian(
 ) -> GaussianProposal:
     d = len(means[0])
     eye = jnp.eye(d)
-    precision, slope, log_constant, log_selves = 0.0, 0.0, 0.0, 0.0
+    precision = slope = log_constant = log_selves = cast(Any, 0.0)
     for mean, covariance in zip(means, covariances, strict=True):
         spread = eye + c * covariance
         shrunk = jnp.linalg.solve(spread, mean)

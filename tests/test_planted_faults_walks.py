@@ -25,12 +25,12 @@ from companion.datasets.registry import File
 from companion.evidence import Verdict
 from companion.models import descent, ode, pagerank
 from companion.papers.ugrf import generalisation, reduction
-from rfcore import checks, copulas, features, kernels, streams, walks
-from rfcore.couplings import walk_hops, walk_lengths
+from rfcore import checks, copulas, features, kernels, walks
 from rfcore.features import DepositFeatures, modulation, neural
 from rfcore.gp import sparse
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
+from rfcore.walks import streams
 
 G = UNEVEN.normalised()
 P_HALT, N_WALKS, REPEATS = 0.3, 4, 2000
@@ -39,14 +39,14 @@ NODES = np.tile(np.arange(5), REPEATS)
 
 def check_lengths():
     """P(length >= k) = (1 - p_halt)^k."""
-    lengths = walk_lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT).values
+    lengths = walks.lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT, "iid").values
     at_least = (lengths[:, :, None] >= np.arange(6)).mean(axis=1)
     return evidence.unbiased(at_least, (1 - P_HALT) ** np.arange(6.0), smallest_bias=0.03)
 
 
 def check_loads():
     """The expected load at node j and step k of a walk from i is (W^k)_ij, step by step."""
-    lengths = walk_lengths.draw(jax.random.key(1), len(NODES), N_WALKS, P_HALT)
+    lengths = walks.lengths.draw(jax.random.key(1), len(NODES), N_WALKS, P_HALT, "iid")
     deposits = walks.simulate(jax.random.key(1), G, lengths, nodes=NODES)
     W, found = G.to_scipy().toarray(), np.zeros((4, len(NODES), 5))
     early = deposits.step < 4
@@ -70,7 +70,7 @@ CHECKS = [check_lengths, check_loads, check_kernel]
 
 def check_each_walk_is_geometric(coupling="stratified"):
     """P(length >= k) = (1 - p_halt)^k, walk by walk."""
-    lengths = walk_lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT, coupling).values
+    lengths = walks.lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT, coupling).values
     at_least = lengths[:, :, None] >= np.arange(6)
     truth = np.broadcast_to((1 - P_HALT) ** np.arange(6.0), (N_WALKS, 6))
     return evidence.unbiased(at_least.astype(float), truth, smallest_bias=0.05)
@@ -82,7 +82,7 @@ def check_antithetic_walks_are_geometric():
 
 def check_nodes_are_independent():
     """Lengths of nodes 2i and 2i + 1 are uncorrelated, walk by walk."""
-    lengths = walk_lengths.draw(jax.random.key(0), 10_000, N_WALKS, P_HALT, "reversal").values.reshape(-1, 2, N_WALKS)
+    lengths = walks.lengths.draw(jax.random.key(0), 10_000, N_WALKS, P_HALT, "reversal").values.reshape(-1, 2, N_WALKS)
     short = (lengths == 0) - P_HALT
     return evidence.unbiased(short[:, 0, :, None] * short[:, 1, None, :], np.zeros((N_WALKS, N_WALKS)), smallest_bias=0.02)
 
@@ -196,7 +196,7 @@ def test_shared_walks_are_caught_where_independence_is_claimed():
 
 def check_both_halves_of_a_key():
     keys = [np.array(words, dtype=np.uint32) for words in ([0, 7], [1, 7], [1, 8])]
-    first, second, third = (walk_lengths.draw(key, 20, 4, 0.1).values for key in keys)
+    first, second, third = (walks.lengths.draw(key, 20, 4, 0.1, "iid").values for key in keys)
     assert not np.array_equal(first, second)
     assert not np.array_equal(second, third)
 
@@ -215,7 +215,7 @@ def check_uniforms_choose_the_hops_of_their_walk():
     """Hop t of every walk leads to neighbour number floor(u_t * number of neighbours), walk by walk; node 0 ends walks."""
     W = np.array([[0, 0, 0, 0.0], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]])
     g = Graph.from_scipy(W)
-    lengths = walk_lengths.draw(jax.random.key(0), 4, 30, P_HALT, copulas.over("stratified", 3))
+    lengths = walks.lengths.draw(jax.random.key(0), 4, 30, P_HALT, walks.Coupling(copulas.stratified, walks.hops.First(2)))
     deposits = walks.simulate(jax.random.key(0), g, lengths)
     for start in range(4):
         wanted = {1: [], 2: []}
@@ -239,9 +239,9 @@ def check_what_a_coupling_hop_by_hop_sees():
         seen.append(dict(zip(walkers.tolist(), nodes.tolist(), strict=True)))
         return np.full(len(walkers), 0.0)
 
-    lengths = walk_lengths.draw(jax.random.key(0), 5, 6, P_HALT).values
-    hops = walks.hops_of(g, P_HALT)
-    walks.walk(np.random.default_rng(0), hops, np.arange(5), lengths, uniforms=watched)
+    lengths = walks.lengths.draw(jax.random.key(0), 5, 6, P_HALT, "iid").values
+    hops = walks.engine.tables(g, P_HALT)
+    walks.engine.walk(np.random.default_rng(0), hops, np.arange(5), lengths, uniforms=watched)
     assert len(seen) > 4
     assert seen[0] == {i: i // 6 for i in range(24) if lengths.flat[i] > 0}  # node 4 has no neighbours
     for step, (before, after) in enumerate(itertools.pairwise(seen)):
@@ -267,7 +267,7 @@ def check_walkers_on_a_node_spread_evenly():
     """Six walkers on each of two nodes, mixed: two of them to each third."""
     rng, rows = np.random.default_rng(0), np.repeat(np.arange(20), 12)
     nodes = rng.permuted(np.tile(np.arange(12) % 2, (20, 1)), axis=1).ravel()
-    u = walk_hops.systematic(rng, 20, 12)(0, np.arange(240), rows, nodes)
+    u = walks.hops.Systematic()(rng, 20, 12)(0, np.arange(240), rows, nodes)
     counts = np.zeros((20, 2, 3))
     np.add.at(counts, (rows, nodes, np.floor(3 * u).astype(int)), 1)
     assert np.all(counts == 2)
@@ -291,7 +291,7 @@ def check_pagerank_is_where_walks_end():
 
 def check_products_of_few_rows():
     key, f = jax.random.key(0), modulation.diffusion(1.0)
-    stepped = features.by_step(walks.simulate(key, G, walk_lengths.draw(key, 2, 4, P_HALT), nodes=[1, 2]))
+    stepped = features.by_step(walks.simulate(key, G, walks.lengths.draw(key, 2, 4, P_HALT, "iid"), nodes=[1, 2]))
     v = np.arange(5.0)
     product = stepped.with_modulation(f) @ v
     assert product.shape == (2,)
@@ -355,7 +355,7 @@ def check_chunks_of_pagerank_have_streams_of_their_own():
 def check_single_walkers_on_their_nodes_spread():
     """Eight multiples of the golden ratio leave no gap of .15; one shift for all nodes of a start leaves all."""
     walkers = np.arange(24)
-    u = walk_hops.systematic(np.random.default_rng(0), 3, 8)(0, walkers, walkers // 8, walkers % 8).reshape(3, 8)
+    u = walks.hops.Systematic()(np.random.default_rng(0), 3, 8)(0, walkers, walkers // 8, walkers % 8).reshape(3, 8)
     ends = np.sort(np.column_stack([u, u.min(axis=1) + 1]), axis=1)
     assert np.diff(ends).max() < 0.15
 

@@ -22,8 +22,6 @@ from rfcore.couplings import (
     low_discrepancy,
     norms,
     quantiles,
-    walk_hops,
-    walk_lengths,
     weight_dependent,
 )
 from rfcore.couplings.choosing import choose

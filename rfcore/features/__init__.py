@@ -9,10 +9,17 @@ Products of features have a kernel as their mean, E[phi(x) . phi(y)] = k(x, y): 
   frequencies of another law with log weights w. Features of frequency i are then multiplied by exp(w_i / 2).
 """
 
-from rfcore.features import modulation, neural
-from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
+from rfcore.features import neural
 from rfcore.features.exponentials import exponential, log_exponential, log_positive, positive
 from rfcore.features.fourier import fourier, trigonometric
 from rfcore.features.logs import stabilised
-from rfcore.features.of_walks import StreamedFeatures, WalkFeatures, walk_features, weigh
 from rfcore.features.parameters import ExponentialParameters, dense
+from rfcore.walks import (
+    DepositFeatures,
+    StreamedFeatures,
+    WalkFeatures,
+    by_step,
+    modulation,
+    walk_features,
+    weigh,
+)

@@ -39,3 +39,10 @@ from rfcore.theory.sampling_laws import (
     optimal_normal,
 )
 from rfcore.theory.stratified_norms import cosh_ratio, one_frequency_mse, stratified_norms_ratio
+from rfcore.theory.walk_errors import (
+    bin_survival,
+    joint_survival,
+    walk_feature_moments,
+    walk_gram_mse,
+    walk_gram_mses,
+)

@@ -51,7 +51,7 @@ def test_first_hops_are_those_of_the_row_in_every_chunk():
     weights = np.zeros((n, n))
     np.put_along_axis(weights, neighbours, 1.0, axis=1)
     hops = rng.random((n, 8, 2))
-    deposits = walks.simulate(KEY, Graph.from_scipy(weights), walks.Lengths(np.full((n, 8), 2), 0.5, hops))
+    deposits = walks.simulate(KEY, Graph.from_scipy(weights), walks.Lengths(np.full((n, 8), 2), 0.5, walks.hops.Given(hops)))
     here = np.broadcast_to(np.arange(n)[:, None], (n, 8))
     for step in (1, 2):
         here = neighbours[here, np.floor(4 * hops[..., step - 1]).astype(int)]

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import jax
 import networkx as nx
@@ -29,7 +30,7 @@ ALARM = 1e-4 / 2000  # of a p-value here, of which there are fewer than 2000
 
 def with_first_hops(name):
     """The law of lengths and first hops together, where it is one of uniforms."""
-    return name if name == "antithetic" else copulas.over(COUPLINGS[name], 1 + N_HOPS)
+    return name if name == "antithetic" else walks.Coupling(copulas.named(COUPLINGS[name]), walks.hops.First(N_HOPS))
 
 
 def drawn(name, n_nodes=4000):
@@ -48,8 +49,9 @@ def pvalue_of_independence(a, b):
 
 @pytest.mark.parametrize("name", [*COUPLINGS, "antithetic"])
 def test_each_walk_has_its_law_and_nodes_are_independent(name):
-    lengths, p_halt, hops = drawn(name)
-    assert p_halt == P_HALT
+    found = drawn(name)
+    assert found.p_halt == P_HALT
+    lengths, hops = found.values, found.hops.uniforms if name != "antithetic" else None
     assert lengths.shape == (4000, N_WALKS)
     assert lengths.dtype == np.int32
     for walk in lengths.T:
@@ -117,12 +119,12 @@ def test_antithetic_lengths_stay_within_what_int32_holds():
             return np.full(shape, 1 - 2.0**-53)
 
     p_halt = 1.8e-8
-    assert walks.lengths.antithetic(Extremes(), 2, 3, p_halt).values.max() == walks.lengths.longest(p_halt)
+    assert walks.AntitheticTermination()(Extremes(), 2, 3, p_halt).max() == walks.lengths.longest(p_halt)
 
 
 def test_independent_walks_are_those_of_before():
     plain, named = (walks.lengths.draw(jax.random.key(0), 50, 3, 0.2, coupling=law) for law in ("iid", copulas.independent))
-    assert plain.hops is None
+    assert plain.hops == walks.hops.Independent()
     assert np.array_equal(plain.values, named.values)
 
 
@@ -154,7 +156,7 @@ def test_uniforms_choose_the_hops_of_their_walk(g):
     lengths = walks.lengths.draw(jax.random.key(3), g.n_nodes, 7, 0.3, walks.Coupling(copulas.stratified, walks.hops.First(3)))
     deposits = walks.simulate(jax.random.key(4), g, lengths)
     for start in range(g.n_nodes):
-        paths = [walked(g, start, *walk) for walk in zip(lengths.values[start], lengths.hops[start], strict=True)]
+        paths = [walked(g, start, *walk) for walk in zip(lengths.values[start], lengths.hops.uniforms[start], strict=True)]
         for step in (1, 2, 3):
             found = deposits.node[(deposits.row == start) & (deposits.step == step)]
             assert sorted(found) == sorted(path[step - 1] for path in paths if len(path) >= step)
@@ -286,15 +288,19 @@ LENGTHS = walks.lengths.draw(jax.random.key(0), 34, 3, 0.5, walks.Coupling(copul
         (lambda: walks.lengths.named([]), "give a"),
         (
             lambda: walks.lengths.named("no such"),
-            "coupling = 'no such'; choose one of 'independent', .*'sobol', .*'iid', .*'antithetic'",
+            "coupling = 'no such'; choose one of 'independent', .*'sobol', .*'iid'",
         ),
         (
             lambda: walks.Coupling("systematic", walks.hops.ArrayRQMC()),
-            "coupling = 'systematic' couples hops, too; give a law of lengths",
+            "lengths = 'systematic'; give a copula, such as copulas.stratified",
         ),
         (
-            lambda: walks.lengths.with_hops(walks.Coupling(copulas.sobol, walks.hops.First(1)), "systematic"),
-            r"coupling = _Over\(.*couples hops, too",
+            lambda: walks.Coupling(walks.AntitheticTermination(), walks.hops.First(1)),
+            "AntitheticTermination has no coordinates for first hops",
+        ),
+        (
+            lambda: walks.Coupling(copulas.sobol, "systematic"),
+            r"hops = 'systematic'; give a record of walks.hops",
         ),
         (lambda: walks.lengths.draw(jax.random.key(0), 2, 2, 0.5, other_shape), r"law maps shape .*; give"),
         (
@@ -306,20 +312,20 @@ LENGTHS = walks.lengths.draw(jax.random.key(0), 34, 3, 0.5, walks.Coupling(copul
             r"law has values in .*; give levels",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops[:, :2])),
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops=walks.hops.Given(LENGTHS.hops.uniforms[:, :2]))),
             "lengths.hops has shape",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops + 0.5)),
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops=walks.hops.Given(LENGTHS.hops.uniforms + 0.5))),
             "lengths.hops has values",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops * np.nan)),
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops=walks.hops.Given(LENGTHS.hops.uniforms * np.nan))),
             "lengths.hops has values",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops="u")),
-            "hops = 'u'; choose one of 'independent'",
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops="u")),
+            "hops = 'u'; give hops that can walk",
         ),
     ],
 )

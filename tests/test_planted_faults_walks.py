@@ -10,6 +10,7 @@ import itertools
 import os
 import sys
 import tempfile
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -25,11 +26,11 @@ from companion.datasets.registry import File
 from companion.evidence import Verdict
 from companion.models import descent, ode, pagerank
 from companion.papers.ugrf import generalisation, reduction
-from rfcore import checks, copulas, features, kernels, walks
+from rfcore import copulas, features, kernels, walks
 from rfcore.features import DepositFeatures, modulation, neural
 from rfcore.gp import sparse
 from rfcore.graphs import Graph
-from rfcore.solvers import transport
+from rfcore.theory import walk_errors
 from rfcore.walks import streams
 
 G = UNEVEN.normalised()
@@ -99,7 +100,7 @@ def test_checks_pass_on_good_code(check):
 def edges(hops, multiplier):
     edge = hops.edge.copy()
     edge[:, 1] = multiplier
-    return hops._replace(edge=edge)
+    return replace(hops, edge=edge)
 
 
 def weighted_degree(right):
@@ -150,34 +151,28 @@ def halt_for_survival(right):
 def across_nodes(right):
     """Couple walk i of one node with walk i of the next, in place of the walks of a node."""
 
-    def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
-        def merged(uniform, shape):
-            n, m, k = shape
-            return np.swapaxes(copula(uniform, (n // 2, 2 * m, k)).reshape(n // 2, m, 2, k), 1, 2).reshape(shape)
+    def drawn(copula, uniform, shape):
+        n, m, k = shape
+        return np.swapaxes(right(copula, uniform, (n // 2, 2 * m, k)).reshape(n // 2, m, 2, k), 1, 2).reshape(shape)
 
-        return right(rng, n_nodes, n_walks, p_halt, merged, n_hops)
-
-    return pushed
+    return drawn
 
 
 def unpermuted(right):
     """Walk i always in stratum i."""
 
-    def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
-        return right(rng, n_nodes, n_walks, p_halt, lambda *drawn: np.sort(copula(*drawn), axis=-2), n_hops)
-
-    return pushed
+    return lambda *drawn: np.sort(right(*drawn), axis=-2)
 
 
 FAULTS = [
-    (walk_lengths, "_pushed", across_nodes, [check_nodes_are_independent]),
-    (walk_lengths, "_pushed", unpermuted, [check_each_walk_is_geometric]),
-    (walks, "hops_of", weighted_degree, [check_loads, check_kernel]),
-    (walks, "hops_of", no_survival, [check_loads, check_kernel]),
-    (walks, "hops_of", no_weight, [check_loads, check_kernel]),
-    (walk_lengths, "quantile", one_hop_more, CHECKS),
-    (walk_lengths, "quantile", one_hop_less, CHECKS),
-    (walk_lengths, "quantile", halt_for_survival, CHECKS),
+    (copulas, "draw", across_nodes, [check_nodes_are_independent]),
+    (copulas, "draw", unpermuted, [check_each_walk_is_geometric]),
+    (walks.engine, "tables", weighted_degree, [check_loads, check_kernel]),
+    (walks.engine, "tables", no_survival, [check_loads, check_kernel]),
+    (walks.engine, "tables", no_weight, [check_loads, check_kernel]),
+    (walks.lengths, "quantile", one_hop_more, CHECKS),
+    (walks.lengths, "quantile", one_hop_less, CHECKS),
+    (walks.lengths, "quantile", halt_for_survival, CHECKS),
 ]
 
 
@@ -219,7 +214,7 @@ def check_uniforms_choose_the_hops_of_their_walk():
     deposits = walks.simulate(jax.random.key(0), g, lengths)
     for start in range(4):
         wanted = {1: [], 2: []}
-        for length, uniforms in zip(lengths.values[start], lengths.hops[start], strict=True):
+        for length, uniforms in zip(lengths.values[start], lengths.hops.uniforms[start], strict=True):
             node = start
             for step in range(1, min(length, 2) + 1):
                 if node == 0:
@@ -248,10 +243,10 @@ def check_what_a_coupling_hop_by_hop_sees():
         assert after == {i: g.indices[g.indptr[node]] for i, node in before.items() if lengths.flat[i] > step + 1}
 
 
-def check_hops_are_uniform_and_starts_independent(law="systematic"):
+def check_hops_are_uniform_and_starts_independent(law=walks.hops.Systematic):
     """Of one walker of two, and with that of another start: frequencies of quarters of [0, 1)."""
     n = 4000
-    uniforms = getattr(walk_hops, law)(np.random.default_rng(0), n, 2)
+    uniforms = law()(np.random.default_rng(0), n, 2)
     u = uniforms(0, np.arange(2 * n), np.arange(2 * n) // 2, np.arange(2 * n) % 2).reshape(n, 2)
     second = np.histogram(u[:, 1], 4, (0, 1))[0] / n
     both = np.histogram2d(u[::2, 1], u[1::2, 1], 4, [(0, 1), (0, 1)])[0] / (n / 2)
@@ -260,7 +255,7 @@ def check_hops_are_uniform_and_starts_independent(law="systematic"):
 
 
 def check_array_rqmc():
-    check_hops_are_uniform_and_starts_independent("array_rqmc")
+    check_hops_are_uniform_and_starts_independent(walks.hops.ArrayRQMC)
 
 
 def check_walkers_on_a_node_spread_evenly():
@@ -274,7 +269,7 @@ def check_walkers_on_a_node_spread_evenly():
 
 
 def check_bins_make_all_walks():
-    assert np.allclose(transport.bins.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
+    assert np.allclose(walk_errors.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
 
 
 def check_pagerank_is_a_law():
@@ -412,25 +407,25 @@ def check_noise_is_in_the_system():
 
 
 IN_SOURCE = [
-    (walks, "first_hops", "by_hop[step]", "by_hop[-1 - step]", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "first_hops", "take(walkers,", "take(np.arange(len(walkers)),", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "first_hops", "take(walkers,", "take(rows,", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "_walk", "order = order[stay]", "order = order[: len(row)]", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "_walk", "here[stay]", "here[: len(row)]", check_what_a_coupling_hop_by_hop_sees),
-    (walk_hops, "systematic", "rng.random(n_rows)", "np.zeros(n_rows)", check_hops_are_uniform_and_starts_independent),
-    (walk_hops, "systematic", "rng.random(n_rows)", "rng.random(1).repeat(n_rows)", check_hops_are_uniform_and_starts_independent),
-    (walk_hops, "array_rqmc", "rng.random(n_rows)", "np.zeros(n_rows)", check_array_rqmc),
-    (walk_hops, "systematic", "start += moved[: len(first)]", "pass", check_single_walkers_on_their_nodes_spread),
-    (walk_hops, "systematic", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
-    (walk_hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
-    (transport.bins, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
-    (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "n_nodes", check_pagerank_is_a_law),
-    (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "recipe.n_walks", check_pagerank_is_a_law),
+    (walks.hops.Given, "__call__", "by_hop[step]", "by_hop[-1 - step]", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.hops.Given, "__call__", "take(walkers,", "take(np.arange(len(walkers)),", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.hops.Given, "__call__", "take(walkers,", "take(rows,", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.engine, "_walk", "order = order[stay]", "order = order[: len(row)]", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.engine, "_walk", "here[stay]", "here[: len(row)]", check_what_a_coupling_hop_by_hop_sees),
+    (walks.hops.Systematic, "__call__", "rng.random(n_rows)", "np.zeros(n_rows)", check_hops_are_uniform_and_starts_independent),
+    (walks.hops.Systematic, "__call__", "rng.random(n_rows)", "rng.random(1).repeat(n_rows)", check_hops_are_uniform_and_starts_independent),
+    (walks.hops.ArrayRQMC, "__call__", "rng.random(n_rows)", "np.zeros(n_rows)", check_array_rqmc),
+    (walks.hops.Systematic, "__call__", "start += moved[: len(first)]", "pass", check_single_walkers_on_their_nodes_spread),
+    (walks.hops.Systematic, "__call__", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
+    (walks.hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
+    (walk_errors, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
+    (pagerank, "estimate", "(n_nodes * walkers.n_walks)", "n_nodes", check_pagerank_is_a_law),
+    (pagerank, "estimate", "(n_nodes * walkers.n_walks)", "walkers.n_walks", check_pagerank_is_a_law),
     (
         pagerank,
-        "estimate",
-        "_ends(walkers, chunk,",
-        "_ends(walkers, 0,",
+        "_ends",
+        "walk(chunk,",
+        "walk(0,",
         check_chunks_of_pagerank_have_streams_of_their_own,
     ),
     (
@@ -440,8 +435,8 @@ IN_SOURCE = [
         "(begin, begin + now - after)",
         check_pagerank_is_where_walks_end,
     ),
-    (walk_lengths, "antithetic", "- halts) + 1", "- halts)", check_antithetic_verdict),
-    (walk_lengths, "antithetic", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
+    (walks.AntitheticTermination, "__call__", "- halts) + 1", "- halts)", check_antithetic_verdict),
+    (walks.AntitheticTermination, "__call__", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
@@ -452,7 +447,7 @@ IN_SOURCE = [
     (neural, "random", "(hidden,), minval=-1.0", "(hidden,), minval=0.0", check_random_start_has_both_signs),
     (reduction, "johnson_lindenstrauss", "PURPOSES[kind]", "2", check_no_stream_is_drawn_from_twice),
     (descent, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
-    (checks, "modulation", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
+    (modulation, "values", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
     (storage, "_kept", "os.replace(whole, kept)", "kept.write_bytes(content)", check_a_download_is_never_half_there),
     (storage, "_kept", "os.replace(whole, kept)", "shutil.copy(whole, kept)", check_a_download_is_never_half_there),
     (storage, "_kept", "os.replace(whole, kept)", "pass", check_a_download_is_never_half_there),

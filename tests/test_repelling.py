@@ -137,7 +137,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("coupling", ["iid", "stratified"])
 def test_deposits_with_dead_ends_are_powers_of_the_weights(law, coupling):
-    decision = on_dead_ends(walks.lengths.with_hops(coupling, LAWS[law](DEAD_ENDS)))
+    decision = on_dead_ends(walks.Coupling(copulas.named(coupling), LAWS[law](DEAD_ENDS)))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 

@@ -19,7 +19,7 @@ from rfcore.graphs import Graph
 from rfcore.walks import streams
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
-LAWS = ["systematic", "array_rqmc"]
+LAWS = {"systematic": walks.hops.Systematic(), "array_rqmc": walks.hops.ArrayRQMC()}
 # Nodes of one, two and three neighbours; a self-loop.
 SMALL = Graph.from_scipy(np.array([[0, 1, 1, 0.0], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]))
 
@@ -36,7 +36,7 @@ class Given:
 
 def paths(law, g, start, lengths, rng):
     """Nodes of each walker before each hop, one row per walker, as the engine shows them to a law."""
-    asked = walks.hops.named(law)(rng, 1, len(lengths))
+    asked = LAWS[law](rng, 1, len(lengths))
     seen = np.full((len(lengths), max(lengths)), -1)
 
     def watched(step, walkers, rows, nodes):
@@ -84,7 +84,7 @@ def test_each_walk_is_a_right_random_walk_exactly(law, lengths, n_hops):
 @pytest.mark.parametrize("law", LAWS)
 def test_walkers_on_a_node_spread_evenly(law):
     """From one node k walkers go to each of d neighbours floor(k/d) or ceil(k/d) times: evenly spaced points."""
-    asked = walks.hops.named(law)(np.random.default_rng(0), 50, 64)
+    asked = LAWS[law](np.random.default_rng(0), 50, 64)
     walkers, rows = np.arange(50 * 64), np.repeat(np.arange(50), 64)
     nodes = np.where(walkers % 2, 3, 7) if law == "systematic" else np.full(50 * 64, 5)  # 32 on each of two, or all on one
     u, k = asked(0, walkers, rows, nodes), 32 if law == "systematic" else 64
@@ -99,7 +99,7 @@ def test_walkers_on_a_node_spread_evenly(law):
 @pytest.mark.parametrize("law", LAWS)
 def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
     lengths = np.tile([3, 3, 2, 3, 3], (8000, 1))
-    seen, asked = [], walks.hops.named(law)(np.random.default_rng(1), 8000, 5)
+    seen, asked = [], LAWS[law](np.random.default_rng(1), 8000, 5)
 
     def watched(step, walkers, rows, nodes):
         u = asked(step, walkers, rows, nodes)
@@ -121,7 +121,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_deposits_with_dead_ends_are_powers_of_the_weights(law):
-    decision = on_dead_ends(walks.Coupling(copulas.stratified, law))
+    decision = on_dead_ends(walks.Coupling(copulas.stratified, LAWS[law]))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -134,7 +134,7 @@ def relative_errors(m, hops, coupling="stratified", repeats=60):
             modulation.diffusion(1.0),
             m,
             0.1,
-            walks.lengths.with_hops(coupling, hops),
+            walks.Coupling(copulas.named(coupling), hops),
             nodes,
         ).toarray()
         for key in (0, 1)
@@ -145,9 +145,9 @@ def relative_errors(m, hops, coupling="stratified", repeats=60):
 
 def test_errors_fall_to_a_third_and_less():
     """.36 and .41 of that of independent walks with 16 walkers (standard errors below .01 here)."""
-    independent = relative_errors(16, "independent", "iid")
-    assert relative_errors(16, "systematic") < 0.4 * independent
-    assert relative_errors(16, "array_rqmc") < 0.45 * independent
+    independent = relative_errors(16, walks.hops.Independent(), "iid")
+    assert relative_errors(16, walks.hops.Systematic()) < 0.4 * independent
+    assert relative_errors(16, walks.hops.ArrayRQMC()) < 0.45 * independent
 
 
 def every_other_edge(rng, n_rows, n_walks):
@@ -160,7 +160,7 @@ def every_other_edge(rng, n_rows, n_walks):
     return uniforms
 
 
-@pytest.mark.parametrize("law", [*LAWS, every_other_edge])
+@pytest.mark.parametrize("law", [*LAWS.values(), every_other_edge])
 def test_result_depends_on_the_key_alone(monkeypatch, law):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f, other = KARATE.normalised(), modulation.diffusion(1.0), modulation.regularised_laplacian(0.5, 2)
@@ -180,12 +180,11 @@ def test_result_depends_on_the_key_alone(monkeypatch, law):
 
 def test_independent_hops_are_those_of_before():
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    plain, named, mine = (
+    plain, mine = (
         features.walk_features(jax.random.key(0), g, f, 8, 0.2, walks.Coupling(copulas.independent, law)).toarray()
-        for law in ("independent", walks.hops.independent, lambda *_: lambda *_: None)
+        for law in (walks.hops.Independent(), lambda *_: lambda *_: None)
     )
     assert np.array_equal(plain, features.walk_features(jax.random.key(0), g, f, 8, 0.2, "iid").toarray())
-    assert np.array_equal(plain, named)
     assert np.array_equal(plain, mine)
 
 
@@ -216,7 +215,8 @@ def gives(u):
         (gives(lambda n: np.zeros(n + 1)), r"hops maps 34 walkers to an array of shape \(35,\); give"),
         (gives(lambda n: np.ones(n)), r"hops has values in \[1\.0, 1\.0\]; give levels"),
         (gives(lambda n: np.full(n, np.nan)), "hops has values in"),
-        ("repelling", "hops = 'repelling'; choose one of"),
+        ("repelling", "hops = 'repelling'; give hops that can walk"),
+        (walks.hops.First(2), r"hops = First\(n_hops=2\); give hops that can walk"),
     ],
 )
 def test_what_is_no_law_of_hops_is_refused(hops, message):
@@ -239,7 +239,7 @@ def test_a_chunk_full_of_rows_is_sorted_by_row_and_node(law):
     """65,536 rows of one walker fill a chunk: row, node and walker take all 63 bits that an int64 has."""
     n = streams.WALKERS_PER_CHUNK
     g = Graph.from_networkx(nx.cycle_graph(n)).normalised()
-    hops = walks.Coupling(copulas.independent, law)
+    hops = walks.Coupling(copulas.independent, LAWS[law])
     phi = features.walk_features(jax.random.key(0), g, modulation.diffusion(1.0), 1, 0.5, hops).to_scipy()
     assert np.all(phi.diagonal() > 0)  # every walk begins at its node
     order, met = walks.hops._by_node(n, 1)(np.arange(n), np.full(n, 7))

@@ -149,7 +149,7 @@ def simulate(key: Key, g: Graph, lengths: Lengths, nodes: Int[ArrayLike, " n"] |
     rows = streams.chunks(n_rows, n_walks)
     work = partial(engine.walk_chunk, words, engine.tables(g, lengths.p_halt))
     parts = [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
-    walked = streams.in_chunks(work, [nodes[some] for some in rows], [lengths[some] for some in rows])
+    walked = streams.in_chunks(work, [nodes[some] for some in rows], [lengths.of_rows(some) for some in rows])
     parts += [_by_entry(some.start, *steps) for some, steps in zip(rows, walked, strict=True)]
     row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
     n_steps = 1 + int(step.max(initial=0))

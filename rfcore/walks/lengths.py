@@ -35,10 +35,10 @@ class Lengths(eqx.Module):
     hops: Hops | Callable[[np.random.Generator, int, int], Uniforms] = hops.Independent()
     """How the walks of a row hop together: see :mod:`rfcore.walks.hops`."""
 
-    def __getitem__(self, rows: slice) -> Self:
+    def of_rows(self, rows: slice) -> Self:
         """Lengths of some rows."""
-        of_rows = hops.Given(self.hops.uniforms[rows]) if isinstance(self.hops, hops.Given) else self.hops
-        return replace(self, values=self.values[rows], hops=of_rows)
+        given = hops.Given(self.hops.uniforms[rows]) if isinstance(self.hops, hops.Given) else self.hops
+        return replace(self, values=self.values[rows], hops=given)
 
 
 class AntitheticTermination(eqx.Module):
@@ -126,10 +126,8 @@ def named(coupling: Named) -> Coupling:
         return coupling
     if isinstance(coupling, AntitheticTermination):
         return Coupling(coupling)
-    if isinstance(coupling, str):
-        checks.choice(coupling, "coupling", tuple({**COUPLINGS, **copulas.COPULAS}))
-        if coupling in COUPLINGS:
-            return COUPLINGS[coupling]
+    if isinstance(coupling, str) and coupling in COUPLINGS:
+        return COUPLINGS[coupling]
     return Coupling(copulas.named(coupling, "coupling"))
 
 

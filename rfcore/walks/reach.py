@@ -1,5 +1,6 @@
 """Whether walks reach the lengths at which a modulation counts: where few do, features are 0 or chance."""
 
+import sys
 import warnings
 
 import numpy as np
@@ -56,4 +57,12 @@ def _check(
     mend += "" if is_named else ", or an f that ends: modulation.from_values(f(np.arange(n)))"
     if share < HOPELESS:
         raise ValueError(f"{got}; f = {f!r}, whose features would be 0 or chance; {mend}")
-    warnings.warn(f"{got}; f = {f!r}, whose features depend on a few lucky walks; {mend}", stacklevel=6)
+    warnings.warn(f"{got}; f = {f!r}, whose features depend on a few lucky walks; {mend}", stacklevel=_callers())
+
+
+def _callers() -> int:
+    """Frames up to the first that is neither the library's nor that of a method of its records."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").partition(".")[0] in ("rfcore", "equinox"):
+        frame, level = frame.f_back, level + 1
+    return level

@@ -37,7 +37,7 @@ LOOP_GOAL = ("cora", 0.1, 15.0)  # times the loop, features included
 NUMPY_GOAL = 1.0  # times plain NumPy, everywhere
 COUPLED = {"iid": "iid", "iid again": "iid", "reversal": "reversal", "antithetic": "antithetic", "stratified": "stratified"}
 COUPLED |= {"permutation": list(range(29, -1, -1)), "sobol": "sobol", "systematic": "systematic"}
-COUPLED |= {f"{law}, 2 hops": copulas.over(law, 3) for law in ("sobol", "stratified")}
+COUPLED |= {f"{law}, 2 hops": walks.Coupling(copulas.named(law), walks.hops.First(2)) for law in ("sobol", "stratified")}
 COUPLED_NODES = 20_000  # at most
 # Times independent walks, medians of rounds; karate's walks, over in a third of a millisecond, are shown and not judged.
 COUPLED_GOALS = {

@@ -13,9 +13,8 @@
 ``graphs``          graphs as arrays
 ``kernels``         the exact kernels
 ``solvers``         optimal transport, optimal sampling, fits of modulations and exponential features
-``streams``         random streams on the host that depend on the key alone
 ``theory``          closed-form errors
-``walks``           the walk engine
+``walks``           walks on graphs, and their features
 ==================  ==========================================================================================
 
 Each is loaded when it is first asked for: by ``from rfcore import couplings``, or as ``rfcore.couplings``.
@@ -31,7 +30,7 @@ __version__ = "1.0.0"
 # these imports the package itself, so that every arrow between two modules is still an import statement
 # (tests/test_packaging.py).
 _MODULES: dict[str, str | None] = {
-    **dict.fromkeys(["attention", "choosing", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "streams", "theory", "walks"]),
+    **dict.fromkeys(["attention", "choosing", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "theory", "walks"]),
     "estimators": "sklearn",
     "gp": "gpjax",
 }
@@ -49,7 +48,6 @@ if TYPE_CHECKING:
         graphs,
         kernels,
         solvers,
-        streams,
         theory,
         walks,
     )

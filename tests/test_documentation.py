@@ -24,19 +24,8 @@ import rfcore
 from companion import datasets, evidence, models, papers, plotting, random_graphs, repository
 from companion.evidence import costs, processes, statistics
 from companion.plotting import maps
-from rfcore import (
-    attention,
-    couplings,
-    estimators,
-    features,
-    gp,
-    graphs,
-    kernels,
-    solvers,
-    streams,
-    theory,
-    walks,
-)
+from rfcore import attention, couplings, estimators, features, gp, graphs, kernels, solvers, theory, walks
+from rfcore.walks import streams
 
 ROOT = Path(__file__).parents[1]
 

@@ -67,7 +67,7 @@ def twice(source, in_library):
             same_branch = all(a[0] is not b[0] or a[1] == b[1] for a in one[3] for b in other[3])
             kinds = {one[1], other[1]}
             paired = kinds == {"hand"} and not in_library  # pages compare on common random numbers
-            walks = {one[2], other[2]} == {"walk_lengths.draw", "walks.simulate"}  # streams of two purposes
+            walks = {one[2], other[2]} == {"walks.lengths.draw", "walks.simulate"}  # streams of two purposes
             if one[0] == other[0] and same_branch and not (paired or walks) and not (kinds == {"fold"} and one[2] != other[2]):
                 yield f"line {one[4]}: {one[2]}; line {other[4]}: {other[2]}"
 

@@ -8,12 +8,7 @@ from jax.extend.core import jaxprs_in_params
 
 from rfcore import attention, choosing, copulas, couplings, features, kernels, solvers, theory
 from rfcore.attention import causal
-<<<<<<< HEAD
 from rfcore.couplings import directions, fast
-=======
-from rfcore.couplings import choosing, directions, fast
-from rfcore.features import frequencies
->>>>>>> features
 
 KEY = jax.random.key(0)
 X = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)

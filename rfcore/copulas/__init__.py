@@ -17,7 +17,7 @@ rounding.
 
 from rfcore.copulas.copula import Copula, Correlated, DifferentStrata
 from rfcore.copulas.gaussians import Gaussian, gaussian, gaussian_of_factor
-from rfcore.copulas.names import COPULAS, named, over, pairs
+from rfcore.copulas.names import COPULAS, named, pairs
 from rfcore.copulas.nets import Halton, Sobol, halton, sobol
 from rfcore.copulas.strata import (
     Antithetic,

@@ -71,18 +71,3 @@ def pairs(copula: Any, name: str = "copula") -> Correlated | DifferentStrata | P
         names = ", ".join(sorted(name for name, one in COPULAS.items() if one.pairs))
         raise ValueError(f"{name} = {copula!r} has no closed form; give {names}, a permutation or copulas.gaussian(...)")
     return known
-
-
-def over(copula: Any, n_coordinates: int) -> Any:
-    """To be deleted with the merge of the graph wing."""
-    return _Over(named(copula), checks.count(n_coordinates, "n_coordinates"))
-
-
-class _Over(Copula):
-    copula: Any
-    n_coordinates: int
-
-    def __call__(self, uniform, shape):
-        from rfcore.copulas.uniforms import draw
-
-        return draw(self.copula, uniform, shape)

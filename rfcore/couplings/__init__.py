@@ -20,8 +20,6 @@ from rfcore.couplings import (
     fast,
     low_discrepancy,
     norms,
-    walk_hops,
-    walk_lengths,
     weight_dependent,
 )
 from rfcore.couplings.fast import Fast, orthogonal_fast, simplex_fast

@@ -25,3 +25,10 @@ from rfcore.theory.sampling_laws import (
     optimal_gaussian,
 )
 from rfcore.theory.stratified_norms import one_frequency_mse
+from rfcore.theory.walk_errors import (
+    bin_survival,
+    joint_survival,
+    walk_feature_moments,
+    walk_gram_mse,
+    walk_gram_mses,
+)

@@ -21,9 +21,8 @@ Arrays are float64.
 
 import numpy as np
 
-from rfcore import checks, copulas
-from rfcore.couplings import walk_lengths
-from rfcore.solvers.transport.bins import bin_survival
+from rfcore import checks, copulas, graphs, walks
+from rfcore.theory import bin_survival
 
 
 def pair_products(psi):
@@ -110,8 +109,8 @@ def pagerank_costs(g, n_bins, p_halt):
 
     Source: Variance-Reducing Couplings, Eq. 82, summed over the node v_i as well.
     """
-    P, p_halt = checks.graph(g).transitions().to_scipy(), walk_lengths.halting(p_halt)
-    k = np.arange(walk_lengths.longest(p_halt) + 2)
+    P, p_halt = graphs.checked(g).transitions().to_scipy(), walks.lengths.halting(p_halt)
+    k = np.arange(walks.lengths.longest(p_halt) + 2)
     at_least = bin_survival(n_bins, p_halt, len(k)) * (1 - p_halt) ** k  # P(length >= k | bin)
     shares = at_least[:, :-1] - at_least[:, 1:]
     ends, power = np.zeros((len(shares), g.n_nodes, g.n_nodes)), np.eye(g.n_nodes)

@@ -7,8 +7,10 @@ references. Formulas after ``::`` are shown as they stand.
 
 import re
 
+from docutils import nodes
 from pybtex.plugin import find_plugin, register_plugin
 from record_text import CITATIONS, ROOT, TITLES
+from sphinx import addnodes
 
 from companion import citations, evidence
 
@@ -71,18 +73,29 @@ def prepare(app):
     ] + [(pattern, f":cite:t:`{key}`") for key, pattern in patterns.items() if key not in CITATIONS.values()]
 
 
+def exact_first(app, doctree):
+    """Of an annotation Sphinx looks among all entries at once, and warns where two have a name: :func:`bare_names` decides."""
+    for node in doctree.findall(addnodes.pending_xref):
+        if node.get("refspecific") is False:
+            del node["refspecific"]
+
+
 def bare_names(app, env, node, contnode):
-    """Look a name up in the whole library, wherever its entry stands, as ``:class:`.Verdict``` would."""
+    """Look a name up in the whole library, wherever its entry stands; of an annotation only what one entry has."""
     if node.get("refdomain") != "py" or node.get("refspecific"):
         return None
+    domain, kind, target = env.get_domain("py"), node["reftype"], node["reftarget"]
+    if isinstance(contnode, nodes.Text) and len(domain.find_obj(env, None, None, target, kind, 1)) != 1:
+        return contnode
     node["refspecific"] = True
-    return env.get_domain("py").resolve_xref(env, node["refdoc"], app.builder, node["reftype"], node["reftarget"], node, contnode)
+    return domain.resolve_xref(env, node["refdoc"], app.builder, kind, target, node, contnode)
 
 
 def setup(app):
     # Else sphinxcontrib-bibtex looks through all installed packages for it, at each citation.
     register_plugin("pybtex.backends", "plaintext", find_plugin("pybtex.backends", "plaintext"), force=True)
     app.connect("builder-inited", prepare)
+    app.connect("doctree-read", exact_first)
     app.connect("missing-reference", bare_names)
     for listener, priority in ((sources, 390), (lengths, 400), (properties, 400)):  # napoleon's is 500
         app.connect("autodoc-process-docstring", listener, priority=priority)

@@ -35,8 +35,7 @@ def pair_products(psi):
 
     Of eigenvalues psi (n, N), from :func:`bin_spectra`, U_qr are those of the product, N numbers in place of
     N^2 with the same inner products. Otherwise psi is (n, n_starts, N), and
-    ``papers.ugrf.reduction.johnson_lindenstrauss(key, U.reshape(n * n, -1), r)`` has r numbers in place of
-    N^2, and inner products that agree on average (Eqs 62 and 63).
+    random projections of U to r numbers in place of N^2 keep its inner products on average (Eqs 62 and 63).
 
     Source: Variance-Reducing Couplings, Eq. 60; the sum over start nodes is ours.
     """

@@ -12,7 +12,8 @@ import scipy.sparse as sp
 from tqdm import tqdm
 
 from rfcore import checks
-from rfcore.features.of_walks import walk_features
+from rfcore.features import walk_features
+from rfcore.walks import losses, modulation
 
 ROWS = 2**11  # of features multiplied at a time
 
@@ -43,11 +44,11 @@ def gram_errors(
         list(given.values() if isinstance(given, dict) else given) for given in (graphs, kernels_and_modulations)
     )
     for _, f in pairs:
-        checks.modulation(f, 1, graphs[0].is_normalised, "kernels_and_modulations")
+        modulation.values(f, 1, graphs[0].is_normalised, "kernels_and_modulations")
     errors = np.empty((n_repeats, len(graphs), len(pairs), len(walkers)))
     for i, g in enumerate(tqdm(graphs, desc="graphs", leave=False, delay=1)):
         name = "kernels_and_modulations: a kernel"
-        targets = [checks.gram(kernel(g), name, g.n_nodes) for kernel, _ in pairs]
+        targets = [losses.gram(kernel(g), name, g.n_nodes) for kernel, _ in pairs]
         nodes = np.tile(np.arange(g.n_nodes), n_repeats)
         for j, n_walks in enumerate(walkers):
             keys = jax.random.split(jax.random.fold_in(jax.random.fold_in(key, i), j))
@@ -79,7 +80,7 @@ def gram_error(estimate, target, relative=True, squared=False):
     if sp.issparse(target):
         square, size = (x.multiply(x).sum() for x in (sp.csr_array(estimate) - target, target))
     else:
-        target = checks.gram(target, "target")
+        target = losses.gram(target, "target")
         size = (target**2).sum()
         if isinstance(estimate, tuple):
             square = np.maximum(size + _beyond(*estimate, np.asarray(target)), 0)

@@ -7,10 +7,8 @@ are unweighted, without self-loops, and need not be connected.
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import streams
 from rfcore.graphs import Graph
-
-PURPOSE = 6  # of the random stream; part of what a key means
+from rfcore.walks import streams
 
 
 def erdos_renyi(key, n, p):
@@ -18,7 +16,7 @@ def erdos_renyi(key, n, p):
 
     Source: E. N. Gilbert, "Random graphs", Annals of Mathematical Statistics 30 (1959), 1141-1144.
     """
-    rng = streams.generator(streams.words(key), PURPOSE, 0)
+    rng = streams.generator(streams.words(key), streams.Purpose.RANDOM_GRAPH, 0)
     i, j = np.triu_indices(n, 1)
     drawn = rng.random(len(i)) < p
     return _graph(n, i[drawn], j[drawn])
@@ -36,7 +34,7 @@ def regular(key, n, degree):
 
     Source: Steger and Wormald, Combinatorics, Probability and Computing 8 (1999), 377-396.
     """
-    rng = streams.generator(streams.words(key), PURPOSE, 0)
+    rng = streams.generator(streams.words(key), streams.Purpose.RANDOM_GRAPH, 0)
     if degree >= n or n * degree % 2:
         raise ValueError(f"degree = {degree} for n = {n} nodes; give a degree below n, and an even number of ends n * degree")
     edges = None

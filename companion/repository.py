@@ -1,8 +1,7 @@
 """Where the repository is: claims, results, the papers' tables and the data registry stand there.
 
-An installed rfcore has none of them: those who lift rfcore into work of their own want its mathematics and
-its rules, and the record of what was found is the book's. A notebook finds its checkout from the folder it
-runs in, whichever rfcore is installed; ``RFCORE_REPOSITORY`` names another.
+``pip install .`` brings none of them. A notebook finds its checkout from the folder it runs in, whichever
+rfcore is installed; ``RFCORE_REPOSITORY`` names another.
 """
 
 import os

@@ -6,15 +6,15 @@
 ``attention``       softmax attention, exact and by features; a layer for equinox
 ``copulas``         joint distributions of uniforms, which couple norms, lengths of walks and hops
 ``couplings``       joint distributions of frequencies, ``(key, m, d) -> omega``
+``choosing``        which coupling to take: ``rfcore.choose``
 ``estimators``      a scikit-learn transformer (extra ``sklearn``)
 ``features``        maps of points and frequencies, or of nodes and walks, to features
 ``gp``              kernels for GPJax, and posteriors on large graphs (extra ``gp``)
 ``graphs``          graphs as arrays
 ``kernels``         the exact kernels
 ``solvers``         optimal transport, optimal sampling, fits of modulations and exponential features
-``streams``         random streams on the host that depend on the key alone
 ``theory``          closed-form errors
-``walks``           the walk engine
+``walks``           walks on graphs, and their features
 ==================  ==========================================================================================
 
 Each is loaded when it is first asked for: by ``from rfcore import couplings``, or as ``rfcore.couplings``.
@@ -22,25 +22,46 @@ Each is loaded when it is first asked for: by ``from rfcore import couplings``, 
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
 
 __version__ = "1.0.0"
 
 # Attributes of the package (PEP 562), so that importing it stays free. The names are those of its own modules, and none of
 # these imports the package itself, so that every arrow between two modules is still an import statement
 # (tests/test_packaging.py).
-_MODULES = {
-    **dict.fromkeys(["attention", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "streams", "theory", "walks"]),
+_MODULES: dict[str, str | None] = {
+    **dict.fromkeys(["attention", "choosing", "copulas", "couplings", "features", "graphs", "kernels", "solvers", "theory", "walks"]),
     "estimators": "sklearn",
     "gp": "gpjax",
 }
 
 
-def __getattr__(name):
+if TYPE_CHECKING:
+    from rfcore import (
+        attention,
+        choosing,
+        copulas,
+        couplings,
+        estimators,
+        features,
+        gp,
+        graphs,
+        kernels,
+        solvers,
+        theory,
+        walks,
+    )
+    from rfcore.choosing import choose
+
+
+def __getattr__(name: str) -> Any:
+    if name == "choose":
+        return import_module("rfcore.choosing").choose
     if name in _MODULES:
         return import_module(f"rfcore.{name}")
     raise AttributeError(f"module 'rfcore' has no attribute {name!r}")
 
 
-def __dir__():
+def __dir__() -> list[str]:
     # Without modules whose extra is not installed: help() and inspect ask for every name that is listed.
-    return ["__version__", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]
+    return ["__version__", "choose", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]

@@ -17,6 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
+from jax.core import Tracer
 from jaxtyping import Array, Float, PRNGKeyArray
 
 FLOATS = (np.float32, np.float64)
@@ -28,12 +29,13 @@ Known = TypeVar("Known", bound=Host)
 
 def is_traced(x: object) -> bool:
     """Whether the values of ``x`` are unknown, as inside ``jax.jit``."""
-    return isinstance(x, jax.core.Tracer)
+    return isinstance(x, Tracer)
 
 
 def key(value: PRNGKeyArray) -> PRNGKeyArray:
     """``value``, if it is one JAX key, typed or a vector of words, as far as tracing shows."""
-    dtype, ndim = getattr(value, "dtype", None), getattr(value, "ndim", None)
+    dtype: Any = getattr(value, "dtype", None)
+    ndim = getattr(value, "ndim", None)
     if not (jnp.issubdtype(dtype, jax.dtypes.prng_key) and ndim == 0) and not (dtype == np.uint32 and ndim == 1):
         raise ValueError(f"key = {value!r}; give one JAX key, such as jax.random.key(0)")
     return value
@@ -44,54 +46,6 @@ def known(x: T, name: str) -> T:
     if is_traced(x):
         raise ValueError(f"{name} is traced, and this runs on the host; call it outside jax.jit, jax.grad and jax.vmap")
     return x
-
-
-def graph(value, name="g"):
-    """``value``, if it has what a :class:`rfcore.graphs.Graph` has and no matrix, network or mesh does."""
-    if hasattr(value, "neighbour_counts") and hasattr(value, "is_normalised"):
-        return value
-    maker = "from_networkx" if hasattr(value, "nodes") else "from_mesh" if hasattr(value, "faces") else "from_scipy"
-    got = f"{name} is of type {type(value).__module__.split('.')[0]} {type(value).__name__}"
-    raise ValueError(f"{got}; give a Graph, here perhaps graphs.Graph.{maker}({name})")
-
-
-def modulation(f, n, is_normalised=True, name="f"):
-    """f(0), ..., f(n - 1) as finite numbers; ``is_normalised``: of walks on normalised, symmetric weights."""
-    if hasattr(f, "taylor"):
-        raise ValueError(f"{name} = {f!r} is a kernel, of eigenvalues; give features.modulation.of_kernel({name})")
-    if not callable(f):
-        such = "from_taylor or from_values of these" if hasattr(f, "__len__") else "diffusion(1.0)"
-        raise ValueError(f"{name} = {f!r}; give a modulation, such as features.modulation.{such}")
-    if getattr(f, "for_normalised", False) and not is_normalised:
-        got = f"{name} = {f!r} is for normalised weights of an undirected graph, and those of the graph are not"
-        mend = "walk on g.normalised(), where g is directed on that of W + W.T"
-        raise ValueError(f"{got}; {mend} (features.modulation.from_taylor takes any weights)")
-    try:
-        values = f(np.arange(n))
-    except TypeError as error:
-        if isinstance(error, jax.errors.JAXTypeError):
-            raise
-        got = f"{name} = {f!r} does not take an array of lengths: {error}"
-        raise ValueError(f"{got}; give a modulation, such as features.modulation.diffusion(1.0)") from error
-    except OverflowError:
-        raise ValueError(f"{name} = {f!r} overflows float64; give smaller parameters") from None
-    values = numbers(values, name)
-    if values.shape != (n,):
-        raise ValueError(f"{name} maps {n} lengths to an array of shape {values.shape}; give one value per length")
-    return finite(values, name)
-
-
-def lengths(k, of_table=False):
-    """``k`` as whole numbers of at least 0; a JAX array stays one, unless it indexes a NumPy table."""
-    if is_traced(k):
-        if of_table:
-            raise ValueError("k is traced; this modulation is computed on the host: call it with NumPy lengths, np.arange(n)")
-        return k
-    host = np.asarray(k)
-    if host.dtype.kind not in "iu" or host.min(initial=0) < 0:
-        raise ValueError(f"k = {k!r}; give lengths of walks, whole numbers of at least 0")
-    host = host.astype(np.int64, copy=False)
-    return k if isinstance(k, jax.Array) and not of_table else host
 
 
 def finite(x: Known, name: str) -> Known:
@@ -114,15 +68,6 @@ def finite(x: Known, name: str) -> Known:
 @jax.jit
 def _all_finite(x: Array) -> Array:
     return jnp.isfinite(x).all()
-
-
-def gram(x, name, n=None):
-    """``x`` as a finite matrix, n by n or square, that is not 0: what an error is taken relative to."""
-    x = finite(numbers(x, name), name)
-    n = n or (len(x) if x.ndim else 1) or 1
-    if x.shape != (n, n) or not (is_traced(x) or np.any(x)):
-        raise ValueError(f"{name} has shape {x.shape}; give a matrix of {n} by {n} that is not 0")
-    return x
 
 
 def is_symmetric(x: Any) -> bool:

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import jax
@@ -20,19 +20,13 @@ except ModuleNotFoundError as error:
 
 from rfcore import checks, couplings
 from rfcore import features as maps
+from rfcore.choosing import choose
 
-COUPLINGS = (
-    "iid", "orthogonal", "simplex", "simplex_plus", "orthogonal_pnc", "orthogonal_pm", "halton", "sobol", "orthogonal_fast", "simplex_fast"
-)  # fmt: skip
 FEATURES = ("fourier", "trigonometric", "positive")
 ROWS = 4096  # points in one block: its features stay in the cache
-OF_MATERN = {  # directions and the law of lengths of couplings that are such a product
-    "iid": (couplings.directions.independent, "independent"),
-    "orthogonal": (couplings.directions.orthogonal, "independent"),
-    "simplex": (couplings.directions.simplex, "independent"),
-    "orthogonal_pnc": (couplings.directions.orthogonal, "reversal"),
-    "orthogonal_pm": (couplings.directions.orthogonal, "comonotone"),
-}
+PRODUCTS = {"iid": couplings.compose("independent")} | {
+    name: coupling for name, coupling in couplings.COUPLINGS.items() if isinstance(coupling, couplings.Product)
+}  # whose norms can be those of a Matérn kernel
 
 
 @jax.tree_util.register_static
@@ -73,7 +67,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
             them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`), for points within some
             three lengthscales of 0; farther out ``fit`` warns.
-        coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.couplings.choose`; or a
+        coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.choose`; or a
             function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
             "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
             "sobol" wants a power of two of frequencies: with 500 in place of 512 (1,000 components) the
@@ -201,10 +195,9 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         elif self.coupling == "choose" and not is_matern:
             draw = partial(_chosen, "positive" if self.features == "positive" else "fourier")
         elif is_matern:
-            directions, law = OF_MATERN[checks.choice(self.coupling, "coupling", tuple(OF_MATERN))]
-            draw = partial(couplings.matern, nu=self.nu, draw_directions=directions, law=law)
+            draw = replace(PRODUCTS[checks.choice(self.coupling, "coupling", tuple(PRODUCTS))], radial=couplings.norms.Student(self.nu))
         else:
-            draw = getattr(couplings, checks.choice(self.coupling, "coupling", (*COUPLINGS, "choose")))
+            draw = couplings.COUPLINGS[checks.choice(self.coupling, "coupling", (*couplings.COUPLINGS, "choose"))]
         return -(-n // 2) if self.features == "fourier" else n, draw
 
     def _gamma_of(self, X):
@@ -260,7 +253,7 @@ def _padded(x):
 
 
 def _chosen(kind, key, m, d):
-    return couplings.choose(d, m, kind).draw(key, m, d)
+    return choose(m=m, d=d, features=kind).coupling(key, m, d)
 
 
 def _matrix(omega, m, d):

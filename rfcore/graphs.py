@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -304,6 +305,15 @@ class Graph:
         P = sp.csr_array(sp.csr_array((np.ones(len(self.indices)), self.indices, self.indptr), shape=shape) + onward)
         P.data /= np.repeat(np.diff(P.indptr), np.diff(P.indptr))
         return replace(Graph.from_scipy(P), nodes=self.nodes)
+
+
+def checked(value: Any, name: str = "g") -> Graph:
+    """``value``, if it is a graph and no matrix, network or mesh."""
+    if isinstance(value, Graph):
+        return value
+    maker = "from_networkx" if hasattr(value, "nodes") else "from_mesh" if hasattr(value, "faces") else "from_scipy"
+    got = f"{name} is of type {type(value).__module__.split('.')[0]} {type(value).__name__}"
+    raise ValueError(f"{got}; give a Graph, here perhaps graphs.Graph.{maker}({name})")
 
 
 def _read_only(array):

@@ -5,7 +5,6 @@ import numpy as np
 
 from companion import evidence
 from rfcore import walks
-from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 
 DEAD_ENDS = Graph.from_scipy(
@@ -38,7 +37,7 @@ UNEVEN = Graph.from_scipy(
 def on_dead_ends(coupling):
     """The decision whether four walkers a node deposit, in the mean, the powers 0 to 3 of the weights of ``DEAD_ENDS``."""
     nodes, W = np.tile(np.arange(5), 4000), DEAD_ENDS.to_scipy().toarray()
-    lengths = walk_lengths.draw(jax.random.key(8), len(nodes), 4, 0.3, coupling)
+    lengths = walks.lengths.draw(jax.random.key(8), len(nodes), 4, 0.3, coupling)
     deposits = walks.simulate(jax.random.key(8), DEAD_ENDS, lengths, nodes)
     found = np.zeros((4, len(nodes), 5))
     early = deposits.step < 4

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import ratio_of
 from scipy import special
 
 from companion.papers.couplings import attention_rows, equicorrelation
@@ -27,7 +28,7 @@ def test_the_diagonal_is_the_error_of_one_estimate(m, coupling, cosine):
 @pytest.mark.parametrize("law", ["pnc", "positive_monotone", "independent"])
 def test_coupled_norms_have_the_known_ratio_of_errors(law):
     found = attention_rows.row_covariance(Q, K, 9, law) / attention_rows.row_covariance(Q, K, 9, "iid")
-    expected = [theory.norm_coupling_ratio(float(np.linalg.norm(Q + k)), D, 9, law, "positive") for k in K]
+    expected = [ratio_of.norms(float(np.linalg.norm(Q + k)), D, 9, law, "positive") for k in K]
     assert np.allclose(np.diag(found), expected, rtol=1e-9, atol=0)
 
 

@@ -4,8 +4,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import ratio_of
 
 from companion.papers.couplings import block_errors, gram_norms
+from companion.papers.simplex import conformities
 from rfcore import couplings, features, kernels, theory
 
 
@@ -14,7 +16,7 @@ from rfcore import couplings, features, kernels, theory
 def test_ratios_are_those_of_single_distances(kind, law):
     for d in (2, 5):
         for distance in (0.11, 1.234, 3.3):
-            exact = theory.norm_coupling_ratio(distance, d, d, law, kind)
+            exact = ratio_of.norms(distance, d, d, law, kind)
             assert abs(float(block_errors.block_mse_ratio(distance, d, law, kind)) - exact) < 1e-5  # the spline
 
 
@@ -25,7 +27,7 @@ def test_far_points_err_as_with_independent_frequencies():
 def test_opposites_of_independent_norms_have_the_conformity_of_a_straight_angle():
     with jax.enable_x64(True):
         for v in (0.3, 2.0):
-            exact = np.exp(float(theory.log_conformity_at_angle(v, 4, -1.0)) - v**2)
+            exact = np.exp(float(conformities.log_conformity_at_angle(v, 4, -1.0)) - v**2)
             assert np.isclose(block_errors._own_opposite(np.array([v]), 4)[0], exact, rtol=1e-9)
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from companion.papers.couplings import choices
-from rfcore import couplings, kernels, theory
-from rfcore.couplings import choosing
+from rfcore import choosing, copulas, couplings, kernels, theory
+from rfcore.couplings import directions
 
 TABLE = json.loads(choosing.TABLE.read_text(encoding="utf-8"))
 
@@ -24,7 +24,7 @@ def measured(choice, d, m, distance, kind, n_draws=400):
     of_one, sign = {"fourier": (np.cos, -1), "positive": (np.exp, 1)}[kind]
     along = np.random.default_rng(0).normal(size=(n_draws, d, 16))
     along *= distance / np.linalg.norm(along, axis=1, keepdims=True)
-    draw = jax.jit(lambda keys: jax.lax.map(lambda key: choice.draw(key, m, d), keys))
+    draw = jax.jit(lambda keys: jax.lax.map(lambda key: choice.coupling(key, m, d), keys))
     omega = np.asarray(draw(jax.random.split(jax.random.key(7), n_draws)), dtype=float)
     errors = np.mean((of_one(omega @ along).mean(axis=1) - np.exp(sign * distance**2 / 2)) ** 2, axis=1)
     one = theory.one_frequency_mse(distance, kind) * (np.exp(distance**2) if kind == "positive" else 1)
@@ -49,7 +49,7 @@ def measured(choice, d, m, distance, kind, n_draws=400):
 )
 def test_the_error_promised_is_the_error_drawn(kind, d, m, distance, name):
     """At whole blocks and at cut ones: a cut block once brought back up to five times the error that was promised."""
-    choice = couplings.choose(d, m, kind, distance if kind == "positive" else None)
+    choice = choosing.choose(m=m, d=d, features=kind, distance=distance if kind == "positive" else None)
     assert choice.name == name
     found, se = measured(choice, d, m, distance, kind)
     # Four standard errors, and a tenth for the table's own.
@@ -61,41 +61,42 @@ def test_cut_blocks_have_the_errors_of_draws():
     """All that is tried, at sizes that chance picks, none a multiple of d."""
     rng = np.random.default_rng(49)
     for kind in ("fourier", "positive"):
-        for name, draw in choosing.TRIED[kind].items():
+        for name, coupling in choosing.CANDIDATES[kind].items():
             d, rest = int(rng.integers(3, 12)), rng.random()
             m = int(d * (rng.integers(1, 4) + rest))
-            found, se = measured(choosing.Choice(name, draw, None, None), d, m, 0.5, kind)
-            promised = choosing.rmse_over_iid(name, d, m, kind, 0.5)
+            found, se = measured(choosing.Choice(coupling, name, {}, ""), d, m, 0.5, kind)
+            promised = choosing.rmse_over_iid(name, kind, 0.5, m=m, d=d)
             assert abs(np.log(found / promised)) < 4 * se + 0.1 * (name == "Sobol'"), (name, d, m)
     errors = choices.attention_errors(jax.random.key(8), 10, 46, 800).mean(axis=0)
-    promised = [[choosing.rmse_over_iid(name, 10, 46, "attention", z) for name in choosing.ATTENTION] for z in choosing.DISTANCES]
+    promised = [[choosing.rmse_over_iid(name, "attention", z, m=46, d=10) for name in choosing.ATTENTION] for z in choosing.DISTANCES]
     assert np.allclose(np.sqrt(errors[:, :-1] / errors[:, -1:]), promised, rtol=0.12)
 
 
-@pytest.mark.parametrize("features", choosing.TRIED)
+@pytest.mark.parametrize("features", choosing.CANDIDATES)
 @pytest.mark.parametrize(("d", "m"), [(1, 1), (1, 8), (2, 3), (3, 500), (16, 10), (64, 256), (200, 5000), (2048, 4096)])
 def test_every_width_has_a_choice(d, m, features):
-    choice = couplings.choose(d, m, features)
+    choice = choosing.choose(m=m, d=d, features=features)
     # Not drawn, which would compile some thirty steps for each width: test_what_is_chosen_can_be_pickled draws of all.
-    assert jax.eval_shape(lambda key: choice.draw(key, m, d), jax.random.key(0)).shape == (m, d)
+    assert jax.eval_shape(lambda key: choice.coupling(key, m, d), jax.random.key(0)).shape == (m, d)
     assert choice.name in choice.why
     assert set(choice.rmse_over_iid) == set(choosing.DISTANCES)
     assert 0 < choice.rmse_over_iid[1.0] < 1.1
 
 
-@pytest.mark.parametrize("features", choosing.TRIED)
+@pytest.mark.parametrize("features", choosing.CANDIDATES)
 def test_what_is_chosen_can_be_pickled(features):
-    for draw in choosing.TRIED[features].values():
+    for draw in choosing.CANDIDATES[features].values():
         again = pickle.loads(pickle.dumps(draw))
+        assert again == draw and hash(again) == hash(draw) and eval(repr(draw), vars(couplings) | vars(directions) | vars(copulas)) == draw
         assert np.array_equal(again(jax.random.key(0), 9, 3), draw(jax.random.key(0), 9, 3))
 
 
 def test_a_given_distance_has_the_least_error_there():
-    for kind, tried in choosing.TRIED.items():
+    for kind, tried in choosing.CANDIDATES.items():
         for distance in (0.3, 1.0, 2.0):
-            name = couplings.choose(16, 128, kind, distance).name
-            errors = [choosing.rmse_over_iid(other, 16, 128, kind, distance) for other in tried]
-            assert choosing.rmse_over_iid(name, 16, 128, kind, distance) == np.nanmin(errors)
+            name = choosing.choose(m=128, d=16, features=kind, distance=distance).name
+            errors = [choosing.rmse_over_iid(other, kind, distance, m=128, d=16) for other in tried]
+            assert choosing.rmse_over_iid(name, kind, distance, m=128, d=16) == np.nanmin(errors)
 
 
 def test_marginals_of_what_is_drawn_are_normal():
@@ -120,6 +121,12 @@ def test_the_table_is_what_its_program_draws():
 
 
 def test_bad_input():
-    for arguments, complaint in [((0, 3), "d = 0"), ((3, 3, "cosine"), "features = 'cosine'"), ((3, 3, "attention", 2.5), "distance = 2.5")]:
+    for given, complaint in [
+        ({"d": 0}, "d = 0"),
+        ({"features": "cosine"}, "features = 'cosine'"),
+        ({"features": "attention", "distance": 2.5}, "distance = 2.5"),
+    ]:
         with pytest.raises(ValueError, match=complaint):
-            couplings.choose(*arguments)
+            choosing.choose(**{"m": 3, "d": 3} | given)
+    with pytest.raises(TypeError):
+        choosing.choose(256, 64)  # which of them is m?

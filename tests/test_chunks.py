@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from rounding import rounding
 
-from rfcore import features, streams, walks
-from rfcore.couplings import walk_lengths
+from rfcore import copulas, features, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.walks import streams
 
 KEY, F = jax.random.key(0), modulation.regularised_laplacian(1.0, 2)
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
@@ -23,7 +23,7 @@ def chunks_of_two_nodes(monkeypatch):
     assert [rows.stop - rows.start for rows in streams.chunks(9, 8)] == [2, 2, 2, 2, 1]
 
 
-@pytest.mark.parametrize("coupling", ["iid", "stratified", walk_lengths.with_hops("stratified", "systematic")])
+@pytest.mark.parametrize("coupling", ["iid", "stratified", walks.Coupling(copulas.stratified, walks.hops.Systematic())])
 def test_streamed_products_are_those_of_stored_features(coupling):
     stored, streamed = (features.walk_features(KEY, G, F, 8, 0.3, coupling, NODES, stored=stored) for stored in (True, False))
     dense = stored.toarray()
@@ -51,7 +51,7 @@ def test_first_hops_are_those_of_the_row_in_every_chunk():
     weights = np.zeros((n, n))
     np.put_along_axis(weights, neighbours, 1.0, axis=1)
     hops = rng.random((n, 8, 2))
-    deposits = walks.simulate(KEY, Graph.from_scipy(weights), walk_lengths.Lengths(np.full((n, 8), 2), 0.5, hops))
+    deposits = walks.simulate(KEY, Graph.from_scipy(weights), walks.Lengths(np.full((n, 8), 2), 0.5, walks.hops.Given(hops)))
     here = np.broadcast_to(np.arange(n)[:, None], (n, 8))
     for step in (1, 2):
         here = neighbours[here, np.floor(4 * hops[..., step - 1]).astype(int)]
@@ -62,14 +62,14 @@ def test_first_hops_are_those_of_the_row_in_every_chunk():
 
 def test_given_lengths_are_those_of_the_row_in_every_chunk():
     lengths = np.arange(72).reshape(9, 8) % 11
-    deposits = walks.simulate(KEY, G, walk_lengths.Lengths(lengths, 0.5), nodes=NODES)
+    deposits = walks.simulate(KEY, G, walks.Lengths(lengths, 0.5), nodes=NODES)
     for row in range(9):
         steps = deposits.step[deposits.row == row]
         assert [np.sum(steps == k) for k in range(1, 12)] == [np.sum(lengths[row] >= k) for k in range(1, 12)]
         assert deposits.node[(deposits.row == row) & (deposits.step == 0)] == [NODES[row]]
 
 
-@pytest.mark.parametrize("coupling", ["iid", "stratified", walk_lengths.with_hops("stratified", "systematic")])
+@pytest.mark.parametrize("coupling", ["iid", "stratified", walks.Coupling(copulas.stratified, walks.hops.Systematic())])
 def test_rows_of_one_node_in_different_chunks_are_independent(coupling):
     """A thousand rows: those at equal places of neighbouring chunks are uncorrelated."""
     total = features.walk_features(KEY, G, F, 8, 0.3, coupling, 1000 * [5]) @ np.cos(np.arange(34.0))

@@ -10,7 +10,6 @@ import trimesh
 
 from companion import evidence
 from rfcore import attention, checks, copulas, couplings, features, graphs, kernels, solvers, theory, walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
@@ -72,13 +71,13 @@ OTHERS = {
     "no dimension": (lambda: couplings.halton(KEY, 4, 0), "d = 0"),
     "simplex of two on a line": (lambda: theory.log_conformity(1.0, 1, "simplex"), "d"),
     "dimension of Sobol'": (lambda: couplings.sobol(KEY, 4, 10**5), "give at most"),
-    "half swapped": (lambda: couplings.compose(couplings.norms.independent, couplings.directions.simplex)(KEY, 4, 3), "draw_directions"),
+    "norms for directions": (lambda: couplings.compose(couplings.norms.independent)(KEY, 4, 3), "directions has drawn shape"),
     "correlation of 2": (lambda: couplings.orthogonal_copula(KEY, 2, 2, [[1.0, 2.0], [2.0, 1.0]]), "correlation"),
     "crooked correlation": (lambda: copulas.gaussian([[1.0, 0.5], [0.2, 1.0]]), "symmetric"),
     "unknown copula": (lambda: copulas.named("opposite"), "choose one of"),
     "no permutation": (lambda: copulas.permutation([0, 0]), "permutation"),
     "smoothness 0": (lambda: couplings.matern(KEY, 4, 2, 0.0), "nu"),
-    "distance too far": (lambda: couplings.choose(3, 4, distance=4.0), "distance"),
+    "distance too far": (lambda: couplings.choose(m=4, d=3, distance=4.0), "distance"),
     "dimensions differ": (lambda: features.positive(X, np.eye(3)), "frequencies of dimension 3"),
     "unknown kernel": (lambda: features.fourier(X, OMEGA, kernel="laplace"), "kernel = 'laplace'; choose one of"),
     "unknown side": (lambda: features.exponential(X, OMEGA, PARAMETERS, side="q"), "side"),
@@ -101,7 +100,7 @@ OTHERS = {
     "modulation that overflows": (lambda: features.walk_features(KEY, G, lambda k: np.where(k, np.inf, 1), 2, 0.5), "infinite"),
     "traced key of walks": (lambda: jax.jit(lambda key: features.walk_features(key, G, F, 2, 0.5).toarray())(KEY), "traced"),
     "vector that does not fit": (lambda: PHI @ np.ones(2), "shape"),
-    "lengths that are negative": (lambda: walks.simulate(KEY, G, walk_lengths.Lengths(-np.ones((3, 2), int), 0.5)), "lengths"),
+    "lengths that are negative": (lambda: walks.simulate(KEY, G, walks.Lengths(-np.ones((3, 2), int), 0.5)), "lengths"),
     "Taylor series that is no number": (lambda: modulation.from_taylor([1.0, np.nan]), "NaN"),
     "sigma below 0": (lambda: modulation.diffusion(-1.0), "sigma"),
     "p in halves": (lambda: modulation.p_step(2.0, 1.5), "p = 1.5"),
@@ -179,7 +178,7 @@ def test_narrow_numbers_are_as_good_as_others(name, dtype):
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16])
 def test_narrow_lengths_of_walks(dtype):
     lengths = np.array([[100, 3], [1, 0], [2, 90]])
-    found, expected = (walks.simulate(KEY, G, walk_lengths.Lengths(lengths.astype(d), 0.5)).step for d in (dtype, int))
+    found, expected = (walks.simulate(KEY, G, walks.Lengths(lengths.astype(d), 0.5)).step for d in (dtype, int))
     assert np.array_equal(found, expected)
 
 

@@ -34,11 +34,9 @@ from companion.papers.ugrf import (
     hidden_values,
     modulation_pairs,
     reduction,
-    walk_errors,
 )
 from companion.papers.ugrf import formulas as of_ugrf
-from rfcore import features, walks
-from rfcore.couplings import walk_lengths
+from rfcore import features, theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -51,7 +49,7 @@ X = np.array([[0.1, 0.2], [0.3, -0.4], [0.0, 0.5]])
 V = np.array([0.3, 0.1, 0.2])
 KNOWN = np.array([True, False, True])
 TIMES = ode.midpoint_times(1.0, 4)
-DEPOSITS = walks.simulate(KEY, G, walk_lengths.draw(KEY, 3, 2, 0.5))
+DEPOSITS = walks.simulate(KEY, G, walks.lengths.draw(KEY, 3, 2, 0.5, "iid"))
 ENCODER = Encoder(
     np.ones((5, 4)), np.ones((512, 4)), transformer.Norm(np.ones(4), np.zeros(4)), (transformer.layer(KEY, 4, 2),), lambda text, n: [1, 2][:n], "here"
 )
@@ -148,8 +146,8 @@ CASES = {
     "beta above 1": (lambda: eight_graphs.target(G, 1.5), "beta = 1.5; give a probability"),
     "a target on raw weights": (lambda: eight_graphs.target(BARE, 0.5), "g has weights that are not normalised"),
     "targets of other modulations": (lambda: eight_graphs.shared_errors(KEY, G, [np.eye(3)], [F, F], 2, 0.5), "targets has 1 matrices for 2"),
-    "moments without a chance": (lambda: walk_errors.walk_gram_mse(G, F, F, 2, -0.5), "p_halt = -0.5; give a probability"),
-    "moments of fewer than no walks": (lambda: walk_errors.walk_gram_mse(G, F, F, -2, 0.5), "n_walks = -2"),
+    "moments without a chance": (lambda: theory.walk_gram_mse(G, F, F, 2, -0.5), "p_halt = -0.5; give a probability"),
+    "moments of fewer than no walks": (lambda: theory.walk_gram_mse(G, F, F, -2, 0.5), "n_walks = -2"),
     "misfits of one curve": (lambda: fits.least_squares([1.0, 2.0, 3.0], [3.0, 1.0, 2.0]), "squares has shape"),
     "the others of one": (lambda: fits.held_out([1.0, 2.0], [[1.0, 2.0]], [0.1], [1.0], [0.1]), "curves has shape"),
     "groups of one": (lambda: fits.between_draws(np.ones((3, 1))), "repeats has shape"),

@@ -7,10 +7,12 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+import ratio_of
 from rounding import rounding
 
-from companion.papers.couplings import copula, formulas
-from rfcore import theory
+from companion.papers.couplings import copula, costs, formulas
+from companion.papers.simplex import conformities
+from rfcore.theory import norm_costs
 
 
 def equal_correlations(d):
@@ -41,13 +43,13 @@ def test_equation_34_as_printed_is_no_factor_of_a_correlation_matrix():
 
 
 def cost(key, norms):
-    return theory.fourier_cost(norms, 0.7, 3)
+    return costs.fourier_cost(norms, 0.7, 3)
 
 
 def test_learning_comes_close_to_the_best():
     learn = partial(copula.learn, jax.random.key(0), cost, 3, n_steps=150, n_draws=256)
     learned = learn(optimiser=optax.adam(optax.cosine_decay_schedule(0.1, 150)))
-    ratio = partial(theory.norm_coupling_ratio, 0.7, 3, 3, features="fourier")
+    ratio = partial(ratio_of.norms, 0.7, 3, 3, features="fourier")
     independent, best = ratio(law="independent"), ratio(law=equal_correlations(3))
     assert ratio(law=learned.correlation) < best + 0.2 * (independent - best)
     assert np.allclose(np.diag(learned.correlation), 1, rtol=0, atol=0)
@@ -61,7 +63,7 @@ def test_the_gradient_of_the_mean_loss_is_that_of_the_expected_cost():
 
     def expected(theta):
         factor = np.asarray(copula.correlation_factor(theta))
-        ratio = theory.norm_coupling_ratio(z, 3, 3, np.clip(factor @ factor.T, -1, 1), "fourier")
+        ratio = ratio_of.norms(z, 3, 3, np.clip(factor @ factor.T, -1, 1), "fourier")
         return (ratio - 1) * (1 - np.exp(-(z**2))) ** 2 / 4  # two partners and a half
 
     truth = [(expected(theta + h * e) - expected(theta - h * e)) / (2 * h) for e in np.eye(3)]
@@ -76,12 +78,12 @@ def test_the_best_gaussian_copula_has_the_correlations_of_a_simplex(features):
     """Where the distance is small; it costs less than pairs of opposites."""
     rows = np.linalg.qr(np.arange(16.0).reshape(4, 4) ** 2 + np.eye(4))[1].T
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    pairs = theory.log_pair_excess((rows @ rows.T)[np.triu_indices(4, 1)], 0.7, 4, features)
-    objective = copula._log_mean_cost(rows, theory.norm_costs.log_excess_series(0.7, 4, features))[0]
+    pairs = norm_costs.log_pair_excess((rows @ rows.T)[np.triu_indices(4, 1)], 0.7, 4, features)
+    objective = copula._log_mean_cost(rows, norm_costs.log_excess_series(0.7, 4, features))[0]
     assert np.isclose(objective, np.log(np.mean(np.exp(pairs))), rtol=0, atol=rounding(1000))
     found = copula.optimal(jax.random.key(1), 0.7, 4, features)
     assert np.allclose(found.correlation, equal_correlations(4), rtol=0, atol=1e-3)  # an objective known to 1e-7 is flat over its root
-    ratios = [theory.norm_coupling_ratio(0.7, 4, 4, law, features) for law in (equal_correlations(4), "pnc")]
+    ratios = [ratio_of.norms(0.7, 4, 4, law, features) for law in (equal_correlations(4), "pnc")]
     assert np.isclose(found.ratio, ratios[0], rtol=0, atol=1e-7)
     assert found.ratio < ratios[1]
 
@@ -91,7 +93,7 @@ def test_the_power_of_equation_33_matters_and_its_argument_does_not_need_it():
     v, length = 0.8, 2.0
     truth = np.sinh(v * length) / (v * length)
     of_sum = np.array([[length, 0.0, 0.0], [0.0, 0.0, 0.0]])
-    assert np.isclose(np.exp(theory.log_conformity_of(of_sum, v)), truth, rtol=rounding(100), atol=0)
+    assert np.isclose(np.exp(conformities.log_conformity_of(of_sum, v)), truth, rtol=rounding(100), atol=0)
     assert abs(formulas.sum_cost(length, v, 3) - truth) > 0.1
     assert formulas.sum_cost(0.0, v, 3) == 1.0
     moments = [(formulas.chi_square_moment(k, 4), right) for k, right in ((1, 4.0), (2, 24.0))]

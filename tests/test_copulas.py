@@ -13,7 +13,7 @@ from scipy.stats import qmc
 
 from rfcore import copulas, couplings
 from rfcore.copulas import nets, strata
-from rfcore.couplings import norms, quantiles
+from rfcore.couplings import Product, directions, norms
 
 M, K, N = 4, 2, 20_000
 CORRELATION = np.array(
@@ -30,6 +30,11 @@ X64 = jax.config.jax_enable_x64
 LEVEL = 4 * (1e-13 if X64 else 6e-6)
 TOO_HIGH = jnp.array([0.5, 1.0])
 compiled = partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
+
+
+def coupled(copula):
+    """Orthogonal frequencies whose norms have a copula in each block: its name, or a correlation matrix."""
+    return Product(directions.orthogonal, copulas.gaussian(copula) if np.ndim(copula) else copulas.named(copula))
 
 
 @cache
@@ -128,7 +133,7 @@ def test_uniforms_are_inside_and_symmetric_and_new_at_each_call():
 
 
 def test_pairs_of_reversal_sum_to_one_and_the_last_of_an_odd_number_is_alone():
-    u = copulas.reversal(copulas.uniforms(jax.random.key(0)), (N, 3, 1))
+    u = copulas.antithetic(copulas.uniforms(jax.random.key(0)), (N, 3, 1))
     assert np.all(u[:, 0] + u[:, 1] == 1)
     assert abs(np.corrcoef(u[:, 0, 0], u[:, 2, 0])[0, 1]) < 4.5 / np.sqrt(N)
     u = drawn("reversal")[0]
@@ -268,7 +273,7 @@ def test_groups_match_bins():
 
 
 def test_names():
-    for name in ("reversal", "comonotone", "stratified", "systematic", "sobol", "halton"):
+    for name in ("antithetic", "comonotone", "stratified", "systematic", "sobol", "halton"):
         assert copulas.named(name) is getattr(copulas, name)
     assert copulas.named("iid") is copulas.independent
     assert copulas.named(np.array([1, 0])) == copulas.permutation([1, 0])
@@ -278,15 +283,15 @@ def test_names():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: copulas.draw(lambda uniform, shape: uniform(shape[1:]), np.random.random, (2, 3, 1)), "law maps shape"),
-        (lambda: copulas.draw(lambda uniform, shape: np.ones(shape), np.random.random, (2, 3, 1)), r"law has values in \[1.0, 1.0\]; give"),
-        (lambda: jax.jit(lambda: quantiles.chi(TOO_HIGH, 3))(), "u has values in"),
-        (lambda: copulas.draw(lambda uniform, shape: np.full(shape, np.nan), np.random.random, (2, 1)), "law has values"),
+        (lambda: copulas.draw(lambda uniform, shape: uniform(shape[1:]), np.random.random, (2, 3, 1)), "copula maps shape"),
+        (lambda: copulas.draw(lambda uniform, shape: np.ones(shape), np.random.random, (2, 3, 1)), r"copula has values in \[1.0, 1.0\]; give"),
+        (lambda: jax.jit(lambda: norms.chi(TOO_HIGH, 3))(), "u has values in"),
+        (lambda: copulas.draw(lambda uniform, shape: np.full(shape, np.nan), np.random.random, (2, 1)), "copula has values"),
         (lambda: copulas.gaussian(np.eye(2))(np.random.random, (2, 3, 1)), "a block has 3 draws; give"),
         (lambda: copulas.sobol(np.random.random, (2**23 + 1, 1)), "give at most 8388608 draws"),
         (lambda: copulas.halton(np.random.random, (2, 21202)), "21201 coordinates"),
-        (lambda: norms.gaussian(np.eye(3))(jax.random.key(0), 4, 2), "a block has 2 draws"),
-        (lambda: norms.coupled([0, 0]), "law = "),
+        (lambda: coupled(np.eye(3)).lengths(jax.random.key(0), 4, 2), "a block has 2 draws"),
+        (lambda: copulas.named([0, 0]), "copula = "),
     ],
 )
 def test_bad_input(call, complaint):
@@ -301,8 +306,8 @@ D = 3
 
 @cache
 def norms_of(name):
-    coupling = norms.coupled(name)
-    draw = compiled(jax.vmap(lambda key: coupling(key, 2 * D - 1, D)))
+    coupling = coupled(name)
+    draw = compiled(jax.vmap(lambda key: coupling.lengths(key, 2 * D - 1, D)))
     return np.asarray(draw(jax.random.split(jax.random.key(0), N)))
 
 
@@ -328,7 +333,7 @@ def test_pairs_of_norms():
 
 def test_squares_of_two_coupled_norms_in_the_plane_have_the_covariance_of_the_closed_form():
     # E log(u) log(1 - u) = 2 - pi^2 / 6: squared norms over 2 are exponential with mean 1.
-    w = np.asarray(compiled(jax.vmap(lambda key: norms.pnc(key, 2, 2)))(jax.random.split(jax.random.key(1), N)))
+    w = np.asarray(compiled(jax.vmap(lambda key: coupled("pnc").lengths(key, 2, 2)))(jax.random.split(jax.random.key(1), N)))
     assert z_of_mean(np.prod(w**2 / 2 - 1, axis=1), 1 - np.pi**2 / 6) < 4.5
 
 
@@ -358,7 +363,9 @@ def test_the_gaussian_copula_of_opposites_is_pairwise_norm_coupling():
     gram = np.asarray(omega @ omega.T)
     for block in (gram[:D, :D], gram[D:, D:]):
         assert np.allclose(block, np.diag(np.diag(block)), rtol=0, atol=rounding(100, block))
-    assert stats.kstest(norms_of(copulas.gaussian(opposites))[:, 1], "chi", (D,)).pvalue > 1e-4
+    of_copula = Product(directions.orthogonal, copulas.gaussian(opposites)).lengths
+    drawn = jax.vmap(lambda key: of_copula(key, D, D))(jax.random.split(jax.random.key(0), N))
+    assert stats.kstest(drawn[:, 1], "chi", (D,)).pvalue > 1e-4
 
 
 def test_gradients_reach_the_correlation_through_the_norms():
@@ -367,7 +374,7 @@ def test_gradients_reach_the_correlation_through_the_norms():
 
     def loss(make, parameters):
         u = make(parameters)(copulas.uniforms(jax.random.key(0)), (20, D, 1))
-        return jnp.mean(jnp.prod(quantiles.chi(u[..., 0], D), axis=1))
+        return jnp.mean(jnp.prod(norms.chi(u[..., 0], D), axis=1))
 
     unit = factor / np.linalg.norm(factor, axis=1, keepdims=True)
     change = np.array([[0.0, 0.3, -0.2], [0.3, 0.0, 0.5], [-0.2, 0.5, 0.0]])

@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import jax
 import networkx as nx
@@ -14,7 +15,6 @@ from small_graphs import DEAD_ENDS, UNEVEN, on_dead_ends
 from companion import evidence
 from companion.evidence import Verdict
 from rfcore import copulas, features, kernels, walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -30,11 +30,11 @@ ALARM = 1e-4 / 2000  # of a p-value here, of which there are fewer than 2000
 
 def with_first_hops(name):
     """The law of lengths and first hops together, where it is one of uniforms."""
-    return name if name == "antithetic" else copulas.over(COUPLINGS[name], 1 + N_HOPS)
+    return name if name == "antithetic" else walks.Coupling(copulas.named(COUPLINGS[name]), walks.hops.First(N_HOPS))
 
 
 def drawn(name, n_nodes=4000):
-    return walk_lengths.draw(jax.random.key(0), n_nodes, N_WALKS, P_HALT, with_first_hops(name))
+    return walks.lengths.draw(jax.random.key(0), n_nodes, N_WALKS, P_HALT, with_first_hops(name))
 
 
 def pvalue(categories, probabilities):
@@ -49,8 +49,9 @@ def pvalue_of_independence(a, b):
 
 @pytest.mark.parametrize("name", [*COUPLINGS, "antithetic"])
 def test_each_walk_has_its_law_and_nodes_are_independent(name):
-    lengths, p_halt, hops = drawn(name)
-    assert p_halt == P_HALT
+    found = drawn(name)
+    assert found.p_halt == P_HALT
+    lengths, hops = found.values, found.hops.uniforms if name != "antithetic" else None
     assert lengths.shape == (4000, N_WALKS)
     assert lengths.dtype == np.int32
     for walk in lengths.T:
@@ -100,7 +101,7 @@ def test_antithetic_termination_is_what_its_definition_makes(p):
     assert np.allclose(law.sum(axis=1)[:n], p * (1 - p) ** np.arange(n), rtol=1e-12)  # sums of 400 terms, the rest < 1e-18
     assert law[:n, :n].sum() + 2 * law[:n, n:].sum() + law[n:, n:].sum() == pytest.approx(1, rel=1e-12)
     cells = np.append(law[:n, :n].ravel(), [law[:n, n:].sum(), law[n:, :n].sum()])
-    lengths = walk_lengths.draw(jax.random.key(1), 10_000, 3, p, coupling="antithetic").values
+    lengths = walks.lengths.draw(jax.random.key(1), 10_000, 3, p, coupling="antithetic").values
     for pairs in (lengths[:, :2], antithetic_by_definition(np.random.default_rng(0), 10_000, p)):
         a, b = pairs.T
         cell = np.select([np.maximum(a, b) < n, (a < n), (b < n)], [n * a + b, n * n, n * n + 1], n * n + 2)
@@ -118,12 +119,12 @@ def test_antithetic_lengths_stay_within_what_int32_holds():
             return np.full(shape, 1 - 2.0**-53)
 
     p_halt = 1.8e-8
-    assert walk_lengths.antithetic(Extremes(), 2, 3, p_halt).values.max() == walk_lengths.longest(p_halt)
+    assert walks.AntitheticTermination()(Extremes(), 2, 3, p_halt).max() == walks.lengths.longest(p_halt)
 
 
 def test_independent_walks_are_those_of_before():
-    plain, named = (walk_lengths.draw(jax.random.key(0), 50, 3, 0.2, coupling=law) for law in ("iid", copulas.independent))
-    assert plain.hops is None
+    plain, named = (walks.lengths.draw(jax.random.key(0), 50, 3, 0.2, coupling=law) for law in ("iid", copulas.independent))
+    assert plain.hops == walks.hops.Independent()
     assert np.array_equal(plain.values, named.values)
 
 
@@ -131,11 +132,11 @@ def test_reversal_is_the_reversing_permutation_of_fine_bins():
     """Each pair lies where 1 - u lies for some u of the first: to the width of a bin for a permutation of 50."""
     # 1 - u is exact; a power, and the logarithms of a level below 1, move it by some units in its last place.
     for coupling, width in (("reversal", rounding(8)), (np.arange(50)[::-1], 0.02)):
-        first, second = walk_lengths.draw(jax.random.key(2), 3000, 2, 0.2, coupling=coupling).values.T
-        shortest = walk_lengths.quantile(np.maximum(0.8 ** (first + 1.0) - width, 0), 0.2)
-        longest = walk_lengths.quantile(np.minimum(0.8**first + width, 1 - 2.0**-53), 0.2)
+        first, second = walks.lengths.draw(jax.random.key(2), 3000, 2, 0.2, coupling=coupling).values.T
+        shortest = walks.lengths.quantile(np.maximum(0.8 ** (first + 1.0) - width, 0), 0.2)
+        longest = walks.lengths.quantile(np.minimum(0.8**first + width, 1 - 2.0**-53), 0.2)
         assert np.all((shortest <= second) & (second <= longest))
-    pairs = walk_lengths.draw(jax.random.key(2), 3000, 2, 0.2, coupling=[0]).values.T
+    pairs = walks.lengths.draw(jax.random.key(2), 3000, 2, 0.2, coupling=[0]).values.T
     assert pvalue_of_independence(*np.minimum(pairs, 4)) > 1e-4  # one bin couples nothing
 
 
@@ -152,10 +153,10 @@ def walked(g, start, n_hops, uniforms):
 
 @pytest.mark.parametrize("g", [KARATE, DEAD_ENDS], ids=["karate", "dead ends"])
 def test_uniforms_choose_the_hops_of_their_walk(g):
-    lengths = walk_lengths.draw(jax.random.key(3), g.n_nodes, 7, 0.3, copulas.over("stratified", 4))
+    lengths = walks.lengths.draw(jax.random.key(3), g.n_nodes, 7, 0.3, walks.Coupling(copulas.stratified, walks.hops.First(3)))
     deposits = walks.simulate(jax.random.key(4), g, lengths)
     for start in range(g.n_nodes):
-        paths = [walked(g, start, *walk) for walk in zip(lengths.values[start], lengths.hops[start], strict=True)]
+        paths = [walked(g, start, *walk) for walk in zip(lengths.values[start], lengths.hops.uniforms[start], strict=True)]
         for step in (1, 2, 3):
             found = deposits.node[(deposits.row == start) & (deposits.step == step)]
             assert sorted(found) == sorted(path[step - 1] for path in paths if len(path) >= step)
@@ -165,7 +166,7 @@ def test_stored_walks_and_walks_walked_again_are_the_same():
     f, other = modulation.diffusion(1.0), modulation.regularised_laplacian(0.5, 2)
     for name in COUPLINGS:
         phi = features.walk_features(jax.random.key(5), KARATE.normalised(), f, 5, 0.2, with_first_hops(name))
-        lengths = walk_lengths.draw(jax.random.key(5), 34, 5, 0.2, with_first_hops(name))
+        lengths = walks.lengths.draw(jax.random.key(5), 34, 5, 0.2, with_first_hops(name))
         deposits = walks.simulate(jax.random.key(5), KARATE.normalised(), lengths)
         for again in (phi, pickle.loads(pickle.dumps(phi))):
             # Sums of at most some hundred terms of one sign, in another order: some hundred eps.
@@ -191,7 +192,7 @@ def test_features_are_unbiased(name):
 
 
 def test_deposits_with_dead_ends_are_powers_of_the_weights():
-    decision = on_dead_ends(copulas.over("sobol", 3))
+    decision = on_dead_ends(walks.Coupling(copulas.sobol, walks.hops.First(2)))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -220,7 +221,7 @@ def test_second_moments_are_those_of_the_coupling():
     """Exact for a pair on a path; under independent walks the same rule finds another."""
     path, values = Graph.from_scipy(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])), [1.0, 0.5, 0.25]
     verdicts = []
-    for coupling in (copulas.over("reversal", 2), "iid"):
+    for coupling in (walks.Coupling(copulas.reversal, walks.hops.First(1)), "iid"):
         phi = features.walk_features(
             jax.random.key(9),
             path,
@@ -239,7 +240,7 @@ def test_stratified_lengths_have_steadier_means():
     """Variance of the mean over 16 walks, of 4000 nodes: .07, .21 and .06 of that of independent walks."""
     laws = ("stratified", copulas.systematic, "sobol", "iid")
     variances = [
-        walk_lengths.draw(jax.random.key(0), 4000, 16, 0.1, law).values.mean(axis=1).var() for law in laws
+        walks.lengths.draw(jax.random.key(0), 4000, 16, 0.1, law).values.mean(axis=1).var() for law in laws
     ]
     assert np.all(np.array(variances[:3]) < variances[3] / 4)
 
@@ -259,8 +260,8 @@ def relative_errors(coupling, repeats=60):
 def test_coupled_hops_halve_the_error_on_karate():
     """About .5 of that of independent walks (standard error .01 here), four times as many of which do the same."""
     independent = relative_errors("iid").mean()
-    assert relative_errors(copulas.over("sobol", 3)).mean() < 0.6 * independent
-    assert relative_errors(copulas.over("stratified", 3)).mean() < 0.6 * independent
+    assert relative_errors(walks.Coupling(copulas.sobol, walks.hops.First(2))).mean() < 0.6 * independent
+    assert relative_errors(walks.Coupling(copulas.stratified, walks.hops.First(2))).mean() < 0.6 * independent
     assert relative_errors("reversal").mean() > 0.9 * independent  # lengths alone do little
 
 
@@ -276,51 +277,55 @@ def not_a_number(uniform, shape):
     return uniform(shape) * np.nan
 
 
-LENGTHS = walk_lengths.draw(jax.random.key(0), 34, 3, 0.5, copulas.over("stratified", 3))
+LENGTHS = walks.lengths.draw(jax.random.key(0), 34, 3, 0.5, walks.Coupling(copulas.stratified, walks.hops.First(2)))
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: walk_lengths.named([0, 2, 1, 1]), r"coupling = \[0, 2, 1, 1\]; give a permutation of 0, \.\.\., n - 1"),
-        (lambda: walk_lengths.named(np.array([1, 2])), "give a permutation"),
-        (lambda: walk_lengths.named([]), "give a"),
+        (lambda: walks.lengths.named([0, 2, 1, 1]), r"coupling = \[0, 2, 1, 1\]; give a permutation of 0, \.\.\., n - 1"),
+        (lambda: walks.lengths.named(np.array([1, 2])), "give a permutation"),
+        (lambda: walks.lengths.named([]), "give a"),
         (
-            lambda: walk_lengths.named("no such"),
-            "coupling = 'no such'; choose one of 'independent', .*'sobol', .*'iid', .*'antithetic'",
+            lambda: walks.lengths.named("no such"),
+            "coupling = 'no such'; choose one of 'independent', .*'sobol', .*'iid'",
         ),
         (
-            lambda: walk_lengths.with_hops("systematic", "array_rqmc"),
-            "coupling = 'systematic' couples hops, too; give a law of lengths",
+            lambda: walks.Coupling("systematic", walks.hops.ArrayRQMC()),
+            "lengths = 'systematic'; give a copula, such as copulas.stratified",
         ),
         (
-            lambda: walk_lengths.with_hops(copulas.over("sobol", 2), "systematic"),
-            r"coupling = _Over\(.*couples hops, too",
+            lambda: walks.Coupling(walks.AntitheticTermination(), walks.hops.First(1)),
+            "AntitheticTermination has no coordinates for first hops",
         ),
-        (lambda: walk_lengths.draw(jax.random.key(0), 2, 2, 0.5, other_shape), r"law maps shape .*; give"),
         (
-            lambda: walk_lengths.draw(jax.random.key(0), 9, 9, 0.5, past_1),
+            lambda: walks.Coupling(copulas.sobol, "systematic"),
+            r"hops = 'systematic'; give a record of walks.hops",
+        ),
+        (lambda: walks.lengths.draw(jax.random.key(0), 2, 2, 0.5, other_shape), r"law maps shape .*; give"),
+        (
+            lambda: walks.lengths.draw(jax.random.key(0), 9, 9, 0.5, past_1),
             r"law has values in .*; give levels",
         ),
         (
-            lambda: walk_lengths.draw(jax.random.key(0), 9, 9, 0.5, not_a_number),
+            lambda: walks.lengths.draw(jax.random.key(0), 9, 9, 0.5, not_a_number),
             r"law has values in .*; give levels",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops[:, :2])),
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops=walks.hops.Given(LENGTHS.hops.uniforms[:, :2]))),
             "lengths.hops has shape",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops + 0.5)),
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops=walks.hops.Given(LENGTHS.hops.uniforms + 0.5))),
             "lengths.hops has values",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops=LENGTHS.hops * np.nan)),
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops=walks.hops.Given(LENGTHS.hops.uniforms * np.nan))),
             "lengths.hops has values",
         ),
         (
-            lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(hops="u")),
-            "hops = 'u'; choose one of 'independent'",
+            lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops="u")),
+            "hops = 'u'; give hops that can walk",
         ),
     ],
 )

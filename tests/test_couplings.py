@@ -12,7 +12,8 @@ from rounding import rounding
 from scipy import stats
 from scipy.linalg import hadamard
 
-from rfcore import couplings, theory
+from companion.papers.simplex import conformities
+from rfcore import couplings
 from rfcore.couplings import directions, fast, norms, weight_dependent
 
 # All that the package exports but the fast ones, whose rows are not quite Gaussian.
@@ -34,7 +35,7 @@ def draws(coupling, m, d):
 
 # One draw, compiled as a whole: its steps one by one take several times as long to compile. In NumPy from there on.
 draw = jax.jit(lambda seed, coupling, *sizes: coupling(jax.random.key(seed), *sizes), static_argnums=(1, 2, 3, 4))
-conformity_of = jax.jit(theory.log_conformity_of)
+conformity_of = jax.jit(conformities.log_conformity_of)
 project = jax.jit(lambda x, frequencies: frequencies.project(x))
 
 
@@ -141,12 +142,17 @@ def test_rotations_of_accelerators_are_those_of_processors(d):
 
 
 def test_any_directions_compose_with_any_norms():
-    def unit(key, m, d):
-        return jnp.ones(m)
+    """A function of directions and one of levels, of the user's own: here axes, all of the median norm."""
 
-    omega = drawn(0, couplings.compose(directions.simplex, unit), 4, 4)
-    assert np.allclose(np.linalg.norm(omega, axis=1), 1.0)
-    omega = drawn(0, couplings.compose(directions.independent, norms.independent), 4, 4)
+    def axes(key, m, d):
+        return jnp.eye(m, d)
+
+    def medians(uniform, shape):
+        return jnp.full(shape, 0.5)
+
+    omega = drawn(0, couplings.compose(axes, medians), 4, 4)
+    assert np.allclose(omega, float(norms.chi(0.5, 4)) * np.eye(4))
+    omega = drawn(0, couplings.compose("independent"), 4, 4)
     assert omega.shape == (4, 4)
 
 

@@ -4,7 +4,9 @@ import equinox as eqx
 import jax
 import numpy as np
 import pytest
+import ratio_of
 
+from companion.papers.couplings import costs
 from rfcore import attention, couplings, features, solvers, theory
 from rfcore.couplings import directions, norms, weight_dependent
 
@@ -27,11 +29,10 @@ def calibrated(*arguments, **options):
 
 # A function, its arguments, and those that may be left out. The same numbers are those with and without them.
 LEFT_OUT = {
-    "matern": (couplings.matern, (KEY, 8, 4, 1.5), {"draw_directions": directions.orthogonal, "law": "independent", "over": "block"}),
-    "norms": (lambda *law, **rest: norms.coupled(*law, **rest)(KEY, 8, 4), ("stratified",), {"over": "block", "nu": np.inf}),
+    "compose": (lambda *of, **rest: couplings.compose(*of, **rest)(KEY, 8, 4), ("simplex",), {"norms": "independent", "across": "block", "radial": norms.chi}),
     "haar": (directions.haar, (KEY, 4), {"n_blocks": 1}),
     "balance": (weight_dependent.balance, (np.arange(1.0, 5.0),), {"sweeps": 5}),
-    "choose": (lambda *size, **rest: couplings.choose(*size, **rest).rmse_over_iid, (4, 16), {"features": "fourier", "distance": None}),
+    "choose": (lambda **rest: couplings.choose(m=16, d=4, **rest).rmse_over_iid, (), {"features": "fourier", "distance": None}),
     "fourier": (features.fourier, (X, OMEGA), {"kernel": "gaussian"}),
     "trigonometric": (features.trigonometric, (X, OMEGA, np.arange(8.0)), {"kernel": "gaussian"}),
     "positive": (features.positive, (X, OMEGA), {"kernel": "gaussian"}),
@@ -43,9 +44,9 @@ LEFT_OUT = {
     "gap of Fourier features": (theory.fourier_gap, (X[0], X[1], 4), {"coupling": "orthogonal"}),
     "bound": (theory.log_optimal_variance_bound, (X, Y), {"kernel": "gaussian"}),
     "optimal law": (theory.optimal_gaussian, GAUSSIAN, {"kernel": "gaussian"}),
-    "positive cost": (theory.log_positive_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
-    "Fourier cost": (theory.fourier_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
-    "shells": (theory.stratified_norms_ratio, (1.0, 4, 16, "fourier", "blocks"), {"directions": "orthogonal"}),
+    "positive cost": (costs.log_positive_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
+    "Fourier cost": (costs.fourier_cost, (np.arange(1.0, 5.0), 1.0, 4), {"excess": False}),
+    "shells": (ratio_of.strata, (1.0, 4, 16, "fourier", "blocks"), {"directions": "orthogonal"}),
     "softmax": (attention.softmax, (X, Y, X), {"causal": False, "mask": None}),
     "linear": (attention.linear, (np.abs(X), np.abs(Y), X), {"causal": False, "mask": None}),
     "linear of logs": (attention.linear_of_logs, (X, Y, X), {"causal": False, "mask": None}),

@@ -4,12 +4,16 @@ Those of the docstrings do too; `make release` runs them again where the wheel a
 """
 
 import ast
+import contextlib
 import doctest
 import functools
 import importlib
 import inspect
+import itertools
 import pkgutil
 import re
+import sys
+import tomllib
 from pathlib import Path
 
 import jax
@@ -22,19 +26,8 @@ import rfcore
 from companion import datasets, evidence, models, papers, plotting, random_graphs, repository
 from companion.evidence import costs, processes, statistics
 from companion.plotting import maps
-from rfcore import (
-    attention,
-    couplings,
-    estimators,
-    features,
-    gp,
-    graphs,
-    kernels,
-    solvers,
-    streams,
-    theory,
-    walks,
-)
+from rfcore import attention, couplings, estimators, features, gp, graphs, kernels, solvers, theory, walks
+from rfcore.walks import streams
 
 ROOT = Path(__file__).parents[1]
 
@@ -77,8 +70,17 @@ MODULES = [found.name for package in (rfcore, companion) for found in pkgutil.wa
 @pytest.mark.filterwarnings("ignore")  # where data are missing, stand-ins say so
 @pytest.mark.parametrize("name", [name for name in MODULES if "__main__" not in name])
 def test_examples_run(name):
-    flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    assert doctest.testmod(importlib.import_module(name), optionflags=flags).failed == 0
+    module, flags = importlib.import_module(name), doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+    module.__test__ = dict(documented_records(module))
+    assert doctest.testmod(module, optionflags=flags).failed == 0
+
+
+def documented_records(module):
+    """Names and docstrings of a module's data: strings that stand below their assignments."""
+    lines = ast.parse(inspect.getsource(module)).body
+    for line, below in itertools.pairwise(lines):
+        if isinstance(line, ast.Assign) and isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant):
+            yield line.targets[0].id, below.value.value
 
 
 PUBLIC = public_names(
@@ -86,7 +88,7 @@ PUBLIC = public_names(
     streams, theory, walks, maps, costs, processes, statistics,
 )
 # What holds until 2.0; a reader of `help` meets each with an example.
-PROMISED = re.findall(r"\{(?:func|class|meth)\}`~?rfcore\.([\w.]+)`", (ROOT / "book" / "api.md").read_text(encoding="utf-8"))
+PROMISED = re.findall(r"\{(?:func|class|meth|data)\}`~?rfcore\.([\w.]+)`", (ROOT / "book" / "api.md").read_text(encoding="utf-8"))
 NUMPYDOC = (
     "Attributes", "Examples", "Methods", "Notes", "Other Parameters", "Parameters", "Raises", "References", "Returns", "See Also",
     "Warnings", "Warns", "Yields",
@@ -119,11 +121,15 @@ def test_a_summary_of_one_line_ends_in_a_full_stop(name):
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_promised_names_have_an_example(name):
-    assert re.search(r"^ *>>> ", functools.reduce(getattr, name.split("."), rfcore).__doc__, re.M)
+    value = functools.reduce(getattr, name.split("."), rfcore)
+    text = value.__doc__
+    if isinstance(value, couplings.Coupling):
+        text = dict(documented_records(sys.modules[type(value).__module__])).get(name.split(".")[-1], text)
+    assert re.search(r"^ *>>> ", text, re.M)
 
 
 def test_no_promise_is_lost():
-    assert len(PROMISED) == len(set(PROMISED)) == 55
+    assert len(PROMISED) == len(set(PROMISED)) == 56
 
 
 def test_no_docstring_has_a_header_of_numpydoc():
@@ -148,6 +154,72 @@ def test_no_line_of_a_docstring_is_longer_than_110_columns():
 
 def test_what_stands_under_args_are_parameters():
     assert places(lambda node, text: not set(under_args(text)) <= parameters(node)) == []
+
+
+ROOMS = {module.split(".")[1] for module in MODULES}
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+ROLE = re.compile(r":(?:py:)?(?:func|mod|class|meth|attr|data):`(?:[^`<]*<)?[~.]?([\w.]+)(?:\(\))?>?`")
+MYST = re.compile(r"\{(?:py:)?(?:func|mod|class|meth|attr|data)\}`(?:[^`<]*<)?[~.]?([\w.]+)>?`")
+DOTTED = re.compile(r"(?<![`\w])`{1,2}((?:[A-Za-z_]\w*\.)+[A-Za-z_]\w*)(?:\(.*?\))?`{1,2}(?!`)")
+FILES = {"py", "toml", "json", "md", "txt", "ipynb", "csv", "lock", "yml", "cff", "bib"}
+
+
+def test_what_docstrings_name_in_our_packages_is_there():
+    assert [f"{place}: {name}" for place, _, text in DOCUMENTED for name in gone(text, ROLE, place.split("/")[0])] == []
+
+
+@pytest.mark.parametrize("page", [*sorted((ROOT / "book").glob("*.md")), ROOT / "CONTRIBUTING.md", ROOT / "README.md"], ids=lambda page: page.name)
+def test_what_pages_name_in_our_packages_is_there(page):
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+    assert list(gone(text, MYST, "companion")) == []
+
+
+def test_a_name_that_is_gone_is_found():
+    """As ``papers.simplex.formulas`` was from within rfcore, which the companion is no part of."""
+    text = "See ``papers.simplex.formulas``, ``copulas.no_such``, :func:`no_such`, :func:`~rfcore.couplings.simplex`, rfcore[text] and ``np.linalg.norm``."
+    assert list(gone(text, ROLE, "rfcore")) == ["no_such", "papers.simplex.formulas", "copulas.no_such", "rfcore[text]"]
+    assert list(gone("``papers.simplex.formulas`` and :func:`fit_gaussian`", ROLE, "companion")) == []
+
+
+def gone(text, role, package):
+    """Names of modules, functions and extras that a text of a package gives, and that neither it nor what it imports has."""
+    packages = ("rfcore", "companion")[: 1 + (package == "companion")]
+    dotted = [name for name in DOTTED.findall(text) if name.split(".")[0] in {*ROOMS, "rfcore", "companion"} and name.split(".")[-1] not in FILES]
+    yield from (name for name in [*role.findall(text), *dotted] if not any(is_there(name, within) for within in packages))
+    yield from (f"rfcore[{extra}]" for extra in re.findall(r"(?:rfcore|\.)\[(\w+)\]", text) if extra not in EXTRAS)
+
+
+@functools.cache
+def is_there(name, package):
+    """Whether a module or a class of a package has a name, or a dotted one leads somewhere, from the package or one of its modules on."""
+    if "." not in name:
+        return name in names(package)
+    modules = [module for module in MODULES if module.startswith(f"{package}.")]
+    return any(map(resolves, [name] if name.split(".")[0] == package else [f"{module}.{name}" for module in (package, *modules)]))
+
+
+@functools.cache
+def names(package):
+    """Every name that a module of a package has, or a class of it, its fields among them."""
+    modules = [importlib.import_module(module) for module in MODULES if module.startswith(f"{package}.") and "__main__" not in module]
+    classes = [thing for module in modules for thing in vars(module).values() if isinstance(thing, type) and thing.__module__.startswith(package)]
+    return {name for thing in (*modules, *classes) for name in (*dir(thing), *getattr(thing, "__annotations__", ()))} | {m.split(".")[-1] for m in MODULES}
+
+
+@functools.cache
+def resolves(name):
+    module, _, rest = name.partition(".")
+    found = importlib.import_module(module)
+    for part in filter(None, rest.split(".")):
+        if part in getattr(found, "__annotations__", ()):  # a field, of whatever type
+            return True
+        if hasattr(found, "__path__") and not hasattr(found, part):
+            with contextlib.suppress(ModuleNotFoundError):
+                importlib.import_module(f"{found.__name__}.{part}")
+        if not hasattr(found, part):
+            return False
+        found = getattr(found, part)
+    return True
 
 
 def under_args(text):

@@ -6,7 +6,7 @@ import pytest
 from rounding import rounding
 
 from companion.papers.couplings import equal_walkers
-from companion.papers.ugrf import walk_errors
+from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -19,7 +19,7 @@ A, B = equal_walkers.gram_error_terms(KARATE, F, 0.2, 40)
 def test_two_terms_are_the_error_of_any_number_of_walkers(m):
     # Sums of some thousand terms, of which the error is a tenth, a thousandth for many walkers.
     assert A / m + B / m**2 == pytest.approx(
-        walk_errors.walk_gram_mse(KARATE, F, F, m, 0.2, 40), rel=rounding(10_000) * m
+        theory.walk_gram_mse(KARATE, F, F, m, 0.2, 40), rel=rounding(10_000) * m
     )
 
 

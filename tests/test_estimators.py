@@ -84,7 +84,7 @@ def test_products_estimate_the_kernel_without_bias(features):
         assert found.verdict is Verdict.REPRODUCED, found.detail
 
 
-@pytest.mark.parametrize("coupling", estimators.OF_MATERN)
+@pytest.mark.parametrize("coupling", estimators.PRODUCTS)
 def test_matern_kernels(coupling):
     # Many components and few fits: it is the fits that take the time, and all frequencies together that tell a bias.
     make = partial(RandomFeatures, 64, kernel="matern", nu=0.5, lengthscale=2.0, coupling=coupling)
@@ -94,8 +94,8 @@ def test_matern_kernels(coupling):
 
 
 def test_every_coupling_has_its_name_here():
-    assert set(estimators.COUPLINGS) == set(COUPLINGS)
-    for coupling in (*estimators.COUPLINGS, lambda key, m, d: jax.random.normal(key, (m, d))):
+    assert set(couplings.COUPLINGS) == set(COUPLINGS)
+    for coupling in (*couplings.COUPLINGS, lambda key, m, d: jax.random.normal(key, (m, d))):
         assert RandomFeatures(6, coupling=coupling, random_state=0).fit_transform(X).shape == (12, 6)
 
 

@@ -198,7 +198,7 @@ def test_frequencies_may_undo_the_scale_of_points():
 def test_heavy_tails_have_angles_beyond_float32_and_estimate_their_kernel():
     x = jnp.asarray(30 * np.random.default_rng(0).normal(size=(6, 3)), np.float32)
     with jax.enable_x64(False):
-        omega = couplings.matern(jax.random.key(0), 30_000, 3, 0.1, draw_directions=couplings.directions.independent, law="independent")
+        omega = couplings.compose("independent", radial=couplings.norms.Student(0.1))(jax.random.key(0), 30_000, 3)
         phi = np.asarray(features.fourier(x, omega), float).reshape(6, 2, -1)
     assert np.mean(np.abs(x @ omega.T) > 2**22 * 2 * np.pi) > 0.01
     products = 30_000 * np.einsum("icm,jcm->ijm", phi, phi)  # cosines of differences, one a frequency

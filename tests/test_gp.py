@@ -16,7 +16,6 @@ from companion.models import gaussian_processes
 from companion.models.gaussian_processes import data, process
 from companion.papers.couplings import formulas, predictives
 from rfcore import couplings, features, gp, kernels, walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -109,7 +108,7 @@ def test_in_float32_the_rates_of_the_kernel_keep_their_digits():
 
 
 def test_walks_are_the_kernel_of_their_features_and_have_gradients_in_the_modulation():
-    deposits = walks.simulate(KEY, G, walk_lengths.draw(KEY, len(SEEN), 16, 0.4), nodes=SEEN)
+    deposits = walks.simulate(KEY, G, walks.lengths.draw(KEY, len(SEEN), 16, 0.4, "iid"), nodes=SEEN)
     X = jnp.asarray(gp.loads(deposits, 40))
 
     def gram(lengthscale):
@@ -126,7 +125,7 @@ def test_walks_are_the_kernel_of_their_features_and_have_gradients_in_the_modula
         gp.loads(deposits, 2)
     bare = Graph.from_networkx(nx.path_graph(3))
     with pytest.raises(ValueError, match="not normalised"):
-        gp.loads(walks.simulate(KEY, bare, walk_lengths.draw(KEY, 3, 2, 0.5)), 60)
+        gp.loads(walks.simulate(KEY, bare, walks.lengths.draw(KEY, 3, 2, 0.5, "iid")), 60)
 
 
 def test_kernels_add_and_multiply_with_others_of_gpjax():
@@ -306,8 +305,8 @@ def test_weights_predict_as_gpjax_does_with_the_same_features():
 
 # Walkers on loops, of 0 to 5 hops: K is diagonal, and so a probe of signs has its log determinant without noise.
 LOOPS = Graph.from_networkx(nx.empty_graph(24)).normalised()
-ON_LOOPS = walks.simulate(KEY, LOOPS, walk_lengths.Lengths(np.arange(24)[:, None] % 6, 0.5))
-STILL = walks.simulate(KEY, LOOPS, walk_lengths.Lengths(np.zeros((4, 1), dtype=int), 0.5), nodes=np.arange(4))
+ON_LOOPS = walks.simulate(KEY, LOOPS, walks.Lengths(np.arange(24)[:, None] % 6, 0.5))
+STILL = walks.simulate(KEY, LOOPS, walks.Lengths(np.zeros((4, 1), dtype=int), 0.5), nodes=np.arange(4))
 
 
 @pytest.mark.parametrize("n_probes", [1, 2, 8])
@@ -326,7 +325,7 @@ def test_no_hyper_parameters_nearby_have_more_likelihood():
     seen = np.arange(400)[np.arange(400) % 20 != 3]
     law = kernels.diffusion(g, np.sqrt(2) * 1.5)[np.ix_(seen, seen)] + 0.3 * np.eye(len(seen))
     y = 3 * np.linalg.cholesky(law) @ np.random.default_rng(0).normal(size=len(seen))
-    deposits = walks.simulate(KEY, g, walk_lengths.draw(KEY, len(seen), 32, 0.4), nodes=seen)
+    deposits = walks.simulate(KEY, g, walks.lengths.draw(KEY, len(seen), 32, 0.4, "iid"), nodes=seen)
     best = np.array(gp.fit_diffusion(KEY, deposits, y, n_probes=200))
 
     def likelihood(variance, lengthscale, noise):

@@ -12,8 +12,7 @@ from scipy import stats
 from companion import evidence, gram_errors
 from companion import gram_errors as errors
 from companion.papers.simplex import gram_matrices
-from companion.papers.ugrf import walk_errors
-from rfcore import couplings, features, kernels
+from rfcore import couplings, features, kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -29,7 +28,7 @@ def test_errors_of_walks_are_as_large_as_the_closed_form_says():
     found = gram_errors.gram_errors(jax.random.key(0), {"a": TRIANGLE, "b": PATH}, PAIRS, (2, 8), 0.3, n_repeats=500)
     assert found.shape == (500, 2, 2, 2)
     expected = np.array([
-        [[walk_errors.walk_gram_mse(g, f, f, n, 0.3) / np.linalg.norm(kernel(g)) ** 2 for n in (2, 8)] for kernel, f in PAIRS.values()]
+        [[theory.walk_gram_mse(g, f, f, n, 0.3) / np.linalg.norm(kernel(g)) ** 2 for n in (2, 8)] for kernel, f in PAIRS.values()]
         for g in (TRIANGLE, PATH)
     ])  # fmt: skip
     decision = evidence.unbiased(found**2, expected, smallest_bias=expected / 2)

@@ -5,10 +5,12 @@ from itertools import combinations_with_replacement
 import jax
 import numpy as np
 import pytest
+import ratio_of
 
 from companion.papers.couplings import gram_norms
-from rfcore import couplings, features, kernels, theory
-from rfcore.couplings import compose, directions, norms
+from rfcore import copulas, couplings, features, kernels, theory
+from rfcore.couplings import Product, directions
+from rfcore.theory import stratified_norms
 
 X = np.random.default_rng(0).normal(size=(7, 4)) / 5
 SIMPLEX = np.eye(4) * 4 / 3 - 1 / 3
@@ -30,9 +32,9 @@ def pair_by_pair(points, law, features, opposites):
             one = (grown - 1) ** 2 / 2 if opposites == "equal" else grown**2 - grown
         if distance == 0:
             continue
-        ratio = theory.norm_coupling_ratio(distance, d, d, law, features)
+        ratio = ratio_of.norms(distance, d, d, law, features)
         times = 1 if x is y else 2  # (y, x) has the same error as (x, y)
-        total += times * prefactor * one * (theory.cosh_ratio(ratio, distance) if opposites == "equal" else ratio) / d
+        total += times * prefactor * one * (stratified_norms.cosh_ratio(ratio, distance) if opposites == "equal" else ratio) / d
     return total / len(points) ** 2
 
 
@@ -57,7 +59,7 @@ def test_the_two_ways_meet(kind, opposites):
 @pytest.mark.parametrize(("kind", "opposites"), MAPS)
 def test_gram_matrices_that_are_drawn_err_as_much(kind, opposites):
     x = POINTS[kind]
-    K, coupling, n = kernels.gaussian(x, x), compose(directions.orthogonal, norms.gaussian(SIMPLEX)), 10_000
+    K, coupling, n = kernels.gaussian(x, x), Product(directions.orthogonal, copulas.gaussian(SIMPLEX)), 10_000
 
     def squared(key):
         omega = coupling(key, 4, 4)

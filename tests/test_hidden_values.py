@@ -10,7 +10,6 @@ import optax
 from companion.models import descent
 from companion.papers.ugrf import hidden_values
 from rfcore import features, kernels, walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 
@@ -23,7 +22,7 @@ loss = jax.jit(partial(hidden_values.loss, F))
 
 
 def deposits(key=KEY, n_walks=16):
-    return walks.simulate(key, G, walk_lengths.draw(key, 30, n_walks, 0.5))
+    return walks.simulate(key, G, walks.lengths.draw(key, 30, n_walks, 0.5, "iid"))
 
 
 def test_a_share_is_hidden_and_another_key_hides_others():
@@ -107,7 +106,7 @@ def test_every_node_is_predicted_in_its_turn_by_nodes_of_other_groups():
 
 def test_a_node_without_known_neighbours_points_nowhere():
     apart = Graph.from_networkx(nx.empty_graph(4)).normalised()
-    alone = walks.simulate(KEY, apart, walk_lengths.draw(KEY, 4, 4, 0.5))
+    alone = walks.simulate(KEY, apart, walks.lengths.draw(KEY, 4, 4, 0.5, "iid"))
     assert np.all(hidden_values.directions_in_turn(KEY, alone, F, VALUES[:4], n_groups=2) == 0)
 
 

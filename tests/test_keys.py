@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 
 from rfcore import couplings
-from rfcore.couplings import norms
 from rfcore.estimators import RandomFeatures
 from rfcore.features import neural
 from rfcore.solvers import importance
@@ -68,7 +67,7 @@ def twice(source, in_library):
             same_branch = all(a[0] is not b[0] or a[1] == b[1] for a in one[3] for b in other[3])
             kinds = {one[1], other[1]}
             paired = kinds == {"hand"} and not in_library  # pages compare on common random numbers
-            walks = {one[2], other[2]} == {"walk_lengths.draw", "walks.simulate"}  # streams of two purposes
+            walks = {one[2], other[2]} == {"walks.lengths.draw", "walks.simulate"}  # streams of two purposes
             if one[0] == other[0] and same_branch and not (paired or walks) and not (kinds == {"fold"} and one[2] != other[2]):
                 yield f"line {one[4]}: {one[2]}; line {other[4]}: {other[2]}"
 
@@ -100,8 +99,8 @@ def test_the_rule_sees(body):
         *(lambda key, name=name: getattr(couplings, name)(key, 6, 3) for name in ("iid", "orthogonal", "simplex", "simplex_plus")),
         lambda key: couplings.orthogonal_fast(key, 6, 3),
         lambda key: couplings.matern(key, 6, 3, 1.5),
-        lambda key: couplings.compose(couplings.directions.simplex, norms.coupled("stratified", "all"))(key, 6, 3),
-        lambda key: couplings.choose(3, 40).draw(key, 40, 3),
+        lambda key: couplings.compose("simplex", "stratified", across="all")(key, 6, 3),
+        lambda key: couplings.choose(m=40, d=3).coupling(key, 40, 3),
         lambda key: neural.random(key, 1),
         lambda key: importance.sample_mixture(key, np.ones((4, 2)), np.ones((3, 2))),
         lambda key: importance.sample_with_phases(key, 4, np.ones((3, 2)), pilot=8),

@@ -11,7 +11,6 @@ from companion.models import descent
 from companion.papers.ugrf import eight_graphs, fits, learned_modulations
 from companion.papers.ugrf.eight_graphs import shared_bias, shared_errors
 from rfcore import features, kernels, walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import neural
 from rfcore.graphs import Graph
 
@@ -28,7 +27,7 @@ def loss(seed, n_walks=4):
 
 def test_shared_errors_are_those_of_dense_products():
     of_lengths, of_hops = jax.random.split(KEY)
-    lengths = walk_lengths.draw(of_lengths, 3 * 34, 8, 0.4)
+    lengths = walks.lengths.draw(of_lengths, 3 * 34, 8, 0.4, "iid")
     deposits = walks.simulate(of_hops, G, lengths, nodes=np.tile(np.arange(34), 3))
     fs = [lambda k: 0.5**k, lambda k: np.where(k == 0, 1.0, -0.3)]
     found = shared_errors(KEY, G, [K, 2 * K], fs, 8, 0.4, n_repeats=3)
@@ -112,7 +111,7 @@ def test_spread_between_draws_is_that_of_the_groups():
 def test_errors_are_squared_bias_and_variance():
     f = lambda k: 0.6 * 0.3**k  # noqa: E731
     off, on = shared_bias(G, K, f, 4, 0.5)
-    lengths = walk_lengths.draw(KEY, 4000 * 34, 4, 0.5)
+    lengths = walks.lengths.draw(KEY, 4000 * 34, 4, 0.5, "iid")
     phi = features.weigh(walks.simulate(KEY, G, lengths, nodes=np.tile(np.arange(34), 4000)), f).toarray().reshape(-1, 34, 34)
     products = phi @ phi.transpose(0, 2, 1)
     gap = ((products.mean(axis=0) - K) ** 2 - products.var(axis=0) / 4000) / np.sum(K**2)

@@ -11,10 +11,9 @@ from scipy import stats
 from companion.models import descent
 from companion.papers.ugrf import hidden_values
 from rfcore import features, kernels, walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import gram
+from rfcore.walks import losses
 
 GRAPH = Graph.from_networkx(nx.erdos_renyi_graph(20, 0.25, seed=3))
 G = GRAPH.normalised()
@@ -33,7 +32,7 @@ SLOW = pytest.mark.parametrize("eps", [False], indirect=True, ids=["float32"])  
 
 def deposits(key, n_walks=16, g=G, repeats=1, p_halt=0.5):
     key, nodes = jax.random.key(key), np.tile(np.arange(g.n_nodes), repeats)
-    lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
+    lengths = walks.lengths.draw(key, len(nodes), n_walks, p_halt, "iid")
     return features.by_step(walks.simulate(key, g, lengths, nodes=nodes))
 
 
@@ -85,7 +84,7 @@ def test_gradient_of_errors_is_the_slope():
     @jax.jit
     def loss(values):
         f = modulation.from_values(values)
-        return jnp.mean(gram.errors(f, f, left, right, target))
+        return jnp.mean(losses.errors(f, f, left, right, target))
 
     phi, psi = (np.asarray(d.with_modulation(modulation.from_values(TABLE)).toarray()) for d in (left, right))
     error = np.linalg.norm(phi @ psi.T - target) / np.linalg.norm(target)
@@ -102,7 +101,7 @@ def test_repeats_stand_one_below_the_other(eps):
     dense = jax.jit(lambda left, right: [d.with_modulation(f).toarray() for d, f in ((left, f1), (right, f2))])
     phi, psi = (np.asarray(d).reshape(3, 20, 20) for d in dense(left, right))
     expected = [np.sum((a @ b.T - target) ** 2) / np.sum(target**2) for a, b in zip(phi, psi, strict=True)]
-    errors = jax.jit(lambda left, right: gram.errors(f1, f2, left, right, target))(left, right)
+    errors = jax.jit(lambda left, right: losses.errors(f1, f2, left, right, target))(left, right)
     assert np.allclose(errors, expected, rtol=1000 * eps)
 
 
@@ -111,13 +110,13 @@ def test_form_is_the_mean_error_of_every_pair_of_modulations(eps):
     left, right, target = deposits(1, repeats=3), deposits(2, repeats=3), kernels.diffusion(GRAPH, 1.0)
     table, other, drawn = modulation.from_values(TABLE), modulation.diffusion(1.0), neural.random(jax.random.key(0))
 
-    forms = [gram.form(left, right, target, n_steps=n) for n in (None, 25, len(TABLE))]
+    forms = [losses.form(left, right, target, n_steps=n) for n in (None, 25, len(TABLE))]
 
     @jax.jit
     def both(forms, left, right, drawn):
         form, padded, cut = forms  # cut is exact for an f that vanishes from there on
         pairs = (table, other), (drawn, drawn)
-        truths = [jnp.mean(gram.errors(*pair, left, right, target)) for pair in pairs]
+        truths = [jnp.mean(losses.errors(*pair, left, right, target)) for pair in pairs]
         return truths, [form(*pair) for pair in pairs], [padded(*pair) for pair in pairs], [cut(table), form(table)], form(drawn)
 
     truths, found, padded, of_table, of_drawn = both(forms, left, right, drawn)
@@ -140,7 +139,7 @@ def test_learned_f_beats_the_unbiased_one_on_new_walks_and_other_graphs(eps):
         def scaled(k):
             return f(k) * beta ** jnp.asarray(k) / (1 + sigma**2)
 
-        return jnp.mean(gram.errors(scaled, scaled, stepped, stepped, target))
+        return jnp.mean(losses.errors(scaled, scaled, stepped, stepped, target))
 
     data = deposits(0, repeats=8), kernels.regularised_laplacian(GRAPH, sigma, 2)
     learned = descent.learn(mean_error, neural.flat(), data, n_steps=400)
@@ -161,7 +160,7 @@ def test_table_learned_on_many_independent_walks_is_nearly_the_unbiased_one():
 
     def loss(values, left, right, target):
         f = modulation.from_values(values)
-        return jnp.mean(gram.errors(f, f, left, right, target))
+        return jnp.mean(losses.errors(f, f, left, right, target))
 
     learned = descent.learn(loss, start, (left, right, target), 800, optax.adam(0.02))
     assert np.allclose(learned.f[:3], f(np.arange(3)), atol=0.02)
@@ -172,7 +171,7 @@ def test_asymmetric_pair_is_learned_from_a_pair(eps):
     target = kernels.regularised_laplacian(GRAPH, 0.8, 2)
 
     def loss(pair, left, right, target):
-        return jnp.mean(gram.errors(*pair, left, right, target))
+        return jnp.mean(losses.errors(*pair, left, right, target))
 
     data = (deposits(1), deposits(2), target)
     learned = descent.learn(loss, (neural.flat(0.5), neural.flat(0.4)), data, n_steps=200)
@@ -203,7 +202,7 @@ def test_walks_are_arguments_of_the_compiled_code_and_no_tensor_of_steps_is_buil
     data = (deposits(0, g=large), np.eye(300))
 
     def loss(f, walks, target):
-        return jnp.mean(gram.errors(f, f, walks, walks, target))
+        return jnp.mean(losses.errors(f, f, walks, walks, target))
 
     lowered = descent.descend.lower(loss, optax.adam(0.01), 10, neural.flat(), data)
     assert len(lowered.as_text()) < 100_000  # with the walks inside it would be megabytes
@@ -256,14 +255,14 @@ def test_flat_start_has_no_dead_unit(eps):
         (lambda: neural.flat(hidden=0), "hidden = 0"),
         (lambda: neural.random(jax.random.key(0), 0), "hidden = 0"),
         (lambda: descent.learn(lambda f: f**2, 1.0, n_steps=0), "n_steps = 0"),
-        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.eye(7)), "7 rows"),
-        (lambda: gram.form(deposits(0, repeats=2), deposits(1), np.eye(20)), r"right \(20, 20\)"),
-        (lambda: gram.form(deposits(0), deposits(1), np.eye(20), n_steps=0), "n_steps = 0"),
-        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.ones(20)), r"target has shape \(20,\)"),
-        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.zeros((20, 20))), "20 by 20 that is not 0"),
-        (lambda: gram.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.full((20, 20), np.nan)), "target has 400"),
-        (lambda: gram.form(deposits(0), np.eye(20), np.eye(20)), "right is of type ndarray"),
-        (lambda: gram.form(deposits(0), deposits(1), np.eye(20) * 1j), "target has dtype complex"),
+        (lambda: losses.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.eye(7)), "7 rows"),
+        (lambda: losses.form(deposits(0, repeats=2), deposits(1), np.eye(20)), r"right \(20, 20\)"),
+        (lambda: losses.form(deposits(0), deposits(1), np.eye(20), n_steps=0), "n_steps = 0"),
+        (lambda: losses.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.ones(20)), r"target has shape \(20,\)"),
+        (lambda: losses.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.zeros((20, 20))), "20 by 20 that is not 0"),
+        (lambda: losses.errors(neural.flat(), neural.flat(), deposits(0), deposits(1), np.full((20, 20), np.nan)), "target has 400"),
+        (lambda: losses.form(deposits(0), np.eye(20), np.eye(20)), "right is of type ndarray"),
+        (lambda: losses.form(deposits(0), deposits(1), np.eye(20) * 1j), "target has dtype complex"),
         (lambda: descent.learn(lambda f: f**2, 1.0, optimiser=4), "optimiser = 4"),
         (lambda: descent.learn(lambda f: f**2, 1j), "a parameter of f has dtype complex"),
         (lambda: neural.flat("1"), "value = '1'"),
@@ -276,7 +275,7 @@ def test_bad_arguments_are_refused(make, message):
 
 def test_loads_that_overflow_float32_are_refused_by_name():
     chain = Graph.from_scipy(np.diag(np.full(3, 1e20), 1))
-    deposits = walks.simulate(jax.random.key(0), chain, walk_lengths.Lengths(np.full((4, 1), 3), 0.5))
+    deposits = walks.simulate(jax.random.key(0), chain, walks.Lengths(np.full((4, 1), 3), 0.5))
     assert np.all(np.isfinite(features.by_step(deposits).load))
     with jax.enable_x64(False), pytest.raises(ValueError, match=r"deposits has loads up to .* overflow float32; .*g.normalised"):
         features.by_step(deposits)
@@ -287,5 +286,5 @@ def test_a_form_has_all_steps_of_the_longer_side(eps):
     assert long.n_steps > short.n_steps
     f = modulation.diffusion(1.0)
     for left, right in ((long, short), (short, long)):
-        error = jax.jit(lambda left, right: jnp.mean(gram.errors(f, f, left, right, target)))(left, right)
-        assert np.isclose(gram.form(left, right, target)(f), error, rtol=1e4 * eps, atol=0)
+        error = jax.jit(lambda left, right: jnp.mean(losses.errors(f, f, left, right, target)))(left, right)
+        assert np.isclose(losses.form(left, right, target)(f), error, rtol=1e4 * eps, atol=0)

@@ -1,7 +1,5 @@
 """Student's t frequencies: marginal laws, and the Matérn kernel that they estimate."""
 
-from functools import partial
-
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,14 +11,14 @@ from sklearn.gaussian_process.kernels import Matern
 from companion import evidence
 from companion.evidence import Verdict
 from rfcore import copulas, couplings, features, kernels
-from rfcore.couplings import directions, norms
-from rfcore.estimators import OF_MATERN, RandomFeatures
+from rfcore.couplings import norms
+from rfcore.estimators import PRODUCTS, RandomFeatures
 
 
-@pytest.mark.parametrize("law", copulas.COPULAS)
+@pytest.mark.parametrize("law", sorted({repr(one): name for name, one in copulas.COPULAS.items()}.values()))
 @pytest.mark.parametrize(("d", "nu"), [(1, 0.5), (3, 1.5)])
 def test_lengths_have_the_law_of_student_whatever_their_coupling(law, d, nu):
-    draw = jax.jit(jax.vmap(lambda key: norms.coupled(law, nu=nu)(key, 2 * d, d)))
+    draw = jax.jit(jax.vmap(lambda key: couplings.compose("orthogonal", law, radial=norms.Student(nu)).lengths(key, 2 * d, d)))
     lengths = np.asarray(draw(jax.random.split(jax.random.key(0), 4000)))
     for column in lengths.T:
         assert stats.kstest(column**2 / d, stats.f(d, 2 * nu).cdf).pvalue > 1e-5  # of 56: one false alarm in 1,800
@@ -31,12 +29,12 @@ def test_lengths_have_the_law_of_student_whatever_their_coupling(law, d, nu):
 @pytest.mark.parametrize("nu", [0.5, 2.5])
 def test_fourier_features_estimate_the_kernel_without_bias(nu, law, over):
     x = np.random.default_rng(0).normal(size=(6, 3)) / 2
-    directed = directions.simplex if law == "reversal" else directions.orthogonal
-    draw = partial(couplings.matern, m=6, d=3, nu=nu, draw_directions=directed, law=law, over=over)
+    directions = "simplex" if law == "reversal" else "orthogonal"
+    coupling = couplings.compose(directions, law, over, norms.Student(nu))
 
     @jax.jit
     def estimates(keys):
-        phi = jax.vmap(lambda key: features.fourier(x, draw(key)))(keys)
+        phi = jax.vmap(lambda key: features.fourier(x, coupling(key, 6, 3)))(keys)
         return phi @ phi.transpose(0, 2, 1)
 
     found = np.asarray(estimates(jax.random.split(jax.random.key(1), 12_000)))
@@ -47,7 +45,7 @@ def test_fourier_features_estimate_the_kernel_without_bias(nu, law, over):
 def test_the_transformer_has_the_directions_and_the_norms_of_its_coupling():
     """In blocks of d = 4: levels of norms, u and 1 - u for "pnc", equal for "pm"; cosines of directions."""
     cosines, levels = {}, {}
-    for name in OF_MATERN:
+    for name in PRODUCTS:
         fitted = RandomFeatures(4000, "matern", nu=1.5, coupling=name, random_state=0).fit(np.eye(4))
         blocks = fitted.random_weights_.T.reshape(500, 4, 4)
         lengths = np.linalg.norm(blocks, axis=2)

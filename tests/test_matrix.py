@@ -1,6 +1,6 @@
 """Every coupling x every feature map x kernel x dtype x {eager, jit, vmap}: shapes, dtypes, values, unbiasedness.
 
-Couplings and maps are found by their signatures in what the packages export, so that a new one is tested by being there.
+Couplings are found by their type, and maps by their signatures, in what the packages export, so that a new one is tested by being there.
 """
 
 import inspect
@@ -26,7 +26,7 @@ def exported(module, *arguments):
     return {name: f for name, f in functions.items() if (*inspect.signature(f).parameters,) == arguments}
 
 
-COUPLINGS = exported(couplings, "key", "m", "d")
+COUPLINGS = {name: one for name, one in vars(couplings).items() if isinstance(one, couplings.Coupling)} | exported(couplings, "key", "m", "d")
 MAPS = exported(features, "x", "omega", "kernel")
 WIDTHS = {"fourier": 2}  # features per frequency, of maps that have more than one
 BIASED = ("positive", "log_positive")  # maps whose mean with fast couplings, which are biased, is known in closed form

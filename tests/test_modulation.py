@@ -11,6 +11,7 @@ from rounding import rounding
 from scipy.linalg import expm
 from scipy.special import binom, factorial
 
+from companion.papers.ugrf import modulation_pairs
 from rfcore import kernels
 from rfcore.features import modulation
 from rfcore.graphs import Graph
@@ -132,12 +133,12 @@ ALPHA = np.array([1.0, 0.5, -0.3, 0.2, 0.05])
         modulation.diffusion(1.0),
         modulation.regularised_laplacian(0.7, 2),
         modulation.p_step(5, 3),
-        modulation.lazy(),
+        modulation.from_values([1.0]),
         modulation.from_values([-2.0, 1.0]),
     ],
 )
 def test_deconvolution_inverts_convolution(f2):
-    f1 = modulation.deconvolve(ALPHA, f2)
+    f1 = modulation_pairs.deconvolve(ALPHA, f2)
     error = modulation.to_taylor(f1, f2, n_terms=40) - np.pad(ALPHA, (0, 35))
     # Every row of the recursion, and of the convolution, rounds 40 products: 100 eps of the sum of their sizes.
     sizes = modulation.to_taylor(lambda k: np.abs(f1(k)), lambda k: np.abs(f2(k)), n_terms=40)
@@ -145,14 +146,14 @@ def test_deconvolution_inverts_convolution(f2):
 
 
 def test_partner_of_the_lazy_walker_is_the_series_itself():
-    assert np.array_equal(modulation.lazy()(np.arange(4)), [1, 0, 0, 0])
-    assert np.array_equal(modulation.deconvolve(ALPHA, modulation.lazy())(np.arange(8)), np.pad(ALPHA, (0, 3)))
+    assert np.array_equal(modulation.from_values([1.0])(np.arange(4)), [1, 0, 0, 0])
+    assert np.array_equal(modulation_pairs.deconvolve(ALPHA, modulation.from_values([1.0]))(np.arange(8)), np.pad(ALPHA, (0, 3)))
 
 
 def test_partner_of_the_symmetric_modulation_is_itself():
     k, f = np.arange(60), modulation.regularised_laplacian(0.8, 2)
     alpha = modulation.to_taylor(f, n_terms=60)
-    assert close(modulation.deconvolve(alpha, f)(k), f(k))
+    assert close(modulation_pairs.deconvolve(alpha, f)(k), f(k))
     assert close(modulation.from_taylor(alpha)(k), f(k))
 
 
@@ -196,7 +197,7 @@ ALL = [
     modulation.from_values(ALPHA),
     modulation.from_taylor(ALPHA),
     modulation.exponential(0.3),
-    modulation.deconvolve(ALPHA, modulation.from_values([1.0, 0.2])),
+    modulation_pairs.deconvolve(ALPHA, modulation.from_values([1.0, 0.2])),
 ]
 
 
@@ -250,20 +251,20 @@ def test_p_step_is_differentiable_in_alpha():
         (lambda: modulation.from_taylor("exp"), "alpha"),
         (lambda: modulation.diffusion("1"), "sigma = '1'"),
         (lambda: modulation.diffusion(1j), "sigma = 1j"),
-        (lambda: modulation.deconvolve(ALPHA, lambda k: np.where(k < 2, 1.0, np.inf))(np.arange(4)), "f2 has 2 NaN or inf"),
+        (lambda: modulation_pairs.deconvolve(ALPHA, lambda k: np.where(k < 2, 1.0, np.inf))(np.arange(4)), "f2 has 2 NaN or inf"),
         (lambda: modulation.to_taylor(lambda k: k * np.nan), "f1 has 50 NaN"),
         (lambda: jax.jit(lambda a: modulation.from_taylor(a)(np.arange(3)))(jnp.ones(2)), "alpha is traced"),
         (lambda: jax.jit(lambda a: modulation.from_taylor([a, a])(np.arange(3)))(1.0), r"alpha = \[.*\]; give"),
         (lambda: jax.jit(lambda a: modulation.from_taylor(lambda k: a**k)(np.arange(3)))(1.0), "alpha is traced"),
-        (lambda: jax.jit(lambda a: modulation.tilted(modulation.lazy(), a)(np.arange(3)))(jnp.zeros(2)), "g is traced"),
-        (lambda: jax.jit(lambda a: modulation.tilted(lambda k: a**k, [0.0, 1.0])(np.arange(3)))(1.0), "f is traced"),
+        (lambda: jax.jit(lambda a: modulation_pairs.tilted(modulation.from_values([1.0]), a)(np.arange(3)))(jnp.zeros(2)), "g is traced"),
+        (lambda: jax.jit(lambda a: modulation_pairs.tilted(lambda k: a**k, [0.0, 1.0])(np.arange(3)))(1.0), "f is traced"),
         (lambda: jax.jit(lambda a: modulation.to_taylor(lambda k: a**k))(1.0), "f1 is traced"),
         (lambda: jax.jit(lambda a: modulation.exponential(a)(np.arange(3)))(1.0), "scale is traced"),
-        (lambda: jax.jit(lambda a: modulation.deconvolve(ALPHA, modulation.from_values(a))(np.arange(3)))(jnp.ones(2)), "f2 is traced"),
+        (lambda: jax.jit(lambda a: modulation_pairs.deconvolve(ALPHA, modulation.from_values(a))(np.arange(3)))(jnp.ones(2)), "f2 is traced"),
         (lambda: modulation.exponential(float("inf")), "scale = inf"),
-        (lambda: modulation.deconvolve(ALPHA, modulation.from_values([0.0, 1.0])), r"f2\(0\) = 0"),
-        (lambda: modulation.deconvolve([], modulation.lazy()), "alpha has shape"),
-        (lambda: modulation.to_taylor(modulation.lazy(), n_terms=0), "n_terms = 0"),
+        (lambda: modulation_pairs.deconvolve(ALPHA, modulation.from_values([0.0, 1.0])), r"f2\(0\) = 0"),
+        (lambda: modulation_pairs.deconvolve([], modulation.from_values([1.0])), "alpha has shape"),
+        (lambda: modulation.to_taylor(modulation.from_values([1.0]), n_terms=0), "n_terms = 0"),
     ],
 )
 def test_bad_regularisers_are_refused(make, message):
@@ -275,11 +276,11 @@ def test_tilted_modulations_are_pairs_for_the_same_kernel():
     """exp(log(1 + x)) is 1 + x, and a pair tilted both ways convolves to what f does with itself: sums of 30 terms below 2."""
     k = np.arange(1, 30)
     logarithm = np.concatenate([[0.0], (-1.0) ** (k + 1) / k])
-    one_more = modulation.tilted(modulation.lazy(), logarithm)(np.arange(30))
+    one_more = modulation_pairs.tilted(modulation.from_values([1.0]), logarithm)(np.arange(30))
     assert np.allclose(one_more, np.arange(30) < 2, rtol=0, atol=rounding(1000))
     f, g = modulation.regularised_laplacian(0.8, 2), np.array([0.0, 0.4, -0.3, 0.1])
-    pair = modulation.tilted(f, g), modulation.tilted(f, -g)
+    pair = modulation_pairs.tilted(f, g), modulation_pairs.tilted(f, -g)
     assert np.allclose(modulation.to_taylor(*pair, 30), modulation.to_taylor(f, n_terms=30), rtol=0, atol=rounding(1000, 2.0))
     assert not np.allclose(pair[0](np.arange(9)), f(np.arange(9)))
     with pytest.raises(ValueError, match=r"g\[0\] = 0.5; give 0"):
-        modulation.tilted(f, [0.5])
+        modulation_pairs.tilted(f, [0.5])

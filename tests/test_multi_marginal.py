@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+import ratio_of
 from rounding import rounding
 from scipy import optimize, stats
 
-from companion.papers.couplings import multi_marginal
+from companion.papers.couplings import costs, multi_marginal
 from rfcore import theory
 
 HIGHS = 1e-7  # the feasibility that HiGHS promises
@@ -38,7 +39,7 @@ def test_two_draws_are_matched_in_opposite_order_where_products_cost():
 @pytest.mark.parametrize(("features", "distance"), [("fourier", 0.7), ("positive", 1.5)])
 def test_for_two_norms_the_bound_is_pairwise_norm_coupling(features, distance):
     """Theorem 3.2, by a linear programme."""
-    pnc = theory.norm_coupling_ratio(distance, 3, 2, "pnc", features)
+    pnc = ratio_of.norms(distance, 3, 2, "pnc", features)
     coarse, fine = (multi_marginal.norm_bound(distance, 3, 2, features, n_bins) for n_bins in (3, 9))
     for bound in (coarse, fine):
         assert np.isclose(bound.optimistic, pnc, rtol=0, atol=1e-6)  # nodes within bins; measured: 2e-8
@@ -50,13 +51,13 @@ def test_for_two_norms_the_bound_is_pairwise_norm_coupling(features, distance):
 def test_three_norms_can_be_coupled_better_than_in_pairs():
     d, m, z, k = 3, 3, 1.0, 8
     bound = multi_marginal.norm_bound(z, d, m, "fourier", k)
-    assert bound.optimistic < bound.achieved < 0.8 * theory.norm_coupling_ratio(z, d, m, "pnc", "fourier")
+    assert bound.optimistic < bound.achieved < 0.8 * ratio_of.norms(z, d, m, "pnc", "fourier")
     # The achieved error is that of a coupling: drawn here.
     rng, n = np.random.default_rng(0), 4000
     rows = rng.permuted(bound.plan.bins[rng.choice(len(bound.plan.weights), n, p=bound.plan.weights / bound.plan.weights.sum())], axis=1)
     levels = (rows + rng.random(rows.shape)) / k
     assert min(stats.kstest(column, "uniform").pvalue for column in levels.T) > 1e-6
-    excess = np.asarray(theory.fourier_cost(stats.chi.ppf(levels, d), z, d, True))
+    excess = np.asarray(costs.fourier_cost(stats.chi.ppf(levels, d), z, d, True))
     error = (1 - np.exp(-(z**2))) ** 2 / 2
     ratios = 1 + theory.partners(m, d) * (excess - (np.exp(-(z**2)) - 1 + z**2)) / error
     assert abs(ratios.mean() - bound.achieved) < 5.5 * ratios.std() / np.sqrt(n)  # one false alarm in 2 10^7

@@ -18,9 +18,9 @@ from forked import IMPORTED, Kernel
 from jupyter_client.provisioning import local_provisioner
 
 from companion import datasets, evidence
-from companion.evidence import pages, runner
-from companion.evidence.ledger import Decisions, code_sha256
-from companion.evidence.pages import machine_paths, name_of
+from companion.evidence import runner
+from companion.evidence.ledger import Decisions
+from companion.evidence.pages import code_cells, machine_paths, name_of, source_sha256
 from companion.evidence.reach import reach_sha256
 
 ROOT = Path(__file__).parents[1]
@@ -186,7 +186,7 @@ def test_the_page_shows_current_paper_outputs(name):
     made = notebook.metadata.get("rfcore", {})
     assert made.get("profile") == "paper", "run the notebook at paper"
     assert re.fullmatch(r"[0-9a-f]{40}", made["commit"])
-    assert made["source_sha256"] == code_sha256(notebook), "the code changed after the outputs were made: run it again"
+    assert made["source_sha256"] == source_sha256(SOURCES[name]), "the code changed after the outputs were made: run it again"
     outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
     assert outputs
     assert not [output for output in outputs if output.output_type == "error"]
@@ -207,7 +207,7 @@ def test_no_page_is_due_for_a_rerun(name):
     made = page(name).metadata.get("rfcore", {})
     why = f"code of the library that the page reaches changed; due for a rerun: make paper NOTEBOOK={name}"
     assert made.get("reach_sha256") == reach_sha256(SOURCES[name]), why
-    assert pages.source_sha256(SOURCES[name]) == code_sha256(jupytext.read(SOURCES[name]))
+    assert code_cells(SOURCES[name]) == [c.source.strip() for c in jupytext.read(SOURCES[name]).cells if c.cell_type == "code"]
     if evidence.claims_of(name):
         registered = {file.path: file.sha256 for entry in datasets.entries() for file in entry.files}
         read = committed_ledger(name)["provenance"]["data"]

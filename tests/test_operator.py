@@ -11,14 +11,14 @@ import scipy.sparse as sp
 from rounding import rounding
 from scipy.sparse.linalg import aslinearoperator
 
-from rfcore import features, streams, walks
-from rfcore.couplings import walk_lengths
+from rfcore import features, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.walks import streams
 
 G = Graph.from_networkx(nx.karate_club_graph()).normalised()
 KEY, NODES, F = jax.random.key(0), [1, 1, 7, 30], modulation.regularised_laplacian(1.0, 2)
-STEPS = features.by_step(walks.simulate(KEY, G, walk_lengths.draw(KEY, 4, 8, 0.3), nodes=NODES))
+STEPS = features.by_step(walks.simulate(KEY, G, walks.lengths.draw(KEY, 4, 8, 0.3, "iid"), nodes=NODES))
 KINDS = {
     "SciPy": features.walk_features(KEY, G, F, 8, 0.3, "iid", NODES),
     "JAX": jax.jit(lambda steps: steps.with_modulation(F))(STEPS),
@@ -101,7 +101,7 @@ def test_an_array_of_features_is_one_object_as_of_scipys_which_leaves_products_t
 
 def test_no_product_of_features_is_formed():
     large = Graph.from_networkx(nx.random_regular_graph(4, 300, seed=0)).normalised()
-    steps = features.by_step(walks.simulate(KEY, large, walk_lengths.draw(KEY, 300, 2, 0.5)))
+    steps = features.by_step(walks.simulate(KEY, large, walks.lengths.draw(KEY, 300, 2, 0.5, "iid")))
     assert "300,300" not in str(jax.make_jaxpr(lambda phi, v: phi @ (phi.T @ v))(steps.with_modulation(F), np.ones(300)))
 
 

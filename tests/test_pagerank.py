@@ -9,9 +9,9 @@ from rounding import rounding
 from companion import evidence
 from companion.evidence import Verdict
 from companion.models import pagerank
-from rfcore import copulas, streams
-from rfcore.couplings import walk_lengths
+from rfcore import copulas, walks
 from rfcore.graphs import Graph
+from rfcore.walks import streams
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 # Directed, with a node that no edge leaves and one that no edge touches.
@@ -56,8 +56,8 @@ COUPLINGS = {
     "sigma": [2, 0, 3, 1],
     "groups": [[2, 0, 3, 1], [1, 2, 0, 3]],
     "systematic": "systematic",
-    "array-RQMC": walk_lengths.with_hops("stratified", "array_rqmc"),
-    "first hops": copulas.over("sobol", 2),
+    "array-RQMC": walks.Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
+    "first hops": walks.Coupling(copulas.sobol, walks.hops.First(1)),
 }
 
 

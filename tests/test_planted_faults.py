@@ -8,6 +8,7 @@ compiled as a whole: a compiled function would remember the right code.
 import importlib
 import inspect
 import sys
+import textwrap
 
 import jax
 import jax.numpy as jnp
@@ -19,16 +20,17 @@ from companion import evidence
 from companion import gram_errors as errors
 from companion.evidence import Verdict
 from companion.models import regression
+from companion.papers.couplings import costs
 from companion.papers.simplex import fast_bias
 from rfcore import copulas, couplings, features, kernels, theory
 from rfcore.copulas import gaussians, nets, strata
-from rfcore.couplings import directions, fast, norms, weight_dependent
+from rfcore.couplings import directions, fast, norms, products, weight_dependent
 from rfcore.features import exponentials, frequencies, logs, positives
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.solvers import exponential, importance
 from rfcore.theory import conformity, norm_costs, positive_errors
 
-compose, fourier = map(importlib.import_module, ("rfcore.couplings.compose", "rfcore.features.fourier"))  # hidden by functions of their names
+fourier = importlib.import_module("rfcore.features.fourier")  # hidden by the function of its name
 D, N = 4, 20_000
 X, Y = np.array([[0.30, -0.20, 0.10, 0.25]]), np.array([[0.20, 0.10, 0.30, 0.05]])
 V = np.full(D, 0.7)
@@ -40,8 +42,7 @@ def draws(coupling, n=N):
 
 
 def composed(name):
-    """A coupling of what the library holds now: ``couplings.simplex`` keeps the directions of the import."""
-    return compose.compose(getattr(directions, name), norms.independent)
+    return getattr(couplings, name)
 
 
 def estimates(feature, omega):
@@ -168,27 +169,27 @@ def error_is_the_one_of_theory(name):
 
 
 def norms_have_the_length_of_a_gaussian():
-    lengths = np.asarray(jax.vmap(lambda key: norms.pnc(key, D, D))(jax.random.split(jax.random.key(0), N)))
+    lengths = np.asarray(jax.vmap(lambda key: couplings.orthogonal_pnc.lengths(key, D, D))(jax.random.split(jax.random.key(0), N)))
     return evidence.unbiased(lengths**2, D, smallest_bias=0.2)
 
 
 def pairs_stay_in_their_block():
     """Three norms a block: the third and the fourth are of different blocks, and no pair."""
-    lengths = np.asarray(jax.vmap(lambda key: norms.pnc(key, 6, 3))(jax.random.split(jax.random.key(0), N)))
+    lengths = np.asarray(jax.vmap(lambda key: couplings.orthogonal_pnc.lengths(key, 6, 3))(jax.random.split(jax.random.key(0), N)))
     return evidence.unbiased((lengths[:, 2] ** 2 - 3) * (lengths[:, 3] ** 2 - 3), 0.0, smallest_bias=1.0)
 
 
 def opposites_add_up_to_zero():
-    omega = np.asarray(compose.antithetic(couplings.orthogonal_pnc(jax.random.key(0), D, D)))
+    omega = np.asarray(products.antithetic(couplings.orthogonal_pnc(jax.random.key(0), D, D)))
     return evidence.identity(omega[:D] + omega[D:], np.zeros((D, D)), tolerance=1e-15)
 
 
 def norms_cost_what_theory_says(law):
     """A coupling of norms has the mean cost that the quadrature of its law has."""
-    lengths = jax.vmap(lambda key: getattr(norms, law)(key, D, D))(jax.random.split(jax.random.key(0), N))
-    costs = np.asarray(theory.fourier_cost(lengths, 1.0, D, True))
-    excess = np.exp(norm_costs._log_of_bivariate(-1.0, 1.0, D, "fourier")) / 3 + 2 / 3 * np.exp(theory.log_pair_excess(0.0, 1.0, D, "fourier"))
-    return evidence.unbiased(costs, excess, smallest_bias=0.02)
+    lengths = jax.vmap(lambda key: couplings.compose("orthogonal", law).lengths(key, D, D))(jax.random.split(jax.random.key(0), N))
+    drawn = np.asarray(costs.fourier_cost(lengths, 1.0, D, True))
+    excess = np.exp(norm_costs._log_of_bivariate(-1.0, 1.0, D, "fourier")) / 3 + 2 / 3 * np.exp(norm_costs.log_pair_excess(0.0, 1.0, D, "fourier"))
+    return evidence.unbiased(drawn, excess, smallest_bias=0.02)
 
 
 def entries_are_uniform(law, m=D):
@@ -202,7 +203,7 @@ def each_stratum_has_one_draw(law):
 
 
 def opposite_levels_sum_to_one():
-    u = copulas.reversal(np.random.default_rng(0).random, (100, D, 1))
+    u = copulas.antithetic(np.random.default_rng(0).random, (100, D, 1))
     return evidence.identity(u[:, ::2] + u[:, 1::2], np.ones((100, D // 2, 1)), tolerance=1e-15)
 
 
@@ -275,24 +276,24 @@ FAULTS = {
         directions, "haar", f"{NORMAL}(n_blocks * d, d)).reshape(n_blocks, d, d)", f"jnp.tile({NORMAL}(1, d, d)), (n_blocks, 1, 1))", "directions"
     ),
     "simplex of the wrong constant": (directions, "simplex_product", "** 1.5", "** 0.5", "lengths of simplex"),
-    "orthogonal called simplex": (directions, "simplex", "simplex_product(haar(key, d, -(-m // d)))", "haar(key, d, -(-m // d))", "error of simplex"),
-    "one key for directions and norms": (compose, "compose", "key_norms, m, d)", "key_directions, m, d)", "covariance"),
+    "orthogonal called simplex": (directions.Simplex, "__call__", "simplex_product(haar(key, d, -(-m // d)))", "haar(key, d, -(-m // d))", "error of simplex"),
+    "one key for directions and norms": (products.Product, "__call__", "key_norms, m, d)", "key_directions, m, d)", "covariance"),
     "norms shared between blocks": (norms, "independent", f"{NORMAL}(m, d))", f"jnp.tile({NORMAL}(d, d)), (-(-m // d), 1))[:m]", "norms of simplex"),
     "norms shared between blocks of simplex_plus": (
-        weight_dependent, "simplex_plus", "norms.independent(key_norms, n_blocks * d, d)",
+        weight_dependent.SimplexPlus, "__call__", "norms.independent(key_norms, n_blocks * d, d)",
         "jnp.tile(norms.independent(key_norms, d, d), n_blocks)", "norms of simplex_plus",
     ),
-    "chi quantile of the wrong degrees of freedom": (norms, "_coupled", "reshape(-1), d, nu)", "reshape(-1), d + 1, nu)", "coupled norms"),
-    "pairs across blocks": (norms, "_coupled", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
+    "chi quantile of the wrong degrees of freedom": (products.Product, "lengths", "reshape(-1), d)", "reshape(-1), d + 1)", "coupled norms"),
+    "pairs across blocks": (products.Product, "lengths", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
     "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
     "stratified without the shift": (strata, "_affine", " ^ shift[..., None]", "", "levels of stratified"),
-    "pairs across neighbours": (copulas, "reversal", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
+    "pairs across neighbours": (strata.Antithetic, "__call__", "minimum(1 - u,", "minimum(1 - u[::-1],", "sums of pairs"),
     "antithetic with fresh norms": (
-        compose, "antithetic", "-omega]", "-omega * (jnp.linalg.norm(omega[::-1], axis=1) / jnp.linalg.norm(omega, axis=1))[:, None]]", "opposites"
+        products, "antithetic", "-omega]", "-omega * (jnp.linalg.norm(omega[::-1], axis=1) / jnp.linalg.norm(omega, axis=1))[:, None]]", "opposites"
     ),
-    "equal levels in pairs": (copulas, "reversal", "minimum(1 - u,", "minimum(u,", "cost of pairs"),
+    "equal levels in pairs": (strata.Antithetic, "__call__", "minimum(1 - u,", "minimum(u,", "cost of pairs"),
     "sobol without the shift": (nets, "_shifted", "uniform((k, *blocks, 1))", "0 * uniform((k, *blocks, 1))", "levels of sobol"),
-    "sobol shifted modulo 1": (copulas, "sobol", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
+    "sobol shifted modulo 1": (nets.Sobol, "__call__", "point ^ shift", "(point + shift) & (one - 1)", "strata of sobol"),
     "eigenvalues for their roots": (gaussians, "_factor", "vectors * np.sqrt(values)", "vectors * values", "correlation"),
     "balanced towards the others": (weight_dependent, "_sweep", "-length * rest", "length * rest", "short sums"),
     "missing m^(-1/2)": (positives, "_log_positive", "math.log(omega.m) / 2", "0", "positive"),
@@ -336,17 +337,14 @@ USERS = {
     "gaussian": [(kernels, "gaussian")],
     "partners": [(positive_errors, "partners")],
     "_by_reflections": [(directions, "_orthonormal")],
-    "_coupled": [(norms, "pnc")],
-    "reversal": [(copulas, "reversal")],
-    "simplex_plus": [(couplings, "simplex_plus")],
 }
 
 
 def from_source(module, name, right="", wrong=""):
-    """A function of the library, with a piece of its source replaced."""
-    source = inspect.getsource(inspect.unwrap(getattr(module, name)))
+    """A function of a module or class of the library, with a piece of its source replaced."""
+    source = textwrap.dedent(inspect.getsource(inspect.unwrap(vars(module)[name])))
     assert not right or source.count(right) == 1, f"{right!r} stands {source.count(right)} times in {name}: plant anew"
-    namespace = dict(vars(sys.modules[inspect.unwrap(getattr(module, name)).__module__]))
+    namespace = dict(vars(sys.modules[inspect.unwrap(vars(module)[name]).__module__]))
     exec(source.replace(right, wrong) if right else source, namespace)
     return namespace[name]
 

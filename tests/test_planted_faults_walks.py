@@ -10,6 +10,7 @@ import itertools
 import os
 import sys
 import tempfile
+from dataclasses import replace
 
 import jax
 import numpy as np
@@ -25,12 +26,12 @@ from companion.datasets.registry import File
 from companion.evidence import Verdict
 from companion.models import descent, ode, pagerank
 from companion.papers.ugrf import generalisation, reduction
-from rfcore import checks, copulas, features, kernels, streams, walks
-from rfcore.couplings import walk_hops, walk_lengths
+from rfcore import copulas, features, kernels, walks
 from rfcore.features import DepositFeatures, modulation, neural
 from rfcore.gp import sparse
 from rfcore.graphs import Graph
-from rfcore.solvers import transport
+from rfcore.theory import walk_errors
+from rfcore.walks import streams
 
 G = UNEVEN.normalised()
 P_HALT, N_WALKS, REPEATS = 0.3, 4, 2000
@@ -39,14 +40,14 @@ NODES = np.tile(np.arange(5), REPEATS)
 
 def check_lengths():
     """P(length >= k) = (1 - p_halt)^k."""
-    lengths = walk_lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT).values
+    lengths = walks.lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT, "iid").values
     at_least = (lengths[:, :, None] >= np.arange(6)).mean(axis=1)
     return evidence.unbiased(at_least, (1 - P_HALT) ** np.arange(6.0), smallest_bias=0.03)
 
 
 def check_loads():
     """The expected load at node j and step k of a walk from i is (W^k)_ij, step by step."""
-    lengths = walk_lengths.draw(jax.random.key(1), len(NODES), N_WALKS, P_HALT)
+    lengths = walks.lengths.draw(jax.random.key(1), len(NODES), N_WALKS, P_HALT, "iid")
     deposits = walks.simulate(jax.random.key(1), G, lengths, nodes=NODES)
     W, found = G.to_scipy().toarray(), np.zeros((4, len(NODES), 5))
     early = deposits.step < 4
@@ -70,7 +71,7 @@ CHECKS = [check_lengths, check_loads, check_kernel]
 
 def check_each_walk_is_geometric(coupling="stratified"):
     """P(length >= k) = (1 - p_halt)^k, walk by walk."""
-    lengths = walk_lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT, coupling).values
+    lengths = walks.lengths.draw(jax.random.key(0), 5000, N_WALKS, P_HALT, coupling).values
     at_least = lengths[:, :, None] >= np.arange(6)
     truth = np.broadcast_to((1 - P_HALT) ** np.arange(6.0), (N_WALKS, 6))
     return evidence.unbiased(at_least.astype(float), truth, smallest_bias=0.05)
@@ -82,7 +83,7 @@ def check_antithetic_walks_are_geometric():
 
 def check_nodes_are_independent():
     """Lengths of nodes 2i and 2i + 1 are uncorrelated, walk by walk."""
-    lengths = walk_lengths.draw(jax.random.key(0), 10_000, N_WALKS, P_HALT, "reversal").values.reshape(-1, 2, N_WALKS)
+    lengths = walks.lengths.draw(jax.random.key(0), 10_000, N_WALKS, P_HALT, "reversal").values.reshape(-1, 2, N_WALKS)
     short = (lengths == 0) - P_HALT
     return evidence.unbiased(short[:, 0, :, None] * short[:, 1, None, :], np.zeros((N_WALKS, N_WALKS)), smallest_bias=0.02)
 
@@ -99,7 +100,7 @@ def test_checks_pass_on_good_code(check):
 def edges(hops, multiplier):
     edge = hops.edge.copy()
     edge[:, 1] = multiplier
-    return hops._replace(edge=edge)
+    return replace(hops, edge=edge)
 
 
 def weighted_degree(right):
@@ -150,34 +151,28 @@ def halt_for_survival(right):
 def across_nodes(right):
     """Couple walk i of one node with walk i of the next, in place of the walks of a node."""
 
-    def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
-        def merged(uniform, shape):
-            n, m, k = shape
-            return np.swapaxes(copula(uniform, (n // 2, 2 * m, k)).reshape(n // 2, m, 2, k), 1, 2).reshape(shape)
+    def drawn(copula, uniform, shape):
+        n, m, k = shape
+        return np.swapaxes(right(copula, uniform, (n // 2, 2 * m, k)).reshape(n // 2, m, 2, k), 1, 2).reshape(shape)
 
-        return right(rng, n_nodes, n_walks, p_halt, merged, n_hops)
-
-    return pushed
+    return drawn
 
 
 def unpermuted(right):
     """Walk i always in stratum i."""
 
-    def pushed(rng, n_nodes, n_walks, p_halt, copula, n_hops):
-        return right(rng, n_nodes, n_walks, p_halt, lambda *drawn: np.sort(copula(*drawn), axis=-2), n_hops)
-
-    return pushed
+    return lambda *drawn: np.sort(right(*drawn), axis=-2)
 
 
 FAULTS = [
-    (walk_lengths, "_pushed", across_nodes, [check_nodes_are_independent]),
-    (walk_lengths, "_pushed", unpermuted, [check_each_walk_is_geometric]),
-    (walks, "hops_of", weighted_degree, [check_loads, check_kernel]),
-    (walks, "hops_of", no_survival, [check_loads, check_kernel]),
-    (walks, "hops_of", no_weight, [check_loads, check_kernel]),
-    (walk_lengths, "quantile", one_hop_more, CHECKS),
-    (walk_lengths, "quantile", one_hop_less, CHECKS),
-    (walk_lengths, "quantile", halt_for_survival, CHECKS),
+    (copulas, "draw", across_nodes, [check_nodes_are_independent]),
+    (copulas, "draw", unpermuted, [check_each_walk_is_geometric]),
+    (walks.engine, "tables", weighted_degree, [check_loads, check_kernel]),
+    (walks.engine, "tables", no_survival, [check_loads, check_kernel]),
+    (walks.engine, "tables", no_weight, [check_loads, check_kernel]),
+    (walks.lengths, "quantile", one_hop_more, CHECKS),
+    (walks.lengths, "quantile", one_hop_less, CHECKS),
+    (walks.lengths, "quantile", halt_for_survival, CHECKS),
 ]
 
 
@@ -196,7 +191,7 @@ def test_shared_walks_are_caught_where_independence_is_claimed():
 
 def check_both_halves_of_a_key():
     keys = [np.array(words, dtype=np.uint32) for words in ([0, 7], [1, 7], [1, 8])]
-    first, second, third = (walk_lengths.draw(key, 20, 4, 0.1).values for key in keys)
+    first, second, third = (walks.lengths.draw(key, 20, 4, 0.1, "iid").values for key in keys)
     assert not np.array_equal(first, second)
     assert not np.array_equal(second, third)
 
@@ -215,11 +210,11 @@ def check_uniforms_choose_the_hops_of_their_walk():
     """Hop t of every walk leads to neighbour number floor(u_t * number of neighbours), walk by walk; node 0 ends walks."""
     W = np.array([[0, 0, 0, 0.0], [1, 0, 1, 1], [1, 1, 0, 1], [1, 1, 1, 0]])
     g = Graph.from_scipy(W)
-    lengths = walk_lengths.draw(jax.random.key(0), 4, 30, P_HALT, copulas.over("stratified", 3))
+    lengths = walks.lengths.draw(jax.random.key(0), 4, 30, P_HALT, walks.Coupling(copulas.stratified, walks.hops.First(2)))
     deposits = walks.simulate(jax.random.key(0), g, lengths)
     for start in range(4):
         wanted = {1: [], 2: []}
-        for length, uniforms in zip(lengths.values[start], lengths.hops[start], strict=True):
+        for length, uniforms in zip(lengths.values[start], lengths.hops.uniforms[start], strict=True):
             node = start
             for step in range(1, min(length, 2) + 1):
                 if node == 0:
@@ -239,19 +234,19 @@ def check_what_a_coupling_hop_by_hop_sees():
         seen.append(dict(zip(walkers.tolist(), nodes.tolist(), strict=True)))
         return np.full(len(walkers), 0.0)
 
-    lengths = walk_lengths.draw(jax.random.key(0), 5, 6, P_HALT).values
-    hops = walks.hops_of(g, P_HALT)
-    walks.walk(np.random.default_rng(0), hops, np.arange(5), lengths, uniforms=watched)
+    lengths = walks.lengths.draw(jax.random.key(0), 5, 6, P_HALT, "iid").values
+    hops = walks.engine.tables(g, P_HALT)
+    walks.engine.walk(np.random.default_rng(0), hops, np.arange(5), lengths, uniforms=watched)
     assert len(seen) > 4
     assert seen[0] == {i: i // 6 for i in range(24) if lengths.flat[i] > 0}  # node 4 has no neighbours
     for step, (before, after) in enumerate(itertools.pairwise(seen)):
         assert after == {i: g.indices[g.indptr[node]] for i, node in before.items() if lengths.flat[i] > step + 1}
 
 
-def check_hops_are_uniform_and_starts_independent(law="systematic"):
+def check_hops_are_uniform_and_starts_independent(law=walks.hops.Systematic):
     """Of one walker of two, and with that of another start: frequencies of quarters of [0, 1)."""
     n = 4000
-    uniforms = getattr(walk_hops, law)(np.random.default_rng(0), n, 2)
+    uniforms = law()(np.random.default_rng(0), n, 2)
     u = uniforms(0, np.arange(2 * n), np.arange(2 * n) // 2, np.arange(2 * n) % 2).reshape(n, 2)
     second = np.histogram(u[:, 1], 4, (0, 1))[0] / n
     both = np.histogram2d(u[::2, 1], u[1::2, 1], 4, [(0, 1), (0, 1)])[0] / (n / 2)
@@ -260,21 +255,21 @@ def check_hops_are_uniform_and_starts_independent(law="systematic"):
 
 
 def check_array_rqmc():
-    check_hops_are_uniform_and_starts_independent("array_rqmc")
+    check_hops_are_uniform_and_starts_independent(walks.hops.ArrayRQMC)
 
 
 def check_walkers_on_a_node_spread_evenly():
     """Six walkers on each of two nodes, mixed: two of them to each third."""
     rng, rows = np.random.default_rng(0), np.repeat(np.arange(20), 12)
     nodes = rng.permuted(np.tile(np.arange(12) % 2, (20, 1)), axis=1).ravel()
-    u = walk_hops.systematic(rng, 20, 12)(0, np.arange(240), rows, nodes)
+    u = walks.hops.Systematic()(rng, 20, 12)(0, np.arange(240), rows, nodes)
     counts = np.zeros((20, 2, 3))
     np.add.at(counts, (rows, nodes, np.floor(3 * u).astype(int)), 1)
     assert np.all(counts == 2)
 
 
 def check_bins_make_all_walks():
-    assert np.allclose(transport.bins.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
+    assert np.allclose(walk_errors.bin_survival(5, P_HALT, 9).mean(axis=0), 1, rtol=1e-12)
 
 
 def check_pagerank_is_a_law():
@@ -291,7 +286,7 @@ def check_pagerank_is_where_walks_end():
 
 def check_products_of_few_rows():
     key, f = jax.random.key(0), modulation.diffusion(1.0)
-    stepped = features.by_step(walks.simulate(key, G, walk_lengths.draw(key, 2, 4, P_HALT), nodes=[1, 2]))
+    stepped = features.by_step(walks.simulate(key, G, walks.lengths.draw(key, 2, 4, P_HALT, "iid"), nodes=[1, 2]))
     v = np.arange(5.0)
     product = stepped.with_modulation(f) @ v
     assert product.shape == (2,)
@@ -355,7 +350,7 @@ def check_chunks_of_pagerank_have_streams_of_their_own():
 def check_single_walkers_on_their_nodes_spread():
     """Eight multiples of the golden ratio leave no gap of .15; one shift for all nodes of a start leaves all."""
     walkers = np.arange(24)
-    u = walk_hops.systematic(np.random.default_rng(0), 3, 8)(0, walkers, walkers // 8, walkers % 8).reshape(3, 8)
+    u = walks.hops.Systematic()(np.random.default_rng(0), 3, 8)(0, walkers, walkers // 8, walkers % 8).reshape(3, 8)
     ends = np.sort(np.column_stack([u, u.min(axis=1) + 1]), axis=1)
     assert np.diff(ends).max() < 0.15
 
@@ -412,25 +407,25 @@ def check_noise_is_in_the_system():
 
 
 IN_SOURCE = [
-    (walks, "first_hops", "by_hop[step]", "by_hop[-1 - step]", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "first_hops", "take(walkers,", "take(np.arange(len(walkers)),", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "first_hops", "take(walkers,", "take(rows,", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "_walk", "order = order[stay]", "order = order[: len(row)]", check_uniforms_choose_the_hops_of_their_walk),
-    (walks, "_walk", "here[stay]", "here[: len(row)]", check_what_a_coupling_hop_by_hop_sees),
-    (walk_hops, "systematic", "rng.random(n_rows)", "np.zeros(n_rows)", check_hops_are_uniform_and_starts_independent),
-    (walk_hops, "systematic", "rng.random(n_rows)", "rng.random(1).repeat(n_rows)", check_hops_are_uniform_and_starts_independent),
-    (walk_hops, "array_rqmc", "rng.random(n_rows)", "np.zeros(n_rows)", check_array_rqmc),
-    (walk_hops, "systematic", "start += moved[: len(first)]", "pass", check_single_walkers_on_their_nodes_spread),
-    (walk_hops, "systematic", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
-    (walk_hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
-    (transport.bins, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
-    (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "n_nodes", check_pagerank_is_a_law),
-    (pagerank, "estimate", "(n_nodes * recipe.n_walks)", "recipe.n_walks", check_pagerank_is_a_law),
+    (walks.hops.Given, "__call__", "by_hop[step]", "by_hop[-1 - step]", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.hops.Given, "__call__", "take(walkers,", "take(np.arange(len(walkers)),", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.hops.Given, "__call__", "take(walkers,", "take(rows,", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.engine, "_walk", "order = order[stay]", "order = order[: len(row)]", check_uniforms_choose_the_hops_of_their_walk),
+    (walks.engine, "_walk", "here[stay]", "here[: len(row)]", check_what_a_coupling_hop_by_hop_sees),
+    (walks.hops.Systematic, "__call__", "rng.random(n_rows)", "np.zeros(n_rows)", check_hops_are_uniform_and_starts_independent),
+    (walks.hops.Systematic, "__call__", "rng.random(n_rows)", "rng.random(1).repeat(n_rows)", check_hops_are_uniform_and_starts_independent),
+    (walks.hops.ArrayRQMC, "__call__", "rng.random(n_rows)", "np.zeros(n_rows)", check_array_rqmc),
+    (walks.hops.Systematic, "__call__", "start += moved[: len(first)]", "pass", check_single_walkers_on_their_nodes_spread),
+    (walks.hops.Systematic, "__call__", "n) - first)", "n) - first + 1)", check_walkers_on_a_node_spread_evenly),
+    (walks.hops, "_placed", "placed[order] = u", "placed = u", check_walkers_on_a_node_spread_evenly),
+    (walk_errors, "bin_survival", "n_bins - 1 -", "n_bins -", check_bins_make_all_walks),
+    (pagerank, "estimate", "(n_nodes * walkers.n_walks)", "n_nodes", check_pagerank_is_a_law),
+    (pagerank, "estimate", "(n_nodes * walkers.n_walks)", "walkers.n_walks", check_pagerank_is_a_law),
     (
         pagerank,
-        "estimate",
-        "_ends(walkers, chunk,",
-        "_ends(walkers, 0,",
+        "_ends",
+        "walk(chunk,",
+        "walk(0,",
         check_chunks_of_pagerank_have_streams_of_their_own,
     ),
     (
@@ -440,8 +435,8 @@ IN_SOURCE = [
         "(begin, begin + now - after)",
         check_pagerank_is_where_walks_end,
     ),
-    (walk_lengths, "antithetic", "- halts) + 1", "- halts)", check_antithetic_verdict),
-    (walk_lengths, "antithetic", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
+    (walks.AntitheticTermination, "__call__", "- halts) + 1", "- halts)", check_antithetic_verdict),
+    (walks.AntitheticTermination, "__call__", "min(0.5, 1 - p_halt)", "1 - p_halt", check_antithetic_verdict),
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
@@ -452,7 +447,7 @@ IN_SOURCE = [
     (neural, "random", "(hidden,), minval=-1.0", "(hidden,), minval=0.0", check_random_start_has_both_signs),
     (reduction, "johnson_lindenstrauss", "PURPOSES[kind]", "2", check_no_stream_is_drawn_from_twice),
     (descent, "descend", "apply_updates(f, update)", "apply_updates(optax.apply_updates(f, update), update)", check_descent_steps_once),
-    (checks, "modulation", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
+    (modulation, "values", "and not is_normalised", "and False", check_named_modulations_want_normalised_weights),
     (storage, "_kept", "os.replace(whole, kept)", "kept.write_bytes(content)", check_a_download_is_never_half_there),
     (storage, "_kept", "os.replace(whole, kept)", "shutil.copy(whole, kept)", check_a_download_is_never_half_there),
     (storage, "_kept", "os.replace(whole, kept)", "pass", check_a_download_is_never_half_there),

@@ -50,11 +50,9 @@ def test_a_colour_means_one_thing():
 
 def test_every_label_has_a_colour_and_every_law_has_both():
     assert set(plotting.LABELS) <= set(plotting.COLOURS)
-    for name in copulas.COPULAS:
-        aliases = {alias for alias, other in copulas.ALIASES.items() if other == name}
-        assert {name, *aliases} & set(plotting.LABELS), (
-            f"give the law {name} a colour and a label in plotting/mechanisms.toml"
-        )
+    for copula in copulas.COPULAS.values():
+        names = {name for name, other in copulas.COPULAS.items() if other == copula}
+        assert names & set(plotting.LABELS), f"give {copula} a colour and a label in plotting/mechanisms.toml"
 
 
 # Words of pages for what has a colour, besides its label. A law of that name counts too, drawn or not; colours that a tuple

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from jax.extend.core import jaxprs_in_params
 
-from rfcore import attention, copulas, couplings, features, kernels, solvers, theory
+from rfcore import attention, choosing, copulas, couplings, features, kernels, solvers, theory
 from rfcore.attention import causal
-from rfcore.couplings import choosing, directions, fast
-from rfcore.features import frequencies
+from rfcore.couplings import directions, fast
 
 KEY = jax.random.key(0)
 X = np.random.default_rng(0).normal(size=(5, 4)).astype(np.float32)
@@ -39,13 +38,13 @@ CALLS = {
     "exponential": lambda x: features.exponential(x, OMEGA, DENSE, "y"),
     "fitted": lambda x: features.exponential(x, OMEGA, solvers.exponential.sderf(x, x, centred=True)),
     "fitted on both sides": lambda x: features.exponential(x, OMEGA, solvers.exponential.aderf(x, 2 * x, centred=True), "y"),
-    "another law": lambda x: frequencies.weighted_gaussian(OMEGA, ONES, EYE).project(x),
+    "another law": lambda x: features.frequencies.weighted_gaussian(OMEGA, ONES, EYE).project(x),
     "fast": lambda x: fast.draw(KEY, 8, 4, "simplex").project(x),
     "rotations": lambda x: directions.haar(KEY, 4),
     "rotations of accelerators": lambda x: directions._by_cholesky(x[None, :4]),
     "simplex_plus": lambda x: couplings.simplex_plus(KEY, 4, 4),
     "gaussian copula": lambda x: copulas.gaussian(EYE)(copulas.uniforms(KEY), (2, 4, 1)),
-    "turned Sobol' points": lambda x: choosing._turned_sobol(KEY, 8, 4),
+    "turned Sobol' points": lambda x: choosing.FOURIER["Sobol'"](KEY, 8, 4),
     "softmax kernel": lambda x: kernels.softmax(x, x),
     "law of points": lambda x: solvers.importance.sample_mixture(KEY, OMEGA, x).project(x),
     "second moment": lambda x: theory.log_relative_moment(x, x, DENSE),

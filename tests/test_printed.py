@@ -8,7 +8,6 @@ import pytest
 
 from companion.papers.ugrf import formulas
 from rfcore import kernels
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -85,4 +84,4 @@ def test_inverse_cosine_coefficients_rebuild_the_kernel():
 def test_approximate_batch_size_is_at_most_a_step_too_long():
     for m in (1, 100, 10**6):
         b = formulas.batch_size_approximation(m, 0.1, 0.1)
-        assert 0 <= np.ceil(b) - walk_lengths.batch_size(m, 0.1, 0.1) <= 1
+        assert 0 <= np.ceil(b) - formulas.batch_size(m, 0.1, 0.1) <= 1

@@ -7,11 +7,13 @@ import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
+import ratio_of
 from rounding import rounding
 
+from companion.papers.couplings import costs
 from rfcore import attention, copulas, couplings, features, kernels, solvers, theory
 from rfcore.couplings import weight_dependent
-from rfcore.theory import norm_costs
+from rfcore.theory import norm_costs, stratified_norms
 
 F32 = np.float32
 RNG = np.random.default_rng(0)
@@ -44,7 +46,7 @@ def test_a_rough_matern_kernel_tells_points_whose_squares_underflow(dtype, near)
 @pytest.mark.parametrize("z", [F32(1e-10), F32(1e-19), 1e-80, 1e-154, 1e-300])
 def test_error_ratio_of_fourier_features_of_close_points_is_its_limit(z, coupling, limit):
     with jax.enable_x64(not isinstance(z, F32)):
-        assert abs(theory.fourier_mse_ratio(z, 4, 4, coupling) - limit) < 1e-6
+        assert abs(ratio_of.fourier(z, 4, 4, coupling) - limit) < 1e-6
 
 
 def test_gap_of_positive_features_is_finite_where_their_error_overflows():
@@ -70,14 +72,14 @@ def independent_ratio(z, d):
 def test_costs_of_norms_in_many_dimensions(d):
     # Terms of cos y - 1 + y^2 / 2 have up to z^2, and a norm near sqrt(d) the rounding of SciPy's quantile of its square.
     for z in (0.5, 3.0, 5.0):
-        assert abs(theory.norm_coupling_ratio(z, d, 2, "independent", "fourier") - independent_ratio(z, d)) < rounding(20 * d**0.5, 1 + z**2)
+        assert abs(ratio_of.norms(z, d, 2, "independent", "fourier") - independent_ratio(z, d)) < rounding(20 * d**0.5, 1 + z**2)
 
 
 @pytest.mark.parametrize("distance", [5e-324, 1e-200, 1e-80, 1e-30])
 @pytest.mark.parametrize("law, limit", [("independent", 3 / 6), ("comonotone", 1.0)])
 def test_error_ratio_of_coupled_norms_of_close_points_is_its_limit(distance, law, limit):
-    assert abs(theory.norm_coupling_ratio(distance, 4, 4, law, "fourier") - limit) < 1e-11
-    assert abs(theory.norm_coupling_ratio(distance, 4, 4, law, "positive") - 1) < 1e-11
+    assert abs(ratio_of.norms(distance, 4, 4, law, "fourier") - limit) < 1e-11
+    assert abs(ratio_of.norms(distance, 4, 4, law, "positive") - 1) < 1e-11
 
 
 @pytest.mark.parametrize("features", ["fourier", "positive"])
@@ -88,7 +90,7 @@ def test_excess_of_close_norms_falls_with_the_fourth_power_of_the_distance(featu
 
 def test_log_excess_of_norms_whose_fourth_power_underflows():
     with jax.enable_x64(False):
-        log = theory.log_positive_cost(np.array([1e-12, 0.0], F32), 1.0, 3, excess=True)
+        log = costs.log_positive_cost(np.array([1e-12, 0.0], F32), 1.0, 3, excess=True)
     # t^4 E[u^4] / 24, E[u^4] = 3 / (d (d + 2))
     assert abs(log - (4 * math.log(1e-12) + math.log(3 / 15 / 24))) < 1e-4
 
@@ -96,15 +98,15 @@ def test_log_excess_of_norms_whose_fourth_power_underflows():
 @pytest.mark.parametrize("d", [2, 5, 64])
 @pytest.mark.parametrize("distance", [1e-300, 1e-12, 1e-5, 1e-3])
 def test_strata_within_blocks_of_close_points(d, distance):
-    """Two programs for one number: by powers of norms, and by costs of pairs."""
-    of_powers = theory.stratified_norms_ratio(distance, d, d, "fourier", "block")
-    assert abs(of_powers - theory.norm_coupling_ratio(distance, d, d, "stratified", "fourier")) < 1e-9
+    """Two programs for the number of one block: by powers of norms, and by costs of pairs."""
+    of_powers = ratio_of.strata(distance, d, d, "fourier", "all")
+    assert abs(of_powers - ratio_of.norms(distance, d, d, "stratified", "fourier")) < 1e-9
 
 
 @pytest.mark.parametrize("features", ["fourier", "positive", "cosh"])
 @pytest.mark.parametrize("distance", [0.5, 2.0, 3.0])
 def test_what_stratified_norms_save_of_two_frequencies_falls_as_the_inverse_of_the_dimension(distance, features):
-    saved = [d * (1 - theory.stratified_norms_ratio(distance, d, 2, features, "all")) for d in (10**5, 10**6)]
+    saved = [d * (1 - ratio_of.strata(distance, d, 2, features, "all")) for d in (10**5, 10**6)]
     assert saved[0] > 0
     assert abs(saved[1] / saved[0] - 1) < 1e-3
 
@@ -119,7 +121,7 @@ def test_errors_of_one_frequency_are_refused_where_they_overflow():
 @pytest.mark.parametrize("v, dtype", [(1e-200, np.float64), (1e-8, np.float64), (1e-4, F32)])
 def test_cosh_ratio_refuses_differences_that_rounding_took(v, dtype):
     with pytest.raises(ValueError, match="rounding"):
-        theory.cosh_ratio(jnp.ones(2, dtype), v)
+        stratified_norms.cosh_ratio(jnp.ones(2, dtype), v)
 
 
 @pytest.mark.parametrize("kernel", ["gaussian", "softmax"])
@@ -236,5 +238,5 @@ def test_the_past_of_linear_attention_does_not_depend_on_the_scale_of_what_comes
 def test_no_level_of_a_draw_gives_a_norm_that_is_zero_or_infinite():
     for dtype in (np.float64, F32):
         ends = np.array([0, np.finfo(dtype).smallest_subnormal, 1 - np.finfo(dtype).epsneg], dtype)
-        for norms in (couplings.quantiles.chi(ends, 1), couplings.quantiles.student(ends, 3, 0.1)):
+        for norms in (couplings.norms.chi(ends, 1), couplings.norms.Student(0.1)(ends, 3)):
             assert np.all((norms > 0) & np.isfinite(norms))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.evidence import kernel, pages, reach
+from companion.evidence import execution, pages, reach
 from companion.evidence.reach import reach_sha256, reached
 
 ROOT = Path(__file__).parents[1]
@@ -72,6 +72,7 @@ def test_imports_are_followed_to_where_a_name_is_defined(library, text, modules)
         ("tables.py", "return 1", "return 7", True),
         ("walks.py", "2 *", "3 *", True),
         ("walks.py", "Double", "Twice", False),
+        ("walks.py", "def twice(x):", "def twice(x: float) -> 'Float[Array, \"n\"]':", False),
         ("walks.py", "import math\n", "import math  # unused\n\n", False),
         ("laws/norms.py", "return 1", "return 7", False),
         ("__init__.py", "", "SCALE = 2\n", True),
@@ -104,14 +105,14 @@ def test_a_page_whose_own_code_changed_is_due(library):
 def test_the_hash_is_that_of_every_python(library):
     code = "def f(x: int, *y, z=1e-12, **w):\n    return f'{x!r:>{z}} {{}} ' 'b' f'{y=}' if w else [a for a in (b := y)]\n"
     edit(library, "walks.py", "import math\n", code)
-    assert reach_sha256(page(library, "from rfcore.walks import f, twice\nf, twice\n"), library)[:16] == "1c40d28a4664a53e"
+    assert reach_sha256(page(library, "from rfcore.walks import f, twice\nf, twice\n"), library)[:16] == "c81111466ade300b"
 
 
 def test_everything_that_a_page_calls_is_reached(tmp_path, monkeypatch):
     source = ROOT / "notebooks" / "favor" / "02_unbiased_features.py"
     own = {"RFCORE_RESULTS": str(tmp_path), "MPLBACKEND": "Agg", "PYTHONPATH": str(ROOT)}
     monkeypatch.delenv("XLA_FLAGS", raising=False)  # as a page is run: the flags of the units compile fast, and the code is slow
-    variables = os.environ | kernel.variables("quick", pages.source_sha256(source), tmp_path) | own
+    variables = os.environ | execution.variables("quick", tmp_path) | own
     command = [sys.executable, str(ROOT / "tests" / "calls.py"), str(source)]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

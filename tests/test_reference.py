@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from companion import evidence
-from companion.papers.ugrf import reference, walk_errors
+from companion.papers.ugrf import reference
+from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -26,7 +27,7 @@ def test_has_the_mean_and_the_mean_square_of_walk_features(wheel):
     for repeat in range(n_repeats):
         for start, row in enumerate(reference.walk_features(rng, lists, F, 3, 0.2, range(6))):
             phi[repeat, start, list(row)] = list(row.values())
-    exact = np.stack(walk_errors.walk_feature_moments(wheel, F, 3, 0.2))
+    exact = np.stack(theory.walk_feature_moments(wheel, F, 3, 0.2))
     assert evidence.unbiased(np.stack([phi, phi**2], axis=1), exact, smallest_bias=0.02).verdict == "reproduced"
 
 

@@ -15,10 +15,10 @@ from small_graphs import DEAD_ENDS, on_dead_ends
 from companion import evidence
 from companion.evidence import Verdict
 from companion.papers.couplings import repelling
-from rfcore import features, kernels, streams, walks
-from rfcore.couplings import walk_lengths
+from rfcore import copulas, features, kernels, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.walks import streams
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 LAWS = {"blocks": repelling.blocks, "shifted": repelling.shifted}
@@ -123,7 +123,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
         return u
 
     lengths = np.tile([3, 3, 2, 3, 1, 3], (n, 1))
-    walks.walk(np.random.default_rng(0), walks.hops_of(g, 0.5), np.zeros(n, dtype=int), lengths, uniforms=watched)
+    walks.engine.walk(np.random.default_rng(0), walks.engine.tables(g, 0.5), np.zeros(n, dtype=int), lengths, uniforms=watched)
     alarm = 1e-4 / 50  # of a p-value here
     for walker in (0, 1, 2, 3, 5):
         first, second = seen[0][:, walker], seen[1][:, walker]
@@ -137,7 +137,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("coupling", ["iid", "stratified"])
 def test_deposits_with_dead_ends_are_powers_of_the_weights(law, coupling):
-    decision = on_dead_ends(walk_lengths.with_hops(coupling, LAWS[law](DEAD_ENDS)))
+    decision = on_dead_ends(walks.Coupling(copulas.named(coupling), LAWS[law](DEAD_ENDS)))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -153,7 +153,7 @@ def test_kernel_of_karate_is_estimated_without_bias_and_with_less_error(law):
                 modulation.diffusion(1.0),
                 16,
                 0.1,
-                walk_lengths.with_hops("iid", hops),
+                walks.Coupling(copulas.independent, hops),
                 nodes,
             ).toarray()
             for key in (0, 1)
@@ -171,7 +171,7 @@ def test_kernel_of_karate_is_estimated_without_bias_and_with_less_error(law):
 def test_result_depends_on_the_key_alone(monkeypatch, law):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f, hops = KARATE.normalised(), modulation.diffusion(1.0), LAWS[law](KARATE)
-    arguments = jax.random.key(4), g, f, 32, 0.2, walk_lengths.with_hops("iid", hops)
+    arguments = jax.random.key(4), g, f, 32, 0.2, walks.Coupling(copulas.independent, hops)
     alone = features.walk_features(*arguments)
     with ThreadPoolExecutor(3) as threads:
         pooled = features.walk_features(*arguments, executor=threads)

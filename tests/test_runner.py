@@ -9,9 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import SimpleNamespace
 
 import jupytext
 import nbformat
@@ -19,8 +17,8 @@ import psutil
 import pytest
 from jupyter_client.provisioning import LocalProvisioner
 
-from companion.evidence import claims, deadlocks, kernel, pages, runner
-from companion.evidence.ledger import code_sha256
+from companion.evidence import claims, deadlocks, execution, pages, runner
+from companion.evidence.pages import source_sha256
 from companion.evidence.reach import reach_sha256
 from companion.evidence.runner import RunError
 
@@ -152,7 +150,7 @@ def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project, 
     nbformat.validate(page)
     assert [cell.source for cell in page.cells] == [cell.source for cell in jupytext.read(source).cells]
     assert page.metadata["rfcore"]["profile"] == "paper"
-    assert page.metadata["rfcore"]["source_sha256"] == code_sha256(jupytext.read(source))
+    assert page.metadata["rfcore"]["source_sha256"] == source_sha256(source)
     assert page.metadata["rfcore"]["reach_sha256"] == reach_sha256(source)
     assert page.metadata["rfcore"]["processor_seconds"] > 0
     assert re.fullmatch(r"[0-9a-f]{40}", page.metadata["rfcore"]["commit"])
@@ -172,10 +170,10 @@ def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project, 
 def test_a_claim_that_fails_stops_the_run_unless_its_entry_expects_it(project, monkeypatch):
     (project / "data" / "claims" / "simplex.toml").write_text(CLAIM, encoding="utf-8")
     source = write(project, PARAMETERS + LEDGER.replace("VERDICT", "'not reproduced'"))
-    monkeypatch.setenv("SOURCE_SHA256", code_sha256(jupytext.read(source)))  # no kernel here imports the library
+    monkeypatch.setenv("SOURCE_SHA256", source_sha256(source))  # no kernel here imports the library
     with pytest.raises(RunError, match=r"toy/01_a at quick:\n  simplex/fig-1/x is not reproduced: by a hair"):
         runner.run(source, "quick")
-    stamp = {"profile": "quick", "source_sha256": code_sha256(jupytext.read(source))}
+    stamp = {"profile": "quick", "source_sha256": source_sha256(source)}
     assert runner.ledger_problems("toy/01_a", stamp, other_claims(project, expected=True)) == []
 
 
@@ -183,7 +181,7 @@ def test_a_claim_that_fails_stops_the_run_unless_its_entry_expects_it(project, m
 def test_a_run_that_fails_at_paper_leaves_the_committed_ledger_as_it_was(project, monkeypatch, before):
     (project / "data" / "claims" / "simplex.toml").write_text(CLAIM, encoding="utf-8")
     source = write(project, PARAMETERS + LEDGER.replace("VERDICT", "'not reproduced'"))
-    monkeypatch.setenv("SOURCE_SHA256", code_sha256(jupytext.read(source)))
+    monkeypatch.setenv("SOURCE_SHA256", source_sha256(source))
     ledger = runner.results_folder("paper", project) / "toy" / "01_a.json"
     if before is not None:
         ledger.parent.mkdir(parents=True)
@@ -242,17 +240,15 @@ def test_a_ledger_is_checked_for_all_that_can_be_wrong(project):
     assert "no entry" in runner.ledger_problems("toy/01_a", stamp, project)[0]
 
 
-def test_the_hash_follows_the_code_and_nothing_else():
-    def digest(text, tags=()):
-        notebook = jupytext.reads(text, "py:percent")
-        notebook.cells[-1].metadata["tags"] = list(tags)
-        return code_sha256(notebook)
+def test_the_hash_follows_the_code_and_nothing_else(project):
+    def digest(text):
+        return source_sha256(write(project, text))
 
     code = "# %%\na = 1\n\n# %%\nb = 2\n"
     assert digest("# %% [markdown]\n# prose\n\n" + code) == digest(code)
+    assert digest(code.replace("# %%\nb", '# %% tags=["hide-input"]\nb')) == digest(code)
     assert digest(code.replace("b = 2", "b = 3")) != digest(code)
     assert digest("# %%\na = 1\nb = 2\n") != digest(code)
-    assert digest(code + "\n# %%\nc = 3\n", ["injected-parameters"]) == digest(code)
 
 
 def test_the_longest_starts_first_and_one_that_never_ran_before_all(project):
@@ -305,16 +301,16 @@ def test_the_table_of_times_adds_up_and_marks_what_is_slow_at_quick_only():
 
 def test_flags_that_are_given_are_kept_and_come_last(monkeypatch, tmp_path):
     monkeypatch.setenv("XLA_FLAGS", "--xla_cpu_max_isa=AVX2")
-    flags = kernel.variables("quick", "s", tmp_path)["XLA_FLAGS"].split()
+    flags = execution.variables("quick", tmp_path)["XLA_FLAGS"].split()
     assert len(flags) > 1 and flags[-1] == "--xla_cpu_max_isa=AVX2"
-    assert "XLA_FLAGS" not in kernel.variables("paper", "s", tmp_path)  # XLA compiles as it does for users
+    assert "XLA_FLAGS" not in execution.variables("paper", tmp_path)  # XLA compiles as it does for users
 
 
 def test_a_page_has_a_thread_since_others_run_beside_it(monkeypatch, tmp_path):
     """Whatever cures the runner itself, which imports what its pages import."""
     monkeypatch.setenv("PJRT_NPROC", str(deadlocks.THREADS))
     monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    found = kernel.variables("paper", "s", tmp_path)
+    found = execution.variables("paper", tmp_path)
     assert found["PJRT_NPROC"] == found["OPENBLAS_NUM_THREADS"] == "1"
     deadlocks.prevent(found)  # in the kernel
     assert found["PJRT_NPROC"] == "1"
@@ -374,48 +370,14 @@ jax.numpy.ones(1)
     assert "Unknown flag in XLA_FLAGS: --xla_no_such_flag=1" in done.stderr
 
 
-# Work for three seconds that leaves the processor to others for most of them: a hundredth of a second in each tenth is many
-# times what passes for idle.
-WORK = """
-import time
-end = time.monotonic() + 3
-while time.monotonic() < end:
-    burst = time.process_time() + 0.01
-    while time.process_time() < burst:
-        sum(range(1000))
-    time.sleep(0.09)
-"""
-# By a grandchild whose parent has ended: it is known by its session, which is the kernel's.
-ORPHAN = f"""
-import os, subprocess, sys
-heard, told = os.pipe()
-os.set_inheritable(told, True)
-WORK = {WORK!r} + f"import os; os.write({{told}}, b'done')"
-subprocess.run(["/bin/sh", "-c", '"$0" -c "$1" &', sys.executable, WORK], close_fds=False)
-print(os.read(heard, 4))
-"""
-DEADLOCK = "import threading\nthreading.Event().wait()"
-
-
-def test_a_kernel_that_waits_for_work_is_not_ended_and_one_that_does_nothing_is_and_the_report_names_page_and_cell(project):
-    source = write(project, f"{PARAMETERS}\n# %%{ORPHAN}\n# %%\n{DEADLOCK}\n")
+def test_a_cell_that_waits_for_itself_is_ended_and_the_report_names_page_and_cell(project):
+    deadlock = "import threading\nthreading.Event().wait()"
+    source = write(project, f"{PARAMETERS}\n# %%\nprint('done')\n\n# %%\n{deadlock}\n")
     with pytest.raises(RunError) as caught:
-        runner.run(source, "quick", idle=1.5, timeout=60)
-    assert outputs(project / "_build" / "running" / "quick" / "toy" / "01_a.ipynb") == "b'done'\n"
-    lines = str(caught.value).splitlines()
-    assert lines[0] == "toy/01_a, cell 3 (DeadKernelError: Kernel died)"
-    assert "\n".join(lines[1:3]) == DEADLOCK
-    assert lines[-1] == "It did nothing for 1.5 seconds, neither it nor its children, and was ended: a deadlock, most likely."
-
-
-def test_a_process_that_works_or_waits_for_work_is_not_ended(tmp_path):
-    """Work of its own, of a child, of a child in a session of its own: each twice as long. Side by side: none sees another."""
-    child = f"import subprocess, sys\nsubprocess.run([sys.executable, '-c', {WORK!r}], start_new_session=OWN)\n"
-    codes = [WORK, child.replace("OWN", "False"), child.replace("OWN", "True")]
-    processes = [subprocess.Popen([sys.executable, "-c", code], start_new_session=True) for code in codes]
-    with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda process: kernel._end_when_idle(process, 1.5, tmp_path / "said"), processes))
-    assert [process.wait() for process in processes] == [0, 0, 0] and not (tmp_path / "said").exists()
+        runner.run(source, "quick", timeout=3)
+    assert outputs(project / "_build" / "running" / "quick" / "toy" / "01_a.ipynb") == "done\n"
+    first, *code = str(caught.value).splitlines()[:3]
+    assert first.startswith("toy/01_a, cell 3 (CellTimeoutError: ") and "\n".join(code) == deadlock
 
 
 def test_a_runner_that_is_killed_leaves_no_worker_and_no_kernel(project):
@@ -435,16 +397,6 @@ def test_a_runner_that_is_killed_leaves_no_worker_and_no_kernel(project):
     for process in left:
         process.kill()
     assert left == []
-
-
-def test_where_processor_time_cannot_be_told_nothing_is_ended(monkeypatch, tmp_path):
-    monkeypatch.setattr(kernel, "Path", lambda place: tmp_path)
-    assert kernel._processor_seconds(os.getpid()) is None
-    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, start_new_session=True)
-    kernel._end_when_idle(process, 0.0, tmp_path / "said")
-    assert process.poll() is None and not (tmp_path / "said").exists()
-    process.communicate(b"\n")
-    assert process.returncode == 0
 
 
 # what was cut, and whose record it is ----------------------------------------------------------------------
@@ -644,14 +596,3 @@ def test_progress_bars_leave_no_frames_and_ids_follow_the_source():
     assert [cell.id.split("-")[1] for cell in notebook.cells] == ["1", "2"]
     assert cells[0].id.split("-")[0] == cells[1].id.split("-")[0]
     assert notebook.metadata == {"rfcore": {}}
-
-
-def test_a_cell_that_takes_too_long_is_named(project, monkeypatch):
-    def stuck(*arguments, execution_timeout, **options):
-        raise runner.CellTimeoutError.error_from_timeout_and_cell(
-            "timed out", execution_timeout, SimpleNamespace(source="while True: pass")
-        )
-
-    monkeypatch.setattr(runner.papermill, "execute_notebook", stuck)
-    with pytest.raises(RunError, match=r"(?s)toy/01_a, a cell \(CellTimeoutError.*7 seconds.*while True"):
-        runner.run(write(project, PARAMETERS), "quick", timeout=7)

@@ -5,15 +5,16 @@ import numpy as np
 import pytest
 from rounding import rounding
 
+from companion.papers.simplex import conformities
 from companion.papers.simplex.best_directions import optimised, weight_independent
-from rfcore import couplings, theory
+from rfcore import couplings
 from rfcore.couplings import directions, weight_dependent
 
 LENGTHS = np.sqrt(np.random.default_rng(0).chisquare(6, size=6))
 
 
 # Compiled as a whole: its steps one by one take several times as long to compile.
-conformity_of = jax.jit(theory.log_conformity_of)
+conformity_of = jax.jit(conformities.log_conformity_of)
 
 
 def conformity(vectors, v):

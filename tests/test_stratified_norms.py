@@ -6,12 +6,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import ratio_of
 from scipy import special, stats
 
 from rfcore import theory
-from rfcore.couplings import compose, directions, norms
+from rfcore.couplings import compose
+from rfcore.theory import stratified_norms
 
-SHELLS, ALL = norms.coupled("stratified", over="blocks"), norms.coupled("stratified", over="all")
+SHELLS = compose("orthogonal", "stratified", across="blocks")
 
 
 def strata(lengths, d, n):
@@ -19,11 +21,11 @@ def strata(lengths, d, n):
 
 
 def test_one_norm_in_each_stratum_of_all_frequencies():
-    assert strata(ALL(jax.random.key(0), 10, 4), 4, 10).tolist() == list(range(10))
+    assert strata(compose("orthogonal", "stratified", across="all").lengths(jax.random.key(0), 10, 4), 4, 10).tolist() == list(range(10))
 
 
 def test_one_norm_for_each_block_and_one_block_in_each_stratum():
-    drawn = np.asarray(SHELLS(jax.random.key(1), 22, 4))
+    drawn = np.asarray(SHELLS.lengths(jax.random.key(1), 22, 4))
     first = drawn[::4]
     assert np.all(drawn == np.repeat(first, 4)[:22])
     assert strata(first, 4, 6).tolist() == list(range(6))
@@ -33,22 +35,24 @@ def test_one_norm_for_each_block_and_one_block_in_each_stratum():
 @pytest.mark.parametrize("d", [2, 7])
 def test_one_block_agrees_with_the_quadrature_over_pairs_of_strata(d, features):
     for distance in (0.3, 2.0):
-        expected = theory.norm_coupling_ratio(
+        expected = ratio_of.norms(
             distance, d, d, "stratified", "fourier" if features == "fourier" else "positive"
         )
         if features == "cosh":
-            expected = theory.cosh_ratio(expected, distance)
-        ratio = theory.stratified_norms_ratio(distance, d, d, features, "all")
+            expected = stratified_norms.cosh_ratio(expected, distance)
+        ratio = ratio_of.strata(distance, d, d, features, "all")
         assert abs(ratio - expected) < 1e-9
         # One norm for the only block: positive monotone, the error of independent frequencies.
-        assert abs(theory.stratified_norms_ratio(distance, d, d, features, "blocks") - 1) < 1e-9
+        assert abs(ratio_of.strata(distance, d, d, features, "blocks") - 1) < 1e-9
 
 
 @pytest.mark.parametrize("features", ["fourier", "positive"])
 def test_strata_of_a_block_are_as_many_as_its_dimensions_however_few_are_drawn(features):
-    for d, m in ((4, 2), (4, 3), (4, 7), (4, 8)):
-        expected = theory.norm_coupling_ratio(1.0, d, m, "stratified", features)
-        assert abs(theory.stratified_norms_ratio(1.0, d, m, features, "block") - expected) < 1e-9
+    """A pair costs the same whatever the number drawn."""
+    of_pair = (ratio_of.norms(1.0, 4, 2, "stratified", features) - 1) / theory.partners(2, 4)
+    for m in (3, 7, 8):
+        found = ratio_of.norms(1.0, 4, m, "stratified", features)
+        assert abs(found - 1 - theory.partners(m, 4) * of_pair) < 1e-9
 
 
 @pytest.mark.parametrize("features", ["fourier", "cosh"])
@@ -59,7 +63,7 @@ def test_many_shells_leave_what_hermite_polynomials_say(features):
         weights = np.exp(4 * k * np.log(distance) - special.gammaln(2 * k + 1))
         limit = weights @ (1 - d * special.poch(0.5, k) / special.poch(d / 2, k)) / weights.sum()
         ratios = [
-            theory.stratified_norms_ratio(distance, d, n * d, features, "blocks") for n in (16, 128, 1024)
+            ratio_of.strata(distance, d, n * d, features, "blocks") for n in (16, 128, 1024)
         ]
         assert ratios[0] > ratios[1] > ratios[2] > limit
         assert ratios[2] - limit < min(0.02, (ratios[1] - limit) / 3)
@@ -69,7 +73,7 @@ def test_simplex_shells_of_close_points_have_an_error_of_second_order():
     """Equal norms in a simplex add up to nothing, so that no term of first order in v is left, not even at one block."""
     for m in (5, 40):
         close, closer = (
-            theory.stratified_norms_ratio(v, 5, m, "positive", "blocks", "simplex") for v in (0.02, 0.01)
+            ratio_of.strata(v, 5, m, "positive", "blocks", "simplex") for v in (0.02, 0.01)
         )
         assert closer < 1e-3
         assert abs(close / closer - 4) < 0.01
@@ -78,9 +82,9 @@ def test_simplex_shells_of_close_points_have_an_error_of_second_order():
 @pytest.mark.parametrize(
     ("coupling", "arguments"),
     [
-        (compose(directions.orthogonal, ALL), ("all",)),
-        (compose(directions.orthogonal, SHELLS), ("blocks",)),
-        (compose(directions.simplex, SHELLS), ("blocks", "simplex")),
+        (compose("orthogonal", "stratified", across="all"), ("all",)),
+        (SHELLS, ("blocks",)),
+        (compose("simplex", "stratified", across="blocks"), ("blocks", "simplex")),
     ],
 )
 def test_errors_are_those_of_draws(coupling, arguments):
@@ -92,7 +96,7 @@ def test_errors_are_those_of_draws(coupling, arguments):
         ("positive", np.exp(p - distance**2 / 2), 1.0),
     ):
         errors = (estimates.mean(axis=1) - truth) ** 2
-        expected = theory.stratified_norms_ratio(distance, d, m, features, *arguments)
+        expected = ratio_of.strata(distance, d, m, features, *arguments)
         ratios = errors * m / theory.one_frequency_mse(distance, features)
         assert abs(ratios.mean() - expected) < 4.5 * ratios.std() / np.sqrt(n)
         assert ratios.std() / np.sqrt(n) < 0.05 * expected

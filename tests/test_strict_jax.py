@@ -6,6 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from companion.papers.simplex import conformities
 from rfcore import attention, couplings, features, kernels, solvers, theory
 from rfcore.attention import dot_product_attention
 
@@ -61,17 +62,17 @@ CALLS = {
     **{
         f"{name}, {coupling}": lambda name=name, coupling=coupling: getattr(theory, name)(X[0], X[1], 4, coupling)
         for name in ("positive_mse", "fourier_mse")
-        for coupling in theory.COUPLINGS
+        for coupling in ("iid", "orthogonal", "simplex")
     },
     **{
-        f"{name}, {coupling}": lambda name=name, coupling=coupling: getattr(theory, name)(np.abs(X[0]), 4, 4, coupling)
-        for name in ("positive_mse_ratio", "fourier_mse_ratio")
-        for coupling in theory.COUPLINGS
+        f"ratio, {name}, {coupling}": lambda name=name, coupling=coupling: theory.mse_ratio(coupling, name, np.abs(X[0]), m=4, d=4)
+        for name in ("positive", "fourier")
+        for coupling in ("iid", "orthogonal", "simplex")
     },
     "gaps": lambda: (theory.positive_gap(X[0], X[1], 4), theory.fourier_gap(X[0], X[1], 4)),
-    "conformity at an angle": lambda: theory.log_conformity_at_angle(np.abs(X[0]), 4, 0.2),
-    "conformity of frequencies": lambda: theory.log_conformity_of(OMEGA, np.abs(X[0])),
-    "conformity of directions": lambda: theory.log_conformity_of_directions(np.eye(4), 0.5),
+    "conformity at an angle": lambda: conformities.log_conformity_at_angle(np.abs(X[0]), 4, 0.2),
+    "conformity of frequencies": lambda: conformities.log_conformity_of(OMEGA, np.abs(X[0])),
+    "conformity of directions": lambda: conformities.log_conformity_of_directions(np.eye(4), 0.5),
 }
 
 

@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import mpmath
 import numpy as np
 import pytest
+import ratio_of
 from hypothesis import given
 from hypothesis import strategies as st
 from jax.test_util import check_grads
@@ -13,15 +14,22 @@ from scipy import stats
 from scipy.integrate import quad
 from scipy.special import gammaln, hyp0f1
 
-from companion.papers.simplex import fast_bias, formulas, gram_matrices, pair_densities, sign_change
+from companion.papers.simplex import (
+    conformities,
+    fast_bias,
+    formulas,
+    gram_matrices,
+    pair_densities,
+    sign_change,
+)
 from rfcore import couplings, features, kernels, theory
 
 DIMENSIONS = [2, 3, 7, 64, 512]
 # Compiled as a whole: their steps one by one take several times as long to compile.
-conformity_of = jax.jit(theory.log_conformity_of)
-conformity_of_directions = jax.jit(theory.log_conformity_of_directions)
-conformity_at_angle = jax.jit(theory.log_conformity_at_angle, static_argnums=1)
-fourier_mse_ratio = jax.jit(theory.fourier_mse_ratio, static_argnums=(1, 2, 3))
+conformity_of = jax.jit(conformities.log_conformity_of)
+conformity_of_directions = jax.jit(conformities.log_conformity_of_directions)
+conformity_at_angle = jax.jit(conformities.log_conformity_at_angle, static_argnums=1)
+fourier_mse_ratio = jax.jit(ratio_of.fourier, static_argnums=(1, 2, 3))
 LOG = rounding(5, 1e4)  # 1e-11: exponents are sums of about five logarithms of gamma functions, each up to 1e4
 
 
@@ -48,7 +56,7 @@ def cosine_of(coupling, d):
 @pytest.mark.parametrize("d", DIMENSIONS)
 def test_conformity_and_its_gap_to_thirty_digits(d, coupling):
     v = np.array([1e-3, 0.5, 3, 10, 25])
-    ours, ratios = theory.log_conformity(v, d, coupling), theory.positive_mse_ratio(v, d, d, coupling)
+    ours, ratios = theory.log_conformity(v, d, coupling), ratio_of.positive(v, d, d, coupling)
     for i in range(len(v)):
         with mpmath.workdps(30):
             truth, square = conformity_exactly(v[i], d, cosine_of(coupling, d)), mpmath.mpf(v[i]) ** 2
@@ -72,7 +80,7 @@ def test_the_couplings_are_special_angles_and_conformity_grows_with_the_cosine()
         at_angle = conformity_at_angle(v[:, None], d, np.array([0.0, -1 / (d - 1)]))
         assert np.allclose(at_angle[:, 0], theory.log_conformity(v, d, "orthogonal"), rtol=0, atol=LOG)
         assert np.allclose(at_angle[:, 1], theory.log_conformity(v, d, "simplex"), rtol=0, atol=LOG)
-    slope = jax.jit(jax.vmap(jax.grad(lambda c: theory.log_conformity_at_angle(2.0, 5, c))))(np.linspace(-1, 1, 9))
+    slope = jax.jit(jax.vmap(jax.grad(lambda c: conformities.log_conformity_at_angle(2.0, 5, c))))(np.linspace(-1, 1, 9))
     assert np.all(slope > 0)
 
 
@@ -84,7 +92,7 @@ def test_conformity_of_given_frequencies_is_the_mean_over_their_pairs():
     assert np.allclose(conformity_of(omega, v), truth, rtol=0, atol=rounding(200, truth, 1))
     with mpmath.workdps(30):  # where 0F1 itself overflows
         far = mpmath.log(sum(mpmath.hyp0f1(1, mpmath.mpf(30) ** 2 * (8 * w) ** 2 / 4) for w in lengths) / 6)
-    assert float(theory.log_conformity_of(8 * omega, 30.0)) == pytest.approx(float(far), rel=rounding(500))  # a series of some hundred terms
+    assert float(conformities.log_conformity_of(8 * omega, 30.0)) == pytest.approx(float(far), rel=rounding(500))  # a series of some hundred terms
     check_grads(lambda o: conformity_of(o, 1.5), (omega,), order=1, modes=["rev"])
 
 
@@ -109,7 +117,7 @@ def test_the_precision_may_be_switched_between_two_uses(jit):
     for call in (
         lambda: theory.fourier_gap(x, y, 3, "simplex"),
         lambda: theory.positive_gap(x, y, 3, "simplex"),
-        lambda: theory.log_conformity_at_angle(1.0, 3, 0.2),
+        lambda: conformities.log_conformity_at_angle(1.0, 3, 0.2),
         lambda: pair_densities.log_pair_density(1.0, 3, "simplex"),
     ):
         call = jax.jit(call) if jit else call
@@ -143,7 +151,7 @@ def test_printed_alternating_series_agrees_where_it_is_stable_and_is_noise_where
     for v, d in [(0.0, 5), (1.0, 4), (2.0, 8), (1.5, 16)]:
         log_printed, truth = np.log(formulas.simplex_conformity(v, d)), float(theory.log_conformity(v, d, "simplex"))
         # Some six log-Gammas of up to 1e3 a term; without their signs the terms add up to the conformity at the opposite angle.
-        sizes = float(jnp.exp(theory.log_conformity_at_angle(v, d, 1 / (d - 1)) - truth))
+        sizes = float(jnp.exp(conformities.log_conformity_at_angle(v, d, 1 / (d - 1)) - truth))
         assert log_printed == pytest.approx(truth, rel=0, abs=rounding(6, 1e3) * sizes)
     ratio = formulas.simplex_conformity(10.0, 2, 400) / float(jnp.exp(theory.log_conformity(10.0, 2, "simplex")))
     assert not 0.5 < ratio < 2
@@ -180,7 +188,7 @@ def test_mse_of_features_for_a_whole_and_a_cut_block(coupling):
         assert abs(square.mean() - truth) < 4 * square.std() / np.sqrt(n)
 
 
-@pytest.mark.parametrize("coupling", theory.COUPLINGS)
+@pytest.mark.parametrize("coupling", ("iid", "orthogonal", "simplex"))
 def test_mse_of_a_gram_matrix_is_the_sum_over_its_entries(coupling):
     x, m = np.random.default_rng(12).normal(size=(4, 5)), 7
     of_pairs = jax.jit(jax.vmap(jax.vmap(lambda a, b: theory.positive_mse(a, b, m, coupling), (None, 0)), (0, None)))
@@ -193,7 +201,7 @@ def test_mse_of_a_gram_matrix_is_the_sum_over_its_entries(coupling):
 
 @given(v=st.floats(1e-3, 25), d=st.integers(2, 64))
 def test_simplex_beats_orthogonal_beats_iid(v, d):
-    simplex, orthogonal = (float(theory.positive_mse_ratio(v, d, d, c)) for c in ("simplex", "orthogonal"))
+    simplex, orthogonal = (float(ratio_of.positive(v, d, d, c)) for c in ("simplex", "orthogonal"))
     assert 0 < simplex <= orthogonal <= 1
     if v < 5:  # beyond, the three agree to more digits than float64 has
         assert simplex < orthogonal < 1
@@ -204,13 +212,13 @@ def test_small_v_limit_has_the_printed_closed_form():
     printed = 1 - np.sqrt(np.pi) * np.exp(
         gammaln(d + 1) + gammaln(d / 2 + 0.5) - gammaln(d / 2) - 2 * gammaln(d / 2 + 1) - d * np.log(2)
     )
-    assert float(theory.positive_mse_ratio(0.0, d, d, "simplex")) == pytest.approx(printed, rel=1e-9, abs=rounding(20))  # taken off one
+    assert float(ratio_of.positive(0.0, d, d, "simplex")) == pytest.approx(printed, rel=1e-9, abs=rounding(20))  # taken off one
 
 
 def test_one_frequency_has_no_partner():
     v = jnp.array([0.0, 0.1, 2.0])
-    for coupling in theory.COUPLINGS:
-        assert jnp.allclose(theory.positive_mse_ratio(v, 5, 1, coupling), 1.0, rtol=0, atol=rounding(20))
+    for coupling in ("iid", "orthogonal", "simplex"):
+        assert jnp.allclose(ratio_of.positive(v, 5, 1, coupling), 1.0, rtol=0, atol=rounding(20))
     assert theory.partners(4, 4) == 3
     assert theory.partners(8, 4) == 3
     assert theory.partners(6, 4) == (12 + 2) / 6
@@ -219,7 +227,7 @@ def test_one_frequency_has_no_partner():
 @pytest.mark.parametrize("m", [3, 8])
 def test_gap_of_positive_features_is_the_difference_of_errors_and_its_printed_form_has_the_wrong_sign(m):
     x, y = jnp.array([0.3, -0.1, 0.2, 0.4]), jnp.array([0.2, 0.5, -0.3, 0.1])
-    for coupling in theory.COUPLINGS:
+    for coupling in ("iid", "orthogonal", "simplex"):
         gap = theory.positive_gap(x, y, m, coupling)
         assert gap == pytest.approx(
             float(theory.positive_mse(x, y, m, "iid") - theory.positive_mse(x, y, m, coupling)), rel=0, abs=rounding(50)
@@ -343,13 +351,13 @@ def test_simplex_hurts_fourier_features_in_the_plane_and_orthogonal_helps():
 
 def test_asymptotic_ratio_is_right_to_first_order():
     z = np.linspace(0, 2, 5)
-    off = [d**2 * (theory.fourier_mse_ratio(z, d, 2, "orthogonal") - formulas.fourier_mse_ratio_asymptotic(z, d, 2)) for d in (256, 512)]
+    off = [d**2 * (ratio_of.fourier(z, d, 2, "orthogonal") - formulas.fourier_mse_ratio_asymptotic(z, d, 2)) for d in (256, 512)]
     assert np.allclose(off[0], off[1], rtol=0.1, atol=0.05)
     assert np.abs(off[0]).max() < 20
 
 
 @pytest.mark.parametrize("d", [2, 6, 64])
-@pytest.mark.parametrize("coupling", theory.COUPLINGS)
+@pytest.mark.parametrize("coupling", ("iid", "orthogonal", "simplex"))
 def test_density_has_mass_one_and_gives_the_conformity(d, coupling):
     with jax.enable_x64(True):  # an adaptive rule takes rounding for shape
 
@@ -435,12 +443,12 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: theory.log_conformity_at_angle(1.0, 3, 1.5), "cosine has values"),
-        (lambda: theory.log_conformity_at_angle(29.0, 3, 1.0), "v sqrt.* has values"),
-        (lambda: theory.log_conformity_of(np.ones((1, 2)), 1.0), "omega has shape"),
-        (lambda: theory.log_conformity_of(100 * np.ones((2, 2)), 30.0), "keep it to 1200"),
-        (lambda: theory.log_conformity_of_directions(np.ones((1, 2)), 1.0), "directions has shape"),
-        (lambda: theory.log_conformity_of_directions(np.zeros((2, 2)), 1.0), "a row of length 0"),
+        (lambda: conformities.log_conformity_at_angle(1.0, 3, 1.5), "cosine has values"),
+        (lambda: conformities.log_conformity_at_angle(29.0, 3, 1.0), "v sqrt.* has values"),
+        (lambda: conformities.log_conformity_of(np.ones((1, 2)), 1.0), "omega has shape"),
+        (lambda: conformities.log_conformity_of(100 * np.ones((2, 2)), 30.0), "keep it to 1200"),
+        (lambda: conformities.log_conformity_of_directions(np.ones((1, 2)), 1.0), "directions has shape"),
+        (lambda: conformities.log_conformity_of_directions(np.zeros((2, 2)), 1.0), "a row of length 0"),
         (lambda: pair_densities.log_pair_density(0.0, 3, "simplex"), "w has the value"),
         (lambda: sign_change.fourier_threshold(2), "d = 2; give a whole number of at least 3"),
         (lambda: sign_change.fourier_threshold(257), "d = 257; give a dimension from 3 to 256"),
@@ -451,7 +459,7 @@ def test_gradients_match_differences_and_exist_where_both_errors_vanish():
         (lambda: pair_densities.log_pair_density(1.0, 1, "simplex"), "d = 1"),
         (lambda: theory.fourier_mse(np.ones(3), np.ones(2), 1, "iid"), "y has shape"),
         (lambda: theory.fourier_mse(np.ones(3), 40 * np.ones(3), 1, "iid"), "x - y. has values"),
-        (lambda: theory.fourier_mse_ratio(1.0, 3, 0, "iid"), "m = 0"),
+        (lambda: ratio_of.fourier(1.0, 3, 0, "iid"), "m = 0"),
         (lambda: formulas.fourier_mse_ratio_asymptotic(1.0, 3, 4), "m = 4"),
         (lambda: formulas.positive_gap(np.ones(3), np.ones(3), 4), "m = 4"),
         (lambda: formulas.simplex_conformity(-1.0, 3), "v = -1"),
@@ -480,7 +488,7 @@ def test_second_derivatives_at_zero_are_those_of_the_series(coupling, m):
     g_1, g_2 = 1 - a_1, 1 / 2 - a_2
     for q, limit in (
         (lambda v: theory.log_conformity(v, d, coupling), 2 * a_1),
-        (lambda v: theory.positive_mse_ratio(v, d, m, coupling), 2 * theory.partners(m, d) * (3 / 2 * g_1 - g_2)),
+        (lambda v: ratio_of.positive(v, d, m, coupling), 2 * theory.partners(m, d) * (3 / 2 * g_1 - g_2)),
     ):
         h = EPS ** (1 / 3)  # of central differences, which err by h^2 and by eps / h
         slopes, curves = (np.asarray(f) for f in jax.jit(jax.vmap(lambda v, q=q: (jax.grad(q)(v), jax.grad(jax.grad(q))(v))))(np.array([0, 0.7 - h, 0.7, 0.7 + h])))

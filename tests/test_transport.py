@@ -13,7 +13,7 @@ from companion import evidence
 from companion.evidence import Verdict
 from companion.models import pagerank
 from companion.papers.couplings.simulated_bins import simulated_bin_features
-from rfcore.couplings import walk_lengths
+from rfcore import walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
@@ -30,7 +30,7 @@ def lengths_of(q, n):
     """Lengths at levels of bin q that are as good as all of them: the law is constant between its jumps."""
     jumps = 1 - (1 - P_HALT) ** np.arange(90.0)  # longer walks are fewer than 2e-14
     cuts = np.unique(np.clip(np.append(jumps, [q / n, (q + 1) / n]), q / n, (q + 1) / n))
-    return walk_lengths.quantile((cuts[1:] + cuts[:-1]) / 2, P_HALT), n * np.diff(cuts)
+    return walks.lengths.quantile((cuts[1:] + cuts[:-1]) / 2, P_HALT), n * np.diff(cuts)
 
 
 @pytest.mark.parametrize("g", [SMALL, DIRECTED], ids=["undirected", "directed"])

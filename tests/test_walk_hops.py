@@ -13,13 +13,13 @@ from scipy import stats
 from small_graphs import on_dead_ends
 
 from companion.evidence import Verdict
-from rfcore import features, kernels, streams, walks
-from rfcore.couplings import walk_hops, walk_lengths
+from rfcore import copulas, features, kernels, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.walks import streams
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
-LAWS = ["systematic", "array_rqmc"]
+LAWS = {"systematic": walks.hops.Systematic(), "array_rqmc": walks.hops.ArrayRQMC()}
 # Nodes of one, two and three neighbours; a self-loop.
 SMALL = Graph.from_scipy(np.array([[0, 1, 1, 0.0], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]))
 
@@ -36,14 +36,14 @@ class Given:
 
 def paths(law, g, start, lengths, rng):
     """Nodes of each walker before each hop, one row per walker, as the engine shows them to a law."""
-    asked = walk_hops.named(law)(rng, 1, len(lengths))
+    asked = LAWS[law](rng, 1, len(lengths))
     seen = np.full((len(lengths), max(lengths)), -1)
 
     def watched(step, walkers, rows, nodes):
         seen[walkers, step] = nodes
         return asked(step, walkers, rows, nodes)
 
-    walks.walk(np.random.default_rng(0), walks.hops_of(g, 0.5), np.array([start]), np.array([lengths]), uniforms=watched)
+    walks.engine.walk(np.random.default_rng(0), walks.engine.tables(g, 0.5), np.array([start]), np.array([lengths]), uniforms=watched)
     return seen
 
 
@@ -51,7 +51,7 @@ def shifts(law, m):
     """Middles and lengths of the intervals of a shift on which no walker changes its neighbour, of one to three."""
     edges = np.array([0, 1 / 3, 1 / 2, 2 / 3])
     points = {
-        "systematic": [r / k + j * walk_hops.GOLDEN for k in range(1, m + 1) for r in range(k) for j in range(m)],
+        "systematic": [r / k + j * walks.hops.GOLDEN for k in range(1, m + 1) for r in range(k) for j in range(m)],
         "array_rqmc": np.array([0, 0.5, 0.25])[:m],
     }[law]
     cuts = np.unique(np.append(np.subtract.outer(edges, points) % 1, [0, 1]))
@@ -84,7 +84,7 @@ def test_each_walk_is_a_right_random_walk_exactly(law, lengths, n_hops):
 @pytest.mark.parametrize("law", LAWS)
 def test_walkers_on_a_node_spread_evenly(law):
     """From one node k walkers go to each of d neighbours floor(k/d) or ceil(k/d) times: evenly spaced points."""
-    asked = walk_hops.named(law)(np.random.default_rng(0), 50, 64)
+    asked = LAWS[law](np.random.default_rng(0), 50, 64)
     walkers, rows = np.arange(50 * 64), np.repeat(np.arange(50), 64)
     nodes = np.where(walkers % 2, 3, 7) if law == "systematic" else np.full(50 * 64, 5)  # 32 on each of two, or all on one
     u, k = asked(0, walkers, rows, nodes), 32 if law == "systematic" else 64
@@ -99,7 +99,7 @@ def test_walkers_on_a_node_spread_evenly(law):
 @pytest.mark.parametrize("law", LAWS)
 def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
     lengths = np.tile([3, 3, 2, 3, 3], (8000, 1))
-    seen, asked = [], walk_hops.named(law)(np.random.default_rng(1), 8000, 5)
+    seen, asked = [], LAWS[law](np.random.default_rng(1), 8000, 5)
 
     def watched(step, walkers, rows, nodes):
         u = asked(step, walkers, rows, nodes)
@@ -108,7 +108,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
         seen.append((kept, nodes))
         return u
 
-    walks.walk(np.random.default_rng(0), walks.hops_of(KARATE, 0.5), np.arange(8000) % 34, lengths, uniforms=watched)
+    walks.engine.walk(np.random.default_rng(0), walks.engine.tables(KARATE, 0.5), np.arange(8000) % 34, lengths, uniforms=watched)
     (first, _), (second, _), _ = seen
     alarm = 1e-4 / 50  # of a p-value here
     for walker in range(5):
@@ -121,7 +121,7 @@ def test_hops_are_uniform_whatever_was_before_and_starts_are_independent(law):
 
 @pytest.mark.parametrize("law", LAWS)
 def test_deposits_with_dead_ends_are_powers_of_the_weights(law):
-    decision = on_dead_ends(walk_lengths.with_hops("stratified", law))
+    decision = on_dead_ends(walks.Coupling(copulas.stratified, LAWS[law]))
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
 
 
@@ -134,7 +134,7 @@ def relative_errors(m, hops, coupling="stratified", repeats=60):
             modulation.diffusion(1.0),
             m,
             0.1,
-            walk_lengths.with_hops(coupling, hops),
+            walks.Coupling(copulas.named(coupling), hops),
             nodes,
         ).toarray()
         for key in (0, 1)
@@ -145,9 +145,9 @@ def relative_errors(m, hops, coupling="stratified", repeats=60):
 
 def test_errors_fall_to_a_third_and_less():
     """.36 and .41 of that of independent walks with 16 walkers (standard errors below .01 here)."""
-    independent = relative_errors(16, "independent", "iid")
-    assert relative_errors(16, "systematic") < 0.4 * independent
-    assert relative_errors(16, "array_rqmc") < 0.45 * independent
+    independent = relative_errors(16, walks.hops.Independent(), "iid")
+    assert relative_errors(16, walks.hops.Systematic()) < 0.4 * independent
+    assert relative_errors(16, walks.hops.ArrayRQMC()) < 0.45 * independent
 
 
 def every_other_edge(rng, n_rows, n_walks):
@@ -160,17 +160,17 @@ def every_other_edge(rng, n_rows, n_walks):
     return uniforms
 
 
-@pytest.mark.parametrize("law", [*LAWS, every_other_edge])
+@pytest.mark.parametrize("law", [*LAWS.values(), every_other_edge])
 def test_result_depends_on_the_key_alone(monkeypatch, law):
     monkeypatch.setattr(streams, "WALKERS_PER_CHUNK", 64)  # 17 chunks of two nodes
     g, f, other = KARATE.normalised(), modulation.diffusion(1.0), modulation.regularised_laplacian(0.5, 2)
-    arguments = jax.random.key(4), g, f, 32, 0.2, walk_lengths.with_hops("stratified", law)
+    arguments = jax.random.key(4), g, f, 32, 0.2, walks.Coupling(copulas.stratified, law)
     alone = features.walk_features(*arguments)
     with ThreadPoolExecutor(3) as threads:
         pooled = features.walk_features(*arguments, executor=threads)
     assert np.array_equal(alone.toarray(), pooled.toarray())
     deposits = walks.simulate(
-        jax.random.key(4), g, walk_lengths.draw(jax.random.key(4), 34, 32, 0.2, arguments[-1])
+        jax.random.key(4), g, walks.lengths.draw(jax.random.key(4), 34, 32, 0.2, arguments[-1])
     )
     # Sums of at most some hundred positive terms, in another order: some hundred eps.
     assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
@@ -180,12 +180,11 @@ def test_result_depends_on_the_key_alone(monkeypatch, law):
 
 def test_independent_hops_are_those_of_before():
     g, f = KARATE.normalised(), modulation.diffusion(1.0)
-    plain, named, mine = (
-        features.walk_features(jax.random.key(0), g, f, 8, 0.2, walk_lengths.with_hops("iid", law)).toarray()
-        for law in ("independent", walk_hops.independent, lambda *_: lambda *_: None)
+    plain, mine = (
+        features.walk_features(jax.random.key(0), g, f, 8, 0.2, walks.Coupling(copulas.independent, law)).toarray()
+        for law in (walks.hops.Independent(), lambda *_: lambda *_: None)
     )
     assert np.array_equal(plain, features.walk_features(jax.random.key(0), g, f, 8, 0.2, "iid").toarray())
-    assert np.array_equal(plain, named)
     assert np.array_equal(plain, mine)
 
 
@@ -196,7 +195,7 @@ def test_the_longest_walks_spread_as_well():
     Faure, 1977); evenly spaced points in the same order are less than one place away.
     """
     for k in (37, 64, 1500):  # of more than 1024 the points stay as they are
-        asked = walk_hops.systematic(np.random.default_rng(0), 20, k)
+        asked = walks.hops.Systematic()(np.random.default_rng(0), 20, k)
         rows = np.repeat(np.arange(20), k)
         u = asked(0, np.arange(20 * k), rows, np.zeros(20 * k, dtype=np.int32)).reshape(20, k)
         for b, d in itertools.product((1, 2, 5, 16, k), (2, 3, 10)):
@@ -216,17 +215,18 @@ def gives(u):
         (gives(lambda n: np.zeros(n + 1)), r"hops maps 34 walkers to an array of shape \(35,\); give"),
         (gives(lambda n: np.ones(n)), r"hops has values in \[1\.0, 1\.0\]; give levels"),
         (gives(lambda n: np.full(n, np.nan)), "hops has values in"),
-        ("repelling", "hops = 'repelling'; choose one of"),
+        ("repelling", "hops = 'repelling'; give hops that can walk"),
+        (walks.hops.First(2), r"hops = First\(n_hops=2\); give hops that can walk"),
     ],
 )
 def test_what_is_no_law_of_hops_is_refused(hops, message):
-    lengths = walk_lengths.Lengths(np.ones((34, 1), dtype=int), 0.5, hops)
+    lengths = walks.Lengths(np.ones((34, 1), dtype=int), 0.5, hops)
     with pytest.raises(ValueError, match=message):
         walks.simulate(jax.random.key(0), KARATE, lengths)
 
 
 def test_systematic_couples_lengths_and_hops():
-    f, both = modulation.diffusion(1.0), walk_lengths.with_hops("stratified", "systematic")
+    f, both = modulation.diffusion(1.0), walks.Coupling(copulas.stratified, walks.hops.Systematic())
     one, other = (
         features.walk_features(jax.random.key(0), KARATE.normalised(), f, 8, 0.2, law)
         for law in ("systematic", both)
@@ -239,8 +239,8 @@ def test_a_chunk_full_of_rows_is_sorted_by_row_and_node(law):
     """65,536 rows of one walker fill a chunk: row, node and walker take all 63 bits that an int64 has."""
     n = streams.WALKERS_PER_CHUNK
     g = Graph.from_networkx(nx.cycle_graph(n)).normalised()
-    hops = walk_lengths.with_hops("iid", law)
+    hops = walks.Coupling(copulas.independent, LAWS[law])
     phi = features.walk_features(jax.random.key(0), g, modulation.diffusion(1.0), 1, 0.5, hops).to_scipy()
     assert np.all(phi.diagonal() > 0)  # every walk begins at its node
-    order, met = walk_hops._by_node(n, 1)(np.arange(n), np.full(n, 7))
+    order, met = walks.hops._by_node(n, 1)(np.arange(n), np.full(n, 7))
     assert np.array_equal(order, np.arange(n)) and np.all(met >= 0) and np.all(np.diff(met) > 0)

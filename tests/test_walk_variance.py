@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from companion.papers.couplings.walk_variance import walk_variance
-from companion.papers.ugrf import walk_errors
+from rfcore import theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -62,9 +62,9 @@ def test_parts_are_those_of_all_walks_enumerated(p_halt, of):
 @pytest.mark.parametrize("f", [modulation.diffusion(1.0), modulation.regularised_laplacian(1.0, 2), modulation.p_step(20.0, 2)])
 def test_they_add_up_to_the_error_of_independent_walks(f):
     """The Gram error is a / m + b / m^2 with a twice the variance of a walk."""
-    one, two = (walk_errors.walk_gram_mse(KARATE, f, f, m, 0.3) for m in (1, 2))
+    one, two = (theory.walk_gram_mse(KARATE, f, f, m, 0.3) for m in (1, 2))
     assert np.isclose(2 * walk_variance(KARATE, f, 0.3).sum(), 4 * two - one, rtol=1e-8)
-    mean, square = walk_errors.walk_feature_moments(KARATE, f, 1, 0.3)
+    mean, square = theory.walk_feature_moments(KARATE, f, 1, 0.3)
     assert np.isclose(walk_variance(KARATE, f, 0.3, of="features").sum(), np.sum(square - mean**2), rtol=1e-8)
 
 
@@ -72,6 +72,6 @@ def test_stratified_lengths_leave_all_but_the_part_of_the_length():
     """m times half the error tends to the rest; the remainder is of order 1 / m."""
     f, m = modulation.regularised_laplacian(1.0, 2), 4000
     parts = walk_variance(KARATE, f, 0.5)
-    left = m / 2 * walk_errors.walk_gram_mse(KARATE, f, f, m, 0.5, coupling="stratified")
+    left = m / 2 * theory.walk_gram_mse(KARATE, f, f, m, 0.5, coupling="stratified")
     assert parts[0] > 0.1 * parts.sum()
     assert np.isclose(left, parts[1:].sum(), rtol=0.01)

@@ -4,6 +4,7 @@ import multiprocessing
 import pickle
 import random
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 
 import jax
@@ -16,12 +17,11 @@ from rounding import rounding
 from scipy import stats
 
 from companion import evidence
-from companion.papers.ugrf import reference, walk_errors
-from rfcore import copulas, features, kernels, streams, walks
-from rfcore.couplings import walk_lengths
-from rfcore.features import assembly, modulation
+from companion.papers.ugrf import formulas, reference
+from rfcore import copulas, features, kernels, theory, walks
+from rfcore.features import modulation
 from rfcore.graphs import Graph
-from rfcore.solvers import gram
+from rfcore.walks import assembly, losses, streams
 
 KARATE = Graph.from_networkx(nx.karate_club_graph())
 WEIGHTED = Graph.from_scipy(np.array([[0.0, 0.5, -0.3, 0], [0.5, 0, 0, 0], [-0.3, 0, 0.4, 0], [0, 0, 0, 0]]))
@@ -42,7 +42,7 @@ def repeated(g, f, key, repeats, n_walks=4, p_halt=0.3):
 
 
 def test_lengths_are_geometric():
-    lengths = walk_lengths.draw(jax.random.key(0), 4000, 25, 0.2).values
+    lengths = walks.lengths.draw(jax.random.key(0), 4000, 25, 0.2, "iid").values
     assert lengths.shape == (4000, 25)
     for k in range(12):
         survival = 0.8**k
@@ -54,19 +54,19 @@ def test_lengths_are_geometric():
 @pytest.mark.parametrize("p_halt", [0.01, 0.1, 0.5, 0.99])
 def test_no_uniform_draws_a_length_past_the_table(p_halt):
     extremes = np.array([0.0, 0.5, 1 - 2.0**-53])
-    lengths = walk_lengths.quantile(extremes, p_halt)
+    lengths = walks.lengths.quantile(extremes, p_halt)
     assert lengths[0] == 0
-    assert lengths[-1] <= walk_lengths.longest(p_halt)
+    assert lengths[-1] <= walks.lengths.longest(p_halt)
 
 
 def test_batch_size_is_the_smallest_that_holds_all_walks():
     for n_walkers, p_halt, delta in ((1, 0.5, 0.1), (16, 0.1, 0.01), (10**7, 0.1, 1e-6), (3, 0.9, 0.5)):
-        b = walk_lengths.batch_size(n_walkers, p_halt, delta)
+        b = formulas.batch_size(n_walkers, p_halt, delta)
         shorter = [(1 - (1 - p_halt) ** length) ** n_walkers for length in (b, b - 1)]
         assert shorter[0] >= 1 - delta > shorter[1]
-    assert walk_lengths.batch_size(1, 0.5, 0.25) == 2  # exactly, which logarithms miss by a unit of rounding
+    assert formulas.batch_size(1, 0.5, 0.25) == 2  # exactly, which logarithms miss by a unit of rounding
     # Logarithmic in the number of walkers: log(10) / -log(0.9) = 21.9 more for each power of ten.
-    sizes = [walk_lengths.batch_size(10**i, 0.1, 0.01) for i in range(2, 9)]
+    sizes = [formulas.batch_size(10**i, 0.1, 0.01) for i in range(2, 9)]
     assert set(np.diff(sizes)) <= {21, 22}
 
 
@@ -74,7 +74,7 @@ def test_batch_size_is_the_smallest_that_holds_all_walks():
 def test_expected_deposit_at_each_step_is_a_power_of_the_weights(g):
     repeats, n_walks, p_halt = 20_000, 3, 0.35
     nodes = np.tile(np.arange(g.n_nodes), repeats)
-    lengths = walk_lengths.draw(jax.random.key(1), len(nodes), n_walks, p_halt)
+    lengths = walks.lengths.draw(jax.random.key(1), len(nodes), n_walks, p_halt, "iid")
     deposits = walks.simulate(jax.random.key(1), g, lengths, nodes=nodes)
     W = g.to_scipy().toarray()
     for step in range(5):
@@ -88,7 +88,7 @@ def test_expected_deposit_at_each_step_is_a_power_of_the_weights(g):
 def test_every_walk_deposits_at_every_step_to_its_length():
     g = KARATE.normalised()
     lengths = np.array([[0, 5, 2], [7, 0, 1]])
-    deposits = walks.simulate(jax.random.key(0), g, walk_lengths.Lengths(lengths, 0.5), nodes=[3, 30])
+    deposits = walks.simulate(jax.random.key(0), g, walks.Lengths(lengths, 0.5), nodes=[3, 30])
     for row in range(2):
         steps = deposits.step[deposits.row == row]
         assert [np.sum(steps == k) for k in range(1, 9)] == [np.sum(lengths[row] >= k) for k in range(1, 9)]
@@ -98,7 +98,7 @@ def test_every_walk_deposits_at_every_step_to_its_length():
 def test_walks_follow_edges_and_loads_multiply_count_times_weight():
     # On a path the walk from an end is forced: 0, 1, then 0 or 2.
     g = Graph.from_scipy(np.array([[0, 2.0, 0], [2.0, 0, 3.0], [0, 3.0, 0]]))
-    deposits = walks.simulate(jax.random.key(5), g, walk_lengths.Lengths(np.full((1, 50), 2), 0.5), nodes=[0])
+    deposits = walks.simulate(jax.random.key(5), g, walks.Lengths(np.full((1, 50), 2), 0.5), nodes=[0])
     first, second = deposits.step == 1, deposits.step == 2
     assert set(deposits.node[first]) == {1}
     assert set(deposits.load[first]) == {1 * 2.0 / 0.5}
@@ -162,8 +162,8 @@ def processes():
     [
         (0.1, "iid"),
         (0.5, "iid"),
-        (0.1, copulas.over("sobol", 3)),
-        (0.5, copulas.over([2, 0, 1], 2)),
+        (0.1, walks.Coupling(copulas.sobol, walks.hops.First(2))),
+        (0.5, walks.Coupling(copulas.permutation([2, 0, 1]), walks.hops.First(1))),
         (0.1, "antithetic"),
     ],
 )
@@ -183,7 +183,7 @@ def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt, couplin
         assert np.array_equal(alone.matrix.data, phi.matrix.data)
     other = features.walk_features(jax.random.key(5), g, f, 32, p_halt, coupling)
     assert not np.array_equal(alone.toarray(), other.toarray())
-    lengths = walk_lengths.draw(jax.random.key(4), 34, 32, p_halt, coupling)
+    lengths = walks.lengths.draw(jax.random.key(4), 34, 32, p_halt, coupling)
     deposits = walks.simulate(jax.random.key(4), g, lengths)
     # Sums of at most some hundred positive terms, in another order: some hundred eps.
     assert np.allclose(features.weigh(deposits, f).toarray(), alone.toarray(), rtol=1e-12, atol=0)
@@ -194,7 +194,7 @@ def test_result_depends_on_the_key_alone(monkeypatch, processes, p_halt, couplin
 @pytest.mark.parametrize("executor", [4, "threads", ThreadPoolExecutor])
 def test_what_is_no_executor_is_refused(executor):
     with pytest.raises(ValueError, match=r"executor = .*; give one, such as"):
-        features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.1, executor=executor)
+        features.walk_features(jax.random.key(0), KARATE, modulation.from_values([1.0]), 2, 0.1, executor=executor)
 
 
 ASSEMBLY = {
@@ -243,7 +243,7 @@ def test_a_stream_is_that_of_sfc64_with_the_three_words_in_its_state():
 @pytest.mark.parametrize("guess", [0, 10, 1000])
 def test_stacking_does_not_depend_on_the_guessed_size(guess):
     parts = [sp.random_array((4, 9), density=0.5, format="csr", rng=seed) for seed in range(5)]
-    stacked = assembly.stacked(iter(parts), 20, 9, guess)
+    stacked = assembly.stacked(iter(parts), 9, guess)
     assert np.array_equal(stacked.toarray(), sp.vstack(parts).toarray())
     assert stacked.indices.dtype == np.int32
 
@@ -256,7 +256,7 @@ def test_walks_stop_where_the_modulation_vanishes_for_good():
     # At most some hundred terms below 100, in another order.
     assert np.allclose(short.toarray(), whole.toarray(), rtol=0, atol=1e-12)
     assert short.matrix.nnz < whole.matrix.nnz
-    lazy = features.walk_features(jax.random.key(0), g, modulation.lazy(), 8, 0.1)
+    lazy = features.walk_features(jax.random.key(0), g, modulation.from_values([1.0]), 8, 0.1)
     assert np.array_equal(lazy.toarray(), np.eye(34))
     assert lazy.matrix.nnz == 34
 
@@ -269,7 +269,7 @@ def test_old_style_keys_and_typed_keys_agree():
 
 def test_pinned_draw():
     """A key means the same walks for ever: this draw was recorded when the streams became those of SFC64."""
-    lengths = walk_lengths.draw(jax.random.key(0), 3, 4, 0.3).values
+    lengths = walks.lengths.draw(jax.random.key(0), 3, 4, 0.3, "iid").values
     phi = features.walk_features(jax.random.key(0), KARATE.normalised(), modulation.diffusion(1.0), 2, 0.3, "iid", [0, 5])
     assert lengths.tolist() == PINNED_LENGTHS
     assert phi.to_scipy().indices.tolist() == PINNED_NODES
@@ -308,41 +308,41 @@ def test_products_are_those_of_the_dense_array():
 
 def test_tables_of_a_graph_are_kept_with_it_for_one_p_halt():
     g = Graph.from_networkx(nx.path_graph(3))
-    kept = walks.hops_of(g, 0.1)
-    assert walks.hops_of(g, 0.1) is kept
-    assert walks.hops_of(g, 0.5).edge[0, 1] == pytest.approx(1 / 0.5)
+    kept = walks.engine.tables(g, 0.1)
+    assert walks.engine.tables(g, 0.1) is kept
+    assert walks.engine.tables(g, 0.5).edge[0, 1] == pytest.approx(1 / 0.5)
     assert kept.edge[0, 1] == pytest.approx(1 / 0.9)
-    before = len(walks._KEPT)
+    before = len(walks.engine._KEPT)
     del g
-    assert len(walks._KEPT) == before - 1
+    assert len(walks.engine._KEPT) == before - 1
 
 
 def test_no_nodes_gives_no_rows():
     for stored in (True, False):
-        phi = features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.1, nodes=[], stored=stored)
+        phi = features.walk_features(jax.random.key(0), KARATE, modulation.from_values([1.0]), 2, 0.1, nodes=[], stored=stored)
         assert phi.shape == (0, 34)
         assert (phi @ np.ones(34)).shape == (0,)
         assert (phi.T @ np.ones((0, 2))).tolist() == 34 * [[0, 0]]
 
 
 NAMED = [modulation.diffusion(1.0), modulation.regularised_laplacian(1.0, 2), modulation.p_step(3, 2), modulation.inverse_cosine()]
-ANY = [modulation.lazy(), modulation.from_values([1.0, 0.5]), modulation.exponential(0.3), modulation.from_taylor([1.0, 0.5])]
+ANY = [modulation.from_values([1.0]), modulation.from_values([1.0, 0.5]), modulation.exponential(0.3), modulation.from_taylor([1.0, 0.5])]
 
 
 def deposits_on(g):
-    return walks.simulate(jax.random.key(0), g, walk_lengths.draw(jax.random.key(0), g.n_nodes, 4, 0.5))
+    return walks.simulate(jax.random.key(0), g, walks.lengths.draw(jax.random.key(0), g.n_nodes, 4, 0.5, "iid"))
 
 
 WAYS_TO_WEIGH = {
     "walk_features": lambda g, f: features.walk_features(jax.random.key(0), g, f, 4, 0.5),
-    "with_modulation": lambda g, f: features.walk_features(jax.random.key(0), g, modulation.lazy(), 4, 0.5).with_modulation(f),
+    "with_modulation": lambda g, f: features.walk_features(jax.random.key(0), g, modulation.from_values([1.0]), 4, 0.5).with_modulation(f),
     "weigh": lambda g, f: features.weigh(deposits_on(g), f),
     "by_step": lambda g, f: features.by_step(deposits_on(g)).with_modulation(f),
-    "by_step, anew": lambda g, f: features.by_step(deposits_on(g)).with_modulation(modulation.lazy()).with_modulation(f),
-    "moments": lambda g, f: walk_errors.walk_feature_moments(g, f, 4, 0.5, 30),
-    "mse": lambda g, f: walk_errors.walk_gram_mse(g, modulation.lazy(), f, 4, 0.5, 30),
+    "by_step, anew": lambda g, f: features.by_step(deposits_on(g)).with_modulation(modulation.from_values([1.0])).with_modulation(f),
+    "moments": lambda g, f: theory.walk_feature_moments(g, f, 4, 0.5, 30),
+    "mse": lambda g, f: theory.walk_gram_mse(g, modulation.from_values([1.0]), f, 4, 0.5, 30),
     "loop": lambda g, f: reference.walk_features(random.Random(0), reference.as_lists(g), f, 4, 0.5, [0]),
-    "gram_form": lambda g, f: gram.form(*2 * [features.by_step(deposits_on(g))], np.eye(34), n_steps=3)(f),
+    "gram_form": lambda g, f: losses.form(*2 * [features.by_step(deposits_on(g))], np.eye(34), n_steps=3)(f),
 }
 
 
@@ -375,11 +375,11 @@ def test_jit_and_pickle_keep_what_a_modulation_is_for():
 def test_a_table_to_the_longest_walk_drawn_gives_what_one_to_the_longest_possible_does(f, n_walks):
     g = KARATE.normalised()
     phi = features.walk_features(jax.random.key(3), g, f, n_walks, 0.1, "iid").to_scipy()
-    words, lengths = streams.words(jax.random.key(3)), walk_lengths.draw(jax.random.key(3), 34, n_walks, 0.1).values
-    table = f(np.arange(walk_lengths.longest(0.1) + 1)) / n_walks
+    words, lengths = streams.words(jax.random.key(3)), walks.lengths.draw(jax.random.key(3), 34, n_walks, 0.1, "iid").values
+    table = f(np.arange(walks.lengths.longest(0.1) + 1)) / n_walks
     table = table[: np.flatnonzero(table).max() + 1]
-    rng = streams.generator(words, walks.PURPOSE, 0)
-    row, node, values, counts = walks.walk(rng, walks.hops_of(g, 0.1), np.arange(34), lengths, last_step=len(table) - 1)
+    rng = streams.generator(words, streams.Purpose.WALKS, 0)
+    row, node, values, counts = walks.engine.walk(rng, walks.engine.tables(g, 0.1), np.arange(34), lengths, last_step=len(table) - 1)
     whole = assembly.assembled((row, node, values * np.repeat(table[: len(counts)], counts)), (34, 34))
     assert np.array_equal(phi.indices, whole.indices)
     assert np.array_equal(phi.data, whole.data)
@@ -392,9 +392,9 @@ def test_a_modulation_is_asked_for_no_more_lengths_than_were_drawn_rounded_up():
         asked.append(len(k))
         return 0.9**k
 
-    lengths = walk_lengths.draw(jax.random.key(0), 34, 4, 0.01).values
+    lengths = walks.lengths.draw(jax.random.key(0), 34, 4, 0.01, "iid").values
     features.walk_features(jax.random.key(0), KARATE.normalised(), f, 4, 0.01, "iid")
-    assert lengths.max() < asked[0] <= 2 * lengths.max() < walk_lengths.longest(0.01) / 2
+    assert lengths.max() < asked[0] <= 2 * lengths.max() < walks.lengths.longest(0.01) / 2
 
 
 def test_features_multiply_as_matrices_do():
@@ -445,26 +445,26 @@ def test_features_multiply_as_matrices_do():
     ],
 )
 def test_factors_that_do_not_fit_are_refused(make, message):
-    phi = features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 0.5)
+    phi = features.walk_features(jax.random.key(0), KARATE, modulation.from_values([1.0]), 2, 0.5)
     with pytest.raises(ValueError, match=message):
         make(phi)
 
 
 def test_loads_that_overflow_are_an_error():
-    lengths = walk_lengths.Lengths(np.full((34, 1), 1000), 0.5)
+    lengths = walks.Lengths(np.full((34, 1), 1000), 0.5)
     with pytest.raises(ValueError, match=r"loads overflow float64; walk on g.normalised"):
         walks.simulate(jax.random.key(0), KARATE, lengths)
 
 
 def test_unsigned_lengths_are_lengths():
-    signed = walk_lengths.draw(jax.random.key(0), 34, 3, 0.3)
+    signed = walks.lengths.draw(jax.random.key(0), 34, 3, 0.3, "iid")
     for dtype in (np.uint8, np.uint64, np.int64):
-        given = signed._replace(values=signed.values.astype(dtype))
+        given = replace(signed, values=signed.values.astype(dtype))
         found, right = (walks.simulate(jax.random.key(0), KARATE, lengths) for lengths in (given, signed))
-        assert all(np.array_equal(a, b) for a, b in zip(found, right, strict=True))
+        assert all(np.array_equal(a, b) for a, b in zip(vars(found).values(), vars(right).values(), strict=True))
 
 
-LENGTHS = walk_lengths.Lengths(np.ones((34, 2), dtype=int), 0.5)
+LENGTHS = walks.Lengths(np.ones((34, 2), dtype=int), 0.5)
 LONG = [modulation.diffusion(50.0), modulation.regularised_laplacian(5.0, 50), modulation.p_step(2, 2000)]
 
 
@@ -475,8 +475,8 @@ def too_short(f, **options):
 REACH = {
     "walk_features": lambda f, n, p: features.walk_features(jax.random.key(0), KARATE.normalised(), f, n, p, nodes=MANY),
     "streamed": lambda f, n, p: features.walk_features(jax.random.key(0), KARATE.normalised(), f, n, p, nodes=MANY, stored=False),
-    "with_modulation": lambda f, n, p: REACH["walk_features"](modulation.lazy(), n, p).with_modulation(f),
-    "streamed, with_modulation": lambda f, n, p: REACH["streamed"](modulation.lazy(), n, p).with_modulation(f),
+    "with_modulation": lambda f, n, p: REACH["walk_features"](modulation.from_values([1.0]), n, p).with_modulation(f),
+    "streamed, with_modulation": lambda f, n, p: REACH["streamed"](modulation.from_values([1.0]), n, p).with_modulation(f),
 }
 MANY = np.tile(np.arange(34), 20)
 
@@ -580,19 +580,19 @@ def test_a_function_that_is_compiled_may_walk_by_a_key_of_its_own():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS.values), "lengths is of type ndarray; give walk_lengths.draw"),
-        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(values=np.ones((34, 0), dtype=int))), "at least one"),
-        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS._replace(values=np.full((34, 1), 2**31))), "2\\^31 - 1"),
+        (lambda: walks.simulate(jax.random.key(0), KARATE, LENGTHS.values), "lengths is of type ndarray; give walks.lengths.draw"),
+        (lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, values=np.ones((34, 0), dtype=int))), "at least one"),
+        (lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, values=np.full((34, 1), 2**31))), "2\\^31 - 1"),
         (lambda: walks.simulate(jax.random.key(0), nx.path_graph(3), LENGTHS), r"g is of type networkx Graph; .*from_networkx\(g\)"),
-        (lambda: features.walk_features(jax.random.key(0), KARATE.to_scipy(), modulation.lazy(), 2, 0.5), "from_scipy"),
-        (lambda: features.walk_features(jax.random.key(0), KARATE, modulation.lazy(), 2, 1e-8), "p_halt = 1e-08; .*too long"),
-        (lambda: walk_lengths.draw(jax.random.key(0), 3, 2, 1e-9), "p_halt = 1e-09"),
+        (lambda: features.walk_features(jax.random.key(0), KARATE.to_scipy(), modulation.from_values([1.0]), 2, 0.5), "from_scipy"),
+        (lambda: features.walk_features(jax.random.key(0), KARATE, modulation.from_values([1.0]), 2, 1e-8), "p_halt = 1e-08; .*too long"),
+        (lambda: walks.lengths.draw(jax.random.key(0), 3, 2, 1e-9, "iid"), "p_halt = 1e-09"),
         *((partial(too_short, f), r"p_halt = 0.1: .* f = \w+\(.*\), whose features would be 0 .*; give a p_halt of about 0.00") for f in LONG),
         (partial(too_short, LONG[0], stored=False), "0 or chance"),
-        (lambda: features.weigh(None, modulation.lazy()), "deposits is of type NoneType"),
+        (lambda: features.weigh(None, modulation.from_values([1.0])), "deposits is of type NoneType"),
         (lambda: features.by_step(LENGTHS), "deposits is of type Lengths"),
-        (lambda: features.weigh(deposits_on(KARATE)._replace(n_nodes=20), modulation.lazy()), "deposits.node has values up to 33"),
-        (lambda: features.by_step(deposits_on(KARATE)._replace(n_rows=20)), "deposits.row has values up to 33"),
+        (lambda: features.weigh(replace(deposits_on(KARATE), n_nodes=20), modulation.from_values([1.0])), "deposits.node has values up to 33"),
+        (lambda: features.by_step(replace(deposits_on(KARATE), n_rows=20)), "deposits.row has values up to 33"),
     ],
 )
 def test_walks_refuse(make, message):
@@ -601,7 +601,7 @@ def test_walks_refuse(make, message):
 
 
 def test_lengths_just_within_int32_are_right():
-    found = walk_lengths.quantile(np.array([0.5, 1 - 2.0**-53]), 1.8e-8)
+    found = walks.lengths.quantile(np.array([0.5, 1 - 2.0**-53]), 1.8e-8)
     assert found.dtype == np.int32
     assert found == pytest.approx([np.log(2) / 1.8e-8, 53 * np.log(2) / 1.8e-8], rel=1e-6)
 
@@ -615,7 +615,7 @@ def test_keys_of_any_kind_draw_walks_of_their_own(kind):
 
 
 def test_walks_longer_than_16_bits_are_walked_to_their_end():
-    lengths = walk_lengths.Lengths(np.array([[40_000, 5]]), 0.5)
+    lengths = walks.Lengths(np.array([[40_000, 5]]), 0.5)
     deposits = walks.simulate(jax.random.key(0), Graph.from_networkx(nx.path_graph(2)).scaled(0.5), lengths, nodes=[0])
     assert deposits.step.max() == 40_000
 

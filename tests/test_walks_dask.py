@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
-from rfcore import features, streams
+from rfcore import features
 from rfcore.features import modulation
 from rfcore.graphs import Graph
+from rfcore.walks import streams
 
 
 @pytest.fixture(scope="module")

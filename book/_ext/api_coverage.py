@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 from importlib import import_module
 
+from equinox import Module
 from sphinx.util import logging
 
 import companion
@@ -29,6 +30,8 @@ def exports(module):
     for name, thing in imported(module) if hasattr(module, "__path__") else defined(module):
         if inspect.ismodule(thing):
             yield from exports(thing) if thing.__name__ not in INTERNAL else ()
+        elif isinstance(thing, Module):  # a record is described by its class
+            yield f"{type(thing).__module__}.{type(thing).__name__}", f"{type(thing).__module__}.{type(thing).__name__}"
         elif isinstance(thing, type) or callable(thing):
             yield f"{module.__name__}.{name}", f"{thing.__module__}.{name}"
 

@@ -16,15 +16,15 @@ from record_text import ROOT
 from companion import evidence, plotting
 from companion.evidence.standing import told
 from rfcore import couplings, theory
-from rfcore.couplings import choosing, compose, directions, norms
 
 D, M = 16, 512
 DISTANCES = np.linspace(0.1, 3.0, 59)  # steps of a twentieth
 START = int(np.argmin(np.abs(DISTANCES - 1)))
+SHELLS = couplings.compose("orthogonal", "stratified", across="blocks")
 SHOWN = {  # of the plane, with four blocks of two
     "independent": ("iid", couplings.iid),
     "at right angles": ("orthogonal", couplings.orthogonal),
-    "and on shells": ("orthogonal_pm", compose(directions.orthogonal, norms.coupled("stratified", "blocks"))),
+    "and on shells": ("orthogonal_pm", SHELLS),
 }
 SCALE = 20  # of a frequency in the drawings
 WIDTH, HEIGHT, LEFT, BOTTOM = 420, 215, 52, 40  # of the curves, and the room for their labels
@@ -32,8 +32,8 @@ WIDTH, HEIGHT, LEFT, BOTTOM = 420, 215, 52, 40  # of the curves, and the room fo
 
 def curves():
     """What is left of the error of independent frequencies, by the colour of the coupling."""
-    shells = [choosing.rmse_over_iid("shells", D, M, "fourier", float(z)) for z in DISTANCES]
-    return {"orthogonal": np.sqrt(theory.fourier_mse_ratio(DISTANCES.astype(np.float32), D, M, "orthogonal")), "orthogonal_pm": np.array(shells)}
+    both = {"orthogonal": couplings.orthogonal, "orthogonal_pm": SHELLS}
+    return {name: np.sqrt(theory.mse_ratio(one, "fourier", DISTANCES.astype(np.float32), m=M, d=D)) for name, one in both.items()}
 
 
 def said(distance, left):

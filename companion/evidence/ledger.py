@@ -57,6 +57,7 @@ class Ledger:
             raise ValueError(f"notebook = {notebook!r} is named by no entry in data/claims; give one of {', '.join(known)}")
         checks.choice(profile, "profile", PROFILES)
         self.notebook, self.profile, self.decided, self.seeds, self.kept = notebook, profile, {}, {}, {}
+        self._results = os.environ.get("RFCORE_RESULTS")  # else a reader plays: cells run again, claims stay open, data are their own
         self._opened = time.monotonic()
 
     def key(self, name, *indices):
@@ -112,7 +113,7 @@ class Ledger:
 
     def _checked(self, name, decision):
         checks.choice(name, "table", sorted(self.claims))
-        if name in self.decided and _run_by_the_runner():
+        if name in self.decided and self._results:
             raise ValueError(f"table = {name!r} was decided already; give each claim one decision")
         claim = self.claims[name]
         if decision.rule not in (*RULES[claim.kind], "not run"):
@@ -139,7 +140,7 @@ class Ledger:
         >>> ledger = evidence.Ledger("simplex/06_gram_matrices", "quick")
         >>> ledger.keep("error", [[0.5, 0.25]], {"coupling": ["simplex"], "m": [8, 16]})
         """
-        others = self.kept if _run_by_the_runner() else {other: kept for other, kept in self.kept.items() if other != name}
+        others = self.kept if self._results else {other: kept for other, kept in self.kept.items() if other != name}
         self.kept = arrays.added(others, name, array, axes)
 
     def close(self):
@@ -149,16 +150,16 @@ class Ledger:
         ``_build/results``: only the runner writes what is committed. Under the runner it raises ValueError if
         a claim of this notebook is undecided, or a data set was read that none of its claims names.
         """
-        by_hand = not _run_by_the_runner()
-        if (missing := sorted(set(self.claims) - set(self.decided))) and not by_hand:
+        if (missing := sorted(set(self.claims) - set(self.decided))) and self._results:
             raise ValueError(f"{self.notebook} closes with undecided claims: {missing}")
         named = {name for claim in self.claims.values() for name in claim.data}
-        if (unnamed := sorted({*sets_read(), *stood_in()} - named)) and not by_hand:
+        if (unnamed := sorted({*sets_read(), *stood_in()} - named)) and self._results:
             told = f"no claim of {self.notebook} names {unnamed}, which it read"
             raise ValueError(f"{told}; give data = [...] in data/claims to those that rest on it")
+        source = Path(f"{self.notebook.split('/')[-1]}.py")  # the runner and JupyterLab start in the notebook's folder
         provenance = environment() | {
             "seconds": float(f"{time.monotonic() - self._opened:.3g}"),
-            "source_sha256": own_source(self.notebook),
+            "source_sha256": pages.source_sha256(source) if source.exists() else None,
             "seeds": self.seeds,
             "data": files_read(),
             "fallbacks": sorted(stood_in()),
@@ -171,7 +172,7 @@ class Ledger:
         }
         if self.kept:
             record["kept"] = self.kept
-        folder = os.environ.get("RFCORE_RESULTS") or repository.root() / "_build" / "results"
+        folder = self._results or repository.root() / "_build" / "results"
         path = Path(folder, self.profile, f"{self.notebook}.json")
         pages.write(path, json.dumps(record, indent=1, sort_keys=True, allow_nan=False) + "\n")
         try:
@@ -179,11 +180,6 @@ class Ledger:
         except ModuleNotFoundError:  # a plain script
             Markdown, display = str, print
         display(Markdown(line(self.profile, provenance)))
-
-
-def _run_by_the_runner():
-    """Else a reader plays: cells run again, claims stay open, data are their own."""
-    return "RFCORE_RESULTS" in os.environ
 
 
 class Decisions(dict):
@@ -227,21 +223,6 @@ def environment():
         "device": {"cpu": _cpu(), "cores": os.cpu_count(), "platform": platform.system()},
         "x64": bool(jax.config.jax_enable_x64) if jax else None,
     }
-
-
-def code_sha256(notebook):
-    """Hash of the sources of a notebook's code cells (an nbformat node), without papermill's injected one."""
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    sources = [c.source.strip() for c in cells if "injected-parameters" not in c.metadata.get("tags", [])]
-    return hashlib.sha256("\n# %%\n".join(sources).encode()).hexdigest()
-
-
-def own_source(notebook):
-    """Hash of the code of the notebook that runs; None where its source is not found."""
-    if given := os.environ.get("RFCORE_SOURCE_SHA256"):  # what the runner has read, whatever stands in the file by now
-        return given
-    path = Path(f"{notebook.split('/')[-1]}.py")  # the runner and JupyterLab start in the notebook's folder
-    return pages.source_sha256(path) if path.exists() else None
 
 
 def _uses_data():

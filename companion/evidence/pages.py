@@ -118,14 +118,14 @@ def _is_due(source, project):
 
 
 def source_sha256(source):
-    """``provenance.code_sha256`` of what jupytext reads from a notebook; to import that takes seconds."""
-    cells = [""]
-    for line in source.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.startswith("# %%"):
-            cells.append("")
-        cells[-1] += line
-    code = [cell.partition("\n")[2] for cell in cells[1:] if not re.match(r"# %% .*\[(markdown|raw)\]", cell)]
-    return hashlib.sha256("\n# %%\n".join(cell.strip() for cell in code).encode()).hexdigest()
+    """Hash of the code of a notebook's ``.py``, whatever its prose and its tags say."""
+    return hashlib.sha256("\n# %%\n".join(code_cells(source)).encode()).hexdigest()
+
+
+def code_cells(source):
+    """The code cells that jupytext reads from a ``.py``, which takes seconds to import."""
+    cells = re.split(r"^# %%", source.read_text(encoding="utf-8"), flags=re.M)[1:]
+    return [cell.partition("\n")[2].strip() for cell in cells if not re.match(r" .*\[(markdown|raw)\]", cell)]
 
 
 def main(project=None):

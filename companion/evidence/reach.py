@@ -8,6 +8,7 @@ A name that a package re-exports leads to the module that defines it, so that a 
 
 import ast
 import hashlib
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,7 +19,7 @@ NO_NUMBERS = ("companion.datasets.registry", "companion.datasets.storage", "comp
 
 
 def reach_sha256(source, root=ROOT):
-    """Hash of what a notebook reaches of ``rfcore``; where another is recorded, its page is due for a rerun.
+    """Hash of what a notebook reaches of the library; where another is recorded, its page is due for a rerun.
 
     It is 64 hexadecimal digits, the same under every version of Python.
 
@@ -34,11 +35,11 @@ def reached(source, root=ROOT):
     """Modules that a script reaches, such as ``"rfcore.couplings.norms"``, each with the hash of its code."""
     root, found, waiting = Path(root), {}, [Path(source)]
     while waiting:
-        for name in sorted(_uses(waiting.pop(), root)):
-            if name not in found and name not in NO_NUMBERS:
-                path = _path(name, root)
-                found[name] = _sha256(path, path.stat().st_mtime_ns)
-                waiting.append(path)
+        path = waiting.pop()
+        for name in _uses(path, root, path.stat().st_mtime_ns) - found.keys() - {*NO_NUMBERS}:
+            path = _path(name, root)
+            found[name] = _sha256(path, path.stat().st_mtime_ns)
+            waiting.append(path)
     return found
 
 
@@ -48,16 +49,18 @@ def _sha256(path, _changed):
 
 
 def code(node):
-    """What a syntax tree does, as text: without positions, docstrings, version and imports.
+    """What a syntax tree does, as text: without positions, docstrings, annotations, version and imports.
 
     It is the same under every version of Python: newer ones add fields, empty as a rule, and cut f-strings
     at other places.
     """
     if isinstance(node, list):
-        return f"[{''.join(code(child) for child in node if not isinstance(child, ast.Import | ast.ImportFrom) and not _is_version(child))}]"
+        imports = (ast.Import, ast.ImportFrom)
+        return f"[{''.join(code(child) for child in node if not isinstance(child, imports) and not _is_version(child))}]"
     if not isinstance(node, ast.AST):
         return f"{node!r},"
-    fields = {field: value for field, value in ast.iter_fields(node) if field not in ("ctx", "kind") and value not in (None, [])}
+    unseen = ("ctx", "kind", "annotation", "returns")
+    fields = {field: value for field, value in ast.iter_fields(node) if field not in unseen and value not in (None, [])}
     if isinstance(node, ast.JoinedStr):
         fields["values"] = _joined(node.values)
     body = fields.get("body")
@@ -82,56 +85,35 @@ def _joined(values):
     return merged
 
 
-def _uses(path, root):
-    return _uses_of(path, root, path.stat().st_mtime_ns)
-
-
 @lru_cache(maxsize=1000)
-def _uses_of(path, root, _changed):
+def _uses(path, root, _changed):
     """Modules that a file uses at once; of an ``__init__.py`` none, which says where its names are."""
     if path.name == "__init__.py":
         return frozenset()
-    tree, found, packages = ast.parse(path.read_text(encoding="utf-8")), set(), {}
-    # Code for other processes stands in strings: what it uses counts as the script's own.
-    strings = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    trees = [tree, *filter(None, (_parsed(s) for s in strings if any(f"import {p}" in s or f"from {p}" in s for p in PACKAGES)))]
-    nodes = [node for t in trees for node in ast.walk(t)]
-    for name, asked, bound in (use for node in nodes for use in _imports(node)):
-        found |= _meaning(name, asked, root)
-        if (package := f"{name}.{asked}" if asked else name) and _is_package(package, root):
-            packages[bound] = package
-    attributes, whole = set(), set()
-    for node in nodes:
-        if isinstance(node, ast.Attribute):
-            attributes.add((ast.unparse(node.value), node.attr))
-    of_attributes = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    for node in nodes:
-        if isinstance(node, ast.Name) and node.id in packages and id(node) not in of_attributes:
-            whole.add(packages[node.id])
-    for spelled, attribute in sorted(attributes):
-        if spelled in packages:
-            found |= _meaning(packages[spelled], attribute, root)
-    for package in whole:
-        found |= set().union(*(_meaning(package, name, root) for name in _exports(package, root)))
-    return frozenset(found)
-
-
-def _parsed(text):
-    try:
-        return ast.parse(text)
-    except SyntaxError:
-        return None
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    for text in [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]:
+        if any(f"import {p}" in text or f"from {p}" in text for p in PACKAGES):
+            with suppress(SyntaxError):  # code for other processes stands in strings
+                nodes += ast.walk(ast.parse(text))
+    imports = [use for node in nodes for use in _imports(node)]
+    bindings = {bound: f"{module}.{name}" if name else module for module, name, bound in imports}
+    packages = {bound: module for bound, module in bindings.items() if _is_package(module, root)}
+    attributes = [(ast.unparse(node.value), node.attr) for node in nodes if isinstance(node, ast.Attribute)]
+    within = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    values = {packages[n.id] for n in nodes if isinstance(n, ast.Name) and n.id in packages and id(n) not in within}
+    names = [(module, name) for module, name, _ in imports]
+    names += [(packages[spelled], attribute) for spelled, attribute in attributes if spelled in packages]
+    names += [(package, name) for package in values for name in _exports(package, root)]
+    return frozenset().union(*(_meaning(module, name, root) for module, name in names))
 
 
 def _imports(node):
     """``(module, name, what it is bound to)`` of every name that a statement imports from the library."""
     if isinstance(node, ast.Import):
-        for alias in node.names:
-            if alias.name.split(".")[0] in PACKAGES:
-                yield alias.name, None, alias.asname or alias.name
-    elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in PACKAGES:
-        for alias in node.names:
-            yield node.module, alias.name, alias.asname or alias.name
+        found = [(alias.name, None, alias.asname or alias.name) for alias in node.names]
+    else:
+        found = [(node.module or "", alias.name, alias.asname or alias.name) for alias in node.names] if isinstance(node, ast.ImportFrom) else []
+    return [use for use in found if use[0].split(".")[0] in PACKAGES]
 
 
 def _meaning(module, name, root):

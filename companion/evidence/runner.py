@@ -33,12 +33,12 @@ try:
     from nbclient.exceptions import CellTimeoutError, DeadKernelError
     from papermill.exceptions import PapermillExecutionError
 
-    from companion.evidence import kernel, pages
+    from companion.evidence import execution, pages
 except ModuleNotFoundError as error:
-    raise ModuleNotFoundError(f"{error.name} is missing; the runner needs the extra of the notebooks: rfcore[book]") from error
+    raise ModuleNotFoundError(f"{error.name} is missing; the runner needs what notebooks need: pip install -e .[book]") from error
 
 from companion.evidence.claims import RULES, claims_of
-from companion.evidence.ledger import code_sha256, environment
+from companion.evidence.ledger import environment
 from companion.evidence.pages import machine_paths, made, name_of, page_of, strip
 from companion.evidence.reach import reach_sha256
 from companion.evidence.standing import results_folder
@@ -73,7 +73,7 @@ def find(patterns, project=None):
     return sorted(set(chosen))
 
 
-def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
+def run(source, profile, force=False, timeout=None):
     """Execute one notebook at ``profile`` in its own folder and check what it leaves.
 
     Raises RunError if the parameters are not as they must be, a cell fails or waits forever, a claim is
@@ -85,7 +85,6 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
             default.
         force: run even if nothing changed.
         timeout: seconds a single cell may take.
-        idle: seconds after which a kernel that uses no processor time is ended.
 
     Returns:
         :class:`Spent`; None if it was done before.
@@ -95,23 +94,23 @@ def run(source, profile, force=False, timeout=None, idle=kernel.IDLE_SECONDS):
     default = parameters(notebook, name).get("profile")
     if default != "paper" and (default or source.parent.name != "road"):  # lessons are one size, and decide nothing
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
-    stamp = {"profile": profile, "source_sha256": code_sha256(notebook), "reach_sha256": reach_sha256(source)}
+    stamp = {"profile": profile, "source_sha256": pages.source_sha256(source), "reach_sha256": reach_sha256(source)}
     executed, final = project / "_build" / "running" / profile / f"{name}.ipynb", page_of(source, profile)
     if not force and stamp.items() <= made(final).items() and not ledger_problems(name, stamp, project):
         return None
     executed.parent.mkdir(parents=True, exist_ok=True)
     results = results_folder(profile, project)
     began, started = time.monotonic(), environment()
-    before = kernel.processor_seconds_of_children()
+    before = execution.processor_seconds_of_children()
     with _put_back_on_failure(results / f"{name}.json", profile):
         injected = {"profile": profile} if default and profile != "paper" else {}
-        result = _executed(source, notebook, executed, stamp, results.parent, injected, timeout, idle)
+        result = _executed(source, notebook, executed, stamp, results.parent, injected, timeout)
         if problems := ledger_problems(name, stamp, project, since=started["date"]):
             raise RunError(f"{name} at {profile}:\n  " + "\n  ".join(problems))
         strip(result)
         if profile == "paper" and (paths := machine_paths(result)):
             raise RunError(f"{name}: outputs show paths of this machine: {paths[:5]}")
-    spent = Spent(time.monotonic() - began, kernel.processor_seconds_of_children() - before)
+    spent = Spent(time.monotonic() - began, execution.processor_seconds_of_children() - before)
     times = {"seconds": round(spent.wall, 1), "processor_seconds": round(spent.processor, 1)}
     result.metadata["rfcore"] = stamp | {k: started[k] for k in ("commit", "date")} | times
     pages.write(final, nbformat.writes(result).rstrip("\n") + "\n")
@@ -133,11 +132,11 @@ def _put_back_on_failure(ledger, profile):
         raise
 
 
-def _executed(source, notebook, executed, stamp, results, injected, timeout, idle):
+def _executed(source, notebook, executed, stamp, results, injected, timeout):
     """The notebook with its outputs; what goes wrong in a cell is raised as a :class:`RunError`."""
     profile, cells, failure = stamp["profile"], [], None
     try:
-        with kernel.configured(profile, stamp["source_sha256"], results, idle) as config:
+        with execution.configured(profile, results) as config:
             config.NotebookClient.on_cell_execute = lambda cell, cell_index: cells.append(cell.source)
             return papermill.execute_notebook(
                 notebook,

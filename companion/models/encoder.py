@@ -105,7 +105,7 @@ def pooled(x, mask):
 def minilm(*, fallback=False):
     """all-MiniLM-L6-v2, float32, with :mod:`companion.datasets` looking for its files as for data.
 
-    Needs ``safetensors`` and ``tokenizers``, which ``pip install "rfcore[text]"`` brings.
+    Needs ``safetensors`` and ``tokenizers``, which the extra ``book`` brings.
 
     Args:
         fallback: whether an untrained encoder of the same shape, with a banner, replaces one that is nowhere

@@ -10,12 +10,14 @@ which is the share of walks that end at node i, when equally many start at every
 probability p_halt before each hop. Weights are not looked at; the graph may be directed.
 """
 
+from functools import partial
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import spsolve
 
 from rfcore import checks, walks
-from rfcore.couplings import walk_lengths
+from rfcore.walks import engine, streams
 
 
 def exact(g, p_halt, dangling="stay"):
@@ -72,15 +74,14 @@ def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None, dangling="
         1 if n_repeats is None else n_repeats,
     )
     # Of weights (1 - p_halt) P every load is 1: it cannot overflow.
-    kept = 1 - walk_lengths.halting(p_halt)
-    recipe = walks.recipe(
-        key, g.transitions(dangling).scaled(kept), n_walks, p_halt, coupling, np.tile(np.arange(n_nodes), repeats)
-    )
-    ends, walkers = np.zeros(repeats * n_nodes), recipe.walkers()
-    for chunk, rows in enumerate(recipe.chunks()):
-        row, node = _ends(walkers, chunk, recipe.nodes[rows])
+    kept = 1 - walks.lengths.halting(p_halt)
+    walkers = engine.walkers(key, g.transitions(dangling).scaled(kept), n_walks, p_halt, coupling)
+    starts, ends = np.tile(np.arange(n_nodes), repeats), np.zeros(repeats * n_nodes)
+    chunks = streams.chunks(len(starts), walkers.n_walks)
+    found = streams.in_chunks(partial(_ends, walkers), [starts[rows] for rows in chunks])
+    for rows, (row, node) in zip(chunks, found, strict=True):
         ends += np.bincount((rows.start + row) // n_nodes * n_nodes + node, minlength=len(ends))
-    rho = ends.reshape(repeats, n_nodes) / (n_nodes * recipe.n_walks)
+    rho = ends.reshape(repeats, n_nodes) / (n_nodes * walkers.n_walks)
     return rho[0] if n_repeats is None else rho
 
 

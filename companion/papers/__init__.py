@@ -1,4 +1,4 @@
 """Mathematics that only a paper's pages use: printed formulas, set-ups of experiments, proofs in code.
 
-Notebooks and tests import it; the rest of rfcore never does.
+Notebooks and tests import it; rfcore never does.
 """

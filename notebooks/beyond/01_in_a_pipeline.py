@@ -19,7 +19,7 @@
 # place:
 #
 # ```python
-# features = RandomFeatures(512, gamma=gamma, coupling=couplings.choose(d, 256).draw)
+# features = RandomFeatures(512, gamma=gamma, coupling=choose(m=256, d=d).coupling)
 # make_pipeline(features, RidgeClassifier()).fit(X, y)
 # ```
 #
@@ -43,7 +43,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from rfcore import couplings
+from rfcore import choose
 from rfcore.estimators import RandomFeatures
 
 ledger = evidence.open_page("beyond/01_in_a_pipeline", profile)
@@ -94,7 +94,7 @@ def loss(model, train, test):
 def ways(n, d, gamma, seed):
     """Transformers of n columns; ours have two for each frequency."""
     pairs = {"gamma": gamma, "features": "fourier", "random_state": seed}
-    chosen = couplings.choose(d, n // 2).draw
+    chosen = choose(m=n // 2, d=d).coupling
     return {
         "RBFSampler": RBFSampler(gamma=gamma, n_components=n, random_state=seed),
         "pairs, IID": RandomFeatures(n, coupling="iid", **pairs),

@@ -7,7 +7,7 @@
 #   tenth.
 # * **Norms in opposite pairs (PNC) still help at $\nu = 1/2$**: they leave 77 to 81 %
 #   there. Strata over all norms leave 74 to 77 %, and help the closest points most:
-#   `couplings.matern(key, m, d, 0.5, law="stratified", over="all")`.
+#   `compose("orthogonal", "stratified", "all", radial=norms.Student(0.5))`.
 # * **Shells win on tables, and can harm.** If each block has one norm, a shell, then 20
 #   to 64 shells leave 67 to 73 %. But for close points sixteen shells are worse than
 #   independent frequencies at $\nu = 3/2$ and $5/2$, from 16 dimensions on.
@@ -41,7 +41,7 @@
 profile = "paper"
 
 # %% tags=["hide-input"]
-from functools import cache, partial
+from functools import cache
 
 import jax
 import numpy as np
@@ -51,7 +51,7 @@ from tqdm import tqdm
 from companion import datasets, evidence, plotting
 from companion.papers.couplings import matern_errors
 from rfcore import couplings, kernels
-from rfcore.couplings import directions, norms
+from rfcore.couplings import norms
 
 ledger = evidence.open_page("beyond/03_heavy_tails", profile)
 N_CHECK, N_DRAWS, N_PAIRS, DIMENSIONS = {
@@ -87,11 +87,8 @@ def mse_ratio(name, nu, distance, d, m):
 
 def drawn(key, draws, name, nu, m, d):
     """Frequencies, (draws, m, d)."""
-    on, law, over = COUPLINGS[name]
-    on = getattr(directions, on)
-    draw = partial(couplings.matern, nu=nu, draw_directions=on, law=law, over=over)
-    if nu == np.inf:
-        draw = couplings.compose(on, norms.coupled(law, over))
+    radial = norms.chi if nu == np.inf else norms.Student(nu)
+    draw = couplings.compose(*COUPLINGS[name], radial)
     return np.asarray(
         jax.vmap(lambda key: draw(key, m, d))(jax.random.split(key, draws))
     )
@@ -271,10 +268,11 @@ ledger.decide({
 # |---|---|---|
 # | Laplace's and Matérn kernels | strata over all norms | `"all"` |
 # | the same, $d \leq 13$, $m \geq 19\, d$, distances near 1 | shells | `"blocks"` |
-# | the Gaussian kernel | {py:func}`rfcore.couplings.choose` | |
+# | the Gaussian kernel | {py:func}`rfcore.choosing.choose` | |
 #
-# The first two rows have `law="stratified"` and orthogonal directions, the default of
-# {py:func}`rfcore.couplings.matern`. The second row is what the tables show, no more.
+# The first two rows have stratified norms and orthogonal directions, as in
+# `compose("orthogonal", "stratified", "all", norms.Student(nu))`. The second row is
+# what the tables show, no more.
 # Strata over all norms never did worse than independent frequencies here. At distance 2
 # no coupling takes much off the error of a kernel with heavy tails: more frequencies
 # do. Sobol' points were not tried, since Student's law asks for one more coordinate.

@@ -46,8 +46,7 @@ from companion.models import descent, encoder
 from companion.papers.couplings import leaderboard
 from companion.papers.favor import real_heads
 from companion.papers.ugrf import eight_graphs
-from rfcore import copulas, couplings
-from rfcore.couplings import walk_lengths
+from rfcore import copulas, couplings, walks
 from rfcore.features import neural
 
 ledger = evidence.open_page("beyond/05_leaderboard", profile)
@@ -286,8 +285,8 @@ WALKERS = {
     "antithetic": "antithetic",
     "reversal (σ)": "reversal",
     "stratified": "stratified",
-    "Sobol'": copulas.over("sobol", 3),  # the length and two hops
-    "array-RQMC": walk_lengths.with_hops("stratified", "array_rqmc"),
+    "Sobol'": walks.Coupling(copulas.sobol, walks.hops.First(2)),  # the length and two hops
+    "array-RQMC": walks.Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
     "systematic": "systematic",
 }
 

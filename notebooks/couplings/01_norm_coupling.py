@@ -36,7 +36,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from companion import evidence, plotting
-from companion.papers.couplings import block_errors, close_points
+from companion.papers.couplings import block_errors, close_points, costs
 from rfcore import couplings, features, theory
 from rfcore.couplings import directions
 
@@ -60,7 +60,7 @@ N_ROTATIONS, N_DRAWS = {"paper": (200_000, 100_000), "quick": (40_000, 20_000)}[
 # with $+$ and $v = \lVert x + y \rVert$ for positive features, and with alternating
 # signs and $z = \lVert x - y \rVert$ for Fourier features. We fix five pairs of lengths
 # and average over rotations the product that the cost stands for, of two exponentials
-# or of two cosines. {py:func}`rfcore.theory.log_positive_cost` sums the series.
+# or of two cosines. {py:func}`companion.papers.couplings.costs.log_positive_cost` sums the series.
 
 # %%
 d = 4
@@ -76,13 +76,13 @@ def products(key):
 keys = jax.random.split(ledger.key("rotations"), N_ROTATIONS)
 drawn = evidence.in_batches(products, keys, 10_000, "rotations")
 log_cost, cosines = (
-    cost(lengths, 1.0, d) for cost in (theory.log_positive_cost, theory.fourier_cost)
+    cost(lengths, 1.0, d) for cost in (costs.log_positive_cost, costs.fourier_cost)
 )
-costs = np.stack([np.exp(log_cost), cosines])
-smallest = np.stack([costs[0] / 20, np.full(5, 0.05)])
+exact = np.stack([np.exp(log_cost), cosines])
+smallest = np.stack([exact[0] / 20, np.full(5, 0.05)])
 
 # %% tags=["hide-input"]
-ledger.decide({"couplings/lemma-3.1/cost": evidence.unbiased(drawn, costs, smallest)})
+ledger.decide({"couplings/lemma-3.1/cost": evidence.unbiased(drawn, exact, smallest)})
 
 # %% [markdown]
 # (couplings-errors)=
@@ -91,7 +91,7 @@ ledger.decide({"couplings/lemma-3.1/cost": evidence.unbiased(drawn, costs, small
 # The mean squared error of $m$ features is that of independent ones, plus $(m - 1)/m$
 # times the average amount by which a pair costs more than an independent pair. For
 # coupled norms this is an integral over one or two lengths, which quadrature gives to
-# twelve digits ({py:func}`rfcore.theory.norm_coupling_ratio`). Here it is compared with
+# twelve digits ({py:func}`rfcore.theory.mse_ratio`). Here it is compared with
 # draws.
 
 # %%
@@ -125,10 +125,18 @@ def squared_errors(key):
 
 keys = jax.random.split(ledger.key("draws"), N_DRAWS)
 errors, with_opposites = evidence.in_batches(squared_errors, keys, 10_000, "draws")
-ratio = np.vectorize(theory.norm_coupling_ratio)  # of the error to that of IID features
+
+
+@np.vectorize
+def ratio(distance, d, law, kind):
+    """Of the error to that of IID features, with d frequencies."""
+    coupling = couplings.compose("orthogonal", law)
+    return theory.mse_ratio(coupling, kind, distance, m=int(d), d=int(d))
+
+
 expected = np.ones((2, 4, 5))
 for i, law in enumerate(LAWS):
-    expected[:, i] = ratio(v, d, d, law, "positive"), ratio(z, d, d, law, "fourier")
+    expected[:, i] = ratio(v, d, law, "positive"), ratio(z, d, law, "fourier")
 
 # %% tags=["hide-input"]
 plotting.show_panels(
@@ -168,11 +176,11 @@ ledger.decide({  # v = 0.6, z = 1; in units of the error of d IID features
 # %%
 of = np.array([2, 4, 8, 16, 64] if profile == "paper" else [2, 4, 8, 16])[:, None]
 v, z = np.array([0.1, 0.5, 1, 2, 3, 4]), np.array([0.1, 0.5, 1, 1.5, 2, 2.2])
-pnc_v, independent_v = (ratio(v, of, of, law, "positive") for law in LAWS[:2])
-pnc_z, independent_z = (ratio(z, of, of, law, "fourier") for law in LAWS[:2])
-far = [ratio(3.1, of[:4, 0], of[:4, 0], law, "fourier") for law in LAWS[:2]]
+pnc_v, independent_v = (ratio(v, of, law, "positive") for law in LAWS[:2])
+pnc_z, independent_z = (ratio(z, of, law, "fourier") for law in LAWS[:2])
+far = [ratio(3.1, of[:4, 0], law, "fourier") for law in LAWS[:2]]
 as_iid = np.stack([
-    ratio(np.array([0.1, 0.5, 1, 2, 3]), of[:4], of[:4], LAWS[2], kind)
+    ratio(np.array([0.1, 0.5, 1, 2, 3]), of[:4], LAWS[2], kind)
     for kind in ("positive", "fourier")
 ])
 
@@ -208,9 +216,9 @@ ledger.decide({
 # of that, and stratified norms hardly more.
 
 # %%
-floor = np.vectorize(theory.fourier_floor)(of[1:], of[1:])
+floor = np.vectorize(costs.fourier_floor)(of[1:], of[1:])
 laws = ("independent", "pnc", "stratified")
-close = np.hstack([ratio(0.01, of[1:], of[1:], law, "fourier") for law in laws]) / floor
+close = np.hstack([ratio(0.01, of[1:], law, "fourier") for law in laws]) / floor
 
 # %% tags=["hide-input"]
 plotting.table(

@@ -40,7 +40,10 @@ from companion.papers.couplings import (
     formulas,
     multi_marginal,
 )
+from companion.papers.couplings.costs import fourier_cost
+from companion.papers.simplex import conformities
 from rfcore import theory
+from rfcore.theory import norm_costs
 
 ledger = evidence.open_page("couplings/02_best_pair", profile)
 N_QUANTILES = {"paper": 40, "quick": 12}[profile]
@@ -112,9 +115,9 @@ for d in longest:
     for z in (1.0, 1.5, 2.0, 3.0):
         longer = np.array([1.1, 1.3]) * radius[d] / z
         scores = special.ndtri(special.gammaincc(d / 2, longer**2 / 2))
-        partners = theory.norm_costs.norms_at(scores, d)
+        partners = norm_costs.norms_at(scores, d)
         pairs = np.stack(np.meshgrid(longer, partners, indexing="ij"), axis=-1)
-        costs = theory.fourier_cost(pairs, z, d, excess=True)
+        costs = fourier_cost(pairs, z, d, excess=True)
         swaps.append(float(multi_marginal.swap_gain(costs)[0, 1]))
 
 # %% tags=["hide-input"]
@@ -156,7 +159,7 @@ ledger.decide({
 # %%
 others = np.array([-0.99, -0.9, -0.5, 0.0, 0.5, 1.0])
 logs = np.stack([
-    theory.log_pair_excess(np.append(others, -1.0), z, d, "fourier")
+    norm_costs.log_pair_excess(np.append(others, -1.0), z, d, "fourier")
     for d in ((2, 4, 8, 16) if profile == "paper" else (2, 8))
     for z in (0.05, 0.1, 0.2, 0.5)
 ])
@@ -189,13 +192,13 @@ ledger.decide({
 # %%
 v, of = np.array([0.1, 0.5, 1.0, 2.0]), [2, 4, 8, 16]
 saturation = -np.expm1(-(v**2))  # 1 - e^(-v^2): the antithetic error, too
-straight = np.stack([theory.log_conformity_at_angle(v, d, -1.0) for d in of])
+straight = np.stack([conformities.log_conformity_at_angle(v, d, -1.0) for d in of])
 pairs = [
     np.broadcast_to(saturation, (4, 4)),
     1 + np.expm1(straight - v**2) * np.exp(-(v**2)) / saturation,
-    [[theory.norm_coupling_ratio(x, d, 2, "pnc", "positive") for x in v] for d in of],
+    [theory.mse_ratio("orthogonal_pnc", "positive", v, m=2, d=d) for d in of],
     *(
-        [np.asarray(theory.positive_mse_ratio(v, d, 2, name)) for d in of]
+        [np.asarray(theory.mse_ratio(name, "positive", v, m=2, d=d)) for d in of]
         for name in ("simplex", "orthogonal", "iid")
     ),
 ]

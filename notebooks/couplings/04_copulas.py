@@ -39,7 +39,7 @@ from companion import datasets, evidence, plotting
 from companion.models import gaussian_processes
 from companion.papers.couplings import copula, formulas, gram_norms
 from rfcore import copulas, couplings, features, kernels
-from rfcore.couplings import directions, quantiles
+from rfcore.couplings import directions, norms
 
 ledger = evidence.open_page("couplings/04_copulas", profile)
 SETS, N_STEPS, N_EVALUATED, N_NODES, N_MATRICES = {
@@ -218,7 +218,7 @@ def evaluate(kind):
         key_rotation, key_norms = jax.random.split(key)
         Q = directions.orthogonal(key_rotation, d, d)
         levels = [law(copulas.uniforms(key_norms), (d, 1))[:, 0] for law in laws]
-        w = quantiles.chi(jnp.stack(levels), d)
+        w = norms.chi(jnp.stack(levels), d)
         return jax.lax.map(lambda w: gram_error(x, kind, w[:, None] * Q), w)
 
     key = ledger.key("evaluation", list(MAPS).index(kind))

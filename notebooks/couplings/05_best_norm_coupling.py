@@ -35,7 +35,9 @@ from scipy.spatial.distance import cdist
 from companion import datasets, evidence, plotting
 from companion.models import gaussian_processes
 from companion.papers.couplings import copula, gram_norms, multi_marginal
-from rfcore import theory
+from rfcore import copulas, couplings, theory
+from rfcore.theory import norm_costs
+from rfcore.theory.stratified_norms import cosh_ratio
 
 ledger = evidence.open_page("couplings/05_best_norm_coupling", profile)
 SETS, N_NODES, DIMENSIONS, DISTANCES, BINS = {
@@ -92,7 +94,13 @@ def supporting_slopes(h, d):
 
 
 def at_distance(z, d, kind):
-    return lambda r: np.exp(theory.log_pair_excess(r, z, d, kind))
+    return lambda r: np.exp(norm_costs.log_pair_excess(r, z, d, kind))
+
+
+def of_norms(z, d, law, kind):
+    """Squared error of d features over that of IID ones; a law, or its correlations."""
+    law = law if isinstance(law, str) else copulas.gaussian(law)
+    return theory.mse_ratio(couplings.compose("orthogonal", law), kind, z, m=d, d=d)
 
 
 at = list(itertools.product(DISTANCES, DIMENSIONS, ("fourier", "positive")))
@@ -100,7 +108,7 @@ slopes = np.array([supporting_slopes(at_distance(*case), case[1]) for case in at
 found, claimed = np.array([
     (
         copula.optimal(ledger.key("start", i), *case).ratio,
-        theory.norm_coupling_ratio(*case[:2], case[1], simplex(case[1]), case[2]),
+        of_norms(*case[:2], simplex(case[1]), case[2]),
     )
     for i, case in enumerate(at)
     if case[1] < 13
@@ -108,8 +116,7 @@ found, claimed = np.array([
 
 opposed = np.outer([1, -1, 1, -1], [1, -1, 1, -1])  # two equal against two equal
 far = np.array([
-    theory.norm_coupling_ratio(2.0, 4, 4, law, "fourier")
-    for law in (opposed, "pnc", simplex(4))
+    of_norms(2.0, 4, law, "fourier") for law in (opposed, "pnc", simplex(4))
 ])
 
 # %% [markdown]
@@ -250,9 +257,9 @@ def bounded(d, z, kind):
     """Squared errors over those of IID frequencies: four laws, the programme's two."""
     map_ = {"RFF": "fourier", "RLF": "positive"}[kind]
     laws = ("independent", "stratified", "pnc", simplex(d))
-    ratios = [theory.norm_coupling_ratio(z, d, d, law, map_) for law in laws]
+    ratios = [of_norms(z, d, law, map_) for law in laws]
     ratios += multi_marginal.norm_bound(z, d, d, map_, BINS[d])[:2]
-    return ratios if kind == "RFF" else [theory.cosh_ratio(r, z) for r in ratios]
+    return ratios if kind == "RFF" else [cosh_ratio(r, z) for r in ratios]
 
 
 squares = np.array([bounded(*case) for case in BOUNDED])

@@ -98,7 +98,7 @@ NAMES = ("iid", "halton", "sobol", "orthogonal", "orthogonal_pnc")
 IID, HALTON, SOBOL, ORTHOGONAL, PNC = range(5)
 fourier = [getattr(couplings, name) for name in NAMES]
 directions = with_opposites(couplings.directions.orthogonal)
-antiparallel = couplings.compose(directions, couplings.norms.independent)
+antiparallel = couplings.compose(directions)
 laplace = [*fourier[:3], antiparallel, with_opposites(couplings.orthogonal_pnc)]
 KINDS = {
     "fourier": (features.fourier, 1, fourier),

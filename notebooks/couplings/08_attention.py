@@ -34,8 +34,9 @@ from tqdm import tqdm
 
 from companion import evidence, plotting
 from companion.papers.couplings import attention_rows
-from rfcore import attention, couplings, features, theory
-from rfcore.couplings import directions, norms
+from companion.papers.couplings.costs import log_positive_cost
+from rfcore import attention, couplings, features
+from rfcore.couplings import directions
 
 ledger = evidence.open_page("couplings/08_attention", profile)
 # Draws; sets of keys and queries of each whose covariances are computed.
@@ -171,9 +172,9 @@ ledger.decide({
 # variance; which side wins is left open.
 
 # %%
-w = couplings.quantiles.chi((jnp.arange(30) + 0.5) / 30, d)
+w = couplings.norms.chi((jnp.arange(30) + 0.5) / 30, d)
 pairs = jnp.stack(jnp.meshgrid(w, w, indexing="ij"), axis=-1)
-costs = jnp.stack([theory.log_positive_cost(pairs, v, d) for v in (0.5, 1.0, 2.0, 4.0)])
+costs = jnp.stack([log_positive_cost(pairs, v, d) for v in (0.5, 1.0, 2.0, 4.0)])
 c = jnp.exp(costs - costs.max(axis=(1, 2), keepdims=True))
 alike, across = c[:, :-1, :-1] + c[:, 1:, 1:], c[:, :-1, 1:] + c[:, 1:, :-1]
 
@@ -202,8 +203,8 @@ def frequencies(key):
     shape = WIDTHS[-1], d
     orthogonal = directions.orthogonal(of_directions, *shape)
     simplex = directions.simplex_product(orthogonal.reshape(-1, d, d)).reshape(shape)
-    laws = norms.independent, norms.pnc, norms.positive_monotone
-    own, pnc, pm = (law(of_norms, *shape)[:, None] for law in laws)
+    laws = couplings.orthogonal, couplings.orthogonal_pnc, couplings.orthogonal_pm
+    own, pnc, pm = (law.lengths(of_norms, *shape)[:, None] for law in laws)
     iid = couplings.iid(of_iid, *shape)
     coupled = (own * orthogonal, pnc * orthogonal, pm * orthogonal)
     return jnp.stack([iid, *coupled, own * simplex, pm * simplex])

@@ -38,7 +38,7 @@ from tqdm import tqdm
 from companion import evidence, plotting
 from companion.papers.couplings import attention_rows, formulas
 from rfcore import attention, couplings, features
-from rfcore.couplings import directions, norms
+from rfcore.couplings import directions
 
 ledger = evidence.open_page("couplings/09_attention_expansion", profile)
 # Sets of keys and queries of each whose covariances are computed; draws.
@@ -64,8 +64,8 @@ def frequencies(key):
     shape = 4 * d, d
     orthogonal = directions.orthogonal(of_directions, *shape)
     simplex = directions.simplex_product(orthogonal.reshape(-1, d, d)).reshape(shape)
-    laws = norms.independent, norms.pnc, norms.positive_monotone
-    own, pnc, pm = (law(of_norms, *shape)[:, None] for law in laws)
+    laws = couplings.orthogonal, couplings.orthogonal_pnc, couplings.orthogonal_pm
+    own, pnc, pm = (law.lengths(of_norms, *shape)[:, None] for law in laws)
     iid = couplings.iid(of_iid, *shape)
     coupled = (own * orthogonal, pnc * orthogonal, pm * orthogonal)
     return jnp.stack([iid, *coupled, own * simplex])

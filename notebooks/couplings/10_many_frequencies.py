@@ -52,6 +52,7 @@ from scipy import special
 from tqdm import tqdm
 
 from companion import evidence, plotting
+from companion.papers.couplings import costs
 from rfcore import copulas, couplings, theory
 
 ledger = evidence.open_page("couplings/10_many_frequencies", profile)
@@ -93,7 +94,7 @@ NAMES = tuple(COLOURS)
 # \;\to\; \operatorname{Var} f - d \operatorname{Var} g
 # $$
 #
-# ({py:func}`rfcore.theory.stratified_norms_ratio`). In Hermite polynomials the cosine
+# ({py:mod}`rfcore.theory.stratified_norms`). In Hermite polynomials the cosine
 # starts with $\mathrm{He}_2(\omega \cdot u) = (\omega \cdot u)^2 -
 # 1$, and over $d$ orthogonal frequencies of one length $w$ these add up to $w^2 - d$
 # exactly, whatever the rotation. The angles leave nothing of the leading term to
@@ -105,26 +106,26 @@ NAMES = tuple(COLOURS)
 
 
 # %%
+LAWS = {
+    "orthogonal": couplings.orthogonal,
+    "PNC": couplings.orthogonal_pnc,
+    "strata in blocks": couplings.compose("orthogonal", "stratified"),
+    "strata over all": couplings.compose("orthogonal", "stratified", across="all"),
+    "shells": couplings.compose("orthogonal", "stratified", across="blocks"),
+}
+OF_POSITIVE = {
+    "simplex": couplings.simplex,
+    "shells": couplings.compose("simplex", "stratified", across="blocks"),
+}
+
+
 @functools.cache
-def of_block(law, kind, distance, d):
-    return theory.norm_coupling_ratio(distance, d, d, law, kind)
-
-
 def mse_ratio(name, feature, distance, d, m):
     """Mean squared error over that of independent frequencies; NaN where undefined."""
-    if name == "simplex" and feature == "positive":
-        return float(theory.positive_mse_ratio(distance, d, m, "simplex"))
-    over = {"strata in blocks": "block", "strata over all": "all", "shells": "blocks"}
-    if name in over:
-        on = "simplex" if (feature, name) == ("positive", "shells") else "orthogonal"
-        return theory.stratified_norms_ratio(distance, d, m, feature, over[name], on)
-    law = {"orthogonal": "independent", "PNC": "pnc"}.get(name)
-    if law is None:
+    coupling = {**LAWS, **(OF_POSITIVE if feature == "positive" else {})}.get(name)
+    if coupling is None:
         return np.nan
-    ratio = of_block(
-        law, "fourier" if feature == "fourier" else "positive", distance, d
-    )
-    return theory.cosh_ratio(ratio, distance) if feature == "cosh" else ratio
+    return float(theory.mse_ratio(coupling, feature, distance, m=m, d=d))
 
 
 wide = DIMENSIONS[:, None] <= WIDTHS
@@ -148,8 +149,7 @@ pairs = [
 ]
 pairs.append((of["shells"][2, :2][:, many], of["simplex"][2, :2][:, many]))
 single = of["shells"][0][:, DIMENSIONS[:, None] == WIDTHS]
-close = [theory.stratified_norms_ratio(0.1, int(d), 1024 * int(d), "fourier", "blocks")
-         for d in DIMENSIONS]  # fmt: skip
+close = [mse_ratio("shells", "fourier", 0.1, int(d), 1024 * int(d)) for d in DIMENSIONS]
 ledger.decide({
     "couplings/extra-shells/order-turns": evidence.order(
         *(
@@ -163,7 +163,7 @@ ledger.decide({
     ),
     "couplings/extra-shells/floor": evidence.bound(
         close,
-        [theory.fourier_floor(int(d), int(d)) / 10 for d in DIMENSIONS],
+        [costs.fourier_floor(int(d), int(d)) / 10 for d in DIMENSIONS],
         exact=True,
     ),
 })
@@ -271,14 +271,14 @@ strata = {n: copulas.stratified(rng.random, (N_CHECK, n, 1))[..., 0]
           for n in (1, 4, 16, *CHECKED)}  # fmt: skip
 levels = [strata[m] for m in CHECKED]
 levels += [np.repeat(strata[m // 8], 8, axis=1) for m in CHECKED]
-lengths = np.asarray(couplings.quantiles.chi(np.concatenate(levels, axis=1), 8))
+lengths = np.asarray(couplings.norms.chi(np.concatenate(levels, axis=1), 8))
 reach = rng.standard_normal((N_CHECK, 16, 8))
 reach = (reach / np.linalg.norm(reach, axis=2, keepdims=True)).reshape(N_CHECK, -1)
 split = np.split(lengths, np.cumsum([*CHECKED, *CHECKED])[:-1], axis=1)
 means = [np.cos(w * reach[:, : w.shape[1]]).mean(axis=1) for w in split]
 squared = (np.array(means) - np.exp(-0.5)) ** 2 / one[0, 1]
-exact = [theory.stratified_norms_ratio(1.0, 8, m, "fourier", over)
-         for over in ("all", "blocks") for m in CHECKED]  # fmt: skip
+exact = [mse_ratio(name, "fourier", 1.0, 8, m)
+         for name in ("strata over all", "shells") for m in CHECKED]  # fmt: skip
 low, m_8 = np.ix_([0, 1], [0, 1], WIDTHS >= 64), WIDTHS >= 8
 alone = (DIMENSIONS[:, None] >= 8) & (DIMENSIONS[:, None] == WIDTHS)
 far = wide & (DIMENSIONS[:, None] >= 16)

@@ -36,8 +36,7 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
 from companion.models import gaussian_processes
-from rfcore import copulas, couplings, theory
-from rfcore.couplings import choosing
+from rfcore import choosing, copulas, couplings, theory
 
 ledger = evidence.open_page("couplings/11_choosing", profile)
 N_DRAWS, LARGEST, N_UCI, N_PAIRED, UCI_WIDTHS = {
@@ -60,7 +59,7 @@ wide = DIMENSIONS[:, None] <= WIDTHS
 # %%
 LAWS = {
     "orthogonal": (copulas.independent, "block"),
-    "PNC": (copulas.reversal, "block"),
+    "PNC": (copulas.antithetic, "block"),
     "strata in blocks": (copulas.stratified, "block"),
     "strata over all": (copulas.stratified, "all"),
     "shells": (copulas.stratified, "blocks"),
@@ -70,11 +69,8 @@ TRIED = (*LAWS, "Sobol'")
 
 def mse_ratio(name, distance, d, m):
     """Mean squared error over that of independent frequencies."""
-    law, over = LAWS[name]
-    if law is copulas.stratified:
-        return theory.stratified_norms_ratio(distance, d, m, "fourier", over)
-    law = "pnc" if name == "PNC" else "independent"
-    return theory.norm_coupling_ratio(distance, d, d, law, "fourier")
+    coupling = couplings.compose("orthogonal", *LAWS[name])
+    return float(theory.mse_ratio(coupling, "fourier", distance, m=m, d=d))
 
 
 def along_m(name, distance, d):
@@ -150,7 +146,7 @@ CHOICES = {
     "strata over all": "strata_over_all", "shells": "shells", "Sobol'": "sobol"
 }  # fmt: skip
 choice = [
-    [list(CHOICES).index(choosing.rule(d, m)) if d <= m else -1 for m in WIDTHS]
+    [list(CHOICES).index(choosing.rule(m=m, d=d)) if d <= m else -1 for m in WIDTHS]
     for d in DIMENSIONS
 ]
 choice = np.array(choice)
@@ -221,7 +217,7 @@ def separations(name, n_points=200, n_pairs=100):
 
 
 def levels_of(rng, draws, law, over, m, d):
-    """Levels of m norms per draw, as couplings.norms.coupled(law, over) has them."""
+    """Levels of m norms per draw, as couplings.Product has them."""
     n = -(-m // d)
     shape = {"block": (n, d, 1), "all": (m, 1), "blocks": (n, 1)}[over]
     levels = law(rng.random, (draws, *shape)).reshape(draws, -1)
@@ -243,7 +239,7 @@ def errors_on(rng, apart, draws, tried):
         levels_of(rng, draws, *LAWS[law], m, d) for law, m in cells if law in LAWS
     ]
     ends = np.cumsum([part.shape[1] for part in levels])[:-1]
-    lengths = np.asarray(couplings.quantiles.chi(np.concatenate(levels, axis=1), d))
+    lengths = np.asarray(couplings.norms.chi(np.concatenate(levels, axis=1), d))
     rotations = stats.ortho_group(d).rvs(draws * (-(-top // d) + 1), rng)
     truth, found = np.exp(-(apart**2).sum(axis=1) / 2), []
     for w, rows in zip(lengths, rotations.reshape(draws, -1, d), strict=True):
@@ -264,7 +260,7 @@ on_sets, paired = {}, {}  # all couplings; more draws of the choice and of PNC a
 for name, x in tqdm(apart.items(), leave=False):
     rng, again = ledger.rng(f"features on {name}"), ledger.rng(f"choice on {name}")
     on_sets[name] = errors_on(rng, x, N_UCI, len(UCI_WIDTHS) * [TRIED])
-    two = [(choosing.rule(x.shape[1], m), "PNC") for m in UCI_WIDTHS]
+    two = [(choosing.rule(m=m, d=x.shape[1]), "PNC") for m in UCI_WIDTHS]
     paired[name] = errors_on(again, x, N_PAIRED, two)
 
 # %% tags=["hide-input"]
@@ -274,7 +270,7 @@ for name, errors in on_sets.items():
     d, size = apart[name].shape[1], np.median(np.linalg.norm(apart[name], axis=1))
     sizes.append(f"{name} ({d}, {size:.2g})")
     for k, m in enumerate(UCI_WIDTHS):
-        here, taken = errors[:, :, k], TRIED.index(choosing.rule(d, m))
+        here, taken = errors[:, :, k], TRIED.index(choosing.rule(m=m, d=d))
         root = 100 * np.sqrt(here.mean(axis=0))
         cells.append([*root, root[taken] / root.min()])
         rows.append(f"{name}, {m}: {short[taken]}")
@@ -303,15 +299,15 @@ ledger.decide({
 #
 # | Fourier or cosh features | take | with |
 # |---|---|---|
-# | $m < 1.4\, d^{1.5}$ | strata over all norms | `norms.coupled("stratified", "all")` |
-# | from there on | shells | `norms.coupled("stratified", "blocks")` |
+# | $m < 1.4\, d^{1.5}$ | strata over all norms | `compose("orthogonal", "stratified", "all")` |
+# | from there on | shells | `compose("orthogonal", "stratified", "blocks")` |
 # | $m \geq 5.7\, d^2$ | Sobol' points, $m$ a power of two | `sobol`, times a rotation |
 #
-# This is the rule that was tested, and `couplings.choose(d, m)` gives it as a coupling
+# This is the rule that was tested, and `choose(m=m, d=d)` gives it as a coupling
 # to draw from, together with what it leaves of the error at three distances. At $m = d$
 # PNC (`orthogonal_pnc`), which is not among its choices, is about as good as strata
-# ({doc}`10_many_frequencies`). {py:func}`rfcore.couplings.compose` puts the norms
-# together with orthogonal directions. For positive features read the last map of
+# ({doc}`10_many_frequencies`). {py:func}`rfcore.couplings.compose` puts norms
+# and directions together. For positive features read the last map of
 # {doc}`10_many_frequencies`: from 8 dimensions on take simplex directions near $m = d$,
 # shells on simplices next, and Sobol' points from about 16 times $d$; in fewer
 # dimensions, Sobol' points from 4 times $d$.

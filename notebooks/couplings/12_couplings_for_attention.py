@@ -43,7 +43,7 @@ from companion import evidence, plotting
 from companion.papers.couplings import attention_rows
 from companion.papers.couplings.equicorrelation import equiangular, equicorrelated
 from rfcore import attention, couplings, features
-from rfcore.couplings import compose, directions, norms
+from rfcore.couplings import compose, directions
 
 ledger = evidence.open_page("couplings/12_couplings_for_attention", profile)
 # Draws; queries with exact covariances; dimensions and numbers of features held out.
@@ -227,7 +227,6 @@ POINTS = {
     "least variance": tuple(GRID[least_variance]),
 } | {f"chosen, s = {s}": tuple(GRID[i]) for s, i in zip(SCALES, chosen, strict=True)}
 FAMILY = list(dict.fromkeys(tuple(map(float, point)) for point in POINTS.values()))
-SPREAD = norms.coupled("stratified", over="blocks")
 POLYTOPES = ("simplex + spread", "cross-polytope + PM", "cross-polytope + spread")
 
 
@@ -236,10 +235,11 @@ def mechanisms(key, m, d):
     laws = jnp.stack(cosine_and_correlation(np.array(FAMILY), d), axis=-1)
     family = jax.vmap(lambda law: member(law, d)(key, m, d))(laws)
     half = [
-        compose(directions.orthogonal, law)(key, m // 2, d)
-        for law in (norms.positive_monotone, SPREAD)
+        compose(directions.orthogonal, *law)(key, m // 2, d)
+        for law in (("comonotone",), ("stratified", "blocks"))
     ]
-    spread = compose(equiangular(-1 / (d - 1)), SPREAD)(key, m, d)
+    simplex = equiangular(-1 / (d - 1))
+    spread = compose(simplex, "stratified", across="blocks")(key, m, d)
     return jnp.stack([*family, spread, *map(couplings.antithetic, half)])
 
 

@@ -32,8 +32,7 @@ import numpy as np
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting, random_graphs
-from companion.papers.ugrf import walk_errors
-from rfcore import features, kernels
+from rfcore import features, kernels, theory
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 
@@ -88,9 +87,9 @@ for p in P_HALTS:
 # ## Exact errors
 #
 # The mean squared error of a whole Gram matrix has a closed form, under any coupling of
-# the lengths ({py:func}`companion.papers.ugrf.walk_errors.walk_gram_mse`). A coupling enters it in one
+# the lengths ({py:func}`rfcore.theory.walk_gram_mse`). A coupling enters it in one
 # place only: the factor $K_{kl}$ by which two walks from a node are likelier than
-# independent ones to make $k$ and $l$ hops ({py:func}`companion.papers.ugrf.walk_errors.joint_survival`).
+# independent ones to make $k$ and $l$ hops ({py:func}`rfcore.theory.joint_survival`).
 # So no walk has to be simulated to compare couplings, and the comparison has no
 # sampling error. The estimate is $\phi_1 \phi_2^\top$ from two independent sets of two
 # walks per node.
@@ -105,7 +104,7 @@ exact = np.empty((len(graphs), len(P_HALTS), len(LAWS)))
 for i, g in enumerate(tqdm(graphs.values(), desc="graphs", leave=False)):
     for j, (p, sigma) in enumerate(zip(P_HALTS, sigmas, strict=True)):
         laws = ("iid", "antithetic", sigma, "reversal")
-        exact[i, j] = walk_errors.walk_gram_mses(g, f, f, n_walks, p, laws, n_terms=30)
+        exact[i, j] = theory.walk_gram_mses(g, f, f, n_walks, p, laws, n_terms=30)
 ratios = np.sqrt(exact / exact[..., :1])
 
 # %% tags=["hide-input"]

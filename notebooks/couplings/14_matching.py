@@ -32,8 +32,7 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting, random_graphs
 from companion.papers.couplings.simulated_bins import simulated_bin_features
-from companion.papers.ugrf import walk_errors
-from rfcore import features
+from rfcore import features, theory
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
 
@@ -104,8 +103,8 @@ for n in tqdm(ORDERS, desc="bins", leave=False):
         U = transport.pair_products(transport.bin_spectra(g, f, n, p))
         two, least = chosen(U), transport.quadratic_cost(U, transport.exhaustive(U))
         over_all.append(transport.quadratic_cost(U, reversal(n)) / least)
-        laws += [walk_errors.joint_survival(s, 2, p, 30) for s in two]
-        of_reversal += 2 * [walk_errors.joint_survival(reversal(n), 2, p, 30)]
+        laws += [theory.joint_survival(s, 2, p, 30) for s in two]
+        of_reversal += 2 * [theory.joint_survival(reversal(n), 2, p, 30)]
 pairs = [
     1 + excess(of_node(i, 7, p), reversal(7), of_node(i + 1, 7, p))
     for p in P_HALTS
@@ -114,7 +113,7 @@ pairs = [
 
 # %% [markdown]
 # What a permutation does to two walks shows in the chance that one makes at least $k$
-# hops and the other at least $l$ ({py:func}`companion.papers.ugrf.walk_errors.joint_survival`). For all
+# hops and the other at least $l$ ({py:func}`rfcore.theory.joint_survival`). For all
 # solutions of either problem that chance is the same as for the reversal: where they
 # differ, they exchange bins of equal lengths.
 
@@ -135,7 +134,7 @@ ledger.decide({
 # distance** is the least number of exchanges of two elements that turns one into the
 # other. Neither $p_{\text{halt}}$ nor the number of walks is printed; ours are 0.1, 0.3
 # and 0.5, and ten walks from every node for every bin. Errors are exact
-# ({py:func}`companion.papers.ugrf.walk_errors.walk_gram_mses`).
+# ({py:func}`rfcore.theory.walk_gram_mses`).
 #
 # For comparison, two *solutions of one and the same problem* are drawn: the reversal,
 # with bins of equal lengths exchanged at random. With $p_{\text{halt}} = 0.5$ half of
@@ -170,7 +169,7 @@ def a_solution(rng, n, p):
 def law(sigma, p, n_terms=200):
     """Chances that two walks have the lengths k and l; either may be the first."""
     alone = (1 - p) ** np.arange(n_terms)
-    both = walk_errors.joint_survival(sigma, 2, p, n_terms) * np.outer(alone, alone)
+    both = theory.joint_survival(sigma, 2, p, n_terms) * np.outer(alone, alone)
     return np.diff(np.diff(both, axis=0), axis=1)
 
 
@@ -193,11 +192,11 @@ for repeat in tqdm(range(N_REPEATS), desc="repeats", leave=False):
 # %% tags=["hide-input"]
 def errors(graph, p, sigmas):
     """Root mean squared errors over that of IID; one computation for each law."""
-    joint = (walk_errors.joint_survival(s, 2, p, 30) for s in sigmas)
+    joint = (theory.joint_survival(s, 2, p, 30) for s in sigmas)
     names = [law.round(12).tobytes() for law in joint]
     distinct = dict(zip(names, sigmas, strict=True))
     couplings = ["iid", *distinct.values()]
-    mses = walk_errors.walk_gram_mses(graph, f, f, 2, p, couplings, n_terms=30)
+    mses = theory.walk_gram_mses(graph, f, f, 2, p, couplings, n_terms=30)
     of = dict(zip(distinct, np.sqrt(mses[1:] / mses[0]), strict=True))
     return np.reshape([of[name] for name in names], (N_ERRORS, len(SIMULATED), 2))
 

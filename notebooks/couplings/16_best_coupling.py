@@ -39,8 +39,7 @@ from scipy.special import ndtri
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from companion.papers.ugrf import walk_errors
-from rfcore import kernels
+from rfcore import kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
@@ -69,7 +68,7 @@ P_HALTS, N_TERMS = np.arange(1, 6) / 10, 30
 # \end{aligned}
 # $$
 #
-# A coupling enters through $K$ alone ({py:func}`companion.papers.ugrf.walk_errors.joint_survival`). If
+# A coupling enters through $K$ alone ({py:func}`rfcore.theory.joint_survival`). If
 # neither the weights $W$ nor the modulation $f$ have negative values, every term is an
 # increasing function of every $K_{kl}$. Levels $u$ and $1 - u$, the *reversal*, make
 # all $K_{kl}$ as small as any joint law can (the bound of Fréchet and Hoeffding). Their
@@ -97,12 +96,12 @@ rng = ledger.rng("permutations")
 others = [rng.permutation(rng.integers(2, 31)) for _ in range(N_RANDOM)]
 below, ratios = [], []
 for p in tqdm(P_HALTS, desc="p_halt", leave=False):
-    least = walk_errors.joint_survival("reversal", 2, p, N_TERMS)
+    least = theory.joint_survival("reversal", 2, p, N_TERMS)
     laws = ["iid", "antithetic", reversal(30), *others]
-    below += [least - walk_errors.joint_survival(law, 2, p, N_TERMS) for law in laws]
+    below += [least - theory.joint_survival(law, 2, p, N_TERMS) for law in laws]
     for g in walked.values():
         for f in POSITIVE.values():
-            mses = walk_errors.walk_gram_mses(
+            mses = theory.walk_gram_mses(
                 g, f, f, 2, p, ["reversal", *laws[:23]], n_terms=N_TERMS
             )
             ratios.append(mses[0] / mses[1:])
@@ -117,7 +116,7 @@ three_step = modulation.p_step(alpha=2.0, p=3)
 f = modulation.from_values(three_step(np.arange(N_TERMS)))  # of the rest no sum ends
 sixes = [list(sigma) for sigma in permutations(range(6))]
 signed = np.array([
-    walk_errors.walk_gram_mses(g, f, f, 2, 0.3, ["reversal", *sixes], n_terms=N_TERMS)
+    theory.walk_gram_mses(g, f, f, 2, 0.3, ["reversal", *sixes], n_terms=N_TERMS)
     for g in tqdm(walked.values(), desc="permutations", leave=False)
 ])
 
@@ -295,7 +294,7 @@ share, over = np.empty((2, len(graphs), len(P_HALTS), len(n_bins) + 1))
 for i, g in enumerate(walked.values()):
     for j, p in enumerate(P_HALTS):
         laws = ["iid", "reversal", reversal(10), *(reversal(n) for n in n_bins)]
-        iid, best, *of_bins = walk_errors.walk_gram_mses(
+        iid, best, *of_bins = theory.walk_gram_mses(
             g, f, f, 2, p, laws, n_terms=N_TERMS
         )
         share[i, j] = (iid - np.array(of_bins)) / (iid - best)

@@ -33,9 +33,7 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
 from companion.papers.couplings import equal_walkers
-from companion.papers.ugrf import walk_errors
-from rfcore import copulas, features, kernels
-from rfcore.couplings import walk_lengths
+from rfcore import copulas, features, kernels, theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -76,7 +74,7 @@ N_GROUPS, PER_GROUP, WALKERS, N_MEANS, MEAN_OF = {
 # makes estimates unbiased. Systematic sampling itself dates from 1944. New here are the
 # order within a node, stratified lengths beside it, and the measurements. Array-RQMC
 # and systematic hops are used with stratified lengths
-# ({py:mod}`rfcore.couplings.walk_hops`).
+# ({py:mod}`rfcore.walks.hops`).
 #
 # Every walker by itself remains a proper random walk: its next hop is uniform on the
 # neighbours, given its own past. So estimates stay unbiased. The walkers of *different*
@@ -87,8 +85,8 @@ MECHANISMS = {
     "reversal (σ)": "reversal",
     "antithetic": "antithetic",
     "stratified": "stratified",
-    "Sobol'": copulas.over("sobol", 3),  # the length and two hops
-    "array-RQMC": walk_lengths.with_hops("stratified", "array_rqmc"),
+    "Sobol'": walks.Coupling(copulas.sobol, walks.hops.First(2)),  # the length and two hops
+    "array-RQMC": walks.Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
     "systematic": "systematic",
 }
 LENGTHS = dict(list(MECHANISMS.items())[:3])
@@ -125,7 +123,7 @@ def estimates(key, g, f, n_walks, p_halt, n_repeats, law):
 # All kernels have $\sigma = 1$. An error is the root mean squared error of the whole
 # Gram matrix, estimated from two independent sets of walks, so that its diagonal is
 # unbiased too. That of independent walkers is exact
-# ({py:func}`companion.papers.ugrf.walk_errors.walk_gram_mse`), and so is that of coupled lengths. The chart
+# ({py:func}`rfcore.theory.walk_gram_mse`), and so is that of coupled lengths. The chart
 # shows the part of the error of independent walkers that is left.
 
 # %%
@@ -138,7 +136,7 @@ for i, (name, kernel) in enumerate(tqdm(cases, desc="graphs", leave=False)):
     exact = a / m + b / m**2
     for k, n_walks in enumerate(WALKERS):
         walking = n_walks, p_halt, LENGTHS.values(), TERMS
-        known = walk_errors.walk_gram_mses(g, f, f, *walking)
+        known = theory.walk_gram_mses(g, f, f, *walking)
         left[:, i, : len(LENGTHS), k] = known / exact[k]
     for (j, (mechanism, law)), (k, n_walks) in itertools.product(
         enumerate(MECHANISMS.items()), enumerate(WALKERS)

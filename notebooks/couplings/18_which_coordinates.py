@@ -32,8 +32,7 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
 from companion.papers.couplings.walk_variance import walk_variance
-from companion.papers.ugrf import walk_errors
-from rfcore import copulas, features, kernels
+from rfcore import copulas, features, kernels, theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -97,7 +96,7 @@ added, expected = [], []
 for name, kernel in cases[:small]:
     g, f = graphs[name], KERNELS[kernel]
     for p in (0.1, 0.3, 0.5):
-        one, two = (walk_errors.walk_gram_mse(g, f, f, m, p) for m in (1, 2))
+        one, two = (theory.walk_gram_mse(g, f, f, m, p) for m in (1, 2))
         added.append(parts[name, kernel, p].sum() / (2 * two - one / 2))
 
 # %% tags=["hide-input"]
@@ -164,8 +163,8 @@ ledger.decide({
 # %%
 LAWS = {
     "Sobol', length": ("fourth", "sobol"),
-    "and one hop": ("second", copulas.over("sobol", 2)),
-    "and two hops": ("first", copulas.over("sobol", 3)),
+    "and one hop": ("second", walks.Coupling(copulas.sobol, walks.hops.First(1))),
+    "and two hops": ("first", walks.Coupling(copulas.sobol, walks.hops.First(2))),
     "systematic": ("systematic", "systematic"),
 }
 
@@ -246,7 +245,7 @@ ledger.decide({
 # more walkers than there are places, nodes times hops: with fewer, most walkers stand
 # alone. The rate ends above 1,024 walkers on a node: so many walkers take van der
 # Corput points as they are, and those are evenly spaced for powers of two only
-# ({py:mod}`rfcore.couplings.walk_hops`).
+# ({py:mod}`rfcore.walks.hops`).
 
 
 # %%

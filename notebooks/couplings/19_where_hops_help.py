@@ -38,10 +38,9 @@ from companion.models import descent, pagerank
 from companion.papers.couplings import equal_walkers
 from companion.random_graphs import erdos_renyi
 from rfcore import features, kernels, walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
-from rfcore.solvers import gram
+from rfcore.walks import losses
 
 ledger = evidence.open_page("couplings/19_where_hops_help", profile)
 # Of the large graphs: nodes, degree, and how many groups of rows share the other side.
@@ -192,7 +191,7 @@ def target(g):
 def walked(key, g, law, n_repeats):
     """Walks, to be weighed by any modulation."""
     nodes = np.tile(np.arange(g.n_nodes), n_repeats)
-    lengths = walk_lengths.draw(key, len(nodes), 16, 0.5, law)
+    lengths = walks.lengths.draw(key, len(nodes), 16, 0.5, law)
     return features.by_step(walks.simulate(key, g.scaled(beta), lengths, nodes))
 
 
@@ -200,7 +199,7 @@ KINDS = {"IID": IID, "systematic": SYSTEMATIC}
 learned, adam = {"unbiased": neural.flat()}, optax.adam(0.01)
 for kind, law in KINDS.items():
     steps = walked(ledger.key(f"training {kind}"), small, law, 128)
-    form = gram.form(steps, steps, target(small), n_steps=10)
+    form = losses.form(steps, steps, target(small), n_steps=10)
     found = descent.learn(lambda f, form: form(f), neural.flat(), (form,), 2000, adam)
     learned[f"learned on {kind}"] = found.f
 trained = np.empty((N_GROUPS, len(graphs), len(KINDS), len(learned)))
@@ -209,7 +208,7 @@ for i, (name, g) in enumerate(graphs.items()):
         key, n = ledger.key(f"{name} testing {kind}"), 4 * N_GROUPS * PER_GROUP[name]
         steps = walked(key, g, law, n)
         for k, f in enumerate(learned.values()):
-            off = np.array(gram.errors(f, f, steps, steps, target(g)))
+            off = np.array(losses.errors(f, f, steps, steps, target(g)))
             trained[:, i, j, k] = off.reshape(N_GROUPS, -1).mean(axis=1)
 
 # %% tags=["hide-input"]

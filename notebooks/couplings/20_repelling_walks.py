@@ -34,10 +34,7 @@ from tqdm import tqdm
 from companion import datasets, evidence, plotting
 from companion.models import pagerank
 from companion.papers.couplings import equal_walkers, repelling
-from companion.papers.ugrf import walk_errors
-from rfcore import copulas, features, kernels, walks
-from rfcore.couplings import walk_lengths
-from rfcore.couplings.walk_lengths import with_hops
+from rfcore import copulas, features, kernels, theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
@@ -73,15 +70,15 @@ N_REPELLED = {"paper": 12_000, "quick": 480}[profile]  # for PageRank on footbal
 # one random shift ({py:func}`~companion.papers.couplings.repelling.shifted`). The latter
 # *is* systematic sampling. So what systematic hops have of their own is that they do so
 # for any number of walkers, the longest walks first, in van der Corput's order, and
-# with stratified lengths ({py:mod}`rfcore.couplings.walk_hops`).
+# with stratified lengths ({py:mod}`rfcore.walks.hops`).
 
 # %%
 LAWS = {
-    "repelling": lambda g: with_hops("iid", repelling.blocks(g)),
-    "authors' code": lambda g: with_hops("iid", repelling.shifted(g)),
-    "repelling, stratified": lambda g: with_hops("stratified", repelling.blocks(g)),
-    "two stratified hops": lambda g: copulas.over("stratified", 3),
-    "array-RQMC": lambda g: with_hops("stratified", "array_rqmc"),
+    "repelling": lambda g: walks.Coupling(copulas.independent, repelling.blocks(g)),
+    "authors' code": lambda g: walks.Coupling(copulas.independent, repelling.shifted(g)),
+    "repelling, stratified": lambda g: walks.Coupling(copulas.stratified, repelling.blocks(g)),
+    "two stratified hops": lambda g: walks.Coupling(copulas.stratified, walks.hops.First(2)),
+    "array-RQMC": lambda g: walks.Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
     "systematic": lambda g: "systematic",
 }
 LENGTHS = ("reversal", "antithetic", "stratified")
@@ -106,7 +103,7 @@ cases = [(name, kernel) for name in graphs for kernel in KERNELS]
 def walked(key, g, n_walks, p_halt, n_repeats, law):
     """Deposits of repeated sets of walks from all nodes."""
     nodes = np.tile(np.arange(g.n_nodes), n_repeats)
-    lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt, law(g))
+    lengths = walks.lengths.draw(key, len(nodes), n_walks, p_halt, law(g))
     return walks.simulate(key, g, lengths, nodes)
 
 
@@ -162,7 +159,7 @@ for i, (name, g) in enumerate(graphs.items()):
             found = squared_errors(name, n_walks, p_halt, n, law)
             left[:, i, :, j, k] = found / exact
         for c, f in enumerate(fs):
-            known = walk_errors.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS, 30)
+            known = theory.walk_gram_mses(g, f, f, n_walks, p_halt, LENGTHS, 30)
             lengths_left[i, c, :, k] = known / exact[c]
 left = left.reshape(N_GROUPS, len(cases), len(LAWS), len(m))
 lengths_left = lengths_left.reshape(len(cases), len(LENGTHS), len(m))
@@ -250,7 +247,7 @@ means = np.array([
         next(
             estimates(
                 ledger.key(f"means {hops.__name__}", r), graphs["karate"], fs[1:], 16,
-                0.3, MEAN_OF, lambda g, hops=hops: with_hops("stratified", hops(g)),
+                0.3, MEAN_OF, lambda g, hops=hops: walks.Coupling(copulas.stratified, hops(g)),
             )
         ).mean(axis=0)
         for hops in (repelling.blocks, repelling.shifted)

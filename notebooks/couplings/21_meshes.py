@@ -31,7 +31,6 @@ from companion import datasets, evidence, gram_errors, plotting, random_graphs
 from companion.papers.couplings import predictives
 from companion.plotting import maps
 from rfcore import features, gp, walks
-from rfcore.couplings import walk_lengths
 from rfcore.graphs import Graph
 from rfcore.kernels import Diffusion
 from rfcore.solvers import transport
@@ -95,7 +94,7 @@ def split_and_fit(name, repeat):
     order = ledger.rng(f"{name} split", repeat).permutation(n_nodes)
     asked, seen = np.split(order, [n_nodes // 20])
     key = ledger.key(f"{name} fit", repeat)
-    lengths = walk_lengths.draw(key, len(seen), 8, p_halt)
+    lengths = walks.lengths.draw(key, len(seen), 8, p_halt, "iid")
     deposits = walks.simulate(key, g, lengths, nodes=seen)
     return seen, asked, gp.fit_diffusion(key, deposits, vertical[name][seen])
 

@@ -46,11 +46,9 @@ from companion.models.gaussian_processes import (
     process,
 )
 from companion.papers.couplings import predictives
-from companion.papers.ugrf import walk_errors
 from companion.plotting.maps import road_map
 from companion.random_graphs import erdos_renyi
-from rfcore import features, gp, kernels, walks
-from rfcore.couplings import walk_lengths
+from rfcore import features, gp, kernels, theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
@@ -125,7 +123,7 @@ def walks_of(edges, split):
     """Eight from each sensor that is seen."""
     nodes = traffic.sensors[orders[split][:n_seen]]
     key = ledger.key("learning", split)
-    lengths = walk_lengths.draw(key, n_seen, 8, p_halt)
+    lengths = walks.lengths.draw(key, n_seen, 8, p_halt, "iid")
     return walks.simulate(key, graphs[edges], lengths, nodes)
 
 
@@ -189,7 +187,7 @@ for i, (edges, g) in enumerate(graphs.items()):
     couplings[edges] = laws = "iid", "antithetic", transport.assignment(costs)
     K[edges] = kernels.Diffusion.of_lengthscale(typical[edges]).dense(g)
     for j, m in enumerate(WALKERS):
-        mses = walk_errors.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
+        mses = theory.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
         closed[i, :, j] = mses
     closed[i] = np.sqrt(closed[i]) / np.linalg.norm(K[edges])
 

@@ -33,8 +33,7 @@ from tqdm import tqdm
 
 from companion import datasets, evidence, gram_errors, plotting
 from companion.papers.couplings import equal_walkers, predictives, repelling
-from rfcore import features, gp, walks
-from rfcore.couplings import walk_lengths
+from rfcore import copulas, features, gp, walks
 from rfcore.graphs import Graph
 from rfcore.kernels import Diffusion
 
@@ -71,7 +70,7 @@ p_halt, WALKERS = 0.4, (4, 16, 64)
 LAWS = {
     "IID": lambda g: "iid",
     "reversal (σ)": lambda g: "reversal",
-    "repelling": lambda g: walk_lengths.with_hops("iid", repelling.blocks(g)),
+    "repelling": lambda g: walks.Coupling(copulas.independent, repelling.blocks(g)),
     "systematic": lambda g: "systematic",
 }
 COLOURS = ("iid", "reversal", "first", "systematic")
@@ -109,7 +108,7 @@ def one_split(name, split):
         centre, unit = values[seen].mean(), values[seen].std()
     y, truth = ((values[nodes] - centre) / unit for nodes in (seen, asked))
     key = ledger.key(f"{name} fit", split)
-    lengths = walk_lengths.draw(key, len(seen), 8, p_halt)
+    lengths = walks.lengths.draw(key, len(seen), 8, p_halt, "iid")
     theta = gp.fit_diffusion(key, walks.simulate(key, g, lengths, nodes=seen), y)
     f = features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
     K = gp.diffusion_covariance(g, theta.lengthscale, theta.variance)

@@ -37,7 +37,7 @@ from tqdm import tqdm
 from companion import datasets, evidence, plotting
 from companion.papers.simplex import vision
 from rfcore import couplings
-from rfcore.couplings import compose, directions, norms
+from rfcore.couplings import compose
 
 ledger = evidence.open_page("couplings/25_trained_performers", profile)
 # Paired seeds; trained models and draws of each swap.
@@ -110,7 +110,7 @@ plotting.table(
 # %%
 NAMES = ("orthogonal", "orthogonal_pnc", "orthogonal_pm")
 COUPLINGS = [getattr(couplings, name) for name in NAMES]
-COUPLINGS += [couplings.simplex, compose(directions.simplex, norms.positive_monotone)]
+COUPLINGS += [couplings.simplex, compose("simplex", "comonotone")]
 
 tasks = {
     name: vision.task(datasets.images(name, fallback=True), patch, n_train, n_test)

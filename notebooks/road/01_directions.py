@@ -30,8 +30,8 @@ draws = {
 keys = jax.random.split(jax.random.key(0), n_repeats)
 v = jnp.linspace(0.01, 4, 100)  # the length of x + y
 lines = {
-    name: theory.positive_mse_ratio(v, d, d, name.replace("independent", "iid"))
-    for name in draws
+    name: theory.mse_ratio(coupling, "positive", v, m=d, d=d)
+    for name, coupling in draws.items()
 }
 
 
@@ -131,7 +131,7 @@ if d == 16:
 # ```python
 # d = 2  # and all cells again
 # for dimensions, reach in ((2, 0.7), (16, 1.3), (64, 1.5)):
-#     ratio = theory.positive_mse_ratio(v, dimensions, dimensions, "simplex")
+#     ratio = theory.mse_ratio("simplex", "positive", v, m=dimensions, d=dimensions)
 #     assert abs(v[ratio < 0.5].max() - reach) < 0.05
 #     assert (ratio <= 1).all()
 # ```

@@ -49,19 +49,10 @@ assert jnp.allclose(one, same, rtol=1e-4)
 
 # %%
 distance = jnp.linspace(0.1, 3, 60)
-names = {
-    "independent": ("independent", "C0"),
-    "reversal": ("long with short", "C4"),
-    "comonotone": ("equal", "C5"),
-}
 rmse = {}
-for coupling, (name, colour) in names.items():
-    mse = [
-        theory.norm_coupling_ratio(float(z), d, d, coupling, "fourier")
-        for z in distance
-    ]
-    rmse[coupling] = jnp.sqrt(jnp.array(mse))
-    plt.plot(distance, rmse[coupling], colour, label=name)
+for (name, coupling), colour in zip(draws.items(), ("C0", "C4", "C5")):
+    rmse[name] = jnp.sqrt(theory.mse_ratio(coupling, "fourier", distance, m=d, d=d))
+    plt.plot(distance, rmse[name], colour, label=name)
 plt.axhline(1, color="k", ls="--", lw=1)
 plt.gca().set(xlabel="distance of two points", ylabel="error / independent frequencies")
 plt.legend()
@@ -98,8 +89,8 @@ if d == 2:  # what the text and the description of the picture say
 def gain(dimension, z=0.5):
     """What long with short takes off the error of independent lengths, in per cent."""
     mse = [
-        theory.norm_coupling_ratio(z, dimension, dimension, coupling, "fourier")
-        for coupling in ("independent", "reversal")
+        theory.mse_ratio(coupling, "fourier", z, m=dimension, d=dimension)
+        for coupling in (couplings.orthogonal, couplings.orthogonal_pnc)
     ]
     return 100 * (1 - (mse[1] / mse[0]) ** 0.5)
 
@@ -136,9 +127,9 @@ assert all(gain(dimension, z=0.1) > 0.85 * most for dimension in (8, 64, 784))
 #
 # ```python
 # independent, reversal, equal = (
-#     [theory.norm_coupling_ratio(float(z), d, d, name, "positive") for z in distance]
-#     for name in names
+#     theory.mse_ratio(coupling, "positive", distance, m=d, d=d)
+#     for coupling in draws.values()
 # )
-# assert all(paired < alone for paired, alone in zip(reversal, independent))
+# assert (reversal < independent).all()
 # ```
 # :::

@@ -17,10 +17,9 @@ import jax
 import jax.numpy as jnp
 import matplotlib.pyplot as plt
 
-from rfcore import couplings, features, theory
-from rfcore.couplings import compose, directions, norms
+from rfcore import choose, couplings, features, theory
 
-shells = compose(directions.orthogonal, norms.coupled("stratified", over="blocks"))
+shells = couplings.compose("orthogonal", "stratified", across="blocks")
 shown = {
     "independent": couplings.iid,
     "orthogonal": couplings.orthogonal,
@@ -69,14 +68,15 @@ def sobol(m, n_draws=400):
 
 # %%
 sizes = [d * 4**k for k in range(6)]
-within = ("orthogonal", "independent"), ("long with short", "reversal")
-squares = {
-    name: [theory.norm_coupling_ratio(distance, d, m, law, "fourier") for m in sizes]
-    for name, law in within
+exact = {
+    "orthogonal": couplings.orthogonal,
+    "long with short": couplings.orthogonal_pnc,
+    "shells": shells,
 }
-squares["shells"] = [
-    theory.stratified_norms_ratio(distance, d, m, "fourier", "blocks") for m in sizes
-]
+squares = {
+    name: [theory.mse_ratio(coupling, "fourier", distance, m=m, d=d) for m in sizes]
+    for name, coupling in exact.items()
+}
 # %%
 race = {name: jnp.sqrt(jnp.array(values)) for name, values in squares.items()}
 mean, error = jnp.array([sobol(m) for m in sizes]).T
@@ -94,7 +94,7 @@ plt.gca().set(xlabel="frequencies", ylabel="error / independent frequencies")
 plt.legend()
 plt.show()
 # %% tags=["hide-input"]
-chosen = [couplings.choose(d, m, distance=distance).name for m in (8, 64, 2048)]
+chosen = [choose(m=m, d=d, distance=distance).name for m in (8, 64, 2048)]
 if (d, distance) == (8, 0.5):  # what the text and the description of the picture say
     _, paired, on_shells, spread = race.values()
     assert min(race, key=lambda name: race[name][0]) == "long with short"
@@ -106,8 +106,8 @@ if (d, distance) == (8, 0.5):  # what the text and the description of the pictur
     assert (spread + 2 * bars < on_shells)[-2:].all() and spread[3] > on_shells[3]
     assert chosen == ["strata over all", "shells", "Sobol'"]
 for dimensions, m in ((8, 363), (16, 1449), (32, 5793)):
-    assert couplings.choose(dimensions, m).name == "Sobol'"
-    assert couplings.choose(dimensions, m - 1).name == "shells"
+    assert choose(m=m, d=dimensions).name == "Sobol'"
+    assert choose(m=m - 1, d=dimensions).name == "shells"
 
 # %% [markdown]
 # At the left end, with one block, long with short is best and shells are as bad as independent frequencies: a lone shell has one random
@@ -129,7 +129,7 @@ for dimensions, m in ((8, 363), (16, 1449), (32, 5793)):
 
 # %%
 for m in (8, 64, 2048):
-    print(m, couplings.choose(d, m, distance=distance).name)
+    print(m, choose(m=m, d=d, distance=distance).name)
 
 # %% [markdown]
 # (*Strata over all* give each frequency, not each block, a part of its own. With one block that is as good as long with short.)

@@ -90,12 +90,12 @@ v = jnp.linalg.norm(q[:, None] + k, axis=-1)
 squares = (q**2).sum(1)[:, None] + (k**2).sum(1)
 independent = jnp.exp(2 * v**2 - squares) - kernels.softmax(q, k) ** 2
 grid = jnp.linspace(0.05, v.max() + 0.05, 24)
-pnc = [theory.norm_coupling_ratio(z, d, d, "reversal", "positive") for z in grid]
+pnc = theory.mse_ratio(couplings.orthogonal_pnc, "positive", grid, m=d, d=d)
 ratios = {
-    "no change": theory.positive_mse_ratio(v, d, d, "orthogonal"),
-    "long with short": jnp.interp(v, grid, jnp.array(pnc)),
+    "no change": theory.mse_ratio("orthogonal", "positive", v, m=d, d=d),
+    "long with short": jnp.interp(v, grid, pnc),
     "equal": jnp.ones_like(v),  # exactly that of independent frequencies
-    "simplex": theory.positive_mse_ratio(v, d, d, "simplex"),
+    "simplex": theory.mse_ratio("simplex", "positive", v, m=d, d=d),
 }
 kernel = {name: (ratio * independent).mean() for name, ratio in ratios.items()}
 lengths = {

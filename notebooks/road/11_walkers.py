@@ -18,7 +18,7 @@ import networkx as nx
 import numpy as np
 
 from rfcore import features, graphs, kernels, walks
-from rfcore.couplings.walk_lengths import Lengths
+from rfcore.walks import Lengths
 
 club = nx.karate_club_graph()
 g = graphs.Graph.from_networkx(club).normalised()

@@ -267,7 +267,7 @@ conformities = np.stack(
 of_all = np.exp([theory.log_conformity(v_checked, d_large, c) for c in MECHANISMS])
 v = np.concatenate([[0.0], np.linspace(0.02, 4, 200)])
 ratio = np.stack([
-    theory.positive_mse_ratio(v, d_large, d_large, name) for name in MECHANISMS
+    theory.mse_ratio(name, "positive", v, m=d_large, d=d_large) for name in MECHANISMS
 ])
 
 # %% tags=["hide-input"]
@@ -315,7 +315,7 @@ prefactor_d = (2, 3, 6, 16, 64, 512)
 half = 0.5e-4 * np.array([0.6, 0.8])  # x = y, |x + y| = 1e-4
 of_iid = theory.positive_mse(half, half, 2, "iid") / (np.exp(-4 * half @ half) / 2)
 limits = [
-    theory.positive_mse_ratio(0.0, of, of, name)
+    theory.mse_ratio(name, "positive", 0.0, m=of, d=of)
     for name in MECHANISMS[1:]
     for of in prefactor_d
 ]

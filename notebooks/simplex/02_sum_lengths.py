@@ -32,7 +32,7 @@ from scipy import stats
 from scipy.special import gammaln, hyp0f1, hyp1f1, roots_legendre
 
 from companion import evidence, plotting
-from companion.papers.simplex import formulas, pair_densities
+from companion.papers.simplex import conformities, formulas, pair_densities
 from rfcore import couplings, theory
 
 ledger = evidence.open_page("simplex/02_sum_lengths", profile)
@@ -194,7 +194,7 @@ counted_at_angle = np.stack(
 )
 ratios = np.array([
     mean_0f1(log_density_at_angle(w_nodes, of, c), of)
-    / np.exp(theory.log_conformity_at_angle(v_checked, of, c))
+    / np.exp(conformities.log_conformity_at_angle(v_checked, of, c))
     for of in CHECKED_D
     for c in cosines
 ])

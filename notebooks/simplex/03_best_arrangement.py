@@ -31,7 +31,7 @@ import jax
 import numpy as np
 
 from companion import evidence, plotting
-from companion.papers.simplex import arrangements, best_directions
+from companion.papers.simplex import arrangements, best_directions, conformities
 from rfcore import couplings, theory
 
 ledger = evidence.open_page("simplex/03_best_arrangement", profile)
@@ -41,7 +41,7 @@ N_TRIED, N_STARTS, DIMENSIONS, DISTANCES, CHECKED_D = {
 }[profile]
 
 # Compiled whole: one by one, the operations in it take longer to compile than to run.
-log_conformity_at_angle = jax.jit(theory.log_conformity_at_angle, static_argnums=1)
+log_conformity_at_angle = jax.jit(conformities.log_conformity_at_angle, static_argnums=1)
 
 # %% [markdown]
 # (simplex-lemma-A-1)=
@@ -80,7 +80,7 @@ def excesses(log_conformity, d):
 
 def log_conformity_of_equals(u, v):
     """Of frequencies along the rows of u, whose norms are the square root of d."""
-    return theory.log_conformity_of(len(u) ** 0.5 * u, v)
+    return conformities.log_conformity_of(len(u) ** 0.5 * u, v)
 
 
 starts = {
@@ -94,7 +94,7 @@ for (d, v), several in starts.items():
     least = log_conformity_of_equals(arranged(d)[0], v)
     for start in several:
         found = best_directions.optimised(np.full(d, d**0.5), v, start=start)
-        equal_ends.append(float(theory.log_conformity_of(found, v) - least))
+        equal_ends.append(float(conformities.log_conformity_of(found, v) - least))
 
 # %% tags=["hide-input"]
 ledger.decide({
@@ -130,9 +130,9 @@ conformities = {
 }
 steps = [[np.diff(c).min(), np.diff(c, 2).min()] for c in conformities.values()]
 
-of_directions = jax.jit(theory.log_conformity_of_directions)
+of_directions = jax.jit(conformities.log_conformity_of_directions)
 independent = np.stack([
-    excesses(theory.log_conformity_of_directions, d) for d in DIMENSIONS
+    excesses(conformities.log_conformity_of_directions, d) for d in DIMENSIONS
 ])
 ends = []
 for (d, v), several in starts.items():

@@ -35,8 +35,8 @@ from matplotlib.figure import Figure
 from tqdm import tqdm
 
 from companion import evidence, plotting
-from companion.papers.simplex import arrangements, best_directions
-from rfcore import couplings, theory
+from companion.papers.simplex import arrangements, best_directions, conformities
+from rfcore import couplings
 from rfcore.couplings import weight_dependent
 
 ledger = evidence.open_page("simplex/04_simplex_plus", profile)
@@ -55,7 +55,7 @@ def norms_of(d, n):
 @jax.jit
 def conformity(blocks, v):
     """Exact conformities of given frequencies, block by block."""
-    return jnp.exp(jax.lax.map(lambda w: theory.log_conformity_of(w, v), blocks))
+    return jnp.exp(jax.lax.map(lambda w: conformities.log_conformity_of(w, v), blocks))
 
 
 def least_conformity(vectors, v):

@@ -165,7 +165,7 @@ ledger.decide({
 #
 # The paper leaves it out, for a good reason: $\omega$ and $-\omega$ have the same
 # cosine, and no two lines can stand wider apart than at right angles.
-# {py:func}`rfcore.theory.fourier_mse_ratio` covers the case. Orthogonal frequencies are
+# {py:func}`rfcore.theory.mse_ratio` covers the case. Orthogonal frequencies are
 # the better ones up to $z = 2$. Further out, near the threshold of the orthogonal gap,
 # the order is reversed for a while. In three dimensions the simplex then leads by up to
 # a twelfth of the error of independent features, in six by a fiftieth, and in 64 by
@@ -174,7 +174,7 @@ ledger.decide({
 # %%
 z = np.linspace(0.1, 6, 60)
 ratios = {
-    name: np.array([theory.fourier_mse_ratio(z, of, of, name) for of in EVEN_D])
+    name: np.array([theory.mse_ratio(name, "fourier", z, m=of, d=of) for of in EVEN_D])
     for name in ("orthogonal", "simplex")
 }
 
@@ -223,7 +223,7 @@ used = z[(z >= 0.25) & (z <= 3)]
 
 def remainder(of):
     """d^2 times what Eq. 27 leaves out for two frequencies."""
-    exact = theory.fourier_mse_ratio(used, of, 2, "orthogonal")
+    exact = theory.mse_ratio("orthogonal", "fourier", used, m=2, d=of)
     first_order = formulas.fourier_mse_ratio_asymptotic(used, of, 2)
     return of**2 * np.asarray(exact - first_order)
 
@@ -231,7 +231,7 @@ def remainder(of):
 remainders = {of: remainder(of) for of in (16, 64, 256, 512)}
 whole = np.array([
     [
-        theory.fourier_mse_ratio(0.0, of, of, "orthogonal"),
+        theory.mse_ratio("orthogonal", "fourier", 0.0, m=of, d=of),
         formulas.fourier_mse_ratio_asymptotic(0.0, of, of),
     ]
     for of in remainders

@@ -44,7 +44,7 @@ def directions_from_raw_qr(key, m, d):
     return q.reshape(-1, d)[:m]
 
 
-from_raw_qr = couplings.compose(directions_from_raw_qr, couplings.norms.independent)
+from_raw_qr = couplings.compose(directions_from_raw_qr)
 BOTH = {"with the sign fix": couplings.orthogonal, "QR as it comes": from_raw_qr}
 COLOURS = dict(zip(BOTH, ("orthogonal", "fault"), strict=True))
 

@@ -25,7 +25,7 @@ from companion import evidence, plotting
 from companion.papers.simplex import two_frequencies
 from companion.plotting import motion
 from rfcore import couplings, features, graphs, kernels, walks
-from rfcore.couplings.walk_lengths import Lengths
+from rfcore.walks import Lengths
 
 ledger = evidence.open_page("start/01_primer", profile)
 N_REPEATS, N_WALKED = {"paper": (20_000, 4_000), "quick": (4_000, 400)}[profile]

@@ -8,7 +8,7 @@
 # :link: guide-points
 # :link-type: ref
 #
-# `couplings.choose(d, m)`, which for close points is worth many times the features. If you hold all the points:
+# `choose(m=m, d=d)`, which for close points is worth many times the features. If you hold all the points:
 # Nystroem.
 # :::
 # :::{grid-item-card} A graph
@@ -41,7 +41,7 @@ from matplotlib.figure import Figure
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 
 from companion import plotting
-from rfcore.couplings import choosing
+from rfcore import choosing
 
 QUICK = profile == "quick"
 
@@ -74,8 +74,8 @@ NEAR = np.linspace(0.5, 2, 16)  # lengthscales
 SIZES = ((4, 256), (64, 256), (784, 1024))
 ax, ends = Figure(figsize=plotting.WIDE).subplots(), []
 for i, (d, m) in enumerate(SIZES):
-    name = choosing.rule(d, m)
-    left = [choosing.rmse_over_iid(name, d, m, "fourier", float(z)) for z in NEAR]
+    name = choosing.rule(m=m, d=d)
+    left = [choosing.rmse_over_iid(name, "fourier", z, m=m, d=d) for z in NEAR]
     worth = 1 / np.array(left) ** 2
     assert (np.diff(worth) < 0).all()
     ends += [float(f"{worth[at]:.2g}") for at in (0, -1)]
@@ -90,7 +90,7 @@ ax.set(
 )
 plotting.show(
     ax.figure,
-    caption="Ours. What couplings.choose is worth: how many times as many independent "
+    caption="Ours. What choose is worth: how many times as many independent "
     "frequencies have the error of 256 chosen ones (in 784 dimensions of 1,024).",
     alt="Three falling curves against the distance of two points. From half a "
     "lengthscale to two, 4 dimensions go from {:g} to {:g}, 64 dimensions from {:g} to "
@@ -108,13 +108,13 @@ assert min(ends[::2]) > 5 and max(ends[3::2]) < 2  # "much further", "hardly"
 import jax
 import jax.numpy as jnp
 
-from rfcore import couplings, features, kernels
+from rfcore import choose, couplings, features, kernels
 
 x = jax.random.normal(jax.random.key(0), (1000, 64))
 lengthscale = 11.3  # the median distance of two of them
 
-choice = couplings.choose(64, 256)  # d, m
-omega = choice.draw(jax.random.key(1), 256, 64)
+choice = choose(m=256, d=64)
+omega = choice.coupling(jax.random.key(1), 256, 64)
 phi = features.fourier(x / lengthscale, omega)  # (1000, 512)
 
 K = kernels.gaussian(x / lengthscale, x / lengthscale)
@@ -133,7 +133,7 @@ print(f"{choice.name}: relative error {error:.3f}")
 points = np.asarray(x)
 same = {"gamma": 0.5 / lengthscale**2, "n_components": 512, "random_state": 0}
 marks, sampler = Nystroem(**same).fit(points), RBFSampler(**same).fit(points)
-DRAWN = jax.jit(lambda key: choice.draw(key, 256, 64))
+DRAWN = jax.jit(lambda key: choice.coupling(key, 256, 64))
 IID = jax.jit(lambda key: couplings.iid(key, 256, 64))
 MAP = jax.jit(lambda x: features.fourier(x / lengthscale, omega))
 
@@ -148,7 +148,7 @@ assert off(marks.transform(points)) < off(phi) < off(plain)
 rows(
     ["512 columns for 1,000 points", "first call, ms", "next, ms", "relative error"],
     [
-        ["`choice.draw`", *milliseconds(lambda: DRAWN(jax.random.key(2))), ""],
+        ["`choice.coupling`", *milliseconds(lambda: DRAWN(jax.random.key(2))), ""],
         ["`couplings.iid`", *milliseconds(lambda: IID(jax.random.key(2))), ""],
         ["`features.fourier`, chosen", *milliseconds(lambda: MAP(x)), off(phi)],
         ["`features.fourier`, independent", "", "", off(plain)],
@@ -167,7 +167,7 @@ rows(
 #
 # In scikit-learn: `RandomFeatures(512, gamma=gamma, coupling="choose")` from `rfcore.estimators`
 # ({doc}`/notebooks/beyond/01_in_a_pipeline`). Where features must not be negative: `features.positive`, and
-# `couplings.choose(64, 256, "positive")`.
+# `choose(m=256, d=64, features="positive")`.
 #
 # (guide-graph)=
 # ## I have a graph
@@ -255,15 +255,15 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 
-from rfcore import couplings
+from rfcore import choose
 from rfcore.attention import FeatureAttention
 
 layer = eqx.nn.MultiheadAttention(8, 512, key=jax.random.key(0))  # heads of 64
 fit = jax.random.normal(jax.random.key(1), (1024, 512))
 x = jax.random.normal(jax.random.key(3), (4096, 512))
 
-draw = couplings.choose(64, 512, "attention").draw
-fast = FeatureAttention(layer, 512, draw, key=jax.random.key(2))
+chosen = choose(m=512, d=64, features="attention").coupling
+fast = FeatureAttention(layer, 512, chosen, key=jax.random.key(2))
 fast = fast.calibrated(fit, fit, fit)
 exact = layer(x, x, x)
 error = jnp.linalg.norm(fast(x, x, x) - exact) / jnp.linalg.norm(exact)

@@ -2,7 +2,7 @@
 # # Is the guide right?
 #
 # * **In every case tried it keeps its word**: at sizes picked by chance,
-#   the error is what `couplings.choose` promises, to a tenth (in attention, to a
+#   the error is what `choose` promises, to a tenth (in attention, to a
 #   fifth). That it is never larger is open: one case is too skewed for the test.
 # * **Whoever holds the points should take Nystroem.** With as many columns, and in the
 #   same time, it beats random features, on every table tried.
@@ -31,8 +31,7 @@ from companion.evidence import cost
 from companion.models import gaussian_processes
 from companion.papers.couplings import choices
 from companion.papers.ugrf import large_graphs
-from rfcore import couplings, features, graphs, kernels, theory
-from rfcore.couplings import choosing
+from rfcore import choose, choosing, features, graphs, kernels, theory
 from rfcore.estimators import RandomFeatures
 from rfcore.features import modulation
 
@@ -52,7 +51,7 @@ N_POINTS, WIDTHS = (SIZES[what] for what in ("points", "widths"))
 # (guide-table)=
 # ## What to take
 #
-# The table shows what `couplings.choose` answers, for $m$ frequencies in $d$
+# The table shows what `choose` answers, for $m$ frequencies in $d$
 # dimensions. *Error left* is the root mean squared error divided by that of independent
 # frequencies, for close, middle and far points: a half is worth four times as many
 # frequencies, a tenth a hundred times as many. It is measured on draws, at pairs of
@@ -61,7 +60,7 @@ N_POINTS, WIDTHS = (SIZES[what] for what in ("points", "widths"))
 # whole blocks if you can. For vectors the three are distances of
 # 0.5, 1 and 2 lengthscales (for positive features, lengths of $x + y$; for attention,
 # lengths of queries and keys); for graphs they are a node and itself, neighbours, and
-# nodes farther apart. Write `omega = couplings.choose(...).draw(key, m, d)`, and give
+# nodes farther apart. Write `omega = choose(...).coupling(key, m, d)`, and give
 # `omega` to the map. The price is paid in drawing: rotations take $m d^2$ operations
 # once, and features made from them cost as much as any others.
 #
@@ -72,7 +71,7 @@ N_POINTS, WIDTHS = (SIZES[what] for what in ("points", "widths"))
 # puts standardised columns about two lengthscales apart, where couplings save least.
 #
 # In scikit-learn say `RandomFeatures(512, gamma=gamma,
-# coupling=couplings.choose(d, 256).draw)`, from `rfcore.estimators`. Its 512 columns
+# coupling=choose(m=256, d=d).coupling)`, from `rfcore.estimators`. Its 512 columns
 # are the cosines and sines of 256 frequencies. `RBFSampler` makes one column of each
 # frequency, with a random phase, and is worse with as many columns, before any
 # coupling: {doc}`/notebooks/beyond/01_in_a_pipeline`. For attention, $d$ is the
@@ -111,7 +110,7 @@ def squared(d, m, kind, choice, n_draws):
         errors = choices.attention_errors(key, d, m, n_draws)
         return errors[..., list(choosing.ATTENTION).index(choice.name)], errors[..., -1]
     of_one, sign = {"fourier": (np.cos, -1), "positive": (np.exp, 1)}[kind]
-    draw = jax.jit(lambda keys: jax.lax.map(lambda key: choice.draw(key, m, d), keys))
+    draw = jax.jit(lambda keys: jax.lax.map(lambda key: choice.coupling(key, m, d), keys))
     rng, found = ledger.rng(f"directions of {kind}, {d}, {m}"), []
     for keys in jax.random.split(key, (n_draws // AT_ONCE, AT_ONCE)):
         u = rng.normal(size=(AT_ONCE, d, 16))
@@ -126,7 +125,7 @@ def squared(d, m, kind, choice, n_draws):
     return np.array(found), np.broadcast_to(one / m, (len(found), len(DISTANCES)))
 
 
-chosen = {row: couplings.choose(*row) for row in ROWS}
+chosen = {(d, m, kind): choose(m=m, d=d, features=kind) for d, m, kind in ROWS}
 lines = []
 for (d, m, kind), choice in chosen.items():
     n = SIZES["rows"] * max(1, min(16, 1024 // d))
@@ -134,7 +133,8 @@ for (d, m, kind), choice in chosen.items():
     shares = np.sqrt(ours.mean(axis=0) / theirs.mean(axis=0))
     if kind == "positive":  # of far points a closed form: rare draws make their error
         shares[-1] = choice.rmse_over_iid[2.0]
-    call = f"{d}, {m}" if kind == "fourier" else f'{d}, {m}, "{kind}"'
+    call = f"m={m}, d={d}"
+    call += "" if kind == "fourier" else f', features="{kind}"'
     price = "m a power of two" if choice.name == "Sobol'" else "m d² once"
     lines.append(
         f"| {TASKS[kind]} | {d}, {m:,} "
@@ -201,7 +201,7 @@ Markdown("\n".join([HEADS, "|---|---|---|---|---|---|", *lines]))
 # (guide-promise)=
 # ### Is it kept?
 #
-# `choose` also says what it expects, `choose(d, m).rmse_over_iid`, from closed forms
+# `choose` also says what it expects, `choose(...).rmse_over_iid`, from closed forms
 # and a stored table. We let chance pick the sizes, up to 128 dimensions and 2,048
 # frequencies, cut blocks and all, and draw: is the error that is left within a tenth of
 # what was promised, and in attention within a fifth? Far points are left out for
@@ -215,7 +215,7 @@ for (kind, most), n_sizes in zip(SPANS.items(), SIZES["sizes"], strict=True):
     for _ in range(n_sizes):
         d = int(np.exp(sizes.uniform(np.log(2), np.log(129))))
         m = int(np.exp(sizes.uniform(np.log(max(2, d / 2)), np.log(most))))
-        choice, n = couplings.choose(d, m, kind), SIZES["draws"]
+        choice, n = choose(m=m, d=d, features=kind), SIZES["draws"]
         # Means of so many: few features that are exponentials have heavy tails.
         times = 1 if kind == "fourier" else 4 if d * m > 1000 else 16
         ours, theirs = (
@@ -278,7 +278,7 @@ def ways(d, gamma, seed):
     """Sines and cosines with the chosen coupling, and kernels with landmarks."""
     chosen = [
         RandomFeatures(
-            n, gamma=gamma, coupling=couplings.choose(d, n // 2).draw, random_state=seed
+            n, gamma=gamma, coupling=choose(m=n // 2, d=d).coupling, random_state=seed
         )
         for n in WIDTHS
     ]
@@ -392,7 +392,7 @@ def improved(name):
         found.append([])
         for way in (
             RandomFeatures(256, gamma=gamma, coupling="iid", random_state=seed),
-            RandomFeatures(256, gamma=gamma, coupling=couplings.choose(d, 128).draw,
+            RandomFeatures(256, gamma=gamma, coupling=choose(m=128, d=d).coupling,
                            random_state=seed),
             Nystroem(gamma=gamma, n_components=256, random_state=seed),
         ):  # fmt: skip

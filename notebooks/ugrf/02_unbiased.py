@@ -30,8 +30,8 @@ import numpy as np
 from scipy import stats
 
 from companion import datasets, evidence, plotting
-from companion.papers.ugrf import walk_errors
-from rfcore import features, kernels
+from companion.papers.ugrf import modulation_pairs
+from rfcore import features, kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -141,7 +141,7 @@ ledger.decide({
 #
 # The theorem is about *pairs*: any $f_1, f_2$ with $f_1 * f_2 = \alpha$. Choose $f_2$
 # as you like, as long as $f_2(0) \neq 0$, and
-# {py:func}`rfcore.features.modulation.deconvolve` solves for its partner. We try four
+# {py:func}`companion.papers.ugrf.modulation_pairs.deconvolve` solves for its partner. We try four
 # choices on each of two kernels: the paper's *lazy* walker, who leaves everything at
 # home, so that $f_1$ is $\alpha$ itself; a *quarter share* of the kernel's exponent,
 # with three quarters left to the partner; an $f_2$ that is *cut* after two hops; and a
@@ -156,7 +156,7 @@ ledger.decide({
 # %%
 def partner(name, f2):
     """The modulation that makes a pair with f2 for the kernel of this name."""
-    return modulation.deconvolve(modulation.to_taylor(tame[name], n_terms=200), f2)
+    return modulation_pairs.deconvolve(modulation.to_taylor(tame[name], n_terms=200), f2)
 
 
 cut_short, other = modulation.from_values([1.0, 0.5, 0.25]), modulation.diffusion(2.0)
@@ -167,7 +167,7 @@ quarter = {
 pairs = [
     (name, f2)
     for name, share in quarter.items()
-    for f2 in (modulation.lazy(), share, cut_short, other)
+    for f2 in (modulation.from_values([1.0]), share, cut_short, other)
 ]
 products = []
 for name, f2 in pairs:
@@ -251,12 +251,12 @@ ledger.decide({
 # $$
 #
 # and that variance has a closed form, because a walk past step $k$ goes on like a fresh
-# one ({py:func}`companion.papers.ugrf.walk_errors.walk_feature_moments`). We take the row features from
+# one ({py:func}`rfcore.theory.walk_feature_moments`). We take the row features from
 # above once more, and multiply them with themselves.
 
 # %%
 shared = left @ left.transpose(0, 1, 3, 2)
-moments = [walk_errors.walk_feature_moments(walked, f, 16, 0.2) for f in tame.values()]
+moments = [theory.walk_feature_moments(walked, f, 16, 0.2) for f in tame.values()]
 bias = np.stack([(square - mean**2).sum(axis=1) for mean, square in moments])
 diagonal, of_kernel = (np.diagonal(a, axis1=-2, axis2=-1) for a in (shared, truth))
 

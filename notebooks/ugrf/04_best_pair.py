@@ -17,7 +17,7 @@
 #
 # **The idea.** The loads of a walk have second moments in closed form, and they give
 # the expected squared error $\mathbb E \|\widehat K - K\|_F^2$ of *any* pair
-# ({py:func}`companion.papers.ugrf.walk_errors.walk_gram_mse`). So pairs can be compared, and derivatives
+# ({py:func}`rfcore.theory.walk_gram_mse`). So pairs can be compared, and derivatives
 # can be taken, without sampling.
 
 # %% tags=["parameters", "hide-input"]
@@ -29,9 +29,9 @@ import numpy as np
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting, random_graphs
-from companion.papers.ugrf import walk_errors
+from companion.papers.ugrf import modulation_pairs
 from companion.papers.ugrf.modulation_pairs import hessian
-from rfcore import features, kernels
+from rfcore import features, kernels, theory
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -47,7 +47,7 @@ N_WALKS, P_HALT = 16, 0.2
 # symmetric one; the paper's *lazy* walker, who leaves everything at home, so that $f_1$
 # is $\alpha$ itself; a *quarter share* of the kernel's exponent, with three quarters
 # left to the partner; an $f_2$ that is *cut* after two hops; and a modulation of
-# *another kernel*. {py:func}`rfcore.features.modulation.deconvolve` finds the partners.
+# *another kernel*. {py:func}`companion.papers.ugrf.modulation_pairs.deconvolve` finds the partners.
 # The squared errors of many estimates are compared with the formula.
 
 
@@ -55,7 +55,7 @@ N_WALKS, P_HALT = 16, 0.2
 def shared_out(name, sigma, share):
     """f2 with a share of a kernel's exponent; one half is symmetric, zero lazy."""
     if share == 0:
-        return modulation.lazy()
+        return modulation.from_values([1.0])
     if name == "regularised_laplacian":
         return modulation.regularised_laplacian(sigma, 4 * share)
     return modulation.diffusion(sigma * np.sqrt(2 * share))
@@ -64,13 +64,13 @@ def shared_out(name, sigma, share):
 def pair(name, sigma, f2):
     """The partner of f2, and f2."""
     alpha = modulation.to_taylor(shared_out(name, sigma, 0.5), n_terms=200)
-    return modulation.deconvolve(alpha, f2), f2
+    return modulation_pairs.deconvolve(alpha, f2), f2
 
 
 KERNELS = ("diffusion", "regularised_laplacian")
 choices = {
     "symmetric": lambda name: shared_out(name, 1.0, 0.5),
-    "lazy": lambda name: modulation.lazy(),
+    "lazy": lambda name: modulation.from_values([1.0]),
     "quarter share": lambda name: shared_out(name, 1.0, 0.25),
     "cut after two hops": lambda name: modulation.from_values([1.0, 0.5, 0.25]),
     "another kernel": lambda name: modulation.diffusion(2.0),
@@ -98,7 +98,7 @@ def squared_errors(name, f1, f2):
 
 def expected_error(f1, f2, n_terms=200):
     """In closed form."""
-    return walk_errors.walk_gram_mse(karate, f1, f2, N_WALKS, P_HALT, n_terms)
+    return theory.walk_gram_mse(karate, f1, f2, N_WALKS, P_HALT, n_terms)
 
 
 measured, expected = [], []

@@ -19,7 +19,7 @@
 #
 # **The idea.** A loop and an engine that are the same algorithm have features with the
 # same mean, $\sum_k f(k) W^k$, and the same mean square, which has a closed form
-# ({py:func}`companion.papers.ugrf.walk_errors.walk_feature_moments`). The clock tells what each of them
+# ({py:func}`rfcore.theory.walk_feature_moments`). The clock tells what each of them
 # costs.
 
 # %% tags=["parameters", "hide-input"]
@@ -39,9 +39,8 @@ from IPython.display import Markdown
 from tqdm import tqdm
 
 from companion import datasets, evidence, plotting
-from companion.papers.ugrf import formulas, reference, walk_errors
-from rfcore import features
-from rfcore.couplings import walk_lengths
+from companion.papers.ugrf import formulas, reference
+from rfcore import features, theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 
@@ -94,10 +93,10 @@ for repeat in tqdm(range(N_LOOPS), desc="loops", leave=False):
 nodes = np.tile(np.arange(6), N_LOOPS)
 engine = features.walk_features(ledger.key("engine"), wheel, f, 4, 0.2, "iid", nodes)
 engine = engine.toarray().reshape(N_LOOPS, 6, 6)
-mean, square = walk_errors.walk_feature_moments(wheel, f, 4, 0.2)
+mean, square = theory.walk_feature_moments(wheel, f, 4, 0.2)
 
 karate = Graph.from_networkx(datasets.graph("karate", fallback=True)).normalised()
-lengths, apart = np.arange(walk_lengths.longest(0.1) + 1), []
+lengths, apart = np.arange(walks.lengths.longest(0.1) + 1), []
 three = (
     modulation.diffusion(1.0),
     modulation.regularised_laplacian(1.0, 2),
@@ -233,9 +232,9 @@ ledger.decide({
 # %%
 delta = 0.1
 ensembles = list(itertools.product((1, 16, 16 * karate.n_nodes), (0.1, 0.5)))
-batch = np.array([walk_lengths.batch_size(m, p, delta) for m, p in ensembles])
+batch = np.array([formulas.batch_size(m, p, delta) for m, p in ensembles])
 longest = [
-    walk_lengths.draw(ledger.key("lengths", i), N_BATCHES, m, p).values.max(axis=1)
+    walks.lengths.draw(ledger.key("lengths", i), N_BATCHES, m, p, "iid").values.max(axis=1)
     for i, (m, p) in enumerate(ensembles)
 ]
 shorter = np.stack(longest, axis=1) < batch
@@ -252,11 +251,11 @@ def least_batch(m, p, delta):
 
 cases = list(itertools.product([10**i for i in range(9)], (0.1, 0.5), (0.1, 0.01)))
 searched = np.array([least_batch(*case) for case in cases])
-formula = np.array([walk_lengths.batch_size(*case) for case in cases])
+formula = np.array([formulas.batch_size(*case) for case in cases])
 second_form = [formulas.batch_size_approximation(*case) for case in cases]
 
 # %% tags=["hide-input"]
-million = walk_lengths.batch_size(16 * 10**6, 0.1, delta)
+million = formulas.batch_size(16 * 10**6, 0.1, delta)
 chance = (1 - 0.9**million) ** (16 * 10**6)
 plotting.table(
     [*zip(batch, probability, strict=True), (million, chance)],

@@ -33,7 +33,6 @@ from companion.models import descent
 from companion.papers.ugrf import hidden_values
 from companion.plotting import maps
 from rfcore import walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 
@@ -191,7 +190,7 @@ def errors(name, hidden, walked):
     """Of the four kernels, with common walks and hidden vertices."""
     g = graphs[name]
     known = hidden_values.hide(ledger.key(f"{name} hidden", hidden), g.n_nodes)
-    drawn = walk_lengths.draw(walked, g.n_nodes, n_walks, p_halt)
+    drawn = walks.lengths.draw(walked, g.n_nodes, n_walks, p_halt, "iid")
     deposits = walks.simulate(walked, g, drawn)
     return [
         hidden_values.error(deposits, f, normals[name], known)
@@ -292,7 +291,7 @@ ledger.decide({
 # %%
 mesh, truth, g = meshes["teapot"], normals["teapot"], graphs["teapot"]
 key = ledger.key("teapot to turn")
-deposits = walks.simulate(key, g, walk_lengths.draw(key, g.n_nodes, n_walks, p_halt))
+deposits = walks.simulate(key, g, walks.lengths.draw(key, g.n_nodes, n_walks, p_halt, "iid"))
 wrong, layers = {}, {"true": (truth[mesh.faces, 2].mean(axis=1), -1.0, 1.0)}
 for kernel in ("learned", "regularised_laplacian"):
     predicted = hidden_values.directions_in_turn(

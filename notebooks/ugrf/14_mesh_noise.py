@@ -29,7 +29,6 @@ from companion import datasets, evidence, gram_errors, plotting
 from companion.models import descent
 from companion.papers.ugrf import hidden_values
 from rfcore import walks
-from rfcore.couplings import walk_lengths
 from rfcore.features import modulation, neural
 from rfcore.graphs import Graph
 
@@ -68,7 +67,7 @@ def learned(n_walks=16, p_halt=0.5, n_steps=300, optimiser=ADAM):
 def with_walks(name, repeat, modulations, n_walks=16, p_halt=0.5, what=""):
     """Errors of several modulations, with common walks and hidden vertices."""
     g, key = graphs[name], ledger.key(f"{name} {what}walks", repeat)
-    lengths = walk_lengths.draw(key, g.n_nodes, n_walks, p_halt)
+    lengths = walks.lengths.draw(key, g.n_nodes, n_walks, p_halt, "iid")
     deposits = walks.simulate(key, g, lengths)
     known = hidden_values.hide(ledger.key(f"{name} {what}hidden", repeat), g.n_nodes)
     given = normals[name], known

@@ -28,6 +28,7 @@ from functools import partial
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
+from rfcore.features.of_walks import modulation_table
 from tqdm import tqdm
 
 from companion import evidence, plotting
@@ -35,7 +36,6 @@ from companion.evidence import cost, processes
 from companion.papers.ugrf import large_graphs
 from rfcore import features, kernels
 from rfcore.features import modulation
-from rfcore.features.of_walks import modulation_table
 
 ledger = evidence.open_page("ugrf/17_large_graphs", profile)
 SIZES = {

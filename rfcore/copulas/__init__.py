@@ -1,35 +1,36 @@
-"""Copulas: joint laws of uniforms, from which quantile functions make coupled norms, walk lengths and hops.
+"""Copulas: joint distributions of uniforms, which quantile functions turn into coupled norms, lengths and hops.
 
-A copula is a function ``(uniform, shape) -> u`` with u of shape ``shape = (..., m, k)``: blocks, m draws in a
-block, k coordinates of a draw. Every entry of u is uniform on [0, 1), blocks are independent of each other,
-and so are the coordinates of one draw. Any such function serves where a name of ``COPULAS`` does.
+A copula is called as ``copula(uniform, shape) -> u`` with u of shape ``shape = (..., m, k)``: blocks, m draws
+in a block, k coordinates of a draw. Every entry of u is uniform on [0, 1); blocks are independent of each
+other, and so are the coordinates of one draw. The copulas here are records (:class:`Copula`): they print
+themselves, pickle, compare and are pytrees. Any function of these arguments serves in their place.
 
-``uniform(shape)`` gives fresh independent uniforms, an array that a law may write to: ``rng.random`` of a
-NumPy generator, or :func:`uniforms` of a JAX key. A law calculates in the namespace of what it is given, so
-that NumPy and JAX make the same draws of the same uniforms, and compiles in JAX. No entry is ever 1, whatever
-the rounding.
+``uniform(shape)`` makes fresh independent uniforms, an array that a copula may write to: ``rng.random`` of a
+NumPy generator, or :func:`uniforms` of a JAX key. A copula computes in the namespace of what it gets, so that
+NumPy and JAX make the same draws of the same uniforms, and compiles in JAX. No entry is ever 1, whatever the
+rounding.
+
+>>> from rfcore import copulas
+>>> copulas.antithetic, copulas.named("antithetic") == copulas.antithetic
+(Antithetic(), True)
 """
 
+from rfcore.copulas.copula import Copula, Correlated, DifferentStrata
 from rfcore.copulas.gaussians import Gaussian, gaussian, gaussian_of_factor
-from rfcore.copulas.names import (
-    ALIASES,
-    COPULAS,
-    NAMES,
-    PAIRS,
-    Correlated,
-    DifferentStrata,
-    named,
-    over,
-    pairs,
-)
-from rfcore.copulas.nets import halton, sobol
+from rfcore.copulas.names import COPULAS, named, pairs
+from rfcore.copulas.nets import Halton, Sobol, halton, sobol
 from rfcore.copulas.strata import (
-    Matched,
+    Antithetic,
+    Comonotone,
+    Independent,
+    Permutation,
+    Stratified,
+    Systematic,
+    antithetic,
     comonotone,
     in_cells,
     independent,
     permutation,
-    reversal,
     stratified,
     systematic,
 )

@@ -1,114 +1,73 @@
 """Copulas by name, and what is known of their pairs."""
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Int
 
 from rfcore import checks
+from rfcore.copulas.copula import Copula, Correlated, DifferentStrata
 from rfcore.copulas.gaussians import Gaussian
 from rfcore.copulas.nets import halton, sobol
 from rfcore.copulas.strata import (
-    Matched,
+    Permutation,
+    antithetic,
     comonotone,
     independent,
     permutation,
-    reversal,
     stratified,
     systematic,
 )
-from rfcore.copulas.uniforms import draw
 
-
-class Correlated(NamedTuple):
-    """Pairs at the levels of two normals with a correlation; 0 is independent, -1 opposite, 1 equal."""
-
-    partners: float
-    """Correlation of draws 2i and 2i + 1 of a block."""
-    others: float
-    """Correlation of all other pairs."""
-
-
-class DifferentStrata(NamedTuple):
-    """Any two draws are uniform on two different ones of as many strata as a block has draws."""
-
-
-COPULAS = {
+COPULAS: dict[str, Copula] = {
     "independent": independent,
-    "reversal": reversal,
+    "antithetic": antithetic,
     "comonotone": comonotone,
     "stratified": stratified,
     "systematic": systematic,
     "sobol": sobol,
     "halton": halton,
-}
-ALIASES = {"iid": "independent", "pnc": "reversal", "positive_monotone": "comonotone"}
-"""Names by which papers call them, here and there."""
-NAMES = (*COPULAS, *ALIASES)
-# Those of which closed forms of errors are known, besides permutations and Gaussian copulas.
-PAIRS = {
-    independent: Correlated(0, 0),
-    reversal: Correlated(-1, 0),
-    comonotone: Correlated(1, 1),
-    stratified: DifferentStrata(),
+    # As papers call them, here and there.
+    "iid": independent,
+    "pnc": antithetic,
+    "positive_monotone": comonotone,
+    "reversal": antithetic,
 }
 
 
-def named(coupling, name="coupling"):
-    """Copula by its name; a permutation becomes its copula, and a function stands for itself.
+def named(copula: str | Callable | Int[ArrayLike, "*k n"] | list, name: str = "copula") -> Any:
+    """A copula by its name; a permutation becomes its copula, and a record or function stands for itself.
 
     Args:
-        coupling: a name of ``COPULAS`` or ``ALIASES``; int array, as :func:`permutation` takes it; function.
-        name: what a complaint calls the argument.
+        copula: a key of ``COPULAS``; a permutation, as :func:`permutation` takes it; or a copula.
+        name: of the argument, for the error message.
     """
-    if callable(coupling):
-        return coupling
-    if isinstance(coupling, list | tuple | np.ndarray | jax.Array):
-        return permutation(coupling, name)
-    checks.choice(coupling, name, NAMES)
-    return COPULAS[ALIASES.get(coupling, coupling)]
+    if callable(copula):
+        return copula
+    if isinstance(copula, list | tuple | np.ndarray | jax.Array):
+        return permutation(copula, name)
+    return COPULAS[checks.choice(copula, name, COPULAS)]
 
 
-def pairs(law, name="law"):
-    """What two draws of a copula are to each other, from which its closed forms follow.
+def pairs(copula: Any, name: str = "copula") -> Correlated | DifferentStrata | Permutation | Gaussian:
+    """Joint distribution of two draws of a copula, from which closed forms follow.
 
     Args:
-        law: as :func:`named` takes it.
-        name: what a complaint calls the argument.
+        copula: as for :func:`named`.
+        name: of the argument, for the error message.
 
     Returns:
-        :class:`Correlated` or :class:`DifferentStrata`; the copula itself where it is that of a permutation
-        or a Gaussian one. Raises ValueError where no closed form is known.
+        The copula itself if it is a permutation's or a Gaussian one. Raises ValueError where no closed form is
+        known.
     """
-    copula = named(law, name)
-    if isinstance(copula, Matched | Gaussian):
-        return copula
-    if copula not in PAIRS:
-        known = ", ".join(known.__name__ for known in PAIRS)
-        raise ValueError(f"{name} = {law!r} has no closed form; give {known}, a permutation or copulas.gaussian(...)")
-    return PAIRS[copula]
-
-
-def over(law, n_coordinates):
-    """A copula of n_coordinates coordinates of a draw, which it couples together.
-
-    Args:
-        law: copula or its name.
-        n_coordinates: of walks 1 is the length alone, 3 the length and two hops.
-
-    Sobol' points in three dimensions, for the length and the first two hops of each walk of a node:
-
-    >>> from rfcore import copulas
-    >>> law = copulas.over("sobol", 3)
-    """
-    return _Over(named(law, "law"), checks.count(n_coordinates, "n_coordinates"))
-
-
-@dataclass(frozen=True)
-class _Over:
-    law: object
-    n_coordinates: int
-
-    def __call__(self, uniform, shape):
-        return draw(self.law, uniform, shape)
+    found = named(copula, name)
+    if isinstance(found, Permutation | Gaussian):
+        return found
+    known = getattr(found, "pairs", None)
+    if known is None:
+        names = ", ".join(sorted(name for name, one in COPULAS.items() if one.pairs))
+        raise ValueError(f"{name} = {copula!r} has no closed form; give {names}, a permutation or copulas.gaussian(...)")
+    return known

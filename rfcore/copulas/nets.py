@@ -1,14 +1,18 @@
 """Low-discrepancy points, moved at random so that each is uniform."""
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
+from jaxtyping import Float, Int
+
+from rfcore.copulas.copula import Copula, Levels, Uniform
 
 BITS = 23  # of the points: what a float32 uniform has, the digits after them being random
 MOST_COORDINATES = 21201  # of which SciPy has Sobol' points
 
 
-def sobol(uniform, shape):
+class Sobol(Copula):
     """Sobol' points (Joe and Kuo's) with a random digital shift for each block and coordinate.
 
     ::
@@ -22,10 +26,12 @@ def sobol(uniform, shape):
 
     Source: Owen, "Randomly permuted (t, m, s)-nets", 1995; L'Ecuyer and Lemieux, 2002, for the digital shift.
     """
-    return _shifted(_sobol_points, uniform, shape, lambda point, shift, one: point ^ shift)
+
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+        return _shifted(_sobol_points, uniform, shape, lambda point, shift, one: point ^ shift)
 
 
-def halton(uniform, shape):
+class Halton(Copula):
     """Halton points to 23 binary digits, with a random shift modulo 1 for each block and coordinate.
 
     ::
@@ -36,11 +42,16 @@ def halton(uniform, shape):
 
     Source: Cranley and Patterson, "Randomization of number theoretic methods for multiple integration", 1976.
     """
-    return _shifted(_halton_points, uniform, shape, lambda point, shift, one: (point + shift) & (one - 1))
+
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+        return _shifted(_halton_points, uniform, shape, lambda point, shift, one: (point + shift) & (one - 1))
+
+
+sobol, halton = Sobol(), Halton()
 
 
 @lru_cache(maxsize=16)
-def _sobol_points(m, k):
+def _sobol_points(m: int, k: int) -> Int[np.ndarray, "k m"]:
     # Not at the top: scipy.stats takes longer to load than all else together, and few who need this module draw nets.
     from scipy.stats import qmc
 
@@ -49,20 +60,20 @@ def _sobol_points(m, k):
 
 
 @lru_cache(maxsize=16)
-def _halton_points(m, k):
+def _halton_points(m: int, k: int) -> Int[np.ndarray, "k m"]:
     from scipy.stats import qmc
 
     return _whole(qmc.Halton(k, rng=0).random(m) if k else np.empty((m, 0)))
 
 
-def _whole(points):
+def _whole(points: Float[np.ndarray, "m k"]) -> Int[np.ndarray, "k m"]:
     # Coordinates come first in memory: NumPy's loops along a few of them, last, would cost three times the time.
     whole = np.ascontiguousarray(np.floor(points * 2**BITS).astype(np.int64).T)
     whole.flags.writeable = False  # shared by all who ask for this size
     return whole
 
 
-def _shifted(points, uniform, shape, shift_by):
+def _shifted(points: Callable, uniform: Uniform, shape: tuple[int, ...], shift_by: Callable) -> Levels:
     """Points moved in their first digits by those of a uniform, whose other digits are added as they are."""
     *blocks, m, k = shape
     if m > 2**BITS or k > MOST_COORDINATES:

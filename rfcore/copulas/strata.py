@@ -1,23 +1,30 @@
 """Copulas that pair draws, or give each a stratum of its own."""
 
-from dataclasses import dataclass
 from functools import cache
 
+import equinox as eqx
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Int
 
 from rfcore import checks
+from rfcore.copulas.copula import Copula, Correlated, DifferentStrata, Levels, Uniform
 from rfcore.copulas.uniforms import below_one, eps
 
 # Irreducible polynomials over two elements, of degree log2 m: x + 1, x^2 + x + 1, x^3 + x + 1, ...
 POLYNOMIALS = {2: 0b11, 4: 0b111, 8: 0b1011, 16: 0b10011, 32: 0b100101, 64: 0b1000011, 128: 0b10000011, 256: 0b100011011}
 
 
-def independent(uniform, shape):
+class Independent(Copula):
     """Independent uniforms."""
-    return uniform(shape)
+
+    pairs = Correlated(0, 0)
+
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+        return uniform(shape)
 
 
-def reversal(uniform, shape):
+class Antithetic(Copula):
     """Pairs u, 1 - u: the most negative dependence that two uniforms can have.
 
     Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. A pair sums to 1 exactly, but for
@@ -25,24 +32,32 @@ def reversal(uniform, shape):
 
     Source: Variance-Reducing Couplings, Eq. 7 and Definition 3.3, where this is pairwise norm-coupling.
     """
-    *blocks, m, k = shape
-    u = uniform((*blocks, (m + 1) // 2, k))
-    xp = u.__array_namespace__()
-    pairs = xp.stack([u, xp.minimum(1 - u, below_one(u))], axis=-2)
-    return pairs.reshape((*blocks, 2 * u.shape[-2], k))[..., :m, :]
+
+    pairs = Correlated(-1, 0)
+
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+        *blocks, m, k = shape
+        u = uniform((*blocks, (m + 1) // 2, k))
+        xp = u.__array_namespace__()
+        pairs = xp.stack([u, xp.minimum(1 - u, below_one(u))], axis=-2)
+        return pairs.reshape((*blocks, 2 * u.shape[-2], k))[..., :m, :]
 
 
-def comonotone(uniform, shape):
+class Comonotone(Copula):
     """One uniform for all draws of a block: the most positive dependence.
 
     Source: the upper Fréchet-Hoeffding bound (Nelsen, An Introduction to Copulas, 2006, Section 2.5).
     """
-    *blocks, m, k = shape
-    u = uniform((*blocks, 1, k))
-    return u.__array_namespace__().repeat(u, m, axis=-2)
+
+    pairs = Correlated(1, 1)
+
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+        *blocks, m, k = shape
+        u = uniform((*blocks, 1, k))
+        return u.__array_namespace__().repeat(u, m, axis=-2)
 
 
-def stratified(uniform, shape):
+class Stratified(Copula):
     """One draw in each of m strata, in each coordinate: Latin hypercube sampling.
 
     ::
@@ -62,11 +77,15 @@ def stratified(uniform, shape):
     >>> np.sort(np.floor(4 * u[0, :, 0])).tolist()
     [0.0, 1.0, 2.0, 3.0]
     """
-    *blocks, m, k = shape
-    return _in_strata(uniform, (k, *blocks, m), (k, *blocks, m))
+
+    pairs = DifferentStrata()
+
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+        *blocks, m, k = shape
+        return _in_strata(uniform, (k, *blocks, m), (k, *blocks, m))
 
 
-def systematic(uniform, shape):
+class Systematic(Copula):
     """Evenly spaced draws in a random order, in each coordinate: the same place in all strata.
 
     ::
@@ -75,48 +94,19 @@ def systematic(uniform, shape):
 
     Source: Madow and Madow, "On the theory of systematic sampling", 1944.
     """
-    *blocks, m, k = shape
-    return _in_strata(uniform, (k, *blocks, m), (k, *blocks, 1))
+
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+        *blocks, m, k = shape
+        return _in_strata(uniform, (k, *blocks, m), (k, *blocks, 1))
 
 
-def permutation(sigma, name="sigma"):
-    """Pairs that are matched quantile bin by quantile bin, uniform within the bins.
+class Permutation(Copula):
+    """Groups of draws that are matched quantile bin by quantile bin: see :func:`permutation`."""
 
-    ::
+    sigmas: tuple[tuple[int, ...], ...] = eqx.field(static=True)
+    """Bins of the second, third, ... draw of a group, by the bin of the first."""
 
-        u_1 uniform, in bin i = floor(n u_1);   u_2 = (sigma(i) + v) / n,  v uniform
-
-    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. With several permutations there
-    are groups in place of pairs, u_3 in bin sigma_3(i) and so on; rows that do not fill a group are the first
-    of one.
-
-    Args:
-        sigma: permutation of 0, ..., n - 1, shape (n,), or k of them, shape (k, n), for groups of k + 1.
-        name: what a complaint calls it.
-
-    Source: Variance-Reducing Couplings, Section 4 (sigma-coupling); its outlook for groups.
-
-    >>> import numpy as np
-    >>> from rfcore import copulas
-    >>> u = copulas.permutation([1, 0])(np.random.default_rng(0).random, (1000, 2, 1))
-    >>> bool(((u[:, 0] < 0.5) == (u[:, 1] >= 0.5)).all())
-    True
-    """
-    values = checks.finite(checks.numbers(sigma, name), name)
-    bins = np.arange(values.shape[-1]) if values.ndim in (1, 2) and values.size and not checks.is_traced(values) else None
-    if bins is None or np.any(np.sort(values, axis=-1) != bins):
-        raise ValueError(f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1 (or several), known when the law is made")
-    return Matched(tuple(map(tuple, np.atleast_2d(values).astype(int).tolist())))
-
-
-@dataclass(frozen=True)
-class Matched:
-    """Law of :func:`permutation`, with its permutations, one tuple each."""
-
-    sigmas: tuple
-
-    def __call__(self, uniform, shape):
-        """A draw, as every copula makes it."""
+    def __call__(self, uniform: Uniform, shape: tuple[int, ...]) -> Levels:
         *blocks, m, k = shape
         n, size = len(self.sigmas[0]), 1 + len(self.sigmas)
         groups = -(-m // size)
@@ -133,7 +123,40 @@ class Matched:
         return drawn[..., order, :]
 
 
-def _in_strata(uniform, shape, of_places):
+independent, antithetic, comonotone = Independent(), Antithetic(), Comonotone()
+stratified, systematic = Stratified(), Systematic()
+
+
+def permutation(sigma: Int[ArrayLike, "*k n"] | list[int], name: str = "sigma") -> Permutation:
+    """Pairs that are matched quantile bin by quantile bin, uniform within the bins.
+
+    ::
+
+        u_1 uniform, in bin i = floor(n u_1);   u_2 = (sigma(i) + v) / n,  v uniform
+
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. Several permutations match groups
+    in place of pairs, with u_3 in bin sigma_3(i) and so on; a last group that is cut keeps its first rows.
+
+    Args:
+        sigma: permutation of 0, ..., n - 1, or k of them for groups of k + 1.
+        name: of the argument, for the error message.
+
+    Source: Variance-Reducing Couplings, Section 4 (sigma-coupling); its outlook for groups.
+
+    >>> import numpy as np
+    >>> from rfcore import copulas
+    >>> u = copulas.permutation([1, 0])(np.random.default_rng(0).random, (1000, 2, 1))
+    >>> bool(((u[:, 0] < 0.5) == (u[:, 1] >= 0.5)).all())
+    True
+    """
+    values = checks.finite(checks.numbers(sigma, name), name)
+    bins = np.arange(values.shape[-1]) if values.ndim in (1, 2) and values.size and not checks.is_traced(values) else None
+    if bins is None or np.any(np.sort(values, axis=-1) != bins):
+        raise ValueError(f"{name} = {sigma!r}; give a permutation of 0, ..., n - 1 (or several), known when the copula is made")
+    return Permutation(tuple(map(tuple, np.atleast_2d(values).astype(int).tolist())))
+
+
+def _in_strata(uniform: Uniform, shape: tuple[int, ...], of_places: tuple[int, ...]) -> Levels:
     """One draw in each stratum; shapes are (coordinates, ..., draws), with 1 for a place that all share."""
     # Draws come last in memory: a sort along them, in steps of k, would cost twice the time.
     permutation = _affine if shape[-1] in POLYNOMIALS else _permutation
@@ -141,17 +164,17 @@ def _in_strata(uniform, shape, of_places):
     return u.__array_namespace__().moveaxis(u, 0, -1)
 
 
-def _affine(uniform, shape):
+def _affine(uniform: Uniform, shape: tuple[int, ...]) -> Int[Array | np.ndarray, "..."]:
     """Random permutations x -> a x + b over the field of m elements, a not 0: pairs are uniform."""
     *blocks, m = shape
-    a, b = uniform(blocks), uniform(blocks)
+    a, b = uniform(tuple(blocks)), uniform(tuple(blocks))
     xp, products = a.__array_namespace__(), _products(m)
     shift = (b * m).astype(products.dtype)
     return xp.asarray(products)[1 + (a * (m - 1)).astype(int)] ^ shift[..., None]
 
 
 @cache
-def _products(m):
+def _products(m: int) -> Int[np.ndarray, "m m"]:
     """Multiplication table of the field of m elements: bit polynomials modulo an irreducible one."""
     table, shifted = np.zeros((m, m), dtype=np.uint8), np.arange(m)
     for bit in range(m.bit_length() - 1):
@@ -160,7 +183,7 @@ def _products(m):
     return table
 
 
-def _permutation(uniform, shape):
+def _permutation(uniform: Uniform, shape: tuple[int, ...]) -> Int[Array | np.ndarray, "..."]:
     """Random permutations of 0, ..., m - 1 along the last axis: the order of as many uniforms."""
     keys = uniform(shape)
     digits, places = np.finfo(keys.dtype).nmant + 1, max(shape[-1] - 1, 0).bit_length()
@@ -176,7 +199,7 @@ def _permutation(uniform, shape):
     return keys
 
 
-def in_cells(cells, place, n):
+def in_cells(cells: Int[Array | np.ndarray, "..."], place: Levels, n: int) -> Levels:
     """(cell + place) / n, places kept off the edges of cells by 2 n eps: rounding carries none across.
 
     From n = 1 / (4 eps) on, two million in float32, places are the middles of cells.

@@ -1,12 +1,16 @@
 """Uniforms of a JAX key, and the draw of a copula from them."""
 
+from collections.abc import Callable
+
 import jax
 import numpy as np
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from rfcore import checks
+from rfcore.copulas.copula import Levels, Uniform
 
 
-def uniforms(key):
+def uniforms(key: PRNGKeyArray) -> Uniform:
     """Source of independent uniforms on (0, 1) in JAX, for one draw of a copula.
 
     ::
@@ -15,16 +19,12 @@ def uniforms(key):
 
     so that neither u nor 1 - u, which is exact, is ever 0 or 1.
 
-    Returns:
-        A function ``shape -> u`` in the default float dtype, each call of which folds its number into the
-        key.
-
-    Make the source where it is used: one that is carried into a compiled function counts the calls of the
-    tracing.
+    They have the default float dtype. Call number i folds i into the key, so that a source is made where it
+    is used: one that is carried into a compiled function counts the calls made while tracing.
 
     >>> import jax
     >>> from rfcore import copulas
-    >>> pairs = copulas.reversal(copulas.uniforms(jax.random.key(0)), (5, 2, 1))
+    >>> pairs = copulas.antithetic(copulas.uniforms(jax.random.key(0)), (5, 2, 1))
     >>> bool((pairs.sum(axis=1) == 1).all())
     True
     """
@@ -32,28 +32,28 @@ def uniforms(key):
 
 
 class _Uniforms:
-    def __init__(self, key):
+    def __init__(self, key: PRNGKeyArray) -> None:
         self.key, self.n_calls = key, 0
 
-    def __call__(self, shape):
+    def __call__(self, shape: tuple[int, ...]) -> Float[Array, "..."]:
         self.n_calls += 1
         u = jax.random.uniform(jax.random.fold_in(self.key, self.n_calls), shape)
         return u + eps(u) / 2
 
 
-def draw(law, uniform, shape):
-    """Draw of a law that may be anybody's: its shape is checked, and its values where they are known."""
-    u = law(uniform, shape)
+def draw(copula: Callable[[Uniform, tuple[int, ...]], Levels], uniform: Uniform, shape: tuple[int, ...]) -> Levels:
+    """Draw of a copula that may be a user's own function: its shape is checked, and its values where known."""
+    u = copula(uniform, shape)
     if np.shape(u) != tuple(shape):
-        raise ValueError(f"law maps shape {shape} to an array of shape {np.shape(u)}; give one uniform per entry")
-    return checks.levels(u, "law")
+        raise ValueError(f"copula maps shape {shape} to an array of shape {np.shape(u)}; give one uniform per entry")
+    return checks.levels(u, "copula")
 
 
-def eps(u):
+def eps(u: Levels) -> float:
     """Distance from 1 to the next number in the precision of u."""
     return float(np.finfo(u.dtype).eps)
 
 
-def below_one(u):
+def below_one(u: Levels) -> float:
     """The largest number below 1 in the precision of u."""
     return 1 - eps(u) / 2

@@ -1,17 +1,17 @@
-"""Couplings: joint laws of m frequencies, each N(0, I_d).
+"""Couplings: joint distributions of m frequencies, each N(0, I_d).
 
-Every coupling is a function ``(key, m, d) -> omega``. ``key`` is a JAX PRNG key, m the number of frequencies
-(at least 0, not always a multiple of d) and d their dimension; omega is an array (m, d) of the default float
-dtype. Most are a coupling of *directions* times a coupling of *norms*, and :func:`compose` multiplies any
-pair::
+Every coupling is called as ``coupling(key, m, d) -> omega``. ``key`` is a JAX PRNG key, m the number of
+frequencies (at least 0, not always a multiple of d) and d their dimension; omega is an array (m, d) of the
+default float dtype. Most couplings are a coupling of *directions* times a coupling of *norms*::
 
-    orthogonal = compose(directions.orthogonal, norms.independent)
+    orthogonal = Product(directions.orthogonal)
+    orthogonal_pnc = Product(directions.orthogonal, copulas.antithetic)
 
-Rows come in blocks of d. Blocks are independent, and the last is cut when m is no multiple of d; the rows of
-``halton`` and ``sobol`` are one block. Norms, and the lengths and first hops of walks, are coupled by the
-same object, a joint law of uniforms: see ``couplings.copulas``. The two couplings that end in ``_fast`` are
-approximations that multiply fast: see ``couplings.fast``. Frequencies of another distribution than N(0, I_d)
-carry log weights: see ``features.frequencies``.
+They are records: they print themselves, pickle, compare and are pytrees. Rows come in blocks of d. Blocks are
+independent, and the last is cut when m is no multiple of d; the rows of ``halton`` and ``sobol`` are one
+block. Norms, and the lengths and hops of walks, are coupled by the same records, :mod:`rfcore.copulas`. The
+two couplings that end in ``_fast`` are approximations that multiply fast: see ``couplings.fast``. Frequencies
+of another distribution than N(0, I_d) carry log weights: see ``features.frequencies``.
 """
 
 from rfcore import copulas
@@ -20,13 +20,17 @@ from rfcore.couplings import (
     fast,
     low_discrepancy,
     norms,
-    quantiles,
-    walk_hops,
-    walk_lengths,
     weight_dependent,
 )
-from rfcore.couplings.choosing import choose
-from rfcore.couplings.compose import (
+from rfcore.couplings.fast import Fast, orthogonal_fast, simplex_fast
+from rfcore.couplings.low_discrepancy import LowDiscrepancy, halton, sobol
+from rfcore.couplings.names import COUPLINGS, named
+from rfcore.couplings.products import (
+    Coupling,
+    Independent,
+    Product,
+    Turned,
+    WithOpposites,
     antithetic,
     compose,
     iid,
@@ -37,6 +41,12 @@ from rfcore.couplings.compose import (
     orthogonal_pnc,
     simplex,
 )
-from rfcore.couplings.fast import orthogonal_fast, simplex_fast
-from rfcore.couplings.low_discrepancy import halton, sobol
-from rfcore.couplings.weight_dependent import simplex_plus
+from rfcore.couplings.weight_dependent import SimplexPlus, simplex_plus
+
+
+def __getattr__(name):
+    if name == "choose":  # stands on theory, which stands on couplings: found when it is asked for
+        from rfcore.choosing import choose
+
+        return choose
+    raise AttributeError(f"module 'rfcore.couplings' has no attribute {name!r}")

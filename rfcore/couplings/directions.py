@@ -1,16 +1,20 @@
-"""Joint laws of unit vectors, each uniform on the sphere: functions ``(key, m, d) -> (m, d)``."""
+"""Joint distributions of unit vectors, each uniform on the sphere."""
 
+import abc
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.scipy.linalg import solve_triangular
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from rfcore import checks, precision
 
 
-def haar(key, d, n_blocks=1):
-    """Rotations and reflections from Haar measure, the uniform law on the orthogonal group O(d).
+def haar(key: PRNGKeyArray, d: int, n_blocks: int = 1) -> Float[Array, "n_blocks d d"]:
+    """Rotations and reflections from Haar measure, the uniform distribution on the orthogonal group O(d).
 
     ::
 
@@ -18,13 +22,6 @@ def haar(key, d, n_blocks=1):
 
     The signs matter: QR fixes those of diag R by a rule of its own, so that Q alone is not uniform, and
     features that are not even in the frequency (positive features) become biased, by -19 % at d = 4.
-
-    Args:
-        key: JAX PRNG key.
-        d, n_blocks: dimension; number of independent matrices, which may be 0.
-
-    Returns:
-        Array, (n_blocks, d, d).
 
     Source: Mezzadri, Notices of the AMS 54 (2007).
 
@@ -40,19 +37,19 @@ def haar(key, d, n_blocks=1):
 
 
 @jax.jit
-def _orthonormal(blocks):
+def _orthonormal(blocks: Float[Array, "b n r"]) -> Float[Array, "b n r"]:
     """Q of blocks = Q R with a positive diagonal of R."""
     return jax.lax.platform_dependent(blocks, cpu=_by_reflections, default=_by_cholesky)
 
 
-def _by_reflections(blocks):
+def _by_reflections(blocks: Float[Array, "b n r"]) -> Float[Array, "b n r"]:
     q, r = jnp.linalg.qr(blocks)
     signs = jnp.where(jnp.diagonal(r, axis1=-2, axis2=-1) < 0, -1.0, 1.0)
     return q * signs[:, None, :]
 
 
 @precision.full
-def _by_cholesky(blocks):
+def _by_cholesky(blocks: Float[Array, "b n r"]) -> Float[Array, "b n r"]:
     """By products and triangular systems, on an H100 25 times as fast as reflections are.
 
     ::
@@ -73,25 +70,37 @@ def _by_cholesky(blocks):
     return blocks
 
 
-def independent(key, m, d):
+class Directions(eqx.Module):
+    """Joint distribution of m unit vectors, each uniform on the sphere: ``directions(key, m, d) -> (m, d)``."""
+
+    @abc.abstractmethod
+    def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
+        """A draw of m directions in d dimensions."""
+
+
+class Independent(Directions):
     """Independent directions."""
-    gaussian = jax.random.normal(key, (m, d))
-    return gaussian / jnp.linalg.norm(gaussian, axis=1, keepdims=True)
+
+    def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
+        gaussian = jax.random.normal(key, (m, d))
+        return gaussian / jnp.linalg.norm(gaussian, axis=1, keepdims=True)
 
 
-def orthogonal(key, m, d):
+class Orthogonal(Directions):
     """Directions that are pairwise orthogonal within each block of d.
 
     Fewer than d are the factor Q of m normal vectors, in O(m^2 d) operations.
 
     Source: Yu et al., "Orthogonal random features", 2016.
     """
-    if m < d:
-        return _orthonormal(jax.random.normal(key, (1, m, d)).mT)[0].T
-    return _cut(haar(key, d, -(-m // d)), m)
+
+    def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
+        if m < d:
+            return _orthonormal(jax.random.normal(key, (1, m, d)).mT)[0].T
+        return _cut(haar(key, d, -(-m // d)), m)
 
 
-def simplex(key, m, d):
+class Simplex(Directions):
     """Directions to the corners of a regular simplex within each block of d.
 
     ::
@@ -103,15 +112,20 @@ def simplex(key, m, d):
 
     Source: Simplex Random Features, Eqs. 8 and 9.
     """
-    if d == 1:
-        return orthogonal(key, m, d)
-    if 0 < m < d:
-        u, own, of_sum = orthogonal(key, m, d), math.sqrt(d / (d - 1)), math.sqrt(1 - (m - 1) / (d - 1))
-        return own * u + (of_sum - own) * u.mean(axis=0, keepdims=True)
-    return _cut(simplex_product(haar(key, d, -(-m // d))), m)
+
+    def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
+        if d == 1:
+            return orthogonal(key, m, d)
+        if 0 < m < d:
+            u, own, of_sum = orthogonal(key, m, d), math.sqrt(d / (d - 1)), math.sqrt(1 - (m - 1) / (d - 1))
+            return own * u + (of_sum - own) * u.mean(axis=0, keepdims=True)
+        return _cut(simplex_product(haar(key, d, -(-m // d))), m)
 
 
-def simplex_product(x):
+independent, orthogonal, simplex = Independent(), Orthogonal(), Simplex()
+
+
+def simplex_product(x: Float[ArrayLike, "*batch d k"]) -> Float[Array, "*batch d k"]:
     """Product S x with the simplex matrix, in O(d) operations a column and without forming S.
 
     ::
@@ -122,8 +136,7 @@ def simplex_product(x):
 
     The rows of S have length 1 and scalar products -1 / (d - 1); its last column is zero.
 
-    Args:
-        x: (..., d, k), d at least 2.
+    Here d is at least 2.
 
     Source: Simplex Random Features, Eq. 9 and Algorithm 1 (Appendix B.2.1).
     """
@@ -137,5 +150,5 @@ def simplex_product(x):
     return jnp.concatenate([corners, total / jnp.sqrt(d - 1)], axis=-2)
 
 
-def _cut(blocks, m):
+def _cut(blocks: Float[Array, "b d d"], m: int) -> Float[Array, "m d"]:
     return blocks.reshape(-1, blocks.shape[-1])[:m]

@@ -35,7 +35,8 @@ from jaxtyping import Array, Float, Int, PRNGKeyArray
 from scipy.linalg import hadamard
 
 from rfcore import checks, copulas, precision
-from rfcore.couplings import directions, quantiles
+from rfcore.couplings import directions, norms
+from rfcore.couplings.products import Coupling
 
 Geometry = Literal["orthogonal", "simplex"]
 COUPLINGS = get_args(Geometry)
@@ -94,44 +95,46 @@ def draw(key: PRNGKeyArray, m: int, d: int, coupling: Geometry) -> Frequencies:
     key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
     # One uniform each: norms.independent draws p normals per norm, cheap compared with a dense rotation but not here.
-    return Frequencies(signs, quantiles.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
+    return Frequencies(signs, norms.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
 
 
-def orthogonal_fast(key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
-    """Orthogonal frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
+class Fast(Coupling):
+    """Frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    For use where any coupling can stand; to multiply fast, give the features
-    ``fast.draw(key, m, d, "orthogonal")`` instead and never form the matrix. Blocks hold 2^ceil(log2 d) rows,
-    which are approximately N(0, I_d).
-
-    Source: Simplex Random Features, Eqs. 89 and 90, with three factors.
-
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> omega = couplings.orthogonal_fast(jax.random.key(0), 4, 4)
-    >>> gram = omega @ omega.T
-    >>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
-    True
+    To multiply fast, give the features ``fast.draw(key, m, d, geometry)`` instead, and never form the matrix.
+    Blocks hold 2^ceil(log2 d) rows, which are approximately N(0, I_d).
     """
-    return draw(key, m, d, "orthogonal").matrix
+
+    geometry: Geometry = eqx.field(static=True)
+
+    def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
+        return draw(key, m, d, self.geometry).matrix
 
 
-def simplex_fast(key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
-    """Simplex frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
+orthogonal_fast = Fast("orthogonal")
+"""Orthogonal frequencies from Hadamard-Rademacher products (:class:`Fast`). They are biased.
 
-    To multiply fast, give the features ``fast.draw(key, m, d, "simplex")``; all else as for
-    :func:`orthogonal_fast`.
+Source: Simplex Random Features, Eqs. 89 and 90, with three factors.
 
-    Source: Simplex Random Features, Appendix B.2, with three factors.
+>>> import jax, jax.numpy as jnp
+>>> from rfcore import couplings
+>>> omega = couplings.orthogonal_fast(jax.random.key(0), 4, 4)
+>>> gram = omega @ omega.T
+>>> bool(jnp.allclose(gram, jnp.diag(jnp.diag(gram)), atol=1e-5))
+True
+"""
+simplex_fast = Fast("simplex")
+"""Simplex frequencies from Hadamard-Rademacher products (:class:`Fast`). They are biased.
 
-    >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings
-    >>> omega = couplings.simplex_fast(jax.random.key(0), 4, 4)
-    >>> units = omega / jnp.linalg.norm(omega, axis=1, keepdims=True)
-    >>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
-    True
-    """
-    return draw(key, m, d, "simplex").matrix
+Source: Simplex Random Features, Appendix B.2, with three factors.
+
+>>> import jax, jax.numpy as jnp
+>>> from rfcore import couplings
+>>> omega = couplings.simplex_fast(jax.random.key(0), 4, 4)
+>>> units = omega / jnp.linalg.norm(omega, axis=1, keepdims=True)
+>>> bool(jnp.allclose(units.sum(axis=0), 0, atol=1e-5))
+True
+"""
 
 
 def walsh_hadamard(x: Float[ArrayLike, "*rows p"]) -> Float[Array, "*rows p"]:

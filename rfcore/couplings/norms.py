@@ -1,116 +1,135 @@
-"""Joint laws of the norms of frequencies, each chi_d: the law of the length of a N(0, I_d) vector.
+"""Norms of frequencies: their radial distributions, chi for normal frequencies and Student's for Matérn kernels.
 
-Every law is a function ``(key, m, d) -> norms``, an array (m,) in the default float dtype. All but
-:func:`independent` push a copula of uniforms (:mod:`rfcore.copulas`) through the chi_d quantile.
+A radial distribution is a record that is called as ``radial(u, d)``: the quantile of the norm at level u.
+JAX has no inverse of the incomplete gamma and beta functions. The logarithm of a quantile is smooth in the
+normal score z of its level,
+
+::
+
+    log(x / sqrt(d)) = s(z),  u = Phi(z),  -10 <= z <= 8.5
+
+so s is a spline of degree 5 through SciPy's values, 1/32 apart. Levels below 1e-23 or above 1 - 1e-17, where
+no draw falls, are moved to these ends. Measured, the relative error is at most 1e-13 for chi with d <= 10^5,
+and for Student's distribution with nu >= 1/2 and d <= 1000 (3e-12 for nu = 0.1 and d <= 64). At levels of
+about 3e-6 SciPy's values for chi are off by 3e-12 in 10^6 dimensions and by 5e-7 in 10^7. In float32 the error
+is 6e-6, at levels from 2^-24 on and with nu >= 1/2.
 """
 
+import abc
 import math
-from functools import partial
+from functools import lru_cache
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PRNGKeyArray
+from scipy import special
 
-from rfcore import checks, copulas
-from rfcore.couplings import quantiles
+from rfcore import checks
+
+LARGEST_D, LEAST_NU, LARGEST_NU = 10**7, 0.1, 100.0
+# A power of two apart, so that the distance of a score from its node is exact in float32 too.
+LOWEST, HIGHEST, STEP = -10.0, 8.5, 1 / 32
 
 
-def independent(key, m, d):
+class Radial(eqx.Module):
+    """Distribution of the norm of a frequency in d dimensions, given by its quantiles: ``radial(u, d)``."""
+
+    @abc.abstractmethod
+    def __call__(self, u: Float[ArrayLike, "*shape"], d: int) -> Float[Array, "*shape"]:
+        """Norm at level u in d dimensions."""
+
+
+class Chi(Radial):
+    """The distribution chi_d of the length of a N(0, I_d) vector.
+
+    ::
+
+        x with P(d/2, x^2/2) = u,  P the regularised lower incomplete gamma function
+
+    d is at most 10^7. Levels are in [0, 1): of traced ones outside the norm is NaN. Differentiable in u.
+
+    The median of Rayleigh's distribution, d = 2:
+
+    >>> from rfcore.couplings import norms
+    >>> round(float(norms.chi(0.5, 2)), 5)
+    1.17741
+    """
+
+    def __call__(self, u: Float[ArrayLike, "*shape"], d: int) -> Float[Array, "*shape"]:
+        return _length(u, d, math.inf)
+
+
+class Student(Radial):
+    """The length of Student's t in d dimensions with 2 nu degrees of freedom, a frequency of a Matérn kernel.
+
+    ::
+
+        r with I(r^2 / (r^2 + 2 nu); d/2, nu) = u,  I the regularised incomplete beta function
+
+    nu is from 0.1 to 100, and known when this is compiled; d and levels as for :class:`Chi`.
+
+    The median of |Cauchy|:
+
+    >>> from rfcore.couplings import norms
+    >>> round(float(norms.Student(0.5)(0.5, 1)), 5)
+    1.0
+    """
+
+    nu: float = eqx.field(static=True)
+    """Smoothness of the kernel: 1/2 for Laplace's kernel exp(-|x - y|)."""
+
+    def __init__(self, nu: float) -> None:
+        if checks.is_traced(nu):
+            raise ValueError("nu is traced; give a number that is known when the frequencies are compiled")
+        self.nu = checks.real(nu, "nu", above=0)
+        if not LEAST_NU <= self.nu <= LARGEST_NU:
+            raise ValueError(f"nu = {nu}; give one from {LEAST_NU} to {LARGEST_NU:g} (above, take the Gaussian kernel)")
+
+    def __call__(self, u: Float[ArrayLike, "*shape"], d: int) -> Float[Array, "*shape"]:
+        return _length(u, d, self.nu)
+
+
+chi = Chi()
+
+
+def independent(key: PRNGKeyArray, m: int, d: int) -> Float[Array, " m"]:
     """Independent chi_d lengths: ``w_i = |g_i|`` with g_i ~ N(0, I_d)."""
     # m d normals rather than m gammas: JAX's gamma sampler takes seconds to compile for every new shape.
     return jnp.linalg.norm(jax.random.normal(key, (m, d)), axis=1)
 
 
-def coupled(law, over="block", nu=math.inf):
-    """Norms whose levels have a given joint law.
-
-    ::
-
-        w_i = F^-1(u_i),  F the chi_d distribution function
-        over = "block"     (u_1, ..., u_d) a draw of the law for each block
-        over = "all"       (u_1, ..., u_m) one draw of the law
-        over = "blocks"    one draw of the law for all blocks: a level each, shared by its d norms
-
-    Blocks are independent for "block" only. One norm per block, stratified over many blocks ("shells"), saves
-    more than the others do: see :func:`rfcore.theory.stratified_norms_ratio`.
-
-    Args:
-        law: copula or its name, as :func:`rfcore.copulas.named` takes it.
-        over: "block", "all" or "blocks".
-        nu: for the lengths of the frequencies of a Matérn kernel of that smoothness, those of Student's t law
-            (:func:`rfcore.couplings.quantiles.student`), which are chi_d for infinity.
-
-    Returns:
-        A function ``(key, m, d) -> (m,)``.
-
-    Source: Variance-Reducing Couplings, Section 3, for norms within blocks.
-
-    Simplex directions with pairwise coupled norms, and orthogonal ones on shells:
-
-    >>> from rfcore.couplings import compose, directions, norms
-    >>> paired = compose(directions.simplex, norms.coupled("reversal"))
-    >>> shells = compose(directions.orthogonal, norms.coupled("stratified", over="blocks"))
-    """
-    law, over = copulas.named(law, "law"), checks.choice(over, "over", ("block", "all", "blocks"))
-    return partial(_coupled, law, over=over, nu=nu if nu == math.inf else quantiles.smoothness(nu))
+def _length(u: Float[ArrayLike, "*shape"], d: int, nu: float) -> Float[Array, "*shape"]:
+    u, d = checks.levels(checks.floating(u, "u"), "u"), checks.count(d, "d")
+    if d > LARGEST_D:
+        raise ValueError(f"d = {d}; give a dimension of at most {LARGEST_D}")
+    u = u.astype(jnp.promote_types(u.dtype, jnp.float32))
+    return jnp.exp(_log_length(u, jnp.asarray(_spline(d, nu), u.dtype))) * math.sqrt(d)
 
 
-def _coupled(law, key, m, d, over="block", nu=math.inf):
-    n_blocks = -(-m // d)
-    shape = {"block": (n_blocks, d, 1), "all": (1, m, 1), "blocks": (1, n_blocks, 1)}[over]
-    lengths = quantiles.length(copulas.draw(law, copulas.uniforms(key), shape).reshape(-1), d, nu)
-    return (jnp.repeat(lengths, d) if over == "blocks" else lengths)[:m]
+@jax.jit  # compiled once for all distributions
+def _log_length(u: Float[Array, "*shape"], spline: Float[Array, "6 nodes"]) -> Float[Array, "*shape"]:
+    z = jnp.clip(jax.scipy.special.ndtri(u), LOWEST, HIGHEST)
+    node = jnp.clip(jnp.floor((z - LOWEST) / STEP).astype(int), 0, spline.shape[1] - 1)
+    distance, value = z - (LOWEST + STEP * node), jnp.zeros_like(z)
+    for coefficients in spline:  # each fetched alone: all of a node at once take four times as long
+        value = value * distance + coefficients[node]
+    return value
 
 
-def pnc(key, m, d):
-    """Pairwise norm-coupling: norms 2i and 2i + 1 of a block are at levels u and 1 - u.
+@lru_cache(maxsize=64)
+def _spline(d: int, nu: float) -> Float[np.ndarray, "6 nodes"]:
+    """Coefficients of s above each node, highest power first, (6, nodes)."""
+    from scipy.interpolate import make_interp_spline  # slow to load, and independent norms need none
 
-    ::
-
-        F(w_1) + F(w_2) = 1,  F the chi_d distribution function
-
-    An odd last one stands alone. Of all couplings of the norms of two orthogonal frequencies this has the
-    least variance for positive features, and a smaller one than any given other for Fourier features of
-    points that are close enough (Theorem 3.2).
-
-    Source: Variance-Reducing Couplings, Eq. 7 and Definition 3.3.
-
-    >>> import jax
-    >>> from rfcore.couplings import norms
-    >>> first, second = norms.pnc(jax.random.key(0), 2, 2)
-    >>> bool((first < 1.1774) == (second > 1.1774))  # one on either side of the median, sqrt(2 log 2)
-    True
-    """
-    return _coupled(copulas.reversal, key, m, d)
-
-
-def positive_monotone(key, m, d):
-    """One norm for all frequencies of a block.
-
-    The opposite of :func:`pnc`: of all couplings of the norms of orthogonal frequencies it has the greatest
-    variance for positive features.
-
-    Source: Variance-Reducing Couplings, Appendix B.3.
-    """
-    return _coupled(copulas.comonotone, key, m, d)
-
-
-def stratified(key, m, d):
-    """One norm in each of d strata of equal probability, in a random order within the block.
-
-    Source: the strata are those of McKay, Beckman and Conover, 1979.
-    """
-    return _coupled(copulas.stratified, key, m, d)
-
-
-def gaussian(correlation):
-    """Norms at the levels of d correlated normals: a Gaussian copula within each block.
-
-    Args:
-        correlation: (d, d) correlation matrix, as :func:`rfcore.copulas.gaussian` takes it.
-
-    Returns:
-        A function ``(key, m, d) -> (m,)``.
-
-    Source: Variance-Reducing Couplings, Section 3.2.
-    """
-    return coupled(copulas.gaussian(correlation))
+    nodes = np.arange(LOWEST, HIGHEST + STEP, STEP)
+    tail, is_lower = special.ndtr(-np.abs(nodes)), nodes < 0
+    if nu == math.inf:
+        squares = 2 * np.where(is_lower, special.gammaincinv(d / 2, tail), special.gammainccinv(d / 2, tail))
+    else:
+        lower, upper = special.betaincinv(d / 2, nu, tail), special.betaincinv(nu, d / 2, tail)
+        squares = 2 * nu * np.where(is_lower, lower / (1 - lower), (1 - upper) / upper)
+    spline = make_interp_spline(nodes, np.log(squares / d) / 2, k=5)
+    return np.stack([spline(nodes[:-1], power) / math.factorial(power) for power in range(5, -1, -1)])

@@ -3,9 +3,12 @@
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PRNGKeyArray
 
 from rfcore import checks
 from rfcore.couplings import directions, norms
+from rfcore.couplings.products import Coupling
 from rfcore.precision import product
 
 # The paper speaks of a small number of sweeps. Mean of |w_1 + ... + w_d|^2 above its least value, after 0, 1, 2, 5:
@@ -16,7 +19,7 @@ from rfcore.precision import product
 SWEEPS = 5
 
 
-def simplex_plus(key, m, d):
+class SimplexPlus(Coupling):
     """SimRF+ frequencies: given its norms, each block points so that its rows have the shortest sum.
 
     ::
@@ -37,15 +40,20 @@ def simplex_plus(key, m, d):
     >>> bool(jnp.linalg.norm(omega.sum(axis=0)) < jnp.linalg.norm(omega, axis=1).min())
     True
     """
-    m, d = checks.count(m, "m", least=0), checks.count(d, "d")
-    key_directions, key_norms = jax.random.split(checks.key(key))
-    n_blocks = -(-m // d)
-    lengths = norms.independent(key_norms, n_blocks * d, d).reshape(n_blocks, d)
-    rotations = directions.haar(key_directions, d, n_blocks)
-    return product(balance(lengths), rotations).reshape(-1, d)[:m]
+
+    def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
+        m, d = checks.count(m, "m", least=0), checks.count(d, "d")
+        key_directions, key_norms = jax.random.split(checks.key(key))
+        n_blocks = -(-m // d)
+        lengths = norms.independent(key_norms, n_blocks * d, d).reshape(n_blocks, d)
+        rotations = directions.haar(key_directions, d, n_blocks)
+        return product(balance(lengths), rotations).reshape(-1, d)[:m]
 
 
-def balance(lengths, sweeps=SWEEPS):
+simplex_plus = SimplexPlus()
+
+
+def balance(lengths: Float[ArrayLike, "*batch d"], sweeps: int = SWEEPS) -> Float[Array, "*batch d d"]:
     """Vectors of given lengths, each pointing away from the sum of the others.
 
     ::
@@ -56,12 +64,11 @@ def balance(lengths, sweeps=SWEEPS):
     exceeds the sum of the others, that one points against all of them. With the running sum of all vectors a
     sweep takes O(d^2) operations, not the O(d^3) of Section 4.2.
 
-    Args:
-        lengths: (..., d), above 0, with squares that neither underflow nor overflow.
-        sweeps: how many times each vector is updated.
+    Vectors are rows, to be rotated before use as frequencies.
 
-    Returns:
-        Array, (..., d, d), a vector a row; to be rotated before use as frequencies.
+    Args:
+        lengths: above 0, with squares that neither underflow nor overflow.
+        sweeps: how many times each vector is updated.
 
     Source: Simplex Random Features, Eq. 17: Gauss-Seidel iteration.
     """
@@ -84,12 +91,12 @@ def balance(lengths, sweeps=SWEEPS):
 
 
 @np.errstate(over="ignore", under="ignore")
-def _squares_are_numbers(lengths):
-    return np.all(lengths**2 > 0) and np.all(np.isfinite(lengths.sum(axis=-1) ** 2))
+def _squares_are_numbers(lengths: Float[np.ndarray, "..."]) -> bool:
+    return bool(np.all(lengths**2 > 0) and np.all(np.isfinite(lengths.sum(axis=-1) ** 2)))
 
 
-def _sweep(rows, lengths):
-    def update(total, row_and_length):
+def _sweep(rows: Float[Array, "d *batch d"], lengths: Float[Array, "d *batch 1"]) -> Float[Array, "d *batch d"]:
+    def update(total: Float[Array, "*batch d"], row_and_length: tuple) -> tuple:
         row, length = row_and_length
         rest = total - row
         size = jnp.linalg.norm(rest, axis=-1, keepdims=True)

@@ -9,10 +9,17 @@ Products of features have a kernel as their mean, E[phi(x) . phi(y)] = k(x, y): 
   distribution with log weights w, where features of frequency i are multiplied by exp(w_i / 2).
 """
 
-from rfcore.features import frequencies, modulation, neural
-from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
+from rfcore.features import frequencies, neural
 from rfcore.features.exponentials import ExponentialParameters, dense, exponential, log_exponential
 from rfcore.features.fourier import fourier, trigonometric
 from rfcore.features.logs import stabilised
-from rfcore.features.of_walks import StreamedFeatures, WalkFeatures, walk_features, weigh
 from rfcore.features.positives import log_positive, positive
+from rfcore.walks import (
+    DepositFeatures,
+    StreamedFeatures,
+    WalkFeatures,
+    by_step,
+    modulation,
+    walk_features,
+    weigh,
+)

@@ -110,7 +110,7 @@ class Walks(_OfFeatures):
     >>> import jax
     >>> from rfcore import couplings, gp, graphs, walks
     >>> g = graphs.Graph.from_edges([[0, 1, 2], [1, 2, 3]]).normalised()
-    >>> lengths = couplings.walk_lengths.draw(jax.random.key(0), g.n_nodes, n_walks=8, p_halt=0.5)
+    >>> lengths = couplings.walks.lengths.draw(jax.random.key(0), g.n_nodes, n_walks=8, p_halt=0.5)
     >>> X = gp.loads(walks.simulate(jax.random.key(0), g, lengths), n_steps=40)
     >>> gp.Walks(40).gram(X).as_matrix().shape
     (4, 4)

@@ -16,12 +16,12 @@ from scipy.optimize import minimize_scalar
 from scipy.sparse.linalg import eigsh, spilu, splu
 from scipy.special import ive
 
-from rfcore import checks, features, streams, walks
+from rfcore import checks, features, graphs, walks
 from rfcore.gp.kernels import diffusion
 from rfcore.kernels.products import power_of_two
 from rfcore.kernels.spectral import finite
+from rfcore.walks import streams
 
-PURPOSE = 9  # of the random stream; part of what a key means
 _SYMMETRIC = {"diag_pivot_thresh": 0.0, "options": {"SymmetricMode": True}}
 
 
@@ -75,7 +75,7 @@ def diffusion_covariance(g, lengthscale, variance=1.0, tol=1e-7):
     """
     lengthscale = checks.real(checks.known(lengthscale, "lengthscale"), "lengthscale", above=0)
     variance, tol = checks.real(checks.known(variance, "variance"), "variance", above=0), _fraction(tol, "tol")
-    g = checks.graph(g).normalised()
+    g = graphs.checked(g).normalised()
     if not g.is_symmetric:
         raise ValueError("g is directed; give an undirected graph, such as that of (W + W.T) / 2")
     W, eye = g.to_scipy(), sp.eye_array(g.n_nodes, format="csr")
@@ -288,7 +288,7 @@ def fit_diffusion(key, deposits, y, lengthscales=(0.2, 5.0), n_probes=8, n_steps
     bounds = np.asarray(checks.vector(checks.known(lengthscales, "lengthscales"), "lengthscales"), dtype=float)
     if bounds.shape != (2,) or not 0 < bounds[0] < bounds[1]:
         raise ValueError(f"lengthscales = {lengthscales}; give two bounds above 0, the lower one first")
-    signs = 2.0 * streams.generator(words, PURPOSE, 0).integers(2, size=(len(y), n_probes)) - 1
+    signs = 2.0 * streams.generator(words, streams.Purpose.PROBES, 0).integers(2, size=(len(y), n_probes)) - 1
     starts = np.column_stack([y, signs])
 
     def quadratures(lengthscale):

@@ -12,13 +12,16 @@ walks estimate it by, :func:`rfcore.features.modulation.of_kernel`. Real paramet
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Int
 from scipy import special
 
-from rfcore import checks
+from rfcore import checks, graphs
 from rfcore.kernels.spectral import matrix_function
 
 
@@ -29,7 +32,7 @@ class OfLaplacian:
         """K for an undirected graph, which is normalised here unless it is already: float64, (N, N)."""
         for name, value in vars(self).items():
             checks.known(value, name)
-        return matrix_function(checks.graph(g).normalised(), self._of_rounded)
+        return matrix_function(graphs.checked(g).normalised(), self._of_rounded)
 
     def _of_rounded(self, x):
         """The kernel at LAPACK's eigenvalues; where it is so steep that rounding shows, near 1 as at 1."""
@@ -61,7 +64,7 @@ class Diffusion(OfLaplacian):
 
     def taylor(self, k, power=1):
         """Coefficients of K^power: ``exp(-t) t^k / k!``, where t = power sigma^2 / 2."""
-        k = checks.lengths(k)
+        k = orders(k)
         xp, functions = _arithmetic(k, self.sigma)
         t = checks.real(power, "power", above=0) * self.sigma**2 / 2
         return xp.exp(functions.xlogy(1.0 * k, t) - functions.gammaln(k + 1.0) - t)
@@ -93,7 +96,7 @@ class RegularisedLaplacian(OfLaplacian):
 
         Here a = power d and s = sigma^2.
         """
-        k, d = checks.lengths(k), checks.real(power, "power", above=0) * self.d
+        k, d = orders(k), checks.real(power, "power", above=0) * self.d
         xp, functions = _arithmetic(k, self.sigma, self.d)
         log_binomial = functions.gammaln(k + d) - functions.gammaln(d) - functions.gammaln(k + 1.0)
         return xp.exp(log_binomial + functions.xlogy(1.0 * k, self.sigma**2) - (k + d) * xp.log1p(self.sigma**2))
@@ -123,7 +126,7 @@ class PStep(OfLaplacian):
 
     def taylor(self, k, power=1):
         """Coefficients of K^power: ``binomial(q, k) (alpha - 1)^(q - k)``, where q = power p."""
-        k, p = checks.lengths(k, of_table=True), checks.real(power, "power", above=0) * self.p
+        k, p = orders(k, of_table=True), checks.real(power, "power", above=0) * self.p
         if not checks.is_traced(self.alpha) and p * math.log(self.alpha - 1) >= math.log(np.finfo(float).max):
             raise ValueError(f"alpha = {self.alpha} and p = {self.p}: a coefficient overflows float64; give smaller numbers")
         xp, _ = _arithmetic(self.alpha)
@@ -147,7 +150,7 @@ class InverseCosine(OfLaplacian):
 
     def taylor(self, k):
         """Coefficients, ``(pi/4)^k / (sqrt(2) k!)`` times +, +, -, -, +, +, ..."""
-        k = checks.lengths(k, of_table=True)
+        k = orders(k, of_table=True)
         signs = np.where(k % 4 < 2, 1.0, -1.0)
         return signs * np.exp(k * np.log(np.pi / 4) - special.gammaln(k + 1.0)) / np.sqrt(2)
 
@@ -218,3 +221,16 @@ def inverse_cosine(g):
     [[0.5, 0.5], [0.5, 0.5]]
     """
     return InverseCosine().dense(g)
+
+
+def orders(k: Int[ArrayLike, "..."], of_table: bool = False) -> Any:
+    """``k`` as whole numbers of at least 0; a JAX array stays one, unless it indexes a NumPy table."""
+    if checks.is_traced(k):
+        if of_table:
+            raise ValueError("k is traced; this modulation is computed on the host: call it with NumPy lengths, np.arange(n)")
+        return k
+    host = np.asarray(k)
+    if host.dtype.kind not in "iu" or host.min(initial=0) < 0:
+        raise ValueError(f"k = {k!r}; give lengths of walks, whole numbers of at least 0")
+    host = host.astype(np.int64, copy=False)
+    return k if isinstance(k, jax.Array) and not of_table else host

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse import linalg
 
-from rfcore import checks
+from rfcore import checks, graphs
 from rfcore.kernels.spectral import finite, values_of
 
 MOST = 1e5  # of a norm: SciPy takes some 10 seconds, and a time that grows with it
@@ -125,7 +125,7 @@ def power_series_rows(g, alpha, nodes):
 
     Source: the "push" of Andersen, Chung and Lang, 2006, without their threshold.
     """
-    alpha, W = np.asarray(checks.vector(checks.known(alpha, "alpha"), "alpha"), dtype=float), checks.graph(g).to_scipy()
+    alpha, W = np.asarray(checks.vector(checks.known(alpha, "alpha"), "alpha"), dtype=float), graphs.checked(g).to_scipy()
     nodes = checks.indices(checks.known(nodes, "nodes"), "nodes", g.n_nodes)
     places = np.arange(len(nodes)), nodes
     hop = sp.csr_array((np.ones(len(nodes)), places), shape=(len(nodes), g.n_nodes))
@@ -145,6 +145,6 @@ def power_of_two(v):
 
 def _rows(v, g):
     v = np.asarray(checks.numbers(checks.known(v, "v"), "v"), dtype=float)
-    if v.ndim not in (1, 2) or len(v) != checks.graph(g).n_nodes:
+    if v.ndim not in (1, 2) or len(v) != graphs.checked(g).n_nodes:
         raise ValueError(f"v has shape {v.shape}; give one row per node, here {g.n_nodes}")
     return checks.finite(v, "v")

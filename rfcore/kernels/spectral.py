@@ -10,7 +10,7 @@ from functools import lru_cache
 import jax
 import numpy as np
 
-from rfcore import checks
+from rfcore import checks, graphs
 
 
 def exponential(g, scale):
@@ -113,7 +113,7 @@ def spectrum(g):
     >>> eigenvalues.tolist()
     [-1.0, 1.0]
     """
-    if not checks.graph(g).is_symmetric:
+    if not graphs.checked(g).is_symmetric:
         raise ValueError("g is directed; these kernels need undirected graphs, such as those of (W + W.T) / 2")
     return _eigenpairs(g)
 

@@ -1,3 +1,3 @@
 """What is solved or fitted to get a coupling, a feature map or a proposal."""
 
-from rfcore.solvers import exponential, gram, importance, transport
+from rfcore.solvers import exponential, importance, transport

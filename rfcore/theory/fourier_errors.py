@@ -18,31 +18,34 @@ with u as in :mod:`rfcore.theory.series` and the cosine of the angle between two
 of at most 1 keeps its digits, however large z and d are. The paper leaves out the simplex, where
 omega_i + omega_j and omega_i - omega_j have different lengths; the mean of the two is no harder. Here z is at
 most 30, m counts frequencies (of which there are 2 m features), couplings are "iid", "orthogonal" and
-"simplex", and for m > d the factor m - 1 stands for :func:`partners`.
+"simplex", and for m > d the factor m - 1 is that of :func:`partners`.
 """
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 from rfcore import checks
 from rfcore.theory.conformity import partners
 from rfcore.theory.series import (
     LOG_FACTORIAL,
+    Angles,
     K,
     adds_axes,
     angles,
+    angles_in,
     check_range,
     constant,
-    dimension,
     pair,
-    radius,
 )
 
 
-def fourier_mse(x, y, m, coupling):
+def fourier_mse(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> Float[Array, ""]:
     """Mean squared error of Fourier features' estimate of the Gaussian kernel of two points.
 
     ::
@@ -51,9 +54,10 @@ def fourier_mse(x, y, m, coupling):
         rho(z) = E[cos(omega_i . (x - y)) cos(omega_j . (x - y))]
 
     Args:
-        x, y: points, arrays (d,), at most 30 apart.
-        m: number of frequencies; for m > d only pairs within a block count towards m - 1 (:func:`partners`).
-        coupling: "iid", "orthogonal" or "simplex".
+        x, y: two points, at most 30 apart.
+        m: number of frequencies.
+        coupling: "iid", "orthogonal" or "simplex", or these couplings themselves; others have a
+            :func:`mse_ratio` that multiplies the error of "iid".
 
     Source: Simplex Random Features, Theorem 4.5 and its proof; "simplex" goes beyond it.
 
@@ -63,12 +67,14 @@ def fourier_mse(x, y, m, coupling):
     >>> bool(theory.fourier_mse(x, y, 3, "orthogonal") < theory.fourier_mse(x, y, 3, "iid"))
     True
     """
-    m, square, d = _arguments(x, y, m, coupling)
-    return (jnp.expm1(-square) ** 2 / 2 - partners(m, d) * _gap(square, d, coupling)) / m
+    m, square, d, angles = _arguments(x, y, m, coupling)
+    return (jnp.expm1(-square) ** 2 / 2 - partners(m, d) * _gap(square, d, angles)) / m
 
 
-def fourier_gap(x, y, m, coupling="orthogonal"):
-    """What a coupling takes off the error of Fourier features; for "orthogonal" the orthogonality gap.
+def fourier_gap(
+    x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable = "orthogonal"
+) -> Float[Array, ""]:
+    """Error that a coupling saves Fourier features; for "orthogonal" the orthogonality gap.
 
     ::
 
@@ -79,12 +85,12 @@ def fourier_gap(x, y, m, coupling="orthogonal"):
 
     Source: Simplex Random Features, Theorem 4.5.
     """
-    m, square, d = _arguments(x, y, m, coupling)
-    return partners(m, d) / m * _gap(square, d, coupling)
+    m, square, d, angles = _arguments(x, y, m, coupling)
+    return partners(m, d) / m * _gap(square, d, angles)
 
 
-def fourier_mse_ratio(z, d, m, coupling):
-    """Error of Fourier features under a coupling over the error under independence.
+def fourier_ratio(square: Float[Array, "*shape"], m: int, d: int, angles: Angles) -> Float[Array, "*shape"]:
+    """Error over that under independence at z^2 = square.
 
     ::
 
@@ -95,27 +101,30 @@ def fourier_mse_ratio(z, d, m, coupling):
     second one wrongly.
 
     Source: Simplex Random Features, Section 4.1 (Eq. 77 is printed with 1 + e^(-z^2) for 1 - e^(-z^2)).
-
-    >>> from rfcore import theory
-    >>> [round(float(ratio), 2) for ratio in theory.fourier_mse_ratio([0.0, 1.0, 3.0], 3, 3, "orthogonal")]
-    [0.6, 0.51, 0.97]
     """
-    m, d, square = checks.count(m, "m"), dimension(d, coupling), radius(z, "z") ** 2
     square = jnp.maximum(square, jnp.finfo(square.dtype).eps)  # stands for the limit: the next order is z^2
-    return 1 - 2 * partners(m, d) * _gap(square, d, coupling) / jnp.expm1(-square) ** 2
+    return 1 - 2 * partners(m, d) * _gap(square, d, angles) / jnp.expm1(-square) ** 2
 
 
-def _gap(square, d, coupling):
+def _gap(square: Float[Array, "*shape"], d: int, angles: Angles) -> Float[Array, "*shape"]:
     """e^(-z^2) - rho(z) at z^2 = square, of order z^4 where z is small and computed so."""
-    if coupling == "iid":
+    if angles == "iid":
         return jnp.zeros_like(square)
-    tables = (K, LOG_FACTORIAL, _coefficients(d), *_pair_angles(d, coupling))
+    tables = (K, LOG_FACTORIAL, _coefficients(d), *_pair_angles(d, angles))
     return _gap_from(*map(constant, tables), square)
 
 
 @jax.jit
 @adds_axes
-def _gap_from(k, log_factorial, coefficients, stretch, weights, tilt, square):
+def _gap_from(
+    k: Float[Array, " k"],
+    log_factorial: Float[Array, " k"],
+    coefficients: Float[Array, " k"],
+    stretch: Float[Array, " nodes"],
+    weights: Float[Array, " nodes"],
+    tilt: Float[Array, " nodes"],
+    square: Float[Array, "*shape"],
+) -> Float[Array, "*shape"]:
     # Near z = 0 the two terms agree up to z^4. There e^(-2y) = E[(-1)^K] joins the mean, whose terms then start at
     # k = 2; elsewhere the mean of (-1)^K would lose what c_K keeps.
     near = square < 8
@@ -128,8 +137,8 @@ def _gap_from(k, log_factorial, coefficients, stretch, weights, tilt, square):
     return jnp.sum(weights * (per_angle - jnp.exp(bent - square[..., None]) * jnp.expm1(-bent) ** 2 / 2), axis=-1)
 
 
-def _poisson(mean, k, log_factorial):
-    """Probabilities of k = 0, 1, ... under Poisson laws of the given means > 0, along a new last axis."""
+def _poisson(mean: Float[Array, "..."], k: Float[Array, " k"], log_factorial: Float[Array, " k"]) -> Float[Array, "..."]:
+    """Poisson probabilities of k = 0, 1, ... for the given means, along a new last axis."""
     mean = mean[..., None]
     positive = mean > 0
     log_mean = jnp.log(jnp.where(positive, mean, 1.0))
@@ -137,12 +146,12 @@ def _poisson(mean, k, log_factorial):
 
 
 @lru_cache
-def _coefficients(d):
+def _coefficients(d: int) -> Float[np.ndarray, " k"]:
     return np.concatenate([[1.0], np.cumprod((K[:-1] - d / 2) / (K[:-1] + d / 2))])
 
 
 @lru_cache
-def _pair_angles(d, coupling):
+def _pair_angles(d: int, coupling: Angles) -> tuple[Float[np.ndarray, " nodes"], ...]:
     """1 +- cosine sin u at the nodes and both signs, their weights, and |cosine| sin u."""
     if coupling == "orthogonal":
         return np.ones(1), np.ones(1), np.zeros(1)
@@ -152,9 +161,9 @@ def _pair_angles(d, coupling):
     return 1 + sign * tilt, np.tile(np.exp(log_weights) / 2, 2), tilt
 
 
-def _arguments(x, y, m, coupling):
+def _arguments(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> tuple:
     m = checks.count(m, "m")
     x, y = pair(x, y)
     square = jnp.sum((x - y) ** 2)
     check_range(jnp.sqrt(jax.lax.stop_gradient(square)), "|x - y|")
-    return m, square, dimension(x.shape[0], coupling)
+    return m, square, *angles_in(x.shape[0], coupling)

@@ -1,7 +1,7 @@
 """Expected costs of coupled norms, by quadrature: couplings are compared without Monte Carlo noise.
 
-A norm is w = q(x), x ~ N(0, 1) its normal score and q the chi_d quantile of the level Phi(x). Couplings of
-norms are laws of scores: x and -x for a negative monotone pair, bivariate normals for Gaussian copulas, cells
+A norm is w = q(x), x ~ N(0, 1) its normal score and q the chi_d quantile of the level Phi(x). A coupling of
+norms is one of scores: x and -x for a negative monotone pair, bivariate normals for Gaussian copulas, cells
 of equal probability for strata. Means over scores are trapezoidal sums, which converge exponentially for
 functions as smooth as these; costs are in logarithms, without the terms that no coupling changes. Two closed
 forms check them, and replace them:
@@ -11,8 +11,7 @@ forms check them, and replace them:
     independent         E[c] = 1F1(d; d/2; +-distance^2 / 2)
     positive monotone   E[c] = e^(+-distance^2),  the cost of independent frequencies
 
-since orthogonal vectors of one chi_d length have N(0, 2 I_d) for the law of their sum, as independent ones
-have. All in float64. The distance, |x + y| for positive features and |x - y| for Fourier features, is above 0
+since the sum of two orthogonal vectors of one chi_d length is N(0, 2 I_d), as that of independent ones is. All in float64. The distance, |x + y| for positive features and |x - y| for Fourier features, is above 0
 and at most 5.
 
 **Pairs** (Variance-Reducing Couplings, Lemma 3.1). Over all rotations of two orthogonal frequencies of given
@@ -27,60 +26,57 @@ means
 with u the first coordinate of a uniform unit vector. The left-hand sides are the series of Lemma 3.1, of
 which the second alternates with terms up to e^t; the right-hand sides are sums of numbers of a size, over
 nodes of u. Their first two terms, 1 +- t^2 / (2 d), have a mean that no coupling of norms changes. The
-*excess* is what is left, and keeps its digits where the distance is small. Norms are arrays (..., m), with v
-or z above 0 and t at most 300; Eq. 6 of the paper leaves out a factor Gamma(d/2), and sums over pairs where
-costs here are means.
+*excess* is the rest, and keeps its digits where the distance is small. Eq. 6 of the paper leaves out a factor
+Gamma(d/2), and sums over pairs where costs here are means.
 """
 
 import itertools
 import math
 from functools import lru_cache, partial
+from typing import Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
+from jaxtyping import Array, Float
 from numpy.polynomial import chebyshev
+from numpy.typing import ArrayLike
 from scipy import special
 
 from rfcore import checks, copulas
 from rfcore.theory.conformity import partners
-from rfcore.theory.series import constant
 
-FEATURES = ("positive", "fourier")
+Features = Literal["positive", "fourier"]
 LARGEST = 5.0  # distance; the sums err by less than 1e-12 of an excess
 CLOSEST = 1e-8  # of which the square is a rounding: closer, ratios are at their limits, and excesses, of order distance^4, underflow
 STEP = 0.4  # of normal scores
 CHUNK = 512  # pairs, so that one compiled function serves all sizes
 DEGREE = 40  # in the correlation
+LARGEST_T = 300.0  # 200 nodes resolve the waves of cos(t u) up to here
+X_MAX = 13.0  # normal scores: the last powers of norms have their mass below
 
 
-def norm_coupling_ratio(distance, d, m, law, features):
-    """Error of orthogonal features whose norms are coupled, over the error of independent frequencies.
+def norms_ratio(copula: copulas.Copula, distance: float, features: Features, m: int, d: int) -> float:
+    """Error of orthogonal features whose norms are coupled within blocks, over that of independent frequencies.
 
     ::
 
         1 + partners (E[c] - e^(v^2)) / (e^(2 v^2) - e^(v^2))          positive, v = |x + y|
         1 + 2 partners (E[c] - e^(-z^2)) / (1 - e^(-z^2))^2            fourier, z = |x - y|
 
-    with E[c] the mean of :func:`log_positive_cost` or :func:`fourier_cost` over the pairs within blocks
-    (:func:`partners`). RMSEs have the square root of this ratio. d and m are at least 2; the last block of d
-    is cut.
-
-    Args:
-        law: a name or law of uniforms whose pairs have a closed form
-            (:func:`rfcore.copulas.pairs`), such as "independent", "reversal" (PNC) or "stratified";
-            or the (d, d) correlation matrix of a Gaussian copula.
+    with E[c] the mean cost over the pairs within blocks (:func:`partners`). d and m are at least 2; the last
+    block of d is cut.
 
     Source: Variance-Reducing Couplings, Lemma 3.1, Theorem 3.2 and Corollary 3.4.
     """
-    distance, d, m = max(near(distance), CLOSEST), checks.count(d, "d", least=2), checks.count(m, "m", least=2)
-    logs, shares = _pairs(law, distance, d, m, checks.choice(features, "features", FEATURES))
+    distance = max(near(distance), CLOSEST)
+    logs, shares = _pairs(copula, distance, m, d, features)
     log_iid, log_error = log_iid_and_error(distance, features)
     return float(1 + partners(m, d) * (shares @ np.exp(logs - log_error) - np.exp(log_iid - log_error)))
 
 
-def log_pair_excess(correlation, distance, d, features):
+def log_pair_excess(correlation: Float[ArrayLike, "*shape"], distance: float, d: int, features: Features) -> Float[np.ndarray, "*shape"]:
     """Logarithm of the expected excess cost of two norms with a Gaussian copula of each correlation.
 
     ::
@@ -95,35 +91,20 @@ def log_pair_excess(correlation, distance, d, features):
     if correlation.size and not np.abs(correlation).max() <= 1:
         raise ValueError(f"correlation has values in [{correlation.min()}, {correlation.max()}]; give values in [-1, 1]")
     distance, d = near(distance), checks.count(d, "d", least=2)
-    series = log_excess_series(max(distance, CLOSEST), d, checks.choice(features, "features", FEATURES))
+    series = log_excess_series(max(distance, CLOSEST), d, checks.choice(features, "features", ("positive", "fourier")))
     return chebyshev.chebval(correlation, series) + 4 * min(np.log(distance / CLOSEST), 0)
 
 
-def fourier_floor(d, m):
-    """Least :func:`norm_coupling_ratio` that any coupling of norms can have for Fourier features as z -> 0.
-
-    ::
-
-        1 - sum over blocks b^2 / (m (d + 2)),   b >= 2 the sizes of the blocks;   2 / (d + 2) for m = d
-
-    As z -> 0 a block costs E[sum_{i != j} w_i^2 w_j^2] up to constants, and the variance of the sum of the
-    w_i^2 is at least 0. Independent norms have 3 / (d + 2) for m = d, so that norms take at most a third off,
-    whatever d. It is reached only if squared norms can have a constant sum, which pairs cannot.
-    """
-    d, m = checks.count(d, "d"), checks.count(m, "m")
-    full, rest = divmod(m, d)
-    of_blocks = full * (d**2 if d > 1 else 0) + (rest**2 if rest > 1 else 0)
-    return 1 - of_blocks / (m * (d + 2))
-
-
 @lru_cache(maxsize=256)
-def log_excess_series(distance, d, features):
+def log_excess_series(distance: float, d: int, features: Features) -> Float[np.ndarray, " k"]:
     """Coefficients of the Chebyshev series of :func:`log_pair_excess` in the correlation."""
     nodes = chebyshev.chebpts1(DEGREE + 1)
     return chebyshev.chebfit(nodes, [_log_of_bivariate(r, distance, d, features) for r in nodes], DEGREE)
 
 
-def log_excess(first, second, distance, d, features):
+def log_excess(
+    first: Float[np.ndarray, " k"], second: Float[np.ndarray, " k"], distance: float, d: int, features: Features
+) -> Float[np.ndarray, " k"]:
     """Logarithms of the excess costs of pairs of norms, NumPy vectors in float64."""
     t = distance * np.hypot(first, second)
     chunks = np.pad(t, (0, -len(t) % CHUNK), constant_values=1.0).reshape(-1, CHUNK)
@@ -133,7 +114,14 @@ def log_excess(first, second, distance, d, features):
     return values if features == "positive" else np.log(values)
 
 
-def log_mean(first, second, log_weights, distance, d, features):
+def log_mean(
+    first: Float[np.ndarray, " k"],
+    second: Float[np.ndarray, " k"],
+    log_weights: Float[np.ndarray, " k"],
+    distance: float,
+    d: int,
+    features: Features,
+) -> float:
     """Logarithm of the weighted mean of the excess cost of pairs of norms."""
     # The excess is below e^t, or t^2: what is left out is below rounding.
     size = log_weights + (distance * np.hypot(first, second) if features == "positive" else 0)
@@ -141,20 +129,20 @@ def log_mean(first, second, log_weights, distance, d, features):
     return float(np.logaddexp.reduce(log_excess(first[kept], second[kept], distance, d, features) + log_weights[kept]))
 
 
-def norms_at(scores, d):
+def norms_at(scores: Float[np.ndarray, "..."], d: int) -> Float[np.ndarray, "..."]:
     """Chi_d quantiles at the levels of normal scores, either tail to full precision."""
     upper = special.gammainccinv(d / 2, special.ndtr(-np.maximum(scores, 0)))
     return np.sqrt(2 * np.where(scores > 0, upper, special.gammaincinv(d / 2, special.ndtr(np.minimum(scores, 0)))))
 
 
-def scores(distance):
+def scores(distance: float) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     """Nodes of a trapezoidal sum over a normal score, and the logarithms of their weights."""
     n = int((9 + 1.5 * distance) / STEP)  # a norm of d = 1 has the exponent sqrt(2) v w - w^2 / 2
     x = STEP * np.arange(-n, n + 1)
     return x, -(x**2) / 2 + np.log(STEP / np.sqrt(2 * np.pi))
 
 
-def _log_of_bivariate(correlation, distance, d, features):
+def _log_of_bivariate(correlation: float, distance: float, d: int, features: Features) -> float:
     x, log_density = scores(distance)
     if abs(correlation) == 1:
         return log_mean(norms_at(x, d), norms_at(correlation * x, d), log_density, distance, d, features)
@@ -164,39 +152,47 @@ def _log_of_bivariate(correlation, distance, d, features):
     return log_mean(np.repeat(norms_at(x, d), len(x)), norms_at(second, d), log_weights, distance, d, features)
 
 
-def _log_of_strata(distance, d, features):
+def _log_of_strata(distance: float, d: int, features: Features) -> float:
     """Two different ones of d strata of equal probability, all pairs alike."""
-    x_max = 9 + 1.5 * distance
-    edges = np.concatenate([[-x_max], special.ndtri(np.arange(1, d) / d), [x_max]])
-    scores, log_weights, cells = [], [], []
-    for cell, (low, high) in enumerate(itertools.pairwise(edges)):
-        nodes, weights = special.roots_legendre(10 if 0 < cell < d - 1 else 48)  # the outer cells are long
-        x = low + (high - low) * (nodes + 1) / 2
-        scores.append(x)
-        log_weights.append(np.log(d * weights * (high - low) / 2) - x**2 / 2 - np.log(2 * np.pi) / 2)
-        cells.append(np.full(len(x), cell))
-    norms, log_weights, cells = norms_at(np.concatenate(scores), d), np.concatenate(log_weights), np.concatenate(cells)
+    norms, weights, starts = strata(d, d, 9 + 1.5 * distance)
+    cells = np.searchsorted(starts, np.arange(len(norms)), side="right")
     i, j = np.nonzero(cells[:, None] < cells)
-    log_pairs = log_weights[i] + log_weights[j] - np.log(d * (d - 1) / 2)
+    log_pairs = np.log(d * weights[i]) + np.log(d * weights[j]) - np.log(d * (d - 1) / 2)
     return log_mean(norms[i], norms[j], log_pairs, distance, d, features)
 
 
-def _pairs(law, distance, d, m, features):
+@lru_cache(maxsize=64)
+def strata(d: int, n: int, x_max: float = X_MAX) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"], list[int]]:
+    """Nodes and weights for the distribution of a norm, and where each of n strata of equal probability starts."""
+    edges = np.concatenate([[-x_max], special.ndtri(np.arange(1, n) / n), [x_max]])
+    # The outer strata are long.
+    outer, inner = special.roots_legendre(60), special.roots_legendre(24 if n <= 8 else 8 if n <= 64 else 5)
+    x, weights, starts = [], [], [0]
+    for cell, (low, high) in enumerate(itertools.pairwise(edges)):
+        nodes, shares = outer if cell in (0, n - 1) else inner
+        x.append(low + (high - low) * (nodes + 1) / 2)
+        weights.append(shares * (high - low) / 2)
+        starts.append(starts[-1] + len(nodes))
+    x = np.concatenate(x)
+    return norms_at(x, d), np.concatenate(weights) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), starts[:-1]
+
+
+def _pairs(
+    copula: copulas.Copula, distance: float, m: int, d: int, features: Features
+) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     """Logarithms of the excess costs of the kinds of pairs within blocks, and the shares of the kinds."""
-    match copulas.pairs(copulas.gaussian(law) if np.ndim(law) > 0 else law):
+    match copulas.pairs(copula, "coupling.norms"):
         case copulas.DifferentStrata():
             return np.array([_log_of_strata(distance, d, features)]), np.ones(1)
         case copulas.Correlated(coupled, others):
             shares, correlations = np.array(kinds_of_pairs(coupled, others, m, d)).T
             return np.array([_log_of_bivariate(r, distance, d, features) for r in correlations]), shares
         case copulas.Gaussian(factor):
-            return _pairs_of_correlation(
-                law if np.ndim(law) > 0 else factor @ factor.T, distance, d, m, features
-            )
-    raise ValueError(f"law = {law!r} has no closed form for norms; give a name, or a correlation matrix")
+            return _pairs_of_correlation(np.asarray(factor @ factor.T), distance, m, d, features)
+    raise ValueError(f"coupling.norms = {copula!r} has no closed form for norms")
 
 
-def kinds_of_pairs(coupled, others, m, d):
+def kinds_of_pairs(coupled: float, others: float, m: int, d: int) -> list[tuple[float, float]]:
     """``(share, correlation)`` of the kinds of pairs within blocks, of draws that are coupled two by two."""
     if coupled == others:
         return [(1.0, others)]
@@ -205,10 +201,11 @@ def kinds_of_pairs(coupled, others, m, d):
     return [(share, coupled), (1 - share, others)]
 
 
-def _pairs_of_correlation(correlation, distance, d, m, features):
-    correlation = np.asarray(correlation, dtype=float)
+def _pairs_of_correlation(
+    correlation: Float[np.ndarray, "d d"], distance: float, m: int, d: int, features: Features
+) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     if correlation.shape != (d, d):
-        raise ValueError(f"law has shape {correlation.shape}; give shape {(d, d)}")
+        raise ValueError(f"coupling.norms has a correlation of shape {correlation.shape}; give shape {(d, d)}")
     full, rest = divmod(m, d)
     whole, cut = correlation[np.triu_indices(d, 1)], correlation[:rest, :rest][np.triu_indices(rest, 1)]
     shares = np.concatenate([np.full(len(whole), float(full)), np.ones(len(cut))])
@@ -216,8 +213,8 @@ def _pairs_of_correlation(correlation, distance, d, m, features):
     return logs, shares / shares.sum()
 
 
-def log_iid_and_error(distance, features):
-    """Logarithms of the excess cost of independent frequencies, and of what the error of one frequency is."""
+def log_iid_and_error(distance: float, features: Features) -> tuple[float, float]:
+    """Logarithms of the excess cost of independent frequencies, and of the error of one frequency."""
     square, sign = distance**2, 1 if features == "positive" else -1
     log_iid = 2 * np.log(square) + np.log(special.hyp1f1(1, 3, sign * square) / 2)  # of e^x - 1 - x, x = sign square
     log_difference = np.log(-np.expm1(-square))
@@ -225,7 +222,7 @@ def log_iid_and_error(distance, features):
     return log_iid, log_difference + (2 * square if sign == 1 else log_difference - np.log(2))
 
 
-def near(distance):
+def near(distance: float) -> float:
     """A distance above 0 for which the sums are good."""
     distance = checks.real(distance, "distance", above=0)
     if not distance <= LARGEST:
@@ -233,39 +230,8 @@ def near(distance):
     return distance
 
 
-LARGEST_T = 300.0  # 200 nodes resolve the waves of cos(t u) up to here
-
-
-def log_positive_cost(norms, v, d, excess=False):
-    """Logarithm of the mean cost of pairs of norms for positive features; of the excess alone if ``excess``.
-
-    ::
-
-        c = 1 / (m (m - 1)) sum_{i != j} 0F1(; d/2; v^2 (w_i^2 + w_j^2) / 4)
-        MSE = exp(-2|x|^2 - 2|y|^2) / m [e^(2 v^2) - e^(v^2) + (m - 1) (E[c] - e^(v^2))]
-
-    Source: Variance-Reducing Couplings, Eqs. 14 and 15.
-    """
-    t, nodes, log_weights = _arguments(norms, v, "v", d)
-    return logsumexp(log_positive_at(t, nodes, log_weights, excess), axis=-1) - np.log(t.shape[-1])
-
-
-def fourier_cost(norms, z, d, excess=False):
-    """Mean cost of pairs of norms for Fourier features; the excess alone if ``excess``.
-
-    ::
-
-        c = 1 / (m (m - 1)) sum_{i != j} 0F1(; d/2; -z^2 (w_i^2 + w_j^2) / 4)
-        MSE = 1 / m [(1 - e^(-z^2))^2 / 2 + (m - 1) (E[c] - e^(-z^2))]
-
-    Source: Variance-Reducing Couplings, Eqs. 16 and 19.
-    """
-    t, nodes, log_weights = _arguments(norms, z, "z", d)
-    return jnp.mean(fourier_at(t, nodes, log_weights, excess), axis=-1)
-
-
 @lru_cache
-def coordinate(d, n_nodes=200):
+def coordinate(d: int, n_nodes: int = 200) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
     """Nodes of the first coordinate u in (0, 1] of a unit vector in d dimensions, and log weights."""
     if d == 1:
         return np.ones(1), np.zeros(1)
@@ -282,7 +248,9 @@ def coordinate(d, n_nodes=200):
 
 
 @partial(jax.jit, static_argnums=3)
-def log_positive_at(t, nodes, log_weights, excess):
+def log_positive_at(
+    t: Float[Array, "*shape"], nodes: Float[Array, " k"], log_weights: Float[Array, " k"], excess: bool
+) -> Float[Array, "*shape"]:
     """log E[cosh(t u)], or of its excess, at radii t > 0 of any shape."""
     y = t[..., None] * nodes
     if not excess:
@@ -296,7 +264,9 @@ def log_positive_at(t, nodes, log_weights, excess):
 
 
 @partial(jax.jit, static_argnums=3)
-def fourier_at(t, nodes, log_weights, excess):
+def fourier_at(
+    t: Float[Array, "*shape"], nodes: Float[Array, " k"], log_weights: Float[Array, " k"], excess: bool
+) -> Float[Array, "*shape"]:
     """E[cos(t u)], or its excess, at radii t > 0 of any shape."""
     y = t[..., None] * nodes
     small = jnp.where(y > 1, 1.0, y)
@@ -304,25 +274,9 @@ def fourier_at(t, nodes, log_weights, excess):
     return jnp.sum(jnp.exp(log_weights) * terms, axis=-1)
 
 
-def _tail(y, sign):
+def _tail(y: Float[Array, "*shape"], sign: float) -> Float[Array, "*shape"]:
     """sum_{k >= 2} (sign y^2)^k / (2 k)! for y <= 1, the sign being 1 or -1: ten terms leave 1e-24."""
     total = jnp.ones_like(y)
     for k in range(11, 2, -1):
         total = 1 + sign * y**2 / (2 * k * (2 * k - 1)) * total
     return y**4 / 24 * total
-
-
-def _arguments(norms, distance, name, d):
-    """Radii t of all pairs, shape (..., pairs), and the quadrature over u."""
-    d, distance = checks.count(d, "d"), checks.real(distance, name, above=0)
-    norms = checks.floating(norms, "norms").astype(float)
-    if norms.ndim < 1 or norms.shape[-1] < 2:
-        raise ValueError(f"norms has shape {norms.shape}; give at least two in the last axis, a pair")
-    i, j = np.triu_indices(norms.shape[-1], 1)
-    t = distance * jnp.sqrt(norms[..., i] ** 2 + norms[..., j] ** 2)
-    if not checks.is_traced(norms) and norms.size and not norms.min() >= 0:
-        raise ValueError(f"norms has the value {norms.min()}; give lengths of at least 0")
-    if not checks.is_traced(t) and t.size and not t.max() <= LARGEST_T:
-        got = f"norms has values for which {name} sqrt(w_i^2 + w_j^2) is {t.max()}"
-        raise ValueError(f"{got}; give norms or {name} that keep it to {LARGEST_T:g}")
-    return t, *map(constant, coordinate(d))

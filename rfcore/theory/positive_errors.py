@@ -1,19 +1,24 @@
 """Mean squared error of positive features (Simplex Random Features, Theorem 3.2, Corollary 4.4).
 
 Throughout v = |x + y|, between 0 and 30, couplings are "iid", "orthogonal" and "simplex", and for m > d the
-factor m - 1 stands for :func:`partners`, since only pairs within a block of d count.
+factor m - 1 is that of :func:`partners`, since only pairs within a block of d count.
 """
+
+from collections.abc import Callable
+from typing import Any
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 from rfcore import checks
 from rfcore.precision import product
 from rfcore.theory.conformity import log_gap_coefficients, partners
-from rfcore.theory.series import check_range, dimension, pair, radius, scaled_series
+from rfcore.theory.series import Angles, angles_in, check_range, pair, scaled_series
 
 
-def positive_mse(x, y, m, coupling):
+def positive_mse(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> Float[Array, ""]:
     """Mean squared error of positive features' estimate of the Gaussian kernel of two points.
 
     ::
@@ -25,9 +30,10 @@ def positive_mse(x, y, m, coupling):
     the floats.
 
     Args:
-        x, y: points, arrays (d,), with |x + y| at most 30.
-        m: number of frequencies; for m > d only pairs within a block count towards m - 1 (:func:`partners`).
-        coupling: "iid", "orthogonal" or "simplex".
+        x, y: two points, with |x + y| at most 30.
+        m: number of frequencies.
+        coupling: "iid", "orthogonal" or "simplex", or these couplings themselves; others have a
+            :func:`mse_ratio` that multiplies the error of "iid".
 
     Source: Simplex Random Features, Theorem 3.2.
 
@@ -37,16 +43,18 @@ def positive_mse(x, y, m, coupling):
     >>> bool(theory.positive_mse(x, y, 3, "orthogonal") < theory.positive_mse(x, y, 3, "iid"))
     True
     """
-    x, y, m, square, d = _arguments(x, y, m, coupling)
-    bracket = -jnp.expm1(-square) - square * _saving(square, d, m, coupling)
+    x, y, m, square, d, angles = _arguments(x, y, m, coupling)
+    bracket = -jnp.expm1(-square) - square * _saving(square, m, d, angles)
     error = jnp.exp(4 * product(x, y)) / m * bracket
     if not checks.is_traced(error) and not jnp.isfinite(error):
-        raise ValueError(f"x . y = {product(x, y)}: the error, about exp(4 x . y), overflows in {error.dtype}; take positive_mse_ratio")
+        raise ValueError(f"x . y = {product(x, y)}: the error, about exp(4 x . y), overflows in {error.dtype}; take theory.mse_ratio")
     return error
 
 
-def positive_gap(x, y, m, coupling="orthogonal"):
-    """What a coupling takes off the error of positive features; for "orthogonal" the orthogonality gap.
+def positive_gap(
+    x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable = "orthogonal"
+) -> Float[Array, ""]:
+    """Error that a coupling saves positive features; for "orthogonal" the orthogonality gap.
 
     ::
 
@@ -55,40 +63,35 @@ def positive_gap(x, y, m, coupling="orthogonal"):
                      = sum_k v^2k / k! (1 - Gamma(d/2) Gamma(k + d) / (2^k Gamma(d) Gamma(k + d/2)))
 
     No term of the sum is negative, so that the gap keeps its digits however small it is. Eq. 25 is printed
-    without the 2^-k that its proof (Eq. 69) has; what the printed formula gives is
-    ``papers.simplex.formulas.positive_gap``.
+    without the 2^-k that its proof (Eq. 69) has.
 
     Source: Simplex Random Features, Corollary 4.4.
     """
-    x, y, m, square, d = _arguments(x, y, m, coupling)
+    x, y, m, square, d, angles = _arguments(x, y, m, coupling)
     # With 4 x . y - v^2 = -|x - y|^2 nothing overflows.
-    return jnp.exp(-jnp.sum((x - y) ** 2)) / m * square * _saving(square, d, m, coupling, rate=1.0)
+    return jnp.exp(-jnp.sum(jnp.subtract(x, y) ** 2)) / m * square * _saving(square, m, d, angles, rate=1.0)
 
 
-def positive_mse_ratio(v, d, m, coupling):
-    """Error of positive features under a coupling over that under independence, a function of v alone.
-
-    At v = 0, where both errors vanish, it is its limit. v is an array of any shape.
+def positive_ratio(square: Float[Array, "*shape"], m: int, d: int, angles: Angles) -> Float[Array, "*shape"]:
+    """Error over that under independence at v^2 = square, a function of v alone; its limit at 0.
 
     Source: Simplex Random Features, Section 5.1 and Figure 6.
     """
-    m, d, square = checks.count(m, "m"), dimension(d, coupling), radius(v, "v") ** 2
     close = square < 1e-3
     safe = jnp.where(close, 1.0, square)
     over_iid = jnp.where(close, 1 + square / 2 + square**2 / 12, safe / -jnp.expm1(-safe))
-    return 1 - _saving(square, d, m, coupling) * over_iid
+    return 1 - _saving(square, m, d, angles) * over_iid
 
 
-def _saving(square, d, m, coupling, rate=2.0):
+def _saving(square: Float[Array, "*shape"], m: int, d: int, angles: Angles, rate: float = 2.0) -> Float[Array, "*shape"]:
     """partners (exp(v^2) - rho(v)) exp(-rate v^2) / v^2: the coupling's gain over v^2, up to a factor."""
-    if coupling == "iid":
+    if angles == "iid":
         return jnp.zeros_like(square)
-    return partners(m, d) * scaled_series(log_gap_coefficients(d, coupling), square, rate)
+    return partners(m, d) * scaled_series(log_gap_coefficients(d, angles), square, rate)
 
 
-def _arguments(x, y, m, coupling):
-    m = checks.count(m, "m")
-    x, y = pair(x, y)
+def _arguments(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> tuple[Any, ...]:
+    m, (x, y) = checks.count(m, "m"), pair(x, y)
     square = jnp.sum((x + y) ** 2)
     check_range(jnp.sqrt(jax.lax.stop_gradient(square)), "|x + y|")
-    return x, y, m, square, dimension(x.shape[0], coupling)
+    return x, y, m, square, *angles_in(x.shape[0], coupling)

@@ -6,49 +6,57 @@ has the length r sqrt(1 + cos(theta) sin u): everything about an angle is a mean
 right angle (Simplex Random Features, Eqs. 20 and 21).
 """
 
+from collections.abc import Callable
 from functools import lru_cache, partial, wraps
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 from scipy.special import gammaln, roots_legendre
 
-from rfcore import checks
+from rfcore import checks, copulas, couplings
+from rfcore.couplings import directions, norms
 
-COUPLINGS = ("iid", "orthogonal", "simplex")
+Angles = Literal["iid", "orthogonal", "simplex"]
+"""Joint distributions of directions that closed forms know, for independent norms."""
 LARGEST_V = 30.0
 # Terms peak near k = v^2 and fall off within a few times v of it.
 K = np.arange(int(LARGEST_V**2 + 14 * LARGEST_V) + 80)
 LOG_FACTORIAL = gammaln(K + 1.0)
 
 
-def adds_axes(function):
-    """``function``, which multiplies by tables along a new axis, where JAX is told to refuse that."""
+def adds_axes(function: Callable) -> Callable:
+    """Allow rank promotion within ``function``, which multiplies by tables along a new axis."""
 
     @wraps(function)
-    def adding(*arguments, **options):
+    def adding(*arguments: Any, **options: Any) -> Any:
         with jax.numpy_rank_promotion("allow"):
             return function(*arguments, **options)
 
     return adding
 
 
-def constant(table):
+def constant(table: Float[np.ndarray, "*shape"]) -> Float[Array, "*shape"]:
     """A table from the host as a new array of the default float dtype.
 
-    JAX remembers by the array's identity what a NumPy array became as a constant of a compiled function: a
-    cached table itself, seen once in float32, would break every later use under x64, and the other way round.
+    JAX caches constants by the id of the NumPy array: a cached table passed directly would keep the dtype of
+    its first use, so every call makes a new array.
     """
     return jnp.array(table, dtype=float)
 
 
-def log_series(log_coefficients, square):
+def log_series(log_coefficients: Float[np.ndarray, " k"], square: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     """Logarithm of sum_k a_k s^k at s = square >= 0, from the log a_k; safe and differentiable at s = 0."""
     return _log_series(constant(log_coefficients), square)
 
 
-def scaled_series(log_coefficients, square, rate):
+def scaled_series(
+    log_coefficients: Float[np.ndarray, " k"], square: Float[Array, "*shape"], rate: float
+) -> Float[Array, "*shape"]:
     """exp(-rate s) sum_k a_k s^k at s = square >= 0, from the log a_k; differentiable at 0, too."""
     return _scaled_series(rate, constant(log_coefficients), square)
 
@@ -56,7 +64,7 @@ def scaled_series(log_coefficients, square, rate):
 @jax.custom_jvp
 @jax.jit
 @adds_axes
-def _log_series(log_coefficients, square):
+def _log_series(log_coefficients: Float[Array, " k"], square: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     positive = square > 0
     log_square = jnp.log(jnp.where(positive, square, 1.0))
     series = logsumexp(log_coefficients + jnp.arange(len(log_coefficients)) * log_square[..., None], axis=-1)
@@ -64,35 +72,35 @@ def _log_series(log_coefficients, square):
 
 
 @_log_series.defjvp
-def _(primals, tangents):  # of tables of coefficients nobody takes a derivative
+def _(primals: tuple, tangents: tuple) -> tuple:  # of tables of coefficients nobody takes a derivative
     value = _log_series(*primals)
     return value, jnp.exp(_log_series(_derivative(primals[0]), primals[1]) - value) * tangents[1]
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
-def _scaled_series(rate, log_coefficients, square):
+def _scaled_series(rate: float, log_coefficients: Float[Array, " k"], square: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     return jnp.exp(_log_series(log_coefficients, square) - rate * square)
 
 
 @_scaled_series.defjvp
-def _(rate, primals, tangents):
+def _(rate: float, primals: tuple, tangents: tuple) -> tuple:
     value = _scaled_series(rate, *primals)
     return value, (_scaled_series(rate, _derivative(primals[0]), primals[1]) - rate * value) * tangents[1]
 
 
-def _derivative(log_coefficients):
+def _derivative(log_coefficients: Float[Array, " k"]) -> Float[Array, " k-1"]:
     return log_coefficients[1:] + jnp.log(jnp.arange(1.0, len(log_coefficients)))
 
 
 @lru_cache
-def log_orthogonal_share(d):
+def log_orthogonal_share(d: int) -> Float[np.ndarray, " k"]:
     """log of Gamma(d/2) Gamma(k + d) / (2^k Gamma(d) Gamma(k + d/2)) <= 0; exactly 0 at k = 0 and 1."""
     # As a product: log-gammas would round at k = 1, where the share of independent frequencies is the same.
     return np.concatenate([[0.0], np.cumsum(np.log1p(-K[:-1] / (d + 2.0 * K[:-1])))])
 
 
 @lru_cache
-def angles(d):
+def angles(d: int) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nodes"]]:
     """sin(u) at nodes of a quadrature over u, and logarithms of its weights of sum one; float64 NumPy."""
     # Symmetric about pi/2: half of the interval. 200 nodes resolve the narrowest peak, 1 / sqrt(512), many times.
     nodes, weights = roots_legendre(200)
@@ -101,26 +109,40 @@ def angles(d):
     return sine, log_weights - np.logaddexp.reduce(log_weights)
 
 
-def dimension(d, coupling):
-    """``d`` as an int that the coupling allows."""
-    checks.choice(coupling, "coupling", COUPLINGS)
-    return checks.count(d, "d", least=2 if coupling == "simplex" else 1)
+def angles_of(coupling: str | Callable) -> Angles | None:
+    """Directions of a coupling whose norms are independent; None where closed forms do not know them."""
+    match couplings.named(coupling):
+        case couplings.Independent() | couplings.Product(directions.Independent(), copulas.Independent(), "block" | "all", norms.Chi()):
+            return "iid"
+        case couplings.Product(directions.Orthogonal(), copulas.Independent(), "block" | "all", norms.Chi()):
+            return "orthogonal"
+        case couplings.Product(directions.Simplex(), copulas.Independent(), "block" | "all", norms.Chi()):
+            return "simplex"
+    return None
 
 
-def radius(v, name):
+def angles_in(d: int, coupling: str | Callable) -> tuple[int, Angles]:
+    """A checked dimension, and :func:`angles_of` a coupling that they are asked of."""
+    found = angles_of(coupling)
+    if found is None:
+        raise ValueError(f"coupling = {coupling!r} has no closed form here; give 'iid', 'orthogonal' or 'simplex'")
+    return checks.count(d, "d", least=2 if found == "simplex" else 1), found
+
+
+def radius(v: Float[ArrayLike, "*shape"], name: str) -> Float[Array, "*shape"]:
     """``v`` as a float array with values in [0, LARGEST_V]."""
     v = checks.floating(v, name).astype(float)
     check_range(v, name)
     return v
 
 
-def check_range(v, name):
-    """Complain about known values of ``v`` outside [0, LARGEST_V]."""
+def check_range(v: Float[Array, "..."], name: str) -> None:
+    """Refuse known values of ``v`` outside [0, LARGEST_V]."""
     if not checks.is_traced(v) and v.size and not (v.min() >= 0 and v.max() <= LARGEST_V):
         raise ValueError(f"{name} has values in [{v.min()}, {v.max()}]; give values in [0, {LARGEST_V:g}]")
 
 
-def pair(x, y):
+def pair(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"]) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
     """``x`` and ``y`` as two points of one shape (d,)."""
     x, y = checks.floating(x, "x").astype(float), checks.floating(y, "y").astype(float)
     if x.ndim != 1 or len(x) == 0:

@@ -22,67 +22,51 @@ opposites. The distance is |x - y| for Fourier features, |x + y| for the others.
 that of independent features of its kind.
 """
 
-import itertools
 from functools import lru_cache
+from typing import Literal
 
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Float, Int
 from scipy import special
 
 from rfcore import checks
 from rfcore.theory.conformity import partners
-from rfcore.theory.norm_costs import CLOSEST, norms_at
+from rfcore.theory.norm_costs import CLOSEST, strata
 
+Features = Literal["fourier", "positive", "cosh"]
 FEATURES = ("fourier", "positive", "cosh")
 LARGEST = 3.0  # distance: further the powers of the norms leave float64
-X_MAX = 13.0  # normal scores: the last powers of norms have their mass below
 
 
-def stratified_norms_ratio(distance, d, m, features, over, directions="orthogonal"):
+def strata_ratio(
+    distance: float, features: Features, m: int, d: int, across: Literal["all", "blocks"], angles: Literal["orthogonal", "simplex"] = "orthogonal"
+) -> float:
     """Error of features whose norms are stratified over all blocks, over that of independent frequencies.
-
-    Equal norms in a block that are not stratified are the positive monotone coupling of Variance-Reducing
-    Couplings, Appendix B.3, here the case m = d of "blocks".
 
     Args:
         distance: above 0 and at most 3; below 1e-8 the ratio is its limit.
-        d, m: dimension; number of frequencies, of which the last block may be cut.
-        over: as in :func:`rfcore.couplings.norms.coupled`, "block" or "all" for a norm per frequency, in d
-            strata within each block or in m over all; "blocks" for a norm per block, in as many strata.
-        directions: "orthogonal", or with "blocks", and not for cosh features, "simplex".
-
-    >>> from rfcore import theory
-    >>> # one block errs like independent frequencies, 64 blocks hardly at all, a cut one brings some back
-    >>> [round(theory.stratified_norms_ratio(0.5, 8, m, "fourier", "blocks"), 3) for m in (8, 512, 516)]
-    [1.0, 0.009, 0.017]
+        across: "all" for a norm per frequency, in m strata; "blocks" for a norm per block, in as many strata.
+        angles: of the directions; "simplex" with "blocks" alone, and not for cosh features.
     """
-    distance, d, m = (
-        checks.real(distance, "distance", above=0),
-        checks.count(d, "d"),
-        checks.count(m, "m"),
-    )
     if not distance <= LARGEST:
-        raise ValueError(f"distance = {distance}; give one of at most {LARGEST:g}")
-    checks.choice(features, "features", FEATURES)
-    checks.choice(over, "over", ("block", "all", "blocks"))
-    checks.choice(directions, "directions", ("orthogonal", "simplex"))
-    if directions == "simplex" and (over != "blocks" or features == "cosh"):
-        raise ValueError(f"directions = 'simplex' with {over!r} and {features!r}; give 'orthogonal'")
+        raise ValueError(f"distance = {distance}; give one of at most {LARGEST:g} for strata over all blocks")
     distance = max(distance, CLOSEST)
     square, sign = distance**2, -1 if features == "fourier" else 1
     inside = partners(m, d)
-    strata, others = {"block": (d, 0), "all": (m, m - 1 - inside), "blocks": (-(-m // d), m - 1 - inside)}[over]
-    moments = _moments(distance, d, strata)
-    change = -others / max(strata - 1, 1) * _between(moments, d, sign, square)
-    if inside and over != "blocks":
+    n_strata = m if across == "all" else -(-m // d)
+    moments = _moments(distance, d, n_strata)
+    change = -(m - 1 - inside) / max(n_strata - 1, 1) * _between(moments, d, sign, square)
+    if inside and across == "all":
         change += inside * _pair(moments, d, sign, square)
-    elif inside and directions == "simplex":
+    elif inside and angles == "simplex":
         change += inside * _one_norm(d, sign, square)
     # In units of the features, not of the kernel.
     of_one = one_frequency_mse(distance, features) * (1 if features == "fourier" else np.exp(square))
     return float(1 + change / of_one)
 
 
-def one_frequency_mse(distance, features):
+def one_frequency_mse(distance: float, features: Features) -> float:
     """Mean squared error of the estimate by one frequency; m independent ones have an m-th of it.
 
     ::
@@ -102,7 +86,7 @@ def one_frequency_mse(distance, features):
     return float(np.expm1(square) if features == "positive" else 2 * np.sinh(square / 2) ** 2)
 
 
-def cosh_ratio(positive_ratio, v):
+def cosh_ratio(positive_ratio: Float[ArrayLike, "*shape"], v: float) -> Float[np.ndarray, "*shape"]:
     """Error of cosh features over that of independent ones, from that ratio of positive features.
 
     ::
@@ -113,9 +97,7 @@ def cosh_ratio(positive_ratio, v):
     and omega_i - omega_j have one law (orthogonal or independent directions), while a feature's variance is
     e^(2 v^2) - e^(v^2) for exp, (e^(v^2) - 1)^2 / 2 for cosh.
 
-    Args:
-        positive_ratio: array, of the same frequencies.
-        v: |x + y|, above 0. The error of the ratio is multiplied by 2 / v^2 where v is small.
+    Here v = |x + y| is above 0. The error of the ratio is multiplied by 2 / v^2 where v is small.
 
     Raises ValueError where that leaves no digit, v^2 of at most 8 eps of the ratio's dtype.
     """
@@ -126,7 +108,7 @@ def cosh_ratio(positive_ratio, v):
     return 1 + (np.asarray(ratio, dtype=float) - 1) * 2 / -np.expm1(-v * v)
 
 
-def _one_norm(d, sign, square):
+def _one_norm(d: int, sign: int, square: float) -> float:
     """e - K^2 for simplex directions of one norm; zero for orthogonal ones."""
     bent = square / (d - 1)
     rest = np.expm1(-bent) if sign == 1 else 2 * np.sinh(bent / 2) ** 2
@@ -134,35 +116,19 @@ def _one_norm(d, sign, square):
 
 
 @lru_cache(maxsize=128)
-def _moments(distance, d, n):
+def _moments(distance: float, d: int, n: int) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, " k"]]:
     """Means over each of n strata, (n, powers), and overall, of (distance^2 w^2 / (2 d))^a / a!."""
     a = np.arange(int(36 + 5 * distance**2))
     overall = np.exp(a * np.log(distance**2 / 2) - special.gammaln(a + 1)) / _falling(d, a)
     if n == 1:
         return overall[None], overall
-    norms, weights, starts = _strata(d, n)
+    norms, weights, starts = strata(d, n)
     logs = np.log(distance**2 * norms**2 / (2 * d))
     terms = weights * np.exp(np.multiply.outer(a, logs) - special.gammaln(a + 1)[:, None])
     return n * np.add.reduceat(terms, starts, axis=1).T, overall
 
 
-@lru_cache(maxsize=64)
-def _strata(d, n):
-    """Nodes and weights of the law of a norm, and where each of n strata of equal probability starts."""
-    edges = np.concatenate([[-X_MAX], special.ndtri(np.arange(1, n) / n), [X_MAX]])
-    # The outer strata are long.
-    outer, inner = special.roots_legendre(60), special.roots_legendre(24 if n <= 8 else 8 if n <= 64 else 5)
-    x, weights, starts = [], [], [0]
-    for cell, (low, high) in enumerate(itertools.pairwise(edges)):
-        nodes, shares = outer if cell in (0, n - 1) else inner
-        x.append(low + (high - low) * (nodes + 1) / 2)
-        weights.append(shares * (high - low) / 2)
-        starts.append(starts[-1] + len(nodes))
-    x = np.concatenate(x)
-    return norms_at(x, d), np.concatenate(weights) * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi), starts[:-1]
-
-
-def _between(moments, d, sign, square):
+def _between(moments: tuple, d: int, sign: int, square: float) -> float:
     """Variance between strata of g, the mean of a feature given its norm."""
     of_strata, _ = moments
     a = np.arange(1, of_strata.shape[1])
@@ -170,7 +136,7 @@ def _between(moments, d, sign, square):
     return np.mean((means - np.expm1(sign * square / 2)) ** 2)
 
 
-def _pair(moments, d, sign, square):
+def _pair(moments: tuple, d: int, sign: int, square: float) -> float:
     """E[c] - K^2, the norms in different strata of as many as there are."""
     of_strata, overall = moments
     n, a = of_strata.shape
@@ -183,6 +149,6 @@ def _pair(moments, d, sign, square):
     return excess - square**2 / 2 * special.hyp1f1(1, 3, sign * square)  # e^x - 1 - x, x = sign square
 
 
-def _falling(d, a):
+def _falling(d: int, a: Int[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
     """(d / 2)^a Gamma(d / 2) / Gamma(d / 2 + a), nearly 1 in many dimensions, as a product."""
     return np.exp(-np.concatenate([[0.0], np.cumsum(np.log1p(2 * np.arange(np.max(a)) / d))]))[a]

@@ -1,7 +1,7 @@
 """Walks and their sparse features against a plain Python loop of Algorithm 1 and against plain vectorised NumPy.
 
 Three ways to the same features, 16 walks from each node: the loop, on lists and a dictionary for each row; NumPy with
-boolean masks and one scipy.sparse matrix; and features.walk_features, whose walks alone (couplings.walk_lengths.draw
+boolean masks and one scipy.sparse matrix; and features.walk_features, whose walks alone (couplings.walks.lengths.draw
 and walks.simulate) are timed as well. Rates are walks per second. On the graph of 10^5 nodes the loop walks from some
 nodes only, and walk_features on threads.
 
@@ -29,7 +29,6 @@ from timing import interleaved
 from companion import datasets
 from companion.papers.ugrf import reference
 from rfcore import copulas, features, graphs, walks
-from rfcore.couplings import walk_lengths
 
 N_WALKS, LOOP_NODES = 16, 2500
 DRAWS = 5  # on a small graph a draw has a longest walk of its own, and with it a time
@@ -38,7 +37,7 @@ LOOP_GOAL = ("cora", 0.1, 15.0)  # times the loop, features included
 NUMPY_GOAL = 1.0  # times plain NumPy, everywhere
 COUPLED = {"iid": "iid", "iid again": "iid", "reversal": "reversal", "antithetic": "antithetic", "stratified": "stratified"}
 COUPLED |= {"permutation": list(range(29, -1, -1)), "sobol": "sobol", "systematic": "systematic"}
-COUPLED |= {f"{law}, 2 hops": copulas.over(law, 3) for law in ("sobol", "stratified")}
+COUPLED |= {f"{law}, 2 hops": walks.Coupling(copulas.named(law), walks.hops.First(2)) for law in ("sobol", "stratified")}
 COUPLED_NODES = 20_000  # at most
 # Times independent walks, medians of rounds; karate's walks, over in a third of a millisecond, are shown and not judged.
 COUPLED_GOALS = {
@@ -77,7 +76,7 @@ def vectorised(seed, g, f, n_walks, p_halt):
 
 def walks_alone(key, g, n_walks, p_halt):
     """The deposits of the walks, not weighed by any modulation."""
-    return walks.simulate(key, g, walk_lengths.draw(key, g.n_nodes, n_walks, p_halt))
+    return walks.simulate(key, g, walks.lengths.draw(key, g.n_nodes, n_walks, p_halt, "iid"))
 
 
 def ring_with_chords(n_nodes):

@@ -161,7 +161,7 @@ def _kinds(law, m, d):
         return []
     if isinstance(law, str):
         of_law = copulas.pairs(law)
-        kinds = kinds_of_pairs(*of_law, m, d)
+        kinds = kinds_of_pairs(of_law.partners, of_law.others, m, d)
     else:
         if not -1 <= law <= 1:
             raise ValueError(f"law = {law}; give a correlation from -1 to 1, or a name")

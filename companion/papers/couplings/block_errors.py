@@ -1,7 +1,7 @@
 """Errors of blocks of coupled norms at many distances at once, for all pairs of points of a table.
 
 The error of a pair of points is that of independent frequencies times a ratio, a function of |x - y| or
-|x + y| alone, which :func:`rfcore.theory.norm_coupling_ratio` has for one distance to twelve digits. Here
+|x + y| alone, which :func:`rfcore.theory.mse_ratio` has for one distance to twelve digits. Here
 quadrature over normal scores gives it at every tenth, and an even cubic spline between. All in float64.
 
 Positive features may come with their opposites, 2 d frequencies in all. Pairs of two directions cost what
@@ -20,10 +20,8 @@ import numpy as np
 from scipy import special
 from scipy.interpolate import CubicSpline
 
-from rfcore import checks, copulas
-from rfcore.theory.fourier_errors import fourier_mse_ratio
-from rfcore.theory.norm_costs import FEATURES, norms_at
-from rfcore.theory.positive_errors import positive_mse_ratio
+from rfcore import checks, copulas, theory
+from rfcore.theory.norm_costs import norms_at
 
 OPPOSITES = ("none", "equal", "independent")
 # Beyond, the error is taken for that of independent frequencies: to 1e-4 of it from d = 5 on, at d = 2 to 6e-2 for PNC Fourier features,
@@ -41,7 +39,7 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
         1 + (d - 1) (E[c] - e^(v^2)) / (e^(2 v^2) - e^(v^2))                      positive, v = |x + y|
         1 + [a - e^(v^2) + 2 (d - 1) (E[c] - e^(v^2))] / (e^(2 v^2) - e^(v^2))    positive with opposites
 
-    with E[c] as for :func:`norm_coupling_ratio`, and a what a frequency and its own opposite cost, 1 for
+    with E[c] as for :func:`rfcore.theory.norm_costs.norms_ratio`, and a what a frequency and its own opposite cost, 1 for
     equal norms. It is good to about 1e-5; from a distance of 12 (Fourier) or 6 (positive) on it is taken to
     be 1.
 
@@ -68,12 +66,12 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
 
 def has_table(law):
     """Whether partners have independent or opposite norms, and all others independent ones."""
-    return copulas.pairs(law) in ((0, 0), (-1, 0))
+    return copulas.pairs(law) in (copulas.Correlated(0, 0), copulas.Correlated(-1, 0))
 
 
 def check_opposites(features, opposites):
     """Complains of names that are unknown or do not go together."""
-    checks.choice(features, "features", FEATURES)
+    checks.choice(features, "features", ("positive", "fourier"))
     checks.choice(opposites, "opposites", OPPOSITES)
     if features == "fourier" and opposites != "none":
         raise ValueError(f"opposites = {opposites!r}; give 'none' for Fourier features, which are the same for opposite frequencies")
@@ -83,7 +81,7 @@ def check_opposites(features, opposites):
 def _table(d, is_coupled, features, opposites):
     s = np.arange(GRID / 2, FARTHEST[features] + 3 * GRID, GRID)
     with jax.enable_x64(True):
-        ratio = {"fourier": fourier_mse_ratio, "positive": positive_mse_ratio}[features](s, d, d, "orthogonal")
+        ratio = theory.mse_ratio("orthogonal", features, s, m=d, d=d)
     ratio, below = np.asarray(ratio), -np.expm1(-(s**2))
     if is_coupled:
         # What a coupled pair costs less than an independent one, over the error of one frequency.

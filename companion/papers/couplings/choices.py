@@ -1,8 +1,8 @@
-"""Errors that :func:`rfcore.couplings.choose` has no closed form for, drawn: its table is made here.
+"""Errors that :func:`rfcore.choosing.choose` has no closed form for, drawn: its table is made here.
 
 ``python -m companion.papers.couplings.choices`` writes it anew in half an hour; ``PJRT_NPROC=8`` before it,
 since batches of QR can hold every thread of XLA's pool. Distances are those of
-``rfcore.couplings.choosing.DISTANCES``.
+``rfcore.choosing.DISTANCES``.
 """
 
 import json
@@ -13,8 +13,7 @@ import numpy as np
 from scipy import special
 from tqdm import tqdm
 
-from rfcore import attention, copulas, couplings, features, theory
-from rfcore.couplings import choosing
+from rfcore import attention, choosing, copulas, couplings, features, theory
 
 WIDTHS = 2 ** np.arange(1, 13)
 SOBOL_DIMENSIONS = range(1, 33)  # each, since the quality of a net jumps from one to the next

@@ -33,15 +33,15 @@ def guarantee(d, law="independent"):
 
     Both sides are Gamma(d/2) times the paper's, whose g has k/2 for d/2, from a slip in the moments of the
     chi square law. It promises little: the advantage goes on much farther
-    (:func:`rfcore.theory.norm_coupling_ratio`).
+    (:func:`rfcore.theory.mse_ratio`).
 
     Source: Variance-Reducing Couplings, Lemma A.6 (Eqs. 29 to 32), moments 2^k Gamma(k + d/2) / Gamma(d/2).
     """
     d, of_law = checks.count(d, "d", least=2), copulas.pairs(law)
-    if of_law not in ((0, 0), (1, 1)):
+    if of_law not in (copulas.Correlated(0, 0), copulas.Correlated(1, 1)):
         raise ValueError(f"law = {law!r}; give 'independent' or 'comonotone', of which Lemma A.6 speaks")
     x, log_density = scores(0)
     squares = norms_at(x, d) ** 2
-    c = 2 * ((d**2 if of_law == (0, 0) else d * (d + 2)) - np.exp(log_density) @ (squares * squares[::-1]))
+    c = 2 * ((d**2 if of_law == copulas.Correlated(0, 0) else d * (d + 2)) - np.exp(log_density) @ (squares * squares[::-1]))
     # g(z) / z^4 = z^2 / 6 1F1(1; 4; z^2), without cancellation
     return float(np.sqrt(optimize.brentq(lambda y: y * special.hyp1f1(1, 4, y) / 6 - c / (16 * d * (d + 2)), 0, 1)))

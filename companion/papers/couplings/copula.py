@@ -16,16 +16,16 @@ import numpy as np
 from scipy import optimize
 
 from companion.models import descent
-from rfcore import checks, copulas, theory
-from rfcore.couplings import quantiles
-from rfcore.theory.norm_costs import log_excess_series, near
+from rfcore import checks, copulas
+from rfcore.couplings import norms
+from rfcore.theory.norm_costs import log_excess_series, near, norms_ratio
 
 
 class Learned(NamedTuple):
     """A learned copula, and the losses on the way."""
 
     correlation: np.ndarray
-    """Shape (d, d): for :func:`rfcore.couplings.orthogonal_copula` or :func:`rfcore.couplings.norms.gaussian`."""
+    """Shape (d, d): for :func:`rfcore.couplings.orthogonal_copula` or :func:`rfcore.copulas.gaussian`."""
     theta: jax.Array
     """Shape (d (d - 1) / 2,): the parameters, to go on from."""
     losses: np.ndarray
@@ -38,7 +38,7 @@ class Optimal(NamedTuple):
     correlation: np.ndarray
     """Shape (d, d)."""
     ratio: float
-    """Error of m = d features over that of independent frequencies: :func:`rfcore.theory.norm_coupling_ratio`."""
+    """Error of m = d features over that of independent frequencies: :func:`rfcore.theory.mse_ratio`."""
 
 
 def correlation_factor(theta):
@@ -68,7 +68,7 @@ def learn(key, loss, d, n_steps=1000, n_draws=16, start=None, optimiser=None):
 
     Each step draws ``n_draws`` blocks of fresh normals, of which norms are differentiable functions of theta:
     the reparameterised gradient. The loss maps a key, for what else it draws, such as a rotation, and norms
-    (d,) to a number. With :func:`rfcore.theory.fourier_cost` rotations are integrated out, and the gradient
+    (d,) to a number. With :func:`~companion.papers.couplings.costs.fourier_cost` rotations are integrated out, and the gradient
     is less noisy. By default theta starts at 0 and the optimiser is ``optax.adam(0.01)``. Raises
     FloatingPointError if a loss or a parameter is not finite.
 
@@ -86,7 +86,7 @@ def learn(key, loss, d, n_steps=1000, n_draws=16, start=None, optimiser=None):
 def optimal(key, distance, d, features):
     """Gaussian copula of the norms of d orthogonal features that makes their error least at a distance.
 
-    The cost is a sum over pairs of a function of their correlation (:func:`rfcore.theory.log_pair_excess`),
+    The cost is a sum over pairs of a function of their correlation (:func:`rfcore.theory.norm_costs.log_pair_excess`),
     so nothing is drawn: L-BFGS on a factor of the correlation, singular ones included. The problem is not
     convex: compare several keys, of random starts. The distance is |x + y| for positive, |x - y| for Fourier
     features, at most 5.
@@ -107,7 +107,7 @@ def optimal(key, distance, d, features):
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     correlation = np.clip(rows @ rows.T, -1, 1)
     np.fill_diagonal(correlation, 1.0)
-    return Optimal(correlation, theory.norm_coupling_ratio(distance, d, d, correlation, features))
+    return Optimal(correlation, norms_ratio(copulas.gaussian(correlation), distance, features, d, d))
 
 
 class _MeanLoss(NamedTuple):
@@ -121,7 +121,7 @@ class _MeanLoss(NamedTuple):
         key_norms, key_loss = jax.random.split(key)
         law = copulas.gaussian_of_factor(correlation_factor(theta))
         levels = law(copulas.uniforms(key_norms), (self.n_draws, self.d, 1))
-        losses = jax.vmap(self.loss)(jax.random.split(key_loss, self.n_draws), quantiles.chi(levels[..., 0], self.d))
+        losses = jax.vmap(self.loss)(jax.random.split(key_loss, self.n_draws), norms.chi(levels[..., 0], self.d))
         return jnp.mean(losses)
 
 

@@ -5,16 +5,16 @@ Numbers of walkers need not be whole.
 
 import numpy as np
 
-from companion.papers.ugrf.walk_errors import walk_gram_mse
 from rfcore import checks
-from rfcore.solvers.transport.bins import counted
+from rfcore.theory import walk_gram_mse
+from rfcore.theory.walk_errors import counted
 
 
 def gram_error_terms(g, f, p_halt, n_terms=100):
     """Terms a, b of the squared error a / m + b / m^2 of phi_1 phi_2^T, from two sets of m walkers a node.
 
     The form is exact, as features are means over independent walkers; two values of m give both terms. Other
-    arguments are those of :func:`companion.papers.ugrf.walk_errors.walk_feature_moments`.
+    arguments are those of :func:`rfcore.theory.walk_feature_moments`.
     """
     counted(f, g, n_terms, p_halt)
     one, two = (walk_gram_mse(g, f, f, m, p_halt, n_terms) for m in (1, 2))

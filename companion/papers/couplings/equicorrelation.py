@@ -3,7 +3,7 @@
 import jax.numpy as jnp
 
 from rfcore import checks, copulas, precision
-from rfcore.couplings import directions, norms
+from rfcore.couplings import directions
 
 
 def equiangular(cosine):
@@ -30,8 +30,8 @@ def equiangular(cosine):
 
 
 def equicorrelated(correlation):
-    """Norms at the levels of d normals, each two of the same correlation, from -1 / (d - 1) to 1."""
-    return lambda key, m, d: norms.coupled(copulas.gaussian_of_factor(_root(correlation, d)))(key, m, d)
+    """Copula of norms at the levels of normals, each two of the same correlation, from -1 / (d - 1) to 1."""
+    return lambda uniform, shape: copulas.gaussian_of_factor(_root(correlation, shape[-2]))(uniform, shape)
 
 
 def _root(c, d):

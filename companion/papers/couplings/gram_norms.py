@@ -5,7 +5,7 @@ For independent and negative monotone norms the ratio is at hand for all pairs
 (:func:`companion.papers.couplings.block_errors.block_mse_ratio`). For other laws the sum over pairs is an
 integral over a discrete law of t, and its Gauss rule (Golub and Welsch, 1969; Lanczos on the points of the
 law) does the work of n^2 pairs with a dozen distances, of at most 5, at which
-:func:`rfcore.theory.norm_coupling_ratio` knows the error.
+:func:`rfcore.theory.mse_ratio` knows the error.
 """
 
 import numpy as np
@@ -14,8 +14,8 @@ from scipy.linalg import eigh_tridiagonal
 from scipy.spatial.distance import pdist, squareform
 
 from companion.papers.couplings.block_errors import block_mse_ratio, check_opposites, has_table
-from rfcore import checks
-from rfcore.theory.norm_costs import log_pair_excess, norm_coupling_ratio
+from rfcore import checks, copulas
+from rfcore.theory.norm_costs import log_pair_excess, norms_ratio
 from rfcore.theory.stratified_norms import cosh_ratio
 
 
@@ -31,7 +31,7 @@ def gram_rmse(x, law, features, opposites="none", n_nodes=12):
 
     Args:
         x: points, array (n, d), over the lengthscale; d at least 2.
-        law: of the norms of d orthogonal frequencies, as :func:`rfcore.theory.norm_coupling_ratio` takes it;
+        law: of the norms of d orthogonal frequencies, as :func:`rfcore.couplings.compose` takes it, or a correlation matrix;
             "iid" for independent frequencies, as many as ``opposites`` says.
         opposites: "none", "equal" or "independent", the norms of the opposite vectors of positive features;
             the last goes with "iid", "independent" and "reversal".
@@ -48,7 +48,8 @@ def gram_rmse(x, law, features, opposites="none", n_nodes=12):
         if opposites == "independent":
             raise ValueError(f"opposites = {opposites!r}; give 'none' or 'equal' with the law {law!r}")
         distances, weights = _rule(squares, np.exp(logs), n_nodes)
-        ratios = [norm_coupling_ratio(distance, d, d, law, features) for distance in distances]
+        copula = copulas.gaussian(law) if np.ndim(law) else copulas.named(law, "law")
+        ratios = [norms_ratio(copula, distance, features, d, d) for distance in distances]
         if opposites == "equal":
             # Cosh features of one frequency err by (1 - e^(-v^2)) / 2 of what a positive feature does.
             of_cosh = -np.expm1(-(distances**2)) / 2

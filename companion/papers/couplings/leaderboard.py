@@ -16,14 +16,14 @@ from scipy.special import stdtrit
 
 from companion import gram_errors
 from rfcore import checks, features, kernels, walks
-from rfcore.couplings import compose, directions, norms, walk_lengths
-from rfcore.features.deposits import by_step
-from rfcore.features.of_walks import weigh
-from rfcore.solvers import exponential, gram, importance
+from rfcore.couplings import compose
+from rfcore.features import by_step, weigh
+from rfcore.solvers import exponential, importance
+from rfcore.walks import losses
 
 __all__ = ["MAPS", "loss_of_walks", "of_points", "of_walks", "over", "simplex_shells"]
 
-_shells = compose(directions.simplex, norms.positive_monotone)
+_shells = compose("simplex", "comonotone")
 
 
 def simplex_shells(key, m, d):
@@ -134,10 +134,10 @@ def of_walks(key, g, target, modulations, coupling, n_walks, p_halt, n_repeats):
         g: graph.
         target: K, (N, N).
         modulations: functions of an integer array.
-        coupling: of the walks of a node, as :func:`rfcore.couplings.walk_lengths.draw` takes it.
+        coupling: of the walks of a node, as :func:`rfcore.walks.lengths.draw` takes it.
         n_walks, p_halt, n_repeats: walks per node, probability of stopping before each hop, repeats.
     """
-    target = np.asarray(checks.gram(target, "target", g.n_nodes))
+    target = np.asarray(losses.gram(target, "target", g.n_nodes))
     fs = list(modulations)
     sides = _two_sets(key, g, n_walks, p_halt, coupling, n_repeats)
     pairs = ([weigh(deposits, f) for deposits in sides] for f in fs)
@@ -152,11 +152,11 @@ def loss_of_walks(key, g, target, coupling, n_walks, p_halt, n_repeats, n_steps=
         n_steps: steps counted.
 
     Returns:
-        :class:`rfcore.solvers.gram.Form`.
+        :class:`rfcore.walks.losses.Form`.
     """
-    target = checks.gram(target, "target", g.n_nodes)
+    target = losses.gram(target, "target", g.n_nodes)
     left, right = (by_step(deposits) for deposits in _two_sets(key, g, n_walks, p_halt, coupling, n_repeats))
-    return gram.form(left, right, target, n_steps)
+    return losses.form(left, right, target, n_steps)
 
 
 def _two_sets(key, g, n_walks, p_halt, coupling, n_repeats):
@@ -164,7 +164,7 @@ def _two_sets(key, g, n_walks, p_halt, coupling, n_repeats):
 
     def walked(key):
         of_lengths, of_hops = jax.random.split(key)
-        lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt, coupling)
+        lengths = walks.lengths.draw(of_lengths, len(nodes), n_walks, p_halt, coupling)
         return walks.simulate(of_hops, g, lengths, nodes=nodes)
 
     return [walked(one) for one in jax.random.split(key)]

@@ -13,8 +13,7 @@ between them gives. So, with k for k(z),
     one norm per block, in strata  m MSE = Var f + (d - 1) (E[c] - k^2) - d Var_between(g)
 
 c being of two norms in different strata in the second line, of one norm twice in the third: for orthogonal
-directions that is k(sqrt(2) z). For the Gaussian kernel :func:`rfcore.theory.norm_coupling_ratio` and
-:func:`rfcore.theory.stratified_norms_ratio` have such errors, by series in moments that Student's law has
+directions that is k(sqrt(2) z). For the Gaussian kernel :func:`rfcore.theory.mse_ratio` has such errors, by series in moments that Student's law has
 not. Here levels of norms are cut into cells, which halve towards 0 and towards 1, with Gauss's rule in each.
 In the last cells z r runs through many periods; what the nodes miss is the probability of such norms times
 (z r)^((1 - d) / 2). For nu >= 1/2 ratios err by less than 3e-3 for d = 2, 1e-3 for d = 3 and 1e-4 from d = 4
@@ -30,7 +29,7 @@ import numpy as np
 from scipy import special
 
 from rfcore import checks, copulas, kernels
-from rfcore.couplings import quantiles
+from rfcore.couplings import norms
 from rfcore.theory.conformity import partners
 from rfcore.theory.norm_costs import kinds_of_pairs, near
 
@@ -45,7 +44,7 @@ def matern_mse_ratio(distance, d, m, nu, law="independent", over="block", direct
         distance: of two points over the lengthscale, above 0 and at most 5.
         d, m: dimension, from 2 to 256; number of frequencies, whole blocks of d where norms are stratified.
         nu: smoothness, from 1/2 (Laplace's kernel) to 100, or infinity for the Gaussian kernel.
-        law, over: of norms, as for :func:`rfcore.couplings.matern`: "independent", "reversal" (PNC) or
+        law, over: of norms, as for :func:`rfcore.couplings.compose`: "independent", "reversal" (PNC) or
             "comonotone" within blocks ("block"), or "stratified" over "block", "all" or "blocks".
         directions: "orthogonal" or "simplex".
 
@@ -74,11 +73,11 @@ def matern_mse_ratio(distance, d, m, nu, law="independent", over="block", direct
         if m % d:
             raise ValueError(f"m = {m}; give a multiple of d = {d}: whole blocks")
         change = _of_strata({"block": d, "all": m, "blocks": m // d}[over], distance, d, m, nu, over, cosine)
-    elif kind in ((0, 0), (-1, 0), (1, 1)):
+    elif isinstance(kind, copulas.Correlated):
         if over != "block":
             raise ValueError(f"over = {over!r} with law = {law!r}; give 'block', or law = 'stratified'")
         costs = {0: _independent, 1: _equal, -1: _opposite}
-        pairs = kinds_of_pairs(*kind, m, d) if m > 1 else []
+        pairs = kinds_of_pairs(kind.partners, kind.others, m, d) if m > 1 else []
         mean = sum(
             share * (costs[r](distance, d, nu, cosine) - _kernel(distance, nu) ** 2) for share, r in pairs
         )
@@ -116,8 +115,8 @@ def _dimension(d):
 
 def _smoothness(nu):
     nu = checks.real(nu, "nu", above=0) if nu != math.inf else math.inf
-    if not (LEAST_NU <= nu <= quantiles.LARGEST_NU or nu == math.inf):
-        raise ValueError(f"nu = {nu}; give one from {LEAST_NU} to {quantiles.LARGEST_NU:g}, or infinity")
+    if not (LEAST_NU <= nu <= norms.LARGEST_NU or nu == math.inf):
+        raise ValueError(f"nu = {nu}; give one from {LEAST_NU} to {norms.LARGEST_NU:g}, or infinity")
     return float(nu)
 
 
@@ -203,5 +202,5 @@ def _strata(d, nu, n):
     width = np.diff(cells)[:, None]
     levels, weights = (cells[:-1, None] + width * (nodes + 1) / 2).ravel(), (width * shares / 2).ravel()
     with jax.enable_x64(True):
-        norms = np.asarray(quantiles.length(levels, d, nu))
-    return norms, weights, NODES * np.searchsorted(cells, edges[:-1])
+        lengths = np.asarray(norms.chi(levels, d) if nu == math.inf else norms.Student(nu)(levels, d))
+    return lengths, weights, NODES * np.searchsorted(cells, edges[:-1])

@@ -17,16 +17,10 @@ import numpy as np
 import scipy.sparse as sp
 from scipy import optimize, special
 
+from companion.papers.couplings.costs import fourier_cost, log_positive_cost
 from rfcore import checks
 from rfcore.theory.conformity import partners
-from rfcore.theory.norm_costs import (
-    FEATURES,
-    fourier_cost,
-    log_excess,
-    log_iid_and_error,
-    log_positive_cost,
-    norms_at,
-)
+from rfcore.theory.norm_costs import log_excess, log_iid_and_error, norms_at
 from rfcore.theory.norm_costs import near as distance_of
 
 LARGEST_PROGRAMME = 200_000
@@ -112,12 +106,12 @@ def two_norms(distance, d, features, n_quantiles=40):
 
         min sum_ab P_ab c(q_a, q_b),   P a law on k^2 pairs with uniform margins
 
-    with c of :func:`rfcore.theory.log_positive_cost` or :func:`rfcore.theory.fourier_cost`. Far points want
+    with c of :func:`~companion.papers.couplings.costs.log_positive_cost` or :func:`~companion.papers.couplings.costs.fourier_cost`. Far points want
     other partners than opposites.
 
     Source: Variance-Reducing Couplings, Theorem 3.2 and Lemma A.5, for laws of finitely many values.
     """
-    checks.choice(features, "features", FEATURES)
+    checks.choice(features, "features", ("positive", "fourier"))
     k = n_quantiles
     norms = norms_at(special.ndtri((np.arange(k) + 0.5) / k), d)
     grid = np.stack(np.meshgrid(norms, norms, indexing="ij"), axis=-1)
@@ -133,7 +127,7 @@ def two_norms(distance, d, features, n_quantiles=40):
 
 
 class NormBound(NamedTuple):
-    """Errors relative to those of independent frequencies: :func:`rfcore.theory.norm_coupling_ratio`."""
+    """Errors relative to those of independent frequencies: :func:`rfcore.theory.mse_ratio`."""
 
     achieved: float
     """Of a coupling that exists: bins by the plan, independent places within them. The best of all is at most this."""
@@ -161,7 +155,7 @@ def norm_bound(distance, d, m, features, n_bins):
     bound. The paper, Section 3.2, calls the problem a tough open one.
     """
     distance = distance_of(distance)
-    checks.choice(features, "features", FEATURES)
+    checks.choice(features, "features", ("positive", "fourier"))
     if m > d:
         raise ValueError(f"m = {m}; give at most d = {d} frequencies, one block")
     log_iid, log_error = log_iid_and_error(distance, features)

@@ -1,8 +1,8 @@
 """Repelling random walks: walkers who meet at a node leave it in blocks, in which no two take one edge.
 
 The law needs to know how many neighbours a node has, so that there is one per graph:
-``walk_lengths.with_hops("stratified", repelling.blocks(g))``, with lengths of any coupling (see
-:mod:`rfcore.couplings.walk_hops`).
+``walks.Coupling(copulas.stratified, repelling.blocks(g))``, with lengths of any coupling (see
+:mod:`rfcore.walks.hops`).
 """
 
 from functools import partial
@@ -40,7 +40,7 @@ def shifted(g):
         k <= d: walker number r goes to neighbour floor(d ((r / k + v) mod 1)),    v uniform, one per block
 
     Those who are left after k > d walkers are a block that is not full. With k <= d this is systematic
-    sampling, as :func:`rfcore.couplings.walk_hops.systematic` has it for all k. The authors' walkers are
+    sampling, as :func:`rfcore.walks.hops.Systematic` has it for all k. The authors' walkers are
     numbered as they started; here they are in random order, which is the same for independent lengths.
 
     Source: https://github.com/isaac-reid/repelling_random_walks, ``utils.py``, 2024.

@@ -6,7 +6,6 @@ import jax
 import numpy as np
 
 from rfcore import copulas, features, walks
-from rfcore.couplings import walk_lengths
 
 
 def simulated_bin_features(key, g, f, n_bins, p_halt, n_walks, nodes=None):
@@ -21,7 +20,7 @@ def simulated_bin_features(key, g, f, n_bins, p_halt, n_walks, nodes=None):
     nodes, keys = walks.start_nodes(g, nodes), jax.random.split(key, (n_bins, 2))
     psi = []
     for q, (for_lengths, for_hops) in enumerate(keys):
-        lengths = walk_lengths.draw(for_lengths, len(nodes), n_walks, p_halt, partial(_in_bin, q=q, n_bins=n_bins))
+        lengths = walks.lengths.draw(for_lengths, len(nodes), n_walks, p_halt, partial(_in_bin, q=q, n_bins=n_bins))
         psi.append(features.weigh(walks.simulate(for_hops, g, lengths, nodes), f).toarray())
     return np.stack(psi)
 

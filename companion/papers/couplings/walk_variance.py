@@ -3,8 +3,8 @@
 import numpy as np
 
 from rfcore import checks
-from rfcore.couplings.walk_lengths import halting
-from rfcore.solvers.transport.bins import counted
+from rfcore.theory.walk_errors import counted
+from rfcore.walks.lengths import halting
 
 
 def walk_variance(g, f, p_halt, n_terms=100, of="kernel"):

@@ -49,7 +49,7 @@ def mse_ratio(log_conformity, v, m):
 
         MSE / MSE(iid) = 1 + (m - 1) (rho - e^(v^2)) / (e^(2 v^2) - e^(v^2))
 
-    Near v = 0 it loses digits, which :func:`rfcore.theory.positive_mse_ratio` keeps for the couplings that it
+    Near v = 0 it loses digits, which :func:`rfcore.theory.mse_ratio` keeps for the couplings that it
     knows.
 
     Source: Simplex Random Features, Theorem 3.2.

@@ -9,7 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.optimize import minimize
 
-from rfcore import checks, theory
+from companion.papers.simplex import conformities
+from rfcore import checks
 from rfcore.couplings import weight_dependent
 
 
@@ -35,7 +36,7 @@ def optimised(lengths, v, start=None):
         raise ValueError(f"start has shape {start.shape}; give one direction per length, shape {2 * lengths.shape}")
     if not np.linalg.norm(start, axis=1).min() > 0:
         raise ValueError("start has a row of length 0.0; give directions of length above 0")
-    theory.log_conformity_of(_vectors(start, lengths), v)  # complains about v out of range; below it is traced
+    conformities.log_conformity_of(_vectors(start, lengths), v)  # complains about v out of range; below it is traced
     return _vectors(_minimum(_objective, start, lengths, v), lengths)
 
 
@@ -54,7 +55,7 @@ def weight_independent(start, v):
     start, v = np.asarray(checks.points(start, "start"), dtype=float), checks.real(v, "v", above=0)
     if len(start) < 2 or not np.linalg.norm(start, axis=1).min() > 0:
         raise ValueError(f"start has shape {start.shape}; give at least two vectors, of length above 0")
-    theory.log_conformity_of_directions(start, v)  # complains; below, it is traced
+    conformities.log_conformity_of_directions(start, v)  # complains; below, it is traced
     found = _minimum(_objective_of_directions, start, v).reshape(start.shape)
     return found / np.linalg.norm(found, axis=1, keepdims=True)
 
@@ -74,13 +75,13 @@ def _minimum(objective, start, *arguments):
 @jax.jit
 @jax.value_and_grad
 def _objective(free, lengths, v):
-    return theory.log_conformity_of(_vectors(free, lengths), v)
+    return conformities.log_conformity_of(_vectors(free, lengths), v)
 
 
 @jax.jit
 @jax.value_and_grad
 def _objective_of_directions(free, v):
-    return theory.log_conformity_of_directions(free, v)
+    return conformities.log_conformity_of_directions(free, v)
 
 
 def _vectors(free, lengths):

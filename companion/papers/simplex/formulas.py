@@ -10,9 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import gammaln, roots_legendre, xlogy
 
-from rfcore import checks
+from rfcore import checks, theory
 from rfcore.theory.conformity import log_conformity
-from rfcore.theory.fourier_errors import fourier_mse_ratio as right_fourier_mse_ratio
 from rfcore.theory.series import check_range, pair, radius
 
 
@@ -189,12 +188,12 @@ def fourier_mse_ratio(z, d, m):
         1 + 2 (m - 1) (rho(z) - e^(-z^2)) / (1 + e^(-z^2))^2,  rho(z) = E[cos(omega_1 . z) cos(omega_2 . z)]
 
     Independent features have (1 - e^(-z^2))^2, as in Eqs. 74 and 86, so that the gain looks smaller
-    than it is. Right is :func:`rfcore.theory.fourier_mse_ratio`, whose arguments these are.
+    than it is. Right is :func:`rfcore.theory.mse_ratio`.
 
     Source: Simplex Random Features, Appendix A.9, Eq. 77.
     """
     square = radius(z, "z") ** 2
-    return 1 + (right_fourier_mse_ratio(z, d, m, "orthogonal") - 1) * jnp.tanh(square / 2) ** 2
+    return 1 + (theory.mse_ratio("orthogonal", "fourier", z, m=m, d=d) - 1) * jnp.tanh(square / 2) ** 2
 
 
 def fourier_mse_ratio_asymptotic(z, d, m):

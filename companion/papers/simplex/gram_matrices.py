@@ -8,7 +8,7 @@ import numpy as np
 from companion import gram_errors
 from rfcore import checks, features, kernels
 from rfcore.theory.conformity import log_gap, partners
-from rfcore.theory.series import check_range, dimension
+from rfcore.theory.series import angles_in, check_range
 
 __all__ = ["errors", "squared_errors"]
 
@@ -52,7 +52,7 @@ def squared_errors(x, widths, couplings):
     x = np.asarray(checks.points(x, "x"))
     widths = list(widths)
     couplings = list(couplings)
-    d = [dimension(x.shape[1], coupling) for coupling in couplings]
+    d = [angles_in(x.shape[1], coupling)[0] for coupling in couplings]
     inner = x @ x.T
     squares = np.diag(inner)
     square = np.maximum(squares[:, None] + squares + 2 * inner, 0)

@@ -3,9 +3,9 @@
 import jax.numpy as jnp
 from jax.scipy.special import gammaln, logsumexp
 
+from companion.papers.simplex.conformities import cosine_of
 from rfcore import checks
-from rfcore.theory.conformity import cosine_of
-from rfcore.theory.series import angles, constant, dimension
+from rfcore.theory.series import angles, angles_in, constant
 
 
 def log_pair_density(w, d, coupling):
@@ -19,7 +19,7 @@ def log_pair_density(w, d, coupling):
 
     Source: Simplex Random Features, Lemmas 4.1 and 4.2.
     """
-    w, d = _length(w), dimension(d, coupling)
+    w, (d, coupling) = _length(w), angles_in(d, coupling)
     if coupling == "simplex":
         return log_pair_density_at_angle(w, d, -1 / (d - 1))
     if coupling == "orthogonal":

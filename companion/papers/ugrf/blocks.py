@@ -4,12 +4,14 @@ Walks start where one wants them, and so does a power series that is pushed out 
 multiply the whole graph, once per node and degree. f is a modulation.
 """
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from rfcore import checks, features, kernels, walks
-from rfcore.couplings import walk_lengths
+from rfcore import features, kernels, walks
+from rfcore.walks import modulation
 
 
 def by_walks(key, g, f, n_walks, p_halt, nodes):
@@ -31,7 +33,7 @@ def by_columns(g, function, degree, nodes):
 def by_push(g, f, degree, nodes):
     """Block R R^T, R = sum over k <= degree of f(k) W^k[S, :]: walk features without their randomness."""
     nodes = walks.start_nodes(g, nodes)
-    rows = kernels.power_series_rows(g, checks.modulation(f, degree + 1, g.is_normalised), nodes)
+    rows = kernels.power_series_rows(g, modulation.values(f, degree + 1, g.is_normalised), nodes)
     return (rows @ rows.T).toarray()
 
 
@@ -46,16 +48,16 @@ def powers(g, n_powers, nodes):
 
 
 def deposits(key, g, n_walks, p_halt, longest, nodes):
-    """DepositsByStep of walks from S, of at most ``longest`` hops, for modulations that are still to change.
+    """Deposits of walks from S, of at most ``longest`` hops, for modulations that are still to change.
 
     Nodes that no walk visited are left out, so that the features have few columns: products do not feel it.
     """
     nodes = walks.start_nodes(g, nodes)
-    lengths = walk_lengths.draw(key, len(nodes), n_walks, p_halt)
-    cut = lengths._replace(values=np.minimum(lengths.values, longest))
+    lengths = walks.lengths.draw(key, len(nodes), n_walks, p_halt, "iid")
+    cut = replace(lengths, values=np.minimum(lengths.values, longest))
     found = walks.simulate(key, g, cut, nodes=nodes)
     visited, node = np.unique(found.node, return_inverse=True)
-    return features.by_step(found._replace(node=node.astype(np.int32), n_nodes=len(visited)))
+    return features.by_step(replace(found, node=node.astype(np.int32), n_nodes=len(visited)))
 
 
 def _units(g, nodes):

@@ -8,11 +8,10 @@ import numpy as np
 
 from companion import datasets, random_graphs
 from companion.gram_errors import gram_error
-from companion.papers.ugrf import walk_errors
-from rfcore import checks, kernels, walks
-from rfcore.couplings import walk_lengths
-from rfcore.features.of_walks import weigh
+from rfcore import checks, kernels, theory, walks
+from rfcore.features import weigh
 from rfcore.graphs import Graph
+from rfcore.walks import losses
 
 NAMES = (
     "erdos_renyi_small", "erdos_renyi_large", "binary_tree", "d_regular", "karate", "dolphins", "football", "eurosis",
@@ -95,10 +94,10 @@ def shared_errors(key, g, targets, modulations, n_walks, p_halt, n_repeats=1):
     targets = list(targets) if np.iterable(targets) else [targets]
     if len(targets) != len(modulations):
         raise ValueError(f"targets has {len(targets)} matrices for {len(modulations)} modulations; give one each")
-    targets = [np.asarray(checks.gram(K, "targets", n)) for K in targets]
+    targets = [np.asarray(losses.gram(K, "targets", n)) for K in targets]
     nodes = np.tile(np.arange(n), n_repeats)
     of_lengths, of_hops = jax.random.split(key)
-    lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt)
+    lengths = walks.lengths.draw(of_lengths, len(nodes), n_walks, p_halt, "iid")
     deposits = walks.simulate(of_hops, g, lengths, nodes=nodes)
     phis = (weigh(deposits, f) for f in modulations)
     return np.stack([gram_error((phi, phi), K, squared=True) for phi, K in zip(phis, targets, strict=True)], axis=1)
@@ -109,8 +108,8 @@ def shared_bias(g, target, f, n_walks, p_halt, n_terms=16):
 
     Errors of :func:`shared_errors` beyond their sum are variance. n_terms steps are counted.
     """
-    K = checks.gram(target, "target", g.n_nodes)
-    mean, square = walk_errors.walk_feature_moments(g, f, n_walks, p_halt, n_terms)
+    K = losses.gram(target, "target", g.n_nodes)
+    mean, square = theory.walk_feature_moments(g, f, n_walks, p_halt, n_terms)
     bias = mean @ mean.T - K
     np.fill_diagonal(bias, 0.0)
     return np.array([np.sum(bias**2), np.sum((square.sum(axis=1) - np.diag(K)) ** 2)]) / np.sum(K**2)

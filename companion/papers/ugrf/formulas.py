@@ -6,7 +6,10 @@ Section 2, "Generating functions", in which powers are absorbed into W; the coef
 """
 
 from fractions import Fraction
-from math import comb, factorial, log, pi
+from math import ceil, comb, expm1, factorial, log, log1p, pi
+from sys import float_info
+
+from rfcore import checks
 
 
 def f_regularised_laplacian(k, d):
@@ -73,11 +76,35 @@ def f_by_iteration(alpha):
     return f
 
 
+def batch_size(n_walkers, p_halt, delta):
+    """How many values of f suffice: all of n_walkers walks are shorter than b with probability 1 - delta.
+
+    ::
+
+        b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt),  b the smallest such
+
+    Walks here are never cut: f is computed to the greatest length that was drawn, at most :func:`rfcore.walks.lengths.longest`.
+    This is what it takes with high probability.
+
+    Source: Universal Graph Random Features, Eqs. 17 and 18.
+
+    >>> from companion.papers.ugrf import formulas
+    >>> formulas.batch_size(1, 0.5, 0.3)  # 3/4 of the walks are shorter than 2 hops
+    2
+    """
+    n_walkers = checks.count(n_walkers, "n_walkers")
+    p_halt, delta = checks.probability(p_halt, "p_halt"), checks.probability(delta, "delta")
+    one_is_longer = -expm1(log1p(-delta) / n_walkers)
+    # Rounding lifts what is a whole number above it: by less than eight units, three roundings and the logarithm's condition.
+    b = log(one_is_longer) / log1p(-p_halt)
+    return ceil(b - 8 * float_info.epsilon * max(b, 1 / -log1p(-p_halt)))
+
+
 def batch_size_approximation(n_walkers, p_halt, delta):
     """About how many values of f suffice for n_walkers walks with probability 1 - delta.
 
     (log(delta) - log(n_walkers)) / log(1 - p_halt); the exact number is
-    :func:`rfcore.couplings.walk_lengths.batch_size`.
+    :func:`batch_size`.
 
     Source: Universal Graph Random Features, Appendix A.1, right side of Eq. 18.
     """

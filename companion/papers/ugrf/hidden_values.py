@@ -15,13 +15,10 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import checks, features, streams, walks
-from rfcore.couplings import walk_lengths
-from rfcore.features.deposits import DepositsByStep
+from rfcore import checks, features, walks
 from rfcore.graphs import Graph
-from rfcore.solvers.transport.bins import counted
-
-PURPOSE = 11  # of the random stream; part of what a key means
+from rfcore.theory.walk_errors import counted
+from rfcore.walks import Deposits, streams
 
 
 class Lesson(NamedTuple):
@@ -30,7 +27,7 @@ class Lesson(NamedTuple):
     The deposits are those of walks with one row per node.
     """
 
-    deposits: DepositsByStep
+    deposits: Deposits
     values: np.ndarray
     """Shape (N, c)."""
     known: np.ndarray
@@ -47,7 +44,7 @@ def hide(key, n_nodes, share=0.05):
             f"share = {share} of {n_nodes} nodes hides {n_hidden}; give one that hides some and leaves some"
         )
     known = np.ones(n_nodes, dtype=bool)
-    known[streams.generator(streams.words(key), PURPOSE, 0).permutation(n_nodes)[:n_hidden]] = False
+    known[streams.generator(streams.words(key), streams.Purpose.HIDDEN_NODES, 0).permutation(n_nodes)[:n_hidden]] = False
     return known
 
 
@@ -61,7 +58,7 @@ def lesson(key, g, values, n_copies, n_walks, p_halt, share=0.05):
         sp.block_diag([g.to_scipy()] * n_copies, format="csr"), is_normalised=g.is_normalised
     )
     walked, split = jax.random.split(key)
-    deposits = walks.simulate(walked, copies, walk_lengths.draw(walked, copies.n_nodes, n_walks, p_halt))
+    deposits = walks.simulate(walked, copies, walks.lengths.draw(walked, copies.n_nodes, n_walks, p_halt, "iid"))
     known = np.concatenate([hide(one, g.n_nodes, share) for one in jax.random.split(split, n_copies)])
     return Lesson(features.by_step(deposits), np.tile(values, (n_copies, 1)), known, np.flatnonzero(~known))
 
@@ -124,7 +121,7 @@ def directions_in_turn(key, deposits, f, values, n_groups=20):
     n_nodes, values = phi.shape[0], _of_nodes(values, phi.shape[0])
     if not 2 <= n_groups <= n_nodes:
         raise ValueError(f"n_groups = {n_groups} for {n_nodes} nodes; give from 2 to {n_nodes}")
-    order, predicted = streams.generator(streams.words(key), PURPOSE, 0).permutation(n_nodes), np.zeros_like(values)
+    order, predicted = streams.generator(streams.words(key), streams.Purpose.HIDDEN_NODES, 0).permutation(n_nodes), np.zeros_like(values)
     for group in np.array_split(order, n_groups):
         known = np.ones(n_nodes, dtype=bool)
         known[group] = False

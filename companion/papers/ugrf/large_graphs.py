@@ -8,10 +8,8 @@ thousands of neighbours; streets have distances.
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import streams
 from rfcore.graphs import Graph
-
-PURPOSE = 10  # of the random stream; part of what a key means
+from rfcore.walks import streams
 
 
 def ring_with_chords(key, n):
@@ -90,7 +88,7 @@ def streets(key, side, p):
 
 
 def _generator(key):
-    return streams.generator(streams.words(key), PURPOSE, 0)
+    return streams.generator(streams.words(key), streams.Purpose.SAMPLED_NODES, 0)
 
 
 def _symmetric(n, i, j):

@@ -8,10 +8,9 @@ import numpy as np
 import optax
 
 from companion.models import descent
-from rfcore import checks, walks
-from rfcore.couplings import walk_lengths
-from rfcore.features.deposits import by_step
-from rfcore.solvers import gram
+from rfcore import walks
+from rfcore.features import by_step
+from rfcore.walks import losses
 
 __all__ = ["Geometric", "best_scale", "learn_each", "loss_of_walks", "staircase"]
 
@@ -35,7 +34,7 @@ def loss_of_walks(key, g, target, n_walks, p_halt, n_repeats, n_steps=10):
 
     Args:
         key: JAX PRNG key.
-        g: graph, small: the cost is that of :func:`rfcore.solvers.gram.form`, which this returns.
+        g: graph, small: the cost is that of :func:`rfcore.walks.losses.form`, which this returns.
         target: the Gram matrix, (N, N).
         n_walks: number per node and repeat, independent, the same for rows and columns.
         p_halt: probability of stopping before each hop.
@@ -45,12 +44,12 @@ def loss_of_walks(key, g, target, n_walks, p_halt, n_repeats, n_steps=10):
     Source: Universal Graph Random Features, Section 3.4.
     """
     n = g.n_nodes
-    target = checks.gram(target, "target", n)
+    target = losses.gram(target, "target", n)
     nodes = np.tile(np.arange(n), n_repeats)
     of_lengths, of_hops = jax.random.split(key)
-    lengths = walk_lengths.draw(of_lengths, len(nodes), n_walks, p_halt)
+    lengths = walks.lengths.draw(of_lengths, len(nodes), n_walks, p_halt, "iid")
     stored = by_step(walks.simulate(of_hops, g, lengths, nodes=nodes))
-    return gram.form(stored, stored, target, n_steps)
+    return losses.form(stored, stored, target, n_steps)
 
 
 def best_scale(loss, f):
@@ -61,7 +60,7 @@ def best_scale(loss, f):
         loss(c f) = A c^4 - 2 B c^2 + 1,   c = sqrt(B / A)
 
     Args:
-        loss: :class:`rfcore.solvers.gram.Form`.
+        loss: :class:`rfcore.walks.losses.Form`.
         f: modulation of values that are not negative, and not all 0.
 
     Raises ValueError if no c brings the loss below 1, that of c = 0.
@@ -98,7 +97,7 @@ def learn_each(starts, losses, n_steps, optimiser):
     Args:
         starts: pytrees of one structure, such as :func:`rfcore.features.neural.flat`, or tuples of two for a
             pair.
-        losses: :class:`rfcore.solvers.gram.Form`, one for all, or a sequence of one each.
+        losses: :class:`rfcore.walks.losses.Form`, one for all, or a sequence of one each.
         n_steps: number of steps.
         optimiser: one of optax that treats every parameter apart, such as ``optax.adam``.
 
@@ -108,7 +107,7 @@ def learn_each(starts, losses, n_steps, optimiser):
     starts = list(starts) if np.iterable(starts) else []
     if not starts:
         raise ValueError("starts has no start; give at least one, such as [neural.flat()]")
-    shared = isinstance(losses, gram.Form)
+    shared = isinstance(losses, losses.Form)
     each = [losses] if shared else list(losses) if np.iterable(losses) else []
     stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf, dtype=float) for leaf in leaves]), *starts)
     data = losses if shared else jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)

@@ -7,9 +7,11 @@ drawn from independent streams. phi is WalkFeatures or a sparse or dense array.
 import numpy as np
 import scipy.sparse as sp
 
-from rfcore import checks, streams
+from rfcore import checks
+from rfcore.walks import streams
+from rfcore.walks.streams import Purpose
 
-PURPOSES = {"gaussian": 3, "sparse": 4, "anchors": 5}
+PURPOSES = {"gaussian": Purpose.GAUSSIAN_PROJECTION, "sparse": Purpose.SPARSE_PROJECTION}
 
 
 def johnson_lindenstrauss(key, phi, n_features, kind="gaussian", nonzeros=1):
@@ -55,7 +57,7 @@ def anchor_points(key, phi, n_anchors):
     n_nodes = phi.shape[1]
     if n_anchors > n_nodes:
         raise ValueError(f"n_anchors = {n_anchors}; there are {n_nodes} nodes to choose from")
-    rng = streams.generator(streams.words(key), PURPOSES["anchors"], 0)
+    rng = streams.generator(streams.words(key), Purpose.ANCHORS, 0)
     anchors = np.sort(rng.choice(n_nodes, size=n_anchors, replace=False))
     return phi[:, anchors] * np.sqrt(n_nodes / n_anchors)
 

@@ -6,8 +6,8 @@ which throws the last hop away; here a walker halts first. Universal Graph Rando
 
 from typing import NamedTuple
 
-from rfcore.couplings import walk_lengths
-from rfcore.features.of_walks import modulation_table
+from rfcore import walks
+from rfcore.walks import modulation
 
 
 class Lists(NamedTuple):
@@ -32,7 +32,7 @@ def as_lists(g):
 def walk_features(rng, lists, f, n_walks, p_halt, nodes):
     """Features in law as of :func:`rfcore.features.walk_features`: for each of some nodes a dict by node."""
     first, neighbours, weights, is_normalised = lists
-    table = modulation_table(f, walk_lengths.longest(p_halt), is_normalised).tolist()
+    table = modulation.on_host(f, walks.lengths.longest(p_halt), is_normalised).tolist()
     features = []
     for start in nodes:
         feature = {}

@@ -18,7 +18,7 @@ and 56, for every pair of start nodes, and no coupling of two lengths has a smal
 ``coupling="reversal"``. Equations are those of Variance-Reducing Couplings, Section 4 and Appendices C and E.
 """
 
-from rfcore.solvers.transport.bins import bin_features, bin_spectra, bin_survival
+from rfcore.solvers.transport.bins import bin_features, bin_spectra
 from rfcore.solvers.transport.matching import assignment, by_projections, exhaustive
 from rfcore.solvers.transport.objectives import (
     matching_costs,

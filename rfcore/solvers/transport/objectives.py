@@ -21,9 +21,8 @@ Arrays are float64.
 
 import numpy as np
 
-from rfcore import checks, copulas
-from rfcore.couplings import walk_lengths
-from rfcore.solvers.transport.bins import bin_survival
+from rfcore import checks, copulas, graphs, walks
+from rfcore.theory import bin_survival
 
 
 def pair_products(psi):
@@ -36,8 +35,7 @@ def pair_products(psi):
 
     Of eigenvalues psi (n, N), from :func:`bin_spectra`, U_qr are those of the product, N numbers in place of
     N^2 with the same inner products. Otherwise psi is (n, n_starts, N), and
-    ``papers.ugrf.reduction.johnson_lindenstrauss(key, U.reshape(n * n, -1), r)`` has r numbers in place of
-    N^2, and inner products that agree on average (Eqs 62 and 63).
+    random projections of U to r numbers in place of N^2 keep its inner products on average (Eqs 62 and 63).
 
     Source: Variance-Reducing Couplings, Eq. 60; the sum over start nodes is ours.
     """
@@ -110,8 +108,8 @@ def pagerank_costs(g, n_bins, p_halt):
 
     Source: Variance-Reducing Couplings, Eq. 82, summed over the node v_i as well.
     """
-    P, p_halt = checks.graph(g).transitions().to_scipy(), walk_lengths.halting(p_halt)
-    k = np.arange(walk_lengths.longest(p_halt) + 2)
+    P, p_halt = graphs.checked(g).transitions().to_scipy(), walks.lengths.halting(p_halt)
+    k = np.arange(walks.lengths.longest(p_halt) + 2)
     at_least = bin_survival(n_bins, p_halt, len(k)) * (1 - p_halt) ** k  # P(length >= k | bin)
     shares = at_least[:, :-1] - at_least[:, 1:]
     ends, power = np.zeros((len(shares), g.n_nodes, g.n_nodes)), np.eye(g.n_nodes)

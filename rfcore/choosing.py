@@ -1,87 +1,74 @@
-"""Which coupling to take for d dimensions and m frequencies, and how small the error gets."""
+"""Which coupling to take for m frequencies in d dimensions, and how small the error gets."""
 
 import json
 import math
-from collections.abc import Callable
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Literal
 
-import jax
+import equinox as eqx
 import numpy as np
+from jaxtyping import Float
 
-from rfcore import checks
-from rfcore.couplings import directions, norms
-from rfcore.couplings.compose import antithetic, compose, orthogonal_pnc, simplex
-from rfcore.couplings.low_discrepancy import sobol
-from rfcore.precision import product
-from rfcore.theory.conformity import partners
-from rfcore.theory.norm_costs import norm_coupling_ratio
-from rfcore.theory.positive_errors import positive_mse_ratio
-from rfcore.theory.stratified_norms import LARGEST, stratified_norms_ratio
+from rfcore import checks, copulas
+from rfcore.couplings import (
+    Coupling,
+    Product,
+    Turned,
+    WithOpposites,
+    directions,
+    orthogonal_pm,
+    orthogonal_pnc,
+    simplex,
+    sobol,
+)
+from rfcore.theory import mse_ratio, partners
+from rfcore.theory.stratified_norms import LARGEST
 
 TABLE = Path(__file__).with_name("choosing.json")
 DISTANCES = (0.5, 1.0, 2.0)  # close, middle, far
 # Lines m = c d^a: from the first on Sobol' points, from the second on shells, below both strata over all norms.
 SOBOL, SHELLS = (2**2.5, 2.0), (2**0.5, 1.5)
+Features = Literal["fourier", "positive", "attention"]
+
+# What there is to choose from: of equals the first is taken.
+FOURIER: dict[str, Coupling] = {
+    "PNC": orthogonal_pnc,
+    "strata over all": Product(directions.orthogonal, copulas.stratified, "all"),
+    "shells": Product(directions.orthogonal, copulas.stratified, "blocks"),
+    "Sobol'": Turned(sobol),
+}
+POSITIVE: dict[str, Coupling] = {
+    "simplex": simplex,
+    "simplex shells": Product(directions.simplex, copulas.stratified, "blocks"),
+    "Sobol'": Turned(sobol),
+}
+ATTENTION: dict[str, Coupling] = {
+    "simplex": simplex,
+    "simplex, equal norms": Product(directions.simplex, copulas.comonotone),
+    "cross-polytopes": WithOpposites(orthogonal_pm),
+}
+CANDIDATES = {"fourier": FOURIER, "positive": POSITIVE, "attention": ATTENTION}
 
 
-class Choice(NamedTuple):
-    """A coupling, what it is expected to do, and why it was taken."""
+class Choice(eqx.Module):
+    """A coupling, its expected errors, and the reason for it; from :func:`choose`."""
 
-    name: str
+    coupling: Coupling
+    """Called as ``(key, m, d) -> omega``."""
+    name: str = eqx.field(static=True)
     """Of the mechanism, such as "shells"."""
-    draw: Callable
-    """``(key, m, d) -> omega``, (m, d)."""
-    rmse_over_iid: dict
+    rmse_over_iid: dict[float, float] = eqx.field(static=True)
     """Distance -> root mean squared error over that of independent frequencies, at close, middle and far points.
 
     NaN where it is not known: of Sobol' points beyond 4,096, or with positive features that are far.
     """
-    why: str
+    why: str = eqx.field(static=True)
     """A sentence."""
 
 
-def _turned_sobol(key, m, d):
-    key_points, key_turn = jax.random.split(key)
-    return product(sobol(key_points, m, d), directions.haar(key_turn, d)[0])
-
-
-def _polytopes(key, m, d):
-    half = compose(directions.orthogonal, norms.positive_monotone)(key, -(-m // 2), d)
-    return antithetic(half)[:m]
-
-
-def _coupled(draw_directions, draw_norms, key, m, d):
-    return compose(draw_directions, draw_norms)(key, m, d)
-
-
-def _stratified(draw_directions, over, key, m, d):
-    return _coupled(draw_directions, norms.coupled("stratified", over), key, m, d)
-
-
-# What there is to choose from: the first that is best is taken. All can be pickled.
-FOURIER = {
-    "PNC": orthogonal_pnc,
-    "strata over all": partial(_stratified, directions.orthogonal, "all"),
-    "shells": partial(_stratified, directions.orthogonal, "blocks"),
-    "Sobol'": _turned_sobol,
-}
-POSITIVE = {
-    "simplex": simplex,
-    "simplex shells": partial(_stratified, directions.simplex, "blocks"),
-    "Sobol'": _turned_sobol,
-}
-ATTENTION = {
-    "simplex": simplex,
-    "simplex, equal norms": partial(_coupled, directions.simplex, norms.positive_monotone),
-    "cross-polytopes": _polytopes,
-}
-TRIED = {"fourier": FOURIER, "positive": POSITIVE, "attention": ATTENTION}
-
-
-def choose(d, m, features="fourier", distance=None):
-    """A coupling for d dimensions and m frequencies, with its error over that of independent ones.
+def choose(*, m: int, d: int, features: Features = "fourier", distance: float | None = None) -> Choice:
+    """A coupling for m frequencies in d dimensions, with its error over that of independent ones.
 
     At d = 64 and m = 256 the RMSE of Fourier features falls to 17 % at distance 0.5, 29 % at 1 and 83 % at 2:
     couplings are for points that are close.
@@ -96,7 +83,6 @@ def choose(d, m, features="fourier", distance=None):
     seen (the page "Which coupling to take"); the other two were not tested.
 
     Args:
-        d, m: dimension; number of frequencies.
         features: "fourier", "positive", or "attention" for the weights that positive features give in it.
         distance: of points that matter, over the lengthscale, up to 3 (of attention up to 2): the least error
             there is taken. |x - y| for "fourier", |x + y| for "positive", the length of queries and keys, a
@@ -106,35 +92,37 @@ def choose(d, m, features="fourier", distance=None):
         Choice. Ratios are closed forms at this very m; those of Sobol' points (up to 32 dimensions) and of
         attention come from a table of draws, to 10 % or better. A last block that is cut to k = m mod d rows
         brings back a share k (d - k) / ((d + 2) m) of the squared error of close points; of shells it is
-        (d - k) / m. Take a multiple of d: at distance 0.5 (100, 256) has 34 %, (100, 300) 14 %.
+        (d - k) / m. Take a multiple of d: at distance 0.5 (256, 100) has 34 %, (300, 100) 14 %.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.
 
     >>> import jax
-    >>> from rfcore import couplings
-    >>> choice = couplings.choose(64, 256)
+    >>> from rfcore import choose
+    >>> choice = choose(m=256, d=64)
     >>> choice.name, {z: round(ratio, 2) for z, ratio in choice.rmse_over_iid.items()}
     ('strata over all', {0.5: 0.17, 1.0: 0.29, 2.0: 0.83})
-    >>> omega = choice.draw(jax.random.key(0), 256, 64)
+    >>> choice.coupling
+    Product(directions=Orthogonal(), norms=Stratified(), across='all')
+    >>> omega = choice.coupling(jax.random.key(0), 256, 64)
     """
-    d, m = checks.count(d, "d"), checks.count(m, "m")
-    checks.choice(features, "features", tuple(TRIED))
+    m, d = checks.count(m, "m"), checks.count(d, "d")
+    candidates = CANDIDATES[checks.choice(features, "features", CANDIDATES)]
     farthest = 2.0 if features == "attention" else LARGEST
     if distance is not None and not 0 < checks.real(distance, "distance") <= farthest:
         raise ValueError(f"distance = {distance}; give one above 0 and at most {farthest:g}")
     at = 1.0 if distance is None else float(distance)
     if features == "fourier" and distance is None:
-        name, why = rule(d, m), "by a rule in d and m"
+        name, why = rule(m=m, d=d), "by a rule in m and d"
     else:
-        found = {name: rmse_over_iid(name, d, m, features, at) for name in TRIED[features]}
+        found = {name: rmse_over_iid(name, features, at, m=m, d=d) for name in candidates}
         name = min(found, key=lambda name: (math.isnan(found[name]), found[name]))
         why = f"of {', '.join(found)} it has the least error at {'length' if features == 'attention' else 'distance'} {at:g}"
-    ratios = {z: rmse_over_iid(name, d, m, features, z) for z in DISTANCES}
+    ratios = {z: rmse_over_iid(name, features, z, m=m, d=d) for z in DISTANCES}
     shares = ", ".join(f"{100 * ratio:.0f} % at {z:g}" for z, ratio in ratios.items() if not math.isnan(ratio))
-    return Choice(name, TRIED[features][name], ratios, f"{name}, {why}; its error over that of independent frequencies is {shares}")
+    return Choice(candidates[name], name, ratios, f"{name}, {why}; its error over that of independent frequencies is {shares}")
 
 
-def rule(d, m):
+def rule(*, m: int, d: int) -> str:
     """The mechanism for Fourier features when nothing is known of the distances."""
     if d == 1:
         return "strata over all"  # of all features, which have no direction
@@ -145,27 +133,21 @@ def rule(d, m):
     return "shells" if m >= SHELLS[0] * d ** SHELLS[1] else "strata over all"
 
 
-def rmse_over_iid(name, d, m, features, distance):
+def rmse_over_iid(name: str, features: Features, distance: float, *, m: int, d: int) -> float:
     """RMSE of a mechanism over that of independent frequencies; NaN where it is not known."""
     if features == "attention":
-        return _of_attention(name, d, m, distance)
+        return _of_attention(name, distance, m, d)
     if name == "Sobol'":
-        return _of_sobol(d, m, features, distance)
-    if name == "PNC":
-        return math.sqrt(norm_coupling_ratio(distance, d, m, "reversal", features)) if min(d, m) > 1 else 1.0
-    if name == "simplex":
-        return math.sqrt(positive_mse_ratio(distance, d, m, "simplex")) if d > 1 else 1.0
-    over = "all" if name == "strata over all" else "blocks"
-    on = "simplex" if name == "simplex shells" else "orthogonal"
-    return math.sqrt(stratified_norms_ratio(distance, d, m, features, over, on))
+        return _of_sobol(features, distance, m, d)
+    return math.sqrt(mse_ratio(CANDIDATES[features][name], features, distance, m=m, d=d))
 
 
 @lru_cache(maxsize=1)
-def _table():
+def _table() -> dict:
     return json.loads(TABLE.read_text(encoding="utf-8"))
 
 
-def _of_sobol(d, m, features, distance):
+def _of_sobol(features: Features, distance: float, m: int, d: int) -> float:
     """From the table's errors e(n) of n = 2^k points, exactly, for any m of which it has the powers of two.
 
     ::
@@ -189,17 +171,17 @@ def _of_sobol(d, m, features, distance):
     return float(np.exp(_between_distances(np.log(total / m) / 2, distance)))
 
 
-def _of_attention(name, d, m, distance):
+def _of_attention(name: str, distance: float, m: int, d: int) -> float:
     """From the table of whole blocks: a coupling saves in proportion to the pairs that it couples."""
     table = _table()
     places = np.log(table["dimensions"]), np.log(table["blocks"])
     ratios = np.log(np.array(table["attention"][name], float))  # dimensions, distances, blocks
 
-    def saved(blocks):
+    def saved(blocks: float) -> float:
         logs = _interpolated(places[0], math.log(d), ratios)
         return -np.expm1(2 * _between_distances(_interpolated(places[1], math.log(blocks), logs.T), distance))
 
-    def share(m):
+    def share(m: int) -> float:
         return partners(m, d) / (d - 1) if d > 1 else 0.0
 
     if name != "cross-polytopes":
@@ -212,11 +194,11 @@ def _of_attention(name, d, m, distance):
     return math.sqrt(1 - (whole - (1 - share(half)) * of_pairs) * (1 - m % 2 / m))
 
 
-def _between_distances(logs, distance):
+def _between_distances(logs: Float[np.ndarray, " distances"], distance: float) -> float:
     return float(_interpolated(np.log(DISTANCES), math.log(distance), logs))
 
 
-def _interpolated(places, at, values):
+def _interpolated(places: Float[np.ndarray, " n"], at: float, values: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
     """Linear along the first axis of values, constant beyond the places."""
     x = np.interp(at, places, np.arange(len(places)))
     low = min(int(x), len(places) - 2)

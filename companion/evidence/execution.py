@@ -1,98 +1,51 @@
-"""The process that executes a notebook: what it runs under, how it is stopped, what it cost."""
+"""The Jupyter kernel that executes a notebook: what it runs under, how it is stopped, what it cost."""
 
 import contextlib
 import os
 import resource
-import signal
 import tempfile
-import threading
-import time
 from pathlib import Path
 
 from jupyter_client import AsyncKernelManager
 from nbclient.exceptions import DeadKernelError
-from traitlets import Float
 from traitlets.config import Config
 
 from companion import repository
 from companion.plotting import style
 
-IDLE_SECONDS = 300  # without work, after which a kernel is ended: so long a page waits for itself alone
 # Most pages at quick compile what then runs for a moment, and take less processor time than with -O1 (a quarter on three of
 # them); those that compute for long take more, so that their quick sizes have to be small.
 COMPILE_FAST = (
     "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false --xla_cpu_parallel_codegen_split_count=1"
 )
 VECTORS = "--InlineBackend.figure_formats={'svg'}"  # of figures that a page leaves to Jupyter
-_BACKGROUND = 0.003  # of the time: the threads of an idle kernel, which look about, take a tenth of that
 
 
 class Manager(AsyncKernelManager):
-    """A kernel manager that stops an idle kernel by asking it to, and keeps in a file what the kernel says.
+    """A kernel manager that stops a kernel without interrupting it, and keeps in a file what the kernel says.
 
-    Jupyter's interrupts a kernel before it asks. One that still tidies up after its last cell then prints
-    "KeyboardInterrupt caught in kernel". A kernel that is busy (a cell ran out of time) does not answer, and
-    is terminated some seconds later. What its cells write to stderr is theirs; what the process writes
-    beside, such as an "Uncaught exception in ZMQStream callback" when it is told to stop while it still
-    sends, matters only if it dies. One that does nothing for ``idle_seconds`` is ended, and this is said in
-    the same file.
+    Jupyter's interrupts a kernel before it stops it, and one that still tidies up after its last cell then prints
+    "KeyboardInterrupt caught in kernel". What the process writes to stderr beside its cells, such as an "Uncaught
+    exception in ZMQStream callback" when it stops while it still sends, matters only if it dies.
     """
-
-    idle_seconds = Float(IDLE_SECONDS).tag(config=True)
 
     async def start_kernel(self, **options):
         """Start it, its stderr going to a file beside its sockets."""
-        said = f"{self.ip}.stderr"
-        with open(said, "ab") as file:
+        with open(f"{self.ip}.stderr", "ab") as file:
             await super().start_kernel(stderr=file, **options)
-        watch = (self.provisioner.process, self.idle_seconds, said)
-        threading.Thread(target=_end_when_idle, args=watch, daemon=True).start()
 
     async def _async_interrupt_kernel(self):
         """A step of every shutdown, and nothing else: ``interrupt_kernel`` is the base class's."""
 
 
-def _end_when_idle(process, seconds, said):
-    """End a kernel (Popen) once it and its children used no processor time for so long, if that is known."""
-    mark, since = None, time.monotonic()
-    while process.poll() is None and (used := _processor_seconds(process.pid)) is not None:
-        if mark is None or abs(used - mark) > _BACKGROUND * seconds:  # less: a child has ended
-            mark, since = used, time.monotonic()
-        elif time.monotonic() - since > seconds:
-            told = f"It did nothing for {seconds:g} seconds, neither it nor its children, and was ended"
-            with open(said, "a", encoding="utf-8") as file:
-                file.write(f"\n{told}: a deadlock, most likely.")
-            os.killpg(process.pid, signal.SIGKILL)
-            return
-        time.sleep(seconds / 50)
-
-
-def _processor_seconds(kernel):
-    """Processor time of a process, its session and their children; None where the system does not tell."""
-    processes = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):  # it has just ended
-            parent, _, session, *_ = fields = path.read_bytes().rpartition(b")")[2].split()[1:]
-            processes[int(path.parent.name)] = int(parent), int(session), sum(map(int, fields[10:14]))
-
-    def belongs(process):
-        parent, session, _ = processes.get(process, (0, 0, 0))
-        return session == kernel or (parent > 0 and belongs(parent))
-
-    if kernel not in processes:
-        return None
-    ticks = sum(ticks for process, (*_, ticks) in processes.items() if belongs(process))
-    return ticks / os.sysconf("SC_CLK_TCK")
-
-
 @contextlib.contextmanager
-def configured(profile, source_sha256, results, idle=IDLE_SECONDS):
+def configured(profile, results):
     """A configuration of papermill's client; kernels that start within the block run under :func:`variables`.
 
     The kernel talks over sockets in a private folder: no open port.
     """
     before = dict(os.environ)
-    os.environ.update(variables(profile, source_sha256, results))
+    os.environ.update(variables(profile, results))
     try:
         with tempfile.TemporaryDirectory(dir="/tmp") as sockets:  # not $TMPDIR: paths of sockets are cut at 100 letters
             os.environ["MATPLOTLIBRC"] = style.write(Path(sockets, "matplotlibrc"))
@@ -100,7 +53,6 @@ def configured(profile, source_sha256, results, idle=IDLE_SECONDS):
                 yield Config(
                     ConnectionFileMixin={"transport": "ipc", "ip": f"{sockets}/kernel"},
                     NotebookClient={"kernel_manager_class": Manager, "extra_arguments": [VECTORS]},
-                    Manager={"idle_seconds": idle},
                 )
             except DeadKernelError as error:
                 raise DeadKernelError(f"{error}\n{_last_words(sockets)}".rstrip()) from None
@@ -115,7 +67,7 @@ def _last_words(folder):
     return said.read_text(encoding="utf-8", errors="replace")[-2000:] if said.exists() else ""
 
 
-def variables(profile, source_sha256, results):
+def variables(profile, results):
     """Variables of the environment that a notebook's kernel runs under; its ledger goes below `results`."""
     found = {
         # As many notebooks run as there are cores, with a thread each. BLAS threads that wait for a turn spin, at seven times
@@ -125,7 +77,6 @@ def variables(profile, source_sha256, results):
         "PJRT_NPROC": "1",
         "PYTHONWARNINGS": "ignore:IProgress not found",  # of tqdm.auto, which GPJax imports; it would name a path of this machine
         "TQDM_DISABLE": "1",  # progress bars are for people; on a page each refresh would be a line
-        "RFCORE_SOURCE_SHA256": source_sha256,
         "RFCORE_RESULTS": str(results),
     }
     if os.environ.get("RFCORE_REPOSITORY"):  # it may be relative, and the kernel starts in another folder

@@ -1,14 +1,16 @@
 """Sparse feature matrices from the deposits of walks, in linear time and without ever holding them twice."""
 
+from collections.abc import Iterable
+
 import numpy as np
 import scipy.sparse as sp
 
 
-def assembled(entries, shape):
+def assembled(entries: tuple[np.ndarray, np.ndarray, np.ndarray], shape: tuple[int, int]) -> sp.csr_array:
     """CSR array of entries (row, node, value); those of one row at one node are added.
 
-    Best give it the only reference to the entries. They are dropped as soon as they have been read: sorting
-    is as fast as memory is, and what the next copy is written to is then still in the cache.
+    Pass the only reference to the entries. They are dropped as soon as they have been read: sorting is as fast as
+    memory is, and what the next copy is written to is then still in the cache.
     """
     row, node, values = entries
     del entries
@@ -32,13 +34,11 @@ def assembled(entries, shape):
     return matrix
 
 
-def stacked(matrices, n_rows, n_nodes, n_entries=0):
-    """CSR arrays as they come, one below the other, in one allocation; ``n_entries`` guesses its size."""
+def stacked(matrices: Iterable[sp.csr_array], n_nodes: int, n_entries: int) -> sp.csr_array:
+    """CSR arrays as they come, one below the other, in one allocation whose size ``n_entries`` guesses."""
     indices, data = np.empty(n_entries, dtype=np.int32), np.empty(n_entries)  # no memory until it is written
     counts, size = [np.zeros(1, dtype=np.int64)], 0
     for matrix in matrices:
-        if matrix.shape[0] == n_rows:
-            return matrix
         new = slice(size, size := size + matrix.nnz)
         if size > len(data):
             indices.resize(size + size // 4, refcheck=False)
@@ -48,4 +48,4 @@ def stacked(matrices, n_rows, n_nodes, n_entries=0):
     indices.resize(size, refcheck=False)
     data.resize(size, refcheck=False)
     indptr = np.cumsum(np.concatenate(counts), dtype=np.int32 if size < 2**31 else np.int64)
-    return sp.csr_array((data, indices, indptr), shape=(n_rows, n_nodes))
+    return sp.csr_array((data, indices, indptr), shape=(len(indptr) - 1, n_nodes))

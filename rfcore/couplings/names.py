@@ -1,0 +1,31 @@
+"""Couplings by name, for users' strings."""
+
+from collections.abc import Callable
+
+from rfcore import checks
+from rfcore.couplings.fast import orthogonal_fast, simplex_fast
+from rfcore.couplings.low_discrepancy import halton, sobol
+from rfcore.couplings.products import iid, orthogonal, orthogonal_pm, orthogonal_pnc, simplex
+from rfcore.couplings.weight_dependent import simplex_plus
+
+COUPLINGS = {
+    "iid": iid,
+    "orthogonal": orthogonal,
+    "simplex": simplex,
+    "simplex_plus": simplex_plus,
+    "halton": halton,
+    "sobol": sobol,
+    "orthogonal_fast": orthogonal_fast,
+    "simplex_fast": simplex_fast,
+    "orthogonal_pnc": orthogonal_pnc,
+    "orthogonal_pm": orthogonal_pm,
+}
+
+
+def named(coupling: str | Callable, name: str = "coupling") -> Callable:
+    """A coupling by its name in ``COUPLINGS``; a record or function stands for itself.
+
+    Args:
+        name: of the argument, for the error message.
+    """
+    return coupling if callable(coupling) else COUPLINGS[checks.choice(coupling, name, COUPLINGS)]

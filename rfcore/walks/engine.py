@@ -1,0 +1,204 @@
+"""The walk engine, which knows no kernel: start nodes and lengths in, deposits out.
+
+A walk of length l from a node leaves a deposit at every step 0, ..., l: the node where it is and its load,
+which starts at 1 and is multiplied at each hop by
+
+::
+
+    (number of neighbours) x (weight of the edge) / (1 - p_halt)
+
+so that the expected sum of the loads deposited at node j and step k by a walk from i is (W^k)_ij, for every k.
+Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink as
+walks end.
+
+Source: General Graph Random Features, 2023, Algorithm 1; Universal Graph Random Features, Algorithm 1.
+"""
+
+from weakref import WeakKeyDictionary
+
+import equinox as eqx
+import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Float, Int
+
+from rfcore import checks, graphs
+from rfcore.graphs import Graph
+from rfcore.walks import hops, lengths, streams
+from rfcore.walks.hops import Uniforms
+from rfcore.walks.lengths import Coupling, Lengths
+from rfcore.walks.streams import Key, Purpose
+
+Steps = tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], Float[np.ndarray, " n"], list[int]]
+"""Row, node and load of the deposits in the order of the steps, and how many there are of each step."""
+
+
+class Tables(eqx.Module):
+    """A graph as walkers use it, in float64 (whole numbers below 2^53 are exact).
+
+    All that an edge leads to stands in one cache line, because a walk waits for memory: a table of the edges
+    and another of the nodes would make it wait twice.
+    """
+
+    node: Float[np.ndarray, "N 2"]
+    """First edge and number of neighbours of each node."""
+    edge: Float[np.ndarray, "n_edges 4"]
+    """Neighbour, what the load is multiplied by, and the neighbour's row of ``node``."""
+    dead_ends: bool
+    """Whether some node has no neighbour."""
+
+
+class Walkers(eqx.Module):
+    """All that the walks of features depend on, but for their start nodes: what a worker needs for any chunk of them."""
+
+    words: int
+    """Of the key: see :mod:`rfcore.walks.streams`."""
+    tables: Tables
+    n_walks: int
+    p_halt: float
+    coupling: Coupling
+
+    def lengths(self, chunk: int, n_rows: int) -> Lengths:
+        """Lengths of the walks of a chunk."""
+        return lengths.of_chunk(self.words, self.coupling, self.n_walks, self.p_halt, chunk, n_rows)
+
+    def walk(
+        self, chunk: int, nodes: Int[np.ndarray, " n_rows"], last_step: int | None = None, drawn: Lengths | None = None
+    ) -> Steps:
+        """:func:`walk_chunk`, with lengths that were drawn before or are drawn now."""
+        drawn = drawn or self.lengths(chunk, len(nodes))
+        return walk_chunk(self.words, self.tables, chunk, nodes, drawn, last_step)
+
+
+def walkers(key: Key, g: Graph, n_walks: int, p_halt: float, coupling: lengths.Named = "stratified") -> Walkers:
+    """:class:`Walkers` from the arguments of :func:`rfcore.features.walk_features`, checked."""
+    words, g, n_walks = streams.words(key), graphs.checked(g), checks.count(n_walks, "n_walks")
+    p_halt = lengths.halting(p_halt)
+    return Walkers(words, tables(g, p_halt), n_walks, p_halt, lengths.named(coupling))
+
+
+def start_nodes(g: Graph, nodes: Int[ArrayLike, " n"] | None) -> Int[np.ndarray, " n"]:
+    """``nodes`` as an int64 array of nodes of g; all of them if None."""
+    n_nodes = graphs.checked(g).n_nodes
+    return np.arange(n_nodes) if nodes is None else np.asarray(checks.indices(nodes, "nodes", n_nodes, empty=True))
+
+
+def tables(g: Graph, p_halt: float) -> Tables:
+    """The tables of a graph, which take O(edges) operations.
+
+    They are kept as long as the graph is, or until it is walked with another p_halt: features of a few nodes
+    of a large graph would otherwise cost what the whole graph does.
+    """
+    kept = _KEPT.get(g)
+    if kept is None or kept[0] != p_halt:
+        kept = _KEPT[g] = p_halt, _tabulated(g, p_halt)
+    return kept[1]
+
+
+_KEPT: WeakKeyDictionary[Graph, tuple[float, Tables]] = WeakKeyDictionary()
+
+
+def _tabulated(g: Graph, p_halt: float) -> Tables:
+    node = np.column_stack([g.indptr[:-1], g.neighbour_counts]).astype(float)
+    edge = np.empty((len(g.indices), 4))
+    edge[:, 0], edge[:, 2:] = g.indices, node[g.indices]
+    np.multiply(np.repeat(g.neighbour_counts / (1 - p_halt), g.neighbour_counts), g.weights, out=edge[:, 1])
+    return Tables(node, edge, not g.neighbour_counts.all())
+
+
+def walk_chunk(
+    words: int,
+    tables: Tables,
+    chunk: int,
+    nodes: Int[np.ndarray, " n_rows"],
+    drawn: Lengths,
+    last_step: int | None = None,
+) -> Steps:
+    """:func:`walk` of one chunk on a stream of its own, and on another where hops are coupled as walkers go."""
+    rng = rng_of_hops = streams.generator(words, Purpose.WALKS, chunk)
+    if not isinstance(drawn.hops, hops.Independent | hops.Given):  # which draw nothing
+        rng_of_hops = streams.generator(words, Purpose.HOPS, chunk)
+    uniforms = hops.started(drawn.hops, rng_of_hops, *drawn.values.shape)
+    return walk(rng, tables, nodes, drawn.values, last_step, uniforms)
+
+
+def walk(
+    rng: np.random.Generator,
+    tables: Tables,
+    nodes: Int[np.ndarray, " n_rows"],
+    lengths: Int[np.ndarray, "n_rows n_walks"],
+    last_step: int | None = None,
+    uniforms: Uniforms | None = None,
+) -> Steps:
+    """One chunk of walks on a NumPy generator, with arguments taken as checked.
+
+    ``uniforms`` are those of the hops (:mod:`rfcore.walks.hops`), independent by default. Deposits after
+    ``last_step`` are left out; those up to it do not change by that.
+
+    Raises ValueError if loads overflow.
+    """
+    try:
+        with np.errstate(over="raise"):
+            return _walk(rng, tables, nodes, lengths, last_step, uniforms or hops.Independent()(rng, *lengths.shape))
+    except FloatingPointError:
+        mend = "walk on g.normalised(), or on smaller weights, or give a greater p_halt"
+        raise ValueError(f"g has weights under which loads overflow float64; {mend}") from None
+
+
+def _walk(
+    rng: np.random.Generator,
+    tables: Tables,
+    nodes: Int[np.ndarray, " n_rows"],
+    lengths: Int[np.ndarray, "n_rows n_walks"],
+    last_step: int | None,
+    uniforms: Uniforms | None,
+) -> Steps:
+    n_rows, n_walks = lengths.shape
+    ends = -lengths.ravel()
+    longest = -int(ends.min(initial=0))
+    if longest < 2**15:
+        ends = ends.astype(np.int16)  # which NumPy sorts in linear time
+    order = ends.argsort(kind="stable")
+    ends = ends[order]
+    if last_step is not None:
+        longest = min(longest, last_step)
+    steps = -np.arange(1, longest + 1, dtype=ends.dtype)
+    alive = ends.searchsorted(steps, side="right").tolist()
+    size = n_rows + sum(alive)  # what there is without dead ends
+    rows, visited, loads = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
+    rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
+
+    row, load = (order // n_walks).astype(np.int32), np.ones(len(order))
+    here = nodes[row]
+    at = tables.node.take(here, axis=0)  # its last two columns: first edge and number of neighbours
+    counts, start = [n_rows], n_rows
+    for step in range(longest):
+        stay = slice(alive[step])
+        if tables.dead_ends:
+            stay = (at[stay, -1] > 0).nonzero()[0]
+            ends = ends[stay]
+            alive[step:] = ends.searchsorted(steps[step:], side="right").tolist()
+        row, load, at = row[stay], load[stay], at[stay]
+        if not len(row):  # all who would hop stand at dead ends
+            break
+        new = slice(start, start + len(row))
+        if uniforms is not None:
+            order = order[stay]
+            given = uniforms(step, order, row, here[stay])
+            if given is None:
+                uniforms = None
+                rng.random(out=loads[start:])  # the uniform of each hop stands where its load will
+            else:
+                loads[new] = given
+        # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
+        edge = loads[new]
+        edge *= at[:, -1]
+        np.floor(edge, out=edge)
+        edge += at[:, -2]
+        at = tables.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
+        rows[new] = row
+        here = visited[new]
+        here[:] = at[:, 0]
+        load = np.multiply(load, at[:, 1], out=edge)
+        start = new.stop
+        counts.append(len(row))
+    return rows[:start], visited[:start], loads[:start], counts

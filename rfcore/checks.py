@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
 from jax.core import Tracer
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float
 
 FLOATS = (np.float32, np.float64)
 NARROW = (jnp.bfloat16, jnp.float16)
@@ -32,7 +32,7 @@ def is_traced(x: object) -> bool:
     return isinstance(x, Tracer)
 
 
-def key(value: PRNGKeyArray) -> PRNGKeyArray:
+def key(value: T) -> T:
     """``value``, if it is one JAX key, typed or a vector of words, as far as tracing shows."""
     dtype: Any = getattr(value, "dtype", None)
     ndim = getattr(value, "ndim", None)

@@ -15,7 +15,7 @@ EXTENSIONS = Path(__file__).parents[1] / "book" / "_ext"
 # Blocks of public names that are no formulas: programs, and prose around a number.
 AS_WRITTEN = {
     "attention.dot_product_attention", "couplings.choose", "kernels.power_series_rows", "attention.FeatureAttention", "gp.posterior",
-    "solvers.gram.form", "solvers.transport.bin_survival",
+    "theory.bin_survival",
 }  # fmt: skip
 
 

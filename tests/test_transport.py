@@ -143,7 +143,7 @@ def test_pagerank_costs_are_the_variance_that_depends_on_the_permutation():
 
 def test_bins_have_the_law_of_all_walks_as_their_mean():
     for n, p_halt in ((1, 0.3), (7, 0.1), (3, 0.9)):
-        assert np.allclose(transport.bin_survival(n, p_halt, 60).mean(axis=0), 1, rtol=rounding(100))
+        assert np.allclose(theory.bin_survival(n, p_halt, 60).mean(axis=0), 1, rtol=rounding(100))
 
 
 def test_what_does_not_fit_is_refused():

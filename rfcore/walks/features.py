@@ -238,7 +238,7 @@ def walk_features(
     nearly all 0, which is a ValueError. The remedy is a p_halt of about 1 / (2 hops), for the hops at which |f| has
     half its sum; for a sum without an end, only an f that ends.
 
-    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.features.modulation.of_kernel`) and g is directed
+    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.walks.modulation.of_kernel`) and g is directed
     or not normalised, or if p_halt is below 1.8e-8.
 
     Args:

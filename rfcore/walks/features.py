@@ -89,8 +89,8 @@ class WalkFeatures(Operator):
     @property
     def shape(self) -> tuple[int, int]:
         """(number of start nodes, N); the other way round for a transpose."""
-        n, m = self.matrix.shape
-        return n, m
+        n, m = self.recipe.shape
+        return (m, n) if self.is_transposed else (n, m)
 
     @property
     def T(self) -> Self:
@@ -194,8 +194,9 @@ class StreamedFeatures(Operator):
         return self.to_scipy().toarray()
 
     def with_modulation(self, f: Modulation, executor: Executor | None = None) -> Self:
-        """Features of the same walks under another modulation."""
-        return replace(_to_be_streamed(self.recipe, f, executor), is_transposed=self.is_transposed)
+        """Features of the same walks under another modulation; what a product would complain of is found now."""
+        self.recipe.table(f, longest(self.recipe.walkers.p_halt))
+        return replace(self, f=f, executor=_checked(executor))
 
 
 def walk_features(
@@ -237,7 +238,7 @@ def walk_features(
     nearly all 0, which is a ValueError. The remedy is a p_halt of about 1 / (2 hops), for the hops at which |f| has
     half its sum; for a sum without an end, only an f that ends.
 
-    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.features.modulation.of_kernel`) and g is directed
+    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.walks.modulation.of_kernel`) and g is directed
     or not normalised, or if p_halt is below 1.8e-8.
 
     Args:
@@ -272,14 +273,8 @@ def walk_features(
     walkers = engine.walkers(key, g, n_walks, p_halt, coupling)
     recipe = Recipe(walkers, engine.start_nodes(g, nodes), g.is_normalised, g.is_normalised and g.is_symmetric)
     if not stored:
-        return _to_be_streamed(recipe, f, executor)
+        return StreamedFeatures(recipe, f).with_modulation(f, executor)
     return WalkFeatures(_build(recipe, f, executor), recipe)
-
-
-def _to_be_streamed(recipe: Recipe, f: Modulation, executor: Executor | None) -> StreamedFeatures:
-    """What a product would complain of is found now."""
-    recipe.table(f, longest(recipe.walkers.p_halt))
-    return StreamedFeatures(recipe, f, _checked(executor))
 
 
 def _build(recipe: Recipe, f: Modulation, executor: Executor | None) -> sp.csr_array:

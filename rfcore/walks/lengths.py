@@ -101,10 +101,12 @@ class Coupling(eqx.Module):
     def draw(self, rng: np.random.Generator, n_nodes: int, n_walks: int, p_halt: float) -> Lengths:
         """Lengths of the walks of a chunk of nodes, with their hops."""
         if isinstance(self.lengths, AntitheticTermination):
-            return Lengths(self.lengths(rng, n_nodes, n_walks, p_halt), p_halt, self.hops)
-        n_hops = self.hops.n_hops if isinstance(self.hops, First) else 0
-        u = np.asarray(copulas.draw(self.lengths, rng.random, (n_nodes, n_walks, 1 + n_hops)), dtype=float)
-        return Lengths(quantile(u[..., 0], p_halt), p_halt, hops.Given(u[..., 1:]) if n_hops else self.hops)
+            values, first = self.lengths(rng, n_nodes, n_walks, p_halt), np.empty((n_nodes, n_walks, 0))
+        else:
+            n_hops = self.hops.n_hops if isinstance(self.hops, First) else 0
+            u = np.asarray(copulas.draw(self.lengths, rng.random, (n_nodes, n_walks, 1 + n_hops)), dtype=float)
+            values, first = quantile(u[..., 0], p_halt), u[..., 1:]
+        return Lengths(values, p_halt, hops.Given(first) if isinstance(self.hops, First) else self.hops)
 
 
 Named = str | Coupling | Int[ArrayLike, "*k n"] | Callable
@@ -178,7 +180,7 @@ def quantile(u: Float[np.ndarray, "..."], p_halt: float) -> Int[np.ndarray, "...
 
 def halting(p_halt: float) -> float:
     """``p_halt`` as a probability whose longest walks have a length that int32 holds: at least 1.8e-8."""
-    p_halt = checks.probability(p_halt, "p_halt")
+    p_halt = float(checks.probability(p_halt, "p_halt"))
     if longest(p_halt) >= 2**31:
         raise ValueError(f"p_halt = {p_halt}; walks of {longest(p_halt):.1e} hops are too long: give at least 1.8e-8")
     return p_halt

@@ -13,7 +13,7 @@ from companion import evidence
 from companion.evidence import Verdict
 from companion.models import pagerank
 from companion.papers.couplings.simulated_bins import simulated_bin_features
-from rfcore import walks
+from rfcore import theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport

@@ -146,14 +146,14 @@ def simulate(key: Key, g: Graph, lengths: Lengths, nodes: Int[ArrayLike, " n"] |
     words, nodes = streams.words(key), engine.start_nodes(graphs.checked(g), nodes)
     lengths = _checked(lengths, len(nodes))
     n_rows, n_walks = lengths.values.shape
-    rows = streams.chunks(n_rows, n_walks)
-    work = partial(engine.walk_chunk, words, engine.tables(g, lengths.p_halt))
+    rows, tables = streams.chunks(n_rows, n_walks), engine.tables(g, lengths.p_halt)
+    drawn = [(lengths.values[some], hops.of_rows(lengths.hops, some)) for some in rows]
     parts = [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
-    walked = streams.in_chunks(work, [nodes[some] for some in rows], [lengths.of_rows(some) for some in rows])
+    walked = streams.in_chunks(partial(engine.walk_chunk, words, tables), [nodes[some] for some in rows], drawn)
     parts += [_by_entry(some.start, *steps) for some, steps in zip(rows, walked, strict=True)]
     row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
     n_steps = 1 + int(step.max(initial=0))
-    return Deposits(row, node, step, load, n_walks, n_rows, g.n_nodes, n_steps, g.is_normalised and g.is_symmetric)
+    return Deposits(row, node, step, load, n_walks, n_rows, g.n_nodes, n_steps, tables.for_kernels)
 
 
 def _by_entry(first_row: int, row: np.ndarray, node: np.ndarray, load: np.ndarray, counts: list[int]) -> list[np.ndarray]:

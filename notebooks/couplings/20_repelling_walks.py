@@ -77,7 +77,9 @@ N_REPELLED = {"paper": 12_000, "quick": 480}[profile]  # for PageRank on footbal
 LAWS = {
     "repelling": lambda g: Coupling(copulas.independent, repelling.blocks(g)),
     "authors' code": lambda g: Coupling(copulas.independent, repelling.shifted(g)),
-    "repelling, stratified": lambda g: Coupling(copulas.stratified, repelling.blocks(g)),
+    "repelling, stratified": lambda g: Coupling(
+        copulas.stratified, repelling.blocks(g)
+    ),
     "two stratified hops": lambda g: Coupling(copulas.stratified, walks.hops.First(2)),
     "array-RQMC": lambda g: Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
     "systematic": lambda g: "systematic",

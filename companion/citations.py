@@ -1,9 +1,14 @@
 """Whom to cite: sources that docstrings name in plain words, found in the bibliography beside this module."""
 
+import ast
+import inspect
 import re
 import sys
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
+
+from equinox import Module
 
 __all__ = ("cite",)
 PAPERS = {
@@ -29,10 +34,21 @@ def cite(obj):
     module = str(getattr(obj, "__module__", None) or getattr(obj, "__name__", ""))
     if module.split(".")[0] not in ("rfcore", "companion"):
         raise ValueError(f"obj = {obj!r} is none of rfcore's; give a function, class, method or module of it")
-    docs = (re.split(r"\n\s*\n", doc or "") for doc in (obj.__doc__, sys.modules[module].__doc__))
+    docs = (re.split(r"\n\s*\n", doc or "") for doc in (docstring(obj), sys.modules[module].__doc__))
     words = next(filter(None, (" ".join(p for p in doc if p.lstrip()[:8] == "Source: ") for doc in docs)), "")
     found = {key: where.start() for key, pattern in patterns().items() if (where := pattern.search(words))}
     return "\n\n".join(entries()[key] for key in sorted(found, key=found.get))
+
+
+def docstring(obj):
+    """Docstring of an object; of a record that a module makes, such as a coupling, the string below its assignment."""
+    if isinstance(obj, Module):
+        module = sys.modules[type(obj).__module__]
+        for line, below in pairwise(ast.parse(inspect.getsource(module)).body):
+            is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            if is_text and isinstance(line, ast.Assign) and getattr(module, ast.unparse(line.targets[0]), None) == obj:
+                return below.value.value
+    return obj.__doc__
 
 
 @cache

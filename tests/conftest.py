@@ -1,10 +1,12 @@
 """Work in float64, draw hypothesis examples from a fixed seed, and never open a window."""
 
+import ctypes
 import gc
 import inspect
 import os
 import re
 from importlib.metadata import version
+from pathlib import Path
 
 os.environ.setdefault("MPLBACKEND", "Agg")
 # Two workers on two cores: a BLAS of two threads in each waits for itself. Forked kernels have the one of the server that forks.
@@ -26,6 +28,7 @@ if os.environ.get("RFCORE_CHECK_TYPES") == "1":  # `make types`: every call with
 
 import hypothesis
 import jax
+import pytest
 from book_site import built, loads, pages, site  # noqa: F401
 
 from companion.evidence import deadlocks
@@ -38,6 +41,20 @@ hypothesis.settings.load_profile("rfcore")
 # Python's collector looks at all that lives whenever a thousand objects are new, and modules and compiled functions, which
 # live on, are most of it: a fifth of what it takes to collect the tests. It looks less often, and never at what was imported.
 gc.set_threshold(100_000, 20, 100)
+
+
+MEMORY = 3 * 2**29  # bytes of a worker, above which it forgets what it has compiled: the suite has two, on laptops of 8 GiB
+TAKEN = Path("/proc/self/statm")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def compiled_functions():
+    """Dropped after a file if they fill the memory; the few that other files call are compiled again."""
+    yield
+    if TAKEN.exists() and int(TAKEN.read_text(encoding="utf-8").split()[1]) * os.sysconf("SC_PAGE_SIZE") > MEMORY:
+        jax.clear_caches()
+        gc.collect()
+        ctypes.CDLL(None).malloc_trim(0)  # else glibc keeps what is freed
 
 
 LONGEST_FIRST = ("test_book.py", "test_book_browser.py", "test_notebooks.py")

@@ -4,7 +4,6 @@ import importlib
 import importlib.util
 import json
 import re
-import struct
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -149,17 +148,6 @@ def test_classes_that_scripts_give_keep_their_styles(monkeypatch, tmp_path):
         path.write_text(text, encoding="utf-8")
     offline_assets.trim(SimpleNamespace(outdir=tmp_path), None)
     assert (static / "own.css").read_text(encoding="utf-8") == ".by-file{a:b}.by-page{a:b}@media print{.shown{a:b}}"
-
-
-def test_each_page_can_be_previewed(built, pages):
-    for name in (name for name in pages if name.startswith(("book/", "notebooks/"))):
-        said = dict(re.findall(r'<meta property="og:([\w:]+)" content="([^"]*)"', pages[name]))
-        assert said["title"] and said["type"] == "article" and said["image:alt"], name
-        assert len(said.get("description", "")) > 30 or name.startswith("book/api/") or name == "book/references.html", name
-        assert not re.search(r"\\[a-z]|[_^]\{", said.get("description", "")), name
-        picture = ((built[1] / name).parent / said["image"]).read_bytes()
-        assert picture[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", picture[16:24]) == (1200, 630)
-        assert len(picture) < 150_000
 
 
 # Every commit looks at each page of the sample in one theme, the night at all of them in both.

@@ -12,7 +12,6 @@ import inspect
 import itertools
 import pkgutil
 import re
-import sys
 import tomllib
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from public import public_names
 
 import companion
 import rfcore
-from companion import datasets, evidence, models, papers, plotting, random_graphs, repository
+from companion import citations, datasets, evidence, models, papers, plotting, random_graphs, repository
 from companion.evidence import costs, processes, statistics
 from companion.plotting import maps
 from rfcore import attention, couplings, estimators, features, gp, graphs, kernels, solvers, theory, walks
@@ -121,11 +120,7 @@ def test_a_summary_of_one_line_ends_in_a_full_stop(name):
 
 @pytest.mark.parametrize("name", PROMISED)
 def test_promised_names_have_an_example(name):
-    value = functools.reduce(getattr, name.split("."), rfcore)
-    text = value.__doc__
-    if isinstance(value, couplings.Coupling):
-        text = dict(documented_records(sys.modules[type(value).__module__])).get(name.split(".")[-1], text)
-    assert re.search(r"^ *>>> ", text, re.M)
+    assert re.search(r"^ *>>> ", citations.docstring(functools.reduce(getattr, name.split("."), rfcore)), re.M)
 
 
 def test_no_promise_is_lost():

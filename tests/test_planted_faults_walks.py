@@ -424,8 +424,8 @@ IN_SOURCE = [
     (
         pagerank,
         "_ends",
-        "walk(chunk,",
-        "walk(0,",
+        "walkers, chunk, starts)",
+        "walkers, 0, starts)",
         check_chunks_of_pagerank_have_streams_of_their_own,
     ),
     (

@@ -13,7 +13,7 @@ from companion import evidence
 from companion.evidence import Verdict
 from companion.models import pagerank
 from companion.papers.couplings.simulated_bins import simulated_bin_features
-from rfcore import walks
+from rfcore import theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
@@ -143,7 +143,7 @@ def test_pagerank_costs_are_the_variance_that_depends_on_the_permutation():
 
 def test_bins_have_the_law_of_all_walks_as_their_mean():
     for n, p_halt in ((1, 0.3), (7, 0.1), (3, 0.9)):
-        assert np.allclose(transport.bin_survival(n, p_halt, 60).mean(axis=0), 1, rtol=rounding(100))
+        assert np.allclose(theory.bin_survival(n, p_halt, 60).mean(axis=0), 1, rtol=rounding(100))
 
 
 def test_what_does_not_fit_is_refused():

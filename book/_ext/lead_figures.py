@@ -10,7 +10,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from lesson_figures import drawn
+from main_road import drawn
 from record_text import ROOT, TITLES
 from short_titles import COVERS
 
@@ -77,22 +77,11 @@ def draw(app, exception):
             (folder / f"{name.replace('/', '_')}.svg").write_text(svg, encoding="utf-8")
 
 
-def put_first(app, docname, source):
+def put_first(notebook, name):
     """Between the title and what follows it."""
-    if not docname.startswith("notebooks/"):
-        return
-    notebook = json.loads(source[0])
-    if page := lead(notebook, **chosen(docname.removeprefix("notebooks/"))):
+    if page := lead(notebook, **chosen(name)):
         first = notebook["cells"][0]
         title, _, rest = "".join(first["source"]).partition("\n")
         output = {"output_type": "display_data", "data": {"text/html": page}, "metadata": {}}
         cell = {"cell_type": "code", "id": "lead", "metadata": {"tags": ["remove-input"]}, "source": "# lead", "outputs": [output]}
         notebook["cells"][:1] = [first | {"source": title, "id": "title"}, cell | {"execution_count": None}, first | {"source": rest}]
-        source[0] = json.dumps(notebook)
-        app.env.note_dependency(str(LEADS))
-
-
-def setup(app):
-    app.connect("source-read", put_first)
-    app.connect("build-finished", draw)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}

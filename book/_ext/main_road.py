@@ -4,7 +4,6 @@ Its order stands in ``_toc.yml``. What each lesson teaches, what its figures sho
 ``book/main_road.toml`` and are put in when the book is built, so that a lesson is matplotlib's and the library's alone.
 """
 
-import json
 import re
 import tomllib
 from functools import cache
@@ -12,7 +11,10 @@ from functools import cache
 import yaml
 from record_text import ROOT
 
+from companion.plotting import figures
+
 WORDS = ROOT / "book" / "main_road.toml"
+SCALE = 1.3  # of what matplotlib drew: a lesson's drawings are 5.2 inches wide, the column of a page somewhat more
 
 
 @cache
@@ -66,19 +68,16 @@ def ending(page):
     ])  # fmt: skip
 
 
-def put_in(app, docname, source):
-    """At the end of a lesson."""
-    if text := ending(docname.removeprefix("notebooks/")):
-        notebook = json.loads(source[0])
-        cell = {"cell_type": "markdown", "metadata": {}, "source": text}
-        if notebook.get("nbformat_minor", 0) >= 5:
-            cell["id"] = "main-road"
-        notebook["cells"].append(cell)
-        source[0] = json.dumps(notebook)
-        for path in (WORDS, ROOT / "_toc.yml"):
-            app.env.note_dependency(str(path))
-
-
-def setup(app):
-    app.connect("source-read", put_in)
-    return {"parallel_read_safe": True, "parallel_write_safe": True}
+def drawn(notebook, name):
+    """The notebook with each SVG of a lesson's outputs as a figure of the book, in the ink of the page; the same object."""
+    words = iter(dict(road()).get(name, {}).get("figures", ()))
+    for output in (output for cell in notebook["cells"] for output in cell.get("outputs", ())):
+        if svg := output.get("data", {}).get("image/svg+xml"):
+            said = next(words, None)
+            if said is None:
+                raise ValueError(f"{name} draws more figures than main_road.toml describes")
+            page = figures.of_drawings([figures.in_page("".join(svg), SCALE)], said["caption"], said["alt"])
+            output["data"] = {"text/html": page, "text/plain": said["alt"]}
+    if next(words, None):
+        raise ValueError(f"main_road.toml describes more figures than {name} draws")
+    return notebook

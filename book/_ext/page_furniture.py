@@ -11,8 +11,8 @@ import shutil
 from pathlib import Path
 
 from docutils import nodes
+from notebook_pages import searched
 from record_text import ROOT
-from run_this_page import searched
 from sphinx import addnodes
 
 SPOKEN = (
@@ -29,7 +29,6 @@ NAMED = {
     "dots": "...", "ldots": "...", "cdots": "...", "lVert": "|", "rVert": "|", "Vert": "|", "sim": "~", "quad": " ", "propto": "∝",
     "ll": "≪", "gg": "≫", "langle": "⟨", "rangle": "⟩", "mid": "|", "star": "*", "ast": "*", "partial": "∂", "E": "E",
 }  # fmt: skip
-PICTURE = "_static/preview.png"  # preview_image.py draws it
 LONGEST = 160  # letters of a description that search engines show
 EXCERPTS = """const EXCERPTS = %s;
 window.WANTED = %s;
@@ -55,34 +54,14 @@ def opening(doctree):
 def furnish(app, pagename, templatename, context, doctree):
     if context.get("title") == context.get("docstitle"):
         context["docstitle"] = None  # "Random features, re-run - Random features, re-run"
-    if doctree is not None:
-        context["metatags"] = "\n".join([context.get("metatags", ""), *previews(app, pagename, context, opening(doctree))])
+    if doctree is not None and (words := opening(doctree)):
+        context["metatags"] = f'{context.get("metatags", "")}\n<meta name="description" content="{html.escape(words)}" />'
     if pagename.startswith("_modules/"):
         mend_backlinks(app, pagename, context)
     if pagename.startswith("notebooks/"):
         offer(pagename, context)
     if pagename == "search":
         app.add_js_file("excerpts.js", priority=100)
-
-
-def previews(app, pagename, context, words):
-    """What search engines show of a page, and what messengers show of a link to it."""
-    base = app.config.html_baseurl  # without it the picture's address is relative, which some messengers refuse
-    picture = f"{base.rstrip('/')}/{PICTURE}" if base else context["pathto"](PICTURE, 1)
-    said = {
-        "name=description": words,
-        "property=og:type": "article",
-        "property=og:site_name": app.config.project,
-        "property=og:title": html.unescape(re.sub("<[^>]*>", "", context.get("title", ""))),
-        "property=og:description": words,
-        "property=og:image": picture,
-        "property=og:image:alt": f"{app.config.project}, and how many printed results were reproduced",
-        "name=twitter:card": "summary_large_image",
-    }
-    for name, content in said.items():
-        if content:
-            kind, _, name = name.partition("=")
-            yield f'<meta {kind}="{name}" content="{html.escape(content)}" />'
 
 
 def mend_backlinks(app, pagename, context):

@@ -1,13 +1,15 @@
 """Records that a module makes, such as ``couplings.orthogonal``, have the docstring that stands below their assignment."""
 
+import inspect
+
 from equinox import Module
-from sphinx.pycode import ModuleAnalyzer
+
+from companion import citations
 
 
 def own_docstring(app, what, name, obj, options, lines):
     if what == "data" and isinstance(obj, Module):
-        known = ModuleAnalyzer.for_module(type(obj).__module__).find_attr_docs()
-        lines[:] = known.get(("", name.rpartition(".")[2]), lines)
+        lines[:] = [*inspect.cleandoc(citations.docstring(obj)).splitlines(), ""]
 
 
 def setup(app):

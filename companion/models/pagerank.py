@@ -88,7 +88,7 @@ def estimate(key, g, n_walks, p_halt, coupling="iid", n_repeats=None, dangling="
 def _ends(walkers, chunk, starts):
     """Row and last node of every walk of a chunk, on a graph without dead ends."""
     n_rows = len(starts)
-    row, node, _, counts = walkers.walk(chunk, starts)
+    row, node, _, counts = engine.walk_anew(walkers, chunk, starts)
     # Walkers stand in the order of their lengths, the longest first: those that end at a step are its last.
     first = np.concatenate([[n_rows], n_rows + np.cumsum(counts[1:])])[: len(counts)]
     last = [np.arange(begin + after, begin + now) for begin, now, after in zip(first, counts[1:], [*counts[2:], 0], strict=False)]

@@ -285,7 +285,7 @@ WALKERS = {
     "antithetic": "antithetic",
     "reversal (σ)": "reversal",
     "stratified": "stratified",
-    "Sobol'": walks.Coupling(copulas.sobol, walks.hops.First(2)),  # the length and two hops
+    "Sobol'": walks.Coupling(copulas.sobol, walks.hops.First(2)),  # and two hops
     "array-RQMC": walks.Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
     "systematic": "systematic",
 }

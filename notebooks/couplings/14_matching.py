@@ -157,7 +157,7 @@ def cayley(sigma, tau):
 
 def a_solution(rng, n, p):
     """The reversal, with bins of one law of lengths exchanged at random."""
-    bins = transport.bin_survival(n, p, 100)
+    bins = theory.bin_survival(n, p, 100)
     kind = np.unique(bins, axis=0, return_inverse=True)[1].ravel()
     exchange = np.empty((2, n), dtype=int)
     for row in exchange:

@@ -85,7 +85,7 @@ MECHANISMS = {
     "reversal (σ)": "reversal",
     "antithetic": "antithetic",
     "stratified": "stratified",
-    "Sobol'": walks.Coupling(copulas.sobol, walks.hops.First(2)),  # the length and two hops
+    "Sobol'": walks.Coupling(copulas.sobol, walks.hops.First(2)),  # and two hops
     "array-RQMC": walks.Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
     "systematic": "systematic",
 }

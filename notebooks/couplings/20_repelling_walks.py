@@ -38,6 +38,7 @@ from rfcore import copulas, features, kernels, theory, walks
 from rfcore.features import modulation
 from rfcore.graphs import Graph
 from rfcore.solvers import transport
+from rfcore.walks import Coupling
 
 ledger = evidence.open_page("couplings/20_repelling_walks", profile)
 # Graphs, with how many repeats make one group of repeats.
@@ -74,11 +75,13 @@ N_REPELLED = {"paper": 12_000, "quick": 480}[profile]  # for PageRank on footbal
 
 # %%
 LAWS = {
-    "repelling": lambda g: walks.Coupling(copulas.independent, repelling.blocks(g)),
-    "authors' code": lambda g: walks.Coupling(copulas.independent, repelling.shifted(g)),
-    "repelling, stratified": lambda g: walks.Coupling(copulas.stratified, repelling.blocks(g)),
-    "two stratified hops": lambda g: walks.Coupling(copulas.stratified, walks.hops.First(2)),
-    "array-RQMC": lambda g: walks.Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
+    "repelling": lambda g: Coupling(copulas.independent, repelling.blocks(g)),
+    "authors' code": lambda g: Coupling(copulas.independent, repelling.shifted(g)),
+    "repelling, stratified": lambda g: Coupling(
+        copulas.stratified, repelling.blocks(g)
+    ),
+    "two stratified hops": lambda g: Coupling(copulas.stratified, walks.hops.First(2)),
+    "array-RQMC": lambda g: Coupling(copulas.stratified, walks.hops.ArrayRQMC()),
     "systematic": lambda g: "systematic",
 }
 LENGTHS = ("reversal", "antithetic", "stratified")
@@ -247,7 +250,7 @@ means = np.array([
         next(
             estimates(
                 ledger.key(f"means {hops.__name__}", r), graphs["karate"], fs[1:], 16,
-                0.3, MEAN_OF, lambda g, hops=hops: walks.Coupling(copulas.stratified, hops(g)),
+                0.3, MEAN_OF, lambda g, hops=hops: Coupling(copulas.stratified, hops(g)),
             )
         ).mean(axis=0)
         for hops in (repelling.blocks, repelling.shifted)

@@ -78,7 +78,9 @@ for y in others:
 def log_constant(scale_x, scale_y):
     """log C of positive features, points of these covariances, softmax kernel."""
     zeros = np.zeros(3)
-    return theory.optimal_gaussian(zeros, scale_x, zeros, scale_y, "softmax").log_constant
+    return theory.optimal_gaussian(
+        zeros, scale_x, zeros, scale_y, "softmax"
+    ).log_constant
 
 
 spreads = [(0.1 / np.sqrt(r), 0.1 * np.sqrt(r)) for r in (2.0, 4.0, 8.0, 16.0)]

@@ -136,7 +136,7 @@ ledger.decide({
 # This second form shows that there is no other solution: once the sign of $f(0)$ is
 # chosen, each value follows from those before it. For three of the four kernels Section
 # 2 prints closed forms too. Fractions make the comparison exact, up to $f(14)$. The
-# library's own recursion ({py:func}`rfcore.features.modulation.from_taylor`), in
+# library's own recursion ({py:func}`rfcore.walks.modulation.from_taylor`), in
 # floating point, is compared with the same numbers.
 
 # %%

@@ -141,8 +141,8 @@ ledger.decide({
 #
 # The theorem is about *pairs*: any $f_1, f_2$ with $f_1 * f_2 = \alpha$. Choose $f_2$
 # as you like, as long as $f_2(0) \neq 0$, and
-# {py:func}`companion.papers.ugrf.modulation_pairs.deconvolve` solves for its partner. We try four
-# choices on each of two kernels: the paper's *lazy* walker, who leaves everything at
+# {py:func}`~companion.papers.ugrf.modulation_pairs.deconvolve` solves for its partner.
+# We try four choices on each of two kernels: the paper's *lazy* walker, who leaves everything at
 # home, so that $f_1$ is $\alpha$ itself; a *quarter share* of the kernel's exponent,
 # with three quarters left to the partner; an $f_2$ that is *cut* after two hops; and a
 # modulation of *another kernel*. All eight pairs see the same walks.
@@ -156,7 +156,8 @@ ledger.decide({
 # %%
 def partner(name, f2):
     """The modulation that makes a pair with f2 for the kernel of this name."""
-    return modulation_pairs.deconvolve(modulation.to_taylor(tame[name], n_terms=200), f2)
+    alpha = modulation.to_taylor(tame[name], n_terms=200)
+    return modulation_pairs.deconvolve(alpha, f2)
 
 
 cut_short, other = modulation.from_values([1.0, 0.5, 0.25]), modulation.diffusion(2.0)

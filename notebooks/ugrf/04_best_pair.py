@@ -47,7 +47,8 @@ N_WALKS, P_HALT = 16, 0.2
 # symmetric one; the paper's *lazy* walker, who leaves everything at home, so that $f_1$
 # is $\alpha$ itself; a *quarter share* of the kernel's exponent, with three quarters
 # left to the partner; an $f_2$ that is *cut* after two hops; and a modulation of
-# *another kernel*. {py:func}`companion.papers.ugrf.modulation_pairs.deconvolve` finds the partners.
+# *another kernel*. {py:func}`~companion.papers.ugrf.modulation_pairs.deconvolve` finds
+# the partners.
 # The squared errors of many estimates are compared with the formula.
 
 

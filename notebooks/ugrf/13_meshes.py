@@ -291,7 +291,8 @@ ledger.decide({
 # %%
 mesh, truth, g = meshes["teapot"], normals["teapot"], graphs["teapot"]
 key = ledger.key("teapot to turn")
-deposits = walks.simulate(key, g, walks.lengths.draw(key, g.n_nodes, n_walks, p_halt, "iid"))
+lengths = walks.lengths.draw(key, g.n_nodes, n_walks, p_halt, "iid")
+deposits = walks.simulate(key, g, lengths)
 wrong, layers = {}, {"true": (truth[mesh.faces, 2].mean(axis=1), -1.0, 1.0)}
 for kernel in ("learned", "regularised_laplacian"):
     predicted = hidden_values.directions_in_turn(

@@ -28,7 +28,6 @@ from functools import partial
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
-from rfcore.features.of_walks import modulation_table
 from tqdm import tqdm
 
 from companion import evidence, plotting
@@ -304,7 +303,7 @@ f, alone, walls, differing = modulation.diffusion(1.0), None, [], 0
 for pool in pools.values():
     with pool:
         wake = [np.exp] * 8, [1] * 8, [True] * 8  # workers start and import
-        list(pool.map(modulation_table, *wake))
+        list(pool.map(modulation.on_host, *wake))
         walk = partial(features.walk_features, executor=pool)
         phi, spent = cost(walk, ledger.key("features"), g, f, 16, 0.1, "iid")
     matrix, walls = phi.to_scipy(), [*walls, [spent["wall"]]]

@@ -6,7 +6,7 @@
 
 A kernel is called with eigenvalues x of W, between -1 and 1, as by :func:`rfcore.kernels.chebyshev_matvec`;
 ``dense`` is its matrix for a graph, ``taylor`` has its coefficients alpha. Those of its square root are what
-walks estimate it by, :func:`rfcore.features.modulation.of_kernel`. Real parameters may be traced, but for
+walks estimate it by, :func:`rfcore.walks.modulation.of_kernel`. Real parameters may be traced, but for
 ``dense``. Kondor and Lafferty, 2002; Smola and Kondor, 2003; Universal Graph Random Features, Table 1.
 """
 

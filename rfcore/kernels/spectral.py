@@ -16,7 +16,7 @@ from rfcore import checks, graphs
 def exponential(g, scale):
     """Exponential K = exp(scale W) of the weights as they are, not normalised.
 
-    Its modulation is :func:`rfcore.features.modulation.exponential`. Raises ValueError if the kernel
+    Its modulation is :func:`rfcore.walks.modulation.exponential`. Raises ValueError if the kernel
     overflows.
 
     Source: Universal Graph Random Features, Sections 3.2 and 3.3.
@@ -30,7 +30,7 @@ def power_series(g, alpha):
 
     Args:
         g: usually ``g.normalised()``, so that powers do not grow.
-        alpha: coefficients, (n_terms,), as from :func:`rfcore.features.modulation.to_taylor` of a learned f.
+        alpha: coefficients, (n_terms,), as from :func:`rfcore.walks.modulation.to_taylor` of a learned f.
 
     Source: Universal Graph Random Features, Eq. 2.
     """

@@ -36,6 +36,8 @@ from rfcore.walks.modulation import Modulation
 BEYOND = 1e-6  # the share of a sum over steps that may lie beyond the last that is counted
 LONGEST = 2**13  # where the search for the end of a sum stops
 
+Sparse = Any
+"""A SciPy sparse array, whose shape has no type in SciPy."""
 Matrix = Float[np.ndarray, "n m"]
 Vector = Float[np.ndarray, " n"]
 
@@ -146,7 +148,7 @@ def _second_moments(
     return _Moments(mean, of_couplings)
 
 
-def _in_powers(values: Vector, W: sp.csr_array, K: Matrix) -> Matrix:
+def _in_powers(values: Vector, W: Sparse, K: Matrix) -> Matrix:
     """sum_kl f(k) f(l) K_kl W^(k + l), by Horner's rule."""
     n, products = len(values), np.outer(values, values) * K
     coefficients = np.bincount(np.add.outer(np.arange(n), np.arange(n)).ravel(), products.ravel())
@@ -174,7 +176,7 @@ def _pairs_of(coupling: Named) -> Any:
 
 
 def _pairs(
-    values: Vector, W: sp.csr_array, coupling: Named, n_walks: int, p_halt: float
+    values: Vector, W: Sparse, coupling: Named, n_walks: int, p_halt: float
 ) -> tuple[Float[np.ndarray, "k n m"], Float[np.ndarray, "k n m"]]:
     """f(k) W^k, and sum_l K_kl f(l) W^l."""
     terms = np.empty((len(values), *W.shape))
@@ -187,7 +189,7 @@ def _pairs(
 
 def _arguments(
     g: Graph, f: Modulation, n_walks: int, p_halt: float, n_terms: int, name: str = "f"
-) -> tuple[int, Vector, sp.csr_array, sp.csr_array]:
+) -> tuple[int, Vector, Sparse, Sparse]:
     """Checked: n_walks, f(0), f(1), ..., W and V."""
     n_walks, values = checks.count(n_walks, "n_walks"), counted(f, g, n_terms, halting(p_halt), name)
     return n_walks, values, g.to_scipy(), mean_squares(g, p_halt)
@@ -295,13 +297,14 @@ def counted(f: Modulation, g: Graph, n_terms: int, p_halt: float | None = None, 
     p_halt also as what it adds to a mean square, f(k)^2 times that of V^k.
     """
     n, W = checks.count(n_terms, "n_terms"), graphs.checked(g).to_scipy()
-    growths = [(1, abs(W))] if p_halt is None else [(1, abs(W)), (2, mean_squares(g, p_halt))]
+    growths: list[tuple[int, Sparse]] = [(1, abs(W))] if p_halt is None else [(1, abs(W)), (2, mean_squares(g, p_halt))]
 
     def looked_at(n: int) -> tuple[Vector, Vector]:
         values = np.asarray(modulation.values(f, 2 * n, g.is_normalised and g.is_symmetric, name), dtype=float)
         return values, np.max([_shares_beyond(values, *growth) for growth in growths], axis=0)
 
     values, beyond = looked_at(n)
+    longer = values
     while not beyond[n] <= BEYOND and n < LONGEST:
         n *= 2
         longer, beyond = looked_at(n)
@@ -315,7 +318,7 @@ def counted(f: Modulation, g: Graph, n_terms: int, p_halt: float | None = None, 
     return values[: np.flatnonzero(values[:n_terms]).max(initial=0) + 1]
 
 
-def _shares_beyond(values: Vector, power: int, growth: sp.csr_array) -> Vector:
+def _shares_beyond(values: Vector, power: int, growth: Sparse) -> Vector:
     """From each k on, the share of the sum of |values[k]|^power times the top row sum of growth^k."""
     log_sizes, visits, log_scale = np.full(len(values), -np.inf), np.ones(growth.shape[0]), 0.0
     for k in range(len(values)):
@@ -331,7 +334,7 @@ def _shares_beyond(values: Vector, power: int, growth: sp.csr_array) -> Vector:
     return beyond / beyond[0]
 
 
-def mean_squares(g: Graph, p_halt: float) -> sp.csr_array:
+def mean_squares(g: Graph, p_halt: float) -> Sparse:
     """V, whose powers are the mean squares of loads."""
     return sp.diags_array(g.neighbour_counts / (1 - p_halt)) @ g.to_scipy().power(2)
 

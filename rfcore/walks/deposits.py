@@ -58,7 +58,7 @@ class Deposits(eqx.Module):
         """Features under the modulation f in JAX, differentiable in what f holds."""
         table = jnp.asarray(modulation.values(f, self.n_steps, self.is_normalised)) / self.n_walks
         reach.check_deposits(f, self.n_steps - 1)
-        return DepositFeatures(self, self.load * table[self.step])
+        return DepositFeatures(self, jnp.asarray(self.load) * table[self.step])
 
 
 class DepositFeatures(Operator):
@@ -146,14 +146,14 @@ def simulate(key: Key, g: Graph, lengths: Lengths, nodes: Int[ArrayLike, " n"] |
     words, nodes = streams.words(key), engine.start_nodes(graphs.checked(g), nodes)
     lengths = _checked(lengths, len(nodes))
     n_rows, n_walks = lengths.values.shape
-    rows = streams.chunks(n_rows, n_walks)
-    work = partial(engine.walk_chunk, words, engine.tables(g, lengths.p_halt))
+    rows, tables = streams.chunks(n_rows, n_walks), engine.tables(g, lengths.p_halt)
+    drawn = [(lengths.values[some], hops.of_rows(lengths.hops, some)) for some in rows]
     parts = [[np.empty(0, dtype) for dtype in (np.int32, np.int32, np.int32, float)]]
-    walked = streams.in_chunks(work, [nodes[some] for some in rows], [lengths.of_rows(some) for some in rows])
+    walked = streams.in_chunks(partial(engine.walk_chunk, words, tables), [nodes[some] for some in rows], drawn)
     parts += [_by_entry(some.start, *steps) for some, steps in zip(rows, walked, strict=True)]
     row, node, step, load = map(np.concatenate, zip(*parts, strict=True))
     n_steps = 1 + int(step.max(initial=0))
-    return Deposits(row, node, step, load, n_walks, n_rows, g.n_nodes, n_steps, g.is_normalised and g.is_symmetric)
+    return Deposits(row, node, step, load, n_walks, n_rows, g.n_nodes, n_steps, tables.for_kernels)
 
 
 def _by_entry(first_row: int, row: np.ndarray, node: np.ndarray, load: np.ndarray, counts: list[int]) -> list[np.ndarray]:
@@ -165,7 +165,7 @@ def _checked(lengths: Lengths, n_starts: int) -> Lengths:
     if not isinstance(lengths, Lengths):
         got = f"lengths is of type {type(lengths).__name__}"
         raise ValueError(f"{got}; give walks.lengths.draw(...), or walks.Lengths(values, p_halt) for values of yours")
-    values, p_halt = np.asarray(lengths.values), checks.probability(lengths.p_halt, "p_halt")
+    values, p_halt = np.asarray(lengths.values), float(checks.probability(lengths.p_halt, "p_halt"))
     if values.ndim != 2 or not np.issubdtype(values.dtype, np.integer) or values.shape[1] == 0:
         got = f"lengths has shape {values.shape}, dtype {values.dtype}"
         raise ValueError(f"{got}; give whole numbers, one row per start and one column per walk, at least one")
@@ -209,7 +209,8 @@ def weigh(deposits: Deposits, f: modulation.Modulation) -> sp.csr_array:
     longest = int(checked(deposits).step.max(initial=0))
     table = modulation.on_host(f, longest, deposits.is_normalised) / deposits.n_walks
     reach.check_deposits(f, longest)
-    return assembled((deposits.row, deposits.node, deposits.load * table[deposits.step]), deposits.shape)
+    row, node = np.asarray(deposits.row), np.asarray(deposits.node)
+    return assembled((row, node, np.asarray(deposits.load * table[deposits.step])), deposits.shape)
 
 
 def by_step(deposits: Deposits) -> Deposits:

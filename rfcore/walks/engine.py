@@ -14,6 +14,7 @@ walks end.
 Source: General Graph Random Features, 2023, Algorithm 1; Universal Graph Random Features, Algorithm 1.
 """
 
+from functools import cache
 from weakref import WeakKeyDictionary
 
 import equinox as eqx
@@ -25,7 +26,7 @@ from rfcore import checks, graphs
 from rfcore.graphs import Graph
 from rfcore.walks import hops, lengths, streams
 from rfcore.walks.hops import Uniforms
-from rfcore.walks.lengths import Coupling, Lengths
+from rfcore.walks.lengths import Coupling, Drawn
 from rfcore.walks.streams import Key, Purpose
 
 Steps = tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], Float[np.ndarray, " n"], list[int]]
@@ -45,6 +46,10 @@ class Tables(eqx.Module):
     """Neighbour, what the load is multiplied by, and the neighbour's row of ``node``."""
     dead_ends: bool
     """Whether some node has no neighbour."""
+    is_normalised: bool
+    """Whether the weights are normalised."""
+    for_kernels: bool
+    """Whether they are symmetric, too, as modulations of kernels need them."""
 
 
 class Walkers(eqx.Module):
@@ -56,17 +61,6 @@ class Walkers(eqx.Module):
     n_walks: int
     p_halt: float
     coupling: Coupling
-
-    def lengths(self, chunk: int, n_rows: int) -> Lengths:
-        """Lengths of the walks of a chunk."""
-        return lengths.of_chunk(self.words, self.coupling, self.n_walks, self.p_halt, chunk, n_rows)
-
-    def walk(
-        self, chunk: int, nodes: Int[np.ndarray, " n_rows"], last_step: int | None = None, drawn: Lengths | None = None
-    ) -> Steps:
-        """:func:`walk_chunk`, with lengths that were drawn before or are drawn now."""
-        drawn = drawn or self.lengths(chunk, len(nodes))
-        return walk_chunk(self.words, self.tables, chunk, nodes, drawn, last_step)
 
 
 def walkers(key: Key, g: Graph, n_walks: int, p_halt: float, coupling: lengths.Named = "stratified") -> Walkers:
@@ -102,23 +96,31 @@ def _tabulated(g: Graph, p_halt: float) -> Tables:
     edge = np.empty((len(g.indices), 4))
     edge[:, 0], edge[:, 2:] = g.indices, node[g.indices]
     np.multiply(np.repeat(g.neighbour_counts / (1 - p_halt), g.neighbour_counts), g.weights, out=edge[:, 1])
-    return Tables(node, edge, not g.neighbour_counts.all())
+    return Tables(node, edge, not g.neighbour_counts.all(), g.is_normalised, g.is_normalised and g.is_symmetric)
+
+
+def walk_anew(
+    walkers: Walkers, chunk: int, nodes: Int[np.ndarray, " n_rows"], last_step: int | None = None, drawn: Drawn | None = None
+) -> Steps:
+    """:func:`walk_chunk`, with lengths that were drawn before or are drawn now."""
+    drawn = drawn or draw(walkers, chunk, len(nodes))
+    return walk_chunk(walkers.words, walkers.tables, chunk, nodes, drawn, last_step)
+
+
+def draw(walkers: Walkers, chunk: int, n_rows: int) -> Drawn:
+    """Lengths of the walks of a chunk, and their hops."""
+    return lengths.of_chunk(walkers.words, walkers.coupling, walkers.n_walks, walkers.p_halt, chunk, n_rows)
 
 
 def walk_chunk(
-    words: int,
-    tables: Tables,
-    chunk: int,
-    nodes: Int[np.ndarray, " n_rows"],
-    drawn: Lengths,
-    last_step: int | None = None,
+    words: int, tables: Tables, chunk: int, nodes: Int[np.ndarray, " n_rows"], drawn: Drawn, last_step: int | None = None
 ) -> Steps:
     """:func:`walk` of one chunk on a stream of its own, and on another where hops are coupled as walkers go."""
+    values, how = drawn
     rng = rng_of_hops = streams.generator(words, Purpose.WALKS, chunk)
-    if not isinstance(drawn.hops, hops.Independent | hops.Given):  # which draw nothing
+    if not isinstance(how, hops.Independent | hops.Given):  # which draw nothing
         rng_of_hops = streams.generator(words, Purpose.HOPS, chunk)
-    uniforms = hops.started(drawn.hops, rng_of_hops, *drawn.values.shape)
-    return walk(rng, tables, nodes, drawn.values, last_step, uniforms)
+    return walk(rng, tables, nodes, values, last_step, hops.started(how, rng_of_hops, *values.shape))
 
 
 def walk(
@@ -136,12 +138,22 @@ def walk(
 
     Raises ValueError if loads overflow.
     """
+    _keep_freed_memory()
     try:
         with np.errstate(over="raise"):
             return _walk(rng, tables, nodes, lengths, last_step, uniforms or hops.Independent()(rng, *lengths.shape))
     except FloatingPointError:
         mend = "walk on g.normalised(), or on smaller weights, or give a greater p_halt"
         raise ValueError(f"g has weights under which loads overflow float64; {mend}") from None
+
+
+@cache
+def _keep_freed_memory() -> None:
+    """Let glibc keep up to 64 MB for the next call, as it does once a block of nearly 32 MB, never touched, was freed.
+
+    It would give freed memory back to the system, and fresh pages take a fifth of the time on a graph like cora.
+    """
+    np.empty(31 * 2**17)
 
 
 def _walk(

@@ -6,7 +6,6 @@ from functools import partial
 from math import prod
 from typing import Any, Self
 
-import equinox as eqx
 import numpy as np
 import scipy.sparse as sp
 from jax.typing import ArrayLike
@@ -17,7 +16,7 @@ from rfcore.graphs import Graph
 from rfcore.walks import engine, modulation, reach, streams
 from rfcore.walks.assembly import assembled, stacked
 from rfcore.walks.engine import Walkers
-from rfcore.walks.lengths import Lengths, Named, longest
+from rfcore.walks.lengths import Drawn, Named, longest
 from rfcore.walks.modulation import Modulation
 from rfcore.walks.operator import Operator
 from rfcore.walks.streams import Key
@@ -26,37 +25,8 @@ Nodes = Int[np.ndarray, " n"]
 Table = Float[np.ndarray, " n_steps"]
 
 
-class Recipe(eqx.Module):
-    """Walks that can be walked again."""
-
-    walkers: Walkers
-    nodes: Nodes
-    """Start nodes, one row of features each."""
-    is_normalised: bool
-    """Whether the weights are normalised."""
-    for_kernels: bool
-    """Whether they are symmetric, too, as modulations of kernels need them."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(number of start nodes, N)."""
-        return len(self.nodes), len(self.walkers.tables.node)
-
-    def chunks(self) -> list[Nodes]:
-        """The start nodes, chunk by chunk."""
-        return [self.nodes[rows] for rows in streams.chunks(len(self.nodes), self.walkers.n_walks)]
-
-    def table(self, f: Modulation, last: int, is_new: bool = True) -> Table:
-        """f(0), f(1), ... over n_walks, up to the last that is not 0; a new f must be one that walks reach."""
-        found = modulation.on_host(f, last, self.for_kernels)
-        if is_new and self.is_normalised:
-            reach.check_walks(f, found, self.walkers.n_walks, self.walkers.p_halt)
-        found = found / self.walkers.n_walks
-        return found[: np.flatnonzero(found).max(initial=0) + 1]  # walks need not go on where f vanishes for good
-
-
 class WalkFeatures(Operator):
-    """Sparse features of nodes, stored on the host with the recipe of their walks.
+    """Sparse features of nodes, stored on the host with all that their walks depend on.
 
     ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products with other features, such as the estimate
     ``phi_1 @ phi_2.T`` of a kernel, and with SciPy sparse arrays are SciPy CSR arrays; those with dense arrays, on
@@ -78,19 +48,21 @@ class WalkFeatures(Operator):
 
     matrix: sp.csr_array | sp.csc_array
     """One row per start node, one column per node."""
-    recipe: Recipe
+    walkers: Walkers
+    nodes: Nodes
+    """Start nodes, one row of features each."""
     is_transposed: bool = False
     """Whether rows and columns are exchanged."""
 
     def __repr__(self) -> str:
-        walked = f"n_walks={self.recipe.walkers.n_walks}, p_halt={self.recipe.walkers.p_halt}"
+        walked = f"n_walks={self.walkers.n_walks}, p_halt={self.walkers.p_halt}"
         return f"WalkFeatures(shape={self.shape}, nonzeros={self.matrix.nnz}, {walked})"
 
     @property
     def shape(self) -> tuple[int, int]:
         """(number of start nodes, N); the other way round for a transpose."""
-        n, m = self.matrix.shape
-        return n, m
+        n, m = len(self.nodes), len(self.walkers.tables.node)
+        return (m, n) if self.is_transposed else (n, m)
 
     @property
     def T(self) -> Self:
@@ -128,7 +100,7 @@ class WalkFeatures(Operator):
         The walks are a pure function of their key and are walked again: this takes the time of building and no
         memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
         """
-        matrix = _build(self.recipe, f, executor)
+        matrix = _build(self.walkers, self.nodes, f, executor)
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
@@ -141,7 +113,9 @@ class StreamedFeatures(Operator):
     travel with every chunk.
     """
 
-    recipe: Recipe
+    walkers: Walkers
+    nodes: Nodes
+    """Start nodes, one row of features each."""
     f: Modulation
     executor: Executor | None = None
     is_transposed: bool = False
@@ -149,7 +123,7 @@ class StreamedFeatures(Operator):
     @property
     def shape(self) -> tuple[int, int]:
         """(number of start nodes, N); the other way round for a transpose."""
-        n, m = self.recipe.shape
+        n, m = len(self.nodes), len(self.walkers.tables.node)
         return (m, n) if self.is_transposed else (n, m)
 
     @property
@@ -158,14 +132,13 @@ class StreamedFeatures(Operator):
         return replace(self, is_transposed=not self.is_transposed)
 
     def _times(self, other: Any) -> Float[np.ndarray, "..."]:
-        recipe, chunks = self.recipe, self.recipe.chunks()
-        table = recipe.table(self.f, longest(recipe.walkers.p_halt), is_new=False)
+        table = _table(self.walkers, self.f, longest(self.walkers.p_halt), is_new=False)
         columns = np.asarray(other, dtype=float).reshape(len(other), prod(np.shape(other)[1:]))
-        rows = streams.chunks(len(recipe.nodes), recipe.walkers.n_walks)
+        rows = streams.chunks(len(self.nodes), self.walkers.n_walks)
         factors = [columns[some] if self.is_transposed else columns for some in rows]
-        work = partial(_product, recipe.walkers, table, self.is_transposed)
+        work = partial(_product, self.walkers, table, self.is_transposed)
         out = np.zeros((self.shape[0], columns.shape[1]))
-        done = streams.in_chunks(work, chunks, factors, executor=self.executor)
+        done = streams.in_chunks(work, [self.nodes[some] for some in rows], factors, executor=self.executor)
         for some, (places, values) in zip(rows, done, strict=True):
             if self.is_transposed:
                 for column, summands in zip(out.T, values, strict=True):
@@ -186,7 +159,7 @@ class StreamedFeatures(Operator):
 
     def to_scipy(self) -> sp.csr_array | sp.csc_array:
         """Features as a SciPy CSR array, stored after all; as a CSC array if this is a transpose."""
-        matrix = _build(self.recipe, self.f, self.executor)
+        matrix = _build(self.walkers, self.nodes, self.f, self.executor)
         return matrix.T if self.is_transposed else matrix
 
     def toarray(self) -> Float[np.ndarray, "n_rows n_columns"]:
@@ -194,8 +167,9 @@ class StreamedFeatures(Operator):
         return self.to_scipy().toarray()
 
     def with_modulation(self, f: Modulation, executor: Executor | None = None) -> Self:
-        """Features of the same walks under another modulation."""
-        return replace(_to_be_streamed(self.recipe, f, executor), is_transposed=self.is_transposed)
+        """Features of the same walks under another modulation; what a product would complain of is found now."""
+        _table(self.walkers, f, longest(self.walkers.p_halt))
+        return replace(self, f=f, executor=_checked(executor))
 
 
 def walk_features(
@@ -237,7 +211,7 @@ def walk_features(
     nearly all 0, which is a ValueError. The remedy is a p_halt of about 1 / (2 hops), for the hops at which |f| has
     half its sum; for a sum without an end, only an f that ends.
 
-    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.features.modulation.of_kernel`) and g is directed
+    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.walks.modulation.of_kernel`) and g is directed
     or not normalised, or if p_halt is below 1.8e-8.
 
     Args:
@@ -270,28 +244,32 @@ def walk_features(
     True
     """
     walkers = engine.walkers(key, g, n_walks, p_halt, coupling)
-    recipe = Recipe(walkers, engine.start_nodes(g, nodes), g.is_normalised, g.is_normalised and g.is_symmetric)
+    nodes = engine.start_nodes(g, nodes)
     if not stored:
-        return _to_be_streamed(recipe, f, executor)
-    return WalkFeatures(_build(recipe, f, executor), recipe)
+        return StreamedFeatures(walkers, nodes, f).with_modulation(f, executor)
+    return WalkFeatures(_build(walkers, nodes, f, executor), walkers, nodes)
 
 
-def _to_be_streamed(recipe: Recipe, f: Modulation, executor: Executor | None) -> StreamedFeatures:
-    """What a product would complain of is found now."""
-    recipe.table(f, longest(recipe.walkers.p_halt))
-    return StreamedFeatures(recipe, f, _checked(executor))
+def _table(walkers: Walkers, f: Modulation, last: int, is_new: bool = True) -> Table:
+    """f(0), f(1), ... over n_walks, up to the last that is not 0; walks must reach a new f."""
+    table = modulation.on_host(f, last, walkers.tables.for_kernels)
+    if is_new and walkers.tables.is_normalised:
+        reach.check_walks(f, table, walkers.n_walks, walkers.p_halt)
+    table = table / walkers.n_walks
+    return table[: np.flatnonzero(table).max(initial=0) + 1]  # walks need not go on where f vanishes for good
 
 
-def _build(recipe: Recipe, f: Modulation, executor: Executor | None) -> sp.csr_array:
+def _build(walkers: Walkers, nodes: Nodes, f: Modulation, executor: Executor | None) -> sp.csr_array:
     _checked(executor)
-    walkers, chunks, (n_rows, n_nodes) = recipe.walkers, recipe.chunks(), recipe.shape
+    n_rows, n_nodes = len(nodes), len(walkers.tables.node)
+    chunks = [nodes[rows] for rows in streams.chunks(n_rows, walkers.n_walks)]
     if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
-        drawn = walkers.lengths(0, n_rows)
+        drawn = engine.draw(walkers, 0, n_rows)
         # A power of two, since a modulation in JAX is compiled anew for each size.
-        size = 1 << int(drawn.values.max(initial=0)).bit_length()
-        table = recipe.table(f, min(size - 1, longest(walkers.p_halt)))
-        return assembled(_entries(walkers, table, 0, recipe.nodes, drawn), recipe.shape)
-    table = recipe.table(f, longest(walkers.p_halt))
+        size = 1 << int(drawn[0].max(initial=0)).bit_length()
+        table = _table(walkers, f, min(size - 1, longest(walkers.p_halt)))
+        return assembled(_entries(walkers, table, 0, nodes, drawn), (n_rows, n_nodes))
+    table = _table(walkers, f, longest(walkers.p_halt))
     n_deposits = int(n_rows * (1 + walkers.n_walks * (1 - walkers.p_halt) / walkers.p_halt))  # on average
     # Threads share the graph. To other workers it travels with each job: a job is as many chunks as it takes
     # for the features that come back to be as large as the graph that went there.
@@ -324,8 +302,8 @@ def _product(
 
 
 def _entries(
-    walkers: Walkers, table: Table, chunk: int, nodes: Nodes, drawn: Lengths | None = None
+    walkers: Walkers, table: Table, chunk: int, nodes: Nodes, drawn: Drawn | None = None
 ) -> tuple[Nodes, Nodes, Float[np.ndarray, " k"]]:
-    row, node, values, counts = walkers.walk(chunk, nodes, len(table) - 1, drawn)
+    row, node, values, counts = engine.walk_anew(walkers, chunk, nodes, len(table) - 1, drawn)
     values *= np.repeat(table[: len(counts)], counts)
     return row, node, values

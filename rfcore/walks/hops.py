@@ -52,6 +52,10 @@ class Hops(eqx.Module):
         """Start to hop: see :mod:`rfcore.walks.hops`."""
 
 
+Law = Hops | Callable[[np.random.Generator, int, int], Uniforms]
+"""A record, or a function of your own."""
+
+
 class Independent(Hops):
     """Independent hops."""
 
@@ -167,9 +171,12 @@ class ArrayRQMC(Hops):
         return uniforms
 
 
-def started(
-    hops: Callable[[np.random.Generator, int, int], Uniforms], rng: np.random.Generator, n_rows: int, n_walks: int
-) -> Uniforms:
+def of_rows(hops: Law, rows: slice) -> Law:
+    """Hops of some rows."""
+    return Given(hops.uniforms[rows]) if isinstance(hops, Given) else hops
+
+
+def started(hops: Law, rng: np.random.Generator, n_rows: int, n_walks: int) -> Uniforms:
     """``hops(rng, n_rows, n_walks)``; what a user's own function gives is checked at every hop."""
     given = hops(rng, n_rows, n_walks)
     if isinstance(hops, Hops):

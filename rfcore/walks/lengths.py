@@ -10,9 +10,7 @@ node, so that nodes are independent, and its draws are the walks of the node. Ho
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
-from typing import Self
 
 import equinox as eqx
 import numpy as np
@@ -21,8 +19,11 @@ from jaxtyping import Float, Int
 
 from rfcore import checks, copulas
 from rfcore.walks import hops, streams
-from rfcore.walks.hops import First, Hops, Uniforms
+from rfcore.walks.hops import First, Law
 from rfcore.walks.streams import Key, Purpose
+
+Drawn = tuple[Int[np.ndarray, "n_rows n_walks"], Law]
+"""Lengths of walks, and how they hop."""
 
 
 class Lengths(eqx.Module):
@@ -32,13 +33,8 @@ class Lengths(eqx.Module):
     """One row per start, one column per walk."""
     p_halt: float
     """Probability of stopping before each hop."""
-    hops: Hops | Callable[[np.random.Generator, int, int], Uniforms] = hops.Independent()
+    hops: Law = hops.Independent()
     """How the walks of a row hop together: see :mod:`rfcore.walks.hops`."""
-
-    def of_rows(self, rows: slice) -> Self:
-        """Lengths of some rows."""
-        given = hops.Given(self.hops.uniforms[rows]) if isinstance(self.hops, hops.Given) else self.hops
-        return replace(self, values=self.values[rows], hops=given)
 
 
 class AntitheticTermination(eqx.Module):
@@ -88,7 +84,7 @@ class Coupling(eqx.Module):
     """
 
     lengths: Callable
-    hops: Hops | First | Callable[[np.random.Generator, int, int], Uniforms] = hops.Independent()
+    hops: Law | First = hops.Independent()
 
     def __check_init__(self) -> None:
         if not callable(self.lengths):
@@ -98,19 +94,14 @@ class Coupling(eqx.Module):
         if isinstance(self.lengths, AntitheticTermination) and isinstance(self.hops, First):
             raise ValueError("AntitheticTermination has no coordinates for first hops; give a copula, or other hops")
 
-    def draw(self, rng: np.random.Generator, n_nodes: int, n_walks: int, p_halt: float) -> Lengths:
-        """Lengths of the walks of a chunk of nodes, with their hops."""
-        if isinstance(self.lengths, AntitheticTermination):
-            return Lengths(self.lengths(rng, n_nodes, n_walks, p_halt), p_halt, self.hops)
-        n_hops = self.hops.n_hops if isinstance(self.hops, First) else 0
-        u = np.asarray(copulas.draw(self.lengths, rng.random, (n_nodes, n_walks, 1 + n_hops)), dtype=float)
-        return Lengths(quantile(u[..., 0], p_halt), p_halt, hops.Given(u[..., 1:]) if n_hops else self.hops)
-
 
 Named = str | Coupling | Int[ArrayLike, "*k n"] | Callable
 """What stands for a coupling of walks: see :func:`named`."""
-COUPLINGS = {"antithetic": Coupling(AntitheticTermination()), "systematic": Coupling(copulas.stratified, hops.Systematic())}
-"""Names that mean something else for walks than they do for uniforms."""
+COUPLINGS = {name: Coupling(copula) for name, copula in copulas.COPULAS.items()} | {
+    "antithetic": Coupling(AntitheticTermination()),
+    "systematic": Coupling(copulas.stratified, hops.Systematic()),
+}
+"""Couplings by name; the last two mean something else for walks than they do for uniforms."""
 
 
 def named(coupling: Named) -> Coupling:
@@ -159,15 +150,19 @@ def draw(key: Key, n_nodes: int, n_walks: int, p_halt: float, coupling: Named = 
     n_nodes, n_walks = checks.count(n_nodes, "n_nodes"), checks.count(n_walks, "n_walks")
     p_halt, coupling, words = halting(p_halt), named(coupling), streams.words(key)
     sizes = [rows.stop - rows.start for rows in streams.chunks(n_nodes, n_walks)]
-    parts = list(streams.in_chunks(partial(of_chunk, words, coupling, n_walks, p_halt), sizes))
-    given = [part.hops.uniforms for part in parts if isinstance(part.hops, hops.Given)]
-    values = np.concatenate([part.values for part in parts])
-    return Lengths(values, p_halt, hops.Given(np.concatenate(given)) if given else parts[0].hops)
+    values, how = zip(*streams.in_chunks(partial(of_chunk, words, coupling, n_walks, p_halt), sizes), strict=True)
+    given = [one.uniforms for one in how if isinstance(one, hops.Given)]
+    return Lengths(np.concatenate(values), p_halt, hops.Given(np.concatenate(given)) if given else how[0])
 
 
-def of_chunk(words: int, coupling: Coupling, n_walks: int, p_halt: float, chunk: int, n_rows: int) -> Lengths:
-    """Lengths of the walks of a chunk, from a stream of its own."""
-    return coupling.draw(streams.generator(words, Purpose.LENGTHS, chunk), n_rows, n_walks, p_halt)
+def of_chunk(words: int, coupling: Coupling, n_walks: int, p_halt: float, chunk: int, n_rows: int) -> Drawn:
+    """Lengths of the walks of a chunk of nodes, from a stream of its own, and their hops."""
+    rng, how = streams.generator(words, Purpose.LENGTHS, chunk), coupling.hops
+    if isinstance(coupling.lengths, AntitheticTermination):
+        return coupling.lengths(rng, n_rows, n_walks, p_halt), how
+    n_hops = how.n_hops if isinstance(how, First) else 0
+    u = np.asarray(copulas.draw(coupling.lengths, rng.random, (n_rows, n_walks, 1 + n_hops)), dtype=float)
+    return quantile(u[..., 0], p_halt), hops.Given(u[..., 1:]) if isinstance(how, First) else how
 
 
 def quantile(u: Float[np.ndarray, "..."], p_halt: float) -> Int[np.ndarray, "..."]:
@@ -178,7 +173,7 @@ def quantile(u: Float[np.ndarray, "..."], p_halt: float) -> Int[np.ndarray, "...
 
 def halting(p_halt: float) -> float:
     """``p_halt`` as a probability whose longest walks have a length that int32 holds: at least 1.8e-8."""
-    p_halt = checks.probability(p_halt, "p_halt")
+    p_halt = float(checks.probability(p_halt, "p_halt"))
     if longest(p_halt) >= 2**31:
         raise ValueError(f"p_halt = {p_halt}; walks of {longest(p_halt):.1e} hops are too long: give at least 1.8e-8")
     return p_halt

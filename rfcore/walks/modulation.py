@@ -31,6 +31,8 @@ from scipy.special import gammaln, xlogy
 from rfcore import checks, kernels
 from rfcore.kernels.laplacian import orders
 
+Real = Any
+"""One real number, which may be traced."""
 Values = Float[Array | np.ndarray, "..."]
 Modulation = Callable[[Int[ArrayLike, "..."]], Values]
 """``f(k)``, a function of an integer array of lengths."""
@@ -70,7 +72,8 @@ def on_host(f: Modulation, longest: int, is_normalised: bool = True) -> Float[np
 class OfKernel(eqx.Module):
     """Modulation of a kernel of the normalised Laplacian of an undirected graph: the series of its square root."""
 
-    kernel: kernels.OfLaplacian
+    kernel: Any
+    """One of :mod:`rfcore.kernels`, such as ``kernels.Diffusion(1.0)``."""
     series: Modulation | None = eqx.field(default=None, repr=False, static=True)
     """The same values, where the kernel has no closed form for them."""
     for_normalised: ClassVar[bool] = True
@@ -90,7 +93,7 @@ def of_kernel(kernel: kernels.OfLaplacian) -> OfKernel:
     return OfKernel(kernel, from_taylor(kernel.taylor) if isinstance(kernel, kernels.InverseCosine) else None)
 
 
-def diffusion(sigma: float | Float[Array, ""]) -> OfKernel:
+def diffusion(sigma: Real) -> OfKernel:
     """Modulation of the diffusion kernel, f(k) = exp(-sigma^2 / 4) (sigma^2 / 4)^k / k!.
 
     >>> import numpy as np
@@ -103,7 +106,7 @@ def diffusion(sigma: float | Float[Array, ""]) -> OfKernel:
     return of_kernel(kernels.Diffusion(sigma))
 
 
-def regularised_laplacian(sigma: float | Float[Array, ""], d: float | Float[Array, ""]) -> OfKernel:
+def regularised_laplacian(sigma: Real, d: Real) -> OfKernel:
     """Modulation of the d-regularised Laplacian kernel, for sigma of at least 0 and d above 0.
 
     ::
@@ -118,7 +121,7 @@ def regularised_laplacian(sigma: float | Float[Array, ""], d: float | Float[Arra
     return of_kernel(kernels.RegularisedLaplacian(sigma, d))
 
 
-def p_step(alpha: float, p: int) -> OfKernel:
+def p_step(alpha: Real, p: int) -> OfKernel:
     """Modulation of the p-step random walk kernel, f(k) = binomial(p/2, k) (alpha - 1)^(p/2 - k).
 
     For even p walks longer than p/2 count nothing; for odd p some of them count negatively.
@@ -147,7 +150,7 @@ def inverse_cosine() -> OfKernel:
     return of_kernel(kernels.InverseCosine())
 
 
-def exponential(scale: float) -> Modulation:
+def exponential(scale: Real) -> Modulation:
     """Modulation of exp(scale W) for the weights W of the graph that is walked, normalised or not.
 
     ::
@@ -163,9 +166,9 @@ def exponential(scale: float) -> Modulation:
     return partial(_exponential, checks.real(scale, "scale"))
 
 
-def _exponential(scale: float, k: Int[ArrayLike, "..."]) -> Float[np.ndarray, "..."]:
-    k = orders(k, of_table=True)
-    return np.sign(scale) ** k * np.exp(xlogy(k, abs(scale) / 2) - gammaln(k + 1.0))
+def _exponential(scale: Real, k: Int[ArrayLike, "..."]) -> Float[np.ndarray, "..."]:
+    at = orders(k, of_table=True)
+    return np.sign(scale) ** at * np.exp(xlogy(at, abs(scale) / 2) - gammaln(at + 1.0))
 
 
 def from_values(values: Float[ArrayLike, " n"] | list) -> Modulation:
@@ -180,9 +183,9 @@ def from_values(values: Float[ArrayLike, " n"] | list) -> Modulation:
 
 
 def _value_at(values: Values, k: Int[ArrayLike, "..."]) -> Values:
-    k = orders(k)
-    xp = jnp if isinstance(k, jax.Array) or isinstance(values, jax.Array) else np
-    return xp.where(k < len(values), xp.asarray(values)[xp.minimum(k, len(values) - 1)], 0.0)
+    at = orders(k)
+    xp: Any = jnp if isinstance(at, jax.Array) or isinstance(values, jax.Array) else np
+    return xp.where(at < len(values), xp.asarray(values)[xp.minimum(at, len(values) - 1)], 0.0)
 
 
 def from_taylor(alpha: Float[ArrayLike, " n"] | list | Modulation) -> "Tabulated":
@@ -246,11 +249,11 @@ class Tabulated:
 
     def __call__(self, k: Int[ArrayLike, "..."]) -> Float[np.ndarray, "..."]:
         """Values at an integer array of lengths."""
-        k = orders(k, of_table=True)
-        longest, values = int(np.max(k, initial=0)), self.values
+        at = orders(k, of_table=True)
+        longest, values = int(np.max(at, initial=0)), self.values
         if longest >= len(values):
             self.values = values = self.table(longest + 1)
-        return values[k]
+        return values[at]
 
 
 def series_of(alpha: Float[ArrayLike, " n"] | list | Modulation) -> Callable[[int], Float[np.ndarray, " n"]]:

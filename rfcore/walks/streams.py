@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray, UInt32
 from numpy.random.bit_generator import ISeedSequence
@@ -46,7 +47,7 @@ def words(key: Key) -> int:
     """JAX PRNG key as one 64-bit integer: the words of a threefry key, two drawn words of any other."""
     if checks.is_traced(key):
         raise ValueError("key is traced; walks are drawn on the host: call this outside jax.jit and jax.vmap")
-    typed = jax.dtypes.issubdtype(checks.key(key).dtype, jax.dtypes.prng_key)
+    typed = jnp.issubdtype(checks.key(key).dtype, jax.dtypes.prng_key)
     with jax.ensure_compile_time_eval():  # a function that is being compiled may have captured the key
         data = jax.random.key_data(key) if typed else key
         data = np.asarray(data if data.shape == (2,) else jax.random.bits(key, (2,), np.uint32))
@@ -65,7 +66,8 @@ def generator(key_words: int, purpose: int, chunk: int) -> np.random.Generator:
     >>> first == again, first == other
     (True, False)
     """
-    bits = np.random.SFC64(_Seed(key_words, purpose, chunk))
+    seed: Any = _Seed(key_words, purpose, chunk)
+    bits = np.random.SFC64(seed)
     bits.random_raw(8, output=False)  # NumPy mixes 12 rounds, as for words that are hashed; eight more, as ours are not
     return np.random.Generator(bits)
 

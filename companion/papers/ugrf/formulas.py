@@ -65,7 +65,7 @@ def f_by_iteration(alpha):
 
         f(0) = 1,  f(i + 1) = (alpha_{i+1} - sum_{p=0}^{i-1} f(i - p) f(p + 1)) / (2 f(0))
 
-    :func:`rfcore.features.modulation.from_taylor` is the same in float64, for any alpha_0 > 0.
+    :func:`rfcore.walks.modulation.from_taylor` is the same in float64, for any alpha_0 > 0.
 
     Source: Universal Graph Random Features, Theorem 2.2, Eq. 6.
     """

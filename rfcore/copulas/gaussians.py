@@ -1,5 +1,7 @@
 """Gaussian copulas: uniforms at the levels of correlated normals."""
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -71,16 +73,16 @@ def gaussian_of_factor(factor: Float[ArrayLike, "m r"]) -> Gaussian:
 
     Source: Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
     """
-    factor = checks.finite(checks.numbers(factor, "factor"), "factor")
-    if factor.ndim != 2 or 0 in factor.shape:
-        raise ValueError(f"factor has shape {factor.shape}; give a matrix, one row per draw of a block")
-    if not checks.is_traced(factor):
+    rows: Any = checks.finite(checks.numbers(factor, "factor"), "factor")
+    if rows.ndim != 2 or 0 in rows.shape:
+        raise ValueError(f"factor has shape {rows.shape}; give a matrix, one row per draw of a block")
+    if not checks.is_traced(rows):
         with np.errstate(over="ignore"):
-            known = (np.asarray(factor) ** 2).sum(axis=1)
+            known = (np.asarray(rows) ** 2).sum(axis=1)
         if not (np.all(np.isfinite(known)) and np.all(known > 0)):
             got = f"factor has rows whose squares sum to {np.min(known)} to {np.max(known)}"
             raise ValueError(f"{got}; give each draw a direction, neither zeros nor beyond the floats when squared")
-    return Gaussian(factor / (factor**2).sum(axis=1, keepdims=True) ** 0.5)
+    return Gaussian(rows / (rows**2).sum(axis=1, keepdims=True) ** 0.5)
 
 
 def _factor(correlation: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"]:

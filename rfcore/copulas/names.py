@@ -1,7 +1,7 @@
 """Copulas by name, and what is known of their pairs."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import jax
 import numpy as np
@@ -38,7 +38,7 @@ COPULAS: dict[str, Copula] = {
 }
 
 
-def named(copula: str | Callable | Int[ArrayLike, "*k n"] | list, name: str = "copula") -> Any:
+def named(copula: str | Callable | Int[ArrayLike, "..."] | list, name: str = "copula") -> Any:
     """A copula by its name; a permutation becomes its copula, and a record or function stands for itself.
 
     Args:
@@ -49,7 +49,7 @@ def named(copula: str | Callable | Int[ArrayLike, "*k n"] | list, name: str = "c
         return copula
     if isinstance(copula, list | tuple | np.ndarray | jax.Array):
         return permutation(copula, name)
-    return COPULAS[checks.choice(copula, name, COPULAS)]
+    return COPULAS[cast(str, checks.choice(copula, name, COPULAS))]
 
 
 def pairs(copula: Any, name: str = "copula") -> Correlated | DifferentStrata | Permutation | Gaussian:

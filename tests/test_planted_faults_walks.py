@@ -424,8 +424,8 @@ IN_SOURCE = [
     (
         pagerank,
         "_ends",
-        "walkers, chunk, starts)",
-        "walkers, 0, starts)",
+        "walk_anew(walkers, chunk,",
+        "walk_anew(walkers, 0,",
         check_chunks_of_pagerank_have_streams_of_their_own,
     ),
     (

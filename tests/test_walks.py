@@ -623,3 +623,17 @@ def test_walks_longer_than_16_bits_are_walked_to_their_end():
 def test_every_word_of_a_key_counts():
     seeds = {streams.words(jax.random.wrap_key_data(np.array(words, np.uint32))) for words in ([1, 2], [1, 3], [4, 2], [2, 1])}
     assert len(seeds) == 4
+
+
+def test_the_same_key_and_defaults_are_the_same_walks_everywhere():
+    g, f, key = KARATE.normalised(), modulation.diffusion(1.0), jax.random.key(6)
+    weighed = features.weigh(walks.simulate(key, g, walks.lengths.draw(key, 34, 8, 0.2)), f).toarray()
+    assert np.allclose(features.walk_features(key, g, f, 8, 0.2).toarray(), weighed, rtol=rounding(100), atol=0)
+    assert not np.allclose(features.walk_features(key, g, f, 8, 0.2, "iid").toarray(), weighed, rtol=1e-3, atol=0)
+
+
+def test_a_coupling_of_walks_is_a_record():
+    coupling = walks.Coupling(copulas.stratified, walks.hops.First(2))
+    assert "hops=First(n_hops=2)" in repr(coupling)
+    assert pickle.loads(pickle.dumps(coupling)) == coupling and len({coupling, walks.Coupling(copulas.stratified, walks.hops.First(2))}) == 1
+    assert coupling != walks.Coupling(copulas.stratified, walks.hops.First(1)) and coupling != walks.lengths.named("stratified")

@@ -56,7 +56,8 @@ class Deposits(eqx.Module):
 
     def with_modulation(self, f: modulation.Modulation) -> "DepositFeatures":
         """Features under the modulation f in JAX, differentiable in what f holds."""
-        table = jnp.asarray(modulation.values(f, self.n_steps, self.is_normalised)) / self.n_walks
+        table = modulation.values(f, self.n_steps, self.is_normalised)
+        table = jnp.asarray(table if self.n_walks == 1 else table / self.n_walks)
         reach.check_deposits(f, self.n_steps - 1)
         return DepositFeatures(self, jnp.asarray(self.load) * table[self.step])
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.attention.causal import hidden, of_features, of_logs, product
-from rfcore.features.logs import finite, scaled
+from rfcore.attention.logs import finite, scaled
 
 
 def softmax(q, k, v, causal=False, mask=None):

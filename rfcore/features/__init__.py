@@ -13,6 +13,5 @@ from rfcore.features import modulation, neural
 from rfcore.features.deposits import DepositFeatures, DepositsByStep, by_step
 from rfcore.features.exponentials import exponential, log_exponential, log_positive, positive
 from rfcore.features.fourier import fourier, trigonometric
-from rfcore.features.logs import stabilised
 from rfcore.features.of_walks import StreamedFeatures, WalkFeatures, walk_features, weigh
 from rfcore.features.parameters import ExponentialParameters, dense

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from companion import repository
 from rfcore import features
-from rfcore.features.logs import scaled
+from rfcore.attention.logs import scaled
 
 
 def exact(q, k, v, causal=False):

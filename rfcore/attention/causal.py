@@ -33,8 +33,8 @@ def of_features(q: Float[Array, "*#b n m"], k: Float[Array, "*#b n m"], v: Float
     """Sums that queries read, from features of queries and keys, and values."""
 
     def of_block(sums, q, k, v):
-        sums, read_by_all = _prefix_sums(sums, product(k.mT, v))
-        return sums, product(q, read_by_all) + product(jnp.tril(product(q, k.mT)), v)
+        last, sums = _prefixes(jnp.add, sums, product(k.mT, v))
+        return last, product(q, sums) + product(jnp.tril(product(q, k.mT)), v)
 
     return _by_blocks(of_block, lambda q, k, v: jnp.zeros_like(product(k.mT, v)), q, k, v)
 
@@ -47,69 +47,71 @@ def of_logs(of_q: Callable, of_k: Callable, q, k, v, seen):
         q, k, v: (..., n, d), (..., n, d), (..., n, c).
         seen: True for keys that are seen, (..., n).
     """
-    if on_a_cpu():  # which has memory for all logarithms, and would have to form them again for the gradient
-        q, k, of_q, of_k = of_q(q), of_k(k), _given, _given
+    seen = jnp.broadcast_to(seen, (*seen.shape[:-1], k.shape[-2]))
 
     def logs(q, k, seen):
         return of_q(q), hidden(of_k(k), seen[..., 0], -jnp.inf)
 
-    def nothing(q, k, v, seen):
-        log_k = logs(q, k, seen)[1]
+    rows = q, k, seen[..., None]
+    if on_a_cpu():  # which has memory for all logarithms, and would form them again for the gradient
+        logs, rows = lambda *logs: logs, logs(*rows)
+
+    def nothing(*chunks):
+        log_k, v = logs(*chunks[:-1])[1], chunks[-1]
         return jnp.zeros_like(product(log_k.mT, v)), jnp.full_like(log_k[..., 0, :], -jnp.inf)
 
-    seen = jnp.broadcast_to(seen, (*seen.shape[:-1], k.shape[-2]))[..., None]
-    return _by_blocks(partial(_of_logs, logs), nothing, q, k, v, seen)
+    return _by_blocks(partial(_of_logs, logs), nothing, *rows, v)
 
 
 def _of_logs(logs, state, *chunks):
-    (sums, exponents), (*rows, v, seen) = state, chunks
-    rows = (*rows, seen)
+    (sums, exponents), (*rows, v) = state, chunks
     log_q, log_k = logs(*rows)
     # Exponents of the sums before each chunk and after it; and those that all queries of a chunk may know: with its first key.
     greatest_keys, first_keys = jax.lax.stop_gradient((log_k.max(axis=-2), log_k[..., 0, :]))
-    exponents = jax.lax.cummax(jnp.concatenate([exponents[None], greatest_keys]))
-    before, after = exponents[:-1], exponents[1:]
-    known = jnp.maximum(before, first_keys)
+    last, (before, known, after) = _prefixes(_greater, (exponents, exponents), (greatest_keys, first_keys), _of_chunk)
     limit = known[..., None, :] + 2 / 3 * math.log(jnp.finfo(log_k.dtype).max)
 
     read = log_q + known[..., None, :]
     greatest = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
     q = jnp.exp(read - finite(greatest))
     k = jnp.exp(jnp.where(log_k > limit, -jnp.inf, log_k - finite(known)[..., None, :]))
-    within = product(jnp.tril(product(q, k.mT)), v)
     # Given rows, not their logarithms: the gradient of a branch that is not taken is an array of zeros for each of its inputs.
-    far = jax.checkpoint(partial(_with_far_keys, logs))
-    own = product(k.mT, v), within, greatest, jnp.exp(known - finite(after))
-    added, within, factor = jax.lax.cond((log_k > limit).any(), far, _alone, *own, limit, after, v, *rows)
-    factors = jnp.exp(before - finite(known)), jnp.exp(known - finite(after))
-    sums, read_by_all = _prefix_sums(sums, added, *factors)
-    return (sums, exponents[-1]), factor * product(q, read_by_all) + within
+    beyond = jax.checkpoint(partial(_beyond, logs))
+    added, *far = jax.lax.cond((log_k > limit).any(), beyond, partial(_nothing, logs), limit, after, v, *rows)
+    own = jnp.exp(known - finite(after))[..., None] * product(k.mT, v) + added
+    steps = jnp.exp(before - finite(after))[..., None]
+    (_, sums), (_, read_by_all) = _prefixes(_decayed, (jnp.ones_like(steps[0]), sums), (steps, own))
+    read_by_all = jnp.exp(before - finite(known))[..., None] * read_by_all
+    near = product(q, read_by_all) + product(jnp.tril(product(q, k.mT)), v), greatest
+    top = finite(jnp.maximum(greatest, far[1]))
+    return (sums, last[0]), sum(jnp.exp(exponents - top) * read for read, exponents in (near, far))
 
 
-def _prefix_sums(sums, added, reading=None, keeping=None):
-    """Sums after all chunks, and those that each chunk reads: ``sums <- keeping read + added, read = reading sums``."""
-    if reading is None:
-        reading = keeping = jnp.ones_like(added[..., 0])
-    reading, keeping = reading[..., None], keeping[..., None]
+def _prefixes(combine, first, others, read=lambda so_far, other: so_far):
+    """``first`` combined with all others, and what each reads of those before it: one by one on a CPU, else in few rounds."""
     if on_a_cpu():
-
-        def add(sums, chunk):
-            reading, keeping, added = chunk
-            read = reading * sums
-            return keeping * read + added, read
-
-        return jax.lax.scan(add, sums, (reading, keeping, added))
-
-    def both(one, other):
-        return one[0] * other[0], other[0] * one[1] + other[1]
-
-    factors = jnp.concatenate([jnp.ones_like(reading[:1]), reading * keeping])
-    sums = jax.lax.associative_scan(both, (factors, jnp.concatenate([sums[None], added])))[1]
-    return sums[-1], reading * sums[:-1]
+        return jax.lax.scan(lambda so_far, other: (combine(so_far, other), read(so_far, other)), first, others)
+    all_of_them = jax.tree.map(lambda one, more: jnp.concatenate([one[None], more]), first, others)
+    found = jax.lax.associative_scan(combine, all_of_them)
+    return jax.tree.map(lambda x: x[-1], found), read(jax.tree.map(lambda x: x[:-1], found), others)
 
 
-def _with_far_keys(logs, sums, within, greatest, keeping, limit, after, v, *rows):
-    """As :func:`_alone`, with the keys beyond the limit."""
+def _greater(one, other):
+    return jnp.maximum(one[0], other[0]), other[1]
+
+
+def _of_chunk(so_far, chunk):
+    """Exponents of the sums before it, of what all its queries may know, and of the sums after it."""
+    return so_far[0], jnp.maximum(so_far[0], chunk[1]), jnp.maximum(so_far[0], chunk[0])
+
+
+def _decayed(one, other):
+    """Of S <- step S + added, two steps as one."""
+    return one[0] * other[0], other[0] * one[1] + other[1]
+
+
+def _beyond(logs, limit, after, v, *rows):
+    """Of keys beyond the limit: sums of each chunk, over e^after; those that its queries read, and their exponents."""
     log_q, log_k = logs(*rows)
     log_k = jnp.where(log_k > limit, log_k, -jnp.inf)
     n = v.shape[-2]
@@ -126,16 +128,14 @@ def _with_far_keys(logs, sums, within, greatest, keeping, limit, after, v, *rows
         weights = _in_rounds(of_query, (jnp.arange(n), *(jnp.moveaxis(x, -2, 0) for x in (log_q, greatest))))
         return product(jnp.moveaxis(weights, 0, -2), v), greatest
 
-    read, exponents = _in_rounds(of_chunk, (log_q, log_k, v))
-    top = finite(jnp.maximum(greatest, exponents))
-    factor = jnp.exp(greatest - top)
-    added = keeping[..., None] * sums + product(jnp.exp(log_k - finite(after)[..., None, :]).mT, v)
-    return added, factor * within + jnp.exp(exponents - top) * read, factor
+    return product(jnp.exp(log_k - finite(after)[..., None, :]).mT, v), *_in_rounds(of_chunk, (log_q, log_k, v))
 
 
-def _alone(sums, within, greatest, keeping, *_):
-    """Sums over keys of each chunk, what its queries read within it, and the factor of what they read before it."""
-    return keeping[..., None] * sums, within, jnp.ones_like(greatest)
+def _nothing(logs, limit, after, v, *rows):
+    # Of arrays that are not computed: like them, what is made varies over the axes of a mesh that they vary over.
+    log_q, log_k = logs(*rows)
+    pairs = log_q[..., :1] + log_k[..., :1]
+    return jnp.zeros_like(product(log_k.mT, v)), jnp.zeros_like(product(pairs, v[..., :1, :])), jnp.full_like(pairs, -jnp.inf)
 
 
 def _in_rounds(function, arrays):
@@ -146,7 +146,7 @@ def _in_rounds(function, arrays):
 def _by_blocks(of_block, nothing, *arrays):
     """What queries read, (..., n, columns): ``of_block(state, *chunks) -> state, read`` of one block after the other.
 
-    Chunks are (chunks, ..., positions, columns), padded with zeros. The first state is ``nothing`` of a
+    Chunks are (chunks, ..., positions, columns), padded with the last row, which nothing before it reads. The first state is ``nothing`` of a
     position: made of the inputs, it varies over the same axes of a mesh (``jax.shard_map``).
     """
     n, axes = arrays[0].shape[-2], leading(*arrays)
@@ -155,7 +155,7 @@ def _by_blocks(of_block, nothing, *arrays):
 
     def cut(x):
         x = jnp.broadcast_to(x, (*axes, *x.shape[-2:]))
-        x = jnp.pad(x, [(0, 0)] * len(axes) + [(0, n_blocks * per_block * size - n), (0, 0)])
+        x = jnp.pad(x, [(0, 0)] * len(axes) + [(0, n_blocks * per_block * size - n), (0, 0)], mode="edge")
         x = jnp.moveaxis(x.reshape(*axes, n_blocks * per_block, size, -1), -3, 0)
         return x.reshape(n_blocks, per_block, *x.shape[1:])
 
@@ -184,10 +184,6 @@ def on_a_cpu() -> bool:
     """Whether JAX computes on a CPU by default."""
     # Not jax.lax.platform_dependent: its gradient keeps residuals of both branches, which crashes XLA in jaxlib 0.10.2.
     return jax.default_backend() == "cpu"
-
-
-def _given(x):
-    return x
 
 
 def product(a, b):

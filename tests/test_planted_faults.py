@@ -21,9 +21,10 @@ from companion.evidence import Verdict
 from companion.models import regression
 from companion.papers.simplex import fast_bias
 from rfcore import copulas, couplings, features, kernels, theory
+from rfcore.attention import logs
 from rfcore.copulas import gaussians, nets, strata
 from rfcore.couplings import directions, fast, frequencies, norms, weight_dependent
-from rfcore.features import exponentials, logs
+from rfcore.features import exponentials
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.solvers import exponential, sampling
 from rfcore.theory import conformity, norm_costs, positive_errors

@@ -15,13 +15,12 @@ future holds. A key that exceeds them by two thirds of what floats hold, e^59 in
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float
 
 from rfcore.attention.logs import finite
 

@@ -51,7 +51,7 @@ def log_positive(x, omega, kernel="gaussian"):
         log phi(x)_i = omega_i . x - |x|^2 - log(m) / 2        gaussian
         log phi(x)_i = omega_i . x - |x|^2 / 2 - log(m) / 2    softmax
 
-    :func:`stabilised` exponentiates them where attention or a vote divides a factor out. Parameters and shape
+    :func:`rfcore.attention.stabilised` exponentiates them where attention or a vote divides a factor out. Parameters and shape
     are those of :func:`positive`; logarithms of bfloat16 points are float32.
 
     Source: Simplex Random Features, Eq. 7.

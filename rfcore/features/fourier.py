@@ -23,7 +23,7 @@ def fourier(x, omega, kernel="gaussian"):
 
     for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel, which overflows where ``|x|^2``
     is above 177 in float32 or 1419 in float64. There is no logarithm to take, since they have signs. Where a
-    quotient divides a factor per query out (see :func:`stabilised`), take Gaussian features of the queries,
+    quotient divides a factor per query out (see :func:`rfcore.attention.stabilised`), take Gaussian features of the queries,
     and for the keys Gaussian features times ``exp((|k|^2 - c) / 2)``, with one c for all of them, the
     greatest ``|k|^2``.
 

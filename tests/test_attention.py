@@ -65,14 +65,14 @@ def elsewhere(log_q, log_k, v, causal=False, mask=None):
         return attention.linear_of_logs(log_q, log_k, v, causal, mask)
     mask = jnp.ones(v.shape[-2], bool) if mask is None else jnp.asarray(mask)
     log_q, log_k, v = jnp.asarray(log_q), *(sums.hidden(jnp.asarray(x), mask) for x in (log_k, v))
-    with patch.object(sums, "LEAST", 512):
-        read = sums._logs_at_once(quotients._wide, quotients._wide, log_q, log_k, quotients._with_ones(v), mask)
+    with patch.object(sums, "LEAST", 512), patch.object(sums, "on_a_cpu", bool):  # False
+        read = sums.of_logs(quotients._wide, quotients._wide, log_q, log_k, quotients._with_ones(v), mask)
     return quotients._quotient(read).astype(v.dtype)
 
 
 def elsewhere_of_features(phi_q, phi_k, v):
-    with patch.object(sums, "LEAST", 512):
-        return quotients._quotient(sums._features_at_once(*map(jnp.asarray, (phi_q, phi_k, quotients._with_ones(jnp.asarray(v))))))
+    with patch.object(sums, "LEAST", 512), patch.object(sums, "on_a_cpu", bool):
+        return quotients._quotient(sums.of_features(*map(jnp.asarray, (phi_q, phi_k, quotients._with_ones(jnp.asarray(v))))))
 
 
 CAUSAL = {"here": partial(attention.linear_of_logs, causal=True), "elsewhere": partial(elsewhere, causal=True)}
@@ -246,7 +246,7 @@ def test_it_is_what_one_would_write_first(causal):
     rng = np.random.default_rng(4)
     q, k, v = jnp.asarray(0.5 * rng.normal(size=(3, 2, 256, 4)))
     omega = jnp.asarray(rng.normal(size=(2, M, 4)))
-    out = attention.by_features(q, k, v, omega, causal=causal)
+    out = attention.random_feature_attention(q, k, v, omega, causal=causal)
     if causal:
         phi = (features.positive(x.reshape(-1, 4), omega[0], kernel="softmax").reshape(2, 256, M)[:1] for x in (q, k))
         there = elsewhere_of_features(*phi, v[:1])
@@ -259,7 +259,7 @@ SHAPES = [jax.ShapeDtypeStruct((HEADS, 65_536, EMBEDDED), np.float32)] * 3 + [ja
 
 
 def long(*inputs):
-    return jnp.sum(attention.by_features(*inputs, causal=True) ** 2)
+    return jnp.sum(attention.random_feature_attention(*inputs, causal=True) ** 2)
 
 
 def test_an_accelerator_waits_for_few_rounds():

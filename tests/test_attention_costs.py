@@ -33,7 +33,7 @@ def test_bfloat16_is_attention_by_features_but_for_its_rounding(kind):
     wide = [x.astype(jnp.float32) for x in (q, k, v, omega)]
     parameters = jax.vmap(real_heads.FITS[kind])(*wide[:2])
     out = attention_costs.narrow(q, k, v, omega, parameters)
-    expected = attention.by_features(*wide, parameters)
+    expected = attention.random_feature_attention(*wide, parameters)
     assert out.dtype == jnp.bfloat16
     gap = np.abs(out.astype(jnp.float32) - expected).max() / np.abs(V).max()
     moved = kind != "positive"  # B x, of length 2 or so, is rounded before its product with omega, of length 3 or so

@@ -74,7 +74,7 @@ def test_heads_are_quotients_of_sums_of_their_own_features(causal):
     v, omega = rng.normal(size=(HEADS, LENGTH, 3)), rng.normal(size=(HEADS, 5, 4))
     fits = [fitted_to(*of_head) for of_head in zip(q, k, strict=True)]
     whole = jax.tree.map(lambda *of_heads: np.stack(of_heads), *fits)
-    out = np.asarray(jax.jit(layer.by_features, static_argnums=5)(q, k, v, omega, whole, causal))
+    out = np.asarray(jax.jit(layer.random_feature_attention, static_argnums=5)(q, k, v, omega, whole, causal))
     for h in range(HEADS):
         phi, psi = (exponential(x[h], omega[h], fits[h], side, "softmax") for x, side in ((q, "x"), (k, "y")))
         kernel = np.asarray(phi) @ np.asarray(psi).T
@@ -261,5 +261,5 @@ def test_queries_and_keys_share_the_scale_of_their_products():
         for project in (EXACT.query_proj, EXACT.key_proj, EXACT.value_proj)
     )
     root = EXACT.qk_size**-0.25
-    out = jnp.swapaxes(layer.by_features(q * root, k * root, v, ours.omega), 0, 1).reshape(len(X), -1)
+    out = jnp.swapaxes(layer.random_feature_attention(q * root, k * root, v, ours.omega), 0, 1).reshape(len(X), -1)
     assert np.allclose(ours(X, X, X), jax.vmap(EXACT.output_proj)(out), rtol=0, atol=rounding(1000, out))

@@ -122,7 +122,7 @@ def products_on_a_large_graph():
     g = Graph.from_edges(np.concatenate([edges, edges[::-1]], axis=1), n_nodes=n).normalised()
     v, sigma = rng.normal(size=n), 1.0
 
-    def by_features(n_walks):
+    def random_feature_attention(n_walks):
         f, keys = features.modulation.diffusion(sigma), jax.random.split(jax.random.key(0))
         phi, psi = (features.walk_features(key, g, f, n_walks, p_halt=0.1) for key in keys)
         return phi @ (psi.T @ v)
@@ -132,7 +132,7 @@ def products_on_a_large_graph():
         np.exp(-(sigma**2) / 2) * kernels.expm_multiply(g, sigma**2 / 2, v),
         kernels.chebyshev_matvec(g, kernels.Diffusion(sigma), v, degree=16),
     )
-    return exact, by_features(16), by_features(128), better
+    return exact, random_feature_attention(16), random_feature_attention(128), better
 
 
 def test_a_product_on_a_large_graph_by_features_and_by_what_is_better():

@@ -119,7 +119,7 @@ OTHERS = {
     "causal attention of other lengths": (lambda: attention.linear(np.abs(X), np.abs(X[:2]), X[:2], causal=True), "causal"),
     "mask of pairs": (lambda: attention.softmax(X, X, X, mask=np.tri(3, dtype=bool)), "give one of keys"),
     "causal that is traced": (lambda: jax.jit(attention.linear)(X, X, X, True), "causal is traced"),
-    "parameters of one head": (lambda: attention.by_features(X[None], X[None], X[None], OMEGA[None], PARAMETERS), "parameters has a field"),
+    "parameters of one head": (lambda: attention.random_feature_attention(X[None], X[None], X[None], OMEGA[None], PARAMETERS), "parameters has a field"),
     "smoothness that is traced": (lambda: jax.jit(kernels.matern)(X, X, 1.5), "nu is traced"),
     "smoothness that is True": (lambda: kernels.matern(X, X, True), "nu"),
     "mask of numbers": (lambda: attention.linear(np.abs(X), np.abs(X), X, mask=np.ones(3)), "mask"),

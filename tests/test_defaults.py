@@ -50,7 +50,7 @@ LEFT_OUT = {
     "softmax": (attention.softmax, (X, Y, X), {"causal": False, "mask": None}),
     "linear": (attention.linear, (np.abs(X), np.abs(Y), X), {"causal": False, "mask": None}),
     "linear of logs": (attention.linear_of_logs, (X, Y, X), {"causal": False, "mask": None}),
-    "by features": (attention.by_features, (X[None], Y[None], X[None], OMEGA[None]), {"parameters": None, "causal": False, "mask": None}),
+    "by features": (attention.random_feature_attention, (X[None], Y[None], X[None], OMEGA[None]), {"parameters": None, "causal": False, "mask": None}),
     "of JAX's shapes": (
         attention.dot_product_attention, (X[:, None], Y[:, None], X[:, None], OMEGA), {"parameters": None, "mask": None, "scale": 0.5, "is_causal": False}
     ),

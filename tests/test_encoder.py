@@ -102,7 +102,7 @@ def test_many_features_are_softmax_in_a_layer(causal):
     errors = []
     for m in (64, 4096):
         omega = jax.vmap(lambda key, m=m: couplings.iid(key, m, 4))(jax.random.split(jax.random.key(2), 2))
-        out = short(X, mask, partial(attention.by_features, omega=omega, causal=causal))
+        out = short(X, mask, partial(attention.random_feature_attention, omega=omega, causal=causal))
         errors.append(np.sqrt(np.mean((out - exact) ** 2, where=True if mask is None else mask[..., None])))
     assert errors[1] < 0.02 and 4 < errors[0] / errors[1] < 16
 
@@ -110,5 +110,5 @@ def test_many_features_are_softmax_in_a_layer(causal):
 def test_gradients_stop_at_frequencies():
     q, k, v = LAYER.heads(X)
     omega = jnp.stack([couplings.iid(key, 5, 4) for key in jax.random.split(jax.random.key(0), 2)])
-    gradient = jax.grad(lambda omega: attention.by_features(q, k, v, omega).sum())(omega)
+    gradient = jax.grad(lambda omega: attention.random_feature_attention(q, k, v, omega).sum())(omega)
     assert np.array_equal(gradient, np.zeros_like(omega))

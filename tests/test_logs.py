@@ -7,6 +7,7 @@ from rounding import rounding
 from scipy import special
 
 from rfcore import features
+from rfcore.attention import stabilised
 
 N, M, D = 64, 128, 64
 
@@ -34,7 +35,7 @@ def test_attention_of_far_queries_in_float32(scale):
     plain = features.positive(q, omega, kernel="softmax")
     assert np.sum(np.all(plain == 0, axis=1)) > N / 2
 
-    phi_q, phi_k = features.stabilised(log_q, log_k)
+    phi_q, phi_k = stabilised(log_q, log_k)
     assert phi_q.dtype == phi_k.dtype == jnp.float32
     assert np.all(phi_q.max(axis=1) == 1)  # no row is zero
     assert np.all(phi_k.max(axis=0) == 1)
@@ -57,7 +58,7 @@ def test_one_factor_for_all_keys_loses_queries_that_a_factor_per_feature_keeps()
     log_q, log_k = np.float32([[0, -200], [-200, 0]]), np.float32([[0, -200], [-1, -190]])
     usual = np.exp(log_q - log_q.max(axis=1, keepdims=True)) @ np.exp(log_k - log_k.max()).T
     assert np.all(usual[1] == 0)
-    phi_q, phi_k = features.stabilised(log_q, log_k)
+    phi_q, phi_k = stabilised(log_q, log_k)
     weights = phi_q @ phi_k.T / (phi_q @ phi_k.sum(axis=0))[:, None]
     truth = special.softmax(log_kernel(log_q, log_k), axis=1)
     assert np.allclose(weights, truth, rtol=400 * np.finfo(np.float32).eps)
@@ -65,7 +66,7 @@ def test_one_factor_for_all_keys_loses_queries_that_a_factor_per_feature_keeps()
 
 def test_what_is_stabilised_differs_by_a_factor_per_query():
     x, y, omega = np.random.default_rng(0).normal(size=(3, 4, 3))
-    phi_q, phi_k = features.stabilised(features.log_positive(x, omega), features.log_positive(y, omega))
+    phi_q, phi_k = stabilised(features.log_positive(x, omega), features.log_positive(y, omega))
     factors = np.asarray(features.positive(x, omega) @ features.positive(y, omega).T / (phi_q @ phi_k.T))
     assert np.allclose(factors, factors[:, :1], rtol=rounding(1000), atol=0)
 
@@ -73,9 +74,9 @@ def test_what_is_stabilised_differs_by_a_factor_per_query():
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
-        (lambda: features.stabilised(np.ones((2, 3)), np.ones((2, 4))), "log_k has 4 columns and log_q 3; give"),
-        (lambda: features.stabilised(np.ones((2, 3)), np.ones((0, 3))), "log_k has shape .*; give at least one key"),
-        (lambda: features.stabilised(np.full((2, 3), -np.inf), np.ones((2, 3))), "log_q has 6 NaN or infinite"),
+        (lambda: stabilised(np.ones((2, 3)), np.ones((2, 4))), "log_k has 4 columns and log_q 3; give"),
+        (lambda: stabilised(np.ones((2, 3)), np.ones((0, 3))), "log_k has shape .*; give at least one key"),
+        (lambda: stabilised(np.full((2, 3), -np.inf), np.ones((2, 3))), "log_q has 6 NaN or infinite"),
     ],
 )
 def test_bad_input(call, complaint):

@@ -23,9 +23,10 @@ from companion.models import regression
 from companion.papers.couplings import costs
 from companion.papers.simplex import fast_bias
 from rfcore import copulas, couplings, features, kernels, theory
+from rfcore.attention import logs
 from rfcore.copulas import gaussians, nets, strata
 from rfcore.couplings import directions, fast, norms, products, weight_dependent
-from rfcore.features import exponentials, frequencies, logs, positives
+from rfcore.features import exponentials, frequencies, positives
 from rfcore.kernels import euclidean as euclidean_kernels
 from rfcore.solvers import exponential, importance
 from rfcore.theory import conformity, norm_costs, positive_errors

@@ -75,11 +75,11 @@ def test_what_is_set_for_all_of_jax_prevails():
 
 
 @pytest.mark.parametrize("is_causal", [False, True])
-@pytest.mark.parametrize("way", ["softmax", "linear", "linear_of_logs", "by_features"])
+@pytest.mark.parametrize("way", ["softmax", "linear", "linear_of_logs", "random_feature_attention"])
 def test_sums_of_narrow_attention_are_in_float32(way, is_causal):
     def attend(q, k, v):
-        if way == "by_features":
-            return attention.by_features(q, k, v, OMEGA[None], causal=is_causal)
+        if way == "random_feature_attention":
+            return attention.random_feature_attention(q, k, v, OMEGA[None], causal=is_causal)
         return getattr(attention, way)(q, k, v, is_causal)
 
     x = jnp.asarray(np.tile(X, (1, 30, 1)), jnp.bfloat16)

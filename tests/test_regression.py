@@ -9,7 +9,7 @@ import pytest
 from rounding import rounding
 
 from companion.models import regression
-from rfcore import couplings, features, kernels
+from rfcore import attention, couplings, features, kernels
 
 RNG = np.random.default_rng(0)
 X_TRAIN, X_TEST = RNG.normal(size=(300, 3)), RNG.normal(size=(130, 3))
@@ -17,7 +17,7 @@ LABELS = (X_TRAIN[:, 0] > 0).astype(int) + (X_TRAIN[:, 1] > 1)
 TARGETS, IDENTITY = np.eye(3)[LABELS], np.eye(2)
 # Compiled as a whole: their steps one by one take several times as long to compile.
 simplex = jax.jit(couplings.simplex, static_argnums=(1, 2))
-stabilised = jax.jit(lambda *points_and_omega: features.stabilised(*logs_of(*points_and_omega)))
+stabilised = jax.jit(lambda *points_and_omega: attention.stabilised(*logs_of(*points_and_omega)))
 
 
 def logs_of(far, x, omega):

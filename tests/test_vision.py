@@ -11,7 +11,7 @@ import pytest
 from companion import datasets
 from companion.papers.simplex import vision
 from rfcore import couplings
-from rfcore.attention import by_features, softmax
+from rfcore.attention import random_feature_attention, softmax
 
 SIZES = vision.Sizes(width=8, n_heads=2, n_layers=2, n_features=8, n_epochs=2, batch=16, rate=1e-2)
 ONE_LAYER = SIZES._replace(n_layers=1)
@@ -134,7 +134,7 @@ def test_with_many_features_the_swapped_model_is_the_exact_one():
         keys = jax.random.split(jax.random.key(2), 4)
         omega = vision.draws(keys, couplings.orthogonal, SIZES._replace(n_features=m))
         swapped = vision.swapped(MODEL, x, TASK.y, omega)
-        attentions = [partial(by_features, omega=of_layer) for of_layer in omega[0]]
+        attentions = [partial(random_feature_attention, omega=of_layer) for of_layer in omega[0]]
         return swapped.error.mean(axis=0), np.abs(MODEL(x, attentions) - MODEL(x, EXACT)).mean()
 
     (few, off_few), (many, off_many) = errors_and_logits(16), errors_and_logits(4096)
@@ -148,10 +148,10 @@ def test_errors_are_of_the_exact_models_states():
     states = MODEL.patches(TASK.x) + MODEL.positions
     for i, layer in enumerate(MODEL.layers):
         heads = layer.heads(states)
-        out, wanted = by_features(*heads, omega[1, i]), softmax(*heads)
+        out, wanted = random_feature_attention(*heads, omega[1, i]), softmax(*heads)
         np.testing.assert_allclose(found.error[1, i], np.sqrt(np.sum((out - wanted) ** 2) / np.sum(wanted**2)), rtol=1e-4)
         states = layer(states)
-    attentions = [partial(by_features, omega=of_layer) for of_layer in omega[1]]
+    attentions = [partial(random_feature_attention, omega=of_layer) for of_layer in omega[1]]
     hits = np.argmax(MODEL(TASK.x, attentions), axis=1) == np.asarray(TASK.y)
     np.testing.assert_allclose(found.accuracy[1], hits.mean(), atol=1e-6)
     np.testing.assert_allclose(vision.output_errors(MODEL, TASK.x, EXACT), 0, atol=1e-6)

@@ -113,7 +113,7 @@ def accelerator(kept=ROOT / "data" / "results" / "accelerator.json"):
     where = f"One {record['device']}, JAX {record['jax']}, {record['date']}, commit `{record['commit']}`."
     lines = ["| attention | L | heads | dtype | ms | MiB beside inputs and outputs |", "| --- | ---: | ---: | --- | ---: | ---: |"]
     for row in record["attention"]:
-        name = {"exact": "exact (cuDNN)", "ours": "`by_features`"}.get(row["program"], row["program"])
+        name = {"exact": "exact (cuDNN)", "ours": "`random_feature_attention`"}.get(row["program"], row["program"])
         way = f"{', causal' * row['causal']}{', gradients' * row['backward']}"
         lines.append(f"| {name}{way} | {row['length']:,} | {row['heads']} | {row['dtype']} | {row['milliseconds']:.2f} | {row['mebibytes']:,.0f} |")
     draws = "\n".join(["| frequencies drawn | ms |", "| --- | ---: |", *(f"| {name} | {ms:.2f} |" for name, ms in record["draws"].items())])
@@ -122,7 +122,7 @@ def accelerator(kept=ROOT / "data" / "results" / "accelerator.json"):
     return ["## On an accelerator", where, on_an_accelerator(record["attention"]), table]
 
 
-NAMES = {"exact": "exact", "plain": "features, plain JAX", "ours": "by_features", "published": "published program"}
+NAMES = {"exact": "exact", "plain": "features, plain JAX", "ours": "random_feature_attention", "published": "published program"}
 COLOUR = {"exact": "exact", "plain": "second", "ours": "first", "published": "third"}
 
 

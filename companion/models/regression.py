@@ -28,7 +28,7 @@ def scores(phi_train, targets, phi_test):
 
     A factor of its own for every test point changes no class and no label distribution. So where features of
     far points underflow, take ``phi_test, phi_train = stabilised(log_test, log_train)``, of
-    :func:`rfcore.features.stabilised`.
+    :func:`rfcore.attention.stabilised`.
 
     Args:
         phi_train, targets, phi_test: (n, m), (n, c) and (l, m); features of the same frequencies.
@@ -119,7 +119,7 @@ def _no_empty_rows(label_scores):
         n_empty = int(jnp.sum(jnp.all(label_scores == 0, axis=-1)))
     if n_empty:
         got = f"label_scores has {n_empty} rows that vanish"
-        raise ValueError(f"{got}: features underflowed; give scores of features.stabilised(log_test, log_train)")
+        raise ValueError(f"{got}: features underflowed; give scores of attention.stabilised(log_test, log_train)")
 
 
 @partial(jax.jit, static_argnames="widths")

@@ -1,7 +1,7 @@
 """A layer of a transformer, as BERT's, whose attention is an argument.
 
 An attention is a function of q, k and v, each (n, heads, length, d), and of ``mask``, (n, 1, length) or None:
-:func:`rfcore.attention.softmax`, or :func:`rfcore.attention.by_features` with its frequencies.
+:func:`rfcore.attention.softmax`, or :func:`rfcore.attention.random_feature_attention` with its frequencies.
 """
 
 from typing import NamedTuple

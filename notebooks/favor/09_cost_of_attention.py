@@ -120,7 +120,7 @@ WAYS = list(product((False, True), (False, True)))  # causal, with gradients
 omega = couplings.orthogonal(ledger.key("frequencies"), M, D)[None]
 PROGRAMS = {
     "exact": attention_costs.exact,
-    "FAVOR+": lambda q, k, v, causal: attention.by_features(
+    "FAVOR+": lambda q, k, v, causal: attention.random_feature_attention(
         q, k, v, omega, causal=causal
     ),
 }
@@ -340,7 +340,7 @@ def drawn(key, coupling, m):
     return jax.vmap(lambda key: draw(key, m, HEAD))(jax.random.split(key, N_HEADS))
 
 
-attend = jax.jit(attention.by_features)
+attend = jax.jit(attention.random_feature_attention)
 relative_errors = jax.jit(real_heads.relative_errors)
 RIVALS = {
     "uniform": real_heads.uniform,

@@ -1,4 +1,5 @@
 """Attention: exact, from features in linear time, and as a layer of a transformer."""
 
-from rfcore.attention.layer import FeatureAttention, by_features, dot_product_attention
+from rfcore.attention.layer import FeatureAttention, dot_product_attention, random_feature_attention
+from rfcore.attention.logs import stabilised
 from rfcore.attention.quotients import linear, linear_of_logs, softmax

@@ -7,9 +7,10 @@ import jax
 import jax.numpy as jnp
 from jax.tree_util import Partial
 
-from rfcore import checks, couplings, features, solvers
+from rfcore import checks, couplings, features
 from rfcore.attention.quotients import quotient_of_logs
 from rfcore.features import ExponentialParameters
+from rfcore.solvers.exponential import aderf
 
 
 class FeatureAttention(eqx.Module):
@@ -76,10 +77,10 @@ class FeatureAttention(eqx.Module):
             raise ValueError(f"mask has shape {jnp.shape(mask)}; give a mask of keys, ({len(key_)},), and causal=True to the layer")
         q, k, v = self._heads(query, key_, value, process_heads)
         omega = self.omega if key is None else self._drawn(key)
-        out = jnp.swapaxes(by_features(q, k, v, omega, self.parameters, self.causal, mask), 0, 1)
+        out = jnp.swapaxes(random_feature_attention(q, k, v, omega, self.parameters, self.causal, mask), 0, 1)
         return jax.vmap(self.attention.output_proj)(out.reshape(len(query), out.shape[1] * out.shape[2]))
 
-    def calibrated(self, query, key_, value, fit=solvers.exponential.aderf, centred=True, process_heads=None):
+    def calibrated(self, query, key_, value, fit=aderf, centred=True, process_heads=None):
         """This layer with features fitted to the queries and keys of some inputs, head by head, for good.
 
         Outputs stay unbiased up to the quotient; what falls is their variance. Call it outside ``jax.jit``,
@@ -124,7 +125,7 @@ class FeatureAttention(eqx.Module):
         return jax.vmap(lambda key: self.coupling(key, self.n_features, self.attention.qk_size))(keys)
 
 
-def by_features(q, k, v, omega, parameters=None, causal=False, mask=None):
+def random_feature_attention(q, k, v, omega, parameters=None, causal=False, mask=None):
     """Attention of heads that have frequencies of their own: :func:`linear_of_logs` of their features.
 
     Gradients stop at frequencies and parameters.
@@ -178,7 +179,7 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
 
     Args:
         query, key, value: (..., n, heads, d), (..., l, groups, d), (..., l, groups, c); groups divide heads.
-        omega, parameters: as for :func:`by_features`; omega also (m, d), for all heads.
+        omega, parameters: as for :func:`random_feature_attention`; omega also (m, d), for all heads.
         mask: of keys, True where one is seen, (..., 1 or heads, 1, l); None for all.
         scale: what products of queries and keys are multiplied by, above 0; None for d^(-1/2).
         is_causal: whether position i sees positions 0, ..., i alone.
@@ -216,4 +217,4 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
         omega = checks.floating(omega, "omega")
         omega = jnp.broadcast_to(omega, (n_heads, *omega.shape)) if omega.ndim == 2 else omega
     seen = None if mask is None else mask[..., 0, :]
-    return jnp.swapaxes(by_features(q, k, v, omega, parameters, is_causal, seen), -2, -3).astype(dtype)
+    return jnp.swapaxes(random_feature_attention(q, k, v, omega, parameters, is_causal, seen), -2, -3).astype(dtype)

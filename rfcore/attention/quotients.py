@@ -23,7 +23,7 @@ import numpy as np
 
 from rfcore import checks
 from rfcore.attention.causal import hidden, of_features, of_logs, product
-from rfcore.features.logs import finite, scaled
+from rfcore.attention.logs import finite, scaled
 
 
 def softmax(q, k, v, causal=False, mask=None):
@@ -90,7 +90,7 @@ def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
 
     Sums carry exponents of their own: each feature i the greatest b_i of the keys that it has summed, each
     query the greatest a of what it reads, and both cancel in the quotient
-    (:func:`rfcore.features.stabilised`):
+    (:func:`rfcore.attention.stabilised`):
 
     ::
 

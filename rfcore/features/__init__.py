@@ -12,7 +12,6 @@ Products of features have a kernel as their mean, E[phi(x) . phi(y)] = k(x, y): 
 from rfcore.features import frequencies, neural
 from rfcore.features.exponentials import ExponentialParameters, dense, exponential, log_exponential
 from rfcore.features.fourier import fourier, trigonometric
-from rfcore.features.logs import stabilised
 from rfcore.features.positives import log_positive, positive
 from rfcore.walks import (
     DepositFeatures,

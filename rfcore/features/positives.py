@@ -49,8 +49,8 @@ def log_positive(
 
         log phi(x)_i = omega_i . x - c |x|^2 - log(m) / 2,   c = 1 (gaussian), 1/2 (softmax)
 
-    :func:`stabilised` exponentiates them where attention or a vote divides a factor out. Logarithms of
-    bfloat16 points are float32.
+    :func:`rfcore.attention.stabilised` exponentiates them where attention or a vote divides a factor out.
+    Logarithms of bfloat16 points are float32.
 
     Source: Simplex Random Features, Eq. 7.
 

@@ -1,6 +1,6 @@
 """Attention by features, and draws of frequencies, on an accelerator; prints, and keeps JSON in the file that is named.
 
-Attention: 8 heads, d = 64, m = 256, milliseconds, forward / forward and backward, of bfloat16 inputs. Beside ``by_features``
+Attention: 8 heads, d = 64, m = 256, milliseconds, forward / forward and backward, of bfloat16 inputs. Beside ``random_feature_attention``
 stand cuDNN's exact attention and a plain program of features (tests/plain_attention.py), which has one exponent over all
 keys and forms all chunks at once. Milliseconds are the least of three means of many calls. ::
 
@@ -36,7 +36,7 @@ def exact(q, k, v, omega, causal):
 
 def ours(q, k, v, omega, causal):
     """FAVOR+ from the library."""
-    return attention.by_features(q, k, v, omega, causal=causal)
+    return attention.random_feature_attention(q, k, v, omega, causal=causal)
 
 
 def milliseconds(call):

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from companion import repository
 from rfcore import features
-from rfcore.features.logs import scaled
+from rfcore.attention.logs import scaled
 
 
 def exact(q, k, v, causal=False):
@@ -45,11 +45,11 @@ class Narrow:
 
 
 def narrow(q, k, v, omega, parameters):
-    """Linear attention as :func:`rfcore.attention.by_features`, kept in bfloat16, summed in float32.
+    """Linear attention as :func:`rfcore.attention.random_feature_attention`, kept in bfloat16, summed in float32.
 
     bfloat16 are queries, keys, values and frequencies, features, sums over keys, and outputs. A float32
     number with its last 16 bits cut off has 8 bits of precision left, and all of its range: features, at most
-    1 by their exponents (:func:`rfcore.features.stabilised`), underflow where those of float32 do.
+    1 by their exponents (:func:`rfcore.attention.stabilised`), underflow where those of float32 do.
 
     Args:
         q, k, v, omega: bfloat16; omega (heads, m, d).

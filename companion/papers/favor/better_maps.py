@@ -14,8 +14,8 @@ from scipy.cluster import vq
 
 from companion.papers.favor.real_heads import AT_ONCE, least_of_greatest, relative_errors
 from rfcore import attention, features
+from rfcore.attention.logs import scaled
 from rfcore.features import ExponentialParameters
-from rfcore.features.logs import scaled
 
 SAMPLE = 512  # keys of a cluster that a fit sees
 

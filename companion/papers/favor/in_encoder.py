@@ -37,7 +37,7 @@ def attentions(key, kind, parameters, m, n_layers):
     omega = jax.lax.map(lambda key: couplings.orthogonal(key, m, d), keys, batch_size=n_heads).astype(parameters.A.dtype)
     of_layers = zip(omega.reshape(n_layers, n_heads, m, d), *map(list, parameters), strict=True)
     return tuple(
-        partial(attention.by_features, omega=omega, parameters=type(parameters)(*fields)) for omega, *fields in of_layers
+        partial(attention.random_feature_attention, omega=omega, parameters=type(parameters)(*fields)) for omega, *fields in of_layers
     )
 
 

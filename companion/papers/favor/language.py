@@ -154,7 +154,7 @@ def attentions(attend, omega, parameters):
     if not isinstance(attend, Features):
         return (attend,) * len(omega)
     return tuple(
-        partial(attention.by_features, omega=of_layer[:, : attend.n_features], parameters=fitted, causal=True)
+        partial(attention.random_feature_attention, omega=of_layer[:, : attend.n_features], parameters=fitted, causal=True)
         for of_layer, fitted in zip(omega, parameters, strict=True)
     )
 

@@ -14,8 +14,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from rfcore import attention, features
+from rfcore.attention.logs import scaled
 from rfcore.features import ExponentialParameters
-from rfcore.features.logs import scaled
 from rfcore.solvers import exponential
 
 AT_ONCE = 6  # heads, and texts of the forward pass

@@ -22,7 +22,7 @@ import numpy as np
 import optax
 
 from companion.models import transformer
-from rfcore.attention import by_features, softmax
+from rfcore.attention import random_feature_attention, softmax
 
 
 class Task(NamedTuple):
@@ -139,7 +139,7 @@ def performer(coupling):
     """Attention by positive features of fresh frequencies from a coupling, ``(key, m, d) -> (m, d)``."""
 
     def drawn(key, sizes):
-        return [partial(by_features, omega=of_layer) for of_layer in frequencies(key, coupling, sizes)]
+        return [partial(random_feature_attention, omega=of_layer) for of_layer in frequencies(key, coupling, sizes)]
 
     return drawn
 
@@ -259,7 +259,7 @@ def swapped(model, x, y, omega):
     """
 
     def of_draw(omega):
-        attentions = [partial(by_features, omega=of_layer) for of_layer in omega]
+        attentions = [partial(random_feature_attention, omega=of_layer) for of_layer in omega]
         return Swapped(output_errors(model, x, attentions), accuracy(model, x, y, attentions))
 
     return jax.lax.map(of_draw, omega)

@@ -40,10 +40,10 @@ def stabilised(log_q, log_k):
     Source: Choromanski et al. (2020), published code, with one exponent per query and one over all keys.
 
     >>> import jax, jax.numpy as jnp
-    >>> from rfcore import couplings, features
+    >>> from rfcore import attention, couplings, features
     >>> omega = couplings.simplex(jax.random.key(0), 8, 3)
     >>> logs = (features.log_positive(x, omega, kernel="softmax") for x in (30 * jnp.eye(3), jnp.eye(3)))
-    >>> phi_q, phi_k = features.stabilised(*logs)  # positive features of these queries all underflow
+    >>> phi_q, phi_k = attention.stabilised(*logs)  # positive features of these queries all underflow
     >>> bool(jnp.all(phi_q @ phi_k.sum(axis=0) >= 1))
     True
     """

@@ -108,9 +108,9 @@ class Walks(_OfFeatures):
     Source: Universal Graph Random Features, Section 3.4; Variance-Reducing Couplings, Appendix F.2.
 
     >>> import jax
-    >>> from rfcore import couplings, gp, graphs, walks
+    >>> from rfcore import gp, graphs, walks
     >>> g = graphs.Graph.from_edges([[0, 1, 2], [1, 2, 3]]).normalised()
-    >>> lengths = couplings.walks.lengths.draw(jax.random.key(0), g.n_nodes, n_walks=8, p_halt=0.5)
+    >>> lengths = walks.lengths.draw(jax.random.key(0), g.n_nodes, n_walks=8, p_halt=0.5)
     >>> X = gp.loads(walks.simulate(jax.random.key(0), g, lengths), n_steps=40)
     >>> gp.Walks(40).gram(X).as_matrix().shape
     (4, 4)

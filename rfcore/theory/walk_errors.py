@@ -12,11 +12,12 @@ hops on] = (V^k)_iu (W^l)_uv. All moments are sums of these over the steps. Two 
 independent given their lengths, and K_kl (:func:`joint_survival`) says how much likelier than independent
 ones they are to make k and l hops: 1 where lengths are independent.
 
-g is the graph that is walked, usually ``graph.normalised()``; f(0), ..., f(n_terms - 1) are counted, and a cut
-that leaves out more than a millionth is refused; where the sum diverges with growing n_terms the moment does not
-exist. Lengths are coupled by "antithetic" termination or by a copula with known pairs
-(:func:`rfcore.copulas.pairs`). Results are float64 NumPy. Powers of W are dense, made by one sparse product at a
-time: O(n_terms N edges), for thousands of nodes. Coupled lengths of directed weights take O(n_terms^2 N^2) more.
+g is the graph that is walked, usually ``graph.normalised()``; f(0), ..., f(n_terms - 1) are counted, and a
+cut that leaves out more than a millionth is refused; where the sum diverges with growing n_terms the moment
+does not exist. Lengths are coupled by "antithetic" termination or by a copula with known pairs
+(:func:`rfcore.copulas.pairs`). Results are float64 NumPy. Powers of W are dense, made by one sparse product
+at a time: O(n_terms N edges), for thousands of nodes. Coupled lengths of directed weights take O(n_terms^2
+N^2) more.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -148,7 +149,7 @@ def _second_moments(
     return _Moments(mean, of_couplings)
 
 
-def _in_powers(values: Vector, W: Sparse, K: Matrix) -> Matrix:
+def _in_powers(values: Vector, W: Sparse, K: Matrix) -> Float[np.ndarray, "N N"]:
     """sum_kl f(k) f(l) K_kl W^(k + l), by Horner's rule."""
     n, products = len(values), np.outer(values, values) * K
     coefficients = np.bincount(np.add.outer(np.arange(n), np.arange(n)).ravel(), products.ravel())
@@ -169,7 +170,7 @@ def _levels(pairs: copulas.Correlated) -> tuple[float, float]:
 
 
 def _pairs_of(coupling: Named) -> Any:
-    """Joint distribution of two walks: a record of :mod:`rfcore.copulas`, or :class:`AntitheticTermination`."""
+    """Joint distribution of two walks: a record of copulas, or :class:`AntitheticTermination`."""
     if isinstance(coupling, AntitheticTermination) or (isinstance(coupling, str) and coupling == "antithetic"):
         return AntitheticTermination()
     return copulas.pairs(coupling, "coupling")
@@ -223,8 +224,9 @@ def joint_survival(coupling: Named, n_walks: int, p_halt: float, n_terms: int) -
     A single walk has no pairs, and K is 1.
 
     Args:
-        coupling: "antithetic"; a copula, or its name, whose pairs have a closed form (:func:`rfcore.copulas.pairs`),
-            such as "iid", "reversal" or "stratified"; or a permutation (several, one per row).
+        coupling: "antithetic"; a copula, or its name, whose pairs have a closed form
+            (:func:`rfcore.copulas.pairs`), such as "iid", "reversal" or "stratified"; or a permutation
+            (several, one per row).
         p_halt: probability of stopping before each hop; at least 1.8e-8.
 
     Source: Variance-Reducing Couplings, Appendix C.3, for the cost of a pair.

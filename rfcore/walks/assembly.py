@@ -9,8 +9,8 @@ import scipy.sparse as sp
 def assembled(entries: tuple[np.ndarray, np.ndarray, np.ndarray], shape: tuple[int, int]) -> sp.csr_array:
     """CSR array of entries (row, node, value); those of one row at one node are added.
 
-    Pass the only reference to the entries. They are dropped as soon as they have been read: sorting is as fast as
-    memory is, and what the next copy is written to is then still in the cache.
+    Pass the only reference to the entries. They are dropped as soon as they have been read: sorting is as
+    fast as memory is, and what the next copy is written to is then still in the cache.
     """
     row, node, values = entries
     del entries

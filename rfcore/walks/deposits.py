@@ -1,8 +1,8 @@
-"""What walks leave behind: deposits, as arrays on the host, or added up by step for modulations that are learned."""
+"""What walks leave behind: deposits, on the host, or added up by step in JAX for learned modulations."""
 
 from dataclasses import replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -28,8 +28,8 @@ class Deposits(eqx.Module):
 
         phi_ij = 1/n_walks sum over the entries (i, j, k) of  load f(k)
 
-    Arrays are NumPy's where :func:`simulate` made them, and JAX's where :func:`by_step` did. A pytree: pass it to
-    compiled functions as an argument (captured, it would become a constant of the compiled code).
+    Arrays are NumPy's where :func:`simulate` made them, and JAX's where :func:`by_step` did. A pytree: pass
+    it to compiled functions as an argument (captured, it would become a constant of the compiled code).
     """
 
     row: Int[Array | np.ndarray, " n"]
@@ -65,9 +65,9 @@ class Deposits(eqx.Module):
 class DepositFeatures(Operator):
     """Walk features in JAX: deposits weighted by a modulation, from :meth:`Deposits.with_modulation`.
 
-    They have the interface of :class:`rfcore.features.WalkFeatures`; products are JAX arrays, differentiable in the
-    modulation and in the other factor. ``phi @ v`` and ``phi.T @ v`` cost O(entries); ``phi_1 @ phi_2.T`` is dense,
-    and makes both dense on the way. A JAX pytree.
+    They have the interface of :class:`rfcore.features.WalkFeatures`; products are JAX arrays, differentiable
+    in the modulation and in the other factor. ``phi @ v`` and ``phi.T @ v`` cost O(entries); ``phi_1 @
+    phi_2.T`` is dense, and makes both dense on the way. A JAX pytree.
     """
 
     deposits: Deposits
@@ -88,11 +88,11 @@ class DepositFeatures(Operator):
         return self.values.dtype
 
     @property
-    def T(self) -> Self:
+    def T(self) -> "DepositFeatures":
         """Transpose."""
         return replace(self, is_transposed=not self.is_transposed)
 
-    def with_modulation(self, f: modulation.Modulation) -> Self:
+    def with_modulation(self, f: modulation.Modulation) -> "DepositFeatures":
         """Features of the same walks under another modulation."""
         return replace(self, values=self.deposits.with_modulation(f).values)
 
@@ -124,15 +124,15 @@ class DepositFeatures(Operator):
         return other if isinstance(other, DepositFeatures) else jnp.asarray(checks.numbers(other, "what multiplies phi"))
 
 
-def simulate(key: Key, g: Graph, lengths: Lengths, nodes: Int[ArrayLike, " n"] | None = None) -> Deposits:
+def simulate(key: Key, g: Graph, lengths: Lengths, nodes: Int[ArrayLike, " n"] | list[int] | range | None = None) -> Deposits:
     """Walks of given lengths on a graph.
 
     A walk ends early at a node without neighbours.
 
     Args:
-        g: graph, usually ``graph.normalised()``.
-        lengths: from :func:`rfcore.walks.lengths.draw`, or ``walks.Lengths(values, p_halt)`` with one row per start.
-        nodes: the start of the walks of each row; by default row i starts at node i.
+        g: graph, usually ``graph.normalised()``. lengths: from :func:`rfcore.walks.lengths.draw`, or
+            ``walks.Lengths(values, p_halt)`` with one row per start. nodes: the start of the walks of each
+            row; by default row i starts at node i.
 
     The mean load at node j and step k estimates (W^k)_ij:
 
@@ -197,7 +197,7 @@ def checked(deposits: Deposits) -> Deposits:
 
 
 def weigh(deposits: Deposits, f: modulation.Modulation) -> sp.csr_array:
-    """Features on the host, as a SciPy CSR array: the last step of ``walk_features`` for walks that were kept.
+    """Features on the host, a SciPy CSR array: the last step of ``walk_features`` for walks that were kept.
 
     Source: Universal Graph Random Features, Algorithm 1.
 
@@ -217,8 +217,8 @@ def weigh(deposits: Deposits, f: modulation.Modulation) -> sp.csr_array:
 def by_step(deposits: Deposits) -> Deposits:
     """Mean load at every (row, node, step) visited, in JAX, for modulations that change while walks stay.
 
-    Memory is O(entries), at most the number of deposits; entries are sorted by row. Raises ValueError if a load
-    overflows the default float of JAX, as on large weights in float32.
+    Memory is O(entries), at most the number of deposits; entries are sorted by row. Raises ValueError if a
+    load overflows the default float of JAX, as on large weights in float32.
 
     Source: Universal Graph Random Features, Section 2.1, learns f on walks that stay.
 

@@ -7,9 +7,9 @@ which starts at 1 and is multiplied at each hop by
 
     (number of neighbours) x (weight of the edge) / (1 - p_halt)
 
-so that the expected sum of the loads deposited at node j and step k by a walk from i is (W^k)_ij, for every k.
-Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink as
-walks end.
+so that the expected sum of the loads deposited at node j and step k by a walk from i is (W^k)_ij, for every
+k. Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink
+as walks end.
 
 Source: General Graph Random Features, 2023, Algorithm 1; Universal Graph Random Features, Algorithm 1.
 """
@@ -53,7 +53,7 @@ class Tables(eqx.Module):
 
 
 class Walkers(eqx.Module):
-    """All that the walks of features depend on, but for their start nodes: what a worker needs for any chunk of them."""
+    """All that the walks of features depend on, but for their start nodes: what a worker needs to walk."""
 
     words: int
     """Of the key: see :mod:`rfcore.walks.streams`."""
@@ -70,7 +70,7 @@ def walkers(key: Key, g: Graph, n_walks: int, p_halt: float, coupling: lengths.N
     return Walkers(words, tables(g, p_halt), n_walks, p_halt, lengths.named(coupling))
 
 
-def start_nodes(g: Graph, nodes: Int[ArrayLike, " n"] | None) -> Int[np.ndarray, " n"]:
+def start_nodes(g: Graph, nodes: Int[ArrayLike, " n"] | list[int] | range | None) -> Int[np.ndarray, " n"]:
     """``nodes`` as an int64 array of nodes of g; all of them if None."""
     n_nodes = graphs.checked(g).n_nodes
     return np.arange(n_nodes) if nodes is None else np.asarray(checks.indices(nodes, "nodes", n_nodes, empty=True))
@@ -115,7 +115,7 @@ def draw(walkers: Walkers, chunk: int, n_rows: int) -> Drawn:
 def walk_chunk(
     words: int, tables: Tables, chunk: int, nodes: Int[np.ndarray, " n_rows"], drawn: Drawn, last_step: int | None = None
 ) -> Steps:
-    """:func:`walk` of one chunk on a stream of its own, and on another where hops are coupled as walkers go."""
+    """:func:`walk` of one chunk on a stream of its own; hops that are coupled as walkers go have another."""
     values, how = drawn
     rng = rng_of_hops = streams.generator(words, Purpose.WALKS, chunk)
     if not isinstance(how, hops.Independent | hops.Given):  # which draw nothing
@@ -149,9 +149,10 @@ def walk(
 
 @cache
 def _keep_freed_memory() -> None:
-    """Let glibc keep up to 64 MB for the next call, as it does once a block of nearly 32 MB, never touched, was freed.
+    """Let glibc keep up to 64 MB for the next call, as it does once a block of nearly 32 MB was freed.
 
-    It would give freed memory back to the system, and fresh pages take a fifth of the time on a graph like cora.
+    The block is never touched. Without it glibc would give freed memory back to the system, and fresh pages take
+    a fifth of the time on a graph like cora.
     """
     np.empty(31 * 2**17)
 

@@ -4,7 +4,7 @@ from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from math import prod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,11 +29,13 @@ class WalkFeatures(Operator):
     """Sparse features of nodes, stored on the host with all that their walks depend on.
 
     ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products with other features, such as the estimate
-    ``phi_1 @ phi_2.T`` of a kernel, and with SciPy sparse arrays are SciPy CSR arrays; those with dense arrays, on
-    either side, are dense. Inside ``jax.jit`` and ``jax.grad`` use :func:`rfcore.features.by_step`.
+    ``phi_1 @ phi_2.T`` of a kernel, and with SciPy sparse arrays are SciPy CSR arrays; those with dense
+    arrays, on either side, are dense. Inside ``jax.jit`` and ``jax.grad`` use
+    :func:`rfcore.features.by_step`.
 
-    If all that is wanted is the kernel times a vector, ``phi_1 @ (phi_2.T @ v)`` is the noisier way and the slower
-    one: :func:`rfcore.kernels.expm_multiply` and :func:`rfcore.kernels.chebyshev_matvec` give it exactly.
+    If all that is wanted is the kernel times a vector, ``phi_1 @ (phi_2.T @ v)`` is the noisier way and the
+    slower one: :func:`rfcore.kernels.expm_multiply` and :func:`rfcore.kernels.chebyshev_matvec` give it
+    exactly.
 
     >>> import jax
     >>> from rfcore import features, graphs
@@ -65,7 +67,7 @@ class WalkFeatures(Operator):
         return (m, n) if self.is_transposed else (n, m)
 
     @property
-    def T(self) -> Self:
+    def T(self) -> "WalkFeatures":
         """Transpose, which shares the memory of the features."""
         return replace(self, matrix=self.matrix.T, is_transposed=not self.is_transposed)
 
@@ -94,11 +96,11 @@ class WalkFeatures(Operator):
         """Features as a dense NumPy array."""
         return self.matrix.toarray()
 
-    def with_modulation(self, f: Modulation, executor: Executor | None = None) -> Self:
+    def with_modulation(self, f: Modulation, executor: Executor | None = None) -> "WalkFeatures":
         """Features of the same walks under another modulation.
 
-        The walks are a pure function of their key and are walked again: this takes the time of building and no
-        memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
+        The walks are a pure function of their key and are walked again: this takes the time of building and
+        no memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
         """
         matrix = _build(self.walkers, self.nodes, f, executor)
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
@@ -107,10 +109,10 @@ class WalkFeatures(Operator):
 class StreamedFeatures(Operator):
     """Features that are never stored: every product walks the same walks again, chunk by chunk.
 
-    They equal :class:`WalkFeatures` to rounding, and take the memory of a few chunks in addition to the graph and the
-    vectors. They multiply dense arrays, on either side; a product costs less time than building features, and more
-    than a product with built ones. Where workers share no memory, on processes or a cluster, the graph and the vector
-    travel with every chunk.
+    They equal :class:`WalkFeatures` to rounding, and take the memory of a few chunks in addition to the graph
+    and the vectors. They multiply dense arrays, on either side; a product costs less time than building
+    features, and more than a product with built ones. Where workers share no memory, on processes or a
+    cluster, the graph and the vector travel with every chunk.
     """
 
     walkers: Walkers
@@ -127,7 +129,7 @@ class StreamedFeatures(Operator):
         return (m, n) if self.is_transposed else (n, m)
 
     @property
-    def T(self) -> Self:
+    def T(self) -> "StreamedFeatures":
         """Transpose, of the same walks."""
         return replace(self, is_transposed=not self.is_transposed)
 
@@ -166,8 +168,8 @@ class StreamedFeatures(Operator):
         """Features as a dense NumPy array."""
         return self.to_scipy().toarray()
 
-    def with_modulation(self, f: Modulation, executor: Executor | None = None) -> Self:
-        """Features of the same walks under another modulation; what a product would complain of is found now."""
+    def with_modulation(self, f: Modulation, executor: Executor | None = None) -> "StreamedFeatures":
+        """Features of the same walks under another modulation, which is checked now."""
         _table(self.walkers, f, longest(self.walkers.p_halt))
         return replace(self, f=f, executor=_checked(executor))
 
@@ -179,7 +181,7 @@ def walk_features(
     n_walks: int,
     p_halt: float,
     coupling: Named = "stratified",
-    nodes: Int[ArrayLike, " n"] | None = None,
+    nodes: Int[ArrayLike, " n"] | list[int] | range | None = None,
     executor: Executor | None = None,
     stored: bool = True,
 ) -> WalkFeatures | StreamedFeatures:
@@ -193,11 +195,11 @@ def walk_features(
 
     ``phi phi^T`` with one set is positive semidefinite, but its diagonal is biased upwards.
 
-    **A product with a kernel has a better way**: :func:`rfcore.kernels.expm_multiply` for the diffusion kernel, or
-    SciPy's ``expm_multiply``, and :func:`rfcore.kernels.chebyshev_matvec` for others. They are exact, and on 10^5
-    nodes of degree 6 ``expm_multiply`` takes .03 s, where a product of features takes .02 s after 1.3 s of walks and
-    is 8 % off. Walks pay where features themselves are wanted, where f is learned, or where the graph can only be
-    explored by walking.
+    **A product with a kernel has a better way**: :func:`rfcore.kernels.expm_multiply` for the diffusion
+    kernel, or SciPy's ``expm_multiply``, and :func:`rfcore.kernels.chebyshev_matvec` for others. They are
+    exact, and on 10^5 nodes of degree 6 ``expm_multiply`` takes .03 s, where a product of features takes .02
+    s after 1.3 s of walks and is 8 % off. Walks pay where features themselves are wanted, where f is learned,
+    or where the graph can only be explored by walking.
 
     **Walks must reach the lengths at which f counts.** On normalised weights the n_walks of a node reach, on
     average, the share
@@ -207,28 +209,28 @@ def walk_features(
         sum_k |f(k)| (1 - (1 - (1 - p_halt)^k)^n_walks) / sum_k |f(k)|
 
     Estimates are good where it is near 1. Below 1/2 they are mostly worse than 0 would be (karate, 64 walks,
-    relative errors: .15 at .97, .4 at .75, 2 at .34, 5 at .15), and a warning is given. Below 1/20 features are
-    nearly all 0, which is a ValueError. The remedy is a p_halt of about 1 / (2 hops), for the hops at which |f| has
-    half its sum; for a sum without an end, only an f that ends.
+    relative errors: .15 at .97, .4 at .75, 2 at .34, 5 at .15), and a warning is given. Below 1/20 features
+    are nearly all 0, which is a ValueError. The remedy is a p_halt of about 1 / (2 hops), for the hops at
+    which |f| has half its sum; for a sum without an end, only an f that ends.
 
-    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.walks.modulation.of_kernel`) and g is directed
-    or not normalised, or if p_halt is below 1.8e-8.
+    Raises ValueError, too, if f is that of a kernel (:func:`rfcore.walks.modulation.of_kernel`) and g is
+    directed or not normalised, or if p_halt is below 1.8e-8.
 
     Args:
-        g: graph with the weights W; usually ``g.normalised()``.
-        f: modulation, a function of an integer array of lengths, from :mod:`rfcore.walks.modulation`.
-        n_walks: walks from each node.
-        p_halt: probability of stopping before each hop, strictly between 0 and 1.
-        coupling: of the walks of one node, "iid", "reversal", "stratified", "systematic", ..., a permutation, a
-            copula or a :class:`rfcore.walks.Coupling` (:func:`rfcore.walks.lengths.named`). Means do not depend on
-            it, errors do. Stratified lengths cost what independent ones do (1.02 times at p_halt = 0.1, 1.1 times at
-            0.5); "systematic" has the smallest errors that we have measured, at about twice the cost of a walk.
-        nodes: start nodes, one row each; repeats are independent. All nodes by default. Walks belong to a place in
-            ``nodes``: those of [5, 6] are not those of rows 5 and 6 of all nodes.
-        executor: of threads, by default; of processes; or that of a cluster. The result does not depend on it. What
-            a lost worker was doing is done again.
-        stored: False for features that are walked again for every product because they would not fit into memory:
-            10^7 nodes with 16 walks of ten hops have 20 GB of them.
+        g: graph with the weights W; usually ``g.normalised()``. f: modulation, a function of an integer array
+            of lengths, from :mod:`rfcore.walks.modulation`. n_walks: walks from each node. p_halt:
+            probability of stopping before each hop, strictly between 0 and 1. coupling: of the walks of one
+            node, "iid", "reversal", "stratified", "systematic", ..., a permutation, a copula or a
+            :class:`rfcore.walks.Coupling` (:func:`rfcore.walks.lengths.named`). Means do not depend on it,
+            errors do. Stratified lengths cost what independent ones do (1.02 times at p_halt = 0.1, 1.1 times
+            at 0.5); "systematic" has the smallest errors that we have measured, at about twice the cost of a
+            walk.
+        nodes: start nodes, one row each; repeats are independent. All nodes by default. Walks belong to a
+            place in ``nodes``: those of [5, 6] are not those of rows 5 and 6 of all nodes.
+        executor: of threads, by default; of processes; or that of a cluster. The result does not depend on
+            it. What a lost worker was doing is done again.
+        stored: False for features that are walked again for every product because they would not fit into
+            memory: 10^7 nodes with 16 walks of ten hops have 20 GB of them.
 
     Returns:
         Features in float64, (len(nodes), N); StreamedFeatures if not stored.
@@ -292,8 +294,8 @@ def _rows(walkers: Walkers, table: Table, chunk: int, nodes: Nodes) -> sp.csr_ar
 
 
 def _product(
-    walkers: Walkers, table: Table, is_transposed: bool, chunk: int, nodes: Nodes, factor: Float[np.ndarray, "n c"]
-) -> tuple[Nodes | None, Any]:
+    walkers: Walkers, table: Table, is_transposed: bool, chunk: int, nodes: Nodes, factor: Float[np.ndarray, "m c"]
+) -> tuple[Int[np.ndarray, " k"] | None, Any]:
     """What a chunk adds to a product: rows; or the nodes that its walks reach, and what they bring there."""
     row, node, values = _entries(walkers, table, chunk, nodes)
     if is_transposed:
@@ -303,7 +305,7 @@ def _product(
 
 def _entries(
     walkers: Walkers, table: Table, chunk: int, nodes: Nodes, drawn: Drawn | None = None
-) -> tuple[Nodes, Nodes, Float[np.ndarray, " k"]]:
+) -> tuple[Int[np.ndarray, " k"], Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     row, node, values, counts = engine.walk_anew(walkers, chunk, nodes, len(table) - 1, drawn)
     values *= np.repeat(table[: len(counts)], counts)
     return row, node, values

@@ -7,23 +7,23 @@
 Hops are a record, or a function of your own, called as ``hops(rng, n_rows, n_walks) -> uniforms`` for n_rows
 starts of n_walks walkers each, on a NumPy generator of its own. At every hop ``uniforms(step, walkers, rows,
 nodes) -> u`` then gives one uniform in [0, 1) per walker: ``step`` hops were made so far; ``walkers`` are the
-numbers ``row * n_walks + walk`` of those that hop now, those of the longest walks first; ``rows`` (starts) and
-``nodes`` (where they stand) are theirs. None in place of u stands for independent uniforms, at this hop and all
-later ones. Lengths are drawn before, see :class:`rfcore.walks.Coupling`.
+numbers ``row * n_walks + walk`` of those that hop now, those of the longest walks first; ``rows`` (starts)
+and ``nodes`` (where they stand) are theirs. None in place of u stands for independent uniforms, at this hop
+and all later ones. Lengths are drawn before, see :class:`rfcore.walks.Coupling`.
 
-**What keeps features unbiased.** Every walk *by itself* must be a simple random walk: its next hop is uniform on
-the neighbours, given its own length and its own hops so far,
+**What keeps features unbiased.** Every walk *by itself* must be a simple random walk: its next hop is uniform
+on the neighbours, given its own length and its own hops so far,
 
 ::
 
     P(u_(t+1) <= x | length, u_1, ..., u_t of the same walk) = x
 
-It then takes each possible path of k hops with probability 1 / (product of the numbers of neighbours on the way),
-and the expected load at node j and step k is (W^k)_ij. The walks of one start may depend on *each other* in any
-way, at one hop and across hops. Different starts must be independent, since an estimate of a kernel multiplies the
-features of two. :class:`Systematic` and :class:`ArrayRQMC` satisfy more than that: a hop is uniform given the
-lengths and the past hops of *all* walks, because every point set is shifted by a uniform drawn after them, and no
-number is used for two starts.
+It then takes each possible path of k hops with probability 1 / (product of the numbers of neighbours on the
+way), and the expected load at node j and step k is (W^k)_ij. The walks of one start may depend on *each
+other* in any way, at one hop and across hops. Different starts must be independent, since an estimate of a
+kernel multiplies the features of two. :class:`Systematic` and :class:`ArrayRQMC` satisfy more than that: a
+hop is uniform given the lengths and the past hops of *all* walks, because every point set is shifted by a
+uniform drawn after them, and no number is used for two starts.
 """
 
 import abc
@@ -65,7 +65,7 @@ class Independent(Hops):
 
 
 class First(eqx.Module):
-    """First hops that share the copula of the lengths, as its coordinates 1, ..., n_hops; later hops are independent.
+    """First hops from coordinates 1, ..., n_hops of the copula of the lengths; later hops are independent.
 
     Two coupled hops are about as good as many.
 
@@ -102,10 +102,11 @@ class Systematic(Hops):
         u_r = (pi(r) / k + a j + v) mod 1,   r = 0, ..., k - 1 the walkers on the j-th node, longest first
 
     with one uniform v per start and hop, and a = .618..., the golden ratio. On a node these are evenly spaced
-    points, so that each of its d neighbours receives k/d of the walkers, rounded down or up. pi is the order of the
-    first k van der Corput points: it spreads the longest walks among themselves as well, and those that end next.
-    The shift a j keeps nodes with few walkers from hopping alike. More than 1,024 walkers on a node take van der
-    Corput points as they are. Repelling random walks (the book has a page on them) spread walkers as evenly.
+    points, so that each of its d neighbours receives k/d of the walkers, rounded down or up. pi is the order
+    of the first k van der Corput points: it spreads the longest walks among themselves as well, and those
+    that end next. The shift a j keeps nodes with few walkers from hopping alike. More than 1,024 walkers on a
+    node take van der Corput points as they are. Repelling random walks (the book has a page on them) spread
+    walkers as evenly.
 
     Source: Madow and Madow, 1944 (systematic sampling); van der Corput, 1935 (the order).
 

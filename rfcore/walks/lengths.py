@@ -4,8 +4,8 @@
 
     length = floor(log(1 - u) / log(1 - p_halt)),   so that P(length >= k) = (1 - p_halt)^k
 
-The uniforms u of the walks of one start node are drawn from a copula (:mod:`rfcore.copulas`): a block is a start
-node, so that nodes are independent, and its draws are the walks of the node. Hops are coupled by
+The uniforms u of the walks of one start node are drawn from a copula (:mod:`rfcore.copulas`): a block is a
+start node, so that nodes are independent, and its draws are the walks of the node. Hops are coupled by
 :mod:`rfcore.walks.hops`; :class:`Coupling` holds the two together.
 """
 
@@ -44,11 +44,11 @@ class AntitheticTermination(eqx.Module):
 
         before each hop the first of a pair halts if t < p_halt, the second if (t + 1/2) mod 1 < p_halt
 
-    with a fresh uniform t for each hop, while both walk. The one that is left halts as a walk alone does, and so
-    does the last walk of an odd number. Each length is geometric. For p_halt < 1/2 the two never halt at once: one
-    of them does at a time that is geometric for 2 p_halt, either with probability 1/2, and the other walks at least
-    one hop more. For p_halt >= 1/2 at least one halts before its first hop, and both do with probability
-    2 p_halt - 1. A pair thus takes three uniforms, whatever the lengths.
+    with a fresh uniform t for each hop, while both walk. The one that is left halts as a walk alone does, and
+    so does the last walk of an odd number. Each length is geometric. For p_halt < 1/2 the two never halt at
+    once: one of them does at a time that is geometric for 2 p_halt, either with probability 1/2, and the
+    other walks at least one hop more. For p_halt >= 1/2 at least one halts before its first hop, and both do
+    with probability 2 p_halt - 1. A pair thus takes three uniforms, whatever the lengths.
 
     Source: Quasi-Monte Carlo Graph Random Features, 2023; Variance-Reducing Couplings, Appendix C.2.
     """
@@ -75,8 +75,8 @@ class Coupling(eqx.Module):
     Args:
         lengths: a copula, or :class:`AntitheticTermination`.
         hops: :class:`~rfcore.walks.hops.Independent`, :class:`~rfcore.walks.hops.Systematic`,
-            :class:`~rfcore.walks.hops.ArrayRQMC`, :class:`~rfcore.walks.hops.First` for first hops from the copula of
-            the lengths, or a function.
+            :class:`~rfcore.walks.hops.ArrayRQMC`, :class:`~rfcore.walks.hops.First` for first hops from the
+            copula of the lengths, or a function.
 
     >>> from rfcore import copulas, walks
     >>> walks.Coupling(copulas.stratified, walks.hops.Systematic()) == walks.lengths.named("systematic")
@@ -95,7 +95,7 @@ class Coupling(eqx.Module):
             raise ValueError("AntitheticTermination has no coordinates for first hops; give a copula, or other hops")
 
 
-Named = str | Coupling | Int[ArrayLike, "*k n"] | Callable
+Named = str | Coupling | Int[ArrayLike, "*k n"] | list | Callable
 """What stands for a coupling of walks: see :func:`named`."""
 COUPLINGS = {name: Coupling(copula) for name, copula in copulas.COPULAS.items()} | {
     "antithetic": Coupling(AntitheticTermination()),
@@ -110,8 +110,8 @@ def named(coupling: Named) -> Coupling:
     Args:
         coupling: "systematic", stratified lengths with systematic hops; "antithetic",
             :class:`AntitheticTermination`; another name of a copula, for lengths alone: "iid", "reversal",
-            "stratified", ... (:data:`rfcore.copulas.COPULAS`); the permutation of a sigma-coupling, an int array; a
-            copula, for lengths alone; or a :class:`Coupling` as it is.
+            "stratified", ... (:data:`rfcore.copulas.COPULAS`); the permutation of a sigma-coupling, an int
+            array; a copula, for lengths alone; or a :class:`Coupling` as it is.
     """
     if isinstance(coupling, Coupling):
         return coupling
@@ -125,13 +125,15 @@ def named(coupling: Named) -> Coupling:
 def draw(key: Key, n_nodes: int, n_walks: int, p_halt: float, coupling: Named = "stratified") -> Lengths:
     """Lengths of n_walks walks from each of n_nodes nodes, with their hops.
 
-    The same key gives the lengths that :func:`rfcore.features.walk_features` uses. Sobol' points are balanced where
-    n_walks is a power of two; for other numbers of walks nothing is biased, and some of the gain is lost.
+    The same key gives the lengths that :func:`rfcore.features.walk_features` uses. Sobol' points are balanced
+    where n_walks is a power of two; for other numbers of walks nothing is biased, and some of the gain is
+    lost.
 
-    Coupled walks cost what independent ones do where walks are long (p_halt = 0.1: a tenth more for stratified first
-    hops, nothing measurable for the others). At p_halt = 0.5, with 16 walks from each node, features take up to 1.1
-    times as long with stratified lengths, 1.15 times with Sobol' points for lengths and two hops, and 1.2 to 1.4
-    times with stratified ones, which take three uniforms per walk before it makes its one hop.
+    Coupled walks cost what independent ones do where walks are long (p_halt = 0.1: a tenth more for
+    stratified first hops, nothing measurable for the others). At p_halt = 0.5, with 16 walks from each node,
+    features take up to 1.1 times as long with stratified lengths, 1.15 times with Sobol' points for lengths
+    and two hops, and 1.2 to 1.4 times with stratified ones, which take three uniforms per walk before it
+    makes its one hop.
 
     Args:
         p_halt: probability of stopping before each hop, between 1.8e-8 and 1, both excluded.
@@ -158,7 +160,7 @@ def draw(key: Key, n_nodes: int, n_walks: int, p_halt: float, coupling: Named = 
 def of_chunk(words: int, coupling: Coupling, n_walks: int, p_halt: float, chunk: int, n_rows: int) -> Drawn:
     """Lengths of the walks of a chunk of nodes, from a stream of its own, and their hops."""
     rng, how = streams.generator(words, Purpose.LENGTHS, chunk), coupling.hops
-    if isinstance(coupling.lengths, AntitheticTermination):
+    if isinstance(coupling.lengths, AntitheticTermination) and not isinstance(how, First):
         return coupling.lengths(rng, n_rows, n_walks, p_halt), how
     n_hops = how.n_hops if isinstance(how, First) else 0
     u = np.asarray(copulas.draw(coupling.lengths, rng.random, (n_rows, n_walks, 1 + n_hops)), dtype=float)
@@ -166,7 +168,7 @@ def of_chunk(words: int, coupling: Coupling, n_walks: int, p_halt: float, chunk:
 
 
 def quantile(u: Float[np.ndarray, "..."], p_halt: float) -> Int[np.ndarray, "..."]:
-    """Length at level u of the geometric distribution, floor(log(1 - u) / log(1 - p_halt)), int32, for 0 <= u < 1."""
+    """Geometric length at level u, floor(log(1 - u) / log(1 - p_halt)), int32, for 0 <= u < 1."""
     # Division and truncation: np.floor_divide takes an exact remainder, at several times the time.
     return (np.log1p(-u) / np.log1p(-p_halt)).astype(np.int32)
 

@@ -1,8 +1,8 @@
 """Errors of estimates of a Gram matrix as functions of the modulation: losses to learn modulations by.
 
-Walks stay fixed, as :func:`rfcore.features.by_step` has them. :func:`errors` costs a pass over them; on a small
-graph the mean of the errors is best summed up once, as a polynomial of f (:func:`form`), and minimised from any
-number of starts, by any optimiser for JAX, such as those of optax.
+Walks stay fixed, as :func:`rfcore.features.by_step` has them. :func:`errors` costs a pass over them; on a
+small graph the mean of the errors is best summed up once, as a polynomial of f (:func:`form`), and minimised
+from any number of starts, by any optimiser for JAX, such as those of optax.
 """
 
 from collections.abc import Iterator

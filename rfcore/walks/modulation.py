@@ -1,14 +1,14 @@
 """Modulation functions: how much a walk of length k counts, which decides the kernel that is estimated.
 
-A modulation is a function ``f(k)`` of an integer array of walk lengths. Features phi_1, phi_2 of two independent
-sets of walks on a graph with symmetric weights W, under modulations f_1 and f_2, satisfy
+A modulation is a function ``f(k)`` of an integer array of walk lengths. Features phi_1, phi_2 of two
+independent sets of walks on a graph with symmetric weights W, under modulations f_1 and f_2, satisfy
 
 ::
 
     E[phi_1 phi_2^T] = (sum_k f_1(k) W^k) (sum_k f_2(k) W^k) = sum_k alpha_k W^k   where  f_1 * f_2 = alpha
 
-Modulations named after a kernel are for ``g.normalised()`` of an undirected graph (walks on other weights refuse
-them) and include the regulariser's powers and the constant: they estimate the kernel of that name in
+Modulations named after a kernel are for ``g.normalised()`` of an undirected graph (walks on other weights
+refuse them) and include the regulariser's powers and the constant: they estimate the kernel of that name in
 :mod:`rfcore.kernels` itself. None overflows for long walks. Learned modulations are in
 :mod:`rfcore.features.neural`.
 
@@ -70,7 +70,7 @@ def on_host(f: Modulation, longest: int, is_normalised: bool = True) -> Float[np
 
 
 class OfKernel(eqx.Module):
-    """Modulation of a kernel of the normalised Laplacian of an undirected graph: the series of its square root."""
+    """Modulation of a kernel of the normalised Laplacian: the series of its square root."""
 
     kernel: Any
     """One of :mod:`rfcore.kernels`, such as ``kernels.Diffusion(1.0)``."""
@@ -231,7 +231,8 @@ def to_taylor(f1: Modulation, f2: Modulation | None = None, n_terms: int = 50) -
 
         alpha_k = sum_{p=0}^{k} f1(k - p) f2(p),  k < n_terms
 
-    f2 is f1 by default, the symmetric pair. :func:`rfcore.kernels.power_series` is the kernel of these coefficients.
+    f2 is f1 by default, the symmetric pair. :func:`rfcore.kernels.power_series` is the kernel of these
+    coefficients.
 
     Source: Universal Graph Random Features, Eq. 4.
     """

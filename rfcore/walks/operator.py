@@ -14,9 +14,10 @@ class Operator(eqx.Module):
 
         phi @ v,   u @ phi,   phi.T,   phi.shape,   phi.toarray(),   phi.to_scipy(),   phi.with_modulation(f)
 
-    ``phi.T`` has the same interface, so that ``phi @ (phi.T @ v)`` is two products with features and never forms the
-    product of the two. Vectors and matrices may stand on either side, and ``scipy.sparse.linalg.aslinearoperator``
-    takes features. ``np.asarray(phi)`` is one object and no matrix, as for SciPy's sparse arrays.
+    ``phi.T`` has the same interface, so that ``phi @ (phi.T @ v)`` is two products with features and never
+    forms the product of the two. Vectors and matrices may stand on either side, and
+    ``scipy.sparse.linalg.aslinearoperator`` takes features. ``np.asarray(phi)`` is one object and no matrix,
+    as for SciPy's sparse arrays.
     """
 
     ndim, dtype = 2, np.dtype(float)

@@ -35,7 +35,7 @@ def check_walks(f: Modulation, table: Float[np.ndarray, " n"], n_walks: int, p_h
 
 
 def check_deposits(f: Modulation, longest: int) -> None:
-    """The same for the modulation of a kernel on given walks; other modulations may have no values beyond them."""
+    """The same for a kernel on given walks; other modulations may have no values beyond them."""
     if getattr(f, "for_normalised", False):
         table = modulation.values(f, 2 * longest + 1)
         if not checks.is_traced(table):

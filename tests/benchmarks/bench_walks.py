@@ -1,7 +1,7 @@
 """Walks and their sparse features against a plain Python loop of Algorithm 1 and against plain vectorised NumPy.
 
 Three ways to the same features, 16 walks from each node: the loop, on lists and a dictionary for each row; NumPy with
-boolean masks and one scipy.sparse matrix; and features.walk_features, whose walks alone (couplings.walks.lengths.draw
+boolean masks and one scipy.sparse matrix; and features.walk_features, whose walks alone (walks.lengths.draw
 and walks.simulate) are timed as well. Rates are walks per second. On the graph of 10^5 nodes the loop walks from some
 nodes only, and walk_features on threads.
 

@@ -83,8 +83,8 @@ def batch_size(n_walkers, p_halt, delta):
 
         b >= log(1 - (1 - delta)^(1/n_walkers)) / log(1 - p_halt),  b the smallest such
 
-    Walks here are never cut: f is computed to the greatest length that was drawn, at most :func:`rfcore.walks.lengths.longest`.
-    This is what it takes with high probability.
+    Walks here are never cut: f is computed to the greatest length that was drawn, at most
+    :func:`rfcore.walks.lengths.longest`. This is what it takes with high probability.
 
     Source: Universal Graph Random Features, Eqs. 17 and 18.
 

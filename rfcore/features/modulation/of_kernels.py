@@ -114,7 +114,7 @@ class Named:
     Walks on other weights refuse it. It can be pickled.
     """
 
-    kernel: kernels.OfLaplacian
+    kernel: kernels.LaplacianKernel
     values: Callable = field(repr=False)
     for_normalised = True
 

@@ -1,22 +1,26 @@
 """Matrix products in full precision on every platform.
 
-On accelerators products of float32 keep 10 bits of a number (TF32) or 8 (bfloat16) unless they are told not
-to. An error in an exponent or an angle is a relative error of the feature: 4e-3 at d = 64, where it is 3e-6
+By default accelerators multiply float32 with 10 (TF32) or 8 (bfloat16) bits of precision. An error in an exponent or an angle is a relative error of the feature: 4e-3 at d = 64, where it is 3e-6
 on a CPU. ``jax_default_matmul_precision``, where it is set, prevails.
 """
 
+from collections.abc import Callable
 from functools import wraps
+from typing import ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
-def full(function):
+
+def full(function: Callable[P, R]) -> Callable[P, R]:
     """``function``, whose products are in full precision."""
 
     @wraps(function)
-    def precise(*arguments, **options):
-        if jax.config.jax_default_matmul_precision is not None:
+    def precise(*arguments: P.args, **options: P.kwargs) -> R:
+        if jax.config.jax_default_matmul_precision is not None:  # pyright: ignore[reportAttributeAccessIssue]
             return function(*arguments, **options)
         with jax.default_matmul_precision("highest"):
             return function(*arguments, **options)

@@ -49,14 +49,14 @@ def test_powers_multiply_to_the_kernel_and_their_degrees_add(kernel):
     for power, law in zip((0.3, 0.7, 1), (*parts, kernel.taylor(k)), strict=True):
         law = law / law.sum()
         mean = k @ law
-        assert np.allclose((mean, (k - mean) ** 2 @ law), np.multiply(power, kernel.degrees), rtol=1e-9, atol=0)
+        assert np.allclose((mean, (k - mean) ** 2 @ law), np.multiply(power, kernel.length_moments), rtol=1e-9, atol=0)
 
 
 def test_lengthscale_is_of_the_exponential_of_the_laplacian():
     W = G.normalised().to_scipy().toarray()
-    assert close(kernels.Diffusion.of_lengthscale(0.9).dense(G), expm(0.9**2 * (W - np.eye(34))))
+    assert close(kernels.Diffusion.from_lengthscale(0.9).dense(G), expm(0.9**2 * (W - np.eye(34))))
     k = np.arange(8)
-    traced = jax.jit(lambda gamma: modulation.of_kernel(kernels.Diffusion.of_lengthscale(gamma))(k))(0.9)
+    traced = jax.jit(lambda gamma: modulation.of_kernel(kernels.Diffusion.from_lengthscale(gamma))(k))(0.9)
     assert np.allclose(traced, modulation.diffusion(np.sqrt(2) * 0.9)(k), rtol=1e-12)
 
 

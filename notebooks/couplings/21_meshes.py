@@ -100,7 +100,7 @@ def split_and_fit(name, repeat):
 
 
 def modulation_of(theta):
-    return features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
+    return features.modulation.of_kernel(Diffusion.from_lengthscale(theta.lengthscale))
 
 
 def permutation_of(theta):

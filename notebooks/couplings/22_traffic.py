@@ -94,7 +94,7 @@ def standardised(day, split):
 
 
 def f_of(lengthscale):
-    return modulation.of_kernel(kernels.Diffusion.of_lengthscale(lengthscale))
+    return modulation.of_kernel(kernels.Diffusion.from_lengthscale(lengthscale))
 
 
 def gram(phi):
@@ -185,7 +185,7 @@ for i, (edges, g) in enumerate(graphs.items()):
     bins = transport.bin_spectra(random_graph, f, 50, p_halt)
     costs = transport.matching_costs(transport.pair_products(bins))
     couplings[edges] = laws = "iid", "antithetic", transport.assignment(costs)
-    K[edges] = kernels.Diffusion.of_lengthscale(typical[edges]).dense(g)
+    K[edges] = kernels.Diffusion.from_lengthscale(typical[edges]).dense(g)
     for j, m in enumerate(WALKERS):
         mses = theory.walk_gram_mses(g, f, f, m, p_halt, laws, n_terms=20)
         closed[i, :, j] = mses

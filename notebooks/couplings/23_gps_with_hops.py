@@ -110,7 +110,7 @@ def one_split(name, split):
     key = ledger.key(f"{name} fit", split)
     lengths = walks.lengths.draw(key, len(seen), 8, p_halt, "iid")
     theta = gp.fit_diffusion(key, walks.simulate(key, g, lengths, nodes=seen), y)
-    f = features.modulation.of_kernel(Diffusion.of_lengthscale(theta.lengthscale))
+    f = features.modulation.of_kernel(Diffusion.from_lengthscale(theta.lengthscale))
     K = gp.diffusion_covariance(g, theta.lengthscale, theta.variance)
     noise = theta.noise
     exact = gp.posterior(K, y, noise, seen, asked)

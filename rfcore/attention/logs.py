@@ -6,11 +6,13 @@ Logarithms of features are (points, frequencies), from :func:`rfcore.features.lo
 
 import jax
 import jax.numpy as jnp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float
 
 from rfcore import checks
 
 
-def stabilised(log_q, log_k):
+def stabilised(log_q: Float[ArrayLike, "n m"], log_k: Float[ArrayLike, "k m"]) -> tuple[Float[Array, "n m"], Float[Array, "k m"]]:
     """Positive features of queries q and keys k for a quotient, scaled by factors that cancel in it.
 
     ::
@@ -57,7 +59,9 @@ def stabilised(log_q, log_k):
 
 
 @jax.jit
-def scaled(log_q, log_k):
+def scaled(
+    log_q: Float[Array, "*#b n m"], log_k: Float[Array, "*#b k m"]
+) -> tuple[Float[Array, "*b n m"], Float[Array, "*#b k m"], Float[Array, "*b n 1"]]:
     """phi'(q), phi'(k), a(q) of :func:`stabilised`, for any leading axes; -inf is a key that is hidden."""
     of_features = jax.lax.stop_gradient(log_k.max(axis=-2, keepdims=True))  # cancels
     read = log_q + of_features
@@ -65,6 +69,6 @@ def scaled(log_q, log_k):
     return jnp.exp(read - finite(of_queries)), jnp.exp(log_k - finite(of_features)), of_queries
 
 
-def finite(exponents):
+def finite(exponents: Float[Array, "..."]) -> Float[Array, "..."]:
     """Exponents to subtract: 0 in place of -inf, the exponent of a sum of nothing."""
     return jnp.where(exponents == -jnp.inf, 0, exponents)

@@ -15,18 +15,27 @@ Outputs have the dtype that queries, keys and values promote to. Exponentials an
 least; where values are bfloat16, weights are rounded to it, by 2^-9 of themselves, before they multiply.
 """
 
+from collections.abc import Callable
 from functools import partial
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Float
 
 from rfcore import checks
 from rfcore.attention.causal import hidden, of_features, of_logs, product
 from rfcore.attention.logs import finite, scaled
 
 
-def softmax(q, k, v, causal=False, mask=None):
+def softmax(
+    q: Float[ArrayLike, "*#b n d"],
+    k: Float[ArrayLike, "*#b l d"],
+    v: Float[ArrayLike, "*#b l c"],
+    causal: bool = False,
+    mask: Bool[ArrayLike, "... l"] | None = None,
+) -> Float[Array, "*b n c"]:
     """Exact attention, in quadratic time and memory.
 
     Source: Vaswani et al., "Attention is all you need" (2017), without the scale d^(-1/2).
@@ -44,14 +53,20 @@ def softmax(q, k, v, causal=False, mask=None):
     beyond = jnp.maximum(_exponents(q, -1) + _exponents(k, (-2, -1)) + q.shape[-1].bit_length() + 1 - jnp.finfo(q.dtype).maxexp, 0)
     scores = product(q * _power(q, -beyond), k.mT)
     if mask is not None:
-        scores = jnp.where(mask[..., None, :], scores, -jnp.inf)
+        scores = jnp.where(jnp.asarray(mask)[..., None, :], scores, -jnp.inf)
     if causal:
         scores = jnp.where(jnp.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
     greatest = jax.lax.stop_gradient(finite(scores.max(axis=-1, keepdims=True)))
     return _quotient(product(jnp.exp((scores - greatest) * _power(scores, beyond)), _with_ones(v))).astype(dtype)
 
 
-def linear(phi_q, phi_k, v, causal=False, mask=None):
+def linear(
+    phi_q: Float[ArrayLike, "*#b n m"],
+    phi_k: Float[ArrayLike, "*#b l m"],
+    v: Float[ArrayLike, "*#b l c"],
+    causal: bool = False,
+    mask: Bool[ArrayLike, "... l"] | None = None,
+) -> Float[Array, "*b n c"]:
     """Attention from features, in linear time and memory.
 
     ::
@@ -85,7 +100,13 @@ def linear(phi_q, phi_k, v, causal=False, mask=None):
     return _linear(phi_q, phi_k, v, causal).astype(dtype)
 
 
-def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
+def linear_of_logs(
+    log_q: Float[ArrayLike, "*#b n m"],
+    log_k: Float[ArrayLike, "*#b l m"],
+    v: Float[ArrayLike, "*#b l c"],
+    causal: bool = False,
+    mask: Bool[ArrayLike, "... l"] | None = None,
+) -> Float[Array, "*b n c"]:
     """Attention as in :func:`linear`, from logarithms of positive features: safe at any scale.
 
     Sums carry exponents of their own: each feature i the greatest b_i of the keys that it has summed, each
@@ -118,7 +139,16 @@ def linear_of_logs(log_q, log_k, v, causal=False, mask=None):
     return quotient_of_logs(_wide, _wide, log_q, log_k, v, causal, mask, names=("log_q", "log_k"))
 
 
-def quotient_of_logs(of_q, of_k, q, k, v, causal, mask, names=("q", "k")):
+def quotient_of_logs(
+    of_q: Callable,
+    of_k: Callable,
+    q: Float[ArrayLike, "*#b n d"],
+    k: Float[ArrayLike, "*#b l d"],
+    v: Float[ArrayLike, "*#b l c"],
+    causal: bool,
+    mask: Bool[ArrayLike, "... l"] | None,
+    names: tuple[str, str] = ("q", "k"),
+) -> Float[Array, "*b n c"]:
     """:func:`linear_of_logs` of ``of_q(q)`` and ``of_k(k)``, made block by block where attention is causal.
 
     Args:

@@ -141,7 +141,7 @@ class Walks(_OfFeatures):
 
 def diffusion(lengthscale):
     """Modulation of exp(-lengthscale^2 L)."""
-    return features.modulation.of_kernel(kernels.Diffusion.of_lengthscale(lengthscale))
+    return features.modulation.of_kernel(kernels.Diffusion.from_lengthscale(lengthscale))
 
 
 def loads(deposits, n_steps):

@@ -12,7 +12,7 @@ from rfcore.kernels.euclidean import gaussian, matern, softmax
 from rfcore.kernels.laplacian import (
     Diffusion,
     InverseCosine,
-    OfLaplacian,
+    LaplacianKernel,
     PStep,
     RegularisedLaplacian,
     diffusion,

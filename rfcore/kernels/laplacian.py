@@ -11,9 +11,9 @@ walks estimate it by, :func:`rfcore.walks.modulation.of_kernel`. Real parameters
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,8 +25,15 @@ from rfcore import checks, graphs
 from rfcore.kernels.spectral import matrix_function
 
 
-class OfLaplacian:
-    """What these kernels share."""
+def _squared(sigma):
+    sigma = checks.real(sigma, "sigma", least=0)
+    if not checks.is_traced(sigma) and not math.isfinite(sigma * sigma):
+        raise ValueError(f"sigma = {sigma}; give a number whose square is finite, below 1e154")
+    return sigma
+
+
+class LaplacianKernel(eqx.Module):
+    """What these kernels share: a pytree of its parameters, which compares, hashes and prints itself."""
 
     def dense(self, g):
         """K for an undirected graph, which is normalised here unless it is already: float64, (N, N)."""
@@ -36,25 +43,17 @@ class OfLaplacian:
 
     def _of_rounded(self, x):
         """The kernel at LAPACK's eigenvalues; where it is so steep that rounding shows, near 1 as at 1."""
-        rounding, slope = 4 * len(x) * np.finfo(float).eps, getattr(self, "degrees", (0.0,))[0]  # of log K at 1
+        rounding, slope = 4 * len(x) * np.finfo(float).eps, getattr(self, "length_moments", (0.0,))[0]  # of log K at 1
         return self(np.where((slope * rounding > 1e-9) & (abs(1 - x) <= rounding), 1.0, x))
 
-    def _keep(self, **values):
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
 
-
-@dataclass(frozen=True)
-class Diffusion(OfLaplacian):
+class Diffusion(LaplacianKernel):
     """Diffusion (heat) kernel K = exp(-sigma^2 L / 2), for sigma of at least 0."""
 
-    sigma: float
-
-    def __post_init__(self):
-        self._keep(sigma=_squared(self.sigma))
+    sigma: float = eqx.field(converter=_squared)
 
     @classmethod
-    def of_lengthscale(cls, lengthscale):
+    def from_lengthscale(cls, lengthscale):
         """K = exp(-lengthscale^2 L), as Gaussian processes on graphs have it."""
         return cls(math.sqrt(2) * checks.real(lengthscale, "lengthscale", least=0))
 
@@ -70,20 +69,18 @@ class Diffusion(OfLaplacian):
         return xp.exp(functions.xlogy(1.0 * k, t) - functions.gammaln(k + 1.0) - t)
 
     @property
-    def degrees(self):
+    def length_moments(self):
         """Mean and variance of k under its coefficients over their sum; those of powers are multiples."""
         return self.sigma**2 / 2, self.sigma**2 / 2
 
 
-@dataclass(frozen=True)
-class RegularisedLaplacian(OfLaplacian):
+class RegularisedLaplacian(LaplacianKernel):
     """d-regularised Laplacian kernel K = (I + sigma^2 L)^(-d), for sigma of at least 0 and d above 0."""
 
-    sigma: float
-    d: float
+    sigma: float = eqx.field(converter=_squared)
+    d: float = eqx.field(converter=lambda d: checks.real(d, "d", above=0))
 
-    def __post_init__(self):
-        self._keep(sigma=_squared(self.sigma), d=checks.real(self.d, "d", above=0))
+    def __check_init__(self):
         if not checks.is_traced(self.d) and self.d > 1e6:  # (1 + sigma^2)^-d would have the rounding of 1, d times
             raise ValueError(f"d = {self.d}; give at most 10^6 (above, take the diffusion kernel of (2 d)^(1/2) sigma)")
 
@@ -102,21 +99,19 @@ class RegularisedLaplacian(OfLaplacian):
         return xp.exp(log_binomial + functions.xlogy(1.0 * k, self.sigma**2) - (k + d) * xp.log1p(self.sigma**2))
 
     @property
-    def degrees(self):
-        """As :attr:`Diffusion.degrees`."""
+    def length_moments(self):
+        """As :attr:`Diffusion.length_moments`."""
         mean = self.d * self.sigma**2
         return mean, mean * (1 + self.sigma**2)
 
 
-@dataclass(frozen=True)
-class PStep(OfLaplacian):
+class PStep(LaplacianKernel):
     """p-step random walk kernel K = (alpha I - L)^p, positive semidefinite as alpha must be at least 2."""
 
-    alpha: float
-    p: int
+    alpha: float = eqx.field(converter=lambda alpha: checks.real(alpha, "alpha", least=2))
+    p: int = eqx.field(static=True, converter=lambda p: checks.count(p, "p"))
 
-    def __post_init__(self):
-        self._keep(alpha=checks.real(self.alpha, "alpha", least=2), p=checks.count(self.p, "p"))
+    def __check_init__(self):
         if not checks.is_traced(self.alpha) and not self.p / 2 * math.log(self.alpha) < math.log(np.finfo(float).max):
             raise ValueError(f"alpha = {self.alpha} and p = {self.p}, and the kernel's root overflows float64; give smaller numbers")
 
@@ -135,13 +130,12 @@ class PStep(OfLaplacian):
         return (self.alpha - 1) ** p * xp.concatenate([xp.ones(1), xp.cumprod(ratios)])[k]
 
     @property
-    def degrees(self):
-        """As :attr:`Diffusion.degrees`."""
+    def length_moments(self):
+        """As :attr:`Diffusion.length_moments`."""
         return self.p / self.alpha, self.p * (self.alpha - 1) / (self.alpha * self.alpha)
 
 
-@dataclass(frozen=True)
-class InverseCosine(OfLaplacian):
+class InverseCosine(LaplacianKernel):
     """Inverse cosine kernel K = cos(pi L / 4)."""
 
     def __call__(self, x):
@@ -153,13 +147,6 @@ class InverseCosine(OfLaplacian):
         k = orders(k, of_table=True)
         signs = np.where(k % 4 < 2, 1.0, -1.0)
         return signs * np.exp(k * np.log(np.pi / 4) - special.gammaln(k + 1.0)) / np.sqrt(2)
-
-
-def _squared(sigma):
-    sigma = checks.real(sigma, "sigma", least=0)
-    if not checks.is_traced(sigma) and not math.isfinite(sigma * sigma):
-        raise ValueError(f"sigma = {sigma}; give a number whose square is finite, below 1e154")
-    return sigma
 
 
 def _arithmetic(*numbers):

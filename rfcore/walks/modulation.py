@@ -83,7 +83,7 @@ class OfKernel(eqx.Module):
         return self.kernel.taylor(k, power=1 / 2) if self.series is None else self.series(k)
 
 
-def of_kernel(kernel: kernels.OfLaplacian) -> OfKernel:
+def of_kernel(kernel: kernels.LaplacianKernel) -> OfKernel:
     """Symmetric modulation of a function of the normalised Laplacian, such as ``kernels.Diffusion(1.0)``.
 
     ::

@@ -67,7 +67,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
             them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`), for points within some
             three lengthscales of 0; farther out ``fit`` warns.
-        coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.choose`; or a
+        coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.choosing.choose`; or a
             function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
             "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
             "sobol" wants a power of two of frequencies: with 500 in place of 512 (1,000 components) the

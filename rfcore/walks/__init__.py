@@ -6,9 +6,9 @@
 
 :mod:`~rfcore.walks.streams` turns a key into independent generators, one per chunk of start nodes;
 :mod:`~rfcore.walks.lengths` and :mod:`~rfcore.walks.hops` draw the walks of a node jointly, as a
-:class:`Coupling` says; :mod:`~rfcore.walks.engine` walks; :func:`simulate` keeps the deposits;
-:func:`rfcore.features.walk_features` weighs them by a :mod:`~rfcore.walks.modulation` on the host, :func:`by_step` in JAX,
-where :mod:`~rfcore.walks.losses` are for learning it.
+:class:`Coupling` says; :mod:`~rfcore.walks.engine` walks; :func:`simulate` keeps the deposits.
+:func:`rfcore.features.walk_features` weighs them by a :mod:`~rfcore.walks.modulation` on the host,
+:func:`by_step` in JAX, where :mod:`~rfcore.walks.losses` are for learning it.
 """
 
 from rfcore.walks import engine, hops, lengths, losses, modulation, streams

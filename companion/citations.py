@@ -41,7 +41,7 @@ def cite(obj):
 
 
 def docstring(obj):
-    """Docstring of an object; of a record that a module makes, such as a coupling, the string below its assignment."""
+    """Docstring of an object; of a record that a module makes, the string below its assignment."""
     if isinstance(obj, Module):
         module = sys.modules[type(obj).__module__]
         for line, below in pairwise(ast.parse(inspect.getsource(module)).body):

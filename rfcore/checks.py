@@ -155,8 +155,8 @@ def vector(x: Any, name: str, n: int | None = None, of: str = "number") -> Any:
 def floating(x: Any, name: str, as_it_is: bool = False) -> Float[Array, "..."]:
     """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
 
-    ``as_it_is`` keeps bfloat16 and float16, and NaN and infinity, which a mask may hide. With ``jax_enable_x64``
-    off JAX cuts float64 to float32: a warning says so, once, if a NumPy array is cut.
+    ``as_it_is`` keeps bfloat16 and float16, and NaN and infinity, which a mask may hide. With
+    ``jax_enable_x64`` off JAX cuts float64 to float32: a warning says so, once, if a NumPy array is cut.
     """
     if as_it_is and getattr(x, "dtype", None) in NARROW:
         return jnp.asarray(x)

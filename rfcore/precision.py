@@ -1,7 +1,8 @@
 """Matrix products in full precision on every platform.
 
-By default accelerators multiply float32 with 10 (TF32) or 8 (bfloat16) bits of precision. An error in an exponent or an angle is a relative error of the feature: 4e-3 at d = 64, where it is 3e-6
-on a CPU. ``jax_default_matmul_precision``, where it is set, prevails.
+By default accelerators multiply float32 with 10 (TF32) or 8 (bfloat16) bits of precision. An error in an
+exponent or an angle is a relative error of the feature: 4e-3 at d = 64, where it is 3e-6 on a CPU.
+``jax_default_matmul_precision``, where it is set, prevails.
 """
 
 from collections.abc import Callable

@@ -1,5 +1,6 @@
 """The layer: equinox's own attention in the limit, its masks and rotations, its frequencies and its calibration."""
 
+import dataclasses
 from functools import partial
 
 import equinox as eqx
@@ -149,6 +150,10 @@ def test_calibrated_features_err_less_and_centred_ones_ignore_a_constant(fit):
     assert not np.allclose(applied(moved, X, X, X), applied(plain, X, X, X), rtol=0, atol=1e-3)
 
 
+def fields(*parameters):
+    return [[getattr(one, field.name) for field in dataclasses.fields(one)] for one in parameters]
+
+
 @pytest.mark.parametrize("centred", [False, True])
 @pytest.mark.parametrize("fit", ["gerf", "saderf", "sderf", "aderf"])
 def test_calibrated_parameters_are_those_of_the_fit_of_each_head(fit, centred):
@@ -157,7 +162,7 @@ def test_calibrated_parameters_are_those_of_the_fit_of_each_head(fit, centred):
     q, k, _ = plain._heads(away, away, away, None)
     found = plain.calibrated(away, away, away, fit, centred).parameters
     for head in range(HEADS):
-        for of_layer, of_fit in zip(found, fit(q[head], k[head], centred=centred), strict=True):
+        for of_layer, of_fit in zip(*fields(found, fit(q[head], k[head], centred=centred)), strict=True):
             assert (of_layer is None) == (of_fit is None)
             assert of_fit is None or np.array_equal(of_layer[head], of_fit)
     assert (found.centre_x is None) != centred
@@ -168,7 +173,7 @@ def test_parameters_are_fitted_to_what_becomes_of_heads():
     q, k, _ = plain._heads(X, X, X, rotated)
     found = plain.calibrated(X, X, X, solvers.exponential.aderf, process_heads=rotated).parameters
     for head in range(HEADS):
-        for of_layer, of_fit in zip(found, solvers.exponential.aderf(q[head], k[head], centred=True), strict=True):
+        for of_layer, of_fit in zip(*fields(found, solvers.exponential.aderf(q[head], k[head], centred=True)), strict=True):
             assert np.array_equal(of_layer[head], of_fit)
 
 

@@ -7,6 +7,7 @@ from scipy import special
 
 from companion.papers.couplings import attention_rows, equicorrelation
 from rfcore import theory
+from rfcore.couplings import compose
 
 D, N = 6, 4
 RNG = np.random.default_rng(0)
@@ -69,5 +70,5 @@ def test_equiangular_directions_and_correlated_norms():
 
     u = np.asarray(equicorrelation.equiangular(-0.1)(random.key(0), 2 * D, D)).reshape(2, D, D)
     assert np.allclose(u @ u.swapaxes(1, 2), 1.1 * np.eye(D) - 0.1, rtol=0, atol=1e-5)
-    w = equicorrelation.equicorrelated(1.0)(random.key(1), D, D)
+    w = compose("orthogonal", equicorrelation.equicorrelated(1.0)).lengths(random.key(1), D, D)
     assert np.ptp(w) == 0

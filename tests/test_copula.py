@@ -50,8 +50,8 @@ def test_learning_comes_close_to_the_best():
     learn = partial(copula.learn, jax.random.key(0), cost, 3, n_steps=150, n_draws=256)
     learned = learn(optimiser=optax.adam(optax.cosine_decay_schedule(0.1, 150)))
     ratio = partial(ratio_of.norms, 0.7, 3, 3, features="fourier")
-    independent, best = ratio(law="independent"), ratio(law=equal_correlations(3))
-    assert ratio(law=learned.correlation) < best + 0.2 * (independent - best)
+    independent, best = ratio(copula="independent"), ratio(copula=equal_correlations(3))
+    assert ratio(copula=learned.correlation) < best + 0.2 * (independent - best)
     assert np.allclose(np.diag(learned.correlation), 1, rtol=0, atol=0)
     assert len(learned.losses) == 150
     assert len(np.unique(learned.losses)) > 100  # fresh noise at each step

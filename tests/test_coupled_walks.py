@@ -221,7 +221,7 @@ def test_second_moments_are_those_of_the_coupling():
     """Exact for a pair on a path; under independent walks the same rule finds another."""
     path, values = Graph.from_scipy(np.array([[0.0, 1, 0], [1, 0, 1], [0, 1, 0]])), [1.0, 0.5, 0.25]
     verdicts = []
-    for coupling in (walks.Coupling(copulas.reversal, walks.hops.First(1)), "iid"):
+    for coupling in (walks.Coupling(copulas.antithetic, walks.hops.First(1)), "iid"):
         phi = features.walk_features(
             jax.random.key(9),
             path,
@@ -302,14 +302,14 @@ LENGTHS = walks.lengths.draw(jax.random.key(0), 34, 3, 0.5, walks.Coupling(copul
             lambda: walks.Coupling(copulas.sobol, "systematic"),
             r"hops = 'systematic'; give a record of walks.hops",
         ),
-        (lambda: walks.lengths.draw(jax.random.key(0), 2, 2, 0.5, other_shape), r"law maps shape .*; give"),
+        (lambda: walks.lengths.draw(jax.random.key(0), 2, 2, 0.5, other_shape), r"copula maps shape .*; give"),
         (
             lambda: walks.lengths.draw(jax.random.key(0), 9, 9, 0.5, past_1),
-            r"law has values in .*; give levels",
+            r"copula has values in .*; give levels",
         ),
         (
             lambda: walks.lengths.draw(jax.random.key(0), 9, 9, 0.5, not_a_number),
-            r"law has values in .*; give levels",
+            r"copula has values in .*; give levels",
         ),
         (
             lambda: walks.simulate(jax.random.key(0), KARATE, replace(LENGTHS, hops=walks.hops.Given(LENGTHS.hops.uniforms[:, :2]))),

@@ -113,7 +113,7 @@ def test_text_of_many_columns_is_quick():
 @pytest.mark.parametrize("features", estimators.FEATURES)
 def test_the_coupling_may_be_chosen(features):
     kind, n = ("positive", 16) if features == "positive" else ("fourier", 8 if features == "fourier" else 16)
-    own = couplings.choose(4, n, kind).draw
+    own = couplings.choose(m=n, d=4, features=kind).coupling
     chosen, named = (RandomFeatures(16, features=features, coupling=c, random_state=0).fit_transform(X) for c in ("choose", own))
     assert np.array_equal(chosen, named)
 

@@ -103,7 +103,7 @@ def test_parameters_are_fitted_at_every_scale_in_the_order_given():
         for s, sigma in enumerate(SIGMAS):
             one = FITS[kind](jnp.asarray(sigma * X_TRAIN), jnp.asarray(sigma * X_TEST)).filled(3)
             # Eigenvectors of points three apart: their rounding is that of eigenvalues over their gaps.
-            for got, wanted in zip(parameters()[kind], one, strict=True):
+            for got, wanted in zip(*map(jax.tree.leaves, (parameters()[kind], one)), strict=True):
                 assert np.allclose(got[s], wanted, rtol=0, atol=1e-9 * max(1.0, np.abs(wanted).max()))
 
 

@@ -81,18 +81,29 @@ def fits_in_an_encoder_are_blind_to_padding():
         assert np.array_equal(one, other)
 
 
-EVERYTHING = "log_k.max(axis=-2), log_k[..., 0, :]"
-WHATEVER_COMES = "jnp.broadcast_to(log_k.max(axis=(0, -2)), log_k[..., 0, :].shape), log_k[..., 0, :]"
-FIRST, ANY = ("(log_k.max(axis=-2), log_k[..., 0, :])", "(log_k.max(axis=-2), log_k.max(axis=-2))")
-KEPT = ("return (sums, last[0]),", "return (0 * sums, last[0]),")
+EVERYTHING = "jax.lax.cummax(jax.lax.stop_gradient(log_k.max(axis=2)))"
+WHATEVER_COMES = "jnp.tile(log_k.max(axis=(0, 2)), (len(log_k), 1, 1))"
+THERE = "jax.lax.cummax(jnp.concatenate([exponents[None], of_chunks]))"
 FAULTS = {
-    "maximum over all keys": (sums, "_of_logs", EVERYTHING, WHATEVER_COMES, the_past_in_one_chunk_and_the_next),
-    "maximum over the keys of the chunk": (sums, "_of_logs", FIRST, ANY, the_past_in_one_chunk_and_the_next),
-    "sums that do not go from block to block": (sums, "_of_logs", *KEPT, blocks),
-    "maximum over all keys, in the layer": (sums, "_of_logs", EVERYTHING, WHATEVER_COMES, the_past_of_the_layer),
-    "maximum over all keys, elsewhere": (sums, "_of_logs", EVERYTHING, WHATEVER_COMES, the_past_elsewhere),
-    "maximum over the keys of the chunk, elsewhere": (sums, "_of_logs", FIRST, ANY, the_past_elsewhere),
-    "sums that do not go from block to block, elsewhere": (sums, "_of_logs", *KEPT, blocks_elsewhere),
+    "maximum over all keys": (
+        sums, "_logs_one_by_one", EVERYTHING, WHATEVER_COMES, the_past_in_one_chunk_and_the_next,
+    ),
+    "maximum over the keys of the chunk": (
+        sums, "_logs_one_by_one", "stop_gradient(log_k[:, :, 0])", "stop_gradient(log_k.max(axis=2))", the_past_in_one_chunk_and_the_next,
+    ),
+    "sums that do not go from block to block": (sums, "_logs_one_by_one", "return sums, _merged(", "return start, _merged(", blocks),
+    "maximum over all keys, in the layer": (
+        sums, "_logs_one_by_one", EVERYTHING, WHATEVER_COMES, the_past_of_the_layer,
+    ),
+    "maximum over all keys, elsewhere": (
+        sums, "_of_block", THERE, "jnp.stack((len(log_k) + 1) * [log_k.max(axis=(0, -2))])", the_past_elsewhere,
+    ),
+    "maximum over the keys of the chunk, elsewhere": (
+        sums, "_of_block", "log_k[..., 0, :]))", "log_k.max(axis=-2)))", the_past_elsewhere,
+    ),
+    "sums that do not go from block to block, elsewhere": (
+        sums, "_of_block", "return (sums, exponents", "return (0 * sums, exponents", blocks_elsewhere,
+    ),
     "other frequencies for keys than for queries": (
         layer, "random_feature_attention", "(omega, of_side)", "(omega[:, :: 1 if of_side is parameters else -1], of_side)", own_features,
     ),

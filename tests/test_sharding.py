@@ -12,8 +12,7 @@ from rfcore import attention
 
 assert len(jax.devices()) == 4
 mesh = jax.make_mesh((4,), ("points",), axis_types=(AxisType.Auto,))
-P = PartitionSpec("points")
-by_rows = NamedSharding(mesh, P)
+by_rows = NamedSharding(mesh, PartitionSpec("points"))
 x = jax.random.normal(jax.random.key(0), (64, 8)) / 4
 shared = jax.device_put(x, by_rows)
 
@@ -37,10 +36,6 @@ heads = jax.device_put(jnp.stack([x] * 4), by_rows)
 log_heads = jax.vmap(lambda x: features.log_positive(x, omega, kernel="softmax"))(heads)
 out = attention.linear_of_logs(log_heads, log_heads, heads, causal=True)
 assert is_shared(out), out.sharding
-by_device = jax.jit(jax.shard_map(lambda q, k, v: attention.linear_of_logs(q, k, v, causal=True), mesh=mesh, in_specs=P, out_specs=P))
-np.testing.assert_allclose(by_device(log_heads, log_heads, heads), out, rtol=0, atol=1e-5)
-gradient = jax.grad(lambda q: jnp.sum(by_device(q, log_heads, heads) ** 2))(log_heads)
-assert is_shared(gradient) and np.all(np.isfinite(gradient)) and np.any(gradient)
 print("shared")
 """
 

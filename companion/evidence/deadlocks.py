@@ -4,9 +4,9 @@ A batch of such calls (QR, SVD, ...) holds a thread while it waits for another. 
 with XLA's schedule for concurrency inside one compiled function, and without it in 3 of 8 runs of one page;
 with eight threads in none of 20. Where there is one, nothing waits for another: so the runner has it.
 
-``companion.evidence`` sets the variables when it is imported, which every page does before its first array, in
-Jupyter and in VS Code. XLA reads them when the first array is made, not when JAX is imported. For those who
-import rfcore alone, XLA stays as it is.
+``companion.evidence`` sets the variables when it is imported, which every page does before its first array,
+in Jupyter and in VS Code. XLA reads them when the first array is made, not when JAX is imported. For those
+who import rfcore alone, XLA stays as it is.
 """
 
 import os

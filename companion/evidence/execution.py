@@ -24,9 +24,9 @@ VECTORS = "--InlineBackend.figure_formats={'svg'}"  # of figures that a page lea
 class Manager(AsyncKernelManager):
     """A kernel manager that stops a kernel without interrupting it, and keeps in a file what the kernel says.
 
-    Jupyter's interrupts a kernel before it stops it, and one that still tidies up after its last cell then prints
-    "KeyboardInterrupt caught in kernel". What the process writes to stderr beside its cells, such as an "Uncaught
-    exception in ZMQStream callback" when it stops while it still sends, matters only if it dies.
+    Jupyter's interrupts a kernel before it stops it, and one that still tidies up after its last cell then
+    prints "KeyboardInterrupt caught in kernel". What the process writes to stderr beside its cells, such as
+    an "Uncaught exception in ZMQStream callback" when it stops while it still sends, matters only if it dies.
     """
 
     async def start_kernel(self, **options):

@@ -35,8 +35,8 @@ def standing(hops, seed=3, step=2):
 step = np.array(nx.to_numpy_array(club, weight=None))
 step /= step.sum(1, keepdims=True)
 shown = {
-    "independent": standing(None),
-    "systematic": standing("systematic"),
+    "independent": standing(walks.hops.Independent()),
+    "systematic": standing(walks.hops.Systematic()),
     "expected": n_walks * (step @ step)[node],
 }
 # %% tags=["hide-input"]
@@ -62,9 +62,12 @@ def away(hops, after):
 
 
 if club.name and (n_walks, node) == (16, 0):  # the club
-    assert club.degree[0] == 16 and (away("systematic", 1) < 1e-9).all()
-    gain = away(None, 2) - away("systematic", 2)
-    assert gain.mean() > 3 * gain.std() / 10 and away(None, 1).mean() > 10
+    assert club.degree[0] == 16 and (away(walks.hops.Systematic(), 1) < 1e-9).all()
+    gain = away(walks.hops.Independent(), 2) - away(walks.hops.Systematic(), 2)
+    assert (
+        gain.mean() > 3 * gain.std() / 10
+        and away(walks.hops.Independent(), 1).mean() > 10
+    )
     places = [np.count_nonzero(shown[name]) for name in ("independent", "systematic")]
     assert places == [6, 12]
 

@@ -354,7 +354,7 @@ def walk_of(name, n_walks, n_hops, hops):
     )
 
 
-(path,), (loads,) = walk_of("one walk", 1, 4, None)
+(path,), (loads,) = walk_of("one walk", 1, 4, walks.hops.Independent())
 path, left = path.astype(int), loads * of_six(np.arange(5))
 
 
@@ -455,9 +455,10 @@ ledger.decide({
 # each by itself is still a proper random walk. {doc}`/notebooks/couplings/17_walks_that_know` measures what this saves.
 
 # %% tags=["hide-input"]
+HOPS = {"independent": walks.hops.Independent(), "systematic": walks.hops.Systematic()}
 seen = {
     title: next(walk_of("sixteen walks", 16, 3, hops)).astype(int)
-    for title, hops in {"independent": None, "systematic": "systematic"}.items()
+    for title, hops in HOPS.items()
 }
 first = {
     title: np.bincount(nodes[:, 1], minlength=6)[1:5] for title, nodes in seen.items()

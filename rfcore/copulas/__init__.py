@@ -1,4 +1,4 @@
-"""Copulas: joint distributions of uniforms, which quantile functions turn into coupled norms, lengths and hops.
+"""Copulas: joint distributions of uniforms, which quantiles turn into coupled norms, lengths and hops.
 
 A copula is called as ``copula(uniform, shape) -> u`` with u of shape ``shape = (..., m, k)``: blocks, m draws
 in a block, k coordinates of a draw. Every entry of u is uniform on [0, 1); blocks are independent of each

@@ -69,7 +69,8 @@ def gaussian_of_factor(factor: Float[ArrayLike, "m r"]) -> Gaussian:
         u = Phi(L Phi^-1(v)),  L_i = factor_i / |factor_i|,  correlation L L^T
 
     Args:
-        factor: any numbers whose squares have a sum, neither 0 nor infinite, in each row: rows are normalised.
+        factor: any numbers whose squares have a sum, neither 0 nor infinite, in each row: rows are
+            normalised.
 
     Source: Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
     """

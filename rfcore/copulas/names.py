@@ -60,8 +60,8 @@ def pairs(copula: Any, name: str = "copula") -> Correlated | DifferentStrata | P
         name: of the argument, for the error message.
 
     Returns:
-        The copula itself if it is a permutation's or a Gaussian one. Raises ValueError where no closed form is
-        known.
+        The copula itself if it is a permutation's or a Gaussian one. Raises ValueError where no closed form
+        is known.
     """
     found = named(copula, name)
     if isinstance(found, Permutation | Gaussian):

@@ -42,7 +42,7 @@ class _Uniforms:
 
 
 def draw(copula: Callable[[Uniform, tuple[int, ...]], Levels], uniform: Uniform, shape: tuple[int, ...]) -> Levels:
-    """Draw of a copula that may be a user's own function: its shape is checked, and its values where known."""
+    """Draw of a copula, which may be a user's own function: its shape and known values are checked."""
     u = copula(uniform, shape)
     if np.shape(u) != tuple(shape):
         raise ValueError(f"copula maps shape {shape} to an array of shape {np.shape(u)}; give one uniform per entry")

@@ -71,7 +71,7 @@ def _by_cholesky(blocks: Float[Array, "b n r"]) -> Float[Array, "b n r"]:
 
 
 class Directions(eqx.Module):
-    """Joint distribution of m unit vectors, each uniform on the sphere: ``directions(key, m, d) -> (m, d)``."""
+    """Joint distribution of m unit vectors, each uniform on the sphere, ``(key, m, d) -> (m, d)``."""
 
     @abc.abstractmethod
     def __call__(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:

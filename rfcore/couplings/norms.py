@@ -1,4 +1,4 @@
-"""Norms of frequencies: their radial distributions, chi for normal frequencies and Student's for Matérn kernels.
+"""Norms of frequencies: chi for normal ones, Student's for those of Matérn kernels.
 
 A radial distribution is a record that is called as ``radial(u, d)``: the quantile of the norm at level u.
 JAX has no inverse of the incomplete gamma and beta functions. The logarithm of a quantile is smooth in the
@@ -11,8 +11,8 @@ normal score z of its level,
 so s is a spline of degree 5 through SciPy's values, 1/32 apart. Levels below 1e-23 or above 1 - 1e-17, where
 no draw falls, are moved to these ends. Measured, the relative error is at most 1e-13 for chi with d <= 10^5,
 and for Student's distribution with nu >= 1/2 and d <= 1000 (3e-12 for nu = 0.1 and d <= 64). At levels of
-about 3e-6 SciPy's values for chi are off by 3e-12 in 10^6 dimensions and by 5e-7 in 10^7. In float32 the error
-is 6e-6, at levels from 2^-24 on and with nu >= 1/2.
+about 3e-6 SciPy's values for chi are off by 3e-12 in 10^6 dimensions and by 5e-7 in 10^7. In float32 the
+error is 6e-6, at levels from 2^-24 on and with nu >= 1/2.
 """
 
 import abc

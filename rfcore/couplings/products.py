@@ -114,7 +114,7 @@ class Independent(Coupling):
 
 
 class WithOpposites(Coupling):
-    """Half of the frequencies from a coupling, and their opposites (:func:`antithetic`), the last one cut for odd m."""
+    """Half of the frequencies from a coupling, and their opposites (:func:`antithetic`)."""
 
     half: Coupling
 
@@ -123,7 +123,7 @@ class WithOpposites(Coupling):
 
 
 class Turned(Coupling):
-    """Frequencies of a coupling under one random rotation, uniform over all: whatever favours axes is averaged out."""
+    """Frequencies of a coupling under one uniform random rotation, so that no axis is favoured."""
 
     coupling: Coupling
 
@@ -224,7 +224,7 @@ def orthogonal_copula(key: PRNGKeyArray, m: int, d: int, correlation: Float[Arra
 
 
 def matern(key: PRNGKeyArray, m: int, d: int, nu: float) -> Float[Array, "m d"]:
-    """Orthogonal frequencies whose Fourier features estimate the Matérn kernel (:func:`rfcore.kernels.matern`).
+    """Orthogonal frequencies for Fourier features of the Matérn kernel (:func:`rfcore.kernels.matern`).
 
     ::
 

@@ -5,8 +5,8 @@ Products of features have a kernel as their mean, E[phi(x) . phi(y)] = k(x, y): 
 
 - x, points, (n, d); a lengthscale only scales them;
 - omega, frequencies, (m, d), rows marginally N(0, I_d), from :mod:`rfcore.couplings`; or other
-  :class:`rfcore.features.frequencies.Frequencies`: fast ones, whose matrix is never formed, or those of another
-  distribution with log weights w, where features of frequency i are multiplied by exp(w_i / 2).
+  :class:`rfcore.features.frequencies.Frequencies`: fast ones, whose matrix is never formed, or those of
+  another distribution with log weights w, where features of frequency i are multiplied by exp(w_i / 2).
 """
 
 from rfcore.features import frequencies, neural

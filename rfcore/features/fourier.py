@@ -28,8 +28,8 @@ def fourier(
     for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel, which overflows where ``|x|^2``
     is above 177 in float32 or 1419 in float64. Columns i and m + i belong to frequency i. Features have
     signs, so there is no logarithm of them. Where a quotient divides a factor per query out (see
-    :func:`rfcore.attention.stabilised`), take Gaussian features of the queries, and for the keys Gaussian features times
-    ``exp((|k|^2 - c) / 2)``, with one c for all of them, the greatest ``|k|^2``.
+    :func:`rfcore.attention.stabilised`), take Gaussian features of the queries, and for the keys Gaussian
+    features times ``exp((|k|^2 - c) / 2)``, with one c for all of them, the greatest ``|k|^2``.
 
     Raises ValueError if the dtype does not resolve most angles of the farthest point to a tenth of a radian:
     from some 10^6 lengthscales on in float32, 10^15 in float64.

@@ -47,7 +47,7 @@ class Frequencies(Protocol):
 
     @property
     def log_weights(self) -> Float[Array, " m"] | None:
-        """log p(omega) - log q(omega), with p = N(0, I_d), of frequencies from a density q; None for zeros."""
+        """log p(omega) - log q(omega), p = N(0, I_d), of frequencies from a density q; None for zeros."""
         ...
 
     def project(self, x: Float[Array, "n d"]) -> Float[Array, "n m"]:

@@ -33,8 +33,8 @@ Optimal permutations are seldom unique, since bins of equal length can be exchan
 permutations. Costs within 2^-32 of the largest count as equal; if a number that was added to all hides how
 they differ, those within 2^-32 of the largest difference, or 2^-48 of the largest, which is rounding. Among
 equals the one nearest to the reversal is taken, that of least sum_q q sigma(q), so every processor and every
-solver finds the same. Where neither modulation nor weights are negative the reversal of the bins is optimal for
-Eqs 55 and 56, for every pair of start nodes, and no coupling of two lengths has a smaller variance.
+solver finds the same. Where neither modulation nor weights are negative the reversal of the bins is optimal
+for Eqs 55 and 56, for every pair of start nodes, and no coupling of two lengths has a smaller variance.
 
 Arrays are float64. Equations are those of Variance-Reducing Couplings, Section 4 and Appendices C and E.
 """
@@ -111,9 +111,9 @@ def pair_products(psi: Float[ArrayLike, "n *starts N"]) -> Float[np.ndarray, "n 
         U_qr = sum_i vec(s_i s_i^T) = vec((Psi_q + Psi_r)^T (Psi_q + Psi_r)),   D = N^2
         s_i = psi^(q^(i)) + psi^(r^(i))
 
-    For eigenvalues psi (n, N), from :func:`bin_spectra`, U_qr are those of the product, D = N numbers with the
-    same inner products. Otherwise psi is (n, n_starts, N), and random projections of U to fewer numbers keep its
-    inner products on average (Eqs 62 and 63).
+    For eigenvalues psi (n, N), from :func:`bin_spectra`, U_qr are those of the product, D = N numbers with
+    the same inner products. Otherwise psi is (n, n_starts, N), and random projections of U to fewer numbers
+    keep its inner products on average (Eqs 62 and 63).
 
     Source: Variance-Reducing Couplings, Eq. 60; the sum over start nodes is ours.
     """
@@ -200,8 +200,8 @@ def pagerank_mse(
         E |rho_hat - rho|^2 = (N - 2 S + 1/n sum_q c_{q, sigma(q)}) / (N^2 m)
         S = 1/n^2 sum_qr c_qr = sum_ij P(j -> i)^2
 
-    with N - S in place of the bracket for independent walks: S is the probability that two independent walks of
-    a node end together, summed over the nodes.
+    with N - S in place of the bracket for independent walks: S is the probability that two independent walks
+    of a node end together, summed over the nodes.
 
     Args:
         n_nodes: N, nodes of the graph.

@@ -50,7 +50,7 @@ def log_conformity(v: Float[ArrayLike, "*shape"], d: int, coupling: str | Callab
     Source: Simplex Random Features, Theorem 4.3 and Lemmas 4.1 and 4.2.
 
     >>> from rfcore import theory
-    >>> [round(float(theory.log_conformity(1.0, 3, coupling)), 3) for coupling in ("iid", "orthogonal", "simplex")]
+    >>> [round(float(theory.log_conformity(1.0, 3, name)), 3) for name in ("iid", "orthogonal", "simplex")]
     [1.0, 0.922, 0.55]
     """
     d, angles = angles_in(d, coupling)

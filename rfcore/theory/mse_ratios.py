@@ -24,23 +24,24 @@ def mse_ratio(
 
         MSE(coupling) / MSE(iid),   a function of the distance alone
 
-    Errors relative to the kernel have its square root. It is in closed form for products of orthogonal or simplex
-    directions with independent norms, of orthogonal ones with norms that are antithetic, comonotone, stratified or
-    have a Gaussian copula in each block, and of strata over all norms or blocks (those of simplices, too, for
-    blocks). Others raise ValueError.
+    Errors relative to the kernel have its square root. It is in closed form for products of orthogonal or
+    simplex directions with independent norms, of orthogonal ones with norms that are antithetic, comonotone,
+    stratified or have a Gaussian copula in each block, and of strata over all norms or blocks (those of
+    simplices, too, for blocks). Others raise ValueError.
 
     Args:
         coupling: a record of :mod:`rfcore.couplings`, or its name.
         features: "fourier"; "positive"; "cosh", positive features of frequencies and their opposites.
-        distance: |x - y| for Fourier features, |x + y| for the others: from 0 to 30 where directions alone are
-            coupled, above 0 and at most 5 for norms, at most 3 for strata over blocks or all norms.
+        distance: |x - y| for Fourier features, |x + y| for the others: from 0 to 30 where directions alone
+            are coupled, above 0 and at most 5 for norms, at most 3 for strata over blocks or all norms.
         m, d: number of frequencies, the last block of which may be cut; dimension.
 
     Returns:
         A JAX array of the default float dtype, differentiable in the distance, where directions alone are
         coupled; else float64 on the host.
 
-    Source: Simplex Random Features, Sections 4.1 and 5.1; Variance-Reducing Couplings, Lemma 3.1 and Corollary 3.4.
+    Source: Simplex Random Features, Sections 4.1 and 5.1; Variance-Reducing Couplings, Lemma 3.1 and
+    Corollary 3.4.
 
     One block of shells does nothing, 64 nearly all; a cut one brings some of the error back:
 

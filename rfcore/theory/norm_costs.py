@@ -11,8 +11,9 @@ forms check them, and replace them:
     independent         E[c] = 1F1(d; d/2; +-distance^2 / 2)
     positive monotone   E[c] = e^(+-distance^2),  the cost of independent frequencies
 
-since the sum of two orthogonal vectors of one chi_d length is N(0, 2 I_d), as that of independent ones is. All in float64. The distance, |x + y| for positive features and |x - y| for Fourier features, is above 0
-and at most 5.
+since the sum of two orthogonal vectors of one chi_d length is N(0, 2 I_d), as that of independent ones is.
+All in float64. The distance, |x + y| for positive features and |x - y| for Fourier features, is above 0 and
+at most 5.
 
 **Pairs** (Variance-Reducing Couplings, Lemma 3.1). Over all rotations of two orthogonal frequencies of given
 norms, exp((omega_1 + omega_2) . v) and cos(omega_1 . z) cos(omega_2 . z) have the
@@ -58,7 +59,7 @@ X_MAX = 13.0  # normal scores: the last powers of norms have their mass below
 
 
 def norms_ratio(copula: copulas.Copula, distance: float, features: Features, m: int, d: int) -> float:
-    """Error of orthogonal features whose norms are coupled within blocks, over that of independent frequencies.
+    """Error of orthogonal features with norms coupled in blocks, over that of independent frequencies.
 
     ::
 
@@ -163,7 +164,7 @@ def _log_of_strata(distance: float, d: int, features: Features) -> float:
 
 @lru_cache(maxsize=64)
 def strata(d: int, n: int, x_max: float = X_MAX) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"], list[int]]:
-    """Nodes and weights for the distribution of a norm, and where each of n strata of equal probability starts."""
+    """Nodes and weights of the distribution of a norm, and where each of n equal strata starts."""
     edges = np.concatenate([[-x_max], special.ndtri(np.arange(1, n) / n), [x_max]])
     # The outer strata are long.
     outer, inner = special.roots_legendre(60), special.roots_legendre(24 if n <= 8 else 8 if n <= 64 else 5)

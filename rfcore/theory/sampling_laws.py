@@ -52,7 +52,7 @@ def log_optimal_variance_bound(
 
 
 class GaussianProposal(eqx.Module):
-    """Optimal proposal of frequencies for Gaussian points, and its variance; from :func:`optimal_gaussian`."""
+    """Optimal proposal for Gaussian points, and its variance; from :func:`optimal_gaussian`."""
 
     mean: Float[Array, " d"]
     covariance: Float[Array, "d d"]

@@ -39,9 +39,9 @@ def block_mse_ratio(distance, d, law, features, opposites="none"):
         1 + (d - 1) (E[c] - e^(v^2)) / (e^(2 v^2) - e^(v^2))                      positive, v = |x + y|
         1 + [a - e^(v^2) + 2 (d - 1) (E[c] - e^(v^2))] / (e^(2 v^2) - e^(v^2))    positive with opposites
 
-    with E[c] as for :func:`rfcore.theory.norm_costs.norms_ratio`, and a what a frequency and its own opposite cost, 1 for
-    equal norms. It is good to about 1e-5; from a distance of 12 (Fourier) or 6 (positive) on it is taken to
-    be 1.
+    with E[c] as for :func:`rfcore.theory.norm_costs.norms_ratio`, and a what a frequency and its own opposite
+    cost, 1 for equal norms. It is good to about 1e-5; from a distance of 12 (Fourier) or 6 (positive) on it
+    is taken to be 1.
 
     Args:
         distance: array of values of at least 0, z or v; the result has its shape.

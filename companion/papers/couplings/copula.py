@@ -68,9 +68,9 @@ def learn(key, loss, d, n_steps=1000, n_draws=16, start=None, optimiser=None):
 
     Each step draws ``n_draws`` blocks of fresh normals, of which norms are differentiable functions of theta:
     the reparameterised gradient. The loss maps a key, for what else it draws, such as a rotation, and norms
-    (d,) to a number. With :func:`~companion.papers.couplings.costs.fourier_cost` rotations are integrated out, and the gradient
-    is less noisy. By default theta starts at 0 and the optimiser is ``optax.adam(0.01)``. Raises
-    FloatingPointError if a loss or a parameter is not finite.
+    (d,) to a number. With :func:`~companion.papers.couplings.costs.fourier_cost` rotations are integrated
+    out, and the gradient is less noisy. By default theta starts at 0 and the optimiser is
+    ``optax.adam(0.01)``. Raises FloatingPointError if a loss or a parameter is not finite.
 
     Source: Variance-Reducing Couplings, Appendix A.5, Eq. 35, where the loss is the RMSE of the kernel on
     data.
@@ -86,10 +86,10 @@ def learn(key, loss, d, n_steps=1000, n_draws=16, start=None, optimiser=None):
 def optimal(key, distance, d, features):
     """Gaussian copula of the norms of d orthogonal features that makes their error least at a distance.
 
-    The cost is a sum over pairs of a function of their correlation (:func:`rfcore.theory.norm_costs.log_pair_excess`),
-    so nothing is drawn: L-BFGS on a factor of the correlation, singular ones included. The problem is not
-    convex: compare several keys, of random starts. The distance is |x + y| for positive, |x - y| for Fourier
-    features, at most 5.
+    The cost is a sum over pairs of a function of their correlation
+    (:func:`rfcore.theory.norm_costs.log_pair_excess`), so nothing is drawn: L-BFGS on a factor of the
+    correlation, singular ones included. The problem is not convex: compare several keys, of random starts.
+    The distance is |x + y| for positive, |x - y| for Fourier features, at most 5.
 
     Source: Variance-Reducing Couplings, Appendix A.5, which learns this from noisy estimates.
     """

@@ -1,7 +1,7 @@
-"""Costs of given norms (Variance-Reducing Couplings, Lemma 3.1), and the least that any coupling of norms can have.
+"""Costs of given norms (Variance-Reducing Couplings, Lemma 3.1), and the least of any coupling of norms.
 
-The means over rotations of :mod:`rfcore.theory.norm_costs`, for norms that are arrays (..., m): the distance v or
-z is above 0, and t at most 300.
+The means over rotations of :mod:`rfcore.theory.norm_costs`, for norms that are arrays (..., m): the distance
+v or z is above 0, and t at most 300.
 """
 
 import jax.numpy as jnp

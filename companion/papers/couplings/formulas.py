@@ -15,8 +15,8 @@ def sum_cost(length, v, d, n_terms=200):
         sum_k v^(2k) |omega_1 + omega_2|^k / (2^(2k) k! Gamma(k + d/2)),   times Gamma(d/2)
 
     With 2k, as in Lemma A.1 and Eq. 15, it is a mean of exp(v . (omega_1 + omega_2)):
-    :func:`companion.papers.simplex.conformities.log_conformity_of`. The argument that follows stands: every term is least where the
-    sum vanishes.
+    :func:`companion.papers.simplex.conformities.log_conformity_of`. The argument that follows stands: every
+    term is least where the sum vanishes.
 
     Source: Variance-Reducing Couplings, Eq. 33, proof of Theorem 3.5.
     """

@@ -31,8 +31,8 @@ def gram_rmse(x, law, features, opposites="none", n_nodes=12):
 
     Args:
         x: points, array (n, d), over the lengthscale; d at least 2.
-        law: of the norms of d orthogonal frequencies, as :func:`rfcore.couplings.compose` takes it, or a correlation matrix;
-            "iid" for independent frequencies, as many as ``opposites`` says.
+        law: of the norms of d orthogonal frequencies, as :func:`rfcore.couplings.compose` takes it, or a
+            correlation matrix; "iid" for independent frequencies, as many as ``opposites`` says.
         opposites: "none", "equal" or "independent", the norms of the opposite vectors of positive features;
             the last goes with "iid", "independent" and "reversal".
         n_nodes: distances that stand for all pairs, under the other laws.

@@ -13,11 +13,11 @@ between them gives. So, with k for k(z),
     one norm per block, in strata  m MSE = Var f + (d - 1) (E[c] - k^2) - d Var_between(g)
 
 c being of two norms in different strata in the second line, of one norm twice in the third: for orthogonal
-directions that is k(sqrt(2) z). For the Gaussian kernel :func:`rfcore.theory.mse_ratio` has such errors, by series in moments that Student's law has
-not. Here levels of norms are cut into cells, which halve towards 0 and towards 1, with Gauss's rule in each.
-In the last cells z r runs through many periods; what the nodes miss is the probability of such norms times
-(z r)^((1 - d) / 2). For nu >= 1/2 ratios err by less than 3e-3 for d = 2, 1e-3 for d = 3 and 1e-4 from d = 4
-on (``tests/test_matern_errors.py``). All in float64.
+directions that is k(sqrt(2) z). For the Gaussian kernel :func:`rfcore.theory.mse_ratio` has such errors, by
+series in moments that Student's law has not. Here levels of norms are cut into cells, which halve towards 0
+and towards 1, with Gauss's rule in each. In the last cells z r runs through many periods; what the nodes miss
+is the probability of such norms times (z r)^((1 - d) / 2). For nu >= 1/2 ratios err by less than 3e-3 for d =
+2, 1e-3 for d = 3 and 1e-4 from d = 4 on (``tests/test_matern_errors.py``). All in float64.
 """
 
 import itertools

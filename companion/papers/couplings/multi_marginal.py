@@ -106,8 +106,8 @@ def two_norms(distance, d, features, n_quantiles=40):
 
         min sum_ab P_ab c(q_a, q_b),   P a law on k^2 pairs with uniform margins
 
-    with c of :func:`~companion.papers.couplings.costs.log_positive_cost` or :func:`~companion.papers.couplings.costs.fourier_cost`. Far points want
-    other partners than opposites.
+    with c of :func:`~companion.papers.couplings.costs.log_positive_cost` or
+    :func:`~companion.papers.couplings.costs.fourier_cost`. Far points want other partners than opposites.
 
     Source: Variance-Reducing Couplings, Theorem 3.2 and Lemma A.5, for laws of finitely many values.
     """

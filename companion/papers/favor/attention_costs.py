@@ -45,7 +45,7 @@ class Narrow:
 
 
 def narrow(q, k, v, omega, parameters):
-    """Linear attention as :func:`rfcore.attention.random_feature_attention`, kept in bfloat16, summed in float32.
+    """Attention as :func:`rfcore.attention.random_feature_attention`, kept in bfloat16, summed in float32.
 
     bfloat16 are queries, keys, values and frequencies, features, sums over keys, and outputs. A float32
     number with its last 16 bits cut off has 8 bits of precision left, and all of its range: features, at most

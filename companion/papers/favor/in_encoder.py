@@ -35,9 +35,10 @@ def attentions(key, kind, parameters, m, n_layers):
     n_heads, d = parameters.A.shape[1:]
     keys = jax.random.split(key, n_layers * n_heads)
     omega = jax.lax.map(lambda key: couplings.orthogonal(key, m, d), keys, batch_size=n_heads).astype(parameters.A.dtype)
-    of_layers = zip(omega.reshape(n_layers, n_heads, m, d), *map(list, parameters), strict=True)
+    of_layers = [jax.tree.map(lambda field, layer=layer: field[layer], parameters) for layer in range(n_layers)]
     return tuple(
-        partial(attention.random_feature_attention, omega=omega, parameters=type(parameters)(*fields)) for omega, *fields in of_layers
+        partial(attention.random_feature_attention, omega=omega, parameters=of_layer)
+        for omega, of_layer in zip(omega.reshape(n_layers, n_heads, m, d), of_layers, strict=True)
     )
 
 

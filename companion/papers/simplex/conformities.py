@@ -1,4 +1,4 @@
-"""RF-conformity of given frequencies, of given directions, and at a given angle (Simplex Random Features, Section 3).
+"""RF-conformity of given frequencies or directions, and at a given angle (Simplex Random Features).
 
 They are what pages of the paper need beyond :func:`rfcore.theory.log_conformity`; v is between 0 and 30.
 """

@@ -10,7 +10,7 @@ import optax
 from companion.models import descent
 from rfcore import walks
 from rfcore.features import by_step
-from rfcore.walks import losses
+from rfcore.walks.losses import Form, form, gram
 
 __all__ = ["Geometric", "best_scale", "learn_each", "loss_of_walks", "staircase"]
 
@@ -44,12 +44,12 @@ def loss_of_walks(key, g, target, n_walks, p_halt, n_repeats, n_steps=10):
     Source: Universal Graph Random Features, Section 3.4.
     """
     n = g.n_nodes
-    target = losses.gram(target, "target", n)
+    target = gram(target, "target", n)
     nodes = np.tile(np.arange(n), n_repeats)
     of_lengths, of_hops = jax.random.split(key)
     lengths = walks.lengths.draw(of_lengths, len(nodes), n_walks, p_halt, "iid")
     stored = by_step(walks.simulate(of_hops, g, lengths, nodes=nodes))
-    return losses.form(stored, stored, target, n_steps)
+    return form(stored, stored, target, n_steps)
 
 
 def best_scale(loss, f):
@@ -107,7 +107,7 @@ def learn_each(starts, losses, n_steps, optimiser):
     starts = list(starts) if np.iterable(starts) else []
     if not starts:
         raise ValueError("starts has no start; give at least one, such as [neural.flat()]")
-    shared = isinstance(losses, losses.Form)
+    shared = isinstance(losses, Form)
     each = [losses] if shared else list(losses) if np.iterable(losses) else []
     stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf, dtype=float) for leaf in leaves]), *starts)
     data = losses if shared else jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)

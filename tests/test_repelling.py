@@ -163,7 +163,7 @@ def test_kernel_of_karate_is_estimated_without_bias_and_with_less_error(law):
     found = estimates(LAWS[law](KARATE))
     decision = evidence.unbiased(found, kernel, smallest_bias=0.1)
     assert decision.verdict is Verdict.REPRODUCED, decision.detail
-    errors = [np.mean((some - kernel) ** 2) for some in (found, estimates("independent"))]
+    errors = [np.mean((some - kernel) ** 2) for some in (found, estimates(walks.hops.Independent()))]
     assert errors[0] < 0.4 * errors[1]
 
 

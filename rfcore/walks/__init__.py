@@ -2,7 +2,7 @@
 
 ::
 
-    key -> streams -> uniforms of a copula -> lengths, hops -> walks -> deposits -> features under a modulation
+    key -> streams -> uniforms of a copula -> lengths, hops -> walks -> deposits -> features of a modulation
 
 :mod:`~rfcore.walks.streams` turns a key into independent generators, one per chunk of start nodes;
 :mod:`~rfcore.walks.lengths` and :mod:`~rfcore.walks.hops` draw the walks of a node jointly, as a

@@ -11,6 +11,7 @@ from companion.models import descent
 from rfcore import walks
 from rfcore.features import by_step
 from rfcore.walks import losses
+from rfcore.walks.losses import Form
 
 __all__ = ["Geometric", "best_scale", "learn_each", "loss_of_walks", "staircase"]
 
@@ -107,7 +108,7 @@ def learn_each(starts, losses, n_steps, optimiser):
     starts = list(starts) if np.iterable(starts) else []
     if not starts:
         raise ValueError("starts has no start; give at least one, such as [neural.flat()]")
-    shared = isinstance(losses, losses.Form)
+    shared = isinstance(losses, Form)
     each = [losses] if shared else list(losses) if np.iterable(losses) else []
     stacked = jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf, dtype=float) for leaf in leaves]), *starts)
     data = losses if shared else jax.tree.map(lambda *leaves: jnp.stack(leaves), *each)

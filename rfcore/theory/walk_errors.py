@@ -178,7 +178,7 @@ def _pairs_of(coupling: Named) -> Any:
 
 def _pairs(
     values: Vector, W: Sparse, coupling: Named, n_walks: int, p_halt: float
-) -> tuple[Float[np.ndarray, "k n m"], Float[np.ndarray, "k n m"]]:
+) -> tuple[Float[np.ndarray, "steps N N"], Float[np.ndarray, "steps N N"]]:
     """f(k) W^k, and sum_l K_kl f(l) W^l."""
     terms = np.empty((len(values), *W.shape))
     power = np.eye(W.shape[0])
@@ -261,7 +261,9 @@ def _at_correlation(r: float, growth: Vector) -> Matrix | float:
     return np.minimum.outer(growth, growth) if r == 1 else 1.0
 
 
-def _matched(sigmas: Int[np.ndarray, "k n"], n_walks: int, p_halt: float, n_terms: int) -> Matrix:
+def _matched(
+    sigmas: Int[np.ndarray, "k n_bins"], n_walks: int, p_halt: float, n_terms: int
+) -> Float[np.ndarray, "n_terms n_terms"]:
     """Sums over the pairs of different walks of each group, in place of those of independent ones."""
     bins = bin_survival(sigmas.shape[1], p_halt, n_terms)
     of_walk = np.concatenate([bins[None], bins[sigmas]])

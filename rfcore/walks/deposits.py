@@ -130,9 +130,10 @@ def simulate(key: Key, g: Graph, lengths: Lengths, nodes: Int[ArrayLike, " n"] |
     A walk ends early at a node without neighbours.
 
     Args:
-        g: graph, usually ``graph.normalised()``. lengths: from :func:`rfcore.walks.lengths.draw`, or
-            ``walks.Lengths(values, p_halt)`` with one row per start. nodes: the start of the walks of each
-            row; by default row i starts at node i.
+        g: graph, usually ``graph.normalised()``.
+        lengths: from :func:`rfcore.walks.lengths.draw`, or ``walks.Lengths(values, p_halt)`` with one row per
+            start.
+        nodes: the start of the walks of each row; by default row i starts at node i.
 
     The mean load at node j and step k estimates (W^k)_ij:
 

@@ -149,7 +149,7 @@ def walk(
 
 @cache
 def _keep_freed_memory() -> None:
-    """Let glibc keep up to 64 MB for the next call, as it does once a block of nearly 32 MB was freed.
+    """Let glibc keep up to 64 MB for the next call, as it does once a block of 32 MB was freed.
 
     The block is never touched. Without it glibc would give freed memory back to the system, and fresh pages
     take a fifth of the time on a graph like cora.

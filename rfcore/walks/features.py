@@ -217,14 +217,15 @@ def walk_features(
     directed or not normalised, or if p_halt is below 1.8e-8.
 
     Args:
-        g: graph with the weights W; usually ``g.normalised()``. f: modulation, a function of an integer array
-            of lengths, from :mod:`rfcore.walks.modulation`. n_walks: walks from each node. p_halt:
-            probability of stopping before each hop, strictly between 0 and 1. coupling: of the walks of one
-            node, "iid", "reversal", "stratified", "systematic", ..., a permutation, a copula or a
-            :class:`rfcore.walks.Coupling` (:func:`rfcore.walks.lengths.named`). Means do not depend on it,
-            errors do. Stratified lengths cost what independent ones do (1.02 times at p_halt = 0.1, 1.1 times
-            at 0.5); "systematic" has the smallest errors that we have measured, at about twice the cost of a
-            walk.
+        g: graph with the weights W; usually ``g.normalised()``.
+        f: modulation, a function of an integer array of lengths, from :mod:`rfcore.walks.modulation`.
+        n_walks: walks from each node.
+        p_halt: probability of stopping before each hop, strictly between 0 and 1.
+        coupling: of the walks of one node, "iid", "reversal", "stratified", "systematic", ..., a permutation,
+            a copula or a :class:`rfcore.walks.Coupling` (:func:`rfcore.walks.lengths.named`). Means do not
+            depend on it, errors do. Stratified lengths cost what independent ones do (1.02 times at
+            p_halt = 0.1, 1.1 times at 0.5); "systematic" has the smallest errors that we have measured, at
+            about twice the cost of a walk.
         nodes: start nodes, one row each; repeats are independent. All nodes by default. Walks belong to a
             place in ``nodes``: those of [5, 6] are not those of rows 5 and 6 of all nodes.
         executor: of threads, by default; of processes; or that of a cluster. The result does not depend on

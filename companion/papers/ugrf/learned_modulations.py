@@ -10,12 +10,7 @@ import optax
 from companion.models import descent
 from rfcore import walks
 from rfcore.features import by_step
-<<<<<<< HEAD
 from rfcore.walks.losses import Form, form, gram
-=======
-from rfcore.walks import losses
-from rfcore.walks.losses import Form
->>>>>>> walks
 
 __all__ = ["Geometric", "best_scale", "learn_each", "loss_of_walks", "staircase"]
 

@@ -69,7 +69,7 @@ def test_each_is_learned_as_if_alone(shared):
     together = learned_modulations.learn_each(starts, forms[0] if shared else forms, 30, optax.adam(0.05))
     for i, (start, form) in enumerate(zip(starts, forms, strict=True)):
         alone = descent.learn(lambda f, form: form(f), start, (form,), 30, optax.adam(0.05)).f
-        for one, other in zip(alone, together, strict=True):
+        for one, other in zip(*map(jax.tree.leaves, (alone, together)), strict=True):
             assert np.allclose(one, other[i], atol=1e-5)
 
 

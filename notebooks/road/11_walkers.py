@@ -19,6 +19,7 @@ import numpy as np
 
 from rfcore import features, graphs, kernels, walks
 from rfcore.walks import Lengths
+from rfcore.walks.hops import Independent, Systematic
 
 club = nx.karate_club_graph()
 g = graphs.Graph.from_networkx(club).normalised()
@@ -35,8 +36,8 @@ def standing(hops, seed=3, step=2):
 step = np.array(nx.to_numpy_array(club, weight=None))
 step /= step.sum(1, keepdims=True)
 shown = {
-    "independent": standing(None),
-    "systematic": standing("systematic"),
+    "independent": standing(Independent()),
+    "systematic": standing(Systematic()),
     "expected": n_walks * (step @ step)[node],
 }
 # %% tags=["hide-input"]
@@ -62,9 +63,9 @@ def away(hops, after):
 
 
 if club.name and (n_walks, node) == (16, 0):  # the club
-    assert club.degree[0] == 16 and (away("systematic", 1) < 1e-9).all()
-    gain = away(None, 2) - away("systematic", 2)
-    assert gain.mean() > 3 * gain.std() / 10 and away(None, 1).mean() > 10
+    assert club.degree[0] == 16 and (away(Systematic(), 1) < 1e-9).all()
+    gain = away(Independent(), 2) - away(Systematic(), 2)
+    assert gain.mean() > 3 * gain.std() / 10 and away(Independent(), 1).mean() > 10
     places = [np.count_nonzero(shown[name]) for name in ("independent", "systematic")]
     assert places == [6, 12]
 

@@ -26,6 +26,7 @@ from companion.papers.simplex import two_frequencies
 from companion.plotting import motion
 from rfcore import couplings, features, graphs, kernels, walks
 from rfcore.walks import Lengths
+from rfcore.walks.hops import Independent, Systematic
 
 ledger = evidence.open_page("start/01_primer", profile)
 N_REPEATS, N_WALKED = {"paper": (20_000, 4_000), "quick": (4_000, 400)}[profile]
@@ -354,7 +355,7 @@ def walk_of(name, n_walks, n_hops, hops):
     )
 
 
-(path,), (loads,) = walk_of("one walk", 1, 4, None)
+(path,), (loads,) = walk_of("one walk", 1, 4, Independent())
 path, left = path.astype(int), loads * of_six(np.arange(5))
 
 
@@ -457,7 +458,7 @@ ledger.decide({
 # %% tags=["hide-input"]
 seen = {
     title: next(walk_of("sixteen walks", 16, 3, hops)).astype(int)
-    for title, hops in {"independent": None, "systematic": "systematic"}.items()
+    for title, hops in (("independent", Independent()), ("systematic", Systematic()))
 }
 first = {
     title: np.bincount(nodes[:, 1], minlength=6)[1:5] for title, nodes in seen.items()

@@ -140,7 +140,9 @@ logs, costs = np.array(logs), np.array(costs)
 def mean_log_moment(key, x, log_squares):
     """Under the optimal law, from 4000 frequencies."""
     keys = jax.random.split(key)
-    omega = importance.sample_mixture(keys[0], couplings.iid(keys[1], 4000, 8), x, "softmax")
+    omega = importance.sample_mixture(
+        keys[0], couplings.iid(keys[1], 4000, 8), x, "softmax"
+    )
     squares = features.positive(x, omega, "softmax") ** 2
     return jnp.mean(jnp.log(4000 * squares @ squares.T) - log_squares)
 

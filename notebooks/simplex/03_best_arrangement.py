@@ -41,7 +41,9 @@ N_TRIED, N_STARTS, DIMENSIONS, DISTANCES, CHECKED_D = {
 }[profile]
 
 # Compiled whole: one by one, the operations in it take longer to compile than to run.
-log_conformity_at_angle = jax.jit(conformities.log_conformity_at_angle, static_argnums=1)
+log_conformity_at_angle = jax.jit(
+    conformities.log_conformity_at_angle, static_argnums=1
+)
 
 # %% [markdown]
 # (simplex-lemma-A-1)=

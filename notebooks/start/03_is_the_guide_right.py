@@ -110,7 +110,9 @@ def squared(d, m, kind, choice, n_draws):
         errors = choices.attention_errors(key, d, m, n_draws)
         return errors[..., list(choosing.ATTENTION).index(choice.name)], errors[..., -1]
     of_one, sign = {"fourier": (np.cos, -1), "positive": (np.exp, 1)}[kind]
-    draw = jax.jit(lambda keys: jax.lax.map(lambda key: choice.coupling(key, m, d), keys))
+    draw = jax.jit(
+        lambda keys: jax.lax.map(lambda key: choice.coupling(key, m, d), keys)
+    )
     rng, found = ledger.rng(f"directions of {kind}, {d}, {m}"), []
     for keys in jax.random.split(key, (n_draws // AT_ONCE, AT_ONCE)):
         u = rng.normal(size=(AT_ONCE, d, 16))

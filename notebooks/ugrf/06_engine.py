@@ -234,8 +234,9 @@ delta = 0.1
 ensembles = list(itertools.product((1, 16, 16 * karate.n_nodes), (0.1, 0.5)))
 batch = np.array([formulas.batch_size(m, p, delta) for m, p in ensembles])
 longest = [
-    walks.lengths.draw(ledger.key("lengths", i), N_BATCHES, m, p, "iid")
-    .values.max(axis=1)
+    walks.lengths.draw(ledger.key("lengths", i), N_BATCHES, m, p, "iid").values.max(
+        axis=1
+    )
     for i, (m, p) in enumerate(ensembles)
 ]
 shorter = np.stack(longest, axis=1) < batch

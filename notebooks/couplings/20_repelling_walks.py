@@ -250,7 +250,8 @@ means = np.array([
         next(
             estimates(
                 ledger.key(f"means {hops.__name__}", r), graphs["karate"], fs[1:], 16,
-                0.3, MEAN_OF, lambda g, hops=hops: Coupling(copulas.stratified, hops(g)),
+                0.3, MEAN_OF,
+                lambda g, hops=hops: Coupling(copulas.stratified, hops(g)),
             )
         ).mean(axis=0)
         for hops in (repelling.blocks, repelling.shifted)

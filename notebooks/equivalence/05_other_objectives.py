@@ -66,9 +66,9 @@ def written_out(parameters):
 @jax.jit
 def products(x, y, parameters, omega):
     """Of features of x and y for every frequency: dense, and positive."""
-    A, B_x, B_y, centre_x, centre_y = parameters
-    root = jnp.sqrt(1 - 4 * A)
-    mean = (B_x @ centre_x + B_y @ centre_y) / root
+    p, B_x, B_y = parameters, parameters.B_x, parameters.B_y
+    root = jnp.sqrt(1 - 4 * p.A)
+    mean = (B_x @ p.centre_x + B_y @ p.centre_y) / root
     law = features.frequencies.weighted_gaussian(omega, mean, jnp.diag(root))
     dense = [
         features.exponential(side, omega, parameters, name, "softmax")

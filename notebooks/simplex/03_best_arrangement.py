@@ -122,7 +122,7 @@ ledger.decide({
 
 # %%
 cosines = np.linspace(-1, 1, 41)
-conformities = {
+at_angles = {
     (d, v): np.exp(
         log_conformity_at_angle(v, d, cosines)
         - float(theory.log_conformity(v, d, "orthogonal"))
@@ -130,7 +130,7 @@ conformities = {
     for d in CHECKED_D
     for v in (0.5, 1.0, 3.0)
 }
-steps = [[np.diff(c).min(), np.diff(c, 2).min()] for c in conformities.values()]
+steps = [[np.diff(c).min(), np.diff(c, 2).min()] for c in at_angles.values()]
 
 of_directions = jax.jit(conformities.log_conformity_of_directions)
 independent = np.stack([
@@ -144,7 +144,7 @@ for (d, v), several in starts.items():
         ends.append(float(of_directions(found, v) - least))
 
 # %% tags=["hide-input"]
-curves = np.stack([conformities[CHECKED_D[-1], v] for v in (0.5, 1.0)])
+curves = np.stack([at_angles[CHECKED_D[-1], v] for v in (0.5, 1.0)])
 plotting.show_panels(
     cosines[::4],
     np.stack([curves, curves])[..., ::4],

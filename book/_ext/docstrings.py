@@ -1,13 +1,15 @@
-"""Docstrings as Sphinx reads them: bars of lengths, sentences on properties, bare names, and sources as links.
+"""Docstrings as Sphinx reads them: those of records, bars of lengths, sentences on properties, bare names, and sources as links.
 
 A source is named in plain words, so that ``help`` reads well: by the title of one of the five papers, which leads to its
 chapter and to the section that re-runs the figure or table, or by the first author's name and the year, which leads to the
 references. Formulas after ``::`` are shown as they stand.
 """
 
+import inspect
 import re
 
 from docutils import nodes
+from equinox import Module
 from pybtex.plugin import find_plugin, register_plugin
 from record_text import CITATIONS, ROOT, TITLES
 from sphinx import addnodes
@@ -16,6 +18,12 @@ from companion import citations, evidence
 
 KINDS = {"Algorithm": "alg", "Corollary": "cor", "Eq.": "eq", "Eqs.": "eq", "Figure": "fig", "Lemma": "lemma", "Table": "table", "Theorem": "thm"}
 PLACE = rf'"?(?:,\s+({"|".join(map(re.escape, KINDS))})\s+([\dA-Z]+(?:\.\d+)?))?'
+
+
+def records(app, what, name, obj, options, lines):
+    """A record that a module makes, such as ``couplings.orthogonal``, has the docstring that stands below its assignment."""
+    if what == "data" and isinstance(obj, Module):
+        lines[:] = [*inspect.cleandoc(citations.docstring(obj)).splitlines(), ""]
 
 
 def properties(app, what, name, obj, options, lines):
@@ -97,6 +105,6 @@ def setup(app):
     app.connect("builder-inited", prepare)
     app.connect("doctree-read", exact_first)
     app.connect("missing-reference", bare_names)
-    for listener, priority in ((sources, 390), (lengths, 400), (properties, 400)):  # napoleon's is 500
+    for listener, priority in ((records, 380), (sources, 390), (lengths, 400), (properties, 400)):  # napoleon's is 500
         app.connect("autodoc-process-docstring", listener, priority=priority)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

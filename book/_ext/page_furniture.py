@@ -8,6 +8,7 @@ import html
 import json
 import re
 import shutil
+from itertools import accumulate
 from pathlib import Path
 
 from docutils import nodes
@@ -70,11 +71,18 @@ def mend_backlinks(app, pagename, context):
 
     def mended(found):
         name, page, anchor = found.groups()
-        if f"{module}.{name}" in known and anchor not in known:
-            page, anchor = app.builder.get_relative_uri(pagename, known[f"{module}.{name}"].docname), f"{module}.{name}"
+        packages = accumulate(module.split("."), "{}.{}".format)
+        exported = next((known[f"{package}.{name}"] for package in packages if f"{package}.{name}" in known), None)
+        if exported and anchor not in known:
+            page, anchor = app.builder.get_relative_uri(pagename, exported.docname), exported.node_id
         return f'id="{name}">\n<a class="viewcode-back" href="{page}#{anchor}"'
 
     context["body"] = re.sub(r'id="([^"]+)">\n<a class="viewcode-back" href="([^"#]+)#([^"]+)"', mended, context["body"])
+
+
+def without_builtins(app, env):
+    """viewcode lists as a module what a name for a tuple of arrays comes from."""
+    env._viewcode_modules.pop("builtins", None)
 
 
 def offer(pagename, context):
@@ -147,6 +155,7 @@ def in_words(formula):
 def setup(app):
     app.rfcore_words = {}
     app.connect("doctree-resolved", remember_words)
+    app.connect("env-updated", without_builtins)
     app.connect("html-page-context", furnish, priority=600)  # the theme adds its buttons at 501
     app.connect("build-finished", write, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -5,7 +5,7 @@ from functools import cache
 import equinox as eqx
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Int
+from jaxtyping import Array, Int, Integer
 
 from rfcore import checks
 from rfcore.copulas.copula import Copula, Correlated, DifferentStrata, Levels, Uniform
@@ -127,7 +127,7 @@ independent, antithetic, comonotone = Independent(), Antithetic(), Comonotone()
 stratified, systematic = Stratified(), Systematic()
 
 
-def permutation(sigma: Int[ArrayLike, "*k n"] | list[int], name: str = "sigma") -> Permutation:
+def permutation(sigma: Int[ArrayLike, "*k n"] | list, name: str = "sigma") -> Permutation:
     """Pairs that are matched quantile bin by quantile bin, uniform within the bins.
 
     ::
@@ -164,7 +164,7 @@ def _in_strata(uniform: Uniform, shape: tuple[int, ...], of_places: tuple[int, .
     return u.__array_namespace__().moveaxis(u, 0, -1)
 
 
-def _affine(uniform: Uniform, shape: tuple[int, ...]) -> Int[Array | np.ndarray, "..."]:
+def _affine(uniform: Uniform, shape: tuple[int, ...]) -> Integer[Array | np.ndarray, "..."]:
     """Random permutations x -> a x + b over the field of m elements, a not 0: pairs are uniform."""
     *blocks, m = shape
     a, b = uniform(tuple(blocks)), uniform(tuple(blocks))
@@ -174,7 +174,7 @@ def _affine(uniform: Uniform, shape: tuple[int, ...]) -> Int[Array | np.ndarray,
 
 
 @cache
-def _products(m: int) -> Int[np.ndarray, "m m"]:
+def _products(m: int) -> Integer[np.ndarray, "m m"]:
     """Multiplication table of the field of m elements: bit polynomials modulo an irreducible one."""
     table, shifted = np.zeros((m, m), dtype=np.uint8), np.arange(m)
     for bit in range(m.bit_length() - 1):
@@ -183,7 +183,7 @@ def _products(m: int) -> Int[np.ndarray, "m m"]:
     return table
 
 
-def _permutation(uniform: Uniform, shape: tuple[int, ...]) -> Int[Array | np.ndarray, "..."]:
+def _permutation(uniform: Uniform, shape: tuple[int, ...]) -> Integer[Array | np.ndarray, "..."]:
     """Random permutations of 0, ..., m - 1 along the last axis: the order of as many uniforms."""
     keys = uniform(shape)
     digits, places = np.finfo(keys.dtype).nmant + 1, max(shape[-1] - 1, 0).bit_length()
@@ -199,7 +199,7 @@ def _permutation(uniform: Uniform, shape: tuple[int, ...]) -> Int[Array | np.nda
     return keys
 
 
-def in_cells(cells: Int[Array | np.ndarray, "..."], place: Levels, n: int) -> Levels:
+def in_cells(cells: Integer[Array | np.ndarray, "..."], place: Levels, n: int) -> Levels:
     """(cell + place) / n, places kept off the edges of cells by 2 n eps: rounding carries none across.
 
     From n = 1 / (4 eps) on, two million in float32, places are the middles of cells.

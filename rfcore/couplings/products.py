@@ -1,6 +1,7 @@
 """Couplings, most of which are products: a joint distribution of directions times one of norms."""
 
 import abc
+from collections.abc import Callable
 from typing import Any, Literal
 
 import equinox as eqx
@@ -11,7 +12,6 @@ from jaxtyping import Array, Float, PRNGKeyArray
 
 from rfcore import checks, copulas
 from rfcore.couplings import directions, norms
-from rfcore.couplings.directions import Directions
 from rfcore.couplings.norms import Radial, chi
 from rfcore.precision import product
 
@@ -54,7 +54,7 @@ class Product(Coupling):
     >>> omega = shells(jax.random.key(0), 8, 4)
     """
 
-    directions: Directions
+    directions: Callable[[PRNGKeyArray, int, int], Array]
     norms: copulas.Copula = copulas.independent
     across: Across = eqx.field(default="block", static=True)
     radial: Radial = chi
@@ -78,7 +78,7 @@ class Product(Coupling):
 
 
 def compose(
-    directions: str | Directions,
+    directions: str | Callable[[PRNGKeyArray, int, int], Array],
     norms: str | copulas.Copula = "independent",
     across: Across = "block",
     radial: Radial = chi,

@@ -18,7 +18,7 @@ from rfcore.precision import product
 
 def fourier(
     x: Float[ArrayLike, "n d"], omega: Frequencies | Float[ArrayLike, "m d"], kernel: Kernel = "gaussian"
-) -> Float[Array, "n 2*m"]:
+) -> Float[Array, "n n_features"]:
     """Random Fourier features, a sine and a cosine per frequency.
 
     ::
@@ -71,7 +71,7 @@ def trigonometric(
 
 
 @partial(jax.jit, static_argnames="kernel")
-def _fourier(x: Float[Array, "n d"], omega: Frequencies, kernel: Kernel) -> Float[Array, "n 2*m"]:
+def _fourier(x: Float[Array, "n d"], omega: Frequencies, kernel: Kernel) -> Float[Array, "n n_features"]:
     # A sine is a cosine a quarter turn late: all features are cosines of one matrix of angles.
     late = np.repeat([[0.25, 0.0]], omega.m, axis=1).astype(x.dtype)
     phi = cosine_of_turns(spread(_turns(x, omega, copies=2)) - late) / math.sqrt(omega.m)
@@ -127,7 +127,7 @@ def _share_lost(x: Float[Array, "n d"], omega: Frequencies) -> Float[Array, ""]:
 
 
 @jax.custom_jvp
-def cosine_of_turns(u: Float[Array, "..."]) -> Float[Array, "..."]:
+def cosine_of_turns(u: Float[ArrayLike, "..."]) -> Float[Array, "..."]:
     """cos(2 pi u) of angles in turns, many times faster than XLA's cosine on a CPU.
 
     ::
@@ -155,7 +155,7 @@ def _cosine_of_turns_jvp(primals: tuple[Array], tangents: tuple[Array]) -> tuple
 
 
 @jax.custom_jvp
-def spread(u: Float[Array, "..."]) -> Float[Array, "..."]:
+def spread(u: Float[Array | np.ndarray, "..."]) -> Float[Array, "..."]:
     """Angles in turns; those that the dtype does not resolve become points of the circle, spread evenly.
 
     From 2^20 turns on in float32, 2^49 in float64, neighbouring floats are an eighth of a turn or more apart,

@@ -76,7 +76,7 @@ def log_gap(square: Float[Array, "*shape"], d: int, coupling: Angles) -> Float[A
 
 
 @lru_cache
-def log_gap_coefficients(d: int, coupling: Angles) -> Float[np.ndarray, " k-1"]:
+def log_gap_coefficients(d: int, coupling: Angles) -> Float[np.ndarray, " n"]:
     """log (1/k! - a_k), k = 1, 2, ...: every coefficient of (exp(v^2) - rho(v)) / v^2 is non-negative."""
     with np.errstate(divide="ignore"):  # log 0 for k = 1 when orthogonal: the two series agree to that order
         return (np.log(-np.expm1(_log_share(d, coupling))) - LOG_FACTORIAL)[1:]

@@ -17,7 +17,7 @@ from rfcore.theory.stratified_norms import FEATURES, Features, cosh_ratio, strat
 
 def mse_ratio(
     coupling: str | Callable, features: Features, distance: Float[ArrayLike, "*shape"], *, m: int, d: int
-) -> Float[Array | np.ndarray, "*shape"]:
+) -> Float[Array | np.ndarray | np.floating, "*shape"]:
     """Mean squared error of features under a coupling, over that of m independent frequencies.
 
     ::

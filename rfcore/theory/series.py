@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float
+from jaxtyping import Array, Float, Num
 from scipy.special import gammaln, roots_legendre
 
 from rfcore import checks, copulas, couplings
@@ -40,7 +40,7 @@ def adds_axes(function: Callable) -> Callable:
     return adding
 
 
-def constant(table: Float[np.ndarray, "*shape"]) -> Float[Array, "*shape"]:
+def constant(table: Num[np.ndarray, "*shape"]) -> Float[Array, "*shape"]:
     """A table from the host as a new array of the default float dtype.
 
     JAX caches constants by the id of the NumPy array: a cached table passed directly would keep the dtype of
@@ -136,7 +136,7 @@ def radius(v: Float[ArrayLike, "*shape"], name: str) -> Float[Array, "*shape"]:
     return v
 
 
-def check_range(v: Float[Array, "..."], name: str) -> None:
+def check_range(v: Float[Array | np.ndarray, "..."], name: str) -> None:
     """Refuse known values of ``v`` outside [0, LARGEST_V]."""
     if not checks.is_traced(v) and v.size and not (v.min() >= 0 and v.max() <= LARGEST_V):
         raise ValueError(f"{name} has values in [{v.min()}, {v.max()}]; give values in [0, {LARGEST_V:g}]")

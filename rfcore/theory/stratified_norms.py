@@ -86,7 +86,7 @@ def one_frequency_mse(distance: float, features: Features) -> float:
     return float(np.expm1(square) if features == "positive" else 2 * np.sinh(square / 2) ** 2)
 
 
-def cosh_ratio(positive_ratio: Float[ArrayLike, "*shape"], v: float) -> Float[np.ndarray, "*shape"]:
+def cosh_ratio(positive_ratio: Float[ArrayLike, "*shape"], v: float) -> Float[np.ndarray | np.floating, "*shape"]:
     """Error of cosh features over that of independent ones, from that ratio of positive features.
 
     ::

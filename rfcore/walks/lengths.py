@@ -15,7 +15,7 @@ from functools import partial
 import equinox as eqx
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Float, Int
+from jaxtyping import Float, Int, Integer
 
 from rfcore import checks, copulas
 from rfcore.walks import hops, streams
@@ -29,7 +29,7 @@ Drawn = tuple[Int[np.ndarray, "n_rows n_walks"], Law]
 class Lengths(eqx.Module):
     """Lengths of walks, with what their loads and hops depend on."""
 
-    values: Int[np.ndarray, "n_rows n_walks"]
+    values: Integer[np.ndarray, "n_rows n_walks"]
     """One row per start, one column per walk."""
     p_halt: float
     """Probability of stopping before each hop."""

@@ -40,9 +40,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.scipy.special import logsumexp
+from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 from numpy.polynomial import chebyshev
-from numpy.typing import ArrayLike
 from scipy import special
 
 from rfcore import checks, copulas

@@ -11,9 +11,11 @@ PYTHONS := $(or $(sort $(wildcard $(HOME)/.pyenv/versions/3.1[123].*/bin/python3
 PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book book_browser runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
+# Without complaints: whole numbers and narrow floats are taken where annotations show floats.
+TYPED := $(CORE) choosing coupled_walks estimators frequencies gp graphs norm_costs records stratified_norms theory theory_graph walk_hops
 .DEFAULT_GOAL := help
 CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation norms operator sampling strict_jax transport walks
-SINGLE := attention attention_layer copulas couplings features_euclidean frequencies given_directions logs norm_costs stratified_norms theory
+SINGLE := attention attention_layer copulas couplings features_euclidean frequencies given_directions logs norm_costs stratified_norms strict_jax theory
 .PHONY: help book pdf test single types unit near pages portable newest release nightly quick paper bench lab lint sync lock clean
 
 help:  ## list these commands
@@ -31,8 +33,9 @@ test: $(VENV)/.ready  ## everything CI runs: units, pairs, notebooks at quick, c
 single: $(VENV)/.ready  ## what is drawn, mapped and told, in float32 as users have it; other tests have float64
 	JAX_ENABLE_X64=0 $(BIN)/pytest -n 2 --dist worksteal -m "not nightly" $(SINGLE:%=tests/test_%.py)
 
-types: $(VENV)/.ready  ## annotations: pyright on what is annotated of the package, and on a client (RFCORE_CHECK_TYPES=1 makes pytest hold calls against them)
+types: $(VENV)/.ready  ## annotations: pyright on the package and a client, and the units of rfcore with every call held against them
 	$(BIN)/basedpyright --level error
+	RFCORE_CHECK_TYPES=1 $(BIN)/pytest -n 2 --dist worksteal -m "not nightly" $(TYPED:%=tests/test_%.py)
 
 unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, simulated error rates and planted faults: under three minutes
 	$(BIN)/pytest -n 2 --dist worksteal $(SLOW:%=--ignore tests/test_%.py)

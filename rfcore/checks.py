@@ -42,7 +42,7 @@ def key(value: T) -> T:
 
 
 def known(x: T, name: str) -> T:
-    """``x``, whose values a computation on the host needs, unless they are traced."""
+    """``x``, unless it is traced: a computation on the host needs its values."""
     if is_traced(x):
         raise ValueError(f"{name} is traced, and this runs on the host; call it outside jax.jit, jax.grad and jax.vmap")
     return x
@@ -156,7 +156,7 @@ def floating(x: Any, name: str, as_it_is: bool = False) -> Float[Array, "..."]:
     """``x`` as a finite JAX array of any shape, of the default float unless it is float32 or float64.
 
     ``as_it_is`` keeps bfloat16 and float16, and NaN and infinity, which a mask may hide. With
-    ``jax_enable_x64`` off JAX cuts float64 to float32: a warning says so, once, if a NumPy array is cut.
+    ``jax_enable_x64`` off JAX cuts float64 to float32: a warning is given, once, if a NumPy array is cut.
     """
     if as_it_is and getattr(x, "dtype", None) in NARROW:
         return jnp.asarray(x)

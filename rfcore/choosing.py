@@ -1,10 +1,10 @@
-"""Which coupling to take for m frequencies in d dimensions, and how small the error gets."""
+"""The choice of a coupling for m frequencies in d dimensions, with its expected error."""
 
 import json
 import math
 from functools import lru_cache
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import equinox as eqx
 import numpy as np
@@ -31,7 +31,7 @@ DISTANCES = (0.5, 1.0, 2.0)  # close, middle, far
 SOBOL, SHELLS = (2**2.5, 2.0), (2**0.5, 1.5)
 Features = Literal["fourier", "positive", "attention"]
 
-# What there is to choose from: of equals the first is taken.
+# The candidates: ties go to the first.
 FOURIER: dict[str, Coupling] = {
     "PNC": orthogonal_pnc,
     "strata over all": Product(directions.orthogonal, copulas.stratified, "all"),
@@ -71,7 +71,7 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
     """A coupling for m frequencies in d dimensions, with its error over that of independent ones.
 
     At d = 64 and m = 256 the RMSE of Fourier features falls to 17 % at distance 0.5, 29 % at 1 and 83 % at 2:
-    couplings are for points that are close.
+    couplings help most for points that are close.
 
     ::
 
@@ -79,8 +79,8 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
         positive:   the least error at |x + y| = 1: simplex, shells on simplices, or Sobol' points
         attention:  the least error of its weights at queries and keys of length 1
 
-    The rule for Fourier features was within a tenth of the best coupling in 14 of 16 cases that it had not
-    seen (the page "Which coupling to take"); the other two were not tested.
+    The rule for Fourier features was within a tenth of the best coupling in 14 of 16 cases that were not used
+    to find it (the page "Which coupling to take"); the other two were not tested.
 
     Args:
         features: "fourier", "positive", or "attention" for the weights that positive features give in it.
@@ -91,7 +91,7 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
     Returns:
         Choice. Ratios are closed forms at this very m; those of Sobol' points (up to 32 dimensions) and of
         attention come from a table of draws, to 10 % or better. A last block that is cut to k = m mod d rows
-        brings back a share k (d - k) / ((d + 2) m) of the squared error of close points; of shells it is
+        restores a share k (d - k) / ((d + 2) m) of the squared error of close points; of shells it is
         (d - k) / m. Take a multiple of d: at distance 0.5 (256, 100) has 34 %, (300, 100) 14 %.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.
@@ -123,9 +123,9 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
 
 
 def rule(*, m: int, d: int) -> str:
-    """The mechanism for Fourier features when nothing is known of the distances."""
+    """The mechanism for Fourier features when the distances are unknown."""
     if d == 1:
-        return "strata over all"  # of all features, which have no direction
+        return "strata over all"  # there are no directions to couple
     if m >= SOBOL[0] * d ** SOBOL[1]:
         return "Sobol'"
     if m < d:
@@ -198,8 +198,8 @@ def _between_distances(logs: Float[np.ndarray, " distances"], distance: float) -
     return float(_interpolated(np.log(DISTANCES), math.log(distance), logs))
 
 
-def _interpolated(places: Float[np.ndarray, " n"], at: float, values: Float[np.ndarray, "n ..."]) -> Float[np.ndarray, "..."]:
-    """Linear along the first axis of values, constant beyond the places."""
+def _interpolated(places: Float[np.ndarray, " n"], at: float, values: Float[np.ndarray, "n ..."]) -> Any:
+    """Linear along the first axis of values, constant beyond the places; a number if values are a vector."""
     x = np.interp(at, places, np.arange(len(places)))
     low = min(int(x), len(places) - 2)
     share = x - low

@@ -1,18 +1,22 @@
-"""Random features as a scikit-learn transformer; the extra ``sklearn`` brings scikit-learn."""
+"""Random features as a scikit-learn transformer; scikit-learn comes with the extra ``sklearn``."""
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any, Literal
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 import scipy.sparse as sp
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PRNGKeyArray
 
 try:
     from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-    from sklearn.utils import check_random_state
+    from sklearn.utils import Tags, check_random_state
     from sklearn.utils.validation import check_is_fitted, validate_data
 except ModuleNotFoundError as error:
     mend = 'pip install ".[sklearn]" in a checkout'
@@ -21,6 +25,7 @@ except ModuleNotFoundError as error:
 from rfcore import checks, couplings
 from rfcore import features as maps
 from rfcore.choosing import choose
+from rfcore.features.frequencies import Frequencies
 
 FEATURES = ("fourier", "trigonometric", "positive")
 ROWS = 4096  # points in one block: its features stay in the cache
@@ -32,17 +37,17 @@ PRODUCTS = {"iid": couplings.compose("independent")} | {
 @jax.tree_util.register_static
 @dataclass(frozen=True)
 class _Products:
-    """Frequencies of sparse points, which SciPy has multiplied by them; the first k come twice."""
+    """Frequencies of sparse points that SciPy has multiplied by them; the first k are used twice."""
 
     m: int
     k: int
     log_weights = None
 
     @property
-    def d(self):
+    def d(self) -> int:
         return self.m - self.k
 
-    def project(self, x):
+    def project(self, x: Float[Array, "n d"]) -> Float[Array, "n m"]:
         return jnp.concatenate([x[:, : self.k], x], axis=1)
 
 
@@ -53,26 +58,26 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
         transform(X) @ transform(Y).T  estimates  exp(-gamma |x - y|^2),   gamma = 1 / (2 lengthscale^2)
 
-    or, of x and y over the lengthscale, :func:`rfcore.kernels.matern`. What is float32 is computed so; all
-    else, frequencies too, in float64, whether or not ``jax_enable_x64`` is on.
+    or :func:`rfcore.kernels.matern` of x and y over the lengthscale. Features of float32 points are computed
+    in float32; everything else, frequencies included, in float64, whether or not ``jax_enable_x64`` is on.
 
     Args:
-        n_components: number of columns. "fourier" has two per frequency; of an odd number the last is a
+        n_components: number of columns, for "fourier" two per frequency; the last of an odd number is then a
             cosine of random phase.
-        kernel: "gaussian" or "matern".
         lengthscale: above 0; 1 if None and gamma is None.
-        nu: smoothness of the Matérn kernel; 1/2 for Laplace's.
+        nu: smoothness of the Matérn kernel; 1/2 gives exp(-|x - y| / lengthscale).
         gamma: in place of a lengthscale, as for scikit-learn's RBFSampler: a number above 0, or "scale",
-            1 / (number of columns of X times its variance), 1 where rounding may be all that varies.
-        features: "fourier", "trigonometric" (one cosine of random phase per frequency, as RBFSampler has
-            them) or "positive", of the Gaussian kernel alone (:mod:`rfcore.features`), for points within some
+            1 / (number of columns of X times its variance), and 1 if that variance may be rounding alone.
+        features: "fourier"; "trigonometric", one cosine of random phase per frequency, as in RBFSampler; or
+            "positive", for the Gaussian kernel alone (:mod:`rfcore.features`) and for points within about
             three lengthscales of 0; farther out ``fit`` warns.
         coupling: name of a coupling, such as "orthogonal"; "choose" for :func:`rfcore.choosing.choose`; or a
-            function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). Of Matérn kernels "iid",
-            "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws frequencies.
-            "sobol" wants a power of two of frequencies: with 500 in place of 512 (1,000 components) the
-            error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4 and 1.4 times in 8.
-        random_state: int, RandomState or None, as everywhere in scikit-learn.
+            function ``(key, m, d) -> (m, d)`` (:mod:`rfcore.couplings`). For Matérn kernels "iid",
+            "orthogonal", "simplex", "orthogonal_pnc", "orthogonal_pm" or a function that draws their
+            frequencies. "sobol" is best with a power of two of frequencies: with 500 in place of 512 (1,000
+            components) the error at one lengthscale is 3 times as large in 2 dimensions, 2.0 times in 4 and
+            1.4 times in 8.
+        random_state: as everywhere in scikit-learn.
 
     Attributes:
         random_weights_: frequencies over the lengthscale, as columns, (d, m).
@@ -89,16 +94,16 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     def __init__(
         self,
-        n_components=100,
-        kernel="gaussian",
+        n_components: int | np.integer = 100,
+        kernel: Literal["gaussian", "matern"] = "gaussian",
         *,
-        lengthscale=None,
-        nu=1.5,
-        gamma=None,
-        features="fourier",
-        coupling="orthogonal",
-        random_state=None,
-    ):
+        lengthscale: float | None = None,
+        nu: float = 1.5,
+        gamma: float | Literal["scale"] | None = None,
+        features: Literal["fourier", "trigonometric", "positive"] = "fourier",
+        coupling: str | Callable[[PRNGKeyArray, int, int], Frequencies | Float[ArrayLike, "m d"]] = "orthogonal",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         self.n_components = n_components
         self.kernel = kernel
         self.lengthscale = lengthscale
@@ -108,11 +113,11 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.coupling = coupling
         self.random_state = random_state
 
-    def fit(self, X, y=None):
-        """Draw the frequencies for the columns and the type of X; its values count for "scale" and warnings.
+    def fit(self, X: Any, y: Any = None) -> "RandomFeatures":
+        """Draw frequencies for the number of columns and the dtype of X; with "scale" its values set gamma.
 
         Args:
-            X: points, dense or sparse, (n, d).
+            X: points, (n, d): an array, a data frame or a SciPy sparse array.
             y: ignored.
         """
         X = self._points(X)
@@ -131,18 +136,18 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             _warn_of_far_points(_squares(X * np.sqrt(2 * self.gamma_)), m)
         return self
 
-    def transform(self, X):
-        """Features of points, (n, n_components).
+    def transform(self, X: Any) -> Float[np.ndarray, "n n_components"]:
+        """Features of points.
 
         Args:
-            X: points, dense or sparse, (n, d).
+            X: points, (n, d), as for :meth:`fit`.
         """
         check_is_fitted(self)
         X = self._points(X, reset=False)
         self._refuse_overflow(X, self.random_weights_)
         n, dtype = self._n_features_out, X.dtype
         scale, weights = np.sqrt(2 * self.gamma_).astype(dtype), self.random_weights_.astype(dtype)
-        k = n - weights.shape[1]  # pairs; all features are cosines, of a pair one is a quarter of a turn late
+        k = n - weights.shape[1]  # pairs; all features are cosines, one of each pair a quarter turn late
         phases = np.concatenate([np.full(k, -np.pi / 2), np.zeros(k), self.random_offset_[k:]]).astype(dtype)
         phi = np.empty((X.shape[0], n), dtype)
         with jax.enable_x64(dtype == np.float64):
@@ -152,19 +157,19 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
                 if self._is_positive and sp.issparse(X):
                     block = np.exp(rows @ weights - _squares(rows * scale)) / np.sqrt(n, dtype=dtype)
                 else:
-                    # Points are scaled, not frequencies: positive features have |x|^2 too.
+                    # Points are scaled, not frequencies: positive features depend on |x|^2 too.
                     x = jnp.asarray(_padded(rows @ weights if sp.issparse(X) else rows * scale))
                     block = maps.positive(x, omega) if self._is_positive else maps.trigonometric(x, omega, phases)
                 phi[start : start + ROWS] = np.asarray(block)[: rows.shape[0]]
         return phi
 
-    def __sklearn_tags__(self):
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _points(self, X, reset=True):
+    def _points(self, X: Any, reset: bool = True) -> Float[np.ndarray, "n d"] | sp.csr_array:
         types = getattr(X, "dtypes", None)
         for dtype in [getattr(X, "dtype", None)] if types is None else types:
             if getattr(dtype, "kind", "") in ("M", "m"):
@@ -176,15 +181,17 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         X.sum_duplicates()
         return X
 
-    def _refuse_overflow(self, X, weights):
+    def _refuse_overflow(
+        self, X: Float[np.ndarray, "n d"] | sp.csr_array, weights: Float[np.ndarray, "d m"]
+    ) -> None:
         largest, range_ = float(max(X.max(), -X.min())), np.finfo(X.dtype)
         unit, reach = float(np.sqrt(2 * self.gamma_)), float(np.abs(weights).sum(axis=0, dtype=np.float64).max())
         if unit < float(range_.tiny) or max(unit, reach) * max(1.0, largest) >= float(range_.max):
             got = f"gamma = {self.gamma_:.3g} and X, of values up to {largest:.3g}, have products outside the range of {X.dtype}"
             raise ValueError(f"{got}; scale X, or give float64")
 
-    def _checked(self):
-        """Number of frequencies and what draws them, if parameters are what they should be."""
+    def _checked(self) -> tuple[int, Callable[[PRNGKeyArray, int, int], Any]]:
+        """Number of frequencies and the function that draws them, from parameters that are checked here."""
         n = checks.count(self.n_components, "n_components")
         is_matern = checks.choice(self.kernel, "kernel", ("gaussian", "matern")) == "matern"
         checks.choice(self.features, "features", FEATURES)
@@ -200,7 +207,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             draw = couplings.COUPLINGS[checks.choice(self.coupling, "coupling", (*couplings.COUPLINGS, "choose"))]
         return -(-n // 2) if self.features == "fourier" else n, draw
 
-    def _gamma_of(self, X):
+    def _gamma_of(self, X: Float[np.ndarray, "n d"] | sp.csr_array) -> np.float64:
         gamma, scale = 0.5, 1.0
         if self.lengthscale is not None:
             if self.gamma is not None:
@@ -210,7 +217,7 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             if self.gamma != "scale":
                 raise ValueError(f"gamma = {self.gamma!r}; give 'scale' or a number above 0")
             variance, scale = _variance(X)
-            gamma = 1 / (X.shape[1] * variance)
+            gamma = 1 / (X.shape[1] * variance)  # pyright: ignore[reportOptionalSubscript]  # SciPy is untyped: None is inferred, too
         elif self.gamma is not None:
             gamma = checks.real(self.gamma, "gamma", above=0)
         found = gamma / scale / scale
@@ -220,26 +227,26 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return np.float64(found)
 
 
-def _variance(X):
-    """Variance over a scale, and the scale: no square overflows, and where nothing varies gamma is 1."""
+def _variance(X: Float[np.ndarray, "n d"] | sp.csr_array) -> tuple[float, float]:
+    """Variance of X / scale, and the scale: no square overflows, and gamma is 1 if X is constant."""
     largest = float(max(X.max(), -X.min())) or 1.0
-    entries, n = (X.data if sp.issparse(X) else X) / np.float64(largest), math.prod(X.shape)
+    entries, n = (X.data if sp.issparse(X) else X) / np.float64(largest), math.prod(X.shape)  # pyright: ignore[reportOperatorIssue, reportCallIssue, reportArgumentType]  # likewise
     mean = float(entries.sum()) / n
     variance = float(np.sum((entries - mean) ** 2) + (n - entries.size) * mean**2) / n
-    # What rounding makes of 0 in two passes over n numbers: Chan, Golub and LeVeque, as scikit-learn asks of a column.
+    # Rounding error of a zero variance in two passes over n numbers: Chan, Golub and LeVeque, as in scikit-learn by column.
     eps = np.finfo(np.float64).eps
     if variance <= n * eps * variance + (n * mean * eps) ** 2:
-        return 1 / X.shape[1], 1.0
+        return 1 / X.shape[1], 1.0  # pyright: ignore[reportOptionalSubscript]
     return variance, largest
 
 
 @np.errstate(over="ignore")
-def _squares(X):
+def _squares(X: Float[np.ndarray, "n d"] | sp.csr_array) -> Float[np.ndarray, "n 1"]:
     return (X * X).sum(axis=1).reshape(-1, 1)
 
 
-def _warn_of_far_points(squares, m):
-    # |phi(x)|^2, 1 in the mean, is a mean of m numbers exp(2 omega . x - 2 |x|^2), of which the largest is nearly all.
+def _warn_of_far_points(squares: Float[np.ndarray, "n 1"], m: int) -> None:
+    # |phi(x)|^2 has the mean 1 and is a mean of m terms exp(2 omega . x - 2 |x|^2), which the largest dominates.
     far = float(np.median(squares))
     typical = math.exp(-(max(0.0, math.sqrt(2 * far) - math.sqrt(math.log(m))) ** 2))
     if typical < 1e-3:
@@ -247,19 +254,19 @@ def _warn_of_far_points(squares, m):
         warnings.warn(f"{got} k(x, x) = 1 by {typical:.0e}; centre X, give a smaller gamma, or 'fourier'", stacklevel=3)
 
 
-def _padded(x):
-    """With rows of zeros up to a power of two, so that few programs are compiled for any number of points."""
+def _padded(x: Float[np.ndarray, "n d"]) -> Float[np.ndarray, "n_padded d"]:
+    """``x`` with rows of zeros up to a power of two, so that few shapes are compiled."""
     return np.pad(x, ((0, max(16, couplings.fast.padded(len(x))) - len(x)), (0, 0)))
 
 
-def _chosen(kind, key, m, d):
+def _chosen(kind: Literal["fourier", "positive"], key: PRNGKeyArray, m: int, d: int) -> Float[Array, "m d"]:
     return choose(m=m, d=d, features=kind).coupling(key, m, d)
 
 
-def _matrix(omega, m, d):
-    """Frequencies as an array (m, d): fast ones are multiplied out."""
+def _matrix(omega: Frequencies | Float[ArrayLike, "n d"], m: int, d: int) -> Float[np.ndarray, "m d"]:
+    """Frequencies as an array, also those that are given as products with them."""
     omega = maps.frequencies.as_frequencies(omega, d)
     if omega.m != m or omega.log_weights is not None:
         got = f"coupling gives {omega.m} frequencies{'' if omega.log_weights is None else ' with log weights'}"
         raise ValueError(f"{got}; give {m}, not weighted")
-    return np.asarray(omega.matrix)
+    return np.asarray(omega.matrix if isinstance(omega, (maps.frequencies.Dense, couplings.fast.Frequencies)) else omega.project(jnp.eye(d)).T)

@@ -1,4 +1,4 @@
-"""Matrix products in full precision on every platform.
+"""Matrix products in full precision on every platform, and the least precision of sums.
 
 By default accelerators multiply float32 with 10 (TF32) or 8 (bfloat16) bits of precision. An error in an
 exponent or an angle is a relative error of the feature: 4e-3 at d = 64, where it is 3e-6 on a CPU.
@@ -11,6 +11,8 @@ from typing import ParamSpec, TypeVar
 
 import jax
 import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -30,3 +32,8 @@ def full(function: Callable[P, R]) -> Callable[P, R]:
 
 
 product = full(jnp.matmul)
+
+
+def at_least_single(*arrays: Float[Array | np.ndarray, "..."]) -> np.dtype:
+    """float64 if an array is float64, else float32; unlike ``jnp.promote_types``, under strict promotion too."""
+    return np.dtype(np.float64 if any(x.dtype == np.float64 for x in arrays) else np.float32)

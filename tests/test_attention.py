@@ -66,7 +66,7 @@ def elsewhere(log_q, log_k, v, causal=False, mask=None):
     mask = jnp.ones(v.shape[-2], bool) if mask is None else jnp.asarray(mask)
     log_q, log_k, v = jnp.asarray(log_q), *(sums.hidden(jnp.asarray(x), mask) for x in (log_k, v))
     with patch.object(sums, "LEAST", 512):
-        read = sums._logs_at_once(quotients._wide, quotients._wide, log_q, log_k, quotients._with_ones(v), mask)
+        read = sums._logs_at_once(*2 * [jax.tree_util.Partial(quotients._wide)], log_q, log_k, quotients._with_ones(v), mask)
     return quotients._quotient(read).astype(v.dtype)
 
 

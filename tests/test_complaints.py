@@ -175,6 +175,12 @@ def test_narrow_numbers_are_as_good_as_others(name, dtype):
     assert np.allclose(found, expected, rtol=rounding, atol=rounding)
 
 
+@pytest.mark.parametrize("dtype", [int, np.int8, np.int64])
+def test_one_length_as_a_number(dtype):
+    for f in (modulation.diffusion(1.0), modulation.regularised_laplacian(1.0, 2), modulation.p_step(4, 3), modulation.inverse_cosine()):
+        assert np.allclose(f(dtype(3)), f(np.arange(6))[3])
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16])
 def test_narrow_lengths_of_walks(dtype):
     lengths = np.array([[100, 3], [1, 0], [2, 90]])

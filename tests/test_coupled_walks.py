@@ -114,12 +114,12 @@ def test_antithetic_termination_is_what_its_definition_makes(p):
 
 
 def test_antithetic_lengths_stay_within_what_int32_holds():
-    class Extremes:
+    class Extremes(np.random.Generator):
         def random(self, shape):
             return np.full(shape, 1 - 2.0**-53)
 
     p_halt = 1.8e-8
-    assert walks.AntitheticTermination()(Extremes(), 2, 3, p_halt).max() == walks.lengths.longest(p_halt)
+    assert walks.AntitheticTermination()(Extremes(np.random.PCG64()), 2, 3, p_halt).max() == walks.lengths.longest(p_halt)
 
 
 def test_independent_walks_are_those_of_before():

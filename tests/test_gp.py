@@ -128,6 +128,12 @@ def test_walks_are_the_kernel_of_their_features_and_have_gradients_in_the_modula
         gp.loads(walks.simulate(KEY, bare, walks.lengths.draw(KEY, 3, 2, 0.5, "iid")), 60)
 
 
+def test_whole_numbers_are_points_as_floats_are():
+    for kernel, x in ((gp.Diffusion([0.0, 0.0]), jnp.eye(2)), (gp.Walks(2), jnp.eye(4)), (gp.Walks(1), jnp.array([[3.0, 0.0]]))):
+        found = kernel.gram(x.astype(int)).as_matrix()
+        assert np.any(found != np.round(found)) and np.array_equal(found, kernel.gram(x).as_matrix())
+
+
 def test_kernels_add_and_multiply_with_others_of_gpjax():
     X = jnp.asarray(np.column_stack([ROWS, np.linspace(0, 1, 144)]))
     graph, time = gp.Diffusion(EIGENVALUES, LENGTHSCALE, VARIANCE, active_dims=slice(0, 144)), gpx.kernels.RBF(active_dims=[144])

@@ -114,7 +114,6 @@ def test_values_follow_the_order_and_shape_of_the_lengths():
     for f in (modulation.diffusion(1.0), modulation.regularised_laplacian(1.0, 2), modulation.p_step(4, 3), modulation.inverse_cosine()):
         table = np.asarray(f(np.arange(6)))
         assert np.allclose(f(np.array([[5, 0], [2, 2]])), table[[[5, 0], [2, 2]]])
-        assert np.allclose(f(3), table[3])
 
 
 def test_differentiable_in_the_regulariser():

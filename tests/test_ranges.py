@@ -179,8 +179,8 @@ def test_variance_of_features_of_far_points_whose_fourth_powers_overflow(fit):
     # of one point, far from another: A is about -phi / 4 in their direction, 2 d A = -|x + y|^2 / 2 in GERFs
     x, y = np.array([[3e12, 4e12]], F32), np.array([[1.0, 2.0]], F32)
     parameters = getattr(solvers.exponential, fit)(x, y)
-    A, B, u = (np.asarray(a, np.longdouble) for a in (parameters.A, parameters.filled(2).B_x, parameters.moved(x)))
-    u = u + np.asarray(parameters.swapped().moved(y), np.longdouble)
+    A, B, u = (np.asarray(a, np.longdouble) for a in (parameters.A, parameters.filled(2).B_x, parameters.moved(jnp.asarray(x))))
+    u = u + np.asarray(parameters.swapped().moved(jnp.asarray(y)), np.longdouble)
     true = np.sum(np.log1p(16 * A**2 / (1 - 8 * A)) / 2 + u**2 / ((1 - 4 * A) * (1 - 8 * A)))
     assert np.all(np.isfinite(B))
     np.testing.assert_allclose(theory.log_relative_moment(x, y, parameters), [[float(true)]], rtol=1e-5)

@@ -24,10 +24,11 @@ LAWS = {"systematic": walks.hops.Systematic(), "array_rqmc": walks.hops.ArrayRQM
 SMALL = Graph.from_scipy(np.array([[0, 1, 1, 0.0], [1, 0, 1, 1], [1, 1, 0, 0], [0, 1, 0, 1]]))
 
 
-class Given:
+class Given(np.random.Generator):
     """Uniforms that are given, one array per call."""
 
     def __init__(self, *draws):
+        super().__init__(np.random.PCG64())
         self.draws = iter(draws)
 
     def random(self, n):

@@ -17,7 +17,7 @@ import rfcore
 
 logger = logging.getLogger(__name__)
 
-INTERNAL = {"rfcore.checks", "rfcore.precision", "companion.evidence.deadlocks"}  # serve the other modules
+INTERNAL = {"rfcore.checks", "rfcore.precision", "rfcore.sharding", "companion.evidence.deadlocks"}  # serve the other modules
 
 
 def public():

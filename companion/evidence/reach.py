@@ -55,23 +55,22 @@ def code(node):
     at other places.
     """
     if isinstance(node, list):
-        imports = (ast.Import, ast.ImportFrom)
-        return f"[{''.join(code(child) for child in node if not isinstance(child, imports) and not _is_version(child))}]"
+        return f"[{''.join(code(child) for child in node if not _does_nothing(child))}]"
     if not isinstance(node, ast.AST):
         return f"{node!r},"
     unseen = ("ctx", "kind", "annotation", "returns")
     fields = {field: value for field, value in ast.iter_fields(node) if field not in unseen and value not in (None, [])}
     if isinstance(node, ast.JoinedStr):
         fields["values"] = _joined(node.values)
-    body = fields.get("body")
-    if isinstance(body, list) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
-        fields["body"] = body[1:]
     texts = {field: code(value) for field, value in fields.items()}
     return f"{type(node).__name__}({''.join(f'{field}={text}' for field, text in texts.items() if text != '[]')})"
 
 
-def _is_version(node):
-    return isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__version__"
+def _does_nothing(node):
+    """Whether a line is an import, whose names are followed, the version, or a docstring of anything."""
+    if isinstance(node, ast.Assign):
+        return getattr(node.targets[0], "id", "") == "__version__"
+    return isinstance(node, (ast.Import, ast.ImportFrom)) or (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
 
 
 def _joined(values):

@@ -5,11 +5,16 @@ from collections.abc import Callable
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jax.tree_util import Partial
+from jax.typing import ArrayLike
+from jaxtyping import Array, Bool, Float, PRNGKeyArray
 
 from rfcore import checks, couplings, features
 from rfcore.attention.quotients import quotient_of_logs
 from rfcore.features import ExponentialParameters
+from rfcore.features.frequencies import Frequencies
+from rfcore.precision import at_least_single
 from rfcore.solvers.exponential import aderf
 
 
@@ -21,17 +26,16 @@ class FeatureAttention(eqx.Module):
         attention = equinox.nn.MultiheadAttention(n_heads, size, key=key)
         attention = FeatureAttention(attention, key=key)                     # the one line
 
-    Called as the layer that it replaces, but with a mask of keys, (l,): what is causal is causal for good.
-    Each head has frequencies of its own, fixed by the key of the layer, or drawn anew in each call that gets
-    a key. Features are positive ones (FAVOR+) until :meth:`calibrated` fits others. Gradients stop at
-    frequencies and parameters of features; keep them from weight decay, too, with ``optax.masked``.
+    It is called like the layer that it replaces, but with a mask of keys, (l,); whether it is causal is fixed
+    here. Each head has its own frequencies, fixed by the key of the layer, or drawn anew in each call that is
+    given a key. Features are positive ones (FAVOR+) unless :meth:`calibrated` fits others. Gradients stop at
+    frequencies and parameters of features; exclude them from weight decay, too, with ``optax.masked``.
 
     Args:
-        attention: the layer, trained or new, without dropout: there are no weights to drop.
+        attention: the layer, trained or new, without dropout, since no matrix of weights is formed.
         n_features: number of frequencies of each head.
-        coupling: ``(key, m, d) -> (m, d)``, of :mod:`rfcore.couplings`.
-        causal: whether position i sees positions 0, ..., i alone.
-        key: JAX PRNG key.
+        coupling: from :mod:`rfcore.couplings`.
+        causal: whether position i attends to positions 0, ..., i alone.
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
 
@@ -45,15 +49,23 @@ class FeatureAttention(eqx.Module):
     """
 
     attention: eqx.nn.MultiheadAttention
-    omega: jax.Array
+    omega: Frequencies | Float[Array, "heads m d"]
     """Frequencies, (heads, m, d), d the size of a head's queries; fast ones with an axis of heads first."""
     parameters: ExponentialParameters
     """Of the features, each field with an axis of heads first."""
     n_features: int = eqx.field(static=True)
-    coupling: Callable = eqx.field(static=True)
+    coupling: Callable[[PRNGKeyArray, int, int], Frequencies | Float[Array, "m d"]] = eqx.field(static=True)
     causal: bool = eqx.field(static=True)
 
-    def __init__(self, attention, n_features=256, coupling=couplings.orthogonal, causal=False, *, key):
+    def __init__(
+        self,
+        attention: eqx.nn.MultiheadAttention,
+        n_features: int = 256,
+        coupling: Callable[[PRNGKeyArray, int, int], Frequencies | Float[Array, "m d"]] = couplings.orthogonal,
+        causal: bool = False,
+        *,
+        key: PRNGKeyArray,
+    ) -> None:
         if attention.dropout.p:
             raise ValueError(f"attention has dropout_p = {attention.dropout.p}; give one with 0: its weights are never formed")
         self.attention = attention
@@ -63,15 +75,29 @@ class FeatureAttention(eqx.Module):
         self.n_features = checks.count(n_features, "n_features")
         self.omega = self._drawn(key)
 
-    def __call__(self, query, key_, value, mask=None, *, key=None, inference=None, process_heads=None):
-        """Outputs, (n, output size), of queries (n, ...), keys and values (l, ...): arguments as in equinox.
+    def __call__(
+        self,
+        query: Float[Array | np.ndarray, "n query_size"],
+        key_: Float[Array | np.ndarray, "l key_size"],
+        value: Float[Array | np.ndarray, "l value_size"],
+        mask: Bool[Array | np.ndarray, " l"] | None = None,
+        *,
+        key: PRNGKeyArray | None = None,
+        inference: bool | None = None,
+        process_heads: Callable[
+            [Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
+            tuple[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
+        ]
+        | None = None,
+    ) -> Float[Array, "n output_size"]:
+        """Outputs of the layer, with arguments as in equinox.
 
         Args:
             query, key_, value: inputs of the layer.
-            mask: True where a key is seen, (l,).
-            key: draws the frequencies of this call; None for those of the layer.
-            inference: ignored, as there is no dropout.
-            process_heads: function of the heads' queries, keys and values, (n, heads, d), such as rotations.
+            mask: True for the keys that queries attend to; None for all.
+            key: for frequencies of this call alone; None for those of the layer.
+            inference: ignored, since there is no dropout.
+            process_heads: transforms the queries, keys and values of heads, such as by rotations.
         """
         if mask is not None and jnp.ndim(mask) != 1:
             raise ValueError(f"mask has shape {jnp.shape(mask)}; give a mask of keys, ({len(key_)},), and causal=True to the layer")
@@ -80,17 +106,29 @@ class FeatureAttention(eqx.Module):
         out = jnp.swapaxes(random_feature_attention(q, k, v, omega, self.parameters, self.causal, mask), 0, 1)
         return jax.vmap(self.attention.output_proj)(out.reshape(len(query), out.shape[1] * out.shape[2]))
 
-    def calibrated(self, query, key_, value, fit=aderf, centred=True, process_heads=None):
-        """This layer with features fitted to the queries and keys of some inputs, head by head, for good.
+    def calibrated(
+        self,
+        query: Float[Array | np.ndarray, "n query_size"],
+        key_: Float[Array | np.ndarray, "l key_size"],
+        value: Float[Array | np.ndarray, "l value_size"],
+        fit: Callable[..., ExponentialParameters] = aderf,
+        centred: bool = True,
+        process_heads: Callable[
+            [Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
+            tuple[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
+        ]
+        | None = None,
+    ) -> "FeatureAttention":
+        """This layer with features fitted, head by head, to the queries and keys of some inputs.
 
-        Outputs stay unbiased up to the quotient; what falls is their variance. Call it outside ``jax.jit``,
-        which eigendecompositions of many heads can block, and on inputs of training, without padding.
+        Outputs remain unbiased up to the quotient; their variance falls. Call it outside ``jax.jit``, in
+        which eigendecompositions of many heads can hang, and on training inputs without padding.
 
         Args:
             query, key_, value, process_heads: as in a call; rows of several sequences may follow each other.
-            fit: of :mod:`rfcore.solvers.exponential`: gerf, saderf, sderf or aderf.
-            centred: whether means are taken off queries and keys, and put back exactly: free, and a constant
-                that is added to all keys then changes nothing.
+            fit: gerf, saderf, sderf or aderf of :mod:`rfcore.solvers.exponential`.
+            centred: whether the means of queries and keys are subtracted, and restored exactly: this costs
+                nothing, and makes outputs independent of a constant that is added to all keys.
 
         >>> import equinox, jax, jax.numpy as jnp
         >>> from rfcore.attention import FeatureAttention
@@ -106,11 +144,21 @@ class FeatureAttention(eqx.Module):
         parameters = jax.tree.map(lambda *of_heads: jnp.stack(of_heads), *fitted)
         return eqx.tree_at(lambda layer: layer.parameters, self, parameters)
 
-    def _heads(self, query, key_, value, process_heads):
-        """Queries and keys times d^(-1/4), and values, each (heads, positions, columns)."""
+    def _heads(
+        self,
+        query: Float[Array | np.ndarray, "n query_size"],
+        key_: Float[Array | np.ndarray, "l key_size"],
+        value: Float[Array | np.ndarray, "l value_size"],
+        process_heads: Callable[
+            [Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
+            tuple[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
+        ]
+        | None,
+    ) -> tuple[Float[Array, "heads n d"], Float[Array, "heads l d"], Float[Array, "heads l c"]]:
+        """Queries and keys times d^(-1/4), and values."""
         layer = self.attention
         heads = [
-            jax.vmap(project)(checks.points(x, name, as_it_is=True)).reshape(len(x), layer.num_heads, project.out_features // layer.num_heads)
+            jax.vmap(project)(checks.points(x, name, as_it_is=True)).reshape(len(x), layer.num_heads, project.out_features // layer.num_heads)  # pyright: ignore[reportOperatorIssue]  # equinox: or "scalar", never here
             for project, x, name in (
                 (layer.query_proj, query, "query"),
                 (layer.key_proj, key_, "key_"),
@@ -120,24 +168,33 @@ class FeatureAttention(eqx.Module):
         q, k, v = (jnp.swapaxes(x, 0, 1) for x in (heads if process_heads is None else process_heads(*heads)))
         return q * layer.qk_size**-0.25, k * layer.qk_size**-0.25, v
 
-    def _drawn(self, key):
+    def _drawn(self, key: PRNGKeyArray) -> Frequencies | Float[Array, "heads m d"]:
         keys = jax.random.split(key, self.attention.num_heads)
         return jax.vmap(lambda key: self.coupling(key, self.n_features, self.attention.qk_size))(keys)
 
 
-def random_feature_attention(q, k, v, omega, parameters=None, causal=False, mask=None):
-    """Attention of heads that have frequencies of their own: :func:`linear_of_logs` of their features.
+def random_feature_attention(
+    q: Float[ArrayLike, "*#b heads n d"],
+    k: Float[ArrayLike, "*#b heads l d"],
+    v: Float[ArrayLike, "*#b #heads l c"],
+    omega: Frequencies | Float[ArrayLike, "heads m d"],
+    parameters: ExponentialParameters | None = None,
+    causal: bool = False,
+    mask: Bool[Array | np.ndarray, "... l"] | None = None,
+) -> Float[Array, "*b heads n c"]:
+    """Attention of heads that each have their own frequencies: :func:`linear_of_logs` of their features.
 
     Gradients stop at frequencies and parameters.
 
     Args:
-        q, k, v: (..., heads, n, d), (..., heads, l, d), (..., heads, l, c); q and k times d^(-1/4).
-        omega: (heads, m, d); fast ones with an axis of heads first.
+        q, k: queries and keys times d^(-1/4).
+        v: values.
+        omega: frequencies of each head; fast ones with an axis of heads first.
         parameters: of the features, each field with an axis of heads first; None for positive ones (FAVOR+).
         causal, mask: as for :func:`linear_of_logs`.
 
     Returns:
-        Outputs, (..., heads, n, c), of the dtype that q, k and v promote to; features have float32 at least.
+        Outputs, of the dtype to which q, k and v promote; features are in float32 at least.
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020); FAVOR#, Section 5.3.
     """
@@ -159,17 +216,31 @@ def random_feature_attention(q, k, v, omega, parameters=None, causal=False, mask
     return quotient_of_logs(of_q, of_k, q, k, v, causal, mask)
 
 
-def _log_features(omega, parameters, x):
-    return jax.vmap(_of_head, (0, 0, -3), -3)(omega, parameters, x.astype(jnp.promote_types(x.dtype, jnp.float32)))
+def _log_features(
+    omega: Frequencies | Float[Array, "heads m d"], parameters: ExponentialParameters, x: Float[Array, "*b heads n d"]
+) -> Float[Array, "*b heads n m"]:
+    return jax.vmap(_of_head, (0, 0, -3), -3)(omega, parameters, x.astype(at_least_single(x)))
 
 
-def _of_head(omega, parameters, x):
+def _of_head(
+    omega: Frequencies | Float[Array, "m d"], parameters: ExponentialParameters, x: Float[Array, "*b n d"]
+) -> Float[Array, "*b n m"]:
     omega = jax.tree.map(lambda leaf: leaf.astype(x.dtype) if jnp.issubdtype(leaf.dtype, jnp.inexact) else leaf, omega)
     logs = features.log_exponential(x.reshape(-1, x.shape[-1]), omega, parameters, kernel="softmax")
     return logs.reshape(*x.shape[:-1], logs.shape[-1])
 
 
-def dot_product_attention(query, key, value, omega, parameters=None, *, mask=None, scale=None, is_causal=False):
+def dot_product_attention(
+    query: Float[ArrayLike, "*#b n heads d"],
+    key: Float[ArrayLike, "*#b l groups d"],
+    value: Float[ArrayLike, "*#b l groups c"],
+    omega: Frequencies | Float[ArrayLike, "m d"] | Float[ArrayLike, "heads m d"],
+    parameters: ExponentialParameters | None = None,
+    *,
+    mask: Bool[Array | np.ndarray, "*#b #heads 1 l"] | None = None,
+    scale: float | Float[Array, ""] | None = None,
+    is_causal: bool = False,
+) -> Float[Array, "*b n heads c"]:
     """Attention by features with the shapes and options of :func:`jax.nn.dot_product_attention`.
 
     For flax::
@@ -178,14 +249,14 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
         flax.nnx.MultiHeadAttention(num_heads, in_features, attention_fn=ours, rngs=rngs)
 
     Args:
-        query, key, value: (..., n, heads, d), (..., l, groups, d), (..., l, groups, c); groups divide heads.
+        query, key, value: the number of groups divides the number of heads.
         omega, parameters: as for :func:`random_feature_attention`; omega also (m, d), for all heads.
-        mask: of keys, True where one is seen, (..., 1 or heads, 1, l); None for all.
-        scale: what products of queries and keys are multiplied by, above 0; None for d^(-1/2).
-        is_causal: whether position i sees positions 0, ..., i alone.
+        mask: True for the keys that queries attend to; None for all.
+        scale: factor of the products of queries and keys, above 0; None for d^(-1/2).
+        is_causal: whether position i attends to positions 0, ..., i alone.
 
     Returns:
-        Outputs, (..., n, heads, c), of the dtype that query, key and value promote to.
+        Outputs, of the dtype to which query, key and value promote.
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020).
 
@@ -211,7 +282,7 @@ def dot_product_attention(query, key, value, omega, parameters=None, *, mask=Non
         raise ValueError(f"mask has shape {jnp.shape(mask)}; give one of keys, (..., 1, 1, {k.shape[-3]}), and is_causal=True for a causal one")
     scale = q.shape[-1] ** -0.5 if scale is None else checks.real(scale, "scale", above=0)
     dtype = jnp.result_type(q, k, v)
-    q, k = (x.astype(jnp.promote_types(x.dtype, jnp.float32)) * scale**0.5 for x in (q, k))
+    q, k = (x.astype(at_least_single(x)) * scale**0.5 for x in (q, k))  # pyright: ignore[reportOptionalOperand]  # checks.real is Any
     q, k, v = (jnp.swapaxes(x, -2, -3) for x in (q, *(jnp.repeat(x, n_heads // groups, axis=-2) for x in (k, v))))
     if not hasattr(omega, "project"):
         omega = checks.floating(omega, "omega")

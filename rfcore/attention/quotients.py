@@ -6,13 +6,14 @@
     k(x, y) = exp(x . y) = E[phi(x) . phi(y)]
 
 Queries (..., n, d), keys (..., l, d) and values (..., l, c) give outputs (..., n, c); leading axes, such as
-batch and heads, broadcast. Queries and keys are taken as they are: a transformer's are multiplied by d^(-1/4)
-before. A mask of keys, (..., l), is True where a key is seen; what it hides may hold anything. Causal
-attention (l = n) lets query i see keys 0, ..., i alone. A query that sees no key gets zeros. A mask has no
-more axes before its last than queries, keys or values have before theirs.
+batch and heads, broadcast. Queries and keys are not scaled: multiply those of a transformer by d^(-1/4)
+first. A mask of keys, (..., l), is True for the keys that queries attend to; masked keys and their values may
+hold anything. In causal attention (l = n) query i attends to keys 0, ..., i alone. A query without keys gives
+zeros. A mask has no more leading axes than queries, keys or values have.
 
-Outputs have the dtype that queries, keys and values promote to. Exponentials and sums are in float32 at
-least; where values are bfloat16, weights are rounded to it, by 2^-9 of themselves, before they multiply.
+Outputs have the dtype to which queries, keys and values promote. Exponentials and sums are in float32 at
+least; where values are bfloat16, weights are rounded to bfloat16 (a relative error of up to 2^-9) before they
+multiply the values.
 """
 
 from collections.abc import Callable
@@ -22,11 +23,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import ArrayLike
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from rfcore import checks
 from rfcore.attention.causal import hidden, of_features, of_logs, product
 from rfcore.attention.logs import finite, scaled
+from rfcore.precision import at_least_single
 
 
 def softmax(
@@ -34,7 +36,7 @@ def softmax(
     k: Float[ArrayLike, "*#b l d"],
     v: Float[ArrayLike, "*#b l c"],
     causal: bool = False,
-    mask: Bool[ArrayLike, "... l"] | None = None,
+    mask: Bool[Array | np.ndarray, "*#b l"] | None = None,
 ) -> Float[Array, "*b n c"]:
     """Exact attention, in quadratic time and memory.
 
@@ -48,8 +50,8 @@ def softmax(
     """
     q, k, v, causal, mask, dtype = _checked(q, k, v, causal, mask, ("q", "k"))
     if mask is not None:
-        k, v = hidden(k, mask), hidden(v, mask)  # gradients do not meet what stands there
-    # Products beyond the floats would be infinite: by query, a power of two is taken off, and put back after the subtraction.
+        k, v = hidden(k, mask), hidden(v, mask)  # so that gradients do not depend on what is masked
+    # Against overflow of products each query is divided by a power of two, which is restored after the subtraction.
     beyond = jnp.maximum(_exponents(q, -1) + _exponents(k, (-2, -1)) + q.shape[-1].bit_length() + 1 - jnp.finfo(q.dtype).maxexp, 0)
     scores = product(q * _power(q, -beyond), k.mT)
     if mask is not None:
@@ -65,7 +67,7 @@ def linear(
     phi_k: Float[ArrayLike, "*#b l m"],
     v: Float[ArrayLike, "*#b l c"],
     causal: bool = False,
-    mask: Bool[ArrayLike, "... l"] | None = None,
+    mask: Bool[Array | np.ndarray, "*#b l"] | None = None,
 ) -> Float[Array, "*b n c"]:
     """Attention from features, in linear time and memory.
 
@@ -73,14 +75,14 @@ def linear(
 
         out_i = phi(q_i) . S / phi(q_i) . s,   S = sum_j phi(k_j) v_j^T,   s = sum_j phi(k_j)
 
-    Memory is O((n + l) (m + c) + m c), and for causal attention m c / 64 a position more, for sums up to each
-    chunk of 64 (on accelerators 128) positions. Factors of all queries or of all keys cancel, of causal
-    attention as long as products of features are floats; where features overflow or underflow, or vary as
-    widely as floats do, take :func:`linear_of_logs`.
+    Memory is O((n + l) (m + c) + m c); causal attention takes m c / 64 more per position, for the sums up to
+    each chunk of 64 positions (128 on accelerators). A factor common to all queries, or to all keys, cancels;
+    in causal attention, only while products of features neither overflow nor underflow. Where features
+    overflow or underflow, or span the range of floats, use :func:`linear_of_logs`.
 
     Args:
-        phi_q, phi_k: features of the same frequencies, (..., n, m) and (..., l, m); positive, or
-            phi(q_i) . s may be near 0. Add nothing to them: a constant weighs keys that should not be seen.
+        phi_q, phi_k: features of the same frequencies; positive, or phi(q_i) . s may be near 0. Add no
+            constant to them: it gives weight to keys that should have none.
 
     Source: Choromanski et al., "Rethinking attention with Performers" (2020).
 
@@ -105,12 +107,12 @@ def linear_of_logs(
     log_k: Float[ArrayLike, "*#b l m"],
     v: Float[ArrayLike, "*#b l c"],
     causal: bool = False,
-    mask: Bool[ArrayLike, "... l"] | None = None,
+    mask: Bool[Array | np.ndarray, "*#b l"] | None = None,
 ) -> Float[Array, "*b n c"]:
     """Attention as in :func:`linear`, from logarithms of positive features: safe at any scale.
 
-    Sums carry exponents of their own: each feature i the greatest b_i of the keys that it has summed, each
-    query the greatest a of what it reads, and both cancel in the quotient
+    Sums carry exponents: for each feature i the greatest logarithm b_i over the keys that are summed, for
+    each query the greatest exponent a of its terms. Both cancel in the quotient
     (:func:`rfcore.attention.stabilised`):
 
     ::
@@ -119,14 +121,14 @@ def linear_of_logs(
         out_j = sum_i c_i S_i / sum_i c_i s_i,   log c_i = log phi(q_j)_i + b_i - a
         a = max_i (log phi(q_j)_i + b_i)
 
-    so that the denominator is at least 1. In causal attention b_i is of what a query and its neighbours all
-    see, so that the past is the same to the bit whatever the future holds. (The published Performer code
-    subtracts one greatest exponent over all keys, past and future.) Products of a block of positions are
-    formed at once, and gradients form them again, so that a position costs the same memory at any length.
+    so that the denominator is at least 1. In causal attention b_i is a maximum over keys that all queries of
+    a chunk may use, so that past outputs are the same to the bit whatever the future holds. (The published
+    Performer code subtracts one greatest exponent over all keys, past and future.) Products are formed block
+    by block and recomputed for gradients, so that memory per position does not grow with the length.
 
     Args:
-        log_q, log_k: (..., n, m) and (..., l, m), such as :func:`rfcore.features.log_positive` with
-            ``kernel="softmax"``.
+        log_q, log_k: logarithms of features of the same frequencies, such as
+            :func:`rfcore.features.log_positive` with ``kernel="softmax"``.
 
     >>> import jax, jax.numpy as jnp
     >>> from rfcore import couplings, features
@@ -140,23 +142,23 @@ def linear_of_logs(
 
 
 def quotient_of_logs(
-    of_q: Callable,
-    of_k: Callable,
+    of_q: Callable[[Float[Array, "*b n d"]], Float[Array, "*b n m"]],
+    of_k: Callable[[Float[Array, "*b l d"]], Float[Array, "*b l m"]],
     q: Float[ArrayLike, "*#b n d"],
     k: Float[ArrayLike, "*#b l d"],
     v: Float[ArrayLike, "*#b l c"],
     causal: bool,
-    mask: Bool[ArrayLike, "... l"] | None,
+    mask: Bool[Array | np.ndarray, "*#b l"] | None,
     names: tuple[str, str] = ("q", "k"),
 ) -> Float[Array, "*b n c"]:
-    """:func:`linear_of_logs` of ``of_q(q)`` and ``of_k(k)``, made block by block where attention is causal.
+    """:func:`linear_of_logs` of ``of_q(q)`` and ``of_k(k)``, computed block by block if attention is causal.
 
     Args:
-        of_q, of_k: functions of rows, (..., n, d) -> (..., n, m), for any axes before those of q and k;
-            pytrees (``jax.tree_util.Partial``) where they hold arrays.
-        q, k: (..., n, d), (..., l, d).
+        of_q, of_k: logarithms of features of rows, for any axes before those of q and k; pytrees
+            (``jax.tree_util.Partial``) if they hold arrays.
+        q, k: what they are features of.
         v, causal, mask: as for :func:`linear_of_logs`.
-        names: what q and k are called in complaints.
+        names: names of q and k in error messages.
     """
     q, k, v, causal, mask, dtype = _checked(q, k, v, causal, mask, names)
     mask = jnp.ones(k.shape[-2], bool) if mask is None else mask
@@ -164,17 +166,27 @@ def quotient_of_logs(
 
 
 @partial(jax.jit, static_argnames="causal")
-def _linear(phi_q, phi_k, v, causal):
+def _linear(
+    phi_q: Float[Array, "*#b n m"], phi_k: Float[Array, "*#b l m"], v: Float[Array, "*#b l c"], causal: bool
+) -> Float[Array, "*b n c"]:
     v = _with_ones(v)
-    if causal:  # not scaled: the past would see the future through a maximum
+    if causal:  # not scaled: with a maximum over all keys the past would depend on the future
         return _quotient(of_features(phi_q, phi_k, v))
     sums = product(phi_k.mT, v)
-    # Or products with features would underflow to 0, where features do not, and overflow.
+    # Unscaled, products with features could underflow or overflow where the features do not.
     return _quotient(product(phi_q, sums * _power(sums, -_exponents(sums, (-2, -1))) * _power(sums, -_exponents(phi_q, None))))
 
 
 @partial(jax.jit, static_argnames="causal")
-def _quotient_of_logs(of_q, of_k, q, k, v, mask, causal):
+def _quotient_of_logs(
+    of_q: Callable[[Float[Array, "*b n d"]], Float[Array, "*b n m"]],
+    of_k: Callable[[Float[Array, "*b l d"]], Float[Array, "*b l m"]],
+    q: Float[Array, "*#b n d"],
+    k: Float[Array, "*#b l d"],
+    v: Float[Array, "*#b l c"],
+    mask: Bool[Array, "*#b l"],
+    causal: bool,
+) -> Float[Array, "*b n c"]:
     v = _with_ones(v)
     if causal:
         return _quotient(of_logs(of_q, of_k, q, k, v, mask))
@@ -182,32 +194,47 @@ def _quotient_of_logs(of_q, of_k, q, k, v, mask, causal):
     return _quotient(product(phi_q, product(phi_k.mT, v)))
 
 
-def _exponents(x, axis):
-    """Exponents of the greatest numbers along axes, which stay: they are below 2^exponent."""
-    greatest = jax.lax.stop_gradient(jnp.max(jnp.abs(x), axis=axis, keepdims=True, initial=0)).astype(jnp.promote_types(x.dtype, jnp.float32))
+def _exponents(x: Float[Array, "..."], axis: int | tuple[int, ...] | None) -> Int[Array, "..."]:
+    """Exponents e of the greatest absolute values along the axes, which are kept: values are below 2^e."""
+    greatest = jax.lax.stop_gradient(jnp.max(jnp.abs(x), axis=axis, keepdims=True, initial=0)).astype(at_least_single(x))
     return jnp.frexp(greatest)[1]
 
 
-def _power(x, exponents):
+def _power(x: Float[Array, "..."], exponents: Int[Array, "*shape"]) -> Float[Array, "*shape"]:
     """2^exponents, exact, in the dtype of x."""
     limit = jnp.finfo(jnp.float32 if x.dtype == jnp.bfloat16 else x.dtype).maxexp - 2
-    return jnp.ldexp(jnp.ones((), jnp.promote_types(x.dtype, jnp.float32)), jnp.clip(exponents, -limit, limit)).astype(x.dtype)
+    return jnp.ldexp(jnp.ones((), at_least_single(x)), jnp.clip(exponents, -limit, limit)).astype(x.dtype)
 
 
-def _wide(x):
-    return x.astype(jnp.promote_types(x.dtype, jnp.float32))
+def _wide(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
+    return x.astype(at_least_single(x))
 
 
-def _with_ones(v):
+def _with_ones(v: Float[Array, "*b l c"]) -> Float[Array, "*b l c+1"]:
     return jnp.concatenate([v, jnp.ones_like(v[..., :1])], axis=-1)
 
 
-def _quotient(sums):
+def _quotient(sums: Float[Array, "*b n columns"]) -> Float[Array, "*b n columns-1"]:
     below = sums[..., -1:]
-    return sums[..., :-1] / jnp.where(below == 0, 1, below)  # 0 for a query that sees no key
+    return sums[..., :-1] / jnp.where(below == 0, 1, below)  # 0 for a query without keys
 
 
-def _checked(q, k, v, causal, mask, names):
+def _checked(
+    q: Float[ArrayLike, "..."],
+    k: Float[ArrayLike, "..."],
+    v: Float[ArrayLike, "..."],
+    causal: bool,
+    mask: Bool[Array | np.ndarray, "..."] | None,
+    names: tuple[str, str],
+) -> tuple[
+    Float[Array, "*#b n d"],
+    Float[Array, "*#b l d"],
+    Float[Array, "*#b l c"],
+    bool,
+    Bool[Array | np.ndarray, "*#b l"] | None,
+    np.dtype,
+]:
+    """The arguments, and the dtype of the outputs."""
     if checks.is_traced(causal):
         raise ValueError("causal is traced; give True or False, known when this is compiled (static_argnames)")
     q, k, v = (_rows(x, name) for x, name in zip((q, k, v), (*names, "v"), strict=True))
@@ -240,7 +267,7 @@ def _checked(q, k, v, causal, mask, names):
     return q, k, v, causal, mask, dtype
 
 
-def _rows(x, name):
+def _rows(x: Float[ArrayLike, "..."], name: str) -> Float[Array, "*b n d"]:
     x = checks.floating(x, name, as_it_is=True)
     if x.ndim < 2 or x.shape[-1] < 1:
         raise ValueError(f"{name} has shape {x.shape}; give one row per position, shape (..., n, d)")

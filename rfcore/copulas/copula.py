@@ -1,4 +1,4 @@
-"""What a copula is, and what closed forms need to know of two draws."""
+"""The base class of copulas, and the joint distributions of two draws that closed forms use."""
 
 import abc
 from collections.abc import Callable
@@ -14,7 +14,7 @@ Uniform = Callable[[tuple[int, ...]], Levels]
 
 
 class Correlated(eqx.Module):
-    """Pairs at the levels of two normals with a correlation; 0 is independent, -1 opposite, 1 equal."""
+    """Each pair has the levels of two correlated normals: 0 is independent, -1 opposite, 1 equal."""
 
     partners: float
     """Correlation of draws 2i and 2i + 1 of a block."""
@@ -23,7 +23,7 @@ class Correlated(eqx.Module):
 
 
 class DifferentStrata(eqx.Module):
-    """Any two draws are uniform on two different ones of as many strata as a block has draws."""
+    """Any two draws are uniform on two different strata, out of as many as a block has draws."""
 
 
 class Copula(eqx.Module):

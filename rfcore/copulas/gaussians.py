@@ -44,7 +44,7 @@ def gaussian(correlation: Float[ArrayLike, "m m"]) -> Gaussian:
 
         u = Phi(L Phi^-1(v)),  L L^T = correlation, L lower triangular, v independent uniforms
 
-    It is for blocks of m draws. Correlations -1 and 1 are allowed: ``antithetic`` and ``comonotone`` are the
+    Blocks must have m draws. Correlations -1 and 1 are allowed: ``antithetic`` and ``comonotone`` are the
     copulas of such matrices. Values of a traced matrix (``jax.jit``, ``jax.grad``) are not checked, and a
     singular one gives NaN: learn with :func:`gaussian_of_factor`.
 
@@ -69,8 +69,7 @@ def gaussian_of_factor(factor: Float[ArrayLike, "m r"]) -> Gaussian:
         u = Phi(L Phi^-1(v)),  L_i = factor_i / |factor_i|,  correlation L L^T
 
     Args:
-        factor: any numbers whose squares have a sum, neither 0 nor infinite, in each row: rows are
-            normalised.
+        factor: rows are normalised; the sum of the squares of each row must be finite and not 0.
 
     Source: Variance-Reducing Couplings, Eq. 34, where the factor is triangular.
     """
@@ -88,14 +87,14 @@ def gaussian_of_factor(factor: Float[ArrayLike, "m r"]) -> Gaussian:
 
 def _factor(correlation: Float[np.ndarray, "m m"]) -> Float[np.ndarray, "m m"]:
     """Lower triangular L with L L^T = correlation, for singular correlations too."""
-    m, rounding = len(correlation), 1e-6  # matrices in float32 are refused for nothing below this
+    m, rounding = len(correlation), 1e-6  # smaller errors are accepted, so that float32 matrices pass
     if np.abs(correlation - correlation.T).max() > rounding or np.abs(np.diag(correlation) - 1).max() > rounding:
         got = f"correlation = {correlation!r} is not symmetric with ones on its diagonal"
         raise ValueError(f"{got}; give a correlation matrix")
     values, vectors = np.linalg.eigh((correlation + correlation.T) / 2)
     if values[0] < -m * rounding:
         raise ValueError(f"correlation has the eigenvalue {values[0]}; give a positive semidefinite matrix")
-    # Eigenvalues within rounding of zero are zeros, so that a correlation of -1 gives exact opposites.
+    # Eigenvalues within rounding of zero are set to zero, so that a correlation of -1 gives exact opposites.
     values = np.where(values < 4 * m * eps(values), 0, values)
     _, upper = np.linalg.qr((vectors * np.sqrt(values)).T)
     factor = (upper * np.where(np.diag(upper) < 0, -1, 1)[:, None]).T

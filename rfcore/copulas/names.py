@@ -1,6 +1,6 @@
-"""Copulas by name, and what is known of their pairs."""
+"""Copulas by name, and the joint distribution of two of their draws."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 import jax
@@ -30,7 +30,7 @@ COPULAS: dict[str, Copula] = {
     "systematic": systematic,
     "sobol": sobol,
     "halton": halton,
-    # As papers call them, here and there.
+    # Synonyms that the papers use.
     "iid": independent,
     "pnc": antithetic,
     "positive_monotone": comonotone,
@@ -38,12 +38,14 @@ COPULAS: dict[str, Copula] = {
 }
 
 
-def named(copula: str | Callable | Int[ArrayLike, "..."] | list, name: str = "copula") -> Any:
-    """A copula by its name; a permutation becomes its copula, and a record or function stands for itself.
+def named(
+    copula: str | Callable | Int[ArrayLike, "*k n"] | Sequence[int] | Sequence[Sequence[int]], name: str = "copula"
+) -> Any:
+    """The copula of a name or of a permutation; a record or function is returned as it is.
 
     Args:
         copula: a key of ``COPULAS``; a permutation, as :func:`permutation` takes it; or a copula.
-        name: of the argument, for the error message.
+        name: name of the argument, for the error message.
     """
     if callable(copula):
         return copula
@@ -57,7 +59,7 @@ def pairs(copula: Any, name: str = "copula") -> Correlated | DifferentStrata | P
 
     Args:
         copula: as for :func:`named`.
-        name: of the argument, for the error message.
+        name: name of the argument, for the error message.
 
     Returns:
         The copula itself if it is a permutation's or a Gaussian one. Raises ValueError where no closed form

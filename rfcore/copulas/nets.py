@@ -1,4 +1,4 @@
-"""Low-discrepancy points, moved at random so that each is uniform."""
+"""Low-discrepancy points with a random shift that makes each of them uniform."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -8,8 +8,8 @@ from jaxtyping import Float, Int
 
 from rfcore.copulas.copula import Copula, Levels, Uniform
 
-BITS = 23  # of the points: what a float32 uniform has, the digits after them being random
-MOST_COORDINATES = 21201  # of which SciPy has Sobol' points
+BITS = 23  # binary digits of the points, as many as a float32 uniform has; later digits are random
+MOST_COORDINATES = 21201  # SciPy's limit for Sobol' points
 
 
 class Sobol(Copula):
@@ -52,10 +52,10 @@ sobol, halton = Sobol(), Halton()
 
 @lru_cache(maxsize=16)
 def _sobol_points(m: int, k: int) -> Int[np.ndarray, "k m"]:
-    # Not at the top: scipy.stats takes longer to load than all else together, and few who need this module draw nets.
+    # Imported here: scipy.stats takes longer to load than everything else together, and few users draw nets.
     from scipy.stats import qmc
 
-    power = int(max(m - 1, 0)).bit_length()  # fewer than a power of two are refused or warned of
+    power = int(max(m - 1, 0)).bit_length()  # SciPy warns of other numbers of points
     return _whole(qmc.Sobol(k, rng=0).random_base2(power)[:m] if k else np.empty((m, 0)))
 
 
@@ -67,14 +67,14 @@ def _halton_points(m: int, k: int) -> Int[np.ndarray, "k m"]:
 
 
 def _whole(points: Float[np.ndarray, "m k"]) -> Int[np.ndarray, "k m"]:
-    # Coordinates come first in memory: NumPy's loops along a few of them, last, would cost three times the time.
+    # Coordinates are the first axis: as a short last axis they would make NumPy's loops three times as slow.
     whole = np.ascontiguousarray(np.floor(points * 2**BITS).astype(np.int64).T)
-    whole.flags.writeable = False  # shared by all who ask for this size
+    whole.flags.writeable = False  # cached, hence shared between callers
     return whole
 
 
 def _shifted(points: Callable, uniform: Uniform, shape: tuple[int, ...], shift_by: Callable) -> Levels:
-    """Points moved in their first digits by those of a uniform, whose other digits are added as they are."""
+    """Points shifted in their leading digits by those of a uniform, whose remaining digits are appended."""
     *blocks, m, k = shape
     if m > 2**BITS or k > MOST_COORDINATES:
         raise ValueError(f"shape = {shape}; give at most {2**BITS} draws and {MOST_COORDINATES} coordinates in a block")

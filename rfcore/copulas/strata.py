@@ -1,5 +1,6 @@
 """Copulas that pair draws, or give each a stratum of its own."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import equinox as eqx
@@ -11,7 +12,7 @@ from rfcore import checks
 from rfcore.copulas.copula import Copula, Correlated, DifferentStrata, Levels, Uniform
 from rfcore.copulas.uniforms import below_one, eps
 
-# Irreducible polynomials over two elements, of degree log2 m: x + 1, x^2 + x + 1, x^3 + x + 1, ...
+# Irreducible polynomials over GF(2), of degree log2 m: x + 1, x^2 + x + 1, x^3 + x + 1, ...
 POLYNOMIALS = {2: 0b11, 4: 0b111, 8: 0b1011, 16: 0b10011, 32: 0b100101, 64: 0b1000011, 128: 0b10000011, 256: 0b100011011}
 
 
@@ -27,8 +28,8 @@ class Independent(Copula):
 class Antithetic(Copula):
     """Pairs u, 1 - u: the most negative dependence that two uniforms can have.
 
-    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. A pair sums to 1 exactly, but for
-    u = 0 (which ``rng.random`` gives once in 2^53): its partner is the largest number below 1.
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row is unpaired. A pair sums to 1 exactly, except
+    for u = 0 (which ``rng.random`` gives once in 2^53): its partner is the largest number below 1.
 
     Source: Variance-Reducing Couplings, Eq. 7 and Definition 3.3, where this is pairwise norm-coupling.
     """
@@ -65,9 +66,8 @@ class Stratified(Copula):
         u_i = (pi(i) + v_i) / m,  pi a random permutation for each block and coordinate, v_i uniform
 
     Where m is 2, 4, 8, ..., 256, pi is x -> a x + b over the field of m elements, a and b random, a not 0.
-    Then any two draws have any two different strata equally often, as with a permutation drawn from all, so
-    that means over draws have the same variance, and nothing has to be sorted; three draws do not have all
-    triples.
+    Then any two draws fall in any two different strata equally often, as under a uniform random permutation,
+    so that means over draws have the same variance, and no sort is needed; triples of draws are not uniform.
 
     Source: McKay, Beckman and Conover, 1979.
 
@@ -113,7 +113,7 @@ class Permutation(Copula):
         first, place = uniform((*blocks, groups, k)), uniform((*blocks, m - groups, k))
         xp = first.__array_namespace__()
         bins = xp.minimum((first * n).astype(int), n - 1)
-        # Draws 0, size, 2 size, ... are the first of a group; the others take what comes, group by group.
+        # Draws 0, size, 2 size, ... are the first of a group; the others follow, group by group.
         group, member = np.divmod(np.arange(m), size)
         others = np.flatnonzero(member)
         cells = xp.asarray(self.sigmas)[member[others, None] - 1, bins[..., group[others], :]]
@@ -127,19 +127,21 @@ independent, antithetic, comonotone = Independent(), Antithetic(), Comonotone()
 stratified, systematic = Stratified(), Systematic()
 
 
-def permutation(sigma: Int[ArrayLike, "*k n"] | list, name: str = "sigma") -> Permutation:
+def permutation(
+    sigma: Int[ArrayLike, "*k n"] | Sequence[int] | Sequence[Sequence[int]], name: str = "sigma"
+) -> Permutation:
     """Pairs that are matched quantile bin by quantile bin, uniform within the bins.
 
     ::
 
         u_1 uniform, in bin i = floor(n u_1);   u_2 = (sigma(i) + v) / n,  v uniform
 
-    Rows 2i and 2i + 1 of a block are a pair; an odd last row stands alone. Several permutations match groups
-    in place of pairs, with u_3 in bin sigma_3(i) and so on; a last group that is cut keeps its first rows.
+    Rows 2i and 2i + 1 of a block are a pair; an odd last row is unpaired. Several permutations match groups
+    in place of pairs, with u_3 in bin sigma_3(i) and so on; an incomplete last group keeps its first rows.
 
     Args:
         sigma: permutation of 0, ..., n - 1, or k of them for groups of k + 1.
-        name: of the argument, for the error message.
+        name: name of the argument, for the error message.
 
     Source: Variance-Reducing Couplings, Section 4 (sigma-coupling); its outlook for groups.
 
@@ -157,8 +159,8 @@ def permutation(sigma: Int[ArrayLike, "*k n"] | list, name: str = "sigma") -> Pe
 
 
 def _in_strata(uniform: Uniform, shape: tuple[int, ...], of_places: tuple[int, ...]) -> Levels:
-    """One draw in each stratum; shapes are (coordinates, ..., draws), with 1 for a place that all share."""
-    # Draws come last in memory: a sort along them, in steps of k, would cost twice the time.
+    """One draw in each stratum; shapes are (coordinates, ..., draws), with 1 for an offset shared by all."""
+    # Draws are the last axis: a sort along them with a stride of k would take twice as long.
     permutation = _affine if shape[-1] in POLYNOMIALS else _permutation
     u = in_cells(permutation(uniform, shape), uniform(of_places), shape[-1])
     return u.__array_namespace__().moveaxis(u, 0, -1)
@@ -189,7 +191,7 @@ def _permutation(uniform: Uniform, shape: tuple[int, ...]) -> Integer[Array | np
     digits, places = np.finfo(keys.dtype).nmant + 1, max(shape[-1] - 1, 0).bit_length()
     if not isinstance(keys, np.ndarray) or digits + places > 63:
         return keys.__array_namespace__().argsort(keys, axis=-1)
-    # The same order: NumPy sorts whole numbers, which here end in their place, in a third of the time of argsort.
+    # The same order: NumPy sorts integers, whose last bits here hold the index, in a third of the time of argsort.
     keys *= 2.0**digits
     keys = keys.astype(np.int64)
     keys <<= places
@@ -200,12 +202,12 @@ def _permutation(uniform: Uniform, shape: tuple[int, ...]) -> Integer[Array | np
 
 
 def in_cells(cells: Integer[Array | np.ndarray, "..."], place: Levels, n: int) -> Levels:
-    """(cell + place) / n, places kept off the edges of cells by 2 n eps: rounding carries none across.
+    """(cell + place) / n, with places kept 2 n eps away from the edges of cells, so that none rounds across.
 
     From n = 1 / (4 eps) on, two million in float32, places are the middles of cells.
     """
     dtype, room = place.dtype, min(2 * n * eps(place), 0.5)
-    place *= 1 - 2 * room  # in place in NumPy, where fresh memory costs more than sums: uniforms are ours to change
+    place *= 1 - 2 * room  # in place in NumPy, where allocating costs more than adding; the uniforms may be overwritten
     place += room
     u = cells.astype(dtype)
     u += place

@@ -1,4 +1,4 @@
-"""Uniforms of a JAX key, and the draw of a copula from them."""
+"""Uniforms from a JAX key, and checked draws of a copula."""
 
 from collections.abc import Callable
 
@@ -19,8 +19,8 @@ def uniforms(key: PRNGKeyArray) -> Uniform:
 
     so that neither u nor 1 - u, which is exact, is ever 0 or 1.
 
-    They have the default float dtype. Call number i folds i into the key, so that a source is made where it
-    is used: one that is carried into a compiled function counts the calls made while tracing.
+    They have the default float dtype. Call number i folds i into the key. Create a source where it is used:
+    inside a compiled function, one from outside counts the calls made while tracing.
 
     >>> import jax
     >>> from rfcore import copulas

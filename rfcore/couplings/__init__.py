@@ -7,12 +7,15 @@ default float dtype. Most couplings are a coupling of *directions* times a coupl
     orthogonal = Product(directions.orthogonal)
     orthogonal_pnc = Product(directions.orthogonal, copulas.antithetic)
 
-They are records: they print themselves, pickle, compare and are pytrees. Rows come in blocks of d. Blocks are
-independent, and the last is cut when m is no multiple of d; the rows of ``halton`` and ``sobol`` are one
-block. Norms, and the lengths and hops of walks, are coupled by the same records, :mod:`rfcore.copulas`. The
-two couplings that end in ``_fast`` are approximations that multiply fast: see ``couplings.fast``. Frequencies
-of another distribution than N(0, I_d) carry log weights: see ``features.frequencies``.
+They are records: they have a readable repr, can be pickled and compared, and are pytrees. Rows come in blocks
+of d. Blocks are independent, and the last is cut when m is not a multiple of d; the rows of ``halton`` and
+``sobol`` are one block. Norms, and the lengths and hops of walks, are coupled by the same records,
+:mod:`rfcore.copulas`. The two couplings whose names end in ``_fast`` are approximations with fast products:
+see ``couplings.fast``. Frequencies with a distribution other than N(0, I_d) carry log weights: see
+``features.frequencies``.
 """
+
+from typing import Any
 
 from rfcore import copulas
 from rfcore.couplings import (
@@ -44,8 +47,8 @@ from rfcore.couplings.products import (
 from rfcore.couplings.weight_dependent import SimplexPlus, simplex_plus
 
 
-def __getattr__(name):
-    if name == "choose":  # stands on theory, which stands on couplings: found when it is asked for
+def __getattr__(name: str) -> Any:
+    if name == "choose":  # imported on first use: it depends on theory, which depends on couplings
         from rfcore.choosing import choose
 
         return choose

@@ -20,7 +20,7 @@ def haar(key: PRNGKeyArray, d: int, n_blocks: int = 1) -> Float[Array, "n_blocks
 
         G = Q R,  G with independent N(0, 1) entries;   the draw is Q sign(diag R)
 
-    The signs matter: QR fixes those of diag R by a rule of its own, so that Q alone is not uniform, and
+    The signs matter: QR routines fix those of diag R by a convention, so that Q alone is not uniform, and
     features that are not even in the frequency (positive features) become biased, by -19 % at d = 4.
 
     Source: Mezzadri, Notices of the AMS 54 (2007).
@@ -31,7 +31,7 @@ def haar(key: PRNGKeyArray, d: int, n_blocks: int = 1) -> Float[Array, "n_blocks
     >>> bool(jnp.allclose(q @ q.T, jnp.eye(3), atol=1e-5))
     True
     """
-    # A matrix of normals as norms.independent draws it too: one program to compile for both, the longest of a first draw.
+    # The same shape of normals as in norms.independent: one compiled program, the slowest to compile, serves both.
     gaussian = jax.random.normal(key, (n_blocks * d, d)).reshape(n_blocks, d, d)
     return _orthonormal(gaussian)
 
@@ -50,14 +50,14 @@ def _by_reflections(blocks: Float[Array, "b n r"]) -> Float[Array, "b n r"]:
 
 @precision.full
 def _by_cholesky(blocks: Float[Array, "b n r"]) -> Float[Array, "b n r"]:
-    """By products and triangular systems, on an H100 25 times as fast as reflections are.
+    """By products and triangular systems, on an H100 25 times as fast as by reflections.
 
     ::
 
         G^T G + c I = L L^T,   G <- G L^-T,   four times
 
-    c = eps |G|^2 in the first two, so that blocks with singular values down to 1e-7 have factors, and 0 then.
-    L is lower triangular with a positive diagonal, and so is the product of all: R^T.
+    c = eps |G|^2 in the first two, so that blocks with singular values down to 1e-7 have factors, and c = 0
+    in the last two. L is lower triangular with a positive diagonal, and so is the product of all: R^T.
 
     Source: Fukaya et al., "Shifted Cholesky QR for ill-conditioned matrices", 2020.
     """
@@ -89,7 +89,7 @@ class Independent(Directions):
 class Orthogonal(Directions):
     """Directions that are pairwise orthogonal within each block of d.
 
-    Fewer than d are the factor Q of m normal vectors, in O(m^2 d) operations.
+    For m < d they are the factor Q of m normal vectors, in O(m^2 d) operations.
 
     Source: Yu et al., "Orthogonal random features", 2016.
     """
@@ -107,8 +107,8 @@ class Simplex(Directions):
 
         rows of S R,  R from Haar measure;   cos(angle between two rows) = -1 / (d - 1)
 
-    For d = 1 a block holds one vector, and for d = 2 a vector and its opposite. Fewer than d are orthogonal
-    ones times the symmetric root of their scalar products.
+    For d = 1 a block holds one vector, and for d = 2 a vector and its opposite. For m < d they are orthogonal
+    ones times the symmetric root of their Gram matrix.
 
     Source: Simplex Random Features, Eqs. 8 and 9.
     """

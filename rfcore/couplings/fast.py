@@ -13,12 +13,12 @@ R~ is **not** uniform on the orthogonal group, and features of it are **biased**
 book's page on fast variants) the mean of a positive feature is off by 33 % at p = 2
 and by 23 % at p = 4 for v = (1, ..., 1) 2 / sqrt(p); simulation finds 4 % at p = 8, and nothing above its
 error of 0.6 % at p = 16. Over uniform directions of v the bias averages out, as R~ is orthogonal: a random
-rotation of the data mends it. The couplings built on Haar rotations have no bias.
+rotation of the data removes it. The couplings built on Haar rotations have no bias.
 
 Padding: Hadamard matrices of this kind exist for p = 2^k, so that points of dimension d are padded by zeros
 to p = 2^ceil(log2 d). Blocks then hold p rows, not d, whose lengths are chi_p and whose geometry is that of p
-dimensions; what multiplies a point is their first d coordinates, which are not orthogonal any more (nor are
-they in a cut of a Haar matrix) and would be N(0, I_d) if the rotation were uniform.
+dimensions; what multiplies a point is their first d coordinates, which are no longer orthogonal (nor are
+those of a truncated Haar matrix) and would be N(0, I_d) if the rotation were uniform.
 
 Source: Simplex Random Features, Section 4.2 and Appendix B.2; Choromanski et al., 2017.
 """
@@ -40,8 +40,8 @@ from rfcore.couplings.products import Coupling
 
 Geometry = Literal["orthogonal", "simplex"]
 COUPLINGS = get_args(Geometry)
-LARGEST_FACTOR = 64  # up to here a matrix product is faster than the butterflies it stands for
-CACHED_NUMBERS = 2**20  # points are taken in batches whose intermediate results stay in the cache
+LARGEST_FACTOR = 64  # up to this size a matrix product is faster than the butterflies it replaces
+CACHED_NUMBERS = 2**20  # points are processed in batches whose intermediate results stay in the cache
 
 
 class Frequencies(eqx.Module):
@@ -94,14 +94,14 @@ def draw(key: PRNGKeyArray, m: int, d: int, coupling: Geometry) -> Frequencies:
     p = padded(d)
     key_signs, key_norms = jax.random.split(checks.key(key))
     signs = jax.random.rademacher(key_signs, (-(-m // p), 3, p), dtype=jnp.int8)
-    # One uniform each: norms.independent draws p normals per norm, cheap compared with a dense rotation but not here.
+    # One uniform each: norms.independent draws p normals per norm, which is cheap beside a dense rotation, not here.
     return Frequencies(signs, norms.chi(copulas.uniforms(key_norms)((m,)), p), d, coupling)
 
 
 class Fast(Coupling):
     """Frequencies from Hadamard-Rademacher products, as a matrix. They are biased.
 
-    To multiply fast, give the features ``fast.draw(key, m, d, geometry)`` instead, and never form the matrix.
+    For fast products pass ``fast.draw(key, m, d, geometry)`` to the features instead: no matrix is formed.
     Blocks hold 2^ceil(log2 d) rows, which are approximately N(0, I_d).
     """
 
@@ -161,7 +161,7 @@ def walsh_hadamard(x: Float[ArrayLike, "*rows p"]) -> Float[Array, "*rows p"]:
     factors = [1 << (bits // n_factors + (i < bits % n_factors)) for i in range(n_factors)]
     folded = x.reshape(-1, *factors)
     product = precision.full(partial(jnp.tensordot, axes=(1, 0)))
-    for factor in factors:  # each product takes the first folded axis away and appends it: in the end all are in place
+    for factor in factors:  # each product moves the first folded axis to the end, so that after all of them the order is restored
         folded = product(folded, jnp.asarray(hadamard(factor) / np.sqrt(factor), x.dtype))
     return folded.reshape(x.shape)
 

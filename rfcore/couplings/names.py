@@ -23,9 +23,9 @@ COUPLINGS = {
 
 
 def named(coupling: str | Callable, name: str = "coupling") -> Callable:
-    """A coupling by its name in ``COUPLINGS``; a record or function stands for itself.
+    """The coupling of a name in ``COUPLINGS``; a record or function is returned as it is.
 
     Args:
-        name: of the argument, for the error message.
+        name: name of the argument, for the error message.
     """
     return coupling if callable(coupling) else COUPLINGS[checks.choice(coupling, name, COUPLINGS)]

@@ -28,9 +28,10 @@ from jaxtyping import Array, Float, PRNGKeyArray
 from scipy import special
 
 from rfcore import checks
+from rfcore.precision import at_least_single
 
 LARGEST_D, LEAST_NU, LARGEST_NU = 10**7, 0.1, 100.0
-# A power of two apart, so that the distance of a score from its node is exact in float32 too.
+# The step is a power of two, so that the distance of a score from its node is exact in float32 too.
 LOWEST, HIGHEST, STEP = -10.0, 8.5, 1 / 32
 
 
@@ -69,7 +70,7 @@ class Student(Radial):
 
         r with I(r^2 / (r^2 + 2 nu); d/2, nu) = u,  I the regularised incomplete beta function
 
-    nu is from 0.1 to 100, and known when this is compiled; d and levels as for :class:`Chi`.
+    nu is from 0.1 to 100, and must be known at compile time; d and levels are as for :class:`Chi`.
 
     The median of |Cauchy|:
 
@@ -105,7 +106,7 @@ def _length(u: Float[ArrayLike, "*shape"], d: int, nu: float) -> Float[Array, "*
     u, d = checks.levels(checks.floating(u, "u"), "u"), checks.count(d, "d")
     if d > LARGEST_D:
         raise ValueError(f"d = {d}; give a dimension of at most {LARGEST_D}")
-    u = u.astype(jnp.promote_types(u.dtype, jnp.float32))
+    u = u.astype(at_least_single(u))
     return jnp.exp(_log_length(u, jnp.asarray(_spline(d, nu), u.dtype))) * math.sqrt(d)
 
 
@@ -113,8 +114,8 @@ def _length(u: Float[ArrayLike, "*shape"], d: int, nu: float) -> Float[Array, "*
 def _log_length(u: Float[Array, "*shape"], spline: Float[Array, "6 nodes"]) -> Float[Array, "*shape"]:
     z = jnp.clip(jax.scipy.special.ndtri(u), LOWEST, HIGHEST)
     node = jnp.clip(jnp.floor((z - LOWEST) / STEP).astype(int), 0, spline.shape[1] - 1)
-    distance, value = z - (LOWEST + STEP * node), jnp.zeros_like(z)
-    for coefficients in spline:  # each fetched alone: all of a node at once take four times as long
+    distance, value = z - (LOWEST + STEP * node.astype(float)).astype(z.dtype), jnp.zeros_like(z)
+    for coefficients in spline:  # gathered one at a time: gathering all six at once takes four times as long
         value = value * distance + coefficients[node]
     return value
 
@@ -122,7 +123,7 @@ def _log_length(u: Float[Array, "*shape"], spline: Float[Array, "6 nodes"]) -> F
 @lru_cache(maxsize=64)
 def _spline(d: int, nu: float) -> Float[np.ndarray, "6 nodes"]:
     """Coefficients of s above each node, highest power first, (6, nodes)."""
-    from scipy.interpolate import make_interp_spline  # slow to load, and independent norms need none
+    from scipy.interpolate import make_interp_spline  # slow to import, and not needed for independent norms
 
     nodes = np.arange(LOWEST, HIGHEST + STEP, STEP)
     tail, is_lower = special.ndtr(-np.abs(nodes)), nodes < 0

@@ -1,16 +1,17 @@
 """Couplings, most of which are products: a joint distribution of directions times one of norms."""
 
 import abc
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
-from jaxtyping import Array, Float, PRNGKeyArray
+from jaxtyping import Array, Float, Int, PRNGKeyArray
 
 from rfcore import checks, copulas
+from rfcore.copulas.copula import Levels, Uniform
 from rfcore.couplings import directions, norms
 from rfcore.couplings.norms import Radial, chi
 from rfcore.precision import product
@@ -20,7 +21,7 @@ DIRECTIONS = {"independent": directions.independent, "orthogonal": directions.or
 
 
 class Coupling(eqx.Module):
-    """Joint distribution of m frequencies, each N(0, I_d) if nothing else is said.
+    """Joint distribution of m frequencies, each N(0, I_d) unless stated otherwise.
 
     ``coupling(key, m, d)`` is a draw, an array (m, d) of the default float dtype.
     """
@@ -40,8 +41,8 @@ class Product(Coupling):
         across = "all"       (u_1, ..., u_m) one draw of the copula
         across = "blocks"    one draw of the copula for all blocks: a level each, shared by its d norms
 
-    Blocks are independent for "block" only. One norm per block, stratified over many blocks ("shells"), saves
-    more than the others do: see :func:`rfcore.theory.mse_ratio`.
+    Blocks are independent for "block" only. One norm per block, stratified over many blocks ("shells"),
+    reduces the error more than the others: see :func:`rfcore.theory.mse_ratio`.
 
     Source: Variance-Reducing Couplings, Section 3, for norms within blocks.
 
@@ -55,7 +56,7 @@ class Product(Coupling):
     """
 
     directions: Callable[[PRNGKeyArray, int, int], Array]
-    norms: copulas.Copula = copulas.independent
+    norms: Callable[[Uniform, tuple[int, ...]], Levels] = copulas.independent
     across: Across = eqx.field(default="block", static=True)
     radial: Radial = chi
 
@@ -79,7 +80,7 @@ class Product(Coupling):
 
 def compose(
     directions: str | Callable[[PRNGKeyArray, int, int], Array],
-    norms: str | copulas.Copula = "independent",
+    norms: str | Callable[[Uniform, tuple[int, ...]], Levels] | Int[ArrayLike, "*k n"] | Sequence[int] = "independent",
     across: Across = "block",
     radial: Radial = chi,
 ) -> Product:
@@ -233,8 +234,8 @@ def matern(key: PRNGKeyArray, m: int, d: int, nu: float) -> Float[Array, "m d"]:
 
     which is Student's t distribution in d dimensions, Cauchy's for nu = 1/2. For nu <= 5/2 directions alone
     save little, and strata over all norms, ``compose("orthogonal", "stratified", "all", norms.Student(nu))``,
-    are a safe choice; the page "Heavy tails" has the error that each copula leaves. Positive features do not
-    exist: exp(omega . v) has no mean.
+    are a safe choice; the page "Heavy tails" has the error under each copula. Positive features do not exist:
+    exp(omega . v) has no mean.
 
     Args:
         nu: smoothness, from 0.1 to 100: 1/2 for Laplace's kernel exp(-|x - y|).

@@ -29,8 +29,8 @@ class SimplexPlus(Coupling):
     Longer rows subtend wider angles (:func:`balance`). This minimises the conformity to first order in
     ``|x + y|^2``; the gain over ``simplex`` is small. Rows are exactly Gaussian however far the sweeps have
     converged: given the norms, the Haar rotation alone makes each direction uniform. For d = 1 this is
-    ``iid``, and for d = 2 ``simplex``, which no norms can better. The same key gives the rotations and, if d
-    divides m, the norms of ``simplex``.
+    ``iid``, and for d = 2 ``simplex``, which is optimal for any norms. The same key gives the rotations
+    and, if d divides m, the norms of ``simplex``.
 
     Source: Simplex Random Features, Eqs. 16 and 17.
 
@@ -100,7 +100,7 @@ def _sweep(rows: Float[Array, "d *batch d"], lengths: Float[Array, "d *batch 1"]
         row, length = row_and_length
         rest = total - row
         size = jnp.linalg.norm(rest, axis=-1, keepdims=True)
-        # The others may vanish beside this one, to rounding; then it stays.
+        # The sum of the others may be lost to rounding; then this vector stays as it is.
         row = jnp.where(size > 0, -length * rest / jnp.where(size > 0, size, 1.0), row)
         return rest + row, row
 

@@ -1,4 +1,4 @@
-"""Exponential features and their parameters: positive features of points that an affine map has moved."""
+"""Exponential features and their parameters: positive features of affinely transformed points."""
 
 import math
 from dataclasses import fields
@@ -31,10 +31,10 @@ class ExponentialParameters(eqx.Module):
         E[f_x f_y] = exp(x . y)  where  8 A < I,          B_x' (I - 4 A)^-1 B_y = I,
                                         D = det(I - 4 A)^(1/4),  C = -1/2 B' (I - 4 A)^-1 B
 
-    so A and B determine all; for an A that is not diagonal see :func:`dense`. With T = (I - 4 A)^(-1/2)
-    B_x they are positive features of T x and T^-T y, whose scalar product is that of x and y, with importance
-    sampling of the frequencies from N(0, I - 4 A). With centres a and b they are features of x - a and y - b,
-    and factors of the points restore the difference exactly:
+    so A and B determine everything; for an A that is not diagonal see :func:`dense`. With
+    T = (I - 4 A)^(-1/2) B_x they are positive features of T x and T^-T y, whose scalar product is that of x
+    and y, with importance sampling of the frequencies from N(0, I - 4 A). With centres a and b they are
+    features of x - a and y - b, and factors of the points restore the difference exactly:
 
     ::
 
@@ -82,7 +82,7 @@ class ExponentialParameters(eqx.Module):
     def filled(self, d: int, dtype: DTypeLike | None = None) -> "ExponentialParameters":
         """The same features of points of dimension d, with an array in every field and matrices for B.
 
-        All parameters of one dimension then have one structure, and share what is compiled for it.
+        All parameters of one dimension then have the same structure and share compiled functions.
         """
         eye, zeros = jnp.eye(d, dtype=dtype), jnp.zeros(d, dtype)
 
@@ -119,7 +119,7 @@ def exponential(
         phi(x)_i = m^(-1/2) D exp(omega_i' A omega_i + omega_i' B x + x' C x - |x|^2 / 2)    gaussian
 
     with B and C of the side. E[phi(x) . psi(y)] = k(x, y) for phi with ``side="x"`` and psi with ``side="y"``
-    on the same frequencies, whatever the parameters: they change the variance alone
+    on the same frequencies, whatever the parameters, which only change the variance
     (:func:`rfcore.theory.log_relative_variance`). No feature is ever negative.
 
     Args:
@@ -167,16 +167,16 @@ def _log_exponential(
 ) -> Float[Array, "n m"]:
     A, centre, other = parameters.A, parameters.centre_x, parameters.centre_y
     away, moved = parameters.away(x), parameters.moved(x)
-    # x' C x = -|(I - 4 A)^(-1/2) B x|^2 / 2: from B x, with the rounding of B x.
+    # x' C x = -|(I - 4 A)^(-1/2) B x|^2 / 2, computed from B x so that both have the same rounding errors.
     shift = jnp.sum(moved**2 if A is None else moved**2 / (1 - 4 * A)[None], axis=1, keepdims=True) / 2
     if kernel == "gaussian":
         shift = shift + jnp.sum(away**2, axis=1, keepdims=True) / 2
     if centre is not None and other is not None:
-        # Half of the constant on either side. For the Gaussian kernel only the difference of the centres enters, so that the
-        # features of a cloud that is moved are the same.
+        # Half of the constant on either side. For the Gaussian kernel only the difference of the centres enters, so that
+        # features are invariant to translations of all points.
         slope, half = (other, centre / 2) if kernel == "softmax" else (other - centre, (centre - other) / 4)
         shift = shift - ((away + half[None]) @ slope)[:, None]
-    # All factors of a point, and m^(-1/2), join the exponent: one pass over the (n, m) array in place of two.
+    # All factors of a point, and m^(-1/2), are part of the exponent: one pass over the (n, m) array in place of two.
     log_phi = omega.project(moved) - (shift + (math.log(omega.m) / 2 - parameters.log_D))
     if A is not None:
         log_phi = log_phi + (A @ omega.project(jnp.eye(omega.d, dtype=log_phi.dtype)) ** 2)[None]
@@ -249,9 +249,9 @@ def dense(A: Float[ArrayLike, "..."], B: Float[ArrayLike, "d d"]) -> Exponential
 def eigenbasis(M: Float[Array, "d d"]) -> tuple[Float[Array, " d"], Float[Array, "d d"]]:
     """Eigenvalues of a symmetric matrix, and eigenvectors as columns that do not depend on rounding.
 
-    Equal eigenvalues leave the basis of their space open, and every eigenvector has either sign: processors
-    choose differently, and the same frequencies then give other features. Here a slope along the coordinates
-    is diagonal in each such space.
+    Equal eigenvalues leave the basis of their eigenspace undetermined, and eigenvectors have arbitrary signs:
+    different processors would give different features of the same frequencies. Here the basis is the one that
+    diagonalises a fixed diagonal matrix within each eigenspace.
     """
     values, vectors = jnp.linalg.eigh(M)
     slope = jnp.arange(1, len(M) + 1, dtype=M.dtype) * (5**0.5 - 1) / 2 % 1
@@ -263,7 +263,7 @@ def eigenbasis(M: Float[Array, "d d"]) -> tuple[Float[Array, " d"], Float[Array,
 
 
 def below_an_eighth(A: Vector) -> Vector:
-    """A itself, unless the variance of its features is infinite."""
+    """``A``, unless the variance of its features is infinite."""
     if not checks.is_traced(A) and not np.all(np.asarray(A) < 0.125):
         raise ValueError(f"A = {A} has values of 1/8 or more, where the variance is infinite; give lower ones")
     return A

@@ -26,8 +26,8 @@ def fourier(
         phi(x) = m^(-1/2) [sin(omega_1 . x), ..., sin(omega_m . x), cos(omega_1 . x), ..., cos(omega_m . x)]
 
     for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel, which overflows where ``|x|^2``
-    is above 177 in float32 or 1419 in float64. Columns i and m + i belong to frequency i. Features have
-    signs, so there is no logarithm of them. Where a quotient divides a factor per query out (see
+    is above 177 in float32 or 1419 in float64. Columns i and m + i belong to frequency i. Features may be
+    negative, so they have no logarithms. Where a quotient divides a factor per query out (see
     :func:`rfcore.attention.stabilised`), take Gaussian features of the queries, and for the keys Gaussian
     features times ``exp((|k|^2 - c) / 2)``, with one c for all of them, the greatest ``|k|^2``.
 
@@ -60,8 +60,8 @@ def trigonometric(
 
     for the Gaussian kernel; times ``exp(|x|^2 / 2)`` for the softmax kernel. Unbiased for phases theta, in
     radians, that are uniform on [0, 2 pi) and independent of the frequencies. At equal numbers of features
-    :func:`fourier` has the lower variance. The features of y are those of x: with the minus sign that Eq. 7
-    prints, a pair estimates exp(-x . y). The range is that of :func:`fourier`.
+    :func:`fourier` has the lower variance. The features of y are those of x: with the minus sign of the
+    printed Eq. 7, a pair estimates exp(-x . y). The range is that of :func:`fourier`.
 
     Source: Rahimi and Recht (2007); FAVOR#, Eqs. 5 to 7.
     """
@@ -109,11 +109,11 @@ def _grown(phi: Float[Array, "n k"], x: Float[Array, "n d"], omega: Frequencies,
 
 def resolved(x: Float[Array, "n d"], omega: Frequencies) -> tuple[Float[Array, "n d"], Frequencies]:
     """Points and frequencies, unless most angles of the farthest point are off by a tenth of a radian."""
-    if not len(x):
+    if not len(x) or any(map(checks.is_traced, jax.tree.leaves((x, omega)))):
         return x, omega
     with jax.ensure_compile_time_eval():
         share = _share_lost(x, omega)
-        if not checks.is_traced(share) and share > 1 / 2:
+        if share > 1 / 2:
             got = f"x has values up to {jnp.max(jnp.abs(x)):.3g}, whose angles x . omega {x.dtype} does not resolve"
             more = "" if x.dtype == jnp.float64 else ", or give float64"
             raise ValueError(f"{got}; centre and scale the points (a lengthscale is 1 here){more}")

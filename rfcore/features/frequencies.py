@@ -1,8 +1,8 @@
-"""What a feature map needs of points and frequencies, whatever holds the frequencies.
+"""What feature maps need from points and frequencies, however the frequencies are represented.
 
-A map projects points on frequencies, counts them and weighs them: :class:`Frequencies`. An array (m, d) is
-wrapped by :func:`as_frequencies`, so every map takes arrays; fast frequencies (:mod:`rfcore.couplings.fast`)
-have the same members.
+A map needs their number, their log weights and the projections of points: :class:`Frequencies`. An array
+(m, d) is wrapped by :func:`as_frequencies`, so every map takes arrays; fast frequencies
+(:mod:`rfcore.couplings.fast`) have the same members.
 
 Importance weights: the maps estimate an expectation over omega ~ p = N(0, I_d). With frequencies from a
 proposal q,
@@ -120,15 +120,15 @@ def weighted(omega: Frequencies | Float[ArrayLike, "m d"], log_weights: Float[Ar
 def weighted_gaussian(
     omega: Float[ArrayLike, "m d"], mean: Float[ArrayLike, " d"], factor: Float[ArrayLike, "d d"]
 ) -> Frequencies:
-    """Weighted frequencies from the proposal N(mean, factor factor^T), made of those of any coupling.
+    """Weighted frequencies from the proposal N(mean, factor factor^T), made from those of any coupling.
 
     ::
 
         omega'_i = mean + factor omega_i
         log p(omega'_i) - log q(omega'_i) = (|omega_i|^2 - |omega'_i|^2) / 2 + log |det factor|
 
-    The geometry of the coupling is that of omega, deformed by the factor: a root of the covariance, such as
-    its Cholesky factor; ``s * jnp.eye(d)`` scales by s.
+    The geometry of omega is deformed by the factor, a root of the covariance such as its Cholesky factor, or
+    ``s * jnp.eye(d)`` to scale by s.
 
     Raises ValueError if the factor is singular.
 

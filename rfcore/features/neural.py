@@ -1,4 +1,4 @@
-"""The neural modulation function: a small network from the length of a walk to how much it counts."""
+"""The neural modulation function: a small network from the length of a walk to its weight."""
 
 import equinox as eqx
 import jax

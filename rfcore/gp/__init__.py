@@ -1,4 +1,4 @@
-"""Gaussian processes on graphs: kernels for GPJax, and what it has not, for more than some thousand nodes."""
+"""Gaussian processes on graphs: kernels for GPJax, and sparse or iterative methods for larger graphs."""
 
 from rfcore.gp.kernels import Diffusion, Walks, loads
 from rfcore.gp.sparse import (

@@ -1,56 +1,71 @@
-"""Kernels for GPJax: of the nodes of a graph, by eigenvectors or by walks, with hyper-parameters of its kind.
+"""Kernels between the nodes of a graph for GPJax, by eigenvectors or by walks, with GPJax's parameters.
 
-A kernel of GPJax takes points as rows of an array. A node's row is what its covariances are made of: its
-entries of the eigenvectors (:class:`Diffusion`), the loads that its walks left by step (:class:`Walks`). For
-other features phi, (n, m), of points or nodes, ``gpjax.kernels.Linear()`` is the kernel phi phi^T; and
-``gpjax.kernels.RFF(base, m, frequencies=couplings.simplex(key, m, d) / lengthscale)`` takes any coupling.
+GPJax's kernels take points as rows of an array. Here a row holds what the covariances of a node are computed
+from: its entries in the eigenvectors (:class:`Diffusion`), or the loads of its walks by step
+(:class:`Walks`). For other features phi, (n, m), of points or nodes, ``gpjax.kernels.Linear()`` is the kernel
+phi phi^T; and ``gpjax.kernels.RFF(base, m, frequencies=couplings.simplex(key, m, d) / lengthscale)`` takes
+any coupling.
 """
+# pyright: reportGeneralTypeIssues=false
+# Equinox allows fields without defaults after others in a record with an ``__init__`` of its own.
+
+from collections.abc import Callable
+from typing import Any
 
 import equinox
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.typing import ArrayLike
+from jaxtyping import Array, Float, PyTree, Real
 
 try:
     from gpjax.kernels import AbstractKernel
     from gpjax.kernels.computations import AbstractKernelComputation
-    from gpjax.parameters import PositiveReal, val
+    from gpjax.parameters import AbstractUnwrappable, PositiveReal, val
 except ModuleNotFoundError as error:
     mend = 'pip install ".[gp]" in a checkout'
     raise ModuleNotFoundError(f"{error.name} is missing; rfcore.gp needs the extra gp: {mend}", name=error.name) from error
 
 from rfcore import checks, features, kernels, walks
+from rfcore.walks.deposits import Deposits
+from rfcore.walks.modulation import Modulation, OfKernel
 
 
 class _Products(AbstractKernelComputation):
-    """Of kernels that are products of features: a matrix product in place of a product for each pair."""
+    """Covariances of kernels phi phi^T, by one matrix product in place of a scalar product per pair."""
 
-    def _cross_covariance(self, kernel, x, y):
+    def _cross_covariance(
+        self, kernel: Any, x: Float[Array | np.ndarray, "n d"], y: Float[Array | np.ndarray, "l d"]
+    ) -> Float[Array, "n l"]:
         return kernel.features(x) @ kernel.features(y).T
 
 
-_PRODUCTS = _Products()  # one for all kernels: what is compiled for one then serves others of its kind
+_PRODUCTS = _Products()  # shared by all kernels, so that compiled code is reused by others of the same type
 
 
 class _OfFeatures(AbstractKernel):
-    """phi phi^T for ``features``, rows to features; X may have columns of other kernels (``active_dims``)."""
+    """Kernel phi phi^T, phi = ``features(X)``; X may have columns of other kernels (``active_dims``)."""
 
-    def __call__(self, x, y):
+    # The subclasses define ``features``, hence ``self: Any``.
+    def __call__(
+        self: Any, x: Float[Array | np.ndarray, " d"], y: Float[Array | np.ndarray, " d"]
+    ) -> Float[Array, ""]:
         """One entry, from two rows."""
         return self.features(x) @ self.features(y)
 
 
 class Diffusion(_OfFeatures):
-    """Diffusion kernel of the nodes of a graph, exactly, on rows of eigenvectors.
+    """Exact diffusion kernel between nodes of a graph, each given by its row of eigenvectors.
 
     ::
 
         K = variance V exp(-lengthscale^2 (1 - lambda)) V^T,    W = V diag(lambda) V^T
 
-    W are normalised weights: the kernel is variance exp(-lengthscale^2 L) of the normalised Laplacian L.
+    with the normalised weights W: the kernel is variance exp(-lengthscale^2 L), L the normalised Laplacian.
 
     Args:
-        eigenvalues: lambda, (N,), from ``kernels.spectrum(g.normalised())``, whose eigenvectors' rows are X.
+        eigenvalues: lambda, from ``kernels.spectrum(g.normalised())``; X has the rows of its eigenvectors.
         lengthscale, variance: gamma and kappa, above 0, numbers or parameters of GPJax.
 
     Source: Variance-Reducing Couplings, Appendix F.2.
@@ -67,43 +82,49 @@ class Diffusion(_OfFeatures):
     (14,)
     """
 
-    eigenvalues: tuple = equinox.field(static=True, repr=False)
-    lengthscale: object
-    variance: object
+    eigenvalues: tuple[float, ...] = equinox.field(static=True, repr=False)
+    lengthscale: AbstractUnwrappable | Real[Array, ""]
+    variance: AbstractUnwrappable | Real[Array, ""]
 
-    def __init__(self, eigenvalues, lengthscale=1.0, variance=1.0, active_dims=None):
+    def __init__(
+        self,
+        eigenvalues: Real[ArrayLike, " N"],
+        lengthscale: AbstractUnwrappable | Real[ArrayLike, ""] = 1.0,
+        variance: AbstractUnwrappable | Real[ArrayLike, ""] = 1.0,
+        active_dims: list[int] | slice | None = None,
+    ) -> None:
         eigenvalues = np.asarray(checks.vector(checks.known(eigenvalues, "eigenvalues"), "eigenvalues"), dtype=float)
         if not eigenvalues.max() <= 1 + 1e-6:
             raise ValueError(f"eigenvalues has the value {eigenvalues.max():.3g}; give those of g.normalised(), of 1 at most")
-        super().__init__(active_dims, compute_engine=_PRODUCTS)
+        super().__init__(active_dims, compute_engine=_PRODUCTS)  # pyright: ignore[reportArgumentType]  # Equinox keeps GPJax's __init__, which takes None
         self.eigenvalues = tuple(eigenvalues.tolist())
         self.lengthscale, self.variance = _parameter(lengthscale, "lengthscale"), _parameter(variance, "variance")
 
-    def features(self, x):
+    def features(self, x: Float[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
         """Rows of sqrt(variance) V exp(-lengthscale^2 (1 - lambda) / 2)."""
-        x, rates = self.slice_input(x), 1 - np.array(self.eigenvalues)
+        x, rates = checks.floating(self.slice_input(x), "X"), 1 - np.array(self.eigenvalues)
         if x.shape[-1] != len(rates):
             got = f"X has {x.shape[-1]} column{'s' * (x.shape[-1] != 1)} for {len(rates)} eigenvalues"
             raise ValueError(f"{got}; give rows of kernels.spectrum, not node numbers")
-        rates[abs(rates) <= 4 * len(rates) * np.finfo(float).eps] = 0  # else a large lengthscale shows their rounding
+        rates[abs(rates) <= 4 * len(rates) * np.finfo(float).eps] = 0  # their rounding would matter at a large lengthscale
         half, lengthscale = jnp.asarray(rates / 2, dtype=x.dtype), val(self.lengthscale)
         return jnp.sqrt(val(self.variance)) * x * jnp.exp(-lengthscale * (lengthscale * half))
 
 
 class Walks(_OfFeatures):
-    """Kernel of walk features on walks that stay, differentiable in the modulation: X has loads by step.
+    """Kernel of walk features on fixed walks, differentiable in the modulation; X holds loads by step.
 
     ::
 
         K = variance phi phi^T,    phi = sum_k f(k) X_k,    f = modulation(lengthscale)
 
-    One shared set of walks: K is positive semidefinite, and its diagonal biased upwards.
+    Both factors have the same walks: K is positive semidefinite, and its diagonal is biased upwards.
 
     Args:
-        n_steps: of X, (n, n_steps N), which :func:`loads` makes.
+        n_steps: number of steps in X, (n, n_steps N), from :func:`loads`.
         lengthscale, variance: as for :class:`Diffusion`; the lengthscale may be any pytree of parameters.
-        modulation: from the lengthscale to a function of the number of steps; by default the diffusion
-            kernel's, exp(-lengthscale^2 L).
+        modulation: maps the lengthscale to a modulation f; by default that of the diffusion kernel
+            exp(-lengthscale^2 L).
 
     Source: Universal Graph Random Features, Section 3.4; Variance-Reducing Couplings, Appendix F.2.
 
@@ -117,21 +138,28 @@ class Walks(_OfFeatures):
     """
 
     n_steps: int = equinox.field(static=True)
-    modulation: object = equinox.field(static=True)
-    lengthscale: object
-    variance: object
+    modulation: Callable[[Any], Modulation] = equinox.field(static=True)
+    lengthscale: PyTree
+    variance: AbstractUnwrappable | Real[Array, ""]
 
-    def __init__(self, n_steps, lengthscale=1.0, variance=1.0, modulation=None, active_dims=None):
-        super().__init__(active_dims, compute_engine=_PRODUCTS)
+    def __init__(
+        self,
+        n_steps: int,
+        lengthscale: PyTree = 1.0,
+        variance: AbstractUnwrappable | Real[ArrayLike, ""] = 1.0,
+        modulation: Callable[[Any], Modulation] | None = None,
+        active_dims: list[int] | slice | None = None,
+    ) -> None:
+        super().__init__(active_dims, compute_engine=_PRODUCTS)  # pyright: ignore[reportArgumentType]  # Equinox keeps GPJax's __init__, which takes None
         self.n_steps, self.modulation = checks.count(n_steps, "n_steps"), modulation or diffusion
         is_number = jax.tree_util.all_leaves([val(lengthscale)]) and np.ndim(val(lengthscale)) == 0
         self.lengthscale = _parameter(lengthscale, "lengthscale") if is_number else lengthscale
         self.variance = _parameter(variance, "variance")
 
-    def features(self, x):
+    def features(self, x: Float[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
         """Rows of sqrt(variance) sum_k f(k) X_k."""
         f = self.modulation(val(self.lengthscale))(jnp.arange(self.n_steps))
-        x = self.slice_input(x)
+        x = checks.floating(self.slice_input(x), "X")
         if not x.shape[-1] or x.shape[-1] % self.n_steps:
             got = f"X has {x.shape[-1]} columns, and n_steps = {self.n_steps}"
             raise ValueError(f"{got}; give what gp.loads(deposits, {self.n_steps}) returns")
@@ -139,17 +167,17 @@ class Walks(_OfFeatures):
         return jnp.sqrt(val(self.variance)) * jnp.einsum("...kn,k->...n", loads, f.astype(x.dtype))
 
 
-def diffusion(lengthscale):
+def diffusion(lengthscale: float | Real[Array, ""]) -> OfKernel:
     """Modulation of exp(-lengthscale^2 L)."""
     return features.modulation.of_kernel(kernels.Diffusion.from_lengthscale(lengthscale))
 
 
-def loads(deposits, n_steps):
-    """What walks left at each step at each node, dense: X of :class:`Walks`.
+def loads(deposits: Deposits, n_steps: int) -> Float[np.ndarray, "n columns"]:
+    """Mean loads of walks by step and node, dense: X of :class:`Walks`.
 
     Args:
-        deposits: of :func:`rfcore.walks.simulate` on normalised weights, a row per node that X is of.
-        n_steps: steps that are counted, more than the longest walk has hops.
+        deposits: from :func:`rfcore.walks.simulate` on normalised weights; X has their rows.
+        n_steps: more than the number of hops of the longest walk.
 
     Returns:
         float64 array, (n, n_steps N).
@@ -164,11 +192,11 @@ def loads(deposits, n_steps):
     return X.reshape(deposits.n_rows, -1)
 
 
-def _parameter(value, name):
-    """A number as a parameter above 0; a parameter of GPJax, and what is traced, as it is."""
+def _parameter(value: Any, name: str) -> AbstractUnwrappable | Real[Array, ""]:
+    """A number as a positive parameter; parameters of GPJax and traced values are returned unchanged."""
     number = checks.real(val(value), name, above=0)
     if checks.is_traced(number) or val(value) is not value:
         return value
-    with np.errstate(over="ignore", under="ignore"):  # in float32
+    with np.errstate(over="ignore", under="ignore"):  # of a cast to float32
         number = checks.real(np.asarray(number, dtype=jnp.result_type(float)), name, above=0)
     return PositiveReal(jnp.asarray(number, dtype=float))

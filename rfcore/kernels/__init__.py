@@ -1,11 +1,11 @@
-"""The truth that features estimate, written slowly and plainly.
+"""Exact kernels, which random features estimate: reference implementations, written for clarity.
 
-``gaussian`` and ``softmax`` take points. The others take a :class:`rfcore.graphs.Graph` g, undirected where
-nothing else is said, and give float64 NumPy arrays. Kernels of nodes are dense and exact, (N, N); those that
-are functions of the normalised Laplacian L normalise g themselves, unless it is already.
-:func:`chebyshev_matvec` and :func:`expm_multiply` multiply by a kernel that they never form: the way
-to a product on a large graph, in place of a dense kernel or of walk features. :func:`power_series_rows` stays
-near its nodes.
+``gaussian``, ``matern`` and ``softmax`` take points. The others take a :class:`rfcore.graphs.Graph` g,
+undirected unless stated otherwise, and return float64 NumPy arrays. Kernels between nodes are dense and
+exact, (N, N); functions of the normalised Laplacian L normalise g first, unless it is normalised already.
+:func:`chebyshev_matvec` and :func:`expm_multiply` multiply by a kernel without forming it: on a large graph,
+use them rather than a dense kernel or walk features. :func:`power_series_rows` computes sparse rows of a
+kernel, from the neighbourhoods of the given nodes.
 """
 
 from rfcore.kernels.euclidean import gaussian, matern, softmax

@@ -1,3 +1,3 @@
-"""What is solved or fitted to get a coupling, a feature map or a proposal."""
+"""Solvers for parameters of feature maps, proposals of frequencies and couplings of walks."""
 
 from rfcore.solvers import exponential, importance, transport

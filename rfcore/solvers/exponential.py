@@ -1,4 +1,4 @@
-"""Parameters of exponential features that suit two sets of points, in closed form.
+"""Parameters of exponential features fitted to two sets of points, in closed form.
 
 All minimise the mean over pairs of the logarithm of the second moment,
 :func:`rfcore.theory.shifted_log_variance`, over a family. They need only the means and covariances of the
@@ -14,8 +14,8 @@ a sum of positive semidefinite terms, in which nothing cancels. The rest is the 
 X and Y, at least one point each, are divided by the lengthscale, as for the features. With ``centred=True``
 means are subtracted first, and restored exactly by the features; only Cov_x + Cov_y remains of the matrix
 above. Results have the dtype of the points. Raises ValueError where squares overflow. GERFs and SADERFs take
-O((n + l) d), SDERFs and ADERFs O((n + l) d^2 + d^3). All can be compiled, mapped over heads and
-differentiated, where eigenvalues are distinct.
+O((n + l) d), SDERFs and ADERFs O((n + l) d^2 + d^3). All can be compiled, mapped over heads and, where
+eigenvalues are distinct, differentiated.
 
 Source: FAVOR#, Sections 2.3 and 4.
 """
@@ -90,8 +90,8 @@ def aderf(X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"], centred: bool 
     the variance is invariant to rotations of B_x, and the symmetric root does not depend on the choice of
     eigenvectors.
 
-    Where a set does not vary (a pixel that is always 0) the best B is infinite or any, so the mean of the
-    eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where neither set varies
+    Where a set does not vary (a pixel that is always 0) the best B is infinite or arbitrary, so the mean of
+    the eigenvalues times eps^(1/2), eps the rounding of the dtype, is added to each. Where neither set varies
     B stays of size 1; where one does not, points outside the set will have large features.
 
     Source: FAVOR#, Theorem 4.2; mu is a mean per pair, so that sets may differ in size.
@@ -157,7 +157,7 @@ def from_gaussian(mean: Float[ArrayLike, " d"], covariance: Float[ArrayLike, "d 
 
 
 def best_A(phi: Float[ArrayLike, "..."]) -> Float[Array, "..."]:
-    """The A of a scalar problem, to which all solvers of this module come down.
+    """The A of a scalar problem, to which all solvers of this module reduce.
 
     ::
 
@@ -165,8 +165,8 @@ def best_A(phi: Float[ArrayLike, "..."]) -> Float[Array, "..."]:
                 = -phi (s + 2 phi) / (s + 14 phi + 1),   s = (4 phi^2 + 12 phi + 1)^(1/2)
 
     for an array of mean squares of x + y per coordinate, phi >= 0: about -phi / 2 where phi is small,
-    -phi / 4 where it is large. As printed, (1 - 2 phi - s) / 16, it cancels where phi is small; this is
-    relatively accurate for all.
+    -phi / 4 where it is large. The printed form, (1 - 2 phi - s) / 16, cancels where phi is small; this one
+    has a small relative error for all phi.
 
     Source: FAVOR#, Lemma A.1.
     """
@@ -177,7 +177,7 @@ def best_A(phi: Float[ArrayLike, "..."]) -> Float[Array, "..."]:
 
 
 def _best_A(phi: Float[Array, "..."]) -> Float[Array, "..."]:
-    within = jnp.minimum(phi, 1e9)  # the square of more may overflow, and s is 2 phi + 3 to a rounding
+    within = jnp.minimum(phi, 1e9)  # larger squares may overflow, and s is 2 phi + 3 to rounding
     s = jnp.sqrt(4 * within**2 + 12 * within + 1)
     return jnp.where(phi > 1e9, -phi / 4 - 1 / 8, -within * (s + 2 * within) / (s + 14 * within + 1))
 
@@ -208,7 +208,7 @@ def _aderf(X: Float[Array, "n d"], Y: Float[Array, "l d"], centred: bool) -> Exp
     means, d = (jnp.mean(X, axis=0), jnp.mean(Y, axis=0)), X.shape[1]
     (roots_x, vectors_x), (roots_y, vectors_y) = map(_root_of_second_moment, (X, Y), means)
     U, sigma, _ = jnp.linalg.svd(roots_x[:, None] * (vectors_x.T @ vectors_y) * roots_y[None])
-    # Any rotation of B_x, with B_y = B_x^-T, does as well; the symmetric one does not depend on the choice of U.
+    # Any rotation of B_x, with B_y = B_x^-T, is as good; the symmetric one does not depend on the choice of U.
     _, sizes, rotation = jnp.linalg.svd(jnp.sqrt(sigma)[:, None] * ((U.T / roots_x[None]) @ vectors_x.T))
     B_x, B_y = (rotation.T * sizes[None]) @ rotation, (rotation.T / sizes[None]) @ rotation
     return _with_scalar(2 / d * (jnp.sum(sigma) + means[0] @ means[1]), B_x, B_y, d, centres)
@@ -250,9 +250,9 @@ def _covariance(X: Float[Array, "n d"]) -> Float[Array, "d d"]:
 def _root_of_second_moment(
     X: Float[Array, "n d"], mean: Float[Array, " d"]
 ) -> tuple[Float[Array, " d"], Float[Array, "d d"]]:
-    """Roots of the eigenvalues of mean x x', away from 0, and its eigenvectors."""
+    """Roots of the eigenvalues of mean x x', kept away from 0, and its eigenvectors."""
     values, vectors = jnp.linalg.eigh(jnp.outer(mean, mean) + _covariance(X))
-    # Above what rounding makes of an eigenvalue of 0, eps tr M, and so low that it changes nothing else.
+    # Above the rounding error of an eigenvalue of 0, eps tr M, and too small to change anything else.
     size = jnp.mean(values)
     floor = math.sqrt(jnp.finfo(X.dtype).eps) * jnp.where(size > 0, size, 1)
     return jnp.sqrt(jnp.maximum(values, 0) + floor), vectors

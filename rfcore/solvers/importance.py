@@ -9,14 +9,14 @@ q(omega),
 
 and its frequencies have the log weights log C - log q(omega), C = E_p q. For positive features of one set p q
 is a mixture of Gaussians around 2 x, one per point, and :func:`sample_mixture` moves the frequencies of any
-coupling there, so couplings and the optimal proposal go together. For two sets, and with random phases, draws
-come from rejection and are independent (:func:`sample_two_sets`, :func:`sample_with_phases`). For Gaussian
-points the proposal is Gaussian: :func:`rfcore.theory.optimal_gaussian`, whose frequencies are
+coupling there, so that couplings and the optimal proposal combine. For two sets, and with random phases,
+draws come from rejection and are independent (:func:`sample_two_sets`, :func:`sample_with_phases`). For
+Gaussian points the proposal is Gaussian: :func:`rfcore.theory.optimal_gaussian`, whose frequencies are
 ``features.frequencies.weighted_gaussian(omega, proposal.mean, jnp.linalg.cholesky(proposal.covariance))``.
 
-Results are weighted frequencies, which every feature map takes. The proposals are optimal for
-:func:`rfcore.features.positive` and :func:`rfcore.features.trigonometric`; other maps stay unbiased, but
-have other optima. :func:`rfcore.theory.log_optimal_variance_bound` gives the variance that is reached.
+Results are weighted frequencies, which every feature map accepts. The proposals are optimal for
+:func:`rfcore.features.positive` and :func:`rfcore.features.trigonometric`; other maps stay unbiased, but have
+other optima. :func:`rfcore.theory.log_optimal_variance_bound` gives the variance that is reached.
 
 Source: All Random Features Representations are Equivalent, Theorem 1 (the proposal); the samplers are ours.
 """
@@ -36,6 +36,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from rfcore import checks, copulas, features
 from rfcore.features.frequencies import Frequencies, weighted
 from rfcore.kernels.euclidean import KERNELS, Kernel
+from rfcore.sharding import varying
 
 ROUNDS = 1000
 
@@ -60,13 +61,13 @@ def sample_mixture(
     With a copula the points drawn are coupled: the one at level u is the quantile of the distribution of x in
     the order of the rows of X, so strata of levels are strata of X if neighbours are in neighbouring rows.
 
-    Raises ValueError where 4 |x|^2, the size of log weights, has an error of 1: from |x| of about 1,400 on in
-    float32.
+    Raises ValueError where 4 |x|^2, the size of log weights, has a rounding error of 1: from |x| of about
+    1,400 on in float32.
 
     Args:
-        key: of the points drawn.
-        omega: of any coupling, rows N(0, I_d): the differences to their points stay coupled.
-        copula: of the levels of all m points drawn, or its name; None for independent points.
+        key: for the points drawn.
+        omega: frequencies of any coupling, rows N(0, I_d): the offsets from the points stay coupled.
+        copula: copula of the levels of all m points drawn, or its name; None for independent points.
 
     Source: All Random Features Representations are Equivalent, Corollary 2.
     """
@@ -195,7 +196,7 @@ def _with_phases(
 def _rejected(
     key: PRNGKeyArray, propose: Callable[..., Any], logs: Callable[..., Any], m: int
 ) -> tuple[Any, Float[Array, " m"], Bool[Array, " m"]]:
-    """For each of m places the first proposal accepted, its log q, and whether one came within ROUNDS."""
+    """For each of m draws the first proposal accepted, its log q, and whether there was one within ROUNDS."""
 
     def step(state: tuple[Any, ...]) -> tuple[Any, ...]:
         key, kept, kept_log_q, done, rounds = state
@@ -210,7 +211,8 @@ def _rejected(
         return key, jax.tree.map(keep, proposal, kept), keep(log_q, kept_log_q), done | takes, rounds + 1
 
     first = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(lambda: propose(key, m)))
-    start = key, first, jnp.zeros(m, jax.tree.leaves(first)[0].dtype), jnp.zeros(m, bool), 0
+    nothing = first, jnp.zeros(m, jax.tree.leaves(first)[0].dtype), jnp.zeros(m, bool)
+    start = key, *jax.tree.map(lambda x: varying(x, jax.random.key_data(key), logs(first)), nothing), 0
     _, kept, log_q, done, _ = jax.lax.while_loop(lambda state: ~jnp.all(state[3]) & (state[4] < ROUNDS), step, start)
     return kept, log_q, done
 

@@ -27,18 +27,20 @@ u_q(i) over the set,
 
     Eq. 55:  |sum_q U_q|^2          Eq. 56:  sum_q |U_q|^2
 
-so the paper's result for i = j holds for the average over all pairs, which its experiments take.
+so the paper's result for i = j holds for the average over all pairs, which its experiments use.
 
 Optimal permutations are seldom unique, since bins of equal length can be exchanged: compare costs, not
-permutations. Costs within 2^-32 of the largest count as equal; if a number that was added to all hides how
-they differ, those within 2^-32 of the largest difference, or 2^-48 of the largest, which is rounding. Among
-equals the one nearest to the reversal is taken, that of least sum_q q sigma(q), so every processor and every
-solver finds the same. Where neither modulation nor weights are negative the reversal of the bins is optimal
-for Eqs 55 and 56, for every pair of start nodes, and no coupling of two lengths has a smaller variance.
+permutations. Costs within 2^-32 of the largest count as equal; if a constant added to all of them hides their
+differences, those within 2^-32 of the largest difference, or 2^-48 of the largest cost, which is rounding.
+Ties go to the permutation nearest to the reversal, that of least sum_q q sigma(q), so that every processor
+and every solver finds the same one. Where neither modulation nor weights are negative the reversal of the
+bins is optimal for Eqs 55 and 56, for every pair of start nodes, and no coupling of two lengths has a smaller
+variance.
 
 Arrays are float64. Equations are those of Variance-Reducing Couplings, Section 4 and Appendices C and E.
 """
 
+from collections.abc import Sequence
 from itertools import islice, permutations
 
 import jax
@@ -80,7 +82,12 @@ def bin_spectra(g: Graph, f: Modulation, n_bins: int, p_halt: float, n_terms: in
 
 
 def bin_features(
-    g: Graph, f: Modulation, n_bins: int, p_halt: float, nodes: Int[ArrayLike, " n_starts"] | None = None, n_terms: int = 100
+    g: Graph,
+    f: Modulation,
+    n_bins: int,
+    p_halt: float,
+    nodes: Int[ArrayLike, " n_starts"] | list[int] | range | None = None,
+    n_terms: int = 100,
 ) -> Float[np.ndarray, "n_bins n_starts N"]:
     """Rows of Psi_q (:func:`bin_spectra`) for some start nodes, exactly; weights need not be symmetric.
 
@@ -104,7 +111,7 @@ def _shares(g: Graph, f: Modulation, n_bins: int, p_halt: float, n_terms: int) -
 
 
 def pair_products(psi: Float[ArrayLike, "n *starts N"]) -> Float[np.ndarray, "n n D"]:
-    """U of every pair of bins, symmetric in the bins; costs are inner products of them.
+    """Matrices U for all pairs of bins, symmetric in the bins; costs are inner products of them.
 
     ::
 
@@ -143,9 +150,9 @@ def matching_costs(U: Float[ArrayLike, "n n D"], V: Float[ArrayLike, "n n D"] | 
 
 
 def quadratic_cost(
-    U: Float[ArrayLike, "n n D"], sigma: Int[ArrayLike, " n"], V: Float[ArrayLike, "n n D"] | None = None
+    U: Float[ArrayLike, "n n D"], sigma: Int[ArrayLike, " n"] | Sequence[int], V: Float[ArrayLike, "n n D"] | None = None
 ) -> float:
-    """The objective that the matching cost approximates: all pairs of bins, not each bin alone.
+    """The objective that the matching cost approximates, with all pairs of bins instead of single bins.
 
     ::
 
@@ -167,9 +174,9 @@ def pagerank_costs(g: Graph, n_bins: int, p_halt: float) -> Float[np.ndarray, "n
 
         c_qr = sum_ij P_q(j -> i) P_r(j -> i),   P_q = sum_l P(length = l | bin q) P^l
 
-    with P the transitions of the walk, uniform on the neighbours of a node whatever the weights; without
-    neighbours a walk stays. The variance of the estimate, summed over all nodes i, is a constant plus
-    1 / (N^2 n_bins m) times the sum of c_{q, sigma(q)}, m the even number of walks of a node: no
+    with P the transitions of the walk, uniform on the neighbours of a node whatever the weights; at a node
+    without neighbours the walk stays. The variance of the estimate, summed over all nodes i, is a constant
+    plus 1 / (N^2 n_bins m) times the sum of c_{q, sigma(q)}, m the even number of walks of a node: no
     approximation is made. Lengths are summed until fewer than 2^-53 of all walks are left: O(N^2
     (edges / N + n_bins) / p_halt) time, n_bins N^2 numbers.
 
@@ -191,7 +198,10 @@ def pagerank_costs(g: Graph, n_bins: int, p_halt: float) -> Float[np.ndarray, "n
 
 
 def pagerank_mse(
-    costs: Float[ArrayLike, "n n"], n_nodes: int, n_walks: int = 2, sigma: Int[ArrayLike, " n"] | None = None
+    costs: Float[ArrayLike, "n n"] | Sequence[Sequence[float]],
+    n_nodes: int,
+    n_walks: int = 2,
+    sigma: Int[ArrayLike, " n"] | Sequence[int] | None = None,
 ) -> float:
     """Mean squared error of an estimate of the PageRank vector, from the costs of :func:`pagerank_costs`.
 
@@ -217,7 +227,7 @@ def pagerank_mse(
     return float(n_nodes - 2 * together + coupled) / (n_nodes**2 * n_walks)
 
 
-def assignment(costs: Float[ArrayLike, "n n"]) -> Int[np.ndarray, " n"]:
+def assignment(costs: Float[ArrayLike, "n n"] | Sequence[Sequence[float]]) -> Int[np.ndarray, " n"]:
     """Permutation of least cost: the optimal sigma-coupling.
 
     ::
@@ -225,8 +235,9 @@ def assignment(costs: Float[ArrayLike, "n n"]) -> Int[np.ndarray, " n"]:
         sigma = argmin sum_q c_{q, sigma(q)}
 
     The costs are those of :func:`matching_costs` or :func:`pagerank_costs`; by
-    :func:`scipy.optimize.linear_sum_assignment`, O(n^3). Exact but for differences that count as none: a
-    number added to all costs changes nothing, but a huge cost that forbids a match hides how others differ.
+    :func:`scipy.optimize.linear_sum_assignment`, O(n^3). Exact up to differences that count as ties: a
+    constant added to all costs changes nothing, but a huge cost that forbids a match hides the differences of
+    the others.
 
     Source: Variance-Reducing Couplings, Definition 4.2.
 
@@ -237,7 +248,7 @@ def assignment(costs: Float[ArrayLike, "n n"]) -> Int[np.ndarray, " n"]:
     costs = _on_a_grid(_over_bins(costs, "costs", 2))
     n = len(costs)
     ranks = np.outer(np.arange(n), np.arange(n))
-    return linear_sum_assignment(costs + ranks / 2.0 ** (3 * n.bit_length()))[1]  # their sum stays below one step
+    return linear_sum_assignment(costs + ranks / 2.0 ** (3 * n.bit_length()))[1]  # the sum of these terms stays below one step
 
 
 def exhaustive(U: Float[ArrayLike, "n n D"], V: Float[ArrayLike, "n n D"] | None = None) -> Int[np.ndarray, " n"]:
@@ -287,7 +298,7 @@ def by_projections(key: PRNGKeyArray, U: Float[ArrayLike, "n n D"], n_projection
 
 
 def _on_a_grid(costs: Float[np.ndarray, "..."]) -> Float[np.ndarray, "..."]:
-    """Whole multiples, whose sums are exact: costs equal but for rounding tie on all processors."""
+    """Costs rounded to integers, whose sums are exact: costs equal up to rounding tie on all processors."""
     costs = np.ldexp(costs, -np.frexp(np.abs(costs).max())[1])  # of size 1: nothing below overflows
     largest, least = np.abs(costs).max(), costs.min()
     if costs.max() - least < largest / 2:
@@ -304,7 +315,9 @@ def _both(
     return U, V
 
 
-def _over_bins(array: Float[ArrayLike, "n n ..."], name: str, ndim: int) -> Float[np.ndarray, "n n ..."]:
+def _over_bins(
+    array: Float[ArrayLike, "n n ..."] | Sequence[Sequence[float]], name: str, ndim: int
+) -> Float[np.ndarray, "n n ..."]:
     """Finite numbers for each pair of bins."""
     array = np.asarray(checks.finite(checks.numbers(array, name), name), dtype=float)
     if array.ndim != ndim or array.shape[0] != array.shape[1] or not array.size:
@@ -313,7 +326,7 @@ def _over_bins(array: Float[ArrayLike, "n n ..."], name: str, ndim: int) -> Floa
     return array
 
 
-def _permutation(sigma: Int[ArrayLike, " n"], n: int) -> Int[np.ndarray, " n"]:
+def _permutation(sigma: Int[ArrayLike, " n"] | Sequence[int], n: int) -> Int[np.ndarray, " n"]:
     sigmas = np.array(copulas.permutation(sigma).sigmas)
     if sigmas.shape != (1, n):
         raise ValueError(f"sigma = {sigma!r}; give one permutation of 0, ..., {n - 1}, the bins")

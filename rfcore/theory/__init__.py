@@ -1,16 +1,17 @@
-"""Closed-form errors of features: which coupling, feature map or distribution of frequencies to take.
+"""Closed-form errors of features, for choosing a coupling, a feature map or a distribution of frequencies.
 
 Couplings of directions (Simplex Random Features, Sections 3 and 4) act through one quantity, their
 *conformity* rho(v): the mean of exp((omega_i + omega_j) . (x + y)) over pairs of frequencies of one block,
 with v = |x + y|. The error of positive features increases with it; that of Fourier features follows from its
 continuation to imaginary v. :func:`mse_ratio` has these errors, and those of coupled norms (Variance-Reducing
-Couplings, Lemma 3.1), for a coupling over that of independent frequencies. Then there are the errors of
-exponential features (FAVOR#, Theorem 4.1), of other distributions of the frequencies ("All Random Features
-Representations are Equivalent") and of graph features.
+Couplings, Lemma 3.1), relative to independent frequencies. There are also the errors of exponential features
+(FAVOR#, Theorem 4.1), of other distributions of the frequencies ("All Random Features Representations are
+Equivalent") and of graph features.
 
-All is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30 nothing
-overflows, and results are differentiable in v or in the points. They have the default float dtype (enable x64
-for errors below 1e-6), except those of coupled norms and of graph features, which are float64 NumPy.
+Everything is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30
+nothing overflows, and results are differentiable in v or in the points. They have the default float dtype
+(enable x64 for errors below 1e-6), except those of coupled norms and of graph features, which are float64
+NumPy.
 """
 
 from rfcore.theory.conformity import log_conformity, partners

@@ -1,13 +1,13 @@
-"""How strongly pairs of frequencies pull the same way: RF-conformity (Simplex Random Features, Section 3).
+"""RF-conformity: how far pairs of frequencies point the same way (Simplex Random Features, Section 3).
 
 ::
 
     rho(v) = E[ 0F1(; d/2; v^2 w^2 / 4) ],  w = |omega_i + omega_j|,  v = |x + y|
 
 It is a power series in v^2 with positive coefficients, tabulated once in float64 and evaluated as a
-log-sum-exp. The gap e^(v^2) - rho(v) is a series with coefficients of one sign too, so that it is exact where
-its two terms nearly cancel. Everywhere v is between 0 and 30, an array unless said otherwise, and results
-have its shape.
+log-sum-exp. The gap e^(v^2) - rho(v) is a series with coefficients of one sign too, so that it is accurate
+where its two terms nearly cancel. Throughout, v is between 0 and 30, an array unless stated otherwise, and
+results have its shape.
 """
 
 from collections.abc import Callable

@@ -1,6 +1,6 @@
 """Variance of exponential features, positive ones among them, in logarithms and without cancellation.
 
-For parameters A, B, independent frequencies and u = B_x x + B_y y (centres taken off),
+For parameters A, B, independent frequencies and u = B_x x + B_y y (after subtracting the centres),
 
 ::
 
@@ -8,9 +8,9 @@ For parameters A, B, independent frequencies and u = B_x x + B_y y (centres take
             = sum_l [log1p(16 A_l^2 / (1 - 8 A_l)) / 2 + u_l^2 / ((1 - 4 A_l) (1 - 8 A_l))]
     Var / k(x, y)^2 = e^r - 1
 
-per frequency; m independent ones have an m-th of the variance. The ratio is the same for the Gaussian and for
-the softmax kernel, since factors of the points divide out. This is FAVOR#'s Eq. 15, its quadratic forms in C
-written with B, so that every term is positive.
+for one frequency; m independent ones have an m-th of this variance. The ratio is the same for the Gaussian
+and for the softmax kernel, since factors of the points divide out. This is FAVOR#'s Eq. 15, its quadratic
+forms in C written with B, so that every term is positive.
 """
 
 from typing import Any
@@ -22,6 +22,8 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from rfcore import checks, precision
+from rfcore.sharding import varying
+from rfcore.theory.series import adds_axes
 
 
 def log_relative_moment(
@@ -72,8 +74,8 @@ def shifted_log_variance(X: Float[ArrayLike, "n d"], Y: Float[ArrayLike, "l d"],
 
         mean over x, y of log(Var(phi(x) psi(y)) + k(x, y)^2) = mean of r(x, y) + 2 mean x . y
 
-    A scalar, differentiable, in O((n + l) d^2). The least that it can be, without any variance, is 2 mean
-    x . y, the mean of log k^2; the text after Eq. 14 has log k.
+    A differentiable scalar, in O((n + l) d^2). Its minimum, reached without any variance, is 2 mean x . y,
+    the mean of log k^2; the text after Eq. 14 has log k.
 
     Source: FAVOR#, Eq. 14.
     """
@@ -100,7 +102,7 @@ def sums_of_squares(
 ) -> Float[Array, "n l"]:
     """sum_k (weights_k (u_ik + v_jk))^2 for all pairs.
 
-    One coordinate at a time: squares of sums, whose expansion would cancel, without an array (n, l, d).
+    One coordinate at a time, without an array (n, l, d); expanding the squares would cause cancellation.
     """
 
     def added(total: Float[Array, "n l"], coordinate: tuple[Array, Array, Array]) -> tuple[Float[Array, "n l"], None]:
@@ -108,11 +110,12 @@ def sums_of_squares(
         return total + (weight * (a[:, None] + b[None])) ** 2, None
 
     weights = jnp.broadcast_to(jnp.asarray(weights, u.dtype), u.shape[1:])
-    return jax.lax.scan(added, jnp.zeros((len(u), len(v)), u.dtype), (u.T, v.T, weights))[0]
+    return jax.lax.scan(added, varying(jnp.zeros((len(u), len(v)), u.dtype), u, v, weights), (u.T, v.T, weights))[0]
 
 
 @jax.jit
 @precision.full
+@adds_axes
 def _shifted_log_variance(X: Float[Array, "n d"], Y: Float[Array, "l d"], parameters: Any) -> Float[Array, ""]:
     u, v = parameters.moved(X), parameters.swapped().moved(Y)
     constant, weights = _terms(parameters)

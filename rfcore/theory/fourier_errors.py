@@ -15,13 +15,13 @@ exp(z^2). Kummer's transformation 1F1(d; d/2; -s) = e^(-s) 1F1(-d/2; d/2; s) mak
     rho = E[c_K],  K ~ Poisson(z^2 (1 +- cosine sin u) / 2),  c_k = prod_{j < k} (j - d/2) / (j + d/2)
 
 with u as in :mod:`rfcore.theory.series` and the cosine of the angle between two directions. A mean of numbers
-of at most 1 keeps its digits, however large z and d are. The paper leaves out the simplex, where
+of at most 1 loses no digits, however large z and d are. The paper leaves out the simplex, where
 omega_i + omega_j and omega_i - omega_j have different lengths; the mean of the two is no harder. Here z is at
 most 30, m counts frequencies (of which there are 2 m features), couplings are "iid", "orthogonal" and
 "simplex", and for m > d the factor m - 1 is that of :func:`partners`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 import jax
@@ -45,7 +45,9 @@ from rfcore.theory.series import (
 )
 
 
-def fourier_mse(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> Float[Array, ""]:
+def fourier_mse(
+    x: Float[ArrayLike, " d"] | Sequence[float], y: Float[ArrayLike, " d"] | Sequence[float], m: int, coupling: str | Callable
+) -> Float[Array, ""]:
     """Mean squared error of Fourier features' estimate of the Gaussian kernel of two points.
 
     ::
@@ -72,7 +74,10 @@ def fourier_mse(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, co
 
 
 def fourier_gap(
-    x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable = "orthogonal"
+    x: Float[ArrayLike, " d"] | Sequence[float],
+    y: Float[ArrayLike, " d"] | Sequence[float],
+    m: int,
+    coupling: str | Callable = "orthogonal",
 ) -> Float[Array, ""]:
     """Error that a coupling saves Fourier features; for "orthogonal" the orthogonality gap.
 
@@ -97,12 +102,12 @@ def fourier_ratio(square: Float[Array, "*shape"], m: int, d: int, angles: Angles
         MSE(coupling) / MSE(iid) = 1 - 2 (m - 1) (e^(-z^2) - rho(z)) / (1 - e^(-z^2))^2
 
     At z = 0, where both errors vanish, it is its limit: 1 - (m - 1) / (d + 2) for "orthogonal" and m <= d,
-    and up to z^2 = eps, the rounding of the dtype. Only its value is: derivatives come out as 0 there, the
-    second one wrongly.
+    and up to z^2 = eps, the rounding of the dtype. Only the value is the limit: derivatives are computed as 0
+    there, which is wrong for the second one.
 
     Source: Simplex Random Features, Section 4.1 (Eq. 77 is printed with 1 + e^(-z^2) for 1 - e^(-z^2)).
     """
-    square = jnp.maximum(square, jnp.finfo(square.dtype).eps)  # stands for the limit: the next order is z^2
+    square = jnp.maximum(square, jnp.finfo(square.dtype).eps)  # close enough to the limit: the next order is z^2
     return 1 - 2 * partners(m, d) * _gap(square, d, angles) / jnp.expm1(-square) ** 2
 
 
@@ -125,14 +130,14 @@ def _gap_from(
     tilt: Float[Array, " nodes"],
     square: Float[Array, "*shape"],
 ) -> Float[Array, "*shape"]:
-    # Near z = 0 the two terms agree up to z^4. There e^(-2y) = E[(-1)^K] joins the mean, whose terms then start at
-    # k = 2; elsewhere the mean of (-1)^K would lose what c_K keeps.
+    # Near z = 0 the two terms agree up to z^4. There e^(-2y) = E[(-1)^K] is added to the mean, whose terms then start
+    # at k = 2; elsewhere the mean of (-1)^K would lose digits of c_K.
     near = square < 8
     signs = jnp.where(k % 2, -1.0, 1.0)
     mean = square[..., None] / 2 * stretch
     terms = jnp.where(near[..., None, None], signs - coefficients, -coefficients)
     per_angle = jnp.sum(_poisson(mean, k, log_factorial) * terms, axis=-1) + jnp.where(near[..., None], 0.0, jnp.exp(-2 * mean))
-    # What is left is e^(-z^2) - E_u[e^(-2y)] = -e^(-z^2) E_u[cosh(z^2 cosine sin u) - 1], for u and both signs.
+    # The remainder is e^(-z^2) - E_u[e^(-2y)] = -e^(-z^2) E_u[cosh(z^2 cosine sin u) - 1], for u and both signs.
     bent = square[..., None] * tilt
     return jnp.sum(weights * (per_angle - jnp.exp(bent - square[..., None]) * jnp.expm1(-bent) ** 2 / 2), axis=-1)
 
@@ -142,7 +147,7 @@ def _poisson(mean: Float[Array, "..."], k: Float[Array, " k"], log_factorial: Fl
     mean = mean[..., None]
     positive = mean > 0
     log_mean = jnp.log(jnp.where(positive, mean, 1.0))
-    return jnp.where(positive, jnp.exp(k * log_mean - log_factorial - mean), k == 0)
+    return jnp.where(positive, jnp.exp(k * log_mean - log_factorial - mean), (k == 0).astype(mean.dtype))
 
 
 @lru_cache
@@ -161,7 +166,9 @@ def _pair_angles(d: int, coupling: Angles) -> tuple[Float[np.ndarray, " nodes"],
     return 1 + sign * tilt, np.tile(np.exp(log_weights) / 2, 2), tilt
 
 
-def _arguments(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> tuple:
+def _arguments(
+    x: Float[ArrayLike, " d"] | Sequence[float], y: Float[ArrayLike, " d"] | Sequence[float], m: int, coupling: str | Callable
+) -> tuple[int, Float[Array, ""], int, Angles]:
     m = checks.count(m, "m")
     x, y = pair(x, y)
     square = jnp.sum((x - y) ** 2)

@@ -1,4 +1,4 @@
-"""What a coupling saves: the error of features under it over that of independent frequencies."""
+"""Errors of features under a coupling, relative to independent frequencies."""
 
 from collections.abc import Callable
 
@@ -43,7 +43,7 @@ def mse_ratio(
     Source: Simplex Random Features, Sections 4.1 and 5.1; Variance-Reducing Couplings, Lemma 3.1 and
     Corollary 3.4.
 
-    One block of shells does nothing, 64 nearly all; a cut one brings some of the error back:
+    Shells in one block change nothing, in 64 they remove nearly all of the error; a cut block restores some:
 
     >>> from rfcore import couplings, theory
     >>> shells = couplings.compose("orthogonal", "stratified", across="blocks")

@@ -4,7 +4,7 @@ A norm is w = q(x), x ~ N(0, 1) its normal score and q the chi_d quantile of the
 norms is one of scores: x and -x for a negative monotone pair, bivariate normals for Gaussian copulas, cells
 of equal probability for strata. Means over scores are trapezoidal sums, which converge exponentially for
 functions as smooth as these; costs are in logarithms, without the terms that no coupling changes. Two closed
-forms check them, and replace them:
+forms are checks of the sums, and replace them:
 
 ::
 
@@ -25,14 +25,15 @@ means
     0F1(; d/2; -t^2 / 4) = E[cos(t u)],  t = z sqrt(w_1^2 + w_2^2)        Fourier features, z = |x - y|
 
 with u the first coordinate of a uniform unit vector. The left-hand sides are the series of Lemma 3.1, of
-which the second alternates with terms up to e^t; the right-hand sides are sums of numbers of a size, over
-nodes of u. Their first two terms, 1 +- t^2 / (2 d), have a mean that no coupling of norms changes. The
+which the second alternates with terms up to e^t; the right-hand sides are sums of numbers of similar size,
+over nodes of u. Their first two terms, 1 +- t^2 / (2 d), have a mean that no coupling of norms changes. The
 *excess* is the rest, and keeps its digits where the distance is small. Eq. 6 of the paper leaves out a factor
 Gamma(d/2), and sums over pairs where costs here are means.
 """
 
 import itertools
 import math
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -50,15 +51,15 @@ from rfcore.theory.conformity import partners
 
 Features = Literal["positive", "fourier"]
 LARGEST = 5.0  # distance; the sums err by less than 1e-12 of an excess
-CLOSEST = 1e-8  # of which the square is a rounding: closer, ratios are at their limits, and excesses, of order distance^4, underflow
+CLOSEST = 1e-8  # its square is at rounding level: below it ratios equal their limits, and excesses, of order distance^4, underflow
 STEP = 0.4  # of normal scores
 CHUNK = 512  # pairs, so that one compiled function serves all sizes
 DEGREE = 40  # in the correlation
 LARGEST_T = 300.0  # 200 nodes resolve the waves of cos(t u) up to here
-X_MAX = 13.0  # normal scores: the last powers of norms have their mass below
+X_MAX = 13.0  # normal scores: the highest powers of norms have their mass below this
 
 
-def norms_ratio(copula: copulas.Copula, distance: float, features: Features, m: int, d: int) -> float:
+def norms_ratio(copula: Callable, distance: float, features: Features, m: int, d: int) -> float:
     """Error of orthogonal features with norms coupled in blocks, over that of independent frequencies.
 
     ::
@@ -77,7 +78,9 @@ def norms_ratio(copula: copulas.Copula, distance: float, features: Features, m: 
     return float(1 + partners(m, d) * (shares @ np.exp(logs - log_error) - np.exp(log_iid - log_error)))
 
 
-def log_pair_excess(correlation: Float[ArrayLike, "*shape"], distance: float, d: int, features: Features) -> Float[np.ndarray, "*shape"]:
+def log_pair_excess(
+    correlation: Float[ArrayLike, "*shape"] | Sequence[float], distance: float, d: int, features: Features
+) -> Float[np.ndarray | np.floating, "*shape"]:
     """Logarithm of the expected excess cost of two norms with a Gaussian copula of each correlation.
 
     ::
@@ -124,14 +127,14 @@ def log_mean(
     features: Features,
 ) -> float:
     """Logarithm of the weighted mean of the excess cost of pairs of norms."""
-    # The excess is below e^t, or t^2: what is left out is below rounding.
+    # The excess is below e^t, or t^2: the omitted terms are below rounding.
     size = log_weights + (distance * np.hypot(first, second) if features == "positive" else 0)
     kept = size > size.max() - 45
     return float(np.logaddexp.reduce(log_excess(first[kept], second[kept], distance, d, features) + log_weights[kept]))
 
 
 def norms_at(scores: Float[np.ndarray, "..."], d: int) -> Float[np.ndarray, "..."]:
-    """Chi_d quantiles at the levels of normal scores, either tail to full precision."""
+    """Chi_d quantiles at the levels of normal scores, to full precision in both tails."""
     upper = special.gammainccinv(d / 2, special.ndtr(-np.maximum(scores, 0)))
     return np.sqrt(2 * np.where(scores > 0, upper, special.gammaincinv(d / 2, special.ndtr(np.minimum(scores, 0)))))
 
@@ -154,7 +157,7 @@ def _log_of_bivariate(correlation: float, distance: float, d: int, features: Fea
 
 
 def _log_of_strata(distance: float, d: int, features: Features) -> float:
-    """Two different ones of d strata of equal probability, all pairs alike."""
+    """Two different strata out of d of equal probability, all pairs equally likely."""
     norms, weights, starts = strata(d, d, 9 + 1.5 * distance)
     cells = np.searchsorted(starts, np.arange(len(norms)), side="right")
     i, j = np.nonzero(cells[:, None] < cells)
@@ -179,8 +182,8 @@ def strata(d: int, n: int, x_max: float = X_MAX) -> tuple[Float[np.ndarray, " k"
 
 
 def _pairs(
-    copula: copulas.Copula, distance: float, m: int, d: int, features: Features
-) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    copula: Callable, distance: float, m: int, d: int, features: Features
+) -> tuple[Float[np.ndarray | np.floating, " k"], Float[np.ndarray, " k"]]:
     """Logarithms of the excess costs of the kinds of pairs within blocks, and the shares of the kinds."""
     match copulas.pairs(copula, "coupling.norms"):
         case copulas.DifferentStrata():
@@ -204,7 +207,7 @@ def kinds_of_pairs(coupled: float, others: float, m: int, d: int) -> list[tuple[
 
 def _pairs_of_correlation(
     correlation: Float[np.ndarray, "d d"], distance: float, m: int, d: int, features: Features
-) -> tuple[Float[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+) -> tuple[Float[np.ndarray | np.floating, " k"], Float[np.ndarray, " k"]]:
     if correlation.shape != (d, d):
         raise ValueError(f"coupling.norms has a correlation of shape {correlation.shape}; give shape {(d, d)}")
     full, rest = divmod(m, d)
@@ -224,7 +227,7 @@ def log_iid_and_error(distance: float, features: Features) -> tuple[float, float
 
 
 def near(distance: float) -> float:
-    """A distance above 0 for which the sums are good."""
+    """``distance``, if it is in the range in which the sums are accurate."""
     distance = checks.real(distance, "distance", above=0)
     if not distance <= LARGEST:
         raise ValueError(f"distance = {distance}; give one of at most {LARGEST:g}")
@@ -237,7 +240,7 @@ def coordinate(d: int, n_nodes: int = 200) -> tuple[Float[np.ndarray, " nodes"],
     if d == 1:
         return np.ones(1), np.zeros(1)
     # u = cos(a) with a of density sin(a)^(d - 2) on [0, pi / 2]: smooth, and even about either end. In many dimensions all of
-    # it, and of its product with cosh(t u), is within 9 / sqrt(d) + 300 / d of pi / 2, which the nodes then have to themselves.
+    # its mass, and of its product with cosh(t u), is within 9 / sqrt(d) + 300 / d of pi / 2, where all nodes then are.
     angles, weights = special.roots_legendre(n_nodes)
     angles = np.pi / 4 * (angles + 1)
     u, log_sine = np.cos(angles), np.log(np.sin(angles))

@@ -4,8 +4,7 @@ Throughout v = |x + y|, between 0 and 30, couplings are "iid", "orthogonal" and 
 factor m - 1 is that of :func:`partners`, since only pairs within a block of d count.
 """
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import jax
 import jax.numpy as jnp
@@ -18,7 +17,9 @@ from rfcore.theory.conformity import log_gap_coefficients, partners
 from rfcore.theory.series import Angles, angles_in, check_range, pair, scaled_series
 
 
-def positive_mse(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> Float[Array, ""]:
+def positive_mse(
+    x: Float[ArrayLike, " d"] | Sequence[float], y: Float[ArrayLike, " d"] | Sequence[float], m: int, coupling: str | Callable
+) -> Float[Array, ""]:
     """Mean squared error of positive features' estimate of the Gaussian kernel of two points.
 
     ::
@@ -26,8 +27,7 @@ def positive_mse(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, c
         MSE = 1/m exp(-2|x|^2 - 2|y|^2) [(e^(2 v^2) - e^(v^2)) + (m - 1) (rho(v) - e^(v^2))]   (Eq. 11)
             = 1/m exp(4 x.y) [1 - e^(-v^2) - (m - 1) (e^(v^2) - rho(v)) e^(-2 v^2)]
 
-    The second form is evaluated: its bracket is between 0 and 1. Raises ValueError where the error is beyond
-    the floats.
+    The second form is evaluated: its bracket is between 0 and 1. Raises ValueError where the error overflows.
 
     Args:
         x, y: two points, with |x + y| at most 30.
@@ -52,7 +52,10 @@ def positive_mse(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, c
 
 
 def positive_gap(
-    x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable = "orthogonal"
+    x: Float[ArrayLike, " d"] | Sequence[float],
+    y: Float[ArrayLike, " d"] | Sequence[float],
+    m: int,
+    coupling: str | Callable = "orthogonal",
 ) -> Float[Array, ""]:
     """Error that a coupling saves positive features; for "orthogonal" the orthogonality gap.
 
@@ -62,7 +65,7 @@ def positive_gap(
         orthogonal:  e^(v^2) - rho(v)
                      = sum_k v^2k / k! (1 - Gamma(d/2) Gamma(k + d) / (2^k Gamma(d) Gamma(k + d/2)))
 
-    No term of the sum is negative, so that the gap keeps its digits however small it is. Eq. 25 is printed
+    No term of the sum is negative, so that the gap loses no digits however small it is. Eq. 25 is printed
     without the 2^-k that its proof (Eq. 69) has.
 
     Source: Simplex Random Features, Corollary 4.4.
@@ -90,7 +93,9 @@ def _saving(square: Float[Array, "*shape"], m: int, d: int, angles: Angles, rate
     return partners(m, d) * scaled_series(log_gap_coefficients(d, angles), square, rate)
 
 
-def _arguments(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"], m: int, coupling: str | Callable) -> tuple[Any, ...]:
+def _arguments(
+    x: Float[ArrayLike, " d"] | Sequence[float], y: Float[ArrayLike, " d"] | Sequence[float], m: int, coupling: str | Callable
+) -> tuple[Float[Array, " d"], Float[Array, " d"], int, Float[Array, ""], int, Angles]:
     m, (x, y) = checks.count(m, "m"), pair(x, y)
     square = jnp.sum((x + y) ** 2)
     check_range(jnp.sqrt(jax.lax.stop_gradient(square)), "|x + y|")

@@ -9,7 +9,7 @@ distributions, the mean variance over pairs is least if frequencies have a densi
     least mean variance = (E_p q)^2 - E k(x, y)^2
 
 (Theorem 1). By the inequality of Cauchy and Schwarz (E_p q)^2 <= E k(x, x) E k(y, y), whatever phi
-(Corollary 1), with equality if x and y have one distribution (Corollary 2). The samplers are
+(Corollary 1), with equality if x and y have one distribution (Corollary 2). The samplers are in
 :mod:`rfcore.solvers.importance`.
 """
 
@@ -40,8 +40,8 @@ def log_optimal_variance_bound(
 
         mean k(x, x) mean k(y, y) - mean over all pairs of k(x, y)^2
 
-    With one set in both places it is the least mean variance itself, the same for all features that are one
-    number per frequency. Pairs of a point with itself count. The logarithm of zero is -inf.
+    If both sets are the same it is the least mean variance itself, and equal for all feature maps with one
+    number per frequency. Pairs of a point with itself are included. The logarithm of zero is -inf.
 
     Source: "All Random Features Representations are Equivalent", Corollaries 1 and 2.
     """
@@ -120,10 +120,10 @@ def log_sampling_cost(
 
         log of the integral of N(optimal)^2 / N(mean, covariance) >= 0;   inf unless 2 covariance > that of it
 
-    This is log(1 + the chi-square divergence of the two): under a density r the second moment is the
-    integral of (p q)^2 / r, and p q is a constant times the optimal density. Plain frequencies, N(0, I), cost
-    the more the wider the points are spread: for the softmax kernel, without limit from a variance of 1/6 in
-    a coordinate on.
+    This is log(1 + the chi-square divergence of the two): under a density r the second moment is the integral
+    of (p q)^2 / r, and p q is a constant times the optimal density. The cost of plain frequencies, N(0, I),
+    grows with the spread of the points; for the softmax kernel it is infinite from a variance of 1/6 in some
+    coordinate on.
 
     Source: "All Random Features Representations are Equivalent", Theorem 1.
     """
@@ -201,7 +201,7 @@ def _log_mean_exp(
 
 
 def check_covariance(covariance: Float[Array, "d d"], name: str, below: float) -> None:
-    """Refuse a square matrix that is no covariance, or has an eigenvalue of ``below`` or more."""
+    """Raise ValueError if a square matrix is not a covariance, or has an eigenvalue of ``below`` or more."""
     if checks.is_traced(covariance):
         return
     if not checks.is_symmetric(covariance):

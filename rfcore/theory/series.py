@@ -2,11 +2,11 @@
 
 Two independent chi_d lengths are r cos(u/2) and r sin(u/2) with r ~ chi_2d and, independently, u on [0, pi]
 of density proportional to sin(u)^(d - 1). The sum of two vectors of these lengths at a fixed angle theta then
-has the length r sqrt(1 + cos(theta) sin u): everything about an angle is a mean over u of what is known at a
-right angle (Simplex Random Features, Eqs. 20 and 21).
+has the length r sqrt(1 + cos(theta) sin u): a quantity at any angle is a mean over u of its values at a right
+angle (Simplex Random Features, Eqs. 20 and 21).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial, wraps
 from typing import Any, Literal
 
@@ -67,12 +67,12 @@ def scaled_series(
 def _log_series(log_coefficients: Float[Array, " k"], square: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     positive = square > 0
     log_square = jnp.log(jnp.where(positive, square, 1.0))
-    series = logsumexp(log_coefficients + jnp.arange(len(log_coefficients)) * log_square[..., None], axis=-1)
+    series = logsumexp(log_coefficients + jnp.arange(len(log_coefficients), dtype=log_square.dtype) * log_square[..., None], axis=-1)
     return jnp.where(positive, series, log_coefficients[0])
 
 
 @_log_series.defjvp
-def _(primals: tuple, tangents: tuple) -> tuple:  # of tables of coefficients nobody takes a derivative
+def _(primals: tuple, tangents: tuple) -> tuple:  # tables of coefficients are never differentiated
     value = _log_series(*primals)
     return value, jnp.exp(_log_series(_derivative(primals[0]), primals[1]) - value) * tangents[1]
 
@@ -110,7 +110,7 @@ def angles(d: int) -> tuple[Float[np.ndarray, " nodes"], Float[np.ndarray, " nod
 
 
 def angles_of(coupling: str | Callable) -> Angles | None:
-    """Directions of a coupling whose norms are independent; None where closed forms do not know them."""
+    """Directions of a coupling whose norms are independent; None if they have no closed form."""
     match couplings.named(coupling):
         case couplings.Independent() | couplings.Product(directions.Independent(), copulas.Independent(), "block" | "all", norms.Chi()):
             return "iid"
@@ -122,7 +122,7 @@ def angles_of(coupling: str | Callable) -> Angles | None:
 
 
 def angles_in(d: int, coupling: str | Callable) -> tuple[int, Angles]:
-    """A checked dimension, and :func:`angles_of` a coupling that they are asked of."""
+    """``d`` and :func:`angles_of` the coupling, checked."""
     found = angles_of(coupling)
     if found is None:
         raise ValueError(f"coupling = {coupling!r} has no closed form here; give 'iid', 'orthogonal' or 'simplex'")
@@ -137,12 +137,14 @@ def radius(v: Float[ArrayLike, "*shape"], name: str) -> Float[Array, "*shape"]:
 
 
 def check_range(v: Float[Array | np.ndarray, "..."], name: str) -> None:
-    """Refuse known values of ``v`` outside [0, LARGEST_V]."""
+    """Raise ValueError if ``v`` has known values outside [0, LARGEST_V]."""
     if not checks.is_traced(v) and v.size and not (v.min() >= 0 and v.max() <= LARGEST_V):
         raise ValueError(f"{name} has values in [{v.min()}, {v.max()}]; give values in [0, {LARGEST_V:g}]")
 
 
-def pair(x: Float[ArrayLike, " d"], y: Float[ArrayLike, " d"]) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
+def pair(
+    x: Float[ArrayLike, " d"] | Sequence[float], y: Float[ArrayLike, " d"] | Sequence[float]
+) -> tuple[Float[Array, " d"], Float[Array, " d"]]:
     """``x`` and ``y`` as two points of one shape (d,)."""
     x, y = checks.floating(x, "x").astype(float), checks.floating(y, "y").astype(float)
     if x.ndim != 1 or len(x) == 0:

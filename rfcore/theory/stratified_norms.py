@@ -1,9 +1,9 @@
 """Errors of norms that are stratified over all frequencies, or over blocks of one norm each, in closed form.
 
 A feature of an orthogonal frequency is f, its mean given the norm g(w) = 0F1(; d/2; +-(distance w / 2)^2),
-and K = E[f]. Blocks have independent directions, so that pairs of blocks meet through g alone, and strata
-take the part of Var g that lies between them. A frequency shares its block with a mean of p =
-:func:`partners` others, d - 1 if no block is cut, and n strata leave
+and K = E[f]. Blocks have independent directions, so that pairs of blocks are coupled through g alone, and
+stratification removes the part of Var g that lies between strata. A frequency shares its block with a mean of
+p = :func:`partners` others, d - 1 if no block is cut, and with n strata
 
 ::
 
@@ -11,11 +11,11 @@ take the part of Var g that lies between them. A frequency shares its block with
     blocks    m MSE = Var f + p (e - K^2)    - (m - 1 - p) / (n - 1) Var_between(g),  n blocks
 
 with c the cost of two norms in different strata, e the cost of one norm for both. With e = K^2 for orthogonal
-directions, the second tends to Var f - d Var g. For Fourier and cosh features of close points that is nothing
+directions, the second tends to Var f - d Var g. For Fourier and cosh features of close points that vanishes
 to leading order: in Hermite polynomials f starts with He_2, and the sum of He_2 over an orthogonal block of
-equal norms is w^2 - d, which strata integrate; a block that is cut to k < d rows is no such sum, and brings
-back a share (d - k) / m of the error, or k (d - k) / ((d + 2) m) with strata over all. Means over a stratum
-of powers of w^2 give all of it, by Gauss-Legendre quadrature over normal scores.
+equal norms is w^2 - d, which strata integrate; a block that is cut to k < d rows is no such sum, and restores
+a share (d - k) / m of the error, or k (d - k) / ((d + 2) m) with strata over all. Means over a stratum of
+powers of w^2 give all of these, by Gauss-Legendre quadrature over normal scores.
 
 Features are "fourier", "positive" or "cosh"; the last are positive features of frequencies and their
 opposites. The distance is |x - y| for Fourier features, |x + y| for the others. An error is compared with
@@ -36,7 +36,7 @@ from rfcore.theory.norm_costs import CLOSEST, strata
 
 Features = Literal["fourier", "positive", "cosh"]
 FEATURES = ("fourier", "positive", "cosh")
-LARGEST = 3.0  # distance: further the powers of the norms leave float64
+LARGEST = 3.0  # distance: beyond it the powers of the norms overflow float64
 
 
 def strata_ratio(
@@ -94,12 +94,12 @@ def cosh_ratio(positive_ratio: Float[ArrayLike, "*shape"], v: float) -> Float[np
         1 + (ratio - 1) 2 / (1 - e^(-v^2))
 
     since a coupling changes the covariance of two features, the same for exp and cosh where omega_i + omega_j
-    and omega_i - omega_j have one law (orthogonal or independent directions), while a feature's variance is
-    e^(2 v^2) - e^(v^2) for exp, (e^(v^2) - 1)^2 / 2 for cosh.
+    and omega_i - omega_j have the same distribution (orthogonal or independent directions), while a feature's
+    variance is e^(2 v^2) - e^(v^2) for exp, (e^(v^2) - 1)^2 / 2 for cosh.
 
     Here v = |x + y| is above 0. The error of the ratio is multiplied by 2 / v^2 where v is small.
 
-    Raises ValueError where that leaves no digit, v^2 of at most 8 eps of the ratio's dtype.
+    Raises ValueError where no digit would remain, for v^2 of at most 8 eps of the ratio's dtype.
     """
     ratio = checks.finite(checks.numbers(positive_ratio, "positive_ratio"), "positive_ratio")
     v, eps = checks.real(v, "v", above=0), float(np.finfo(ratio.dtype).eps)
@@ -132,7 +132,7 @@ def _between(moments: tuple, d: int, sign: int, square: float) -> float:
     """Variance between strata of g, the mean of a feature given its norm."""
     of_strata, _ = moments
     a = np.arange(1, of_strata.shape[1])
-    means = of_strata[:, 1:] @ (sign**a * _falling(d, a))  # less 1, which is the same for all
+    means = of_strata[:, 1:] @ (sign**a * _falling(d, a))  # minus 1, which is common to all
     return np.mean((means - np.expm1(sign * square / 2)) ** 2)
 
 

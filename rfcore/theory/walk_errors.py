@@ -1,20 +1,20 @@
 """Exact moments of graph random features, and the errors of the kernel estimates made of them.
 
-The loads of a walk have a closed second moment. With W the weights, deg the numbers of neighbours and
+The loads of a walk have a second moment in closed form. With W the weights, deg the numbers of neighbours and
 p = p_halt,
 
 ::
 
     E[load_k at j] = (W^k)_ij,   E[load_k^2 at j] = (V^k)_ij,   V_ij = deg_i W_ij^2 / (1 - p),
 
-and past step k a walk goes on as a fresh one would: E[load_k^2 at u, times what the load grows by up to v, l
+and after step k a walk continues like a new one: E[load_k^2 at u, times what the load grows by up to v, l
 hops on] = (V^k)_iu (W^l)_uv. All moments are sums of these over the steps. Two walks of a node are
-independent given their lengths, and K_kl (:func:`joint_survival`) says how much likelier than independent
-ones they are to make k and l hops: 1 where lengths are independent.
+independent given their lengths, and K_kl (:func:`joint_survival`) is the probability that they make k and l
+hops, over that of independent ones: 1 where lengths are independent.
 
-g is the graph that is walked, usually ``graph.normalised()``; f(0), ..., f(n_terms - 1) are counted, and a
-cut that leaves out more than a millionth is refused; where the sum diverges with growing n_terms the moment
-does not exist. Lengths are coupled by "antithetic" termination or by a copula with known pairs
+g is the graph that is walked, usually ``graph.normalised()``; f(0), ..., f(n_terms - 1) are summed, and
+leaving out more than a millionth is an error; where the sum diverges with growing n_terms the moment does not
+exist. Lengths are coupled by "antithetic" termination or by a copula with known pairs
 (:func:`rfcore.copulas.pairs`). Results are float64 NumPy. Powers of W are dense, made by one sparse product
 at a time: O(n_terms N edges), for thousands of nodes. Coupled lengths of directed weights take O(n_terms^2
 N^2) more.
@@ -54,8 +54,8 @@ def walk_feature_moments(
         E[phi_ij^2] = 1/n_walks sum_k (V^k)_ij [f(k)^2 + 2 f(k) sum_{l >= 1} f(k + l) (W^l)_jj]
                       + (1 - 1/n_walks) sum_kl f(k) f(l) K_kl (W^k)_ij (W^l)_ij
 
-    For independent lengths the last sum is F_ij^2. The sum over j of E[phi_ij^2] - E[phi_ij]^2 is by how much
-    phi phi^T of one shared set of walks is too large on the diagonal.
+    For independent lengths the last sum is F_ij^2. The sum over j of E[phi_ij^2] - E[phi_ij]^2 is the upward
+    bias of the diagonal of phi phi^T with one shared set of walks.
 
     Args:
         n_walks, p_halt: walks per node; the probability that they halt before each hop.
@@ -126,7 +126,7 @@ def _second_moments(
     for k, value in enumerate(values):
         weighed[k] = value * visits
         visits = visits @ V
-    # SciPy's product of a dense and a sparse array stands column by column; so does all that is added to it.
+    # SciPy's product of a dense and a sparse array is in column-major order; so is everything added to it.
     S, mean, term = (np.zeros(W.shape, order="F") for _ in range(3))
     power = np.eye(g.n_nodes, order="F")
     for hops, value in enumerate(values):
@@ -197,15 +197,14 @@ def _arguments(
 
 
 def joint_survival(coupling: Named, n_walks: int, p_halt: float, n_terms: int) -> Float[np.ndarray, "n_terms n_terms"]:
-    """Chance that two walks of a node are both long, over that of independent ones.
+    """Probability that two walks of a node are both long, over that of independent ones.
 
     ::
 
         K_kl = mean over pairs of walks of  P(length_1 >= k, length_2 >= l) / q^(k + l),   q = 1 - p_halt
 
-    With it every second moment of features with coupled lengths and independent hops is known: products of
-    loads of two walks, which average W^k and W^l apart, are weighed by K_kl (:func:`walk_gram_mse`). For one
-    pair K is
+    It determines every second moment of features with coupled lengths and independent hops: products of loads
+    of two walks, with means W^k and W^l each, are weighted by K_kl (:func:`walk_gram_mse`). For one pair K is
 
     ::
 
@@ -277,7 +276,7 @@ def _matched(
 
 
 def bin_survival(n_bins: int, p_halt: float, n_terms: int) -> Float[np.ndarray, "n_bins n_terms"]:
-    """Chance that a walk is long, given the quantile bin of its length, over that of any walk.
+    """Probability that a walk is long, given the quantile bin of its length, over that of any walk.
 
     ::
 
@@ -295,7 +294,7 @@ def bin_survival(n_bins: int, p_halt: float, n_terms: int) -> Float[np.ndarray, 
 
 
 def counted(f: Modulation, g: Graph, n_terms: int, p_halt: float | None = None, name: str = "f") -> Vector:
-    """f(0), ..., f(n_terms - 1) without trailing zeros, if later steps add a millionth at most to these.
+    """f(0), ..., f(n_terms - 1) without trailing zeros, if later steps add at most a millionth of them.
 
     A step counts as what it adds to a mean, ``|f(k)|`` times the largest row sum of ``|W|^k``, and with
     p_halt also as what it adds to a mean square, f(k)^2 times that of V^k.
@@ -344,5 +343,5 @@ def mean_squares(g: Graph, p_halt: float) -> Sparse:
 
 
 def growth(p_halt: float, n_terms: int) -> Float[np.ndarray, " n_terms"]:
-    """q^-k, cut at e^300: its callers clip what lies beyond."""
+    """q^-k, capped at e^300, beyond which callers clip."""
     return np.exp(np.minimum(-np.arange(n_terms) * np.log1p(-p_halt), 300.0))

@@ -1,4 +1,4 @@
-"""What walks leave behind: deposits, on the host, or added up by step in JAX for learned modulations."""
+"""Deposits of walks: on the host, or summed by step in JAX for learned modulations."""
 
 from dataclasses import replace
 from functools import partial
@@ -163,7 +163,7 @@ def _by_entry(first_row: int, row: np.ndarray, node: np.ndarray, load: np.ndarra
 
 
 def _checked(lengths: Lengths, n_starts: int) -> Lengths:
-    """Lengths whose values are int32, with uniforms of first hops that fit them."""
+    """Lengths with int32 values and, for given first hops, uniforms of matching shape."""
     if not isinstance(lengths, Lengths):
         got = f"lengths is of type {type(lengths).__name__}"
         raise ValueError(f"{got}; give walks.lengths.draw(...), or walks.Lengths(values, p_halt) for values of yours")
@@ -188,7 +188,7 @@ def _checked(lengths: Lengths, n_starts: int) -> Lengths:
 
 
 def checked(deposits: Deposits) -> Deposits:
-    """``deposits``, if they are some, and lie in the rows and nodes that they name."""
+    """``deposits``, if they are :class:`Deposits` with rows and nodes in range."""
     if not isinstance(deposits, Deposits):
         raise ValueError(f"deposits is of type {type(deposits).__name__}; give those of walks.simulate(...)")
     for name, places, n in (("row", deposits.row, deposits.n_rows), ("node", deposits.node, deposits.n_nodes)):
@@ -198,7 +198,7 @@ def checked(deposits: Deposits) -> Deposits:
 
 
 def weigh(deposits: Deposits, f: modulation.Modulation) -> sp.csr_array:
-    """Features on the host, a SciPy CSR array: the last step of ``walk_features`` for walks that were kept.
+    """Features on the host, a SciPy CSR array: the last step of ``walk_features`` for stored walks.
 
     Source: Universal Graph Random Features, Algorithm 1.
 
@@ -216,7 +216,7 @@ def weigh(deposits: Deposits, f: modulation.Modulation) -> sp.csr_array:
 
 
 def by_step(deposits: Deposits) -> Deposits:
-    """Mean load at every (row, node, step) visited, in JAX, for modulations that change while walks stay.
+    """Mean load at every (row, node, step) visited, in JAX, for fixed walks and varying modulations.
 
     Memory is O(entries), at most the number of deposits; entries are sorted by row. Raises ValueError if a
     load overflows the default float of JAX, as on large weights in float32.

@@ -1,4 +1,4 @@
-"""The walk engine, which knows no kernel: start nodes and lengths in, deposits out.
+"""The walk engine, independent of kernels: from start nodes and lengths to deposits.
 
 A walk of length l from a node leaves a deposit at every step 0, ..., l: the node where it is and its load,
 which starts at 1 and is multiplied at each hop by
@@ -8,8 +8,8 @@ which starts at 1 and is multiplied at each hop by
     (number of neighbours) x (weight of the edge) / (1 - p_halt)
 
 so that the expected sum of the loads deposited at node j and step k by a walk from i is (W^k)_ij, for every
-k. Walks are data, not a traced computation: NumPy on the host, walkers sorted by length so that arrays shrink
-as walks end.
+k. Walks are not traced: they run in NumPy on the host, with walkers sorted by length so that arrays shrink as
+walks end.
 
 Source: General Graph Random Features, 2023, Algorithm 1; Universal Graph Random Features, Algorithm 1.
 """
@@ -34,10 +34,10 @@ Steps = tuple[Int[np.ndarray, " n"], Int[np.ndarray, " n"], Float[np.ndarray, " 
 
 
 class Tables(eqx.Module):
-    """A graph as walkers use it, in float64 (whole numbers below 2^53 are exact).
+    """A graph in the layout that walks use, in float64 (whole numbers below 2^53 are exact).
 
-    All that an edge leads to stands in one cache line, because a walk waits for memory: a table of the edges
-    and another of the nodes would make it wait twice.
+    All data needed to follow an edge are in one cache line, because walks are bound by memory latency:
+    separate tables of edges and nodes would double it.
     """
 
     node: Float[np.ndarray, "N 2"]
@@ -53,7 +53,7 @@ class Tables(eqx.Module):
 
 
 class Walkers(eqx.Module):
-    """All that the walks of features depend on, but for their start nodes: what a worker needs to walk."""
+    """Everything that walks depend on except their start nodes: what a worker needs to run them."""
 
     words: int
     """Of the key: see :mod:`rfcore.walks.streams`."""
@@ -79,8 +79,8 @@ def start_nodes(g: Graph, nodes: Int[ArrayLike, " n"] | list[int] | range | None
 def tables(g: Graph, p_halt: float) -> Tables:
     """The tables of a graph, which take O(edges) operations.
 
-    They are kept as long as the graph is, or until it is walked with another p_halt: features of a few nodes
-    of a large graph would otherwise cost what the whole graph does.
+    They are cached for the lifetime of the graph, or until another p_halt is used: otherwise features of a
+    few nodes of a large graph would cost as much as those of all nodes.
     """
     kept = _KEPT.get(g)
     if kept is None or kept[0] != p_halt:
@@ -102,7 +102,7 @@ def _tabulated(g: Graph, p_halt: float) -> Tables:
 def walk_anew(
     walkers: Walkers, chunk: int, nodes: Int[np.ndarray, " n_rows"], last_step: int | None = None, drawn: Drawn | None = None
 ) -> Steps:
-    """:func:`walk_chunk`, with lengths that were drawn before or are drawn now."""
+    """:func:`walk_chunk`, with lengths drawn before or drawn now."""
     drawn = drawn or draw(walkers, chunk, len(nodes))
     return walk_chunk(walkers.words, walkers.tables, chunk, nodes, drawn, last_step)
 
@@ -115,7 +115,7 @@ def draw(walkers: Walkers, chunk: int, n_rows: int) -> Drawn:
 def walk_chunk(
     words: int, tables: Tables, chunk: int, nodes: Int[np.ndarray, " n_rows"], drawn: Drawn, last_step: int | None = None
 ) -> Steps:
-    """:func:`walk` of one chunk on a stream of its own; hops that are coupled as walkers go have another."""
+    """:func:`walk` of one chunk on its own stream; hops that are coupled during the walk have another."""
     values, how = drawn
     rng = rng_of_hops = streams.generator(words, Purpose.WALKS, chunk)
     if not isinstance(how, hops.Independent | hops.Given):  # which draw nothing
@@ -131,10 +131,10 @@ def walk(
     last_step: int | None = None,
     uniforms: Uniforms | None = None,
 ) -> Steps:
-    """One chunk of walks on a NumPy generator, with arguments taken as checked.
+    """One chunk of walks on a NumPy generator, without checks of the arguments.
 
     ``uniforms`` are those of the hops (:mod:`rfcore.walks.hops`), independent by default. Deposits after
-    ``last_step`` are left out; those up to it do not change by that.
+    ``last_step`` are left out, which does not change those up to it.
 
     Raises ValueError if loads overflow.
     """
@@ -176,7 +176,7 @@ def _walk(
         longest = min(longest, last_step)
     steps = -np.arange(1, longest + 1, dtype=ends.dtype)
     alive = ends.searchsorted(steps, side="right").tolist()
-    size = n_rows + sum(alive)  # what there is without dead ends
+    size = n_rows + sum(alive)  # the number of deposits if there are no dead ends
     rows, visited, loads = np.empty(size, dtype=np.int32), np.empty(size, dtype=np.int32), np.empty(size)
     rows[:n_rows], visited[:n_rows], loads[:n_rows] = np.arange(n_rows), nodes, n_walks
 
@@ -191,7 +191,7 @@ def _walk(
             ends = ends[stay]
             alive[step:] = ends.searchsorted(steps[step:], side="right").tolist()
         row, load, at = row[stay], load[stay], at[stay]
-        if not len(row):  # all who would hop stand at dead ends
+        if not len(row):  # all remaining walkers are at dead ends
             break
         new = slice(start, start + len(row))
         if uniforms is not None:
@@ -199,7 +199,7 @@ def _walk(
             given = uniforms(step, order, row, here[stay])
             if given is None:
                 uniforms = None
-                rng.random(out=loads[start:])  # the uniform of each hop stands where its load will
+                rng.random(out=loads[start:])  # the uniform of each hop is stored where its load will be
             else:
                 loads[new] = given
         # A uniform is at most 1 - 2^-53, so that the product rounds to less than the number of neighbours.
@@ -207,7 +207,7 @@ def _walk(
         edge *= at[:, -1]
         np.floor(edge, out=edge)
         edge += at[:, -2]
-        at = tables.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # spares a pass over the bounds, which hold
+        at = tables.edge.take(edge.astype(np.intp), axis=0, mode="clip")  # skips the check of the bounds, which always hold
         rows[new] = row
         here = visited[new]
         here[:] = at[:, 0]

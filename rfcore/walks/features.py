@@ -26,16 +26,15 @@ Table = Float[np.ndarray, " n_steps"]
 
 
 class WalkFeatures(Operator):
-    """Sparse features of nodes, stored on the host with all that their walks depend on.
+    """Sparse features of nodes, stored on the host with everything that their walks depend on.
 
     ``phi @ v`` and ``phi.T @ v`` multiply in O(nonzeros). Products with other features, such as the estimate
     ``phi_1 @ phi_2.T`` of a kernel, and with SciPy sparse arrays are SciPy CSR arrays; those with dense
     arrays, on either side, are dense. Inside ``jax.jit`` and ``jax.grad`` use
     :func:`rfcore.features.by_step`.
 
-    If all that is wanted is the kernel times a vector, ``phi_1 @ (phi_2.T @ v)`` is the noisier way and the
-    slower one: :func:`rfcore.kernels.expm_multiply` and :func:`rfcore.kernels.chebyshev_matvec` give it
-    exactly.
+    If only the kernel times a vector is needed, ``phi_1 @ (phi_2.T @ v)`` is noisier and slower than
+    :func:`rfcore.kernels.expm_multiply` and :func:`rfcore.kernels.chebyshev_matvec`, which are exact.
 
     >>> import jax
     >>> from rfcore import features, graphs
@@ -107,11 +106,11 @@ class WalkFeatures(Operator):
 
 
 class StreamedFeatures(Operator):
-    """Features that are never stored: every product walks the same walks again, chunk by chunk.
+    """Features that are never stored: every product simulates the same walks again, chunk by chunk.
 
     They equal :class:`WalkFeatures` to rounding, and take the memory of a few chunks in addition to the graph
-    and the vectors. They multiply dense arrays, on either side; a product costs less time than building
-    features, and more than a product with built ones. Where workers share no memory, on processes or a
+    and the vectors. They multiply dense arrays, on either side; a product takes less time than building
+    features, and more than a product with stored ones. Where workers share no memory, on processes or a
     cluster, the graph and the vector travel with every chunk.
     """
 
@@ -195,23 +194,23 @@ def walk_features(
 
     ``phi phi^T`` with one set is positive semidefinite, but its diagonal is biased upwards.
 
-    **A product with a kernel has a better way**: :func:`rfcore.kernels.expm_multiply` for the diffusion
-    kernel, or SciPy's ``expm_multiply``, and :func:`rfcore.kernels.chebyshev_matvec` for others. They are
-    exact, and on 10^5 nodes of degree 6 ``expm_multiply`` takes .03 s, where a product of features takes .02
-    s after 1.3 s of walks and is 8 % off. Walks pay where features themselves are wanted, where f is learned,
-    or where the graph can only be explored by walking.
+    **For a product with a kernel there are better methods**: :func:`rfcore.kernels.expm_multiply` for the
+    diffusion kernel, or SciPy's ``expm_multiply``, and :func:`rfcore.kernels.chebyshev_matvec` for others.
+    They are exact, and on 10^5 nodes of degree 6 ``expm_multiply`` takes .03 s, where a product of features
+    takes .02 s after 1.3 s of walks and is 8 % off. Walks are worthwhile where features themselves are
+    needed, where f is learned, or where the graph can only be explored by walking.
 
-    **Walks must reach the lengths at which f counts.** On normalised weights the n_walks of a node reach, on
-    average, the share
+    **Walks must reach the lengths at which f is large.** On normalised weights the n_walks of a node reach,
+    on average, the share
 
     ::
 
         sum_k |f(k)| (1 - (1 - (1 - p_halt)^k)^n_walks) / sum_k |f(k)|
 
     Estimates are good where it is near 1. Below 1/2 they are mostly worse than 0 would be (karate, 64 walks,
-    relative errors: .15 at .97, .4 at .75, 2 at .34, 5 at .15), and a warning is given. Below 1/20 features
-    are nearly all 0, which is a ValueError. The remedy is a p_halt of about 1 / (2 hops), for the hops at
-    which |f| has half its sum; for a sum without an end, only an f that ends.
+    relative errors: .15 at .97, .4 at .75, 2 at .34, 5 at .15), with a warning. Below 1/20 features are
+    nearly all 0, and ValueError is raised. The remedy is a p_halt of about 1 / (2 hops), for the hops at
+    which |f| has half its sum; if that sum has no effective end, only an f that ends.
 
     Raises ValueError, too, if f is that of a kernel (:func:`rfcore.walks.modulation.of_kernel`) and g is
     directed or not normalised, or if p_halt is below 1.8e-8.
@@ -221,10 +220,10 @@ def walk_features(
         f: modulation, a function of an integer array of lengths, from :mod:`rfcore.walks.modulation`.
         n_walks: walks from each node.
         p_halt: probability of stopping before each hop, strictly between 0 and 1.
-        coupling: of the walks of one node, "iid", "reversal", "stratified", "systematic", ..., a permutation,
-            a copula or a :class:`rfcore.walks.Coupling` (:func:`rfcore.walks.lengths.named`). Means do not
-            depend on it, errors do. Stratified lengths cost what independent ones do (1.02 times at
-            p_halt = 0.1, 1.1 times at 0.5); "systematic" has the smallest errors that we have measured, at
+        coupling: coupling of the walks of one node: "iid", "reversal", "stratified", "systematic", ..., a
+            permutation, a copula or a :class:`rfcore.walks.Coupling` (:func:`rfcore.walks.lengths.named`).
+            Means do not depend on it, errors do. Stratified lengths cost what independent ones do (1.02 times
+            at p_halt = 0.1, 1.1 times at 0.5); "systematic" has the smallest errors that we have measured, at
             about twice the cost of a walk.
         nodes: start nodes, one row each; repeats are independent. All nodes by default. Walks belong to a
             place in ``nodes``: those of [5, 6] are not those of rows 5 and 6 of all nodes.
@@ -254,7 +253,7 @@ def walk_features(
 
 
 def _table(walkers: Walkers, f: Modulation, last: int, is_new: bool = True) -> Table:
-    """f(0), f(1), ... over n_walks, up to the last that is not 0; walks must reach a new f."""
+    """f(0), f(1), ... over n_walks, up to the last that is not 0; a new f is checked for its reach."""
     table = modulation.on_host(f, last, walkers.tables.for_kernels)
     if is_new and walkers.tables.is_normalised:
         reach.check_walks(f, table, walkers.n_walks, walkers.p_halt)
@@ -266,7 +265,7 @@ def _build(walkers: Walkers, nodes: Nodes, f: Modulation, executor: Executor | N
     _checked(executor)
     n_rows, n_nodes = len(nodes), len(walkers.tables.node)
     chunks = [nodes[rows] for rows in streams.chunks(n_rows, walkers.n_walks)]
-    if len(chunks) < 2:  # over in some milliseconds, of which the table may be most
+    if len(chunks) < 2:  # takes some milliseconds, most of them perhaps for the table
         drawn = engine.draw(walkers, 0, n_rows)
         # A power of two, since a modulation in JAX is compiled anew for each size.
         size = 1 << int(drawn[0].max(initial=0)).bit_length()
@@ -297,7 +296,7 @@ def _rows(walkers: Walkers, table: Table, chunk: int, nodes: Nodes) -> sp.csr_ar
 def _product(
     walkers: Walkers, table: Table, is_transposed: bool, chunk: int, nodes: Nodes, factor: Float[np.ndarray, "m c"]
 ) -> tuple[Int[np.ndarray, " k"] | None, Any]:
-    """What a chunk adds to a product: rows; or the nodes that its walks reach, and what they bring there."""
+    """Contribution of a chunk to a product: rows; or the nodes its walks reach, and what to add there."""
     row, node, values = _entries(walkers, table, chunk, nodes)
     if is_transposed:
         return node, [values * column[row] for column in factor.T]

@@ -1,15 +1,15 @@
-"""How the walks of a node hop together.
+"""Joint distributions of the hops of the walks of a node.
 
 ::
 
     a walker goes to neighbour number floor(u * number of neighbours) of its node,   u its uniform of that hop
 
-Hops are a record, or a function of your own, called as ``hops(rng, n_rows, n_walks) -> uniforms`` for n_rows
-starts of n_walks walkers each, on a NumPy generator of its own. At every hop ``uniforms(step, walkers, rows,
-nodes) -> u`` then gives one uniform in [0, 1) per walker: ``step`` hops were made so far; ``walkers`` are the
-numbers ``row * n_walks + walk`` of those that hop now, those of the longest walks first; ``rows`` (starts)
-and ``nodes`` (where they stand) are theirs. None in place of u stands for independent uniforms, at this hop
-and all later ones. Lengths are drawn before, see :class:`rfcore.walks.Coupling`.
+Hops are a record, or any function, called as ``hops(rng, n_rows, n_walks) -> uniforms`` for n_rows starts of
+n_walks walkers each, on a NumPy generator of its own. At every hop ``uniforms(step, walkers, rows, nodes)``
+then returns one uniform in [0, 1) per walker: ``step`` hops were made so far; ``walkers`` are the numbers
+``row * n_walks + walk`` of those that hop now, those of the longest walks first; ``rows`` and ``nodes`` are
+their starts and current nodes. None in place of the array means independent uniforms, at this hop and all
+later ones. Lengths are drawn before, see :class:`rfcore.walks.Coupling`.
 
 **What keeps features unbiased.** Every walk *by itself* must be a simple random walk: its next hop is uniform
 on the neighbours, given its own length and its own hops so far,
@@ -49,7 +49,7 @@ class Hops(eqx.Module):
 
     @abc.abstractmethod
     def __call__(self, rng: np.random.Generator, n_rows: int, n_walks: int) -> Uniforms:
-        """Start to hop: see :mod:`rfcore.walks.hops`."""
+        """The function that gives the uniforms of each hop: see :mod:`rfcore.walks.hops`."""
 
 
 Law = Hops | Callable[[np.random.Generator, int, int], Uniforms]
@@ -95,7 +95,7 @@ class Given(Hops):
 
 
 class Systematic(Hops):
-    """Walkers of one start that stand on one node spread evenly over its neighbours.
+    """Walkers of one start that are on the same node spread evenly over its neighbours.
 
     ::
 
@@ -145,7 +145,7 @@ class Systematic(Hops):
 
 
 class ArrayRQMC(Hops):
-    """Walkers of one start, sorted by the node where they stand, hop by shifted van der Corput points.
+    """Walkers of one start, sorted by their current node, hop by shifted van der Corput points.
 
     ::
 
@@ -178,7 +178,7 @@ def of_rows(hops: Law, rows: slice) -> Law:
 
 
 def started(hops: Law, rng: np.random.Generator, n_rows: int, n_walks: int) -> Uniforms:
-    """``hops(rng, n_rows, n_walks)``; what a user's own function gives is checked at every hop."""
+    """``hops(rng, n_rows, n_walks)``; the uniforms of a user's own function are checked at every hop."""
     given = hops(rng, n_rows, n_walks)
     if isinstance(hops, Hops):
         return given
@@ -198,10 +198,10 @@ def started(hops: Law, rng: np.random.Generator, n_rows: int, n_walks: int) -> U
 def _by_node(n_rows: int, n_walks: int) -> Callable[[Walkers, Walkers], tuple[Walkers, Walkers]]:
     """Function (rows, nodes) -> walkers sorted by row, node and number; ``row 2^31 + node`` of each."""
     place, of_row = np.arange(n_rows * n_walks), np.arange(n_rows) << 31
-    bits = (len(place) - 1).bit_length()  # at most 16 for rows, 31 for nodes and 16 for walkers: all that int64 has
+    bits = (len(place) - 1).bit_length()  # at most 16 for rows, 31 for nodes and 16 for walkers, which fill int64
 
     def by_node(rows: Walkers, nodes: Walkers) -> tuple[Walkers, Walkers]:
-        # Numbers that are all different: their order does not depend on the sort, of which NumPy has many.
+        # The numbers are distinct, so that their order does not depend on the sorting algorithm.
         met = of_row.take(rows)
         met += nodes
         met <<= bits
@@ -215,7 +215,7 @@ def _by_node(n_rows: int, n_walks: int) -> Callable[[Walkers, Walkers], tuple[Wa
 
 
 def _placed(u: Float[np.ndarray, " n"], order: Walkers) -> Float[np.ndarray, " n"]:
-    """Fractional parts, each where its walker stands."""
+    """Fractional parts, each at the position of its walker."""
     u -= np.floor(u)
     placed = np.empty(len(u))
     placed[order] = u
@@ -230,7 +230,7 @@ def _golden(n: int) -> Float[np.ndarray, " n"]:
 
 @lru_cache(maxsize=16)
 def _van_der_corput(n: int) -> Float[np.ndarray, " n"]:
-    from scipy.stats import qmc  # not above: see copulas/nets.py
+    from scipy.stats import qmc  # imported here, as in copulas/nets.py
 
     return _kept(qmc.Halton(1, scramble=False).random(n)[:, 0])
 

@@ -44,9 +44,9 @@ class AntitheticTermination(eqx.Module):
 
         before each hop the first of a pair halts if t < p_halt, the second if (t + 1/2) mod 1 < p_halt
 
-    with a fresh uniform t for each hop, while both walk. The one that is left halts as a walk alone does, and
-    so does the last walk of an odd number. Each length is geometric. For p_halt < 1/2 the two never halt at
-    once: one of them does at a time that is geometric for 2 p_halt, either with probability 1/2, and the
+    with a fresh uniform t for each hop, while both walk. The one that is left then halts like a single walk,
+    and so does the last walk of an odd number. Each length is geometric. For p_halt < 1/2 the two never halt
+    at once: one of them does at a time that is geometric for 2 p_halt, either with probability 1/2, and the
     other walks at least one hop more. For p_halt >= 1/2 at least one halts before its first hop, and both do
     with probability 2 p_halt - 1. A pair thus takes three uniforms, whatever the lengths.
 
@@ -56,11 +56,11 @@ class AntitheticTermination(eqx.Module):
     def __call__(self, rng: np.random.Generator, n_nodes: int, n_walks: int, p_halt: float) -> Int[np.ndarray, "n m"]:
         """Lengths of the walks of a chunk of nodes."""
         u, which, v = rng.random((3, n_nodes, n_walks // 2))
-        # (1 - 2 p_halt)^k is how likely both are to make k hops.
+        # (1 - 2 p_halt)^k is the probability that both make k hops.
         halts = quantile(u, 2 * p_halt) if p_halt < 0.5 else np.zeros(u.shape, dtype=np.int32)
         # Longer ones have a probability below 2^-52: as fine as uniforms are.
         alone = np.minimum(quantile(v, p_halt), longest(p_halt) - 1 - halts) + 1
-        share = min(0.5, 1 - p_halt)  # how likely each is to survive the other
+        share = min(0.5, 1 - p_halt)  # probability that each outlives the other
         first, either = which < share, which < 2 * share
         pairs = np.empty((*u.shape, 2), dtype=np.int32)
         np.add(halts, alone * first, out=pairs[..., 0])
@@ -105,7 +105,7 @@ COUPLINGS = {name: Coupling(copula) for name, copula in copulas.COPULAS.items()}
 
 
 def named(coupling: Named) -> Coupling:
-    """Coupling of walks from whatever may stand for it.
+    """Coupling of walks from a name, a permutation or a copula.
 
     Args:
         coupling: "systematic", stratified lengths with systematic hops; "antithetic",
@@ -137,7 +137,7 @@ def draw(key: Key, n_nodes: int, n_walks: int, p_halt: float, coupling: Named = 
 
     Args:
         p_halt: probability of stopping before each hop, between 1.8e-8 and 1, both excluded.
-        coupling: of the walks of a node, as for :func:`named`.
+        coupling: coupling of the walks of a node, as for :func:`named`.
 
     Source: Variance-Reducing Couplings, Section 4, for lengths.
 

@@ -1,8 +1,8 @@
-"""Errors of estimates of a Gram matrix as functions of the modulation: losses to learn modulations by.
+"""Errors of estimates of a Gram matrix as functions of the modulation: losses for learning modulations.
 
-Walks stay fixed, as :func:`rfcore.features.by_step` has them. :func:`errors` costs a pass over them; on a
-small graph the mean of the errors is best summed up once, as a polynomial of f (:func:`form`), and minimised
-from any number of starts, by any optimiser for JAX, such as those of optax.
+Walks stay fixed, as stored by :func:`rfcore.features.by_step`. :func:`errors` costs a pass over them; on a
+small graph it is best to compute the mean of the errors once, as a polynomial of f (:func:`form`), and
+minimise it from any number of starts, by any optimiser for JAX, such as those of optax.
 """
 
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ class Form(eqx.Module):
     """Whether the walks were on normalised weights."""
 
     def __call__(self, f1: Modulation, f2: Modulation | None = None) -> Float[Array, ""]:
-        """Mean error of the pair; of f1 with itself if there is no f2."""
+        """Mean error of the pair, or of f1 with itself if f2 is None."""
         n_steps = round(len(self.quadratic) ** 0.5)
         first = jnp.asarray(modulation.values(f1, n_steps, self.is_normalised, "f1"))
         second = first if f2 is None else jnp.asarray(modulation.values(f2, n_steps, self.is_normalised, "f2"))
@@ -70,7 +70,7 @@ class Form(eqx.Module):
 
 
 def form(left: Deposits, right: Deposits, target: Float[ArrayLike, "n n"], n_steps: int | None = None) -> Form:
-    """Sum walks up for the mean of :func:`errors`, so that an evaluation does not cost a pass over them.
+    """The mean of :func:`errors` as a polynomial, whose evaluation needs no pass over the walks.
 
     ::
 
@@ -122,7 +122,7 @@ def _repeats(left: Deposits, right: Deposits, target: Any) -> int:
 
 
 def gram(x: Any, name: str, n: int | None = None) -> Any:
-    """``x`` as a finite matrix, n by n or square, that is not 0: what an error is taken relative to."""
+    """``x`` as a finite matrix, n by n or square, that is not 0, since errors are relative to it."""
     x = checks.finite(checks.numbers(x, name), name)
     n = n or (len(x) if x.ndim else 1) or 1
     if x.shape != (n, n) or not (checks.is_traced(x) or np.any(x)):

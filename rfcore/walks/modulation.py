@@ -1,4 +1,4 @@
-"""Modulation functions: how much a walk of length k counts, which decides the kernel that is estimated.
+"""Modulation functions: the weight of a walk of length k, which determines the kernel that is estimated.
 
 A modulation is a function ``f(k)`` of an integer array of walk lengths. Features phi_1, phi_2 of two
 independent sets of walks on a graph with symmetric weights W, under modulations f_1 and f_2, satisfy
@@ -8,8 +8,8 @@ independent sets of walks on a graph with symmetric weights W, under modulations
     E[phi_1 phi_2^T] = (sum_k f_1(k) W^k) (sum_k f_2(k) W^k) = sum_k alpha_k W^k   where  f_1 * f_2 = alpha
 
 Modulations named after a kernel are for ``g.normalised()`` of an undirected graph (walks on other weights
-refuse them) and include the regulariser's powers and the constant: they estimate the kernel of that name in
-:mod:`rfcore.kernels` itself. None overflows for long walks. Learned modulations are in
+raise ValueError) and include the regulariser's powers and the constant: they estimate the kernel of that name
+in :mod:`rfcore.kernels` itself. None overflows for long walks. Learned modulations are in
 :mod:`rfcore.features.neural`.
 
 Power series run on the host in float64 and refuse traced input; values and real parameters of kernels may be
@@ -124,7 +124,7 @@ def regularised_laplacian(sigma: Real, d: Real) -> OfKernel:
 def p_step(alpha: Real, p: int) -> OfKernel:
     """Modulation of the p-step random walk kernel, f(k) = binomial(p/2, k) (alpha - 1)^(p/2 - k).
 
-    For even p walks longer than p/2 count nothing; for odd p some of them count negatively.
+    For even p walks longer than p/2 have weight 0; for odd p some of them have negative weights.
 
     >>> from rfcore.features import modulation
     >>> modulation.to_taylor(modulation.p_step(2, 2), n_terms=4).round(4).tolist()  # of (1 + x)^2
@@ -172,7 +172,7 @@ def _exponential(scale: Real, k: Int[ArrayLike, "..."]) -> Float[np.ndarray, "..
 
 
 def from_values(values: Float[ArrayLike, " n"] | list) -> Modulation:
-    """Modulation with given values f(0), ..., f(n - 1), differentiable in them; longer walks count nothing.
+    """Modulation with given values f(0), ..., f(n - 1), differentiable in them, and 0 for longer walks.
 
     >>> import numpy as np
     >>> from rfcore.features import modulation
@@ -199,7 +199,7 @@ def from_taylor(alpha: Float[ArrayLike, " n"] | list | Modulation) -> "Tabulated
     Lengths up to b cost O(b^2), once.
 
     Args:
-        alpha: Taylor coefficients, zero past the end (f goes on all the same); or a function of k.
+        alpha: Taylor coefficients, zero past the end (f still continues); or a function of k.
 
     Source: Universal Graph Random Features, Eq. 6.
 

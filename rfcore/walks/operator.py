@@ -1,4 +1,4 @@
-"""The interface of walk features, be they SciPy arrays on the host or JAX arrays under gradients."""
+"""The interface of walk features, both SciPy arrays on the host and differentiable JAX arrays."""
 
 import abc
 from typing import Any
@@ -16,12 +16,12 @@ class Operator(eqx.Module):
 
     ``phi.T`` has the same interface, so that ``phi @ (phi.T @ v)`` is two products with features and never
     forms the product of the two. Vectors and matrices may stand on either side, and
-    ``scipy.sparse.linalg.aslinearoperator`` takes features. ``np.asarray(phi)`` is one object and no matrix,
-    as for SciPy's sparse arrays.
+    ``scipy.sparse.linalg.aslinearoperator`` takes features. ``np.asarray(phi)`` is an array of one object,
+    not a matrix, as for SciPy's sparse arrays.
     """
 
     ndim, dtype = 2, np.dtype(float)
-    __array_ufunc__ = None  # so that NumPy leaves ``array @ phi`` to us
+    __array_ufunc__ = None  # so that NumPy defers ``array @ phi`` to ``__rmatmul__``
 
     @property
     @abc.abstractmethod
@@ -62,7 +62,7 @@ class Operator(eqx.Module):
         other = _no_number(self._factor(other))
         if other.ndim > 2 or other.shape[0] != self.shape[1]:
             raise ValueError(f"phi has shape {self.shape}, what stands right of it {other.shape}; give {self.shape[1]} rows")
-        return type(self)._times(self, other)  # a method of a record, asked for by name, is a record too: 20 us
+        return type(self)._times(self, other)  # a bound method of a record is a new record: 20 us
 
     def __rmatmul__(self, other: Any) -> Any:
         """``other @ phi``, for ``other`` of shape (rows of phi,) or (c, rows of phi)."""

@@ -1,4 +1,4 @@
-"""Whether walks reach the lengths at which a modulation counts: where few do, features are 0 or chance."""
+"""Whether walks reach the lengths at which a modulation is large: where few do, features are 0 or noise."""
 
 import sys
 import warnings
@@ -16,7 +16,7 @@ FAR = 2**12  # where that sum ends, unless walks are longer
 
 
 def check_walks(f: Modulation, table: Float[np.ndarray, " n"], n_walks: int, p_halt: float) -> None:
-    """Warn of an f whose lengths few walks of a node reach on normalised weights, or refuse it.
+    """Warn if few walks of a node reach the lengths of f on normalised weights; ValueError if hardly any do.
 
     ::
 
@@ -25,7 +25,7 @@ def check_walks(f: Modulation, table: Float[np.ndarray, " n"], n_walks: int, p_h
     Args:
         table: f(0), f(1), ..., as far as it is known.
     """
-    any_walk = 1 + int(0.25 / p_halt)  # makes so many hops with probability 3/4: an f that is there needs no further look
+    any_walk = 1 + int(0.25 / p_halt)  # hops that a walk makes with probability 3/4: an f concentrated there needs no further check
     if np.abs(table[:any_walk]).sum() > 0.7 * np.abs(table).sum():
         return
     last = max(len(table) - 1, min(longest(p_halt), FAR))
@@ -49,7 +49,7 @@ def _check(
     """From the chances that one of the walks of a node reaches each length."""
     sizes, is_named = np.abs(table) / (np.abs(table).max() or 1), getattr(f, "for_normalised", False)
     share, known = (sizes @ reached) / (sizes.sum() or 1), sizes.cumsum()
-    if share >= POOR or not (known[-1] or is_named):  # only what is no kernel may be 0
+    if share >= POOR or not (known[-1] or is_named):  # only modulations that are not of kernels may be 0
         return
     half = known.searchsorted(known[-1] / 2, side="right")
     got = f"{given}: walks of a node get to {share:.2g} of the sum of |f|, half of it at {half} hops or more"

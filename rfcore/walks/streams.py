@@ -1,8 +1,8 @@
 """From a JAX key to independent random streams on the host, and the loop over the chunks that draw from them.
 
 Chunk c draws its numbers for purpose p from an SFC64 generator of its own, seeded with (JAX key, p, c):
-results depend on the key alone, on neither threads nor the order of the chunks nor the machine. Streams do
-not overlap: one word of SFC64's state counts the numbers drawn, from 1 in every stream, and its step is
+results depend on the key alone, not on threads, the order of the chunks or the machine. Streams do not
+overlap: one word of SFC64's state counts the numbers drawn, from 1 in every stream, and its step is
 invertible. Two streams that met would have equal counts, hence equal seeds, within 2^64 numbers.
 """
 

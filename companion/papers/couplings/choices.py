@@ -39,7 +39,7 @@ def sobol_mse_ratios(rng, d, n_draws, features="fourier", n_directions=8):
     of_one, sign = {"fourier": (np.cos, -1), "positive": (np.exp, 1)}[features]
     errors = []
     for _ in range(n_draws):
-        omega = special.ndtri(copulas.sobol(rng.random, (WIDTHS[-1], d)))
+        omega = special.ndtri(copulas.sobol(rng.random, (int(WIDTHS[-1]), d)))
         along = rng.standard_normal((d, n_directions))
         p = omega @ (along / np.linalg.norm(along, axis=0))
         parts = [of_one(z * p) - np.exp(sign * z**2 / 2) for z in choosing.DISTANCES]

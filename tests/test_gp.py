@@ -129,7 +129,7 @@ def test_walks_are_the_kernel_of_their_features_and_have_gradients_in_the_modula
 
 
 def test_whole_numbers_are_points_as_floats_are():
-    for kernel, x in ((gp.Diffusion([0.0, 0.0]), jnp.eye(2)), (gp.Walks(2), jnp.eye(4)), (gp.Walks(1), jnp.array([[3.0, 0.0]]))):
+    for kernel, x in ((gp.Diffusion(np.zeros(2)), jnp.eye(2)), (gp.Walks(2), jnp.eye(4)), (gp.Walks(1), jnp.array([[3.0, 0.0]]))):
         found = kernel.gram(x.astype(int)).as_matrix()
         assert np.any(found != np.round(found)) and np.array_equal(found, kernel.gram(x).as_matrix())
 

@@ -36,7 +36,7 @@ class _Products(AbstractKernelComputation):
     """Covariances of kernels phi phi^T, by one matrix product in place of a scalar product per pair."""
 
     def _cross_covariance(
-        self, kernel: Any, x: Float[Array | np.ndarray, "n d"], y: Float[Array | np.ndarray, "l d"]
+        self, kernel: Any, x: Real[Array | np.ndarray, "n d"], y: Real[Array | np.ndarray, "l d"]
     ) -> Float[Array, "n l"]:
         return kernel.features(x) @ kernel.features(y).T
 
@@ -49,7 +49,7 @@ class _OfFeatures(AbstractKernel):
 
     # The subclasses define ``features``, hence ``self: Any``.
     def __call__(
-        self: Any, x: Float[Array | np.ndarray, " d"], y: Float[Array | np.ndarray, " d"]
+        self: Any, x: Real[Array | np.ndarray, " d"], y: Real[Array | np.ndarray, " d"]
     ) -> Float[Array, ""]:
         """One entry, from two rows."""
         return self.features(x) @ self.features(y)
@@ -100,7 +100,7 @@ class Diffusion(_OfFeatures):
         self.eigenvalues = tuple(eigenvalues.tolist())
         self.lengthscale, self.variance = _parameter(lengthscale, "lengthscale"), _parameter(variance, "variance")
 
-    def features(self, x: Float[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
+    def features(self, x: Real[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
         """Rows of sqrt(variance) V exp(-lengthscale^2 (1 - lambda) / 2)."""
         x, rates = checks.floating(self.slice_input(x), "X"), 1 - np.array(self.eigenvalues)
         if x.shape[-1] != len(rates):
@@ -156,7 +156,7 @@ class Walks(_OfFeatures):
         self.lengthscale = _parameter(lengthscale, "lengthscale") if is_number else lengthscale
         self.variance = _parameter(variance, "variance")
 
-    def features(self, x: Float[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
+    def features(self, x: Real[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
         """Rows of sqrt(variance) sum_k f(k) X_k."""
         f = self.modulation(val(self.lengthscale))(jnp.arange(self.n_steps))
         x = checks.floating(self.slice_input(x), "X")

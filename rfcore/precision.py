@@ -35,5 +35,5 @@ product = full(jnp.matmul)
 
 
 def at_least_single(*arrays: Float[Array | np.ndarray, "..."]) -> np.dtype:
-    """float64 if an array is float64, else float32; unlike ``jnp.promote_types``, under strict promotion too."""
+    """float64 if an array is float64, else float32, under strict promotion too."""
     return np.dtype(np.float64 if any(x.dtype == np.float64 for x in arrays) else np.float32)

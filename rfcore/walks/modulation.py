@@ -90,7 +90,10 @@ def of_kernel(kernel: kernels.LaplacianKernel) -> OfKernel:
 
         f * f = alpha,   alpha = kernel.taylor:   f = kernel.taylor(k, power=1/2), or of from_taylor(alpha)
     """
-    return OfKernel(kernel, from_taylor(kernel.taylor) if isinstance(kernel, kernels.InverseCosine) else None)
+    if not isinstance(kernel, kernels.InverseCosine):
+        return OfKernel(kernel)
+    # Not kernel.taylor: a bound method of a record has its annotations, and jax.Array among them cannot be pickled.
+    return OfKernel(kernel, from_taylor(partial(kernels.InverseCosine.taylor, kernel)))
 
 
 def diffusion(sigma: Real) -> OfKernel:

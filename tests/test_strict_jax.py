@@ -12,6 +12,9 @@ from rfcore import attention, couplings, features, kernels, solvers
 from rfcore.attention import dot_product_attention
 
 CALLS = FUNCTIONS | {
+    "matern kernel on the host": (lambda x: kernels.matern(x, x, 0.7), X),
+    "gradient of a fit": (jax.grad(lambda x: features.exponential(x, OMEGA, solvers.exponential.saderf(x, X), "x").sum()), X),
+    "gradient of causal attention": (jax.grad(lambda q: dot_product_attention(q, q, q, OMEGA, is_causal=True).sum()), HEADS),
     "conformity at an angle": (lambda v: conformities.log_conformity_at_angle(v, 4, 0.2), np.abs(X[0])),
     "conformity of frequencies": (lambda v: conformities.log_conformity_of(OMEGA, v), np.abs(X[0])),
     "conformity of directions": (lambda v: conformities.log_conformity_of_directions(v, 0.5), np.eye(4, dtype=X.dtype)),

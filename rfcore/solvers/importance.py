@@ -212,7 +212,8 @@ def _rejected(
 
     first = jax.tree.map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(lambda: propose(key, m)))
     nothing = first, jnp.zeros(m, jax.tree.leaves(first)[0].dtype), jnp.zeros(m, bool)
-    start = key, *jax.tree.map(lambda x: varying(x, jax.random.key_data(key), logs(first)), nothing), 0
+    of = jax.random.key_data(key), logs(first)
+    start = key, *jax.tree.map(lambda x: varying(x, of), nothing), 0
     _, kept, log_q, done, _ = jax.lax.while_loop(lambda state: ~jnp.all(state[3]) & (state[4] < ROUNDS), step, start)
     return kept, log_q, done
 

@@ -6,7 +6,7 @@
 ``attention``       softmax attention, exact and by features; a layer for equinox
 ``copulas``         joint distributions of uniforms, which couple norms, lengths of walks and hops
 ``couplings``       joint distributions of frequencies, ``(key, m, d) -> omega``
-``choosing``        which coupling to take: ``rfcore.choose``
+``choosing``        which coupling to take, ``rfcore.choose``; how many frequencies, ``rfcore.n_frequencies``
 ``estimators``      a scikit-learn transformer (extra ``sklearn``)
 ``features``        maps of points and frequencies, or of nodes and walks, to features
 ``gp``              kernels for GPJax, and posteriors on large graphs (extra ``gp``)
@@ -51,12 +51,12 @@ if TYPE_CHECKING:
         theory,
         walks,
     )
-    from rfcore.choosing import choose
+    from rfcore.choosing import choose, n_frequencies
 
 
 def __getattr__(name: str) -> Any:
-    if name == "choose":
-        return import_module("rfcore.choosing").choose
+    if name in ("choose", "n_frequencies"):
+        return getattr(import_module("rfcore.choosing"), name)
     if name in _MODULES:
         return import_module(f"rfcore.{name}")
     raise AttributeError(f"module 'rfcore' has no attribute {name!r}")
@@ -64,4 +64,4 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     # Without modules whose extra is not installed: help() and inspect ask for every name that is listed.
-    return ["__version__", "choose", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]
+    return ["__version__", "choose", "n_frequencies", *sorted(name for name, needs in _MODULES.items() if not needs or find_spec(needs))]

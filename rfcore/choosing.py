@@ -1,5 +1,6 @@
 """The choice of a coupling for m frequencies in d dimensions, with its expected error."""
 
+import bisect
 import json
 import math
 from functools import lru_cache
@@ -18,29 +19,25 @@ from rfcore.couplings import (
     WithOpposites,
     directions,
     orthogonal_pm,
-    orthogonal_pnc,
     simplex,
     sobol,
+    tight,
+    tight_antithetic,
+    tight_balanced,
 )
-from rfcore.theory import mse_ratio, partners
-from rfcore.theory.stratified_norms import LARGEST
+from rfcore.theory import frames, mse_ratio, one_frequency_mse, partners
 
 TABLE = Path(__file__).with_name("choosing.json")
 DISTANCES = (0.5, 1.0, 2.0)  # close, middle, far
-# Lines m = c d^a: from the first on Sobol' points, from the second on shells, below both strata over all norms.
-SOBOL, SHELLS = (2**2.5, 2.0), (2**0.5, 1.5)
+FARTHEST = {"fourier": 3.0, "positive": 3.0, "attention": 2.0}
 Features = Literal["fourier", "positive", "attention"]
 
 # The candidates: ties go to the first.
-FOURIER: dict[str, Coupling] = {
-    "PNC": orthogonal_pnc,
-    "strata over all": Product(directions.orthogonal, copulas.stratified, "all"),
-    "shells": Product(directions.orthogonal, copulas.stratified, "blocks"),
-    "Sobol'": Turned(sobol),
-}
+FOURIER: dict[str, Coupling] = {"tight frame": tight, "Sobol'": Turned(sobol)}
 POSITIVE: dict[str, Coupling] = {
     "simplex": simplex,
-    "simplex shells": Product(directions.simplex, copulas.stratified, "blocks"),
+    "balanced frame": tight_balanced,
+    "antithetic frame": tight_antithetic,
     "Sobol'": Turned(sobol),
 }
 ATTENTION: dict[str, Coupling] = {
@@ -61,7 +58,7 @@ class Choice(eqx.Module):
     rmse_over_iid: dict[float, float] = eqx.field(static=True)
     """Distance -> root mean squared error over that of independent frequencies, at close, middle and far points.
 
-    NaN where it is not known: of Sobol' points beyond 4,096, or with positive features that are far.
+    NaN where it is not known: of Sobol' points beyond 4,096, or of positive features that are far.
     """
     why: str = eqx.field(static=True)
     """A sentence."""
@@ -70,29 +67,27 @@ class Choice(eqx.Module):
 def choose(*, m: int, d: int, features: Features = "fourier", distance: float | None = None) -> Choice:
     """A coupling for m frequencies in d dimensions, with its error over that of independent ones.
 
-    At d = 64 and m = 256 the RMSE of Fourier features falls to 17 % at distance 0.5, 29 % at 1 and 83 % at 2:
-    couplings help most for points that are close.
+    At d = 64 and m = 256 the RMSE of Fourier features falls to 7 % at distance 0.5, 28 % at 1 and 83 % at 2:
+    couplings help most for points that are close. The coupling with the least error is taken, of
 
     ::
 
-        Fourier:    Sobol' points from m = 5.7 d^2 on, shells from 1.4 d^1.5 on, else strata over all m norms
-        positive:   the least error at |x + y| = 1: simplex, shells on simplices, or Sobol' points
-        attention:  the least error of its weights at queries and keys of length 1
-
-    The rule for Fourier features was within a tenth of the best coupling in 14 of 16 cases that were not used
-    to find it (the page "Which coupling to take"); the other two were not tested.
+        Fourier:    tight frames, or Sobol' points, which win in few dimensions
+        positive:   simplex, frames whose rows add up to 0 or come with their opposites, or Sobol' points
+        attention:  simplex, with independent or equal norms, or cross-polytopes
 
     Args:
         features: "fourier", "positive", or "attention" for the weights that positive features give in it.
         distance: of points that matter, over the lengthscale, up to 3 (of attention up to 2): the least error
             there is taken. |x - y| for "fourier", |x + y| for "positive", the length of queries and keys, a
-            transformer's times d^(-1/4), for "attention".
+            transformer's times d^(-1/4), for "attention". If None, the least geometric mean of the errors at
+            0.5, 1 and 2 is taken for "fourier", the least error at 1 for the others. Beyond 1, where their
+            errors have no mean that draws can tell, frames of positive features are taken by that at 1.
 
     Returns:
-        Choice. Ratios are closed forms at this very m; those of Sobol' points (up to 32 dimensions) and of
-        attention come from a table of draws, to 10 % or better. A last block that is cut to k = m mod d rows
-        restores a share k (d - k) / ((d + 2) m) of the squared error of close points; of shells it is
-        (d - k) / m. Take a multiple of d: at distance 0.5 (256, 100) has 34 %, (300, 100) 14 %.
+        Choice. Ratios are for this very m, to a few percent: those of frames are near a closed form, which a
+        table of draws corrects; those of Sobol' points (up to 32 dimensions) and of attention come from a table
+        alone.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.
 
@@ -100,37 +95,54 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
     >>> from rfcore import choose
     >>> choice = choose(m=256, d=64)
     >>> choice.name, {z: round(ratio, 2) for z, ratio in choice.rmse_over_iid.items()}
-    ('strata over all', {0.5: 0.17, 1.0: 0.29, 2.0: 0.83})
-    >>> choice.coupling
-    Product(directions=Orthogonal(), norms=Stratified(), across='all')
+    ('tight frame', {0.5: 0.07, 1.0: 0.28, 2.0: 0.83})
     >>> omega = choice.coupling(jax.random.key(0), 256, 64)
     """
     m, d = checks.count(m, "m"), checks.count(d, "d")
-    candidates = CANDIDATES[checks.choice(features, "features", CANDIDATES)]
-    farthest = 2.0 if features == "attention" else LARGEST
-    if distance is not None and not 0 < checks.real(distance, "distance") <= farthest:
-        raise ValueError(f"distance = {distance}; give one above 0 and at most {farthest:g}")
-    at = 1.0 if distance is None else float(distance)
-    if features == "fourier" and distance is None:
-        name, why = rule(m=m, d=d), "by a rule in m and d"
-    else:
-        found = {name: rmse_over_iid(name, features, at, m=m, d=d) for name in candidates}
-        name = min(found, key=lambda name: (math.isnan(found[name]), found[name]))
-        why = f"of {', '.join(found)} it has the least error at {'length' if features == 'attention' else 'distance'} {at:g}"
+    checks.choice(features, "features", CANDIDATES)
+    if distance is not None and not 0 < checks.real(distance, "distance") <= FARTHEST[features]:
+        raise ValueError(f"distance = {distance}; give one above 0 and at most {FARTHEST[features]:g}")
+    at = DISTANCES if distance is None and features == "fourier" else (1.0 if distance is None else float(distance),)
+    if features == "positive":
+        at = (min(*at, frames.LARGEST["balanced"]),)
+    found = {name: np.mean([_log_at_most(name, features, z, m, d) for z in at]) for name in CANDIDATES[features]}
+    name = min(found, key=lambda name: (math.isnan(found[name]), found[name]))
     ratios = {z: rmse_over_iid(name, features, z, m=m, d=d) for z in DISTANCES}
-    shares = ", ".join(f"{100 * ratio:.0f} % at {z:g}" for z, ratio in ratios.items() if not math.isnan(ratio))
-    return Choice(candidates[name], name, ratios, f"{name}, {why}; its error over that of independent frequencies is {shares}")
+    shares = ", ".join(f"{100 * ratio:.{2 if ratio < 0.01 else 0}f} % at {z:g}" for z, ratio in ratios.items() if not math.isnan(ratio))
+    where = f"{'length' if features == 'attention' else 'distance'} {', '.join(f'{z:g}' for z in at)}"
+    why = f"of {', '.join(found)} it has the least error at {where}; over that of independent frequencies it is {shares}"
+    return Choice(CANDIDATES[features][name], name, ratios, f"{name}: {why}")
 
 
-def rule(*, m: int, d: int) -> str:
-    """The mechanism for Fourier features when the distances are unknown."""
-    if d == 1:
-        return "strata over all"  # there are no directions to couple
-    if m >= SOBOL[0] * d ** SOBOL[1]:
-        return "Sobol'"
-    if m < d:
-        return "PNC"
-    return "shells" if m >= SHELLS[0] * d ** SHELLS[1] else "strata over all"
+def n_frequencies(rmse: float, *, d: int, distance: float, features: Literal["fourier", "positive"] = "fourier") -> int:
+    """How many frequencies an error costs, with the coupling that :func:`choose` takes for them.
+
+    Fourier features have two columns for each frequency, so twice as many.
+
+    Args:
+        rmse: root mean squared error of the estimate of the Gaussian kernel, relative to it for "positive".
+        d: dimension.
+        distance: of the two points, over the lengthscale: |x - y|, up to 3, for "fourier"; |x + y|, up to 1, for
+            "positive".
+        features: "fourier" or "positive".
+
+    >>> from rfcore import choose, n_frequencies
+    >>> m = n_frequencies(0.001, d=64, distance=0.5)
+    >>> omega = choose(m=m, d=64, distance=0.5).coupling
+    """
+    rmse, farthest = checks.real(rmse, "rmse", above=0), {"fourier": FARTHEST["fourier"], "positive": frames.LARGEST["balanced"]}
+    if not 0 < checks.real(distance, "distance") <= farthest[checks.choice(features, "features", farthest)]:
+        raise ValueError(f"distance = {distance}; give one above 0 and at most {farthest[features]:g}")
+    of_one = one_frequency_mse(distance, features)
+
+    def is_enough(m: int) -> bool:
+        log_ratio = np.nanmin([_log_at_most(name, features, distance, m, d) for name in CANDIDATES[features]])
+        return bool(math.log(of_one / m) / 2 + log_ratio <= math.log(rmse))
+
+    most = next((2**k for k in range(31) if is_enough(2**k)), None)
+    if most is None:
+        raise ValueError(f"rmse = {rmse} takes more than 2^30 frequencies at distance {distance}; give a greater one")
+    return bisect.bisect_left(range(most), True, lo=most // 2 + 1, key=is_enough)
 
 
 def rmse_over_iid(name: str, features: Features, distance: float, *, m: int, d: int) -> float:
@@ -139,7 +151,18 @@ def rmse_over_iid(name: str, features: Features, distance: float, *, m: int, d: 
         return _of_attention(name, distance, m, d)
     if name == "Sobol'":
         return _of_sobol(features, distance, m, d)
+    if features == "positive" and name != "simplex" and (distance > frames.LARGEST["balanced"] or (name == "balanced frame" and not m > d > 1)):
+        return math.nan
     return math.sqrt(mse_ratio(CANDIDATES[features][name], features, distance, m=m, d=d))
+
+
+def _log_at_most(name: str, features: Features, distance: float, m: int, d: int) -> float:
+    """Logarithm of the ratio; of Sobol' points beyond their table that of fewer, which is no smaller."""
+    ratio = rmse_over_iid(name, features, distance, m=m, d=d)
+    while math.isnan(ratio) and name == "Sobol'" and m > 1:
+        m //= 2
+        ratio = rmse_over_iid(name, features, distance, m=m, d=d)
+    return math.log(ratio)
 
 
 @lru_cache(maxsize=1)

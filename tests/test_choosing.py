@@ -11,6 +11,7 @@ from companion.papers.couplings import choices
 from rfcore import choosing, copulas, couplings, kernels, theory
 from rfcore.couplings import directions
 
+TABLED = ("Sobol'", "tight frame", "balanced frame", "antithetic frame")
 TABLE = json.loads(choosing.TABLE.read_text(encoding="utf-8"))
 
 
@@ -34,16 +35,21 @@ def measured(choice, d, m, distance, kind, n_draws=400):
 @pytest.mark.parametrize(
     ("kind", "d", "m", "distance", "name"),
     [
-        ("fourier", 8, 16, 0.5, "strata over all"),
-        ("fourier", 24, 40, 0.5, "strata over all"),
-        ("fourier", 4, 30, 1.0, "shells"),
-        ("fourier", 1, 7, 0.5, "strata over all"),
-        ("fourier", 2, 100, 0.5, "Sobol'"),
-        ("fourier", 3, 77, 2.0, "Sobol'"),
-        ("fourier", 8, 6, 1.0, "PNC"),
-        ("positive", 16, 17, 0.5, "simplex"),
-        ("positive", 40, 150, 0.5, "simplex shells"),
-        ("positive", 3, 100, 1.0, "Sobol'"),
+        ("fourier", 8, 16, 0.5, "tight frame"),
+        ("fourier", 24, 40, 2.0, "tight frame"),
+        ("fourier", 5, 13, 1.0, "tight frame"),
+        ("fourier", 1, 7, 0.5, "tight frame"),
+        ("fourier", 2, 64, 0.5, "Sobol'"),
+        ("fourier", 3, 77, 2.0, "tight frame"),
+        ("fourier", 3, 128, 2.0, "Sobol'"),
+        ("fourier", 8, 6, 1.0, "tight frame"),
+        ("positive", 16, 12, 0.5, "antithetic frame"),
+        ("positive", 16, 17, 0.5, "balanced frame"),
+        ("positive", 40, 150, 0.5, "antithetic frame"),
+        ("positive", 9, 42, 0.5, "antithetic frame"),
+        ("positive", 9, 41, 0.5, "balanced frame"),
+        ("positive", 2, 1024, 1.0, "Sobol'"),
+        ("positive", 1, 16, 1.0, "antithetic frame"),
         ("attention", 12, 17, 0.5, "cross-polytopes"),
     ],
 )
@@ -53,7 +59,7 @@ def test_the_error_promised_is_the_error_drawn(kind, d, m, distance, name):
     assert choice.name == name
     found, se = measured(choice, d, m, distance, kind)
     # Four standard errors, and a tenth for the table's own.
-    assert abs(np.log(found / choice.rmse_over_iid[distance])) < 4 * se + 0.1 * (name == "Sobol'" or kind == "attention")
+    assert abs(np.log(found / choice.rmse_over_iid[distance])) < 4 * se + 0.1 * (name in TABLED or kind == "attention")
     assert se < 0.06
 
 
@@ -62,11 +68,11 @@ def test_cut_blocks_have_the_errors_of_draws():
     rng = np.random.default_rng(49)
     for kind in ("fourier", "positive"):
         for name, coupling in choosing.CANDIDATES[kind].items():
-            d, rest = int(rng.integers(3, 12)), rng.random()
-            m = int(d * (rng.integers(1, 4) + rest))
+            d, rest = int(rng.integers(4, 12)), rng.random()
+            m = int(d * (rng.integers(1, 4) + rest)) + 1
             found, se = measured(choosing.Choice(coupling, name, {}, ""), d, m, 0.5, kind)
             promised = choosing.rmse_over_iid(name, kind, 0.5, m=m, d=d)
-            assert abs(np.log(found / promised)) < 4 * se + 0.1 * (name == "Sobol'"), (name, d, m)
+            assert abs(np.log(found / promised)) < 4 * se + 0.1 * (name in TABLED), (name, d, m)
     errors = choices.attention_errors(jax.random.key(8), 10, 46, 800).mean(axis=0)
     promised = [[choosing.rmse_over_iid(name, "attention", z, m=46, d=10) for name in choosing.ATTENTION] for z in choosing.DISTANCES]
     assert np.allclose(np.sqrt(errors[:, :-1] / errors[:, -1:]), promised, rtol=0.12)
@@ -93,7 +99,7 @@ def test_what_is_chosen_can_be_pickled(features):
 
 def test_a_given_distance_has_the_least_error_there():
     for kind, tried in choosing.CANDIDATES.items():
-        for distance in (0.3, 1.0, 2.0):
+        for distance in (0.3, 1.0) if kind == "positive" else (0.3, 1.0, 2.0):
             name = choosing.choose(m=128, d=16, features=kind, distance=distance).name
             errors = [choosing.rmse_over_iid(other, kind, distance, m=128, d=16) for other in tried]
             assert choosing.rmse_over_iid(name, kind, distance, m=128, d=16) == np.nanmin(errors)
@@ -120,6 +126,25 @@ def test_the_table_is_what_its_program_draws():
     assert np.allclose(found, stored, rtol=0.2)
 
 
+@pytest.mark.parametrize(("kind", "d", "distance", "rmse"), [("fourier", 12, 1.0, 0.01), ("fourier", 64, 0.5, 0.001), ("positive", 7, 0.7, 0.02)])
+def test_so_many_frequencies_have_the_error_asked_and_one_fewer_have_not(kind, d, distance, rmse):
+    m = choosing.n_frequencies(rmse, d=d, distance=distance, features=kind)
+    one = theory.one_frequency_mse(distance, kind)
+
+    def promised(m):
+        choice = choosing.choose(m=m, d=d, features=kind, distance=distance)
+        return np.sqrt(one / m) * choosing.rmse_over_iid(choice.name, kind, distance, m=m, d=d)
+
+    assert promised(m) <= rmse < promised(m - 1)
+    found, se = measured(choosing.choose(m=m, d=d, features=kind, distance=distance), d, m, distance, kind)
+    assert abs(np.log(found * np.sqrt(one / m) / rmse)) < 4 * se + 0.1
+
+
+def test_any_error_is_had_in_one_dimension_by_few():
+    assert choosing.n_frequencies(10.0, d=1, distance=1.0) == 1
+    assert choosing.n_frequencies(1e-3, d=1, distance=1.0) < theory.one_frequency_mse(1.0, "fourier") / 1e-6 / 100
+
+
 def test_bad_input():
     for given, complaint in [
         ({"d": 0}, "d = 0"),
@@ -128,5 +153,9 @@ def test_bad_input():
     ]:
         with pytest.raises(ValueError, match=complaint):
             choosing.choose(**{"m": 3, "d": 3} | given)
+    for given, complaint in [({"rmse": 0.0}, "rmse = 0"), ({"distance": 4.0}, "distance = 4"), ({"features": "attention"}, "features = 'attention'"),
+                             ({"rmse": 1e-12}, "rmse = 1e-12")]:  # fmt: skip
+        with pytest.raises(ValueError, match=complaint):
+            choosing.n_frequencies(**{"rmse": 0.1, "d": 30, "distance": 2.0} | given)
     with pytest.raises(TypeError):
         choosing.choose(256, 64)  # which of them is m?

@@ -188,7 +188,7 @@ def test_a_module_is_loaded_when_it_is_asked_for():
     printed = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, check=True, text=True).stdout
     assert printed.split() == ["False", "rfcore.couplings", "False"]
     rooms = {name for floor in FLOORS[1:] for name in floor}
-    assert set(dir(rfcore)) == {"__version__", "choose", *rooms} and all(f"``{room}``" in rfcore.__doc__ for room in rooms)
+    assert set(dir(rfcore)) == {"__version__", "choose", "n_frequencies", *rooms} and all(f"``{room}``" in rfcore.__doc__ for room in rooms)
 
 
 @pytest.mark.parametrize(("module", "package", "extra"), [("estimators", "sklearn", "sklearn"), ("gp", "gpjax", "gp")])

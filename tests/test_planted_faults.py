@@ -284,7 +284,7 @@ FAULTS = {
         weight_dependent.SimplexPlus, "__call__", "norms.independent(key_norms, n_blocks * d, d)",
         "jnp.tile(norms.independent(key_norms, d, d), n_blocks)", "norms of simplex_plus",
     ),
-    "chi quantile of the wrong degrees of freedom": (products.Product, "lengths", "reshape(-1), d)", "reshape(-1), d + 1)", "coupled norms"),
+    "chi quantile of the wrong degrees of freedom": (products.Product, "lengths", "else levels, d)", "else levels, d + 1)", "coupled norms"),
     "pairs across blocks": (products.Product, "lengths", "(n_blocks, d, 1)", "(1, n_blocks * d, 1)", "pairs of norms"),
     "stratified without the permutation": (strata, "_permutation", "keys *= 2.0**digits", "keys *= 0.0", "levels of three strata"),
     "stratified without the shift": (strata, "_affine", " ^ shift[..., None]", "", "levels of stratified"),

@@ -7,6 +7,9 @@ default float dtype. Most couplings are a coupling of *directions* times a coupl
     orthogonal = Product(directions.orthogonal)
     orthogonal_pnc = Product(directions.orthogonal, copulas.antithetic)
 
+``tight`` moves the directions of such a product until second moments are exactly those of N(0, I_d), for any
+m > d: see :mod:`rfcore.couplings.frames`.
+
 They are records: they have a readable repr, can be pickled and compared, and are pytrees. Rows come in blocks
 of d. Blocks are independent, and the last is cut when m is not a multiple of d; the rows of ``halton`` and
 ``sobol`` are one block. Norms, and the lengths and hops of walks, are coupled by the same records,
@@ -21,11 +24,13 @@ from rfcore import copulas
 from rfcore.couplings import (
     directions,
     fast,
+    frames,
     low_discrepancy,
     norms,
     weight_dependent,
 )
 from rfcore.couplings.fast import Fast, orthogonal_fast, simplex_fast
+from rfcore.couplings.frames import Tightened, tight, tight_antithetic, tight_balanced, tighten
 from rfcore.couplings.low_discrepancy import LowDiscrepancy, halton, sobol
 from rfcore.couplings.names import COUPLINGS, named
 from rfcore.couplings.products import (

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from rfcore import checks
 from rfcore.couplings.fast import orthogonal_fast, simplex_fast
+from rfcore.couplings.frames import tight, tight_antithetic, tight_balanced
 from rfcore.couplings.low_discrepancy import halton, sobol
 from rfcore.couplings.products import iid, orthogonal, orthogonal_pm, orthogonal_pnc, simplex
 from rfcore.couplings.weight_dependent import simplex_plus
@@ -19,6 +20,9 @@ COUPLINGS = {
     "simplex_fast": simplex_fast,
     "orthogonal_pnc": orthogonal_pnc,
     "orthogonal_pm": orthogonal_pm,
+    "tight": tight,
+    "tight_balanced": tight_balanced,
+    "tight_antithetic": tight_antithetic,
 }
 
 

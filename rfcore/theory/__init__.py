@@ -8,6 +8,8 @@ Couplings, Lemma 3.1), relative to independent frequencies. There are also the e
 (FAVOR#, Theorem 4.1), of other distributions of the frequencies ("All Random Features Representations are
 Equivalent") and of graph features.
 
+:func:`standard_error` gives any sum of estimated kernels with given weights its error, without replicates.
+
 Everything is computed in logarithms, or as sums without cancellation: for d from 2 to 512 and v from 0 to 30
 nothing overflows, and results are differentiable in v or in the points. They have the default float dtype
 (enable x64 for errors below 1e-6), except those of coupled norms and of graph features, which are float64
@@ -25,6 +27,7 @@ from rfcore.theory.sampling_laws import (
     log_sampling_cost,
     optimal_gaussian,
 )
+from rfcore.theory.standard_errors import standard_error
 from rfcore.theory.stratified_norms import one_frequency_mse
 from rfcore.theory.walk_errors import (
     bin_survival,

@@ -1,6 +1,7 @@
 """Errors of features under a coupling, relative to independent frequencies."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from jax.typing import ArrayLike
@@ -9,6 +10,7 @@ from jaxtyping import Array, Float
 from rfcore import checks, copulas, couplings
 from rfcore.couplings import directions, norms
 from rfcore.theory.fourier_errors import fourier_ratio
+from rfcore.theory.frames import frames_ratio
 from rfcore.theory.norm_costs import norms_ratio
 from rfcore.theory.positive_errors import positive_ratio
 from rfcore.theory.series import angles_of, radius
@@ -27,13 +29,15 @@ def mse_ratio(
     Errors relative to the kernel have its square root. It is in closed form for products of orthogonal or
     simplex directions with independent norms, of orthogonal ones with norms that are antithetic, comonotone,
     stratified or have a Gaussian copula in each block, and of strata over all norms or blocks (those of
-    simplices, too, for blocks). Others raise ValueError.
+    simplices, too, for blocks); that of tight frames is known to a few percent (:mod:`rfcore.theory.frames`).
+    Others raise ValueError.
 
     Args:
         coupling: a record of :mod:`rfcore.couplings`, or its name.
         features: "fourier"; "positive"; "cosh", positive features of frequencies and their opposites.
         distance: |x - y| for Fourier features, |x + y| for the others: from 0 to 30 where directions alone
-            are coupled, above 0 and at most 5 for norms, at most 3 for strata over blocks or all norms.
+            are coupled, above 0 and at most 5 for norms, at most 3 for strata over blocks or all norms and for
+            frames, whose positive and cosh features have a limit of 1.
         m, d: number of frequencies, the last block of which may be cut; dimension.
 
     Returns:
@@ -64,6 +68,9 @@ def mse_ratio(
 def _of_norms(coupling: Callable, features: Features, m: int, d: int) -> Callable[[float], float]:
     """The ratio as a function of one distance."""
     within = 1 if min(m, d) == 1 else None  # no two frequencies share a block
+    of_frame = _of_frames(coupling, features, m, d)
+    if of_frame:
+        return lambda z: of_frame(checks.real(z, "distance", above=0))
     match coupling:
         case couplings.Product(directions.Orthogonal(), copulas.Stratified(), "all" | "blocks" as across, norms.Chi()):
             return lambda z: strata_ratio(checks.real(z, "distance", above=0), features, m, d, across)
@@ -75,3 +82,18 @@ def _of_norms(coupling: Callable, features: Features, m: int, d: int) -> Callabl
     if features == "cosh" and angles_of(coupling) == "iid":
         return lambda z: 1.0
     raise ValueError(f"coupling = {coupling!r} has no closed form for {features} features; see theory.mse_ratio for those that have")
+
+
+def _of_frames(coupling: Callable, features: Features, m: int, d: int) -> Callable[[float], float] | None:
+    """The ratio as a function of one distance, if the coupling draws frames with sorted norms."""
+    whole, half = -(-m // 2), m % 2 / m  # of an odd number the last has no opposite
+    match coupling, features:
+        case couplings.WithOpposites(couplings.Tightened(frame, balanced=False)), "positive":
+            found = lambda v: half + (1 - half) * -np.expm1(-v * v) * frames_ratio(v, "cosh", whole, d)  # noqa: E731
+        case couplings.Tightened(frame, balanced=True), "positive" if m > d > 1:
+            found = partial(frames_ratio, kind="balanced", m=m, d=d)
+        case couplings.Tightened(frame, balanced=False), "fourier" | "cosh":
+            found = partial(frames_ratio, kind="tight" if features == "fourier" else "cosh", m=m, d=d)
+        case _:
+            return None
+    return found if frame == couplings.tight.coupling else None

@@ -55,10 +55,9 @@ def strata_ratio(
     square, sign = distance**2, -1 if features == "fourier" else 1
     inside = partners(m, d)
     n_strata = m if across == "all" else -(-m // d)
-    moments = _moments(distance, d, n_strata)
-    change = -(m - 1 - inside) / max(n_strata - 1, 1) * _between(moments, d, sign, square)
+    change = -(m - 1 - inside) / max(n_strata - 1, 1) * between_strata(distance, d, sign, n_strata)
     if inside and across == "all":
-        change += inside * _pair(moments, d, sign, square)
+        change += inside * _pair(_moments(distance, d, n_strata), d, sign, square)
     elif inside and angles == "simplex":
         change += inside * _one_norm(d, sign, square)
     # In units of the features, not of the kernel.
@@ -117,23 +116,38 @@ def _one_norm(d: int, sign: int, square: float) -> float:
 
 @lru_cache(maxsize=128)
 def _moments(distance: float, d: int, n: int) -> tuple[Float[np.ndarray, "n k"], Float[np.ndarray, " k"]]:
-    """Means over each of n strata, (n, powers), and overall, of (distance^2 w^2 / (2 d))^a / a!."""
+    """Means of :func:`_powers` over each of n strata, (n, powers), and overall."""
     a = np.arange(int(36 + 5 * distance**2))
     overall = np.exp(a * np.log(distance**2 / 2) - special.gammaln(a + 1)) / _falling(d, a)
     if n == 1:
         return overall[None], overall
     norms, weights, starts = strata(d, n)
+    return n * np.add.reduceat(weights[:, None] * _powers(distance, norms, d), starts, axis=0), overall
+
+
+def between_strata(distance: float, d: int, sign: int, n: int) -> float:
+    """Variance between n strata of g, the mean of a feature given its norm."""
+    of_strata, _ = _moments(distance, d, n)
+    return float(np.mean(_from_mean(of_strata, distance, d, sign) ** 2))
+
+
+def variance_of_means(distance: float, d: int, sign: int) -> float:
+    """Variance of g."""
+    norms, weights, _ = strata(d, 16)
+    return float(weights @ _from_mean(_powers(distance, norms, d), distance, d, sign) ** 2)
+
+
+def _from_mean(powers: Float[np.ndarray, "n k"], distance: float, d: int, sign: int) -> Float[np.ndarray, " n"]:
+    """g - K, from means of :func:`_powers`."""
+    a = np.arange(1, powers.shape[1])
+    return powers[:, 1:] @ (float(sign) ** a * _falling(d, a)) - np.expm1(sign * distance**2 / 2)  # 1 is common to both
+
+
+def _powers(distance: float, norms: Float[np.ndarray, " n"], d: int) -> Float[np.ndarray, "n k"]:
+    """(distance^2 w^2 / (2 d))^a / a!."""
+    a = np.arange(int(36 + 5 * distance**2))
     logs = np.log(distance**2 * norms**2 / (2 * d))
-    terms = weights * np.exp(np.multiply.outer(a, logs) - special.gammaln(a + 1)[:, None])
-    return n * np.add.reduceat(terms, starts, axis=1).T, overall
-
-
-def _between(moments: tuple, d: int, sign: int, square: float) -> float:
-    """Variance between strata of g, the mean of a feature given its norm."""
-    of_strata, _ = moments
-    a = np.arange(1, of_strata.shape[1])
-    means = of_strata[:, 1:] @ (sign**a * _falling(d, a))  # minus 1, which is common to all
-    return np.mean((means - np.expm1(sign * square / 2)) ** 2)
+    return np.exp(np.multiply.outer(logs, a) - special.gammaln(a + 1))
 
 
 def _pair(moments: tuple, d: int, sign: int, square: float) -> float:

@@ -49,7 +49,7 @@ def measured(choice, d, m, distance, kind, n_draws=400):
         ("positive", 9, 42, 0.5, "antithetic frame"),
         ("positive", 9, 41, 0.5, "balanced frame"),
         ("positive", 2, 1024, 1.0, "Sobol'"),
-        ("positive", 1, 16, 1.0, "antithetic frame"),
+        ("positive", 1, 8, 0.5, "antithetic frame"),
         ("attention", 12, 17, 0.5, "cross-polytopes"),
     ],
 )

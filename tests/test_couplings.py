@@ -19,7 +19,7 @@ from rfcore.couplings import directions, fast, norms, weight_dependent
 COUPLINGS = [
     one for one in vars(couplings).values() if isinstance(one, couplings.Coupling) and not isinstance(one, couplings.Fast)
 ]
-ONE_BLOCK = [couplings.halton, couplings.sobol]
+ONE_BLOCK = [couplings.halton, couplings.sobol, couplings.tight, couplings.tight_balanced, couplings.tight_antithetic]
 FAST = [(couplings.orthogonal_fast, "orthogonal"), (couplings.simplex_fast, "simplex")]
 N = 20_000
 

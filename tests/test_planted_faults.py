@@ -278,7 +278,7 @@ FAULTS = {
     ),
     "simplex of the wrong constant": (directions, "simplex_product", "** 1.5", "** 0.5", "lengths of simplex"),
     "orthogonal called simplex": (directions.Simplex, "__call__", "simplex_product(haar(key, d, -(-m // d)))", "haar(key, d, -(-m // d))", "error of simplex"),
-    "one key for directions and norms": (products.Product, "__call__", "key_norms, m, d)", "key_directions, m, d)", "covariance"),
+    "one key for directions and norms": (products.Product, "__call__", "lengths(key_norms, m, d)", "lengths(key_directions, m, d)", "covariance"),
     "norms shared between blocks": (norms, "independent", f"{NORMAL}(m, d))", f"jnp.tile({NORMAL}(d, d)), (-(-m // d), 1))[:m]", "norms of simplex"),
     "norms shared between blocks of simplex_plus": (
         weight_dependent.SimplexPlus, "__call__", "norms.independent(key_norms, n_blocks * d, d)",

@@ -69,10 +69,11 @@ class Product(Coupling):
         unit = self.directions(key_directions, m, d)
         if unit.shape != (m, d):
             raise ValueError(f"directions has drawn shape {unit.shape}; give a function (key, m, d) whose draws have shape {(m, d)}")
-        omega = self.lengths(key_norms, m, d)[:, None] * unit
-        if self.across == "sorted" and m > 0:
-            omega = jnp.roll(omega, jax.random.randint(jax.random.fold_in(key_norms, 0), (), 0, m), axis=0)
-        return omega
+        if self.across != "sorted" or m == 0:
+            return self.lengths(key_norms, m, d)[:, None] * unit
+        key_levels, key_start = jax.random.split(key_norms)
+        omega = self.lengths(key_levels, m, d)[:, None] * unit
+        return jnp.roll(omega, jax.random.randint(key_start, (), 0, m), axis=0)
 
     def lengths(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, " m"]:
         """A draw of the norms alone."""

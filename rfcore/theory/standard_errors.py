@@ -21,7 +21,7 @@ def standard_error(
     ::
 
         sum_j a_j k(z_j),  k(z) = exp(-|z|^2 / 2):   se^2 = a^T C a
-XX must not hang on the draw: those of a kernel density, of an MMD, of the exact
+    XX must not hang on the draw: those of a kernel density, of an MMD, of the exact
     kernel's ridge regression. Weights that were fitted to features have another error.
 
     Args:

@@ -54,7 +54,7 @@ class Choice(eqx.Module):
     coupling: Coupling
     """Called as ``(key, m, d) -> omega``."""
     name: str = eqx.field(static=True)
-    """Of the mechanism, such as "shells"."""
+    """Of the mechanism, such as "tight frame"."""
     rmse_over_iid: dict[float, float] = eqx.field(static=True)
     """Distance -> root mean squared error over that of independent frequencies, at close, middle and far points.
 
@@ -85,9 +85,9 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
             errors have no mean that draws can tell, frames of positive features are taken by that at 1.
 
     Returns:
-        Choice. Ratios are for this very m, to a few percent: those of frames are near a closed form, which a
-        table of draws corrects; those of Sobol' points (up to 32 dimensions) and of attention come from a table
-        alone.
+        Choice. Ratios are for this very m, to a tenth: those of frames are near a closed form, which a table of
+        draws corrects (to a third for d < 4); those of Sobol' points (up to 32 dimensions) and of attention come
+        from a table alone.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.
 

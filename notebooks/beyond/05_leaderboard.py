@@ -359,7 +359,8 @@ ledger.decide({
 # *Few dimensions, and points at hand*: SDERF fitted to them, with Sobol' points; its
 # price is one eigenvalue problem of size $d$, and a product with a $d \times d$ matrix
 # for each point. *Many dimensions*: Fourier features with orthogonal frequencies, or
-# with norms in opposite pairs (PNC), as {doc}`/notebooks/couplings/11_choosing` has it.
+# with norms in opposite pairs (PNC); tight frames, which are not in this table, are held
+# against them on {doc}`/notebooks/couplings/11_choosing`.
 # *Attention*: subtract means and take a dense map before you think of couplings.
 # *Graphs*: systematic walkers; with 16 of them and $p_{\text{halt}} = 0.5$, as here,
 # array-RQMC ties with them, with more or longer walks it falls behind

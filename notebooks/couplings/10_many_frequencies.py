@@ -9,9 +9,9 @@
 # * **Sobol' points win in few dimensions**, for $d$ from 4 to 16, from about $m = 16\,
 #   d^2$ on, and their lead grows. At distance 2, from $d = 16$ on, nothing takes much
 #   more than a quarter off the error.
-# * **When in doubt, stratify all norms**: only in the plane is their error more than
-#   5 % above that of PNC. A rule for choosing has a page of its own
-#   ({doc}`11_choosing`).
+# * **Strata over all norms are a safe choice among these**: only in the plane is their
+#   error more than 5 % above that of PNC. Which coupling to take, with tight frames
+#   among those tried, has a page of its own ({doc}`11_choosing`).
 #
 # **What the paper claims.** {cite:t}`reid2025couplings` compare couplings at $m = d$:
 # orthogonal directions with PNC norms are best, Halton points hardly better than

@@ -41,7 +41,7 @@ from matplotlib.figure import Figure
 from sklearn.kernel_approximation import Nystroem, RBFSampler
 
 from companion import plotting
-from rfcore import choosing
+from rfcore import choose, choosing
 
 QUICK = profile == "quick"
 
@@ -74,16 +74,18 @@ NEAR = np.linspace(0.5, 2, 16)  # lengthscales
 SIZES = ((4, 256), (64, 256), (784, 1024))
 ax, ends = Figure(figsize=plotting.WIDE).subplots(), []
 for i, (d, m) in enumerate(SIZES):
-    name = choosing.rule(m=m, d=d)
+    name = choose(m=m, d=d).name
     left = [choosing.rmse_over_iid(name, "fourier", z, m=m, d=d) for z in NEAR]
     worth = 1 / np.array(left) ** 2
     assert (np.diff(worth) < 0).all()
     ends += [float(f"{worth[at]:.2g}") for at in (0, -1)]
     colour = plotting.COLOURS[("first", "second", "third")[i]]
     ax.semilogy(NEAR, worth, color=colour)
+    side, away = ("right", (-6, -12)) if i == 2 else ("left", (6, 6))
     ax.annotate(
-        f"{d} dimensions", (NEAR[0], worth[0]), (-4, 4), textcoords="offset points"
-    )
+        f"{d} dimensions", (NEAR[7], worth[7]), away, color=colour, ha=side,
+        textcoords="offset points",
+    )  # fmt: skip
 ax.set(
     xlabel="distance of two points, in lengthscales",
     ylabel="worth so many times the features",

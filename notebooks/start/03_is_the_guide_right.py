@@ -37,11 +37,11 @@ from rfcore.features import modulation
 
 ledger = evidence.open_page("start/03_is_the_guide_right", profile)
 SIZES = {
-    "paper": {"draws": 1000, "rows": 200, "sizes": (12, 8, 5), "walked": 100,
+    "paper": {"draws": 1000, "rows": 100, "sizes": (12, 8, 5), "walked": 100,
               "points": 2000, "rounds": 14, "cuts": 60,
               "widths": (64, 256, 1024, 4096), "sets": ("power", "abalone", "nursery"),
               "tables": ("power", "concrete", "abalone"), },
-    "quick": {"draws": 60, "rows": 20, "sizes": (1, 1, 1), "walked": 12,
+    "quick": {"draws": 60, "rows": 2, "sizes": (1, 1, 1), "walked": 12,
               "points": 400, "rounds": 8, "cuts": 11,
               "widths": (16, 64, 256), "sets": ("power",), "tables": ("power",)},
 }[profile]  # fmt: skip
@@ -55,14 +55,15 @@ N_POINTS, WIDTHS = (SIZES[what] for what in ("points", "widths"))
 # dimensions. *Error left* is the root mean squared error divided by that of independent
 # frequencies, for close, middle and far points: a half is worth four times as many
 # frequencies, a tenth a hundred times as many. It is measured on draws, at pairs of
-# points in random directions. Where $m$ is no multiple of $d$, as in the row of 784
-# dimensions, the last block is cut, and most of the gain at close points with it: take
-# whole blocks if you can. For vectors the three are distances of
-# 0.5, 1 and 2 lengthscales (for positive features, lengths of $x + y$; for attention,
-# lengths of queries and keys); for graphs they are a node and itself, neighbours, and
-# nodes farther apart. Write `omega = choose(...).coupling(key, m, d)`, and give
-# `omega` to the map. The price is paid in drawing: rotations take $m d^2$ operations
-# once, and features made from them cost as much as any others.
+# points in random directions. For kernels $m$ need be no multiple of $d$, as in the row
+# of 784 dimensions. For attention take one of $2 d$: a cut block brings much of the
+# error of close points back. For vectors the three are distances of 0.5, 1 and 2
+# lengthscales (for positive features, lengths of $x + y$, and a dash where the error is
+# not known; for attention, lengths of queries and keys); for graphs they are a node and
+# itself, neighbours, and nodes farther apart. Write
+# `omega = choose(...).coupling(key, m, d)`, and give `omega` to the map. The price is
+# paid in drawing: rotations take some $m d^2$ operations once, and features made from
+# them cost as much as any others.
 #
 # Which of the three is yours? Your points are
 # `np.median(pdist(X[:500])) / lengthscale` lengthscales apart; read the share nearest to
@@ -89,7 +90,7 @@ TASKS = {
 }
 PAGES = {
     "fourier": "couplings/11_choosing",
-    "positive": "couplings/10_many_frequencies",
+    "positive": "couplings/11_choosing",
     "attention": "couplings/12_couplings_for_attention",
 }
 
@@ -100,7 +101,7 @@ def left(ratios):
     return "\u00a0·\u00a0".join(shown)
 
 
-DISTANCES, AT_ONCE = (0.5, 1.0, 2.0), 20
+DISTANCES, AT_ONCE = (0.5, 1.0, 2.0), 20 if profile == "paper" else 2
 
 
 def squared(d, m, kind, choice, n_draws):
@@ -128,12 +129,14 @@ def squared(d, m, kind, choice, n_draws):
 
 
 chosen = {(d, m, kind): choose(m=m, d=d, features=kind) for d, m, kind in ROWS}
+cut, whole = (choose(m=m, d=64, features="attention") for m in (192, 256))
+assert cut.rmse_over_iid[0.5] > 1.5 * whole.rmse_over_iid[0.5]
 lines = []
 for (d, m, kind), choice in chosen.items():
-    n = SIZES["rows"] * max(1, min(16, 1024 // d))
+    n = SIZES["rows"] * max(1, min(32, 1024 // d))
     ours, theirs = squared(d, m, kind, choice, n)
     shares = np.sqrt(ours.mean(axis=0) / theirs.mean(axis=0))
-    if kind == "positive":  # of far points a closed form: rare draws make their error
+    if kind == "positive":  # of far points what is known: rare draws make their error
         shares[-1] = choice.rmse_over_iid[2.0]
     call = f"m={m}, d={d}"
     call += "" if kind == "fourier" else f', features="{kind}"'

@@ -29,7 +29,7 @@ def mse_ratio(
     Errors relative to the kernel have its square root. It is in closed form for products of orthogonal or
     simplex directions with independent norms, of orthogonal ones with norms that are antithetic, comonotone,
     stratified or have a Gaussian copula in each block, and of strata over all norms or blocks (those of
-    simplices, too, for blocks); that of tight frames is known to a few percent (:mod:`rfcore.theory.frames`).
+    simplices, too, for blocks); that of tight frames is known to a tenth (:mod:`rfcore.theory.frames`).
     Others raise ValueError.
 
     Args:

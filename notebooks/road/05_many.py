@@ -136,7 +136,7 @@ ticks = (1, 0.5, 0.2, 0.1, 0.05, 0.02)
 plt.yticks(ticks, ticks)
 plt.minorticks_off()
 plt.gca().set(xlabel="frequencies", ylabel="error / independent frequencies")
-plt.legend(loc="center right", bbox_to_anchor=(1, 0.6))
+plt.legend(loc="lower left")
 plt.show()
 chosen = [choose(m=m, d=d, distance=distance).name for m in (8, 100, 2048)]
 if (d, distance) == (8, 0.5):  # what the text and the description of the picture say

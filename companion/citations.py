@@ -43,11 +43,12 @@ def cite(obj):
 def docstring(obj):
     """Docstring of an object; of a record that a module makes, the string below its assignment."""
     if isinstance(obj, Module):
-        module = sys.modules[type(obj).__module__]
-        for line, below in pairwise(ast.parse(inspect.getsource(module)).body):
-            is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
-            if is_text and isinstance(line, ast.Assign) and getattr(module, ast.unparse(line.targets[0]), None) == obj:
-                return below.value.value
+        package = type(obj).__module__.rpartition(".")[0]
+        for module in [module for name, module in sys.modules.items() if name.startswith(f"{package}.")]:
+            for line, below in pairwise(ast.parse(inspect.getsource(module)).body):
+                is_text = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+                if is_text and isinstance(line, ast.Assign) and getattr(module, ast.unparse(line.targets[0]), None) == obj:
+                    return below.value.value
     return obj.__doc__
 
 

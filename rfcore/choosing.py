@@ -85,9 +85,9 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
             errors have no mean that draws can tell, frames of positive features are taken by that at 1.
 
     Returns:
-        Choice. Ratios are for this very m, to a tenth: those of frames are near a closed form, which a table of
-        draws corrects (to a third for d < 4); those of Sobol' points (up to 32 dimensions) and of attention come
-        from a table alone.
+        Choice. Ratios are for this very m, to a tenth: those of frames are near a closed form, which a
+        table of draws corrects (for d < 4 to a third); those of Sobol' points (up to 32 dimensions) and of
+        attention come from a table alone.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.
 
@@ -122,8 +122,8 @@ def n_frequencies(rmse: float, *, d: int, distance: float, features: Literal["fo
     Args:
         rmse: root mean squared error of the estimate of the Gaussian kernel, relative to it for "positive".
         d: dimension.
-        distance: of the two points, over the lengthscale: |x - y|, up to 3, for "fourier"; |x + y|, up to 1, for
-            "positive".
+        distance: of the two points, over the lengthscale: |x - y|, up to 3, for "fourier"; |x + y|, up to
+            1, for "positive".
         features: "fourier" or "positive".
 
     >>> from rfcore import choose, n_frequencies

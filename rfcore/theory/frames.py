@@ -1,17 +1,17 @@
-"""Errors of tight frames (:mod:`rfcore.couplings.frames`): the limit of many frequencies, and draws before it.
+"""Errors of tight frames (:mod:`rfcore.couplings.frames`): the limit of many frequencies, and draws.
 
 Norms in m strata leave nothing of the mean g(w) of a feature given its norm but its variance within strata.
 Sorted, they are nearly equal within a block, so that an orthogonal block removes what a shell would
-(:mod:`rfcore.theory.stratified_norms`). Balanced frames are blocks no more, and remove what is of first and of
-second degree in the frequency. With many blocks
+(:mod:`rfcore.theory.stratified_norms`). Balanced frames are blocks no more, and remove what is of first
+and of second degree in the frequency. With many blocks
 
 ::
 
     m MSE -> Var f - Var_between(g) - (d - 1) Var g                       tight, cosh
     m MSE -> e^(2 v^2) - e^(v^2) (1 + v^2 + v^4 / 2),  Var f up to v^4    balanced
 
-The directions of fewer frequencies are moved farther: ``frames.json`` has their errors over these, of draws for d
-from 2 to 128. For m <= d a frame is one orthogonal block with norms in m strata.
+The directions of fewer frequencies are moved farther: ``frames.json`` has their errors over these, of
+draws for d from 2 to 128. For m <= d a frame is one orthogonal block with norms in m strata.
 """
 
 import json
@@ -38,13 +38,13 @@ LARGEST = {"tight": 3.0, "balanced": 1.0, "cosh": 1.0}  # distance; the mean of 
 def frames_ratio(distance: float, kind: Kind, m: int, d: int) -> float:
     """Mean squared error of a tight frame over that of m independent frequencies.
 
-    Its root is good to a few percent from d = 5 on, to a tenth for d = 4, and to a third below, where it jumps
-    between multiples of d and other m.
+    Its root is good to a few percent from d = 9 on, and to a fifth below, where errors jump between
+    multiples of d and other m.
 
     Args:
         distance: above 0; at most 3 for "tight", 1 for the others.
-        kind: "tight" for Fourier features; "balanced" for positive ones, and m > d > 1; "cosh" for the mean of
-            positive features of a tight frame and of its opposites.
+        kind: "tight" for Fourier features; "balanced" for positive ones, and m > d > 1; "cosh" for the
+            mean of positive features of a tight frame and of its opposites.
     """
     if not distance <= LARGEST[kind]:
         raise ValueError(f"distance = {distance}; give one of at most {LARGEST[kind]:g} for frames")
@@ -74,7 +74,7 @@ def _table() -> dict:
 
 
 def _log_over_limit(kind: Kind, m: int, d: int) -> Float[np.ndarray, " distances"]:
-    """Logarithm of the RMSE over the limit's at ``DISTANCES``: linear in log m/d and log d, constant beyond."""
+    """Logarithm of the RMSE over the limit's at ``DISTANCES``: linear in log m/d and log d, else constant."""
     if d == 1:
         return np.zeros(len(DISTANCES[kind]))
     rows = _table()[kind]

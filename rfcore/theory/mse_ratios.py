@@ -36,8 +36,8 @@ def mse_ratio(
         coupling: a record of :mod:`rfcore.couplings`, or its name.
         features: "fourier"; "positive"; "cosh", positive features of frequencies and their opposites.
         distance: |x - y| for Fourier features, |x + y| for the others: from 0 to 30 where directions alone
-            are coupled, above 0 and at most 5 for norms, at most 3 for strata over blocks or all norms and for
-            frames, whose positive and cosh features have a limit of 1.
+            are coupled, above 0 and at most 5 for norms, at most 3 for strata over blocks or all norms and
+            for frames, whose positive and cosh features have a limit of 1.
         m, d: number of frequencies, the last block of which may be cut; dimension.
 
     Returns:

@@ -31,8 +31,6 @@ def standard_error(
         m: number of frequencies; at least 2 d for frames.
         coupling: "tight" or "iid", or these couplings themselves.
 
-    Source: ours.
-
     >>> import jax.numpy as jnp
     >>> from rfcore import theory
     >>> z = jnp.array([[0.5, 0.0], [0.0, 0.5], [0.4, 0.3]])

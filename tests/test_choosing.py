@@ -38,7 +38,7 @@ def measured(choice, d, m, distance, kind, n_draws=400):
         ("fourier", 8, 16, 0.5, "tight frame"),
         ("fourier", 24, 40, 2.0, "tight frame"),
         ("fourier", 5, 13, 1.0, "tight frame"),
-        ("fourier", 1, 7, 0.5, "tight frame"),
+        ("fourier", 1, 7, 1.0, "tight frame"),
         ("fourier", 2, 64, 0.5, "Sobol'"),
         ("fourier", 3, 77, 2.0, "tight frame"),
         ("fourier", 3, 128, 2.0, "Sobol'"),

@@ -23,7 +23,7 @@
 # frequencies, with norms in strata, and a choice between frames and Sobol' points that
 # needs $d$ and $m$ alone.
 #
-# **The idea.** {py:func}`rfcore.couplings.choose` knows the error of each candidate at
+# **The idea.** {py:func}`rfcore.choosing.choose` knows the error of each candidate at
 # three distances, from closed forms and tables, and takes the one with the least
 # geometric mean of the three. Test this choice twice: on the map, against couplings
 # that are not among its candidates, and on kernels of data with points at all

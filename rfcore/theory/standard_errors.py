@@ -21,8 +21,14 @@ def standard_error(
     ::
 
         sum_j a_j k(z_j),  k(z) = exp(-|z|^2 / 2):   se^2 = a^T C a
-    XX must not hang on the draw: those of a kernel density, of an MMD, of the exact
-    kernel's ridge regression. Weights that were fitted to features have another error.
+        C_jl = exp(-(|z_j|^2 + |z_l|^2) / 2) (cosh(z_j . z_l) - 1 - T_jl) / m
+        iid      T_jl = 0
+        tight    T_jl = ((z_j . z_l)^2 - s ((z_j . z_l)^2 - |z_j|^2 |z_l|^2 / d) d / (d - 1)) / 2
+
+    with s the share of degree 2 that is left where a frame is not quite tight; it has no trace, since norms
+    are stratified. For 30 sums at d = 6 and m = 13 to 100 this was 0.94 to 1.25 times the error of draws. The
+    weights must not hang on the draw: those of a kernel density, of an MMD, of the exact kernel's ridge
+    regression. Weights that were fitted to features have another error.
 
     Args:
         weights: a, of the n kernels in a sum.

@@ -118,7 +118,17 @@ def test_the_table_is_what_its_program_draws():
             assert np.all(abs(np.log(np.sqrt(again.mean(axis=0) / limits) / row["over_limit"][place])) < 4 * se + 0.06), (kind, row["d"], place)
 
 
+def test_no_promise_is_below_the_limit_at_close_points():
+    """Noise in the table once made a squared error negative."""
+    for kind in frames.DISTANCES:
+        for m, d in [(128, 8), (200, 16), (1024, 16), (512, 8), (40, 3), (600, 100)]:
+            assert all(frames.frames_ratio(z, kind, m, d) >= frames.limit(z, kind, m, d) > 0 for z in (1e-4, 0.03, 0.2))
+
+
 def test_errors_out_of_range_are_refused():
+    for arguments in [(0.0, "tight", 8, 4), (0.5, "balanced", 4, 4), (0.5, "balanced", 4, 1)]:
+        with pytest.raises(ValueError, match="give"):
+            frames.frames_ratio(*arguments)
     for coupling, feature, z in ((couplings.tight, "fourier", 3.5), (couplings.tight_antithetic, "positive", 1.5)):
         with pytest.raises(ValueError, match="distance"):
             theory.mse_ratio(coupling, feature, z, m=40, d=4)

@@ -46,14 +46,17 @@ def frames_ratio(distance: float, kind: Kind, m: int, d: int) -> float:
         kind: "tight" for Fourier features; "balanced" for positive ones, and m > d > 1; "cosh" for the
             mean of positive features of a tight frame and of its opposites.
     """
-    if not distance <= LARGEST[kind]:
-        raise ValueError(f"distance = {distance}; give one of at most {LARGEST[kind]:g} for frames")
+    if not 0 < distance <= LARGEST[kind]:
+        raise ValueError(f"distance = {distance}; give one above 0 and at most {LARGEST[kind]:g} for frames")
+    if kind == "balanced" and not m > d > 1:
+        raise ValueError(f"m = {m} and d = {d}; give m > d > 1 for balanced frames")
     distance = max(distance, CLOSEST)
     if m <= d:
         return strata_ratio(distance, "fourier" if kind == "tight" else "cosh", m, d, "all")
     limits = np.array([limit(z, kind, m, d) for z in DISTANCES[kind]])
     # Where a frame is not quite tight a share of the leading degree remains, however close the points are.
     more = limits * np.expm1(2 * _log_over_limit(kind, m, d))
+    more[0] = max(more[0], 0.0)  # no share is negative, which noise of the table may be
     return limit(distance, kind, m, d) + float(np.interp(np.log(distance), np.log(DISTANCES[kind]), more))
 
 

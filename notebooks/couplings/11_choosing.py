@@ -19,9 +19,9 @@
 # **What is known.** The candidates have ancestors: {cite:t}`yang2014quasi` and
 # {cite:t}`avron2016quasi` for Sobol' points, {cite:t}`belhadji2024design` for shells
 # ({doc}`10_many_frequencies` says what differs). Tight frames are an old subject, and
-# {py:mod}`rfcore.couplings.frames` names its theorems. New here are frames as
-# frequencies, with norms in strata, and a choice between frames and Sobol' points that
-# needs $d$ and $m$ alone.
+# {py:mod}`rfcore.couplings.frames` names its theorems. We found none among random
+# features, which is not to say that there are none; the choice between frames and
+# Sobol' points by $d$ and $m$ alone is ours.
 #
 # **The idea.** {py:func}`rfcore.choosing.choose` knows the error of each candidate at
 # three distances, from closed forms and tables, and takes the one with the least

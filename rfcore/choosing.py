@@ -86,7 +86,7 @@ def choose(*, m: int, d: int, features: Features = "fourier", distance: float | 
 
     Returns:
         Choice. Ratios are for this very m, to a tenth: those of frames are near a closed form, which a
-        table of draws corrects (for d < 4 to a third); those of Sobol' points (up to 32 dimensions) and of
+        table of draws corrects (in the plane to a fifth); those of Sobol' points (up to 32 dimensions) and of
         attention come from a table alone.
 
     Source: Variance-Reducing Couplings goes up to m = d; beyond it ours.

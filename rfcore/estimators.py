@@ -63,7 +63,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     Args:
         n_components: number of columns, for "fourier" two per frequency; the last of an odd number is then a
-            cosine of random phase.
+            cosine of random phase. For a wanted error of the kernel with ``coupling="choose"`` it is twice
+            what :func:`rfcore.choosing.n_frequencies` says.
         lengthscale: above 0; 1 if None and gamma is None.
         nu: smoothness of the Matérn kernel; 1/2 gives exp(-|x - y| / lengthscale).
         gamma: in place of a lengthscale, as for scikit-learn's RBFSampler: a number above 0, or "scale",

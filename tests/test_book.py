@@ -599,8 +599,8 @@ def test_the_figure_of_the_front_page_answers_to_the_keyboard(site):
         for _ in range(20):
             tab.keyboard.press("ArrowRight")
         moved, said = tab.get_attribute(".front-figure circle.marker", "cx"), tab.text_content(".front-figure output")
-        assert float(moved) > float(before) and said.startswith("At distance 2.00 the error on shells is ")
+        assert float(moved) > float(before) and said.startswith("At distance 2.00 the error of a tight frame is ")
         share = int(re.search(r"is (\d+) %", said)[1])
-        assert abs(share / 100 - couplings.choose(m=512, d=16).rmse_over_iid[2.0]) < 0.006
+        assert abs(share / 100 - couplings.choose(m=500, d=16).rmse_over_iid[2.0]) < 0.006
         assert tab.evaluate("document.querySelector('.doors').getBoundingClientRect().bottom") < DESKTOP["height"]
         browser.close()

@@ -48,6 +48,18 @@ def test_second_moments_are_those_of_a_tight_frame(m, d):
             assert np.linalg.norm(omega.sum(axis=0)) < 0.05 * np.sqrt(m * d)  # of independent rows: sqrt(m d)
 
 
+@pytest.mark.parametrize("m", [3, 10])
+def test_another_key_compiles_nothing(m, caplog):
+    for name, coupling in couplings.COUPLINGS.items():
+        coupling(jax.random.key(0), m, 4)
+        keys = [jax.random.key(seed) for seed in (1, 2, 3)]
+        caplog.clear()
+        with jax.log_compiles():
+            for key in keys:
+                coupling(key, m, 4)
+        assert not [record for record in caplog.records if "ompil" in record.getMessage()], name
+
+
 def test_norms_are_kept():
     coupling = Product(directions.independent, copulas.comonotone)
     for m in (1, 3, 4, 9):

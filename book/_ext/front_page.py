@@ -17,50 +17,50 @@ from companion import evidence, plotting
 from companion.evidence.standing import told
 from rfcore import couplings, theory
 
-D, M = 16, 512
+D, M = 16, 500
 DISTANCES = np.linspace(0.1, 3.0, 59)  # steps of a twentieth
 START = int(np.argmin(np.abs(DISTANCES - 1)))
-SHELLS = couplings.compose("orthogonal", "stratified", across="blocks")
-SHOWN = {  # of the plane, with four blocks of two
+SHOWN = {  # of the plane
     "independent": ("iid", couplings.iid),
     "at right angles": ("orthogonal", couplings.orthogonal),
-    "and on shells": ("orthogonal_pm", SHELLS),
+    "a tight frame": ("tight", couplings.tight),
 }
-SCALE = 20  # of a frequency in the drawings
+N_SHOWN, SCALE = 15, 20  # frequencies in the drawings, and their scale
+AROUND = np.array([np.cos(np.linspace(0, 2 * np.pi, 121)), np.sin(np.linspace(0, 2 * np.pi, 121))])
 WIDTH, HEIGHT, LEFT, BOTTOM = 420, 215, 52, 40  # of the curves, and the room for their labels
 
 
 def curves():
     """What is left of the error of independent frequencies, by the colour of the coupling."""
-    both = {"orthogonal": couplings.orthogonal, "orthogonal_pm": SHELLS}
+    both = {"orthogonal": couplings.orthogonal, "tight": couplings.tight}
     return {name: np.sqrt(theory.mse_ratio(one, "fourier", DISTANCES.astype(np.float32), m=M, d=D)) for name, one in both.items()}
 
 
 def said(distance, left):
     """The sentence below the slider; ``page.js`` says the same."""
     times = f"{float(f'{M / left**2:.2g}'):,.0f}"
-    return f"At distance {distance:.2f} the error on shells is {100 * left:.0f} % of that with independent frequencies: {M} frequencies do the work of {times}."
+    return f"At distance {distance:.2f} the error of a tight frame is {100 * left:.0f} % of that with independent frequencies: {M} frequencies do the work of {times}."
 
 
 def figure():
     """Frequencies in the plane, and curves of what is left over a distance that the reader moves."""
     left = curves()
-    shells = left["orthogonal_pm"]
+    frame = left["tight"]
     data = {
         "m": M,
         "distances": [round(float(z), 3) for z in DISTANCES],
-        "left": [round(float(ratio), 5) for ratio in shells],
+        "left": [round(float(ratio), 5) for ratio in frame],
         "x": [round(across(z), 1) for z in DISTANCES],
-        "y": [round(down(ratio), 1) for ratio in shells],
+        "y": [round(down(ratio), 1) for ratio in frame],
     }
-    about = f"Closed forms for Fourier features of {D} dimensions; above, eight frequencies of each kind in the plane."
+    about = f"Fourier features of {D} dimensions; above, fifteen frequencies of each kind in the plane, and their mean square in each direction."
     return "\n".join([
         "```{raw} html",
         f"<figure class=\"front-figure\" data-curve='{json.dumps(data)}'>",
         f'<div class="front-panels">{stars()}{plot(left)}</div>',
         '<label class="front-slider"><span>distance in lengthscales</span>'
         f'<input type="range" min="0" max="{len(DISTANCES) - 1}" value="{START}" disabled></label>',
-        f"<figcaption><output>{said(DISTANCES[START], shells[START])}</output> <small>{about}</small></figcaption>",
+        f"<figcaption><output>{said(DISTANCES[START], frame[START])}</output> <small>{about}</small></figcaption>",
         "</figure>",
         "```",
     ])  # fmt: skip
@@ -71,18 +71,17 @@ def stars():
     parts = []
     for i, (name, (colour, draw)) in enumerate(SHOWN.items()):
         x, y, ink = 70 + 140 * i, 68, plotting.COLOURS[colour]
-        omega = np.asarray(draw(jax.random.key(5), 8, 2), dtype=float)
-        lengths = np.linalg.norm(omega, axis=1)
-        radii = dict.fromkeys(np.round(SCALE * lengths, 1)) if name.endswith("shells") else [60]
-        parts += [f'<circle cx="{x}" cy="{y}" r="{r}" fill="none" stroke="currentColor" opacity=".3"/>' for r in radii]
-        for k, (a, b) in enumerate(SCALE * omega):
-            faded = f'stroke="{ink}" stroke-width="2.2" opacity="{1 - 0.18 * (k // 2):.2f}"'
-            parts.append(f'<line x1="{x}" y1="{y}" x2="{x + a:.1f}" y2="{y - b:.1f}" {faded}/>')
-            parts.append(f'<circle cx="{x + a:.1f}" cy="{y - b:.1f}" r="3.2" fill="{ink}"/>')
+        omega = np.asarray(draw(jax.random.key(5), N_SHOWN, 2), dtype=float)
+        for a, b in SCALE * omega:
+            parts.append(f'<line x1="{x}" y1="{y}" x2="{x + a:.1f}" y2="{y - b:.1f}" stroke="{ink}" stroke-width="1.6" opacity=".55"/>')
+            parts.append(f'<circle cx="{x + a:.1f}" cy="{y - b:.1f}" r="2.6" fill="{ink}"/>')
+        curve = 1.5 * SCALE * np.mean((omega @ AROUND) ** 2, axis=0) * AROUND
+        points = " ".join(f"{x + a:.1f},{y - b:.1f}" for a, b in curve.T)
+        parts.append(f'<polygon points="{points}" fill="none" stroke="currentColor" stroke-width="1.8"/>')
         parts.append(f'<text x="{x}" y="152" text-anchor="middle" fill="currentColor">{name}</text>')
     alt = (
-        "Three drawings of eight arrows from one point. Independent ones cluster and leave gaps; at right angles they come in crosses; "
-        "on shells the arrows of a cross are equally long, and the crosses have different sizes."
+        "Three drawings of fifteen arrows from one point, each with a closed curve. Around independent ones and crosses it is longer than "
+        "wide, around a tight frame nearly a circle."
     )
     return f'<svg viewBox="0 0 420 160" role="img" aria-label="{alt}">{"".join(parts)}</svg>'
 
@@ -112,7 +111,7 @@ def plot(left):
         f'<text x="{middle}" y="{HEIGHT - 4}" text-anchor="middle" fill="currentColor">distance between two points</text>'
     )
     shown = {"iid": np.ones(len(DISTANCES)), **left}
-    names = {"iid": "independent", "orthogonal": "at right angles", "orthogonal_pm": "and on shells"}
+    names = {"iid": "independent", "orthogonal": "at right angles", "tight": "tight frame"}
     for i, (name, ratios) in enumerate(shown.items()):
         path = " ".join(f"{across(z):.1f},{down(r):.1f}" for z, r in zip(DISTANCES, ratios, strict=True))
         colour = plotting.COLOURS[name]
@@ -120,16 +119,16 @@ def plot(left):
         parts.append(
             f'<text x="{WIDTH - 14}" y="{down(0.36) + 18 * i:.1f}" text-anchor="end" fill="{colour}" font-weight="600">{names[name]}</text>'
         )
-    at, ratio = across(DISTANCES[START]), left["orthogonal_pm"][START]
+    at, ratio = across(DISTANCES[START]), left["tight"][START]
     parts.append(
         f'<line class="marker" x1="{at:.1f}" x2="{at:.1f}" y1="12" y2="{HEIGHT - BOTTOM}" stroke="currentColor" stroke-dasharray="3 3"/>'
     )
     parts.append(
-        f'<circle class="marker" cx="{at:.1f}" cy="{down(ratio):.1f}" r="5" fill="{plotting.COLOURS["orthogonal_pm"]}"/>'
+        f'<circle class="marker" cx="{at:.1f}" cy="{down(ratio):.1f}" r="5" fill="{plotting.COLOURS["tight"]}"/>'
     )
-    first = f"{100 * left['orthogonal_pm'][0]:.0f} and {100 * left['orthogonal'][0]:.0f} per cent"
+    first = f"{100 * left['tight'][0]:.0f} and {100 * left['orthogonal'][0]:.0f} per cent"
     alt = (
-        f"Share of the error of independent frequencies against distance: on shells and at right angles it starts at {first}, "
+        f"Share of the error of independent frequencies against distance: with a tight frame and at right angles it starts at {first}, "
         "and comes to nearly all of it at three lengthscales."
     )
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{alt}">{"".join(parts)}</svg>'

@@ -95,7 +95,7 @@ document.addEventListener("DOMContentLoaded", () => {
       dot.setAttribute("cx", x[i]);
       dot.setAttribute("cy", y[i]);
       slider.setAttribute("aria-valuetext", `distance ${distances[i].toFixed(2)}`);
-      output.textContent = `At distance ${distances[i].toFixed(2)} the error on shells is ${(100 * left[i]).toFixed(0)} % of that with independent frequencies: `
+      output.textContent = `At distance ${distances[i].toFixed(2)} the error of a tight frame is ${(100 * left[i]).toFixed(0)} % of that with independent frequencies: `
         + `${m} frequencies do the work of ${times}.`;
     };
     slider.disabled = false;

@@ -73,7 +73,8 @@ class Product(Coupling):
             return self.lengths(key_norms, m, d)[:, None] * unit
         key_levels, key_start = jax.random.split(key_norms)
         omega = self.lengths(key_levels, m, d)[:, None] * unit
-        return jnp.roll(omega, jax.random.randint(key_start, (), 0, m), axis=0)
+        # jnp.roll would be compiled anew for each start.
+        return omega[(jnp.arange(m) - jax.random.randint(key_start, (), 0, m)) % m]
 
     def lengths(self, key: PRNGKeyArray, m: int, d: int) -> Float[Array, " m"]:
         """A draw of the norms alone."""

@@ -1,5 +1,7 @@
 """Couplings whose directions depend on the norms (Simplex Random Features, Section 3.2)."""
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -85,14 +87,18 @@ def balance(lengths: Float[ArrayLike, "*batch d"], sweeps: int = SWEEPS) -> Floa
     vectors = lengths[..., None] * jnp.broadcast_to(corners, (*lengths.shape, d))
     if d == 1:
         return vectors
-    by_row = (jnp.moveaxis(vectors, -2, 0), jnp.moveaxis(lengths, -1, 0)[..., None])
-    rows = jax.lax.fori_loop(0, sweeps, lambda _, rows: _sweep(rows, by_row[1]), by_row[0])
+    rows = _swept(jnp.moveaxis(vectors, -2, 0), jnp.moveaxis(lengths, -1, 0)[..., None], sweeps)
     return jnp.moveaxis(rows, 0, -2)
 
 
 @np.errstate(over="ignore", under="ignore")
 def _squares_are_numbers(lengths: Float[np.ndarray, "..."]) -> bool:
     return bool(np.all(lengths**2 > 0) and np.all(np.isfinite(lengths.sum(axis=-1) ** 2)))
+
+
+@partial(jax.jit, static_argnames="sweeps")
+def _swept(rows: Float[Array, "d *batch d"], lengths: Float[Array, "d *batch 1"], sweeps: int) -> Float[Array, "d *batch d"]:
+    return jax.lax.fori_loop(0, sweeps, lambda _, rows: _sweep(rows, lengths), rows)
 
 
 def _sweep(rows: Float[Array, "d *batch d"], lengths: Float[Array, "d *batch 1"]) -> Float[Array, "d *batch d"]:

@@ -11,7 +11,7 @@ and of second degree in the frequency. With many blocks
     m MSE -> e^(2 v^2) - e^(v^2) (1 + v^2 + v^4 / 2),  Var f up to v^4    balanced
 
 The directions of fewer frequencies are moved farther: ``frames.json`` has their errors over these, of
-draws for d from 2 to 128. For m <= d a frame is one orthogonal block with norms in m strata.
+draws for d from 2 to 128, up to d = 8 at every m to 12 d. For m <= d a frame is one orthogonal block with norms in m strata.
 """
 
 import json
@@ -38,8 +38,8 @@ LARGEST = {"tight": 3.0, "balanced": 1.0, "cosh": 1.0}  # distance; the mean of 
 def frames_ratio(distance: float, kind: Kind, m: int, d: int) -> float:
     """Mean squared error of a tight frame over that of m independent frequencies.
 
-    Its root is good to a few percent from d = 9 on, and to a fifth below, where errors jump between
-    multiples of d and other m.
+    Its root is good to a few percent from d = 3 on, and to a fifth in the plane beyond m = 24, where errors
+    jump between odd and even m.
 
     Args:
         distance: above 0; at most 3 for "tight", 1 for the others.

@@ -1,6 +1,6 @@
 """Errors of tight frames, drawn: the table of :mod:`rfcore.theory.frames` is made here.
 
-``python -m companion.papers.couplings.frame_errors`` writes it anew in a quarter of an hour.
+``python -m companion.papers.couplings.frame_errors`` writes it anew in an hour.
 
 A frame under a uniform rotation has an error in closed form, given the lengths of sums and differences of its
 rows: what is left to draw are norms and the shape of the frame, so that a few draws tell the mean.
@@ -19,9 +19,15 @@ from tqdm import tqdm
 from rfcore import couplings, theory
 from rfcore.theory import frames
 
-DIMENSIONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128)
+DIMENSIONS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 128)
 WIDTHS = (1.0625, 1.125, 1.25, 1.5, 1.75, 2, 2.25, 2.5, 2.75, 3, 3.5, 4, 4.5, 5.5, 6, 8, 8.5, 12.5, 16, 32.5, 64)  # over d
 LARGEST = 1100  # frequencies
+
+
+def sizes(d):
+    """Numbers of frequencies in the table: in few dimensions all up to 12 blocks, since errors jump at whole ones."""
+    some = {max(round(width * d), d + 1) for width in WIDTHS} | {k * d + 1 for k in (1, 2, 3, 4)}
+    return sorted(m for m in some.union(range(d + 1, 12 * d + 1) if d <= 8 else ()) if m <= LARGEST)
 
 
 def mse_given_lengths(omega, distances, features):
@@ -78,19 +84,16 @@ FRAMES = {
 }
 
 
-def _write():
-    table = {}
-    for kind in FRAMES:
-        table[kind] = []
-        for d in tqdm(DIMENSIONS, desc=kind):
-            widths, over = [m for m in sorted({max(round(width * d), d + 1) for width in WIDTHS}) if m <= LARGEST], []
-            for m in widths:
-                ratios = drawn(kind, m, d, max(6, min(1000, 150_000 // (m * d))), jax.random.key(m * d)).mean(axis=0)
-                limits = [frames.limit(z, kind, m, d) for z in frames.DISTANCES[kind]]
-                over.append([float(f"{x:.3g}") for x in np.sqrt(ratios / limits)])
-            table[kind].append({"d": d, "m": widths, "over_limit": over})
-        frames.TABLE.write_text(json.dumps(table) + "\n", encoding="utf-8")
+def row(kind, d):
+    """A row of the table: RMSE over the limit's, by size and distance."""
+    over = []
+    for m in tqdm(sizes(d), desc=f"{kind}, d = {d}"):
+        ratios = drawn(kind, m, d, max(6, min(1000, 150_000 // (m * d))), jax.random.key(m * d)).mean(axis=0)
+        limits = [frames.limit(z, kind, m, d) for z in frames.DISTANCES[kind]]
+        over.append([float(f"{x:.3g}") for x in np.sqrt(ratios / limits)])
+    return {"d": d, "m": sizes(d), "over_limit": over}
 
 
 if __name__ == "__main__":
-    _write()
+    table = {kind: [row(kind, d) for d in DIMENSIONS] for kind in FRAMES}
+    frames.TABLE.write_text(json.dumps(table) + "\n", encoding="utf-8")

@@ -124,11 +124,22 @@ error = jnp.linalg.norm(phi @ phi.T - K) / jnp.linalg.norm(K)
 print(f"{choice.name}: relative error {error:.3f}")
 
 # %% [markdown]
-# **What it is worth** hangs on how far apart your points are, in lengthscales: `np.median(pdist(X[:500])) / lengthscale`. At half a
+# **What it is worth** depends on how far apart your points are, in lengthscales: `np.median(pdist(X[:500])) / lengthscale`. At half a
 # lengthscale features go much further, at two lengthscales in many dimensions hardly; the picture above says how far. (scikit-learn's
 # `gamma="scale"` puts standardised columns about two apart, where a coupling saves least. Ask whether so sharp a kernel is the one that you
 # want.)
 #
+# **How many for an error of 0.01?** The error of the chosen frequencies is known before they are drawn, so ask; Fourier features have two
+# columns for each frequency ({doc}`/notebooks/beyond/06_tight_frames` has a table):
+
+# %%
+from rfcore import n_frequencies
+
+for distance in (0.5, 1.0, 2.0):
+    m = n_frequencies(0.01, d=64, distance=distance)
+    print(f"distance {distance:g}: {m:,} frequencies, {2 * m:,} columns")
+
+# %% [markdown]
 # **What it costs.** The first call compiles, once for each shape:
 
 # %% tags=["hide-input"]

@@ -85,7 +85,7 @@ plotting.show(
     "circle.",
 )  # fmt: skip
 # %% tags=["hide-input"]
-assert uneven["tight"] < 1.1 < 1.3 < min(uneven["iid"], uneven["orthogonal"])
+assert uneven["tight"] < 1.25 < 1.6 < min(uneven["iid"], uneven["orthogonal"])
 
 # %% [markdown]
 # (frames-degrees)=

@@ -108,14 +108,15 @@ def _tight(omega: Float[Array, "m d"], key: PRNGKeyArray, balanced: bool) -> Flo
     if m <= d:
         unit = directions.orthogonal(key, m, d)
         return lengths * (_unit(unit - jnp.mean(unit, axis=0, keepdims=True)) if balanced and m > 1 else unit)
-    square = jnp.sum(lengths**2)
+    square, eye = jnp.sum(lengths**2), jnp.eye(d, dtype=omega.dtype)
     for _ in range(ROUNDS):
         if balanced:
             omega = omega - jnp.mean(omega, axis=0, keepdims=True)
         # Any root of the second moments will do, since a rotation follows.
         moments = omega.T @ omega / square
-        L = jnp.linalg.cholesky(moments + jnp.finfo(omega.dtype).eps * jnp.eye(d, dtype=omega.dtype))
-        omega = lengths * _unit(solve_triangular(L, omega.T, lower=True).T)
+        L = jnp.linalg.cholesky(moments + jnp.finfo(omega.dtype).eps * eye)
+        # The inverse is small: to solve for m columns LAPACK takes threads, which on a busy machine wait for each other.
+        omega = lengths * _unit(omega @ solve_triangular(L, eye, lower=True).T)
     return omega @ directions.haar(key, d)[0]
 
 

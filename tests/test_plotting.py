@@ -69,6 +69,8 @@ WORDS_FOR = {
     "reversal": {"reversal (σ)"},
     "permutation": {"σ", "σ-coupled", "Eq. 56", "Eqs 55, 56"},
     "halton": {"Halton, shifted"},
+    "sobol": {"Sobol', turned"},
+    "tight": {"result"},  # of tight frames, beside their kernel's
     "optimised": {"any coupling", "optimal law"},
     "trigonometric": {"cosines of random phase"},
     "positive": {"positive features", "RLF"},

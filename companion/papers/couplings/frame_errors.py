@@ -25,7 +25,7 @@ LARGEST = 1100  # frequencies
 
 
 def sizes(d):
-    """Numbers of frequencies in the table: in few dimensions all up to 12 blocks, since errors jump at whole ones."""
+    """Numbers of frequencies in the table: up to d = 8 all to 12 d, since errors jump at multiples of d."""
     some = {max(round(width * d), d + 1) for width in WIDTHS} | {k * d + 1 for k in (1, 2, 3, 4)}
     return sorted(m for m in some.union(range(d + 1, 12 * d + 1) if d <= 8 else ()) if m <= LARGEST)
 

@@ -221,7 +221,7 @@ if profile == "paper":
     third, half = (once / tight)[:, 1], (once / tight)[:, 2]
     assert third.min() > 0.25 and third.max() < 0.55 and half.max() < 0.5
     less = (anew / once)[:, 1:]
-    assert 0.78 < less[0, 1] < 0.92 and np.delete(less.ravel(), 1).min() > 0.93
+    assert 0.65 < less[0, 1] < 0.85 and np.delete(less.ravel(), 1).min() > 0.88
     assert (once[:2, 0] > 0.95 * tight[:2, 0]).all()
     ends = np.sqrt(errors.mean(axis=1)[..., [0, -1]])  # sizes, kinds, two distances
     assert (ends[:, 2, 1] > 0.78 * ends[:, 0, 1]).all()
@@ -250,15 +250,15 @@ ledger.decide({
 
 # %% [markdown]
 # At distance 1 the design made once has a third to a half of a tight frame's RMSE, at
-# distance 2 less than half. It is as good as a design made anew, which costs a descent
-# for each draw: only in the plane, at distance 2, does that pay, by some 15 %. A design
-# is good at the distances that it was made for. At 3, which the descent did not look
+# distance 2 less than half. It is nearly as good as a design made anew, which costs a
+# descent for each draw: only in the plane, at distance 2, does that pay, by about a
+# quarter. A design is good at the distances that it was made for. At 3, which the descent did not look
 # at, it is hardly better than a tight frame. At 1/4 it is worse, in four and eight
 # dimensions, since it is not quite tight any more.
 #
 # So at distance 1/2, the least that the descent looked at and the one with the smallest
-# share in the mean, our first two claims fail: in two and four dimensions the design is
-# no better than the frame there. In the plane most of the frame's squared error is the
+# share in the mean, our first claim stays open and the second fails: in two and four
+# dimensions the design is no better than the frame there. In the plane most of the frame's squared error is the
 # norms' part, which no direction changes.
 #
 # **Where it stops.** To get degree 4 right, $\sum_i (\omega_i^\top S\, \omega_i)^2$

@@ -369,17 +369,17 @@ if profile == "paper":
     assert abs(of_kernel[0] - 0.1).max() < 0.02 and of_kernel[1].min() > 0.3
     assert of_kernel[1].max() < 0.4 and abs(gap.mean(axis=0)).max() < 0.5
     others = to_sampler.mean(axis=0).ravel()[1:]
-    assert to_sampler[:, 0, 0].mean() < -max(0.4, abs(others).max())
+    assert -0.4 < to_sampler[:, 0, 0].mean() < -0.15 and abs(others).max() < 0.15
     assert np.all(rates[..., 4].mean(axis=0) < rates[..., :4].mean(axis=0).min(axis=-1))
 
 # %% [markdown]
 # Between the same test digits the kernel of tight frames has a tenth of the error of
 # independent frequencies at the longer lengthscale, and about a third at the shorter.
-# The accuracy moves by less than half a percentage point. The choice between sine and
-# cosine of a frequency or one cosine of each matters as much: with 512 columns and the
-# longer lengthscale RBFSampler, which has twice as many frequencies, is right more often
-# than the default by about half a point or more, though its kernel is worse; in the
-# other cases the two are closer. Nystroem's columns, which are made from the digits, beat them all:
+# The accuracy moves by less than half a percentage point. With 512 columns and the
+# longer lengthscale RBFSampler, which has one cosine for each of twice as many
+# frequencies, is right more often than the default by a quarter of a point, though its
+# kernel is worse; in the other cases the two are level. Nystroem's columns, which are
+# made from the digits, beat them all:
 # to look at the data does what a better kernel does not.
 
 # %% [markdown]

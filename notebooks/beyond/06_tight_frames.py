@@ -5,8 +5,8 @@
 #   picked, with 4 to 800 dimensions, frames have 0.18 to 0.54 times the error of the
 #   best coupling known before, at distance 0.5. Our claim was a half at all of them.
 # * **One table explains the couplings**: which powers of the frequency their average
-#   gets right. Simplex directions settle degree 1, right angles about two thirds of
-#   degree 2, a frame all of it, and opposites every odd degree.
+#   gets right. Simplex directions settle degree 1, right angles five sixths of degree 2, a
+#   frame all of it, and opposites every odd degree.
 # * **The error is known before the draw.** What `choose` promises is within a tenth of
 #   what was measured, so a wanted error can be turned into a number of features.
 #
@@ -70,6 +70,7 @@ for name, draw in PLANE.items():
         ax.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour})
     ax.plot(*(square * around), color=colour, linewidth=2.5)
     ax.plot(*(square.mean() * around), ":", color="black", linewidth=1)
+    ax.set_frame_on(False)
     ax.set(aspect="equal", xlim=(-2.9, 2.9), ylim=(-2.9, 2.9), xticks=[], yticks=[])
     ax.set_title(plotting.LABELS.get(name, name))
     uneven[name] = square.max() / square.min()
@@ -134,6 +135,7 @@ def of_degrees(name, n_directions=8):
 
 degrees = np.stack([of_degrees(name) for name in tqdm(TABLE, leave=False)], axis=1)
 # %% tags=["hide-input"]
+degrees[degrees < 1e-20] = 0  # odd degrees of opposites, but for rounding
 plotting.table(
     100 * degrees.mean(axis=0),
     100 * degrees.std(axis=0, ddof=1) / np.sqrt(N_HERMITE),
@@ -160,7 +162,7 @@ fourier_weights, positive_weights = np.array(weights)[:3], np.array(weights)[3:]
 assert fourier_weights[0, 1] > 0.99 and 0.3 < fourier_weights[2, 1] < 0.32
 assert positive_weights[0, 0] > 0.87 and positive_weights[0, :2].sum() > 0.98
 if profile == "paper":
-    assert 0.14 < share["orthogonal"][1] < 0.19 and share["simplex"][0] < 0.04
+    assert 0.15 < share["orthogonal"][1] < 0.18 and share["simplex"][0] < 0.04
     assert share["orthogonal, PNC norms"][1] < share["orthogonal"][1]
     assert max(share[name][1] for name in list(TABLE)[6:8]) < 0.005
     assert share["Sobol' points"][0] < 0.02 and share["Sobol' points"][1] > 0.5

@@ -5,8 +5,8 @@
 #   picked, with 4 to 800 dimensions, frames have 0.18 to 0.54 times the error of the
 #   best coupling known before, at distance 0.5. Our claim was a half at all of them.
 # * **One table explains the couplings**: which powers of the frequency their average
-#   gets right. Simplex directions settle degree 1, right angles five sixths of degree 2, a
-#   frame all of it, and opposites every odd degree.
+#   gets right. Simplex directions settle degree 1, right angles five sixths of degree
+#   2, a frame all of it, and opposites every odd degree.
 # * **The error is known before the draw.** What `choose` promises is within a tenth of
 #   what was measured, so a wanted error can be turned into a number of features.
 #

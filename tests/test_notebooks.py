@@ -89,6 +89,12 @@ NUMBER_HANGS_ON_SIZE = {
         "of the deciding one of four sizes at quick, of twenty-four at paper; of few draws of a heavy tail at quick",
     ),
     **dict.fromkeys(
+        [f"beyond/extra-after-frames-designs/{claim}" for claim in ("anew", "once", "far")]
+        + [f"beyond/extra-after-frames-sobol/{claim}" for claim in ("close", "far")]
+        + [f"beyond/extra-after-frames-axes/{claim}" for claim in ("turned", "frames")],
+        "of the closest of fewer sizes and tables at quick, with few draws",
+    ),
+    **dict.fromkeys(
         [f"beyond/extra-felt-statistic/{claim}" for claim in ("least", "quarter")]
         + [f"beyond/extra-felt-sums/{claim}" for claim in ("quarter", "median", "no-fewer", "no-more")]
         + [f"beyond/extra-felt-refitted/{claim}" for claim in ("coupling", "sampler", "nystroem")]

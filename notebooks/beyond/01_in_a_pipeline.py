@@ -203,8 +203,8 @@ ledger.decide({
 # Columns do not all cost the same. Nystroem takes a kernel with each of its points and
 # the root of a matrix, $O(n^3)$ once and $O(n^2)$ per row; random features take a
 # product with the frequencies. These times were taken while the machine had other work
-# to do: trust ratios of two and more. Where the chosen coupling is a tight frame, most
-# of its time goes into drawing it, anew for each fit.
+# to do: trust ratios of two and more. Where the chosen coupling is a tight frame, about
+# half of its time goes into drawing it, anew for each fit.
 
 # %% tags=["hide-input"]
 of_clock = [1e3 * np.median(of_set, axis=0).T for of_set in seconds]

@@ -49,7 +49,7 @@ from rfcore import choose, choosing, couplings, n_frequencies, theory
 
 ledger = evidence.open_page("beyond/06_tight_frames", profile)
 N_SIZES, LARGEST_D, WORK, N_HERMITE = {
-    "paper": (24, 800, 3e10, 6000),
+    "paper": (24, 800, 3e10, 12_000),
     "quick": (4, 60, 1e9, 400),
 }[profile]
 DISTANCES = np.array(choosing.DISTANCES)
@@ -123,7 +123,7 @@ TABLE = {
 def of_degrees(name, n_directions=8):
     """Squared averages of He_k over their variance of independent ones: draws, degrees."""
     draw = jax.jit(lambda keys: jax.lax.map(lambda key: TABLE[name](key, M, D), keys))
-    keys = jax.random.split(ledger.key(f"degrees of {name}"), N_HERMITE)
+    keys = jax.random.split(ledger.key(f"fresh degrees of {name}"), N_HERMITE)
     along = ledger.rng(f"directions, {name}").normal(size=(N_HERMITE, D, n_directions))
     t = np.asarray(draw(keys), float) @ (along / np.linalg.norm(along, axis=1)[:, None])
     return np.stack([
@@ -225,7 +225,7 @@ def measured(name, m, d, coupling, n_directions=600):
         return jnp.mean(jnp.stack(errors) ** 2, axis=1)
 
     per_batch = (
-        int(np.clip(WORK / (m * d * (d + n_directions)), BATCHES, 400)) // BATCHES
+        int(np.clip(WORK / (m * d * (d + n_directions)), BATCHES, 3600)) // BATCHES
     )
     keys = jax.random.split(ledger.key(name), BATCHES * per_batch)
     found = np.asarray(jax.jit(lambda keys: jax.lax.map(of_one, keys))(keys), float)
@@ -247,7 +247,7 @@ for m, d in tqdm(sizes, leave=False):
     names.append(choice.name)
     promised.append([choice.rmse_over_iid[z] ** 2 for z in DISTANCES])
     before.append(known_before(m, d, 0.5))
-    ratios.append(measured(f"draws of {m} in {d}", m, d, choice.coupling))
+    ratios.append(measured(f"fresh draws of {m} in {d}", m, d, choice.coupling))
 ratios, promised = np.stack(ratios, axis=1), np.array(promised)  # batches, sizes, z
 before = np.array(before)
 mean = ratios.mean(axis=0)

@@ -53,7 +53,7 @@ def figure():
         "x": [round(across(z), 1) for z in DISTANCES],
         "y": [round(down(ratio), 1) for ratio in frame],
     }
-    about = f"Fourier features of {D} dimensions; above, fifteen frequencies of each kind in the plane, and their mean square in each direction."
+    about = f"{D} dimensions. Drawn: fifteen frequencies in the plane, their mean square in each direction."
     return "\n".join([
         "```{raw} html",
         f"<figure class=\"front-figure\" data-curve='{json.dumps(data)}'>",

@@ -177,15 +177,17 @@ ledger.decide({
 
 # %% [markdown]
 # A second table, folded, has the weight of each degree. At distance 0.5 degree 2 is more
-# than 99 % of a Fourier feature's variance, and at 2 it is 31 %. That is the whole story
-# of the papers' couplings. Simplex directions remove degree 1, which cosines do not have
+# than 99 % of a Fourier feature's variance, and at 2 it is 31 %. (Averages of two degrees
+# may be correlated, so that what is left of each does not simply add up.) That is most of
+# the story of the papers' couplings. Simplex directions remove degree 1, which cosines do not have
 # and which is 88 % of a positive feature's variance at 0.5. Right angles remove most of
-# degree 2, PNC a little more, and what remains is there because norms within a block
-# differ. Frames remove the rest. Opposites remove all odd degrees and pay with twice the
+# degree 2, PNC a little more, and what remains is there because norms are random. Frames
+# remove the rest. Opposites remove all odd degrees and pay with twice the
 # variance in the even ones, which matters less the closer the points are.
 #
-# It also says where gains end. Nothing in the table touches degree 4, so that at
-# distance 2 all couplings of many dimensions are about equal. Points with right averages
+# It also says where gains end. Nothing in the table touches degree 4. At distance 2, where
+# degree 2 is less than a third of the variance, no coupling here can take off more than a
+# fifth of the RMSE. Points with right averages
 # of that degree, spherical designs of strength 4, need about $d^2 / 2$ of them and more;
 # {doc}`07_after_frames` looks for the next step in few dimensions.
 #

@@ -4,8 +4,8 @@
 # * **Between distances 1 and 2, yes.** If directions are optimised on the exact error
 #   there, 128 frequencies in 8 dimensions have 11 % of the RMSE of independent ones at
 #   distance 1 and 30 % at 2. A tight frame has 25 % and 75 %.
-# * **One design serves all draws.** It is made once, in seconds, for the medians of the
-#   norms' strata, and hardly loses when a draw brings norms of its own. With a random
+# * **One design serves all draws.** It is made once, for the medians of the norms'
+#   strata, and hardly loses when a draw brings norms of its own. With a random
 #   turn it is as unbiased as every other coupling here.
 # * **At close points keep tight frames.** A design for distances 1/2 to 2 is worse at
 #   1/4. In the plane most of what a frame leaves at 1/2 comes from the norms, which no
@@ -479,7 +479,7 @@ ledger.decide({
 # **Worth a place in the library?** A design belongs to one $(d, m)$: rows cannot be cut
 # off it, as from Sobol' points. So the library would hold a table of designs, or run
 # the descent at the first call for a size and keep what it finds, outside of `jit`. It
-# takes seconds up to 512 frequencies in 32 dimensions, but its cost grows like $m^2 d$.
+# took less than a second at the three sizes above, but its cost grows like $m^2 d$.
 # The distances that it minimises over, their weights and the start are choices of ours,
 # and we tried no others. For Gram matrices, densities and other sums with given weights
 # we think that it is worth it. Sobol' points along the axes are a line of code, but

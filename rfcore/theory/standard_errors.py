@@ -27,7 +27,7 @@ def standard_error(
 
     with s the share of degree 2 that is left where a frame is not quite tight; it has no trace, since norms
     are stratified. For 30 sums at d = 6 and m = 13 to 100 this was 0.94 to 1.25 times the error of draws. The
-    weights must not hang on the draw: those of a kernel density, of an MMD, of the exact kernel's ridge
+    weights must not depend on the draw: those of a kernel density, of an MMD, of the exact kernel's ridge
     regression. Weights that were fitted to features have another error.
 
     Args:

@@ -62,7 +62,7 @@ tight = Tightened(Product(directions.orthogonal, copulas.stratified, "sorted"))
 
 Of the RMSE of independent frequencies about 7 % is left at distance 1/2, 28 % at 1 and 75 to 83 % at 2, for
 d from 16 and m from 2 d on, whether or not m is a multiple of d: :func:`rfcore.theory.mse_ratio`. Compiled, a
-draw takes one to two times as long as one of ``orthogonal``, and 2.5 times at d = 784 and m = 1024.
+draw takes one to two times as long as one of ``orthogonal``, and 2.5 to 3.5 times at d = 784 and m = 1024.
 
 Source: ours.
 

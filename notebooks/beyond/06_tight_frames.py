@@ -48,9 +48,9 @@ from companion import evidence, plotting
 from rfcore import choose, choosing, couplings, n_frequencies, theory
 
 ledger = evidence.open_page("beyond/06_tight_frames", profile)
-TAKEN, WORK, N_HERMITE = {
-    "paper": (slice(None), 3e10, 12_000),
-    "quick": (slice(0, 16, 5), 1e9, 400),
+TAKEN, BATCHES, WORK, N_HERMITE = {
+    "paper": (slice(None), 36, 3e10, 12_000),
+    "quick": (slice(0, 16, 5), 8, 1e9, 400),
 }[profile]
 DISTANCES = np.array(choosing.DISTANCES)
 
@@ -203,7 +203,6 @@ ledger.decide({
 # %%
 SHELLS = couplings.compose("orthogonal", "stratified", across="blocks")
 OVER_ALL = couplings.compose("orthogonal", "stratified", across="all")
-BATCHES = 12
 
 
 def known_before(m, d, distance):
@@ -216,7 +215,7 @@ def known_before(m, d, distance):
     return np.nanmin([*found, of_sobol**2])
 
 
-def measured(name, m, d, coupling, n_directions=600):
+def measured(name, m, d, coupling, n_directions=200):
     """Mean squared errors over those of independent frequencies: batches, distances."""
 
     def of_one(key):
@@ -249,7 +248,7 @@ for m, d in tqdm(sizes, leave=False):
     names.append(choice.name)
     promised.append([choice.rmse_over_iid[z] ** 2 for z in DISTANCES])
     before.append(known_before(m, d, 0.5))
-    ratios.append(measured(f"fresh draws of {m} in {d}", m, d, choice.coupling))
+    ratios.append(measured(f"{BATCHES} batches of {m} in {d}", m, d, choice.coupling))
 ratios, promised = np.stack(ratios, axis=1), np.array(promised)  # batches, sizes, z
 before = np.array(before)
 mean = ratios.mean(axis=0)

@@ -50,6 +50,18 @@ def test_each_row_is_standard_normal(coupling, m, d):
         assert stats.kstest(np.sum(omega[:, row] ** 2, axis=1), "chi2", (d,)).pvalue > 1e-4
 
 
+@pytest.mark.parametrize("m", [3, 10])
+def test_another_key_compiles_nothing(m, caplog):
+    for name, coupling in couplings.COUPLINGS.items():
+        coupling(jax.random.key(0), m, 4)
+        keys = [jax.random.key(seed) for seed in (1, 2, 3)]
+        caplog.clear()
+        with jax.log_compiles():
+            for key in keys:
+                coupling(key, m, 4)
+        assert not [record for record in caplog.records if "ompil" in record.getMessage()], name
+
+
 @pytest.mark.parametrize("key", [0, np.random.default_rng(0), np.uint32(0), jax.random.split(jax.random.key(0), 2)], ids=type)
 @pytest.mark.parametrize("coupling", [*COUPLINGS, *(fast for fast, _ in FAST)])
 def test_what_is_no_single_key_is_refused_in_one_sentence(coupling, key):

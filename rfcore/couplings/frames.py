@@ -43,6 +43,8 @@ def tighten(coupling: Coupling, balanced: bool = False) -> Tightened:
     """Frequencies of a coupling, moved at fixed norms until they are a tight frame, and turned at random.
 
     For m <= d their directions become orthogonal, or with ``balanced`` those to the corners of a simplex.
+    Not for heavy tails: a few long frequencies cannot be balanced by others, and those of Matérn kernels with
+    nu = 1/2 then have a larger error than independent ones.
 
     Args:
         coupling: whose norms are kept.

@@ -83,24 +83,6 @@ NUMBER_HANGS_ON_SIZE = {
         + [f"couplings/extra-vision-norms/{claim}" for claim in ("pm", "pnc", "both")],
         "of models trained on 320 images at quick, on thousands at paper",
     ),
-    **dict.fromkeys(
-        [f"beyond/extra-frames-sizes/{claim}" for claim in ("no-more", "no-less", "half")]
-        + [f"beyond/extra-frames-degrees/{claim}" for claim in ("second", "fourth")],
-        "of the deciding one of four sizes at quick, of twenty-four at paper; of few draws of a heavy tail at quick",
-    ),
-    **dict.fromkeys(
-        [f"beyond/extra-after-frames-designs/{claim}" for claim in ("anew", "once", "far")]
-        + [f"beyond/extra-after-frames-sobol/{claim}" for claim in ("close", "far")]
-        + [f"beyond/extra-after-frames-axes/{claim}" for claim in ("turned", "frames")],
-        "of the closest of fewer sizes and tables at quick, with few draws",
-    ),
-    **dict.fromkeys(
-        [f"beyond/extra-felt-statistic/{claim}" for claim in ("least", "quarter")]
-        + [f"beyond/extra-felt-sums/{claim}" for claim in ("quarter", "median", "no-fewer", "no-more")]
-        + [f"beyond/extra-felt-refitted/{claim}" for claim in ("coupling", "sampler", "nystroem")]
-        + [f"beyond/extra-felt-attention/{claim}" for claim in ("level", "short")],
-        "of fewer digits and one number of frequencies and of columns at quick",
-    ),
     "simplex/fig-10/exact-peaks-elsewhere": "a count of data sets: two at quick, eight at paper",
     "favor/fig-3/most-pairs": "of two data sets at quick, of eight at paper",
     "favor/extra-classification-splits/sderf-beats-gerf": "of two data sets at quick, of six at paper",

@@ -118,9 +118,13 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Draw frequencies for the number of columns and the dtype of X; with "scale" its values set gamma.
 
         Args:
-            X: points, (n, d): an array, a data frame or a SciPy sparse array.
+            X: points, (n, d): an array, a data frame or a SciPy sparse array; of a Dask array the first block is read.
             y: ignored.
         """
+        if _is_lazy(X):
+            if self.gamma == "scale" and self.lengthscale is None:
+                raise ValueError("gamma = 'scale' with a Dask array; give a number, such as 1 / (X.shape[1] * float(X.var()))")
+            X = X.blocks[0].compute()
         X = self._points(X)
         m, draw = self._checked()
         self.gamma_ = self._gamma_of(X)
@@ -141,9 +145,13 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Features of points.
 
         Args:
-            X: points, (n, d), as for :meth:`fit`.
+            X: points, (n, d), as for :meth:`fit`; features of a Dask array are one, block by block.
         """
         check_is_fitted(self)
+        if _is_lazy(X):
+            X = X.rechunk({1: -1})
+            dtype = np.float32 if X.dtype == np.float32 else np.float64
+            return X.map_blocks(self.transform, dtype=dtype, chunks=(X.chunks[0], (self._n_features_out,)), meta=np.empty((0, 0), dtype))
         X = self._points(X, reset=False)
         self._refuse_overflow(X, self.random_weights_)
         n, dtype = self._n_features_out, X.dtype
@@ -226,6 +234,10 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             given = f"gamma = {self.gamma!r}" if self.lengthscale is None else f"lengthscale = {self.lengthscale!r}"
             raise ValueError(f"{given}, of the kernel exp(-{found:.3g} |x - y|^2), outside the range of float64; scale X")
         return np.float64(found)
+
+
+def _is_lazy(X: Any) -> bool:
+    return type(X).__module__.startswith("dask.array")
 
 
 def _variance(X: Float[np.ndarray, "n d"] | sp.csr_array) -> tuple[float, float]:

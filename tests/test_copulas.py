@@ -404,3 +404,24 @@ def test_low_discrepancy_frequencies_fill_strata_and_are_new_for_each_key(x64):
     assert np.diff(u, append=u[:, :1] + 1, axis=1).max() < 2 / 9 + 1e-6
     with pytest.raises(ValueError, match="give at most 8388608 draws"):
         couplings.halton(jax.random.key(0), 10**7, 2)
+
+
+def test_draws_by_name_from_a_key_are_those_of_the_record():
+    key = jax.random.key(3)
+    for name, copula in copulas.COPULAS.items():
+        assert np.array_equal(copulas.draw(name, key, (8, 3)), copula(copulas.uniforms(key), (8, 3)))
+    assert np.array_equal(copulas.draw([1, 2, 0], key, (3, 1)), copulas.permutation([1, 2, 0])(copulas.uniforms(key), (3, 1)))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (("sobol", 0, (8, 3)), "key = 0; give one JAX key, such as jax.random.key"),
+        (("sobol", jax.random.key(0), (8,)), r"shape = \(8,\); give \(m, k\), m points in k dimensions"),
+        (("sobol", jax.random.key(0), (8, 2.5)), "shape = 2.5; give a whole number"),
+        (("net", jax.random.key(0), (8, 3)), "copula = 'net'; choose one of 'independent'"),
+    ],
+)
+def test_draws_that_are_refused(arguments, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        copulas.draw(*arguments)

@@ -348,3 +348,14 @@ def test_fast_frequencies_of_wide_tables_take_no_square_matrix(coupling):
         assert np.allclose(frequencies.matrix, frequencies.project(np.eye(d)).T, rtol=0, atol=rounding(100, frequencies.norms))
     program = jax.make_jaxpr(lambda key: getattr(couplings, f"{coupling}_fast")(key, 4, 256))(jax.random.key(0))
     assert "[256,256]" not in str(program)
+
+
+def test_a_dask_array_stays_one():
+    lazy = pytest.importorskip("dask.array")
+    x = np.random.default_rng(0).normal(size=(50, 6)).astype(np.float32)
+    of_blocks, of_all = (RandomFeatures(9, gamma=0.1, random_state=0).fit(X) for X in (lazy.from_array(x, chunks=(20, 4)), x))
+    phi = of_blocks.transform(lazy.from_array(x, chunks=(20, 4)))
+    assert isinstance(phi, lazy.Array) and (phi.shape, phi.dtype, phi.chunks[0]) == ((50, 9), np.float32, (20, 20, 10))
+    assert np.allclose(phi.compute(), of_all.transform(x), rtol=0, atol=1e-6)
+    with pytest.raises(ValueError, match="gamma = 'scale' with a Dask array; give a number"):
+        RandomFeatures(9, gamma="scale").fit(phi)

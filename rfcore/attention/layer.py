@@ -8,14 +8,20 @@ import jax.numpy as jnp
 import numpy as np
 from jax.tree_util import Partial
 from jax.typing import ArrayLike
-from jaxtyping import Array, Bool, Float, PRNGKeyArray
+from jaxtyping import Array, Bool, Float, PRNGKeyArray, Shaped
 
 from rfcore import checks, couplings, features
+from rfcore.attention import masks
+from rfcore.attention.causal import hidden
+from rfcore.attention.decoding import State, linear_state_of_logs, linear_step_of_logs
 from rfcore.attention.quotients import quotient_of_logs
 from rfcore.features import ExponentialParameters
 from rfcore.features.frequencies import Frequencies
 from rfcore.precision import at_least_single
 from rfcore.solvers.exponential import aderf
+
+Heads = tuple[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]]
+ProcessHeads = Callable[[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]], Heads]
 
 
 class FeatureAttention(eqx.Module):
@@ -26,9 +32,9 @@ class FeatureAttention(eqx.Module):
         attention = equinox.nn.MultiheadAttention(n_heads, size, key=key)
         attention = FeatureAttention(attention, key=key)                     # the one line
 
-    It is called like the layer that it replaces, but with a mask of keys, (l,); whether it is causal is fixed
-    here. Each head has its own frequencies, fixed by the key of the layer, or drawn anew in each call that is
-    given a key. Features are positive ones (FAVOR+) unless :meth:`calibrated` fits others. Gradients stop at
+    It is called like the layer that it replaces, for one sequence: ``jax.vmap`` for a batch. Whether it is
+    causal is fixed here; :meth:`state` and :meth:`step` then generate token by token. Each head has its own
+    frequencies, fixed by the key of the layer, or drawn anew in each call that is given a key. Features are positive ones (FAVOR+) unless :meth:`calibrated` fits others. Gradients stop at
     frequencies and parameters of features; exclude them from weight decay, too, with ``optax.masked``.
 
     Args:
@@ -80,31 +86,77 @@ class FeatureAttention(eqx.Module):
         query: Float[Array | np.ndarray, "n query_size"],
         key_: Float[Array | np.ndarray, "l key_size"],
         value: Float[Array | np.ndarray, "l value_size"],
-        mask: Bool[Array | np.ndarray, " l"] | None = None,
+        mask: Shaped[Array | np.ndarray, "*pairs l"] | None = None,
         *,
         key: PRNGKeyArray | None = None,
         inference: bool | None = None,
-        process_heads: Callable[
-            [Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
-            tuple[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
-        ]
-        | None = None,
+        process_heads: ProcessHeads | None = None,
     ) -> Float[Array, "n output_size"]:
         """Outputs of the layer, with arguments as in equinox.
 
         Args:
             query, key_, value: inputs of the layer.
-            mask: True for the keys that queries attend to; None for all.
+            mask: True for the keys that queries attend to, (l,); or of pairs, (n, l) or (heads, n, l), as for
+                :func:`dot_product_attention`; None for all.
             key: for frequencies of this call alone; None for those of the layer.
             inference: ignored, since there is no dropout.
             process_heads: transforms the queries, keys and values of heads, such as by rotations.
         """
-        if mask is not None and jnp.ndim(mask) != 1:
-            raise ValueError(f"mask has shape {jnp.shape(mask)}; give a mask of keys, ({len(key_)},), and causal=True to the layer")
         q, k, v = self._heads(query, key_, value, process_heads)
         omega = self.omega if key is None else self._drawn(key)
-        out = jnp.swapaxes(random_feature_attention(q, k, v, omega, self.parameters, self.causal, mask), 0, 1)
+        if mask is not None and jnp.ndim(mask) == 1:
+            out = random_feature_attention(q, k, v, omega, self.parameters, self.causal, mask)
+        else:
+            out = _of_pairs(q, k, v, omega, self.parameters, self.causal, mask)
+        out = jnp.swapaxes(out, 0, 1)
         return jax.vmap(self.attention.output_proj)(out.reshape(len(query), out.shape[1] * out.shape[2]))
+
+    def state(
+        self,
+        query: Float[Array | np.ndarray, "l query_size"],
+        key_: Float[Array | np.ndarray, "l key_size"],
+        value: Float[Array | np.ndarray, "l value_size"],
+        process_heads: ProcessHeads | None = None,
+    ) -> State:
+        """What :meth:`step` remembers of a prompt, in memory that does not depend on its length.
+
+        Args:
+            query, key_, value, process_heads: as in a call, for the prompt; no rows to begin without one.
+        """
+        if not self.causal:
+            raise ValueError("causal = False; give causal=True to the layer: sums remember the past alone")
+        _, k, v = self._heads(query, key_, value, process_heads)
+        return linear_state_of_logs(_log_features(*jax.lax.stop_gradient((self.omega, self.parameters.swapped())), k), v)
+
+    def step(
+        self,
+        state: State,
+        query: Float[Array | np.ndarray, " query_size"],
+        key_: Float[Array | np.ndarray, " key_size"],
+        value: Float[Array | np.ndarray, " value_size"],
+        process_heads: ProcessHeads | None = None,
+    ) -> tuple[Float[Array, " output_size"], State]:
+        """Output of one more token: that of the causal layer at its position; and what to remember.
+
+        Args:
+            state: from :meth:`state`, or of the token before.
+            query, key_, value, process_heads: as in a call, for one token at its position.
+
+        >>> import equinox, jax, jax.numpy as jnp
+        >>> from rfcore.attention import FeatureAttention
+        >>> exact = equinox.nn.MultiheadAttention(2, 8, key=jax.random.key(0))
+        >>> layer = FeatureAttention(exact, 64, causal=True, key=jax.random.key(1))
+        >>> x = jax.random.normal(jax.random.key(2), (10, 8))
+        >>> state = layer.state(x[:9], x[:9], x[:9])
+        >>> out, state = layer.step(state, x[9], x[9], x[9])
+        >>> bool(jnp.allclose(out, layer(x, x, x)[9], atol=1e-5))
+        True
+        """
+        q, k, v = self._heads(*(jnp.asarray(x)[None] for x in (query, key_, value)), process_heads)
+        of_sides = jax.lax.stop_gradient((self.parameters, self.parameters.swapped()))
+        log_q, log_k = (_log_features(jax.lax.stop_gradient(self.omega), side, x)[..., 0, :] for side, x in zip(of_sides, (q, k), strict=True))
+        out, state = linear_step_of_logs(state, log_q, log_k, v[..., 0, :])
+        return self.attention.output_proj(out.reshape(-1)), state
 
     def calibrated(
         self,
@@ -113,11 +165,7 @@ class FeatureAttention(eqx.Module):
         value: Float[Array | np.ndarray, "l value_size"],
         fit: Callable[..., ExponentialParameters] = aderf,
         centred: bool = True,
-        process_heads: Callable[
-            [Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
-            tuple[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
-        ]
-        | None = None,
+        process_heads: ProcessHeads | None = None,
     ) -> "FeatureAttention":
         """This layer with features fitted, head by head, to the queries and keys of some inputs.
 
@@ -149,14 +197,13 @@ class FeatureAttention(eqx.Module):
         query: Float[Array | np.ndarray, "n query_size"],
         key_: Float[Array | np.ndarray, "l key_size"],
         value: Float[Array | np.ndarray, "l value_size"],
-        process_heads: Callable[
-            [Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
-            tuple[Float[Array, "n heads d"], Float[Array, "l heads d"], Float[Array, "l heads c"]],
-        ]
-        | None,
+        process_heads: ProcessHeads | None,
     ) -> tuple[Float[Array, "heads n d"], Float[Array, "heads l d"], Float[Array, "heads l c"]]:
         """Queries and keys times d^(-1/4), and values."""
         layer = self.attention
+        if jnp.ndim(query) == 3:
+            got = f"query has shape {jnp.shape(query)}"
+            raise ValueError(f"{got}; give one sequence, (n, {layer.query_size}), and a batch to jax.vmap(layer)")
         heads = [
             jax.vmap(project)(checks.points(x, name, as_it_is=True)).reshape(len(x), layer.num_heads, project.out_features // layer.num_heads)  # pyright: ignore[reportOperatorIssue]  # equinox: or "scalar", never here
             for project, x, name in (
@@ -237,9 +284,11 @@ def dot_product_attention(
     omega: Frequencies | Float[ArrayLike, "m d"] | Float[ArrayLike, "heads m d"],
     parameters: ExponentialParameters | None = None,
     *,
-    mask: Bool[Array | np.ndarray, "*#b #heads 1 l"] | None = None,
+    bias: None = None,
+    mask: Shaped[Array | np.ndarray, "*#b #heads #n l"] | None = None,
     scale: float | Float[Array, ""] | None = None,
     is_causal: bool = False,
+    local_window_size: None = None,
 ) -> Float[Array, "*b n heads c"]:
     """Attention by features with the shapes and options of :func:`jax.nn.dot_product_attention`.
 
@@ -251,9 +300,13 @@ def dot_product_attention(
     Args:
         query, key, value: the number of groups divides the number of heads.
         omega, parameters: as for :func:`random_feature_attention`; omega also (m, d), for all heads.
-        mask: True for the keys that queries attend to; None for all.
+        mask: True, or 1, for the keys that queries attend to; None for all. Of pairs, (..., n, l), it must be
+            a mask of queries times one of keys, and a triangle if attention is causal, as flax makes them; a
+            query that attends to none has zeros. Inside ``jax.jit`` give ``is_causal`` too: values of the
+            mask are unknown there, and an error is raised when the function runs if it is no such product.
         scale: factor of the products of queries and keys, above 0; None for d^(-1/2).
         is_causal: whether position i attends to positions 0, ..., i alone.
+        bias, local_window_size: None: sums of features know no pairs of positions.
 
     Returns:
         Outputs, of the dtype to which query, key and value promote.
@@ -278,8 +331,12 @@ def dot_product_attention(
         raise ValueError(f"key has shape {k.shape}; give a number of heads that divides the query's, {n_heads}")
     if v.shape[-2] != groups:
         raise ValueError(f"value has shape {v.shape}; give as many heads as key has, {groups}")
-    if mask is not None and (jnp.ndim(mask) < 3 or mask.shape[-2] != 1):
-        raise ValueError(f"mask has shape {jnp.shape(mask)}; give one of keys, (..., 1, 1, {k.shape[-3]}), and is_causal=True for a causal one")
+    for name, given in (("bias", bias), ("local_window_size", local_window_size)):
+        if given is not None:
+            raise ValueError(f"{name} is given; sums of features know no pairs of positions: give None, or exact attention for it")
+    if mask is not None and (jnp.ndim(mask) < 3 or mask.shape[-2] not in (1, q.shape[-3]) or mask.shape[-1] != k.shape[-3]):
+        got = f"mask has shape {jnp.shape(mask)}"
+        raise ValueError(f"{got}; give one of keys, (..., 1, 1, {k.shape[-3]}), or of pairs, (..., 1, {q.shape[-3]}, {k.shape[-3]})")
     scale = q.shape[-1] ** -0.5 if scale is None else checks.real(scale, "scale", above=0)
     dtype = jnp.result_type(q, k, v)
     q, k = (x.astype(at_least_single(x)) * scale**0.5 for x in (q, k))  # pyright: ignore[reportOptionalOperand]  # checks.real is Any
@@ -287,5 +344,21 @@ def dot_product_attention(
     if not hasattr(omega, "project"):
         omega = checks.floating(omega, "omega")
         omega = jnp.broadcast_to(omega, (n_heads, *omega.shape)) if omega.ndim == 2 else omega
-    seen = None if mask is None else mask[..., 0, :]
-    return jnp.swapaxes(random_feature_attention(q, k, v, omega, parameters, is_causal, seen), -2, -3).astype(dtype)
+    return jnp.swapaxes(_of_pairs(q, k, v, omega, parameters, is_causal, mask), -2, -3).astype(dtype)
+
+
+def _of_pairs(
+    q: Float[Array, "*#b heads n d"],
+    k: Float[Array, "*#b heads l d"],
+    v: Float[Array, "*#b heads l c"],
+    omega: Frequencies | Float[ArrayLike, "heads m d"],
+    parameters: ExponentialParameters | None,
+    causal: bool,
+    mask: Shaped[Array | np.ndarray, "*#b #n l"] | None,
+) -> Float[Array, "*b heads n c"]:
+    """:func:`random_feature_attention` with a mask of pairs."""
+    if mask is None or mask.shape[-2] == 1:
+        seen = None if mask is None else masks.boolean(mask)[..., 0, :]
+        return random_feature_attention(q, k, v, omega, parameters, causal, seen)
+    rows, seen, causal = masks.of_rows_and_keys(mask, causal)
+    return hidden(random_feature_attention(q, k, v, omega, parameters, causal, seen), rows)

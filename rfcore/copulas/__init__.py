@@ -18,7 +18,7 @@ ever 1, whatever the rounding.
 
 from rfcore.copulas.copula import Copula, Correlated, DifferentStrata
 from rfcore.copulas.gaussians import Gaussian, gaussian, gaussian_of_factor
-from rfcore.copulas.names import COPULAS, named, pairs
+from rfcore.copulas.names import COPULAS, draw, named, pairs
 from rfcore.copulas.nets import Halton, Sobol, halton, sobol
 from rfcore.copulas.strata import (
     Antithetic,
@@ -35,4 +35,4 @@ from rfcore.copulas.strata import (
     stratified,
     systematic,
 )
-from rfcore.copulas.uniforms import draw, uniforms
+from rfcore.copulas.uniforms import uniforms

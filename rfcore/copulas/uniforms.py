@@ -1,6 +1,4 @@
-"""Uniforms from a JAX key, and checked draws of a copula."""
-
-from collections.abc import Callable
+"""Uniforms from a JAX key, and what their precision allows."""
 
 import jax
 import numpy as np
@@ -28,7 +26,7 @@ def uniforms(key: PRNGKeyArray) -> Uniform:
     >>> bool((pairs.sum(axis=1) == 1).all())
     True
     """
-    return _Uniforms(key)
+    return _Uniforms(checks.key(key))
 
 
 class _Uniforms:
@@ -39,14 +37,6 @@ class _Uniforms:
         self.n_calls += 1
         u = jax.random.uniform(jax.random.fold_in(self.key, self.n_calls), shape)
         return u + eps(u) / 2
-
-
-def draw(copula: Callable[[Uniform, tuple[int, ...]], Levels], uniform: Uniform, shape: tuple[int, ...]) -> Levels:
-    """Draw of a copula, which may be a user's own function: its shape and known values are checked."""
-    u = copula(uniform, shape)
-    if np.shape(u) != tuple(shape):
-        raise ValueError(f"copula maps shape {shape} to an array of shape {np.shape(u)}; give one uniform per entry")
-    return checks.levels(u, "copula")
 
 
 def eps(u: Levels) -> float:

@@ -75,7 +75,7 @@ def sample_mixture(
     omega = checks.points(omega, "omega", n_columns=X.shape[1])
     if copula is None:
         return _mixture(key, omega, X, kernel)
-    levels = copulas.draw(copulas.named(copula, "copula"), copulas.uniforms(key), (1, len(omega), 1)).reshape(-1)
+    levels = copulas.draw(copula, key, (1, len(omega), 1)).reshape(-1)
     return _mixture_at_levels(levels, omega, X, kernel)
 
 

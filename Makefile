@@ -12,7 +12,7 @@ PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book book_browser runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 # Without complaints: whole numbers and narrow floats are taken where annotations show floats.
-TYPED := $(CORE) choosing coupled_walks estimators frequencies gp graphs norm_costs records stratified_norms theory theory_graph walk_hops
+TYPED := $(CORE) choosing coupled_walks estimators frequencies gp gp_at_scale graphs norm_costs records stratified_norms theory theory_graph walk_hops
 .DEFAULT_GOAL := help
 CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation norms operator sampling strict_jax transport walks
 SINGLE := attention attention_layer copulas couplings features_euclidean frequencies given_directions logs norm_costs stratified_norms strict_jax theory
@@ -43,7 +43,7 @@ unit: $(VENV)/.ready  ## the units alone, without notebooks, runner, book, simul
 pages: $(VENV)/.ready  ## every page at quick, held against its committed results: make pages [PAGES="simplex/01 or ugrf/07"]
 	$(BIN)/pytest -n 2 --dist worksteal tests/test_notebooks.py -k "at_quick$(if $(PAGES), and ($(PAGES)))"
 
-near: $(VENV)/.ready  ## the tests, and the ten quickest pages, that your changes reach: make near [BASE=commit]
+near: $(VENV)/.ready  ## the tests, and the ten quickest pages, that your changes reach; make test decides: make near [BASE=commit]
 	@$(BIN)/python tests/near.py $(or $(BASE),HEAD) $(SLOW)
 
 portable: $(VENV)/.ready  ## units and some pages as on one other processor under one other Python, which the commit chooses

@@ -118,7 +118,8 @@ class RandomFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """Draw frequencies for the number of columns and the dtype of X; with "scale" its values set gamma.
 
         Args:
-            X: points, (n, d): an array, a data frame or a SciPy sparse array; of a Dask array the first block is read.
+            X: points, (n, d): an array, a data frame or a SciPy sparse array, or a Dask array, whose first
+                block is read.
             y: ignored.
         """
         if _is_lazy(X):

@@ -39,6 +39,11 @@ def calibrated(x):
     return attention.FeatureAttention(EXACT, 8, key=KEY).calibrated(X, X, X)(x, x, x, mask=SEEN)
 
 
+def step_of_layer(x):
+    causal = attention.FeatureAttention(EXACT, 8, key=KEY, causal=True)
+    return causal.step(causal.state(x, x, x), x[0], x[0], x[0])[0]
+
+
 DRAWN = {
     **{f"{name}, m = {m}": (partial(coupling, m=m, d=4), KEY) for name, coupling in couplings.names.COUPLINGS.items() for m in (2, 6)},
     "matern coupling": (lambda key: couplings.matern(key, 6, 4, 1.5), KEY),
@@ -89,8 +94,18 @@ ATTENDED = {
         )
         for causal in (False, True)
     },
+    **{
+        step.__name__: (lambda q, k, v, start=start, step=step: step(start(k, v, SEEN), q[0], k[0], v[0])[0], np.abs(X), np.abs(Y), X)
+        for start, step in (
+            (attention.linear_state, attention.linear_step), (attention.linear_state_of_logs, attention.linear_step_of_logs)
+        )
+    },
+    "mask of pairs": (
+        lambda q: attention.dot_product_attention(q, q, q, OMEGA, mask=(q[0, None, None, :, :1, 0] < jnp.inf) & SEEN, is_causal=True), HEADS
+    ),
     "random_feature_attention": (lambda q: attention.random_feature_attention(q, q, q, OMEGA[None], causal=True), X[None]),
     "calibrated layer": (calibrated, X),
+    "step of a layer": (step_of_layer, X),
 }
 KNOWN = {
     **{

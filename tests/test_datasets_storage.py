@@ -1,5 +1,6 @@
 """Cache, mirror and network: what is read, refused, kept and given up, with a server on this machine."""
 
+import errno
 import gzip
 import hashlib
 import io
@@ -8,6 +9,7 @@ import socket
 import subprocess
 import sys
 import tarfile
+import tempfile
 import threading
 import time
 import zipfile
@@ -295,7 +297,7 @@ def test_offline_says_what_was_tried_and_what_helps(server, monkeypatch, tmp_pat
         assert part in text
     assert isinstance(caught.value, OSError) and server.asked == [] and not storage.cache().exists()
     monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "elsewhere"))
-    with pytest.raises(datasets.Unavailable, match=r"elsewhere.graphs.whole\.gml \(no such file\)"):
+    with pytest.raises(datasets.Unavailable, match=r"elsewhere.graphs.whole\.gml \(no file that can be read\)"):
         storage.read(registered(server))
 
 
@@ -439,8 +441,64 @@ def test_stamps_age(server, monkeypatch):
 def test_cache_that_cannot_be_made_is_unavailable_not_a_crash(server, monkeypatch, tmp_path):
     (tmp_path / "file").write_text("in the way", encoding="utf-8")
     monkeypatch.setenv("RFCORE_DATA_CACHE", str(tmp_path / "file" / "cache"))
-    with pytest.raises(datasets.Unavailable, match="no place to keep a download, RFCORE_DATA_CACHE moves it"):
+    with pytest.raises(datasets.Unavailable, match=rf"RFCORE_DATA_CACHE = '{tmp_path}/file/cache', where .* \(Not a directory\); give"):
         storage.read(registered(server))
+
+
+def fails(number):
+    """In place of a function of files, which root would be allowed and a disk has room for."""
+
+    def fail(*_, **__):
+        raise OSError(number, os.strerror(number))
+
+    return fail
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES], ids=errno.errorcode.get)
+@pytest.mark.parametrize(
+    ("module", "step"),
+    [(Path, "mkdir"), (tempfile, "TemporaryDirectory"), (pooch.HTTPDownloader, "__call__"), (Path, "write_bytes"), (os, "replace")],
+)
+def test_a_cache_that_is_full_or_read_only_is_named_with_file_and_remedy(server, monkeypatch, module, step, number):
+    server.pages["/whole"] = CONTENT
+    with monkeypatch.context() as patched:
+        patched.setattr(module, step, fails(number))
+        with pytest.raises(datasets.Unavailable) as caught:
+            storage.read(registered(server))
+    place = f"RFCORE_DATA_CACHE = {str(storage.cache())!r}, where {storage.cache() / 'graphs' / 'whole.gml'} cannot be kept"
+    assert f"{place} ({os.strerror(number)}); give a folder that can be written, with {len(CONTENT)} bytes free" in str(caught.value)
+    assert (kept() if storage.cache().exists() else []) == [] and datasets.provenance() == {}
+    assert storage.read(registered(server)) == CONTENT
+
+
+def test_a_mirror_is_read_where_the_cache_can_be_neither_written_nor_read(server, monkeypatch, tmp_path):
+    monkeypatch.setenv("RFCORE_DATA_MIRROR", str(tmp_path / "mirror"))
+    file, copy, cached = registered(server), tmp_path / "mirror" / "graphs" / "whole.gml", storage.cache() / "graphs" / "whole.gml"
+    for path in (copy, cached):
+        path.parent.mkdir(parents=True)
+        path.write_bytes(CONTENT)
+    may_read = os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: storage.cache() not in Path(path).parents and may_read(path, mode))
+    for module, step in [(Path, "mkdir"), (Path, "write_bytes"), (Path, "unlink"), (os, "replace"), (tempfile, "TemporaryDirectory")]:
+        monkeypatch.setattr(module, step, fails(errno.EROFS))
+    assert storage.read(file) == CONTENT and storage.status(file) == "mirrored" and server.asked == []
+
+
+def test_a_folder_that_may_not_be_looked_into_holds_no_file(server, monkeypatch):
+    monkeypatch.setattr(Path, "stat", fails(errno.EACCES))
+    assert storage.status(registered(server)) == "missing"
+
+
+def test_a_bad_file_and_a_stamp_that_cannot_be_removed_say_so_and_stay(server, monkeypatch):
+    bad, stamp = storage.cache() / "graphs" / "whole.gml", storage.cache() / ".silent-host"
+    bad.parent.mkdir(parents=True)
+    for path in (bad, stamp):
+        path.write_bytes(b"bad")
+    monkeypatch.setattr(Path, "unlink", fails(errno.EROFS))
+    storage.try_again(storage.cache())
+    with pytest.raises(datasets.Damaged, match=r"cannot be removed \(Read-only file system\); give RFCORE_DATA_CACHE another folder"):
+        storage.read(registered(server))
+    assert bad.exists() and stamp.exists()
 
 
 # --- CIFAR-10 without pickles

@@ -28,7 +28,7 @@ from companion.models import descent, ode, pagerank
 from companion.papers.ugrf import generalisation, reduction
 from rfcore import copulas, features, kernels, walks
 from rfcore.features import DepositFeatures, modulation, neural
-from rfcore.gp import sparse
+from rfcore.gp import weights
 from rfcore.graphs import Graph
 from rfcore.theory import walk_errors
 from rfcore.walks import streams
@@ -403,7 +403,7 @@ def check_normalised_graphs_stay_as_they_are():
 
 def check_noise_is_in_the_system():
     K, y = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[1.0], [-1.0]])
-    assert np.allclose(sparse.conjugate_gradients(lambda v: K @ v, y, 0.5, 1e-12), np.linalg.solve(K + 0.5 * np.eye(2), y))
+    assert np.allclose(weights.conjugate_gradients(lambda v: K @ v, y, 0.5, 1e-12), np.linalg.solve(K + 0.5 * np.eye(2), y))
 
 
 IN_SOURCE = [
@@ -440,7 +440,7 @@ IN_SOURCE = [
     (streams, "words", "(int(data[0]) << 32) | ", "", check_both_halves_of_a_key),
     (ode, "estimate", "fold_in(key, j)", "fold_in(key, 0)", check_fresh_walks_for_every_time),
     (DepositFeatures, "_times", "self.shape[0])", "self.shape[1])", check_products_of_few_rows),
-    (sparse, "conjugate_gradients", " + noise * direction", "", check_noise_is_in_the_system),
+    (weights, "conjugate_gradients", " + noise * direction", "", check_noise_is_in_the_system),
     (Graph, "degrees", "axis=1", "axis=0", check_normalisation_is_by_the_rows),
     (Graph, "from_mesh", "W.data[:] = 1.0", "pass", check_mesh_graphs_have_weights_of_one),
     (generalisation, "rademacher_complexity", "(draws.std(", "2 * (draws.std(", check_standard_error_of_the_complexity),

@@ -1,4 +1,4 @@
-"""Which modules a page reaches: on a small throw-away package, and against what a real page calls."""
+"""Which modules a page reaches, and which tests a change: on a small throw-away package, and against what a real page calls."""
 
 import json
 import os
@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import near
 import pytest
 
 from companion.evidence import execution, pages, reach
@@ -106,6 +107,67 @@ def test_the_hash_is_that_of_every_python(library):
     code = "def f(x: int, *y, z=1e-12, **w):\n    return f'{x!r:>{z}} {{}} ' 'b' f'{y=}' if w else [a for a in (b := y)]\n"
     edit(library, "walks.py", "import math\n", code)
     assert reach_sha256(page(library, "from rfcore.walks import f, twice\nf, twice\n"), library)[:16] == "c81111466ade300b"
+
+
+# which tests a change reaches ------------------------------------------------------------------------------
+
+TABLE = "from rfcore.laws.moves import hop\nTABLE = {'hop': hop}\ndef named(name):\n    return TABLE[name]\n"
+READERS = {
+    "walks": "from rfcore import walks\nwalks.twice(1)\n",
+    "hops": "from rfcore.laws import hop\nhop()\n",
+    "names": "from rfcore.laws.names import named\nnamed('hop')\n",
+    "lists": "from rfcore import laws\nvars(laws)\n",
+    "leap": "from rfcore import laws\ngetattr(laws, 'leap')\n",
+    "helped": "from shared import anything\n",
+    "all": "import pkgutil\n",
+    "none": "1 + 1\n",
+}
+
+
+@pytest.fixture
+def committed(library):
+    """The library with tests, as a repository of one commit."""
+    (library / "rfcore" / "laws" / "names.py").write_text(TABLE, encoding="utf-8")
+    (library / "rfcore" / "users.py").write_text("from rfcore.laws.names import TABLE\nALL = list(TABLE)\n", encoding="utf-8")
+    (library / "tests").mkdir()
+    (library / "tests" / "shared.py").write_text("from rfcore import users\n", encoding="utf-8")
+    for name, text in READERS.items():
+        (library / "tests" / f"test_{name}.py").write_text(text, encoding="utf-8")
+    for command in ("init", "add .", "-c user.name=a -c user.email=a@b commit -m all"):
+        subprocess.run(["git", *command.split()], cwd=library, check=True, capture_output=True)
+    return library
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "tests"),
+    [
+        # What was there is another: all that reach it.
+        ("laws/moves.py", "return 1", "return 7", "helped hops leap lists names"),
+        ("laws/moves.py", "def hop", "print(1)\ndef hop", "helped hops leap lists names"),
+        ("laws/moves.py", "return 1\n", "return 1\ndef leap():\n    return 2\nhop = leap\n", "helped hops leap lists names"),
+        ("laws/moves.py", "def hop():\n    return 1\n", "", "helped hops leap lists names"),
+        ("walks.py", "from rfcore import tables", "from rfcore.laws import moves as tables", "walks"),
+        ("tables.py", "return 1", "return 1\ndef __getattr__(name):\n    return 1", "walks"),
+        # A name more: those that mention it, and those that list names.
+        ("laws/moves.py", "return 1\n", "return 1\ndef leap():\n    return 2\n", "leap"),
+        ("laws/moves.py", "def hop", "class Leap:\n    '''Far.'''\nLEAPS = [1]\ndef hop", ""),
+        ("laws/__init__.py", "import hop", "import hop, leap", "leap lists"),
+        ("laws/moves.py", "return 1\n", "'''One.'''\n    return 1  # or so\n", ""),
+        ("tables.py", "return 1\n", "return 1\ndef leap(): pass\n", ""),
+        # A row more in a table: those that mention the table, and what uses it otherwise than to look up.
+        ("laws/names.py", "hop}", "hop, 'leap': hop}", "helped"),
+        ("laws/names.py", "hop}", "max}", "helped names"),
+        ("laws/names.py", "return TABLE[name]", "return list(TABLE)[0]", "helped names"),
+        ("../tests/shared.py", "users", "walks", "helped"),
+        ("../tests/test_none.py", "1 + 1", "1 + 2", "none"),
+    ],
+)
+def test_a_change_is_near_what_it_can_change(committed, name, old, new, tests):
+    edit(committed, name, old, new)
+    changed = near.changed_since("HEAD", committed)
+    gains = near.gains_since("HEAD", changed, committed)
+    found = [test.stem[5:] for test in sorted(committed.glob("tests/test_*.py")) if near.is_near(test, changed, gains, committed)]
+    assert found == sorted(["all", *tests.split()] if gains else tests.split())  # one reads all of the library
 
 
 def test_everything_that_a_page_calls_is_reached(tmp_path, monkeypatch):

@@ -102,10 +102,20 @@ def test_notebooks_are_chosen_by_prefix(project):
     assert runner.find(["all"], project) == sources
     assert runner.find(["template"], project) == [template]
     assert runner.find(["toy"], project) == sources
-    assert runner.find(["toy/0"], project) == sources[:2]
     assert runner.find(["toy/02", "toy/02_b.py"], project) == sources[1:2]
-    with pytest.raises(RunError, match=r"starts with 'toy/3'.*toy/01_a"):
+    with pytest.raises(RunError, match=r"^notebook = 'toy/3'; give all, or the beginning of one of .*toy/01_a"):
         runner.find(["toy/3"], project)
+
+
+@pytest.mark.parametrize("place", ["", "./", "notebooks/", "./notebooks/", "/elsewhere/notebooks/"])
+def test_a_notebook_is_chosen_by_a_path_as_a_shell_completes_it_and_by_its_whole_number(project, place):
+    sources = [write(project, "", name) for name in ("01_a", "02_b", "10_c")]
+    for end in ("toy/1", "toy/01", "toy/01_a", "toy/01_a.py", "toy/01_a.ipynb"):
+        assert runner.find([place + end], project) == sources[:1]
+    assert runner.find([place + "toy/10"], project) == sources[2:]
+    assert runner.find([place + "toy/"], project) == sources
+    with pytest.raises(RunError, match="give all"):
+        runner.find([place + "toy/0"], project)
 
 
 # what runs -------------------------------------------------------------------------------------------------
@@ -130,7 +140,31 @@ def test_the_command_runs_all_reports_the_failure_and_skips_what_is_done(project
     assert runner.run(good, "quick").processor > 0
     assert outputs(executed) == "changed toy\n"
     assert runner.main(["--profile", "quick", "toy/7"], project) == 1
-    assert "no notebook starts with 'toy/7'" in capfd.readouterr().err
+    assert "notebook = 'toy/7'; give" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("last", [False, True])
+@pytest.mark.parametrize("end", ["import sys\nsys.exit(0)", "raise SystemExit"])
+def test_a_page_that_ends_before_its_last_line_fails_and_its_cell_is_named(project, end, last):
+    """Papermill takes both for success, and the page would be half empty."""
+    with pytest.raises(RunError, match=r"^toy/01_a, cell 2 \(it ends the page, .*; let every cell run\)\n" + re.escape(end)):
+        runner.run(write(project, f"{PARAMETERS}\n# %%\n{end}\n" + "\n# %%\nprint('never')\n" * (not last)), "quick")
+    assert not (project / "_build" / "quick" / "toy" / "01_a.ipynb").exists()
+
+
+def test_cells_without_code_need_no_run(project):
+    assert runner.run(write(project, f"{PARAMETERS}\n# %%\n\n# %% [markdown]\n# text\n"), "quick") is not None
+
+
+@pytest.mark.parametrize("magic", ["%time 1 + 1", "!echo x"])
+def test_a_magic_that_is_no_comment_is_refused_with_its_line_and_the_remedy(project, magic):
+    source = write(project, f"{PARAMETERS}\n# %%\n{magic}\n")
+    with pytest.raises(RunError) as caught:
+        runner.run(source, "quick")
+    assert str(caught.value).startswith(f"toy/01_a: {source}, line 5 = {magic!r}; give Python")
+    assert str(caught.value).endswith("magics stand as comments: # %time")
+    commented = write(project, f"{PARAMETERS}\n# %%\n# {magic}\n")
+    assert runner.run(commented, "quick") is not None
 
 
 def test_at_paper_the_page_shows_the_source_and_nothing_of_the_machine(project, monkeypatch):

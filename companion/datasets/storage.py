@@ -58,7 +58,12 @@ def mirrored(file: File) -> Path | None:
     if not mirror:
         return None
     plain = Path(mirror) / file.path
-    return plain if plain.is_file() or not file.mirror else Path(mirror) / file.mirror
+    return plain if readable(plain) or not file.mirror else Path(mirror) / file.mirror
+
+
+def readable(path: Path | None) -> bool:
+    """Whether a file is there and may be read; Path.is_file raises where its folder is closed."""
+    return path is not None and os.path.isfile(path) and os.access(path, os.R_OK)
 
 
 def provenance() -> dict[str, str]:
@@ -74,21 +79,20 @@ def read(file: File) -> bytes:
     download is never kept; the mirror is left as it is.
     """
     kept, copy = cache() / file.path, mirrored(file)
-    if kept.is_file():
+    if readable(kept):
         try:
             content = _checked(kept, file)
         except Damaged as error:
-            kept.unlink(missing_ok=True)
-            raise Damaged(f"{error} It was removed: the next attempt fetches it anew.") from error
-    elif copy is not None and copy.is_file():
+            raise Damaged(f"{error} {_removed(kept)}") from error
+    elif readable(copy):
         content = _checked(copy, file)
     else:
         try:
             content = _download(file, kept)
         except Failed as error:
-            where = f"{copy} (no such file)" if copy else "RFCORE_DATA_MIRROR is not set"
+            where = f"{copy} (no file that can be read)" if copy else "RFCORE_DATA_MIRROR is not set"
             raise Unavailable(
-                f"{file.path} is not to be had. Tried the cache: {kept} (no such file); the mirror: {where}; "
+                f"{file.path} is not to be had. Tried the cache: {kept} (no file that can be read); the mirror: {where}; "
                 f"the network: {error}. Set RFCORE_DATA_MIRROR to a folder that holds it, or run "
                 "`python -m companion.datasets fetch` where there is a network."
             ) from error
@@ -99,13 +103,22 @@ def read(file: File) -> bytes:
 def status(file: File) -> str:
     """One of "cached", "mirrored", "missing" and "damaged", judged by content; asks no network."""
     for path, word in ((cache() / file.path, "cached"), (mirrored(file), "mirrored")):
-        if path is not None and path.is_file():
+        if readable(path):
             try:
                 _checked(path, file)
             except Damaged:
                 return "damaged"
             return word
     return "missing"
+
+
+def _removed(kept: Path) -> str:
+    """What became of a bad file in the cache."""
+    try:
+        kept.unlink(missing_ok=True)
+    except OSError as error:
+        return f"It cannot be removed ({error.strerror}); give RFCORE_DATA_CACHE another folder than {cache()}."
+    return "It was removed: the next attempt fetches it anew."
 
 
 def _checked(path: Path, file: File) -> bytes:
@@ -137,18 +150,17 @@ def _download(file: File, kept: Path) -> bytes:
 def _kept(way: Callable[[File, Path], Path], file: File, kept: Path) -> bytes:
     try:
         kept.parent.mkdir(parents=True, exist_ok=True)
-        folder = tempfile.TemporaryDirectory(prefix=".partial-", dir=cache())
-    except OSError as error:
-        raise Failed(f"no place to keep a download, RFCORE_DATA_CACHE moves it ({error})") from error
-    _sweep()
-    with folder as partial:
-        try:
+        _sweep()
+        with tempfile.TemporaryDirectory(prefix=".partial-", dir=cache()) as partial:
             content = _checked(way(file, Path(partial)), file)
-        except Damaged as error:
-            raise Damaged(f"The download of {file.origin} is wrong, nothing was kept: {error}") from error
-        whole = Path(partial) / "whole"
-        whole.write_bytes(content)
-        os.replace(whole, kept)  # the file appears under its name only now, whole and checked
+            whole = Path(partial) / "whole"
+            whole.write_bytes(content)
+            os.replace(whole, kept)  # the file appears under its name only now, whole and checked
+    except Damaged as error:
+        raise Damaged(f"The download of {file.origin} is wrong, nothing was kept: {error}") from error
+    except OSError as error:
+        place = f"RFCORE_DATA_CACHE = {str(cache())!r}, where {kept} cannot be kept ({error.strerror or error})"
+        raise Failed(f"{place}; give a folder that can be written, with {file.bytes} bytes free") from error
     return content
 
 
@@ -256,7 +268,8 @@ def try_again(stamps: Path) -> None:
     _silent.clear()
     _answering.clear()
     for stamp in stamps.glob(".silent-*"):
-        stamp.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # where the cache cannot be written, it ages
+            stamp.unlink()
 
 
 def _give_up(host: str, reason: str, lost: float, stamps: Path) -> None:

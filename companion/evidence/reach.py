@@ -43,9 +43,18 @@ def reached(source, root=ROOT):
     return found
 
 
+def _tree(path):
+    """The syntax tree of a file; an error names file and line."""
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        line = f"{path}, line {error.lineno} = {(error.text or '').strip()!r}"
+        raise SyntaxError(f"{line}; give Python ({error.msg}), in which magics stand as comments: # %time") from None
+
+
 @lru_cache(maxsize=1000)
 def _sha256(path, _changed):
-    return hashlib.sha256(code(ast.parse(path.read_text(encoding="utf-8"))).encode()).hexdigest()
+    return hashlib.sha256(code(_tree(path)).encode()).hexdigest()
 
 
 def code(node):
@@ -89,21 +98,35 @@ def _uses(path, root, _changed):
     """Modules that a file uses at once; of an ``__init__.py`` none, which says where its names are."""
     if path.name == "__init__.py":
         return frozenset()
-    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    nodes = list(ast.walk(_tree(path)))
     for text in [node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)]:
         if any(f"import {p}" in text or f"from {p}" in text for p in PACKAGES):
             with suppress(SyntaxError):  # code for other processes stands in strings
                 nodes += ast.walk(ast.parse(text))
     imports = [use for node in nodes for use in _imports(node)]
-    bindings = {bound: f"{module}.{name}" if name else module for module, name, bound in imports}
-    packages = {bound: module for bound, module in bindings.items() if _is_package(module, root)}
+    packages = _packages(imports, root)
     attributes = [(ast.unparse(node.value), node.attr) for node in nodes if isinstance(node, ast.Attribute)]
-    within = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
-    values = {packages[n.id] for n in nodes if isinstance(n, ast.Name) and n.id in packages and id(n) not in within}
     names = [(module, name) for module, name, _ in imports]
     names += [(packages[spelled], attribute) for spelled, attribute in attributes if spelled in packages]
-    names += [(package, name) for package in values for name in _exports(package, root)]
+    names += [(package, name) for package in _values(nodes, packages) for name in _exports(package, root)]
     return frozenset().union(*(_meaning(module, name, root) for module, name in names))
+
+
+def packages_as_values(path, root=ROOT):
+    """Packages that a file uses as values, and so may list their names."""
+    nodes = list(ast.walk(_tree(path)))
+    return _values(nodes, _packages([use for node in nodes for use in _imports(node)], root))
+
+
+def _packages(imports, root):
+    """Packages among what is imported, by what each is bound to."""
+    bindings = {bound: f"{module}.{name}" if name else module for module, name, bound in imports}
+    return {bound: module for bound, module in bindings.items() if _is_package(module, root)}
+
+
+def _values(nodes, packages):
+    within = {id(node.value) for node in nodes if isinstance(node, ast.Attribute)}
+    return {packages[n.id] for n in nodes if isinstance(n, ast.Name) and n.id in packages and id(n) not in within}
 
 
 def _imports(node):
@@ -129,8 +152,7 @@ def _meaning(module, name, root):
 
 def _exports(package, root):
     """What an ``__init__.py`` imports of the library: its name to where it is from."""
-    tree = ast.parse(_path(package, root).read_text(encoding="utf-8"))
-    return {bound: (module, name) for node in tree.body for module, name, bound in _imports(node) if name}
+    return {bound: (module, name) for node in _tree(_path(package, root)).body for module, name, bound in _imports(node) if name}
 
 
 def _path(name, root):

@@ -61,14 +61,18 @@ class Spent(NamedTuple):
 
 
 def find(patterns, project=None):
-    """Sources whose ``<folder>/<slug>`` starts with a pattern; ``"all"`` is every one but the template."""
+    """Sources whose ``<folder>/<slug>`` starts with a pattern; ``"all"`` is every one but the template.
+
+    A pattern may be a path, as a shell completes it, and ``ugrf/1`` is page 01 alone.
+    """
     sources = pages.notebooks(project)
     chosen = []
     for pattern in patterns:
-        prefix = pattern.removesuffix(".py")
-        hits = [s for s in sources if (s.parent.name != "template" if pattern == "all" else name_of(s).startswith(prefix))]
-        if not hits and pattern != "all":
-            raise RunError(f"no notebook starts with {pattern!r}; there are {[name_of(s) for s in sources]}")
+        prefix = re.sub(r"^(.*/)?notebooks/|^\./|\.(py|ipynb)$", "", pattern)
+        prefix = re.sub(r"/(\d+)$", lambda number: f"/{number[1]:0>2}_", prefix)
+        hits = [s for s in sources if (s.parent.name != "template" if prefix in ("all", "") else name_of(s).startswith(prefix))]
+        if not hits and prefix != "all":
+            raise RunError(f"notebook = {pattern!r}; give all, or the beginning of one of {[name_of(s) for s in sources]}")
         chosen += hits
     return sorted(set(chosen))
 
@@ -94,7 +98,10 @@ def run(source, profile, force=False, timeout=None):
     default = parameters(notebook, name).get("profile")
     if default != "paper" and (default or source.parent.name != "road"):  # lessons are one size, and decide nothing
         raise RunError(f"{name}: the parameters cell needs profile = 'paper', which the page shows")
-    stamp = {"profile": profile, "source_sha256": pages.source_sha256(source), "reach_sha256": reach_sha256(source)}
+    try:
+        stamp = {"profile": profile, "source_sha256": pages.source_sha256(source), "reach_sha256": reach_sha256(source)}
+    except SyntaxError as error:
+        raise RunError(f"{name}: {error.msg}") from None
     executed, final = project / "_build" / "running" / profile / f"{name}.ipynb", page_of(source, profile)
     if not force and stamp.items() <= made(final).items() and not ledger_problems(name, stamp, project):
         return None
@@ -138,7 +145,7 @@ def _executed(source, notebook, executed, stamp, results, injected, timeout):
     try:
         with execution.configured(profile, results) as config:
             config.NotebookClient.on_cell_execute = lambda cell, cell_index: cells.append(cell.source)
-            return papermill.execute_notebook(
+            result = papermill.execute_notebook(
                 notebook,
                 executed,
                 parameters=injected,
@@ -151,6 +158,9 @@ def _executed(source, notebook, executed, stamp, results, injected, timeout):
                 execution_timeout=timeout or CELL_SECONDS[profile],
                 config=config,
             )
+        if not (undone := next(filter(_is_undone, result.cells), None)):
+            return result
+        failure = _report(name_of(source), notebook, undone.source, "it ends the page, as sys.exit(0) does; let every cell run", "")
     except PapermillExecutionError as error:
         what, trace = f"{error.ename}: {error.evalue}", "\n".join(error.traceback)
         failure = _report(name_of(source), notebook, error.source, what, trace)
@@ -158,6 +168,13 @@ def _executed(source, notebook, executed, stamp, results, injected, timeout):
         what, _, more = str(error).partition("\n")
         failure = _report(name_of(source), notebook, cells[-1] if cells else "", f"{type(error).__name__}: {what}", more)
     raise RunError(failure)  # out here, so that the report is not buried under "during handling of the above"
+
+
+def _is_undone(cell):
+    """Whether a cell with code did not run to its end; papermill takes ``sys.exit(0)`` for success."""
+    if cell.cell_type != "code" or not cell.source.strip():
+        return False
+    return cell.execution_count is None or any(output.output_type == "error" for output in cell.outputs)
 
 
 def longest_first(sources, profile):

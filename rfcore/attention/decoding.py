@@ -42,6 +42,11 @@ def linear_state(
         mask: False for padding; None for none.
 
     Source: Katharopoulos et al., "Transformers are RNNs" (2020), Section 3.4.
+
+    >>> import jax.numpy as jnp
+    >>> from rfcore import attention
+    >>> attention.linear_state(jnp.ones((0, 4)), jnp.ones((0, 2))).sums.shape  # before the first token
+    (4, 3)
     """
     phi_k, v, seen = _prompt(phi_k, "phi_k", v, mask)
     return State(product(hidden(phi_k, seen).mT, _with_one(v)), None)

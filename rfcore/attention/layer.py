@@ -34,8 +34,9 @@ class FeatureAttention(eqx.Module):
 
     It is called like the layer that it replaces, for one sequence: ``jax.vmap`` for a batch. Whether it is
     causal is fixed here; :meth:`state` and :meth:`step` then generate token by token. Each head has its own
-    frequencies, fixed by the key of the layer, or drawn anew in each call that is given a key. Features are positive ones (FAVOR+) unless :meth:`calibrated` fits others. Gradients stop at
-    frequencies and parameters of features; exclude them from weight decay, too, with ``optax.masked``.
+    frequencies, fixed by the key of the layer, or drawn anew in each call that is given a key. Features are
+    positive ones (FAVOR+) unless :meth:`calibrated` fits others. Gradients stop at frequencies and parameters
+    of features; exclude them from weight decay, too, with ``optax.masked``.
 
     Args:
         attention: the layer, trained or new, without dropout, since no matrix of weights is formed.
@@ -152,7 +153,7 @@ class FeatureAttention(eqx.Module):
         >>> bool(jnp.allclose(out, layer(x, x, x)[9], atol=1e-5))
         True
         """
-        q, k, v = self._heads(*(jnp.asarray(x)[None] for x in (query, key_, value)), process_heads)
+        q, k, v = self._heads(jnp.asarray(query)[None], jnp.asarray(key_)[None], jnp.asarray(value)[None], process_heads)
         of_sides = jax.lax.stop_gradient((self.parameters, self.parameters.swapped()))
         log_q, log_k = (_log_features(jax.lax.stop_gradient(self.omega), side, x)[..., 0, :] for side, x in zip(of_sides, (q, k), strict=True))
         out, state = linear_step_of_logs(state, log_q, log_k, v[..., 0, :])
@@ -302,8 +303,8 @@ def dot_product_attention(
         omega, parameters: as for :func:`random_feature_attention`; omega also (m, d), for all heads.
         mask: True, or 1, for the keys that queries attend to; None for all. Of pairs, (..., n, l), it must be
             a mask of queries times one of keys, and a triangle if attention is causal, as flax makes them; a
-            query that attends to none has zeros. Inside ``jax.jit`` give ``is_causal`` too: values of the
-            mask are unknown there, and an error is raised when the function runs if it is no such product.
+            query that attends to none has zeros. Inside ``jax.jit``, where its values are unknown, give
+            ``is_causal`` too; outputs are NaN if the mask is no such product.
         scale: factor of the products of queries and keys, above 0; None for d^(-1/2).
         is_causal: whether position i attends to positions 0, ..., i alone.
         bias, local_window_size: None: sums of features know no pairs of positions.
@@ -356,9 +357,9 @@ def _of_pairs(
     causal: bool,
     mask: Shaped[Array | np.ndarray, "*#b #n l"] | None,
 ) -> Float[Array, "*b heads n c"]:
-    """:func:`random_feature_attention` with a mask of pairs."""
-    if mask is None or mask.shape[-2] == 1:
-        seen = None if mask is None else masks.boolean(mask)[..., 0, :]
-        return random_feature_attention(q, k, v, omega, parameters, causal, seen)
-    rows, seen, causal = masks.of_rows_and_keys(mask, causal)
-    return hidden(random_feature_attention(q, k, v, omega, parameters, causal, seen), rows)
+    """:func:`random_feature_attention` with a mask of pairs, or of keys, (..., 1, l)."""
+    if mask is None:
+        return random_feature_attention(q, k, v, omega, parameters, causal)
+    rows, keys, causal, wrong = masks.rows_and_keys(mask, causal)
+    out = hidden(random_feature_attention(q, k, v, omega, parameters, causal, keys), rows)
+    return out if wrong is None else jnp.where(wrong, jnp.nan, out)

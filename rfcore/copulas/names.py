@@ -60,7 +60,7 @@ def draw(
     uniform: PRNGKeyArray | Uniform,
     shape: tuple[int, ...],
 ) -> Levels:
-    """Draws of a copula: m coupled points of the cube [0, 1)^k, in as many independent blocks as are wanted.
+    """Draws of a copula: m coupled points of the cube [0, 1)^k, perhaps in several independent blocks.
 
     ::
 
@@ -71,7 +71,7 @@ def draw(
 
     Args:
         copula: as for :func:`named`; of a function of your own, the shape and known values are checked.
-        uniform: a JAX key, or a source of uniforms (:func:`uniforms`), for which NumPy's ``rng.random`` will do.
+        uniform: a JAX key, or a source of uniforms: ``rng.random`` of NumPy, or :func:`uniforms`.
         shape: (m, k) for m points in k dimensions, or (..., m, k) for independent blocks of them.
 
     >>> import jax

@@ -54,6 +54,11 @@ class _OfFeatures(AbstractKernel):
         """One entry, from two rows."""
         return self.features(x) @ self.features(y)
 
+    def _written(self: Any, *more: str) -> str:
+        dims = "" if self.active_dims == slice(None) else f"active_dims={self.active_dims}"
+        named = [f"{name}={_shown(getattr(self, name))}" for name in ("lengthscale", "variance")]
+        return f"{type(self).__name__}({', '.join(filter(None, [*named, *more, dims]))})"
+
 
 class Diffusion(_OfFeatures):
     """Exact diffusion kernel between nodes of a graph, each given by its row of eigenvectors.
@@ -75,6 +80,8 @@ class Diffusion(_OfFeatures):
     >>> g = graphs.Graph.from_networkx(networkx.karate_club_graph()).normalised()
     >>> eigenvalues, rows = kernels.spectrum(g)
     >>> kernel = gp.Diffusion(eigenvalues, lengthscale=1.0)
+    >>> kernel
+    Diffusion(lengthscale=1.0, variance=1.0, 34 eigenvalues)
     >>> prior = gpx.gps.Prior(mean_function=gpx.mean_functions.Zero(), kernel=kernel)
     >>> seen = gpx.Dataset(X=rows[:20], y=np.sin(np.arange(20.0))[:, None])
     >>> predicted = (prior * gpx.likelihoods.Gaussian()).predict(rows[20:], train_data=seen)
@@ -99,6 +106,10 @@ class Diffusion(_OfFeatures):
         super().__init__(active_dims, compute_engine=_PRODUCTS)  # pyright: ignore[reportArgumentType]  # Equinox keeps GPJax's __init__, which takes None
         self.eigenvalues = tuple(eigenvalues.tolist())
         self.lengthscale, self.variance = _parameter(lengthscale, "lengthscale"), _parameter(variance, "variance")
+
+    def __repr__(self) -> str:
+        n = len(self.eigenvalues)
+        return self._written(f"{n} eigenvalue{'s' * (n != 1)}")
 
     def features(self, x: Real[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
         """Rows of sqrt(variance) V exp(-lengthscale^2 (1 - lambda) / 2)."""
@@ -156,6 +167,10 @@ class Walks(_OfFeatures):
         self.lengthscale = _parameter(lengthscale, "lengthscale") if is_number else lengthscale
         self.variance = _parameter(variance, "variance")
 
+    def __repr__(self) -> str:
+        other = "" if self.modulation is diffusion else f"modulation={equinox.tree_pformat(self.modulation)}"
+        return self._written(f"n_steps={self.n_steps}", other)
+
     def features(self, x: Real[Array | np.ndarray, "*n columns"]) -> Float[Array, "*n N"]:
         """Rows of sqrt(variance) sum_k f(k) X_k."""
         f = self.modulation(val(self.lengthscale))(jnp.arange(self.n_steps))
@@ -200,3 +215,26 @@ def _parameter(value: Any, name: str) -> AbstractUnwrappable | Real[Array, ""]:
     with np.errstate(over="ignore", under="ignore"):  # of a cast to float32
         number = checks.real(np.asarray(number, dtype=jnp.result_type(float)), name, above=0)
     return PositiveReal(jnp.asarray(number, dtype=float))
+
+
+def _shown(parameters: PyTree) -> str:
+    """Numbers in three digits; what has none, as inside jax.jit, as Equinox shows it."""
+
+    def short(x: Any) -> Any:
+        leaves = [leaf for leaf in jax.tree.leaves(x) if not callable(leaf)]
+        if not leaves or not all(map(_has_values, leaves)):
+            return x
+        with jax.ensure_compile_time_eval():
+            number = val(x)
+            return float(f"{float(number):.3g}") if np.ndim(number) == 0 else number
+
+    is_parameter = lambda x: isinstance(x, AbstractUnwrappable)  # noqa: E731
+    return equinox.tree_pformat(jax.tree.map(short, parameters, is_leaf=is_parameter))
+
+
+def _has_values(leaf: Any) -> bool:
+    """Whether a leaf is a float or an array of floats, neither traced, nor donated, nor a stand-in."""
+    if not isinstance(leaf, float | np.floating | np.ndarray | jax.Array) or checks.is_traced(leaf):
+        return False
+    is_gone = isinstance(leaf, jax.Array) and leaf.is_deleted()
+    return jnp.issubdtype(jnp.result_type(leaf), jnp.floating) and not is_gone

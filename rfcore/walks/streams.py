@@ -41,6 +41,7 @@ class Purpose(IntEnum):
     PROBES = 9
     SAMPLED_NODES = 10
     HIDDEN_NODES = 11
+    WEIGHTS = 12
 
 
 def words(key: Key) -> int:

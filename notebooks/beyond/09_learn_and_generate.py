@@ -45,7 +45,7 @@ jax.config.update("jax_enable_x64", False)  # as models are trained
 WIDTH, HEADS, M = 64, 4, 64
 # Blocks and models; steps of lookup and of copying; tokens so far, rounds of the clock.
 LAYERS, N_MODELS, STEPS, COPY_STEPS, LENGTHS, ROUNDS = {
-    "paper": (2, 6, 800, 300, (1024, 4096, 16_384, 65_536), 20),
+    "paper": (2, 16, 800, 300, (1024, 4096, 16_384, 65_536), 20),
     "quick": (1, 2, 20, 5, (1024, 4096), 2),
 }[profile]
 SOME = STEPS // 4  # steps after which losses are compared
@@ -174,7 +174,7 @@ def one_by_one(train, name):
 
 KINDS = [(k, t) for t in (jnp.float32, jnp.bfloat16) for k in ("exact", "features")]
 runs = [
-    one_by_one(partial(of_flax, *kind), "fresh models that look up")
+    one_by_one(partial(of_flax, *kind), "sixteen models that look up")
     for kind in tqdm(KINDS, leave=False)
 ]
 right, losses = (np.stack(of_kinds, axis=1) for of_kinds in zip(*runs, strict=True))
@@ -315,16 +315,14 @@ def written(key):
     return jnp.mean(ours == symbols), jnp.mean(ours == at_once)
 
 
-copied = np.stack(one_by_one(written, "fresh models that copy"), axis=1)
+copied = np.stack(one_by_one(written, "models that copy"), axis=1)
 assert copied[:, 1].min() > 0.999  # where two logits tie, rounding may decide
-ledger.decide({
-    "beyond/extra-train-generate/copied": learnt(
-        evidence.bound(copied[:, 0], 0.99, side="above")
-    ),
-})
+if profile == "paper":
+    assert copied[:, 0].min() > 0.99
 
 # %% [markdown]
-# The tokens that a model writes from its sums are those that the causal layer gives for
+# After 300 steps each of sixteen models copies more than 99 % of the symbols of 200 new
+# sequences rightly, and what it writes from its sums is what the causal layer gives for
 # the whole text at once.
 
 # %% [markdown]
@@ -390,9 +388,9 @@ for title, unit, of_caches, of_sums in (
         "cache": plotting.band(ax, LENGTHS, of_caches, "exact", marker="o"),
         "sums": plotting.band(ax, LENGTHS, flat, "positive"),
     }
-    ax.set(title=title, xlabel="tokens so far", ylabel=unit, xscale="log")
+    ax.set(title=title, xlabel="tokens so far (1k = 1,024)", ylabel=unit, xscale="log")
     ax.set(yscale="log")
-    ax.set_xticks(LENGTHS, [f"{n:,}" for n in LENGTHS])
+    ax.set_xticks(LENGTHS, [f"{n // 1024}k" for n in LENGTHS])
     ax.xaxis.set_minor_formatter("")
     plotting.label_ends(ax, ends)
     figures.append(ax.figure)

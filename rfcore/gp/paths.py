@@ -13,7 +13,6 @@ Source: Wilson et al., "Efficiently sampling functions from Gaussian process pos
 """
 
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import equinox as eqx
@@ -34,29 +33,26 @@ MATERN = {Matern12: 0.5, Matern32: 1.5, Matern52: 2.5}
 
 
 class Paths(eqx.Module):
-    """Functions of points: ``paths(x)`` is (n, n_paths), one column per function, the same at each call.
+    """Functions of points: ``paths(x)`` is (n, n_paths), one column per function, the same at each call."""
 
-    They are pytrees; they compile, and are differentiable in x.
-    """
-
-    process: Prior | ExactPosterior
+    prior: Prior
     summands: tuple[AbstractKernel, ...]
     """Kernels whose sum that of the process is."""
-    omegas: tuple[Float[Array, "m d"] | None, ...]
+    omegas: tuple[Float[Array, "m _"] | None, ...]
     """Frequencies of each summand of the kernel; None where its features are known."""
-    weights: Float[Array, "columns n_paths"]
+    weights: Float[Array, "k n_paths"]
     """b."""
-    moves: Float[Array, "n n_paths"] | None
-    """(K + s^2 I)^(-1) (y - f(X) - eps); None of a prior."""
+    moved: tuple[Float[Array, "n n_columns"], Float[Array, "n n_paths"]] | None
+    """X, and (K + s^2 I)^(-1) (y - f(X) - eps); None of a prior."""
 
     def __call__(self, x: Real[Array | np.ndarray, "n d"]) -> Float[Array, "n n_paths"]:
         """Values of all functions at points."""
         x = checks.points(x, "x")
-        prior = self.process if self.moves is None else self.process.prior
-        found = prior.mean_function(x) + _features(self.summands, self.omegas, x) @ self.weights
-        if self.moves is None:
+        found = self.prior.mean_function(x) + _features(self.summands, self.omegas, x) @ self.weights
+        if self.moved is None:
             return found
-        return found + prior.kernel.cross_covariance(x, self.process.train_data.X) @ self.moves
+        seen, weights = self.moved
+        return found + self.prior.kernel.cross_covariance(x, seen) @ weights
 
 
 def sample_paths(
@@ -85,35 +81,34 @@ def sample_paths(
     >>> import gpjax as gpx, jax, jax.numpy as jnp
     >>> from rfcore import gp
     >>> X = jnp.linspace(-2, 2, 20)[:, None]
-    >>> model = gpx.gps.Prior(gpx.kernels.RBF(), gpx.mean_functions.Zero()) * gpx.likelihoods.Gaussian(obs_stddev=0.1)
-    >>> paths = gp.sample_paths(jax.random.key(0), model.condition(gpx.Dataset(X, jnp.sin(X))), n_paths=100)
-    >>> far = jnp.array([[0.5], [9.0]])  # between the observations, and beyond them
-    >>> paths(far).std(axis=1).round(1).tolist()
-    [0.0, 1.0]
+    >>> prior = gpx.gps.Prior(gpx.kernels.RBF(), gpx.mean_functions.Zero())
+    >>> posterior = (prior * gpx.likelihoods.Gaussian(obs_stddev=0.1)).condition(gpx.Dataset(X, jnp.sin(X)))
+    >>> paths = gp.sample_paths(jax.random.key(0), posterior, n_paths=2000)
+    >>> between, beyond = paths(jnp.array([[0.5], [9.0]])).std(axis=1)
+    >>> bool(between < 0.1), bool(abs(beyond - 1) < 0.1)
+    (True, True)
     """
     n_paths, m = checks.count(n_paths, "n_paths"), checks.count(m, "m")
-    is_prior = isinstance(process, Prior)
-    if not is_prior and not isinstance(process, ExactPosterior):
+    if not isinstance(process, Prior | ExactPosterior):
         raise ValueError(f"process is of type {type(process).__name__}; give a Prior of GPJax, or model.condition(data)")
-    prior = process if is_prior else process.prior
-    n_columns = _n_columns(prior, n_columns) if is_prior else process.train_data.X.shape[1]
+    prior = process if isinstance(process, Prior) else process.prior
+    summands = tuple(_summands(prior.kernel))
+    seen = jnp.zeros((0, _n_columns(prior, n_columns))) if isinstance(process, Prior) else jnp.asarray(process.train_data.X)
     of_maps, of_weights, of_noise = jax.random.split(checks.key(key), 3)
-    summands = _summands(prior.kernel)
     omegas = tuple(
-        _frequencies(jax.random.fold_in(of_maps, i), kernel, n_columns, m, coupling) for i, kernel in enumerate(summands)
+        _frequencies(jax.random.fold_in(of_maps, i), kernel, seen.shape[1], m, coupling) for i, kernel in enumerate(summands)
     )
-    points = jnp.zeros((1, n_columns)) if is_prior else process.train_data.X
-    phi = partial(_features, tuple(summands), omegas)
-    b = jax.random.normal(of_weights, (jax.eval_shape(phi, points).shape[1], n_paths))
-    if is_prior:
-        return Paths(process, tuple(summands), omegas, b, None)
+    phi = _features(summands, omegas, seen)
+    b = jax.random.normal(of_weights, (phi.shape[1], n_paths))
+    if isinstance(process, Prior):
+        return Paths(process, summands, omegas, b, None)
     if process.likelihood.num_outputs != 1:
         raise ValueError(f"process has {process.likelihood.num_outputs} outputs; give one with one output")
     # With the jitter, which GPJax's posterior takes for noise; one deviation, or one for each observation.
     sd = jnp.sqrt(val(process.likelihood.obs_stddev) ** 2 + prior.jitter)
-    eps = jnp.reshape(sd, (-1, 1)) * jax.random.normal(of_noise, (len(points), n_paths))
-    moves = cho_solve((process.cholesky_factor, True), process.residual - phi(points) @ b - eps)
-    return Paths(process, tuple(summands), omegas, b, moves)
+    eps = jnp.reshape(sd, (-1, 1)) * jax.random.normal(of_noise, (len(seen), n_paths))
+    weights = cho_solve((process.cholesky_factor, True), process.residual - phi @ b - eps)
+    return Paths(prior, summands, omegas, b, (seen, weights))
 
 
 def _summands(kernel: AbstractKernel) -> list[AbstractKernel]:
@@ -145,7 +140,7 @@ def _frequencies(
 
 
 def _features(
-    summands: tuple[AbstractKernel, ...], omegas: tuple[Float[Array, "m d"] | None, ...], x: Float[Array, "n columns"]
+    summands: tuple[AbstractKernel, ...], omegas: tuple[Float[Array, "m _"] | None, ...], x: Float[Array, "n columns"]
 ) -> Float[Array, "n k"]:
     """phi of a sum of kernels: those of its summands, side by side."""
     return jnp.concatenate([_of_one(kernel, omega, x) for kernel, omega in zip(summands, omegas, strict=True)], axis=1)

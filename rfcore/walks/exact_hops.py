@@ -60,6 +60,6 @@ def with_exact_hops(
     power = sp.csr_array((np.ones(len(nodes)), nodes, np.arange(len(nodes) + 1)), shape=(len(nodes), n_nodes))
     phi = sp.csr_array(power.shape)
     for value in values[:hops]:
-        phi, power = phi + value * power, power @ W
+        phi, power = phi + value * power, sp.csr_array(power @ W)
     far = np.unique(power.indices)
     return sp.csr_array(phi + power[:, far] @ walked(far, Later(f, hops)))

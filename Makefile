@@ -12,7 +12,7 @@ PROFILE ?= quick
 NOTEBOOK ?= all
 SLOW := notebooks book book_browser runner evidence_rates planted_faults planted_faults_attention planted_faults_walks
 # Without complaints: whole numbers and narrow floats are taken where annotations show floats.
-TYPED := $(CORE) choosing coupled_walks estimators frequencies gp gp_at_scale graphs norm_costs records stratified_norms theory theory_graph walk_hops
+TYPED := $(CORE) choosing coupled_walks estimators exact_hops frequencies gp gp_at_scale graphs norm_costs paths records stratified_norms theory theory_graph walk_hops
 .DEFAULT_GOAL := help
 CORE := attention attention_layer copulas couplings exponential features_euclidean kernels modulation norms operator sampling strict_jax transport walks
 SINGLE := attention attention_layer copulas couplings features_euclidean frequencies given_directions logs norm_costs stratified_norms strict_jax theory

@@ -13,4 +13,5 @@ from rfcore.gp.covariances import diffusion_covariance
 from rfcore.gp.elimination import Posterior, posterior
 from rfcore.gp.kernels import Diffusion, Walks, loads
 from rfcore.gp.likelihood import Hyperparameters, fit_diffusion, fit_walks
+from rfcore.gp.paths import Paths, sample_paths
 from rfcore.gp.weights import conjugate_gradients, posterior_weights, sample_weights

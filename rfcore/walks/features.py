@@ -16,6 +16,7 @@ from rfcore.graphs import Graph
 from rfcore.walks import engine, modulation, reach, streams
 from rfcore.walks.assembly import assembled, stacked
 from rfcore.walks.engine import Walkers
+from rfcore.walks.exact_hops import with_exact_hops
 from rfcore.walks.lengths import Drawn, Named, longest
 from rfcore.walks.modulation import Modulation
 from rfcore.walks.operator import Operator
@@ -52,11 +53,13 @@ class WalkFeatures(Operator):
     walkers: Walkers
     nodes: Nodes
     """Start nodes, one row of features each."""
+    exact_hops: int = 0
+    """How many hops are no walks."""
     is_transposed: bool = False
     """Whether rows and columns are exchanged."""
 
     def __repr__(self) -> str:
-        walked = f"n_walks={self.walkers.n_walks}, p_halt={self.walkers.p_halt}"
+        walked = f"n_walks={self.walkers.n_walks}, p_halt={self.walkers.p_halt}{f', exact_hops={h}' if (h := self.exact_hops) else ''}"
         return f"WalkFeatures(shape={self.shape}, nonzeros={self.matrix.nnz}, {walked})"
 
     @property
@@ -101,7 +104,7 @@ class WalkFeatures(Operator):
         The walks are a pure function of their key and are walked again: this takes the time of building and
         no memory. To weigh walks many times, keep their deposits: :func:`rfcore.features.by_step`.
         """
-        matrix = _build(self.walkers, self.nodes, f, executor)
+        matrix = _build(self.walkers, self.nodes, f, executor, self.exact_hops)
         return replace(self, matrix=matrix.T if self.is_transposed else matrix)
 
 
@@ -183,6 +186,7 @@ def walk_features(
     nodes: Int[ArrayLike, " n"] | list[int] | range | None = None,
     executor: Executor | None = None,
     stored: bool = True,
+    exact_hops: int = 0,
 ) -> WalkFeatures | StreamedFeatures:
     """Universal graph random features, whose products estimate a kernel between the nodes of a graph.
 
@@ -231,6 +235,9 @@ def walk_features(
             it. What a lost worker was doing is done again.
         stored: False for features that are walked again for every product because they would not fit into
             memory: 10^7 nodes with 16 walks of ten hops have 20 GB of them.
+        exact_hops: h, of stored features: lengths below h are a power series, and walks go on from there
+            (:mod:`rfcore.walks.exact_hops`). At sigma = 1 one hop leaves a twentieth of the error of as many
+            independent walks, for two to four times the nonzeros.
 
     Returns:
         Features in float64, (len(nodes), N); StreamedFeatures if not stored.
@@ -246,10 +253,12 @@ def walk_features(
     True
     """
     walkers = engine.walkers(key, g, n_walks, p_halt, coupling)
-    nodes = engine.start_nodes(g, nodes)
-    if not stored:
-        return StreamedFeatures(walkers, nodes, f).with_modulation(f, executor)
-    return WalkFeatures(_build(walkers, nodes, f, executor), walkers, nodes)
+    nodes, exact_hops = engine.start_nodes(g, nodes), checks.count(exact_hops, "exact_hops", least=0)
+    if stored:
+        return WalkFeatures(_build(walkers, nodes, f, executor, exact_hops), walkers, nodes, exact_hops)
+    if exact_hops:
+        raise ValueError(f"exact_hops = {exact_hops} and stored = False; give one of the two: with hops features are stored")
+    return StreamedFeatures(walkers, nodes, f).with_modulation(f, executor)
 
 
 def _table(walkers: Walkers, f: Modulation, last: int, is_new: bool = True) -> Table:
@@ -261,8 +270,12 @@ def _table(walkers: Walkers, f: Modulation, last: int, is_new: bool = True) -> T
     return table[: np.flatnonzero(table).max(initial=0) + 1]  # walks need not go on where f vanishes for good
 
 
-def _build(walkers: Walkers, nodes: Nodes, f: Modulation, executor: Executor | None) -> sp.csr_array:
+def _build(
+    walkers: Walkers, nodes: Nodes, f: Modulation, executor: Executor | None, exact_hops: int = 0
+) -> sp.csr_array:
     _checked(executor)
+    if exact_hops:
+        return with_exact_hops(walkers, nodes, f, exact_hops, lambda far, later: _build(walkers, far, later, executor))
     n_rows, n_nodes = len(nodes), len(walkers.tables.node)
     chunks = [nodes[rows] for rows in streams.chunks(n_rows, walkers.n_walks)]
     if len(chunks) < 2:  # takes some milliseconds, most of them perhaps for the table

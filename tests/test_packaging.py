@@ -35,7 +35,7 @@ PROMISED = {("rfcore/couplings/__init__.py", "choosing")}  # couplings.choose, f
 
 
 WHERE_GIVEN = {"networkx", "trimesh"}  # who gives such a graph or mesh has it
-EXTRAS = {"rfcore/estimators.py": "sklearn", "rfcore/gp/kernels.py": "gp"}
+EXTRAS = {"rfcore/estimators.py": "sklearn", "rfcore/gp/kernels.py": "gp", "rfcore/gp/paths.py": "gp"}
 
 
 def declared():

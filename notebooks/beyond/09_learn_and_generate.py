@@ -10,7 +10,7 @@
 #   The tokens are those of the causal layer.
 #
 # **What is known.** {cite:t}`katharopoulos2020transformers` write linear attention as a
-# recurrent network, and {cite:t}`choromanski2021performer` train models of text and
+# recurrent network, and {cite:t}`choromanski2021performers` train models of text and
 # proteins with random features. None of our five papers generates anything.
 #
 # **The idea.** In causal attention by features each output is a quotient of two sums

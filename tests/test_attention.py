@@ -66,13 +66,13 @@ def elsewhere(log_q, log_k, v, causal=False, mask=None):
     mask = jnp.ones(v.shape[-2], bool) if mask is None else jnp.asarray(mask)
     log_q, log_k, v = jnp.asarray(log_q), *(sums.hidden(jnp.asarray(x), mask) for x in (log_k, v))
     with patch.object(sums, "LEAST", 512):
-        read = sums._logs_at_once(*2 * [jax.tree_util.Partial(quotients._wide)], log_q, log_k, quotients._with_ones(v), mask)
-    return quotients._quotient(read).astype(v.dtype)
+        read = sums._logs_at_once(*2 * [jax.tree_util.Partial(quotients._wide)], log_q, log_k, quotients.with_ones(v), mask)
+    return quotients.quotient(read).astype(v.dtype)
 
 
 def elsewhere_of_features(phi_q, phi_k, v):
     with patch.object(sums, "LEAST", 512):
-        return quotients._quotient(sums._features_at_once(*map(jnp.asarray, (phi_q, phi_k, quotients._with_ones(jnp.asarray(v))))))
+        return quotients.quotient(sums._features_at_once(*map(jnp.asarray, (phi_q, phi_k, quotients.with_ones(jnp.asarray(v))))))
 
 
 CAUSAL = {"here": partial(attention.linear_of_logs, causal=True), "elsewhere": partial(elsewhere, causal=True)}

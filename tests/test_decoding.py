@@ -98,6 +98,8 @@ def test_complaints():
         (attention.linear_step, (of_logs, phi[0], phi[0], v[0]), "linear_step_of_logs"),
         (attention.linear_step_of_logs, (state, phi[0], phi[0], v[0]), "linear_step"),
         (attention.linear_state, (phi, v, np.ones(3)), r"mask has shape \(3,\), dtype float64; give booleans"),
+        (attention.linear_state, (phi, v, np.ones((2, 3), bool)), r"mask has shape \(2, 3\), dtype bool; give booleans, one per token, \(3,\)"),
+        (attention.linear_state, (phi[None], v[None], np.ones((2, 3), bool)), r"mask has shape \(2, 3\)"),
         (attention.linear_state, (phi, v[:2]), r"phi_k has shape \(3, 4\) and v \(2, 2\)"),
     ]:
         with pytest.raises(ValueError, match=complaint):

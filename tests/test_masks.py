@@ -74,6 +74,7 @@ def test_complaints():
         ({"bias": np.zeros((2, 2, 9, 9))}, "bias is given; sums of features know no pairs"),
         ({"local_window_size": 3}, "local_window_size is given"),
         ({"mask": np.ones((2, 1, 8, 9), bool)}, r"mask has shape \(2, 1, 8, 9\); give one of keys, .* or of pairs"),
+        ({"mask": BELOW}, r"mask has shape \(9, 9\); give an axis of heads, too"),
     ]:
         with pytest.raises(ValueError, match=complaint):
             dot_product_attention(Q, K, V, OMEGA, **options)
@@ -88,6 +89,8 @@ def test_the_layer_has_equinox_masks():
     truth = layer(x, x, x, KEYS[0])
     for mask in (pairs, np.stack([pairs, pairs])):
         assert np.allclose(layer(x, x, x, mask)[:7], truth[:7], rtol=0, atol=1e-5)
+    with pytest.raises(ValueError, match=r"mask has shape \(8, 9\); give one of keys, \(..., 1, 9\), or of pairs, \(..., 9, 9\)"):
+        layer(x, x, x, BELOW[1:])
     with pytest.raises(ValueError, match=r"query has shape \(1, 9, 8\); give one sequence, \(n, 8\), and a batch to jax.vmap"):
         layer(x[None], x[None], x[None])
 

@@ -92,12 +92,19 @@ def test_more_frequencies_bring_the_covariance_of_one_draw_to_the_kernel_and_fra
     assert error(couplings.tight, 32) < 0.7 * error(couplings.iid, 32)
 
 
+def test_a_coupling_of_a_matern_kernel_has_its_norms():
+    one, own = (gp.sample_paths(jax.random.key(0), posterior("Matern12"), m=8, coupling=c) for c in (couplings.orthogonal, None))
+    assert np.array_equal(one.omegas[0], own.omegas[0])
+    assert np.array_equal(own.omegas[0], couplings.matern(jax.random.fold_in(jax.random.split(jax.random.key(0), 3)[0], 0), 8, 2, 0.5))
+
+
 @pytest.mark.parametrize(
     ("call", "complaint"),
     [
         (lambda: gp.sample_paths(jax.random.key(0), KERNELS["RBF"]), "process is of type RBF; give a Prior of GPJax, or model.condition"),
         (lambda: gp.sample_paths(0, posterior("RBF")), "key = 0"),
         (lambda: gp.sample_paths(jax.random.key(0), posterior("sum").prior), "n_columns = None and a prior whose kernel has no n_dims"),
+        (lambda: gp.sample_paths(jax.random.key(0), posterior("Matern12"), coupling=couplings.tight), "of a Matérn kernel; give a couplings.Product"),
         (
             lambda: gp.sample_paths(jax.random.key(0), gpx.gps.Prior(gpx.kernels.Periodic(), gpx.mean_functions.Zero()), n_columns=1),
             "kernel is of type Periodic, whose features are not known",

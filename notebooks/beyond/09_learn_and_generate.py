@@ -417,6 +417,10 @@ if profile == "paper":
     assert np.median(seconds[:, len(LENGTHS) - 1] / seconds[:, -1]) > 10
 
 # %% [markdown]
+# The exact rival is {py:func}`rfcore.attention.softmax`, which guards against overflow:
+# two plain products around a softmax would take less than half of its time, and grow
+# as it does.
+#
 # Sums take as much memory as a cache of $m (c + 2) / (2 d)$ tokens, here 132. What they
 # cost is accuracy: {doc}`/notebooks/favor/09_cost_of_attention` has the errors on real
 # queries, and the guide says when a plain mean does as well.

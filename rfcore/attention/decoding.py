@@ -19,6 +19,7 @@ from jaxtyping import Array, Bool, Float
 from rfcore import checks
 from rfcore.attention.causal import hidden
 from rfcore.attention.logs import finite
+from rfcore.attention.quotients import quotient, with_ones
 from rfcore.precision import at_least_single, product
 
 
@@ -49,7 +50,7 @@ def linear_state(
     (4, 3)
     """
     phi_k, v, seen = _prompt(phi_k, "phi_k", v, mask)
-    return State(product(hidden(phi_k, seen).mT, _with_one(v)), None)
+    return State(product(hidden(phi_k, seen).mT, with_ones(v)), None)
 
 
 def linear_state_of_logs(
@@ -64,7 +65,7 @@ def linear_state_of_logs(
     log_k, v, seen = _prompt(log_k, "log_k", v, mask)
     log_k = hidden(log_k, seen, -jnp.inf)
     exponents = jax.lax.stop_gradient(jnp.max(log_k, axis=-2, initial=-jnp.inf))  # cancels
-    return State(product(jnp.exp(log_k - finite(exponents)[..., None, :]).mT, _with_one(v)), exponents)
+    return State(product(jnp.exp(log_k - finite(exponents)[..., None, :]).mT, with_ones(v)), exponents)
 
 
 def linear_step(
@@ -92,8 +93,8 @@ def linear_step(
     if state.exponents is not None:
         raise ValueError("state comes from logarithms of features; give them to linear_step_of_logs")
     (phi_q, phi_k, v), dtype = _token(state, phi_q, phi_k, v, ("phi_q", "phi_k"))
-    state = State(state.sums + phi_k[..., :, None] * _with_one(v)[..., None, :], None)
-    return _quotient(phi_q, state.sums).astype(dtype), state
+    state = State(state.sums + phi_k[..., :, None] * with_ones(v)[..., None, :], None)
+    return _read(phi_q, state).astype(dtype), state
 
 
 def linear_step_of_logs(
@@ -111,19 +112,14 @@ def linear_step_of_logs(
     (log_q, log_k, v), dtype = _token(state, log_q, log_k, v, ("log_q", "log_k"))
     exponents = jax.lax.stop_gradient(jnp.maximum(state.exponents, log_k))
     kept, added = (jnp.exp(x - finite(exponents))[..., None] for x in (state.exponents, log_k))
-    state = State(kept * state.sums + added * _with_one(v)[..., None, :], exponents)
+    state = State(kept * state.sums + added * with_ones(v)[..., None, :], exponents)
     read = log_q + exponents
     greatest = jax.lax.stop_gradient(read.max(axis=-1, keepdims=True))
-    return _quotient(jnp.exp(read - finite(greatest)), state.sums).astype(dtype), state
+    return _read(jnp.exp(read - finite(greatest)), state).astype(dtype), state
 
 
-def _quotient(phi_q: Float[Array, "*b m"], sums: Float[Array, "*b m c+1"]) -> Float[Array, "*b c"]:
-    out = product(phi_q[..., None, :], sums)[..., 0, :]
-    return out[..., :-1] / jnp.where(out[..., -1:] == 0, 1, out[..., -1:])
-
-
-def _with_one(v: Float[Array, "*b c"]) -> Float[Array, "*b c+1"]:
-    return jnp.concatenate([v, jnp.ones_like(v[..., :1])], axis=-1)
+def _read(phi_q: Float[Array, "*b m"], state: State) -> Float[Array, "*b c"]:
+    return quotient(product(phi_q[..., None, :], state.sums))[..., 0, :]
 
 
 def _prompt(
@@ -134,7 +130,8 @@ def _prompt(
     if k.ndim < 2 or k.shape[:-1] != v.shape[:-1]:
         raise ValueError(f"{name} has shape {k.shape} and v {v.shape}; give one row per token, (..., l, m) and (..., l, c)")
     seen = np.ones(k.shape[-2], bool) if mask is None else mask if checks.is_traced(mask) else np.asarray(mask)
-    if seen.dtype != bool or seen.shape[-1:] != k.shape[-2:-1] or np.broadcast_shapes(seen.shape, k.shape[:-1]) != k.shape[:-1]:
+    fits = 0 < seen.ndim < k.ndim and all(n in (1, wanted) for n, wanted in zip(seen.shape[::-1], k.shape[-2::-1], strict=False))
+    if seen.dtype != bool or not fits or seen.shape[-1] != k.shape[-2]:
         raise ValueError(f"mask has shape {seen.shape}, dtype {seen.dtype}; give booleans, one per token, {k.shape[:-1]}")
     wide = at_least_single(k, v)
     return k.astype(wide), hidden(v.astype(wide), seen), seen

@@ -335,9 +335,8 @@ def dot_product_attention(
     for name, given in (("bias", bias), ("local_window_size", local_window_size)):
         if given is not None:
             raise ValueError(f"{name} is given; sums of features know no pairs of positions: give None, or exact attention for it")
-    if mask is not None and (jnp.ndim(mask) < 3 or mask.shape[-2] not in (1, q.shape[-3]) or mask.shape[-1] != k.shape[-3]):
-        got = f"mask has shape {jnp.shape(mask)}"
-        raise ValueError(f"{got}; give one of keys, (..., 1, 1, {k.shape[-3]}), or of pairs, (..., 1, {q.shape[-3]}, {k.shape[-3]})")
+    if mask is not None and jnp.ndim(mask) < 3:
+        raise ValueError(f"mask has shape {jnp.shape(mask)}; give an axis of heads, too: mask[..., None, :, :]")
     scale = q.shape[-1] ** -0.5 if scale is None else checks.real(scale, "scale", above=0)
     dtype = jnp.result_type(q, k, v)
     q, k = (x.astype(at_least_single(x)) * scale**0.5 for x in (q, k))  # pyright: ignore[reportOptionalOperand]  # checks.real is Any
@@ -360,6 +359,9 @@ def _of_pairs(
     """:func:`random_feature_attention` with a mask of pairs, or of keys, (..., 1, l)."""
     if mask is None:
         return random_feature_attention(q, k, v, omega, parameters, causal)
+    shape, n, length = jnp.shape(mask), q.shape[-2], k.shape[-2]
+    if len(shape) < 2 or shape[-2] not in (1, n) or shape[-1] != length:
+        raise ValueError(f"mask has shape {shape}; give one of keys, (..., 1, {length}), or of pairs, (..., {n}, {length})")
     rows, keys, causal, wrong = masks.rows_and_keys(mask, causal)
     out = hidden(random_feature_attention(q, k, v, omega, parameters, causal, keys), rows)
     return out if wrong is None else jnp.where(wrong, jnp.nan, out)

@@ -59,7 +59,7 @@ def softmax(
     if causal:
         scores = jnp.where(jnp.tri(scores.shape[-1], dtype=bool), scores, -jnp.inf)
     greatest = jax.lax.stop_gradient(finite(scores.max(axis=-1, keepdims=True)))
-    return _quotient(product(jnp.exp((scores - greatest) * _power(scores, beyond)), _with_ones(v))).astype(dtype)
+    return quotient(product(jnp.exp((scores - greatest) * _power(scores, beyond)), with_ones(v))).astype(dtype)
 
 
 def linear(
@@ -169,12 +169,12 @@ def quotient_of_logs(
 def _linear(
     phi_q: Float[Array, "*#b n m"], phi_k: Float[Array, "*#b l m"], v: Float[Array, "*#b l c"], causal: bool
 ) -> Float[Array, "*b n c"]:
-    v = _with_ones(v)
+    v = with_ones(v)
     if causal:  # not scaled: with a maximum over all keys the past would depend on the future
-        return _quotient(of_features(phi_q, phi_k, v))
+        return quotient(of_features(phi_q, phi_k, v))
     sums = product(phi_k.mT, v)
     # Unscaled, products with features could underflow or overflow where the features do not.
-    return _quotient(product(phi_q, sums * _power(sums, -_exponents(sums, (-2, -1))) * _power(sums, -_exponents(phi_q, None))))
+    return quotient(product(phi_q, sums * _power(sums, -_exponents(sums, (-2, -1))) * _power(sums, -_exponents(phi_q, None))))
 
 
 @partial(jax.jit, static_argnames="causal")
@@ -187,11 +187,11 @@ def _quotient_of_logs(
     mask: Bool[Array, "*#b l"],
     causal: bool,
 ) -> Float[Array, "*b n c"]:
-    v = _with_ones(v)
+    v = with_ones(v)
     if causal:
-        return _quotient(of_logs(of_q, of_k, q, k, v, mask))
+        return quotient(of_logs(of_q, of_k, q, k, v, mask))
     phi_q, phi_k, _ = scaled(of_q(q), hidden(of_k(k), mask, -jnp.inf))
-    return _quotient(product(phi_q, product(phi_k.mT, v)))
+    return quotient(product(phi_q, product(phi_k.mT, v)))
 
 
 def _exponents(x: Float[Array, "..."], axis: int | tuple[int, ...] | None) -> Int[Array, "..."]:
@@ -210,11 +210,13 @@ def _wide(x: Float[Array, "*shape"]) -> Float[Array, "*shape"]:
     return x.astype(at_least_single(x))
 
 
-def _with_ones(v: Float[Array, "*b l c"]) -> Float[Array, "*b l c+1"]:
+def with_ones(v: Float[Array, "*b c"]) -> Float[Array, "*b c+1"]:
+    """Values with a column of ones, for the denominators."""
     return jnp.concatenate([v, jnp.ones_like(v[..., :1])], axis=-1)
 
 
-def _quotient(sums: Float[Array, "*b n columns"]) -> Float[Array, "*b n columns-1"]:
+def quotient(sums: Float[Array, "*b columns"]) -> Float[Array, "*b columns-1"]:
+    """Sums of weighted values over those of weights, the last column."""
     below = sums[..., -1:]
     return sums[..., :-1] / jnp.where(below == 0, 1, below)  # 0 for a query without keys
 

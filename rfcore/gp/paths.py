@@ -13,6 +13,7 @@ Source: Wilson et al., "Efficiently sampling functions from Gaussian process pos
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import equinox as eqx
@@ -67,15 +68,15 @@ def sample_paths(
 
     GPJax's own ``sample_approx`` has independent frequencies and stationary kernels alone. Here kernels may
     be RBF, Matérn of 1/2, 3/2 and 5/2, Linear, :class:`rfcore.gp.Diffusion`, :class:`rfcore.gp.Walks`, and
-    sums of these. Features of the last three are exact, and so are their paths. For more observations or
+    sums of these. Features of all but RBF and Matérn are exact, and so are their paths. For more observations or
     nodes than a matrix of them allows, :func:`rfcore.gp.sample_weights` does with features alone.
 
     Args:
         process: hyper-parameters as they were fitted; a posterior has one output and Gaussian noise.
         n_paths: how many functions, of the same frequencies.
         m: frequencies of each stationary summand.
-        coupling: of these frequencies, ``(key, m, d) -> omega``, of the kernel at lengthscale 1; tight frames
-            for RBF, and :func:`rfcore.couplings.matern`, if None.
+        coupling: of these frequencies, ``(key, m, d) -> omega``; of Matérn kernels a product, which is given
+            their norms. Tight frames for RBF, and :func:`rfcore.couplings.matern`, if None.
         n_columns: of points, where a prior's kernel has no ``n_dims``.
 
     >>> import gpjax as gpx, jax, jax.numpy as jnp
@@ -134,9 +135,12 @@ def _frequencies(
         wanted = "RBF, Matern12, Matern32, Matern52, Linear, rfcore.gp.Diffusion, rfcore.gp.Walks or a sum of these"
         raise ValueError(f"kernel is of type {type(kernel).__name__}, whose features are not known; give {wanted}")
     d = jax.eval_shape(kernel.slice_input, jax.ShapeDtypeStruct((1, n_columns), float)).shape[1]
-    if coupling is not None:
-        return jnp.asarray(coupling(key, m, d))
-    return couplings.tight(key, m, d) if type(kernel) is RBF else couplings.matern(key, m, d, MATERN[type(kernel)])
+    if type(kernel) is RBF:
+        return jnp.asarray((coupling or couplings.tight)(key, m, d))
+    if not isinstance(coupling, couplings.Product | None):
+        raise ValueError(f"coupling = {coupling!r} of a Matérn kernel; give a couplings.Product, whose norms can be those of one")
+    norms = couplings.norms.Student(MATERN[type(kernel)])
+    return replace(coupling or couplings.compose("orthogonal"), radial=norms)(key, m, d)
 
 
 def _features(

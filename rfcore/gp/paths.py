@@ -68,8 +68,8 @@ def sample_paths(
 
     GPJax's own ``sample_approx`` has independent frequencies and stationary kernels alone. Here kernels may
     be RBF, Matérn of 1/2, 3/2 and 5/2, Linear, :class:`rfcore.gp.Diffusion`, :class:`rfcore.gp.Walks`, and
-    sums of these. Features of all but RBF and Matérn are exact, and so are their paths. For more observations or
-    nodes than a matrix of them allows, :func:`rfcore.gp.sample_weights` does with features alone.
+    sums of these. Features of all but RBF and Matérn are exact, and so are their paths. For more observations
+    or nodes than a matrix of them allows, :func:`rfcore.gp.sample_weights` does with features alone.
 
     Args:
         process: hyper-parameters as they were fitted; a posterior has one output and Gaussian noise.
